@@ -98,7 +98,7 @@ class SparseCategoricalCrossentropy final : public Loss {
     const Tensor p = last_axis(y_pred, axis_);
     const Tensor labels = class_numbers(*this, y_true, p);
     if (!ignore_class_) return values(p, labels);
-    const Tensor valid = not_equal(labels, double(*ignore_class_));
+    const Tensor valid = not_equal(labels, *ignore_class_);
     return where(valid, values(p, where(valid, labels, 0)), 0).with_mask(valid);
   }
 

@@ -30,13 +30,13 @@ Tensor ctc_loss(const Tensor& target, const Tensor& output, const Tensor& target
     fail("ctc_loss: expected target (batch, labels) and output (batch, time, classes), got shapes ",
          target.shape(), " and ", output.shape());
   const Tensor whole = ops::cast(target, DType::int32);
-  const Tensor blank = ops::where(ops::equal(whole, whole), static_cast<double>(mask_index), whole);
+  const Tensor blank = ops::where(ops::equal(whole, whole), mask_index, whole);
   // blank, label, blank, label, ..., blank
   const Tensor pairs = ops::reshape(ops::stack(Tensors{blank, whole}, 2), {-1, 2 * labels});
   const Tensor path = ops::pad(pairs, {0, 0}, {0, 1}, static_cast<double>(mask_index));
   const Tensor before = ops::pad(path, {0, 2}, {0, 0}, static_cast<double>(mask_index));
   const Tensor skips =
-      ops::logical_and(ops::not_equal(path, static_cast<double>(mask_index)),
+      ops::logical_and(ops::not_equal(path, mask_index),
                        ops::not_equal(path, ops::slice_axis(before, 1, 0, states)));
   const auto emitted = [&](int64_t t) {
     return ops::take_along_axis(ops::squeeze(ops::slice_axis(logs, 1, t, t + 1), 1), path, 1);
@@ -47,11 +47,11 @@ Tensor ctc_loss(const Tensor& target, const Tensor& output, const Tensor& target
   for (int64_t t = 1; t < time; ++t) {
     const Tensor near = log_of_sum(alpha, delayed(alpha, 1));
     const Tensor all = ops::where(skips, log_of_sum(near, delayed(alpha, 2)), near);
-    alpha = ops::where(ops::greater(lengths, static_cast<double>(t)), all + emitted(t), alpha);
+    alpha = ops::where(ops::greater(lengths, t), all + emitted(t), alpha);
   }
-  const Tensor last = ops::expand_dims(ops::cast(target_length, DType::int32), 1) * 2.0;
+  const Tensor last = ops::expand_dims(ops::cast(target_length, DType::int32), 1) * 2;
   const Tensor end = ops::take_along_axis(alpha, last, 1);
-  const Tensor label = ops::take_along_axis(alpha, ops::maximum(last - 1.0, 0), 1);
+  const Tensor label = ops::take_along_axis(alpha, ops::maximum(last - 1, 0), 1);
   return -ops::squeeze(ops::where(ops::greater(last, 0), log_of_sum(end, label), end), 1);
 }
 
@@ -68,14 +68,14 @@ std::tuple<Tensor, Tensor> ctc_decode(const Tensor& inputs, const Tensor& length
   const Tensor best = ops::cast(ops::argmax(x, -1), DType::int32);
   const Tensor within =
       ops::less(positions(time, 1, 2), ops::expand_dims(ops::cast(lengths, DType::int32), 1));
-  Tensor keep = ops::logical_and(within, ops::not_equal(best, static_cast<double>(mask_index)));
+  Tensor keep = ops::logical_and(within, ops::not_equal(best, mask_index));
   if (merge_repeated && time > 1) {
     const Tensor previous = ops::pad(ops::slice_axis(best, 1, 0, time - 1), {0, 1}, {0, 0}, -1);
     keep = ops::logical_and(keep, ops::not_equal(best, previous));
   }
   // Those that are kept go to the front, in order.
   const Tensor place = positions(time, 1, 2);
-  const Tensor rank = ops::where(keep, place, place + static_cast<double>(time));
+  const Tensor rank = ops::where(keep, place, place + time);
   const Tensor order = ops::top_k(ops::subtract(-1, rank), time)[1];
   const Tensor moved = ops::take_along_axis(ops::where(keep, best, -1), order, 1);
   const Tensor score = ops::sum(ops::where(within, ops::max(x, {-1}), 0), {1}, true);

@@ -22,7 +22,7 @@ Tensor sign_of_zero_too(const Tensor& x) {
 }
 
 Tensor cbrt(const Tensor& given) {
-  const Tensor x = floating(given);
+  const Tensor x = wide_floating(given);
   return ops::sign(x) * ops::power(ops::abs(x), 1.0 / 3.0);
 }
 
@@ -75,9 +75,10 @@ Tensor nan_to_num(const Tensor& x, double nan, std::optional<double> posinf,
                          : x.dtype() == DType::bfloat16
                              ? 3.3895313892515355e38
                              : static_cast<double>(std::numeric_limits<float>::max());
-  const Tensor finite_or_nan = ops::where(
-      ops::logical_or(ops::isfinite(x), ops::isnan(x)), x,
-      ops::where(ops::greater(x, 0), posinf.value_or(largest), neginf.value_or(-largest)));
+  const Tensor finite_or_nan =
+      ops::where(ops::logical_or(ops::isfinite(x), ops::isnan(x)), x,
+                 ops::where(ops::greater(x, 0), number_like(x, posinf.value_or(largest)),
+                            neginf.value_or(-largest)));
   return ops::where(ops::isnan(x), nan, finite_or_nan);
 }
 
@@ -90,7 +91,7 @@ Tensor divide_no_nan(const Operand& a, const Operand& b) {
 /// The sign of the dividend, where mod has that of the divisor.
 Tensor fmod(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);
-  const Tensor sign = 1.0 - ops::cast(ops::less(x, 0), x.dtype()) * 2;
+  const Tensor sign = 1 - ops::cast(ops::less(x, 0), x.dtype()) * 2;
   return ops::mod(x * sign, ops::abs(y)) * sign;
 }
 
@@ -114,12 +115,12 @@ Tensor clip(const Tensor& given, const Value& low, const Value& high) {
   const auto limit = [](const Value& value) {
     if (!value.is_number() && !value.is_list() && !value.is_object())
       fail("clip: expected limits that are numbers or tensors, got ", value);
-    return value.is_number() ? Operand(value.as_float()) : Operand(Codec<Tensor>::decode(value));
+    return Operand(Codec<NumberOrTensor>::decode(value));
   };
   const Tensor x = given.dtype() == DType::boolean ? ops::cast(given, DType::int32) : given;
   const Operand least = limit(low), most = limit(high);
   if (!least.tensor && !most.tensor && least.number <= most.number)
-    return ops::clip(x, least.number, most.number);
+    return ops::clip(x, least, most);
   return ops::minimum(ops::maximum(x, least), most);
 }
 
@@ -133,7 +134,7 @@ Tensor ignoring_nan(const Operand& a, const Operand& b) {
 
 Tensor hypot(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);
-  x = ops::abs(floating(x)), y = ops::abs(floating(y));
+  x = ops::abs(wide_floating(x)), y = ops::abs(wide_floating(y));
   const Tensor large = ops::maximum(x, y), small = ops::minimum(x, y);
   const Tensor zero = ops::equal(large, 0);
   const Tensor ratio = small / ops::where(zero, 1.0, large);
@@ -151,9 +152,17 @@ Tensor log_of_sum(const Operand& a, const Operand& b, double log_base) {
 
 Tensor heaviside(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);
-  x = floating(x), y = floating(y);
+  if (x.dtype() == DType::boolean) return ops::logical_or(x, y);
+  x = wide_floating(x), y = wide_floating(y);
   const Tensor step = ops::where(ops::less(x, 0), 0.0, ops::where(ops::equal(x, 0), y, 1.0));
   return ops::where(ops::isnan(x), x, step);
+}
+
+/// In the dtype of both, the factor in float32 at least.
+Tensor ldexp(const Operand& a, const Operand& b) {
+  const auto [x, y] = promoted(a, b);
+  const Tensor result = floating(x);
+  return ops::cast(result * ops::exp(floating(tensor_of(b)) * kLn2), result.dtype());
 }
 
 /// No whole part of infinity.
@@ -210,8 +219,8 @@ void add_arithmetic(Registry& registry) {
       .add("Arccosh", "arccosh(x)", &arccosh)
       .add("Arctanh", "arctanh(x)", &arctanh)
       .add("Sinc", "sinc(x)", &sinc, "sin(pi x) / (pi x)")
-      .add("Deg2rad", "deg2rad(x)", [](const Tensor& x) { return floating(x) * (kPi / 180); })
-      .add("Rad2deg", "rad2deg(x)", [](const Tensor& x) { return floating(x) * (180 / kPi); })
+      .add("Deg2rad", "deg2rad(x)", [](const Tensor& x) { return wide_floating(x) * (kPi / 180); })
+      .add("Rad2deg", "rad2deg(x)", [](const Tensor& x) { return wide_floating(x) * (180 / kPi); })
       .add("Floor", "floor(x)", &of_floats<ops::floor>)
       .add("Ceil", "ceil(x)", &of_floats<ops::ceil>)
       .add("Round", "round(x, decimals=0)", &round, "Half to even.")
@@ -236,12 +245,7 @@ void add_arithmetic(Registry& registry) {
       .add("Arctan2", "arctan2(x1, x2)", &ops::arctan2)
       .add("Hypot", "hypot(x1, x2)", &hypot, "sqrt(x1^2 + x2^2)")
       .add("Heaviside", "heaviside(x1, x2)", &heaviside, "0, x2 or 1, as x1 is below, at, above 0.")
-      .add(
-          "Ldexp", "ldexp(x1, x2)",
-          [](const Operand& a, const Operand& b) {
-            return floating(tensor_of(a)) * ops::exp(floating(tensor_of(b)) * kLn2);
-          },
-          "x1 * 2^x2")
+      .add("Ldexp", "ldexp(x1, x2)", &ldexp, "x1 * 2^x2")
       .add(
           "Logaddexp", "logaddexp(x1, x2)",
           [](const Operand& a, const Operand& b) { return log_of_sum(a, b, 1); },

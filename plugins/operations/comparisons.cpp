@@ -44,22 +44,12 @@ Tensor logical_xor(const Operand& a, const Operand& b) {
                         ops::cast(tensor_of(b), DType::boolean));
 }
 
-/// Two numbers by themselves have a dtype of their own: int32 where both are whole.
-Operand own_number(const Value& x, const Value& other) {
-  const auto is_plain = [](const Value& each) { return each.is_number() || each.is_bool(); };
-  if (!is_plain(x) || !is_plain(other) || (x.is_bool() && other.is_bool()))
-    return Codec<NumberOrTensor>::decode(x);
-  const bool fraction = x.is_float() || other.is_float();
-  const double number = x.is_bool() ? double(x.as_bool()) : x.as_float();
-  return Tensor::scalar(number, fraction ? DType::float32 : DType::int32);
-}
-
 /// Without x1 and x2: the places of what is not zero.
 Value where_or_places(const Tensor& condition, const Value& x1, const Value& x2) {
   if (x1.is_null() != x2.is_null()) fail("where: expected both x1 and x2 or none of them");
   if (x1.is_null()) return Codec<Tensors>::encode(nonzero(condition));
   return Codec<Tensor>::encode(
-      ops::where(ops::cast(condition, DType::boolean), own_number(x1, x2), own_number(x2, x1)));
+      ops::where(condition, Codec<NumberOrTensor>::decode(x1), Codec<NumberOrTensor>::decode(x2)));
 }
 
 /// The choice of the first condition that holds.
@@ -95,7 +85,7 @@ void add_comparisons(Registry& registry) {
       .add("Isneginf", "isneginf(x)", &is_signed_infinity<false>)
       .add("Isclose", "isclose(x1, x2, @rtol=1e-05, @atol=1e-08, equal_nan=False)", &isclose,
            "|x1 - x2| <= atol + rtol |x2|")
-      .add("Allclose", "allclose(x1, x2, rtol=1e-05, atol=1e-08, equal_nan=False)", &allclose)
+      .add("AllClose", "allclose(x1, x2, rtol=1e-05, atol=1e-08, equal_nan=False)", &allclose)
       .add("IsIn", "isin(x1, x2, assume_unique=False, invert=False)", &isin,
            "Which elements of x1 are among x2.")
       .add("Where", "where(condition, @x1=None, @x2=None)", &where_or_places)

@@ -26,7 +26,8 @@ Tensor conj(const Tensor& x) {
 Tensor angle(const Tensor& x) {
   if (is_complex(x)) return ops::arctan2(part(x, 1), part(x, 0));
   const Tensor y = floating(x);
-  return ops::where(ops::isnan(y), y, ops::where(ops::less(y, 0), std::numbers::pi, 0.0));
+  return ops::where(ops::isnan(y), y,
+                    ops::where(ops::less(y, 0), number_like(y, std::numbers::pi), 0));
 }
 
 Tensor polar(const Tensor& length, const Tensor& angle) {

@@ -238,8 +238,7 @@ Tensor extract_sequences(const Tensor& x, int64_t length, int64_t stride) {
     fail("extract_sequences: length ", length, " and stride ", stride, " do not fit shape ",
          x.shape());
   const int64_t count = (n - length) / stride + 1;
-  const Tensor places =
-      positions(count, 0, 2) * static_cast<double>(stride) + positions(length, 1, 2);
+  const Tensor places = positions(count, 0, 2) * stride + positions(length, 1, 2);
   return ops::take(x, places, -1);
 }
 

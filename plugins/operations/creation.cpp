@@ -64,7 +64,8 @@ std::vector<double> spaced(double start, double stop, int64_t num, bool endpoint
 
 /// Evenly spaced between tensors, along a new axis.
 Tensor spaced(const Operand& start, const Operand& stop, int64_t num, bool endpoint, int axis) {
-  const Tensor from = floating(tensor_of(start)), to = floating(tensor_of(stop));
+  const auto [first, last] = promoted(start, stop);
+  const Tensor from = floating(first), to = floating(last);
   const auto steps = static_cast<double>(std::max<int64_t>(1, endpoint ? num - 1 : num));
   const Tensor width = to - from;
   const int rank = width.rank() + 1, along = axis < 0 ? axis + rank : axis;
@@ -77,6 +78,7 @@ Value linspace(const Operand& start, const Operand& stop, int64_t num, bool endp
                MaybeType dtype, int axis) {
   checked_count("linspace", num);
   const bool plain = !start.tensor && !stop.tensor;
+  const auto [first, last] = promoted(start, stop);
   const Tensor values =
       plain ? from_values(spaced(start.number, stop.number, num, endpoint), or_float(dtype))
             : spaced(start, stop, num, endpoint, axis);
@@ -84,13 +86,19 @@ Value linspace(const Operand& start, const Operand& stop, int64_t num, bool endp
   if (!retstep) return result;
   const auto steps = static_cast<double>(std::max<int64_t>(1, endpoint ? num - 1 : num));
   const Tensor step = plain ? Tensor::scalar((stop.number - start.number) / steps)
-                            : (floating(tensor_of(stop)) - floating(tensor_of(start))) / steps;
+                            : (floating(last) - floating(first)) / steps;
   return List{result, Codec<Tensor>::encode(step)};
 }
 
+/// The dtype of powers, which are float32 where integers are asked for.
+MaybeType of_powers(MaybeType dtype) {
+  return dtype && !is_floating(*dtype) ? DType::float32 : dtype;
+}
+
 Tensor logspace(const Operand& start, const Operand& stop, int64_t num, bool endpoint, double base,
-                MaybeType dtype, int axis) {
+                MaybeType given, int axis) {
   checked_count("logspace", num);
+  const MaybeType dtype = of_powers(given);
   if (start.tensor || stop.tensor) {
     const Tensor exponent = spaced(start, stop, num, endpoint, axis);
     const Tensor values = ops::exp(exponent * std::log(base));
@@ -102,12 +110,13 @@ Tensor logspace(const Operand& start, const Operand& stop, int64_t num, bool end
 }
 
 Tensor geomspace(const Operand& start, const Operand& stop, int64_t num, bool endpoint,
-                 MaybeType dtype, int axis) {
+                 MaybeType given, int axis) {
   checked_count("geomspace", num);
+  const MaybeType dtype = of_powers(given);
   if (start.tensor || stop.tensor) {
+    const auto [first, last] = promoted(start, stop);
     const Tensor values =
-        ops::exp(spaced(ops::log(floating(tensor_of(start))), ops::log(floating(tensor_of(stop))),
-                        num, endpoint, axis));
+        ops::exp(spaced(ops::log(floating(first)), ops::log(floating(last)), num, endpoint, axis));
     return dtype ? ops::cast(values, *dtype) : values;
   }
   if (start.number * stop.number <= 0)
@@ -139,12 +148,12 @@ Tensor tri(int64_t n, std::optional<int64_t> m, int64_t k, MaybeType dtype) {
 Tensor tril(const Tensor& x, int64_t k) {
   const Tensor mask =
       diagonal_mask(x.dim(-2), x.dim(-1), [&](const Tensor& d) { return ops::less_equal(d, k); });
-  return ops::where(mask, x, 0);
+  return ops::where(mask, x, number_like(x, 0));
 }
 Tensor triu(const Tensor& x, int64_t k) {
   const Tensor mask = diagonal_mask(x.dim(-2), x.dim(-1),
                                     [&](const Tensor& d) { return ops::greater_equal(d, k); });
-  return ops::where(mask, x, 0);
+  return ops::where(mask, x, number_like(x, 0));
 }
 
 Tensor trace(const Tensor& x, int64_t offset, int axis1, int axis2) {
@@ -158,7 +167,7 @@ Tensor diagflat(const Tensor& given, int64_t k) {
   const int64_t before = std::max<int64_t>(0, -k), after = size - n - before;
   const Tensor column = ops::pad(x, {before}, {after});
   const Tensor mask = diagonal_mask(size, size, [&](const Tensor& d) { return ops::equal(d, k); });
-  return ops::where(mask, ops::expand_dims(column, 1), 0);
+  return ops::where(mask, ops::expand_dims(column, 1), number_like(x, 0));
 }
 
 Tensor diag(const Tensor& x, int64_t k) {
@@ -173,7 +182,7 @@ Tensor vander(const Tensor& x, std::optional<int64_t> n, bool increasing) {
   if (columns < 0 || columns > most)
     fail("vander: expected 0 to ", most, " columns, got ", columns);
   Tensors powers{ops::ones_like(x)};
-  for (int64_t i = 1; i < columns; ++i) powers.push_back(powers.back() * x);
+  for (int64_t i = 1; i < columns; ++i) powers.push_back(ops::cast(powers.back() * x, x.dtype()));
   powers.resize(static_cast<size_t>(columns));
   if (!increasing) std::reverse(powers.begin(), powers.end());
   return ops::stack(powers, 1);

@@ -7,23 +7,12 @@
 namespace crescent::operations {
 
 Tensor tensor_of(const Operand& x) {
-  if (x.tensor) return x.tensor;
-  const bool whole = x.number == std::floor(x.number) && std::abs(x.number) < 0x1p31;
-  return Tensor::scalar(x.number, whole ? DType::int32 : DType::float32);
+  return x.tensor ? x.tensor : Tensor::scalar(x.number, ops::result_dtype(x, x));
 }
 
 std::pair<Tensor, Tensor> promoted(const Operand& a, const Operand& b) {
-  if (a.tensor && !b.tensor) {
-    const Tensor sum = ops::add(ops::zeros_like(a.tensor), b);
-    return {ops::cast(a.tensor, sum.dtype()), Tensor::scalar(b.number, sum.dtype())};
-  }
-  if (b.tensor && !a.tensor) {
-    auto [y, x] = promoted(b, a);
-    return {x, y};
-  }
-  const Tensor x = tensor_of(a), y = tensor_of(b);
-  const DType dtype = promote(x.dtype(), y.dtype());
-  return {ops::cast(x, dtype), ops::cast(y, dtype)};
+  const DType dtype = ops::result_dtype(a, b);
+  return {ops::cast(tensor_of(a), dtype), ops::cast(tensor_of(b), dtype)};
 }
 
 Tensors promoted(std::span<const Tensor> tensors) {

@@ -44,12 +44,20 @@ inline Tensor floating(const Tensor& x) {
   const bool whole = is_integer(x.dtype()) || x.dtype() == DType::boolean;
   return whole ? ops::cast(x, DType::float32) : x;
 }
+/// The same, but int64 as float64, as some of Keras' functions have it.
+inline Tensor wide_floating(const Tensor& x) {
+  return x.dtype() == DType::int64 ? ops::cast(x, DType::float64) : floating(x);
+}
+/// A number of the tensor's dtype.
+inline Tensor number_like(const Tensor& x, double number) {
+  return Tensor::scalar(number, x.dtype());
+}
 /// Booleans and what is shorter than int32 as int32.
 inline Tensor at_least_int32(const Tensor& x) {
   const bool small = is_integer(x.dtype()) && size_of(x.dtype()) < 4;
   return small || x.dtype() == DType::boolean ? ops::cast(x, DType::int32) : x;
 }
-/// A number as a tensor of its own: float32, or int32 when it is whole.
+/// A number as a tensor of its own: float32, whole ones int32 or int64.
 Tensor tensor_of(const Operand& x);
 /// Both as tensors of the common dtype.
 std::pair<Tensor, Tensor> promoted(const Operand& a, const Operand& b);

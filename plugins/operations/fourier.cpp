@@ -126,8 +126,7 @@ Pair stft(const Tensor& given, int64_t length, int64_t stride, int64_t fft_lengt
   const int64_t count = (x.dim(-1) - fft_length) / stride + 1;
   if (x.dim(-1) < fft_length)
     fail("stft: shape ", given.shape(), " is shorter than a window of ", fft_length);
-  const Tensor places =
-      positions(count, 0, 2) * static_cast<double>(stride) + positions(fft_length, 1, 2);
+  const Tensor places = positions(count, 0, 2) * stride + positions(fft_length, 1, 2);
   const Tensor frames = ops::take(x, places, -1) * window_of(window, length, fft_length, x.dtype());
   return rfft(frames, fft_length);
 }

@@ -15,7 +15,7 @@ Tensor wrapped(const Tensor& indices, int64_t size) {
                            ? indices
                            : ops::cast(indices, DType::int32);
   if (size < 0) return whole;
-  return ops::where(ops::less(whole, 0), whole + static_cast<double>(size), whole);
+  return ops::where(ops::less(whole, 0), whole + size, whole);
 }
 
 Tensor take(const Tensor& given, const Tensor& indices, std::optional<int64_t> axis) {
@@ -159,7 +159,7 @@ Start start_in(const char* name, const Value& value, const Tensor& x) {
 /// The places `size` from a start on along an axis, as much further to the front as they fit.
 Tensor places_from(const Tensor& start, int axis, int64_t size, int64_t whole) {
   const Tensor first = ops::slice_axis(start, 0, axis, axis + 1);
-  return ops::clip(first, 0, static_cast<double>(whole - size)) + ops::arange(size);
+  return ops::clip(first, 0, whole - size) + ops::arange(size);
 }
 
 /// -1 in `shape` is the rest of an axis.
@@ -226,7 +226,7 @@ Tensor row_numbers(const char* name, const Tensor& indices, const Shape& shape) 
     const Tensor place =
         ops::check_indices(wrapped(ops::squeeze(part, -1), shape[i]), shape[i],
                            concat(name, ": index"), concat("axis ", i, " of shape ", shape));
-    number = number ? number * static_cast<double>(shape[i]) + place : place;
+    number = number ? number * shape[i] + place : place;
     ++i;
   }
   return ops::reshape(number, {-1});
@@ -268,9 +268,10 @@ Tensor scatter_update(const Tensor& x, const Tensor& indices, const Tensor& give
     return ops::reshape(ops::where(ops::greater(ops::reshape(last, mask), 0), chosen, old),
                         x.shape());
   }
+  const auto as_x = [&](const Tensor& result) { return ops::cast(result, x.dtype()); };
   if (*reduction == "add")
-    return x + ops::reshape(segment_sum(rows.updates, rows.numbers, rows.count), x.shape());
-  if (*reduction == "mul") return x * reduced(SegmentKind::prod);
+    return as_x(x + ops::reshape(segment_sum(rows.updates, rows.numbers, rows.count), x.shape()));
+  if (*reduction == "mul") return as_x(x * reduced(SegmentKind::prod));
   if (*reduction == "max") return ops::maximum(x, reduced(SegmentKind::max));
   if (*reduction == "min") return ops::minimum(x, reduced(SegmentKind::min));
   const std::vector<std::string> known{"add", "mul", "max", "min"};
@@ -302,8 +303,8 @@ Tensors unravel_index(const Tensor& indices, const Shape& shape) {
   Tensors places(static_cast<size_t>(shape.rank()));
   Tensor rest = wrapped(indices, shape.size());
   for (int i = shape.rank(); i-- > 0;) {
-    places[static_cast<size_t>(i)] = ops::mod(rest, static_cast<double>(shape[i]));
-    rest = ops::floor_divide(rest, static_cast<double>(shape[i]));
+    places[static_cast<size_t>(i)] = ops::mod(rest, shape[i]);
+    rest = ops::floor_divide(rest, shape[i]);
   }
   return places;
 }

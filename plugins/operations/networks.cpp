@@ -40,7 +40,8 @@ Tensor layer_normalization(const Tensor& given, const Tensor& gamma, const Tenso
   const Tensor variance = ops::mean(ops::square(apart), axes, true);
   Tensor result = (rms_scaling ? x : apart) * ops::rsqrt(variance + epsilon.value_or(kEpsilon));
   if (gamma) result = result * spread(gamma, x, axes);
-  return beta && !rms_scaling ? result + spread(beta, x, axes) : result;
+  if (beta && !rms_scaling) result = result + spread(beta, x, axes);
+  return ops::cast(result, given.dtype());
 }
 
 Tensor rms_normalization(const Tensor& given, const Tensor& scale, const Axes& axes,

@@ -76,7 +76,8 @@ Tensor inner(const Operand& a, const Operand& b) {
 }
 
 Tensor outer(const Tensor& a, const Tensor& b) {
-  return ops::multiply(ops::reshape(a, {-1, 1}), ops::reshape(b, {1, -1}));
+  const Tensor product = ops::multiply(ops::reshape(a, {-1, 1}), ops::reshape(b, {1, -1}));
+  return ops::cast(product, promote(a.dtype(), b.dtype()));
 }
 
 Tensor vdot(const Tensor& a, const Tensor& b) {
@@ -125,7 +126,7 @@ Tensor correlate(const Tensor& a, const Tensor& b, const std::string& mode) {
   auto [x, y] = promoted(a, b);
   if (x.rank() != 1 || y.rank() != 1)
     fail("correlate: expected one axis each, got shapes ", x.shape(), " and ", y.shape());
-  x = floating(x), y = floating(y);
+  x = wide_floating(x), y = wide_floating(y);
   const bool swapped = x.dim(0) < y.dim(0);
   if (swapped) std::swap(x, y);
   const int64_t m = y.dim(0);
@@ -150,7 +151,7 @@ Tensor corrcoef(const Tensor& given) {
   const Tensor variance = ops::sum(covariance * ops::eye(n, n, x.dtype()), {1});
   const Tensor scale = ops::sqrt(variance);
   const Tensor r = covariance / ops::expand_dims(scale, 1) / ops::expand_dims(scale, 0);
-  return x.rank() == 1 ? ops::reshape(r, {}) : ops::clip(r, -1, 1);
+  return n == 1 ? ops::reshape(r, {}) : ops::clip(r, -1, 1);
 }
 
 /// Distances of each row of x from each of y.
@@ -231,7 +232,9 @@ Tensor einsum(const std::string& subscripts, const Tensors& given) {
   }
   std::string text = inputs.front();
   if (inputs.size() > 1) text += "," + inputs[1];
-  return ops::einsum(text + "->" + equation.output, operands);
+  const Tensor result = ops::einsum(text + "->" + equation.output, operands);
+  const bool keeps_dtype = given.size() == 1 && given.front().dtype() != DType::int8;
+  return keeps_dtype ? ops::cast(result, given.front().dtype()) : result;
 }
 
 }  // namespace

@@ -3,30 +3,8 @@
 #include <limits>
 #include <numeric>
 
+#include "given_axes.h"
 #include "kernels/axis_ops.h"
-
-namespace crescent {
-
-/// The axes of a call: none at all is another thing than not saying which, which is all.
-struct GivenAxes {
-  std::optional<std::vector<int>> list;
-};
-template <>
-struct Codec<GivenAxes> {
-  static GivenAxes decode(const Value& value) {
-    if (value.is_null()) return {};
-    return {Codec<AxisList>::decode(value)};
-  }
-  static Value encode(const GivenAxes& axes) { return axes.list ? Value(*axes.list) : Value(); }
-  static std::string type() { return Codec<AxisList>::type(); }
-};
-template <>
-struct detail::Held<GivenAxes> {
-  using Type = GivenAxes;
-  static constexpr bool is_tensor = false, is_list = true;
-};
-
-}  // namespace crescent
 
 namespace crescent::operations {
 namespace {
@@ -270,23 +248,23 @@ namespace {
 
 // ---- running
 
-/// In the dtype of x; of booleans whole numbers.
+/// In the dtype of x; of booleans, and where they are asked for, whole numbers.
 template <class F>
-Tensor running(const Tensor& x, F f) {
+Tensor running(const Tensor& given, std::optional<DType> dtype, F f) {
+  if (dtype == DType::boolean) dtype = DType::int32;
+  const Tensor x = dtype ? ops::cast(given, *dtype) : given;
   const Tensor result = f(at_least_int32(x));
   return x.dtype() == DType::boolean ? result : ops::cast(result, x.dtype());
 }
 
 Tensor cumsum(const Tensor& given, std::optional<int64_t> axis, std::optional<DType> dtype) {
   const auto [x, along] = flat_without(given, axis);
-  return running(dtype ? ops::cast(x, *dtype) : x,
-                 [axis = along](const Tensor& y) { return ops::cumsum(y, axis); });
+  return running(x, dtype, [axis = along](const Tensor& y) { return ops::cumsum(y, axis); });
 }
 
 Tensor cumprod(const Tensor& given, std::optional<int64_t> axis, std::optional<DType> dtype) {
   const auto [x, along] = flat_without(given, axis);
-  return running(dtype ? ops::cast(x, *dtype) : x,
-                 [axis = along](const Tensor& y) { return running_product(y, axis); });
+  return running(x, dtype, [axis = along](const Tensor& y) { return running_product(y, axis); });
 }
 
 template <Tensor (*F)(const Tensor&, std::optional<int64_t>, std::optional<DType>), int Neutral>

@@ -23,23 +23,22 @@ using Format = std::optional<std::string>;
 
 /// Mirrored at the first and the last element, which are there once.
 Tensor mirrored(const Tensor& index, int64_t size) {
-  const auto last = static_cast<double>(size - 1);
+  const int64_t last = size - 1;
   if (size == 1) return ops::zeros_like(index);
   return ops::abs(ops::mod(index + last, 2 * last) - last);
 }
 
 /// The place in 0..size-1 that an index stands for.
 Tensor placed(const Tensor& index, int64_t size, Fill fill) {
-  const auto n = static_cast<double>(size);
   switch (fill) {
     case Fill::wrap:
-      return ops::mod(index, n);
+      return ops::mod(index, size);
     case Fill::mirror:
       return mirrored(index, size);
     case Fill::reflect:
-      return ops::floor_divide(mirrored(index * 2.0 + 1.0, 2 * size + 1) - 1.0, 2);
+      return ops::floor_divide(mirrored(index * 2 + 1, 2 * size + 1) - 1, 2);
     default:
-      return ops::clip(index, 0, n - 1);
+      return ops::clip(index, 0, size - 1);
   }
 }
 
@@ -69,7 +68,7 @@ Tensor sampled(const Tensor& values, const std::vector<int64_t>& dims, const Ten
     for (const Corner& corner : corners)
       for (const Neighbour& n : neighbours(coordinates[axis], order)) {
         const Tensor at = placed(n.index, dims[axis], fill);
-        const auto size = static_cast<double>(dims[axis]);
+        const int64_t size = dims[axis];
         const Tensor inside =
             ops::logical_and(ops::greater_equal(n.index, 0), ops::less(n.index, size));
         next.push_back({corner.place ? corner.place * size + at : at,

@@ -94,9 +94,8 @@ Tensor rows_for(const Tensor& x, const Tensor& ids, int64_t count) {
   if (ids.rank() != 1 || x.rank() < 1 || !ids.shape().compatible(x.shape().slice(0, 1)))
     fail("segments: expected a number for each row, got shapes ", ids.shape(), " and ", x.shape());
   const Tensor whole = ops::cast(ids, DType::int32);
-  const Tensor known =
-      ops::logical_and(ops::greater_equal(whole, 0), ops::less(whole, static_cast<double>(count)));
-  return ops::where(known, whole, static_cast<double>(count));
+  const Tensor known = ops::logical_and(ops::greater_equal(whole, 0), ops::less(whole, count));
+  return ops::where(known, whole, count);
 }
 
 }  // namespace

@@ -24,8 +24,7 @@ std::pair<Tensor, Tensor> ascending(const Tensor& given, std::optional<int64_t> 
   const auto turned = [&](const Tensor& each) {
     return ops::swap_axes(ops::flip(each, {last}), along, last);
   };
-  return {ops::cast(turned(sorted[0]), given.dtype()),
-          turned(ops::subtract(static_cast<double>(n - 1), sorted[1]))};
+  return {ops::cast(turned(sorted[0]), given.dtype()), turned(ops::subtract(n - 1, sorted[1]))};
 }
 
 Tensor sort(const Tensor& x, std::optional<int64_t> axis) { return ascending(x, axis).first; }

@@ -81,11 +81,16 @@ struct Paired final : OpOf<Paired> {
   }
 };
 
+Tensor doubled(const Tensor& x) { return ops::cast(x, DType::float64); }
+
+/// Numbers of two bytes go through float64, in which the next one is near.
 template <Pairing Kind>
 Tensor pairs(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);
   constexpr bool wants_floats = Kind == Pairing::nextafter;
   if (wants_floats) x = floating(x), y = floating(y);
+  const DType dtype = x.dtype();
+  if (wants_floats && size_of(dtype) == 2) x = doubled(x), y = doubled(y);
   const bool logical = x.dtype() == DType::boolean;
   if (!wants_floats && !is_integer(x.dtype()) && !logical)
     fail(to_text(Kind), ": expected whole numbers, got ", x.dtype());
@@ -94,7 +99,7 @@ Tensor pairs(const Operand& a, const Operand& b) {
   Paired op;
   op.kind = Kind;
   const Tensor result = apply1(op, {ops::broadcast_to(x, shape), ops::broadcast_to(y, shape)});
-  return logical ? ops::cast(result, DType::boolean) : result;
+  return ops::cast(result, dtype);
 }
 
 Tensor bitwise_not(const Tensor& x) {
@@ -165,10 +170,8 @@ Tensors SpecialFunction::vjp(const Vjp& v) const {
   return {g * (apply_special(Special::i0, x) - ratio)};
 }
 
-template <Special Kind>
-Tensor special_of(const Tensor& x) {
-  return apply_special(Kind, x);
-}
+Tensor erfinv(const Tensor& x) { return apply_special(Special::erfinv, x); }
+Tensor i0(const Tensor& x) { return apply_special(Special::i0, wide_floating(x)); }
 
 // ---- the same bits, and the nearest number that fits
 
@@ -203,16 +206,16 @@ Tensor view(const Tensor& x, std::optional<DType> dtype) {
 
 Tensor saturate_cast(const Tensor& x, DType dtype) {
   if (is_floating(dtype) || dtype == DType::complex64) return ops::cast(x, dtype);
-  const Tensor wide =
-      is_floating(x.dtype()) ? ops::cast(x, DType::float64) : ops::cast(x, DType::int64);
-  double low = 0, high = dtype == DType::boolean ? 1 : 255;
-  if (dtype == DType::int8) low = -0x1p7, high = 0x1p7 - 1;
-  if (dtype == DType::int16) low = -0x1p15, high = 0x1p15 - 1;
-  if (dtype == DType::int32) low = -0x1p31, high = 0x1p31 - 1;
+  const bool fractions = is_floating(x.dtype());
   if (dtype == DType::int64) {
-    if (!is_floating(x.dtype())) return ops::cast(x, dtype);
-    low = -0x1p63, high = 0x1p63 - 1024;
+    if (!fractions) return ops::cast(x, dtype);
+    return ops::cast(ops::clip(ops::cast(x, DType::float64), -0x1p63, 0x1p63 - 1024), dtype);
   }
+  int64_t low = 0, high = dtype == DType::boolean ? 1 : 255;
+  if (dtype == DType::int8) low = -(1 << 7), high = (1 << 7) - 1;
+  if (dtype == DType::int16) low = -(1 << 15), high = (1 << 15) - 1;
+  if (dtype == DType::int32) low = INT32_MIN, high = INT32_MAX;
+  const Tensor wide = ops::cast(x, fractions ? DType::float64 : DType::int64);
   return ops::cast(ops::clip(wide, low, high), dtype);
 }
 
@@ -233,10 +236,10 @@ void add_special(Registry& registry) {
       .add("Lcm", "lcm(x1, x2)", &pairs<Pairing::lcm>, "The least common multiple.")
       .add("Nextafter", "nextafter(x1, x2)", &pairs<Pairing::nextafter>,
            "The next number after x1 towards x2.")
-      .add("I0", "i0(x)", &special_of<Special::i0>, "The modified Bessel function of order 0.")
+      .add("I0", "i0(x)", &i0, "The modified Bessel function of order 0.")
       .add("View", "view(x, dtype=None)", &view, "The same bytes as another dtype.");
   Operations(registry, "keras.src.ops.math")
-      .add("Erfinv", "erfinv(x)", &special_of<Special::erfinv>, "The inverse of erf.");
+      .add("Erfinv", "erfinv(x)", &erfinv, "The inverse of erf.");
   Operations(registry, "keras.src.ops.core")
       .add("SaturateCast", "saturate_cast(x, dtype)", &saturate_cast,
            "Cast, with what does not fit as the nearest that does.");

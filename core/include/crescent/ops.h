@@ -1,26 +1,31 @@
 // The flat list of functions users call: eager on real tensors, traced on abstract ones,
-// differentiable. Names follow keras.ops. Dtypes of two operands are promoted; a C++ number takes
-// the tensor's dtype. Axes may be negative. Shapes in comments; every mistake fails naming the op
-// and the shapes.
+// differentiable. Names follow keras.ops. Dtypes of two operands are promoted; a C++ number adopts
+// the tensor's dtype, but 2.0 beside integers makes float32 as in Python. Axes may be negative.
+// Shapes in comments; every mistake fails naming the op and the shapes.
 #pragma once
 #include <optional>
+#include <type_traits>
 
 #include "crescent/op_types.h"
 #include "crescent/variable.h"
 
 namespace crescent::ops {
 
-/// A tensor or a plain number that adopts the other operand's dtype (an integer dtype becomes
-/// float32 for a fraction).
+/// A tensor, or a plain number without a dtype of its own: `whole` as 2 is, and 2.0 is not.
 struct CRESCENT_API Operand {
   Operand(const Tensor& t) : tensor(t) {}
   Operand(const Variable& v) : tensor(v.value()) {}
-  Operand(double x) : number(x) {}
-  Operand(int x) : number(x) {}
-  Operand(int64_t x) : number(static_cast<double>(x)) {}
+  template <class Number>
+  Operand(Number x) requires(std::is_arithmetic_v<Number>)
+      : number(static_cast<double>(x)), whole(std::is_integral_v<Number>) {}
   Tensor tensor;
   double number = 0;
+  bool whole = false;
 };
+/// The dtype in which both meet. A number takes the tensor's, but float32 where it is no whole one
+/// and the tensor is of integers, int32 where that is of booleans. Two numbers are float32, whole
+/// ones int32 (int64 when that holds them and int32 does not).
+CRESCENT_API DType result_dtype(const Operand& a, const Operand& b);
 
 // -- elementwise: the names in elementwise_ops.h
 #define CRESCENT_UNARY(f, ...) CRESCENT_API Tensor f(const Tensor& x);
@@ -30,7 +35,7 @@ CRESCENT_UNARY_OPS(CRESCENT_UNARY)
 CRESCENT_BINARY_OPS(CRESCENT_BINARY)
 #undef CRESCENT_BINARY
 CRESCENT_API Tensor where(const Tensor& condition, const Operand& a, const Operand& b);
-CRESCENT_API Tensor clip(const Tensor& x, double low, double high);
+CRESCENT_API Tensor clip(const Tensor& x, const Operand& low, const Operand& high);
 CRESCENT_API Tensor cast(const Tensor& x,
                          DType dtype);  ///< same tensor when the dtype is already that
 CRESCENT_API Tensor stop_gradient(const Tensor& x);
@@ -176,12 +181,24 @@ CRESCENT_API SvdResult svd(const Tensor& a);
 
 namespace crescent {
 inline Tensor operator+(const ops::Operand& a, const Tensor& b) { return ops::add(a, b); }
-inline Tensor operator+(const Tensor& a, double b) { return ops::add(a, b); }
+template <class Number>
+Tensor operator+(const Tensor& a, Number b) requires(std::is_arithmetic_v<Number>) {
+  return ops::add(a, b);
+}
 inline Tensor operator-(const ops::Operand& a, const Tensor& b) { return ops::subtract(a, b); }
-inline Tensor operator-(const Tensor& a, double b) { return ops::subtract(a, b); }
+template <class Number>
+Tensor operator-(const Tensor& a, Number b) requires(std::is_arithmetic_v<Number>) {
+  return ops::subtract(a, b);
+}
 inline Tensor operator*(const ops::Operand& a, const Tensor& b) { return ops::multiply(a, b); }
-inline Tensor operator*(const Tensor& a, double b) { return ops::multiply(a, b); }
+template <class Number>
+Tensor operator*(const Tensor& a, Number b) requires(std::is_arithmetic_v<Number>) {
+  return ops::multiply(a, b);
+}
 inline Tensor operator/(const ops::Operand& a, const Tensor& b) { return ops::divide(a, b); }
-inline Tensor operator/(const Tensor& a, double b) { return ops::divide(a, b); }
+template <class Number>
+Tensor operator/(const Tensor& a, Number b) requires(std::is_arithmetic_v<Number>) {
+  return ops::divide(a, b);
+}
 inline Tensor operator-(const Tensor& a) { return ops::negative(a); }
 }  // namespace crescent

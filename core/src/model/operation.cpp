@@ -96,6 +96,19 @@ Dict abstract_tensors(const Dict& arguments) {
       .as_dict();
 }
 
+/// Numbers where tensors are expected, as Keras makes them: whole ones int32, or int64.
+Dict with_tensors(const SchemaData& parameters, Dict arguments) {
+  for (DictEntry& entry : arguments) {
+    const Field* parameter = parameters.find(entry.key);
+    if (!entry.value.is_number() || !parameter || parameter->type != Codec<Tensor>::type())
+      continue;
+    const ops::Operand number = Codec<NumberOrTensor>::decode(entry.value);
+    entry.value =
+        Codec<Tensor>::encode(Tensor::scalar(number.number, ops::result_dtype(number, number)));
+  }
+  return arguments;
+}
+
 bool has_symbol(const Value& value) {
   const auto in_entry = [](const DictEntry& entry) { return has_symbol(entry.value); };
   if (value.is_list())
@@ -116,7 +129,9 @@ Value Operation::operator()(const Dict& arguments) const {
 }
 
 Value Operation::on_tensors(const Dict& arguments) const {
-  return row_->method.call(nullptr, without_defaults(row_->method.parameters, arguments));
+  const SchemaData& parameters = row_->method.parameters;
+  return row_->method.call(nullptr,
+                           with_tensors(parameters, without_defaults(parameters, arguments)));
 }
 
 Value Operation::on_symbols(const Dict& arguments) const {
@@ -173,9 +188,11 @@ AxisList Codec<AxisList>::decode(const Value& value) {
 std::string Codec<AxisList>::type() { return Codec<std::vector<int64_t>>::type(); }
 
 Value Codec<NumberOrTensor>::encode(const NumberOrTensor& member) {
-  return member.tensor ? Codec<Tensor>::encode(member.tensor) : Value(member.number);
+  if (member.tensor) return Codec<Tensor>::encode(member.tensor);
+  return member.whole ? Value(static_cast<int64_t>(member.number)) : Value(member.number);
 }
 NumberOrTensor Codec<NumberOrTensor>::decode(const Value& value) {
+  if (value.is_int()) return ops::Operand(value.as_int());
   if (value.is_number()) return ops::Operand(value.as_float());
   if (value.is_string()) return ops::Operand(string_tensor({&value.as_string(), 1}, {}));
   const Tensor tensor = Codec<Tensor>::decode(value);

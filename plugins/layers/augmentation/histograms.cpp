@@ -48,7 +48,7 @@ class Equalization final : public ImageAugmentation {
     // Each channel has its own bins. Keras counts and looks up by products of another order, which
     // are not always rounded alike.
     const auto place = [&](const Tensor& bin) {
-      return whole(bin, last) + numbers_along(3, channels) * double(bins_);
+      return whole(bin, last) + numbers_along(3, channels) * bins_;
     };
     const Tensor histogram = ops::reshape(
         counts(place(bytes * last / 255.0), channels * bins_, images.dtype()), {channels, bins_});
@@ -144,8 +144,8 @@ class LocalEqualization final : public ImageAugmentation {
   Tensor place(const Tensor& images, const Tensor& row, const Tensor& column) const {
     const int64_t channels = images.dim(3);
     const Tensor image = numbers_along(0, images.dim(0)), channel = numbers_along(3, channels);
-    const Tensor tile = (image * double(grid_[0]) + row) * double(grid_[1]) + column;
-    return (tile * double(channels) + channel) * double(kLevels) + whole(images, kLevels - 1);
+    const Tensor tile = (image * grid_[0] + row) * grid_[1] + column;
+    return (tile * channels + channel) * kLevels + whole(images, kLevels - 1);
   }
   /// For every tile and channel, the new value of each old one; flat.
   Tensor levels_of(const Tensor& images, int64_t tall, int64_t wide) const {

@@ -114,7 +114,7 @@ std::tuple<Tensor, Tensor> clip_boxes(const Tensor& boxes, const Tensor& labels,
   const Tensor clipped = ops::concatenate(e, -1);
   if (!labels) return {clipped, clipped};
   const Tensor area = ops::squeeze((e[2] - e[0]) * (e[3] - e[1]), -1);
-  return {clipped, ops::where(ops::greater(area, 0.0), labels, -1.0)};
+  return {clipped, ops::where(ops::greater(area, 0), labels, -1)};
 }
 
 Tensor crop(const Tensor& boxes, const Operand& top, const Operand& left, const Operand& height,

@@ -325,7 +325,7 @@ Tensor sobel_edges(const Tensor& x, const Format& format) {
       ops::stack(Tensors{filtered(images, down, ops::Padding::same),
                          filtered(images, ops::transpose(down), ops::Padding::same)},
                  -1);
-  return first ? ops::transpose(both, {0, 3, 1, 2, 4}) : both;
+  return ops::cast(first ? ops::transpose(both, {0, 3, 1, 2, 4}) : both, x.dtype());
 }
 
 /// Structural similarity (Wang et al., 2004) of two batches of images, a number each.

@@ -128,7 +128,18 @@ void solve_for(Square& a, int64_t k, Square& vectors) {
   }
 }
 
-/// a (n, n) -> eigenvalues (n), eigenvectors of length 1 as columns.
+/// Of length 1, and turned so that its largest element is real.
+void normalize(std::vector<Number>& vector) {
+  double square = 0;
+  for (const Number& x : vector) square += std::norm(x);
+  const Number& largest = *std::max_element(
+      vector.begin(), vector.end(),
+      [](const Number& a, const Number& b) { return std::norm(a) < std::norm(b); });
+  const Number scale = std::conj(largest) / (std::abs(largest) * std::sqrt(square));
+  for (Number& x : vector) x *= scale;
+}
+
+/// a (n, n) -> eigenvalues (n), eigenvectors as columns.
 void find_pairs(Square& a, std::complex<float>* values, std::complex<float>* columns) {
   const int64_t n = a.size();
   Square basis = Square::identity(n), vectors(n);
@@ -137,15 +148,87 @@ void find_pairs(Square& a, std::complex<float>* values, std::complex<float>* col
     values[k] = std::complex<float>(a(k, k));
     solve_for(a, k, vectors);
     std::vector<Number> column(static_cast<size_t>(n));
-    double square = 0;
-    for (int64_t i = 0; i < n; ++i) {
-      Number& sum = column[static_cast<size_t>(i)];
-      for (int64_t j = 0; j <= k; ++j) sum += basis(i, j) * vectors(j, k);
-      square += std::norm(sum);
-    }
     for (int64_t i = 0; i < n; ++i)
-      columns[i * n + k] = std::complex<float>(column[static_cast<size_t>(i)] / std::sqrt(square));
+      for (int64_t j = 0; j <= k; ++j)
+        column[static_cast<size_t>(i)] += basis(i, j) * vectors(j, k);
+    normalize(column);
+    for (int64_t i = 0; i < n; ++i)
+      columns[i * n + k] = std::complex<float>(column[static_cast<size_t>(i)]);
   }
+}
+
+// ---- the gradient
+
+/// Complex numbers in float64.
+struct Parts {
+  Tensor re, im;
+};
+Parts parts_of(const Tensor& x) {
+  const Tensors parts = ops::split(doubled(ops::view_as_real(x)), {1, 1}, -1);
+  return {ops::squeeze(parts[0], -1), ops::squeeze(parts[1], -1)};
+}
+Parts adjoint(const Parts& x) { return {transposed(x.re), -transposed(x.im)}; }
+Parts product(const Parts& a, const Parts& b) {
+  return {ops::matmul(a.re, b.re) - ops::matmul(a.im, b.im),
+          ops::matmul(a.re, b.im) + ops::matmul(a.im, b.re)};
+}
+/// The x with a x = b, as a system of real numbers.
+Parts solved(const Parts& a, const Parts& b) {
+  const Tensor above = ops::concatenate(Tensors{a.re, -a.im}, -1),
+               below = ops::concatenate(Tensors{a.im, a.re}, -1);
+  const int64_t n = a.re.dim(-1);
+  const Tensors x = ops::split(
+      solve(ops::concatenate(Tensors{above, below}, -2), ops::concatenate(Tensors{b.re, b.im}, -2)),
+      {n, n}, -2);
+  return {x[0], x[1]};
+}
+
+/// (x, angles) -> x. An eigenvector may be turned by any angle: a target that depends on it has no
+/// gradient.
+struct OfNoAngle final : OpOf<OfNoAngle> {
+  static constexpr const char* kName = "eig_of_no_angle";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    constexpr double kMost = 1e-2;
+    const double* angle = in[1].data<double>();
+    for (int64_t i = 0; i < in[1].size(); ++i)
+      if (std::abs(angle[i]) > kMost)
+        fail("eig: there is no gradient of what depends on the angles of complex eigenvectors, ",
+             "which are arbitrary");
+    std::copy_n(in[0].data<double>(), in[0].size(), out[0].mutable_data<double>());
+    return true;
+  }
+};
+
+/// Of vectors v with gradients g: v^H g, without what changes lengths, over the conjugate distances
+/// of the eigenvalues; 0 between equal ones.
+Parts turned(const Parts& values, const Parts& v, const Parts& g) {
+  const Tensor eye = ops::eye(values.re.dim(-1), values.re.dim(-1), DType::float64);
+  const Parts p = product(adjoint(v), g), square = product(adjoint(v), v);
+  const Tensor length = as_columns(ops::sum(p.re * eye, {-2}));
+  const Tensor re = p.re - square.re * length;
+  const Tensor im = apply1(OfNoAngle{}, {p.im - square.im * length, ops::sum(p.im * eye, {-2})});
+  const Tensor x = as_columns(values.re) - as_rows(values.re),
+               y = as_columns(values.im) - as_rows(values.im);
+  const Tensor distance = x * x + y * y, same = ops::equal(distance, 0);
+  const Tensor scale = ops::where(same, 0, ops::reciprocal(ops::where(same, 1, distance)));
+  return {(re * x - im * y) * scale, (re * y + im * x) * scale};
+}
+
+/// v^-H (diag(gw) + turned) v^H, by Boeddeker et al., On the computation of complex-valued
+/// gradients (2017), with vectors of length 1.
+Tensor gradient_of_pairs(const Vjp& pairs) {
+  const Parts values = parts_of(pairs.outputs[0]), v = parts_of(pairs.outputs[1]);
+  const Tensor eye = ops::eye(v.re.dim(-1), v.re.dim(-1), DType::float64);
+  Parts inner{ops::zeros_like(v.re), ops::zeros_like(v.re)};
+  if (pairs.gradients[1]) inner = turned(values, v, parts_of(pairs.gradients[1]));
+  if (pairs.gradients[0]) {
+    const Parts g = parts_of(pairs.gradients[0]);
+    inner = {inner.re + as_columns(g.re) * eye, inner.im + as_columns(g.im) * eye};
+  }
+  const Parts result = solved(adjoint(v), product(inner, adjoint(v)));
+  return ops::stack(Tensors{result.re, result.im}, -1);
 }
 
 /// (pairs (..., n, n, 2) of float64) -> eigenvalues, eigenvectors.
@@ -171,7 +254,7 @@ struct Eig final : OpOf<Eig> {
     }
     return true;
   }
-  Tensors vjp(const Vjp&) const override { fail("eig: there is no gradient"); }
+  Tensors vjp(const Vjp& v) const override { return {gradient_of_pairs(v)}; }
 };
 
 std::tuple<Tensor, Tensor> eig(const Tensor& x) {

@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "../given_axes.h"
 #include "batches.h"
 
 namespace crescent::operations {
@@ -302,13 +303,14 @@ std::tuple<Tensor, Tensor> qr(const Tensor& x, const std::string& mode) {
   return {as_was(result[0], x), as_was(result[1], x)};
 }
 
-/// Columns of u, orthonormal, with more of them until they span everything.
+/// Columns of u, orthonormal, with more of them until they span everything. Those are any that do,
+/// so that nothing has a gradient by them.
 Tensor completed(const Tensor& u) {
   const int64_t m = u.dim(-2), k = u.dim(-1);
   if (m == k) return u;
   BatchedQr op;
   op.complete = true;
-  const Tensor basis = apply(op, {u})[0];
+  const Tensor basis = apply(op, {ops::stop_gradient(u)})[0];
   return ops::concatenate(Tensors{u, ops::slice_axis(basis, -1, k, m)}, -1);
 }
 
@@ -415,7 +417,10 @@ Value number_named(const Value& order) {
   return order == Value("-inf") ? Value(-INFINITY) : order;
 }
 
-Tensor norm(const Tensor& given, const Value& named, const std::vector<int>& axes, bool keepdims) {
+Tensor norm(const Tensor& given, const Value& named, const GivenAxes& asked, bool keepdims) {
+  const std::vector<int> axes = asked.list.value_or(std::vector<int>());
+  if (asked.list && axes.size() != 1 && axes.size() != 2)
+    fail("norm: expected one axis or two, got ", axes.size());
   const Tensor x = floating(given);
   const Value order = number_named(named);
   if (order.is_null() || (axes.empty() && x.rank() == 1 && order == Value(2)))

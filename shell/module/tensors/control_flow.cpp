@@ -62,7 +62,7 @@ Value switch_to(const Value& index, const Value& branches, const Value& operands
     return call(std::clamp<int64_t>(static_cast<int64_t>(which.item()), 1, count) - 1);
   Value result = call(count - 1);
   for (int64_t i = count - 1; i-- > 0;)
-    result = chosen(ops::less_equal(which, static_cast<double>(i + 1)), call(i), result);
+    result = chosen(ops::less_equal(which, i + 1), call(i), result);
   return result;
 }
 

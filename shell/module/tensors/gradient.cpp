@@ -1,10 +1,8 @@
+// The tape of gradients in Lua.
 #include "tensors/gradient.h"
 
-#include <algorithm>
-
 #include "crescent/gradient.h"
-#include "crescent/program.h"
-#include "tensors/structure.h"
+#include "tensors/compiled.h"
 #include "tensors/tensors.h"
 
 namespace crescent::lua {
@@ -29,35 +27,116 @@ void push_gradients(lua_State* L, const Tensors& gradients) {
   }
 }
 
-/// Sources may be variables and watched tensors, one or a table.
-OnStack gradient(Tape& tape, const Tensor& target, Any sources, const Tensor& upstream) {
-  lua_State* L = current();
-  const int index = sources.index;
-  const bool table = is_plain_table(L, index);
+/// What a target is differentiated by: variables or watched tensors, one or a table.
+struct Sources {
+  bool table = false;
   Tensors tensors;
   Variables variables;
-  const auto count = table ? static_cast<lua_Integer>(lua_rawlen(L, index)) : 1;
+  size_t size() const { return variables.empty() ? tensors.size() : variables.size(); }
+  const Shape& shape(size_t i) const {
+    return variables.empty() ? tensors[i].shape() : variables[i].shape();
+  }
+};
+
+Sources sources_at(lua_State* L, int index) {
+  Sources sources;
+  sources.table = is_plain_table(L, index);
+  const auto count = sources.table ? static_cast<lua_Integer>(lua_rawlen(L, index)) : 1;
   for (lua_Integer i = 1; i <= count; ++i) {
-    table ? static_cast<void>(lua_rawgeti(L, index, i)) : lua_pushvalue(L, index);
+    sources.table ? static_cast<void>(lua_rawgeti(L, index, i)) : lua_pushvalue(L, index);
     if (auto* variable = to_handle<Variable>(L, -1))
-      variables.push_back(*variable);
+      sources.variables.push_back(*variable);
     else
-      tensors.push_back(to_tensor(L, -1));
+      sources.tensors.push_back(to_tensor(L, -1));
     lua_pop(L, 1);
   }
-  if (!variables.empty() && !tensors.empty())
+  if (!sources.variables.empty() && !sources.tensors.empty())
     fail("gradient: expected variables or watched tensors, got both");
-  const Tensors result =
-      variables.empty()
-          ? tape.tape.gradient(target, std::span<const Tensor>(tensors), upstream)
-          : tape.tape.gradient(target, std::span<const Variable>(variables), upstream);
-  if (table)
-    push_gradients(L, result);
-  else if (result.at(0))
-    push(L, result[0]);
+  return sources;
+}
+
+Tensors gradients_of(Tape& tape, const Tensor& target, const Sources& sources,
+                     const Tensor& upstream) {
+  return sources.variables.empty()
+             ? tape.tape.gradient(target, std::span<const Tensor>(sources.tensors), upstream)
+             : tape.tape.gradient(target, std::span<const Variable>(sources.variables), upstream);
+}
+
+OnStack give(lua_State* L, const Sources& sources, const Tensors& gradients) {
+  if (sources.table)
+    push_gradients(L, gradients);
+  else if (gradients.at(0))
+    push(L, gradients[0]);
   else
     lua_pushboolean(L, false);
   return {};
+}
+
+OnStack gradient(Tape& tape, const Tensor& target, Any sources, const Tensor& upstream) {
+  const Sources by = sources_at(current(), sources.index);
+  return give(current(), by, gradients_of(tape, target, by, upstream));
+}
+
+/// Gradients of `count` parts of the target, a part after the other, as one new axis.
+template <class Upstream>
+Tensors gradients_of_parts(Tape& tape, const Tensor& target, const Sources& sources, int64_t count,
+                           int axis, Upstream upstream) {
+  std::vector<Tensors> parts(sources.size());
+  for (int64_t i = 0; i < count; ++i) {
+    const Tensors gradients = gradients_of(tape, target, sources, upstream(i));
+    for (size_t k = 0; k < parts.size(); ++k)
+      if (gradients[k]) parts[k].push_back(gradients[k]);
+  }
+  Tensors result(parts.size());
+  for (size_t k = 0; k < parts.size(); ++k)
+    if (!parts[k].empty()) result[k] = ops::stack(parts[k], axis);
+  return result;
+}
+
+void expect_known(const char* name, const Tensor& target) {
+  if (!target.shape().is_known())
+    fail(name, ": the size of every axis of the target must be known, got shape ", target.shape());
+}
+
+/// Of every element of the target.
+OnStack jacobian(Tape& tape, const Tensor& target, Any sources) {
+  expect_known("jacobian", target);
+  const Sources by = sources_at(current(), sources.index);
+  const int64_t count = target.size();
+  const auto one = [&](int64_t i) {
+    return ops::reshape(
+        ops::one_hot(Tensor::scalar(static_cast<double>(i), DType::int32), count, target.dtype()),
+        target.shape());
+  };
+  Tensors rows = gradients_of_parts(tape, target, by, count, 0, one);
+  for (size_t k = 0; k < rows.size(); ++k) {
+    const Shape shape = target.shape().concat(by.shape(k));
+    if (rows[k]) rows[k] = ops::reshape(rows[k], shape);
+    if (count == 0) rows[k] = ops::zeros(shape, target.dtype());
+  }
+  return give(current(), by, rows);
+}
+
+/// Of every element of a row of the target by the same row of the source.
+OnStack batch_jacobian(Tape& tape, const Tensor& target, Any source) {
+  expect_known("batch_jacobian", target);
+  const Sources by = sources_at(current(), source.index);
+  if (by.size() != 1) fail("batch_jacobian: expected one source, got ", by.size());
+  const Shape &from = target.shape(), &to = by.shape(0);
+  if (from.rank() == 0 || to.rank() == 0 || from[0] != to[0])
+    fail("batch_jacobian: expected a target and a source with as many rows, got shapes ", from,
+         " and ", to);
+  const Shape inner = from.slice(1, from.rank());
+  const auto one = [&](int64_t i) {
+    const Tensor row = ops::one_hot(Tensor::scalar(static_cast<double>(i), DType::int32),
+                                    inner.size(), target.dtype());
+    return ops::broadcast_to(ops::reshape(row, inner), from);
+  };
+  Tensors rows = gradients_of_parts(tape, target, by, inner.size(), 1, one);
+  const Shape shape = from.concat(to.slice(1, to.rank()));
+  if (rows[0]) rows[0] = ops::reshape(rows[0], shape);
+  if (inner.size() == 0) rows[0] = ops::zeros(shape, target.dtype());
+  return give(current(), by, rows);
 }
 
 /// GradientTape(function(tape) ... end, watched tensors...): records what the function does.
@@ -80,144 +159,6 @@ std::shared_ptr<Tape> record(Any function, const Tensors& watched) {
   return tape;
 }
 
-// ---- compiled functions
-
-/// The arguments of a call: tensors taken out, everything else described by text, so that calls
-/// alike share a program.
-struct Arguments {
-  Tensors tensors;
-  std::string pattern;
-};
-
-/// The names in a table, in alphabetical order.
-std::vector<std::string> names_in(lua_State* L, int index) {
-  std::vector<std::string> names;
-  for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1))
-    if (lua_type(L, -2) == LUA_TSTRING) names.push_back(text_of(L, -2));
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-void collect(lua_State* L, int index, Arguments& arguments, int depth) {
-  if (depth > 16) fail("compiled: tables nested too deep");
-  if (is_tensor_like(L, index)) {
-    arguments.tensors.push_back(to_tensor(L, index));
-    arguments.pattern += 'T';
-  } else if (is_plain_table(L, index)) {
-    reserve(L, 4);
-    arguments.pattern += '{';
-    for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, index)); ++i) {
-      lua_rawgeti(L, index, i);
-      collect(L, lua_gettop(L), arguments, depth + 1);
-      lua_pop(L, 1);
-    }
-    for (const std::string& name : names_in(L, index)) {
-      arguments.pattern += concat(name.size(), ":", name, "=");
-      push_field(L, index, name.c_str());
-      collect(L, lua_gettop(L), arguments, depth + 1);
-      lua_pop(L, 1);
-    }
-    arguments.pattern += '}';
-  } else {
-    switch (lua_type(L, index)) {
-      case LUA_TNIL:
-      case LUA_TBOOLEAN:
-      case LUA_TNUMBER:
-      case LUA_TSTRING:
-        arguments.pattern += "(" + describe(L, index) + ")";
-        break;
-      default:
-        fail("compiled: expected tensors, tables of tensors or plain values, got ",
-             describe(L, index));
-    }
-  }
-}
-
-/// The same arguments with other tensors in their places.
-void push_with(lua_State* L, int index, const Tensors& tensors, size_t& next) {
-  if (is_tensor_like(L, index)) return push(L, tensors.at(next++));
-  if (!is_plain_table(L, index)) return lua_pushvalue(L, index);
-  reserve(L, 4);
-  lua_newtable(L);
-  const int table = lua_gettop(L);
-  for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, index)); ++i) {
-    lua_rawgeti(L, index, i);
-    push_with(L, lua_gettop(L), tensors, next);
-    lua_rawseti(L, table, i);
-    lua_pop(L, 1);
-  }
-  for (const std::string& name : names_in(L, index)) {
-    push_field(L, index, name.c_str());
-    push_with(L, lua_gettop(L), tensors, next);
-    lua_setfield(L, table, name.c_str());
-    lua_pop(L, 1);
-  }
-}
-
-/// A Lua function, traced once per pattern of arguments and signature of the tensors.
-class Compiled final : public Object {
- public:
-  explicit Compiled(Ref function) : function_(std::move(function)) {}
-  std::string class_name() const override { return "compiled function"; }
-
-  int call(lua_State* L, int first) {
-    Arguments arguments;
-    const int last = lua_gettop(L);
-    for (int i = first; i <= last; ++i) collect(L, i, arguments, 0);
-    Entry& entry = entry_for(arguments.pattern);
-    first_ = first, last_ = last;
-    const Tensors results = entry.function(arguments.tensors);
-    const Value values = with_tensors(entry.results, results);
-    for (const Value& value : values.as_list()) push_value(L, value);
-    return static_cast<int>(values.as_list().size());
-  }
-
- private:
-  struct Entry {
-    std::string arguments;
-    Function function;
-    Value results;  ///< a list, with abstract tensors
-  };
-
-  Entry& entry_for(const std::string& pattern) {
-    for (auto& entry : entries_)
-      if (entry->arguments == pattern) return *entry;
-    auto& entry = *entries_.emplace_back(std::make_unique<Entry>());
-    entry.arguments = pattern;
-    entry.function =
-        Function([this, &entry](const Tensors& inputs) { return trace(entry, inputs); });
-    return entry;
-  }
-
-  /// Runs the Lua function on the arguments of the call in progress, with abstract tensors.
-  Tensors trace(Entry& entry, const Tensors& inputs) {
-    lua_State* L = current();
-    Height height(L);
-    reserve(L, last_ - first_ + 8);
-    const int bottom = lua_gettop(L);
-    function_.push(L);
-    size_t next = 0;
-    for (int i = first_; i <= last_; ++i) push_with(L, i, inputs, next);
-    protected_call(L, last_ - first_ + 1, LUA_MULTRET);
-    List results;
-    for (int i = bottom + 1; i <= lua_gettop(L); ++i) results.push_back(to_value(L, i));
-    entry.results = std::move(results);
-    return tensors_in(entry.results);
-  }
-
-  Ref function_;
-  std::vector<std::unique_ptr<Entry>> entries_;
-  int first_ = 0, last_ = 0;
-};
-
-int call_compiled(lua_State* L) { return Read<std::shared_ptr<Compiled>>::from(L, 1)->call(L, 2); }
-
-std::shared_ptr<Compiled> compiled(Any function) {
-  lua_State* L = current();
-  if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");
-  return std::make_shared<Compiled>(Ref(L, function.index));
-}
-
 }  // namespace
 
 void add_gradient_types(ObjectTypes& types, const Type& object) {
@@ -225,11 +166,15 @@ void add_gradient_types(ObjectTypes& types, const Type& object) {
       .method(
           "gradient", &gradient, {"target", "sources", "output_gradients=nil"},
           "The derivative of the target with respect to each source; false where there is none.")
+      .method("jacobian", &jacobian, {"target", "sources"},
+              "The derivative of each element of the target: of the target's shape and then the "
+              "source's.")
+      .method("batch_jacobian", &batch_jacobian, {"target", "source"},
+              "The same for each row of the target by that row of the source alone.")
       .method(
           "watch", [](Tape& tape, const Tensor& tensor) { tape.tape.watch(tensor); }, {"tensor"},
           "Also record what depends on this tensor; variables are watched by themselves.");
-  add_type<Compiled>(types, "compiled function", &object)
-      .meta("__call", raw("call", call_compiled));
+  add_compiled_type(types, object);
 }
 
 const std::vector<CallablePtr>& gradient_functions() {
@@ -238,8 +183,7 @@ const std::vector<CallablePtr>& gradient_functions() {
     all.push_back(
         bound("GradientTape", &record, {"function", "watch=nil"},
               "Runs the function and records it; returns the tape, which is asked for gradients."));
-    all.push_back(bound("compiled", &compiled, {"function"},
-                        "The same function of tensors, traced once per signature and compiled."));
+    all.push_back(compiled_function());
     return all;
   }();
   return functions;

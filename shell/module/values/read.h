@@ -126,7 +126,8 @@ struct Read<Tensor> : ReadBase<Tensor> {
 template <>
 struct Read<ops::Operand> : ReadBase<ops::Operand> {
   static ops::Operand from(lua_State* L, int index) {
-    if (lua_type(L, index) == LUA_TNUMBER) return ops::Operand(lua_tonumber(L, index));
+    if (lua_isinteger(L, index)) return lua_tointeger(L, index);
+    if (lua_type(L, index) == LUA_TNUMBER) return lua_tonumber(L, index);
     return ops::Operand(to_tensor(L, index));
   }
 };

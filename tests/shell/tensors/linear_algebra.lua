@@ -74,4 +74,37 @@ check.fails(function()
   local tape = cr.GradientTape(function() sum = ops.sum((ops.qr(v, "complete"))) end)
   tape:gradient(sum, { v })
 end, "mode='complete'", "(4, 2)")
+
+-- gradients of eigenvalues and eigenvectors
+local function gradient(f, x)
+  local y
+  local tape = cr.GradientTape(function() y = f(x) end, x)
+  return tape:gradient(y, x)
+end
+local turning = t { { 1, 2 }, { -3, 0.5 } }  -- its eigenvalues are complex
+check.near(gradient(function(x)
+  return ops.sum(ops.real((ops.eig(x))))
+end, turning), { { 1, 0 }, { 0, 1 } }, 1e-5)
+check.near(gradient(function(x)
+  return ops.sum(ops.square(ops.real((ops.eig(x)))) - ops.square(ops.imag((ops.eig(x)))))
+end, turning), (ops.transpose(turning) * 2):totable(), 1e-5)
+local symmetric = t { { 2, 0.5, 0.25 }, { 0.5, -1, 0.75 }, { 0.25, 0.75, 4 } }
+local weights = t { { 1, 2, 3 }, { -1, 0.5, 2 }, { 0, 4, 1 } }
+local function sorted_columns(x)
+  local values, vectors = ops.eig(x)
+  local order = ops.argsort(ops.real(values))
+  return ops.sum(ops.take(ops.square(ops.abs(vectors)), order, 1) * weights)
+end
+local function of_symmetric(x) return ops.sum(ops.square((select(2, ops.eigh(x)))) * weights) end
+local any = gradient(sorted_columns, symmetric)
+check.near((any + ops.transpose(any)) / 2, gradient(of_symmetric, symmetric):totable(), 1e-4)
+check.fails(function()
+  gradient(function(x) return ops.sum(ops.imag((select(2, ops.eig(x))))) end, turning)
+end, "angles of complex eigenvectors")
+
+-- of a full svd the first columns have one
+check.near(gradient(function(x)
+  local u, s, vt = ops.svd(x)
+  return ops.sum(ops.matmul(u:slice({ 1, 1 }, { 4, 2 }) * s, vt))
+end, t { { 1, 2 }, { 3, 4 }, { 5, 6 }, { 7, 9 } }), ops.ones({ 4, 2 }):totable(), 1e-4)
 print "ok linear_algebra"

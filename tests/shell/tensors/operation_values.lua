@@ -41,6 +41,57 @@ row("running sums keep the dtype", ops.cumsum(ints({ 1, 2 }, "uint8")), { 1, 3 }
 row("of booleans they count", ops.cumsum(t { 1, 1 }:cast "bool"), { 1, 2 }, "int32")
 row("prod in a dtype", ops.prod(ints { 2, 3 }, nil, false, "uint8"), 6, "uint8")
 
+row("booleans that run become numbers", ops.cumsum(t { 2.5, 2 }, nil, "bool"), { 2, 4 }, "int32")
+
+-- a number adopts the tensor's dtype; 2.0 is a fraction, as in Python
+local whole, truth = ints { 3, -2 }, t { 1, 0 }:cast "bool"
+row("whole numbers", whole + 2, { 5, 0 }, "int32")
+row("a fraction that is whole", whole + 2.0, { 5, 0 }, "float32")
+row("... in front", 2.0 * whole, { 6, -4 }, "float32")
+row("... beside small ones", ops.maximum(ints({ 3 }, "uint8"), 1.0), 3, "float32")
+row("... as a limit", ops.clip(whole, -1.0, 1), { 1, -1 }, "float32")
+row("... as what where gives", ops.where(truth, whole, 0.0), { 3, 0 }, "float32")
+row("... does not change fractions", ops.add(t { 1 }:cast "float16", 2.0), 3, "float16")
+row("whole numbers and booleans", ops.maximum(truth, 2), { 2, 2 }, "int32")
+row("fractions and booleans", ops.multiply(truth, 2.0), { 2, 0 }, "float32")
+row("what int32 does not hold", ops.less(whole, 1 << 40), { true, true }, "bool")
+row("two whole numbers", ops.add(1, 2), 3, "int32")
+row("two large ones", ops.add(1, 1 << 40), (1 << 40) + 1, "int64")
+row("a fraction and a whole number", ops.add(1, 2.0), 3, "float32")
+row("their quotient", ops.divide(1, 2), 0.5, "float32")
+row("a whole number by itself", ops.negative(3), -3, "int32")
+row("... inverted", ops.bitwise_not(2), -3, "int32")
+row("a fraction by itself", ops.abs(-3.0), 3, "float32")
+row("a number that is no tensor yet", ops.convert_to_tensor(3), 3, "int32")
+
+-- dtypes of results
+local half = t { -1, 2 }:cast "float16"
+row("angle", ops.round(ops.angle(half)), { 3, 0 }, "float16")
+row("nan_to_num", ops.nan_to_num(half), { -1, 2 }, "float16")
+row("ldexp", ops.ldexp(half, ints { 1, 2 }), { -2, 8 }, "float16")
+row("logspace of halves", ops.logspace(t(1):cast "float16", 2, 2), { 10, 100 }, "float16")
+row("logspace in whole numbers", ops.logspace(0, 1, 2, true, 10, "int32"), { 1, 10 }, "float32")
+for _, name in ipairs { "cbrt", "deg2rad", "rad2deg", "i0" } do
+  row(name .. " of int64", ops[name](ints({ 0 }, "int64")), ops[name](t { 0 }):totable(), "float64")
+end
+row("correlate of int64", ops.correlate(ints({ 1, 2 }, "int64"), ints { 3 }), { 3, 6 }, "float64")
+row("hypot of int64", ops.hypot(ints({ 3 }, "int64"), 4), 5, "float64")
+row("heaviside of booleans", ops.heaviside(truth, truth), { true, false }, "bool")
+row("outer of booleans", ops.outer(truth, truth), { { true, false }, { false, false } }, "bool")
+row("vander of booleans", ops.vander(truth, 2), { { true, true }, { false, true } }, "bool")
+row("tril of booleans", ops.tril(ops.outer(truth, truth)), { { true, false }, { false, false } },
+  "bool")
+row("a row summed by einsum", ops.einsum("i->", ints({ 1, 2 }, "int16")), 3, "int16")
+row("fmod of small numbers", ops.fmod(ints({ 5 }, "uint8"), 3), 2, "uint8")
+row("booleans added in places", ops.scatter_update(truth, ints { { 1 } }, t { 1 }:cast "bool",
+  { reduction = "add" }), { true, true }, "bool")
+row("edges of whole numbers", ops.image.sobel_edges(ops.ones({ 1, 2, 2, 1 }, "int32"))[1][1][1],
+  { { 3, 3 } }, "int32")
+row("layer_normalization", ops.layer_normalization(ints { 0, 30, 0 }), { 0, 1, 0 }, "int32")
+row("nextafter of halves", ops.nextafter(half, half + 1), { -1, 2 }, "float16")
+row("corrcoef of a row", ops.corrcoef(t { { 1, 2, 4 } }), 1)
+check.fails(function() ops.norm(t { 1, 2 }, { axis = {} }) end, "expected one axis or two, got 0")
+
 row("fmod by infinity", ops.fmod(t { 2.5, -2.5 }, inf), { 2.5, -2.5 })
 row("fmod of large numbers", ops.fmod(t { 1e8 }, 3), { 1 })
 row("a sum of booleans", ops.add(t { 1, 0 }:cast "bool", t { 1, 0 }:cast "bool"), { 1, 0 }, "bool")

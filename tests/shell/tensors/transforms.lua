@@ -172,3 +172,24 @@ check.near(ops.eig(cr.tensor { { 0, -1 }, { 1, 0 } }):totable()[1][1], 0)
 check.fails(function() ops.eig(cr.ones { 2, 3 }) end, "square")
 check.near(ops.polar(cr.tensor { 2 }, cr.tensor { math.pi / 2 }):totable(), { { 0, 2 } }, 1e-6)
 check.near(ops.conj(ops.polar(1.0, 1.0)):totable(), { math.cos(1), -math.sin(1) })
+
+-- jacobians: every element of the target by every one of the source
+do
+  local x, y = cr.tensor { 5, 6 }, nil
+  local w = cr.Variable(cr.tensor { { 1, 2 }, { 3, 4 } })
+  local tape = cr.GradientTape(function() y = ops.square(x) * ops.matmul(w, x) end, x)
+  check.near(tape:jacobian(y, x),
+    { { 2 * 5 * 17 + 25, 25 * 2 }, { 36 * 3, 2 * 6 * 39 + 36 * 4 } })
+  check.same(tape:jacobian(y, { w })[1].shape, { 2, 2, 2 })
+  check.near(tape:jacobian(y, w)[1], { { 125, 150 }, { 0, 0 } })
+  assert(tape:jacobian(y, cr.tensor { 1 }) == false)
+  local rows = cr.tensor { { 1, 2 }, { 3, 4 }, { 5, 6 } }
+  tape = cr.GradientTape(function() y = ops.square(rows):slice({ 1, 2 }, { 3, 2 }) end, rows)
+  check.near(tape:batch_jacobian(y, rows), { { { 0, 4 } }, { { 0, 8 } }, { { 0, 12 } } })
+  check.fails(function() tape:batch_jacobian(y, x) end, "as many rows", "(3, 1)", "(2,)")
+  check.near(cr.compiled(function(v)
+    local z
+    local inner = cr.GradientTape(function() z = v * v end, v)
+    return inner:jacobian(z, v)
+  end)(x), { { 10, 0 }, { 0, 12 } })
+end

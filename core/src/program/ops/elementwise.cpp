@@ -66,27 +66,26 @@ Tensor unary(UnaryKind kind, const Tensor& x) {
   return apply1(op, {x.dtype() == DType::boolean ? ops::cast(x, DType::int32) : x});
 }
 
-/// The dtype in which a number meets a tensor.
-DType adopted(DType dtype, double number) {
-  if (dtype == DType::string) fail("strings meet strings only, not the number ", number);
-  if (is_floating(dtype) || dtype == DType::complex64) return dtype;
-  const bool whole = number == std::floor(number) && std::abs(number) < 0x1p53;
-  if (!whole) return DType::float32;
-  const auto outside = [&](double low, double high) { return number < low || number > high; };
-  const bool widens = dtype == DType::boolean ? outside(0, 1)
-                      : dtype == DType::uint8 ? outside(0, 255)
-                      : dtype == DType::int8  ? outside(-128, 127)
-                      : dtype == DType::int16 ? outside(-32768, 32767)
-                                              : false;
-  return widens ? DType::int32 : dtype;
+/// What a dtype of integers holds, both ends included.
+std::pair<double, double> limits_of(DType dtype) {
+  const double half = std::ldexp(1.0, 8 * static_cast<int>(size_of(dtype)) - 1);
+  return dtype == DType::uint8 ? std::pair{0.0, 255.0} : std::pair{-half, half - 1};
+}
+
+bool holds(DType dtype, double number) {
+  const auto [low, high] = limits_of(dtype);
+  return low <= number && number <= high;
+}
+
+/// For a whole number: the dtype of integers, or a wider one that holds it.
+DType widened(DType dtype, double number) {
+  if (holds(dtype, number)) return dtype;
+  return holds(DType::int32, number) ? promote(dtype, DType::int32) : DType::int64;
 }
 
 /// Both operands as tensors of one dtype.
 std::pair<Tensor, Tensor> meet(const ops::Operand& a, const ops::Operand& b) {
-  if (!a.tensor && !b.tensor) return {Tensor(a.number), Tensor(b.number)};
-  const DType dtype = !a.tensor   ? adopted(b.tensor.dtype(), a.number)
-                      : !b.tensor ? adopted(a.tensor.dtype(), b.number)
-                                  : promote(a.tensor.dtype(), b.tensor.dtype());
+  const DType dtype = ops::result_dtype(a, b);
   auto as_tensor = [&](const ops::Operand& x) {
     return x.tensor ? ops::cast(x.tensor, dtype) : Tensor::scalar(x.number, dtype);
   };
@@ -290,6 +289,18 @@ Tensors StopGradient::vjp(const Vjp&) const { return {Tensor()}; }
 
 namespace ops {
 
+DType result_dtype(const Operand& a, const Operand& b) {
+  if (a.tensor && b.tensor) return promote(a.tensor.dtype(), b.tensor.dtype());
+  if (!a.tensor && !b.tensor)
+    return a.whole && b.whole ? widened(widened(DType::int32, a.number), b.number) : DType::float32;
+  const DType dtype = (a.tensor ? a : b).tensor.dtype();
+  const Operand& other = a.tensor ? b : a;
+  if (dtype == DType::string) fail("strings meet strings only, not the number ", other.number);
+  if (!is_integer(dtype) && dtype != DType::boolean) return dtype;
+  if (!other.whole) return DType::float32;
+  return widened(dtype == DType::boolean ? DType::int32 : dtype, other.number);
+}
+
 #define CRESCENT_UNARY(f, ...) \
   Tensor f(const Tensor& x) { return unary(UnaryKind::f, x); }
 CRESCENT_UNARY_OPS(CRESCENT_UNARY)
@@ -304,12 +315,16 @@ Tensor where(const Tensor& condition, const Operand& a, const Operand& b) {
   return apply1(Select{}, {cast(condition, DType::boolean), x, y});
 }
 
-Tensor clip(const Tensor& x, double low, double high) {
-  if (!(low <= high)) fail("clip: expected low <= high, got ", low, " and ", high);
-  if (!is_floating(x.dtype())) return minimum(maximum(x, low), high);
+Tensor clip(const Tensor& x, const Operand& low, const Operand& high) {
+  const bool numbers = !low.tensor && !high.tensor;
+  if (numbers && !(low.number <= high.number))
+    fail("clip: expected low <= high, got ", low.number, " and ", high.number);
+  if (!numbers || !is_floating(x.dtype())) return minimum(maximum(x, low), high);
   // The limits are inputs: they may be others at each call.
-  return together("clip", {}, {x, Tensor::scalar(low, x.dtype()), Tensor::scalar(high, x.dtype())},
-                  [](const Tensors& in) { return minimum(maximum(in[0], in[1]), in[2]); });
+  return together(
+      "clip", {},
+      {x, Tensor::scalar(low.number, x.dtype()), Tensor::scalar(high.number, x.dtype())},
+      [](const Tensors& in) { return minimum(maximum(in[0], in[1]), in[2]); });
 }
 
 Tensor cast(const Tensor& x, DType dtype) {

@@ -1,0 +1,25 @@
+// The axes of a call: none at all is another thing than not saying which, which is all.
+#pragma once
+#include "crescent/operation.h"
+
+namespace crescent {
+
+struct GivenAxes {
+  std::optional<std::vector<int>> list;
+};
+template <>
+struct Codec<GivenAxes> {
+  static GivenAxes decode(const Value& value) {
+    if (value.is_null()) return {};
+    return {Codec<AxisList>::decode(value)};
+  }
+  static Value encode(const GivenAxes& axes) { return axes.list ? Value(*axes.list) : Value(); }
+  static std::string type() { return Codec<AxisList>::type(); }
+};
+template <>
+struct detail::Held<GivenAxes> {
+  using Type = GivenAxes;
+  static constexpr bool is_tensor = false, is_list = true;
+};
+
+}  // namespace crescent

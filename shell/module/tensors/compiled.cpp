@@ -1,0 +1,161 @@
+// Functions of Lua as compiled programs.
+#include "tensors/compiled.h"
+
+#include <algorithm>
+
+#include "crescent/program.h"
+#include "tensors/structure.h"
+#include "tensors/tensors.h"
+
+namespace crescent::lua {
+namespace {
+
+/// The arguments of a call: tensors taken out, everything else described by text, so that calls
+/// alike share a program.
+struct Arguments {
+  Tensors tensors;
+  std::string pattern;
+};
+
+/// The names in a table, in alphabetical order.
+std::vector<std::string> names_in(lua_State* L, int index) {
+  std::vector<std::string> names;
+  for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1))
+    if (lua_type(L, -2) == LUA_TSTRING) names.push_back(text_of(L, -2));
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void collect(lua_State* L, int index, Arguments& arguments, int depth) {
+  if (depth > 16) fail("compiled: tables nested too deep");
+  if (is_tensor_like(L, index)) {
+    arguments.tensors.push_back(to_tensor(L, index));
+    arguments.pattern += 'T';
+  } else if (is_plain_table(L, index)) {
+    reserve(L, 4);
+    arguments.pattern += '{';
+    for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, index)); ++i) {
+      lua_rawgeti(L, index, i);
+      collect(L, lua_gettop(L), arguments, depth + 1);
+      lua_pop(L, 1);
+    }
+    for (const std::string& name : names_in(L, index)) {
+      arguments.pattern += concat(name.size(), ":", name, "=");
+      push_field(L, index, name.c_str());
+      collect(L, lua_gettop(L), arguments, depth + 1);
+      lua_pop(L, 1);
+    }
+    arguments.pattern += '}';
+  } else {
+    switch (lua_type(L, index)) {
+      case LUA_TNIL:
+      case LUA_TBOOLEAN:
+      case LUA_TNUMBER:
+      case LUA_TSTRING:
+        arguments.pattern += "(" + describe(L, index) + ")";
+        break;
+      default:
+        fail("compiled: expected tensors, tables of tensors or plain values, got ",
+             describe(L, index));
+    }
+  }
+}
+
+/// The same arguments with other tensors in their places.
+void push_with(lua_State* L, int index, const Tensors& tensors, size_t& next) {
+  if (is_tensor_like(L, index)) return push(L, tensors.at(next++));
+  if (!is_plain_table(L, index)) return lua_pushvalue(L, index);
+  reserve(L, 4);
+  lua_newtable(L);
+  const int table = lua_gettop(L);
+  for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, index)); ++i) {
+    lua_rawgeti(L, index, i);
+    push_with(L, lua_gettop(L), tensors, next);
+    lua_rawseti(L, table, i);
+    lua_pop(L, 1);
+  }
+  for (const std::string& name : names_in(L, index)) {
+    push_field(L, index, name.c_str());
+    push_with(L, lua_gettop(L), tensors, next);
+    lua_setfield(L, table, name.c_str());
+    lua_pop(L, 1);
+  }
+}
+
+/// A Lua function, traced once per pattern of arguments and signature of the tensors.
+class Compiled final : public Object {
+ public:
+  explicit Compiled(Ref function) : function_(std::move(function)) {}
+  std::string class_name() const override { return "compiled function"; }
+
+  int call(lua_State* L, int first) {
+    Arguments arguments;
+    const int last = lua_gettop(L);
+    for (int i = first; i <= last; ++i) collect(L, i, arguments, 0);
+    Entry& entry = entry_for(arguments.pattern);
+    first_ = first, last_ = last;
+    const Tensors results = entry.function(arguments.tensors);
+    const Value values = with_tensors(entry.results, results);
+    for (const Value& value : values.as_list()) push_value(L, value);
+    return static_cast<int>(values.as_list().size());
+  }
+
+ private:
+  struct Entry {
+    std::string arguments;
+    Function function;
+    Value results;  ///< a list, with abstract tensors
+  };
+
+  Entry& entry_for(const std::string& pattern) {
+    for (auto& entry : entries_)
+      if (entry->arguments == pattern) return *entry;
+    auto& entry = *entries_.emplace_back(std::make_unique<Entry>());
+    entry.arguments = pattern;
+    entry.function =
+        Function([this, &entry](const Tensors& inputs) { return trace(entry, inputs); });
+    return entry;
+  }
+
+  /// Runs the Lua function on the arguments of the call in progress, with abstract tensors.
+  Tensors trace(Entry& entry, const Tensors& inputs) {
+    lua_State* L = current();
+    Height height(L);
+    reserve(L, last_ - first_ + 8);
+    const int bottom = lua_gettop(L);
+    function_.push(L);
+    size_t next = 0;
+    for (int i = first_; i <= last_; ++i) push_with(L, i, inputs, next);
+    protected_call(L, last_ - first_ + 1, LUA_MULTRET);
+    List results;
+    for (int i = bottom + 1; i <= lua_gettop(L); ++i) results.push_back(to_value(L, i));
+    entry.results = std::move(results);
+    return tensors_in(entry.results);
+  }
+
+  Ref function_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+  int first_ = 0, last_ = 0;
+};
+
+int call_compiled(lua_State* L) { return Read<std::shared_ptr<Compiled>>::from(L, 1)->call(L, 2); }
+
+std::shared_ptr<Compiled> compiled(Any function) {
+  lua_State* L = current();
+  if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");
+  return std::make_shared<Compiled>(Ref(L, function.index));
+}
+
+}  // namespace
+
+void add_compiled_type(ObjectTypes& types, const Type& object) {
+  add_type<Compiled>(types, "compiled function", &object)
+      .meta("__call", raw("call", call_compiled));
+}
+
+CallablePtr compiled_function() {
+  return bound("compiled", &compiled, {"function"},
+               "The same function of tensors, traced once per signature and compiled.");
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,11 @@
+// Compiled functions in Lua.
+#pragma once
+#include "classes/object_types.h"
+
+namespace crescent::lua {
+
+void add_compiled_type(ObjectTypes& types, const Type& object);
+/// compiled
+CallablePtr compiled_function();
+
+}  // namespace crescent::lua
