@@ -95,6 +95,11 @@ class CRESCENT_API Layer : public Configurable {
                "Shape of the input with the batch axis.")
         .omit_null()
         .field("dtype", &Layer::policy_, "Of weights and computation.")
+        .field("activity_regularizer", &Layer::activity_regularizer_, "Penalty on the output.")
+        .omit_null()
+        .field("autocast", &Layer::autocast_,
+               "Floating inputs and weights are cast to the dtype of the computation.")
+        .not_stored()
         .field("input_shape", &Layer::input_shape_option_,
                "Shape of the input without the batch axis.")
         .not_stored()
@@ -230,6 +235,7 @@ class CRESCENT_API Layer : public Configurable {
   std::optional<Shape> batch_input_shape_, input_shape_option_;
   std::optional<int64_t> input_dim_, batch_size_;
   Value initial_weights_;
+  Ref<Regularizer> activity_regularizer_;
   std::vector<InputSpec> input_specs_;
   bool built_ = false;
   bool autocast_ =
@@ -244,7 +250,6 @@ class CRESCENT_API Layer : public Configurable {
   Tensors run(const Tensors& inputs, const CallOptions& options);
 
   bool supports_masking_ = false, warned_of_mask_ = false;
-  std::shared_ptr<Regularizer> activity_regularizer_;
   Variables own_trainable_, own_fixed_;
   std::vector<LayerPtr> sublayers_;
   std::vector<Layer*> owners_;  // layers that this one is a sublayer of; they take themselves out

@@ -100,7 +100,7 @@ void Layer::set_supports_masking(bool on) {
 }
 
 void Layer::set_activity_regularizer(std::shared_ptr<Regularizer> regularizer) {
-  activity_regularizer_ = std::move(regularizer);
+  activity_regularizer_ = Ref<Regularizer>(std::move(regularizer));
   structure_changed();
 }
 

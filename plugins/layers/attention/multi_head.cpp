@@ -90,7 +90,7 @@ class HeadedAttention : public AttentionLayer {
         .not_stored()
         .weight_options({{"kernel", &HeadedAttention::kernel_rules_, "each kernel"},
                          {"bias", &HeadedAttention::bias_rules_, "each bias"}},
-                        &HeadedAttention::activity_regularizer_)
+                        &HeadedAttention::penalty_)
         .field("use_gate", &HeadedAttention::use_gate_,
                "Multiply what each head gives by a learned sigmoid of the query.");
     describe_seed(s);
@@ -117,7 +117,7 @@ class HeadedAttention : public AttentionLayer {
   }
 
   /// The penalty, which is on what each projection gives, is on the layer's own outputs too.
-  void penalize_outputs() { set_activity_regularizer(activity_regularizer_.shared()); }
+  void penalize_outputs() { set_activity_regularizer(penalty_.shared()); }
 
   struct Projected {
     Tensor query, key, value;  // (batch, steps, heads, width)
@@ -149,7 +149,7 @@ class HeadedAttention : public AttentionLayer {
                  {"bias_initializer", serialize(bias_rules_.initializer.get())},
                  {"kernel_regularizer", kernel_rules_.regularizer.shared()},
                  {"bias_regularizer", bias_rules_.regularizer.shared()},
-                 {"activity_regularizer", activity_regularizer_.shared()},
+                 {"activity_regularizer", penalty_.shared()},
                  {"kernel_constraint", kernel_rules_.constraint.shared()},
                  {"bias_constraint", bias_rules_.constraint.shared()},
                  {"dtype", policy().name}};
@@ -199,7 +199,7 @@ class HeadedAttention : public AttentionLayer {
   std::optional<int64_t> window_;
   Value flash_;
   WeightRules kernel_rules_{"glorot_uniform"}, bias_rules_{"zeros"};
-  Ref<Regularizer> activity_regularizer_;
+  Ref<Regularizer> penalty_;
   LayerPtr query_, key_, value_, gate_, output_;
 };
 

@@ -21,7 +21,6 @@ class WindowedLayer : public SpatialLayer<Axes> {
         if (d > 1 && s > 1)
           fail("`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: ",
                "strides=", Value(strides_), " and dilation_rate=", Value(dilation_));
-    this->set_activity_regularizer(activity_regularizer_.shared());
   }
   /// Kernels for so many channels, then the bias.
   void build(const Shape& input) override {
@@ -98,7 +97,6 @@ class WindowedLayer : public SpatialLayer<Axes> {
   Ref<Activation> activation_ = "linear";
   bool use_bias_ = true;
   WeightRules bias_rules_{"zeros"};
-  Ref<Regularizer> activity_regularizer_;
   Variable bias_;
 };
 

@@ -22,7 +22,6 @@ class Dense final : public LoraLayer<QuantizedByKeras> {
   void configured() override {
     LoraLayer::configured();
     set_supports_masking(true);
-    set_activity_regularizer(activity_regularizer_.shared());
     set_input_specs({InputSpec::with_min_ndim(2)});
   }
   void build(const Shape& input) override {
@@ -49,7 +48,6 @@ class Dense final : public LoraLayer<QuantizedByKeras> {
   Ref<Activation> activation_ = "linear";
   bool use_bias_ = true;
   WeightRules kernel_rules_{"glorot_uniform"}, bias_rules_{"zeros"};
-  Ref<Regularizer> activity_regularizer_;
   Variable kernel_, bias_;
 };
 

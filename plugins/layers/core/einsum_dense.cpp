@@ -82,7 +82,6 @@ class EinsumDense final : public LoraLayer<QuantizedByKeras> {
   void configured() override {
     LoraLayer::configured();
     parsed_ = parse(equation_);
-    set_activity_regularizer(activity_regularizer_.shared());
   }
   void build(const Shape& input) override {
     check(input);
@@ -159,7 +158,6 @@ class EinsumDense final : public LoraLayer<QuantizedByKeras> {
   Ref<Activation> activation_ = "linear";
   std::optional<std::string> bias_axes_;
   WeightRules kernel_rules_{"glorot_uniform"}, bias_rules_{"zeros"};
-  Ref<Regularizer> activity_regularizer_;
   std::optional<Equation> parsed_;
   Variable kernel_, bias_;
 };

@@ -29,7 +29,6 @@ class Embedding final : public LoraLayer<QuantizedByKeras> {
     if (input_length_ && !declared_input_shape()) input_shape_option_ = input_length_;
     LoraLayer::configured();
     set_supports_masking(mask_zero_);
-    set_activity_regularizer(activity_regularizer_.shared());
   }
   void build(const Shape&) override {
     table_ = add_weight("embeddings", {rows_, columns_}, rules_);
@@ -53,7 +52,6 @@ class Embedding final : public LoraLayer<QuantizedByKeras> {
  private:
   int64_t rows_ = 0, columns_ = 0;
   WeightRules rules_{"uniform"};
-  Ref<Regularizer> activity_regularizer_;
   bool mask_zero_ = false;
   std::optional<Shape> input_length_;
   Variable table_;

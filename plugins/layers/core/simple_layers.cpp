@@ -11,21 +11,16 @@ class ActivationLayer final : public UnaryLayer {
   static void describe(Schema<ActivationLayer>& s) {
     s.doc("Applies an activation function.")
         .field("activation", &ActivationLayer::activation_, "Which one.")
-        .required()
-        .field("activity_regularizer", &ActivationLayer::activity_regularizer_,
-               "Penalty on the output.")
-        .omit_null();
+        .required();
   }
   void configured() override {
     UnaryLayer::configured();
     set_supports_masking(true);
-    set_activity_regularizer(activity_regularizer_.shared());
   }
   Tensor call(const Tensor& x, const Call&) override { return activation_ ? (*activation_)(x) : x; }
 
  private:
   Ref<Activation> activation_;
-  Ref<Regularizer> activity_regularizer_;
 };
 
 class IdentityLayer final : public UnaryLayer {

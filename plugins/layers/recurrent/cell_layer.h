@@ -42,7 +42,6 @@ class CellLayer : public BaseRnn {
   void configured() override {
     BaseRnn::configured();
     if (use_cudnn_ == Value(true)) fail("use_cudnn=true: there is no cuDNN here; pass \"auto\"");
-    set_activity_regularizer(activity_regularizer_.shared());
     own_cell_->set_name(Cell::kName);
     own_cell_->compute_as(*this);
     own_cell_->configured();
@@ -68,7 +67,6 @@ class CellLayer : public BaseRnn {
   };
 
   std::shared_ptr<Cell> own_cell_;
-  Ref<Regularizer> activity_regularizer_;
   Value use_cudnn_ = "auto";
 };
 

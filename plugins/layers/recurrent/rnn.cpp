@@ -43,11 +43,25 @@ Tensors RnnCell::whole_step(Tensors inputs) const {
   return step(inputs);
 }
 
+namespace {
+
+/// What a cell gives in a step does not reach the loss.
+void refuse_penalty(const Layer& cell) {
+  const Dict config = cell.get_config();
+  const Value* penalty = config.find("activity_regularizer");
+  if (penalty && !penalty->is_null())
+    fail("cell: ", cell.name(), " has an activity_regularizer, which counts for outputs of layers ",
+         "only; give it to the layer around the cell");
+}
+
+}  // namespace
+
 std::shared_ptr<RnnCell> cell_from(const Value& value) {
   if (value.is_list())
     return std::dynamic_pointer_cast<RnnCell>(make<Layer>("StackedRNNCells", {{"cells", value}}));
   const LayerPtr layer = get<Layer>(value);
   if (!layer) fail("cell: expected a recurrent cell such as LSTMCell, got null");
+  refuse_penalty(*layer);
   auto cell = std::dynamic_pointer_cast<RnnCell>(layer);
   return cell ? cell : cell_around(layer);
 }

@@ -172,11 +172,15 @@ class ActivityRegularization final : public UnaryLayer {
         .field("l2", &ActivityRegularization::l2_, "Factor of the sum of squares.")
         .min(0)
         .field("whole_batch", &ActivityRegularization::whole_batch_,
-               "The sums are not divided by the number of samples, as in Keras 2.3.1.");
+               "The sums are not divided by the number of samples, as in Keras 2.3.1.")
+        .field("activity_regularizer", &ActivityRegularization::other_penalty_,
+               "Refused: the penalty is that of l1 and l2.")
+        .not_stored();
   }
   void configured() override {
     UnaryLayer::configured();
     set_supports_masking(true);
+    if (!other_penalty_.is_null()) fail("activity_regularizer: the penalty is that of l1 and l2");
     auto penalty = make<Regularizer>("L1L2", {{"l1", l1_}, {"l2", l2_}});
     if (whole_batch_)
       penalty = make<Regularizer>("ActivityKeras2", {{"regularizer", Value(penalty)}});
@@ -187,6 +191,7 @@ class ActivityRegularization final : public UnaryLayer {
  private:
   double l1_ = 0, l2_ = 0;
   bool whole_batch_ = false;
+  Value other_penalty_;
 };
 
 }  // namespace

@@ -194,4 +194,7 @@ do -- batches of what a model with states was made for, when no size is given
     model:predict(cr.ones { 3, 3, 1 })
   end, "Found: 3 samples. Batch size: 2.")
 end
+-- What a cell gives in a step does not reach the loss.
+check.fails(function() layers.RNN(layers.GRUCell(2, { activity_regularizer = "l2" })) end,
+  "give it to the layer around the cell")
 print "ok recurrent"

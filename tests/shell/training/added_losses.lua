@@ -89,3 +89,33 @@ check.fails(function()
   cr.Sequential { layers.Dense(1) }:add_loss(divergence)
 end, "not made of symbols")
 check.fails(function() vae:add_loss(cr.ops.cast(divergence, "int32")) end, "floating type")
+
+-- Every layer takes a penalty on its outputs, a mean over the samples, and keeps it in its config.
+local samples = cr.random.normal({ 4, 6, 2 })
+for name, options in pairs { Flatten = {}, MaxPooling1D = {}, LayerNormalization = {}, Dropout = { rate = 0.5 },
+  Activation = { activation = "tanh" }, Conv1D = { filters = 2, kernel_size = 2 }, LSTM = { units = 3 } } do
+  options.activity_regularizer = "l2"
+  local layer = layers[name](options)
+  local output = layer(samples)
+  check.near(layer.losses[1], (ops.sum(output * output) * 0.01 / 4):item(), 1e-5)
+  check.same(layer:get_config().activity_regularizer.class_name, "L2")
+  local copy = layers[name]:from_config(layer:get_config())
+  copy(samples)
+  check.same(#copy.losses, 1)
+end
+check.same(layers.Flatten():get_config().activity_regularizer, nil)
+check.fails(function() layers.ActivityRegularization { activity_regularizer = "l2" } end, "l1 and l2")
+
+-- It counts in training, and is saved.
+local penalised = cr.Sequential { layers.Reshape({ 3 }, { input_shape = { 3, 1 },
+  activity_regularizer = cr.regularizers.L1(0.5) }) }
+penalised:compile { optimizer = "sgd", loss = "mse" }
+local row = cr.ones { 2, 3, 1 }
+check.near(penalised:evaluate(row, cr.ones { 2, 3 }, { verbose = 0 }), 1.5, 1e-6)
+check.near(cr.models.model_from_json(penalised:to_json()).layers[1](row) and
+  penalised.layers[1].losses[1], 1.5, 1e-6)
+
+-- Without autocast a layer computes in the dtype that it is given.
+local half = layers.Flatten { dtype = "mixed_bfloat16" }
+check.same(tostring(half(row).dtype), "bfloat16")
+check.same(tostring(layers.Flatten { dtype = "mixed_bfloat16", autocast = false }(row).dtype), "float32")
