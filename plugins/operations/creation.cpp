@@ -1,7 +1,9 @@
 // Tensors made from numbers, and parts of matrices.
 #include <cmath>
+#include <cstring>
 #include <numbers>
 
+#include "crescent/op_types.h"
 #include "families.h"
 
 namespace crescent::operations {
@@ -37,6 +39,22 @@ Tensor from_values(const std::vector<double>& values, DType dtype) {
   return ops::cast(Tensor::from(values, {static_cast<int64_t>(values.size())}), dtype);
 }
 
+/// f(i) of each place, worked out in float64; none of them is smaller than `least` or larger than
+/// `most`.
+template <class F>
+Tensor from_places(int64_t count, DType dtype, double least, double most, F f) {
+  const auto write = [&]<class T>(T) {
+    Tensor result = Tensor::uninitialized({dtype, {count}});
+    T* to = reinterpret_cast<T*>(result.storage()->host());
+    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(f(static_cast<double>(i)));
+    return result;
+  };
+  if (dtype == DType::float32) return write(float());
+  if (dtype == DType::float64) return write(double());
+  if (dtype == DType::int32 && least >= -0x1p31 && most < 0x1p31) return write(int32_t());
+  return ops::cast(from_places(count, DType::float64, least, most, f), dtype);
+}
+
 /// float32 as soon as one number is written as a fraction: 3.0.
 Tensor arange(const Value& start, const Value& stop, const Value& step, MaybeType dtype) {
   const Value from = stop.is_null() ? Value(0) : start, to = stop.is_null() ? start : stop;
@@ -47,10 +65,10 @@ Tensor arange(const Value& start, const Value& stop, const Value& step, MaybeTyp
   if (by == 0) fail("arange: the step must not be 0");
   const double count = std::max(0.0, std::ceil((last - first) / by));
   if (!(count < 0x1p40)) fail("arange: ", count, " elements are too many");
-  std::vector<double> values(static_cast<size_t>(count));
-  for (size_t i = 0; i < values.size(); ++i) values[i] = first + by * static_cast<double>(i);
   const bool whole = from.is_int() && to.is_int() && width.is_int();
-  return from_values(values, dtype.value_or(whole ? DType::int32 : DType::float32));
+  return from_places(static_cast<int64_t>(count),
+                     dtype.value_or(whole ? DType::int32 : DType::float32), std::min(first, last),
+                     std::max(first, last), [&](double i) { return first + by * i; });
 }
 
 /// Evenly spaced, as doubles.
@@ -60,6 +78,12 @@ std::vector<double> spaced(double start, double stop, int64_t num, bool endpoint
   for (int64_t i = 0; i < num; ++i)
     values[static_cast<size_t>(i)] = start + (stop - start) * static_cast<double>(i) / steps;
   return values;
+}
+
+Tensor spaced_numbers(double start, double stop, int64_t num, bool endpoint, DType dtype) {
+  const auto steps = static_cast<double>(std::max<int64_t>(1, endpoint ? num - 1 : num));
+  return from_places(num, dtype, std::min(start, stop), std::max(start, stop),
+                     [&](double i) { return start + (stop - start) * i / steps; });
 }
 
 /// Evenly spaced between tensors, along a new axis.
@@ -80,7 +104,7 @@ Value linspace(const Operand& start, const Operand& stop, int64_t num, bool endp
   const bool plain = !start.tensor && !stop.tensor;
   const auto [first, last] = promoted(start, stop);
   const Tensor values =
-      plain ? from_values(spaced(start.number, stop.number, num, endpoint), or_float(dtype))
+      plain ? spaced_numbers(start.number, stop.number, num, endpoint, or_float(dtype))
             : spaced(start, stop, num, endpoint, axis);
   const Value result = Codec<Tensor>::encode(dtype ? ops::cast(values, *dtype) : values);
   if (!retstep) return result;
@@ -134,9 +158,15 @@ Tensor diagonal_mask(int64_t rows, int64_t columns, Test test) {
 }
 
 Tensor eye(int64_t n, std::optional<int64_t> m, int64_t k, MaybeType dtype) {
-  return ops::cast(
-      diagonal_mask(n, m.value_or(n), [&](const Tensor& d) { return ops::equal(d, k); }),
-      or_float(dtype));
+  const int64_t columns = m.value_or(n);
+  if (n < 0 || columns < 0) fail("eye: expected sizes of at least 0, got ", n, " and ", columns);
+  Tensor result({n, columns}, or_float(dtype));
+  const Tensor one = Tensor::scalar(1, result.dtype());
+  const auto bytes = static_cast<int64_t>(size_of(result.dtype()));
+  for (int64_t row = std::max<int64_t>(0, -k); row < n && row + k < columns; ++row)
+    std::memcpy(result.storage()->host() + (row * columns + row + k) * bytes, one.raw(),
+                one.bytes());
+  return result;
 }
 
 Tensor tri(int64_t n, std::optional<int64_t> m, int64_t k, MaybeType dtype) {
@@ -164,10 +194,12 @@ Tensor diagflat(const Tensor& given, int64_t k) {
   const Tensor x = ops::reshape(given, {-1});
   if (x.dim(0) < 0) fail("diagflat: the size must be known, got shape ", given.shape());
   const int64_t n = x.dim(0), size = n + std::abs(k);
-  const int64_t before = std::max<int64_t>(0, -k), after = size - n - before;
-  const Tensor column = ops::pad(x, {before}, {after});
-  const Tensor mask = diagonal_mask(size, size, [&](const Tensor& d) { return ops::equal(d, k); });
-  return ops::where(mask, ops::expand_dims(column, 1), number_like(x, 0));
+  if (n == 0) return ops::zeros({size, size}, x.dtype());
+  // Row after row, elements of the diagonal are so far apart.
+  Pad op;
+  op.inner = {size}, op.before = {k < 0 ? -k * size : k};
+  op.after = {size * size - op.before[0] - ((n - 1) * (size + 1) + 1)};
+  return ops::reshape(apply1(op, {x}), {size, size});
 }
 
 Tensor diag(const Tensor& x, int64_t k) {

@@ -1,5 +1,5 @@
 // Sums of products.
-#include "families.h"
+#include "kernels/distances.h"
 
 namespace crescent::operations {
 namespace {
@@ -157,10 +157,7 @@ Tensor corrcoef(const Tensor& given) {
 /// Distances of each row of x from each of y.
 Tensor cdist(const Tensor& a, const Tensor& b) {
   const auto [x, y] = promoted(a, b);
-  const Tensor apart = ops::expand_dims(floating(x), -2) - ops::expand_dims(floating(y), -3);
-  const Tensor square = ops::sum(ops::square(apart), {-1});
-  const Tensor zero = ops::equal(square, 0);
-  return ops::where(zero, 0.0, ops::sqrt(ops::where(zero, 1.0, square)));
+  return distances(floating(x), floating(y));
 }
 
 // ---- einsum of any number of operands, with letters that one has twice
@@ -240,6 +237,7 @@ Tensor einsum(const std::string& subscripts, const Tensors& given) {
 }  // namespace
 
 void add_products(Registry& registry) {
+  add_distances_kernel(registry);
   Operations(registry, "keras.src.ops.numpy")
       .add("Matmul", "matmul(x1, x2)", &matmul)
       .add("Dot", "dot(x1, x2)", &dot)

@@ -72,12 +72,33 @@ struct Paired final : OpOf<Paired> {
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
     with_type(in[0].dtype(), [&]<class T>(T) {
       if constexpr (!std::is_same_v<T, bool>) {
-        const T *a = in[0].data<T>(), *b = in[1].data<T>();
-        T* result = out[0].mutable_data<T>();
-        for (int64_t i = 0; i < in[0].size(); ++i) result[i] = paired(kind, a[i], b[i]);
+        pair_all(in[0].data<T>(), in[1].data<T>(), in[0].size(), out[0].mutable_data<T>());
       }
     });
     return true;
+  }
+
+ private:
+  /// What is done is decided once.
+  template <class T>
+  void pair_all(const T* a, const T* b, int64_t n, T* result) const {
+    const auto loop = [&]<Pairing Kind>(std::integral_constant<Pairing, Kind>) {
+      for (int64_t i = 0; i < n; ++i) result[i] = paired(Kind, a[i], b[i]);
+    };
+    switch (kind) {
+      case Pairing::bit_and:
+        return loop(std::integral_constant<Pairing, Pairing::bit_and>());
+      case Pairing::bit_or:
+        return loop(std::integral_constant<Pairing, Pairing::bit_or>());
+      case Pairing::bit_xor:
+        return loop(std::integral_constant<Pairing, Pairing::bit_xor>());
+      case Pairing::shift_left:
+        return loop(std::integral_constant<Pairing, Pairing::shift_left>());
+      case Pairing::shift_right:
+        return loop(std::integral_constant<Pairing, Pairing::shift_right>());
+      default:
+        for (int64_t i = 0; i < n; ++i) result[i] = paired(kind, a[i], b[i]);
+    }
   }
 };
 

@@ -116,6 +116,40 @@ TEST_CASE("slices, flips, padding, broadcasts and concatenation") {
   }
 }
 
+TEST_CASE("rows of any length are joined and repeated") {
+  for (DType dtype : kDTypes) {
+    for (int64_t width : {1, 2, 3, 5, 16, 21, 40, 90}) {
+      const int64_t rows = 700;
+      for (size_t arrays : {2u, 3u, 4u, 5u}) {
+        Concat concat;
+        concat.axis = 1;
+        std::vector<Array> parts;
+        for (size_t i = 0; i < arrays; ++i)
+          parts.push_back(random({rows, width}, dtype, static_cast<unsigned>(i + 1), 0, 100));
+        const auto count = static_cast<int64_t>(arrays);
+        Array want = zeros({rows, count * width}, dtype);
+        for_each(want.spec.shape, [&](const std::vector<int64_t>& at, size_t i) {
+          const auto part = static_cast<size_t>(at[1] / width);
+          want.values[i] = parts[part].values[static_cast<size_t>(at[0] * width + at[1] % width)];
+        });
+        CHECK(check(shape_kernels, concat, parts, {want}) == 2);
+      }
+      BroadcastTo broadcast;  // rows, then elements
+      broadcast.shape = {rows, width, 3};
+      Array row = random({rows, 1, 3}, dtype, 1, 0, 100), each = random({rows, 1, 1}, dtype, 2);
+      check(shape_kernels, broadcast, {row},
+            {moved(row, broadcast.shape, [](const std::vector<int64_t>& at) {
+              return std::vector<int64_t>{at[0], 0, at[2]};
+            })});
+      broadcast.shape = {rows, width, 1};
+      check(shape_kernels, broadcast, {each},
+            {moved(each, broadcast.shape, [](const std::vector<int64_t>& at) {
+              return std::vector<int64_t>{at[0], 0, 0};
+            })});
+    }
+  }
+}
+
 TEST_CASE("large moves are split among threads") {
   Array x = random({300, 2000}, DType::float32, 1);
   Slice slice;

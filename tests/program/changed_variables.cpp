@@ -111,6 +111,22 @@ TEST_CASE("what another program writes is noticed") {
   CHECK(other.value().to_vector()[0] == d.w.value().to_vector()[0] + 1);
 }
 
+TEST_CASE("another shape is the same memory, and keeps its values when the variable changes") {
+  Variable w(row(1));
+  const Tensor column = ops::reshape(w.value(), {3, 1});
+  CHECK(column.storage() == w.value().storage());
+  Function step([&](const Tensors&) {
+    w.assign_add(1.0);
+    return Tensors{};
+  });
+  step({});
+  CHECK(column.to_vector() == row(1).to_vector());
+  w.assign(row(7));
+  CHECK(column.to_vector() == row(1).to_vector());
+  const Tensor places = Tensor::from(std::vector<int32_t>{2, 0}, {2});
+  CHECK(ops::check_indices(places, 3, "place", "3 rows").storage() == places.storage());
+}
+
 TEST_CASE("several programs keep what they need of one variable") {
   Doubled d(row(0));
   Function g([&](const Tensors& in) {

@@ -1,7 +1,11 @@
 #include "program/eager.h"
 
+#include <algorithm>
+
+#include "crescent/op_types.h"
 #include "lowering/lowering.h"
 #include "program/program_cache.h"
+#include "tensor/tensor_record.h"
 
 namespace crescent {
 namespace {
@@ -50,19 +54,34 @@ std::shared_ptr<CompiledOp> compiled(Device& device, const OpPtr& op, const Tens
   return found;
 }
 
+/// The first input under another shape, in the same memory; what is in a file is no value.
+Tensor renamed(const Tensor& x, const TensorSpec& spec) {
+  if (!x.in_memory()) x.raw();  // fails
+  return Tensor::on(x.storage(), x.offset(), spec);
+}
+
+/// Memory for the results. What a check lets through is what it was given.
+Tensors places_for(const Op& op, std::span<const Tensor> inputs, const TensorSpecs& in,
+                   const TensorSpecs& out, Memory* memory) {
+  if (op.name() == CheckIndices::kName && in == out && !memory && !memory_of(inputs[0]))
+    return {renamed(inputs[0], out[0])};
+  Tensors places;
+  places.reserve(out.size());
+  for (const TensorSpec& spec : out) places.push_back(Tensor::uninitialized(spec, memory));
+  return places;
+}
+
 }  // namespace
 
 Tensors run_now(const OpPtr& op, std::span<const Tensor> inputs, const TensorSpecs& in,
                 const TensorSpecs& out) {
+  if (op->name() == Reshape::kName) return {renamed(inputs[0], out[0])};
   Device& device = crescent::device();
   Memory* const memory = device.memory();
-  Tensors outputs;
-  outputs.reserve(out.size());
-  bool is_needed = op->effect() == Effect::ordered;
-  for (const TensorSpec& spec : out) {
-    outputs.push_back(Tensor::uninitialized(spec, memory));
-    is_needed = is_needed || spec.shape.size() > 0;
-  }
+  Tensors outputs = places_for(*op, inputs, in, out, memory);
+  const bool is_needed =
+      op->effect() == Effect::ordered ||
+      std::any_of(out.begin(), out.end(), [](const TensorSpec& s) { return s.shape.size() > 0; });
   if (!is_needed) return outputs;
   const auto program = compiled(device, op, in, out);
   if (!memory) return program->executable->run(inputs, {}, outputs), outputs;

@@ -23,6 +23,18 @@ class Broadcast {
   /// p when element i of the result is element i mod p of the input; else 0.
   int64_t period() const { return rank_ == 2 && stride_[0] == 0 ? size_[1] : 0; }
 
+  /// Along so many elements of the result, from a multiple of it on, the input goes on by one each
+  /// or stays where it is.
+  int64_t run() const { return rank_ == 0 ? 1 : size_[static_cast<size_t>(rank_ - 1)]; }
+  bool stays() const { return rank_ > 0 && stride_[static_cast<size_t>(rank_ - 1)] == 0; }
+  /// The input's element for element `i` of the result.
+  int64_t place(int64_t i) const {
+    int64_t offset = 0;
+    for (size_t axis = static_cast<size_t>(rank_); axis-- > 0; i /= size_[axis])
+      offset += i % size_[axis] * stride_[axis];
+    return offset;
+  }
+
   /// Copies the input's elements for [begin, begin + n) of the result.
   void gather(const std::byte* input, size_t bytes, int64_t begin, int64_t n, std::byte* to) const;
 

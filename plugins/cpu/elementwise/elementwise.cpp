@@ -7,6 +7,7 @@ namespace crescent::cpu {
 namespace {
 
 constexpr int64_t kLongestPeriod = 512;
+constexpr int64_t kShortestRow = 256, kShortestColumn = 128;  // worth blocks of their own
 constexpr int64_t kPartCost = 16384;  // additions that are worth another thread
 constexpr int64_t kMostParts = 128;
 
@@ -118,6 +119,8 @@ void Elementwise::add_inputs(const Request& request, const std::vector<FusedStep
       r.source = Source::memory;
     } else if (r.broadcast.period() > 0 && r.broadcast.period() <= kLongestPeriod) {
       r.source = Source::periodic;
+    } else if (r.broadcast.run() >= (r.broadcast.stays() ? kShortestColumn : kShortestRow)) {
+      r.source = r.broadcast.stays() ? Source::column : Source::row;
     }
   }
 }
@@ -210,11 +213,10 @@ bool Elementwise::add_run(const Chain& chain, const std::vector<FusedStep>& step
                   : is_seen(names[i], steps, first, chain.steps.size(), outputs))
       return false;
   }
-  for (int r : run.inputs) {
-    if (int& last = registers_[static_cast<size_t>(r)].last_read;
-        !registers_[static_cast<size_t>(r)].is_cell()) {
-      last = static_cast<int>(steps_.size());
-    }
+  for (int i : run.inputs) {
+    Register& r = registers_[static_cast<size_t>(i)];
+    r.spread |= r.is_column();
+    if (!r.is_cell()) r.last_read = static_cast<int>(steps_.size());
   }
   for (const FusedStep& step : chain.steps) {
     registers_.emplace_back().dtype = step.dtype;
@@ -274,10 +276,7 @@ bool Elementwise::add_step(const FusedStep& step, bool stored) {
     s.unary = unary_loop(step.unary, in);
     cost_ += cost_of(step.unary);
   } else if (step.kind == Kind::binary) {
-    BinaryLoops loops = binary_loops(step.binary, in);
-    s.binary = cells || arg(0).is_cell() == arg(1).is_cell() ? loops.arrays
-               : arg(0).is_cell()                            ? loops.first_scalar
-                                                             : loops.second_scalar;
+    s.binary = choose_loop(step, in, cells);
     cost_ += cost_of(step.binary);
   } else if (step.kind == Kind::select) {
     s.select = select_loop(result.bytes());
@@ -292,11 +291,27 @@ bool Elementwise::add_step(const FusedStep& step, bool stored) {
     cost_ += 1;
   }
   if (!s.unary && !s.binary && !s.select) return false;
+  for (size_t i = 0; i < args && !s.binary; ++i) arg(i).spread |= arg(i).is_column();
   for (size_t i = 0; i < args; ++i)
     arg(i).last_read = cells ? arg(i).last_read : static_cast<int>(steps_.size());
   registers_.push_back(result);
   (cells ? cell_steps_ : steps_).push_back(s);
   return true;
+}
+
+/// A cell counts as a number beside what is none, a column beside an array; other columns are
+/// spread.
+BinaryLoop Elementwise::choose_loop(const FusedStep& step, DType dtype, bool cells) {
+  Register &a = registers_[static_cast<size_t>(step.args[0])],
+           &b = registers_[static_cast<size_t>(step.args[1])];
+  const BinaryLoops loops = binary_loops(step.binary, dtype);
+  const bool any_cell = a.is_cell() || b.is_cell();
+  const bool first = any_cell ? a.is_cell() : a.is_column(),
+             second = any_cell ? b.is_cell() : b.is_column();
+  const bool one = !cells && first != second;
+  a.spread |= a.is_column() && !(one && first);
+  b.spread |= b.is_column() && !(one && second);
+  return !one ? loops.arrays : first ? loops.first_scalar : loops.second_scalar;
 }
 
 /// An output is the memory of the register when it can be; else it is copied, converted or filled
@@ -310,7 +325,7 @@ void Elementwise::add_results(const std::vector<int>& outputs, const Request& re
       r.output = static_cast<int>(o);
     } else {
       r.last_read = static_cast<int>(steps_.size());
-      r.spread |= r.is_cell();
+      r.spread |= r.is_cell() || r.is_column();
       UnaryLoop convert =
           r.is_half() ? cast_loop(DType::float32, request.outputs[o].dtype) : nullptr;
       results_.push_back({outputs[o], static_cast<int>(o), convert});
@@ -338,7 +353,7 @@ void Elementwise::assign_slots() {
     Register& r = registers_[i];
     bool loaded = (r.input >= 0 || r.scattered) && r.source == Source::block;
     if (loaded && !r.scattered) to_load_.push_back(static_cast<int>(i));
-    if (r.spread) to_spread_.push_back(static_cast<int>(i));
+    if (r.spread && r.is_cell()) to_spread_.push_back(static_cast<int>(i));
     if (loaded || r.spread) take(r);
     if (loaded && r.last_read >= 0) ends[static_cast<size_t>(r.last_read)].push_back(r.slot);
   }
@@ -372,7 +387,13 @@ void Elementwise::lay_out() {
       to_fetch_.push_back(static_cast<int>(i));
     if (r.source == Source::periodic)
       periodic_.push_back(static_cast<int>(i)), periodic += r.bytes();
+    if (r.source == Source::row || r.is_column()) {
+      pointed_.push_back(static_cast<int>(i));
+      cuts_.push_back(r.broadcast.run());
+    }
   }
+  std::sort(cuts_.begin(), cuts_.end());
+  cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
   bool round =
       std::any_of(steps_.begin(), steps_.end(), [](const Step& s) { return s.round != nullptr; });
   size_t slots = static_cast<size_t>(slots_) * slot_bytes_ + (round ? 2 : 0);

@@ -56,6 +56,8 @@ class Elementwise final : public Kernel {
     block,     ///< a block of the worker
     cell,      ///< one number for all elements, worked out before the blocks
     periodic,  ///< an input that repeats, written out once for more than a block
+    row,       ///< an input of long rows, each read where it is by blocks that end where it does
+    column,    ///< an input of which a number is read by a whole block, or by several
     whole,     ///< an input that scatters alone read
   };
   struct Register {
@@ -63,7 +65,7 @@ class Elementwise final : public Kernel {
     Source source = Source::block;
     int input = -1, output = -1;  ///< arguments
     int slot = -1;                ///< block of the worker
-    bool spread = false;          ///< a cell that a step reads as a block
+    bool spread = false;          ///< a cell or a column that a step reads as a block
     bool scattered = false;       ///< filled by a scatter
     bool read_by_scatter = false;
     Broadcast broadcast;
@@ -72,6 +74,7 @@ class Elementwise final : public Kernel {
     bool stored =
         false;  ///< half-width, and loops take it as it lies in memory; a cell: when it is spread
     bool is_cell() const { return source == Source::cell; }
+    bool is_column() const { return source == Source::column; }
     DType form() const { return stored && !is_cell() ? dtype : computed_as(dtype); }
     size_t bytes() const { return size_of(form()); }
     bool is_half() const { return form() != dtype; }
@@ -109,6 +112,7 @@ class Elementwise final : public Kernel {
   bool add_steps(const Request& request, const std::vector<FusedStep>& steps,
                  const std::vector<int>& outputs);
   bool add_step(const FusedStep& step, bool stored);
+  BinaryLoop choose_loop(const FusedStep& step, DType dtype, bool cells);
   bool add_scatter(const Request& request, const FusedStep& step);
   bool add_run(const Chain& chain, const std::vector<FusedStep>& steps, size_t first,
                const std::vector<int>& outputs);
@@ -121,6 +125,8 @@ class Elementwise final : public Kernel {
   void write_periodic(const Arguments& a) const;
   void place(const Arguments& a, const Cells& cells, int64_t begin, int64_t n, Elsewhere elsewhere,
              Block& block) const;
+  int64_t block_length(int64_t begin, int64_t end) const;
+  void point(const Arguments& a, int64_t begin, int64_t n, Block& block) const;
   void load(const Arguments& a, int64_t begin, int64_t n, Block& block) const;
   void sum_rows(const Arguments& a, const Scatter& s, int64_t begin, int64_t n,
                 std::byte* to) const;
@@ -142,6 +148,8 @@ class Elementwise final : public Kernel {
   std::vector<Stream> streams_;
   std::vector<int> to_fetch_;  ///< inputs that are read element by element
   std::vector<int> periodic_;  ///< registers of that source
+  std::vector<int> pointed_;   ///< rows and columns
+  std::vector<int64_t> cuts_;  ///< no block goes beyond a multiple of one of these
   std::vector<Result> results_;
   std::vector<int> written_at_;  ///< per output: the step that writes the caller's memory
   int inputs_ = 0, slots_ = 0, cost_ = 0;

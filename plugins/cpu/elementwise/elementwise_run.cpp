@@ -99,7 +99,27 @@ void Elementwise::place(const Arguments& a, const Cells& cells, int64_t begin, i
   }
 }
 
+int64_t Elementwise::block_length(int64_t begin, int64_t end) const {
+  int64_t n = std::min(block_, end - begin);
+  for (int64_t cut : cuts_) n = std::min(n, cut - begin % cut);
+  return n;
+}
+
+/// Rows and columns, where they are for the elements from `begin` on.
+void Elementwise::point(const Arguments& a, int64_t begin, int64_t n, Block& block) const {
+  for (int i : pointed_) {
+    const Register& r = registers_[static_cast<size_t>(i)];
+    const auto place = static_cast<size_t>(r.broadcast.place(begin));
+    const std::byte* from = a.inputs[r.input] + place * r.bytes();
+    if (r.spread)
+      fill_loop(r.bytes())(from, block.registers[i], static_cast<size_t>(n));
+    else
+      block.registers[i] = const_cast<std::byte*>(from);
+  }
+}
+
 void Elementwise::load(const Arguments& a, int64_t begin, int64_t n, Block& block) const {
+  point(a, begin, n, block);
   for (int i : periodic_) {
     const Register& r = registers_[static_cast<size_t>(i)];
     const size_t phase = static_cast<size_t>(begin % r.broadcast.period());
@@ -175,10 +195,10 @@ void Elementwise::run_range(const Arguments& a, const Cells& cells, int64_t begi
                             Elsewhere elsewhere) const {
   Block block;
   place(a, cells, begin, std::min(block_, end - begin), elsewhere, block);
-  for (; begin < end; begin += block_) {
-    const int64_t n = std::min(block_, end - begin);
+  for (int64_t n; begin < end; begin += n) {
+    n = block_length(begin, end);
     load(a, begin, n, block);
-    fetch_ahead(a, begin + n, std::min(block_, end - begin - n), elsewhere.input);
+    fetch_ahead(a, begin + n, block_length(begin + n, end), elsewhere.input);
     for (const Step& step : steps_) execute(step, block.registers, static_cast<size_t>(n));
     store(a, begin, n, block);
     for (const Stream& s : streams_) block.registers[s.reg] += static_cast<size_t>(n) * s.bytes;

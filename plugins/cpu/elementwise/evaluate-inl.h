@@ -39,12 +39,27 @@ HWY_INLINE V evaluate(D d, V x) {
     if (HWY_LIKELY(small_angles(d, x))) return hn::Cos(d, x);
     return by_lane(d, x, [](T lane) { return std::cos(lane); });
   }
-  if constexpr (kind == K::tan) return by_lane(d, x, [](T lane) { return std::tan(lane); });
-  if constexpr (kind == K::arcsin) return by_lane(d, x, [](T lane) { return std::asin(lane); });
-  if constexpr (kind == K::arccos) return by_lane(d, x, [](T lane) { return std::acos(lane); });
-  if constexpr (kind == K::arctan) return by_lane(d, x, [](T lane) { return std::atan(lane); });
-  if constexpr (kind == K::sinh) return by_lane(d, x, [](T lane) { return std::sinh(lane); });
-  if constexpr (kind == K::cosh) return by_lane(d, x, [](T lane) { return std::cosh(lane); });
+  if constexpr (kind == K::tan) {
+    if (HWY_LIKELY(small_angles(d, x))) return hn::Div(hn::Sin(d, x), hn::Cos(d, x));
+    return by_lane(d, x, [](T lane) { return std::tan(lane); });
+  }
+  if constexpr (kind == K::arcsin) {
+    if (HWY_LIKELY(all_below(d, x, 1))) return hn::Asin(d, x);
+    return by_lane(d, x, [](T lane) { return std::asin(lane); });
+  }
+  if constexpr (kind == K::arccos) {
+    if (HWY_LIKELY(all_below(d, x, 1))) return hn::Acos(d, x);
+    return by_lane(d, x, [](T lane) { return std::acos(lane); });
+  }
+  if constexpr (kind == K::arctan) return keep_nan(x, hn::Atan(d, x));
+  if constexpr (kind == K::sinh) {
+    if (HWY_LIKELY(small_exponents(d, x))) return hn::Sinh(d, x);
+    return by_lane(d, x, [](T lane) { return std::sinh(lane); });
+  }
+  if constexpr (kind == K::cosh) {
+    if (HWY_LIKELY(small_exponents(d, x))) return hyperbolic_cosine(d, x);
+    return by_lane(d, x, [](T lane) { return std::cosh(lane); });
+  }
   if constexpr (kind == K::tanh) return hyperbolic_tangent(d, x);
   if constexpr (kind == K::sigmoid) return sigmoid(d, x);
   if constexpr (kind == K::relu) return hn::IfThenElse(hn::Lt(x, zero), zero, x);

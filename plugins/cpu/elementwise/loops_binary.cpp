@@ -64,9 +64,65 @@ void plain_loop(const void* pa, const void* pb, void* py, size_t n) {
   }
 }
 
+/// Of floats: by vectors where all lanes of both have a vector form.
+template <K kind, class D, class V>
+HWY_INLINE bool has_vector_form(D d, V a, V b) {
+  if constexpr (kind == K::mod)
+    return HWY_NATIVE_FMA && small_quotients(d, a, b);
+  else
+    return all_finite_and_not_zero(d, a) && all_finite_and_not_zero(d, b);
+}
+
+template <K kind, class T, bool first_scalar, bool second_scalar>
+void mixed_loop(const void* pa, const void* pb, void* py, size_t n) {
+  const T *a = static_cast<const T*>(pa), *b = static_cast<const T*>(pb);
+  T* y = static_cast<T*>(py);
+  const hn::ScalableTag<T> d;
+  const size_t lanes = hn::Lanes(d);
+  const auto a0 = hn::Set(d, a[0]), b0 = hn::Set(d, b[0]);
+  size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto va = first_scalar ? a0 : hn::LoadU(d, a + i);
+    const auto vb = second_scalar ? b0 : hn::LoadU(d, b + i);
+    if (HWY_LIKELY(has_vector_form<kind>(d, va, vb))) {
+      if constexpr (kind == K::mod)
+        hn::StoreU(remainder_of(d, va, vb), d, y + i);
+      else
+        hn::StoreU(angle_of(d, va, vb), d, y + i);
+    } else {
+      plain_loop<kind, T, first_scalar, second_scalar>(first_scalar ? a : a + i,
+                                                       second_scalar ? b : b + i, y + i, lanes);
+    }
+  }
+  if (i == n) return;
+  HWY_ALIGN T rest_a[hn::MaxLanes(d)], rest_b[hn::MaxLanes(d)];
+  for (size_t lane = 0; lane < lanes; ++lane) rest_a[lane] = rest_b[lane] = T{1};
+  std::memcpy(rest_a, first_scalar ? a : a + i, (first_scalar ? 1 : n - i) * sizeof(T));
+  std::memcpy(rest_b, second_scalar ? b : b + i, (second_scalar ? 1 : n - i) * sizeof(T));
+  mixed_loop<kind, T, first_scalar, second_scalar>(rest_a, rest_b, rest_a, lanes);
+  std::memcpy(y + i, rest_a, (n - i) * sizeof(T));
+}
+
+/// Powers that are a product or a quotient are that.
+template <class T>
+void power_loop(const void* a, const void* b, void* y, size_t n) {
+  const T exponent = *static_cast<const T*>(b), one = 1;
+  if (exponent == 2) return vector_loop<K::multiply, T, false, false>(a, a, y, n);
+  if (exponent == -1) return vector_loop<K::divide, T, true, false>(&one, a, y, n);
+  if (exponent != 3) return plain_loop<K::power, T, false, true>(a, b, y, n);
+  const T* x = static_cast<const T*>(a);
+  T* to = static_cast<T*>(y);
+  for (size_t i = 0; i < n; ++i) to[i] = x[i] * x[i] * x[i];
+}
+
 template <K kind, class T>
 constexpr BinaryLoops pick() {
-  if constexpr (std::is_floating_point_v<T> && is_vector(kind)) {
+  if constexpr (std::is_floating_point_v<T> && (kind == K::mod || kind == K::arctan2)) {
+    return {mixed_loop<kind, T, false, false>, mixed_loop<kind, T, true, false>,
+            mixed_loop<kind, T, false, true>};
+  } else if constexpr (std::is_floating_point_v<T> && kind == K::power) {
+    return {plain_loop<kind, T, false, false>, plain_loop<kind, T, true, false>, power_loop<T>};
+  } else if constexpr (std::is_floating_point_v<T> && is_vector(kind)) {
     return {vector_loop<kind, T, false, false>, vector_loop<kind, T, true, false>,
             vector_loop<kind, T, false, true>};
   } else {

@@ -110,6 +110,7 @@ class ScatterAddKernel final : public Kernel {
         count_(r.inputs[0].shape.size()),
         bytes_(static_cast<size_t>(view_.inner) * size_of(r.outputs[0].dtype)),
         indices_(r.inputs[0].dtype),
+        dtype_(r.outputs[0].dtype),
         add_(add) {
     const int64_t elements = r.outputs[0].shape.size();
     parts_ = std::clamp<int64_t>(elements / kGrain, 1,
@@ -129,6 +130,10 @@ class ScatterAddKernel final : public Kernel {
     const std::byte* updates = a.inputs[1] + static_cast<size_t>(outer * count_) * bytes_;
     std::memset(target + static_cast<size_t>(first) * bytes_, 0,
                 static_cast<size_t>(last - first) * bytes_);
+    if (view_.inner == 1 && dtype_ == DType::float32)
+      return add_elements<float>(a, first, last, updates, target);
+    if (view_.inner == 1 && dtype_ == DType::int32)
+      return add_elements<int32_t>(a, first, last, updates, target);
     for (int64_t i = 0; i < count_; ++i) {
       const int64_t row = indices_.clamped(a.inputs[0], i, view_.length);
       if (row < first || row >= last) continue;
@@ -136,10 +141,26 @@ class ScatterAddKernel final : public Kernel {
       add_(to, updates + static_cast<size_t>(i) * bytes_, to, static_cast<size_t>(view_.inner));
     }
   }
+  /// Of rows of one element, for which a call each would cost more than the addition.
+  template <class T>
+  void add_elements(const Arguments& a, int64_t first, int64_t last, const std::byte* updates,
+                    std::byte* target) const {
+    const T* from = reinterpret_cast<const T*>(updates);
+    T* to = reinterpret_cast<T*>(target);
+    for (int64_t i = 0; i < count_; ++i) {
+      const int64_t row = indices_.clamped(a.inputs[0], i, view_.length);
+      if (row >= first && row < last) to[row] = sum_of(to[row], from[i]);
+    }
+  }
+  static float sum_of(float a, float b) { return a + b; }
+  static int32_t sum_of(int32_t a, int32_t b) {  // wraps around
+    return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
+  }
   AxisView view_;
   int64_t count_, parts_;
   size_t bytes_;
   Indices indices_;
+  DType dtype_;
   BinaryLoop add_;
 };
 

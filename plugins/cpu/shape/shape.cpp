@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "shape/indexing.h"
+#include "shape/row_loops.h"
 #include "shape/strided_copy.h"
 #include "vectors/loops.h"
 
@@ -141,34 +142,63 @@ std::unique_ptr<Kernel> make_pad(const Request& r) {
   return std::make_unique<PadKernel>(std::move(axes), first, op.value, r.outputs[0]);
 }
 
+/// Row by row where rows are short, so that the result goes through a cache once; else array by
+/// array.
 class ConcatKernel final : public Kernel {
  public:
   ConcatKernel(const Concat& op, const Request& r) {
-    const size_t bytes = size_of(r.outputs[0].dtype);
+    const auto bytes = static_cast<int64_t>(size_of(r.outputs[0].dtype));
     const Shape& out = r.outputs[0].shape;
-    int64_t inner = 1, outer = 1, first = 0;
-    for (int i = op.axis + 1; i < out.rank(); ++i) inner *= out[i];
-    for (int i = 0; i < op.axis; ++i) outer *= out[i];
-    const int64_t row = out[op.axis] * inner;
+    const int64_t inner = out.slice(op.axis + 1, out.rank()).size(), row = out[op.axis] * inner;
+    rows_ = out.slice(0, op.axis).size(), row_bytes_ = row * bytes;
+    int64_t first = 0;
+    bool single = true;
     for (const TensorSpec& in : r.inputs) {
       const int64_t own = in.shape[op.axis] * inner;
-      parts_.push_back({StridedCopy({{outer, own, row}, {own, 1, 1}}, bytes),
-                        first * static_cast<int64_t>(bytes)});
+      parts_.push_back({StridedCopy({{rows_, own, row}, {own, 1, 1}}, size_of(in.dtype)),
+                        first * bytes, own * bytes});
+      single = single && own == 1;
       first += own;
     }
+    if (single) interleave_ = interleave_loop(parts_.size(), bytes);
   }
   void run(const Arguments& a) override {
+    constexpr int64_t kLongest = 64 << 10, kPart = 64 << 10;  // bytes of a row, and of a part
+    if (rows_ > 1 && row_bytes_ <= kLongest) {
+      const int64_t most = kPart / std::max<int64_t>(row_bytes_, 1);
+      return a.pool.blocks(rows_, std::max<int64_t>(most, 1),
+                           [&](int64_t begin, int64_t end) { join(a, begin, end); });
+    }
     for (size_t i = 0; i < parts_.size(); ++i)
       parts_[i].copy.run(a.inputs[i], a.outputs[0] + parts_[i].offset, a.pool);
   }
   std::string name() const override { return "copy"; }
 
  private:
+  void join(const Arguments& a, int64_t begin, int64_t end) const {
+    constexpr int64_t kCached = 16 << 10;
+    const int64_t block = std::max<int64_t>(kCached / std::max<int64_t>(row_bytes_, 1), 1);
+    for (; begin < end; begin += block) join_block(a, begin, std::min(block, end - begin));
+  }
+  void join_block(const Arguments& a, int64_t first, int64_t rows) const {
+    std::byte* to = a.outputs[0] + first * row_bytes_;
+    const auto from = [&](size_t i) { return a.inputs[i] + first * parts_[i].bytes; };
+    if (interleave_) {
+      const std::byte* sources[kMostInterleaved];
+      for (size_t i = 0; i < parts_.size(); ++i) sources[i] = from(i);
+      return interleave_(sources, rows, to);
+    }
+    for (size_t i = 0; i < parts_.size(); ++i)
+      copy_rows(from(i), parts_[i].bytes, to + parts_[i].offset, row_bytes_, parts_[i].bytes, rows);
+  }
+
   struct Part {
     StridedCopy copy;
-    int64_t offset;
+    int64_t offset, bytes;  ///< within a row
   };
   std::vector<Part> parts_;
+  int64_t rows_ = 1, row_bytes_ = 0;
+  InterleaveLoop interleave_ = nullptr;
 };
 
 std::unique_ptr<Kernel> make_concat(const Request& r) {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "shape/grain.h"
+#include "shape/row_loops.h"
 
 namespace crescent::cpu {
 namespace {
@@ -44,12 +45,12 @@ StridedCopy::StridedCopy(std::vector<Axis> axes, size_t bytes) : bytes_(bytes) {
   for (const Axis& axis : outer_) lines_ *= axis.size;
 }
 
-/// Calls f(from, to) for each combination of the outer axes in [begin, end): goes along the last of
-/// them, and looks for its place only where that ends.
+/// Calls f(from, to, count) for the combinations of the outer axes in [begin, end): so many at a
+/// time as go along the last of them.
 template <class T, class F>
-static void for_lines(const std::vector<StridedCopy::Axis>& axes, const T* from, T* to,
-                      int64_t begin, int64_t end, F&& f) {
-  if (axes.empty()) return f(from, to);
+static void for_runs(const std::vector<StridedCopy::Axis>& axes, const T* from, T* to,
+                     int64_t begin, int64_t end, F&& f) {
+  if (axes.empty()) return f(from, to, int64_t{1});
   const StridedCopy::Axis& last = axes.back();
   for (int64_t line = begin; line < end;) {
     const int64_t first = line % last.size, count = std::min(last.size - first, end - line);
@@ -60,27 +61,15 @@ static void for_lines(const std::vector<StridedCopy::Axis>& axes, const T* from,
       source += at * axes[i].from;
       target += at * axes[i].to;
     }
-    for (int64_t i = 0; i < count; ++i, source += last.from, target += last.to)
-      f(from + source, to + target);
+    f(from + source, to + target, count);
     line += count;
-  }
-}
-
-/// A call of memcpy() costs more than a short line.
-inline void copy_bytes(std::byte* to, const std::byte* from, size_t bytes) {
-  constexpr size_t kShort = 256, kVector = 16;
-  if (bytes > kShort || bytes % kVector != 0) {
-    std::memcpy(to, from, bytes);
-  } else {
-    for (size_t i = 0; i < bytes; i += kVector) std::memcpy(to + i, from + i, kVector);
   }
 }
 
 template <class T>
 static void copy_line(const StridedCopy::Axis& axis, const T* from, T* to) {
   if (axis.from == 1 && axis.to == 1) {
-    copy_bytes(reinterpret_cast<std::byte*>(to), reinterpret_cast<const std::byte*>(from),
-               static_cast<size_t>(axis.size) * sizeof(T));
+    std::memcpy(to, from, static_cast<size_t>(axis.size) * sizeof(T));
   } else if (axis.from == 0 && axis.to == 1) {
     std::fill_n(to, axis.size, *from);
   } else {
@@ -88,10 +77,30 @@ static void copy_line(const StridedCopy::Axis& axis, const T* from, T* to) {
   }
 }
 
+/// Lines of `inner` along `last`.
+template <class T>
+static void copy_run(const StridedCopy::Axis& last, const StridedCopy::Axis& inner, const T* from,
+                     T* to, int64_t count) {
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
+  const auto* source = reinterpret_cast<const std::byte*>(from);
+  auto* target = reinterpret_cast<std::byte*>(to);
+  const bool one_after_the_other = inner.to == 1 && last.to == inner.size;
+  if (one_after_the_other && inner.from == 0) {
+    repeat_each(from, last.from, count, inner.size, to);
+  } else if (one_after_the_other && inner.from == 1 && last.from == 0) {
+    repeat_row(source, inner.size * kBytes, count, target);
+  } else if (inner.from == 1 && inner.to == 1) {
+    copy_rows(source, last.from * kBytes, target, last.to * kBytes, inner.size * kBytes, count);
+  } else {
+    for (int64_t i = 0; i < count; ++i) copy_line(inner, from + i * last.from, to + i * last.to);
+  }
+}
+
 template <class T>
 void StridedCopy::run_lines(const T* from, T* to, int64_t begin, int64_t end) const {
-  for_lines(outer_, from, to, begin, end,
-            [&](const T* source, T* target) { copy_line(inner_, source, target); });
+  for_runs(outer_, from, to, begin, end, [&](const T* source, T* target, int64_t count) {
+    copy_run(outer_.back(), inner_, source, target, count);
+  });
 }
 
 /// Lines here are tiles of `turned_`, each with the whole inner axis.
@@ -100,7 +109,8 @@ void StridedCopy::run_tiles(const T* from, T* to, int64_t begin, int64_t end) co
   const int64_t tiles = (turned_.size + kTile - 1) / kTile;
   for (int64_t unit = begin; unit < end; ++unit) {
     const int64_t first = unit % tiles * kTile, last = std::min(first + kTile, turned_.size);
-    for_lines(outer_, from, to, unit / tiles, unit / tiles + 1, [&](const T* source, T* target) {
+    const int64_t line = unit / tiles;
+    for_runs(outer_, from, to, line, line + 1, [&](const T* source, T* target, int64_t) {
       T tile[kTile][kTile + 1];  // both arrays are read and written along their lines
       for (int64_t block = 0; block < inner_.size; block += kTile) {
         const int64_t n = std::min(kTile, inner_.size - block);

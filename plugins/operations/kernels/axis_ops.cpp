@@ -105,6 +105,12 @@ struct RunningProduct final : OpOf<RunningProduct> {
   static void multiply(const AxisView& view, const T* x, T* y, int64_t o, int64_t begin,
                        int64_t end) {
     using Product = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
+    if (view.inner == 1) {
+      Product product = 1;
+      for (int64_t i = o * view.length; i < (o + 1) * view.length; ++i)
+        y[i] = static_cast<T>(product *= static_cast<Product>(x[i]));
+      return;
+    }
     for (int64_t first = begin; first < end; first += kTile) {
       const int64_t width = std::min(kTile, end - first);
       Product products[kTile];

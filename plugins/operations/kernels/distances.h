@@ -1,0 +1,12 @@
+// Distances of rows from each other.
+#pragma once
+#include "../families.h"
+
+namespace crescent::operations {
+
+/// (..., n, d), (..., m, d) of one floating dtype -> (..., n, m).
+Tensor distances(const Tensor& x, const Tensor& y);
+
+void add_distances_kernel(Registry& registry);
+
+}  // namespace crescent::operations
