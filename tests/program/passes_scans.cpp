@@ -84,4 +84,101 @@ TEST_CASE("hoisting: gradients, draws and results that never change", "[passes]"
   CHECK(names(*loops(q)[0]->body) == "random, add, add");
 }
 
+namespace {
+
+/// What a step adds to a sum: of its state, its input and a matrix.
+using Addend = Tensor (*)(const Tensor& h, const Tensor& x, const Tensor& matrix);
+
+Program adding_up(Addend addend, const Shape& sum, bool reverse) {
+  return traced(
+      [&](const Tensors& in) {
+        auto body = [&](const Tensors& states, const Tensors& step) {
+          const Tensor h = tanh(matmul(states[0], in[2]) + step[0]);
+          return ScanResult{{h, states[1] + addend(h, step[0], in[2])}, {}};
+        };
+        return scan(body, {in[1], in[3]}, {in[0]}, reverse).states;
+      },
+      {f32({5, 2, 4}), f32({2, 4}), f32({4, 4}), f32(sum)});
+}
+
+}  // namespace
+
+TEST_CASE("sinking: sums over the steps are made behind the loop", "[passes]") {
+  struct Row {
+    const char* what;
+    Addend addend;
+    Shape sum;
+    const char* after;
+  };
+  const Row rows[] = {
+      {"a product of rows",
+       [](auto& h, auto& x, auto&) { return matmul(x, h, true); },
+       {4, 4},
+       "scan, reshape, reshape, matmul, add"},
+      {"columns",
+       [](auto& h, auto&, auto&) { return sum(h, {0}); },
+       {4},
+       "scan, reduce, reshape, add"},
+      {"parts of a whole",
+       [](auto& h, auto& x, auto&) {
+         return pad(matmul(x, h, true), {0, 4}, {0, 0}) + pad(matmul(h, h, true), {0, 0}, {0, 4});
+       },
+       {4, 8},
+       "scan, reshape, reshape, matmul, pad, reshape, reshape, matmul, pad, add, add"},
+      {"a state of its own",
+       [](auto& h, auto&, auto& matrix) { return matmul(h, matrix); },
+       {2, 4},
+       "scan"},
+      {"no sum of products",
+       [](auto& h, auto& x, auto&) { return square(matmul(x, h, true)); },
+       {4, 4},
+       "scan"},
+  };
+  for (const Row& row : rows) {
+    INFO(row.what);
+    for (const bool reverse : {false, true}) {
+      const Program after = rewritten(adding_up(row.addend, row.sum, reverse), sinking, 1e-5);
+      CHECK(names(after) == row.after);
+      CHECK(loops(after)[0]->states == (std::string(row.after) == "scan" ? 2 : 1));
+    }
+  }
+}
+
+TEST_CASE("sinking: products with a matrix that only the result wants", "[passes]") {
+  for (const bool is_read : {false, true}) {
+    const Program after = rewritten(
+        traced(
+            [&](const Tensors& in) {
+              auto body = [&](const Tensors& states, const Tensors& step) {
+                const Tensor h = tanh(matmul(states[0], in[2]) + step[0]), y = matmul(h, in[3]);
+                return ScanResult{{h}, {y, is_read ? exp(y) : exp(h)}};
+              };
+              const ScanResult r = scan(body, {in[1]}, {in[0]});
+              return Tensors{r.states[0], r.outputs[0], r.outputs[1]};
+            },
+            {f32({5, 2, 4}), f32({2, 4}), f32({4, 4}), f32({4, 3})}),
+        sinking);
+    CHECK(names(after) == (is_read ? "scan" : "scan, reshape, matmul, reshape"));
+  }
+}
+
+TEST_CASE("sinking: the gradient of a loop keeps nothing but what goes from step to step",
+          "[passes]") {
+  const Program gradient = traced(
+      [](const Tensors& in) {
+        GradientTape tape;
+        for (const Tensor& x : in) tape.watch(x);
+        auto body = [&](const Tensors& states, const Tensors& step) {
+          const Tensor h = tanh(matmul(step[0], in[2]) + matmul(states[0], in[3]) + in[4]);
+          return ScanResult{{h}, {}};
+        };
+        return tape.gradient(sum(square(scan(body, {in[1]}, {in[0]}).states[0])), in);
+      },
+      kSpecs);
+  const Program after = optimize(gradient);
+  REQUIRE(loops(after).size() == 2);
+  CHECK(loops(after)[1]->states == 1);
+  check_same(run(gradient), run(after), 1e-5);
+}
+
 }  // namespace crescent::passes

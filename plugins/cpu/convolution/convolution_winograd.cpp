@@ -8,6 +8,7 @@
 #include "normalization/normalization.h"
 #include "product/matmul.h"
 #include "threads/thread_scratch.h"
+#include "threads/work_trace.h"
 
 namespace crescent::cpu {
 namespace {
@@ -18,8 +19,10 @@ constexpr int64_t kBlockBytes = 1 << 19;  ///< of points, in and out, in a block
 constexpr int64_t kManyTiles =
     48;  ///< in a block, whatever that takes: so often the kernel is used
 constexpr int64_t kBlocks = 8,
-                  kFewTiles = 8;   ///< at least so many blocks, unless tiles are that few in one
-constexpr int64_t kRepaying = 32;  ///< tiles that repay the transform of the kernel
+                  kFewTiles = 8;     ///< at least so many blocks, unless tiles are that few in one
+constexpr int64_t kManyBlocks = 16;  ///< for many threads
+constexpr int64_t kUnitTiles = 16;   ///< whose moments are found together, where blocks are few
+constexpr int64_t kRepaying = 32;    ///< tiles that repay the transform of the kernel
 constexpr int64_t kSharedBytes = 1
                                  << 20;  ///< a kernel that large is better read once by all threads
 constexpr int64_t kPartials = 8;         ///< sums of a kernel's gradient
@@ -50,6 +53,12 @@ struct Sides {
   }
 };
 
+/// What allows more cores than a few costs those, and is for many threads only; a profile sees it.
+bool is_for_many(const Pool& pool) {
+  constexpr int kFew = 8;
+  return pool.threads() > kFew || WorkTrace::current();
+}
+
 float* floats(std::byte* memory) { return reinterpret_cast<float*>(memory); }
 
 /// A kernel at the points: (36, panels, in, columns of the panel).
@@ -63,9 +72,10 @@ class TransformedKernel final : public cpu::Kernel {
   std::string name() const override { return "winograd"; }
   void run(const Arguments& a) override { transform(a.in<float>(0), a.out<float>(0), a.pool); }
   void transform(const float* kernel, float* to, Pool& pool) const {
-    pool.blocks(rows_, kLanes, [&](int64_t first, int64_t last) {
-      for (int64_t column = 0; column < columns_; column += kLanes)
-        transform_taps(kernel, to, first, last, column);
+    const int64_t across = pieces(columns_, kLanes);
+    pool.parallel(pieces(rows_, kLanes) * across, [&](int64_t part, int) {
+      const int64_t first = part / across * kLanes;
+      transform_taps(kernel, to, first, std::min(first + kLanes, rows_), part % across * kLanes);
     });
   }
   int64_t stride() const { return point_stride(rows_, columns_); }
@@ -147,10 +157,11 @@ class WinogradImageConvolution final : public WinogradConvolution {
       : WinogradConvolution(plan), kernel_(plan, sides_) {
     const int64_t bytes = kernel_.values() * static_cast<int64_t>(sizeof(float));
     together_ = tiles_ < 2 * kFewTiles || (bytes >= kSharedBytes && tiles_ <= kBlocks * kManyTiles);
-    block_ = std::min(sides_.best_block(), std::max(kFewTiles, (tiles_ + kBlocks - 1) / kBlocks));
-    if (plan.moments)
-      block_ = (block_ + sides_.out.tile_columns - 1) / sides_.out.tile_columns *
-               sides_.out.tile_columns;
+    block_ = std::min(sides_.best_block(), std::max(kFewTiles, pieces(tiles_, kBlocks)));
+    const int64_t finer = std::min(block_, std::max(kFewTiles, pieces(tiles_, kManyBlocks)));
+    const int64_t row = sides_.out.tile_columns;
+    unit_ = !plan.moments ? 1 : pieces(finer < block_ ? kUnitTiles : block_, row) * row;
+    block_ = pieces(block_, unit_) * unit_, finer_ = pieces(finer, unit_) * unit_;
   }
   /// Of its result, block by block.
   bool has_moments() const { return !together_; }
@@ -168,7 +179,7 @@ class WinogradImageConvolution final : public WinogradConvolution {
     if (plan_.moments) combine(a);
   }
   size_t scratch_bytes() const override {
-    const int64_t moments = plan_.moments ? 2 * blocks() * columns_ : 0;
+    const int64_t moments = plan_.moments ? 2 * units() * columns_ : 0;
     return static_cast<size_t>(kernel_scratch() + (together_ ? sides_.values(tiles_) : 0) +
                                moments) *
            sizeof(float);
@@ -202,14 +213,15 @@ class WinogradImageConvolution final : public WinogradConvolution {
   }
 
   void run_blocks(const Arguments& a) const {
-    a.pool.blocks(tiles_, block_, [&](int64_t first, int64_t last) {
+    a.pool.blocks(tiles_, is_for_many(a.pool) ? finer_ : block_, [&](int64_t first, int64_t last) {
       const int64_t count = last - first;
       const Block b =
           block(first, count, floats(thread_scratch(sides_.values(count) * sizeof(float))));
       loops_.input(sides_.in, a.in<float>(0), b.in);
       for (int64_t point = 0; point < kPoints; ++point) multiply(b, kernel(a), point);
       output(a, b.out);
-      if (plan_.moments) find_moments(a, first, last);
+      for (int64_t i = first; plan_.moments && i < last; i += unit_)
+        find_moments(a, i, std::min(i + unit_, last));
     });
   }
   void run_together(const Arguments& a) const {
@@ -226,9 +238,9 @@ class WinogradImageConvolution final : public WinogradConvolution {
     });
   }
 
-  int64_t blocks() const { return (tiles_ + block_ - 1) / block_; }
-  float* moments(const Arguments& a, int64_t block) const {
-    return floats(a.scratch) + kernel_scratch() + block * columns_;
+  int64_t units() const { return pieces(tiles_, unit_); }
+  float* moments(const Arguments& a, int64_t unit) const {
+    return floats(a.scratch) + kernel_scratch() + unit * columns_;
   }
   /// Pixels of the output before the first one of a tile that begins a row of tiles.
   int64_t pixels_before(int64_t tile) const {
@@ -236,26 +248,26 @@ class WinogradImageConvolution final : public WinogradConvolution {
     const int64_t row = tile / y.tile_columns, image = row / y.tile_rows;
     return (image * y.height + row % y.tile_rows * kTile) * y.width;
   }
-  /// Of a block of whole rows of tiles.
+  /// Of a unit, which is whole rows of tiles.
   void find_moments(const Arguments& a, int64_t first, int64_t last) const {
-    const int64_t begin = pixels_before(first), block = first / block_;
+    const int64_t begin = pixels_before(first), unit = first / unit_;
     normalization_.moments(
         {pixels_before(last) - begin, columns_, a.out<float>(0) + begin * columns_},
-        moments(a, block), moments(a, blocks() + block));
+        moments(a, unit), moments(a, units() + unit));
   }
   void combine(const Arguments& a) const {
     auto pixels = [&](int64_t i) {
-      return pixels_before(std::min((i + 1) * block_, tiles_)) - pixels_before(i * block_);
+      return pixels_before(std::min((i + 1) * unit_, tiles_)) - pixels_before(i * unit_);
     };
     for (int64_t c = 0; c < columns_; ++c) {
-      combine_moments(moments(a, 0), moments(a, blocks()), blocks(), columns_, c, pixels,
+      combine_moments(moments(a, 0), moments(a, units()), units(), columns_, c, pixels,
                       a.out<float>(1), a.out<float>(2));
     }
   }
 
   TransformedKernel kernel_;
   NormalizationLoops<float> normalization_ = normalization_loops<float>();
-  int64_t block_;  ///< tiles
+  int64_t block_, finer_, unit_;  ///< tiles: of a block, of one for many threads, of moments
   bool together_, is_prepared_ = false;
 };
 
@@ -289,20 +301,15 @@ class WinogradKernelGradient final : public WinogradConvolution {
         block_(sides_.best_block()),
         lanes_(std::clamp<int64_t>(
             std::min(tiles_ / kManyTiles, kMostTilePartials / plan.kernel_size()), 2,
-            std::clamp(tiles_ / kMoreTiles, kPartials, 2 * kPartials))) {}
+            std::clamp(tiles_ / kMoreTiles, kPartials, 2 * kPartials))),
+        shares_(std::clamp<int64_t>(2 * kPartials / lanes_, 1, pieces(columns_, kLanes))) {}
 
   void run(const Arguments& a) override {
-    a.pool.parallel(lanes_, [&](int64_t lane, int) {
-      float* memory = floats(thread_scratch(
-          static_cast<size_t>(sides_.values(block_) + kPoints * sum_stride()) * sizeof(float)));
-      float* sum = memory + sides_.values(block_);
-      const int64_t begin = tiles_ * lane / lanes_, end = tiles_ * (lane + 1) / lanes_;
-      for (int64_t i = begin; i < end; i += block_)
-        add_block(a, i, std::min(block_, end - i), memory, sum, i > begin);
-      for (int64_t r = 0; r < rows_; ++r) {
-        loops_.kernel_gradient(sum + r * padded(columns_), sum_stride(), columns_,
-                               partial(a, lane) + r * columns_, rows_ * columns_);
-      }
+    const int64_t shares = is_for_many(a.pool) ? shares_ : 1, vectors = pieces(columns_, kLanes);
+    a.pool.parallel(lanes_ * shares, [&](int64_t part, int) {
+      const int64_t share = part % shares, first = vectors * share / shares * kLanes;
+      add_lane(a, part / shares, first,
+               std::min(vectors * (share + 1) / shares * kLanes, columns_) - first);
     });
     a.pool.blocks(plan_.kernel_size(), 4096, [&](int64_t begin, int64_t end) {
       std::copy(partial(a, 0) + begin, partial(a, 0) + end, a.out<float>(0) + begin);
@@ -315,24 +322,39 @@ class WinogradKernelGradient final : public WinogradConvolution {
   }
 
  private:
-  int64_t sum_stride() const { return point_stride(rows_, columns_); }
   float* partial(const Arguments& a, int64_t lane) const {
     return floats(a.scratch) + lane * plan_.kernel_size();
   }
 
-  void add_block(const Arguments& a, int64_t first, int64_t count, float* memory, float* sum,
-                 bool add) const {
-    const Block b = block(first, count, memory);
-    loops_.input(sides_.in, a.in<float>(0), b.in);
-    loops_.output_gradient(sides_.out, a.in<float>(1), b.out);
-    for (int64_t point = 0; point < kPoints; ++point) {
-      loops_.product({rows_, padded(columns_), count, b.in.points + point * b.in.stride, 1,
-                      padded(rows_), b.out.points + point * b.out.stride, padded(columns_),
-                      sum + point * sum_stride(), padded(columns_), add});
+  /// The lane's tiles, and so many output channels.
+  void add_lane(const Arguments& a, int64_t lane, int64_t channel, int64_t channels) const {
+    Images out = sides_.out;
+    out.channels = channels;
+    const int64_t in_stride = point_stride(block_, rows_),
+                  out_stride = point_stride(block_, channels),
+                  sum_stride = point_stride(rows_, channels);
+    float* in = floats(thread_scratch(
+        static_cast<size_t>(kPoints * (in_stride + out_stride + sum_stride)) * sizeof(float)));
+    float *dy = in + kPoints * in_stride, *sum = dy + kPoints * out_stride;
+    const int64_t begin = tiles_ * lane / lanes_, end = tiles_ * (lane + 1) / lanes_;
+    for (int64_t i = begin; i < end; i += block_) {
+      const int64_t count = std::min(block_, end - i);
+      loops_.input(sides_.in, a.in<float>(0), {i, count, in, in_stride});
+      loops_.output_gradient(out, a.in<float>(1) + channel, {i, count, dy, out_stride});
+      for (int64_t point = 0; point < kPoints; ++point) {
+        loops_.product({rows_, padded(channels), count, in + point * in_stride, 1, padded(rows_),
+                        dy + point * out_stride, padded(channels), sum + point * sum_stride,
+                        padded(channels), i > begin});
+      }
+    }
+    for (int64_t r = 0; r < rows_; ++r) {
+      loops_.kernel_gradient(sum + r * padded(channels), sum_stride, channels,
+                             partial(a, lane) + r * columns_ + channel, rows_ * columns_);
     }
   }
 
   int64_t block_, lanes_;
+  int64_t shares_;  ///< of the output channels, for many threads
 };
 
 bool applies(const ConvPlan& p) {

@@ -30,6 +30,7 @@ constexpr int64_t point_stride(int64_t rows, int64_t columns) {
 struct Images {
   int64_t height, width, channels, top, left;
   int64_t tile_rows, tile_columns;
+  int64_t pixel = channels;  ///< values to the next one: more where only some channels are read
 };
 
 /// Tiles [first, first + count). The points of the first begin at `points`, from one point to the

@@ -127,7 +127,7 @@ struct Window {
     const int64_t per_image = g.tile_rows * g.tile_columns, image = tile / per_image;
     const int64_t y = tile % per_image / g.tile_columns * step - g.top,
                   x = tile % g.tile_columns * step - g.left;
-    first = ((image * g.height + y) * g.width + x) * g.channels;
+    first = ((image * g.height + y) * g.width + x) * g.pixel;
     row = std::clamp<int64_t>(-y, 0, size),
     rows = std::clamp<int64_t>(g.height - y, row, size) - row;
     column = std::clamp<int64_t>(-x, 0, size),
@@ -145,10 +145,10 @@ struct Window {
 template <bool kWrite>
 HWY_INLINE void fetch(const Images& g, const float* images, const Window& window, int64_t begin) {
   constexpr int64_t kLine = 16;
-  const int64_t first = std::max(begin, window.column) * g.channels;
-  const int64_t last = (window.column + window.columns) * g.channels;
+  const int64_t first = std::max(begin, window.column) * g.pixel;
+  const int64_t last = (window.column + window.columns) * g.pixel;
   for (int64_t i = window.row; i < window.row + window.rows; ++i) {
-    const float* pixels = images + window.first + i * g.width * g.channels;
+    const float* pixels = images + window.first + i * g.width * g.pixel;
     for (int64_t e = first; e < last; e += kLine) __builtin_prefetch(pixels + e, kWrite);
   }
 }
@@ -156,11 +156,11 @@ HWY_INLINE void fetch(const Images& g, const float* images, const Window& window
 template <class T, bool kWhole>
 HWY_INLINE void tile_to_points(const Images& g, const float* images, const Window& window,
                                float* points, int64_t stride) {
-  const int64_t row = g.width * g.channels;
+  const int64_t row = g.width * g.pixel;
   for_vectors(D(), g.channels, [&](auto load, auto) HWY_ATTR {
     transform<T>(
         [&](int i, int j) HWY_ATTR {
-          return kWhole || window.has(i, j) ? load(images + window.first + i * row + j * g.channels)
+          return kWhole || window.has(i, j) ? load(images + window.first + i * row + j * g.pixel)
                                             : hn::Zero(D());
         },
         [&](V x, int i, int j)
@@ -276,7 +276,8 @@ HWY_INLINE void points_to_pooled_tile(const Images& g, const float* points, int6
 void pooled_output(const Images& g, const Tiles& tiles, const float* bias, Epilogue epilogue,
                    float* y, uint8_t* winners) {
   const float least = epilogue == Epilogue::relu ? 0 : -std::numeric_limits<float>::infinity();
-  const Images pooled{g.height / 2, g.width / 2, g.channels, 0, 0, g.tile_rows, g.tile_columns};
+  Images pooled = g;
+  pooled.height = g.height / 2, pooled.width = g.width / 2, pooled.top = pooled.left = 0;
   for (int64_t t = 0; t < tiles.count; ++t) {
     const Window window(pooled, tiles.first + t, kPooled, kPooled);
     const float* points = tiles.points + t * padded(g.channels);

@@ -131,14 +131,31 @@ void Plan::move_to(std::byte* arena) {
   for (const Spot& spot : spots_) *spot.argument = arena + spot.offset;
 }
 
-void Plan::run(std::byte* arena) {
-  const FlushDenormals flush;
+void Plan::place(std::byte* arena) {
   for (const Slot& slot : slots_) *slot.argument = *slot.source;
   if (arena != arena_) move_to(arena);
-  if (!prologue_) return run(0, calls_.size());
-  const StableValues::Run running(values_);
+}
+
+/// For those who have a Run.
+void Plan::make_prologue() {
   if (!prologue_->is_valid(memory_.contents))
     prologue_->make(memory_.contents, [&](size_t s) { run(s, s + 1); });
+}
+
+void Plan::prepare(std::byte* arena) {
+  if (!prologue_) return;
+  const FlushDenormals flush;
+  place(arena);
+  const StableValues::Run running(values_);
+  make_prologue();
+}
+
+void Plan::run(std::byte* arena) {
+  const FlushDenormals flush;
+  place(arena);
+  if (!prologue_) return run(0, calls_.size());
+  const StableValues::Run running(values_);
+  make_prologue();
   run(prologue_->steps(), calls_.size());
 }
 

@@ -29,6 +29,8 @@ class Plan {
   Memory& memory() { return memory_; }
   /// `arena`: arena_bytes() for intermediate values, contents undefined.
   void run(std::byte* arena);
+  /// Runs the prologue, if it has to, and nothing else: for plans that share its results.
+  void prepare(std::byte* arena);
   /// Whether the program writes variable `i`.
   bool writes(size_t i) const { return writes_[i]; }
 
@@ -58,7 +60,9 @@ class Plan {
     size_t offset;
   };
   void link(const Lowered& program, const MemoryPlan& plan);
+  void place(std::byte* arena);
   void move_to(std::byte* arena);
+  void make_prologue();
   void describe(const Lowered& program, const std::vector<std::string>& scopes);
   void run(size_t first, size_t last);  ///< a failure tells where in the program
   void run_timed(size_t i);

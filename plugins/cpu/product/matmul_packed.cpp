@@ -400,7 +400,9 @@ void add_rows(const Panel<T>& b, T* sums) {
 
 template <class T>
 void product(const Product<T>& p) {
-  constexpr int64_t kFewRows = 2 * kRows;  // too few to be worth a copy of b
+  constexpr int64_t kFewRows = 2 * kRows;             // too few to be worth a copy of b
+  constexpr int64_t kNear = (256 << 10) / sizeof(T);  // of b, which a core keeps between products
+  const bool looks_ahead = p.m > kFewRows || p.n * p.k > kNear;
   HWY_ALIGN T memory[kDepth * kVectors * hn::MaxLanes(hn::ScalableTag<T>())];
   const Steps<T> steps(p);
   for (int64_t number = 0; number < steps.count(); ++number) {
@@ -425,7 +427,7 @@ void product(const Product<T>& p) {
     }
     if (is_last && p.combine == Combine::mask) ends.mask = p.other + j;
     const T* a = p.a + (p.transpose_a ? q * p.lda : q);
-    Ahead<T> ahead = steps.after(number);
+    Ahead<T> ahead = looks_ahead ? steps.after(number) : Ahead<T>();
     if (columns.vectors == kVectors)
       rows<kVectors>(p, a, panel, ends, p.c + j, ahead);
     else if (columns.vectors == 1)

@@ -89,21 +89,30 @@ std::optional<Cut> cut_of(const Op& op, const TensorSpecs& in, const TensorSpecs
   return spec ? convolution(op, *spec, in, out) : std::nullopt;
 }
 
+namespace {
+
+/// The op as a T, whose axis 0 is set to so many rows; null when it is none.
+template <class T, class F>
+OpPtr changed(const Op& op, const F& set_rows) {
+  auto* known = as<T>(op);
+  if (!known) return nullptr;
+  auto result = std::make_shared<T>(*known);
+  set_rows(*result);
+  return result;
+}
+
+}  // namespace
+
 OpPtr with_rows(const OpPtr& op, int64_t rows) {
-  if (auto* with = as<WithPostOps>(*op)) {
-    auto slice = std::make_shared<WithPostOps>(*with);
-    slice->op = with_rows(with->op, rows);
-    return slice;
-  }
-  if (auto* fused = as<Fused>(*op)) {
-    auto slice = std::make_shared<Fused>(*fused);
-    slice->shape.set(0, rows);
-    return slice;
-  }
-  if (auto* data = as<ConvBackwardData>(*op)) {
-    auto slice = std::make_shared<ConvBackwardData>(*data);
-    slice->input.set(0, rows);
-    return slice;
+  const auto shape = [rows](auto& each) { each.shape.set(0, rows); };
+  if (OpPtr found = changed<WithPostOps>(*op, [rows](auto& w) { w.op = with_rows(w.op, rows); }))
+    return found;
+  if (OpPtr found = changed<ConvBackwardData>(*op, [rows](auto& d) { d.input.set(0, rows); }))
+    return found;
+  if (OpPtr found = changed<Slice>(*op, [rows](auto& s) { s.size[0] = rows; })) return found;
+  for (auto* change : {changed<Fused, decltype(shape)>, changed<Reshape, decltype(shape)>,
+                       changed<BroadcastTo, decltype(shape)>, changed<Fill, decltype(shape)>}) {
+    if (OpPtr found = change(*op, shape)) return found;
   }
   return op;
 }

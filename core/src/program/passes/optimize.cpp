@@ -26,6 +26,7 @@ namespace passes {
 Program optimize(Program program, bool inference, const Capabilities& can) {
   dead_code(program);
   hoisting(program);
+  sinking(program);
   scans(program, inference, can);
   simplify(program);
   while (inference && batch_norm(program)) dead_code(program);

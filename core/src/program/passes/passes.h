@@ -51,6 +51,8 @@ CRESCENT_API bool recomputation(Program& program);
 CRESCENT_API bool fusion(Program& program);
 /// What the steps of a scan have in common is computed before it.
 CRESCENT_API bool hoisting(Program& program);
+/// What the steps of a scan only add up, or make for nobody but its result, is computed behind it.
+CRESCENT_API bool sinking(Program& program);
 /// Optimises the bodies of scans, which are programs of their own.
 CRESCENT_API bool scans(Program& program, bool inference, const Capabilities& can);
 

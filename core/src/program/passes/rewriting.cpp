@@ -29,6 +29,18 @@ std::optional<double> only_number(const Tensor& constant) {
 
 }  // namespace
 
+std::vector<bool> values_read(const Program& program) {
+  std::vector<bool> read(program.values.size(), false);
+  auto mark = [&](int value) { read[static_cast<size_t>(value)] = true; };
+  for (const Program::Instruction& i : program.code)
+    std::for_each(i.inputs.begin(), i.inputs.end(), mark);
+  std::for_each(program.outputs.begin(), program.outputs.end(), mark);
+  for (const Program::Binding& b : program.variables) {
+    if (b.result >= 0) mark(b.result);
+  }
+  return read;
+}
+
 bool rewrite(Program& program, std::span<const RuleRow> rules) {
   const auto has_rule = [&](const Instruction& i) {
     const std::string_view name = i.op->name();

@@ -25,6 +25,9 @@ struct RuleRow {
 /// Offers every instruction to the rules of its op, until one applies. True when any did.
 bool rewrite(Program& program, std::span<const RuleRow> rules);
 
+/// Per value, whether an instruction, an output or a variable's new value reads it.
+std::vector<bool> values_read(const Program& program);
+
 /// The op as a T, or null.
 template <class T>
 const T* as(const Op& op) {

@@ -7,21 +7,6 @@
 #include "program/passes/rewriting.h"
 
 namespace crescent::passes {
-namespace {
-
-std::vector<bool> values_read(const Program& program) {
-  std::vector<bool> read(program.values.size(), false);
-  auto mark = [&](int value) { read[static_cast<size_t>(value)] = true; };
-  for (const Program::Instruction& i : program.code)
-    std::for_each(i.inputs.begin(), i.inputs.end(), mark);
-  std::for_each(program.outputs.begin(), program.outputs.end(), mark);
-  for (const Program::Binding& b : program.variables) {
-    if (b.result >= 0) mark(b.result);
-  }
-  return read;
-}
-
-}  // namespace
 
 bool scans(Program& program, bool inference, const Capabilities& can) {
   std::unordered_map<const Program*, std::shared_ptr<const Program>> bodies;
