@@ -16,14 +16,14 @@ namespace crescent::images {
 namespace {
 
 /// What a message of libjpeg is kept in until C++ may throw it.
-struct Trouble {
+struct JpegTrouble {
   jpeg_error_mgr base;
   std::jmp_buf back;
   char text[JMSG_LENGTH_MAX] = "";
 };
 
 void on_error(j_common_ptr codec) {
-  auto* trouble = reinterpret_cast<Trouble*>(codec->err);
+  auto* trouble = reinterpret_cast<JpegTrouble*>(codec->err);
   codec->err->format_message(codec, trouble->text);
   std::longjmp(trouble->back, 1);
 }
@@ -35,24 +35,24 @@ void on_message(j_common_ptr codec, int level) {
   if (level < 0 && !harmless) on_error(codec);
 }
 
-void set_handlers(Trouble& trouble) {
+void set_handlers(JpegTrouble& trouble) {
   jpeg_std_error(&trouble.base);
   trouble.base.error_exit = on_error;
   trouble.base.emit_message = on_message;
 }
 
-struct Reading {
-  Trouble trouble;
+struct JpegReading {
+  JpegTrouble trouble;
   jpeg_decompress_struct codec{};
-  Reading() {
+  JpegReading() {
     set_handlers(trouble);
     codec.err = &trouble.base;
   }
-  ~Reading() { jpeg_destroy_decompress(&codec); }
-  Reading(const Reading&) = delete;
+  ~JpegReading() { jpeg_destroy_decompress(&codec); }
+  JpegReading(const JpegReading&) = delete;
 };
 
-bool read_header(Reading& r, const unsigned char* bytes, size_t count) {
+bool read_header(JpegReading& r, const unsigned char* bytes, size_t count) {
   if (setjmp(r.trouble.back)) return false;
   jpeg_create_decompress(&r.codec);
   jpeg_mem_src(&r.codec, bytes, static_cast<unsigned long>(count));
@@ -66,7 +66,7 @@ bool read_header(Reading& r, const unsigned char* bytes, size_t count) {
 }
 
 /// A progressive file may have any number of scans of all its pixels.
-bool read_rows(Reading& r, unsigned char* target, size_t row) {
+bool read_rows(JpegReading& r, unsigned char* target, size_t row) {
   constexpr int kMostScans = 500;
   if (setjmp(r.trouble.back)) return false;
   jpeg_start_decompress(&r.codec);
@@ -95,7 +95,7 @@ Tensor rgb_of_inks(const Tensor& inks, bool inverted) {
 }  // namespace
 
 Tensor decode_jpeg(const std::string& path, std::string_view bytes) {
-  Reading r;
+  JpegReading r;
   const auto refuse = [&] { fail("'", path, "' cannot be read as JPEG: ", r.trouble.text); };
   if (!read_header(r, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size())) refuse();
   const int channels = r.codec.out_color_components;
@@ -109,23 +109,23 @@ Tensor decode_jpeg(const std::string& path, std::string_view bytes) {
 
 namespace {
 
-struct Writing {
-  Trouble trouble;
+struct JpegWriting {
+  JpegTrouble trouble;
   jpeg_compress_struct codec{};
   unsigned char* bytes = nullptr;
   unsigned long count = 0;
-  Writing() {
+  JpegWriting() {
     set_handlers(trouble);
     codec.err = &trouble.base;
   }
-  ~Writing() {
+  ~JpegWriting() {
     jpeg_destroy_compress(&codec);
     std::free(bytes);
   }
-  Writing(const Writing&) = delete;
+  JpegWriting(const JpegWriting&) = delete;
 };
 
-bool write_rows(Writing& w, const unsigned char* values, const Shape& shape) {
+bool write_rows(JpegWriting& w, const unsigned char* values, const Shape& shape) {
   constexpr int kQuality = 75;
   if (setjmp(w.trouble.back)) return false;
   jpeg_create_compress(&w.codec);
@@ -157,7 +157,7 @@ class Jpeg final : public ImageFormat {
   }
   void write_arrays(const std::string& path, const NamedTensors& arrays) override {
     const Tensor image = image_to_write(path, arrays, {1, 3});
-    Writing w;
+    JpegWriting w;
     if (!write_rows(w, image.data<uint8_t>(), image.shape()))
       fail("'", path, "' cannot be written as JPEG: ", w.trouble.text);
     replace_file(path, std::string(reinterpret_cast<const char*>(w.bytes), w.count));

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "crescent/gradient.h"
+#include "crescent/layer.h"
 #include "crescent/ops.h"
 #include "crescent/program.h"
 #include "crescent/random.h"
@@ -66,4 +67,19 @@ TEST_CASE("threads that draw from one generator get what one thread would get, e
   std::sort(together.begin(), together.end());
   CHECK(together == alone);
   CHECK(static_cast<double>(global_random().seed()) == after);
+}
+
+TEST_CASE("a thread sees one policy or another while they are set") {
+  const std::string before = default_policy().name;
+  bool right = true;
+  std::thread reader([&] {
+    for (int i = 0; i < 2000; ++i) {
+      const DTypePolicy seen = default_policy(), expected = DTypePolicy::named(seen.name);
+      right = right && seen.compute == expected.compute && seen.variables == expected.variables;
+    }
+  });
+  for (int i = 0; i < 2000; ++i) set_default_policy(i % 2 ? "mixed_bfloat16" : "float64");
+  reader.join();
+  set_default_policy(before);
+  CHECK(right);
 }

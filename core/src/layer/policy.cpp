@@ -1,11 +1,33 @@
 // DTypePolicy: "float32", or "mixed_bfloat16" for half-width computation on float32 variables.
+#include <atomic>
+#include <map>
+#include <mutex>
+
 #include "crescent/layer.h"
 
 namespace crescent {
 namespace {
 
-DTypePolicy& current() {
-  static DTypePolicy policy;
+/// What default_policy() gave stays where it is: a thread may have a look at it while another sets
+/// one.
+class DefaultPolicy {
+ public:
+  const DTypePolicy& get() const { return *current_.load(std::memory_order_acquire); }
+  void set(const DTypePolicy& policy) {
+    const std::lock_guard lock(mutex_);
+    current_.store(&known_.try_emplace(policy.name, policy).first->second,
+                   std::memory_order_release);
+  }
+
+ private:
+  const DTypePolicy first_;
+  std::atomic<const DTypePolicy*> current_{&first_};
+  std::mutex mutex_;
+  std::map<std::string, DTypePolicy> known_;
+};
+
+DefaultPolicy& default_one() {
+  static DefaultPolicy policy;
   return policy;
 }
 
@@ -30,7 +52,7 @@ DTypePolicy Codec<DTypePolicy>::decode(const Value& value) {
 Value Codec<DTypePolicy>::encode(const DTypePolicy& policy) { return policy.name; }
 std::string Codec<DTypePolicy>::type() { return "a dtype or a policy such as \"mixed_bfloat16\""; }
 
-const DTypePolicy& default_policy() { return current(); }
-void set_default_policy(std::string_view name) { current() = DTypePolicy::named(name); }
+const DTypePolicy& default_policy() { return default_one().get(); }
+void set_default_policy(std::string_view name) { default_one().set(DTypePolicy::named(name)); }
 
 }  // namespace crescent
