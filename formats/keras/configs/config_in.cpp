@@ -1,6 +1,7 @@
 #include "keras/configs/config_in.h"
 
 #include <algorithm>
+#include <regex>
 
 #include "crescent/model.h"
 #include "keras/configs/code_names.h"
@@ -356,6 +357,18 @@ void decay_to_schedule(Dict& config) {
              Dict{{"class_name", "InverseTimeDecay"}, {"config", std::move(schedule)}});
   config.erase("decay");
 }
+/// The whole name by a regular expression, as Python's are for the most part. Longer names than
+/// people give fit none: the search goes deeper with each letter.
+bool fits_pattern(const std::string& name, const std::string& pattern) {
+  constexpr size_t kLongest = 256;
+  if (name.size() > kLongest || pattern.size() > kLongest) return false;
+  try {
+    return std::regex_match(name, std::regex(pattern));
+  } catch (const std::regex_error&) {
+    fail("DTypePolicyMap: expected regular expressions for names of layers, got '", pattern, "'");
+  }
+}
+
 
 /// A path in somebody's file may be that of any file here.
 void refuse_path(const std::string& class_name, const std::string& option, const Value& value) {
@@ -364,6 +377,28 @@ void refuse_path(const std::string& class_name, const std::string& option, const
          "This carries a potential risk of loading arbitrary and sensitive files and thus it is ",
          "disallowed. Vocabulary file: '", value.as_string(), "'");
 }
+/// Of a map of policies the one for a layer of this name, whose path that is when a file is opened.
+Value policy_for(const Value& map, const std::string& layer) {
+  const Dict config = config_of(map.as_dict());
+  const Value* policies = config.find("policy_map");
+  std::vector<Value> fitting;
+  if (policies && policies->is_dict())
+    for (const DictEntry& entry : policies->as_dict())
+      if (entry.key == layer)
+        return entry.value;
+      else if (fits_pattern(layer, entry.key))
+        fitting.push_back(entry.value);
+  if (fitting.size() > 1)
+    fail("DTypePolicyMap: expected one pattern that fits layer '", layer, "', got ",
+         fitting.size());
+  const Value* general = config.find("default_policy");
+  return fitting.empty() ? general ? *general : Value() : fitting.front();
+}
+
+bool is_policy_map(const Value& value) {
+  return is_object(value) && class_of(value) == "DTypePolicyMap";
+}
+
 
 }  // namespace
 
@@ -389,6 +424,10 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
     const bool code = class_name == "Lambda" && has_code && (option == "function" || is_mask);
     const Field* known_field = schema.find(option);
     const Expected expected{known_field ? known_field->kind : "",
+    const Value given = is_policy_map(entry.value)
+                            ? policy_for(entry.value, name_of_layer(Dict{{"config", config}}))
+                            : entry.value;
+    if (given.is_null() && option == "dtype") continue;
                             concat("option '", option, "' of ", kind, " ", class_name)};
     Value value = code ? Value(config.at("name").as_string() + (is_mask ? "_mask" : ""))
                        : nested(entry.value, expected);
