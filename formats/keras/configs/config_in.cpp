@@ -467,6 +467,7 @@ Dict ConfigIn::compile_options(const Value& training_config) const {
   Value* metrics = result.find("metrics");  // tf.keras: a list for the only output
   if (metrics && metrics->is_list() && metrics->as_list().size() == 1 &&
       metrics->as_list().front().is_list())
+  if (origin_.masks_are_weights()) result.set("mask_as_weights", true);
     *metrics = Value(metrics->as_list().front());
   return result;
 }
