@@ -121,10 +121,7 @@ void ConfigIn::fail_unknown(std::string_view kind, const std::string& class_name
   if (class_name == "Lambda")
     fail(which, ". The code of a Lambda is never loaded from a file: define a layer instead");
   if (class_name == "FeatureSpace")
-    fail(
-        which, ". It is no model, but its encoding is one: in Keras save ",
-        "keras.Model(space.get_inputs(), space.get_encoded_features()), which opens here; or make ",
-        "a cr.utils.FeatureSpace of the same features and let it adapt");
+    fail(which, ". It is no model: in Lua cr.models.load_model gives the cr.utils.FeatureSpace");
   const Value* origin = plugins_.is_dict() ? plugins_.as_dict().find(class_name) : nullptr;
   if (origin && origin->is_list() && !origin->as_list().empty() &&
       origin->as_list().front() == Value("Lua"))
