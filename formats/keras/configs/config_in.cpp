@@ -10,6 +10,7 @@
 #include "keras/configs/graph_in.h"
 #include "keras/configs/objects.h"
 #include "keras/configs/operation_nodes.h"
+#include "keras/keras1/configurations.h"
 
 namespace crescent::keras {
 namespace {
@@ -102,7 +103,7 @@ Value ConfigIn::model(const Value& object) const {
         "Theano, on which this model was saved, puts the zeros of padding \"same\" at other ends "
         "than TensorFlow, as is done here; predictions differ because of ",
         join(padded));
-  return layer(object.as_dict());
+  return layer(origin_.generation() < 2 ? from_keras1(object).as_dict() : object.as_dict());
 }
 
 /// tf.keras puts the package in front of classes that somebody registered: "Custom>Adam".
@@ -332,9 +333,10 @@ Value with_meaning(const std::string& option, const Value& value, const Origin& 
 void add_moving_variance(const Origin& origin, Dict& config) {
   const Value *epsilon = config.find("epsilon"), *axis = config.find("axis");
   constexpr int kLastOfImage = 3;
-  if (origin.before_tensorflow())
+  if (origin.corrects_variance())
     config.set("moving_variance_ddof", 1 + (epsilon ? epsilon->as_float() : 1e-3));
-  else if (origin.generation() == 2 && axis && *axis == Value(List{kLastOfImage}))
+  else if (origin.generation() == 2 && !origin.before_tensorflow() && axis &&
+           *axis == Value(List{kLastOfImage}))
     config.set("moving_variance_ddof", 1.0);
 }
 
@@ -354,6 +356,7 @@ void decay_to_schedule(Dict& config) {
              Dict{{"class_name", "InverseTimeDecay"}, {"config", std::move(schedule)}});
   config.erase("decay");
 }
+
 /// The whole name by a regular expression, as Python's are for the most part. Longer names than
 /// people give fit none: the search goes deeper with each letter.
 bool fits_pattern(const std::string& name, const std::string& pattern) {
@@ -366,7 +369,6 @@ bool fits_pattern(const std::string& name, const std::string& pattern) {
   }
 }
 
-
 /// A path in somebody's file may be that of any file here.
 void refuse_path(const std::string& class_name, const std::string& option, const Value& value) {
   if (option == "vocabulary" && value.is_string())
@@ -374,6 +376,7 @@ void refuse_path(const std::string& class_name, const std::string& option, const
          "This carries a potential risk of loading arbitrary and sensitive files and thus it is ",
          "disallowed. Vocabulary file: '", value.as_string(), "'");
 }
+
 /// Of a map of policies the one for a layer of this name, whose path that is when a file is opened.
 Value policy_for(const Value& map, const std::string& layer) {
   const Dict config = config_of(map.as_dict());
@@ -395,7 +398,6 @@ Value policy_for(const Value& map, const std::string& layer) {
 bool is_policy_map(const Value& value) {
   return is_object(value) && class_of(value) == "DTypePolicyMap";
 }
-
 
 }  // namespace
 
@@ -421,13 +423,13 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
     const bool code = class_name == "Lambda" && has_code && (option == "function" || is_mask);
     const Field* known_field = schema.find(option);
     const Expected expected{known_field ? known_field->kind : "",
+                            concat("option '", option, "' of ", kind, " ", class_name)};
     const Value given = is_policy_map(entry.value)
                             ? policy_for(entry.value, name_of_layer(Dict{{"config", config}}))
                             : entry.value;
     if (given.is_null() && option == "dtype") continue;
-                            concat("option '", option, "' of ", kind, " ", class_name)};
     Value value = code ? Value(config.at("name").as_string() + (is_mask ? "_mask" : ""))
-                       : nested(entry.value, expected);
+                       : nested(given, expected);
     value = with_meaning(option, value, origin_);
     if (origin_.before_tensorflow() && option == kActivityRegularizer && !value.is_null())
       value = Dict{{"class_name", kActivityKeras2}, {"config", Dict{{"regularizer", value}}}};
@@ -464,8 +466,8 @@ Dict ConfigIn::compile_options(const Value& training_config) const {
   Value* metrics = result.find("metrics");  // tf.keras: a list for the only output
   if (metrics && metrics->is_list() && metrics->as_list().size() == 1 &&
       metrics->as_list().front().is_list())
-  if (origin_.masks_are_weights()) result.set("mask_as_weights", true);
     *metrics = Value(metrics->as_list().front());
+  if (origin_.masks_are_weights()) result.set("mask_as_weights", true);
   return result;
 }
 
