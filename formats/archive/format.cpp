@@ -2,6 +2,7 @@
 // formats/keras.
 #include "crescent/format.h"
 #include "crescent/plugin.h"
+#include "keras/model/feature_space.h"
 #include "keras/model/inspection.h"
 #include "keras_archive.h"
 
@@ -15,12 +16,28 @@ class KerasArchiveFormat final : public Format, public HoldsModels, public Holds
         .trait("signatures", List{"504b0304"})
         .trait("folder", kConfig)
         .method("inspect", &KerasArchiveFormat::inspect, "What a file says about itself.")
-        .arg("path", "Of the file.");
+        .arg("path", "Of the file.")
+        .method("load_feature_space", &KerasArchiveFormat::load_feature_space,
+                "A FeatureSpace as a table; null when the file holds a model.")
+        .arg("path", "Of the file.")
+        .arg("custom_objects", "Names in the file -> those that are registered.")
+        .method("save_feature_space", &KerasArchiveFormat::save_feature_space,
+                "Writes what load_feature_space gives.")
+        .arg("path", "Of the file.")
+        .arg("space", "Such a table.");
   }
 
   Value inspect(const std::string& path) {
     KerasArchive file(path);
     return keras::inspect(file).value();
+  }
+
+  Value load_feature_space(const std::string& path, const Value& custom_objects) {
+    KerasArchive file(path);
+    return keras::load_feature_space(file, custom_objects);
+  }
+  void save_feature_space(const std::string& path, const Dict& space) {
+    write_archive(keras::feature_space_parts(space), path);
   }
 
   const SchemaData& save_model_options() const override {

@@ -362,8 +362,43 @@ function Space:model()
   return cr.Model { inputs = self:get_inputs(), outputs = outputs, name = self.name }
 end
 
---- Saves that model; cr.models.load_model reads it again.
-function Space:save(path) return self:model():save(path) end
+--- What makes an equal one of the same layers.
+function Space:get_config()
+  local config = { features = {}, crosses = {}, adapted = self.adapted or false }
+  for i, name in ipairs(self.names) do
+    local feature = self.features[name]
+    config.features[i] = { name = name, dtype = feature.dtype, preprocessor = feature.preprocessor,
+      output_mode = feature.output_mode }
+  end
+  for i, cross in ipairs(self.crosses) do
+    config.crosses[i] = { feature_names = cross.feature_names, crossing_dim = cross.crossing_dim,
+      output_mode = cross.output_mode }
+  end
+  for _, option in ipairs { "name", "output_mode", "crossing_dim", "hashing_dim",
+    "num_discretization_bins" } do config[option] = self[option] end
+  return config
+end
+
+--- An archive (.keras) is Keras' own of a FeatureSpace; files of other kinds hold its model().
+--- cr.models.load_model reads both.
+function Space:save(path)
+  self:get_encoded_features()
+  if not shell.save_feature_space(path, self:get_config()) then self:model():save(path) end
+end
+
+function FeatureSpace.from_config(config)
+  local features, crosses = {}, {}
+  for _, feature in ipairs(config.features) do
+    features[feature.name] = new_feature(feature.dtype, feature.preprocessor, feature.output_mode)
+  end
+  for i, cross in ipairs(config.crosses) do
+    crosses[i] = new_cross(cross.feature_names, cross.crossing_dim, cross.output_mode)
+  end
+  local space = new(features, config.output_mode, crosses, config.crossing_dim, config.hashing_dim,
+    config.num_discretization_bins, config.name)
+  space.adapted = config.adapted
+  return space
+end
 
 local options = {
   { name = "features", type = "a table", required = true,

@@ -3,7 +3,9 @@
 -- "applications/blocks". shell.define(name, doc, options, body) makes a function that is called as
 -- all others of the module are, with help, completion and messages. An option is {name =, type =,
 -- doc =} with `default` or `required = true`; the body gets one value for each. shell.warn(text)
--- tells the user something, shell.counted_name(class) draws the next automatic name of a layer.
+-- tells the user something, shell.counted_name(class) draws the next automatic name of a layer,
+-- shell.save_feature_space(path, config) writes one where the format of such files has a word for
+-- it.
 local cr, shell = ...
 
 local loaded = {}

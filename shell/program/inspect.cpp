@@ -107,6 +107,8 @@ void print_all(const Dict& told) {
     print_fact("weights", concat(grouped(parameters->as_int()), " parameters, ",
                                  grouped(told.at("bytes_of_weights").as_int()), " bytes"));
   fact("epochs_trained", "epochs");
+  fact("output_mode", "output");
+  fact("crosses", "crosses");
   if (const Value* optimizer = told.find("optimizer"))
     print_fact("optimizer", optimizer_text(*optimizer));
   fact("optimizer_arrays", "its arrays");
@@ -114,6 +116,12 @@ void print_all(const Dict& told) {
   if (const Value* plugins = told.find("plugins")) print_plugins(plugins->as_dict());
   std::vector<Row> rows;
   if (const Value* layers = told.find("layers")) add_layers(rows, *layers, "");
+  if (const Value* features = told.find("features"))
+    for (const Value& feature : features->as_list()) {
+      Row& row = rows.emplace_back();
+      for (const char* key : {"name", "class", "dtype", "output_mode"})
+        row.push_back(feature.as_dict().at(key).as_string());
+    }
   if (const Value* arrays = told.find("arrays"))
     for (const Value& array : arrays->as_list())
       rows.push_back({array.as_dict().at("name").as_string(), array_text(array.as_dict())});

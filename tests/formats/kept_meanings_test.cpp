@@ -2,6 +2,8 @@
 // other has it: the table in tests/golden/README.md names the test of every cause.
 #include "keras/configs/config_in.h"
 #include "keras/configs/config_out.h"
+#include "keras/configs/limits.h"
+#include "keras/configs/training_config_out.h"
 #include "keras/weights/turned_kernels.h"
 #include "models.h"
 
@@ -79,7 +81,7 @@ TEST_CASE("the layers that a FeatureSpace of Keras 3 encodes with are those that
   CHECK(contains(failure([&] {
                    ConfigIn({"3.15.1", ""}).model(object("FeatureSpace"));
                  }),
-                 "get_encoded_features"));
+                 "It is no model"));
 }
 
 std::string warned;  // NOLINT: what the handler below was told
@@ -133,6 +135,68 @@ TEST_CASE("clipnorm of Keras 2.3.1 is the norm of all gradients together") {
   CHECK(optimizer("2.3.1").at("global_clipnorm") == Value(0.5));
   CHECK_FALSE(optimizer("2.3.1").contains("clipnorm"));
   CHECK(optimizer("2.15.0").at("clipnorm") == Value(0.5));
+}
+
+TEST_CASE("where an activation is expected a layer may stand, and nowhere else") {
+  CHECK(kind_given("activation", "PReLU") == "layer");
+  CHECK(kind_given("activation", "relu") == "activation");
+  CHECK(kind_given("activation", "Strange") == "activation");
+  CHECK(kind_given("initializer", "PReLU") == "initializer");
+}
+
+TEST_CASE("an archive asks for metrics by the names that they are shown by") {
+  const auto model = one_layer("Dense", {{"units", 2}});
+  model->compile({{"loss", "mse"},
+                  {"metrics", List{"mae", "accuracy", "cosine_similarity"}},
+                  {"weighted_metrics", List{"MSE"}}});
+  const Dict archive = keras::keras3_compile_config(model->compile_config());
+  CHECK(archive.at("metrics") == Value(List{"mae", "accuracy", "cosine_similarity"}));
+  CHECK(archive.at("weighted_metrics") == Value(List{"MSE"}));
+}
+
+TEST_CASE("a map of policies has one for the layer of a name") {
+  const auto policy = [](const char* name) {
+    const std::string json =
+        concat(R"({"class_name": "Dense", "config": {"units": 2, "name": ")", name,
+               R"(", "dtype": {"class_name": "DTypePolicyMap", "config": {
+      "default_policy": "mixed_bfloat16", "policy_map": {"first": "float64", "out.*": {
+        "class_name": "DTypePolicy", "config": {"name": "float32"}}, ".*r": "float16"}}}}})");
+    const Value read = ConfigIn({"3.15.1", ""}).model(parse_json(json));
+    return read.as_dict().at("config").as_dict().at("dtype");
+  };
+  CHECK(policy("first") == Value("float64"));
+  CHECK(policy("outside") == Value("float32"));
+  CHECK(policy("inside") == Value("mixed_bfloat16"));
+  CHECK(contains(failure([&] { policy("outer"); }), "fits layer 'outer', got 2"));
+}
+
+TEST_CASE("masks weigh losses in files of Keras 2.3 to 2.10, through saves of ours too") {
+  const auto weighs = [](const char* version) {
+    return ConfigIn({version, ""}).compile_options(Dict()).contains("mask_as_weights");
+  };
+  for (const char* version : {"2.2.4-tf", "2.3.0-tf", "2.3.1", "2.4.0", "2.10.0"})
+    CHECK(weighs(version));
+  for (const char* version : {"1", "2.1.6", "2.2.4", "2.11.0", "2.15.0", "3.15.1"})
+    CHECK_FALSE(weighs(version));
+  const auto masked = Sequential::make(
+      {layer("Masking", {{"input_shape", List{5, 4}}}), layer("GRU", {{"units", 2}})});
+  const auto limits = [&](const char* target) {
+    return keras::to_text(
+        keras::limits_of(model_config(*masked), masked->compile_config(), target));
+  };
+  const char* word = "mask_as_weights";
+  masked->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  CHECK(contains(limits("keras2"), word));
+  CHECK_FALSE(contains(limits("keras3"), word));
+  masked->compile({{"optimizer", "sgd"}, {"loss", "mse"}, {word, true}});
+  CHECK(contains(limits("keras3"), word));
+  CHECK_FALSE(contains(limits("keras2"), word));
+  Scratch scratch;
+  for (const char* name : {"m.h5", "m.keras"}) {
+    crescent::save_model(*masked, scratch.path(name));
+    const auto again = crescent::load_model(scratch.path(name));
+    CHECK(again->compile_config().as_dict().at(word) == Value(true));
+  }
 }
 
 TEST_CASE("what nobody knows is named by its kind and its place", "[F01]") {

@@ -2,10 +2,8 @@
 #include <fstream>
 #include <random>
 
+#include "archives.h"
 #include "keras_file.h"
-#include "models.h"
-#include "zip/archive.h"
-#include "zip/image.h"
 
 namespace crescent::hdf5 {
 namespace {
@@ -32,25 +30,6 @@ void check_goes_on(Model& a, Model& b) {
   const Tensor x = ramp({100, 4}), y = labels(100, 3);
   CHECK(a.fit({x}, {y}, options)->at("loss") == b.fit({x}, {y}, options)->at("loss"));
   check_same(a.get_weights(), b.get_weights());
-}
-
-/// The members of an archive by name.
-std::map<std::string, std::string> unpacked(const std::string& path) {
-  const std::string bytes = read_bytes(path);
-  const zip::Archive archive(bytes.size(), [&](uint64_t offset, std::span<std::byte> target) {
-    std::memcpy(target.data(), bytes.data() + offset, target.size());
-  });
-  std::map<std::string, std::string> members;
-  for (const zip::Member& member : archive.members())
-    members[member.name] = archive.text(*archive.find(member.name));
-  return members;
-}
-
-void pack(const std::string& path, const std::map<std::string, std::string>& members) {
-  std::vector<zip::File> files;
-  for (const auto& [name, text] : members)
-    files.push_back({name, {std::as_bytes(std::span(text))}});
-  replace_file(path, zip::Image(files).pieces());
 }
 
 TEST_CASE("training goes on bit for bit from an archive, and through h5 and back") {

@@ -131,6 +131,9 @@ TEST_CASE("weights are counted as Keras 3 counts them") {
                                              "layers/spectral_normalization/vars/1",
                                              "layers/spectral_normalization/layer/vars/0",
                                              "layers/spectral_normalization/layer/vars/1"});
+  std::vector<Shape> shapes;
+  for (const Tensor& weight : spectral->get_weights()) shapes.push_back(weight.shape());
+  CHECK(shapes == std::vector<Shape>{{4, 2}, {1, 2}, {2}});
   // A kernel with an adapter is not trained: it comes last.
   auto lora = on_input({-1, 4}, layer("Dense", {{"units", 2}, {"lora_rank", 1}, {"name", "d"}}));
   CHECK(names_in_h5(*lora) == Names{"d/bias", "d/lora_kernel_a", "d/lora_kernel_b", "d/kernel"});

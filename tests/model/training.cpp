@@ -475,8 +475,19 @@ TEST_CASE("masks reach the loss through a model") {
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   std::vector<float> values{1, 1, 0, 0, 0, 0, 2, 2, 2, 2, 0, 0};
   const Tensor x = Tensor::from(values, {2, 3, 2}), y({2, 3, 1}, DType::float32);
-  CHECK(model->evaluate({x}, {y}, {{"verbose", 0}}).front().second ==
-        Approx((4.0 + 16 + 16) / 3).epsilon(1e-5));
+  const auto loss = [&](const Dict& options) {
+    Dict quiet = options;
+    quiet.set("verbose", 0);
+    return model->evaluate({x}, {y}, quiet).front().second;
+  };
+  const Value samples = boxed(Tensor::from(std::vector<float>{1, 3}, {2})),
+              steps = boxed(Tensor::from(std::vector<float>{1, 1, 2, 3, 5, 1}, {2, 3}));
+  CHECK(loss({}) == Approx((4.0 + 16 + 16) / 3).epsilon(1e-5));
+  CHECK(loss({{"sample_weight", samples}}) == Approx((4.0 + 48 + 48) / 3).epsilon(1e-5));
+  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}, {"mask_as_weights", true}});
+  CHECK(loss({}) == Approx((4.0 + 16 + 16) / 6).epsilon(1e-5));
+  CHECK(loss({{"sample_weight", samples}}) == Approx((4.0 + 48 + 48) / 6).epsilon(1e-5));
+  CHECK(loss({{"sample_weight", steps}}) == Approx((4.0 + 48 + 80) / 6).epsilon(1e-5));
 }
 
 TEST_CASE("predictions follow the weights, whoever changes them") {

@@ -20,6 +20,7 @@ struct CRESCENT_API CompileOptions {
   int64_t steps_per_execution = 1;
   Value jit_compile = "auto";  ///< accepted, always compiled
   bool auto_scale_loss = true;
+  bool mask_as_weights = false;
   static void describe(Schema<CompileOptions>& s);
 };
 

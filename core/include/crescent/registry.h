@@ -136,6 +136,10 @@ class CRESCENT_API Registry {
 /// The process' registry.
 CRESCENT_API Registry& registry();
 
+/// The kind that the class of this name has where one of `expected` may stand: that one, or another
+/// whose objects do for it (layers are activations too).
+CRESCENT_API std::string kind_given(std::string_view expected, std::string_view class_name);
+
 // ---- making objects
 
 CRESCENT_API std::shared_ptr<Configurable> make_object(std::string_view kind, std::string_view name,

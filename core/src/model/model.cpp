@@ -149,7 +149,8 @@ Value Model::compile_config() const {
               {"run_eagerly", o.run_eagerly},
               {"steps_per_execution", o.steps_per_execution},
               {"jit_compile", plain(o.jit_compile)},
-              {"auto_scale_loss", o.auto_scale_loss}};
+              {"auto_scale_loss", o.auto_scale_loss},
+              {"mask_as_weights", o.mask_as_weights}};
 }
 
 // ---- structure

@@ -32,15 +32,6 @@ std::shared_ptr<Configurable> standing_for(std::string_view kind,
   return nullptr;
 }
 
-/// The kind that has this class: `expected`, or one that may stand there.
-std::string_view kind_with_class(std::string_view expected, std::string_view class_name) {
-  for (const StandIn& row : kStandIns)
-    if (row.expected == expected && !registry().find(expected, class_name) &&
-        registry().find(row.given, class_name))
-      return row.given;
-  return expected;
-}
-
 /// {"class_name": ..., "config": ...} with anything else beside it; functions of Keras 3 have their
 /// name as config.
 std::shared_ptr<Configurable> from_dict(std::string_view kind, const Dict& dict) {
@@ -51,7 +42,7 @@ std::shared_ptr<Configurable> from_dict(std::string_view kind, const Dict& dict)
   if (config && config->is_string())
     return make_object(kind, without_package(config->as_string()), {});
   const std::string_view name = without_package(class_name->as_string());
-  const std::string_view given = kind_with_class(kind, name);
+  const std::string given = kind_given(kind, name);
   const bool has_options = config && !config->is_null();
   auto object = make_object(given, name, has_options ? Codec<Dict>::decode(*config) : Dict());
   return given == kind ? object : standing_for(kind, object);
@@ -85,6 +76,14 @@ void finish(Configurable& object) try { object.configured(); } catch (const Inte
 }
 
 }  // namespace
+
+std::string kind_given(std::string_view expected, std::string_view class_name) {
+  for (const StandIn& row : kStandIns)
+    if (row.expected == expected && !registry().find(expected, class_name) &&
+        registry().find(row.given, class_name))
+      return std::string(row.given);
+  return std::string(expected);
+}
 
 std::string Configurable::class_name() const {
   return info_ ? info_->name : type_name(typeid(*this));

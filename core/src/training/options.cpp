@@ -22,7 +22,10 @@ void CompileOptions::describe(Schema<CompileOptions>& s) {
       .min(1)
       .field("jit_compile", &O::jit_compile, "Accepted; steps are always compiled.")
       .field("auto_scale_loss", &O::auto_scale_loss,
-             "With policy mixed_float16 the optimizer is put into a LossScaleOptimizer.");
+             "With policy mixed_float16 the optimizer is put into a LossScaleOptimizer.")
+      .field("mask_as_weights", &O::mask_as_weights,
+             "Masks of predictions are weights of the losses, whose mean is then over what is "
+             "masked too, as in Keras 2.3 and tf.keras up to 2.10.");
 }
 
 void FitOptions::describe(Schema<FitOptions>& s) {

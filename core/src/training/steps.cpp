@@ -30,6 +30,24 @@ Tensor weight_of(const Batch& batch, size_t output) {
   return output < batch.sample_weight.size() ? batch.sample_weight[output] : Tensor();
 }
 
+/// Keras 2's rule: what is masked weighs nothing, and the loss knows no more of it.
+void weigh_by_mask(Tensor& y_pred, Tensor& weights) {
+  if (!y_pred.mask()) return;
+  const Tensor mask = ops::cast(y_pred.mask(), DType::float32);
+  if (weights && weights.rank() == mask.rank() + 1 && weights.dim(-1) == 1)
+    weights = ops::squeeze(weights, weights.rank() - 1);
+  while (weights && weights.rank() < mask.rank()) weights = ops::expand_dims(weights, -1);
+  weights = weights ? mask * ops::cast(weights, DType::float32) : mask;
+  y_pred = y_pred.with_mask({});
+}
+
+Tensor loss_of(const Model& model, const Batch& batch, size_t output, Tensor y_pred) {
+  const ModelAccess::Training& state = ModelAccess::training(model);
+  Tensor weights = weight_of(batch, output);
+  if (state.options.mask_as_weights) weigh_by_mask(y_pred, weights);
+  return (*state.outputs[output].loss)(batch.y.at(output), y_pred, weights);
+}
+
 Tensors run_model(Model& model, const Tensors& x, bool training) {
   CallOptions options;
   options.training = training;
@@ -110,9 +128,8 @@ Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pr
     if (!output.loss) continue;
     const std::string name = output.name + "_loss";
     const ProgramScope scope(name);
-    Tensor loss = told_where(
-        [&] { return name; },
-        [&] { return (*output.loss)(batch.y.at(i), y_pred.at(i), weight_of(batch, i)); });
+    Tensor loss =
+        told_where([&] { return name; }, [&] { return loss_of(model, batch, i, y_pred.at(i)); });
     if (loss.rank() > 0) loss = ops::mean(loss);
     if (output.tracker && is_tracked) {
       const NoGradient none;

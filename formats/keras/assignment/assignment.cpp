@@ -15,6 +15,7 @@ namespace {
 /// Reads the datasets of matches if their shapes fit.
 std::vector<Stored> read_fitting(WeightSource& file, Matches& matches) {
   auto specs = file.describe(datasets_of(matches));
+  convert_shapes(matches, specs);
   convert_cudnn(matches, specs);
   for (size_t i = 0; i < matches.size(); ++i) {
     const Match& match = matches[i];

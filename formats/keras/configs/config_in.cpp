@@ -1,6 +1,7 @@
 #include "keras/configs/config_in.h"
 
 #include <algorithm>
+#include <regex>
 
 #include "crescent/model.h"
 #include "keras/configs/code_names.h"
@@ -10,6 +11,7 @@
 #include "keras/graphs/graph_in.h"
 #include "keras/graphs/operation_nodes.h"
 #include "keras/graphs/tensorflow_calls.h"
+#include "keras/keras1/configurations.h"
 
 namespace crescent::keras {
 namespace {
@@ -102,7 +104,7 @@ Value ConfigIn::model(const Value& object) const {
         "Theano, on which this model was saved, puts the zeros of padding \"same\" at other ends "
         "than TensorFlow, as is done here; predictions differ because of ",
         join(padded));
-  return layer(object.as_dict());
+  return layer(origin_.generation() < 2 ? from_keras1(object).as_dict() : object.as_dict());
 }
 
 /// tf.keras puts the package in front of classes that somebody registered: "Custom>Adam".
@@ -121,10 +123,7 @@ void ConfigIn::fail_unknown(std::string_view kind, const std::string& class_name
   if (class_name == "Lambda")
     fail(which, ". The code of a Lambda is never loaded from a file: define a layer instead");
   if (class_name == "FeatureSpace")
-    fail(
-        which, ". It is no model, but its encoding is one: in Keras save ",
-        "keras.Model(space.get_inputs(), space.get_encoded_features()), which opens here; or make ",
-        "a cr.utils.FeatureSpace of the same features and let it adapt");
+    fail(which, ". It is no model: in Lua cr.models.load_model gives the cr.utils.FeatureSpace");
   const Value* origin = plugins_.is_dict() ? plugins_.as_dict().find(class_name) : nullptr;
   if (origin && origin->is_list() && !origin->as_list().empty() &&
       origin->as_list().front() == Value("Lua"))
@@ -344,9 +343,10 @@ Value with_meaning(const std::string& option, const Value& value, const Origin& 
 void add_moving_variance(const Origin& origin, Dict& config) {
   const Value *epsilon = config.find("epsilon"), *axis = config.find("axis");
   constexpr int kLastOfImage = 3;
-  if (origin.before_tensorflow())
+  if (origin.corrects_variance())
     config.set("moving_variance_ddof", 1 + (epsilon ? epsilon->as_float() : 1e-3));
-  else if (origin.generation() == 2 && axis && *axis == Value(List{kLastOfImage}))
+  else if (origin.generation() == 2 && !origin.before_tensorflow() && axis &&
+           *axis == Value(List{kLastOfImage}))
     config.set("moving_variance_ddof", 1.0);
 }
 
@@ -367,12 +367,46 @@ void decay_to_schedule(Dict& config) {
   config.erase("decay");
 }
 
+/// The whole name by a regular expression, as Python's are for the most part. Longer names than
+/// people give fit none: the search goes deeper with each letter.
+bool fits_pattern(const std::string& name, const std::string& pattern) {
+  constexpr size_t kLongest = 256;
+  if (name.size() > kLongest || pattern.size() > kLongest) return false;
+  try {
+    return std::regex_match(name, std::regex(pattern));
+  } catch (const std::regex_error&) {
+    fail("DTypePolicyMap: expected regular expressions for names of layers, got '", pattern, "'");
+  }
+}
+
 /// A path in somebody's file may be that of any file here.
 void refuse_path(const std::string& class_name, const std::string& option, const Value& value) {
   if (option == "vocabulary" && value.is_string())
     fail(class_name, ": Requested the loading of a vocabulary file outside of the model archive. ",
          "This carries a potential risk of loading arbitrary and sensitive files and thus it is ",
          "disallowed. Vocabulary file: '", value.as_string(), "'");
+}
+
+/// Of a map of policies the one for a layer of this name, whose path that is when a file is opened.
+Value policy_for(const Value& map, const std::string& layer) {
+  const Dict config = config_of(map.as_dict());
+  const Value* policies = config.find("policy_map");
+  std::vector<Value> fitting;
+  if (policies && policies->is_dict())
+    for (const DictEntry& entry : policies->as_dict())
+      if (entry.key == layer)
+        return entry.value;
+      else if (fits_pattern(layer, entry.key))
+        fitting.push_back(entry.value);
+  if (fitting.size() > 1)
+    fail("DTypePolicyMap: expected one pattern that fits layer '", layer, "', got ",
+         fitting.size());
+  const Value* general = config.find("default_policy");
+  return fitting.empty() ? general ? *general : Value() : fitting.front();
+}
+
+bool is_policy_map(const Value& value) {
+  return is_object(value) && class_of(value) == "DTypePolicyMap";
 }
 
 }  // namespace
@@ -400,8 +434,12 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
     const Field* known_field = schema.find(option);
     const Expected expected{known_field ? known_field->kind : "",
                             concat("option '", option, "' of ", kind, " ", class_name)};
+    const Value given = is_policy_map(entry.value)
+                            ? policy_for(entry.value, name_of_layer(Dict{{"config", config}}))
+                            : entry.value;
+    if (given.is_null() && option == "dtype") continue;
     Value value = code ? Value(config.at("name").as_string() + (is_mask ? "_mask" : ""))
-                       : nested(entry.value, expected);
+                       : nested(given, expected);
     value = with_meaning(option, value, origin_);
     if (origin_.before_tensorflow() && option == kActivityRegularizer && !value.is_null())
       value = Dict{{"class_name", kActivityKeras2}, {"config", Dict{{"regularizer", value}}}};
@@ -439,6 +477,7 @@ Dict ConfigIn::compile_options(const Value& training_config) const {
   if (metrics && metrics->is_list() && metrics->as_list().size() == 1 &&
       metrics->as_list().front().is_list())
     *metrics = Value(metrics->as_list().front());
+  if (origin_.masks_are_weights()) result.set("mask_as_weights", true);
   return result;
 }
 

@@ -386,4 +386,8 @@ Value keras3_model_config(const Value& model) {
   return value_in(model, blank_model_from_config(model, {}).get(), Layer::kKind);
 }
 
+Value keras3_layer_config(const Layer& layer) {
+  return value_in(serialize(&layer), &layer, Layer::kKind);
+}
+
 }  // namespace crescent::keras

@@ -3,6 +3,7 @@
 #pragma once
 #include <optional>
 
+#include "crescent/layer.h"
 #include "crescent/value.h"
 
 namespace crescent::keras {
@@ -29,5 +30,7 @@ Value keras3_ends(const List& references, const Value* keys);
 
 /// limits.h says what of a model gets lost.
 Value keras3_model_config(const Value& model);
+/// A layer by itself.
+Value keras3_layer_config(const Layer& layer);
 
 }  // namespace crescent::keras

@@ -83,6 +83,11 @@ class LimitSearch {
                   {"weighted_metrics", "metric"}};
     for (const auto& [option, kind] : kParts)
       if (const Value* value = given.find(option)) anything(*value, kind, option, "");
+    const Value* weights = given.find("mask_as_weights");
+    if (masked_ && keras2_ != (weights && *weights == Value(true)))
+      slight("compile", "mask_as_weights",
+             keras2_ ? "Keras 2.3.1 takes the mean of a loss over what is masked too"
+                     : "Keras 3 takes the mean of a loss over what is not masked");
   }
 
   std::vector<Limit> limits;

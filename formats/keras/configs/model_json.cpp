@@ -5,19 +5,21 @@
 #include "keras/configs/config_out_keras3.h"
 #include "keras/configs/limits.h"
 #include "keras/configs/objects.h"
+#include "keras/keras1/configurations.h"
 
 namespace crescent::keras {
 namespace {
 
 /// Keras 2 and tf.keras name their version, Keras 3 the modules of classes; core's own form
-/// neither.
+/// neither; nor did the first versions of Keras 1.
 Origin origin_of(const Dict& model) {
   Origin origin;
   const std::string* version = text_at(model, "keras_version");
   const std::string* backend = text_at(model, "backend");
   origin.keras_version = version ? *version : "3";
   if (backend) origin.backend = *backend;
-  origin.ours = !version && !model.contains("module");
+  if (!version && speaks_keras1(model)) origin.keras_version = "1";
+  origin.ours = !version && origin.generation() > 1 && !model.contains("module");
   return origin;
 }
 

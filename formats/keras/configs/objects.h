@@ -60,13 +60,6 @@ inline std::shared_ptr<const ClassInfo> find_class(const std::string& name) {
   return nullptr;
 }
 
-/// The kind of an object where one of `expected` may stand: layers are activations of others too.
-inline std::string kind_given(const std::string& expected, const std::string& class_name) {
-  const bool layer = expected == "activation" && !registry().find(expected, class_name) &&
-                     registry().find("layer", class_name);
-  return layer ? "layer" : expected;
-}
-
 /// An option of ours that no Keras has: whether a layer tells the next ones which steps count,
 /// which Keras' own never do.
 inline constexpr const char* kCarryMask = "carry_mask";

@@ -132,6 +132,29 @@ Value with_modules(const Value& value, const std::string& kind) {
   return result;
 }
 
+/// Short names by which Keras 3 shows a metric that was asked for so.
+constexpr const char* kShownAsGiven[] = {"mae",  "MAE",  "mse",  "MSE", "mape",
+                                         "MAPE", "msle", "MSLE", "bce", "BCE"};
+
+/// In an archive it reads them: what was written, with them as they were given.
+Value as_given(const Value& written, const Value& given) {
+  if (given.is_string())
+    return std::count(std::begin(kShownAsGiven), std::end(kShownAsGiven), given.as_string()) > 0
+               ? given
+               : written;
+  if (given.is_list() && written.is_list()) {
+    List items;
+    for (size_t i = 0; i < written.as_list().size(); ++i)
+      items.push_back(as_given(written.as_list()[i], given.as_list()[i]));
+    return items;
+  }
+  if (!given.is_dict() || is_object(given) || !written.is_dict()) return written;
+  Dict result;
+  for (const DictEntry& entry : written.as_dict())
+    result.set(entry.key, as_given(entry.value, given.as_dict().at(entry.key)));
+  return result;
+}
+
 }  // namespace
 
 Dict keras3_compile_config(const Value& compile) {
@@ -140,9 +163,9 @@ Dict keras3_compile_config(const Value& compile) {
   const Dict &said = written.as_dict(), &given = compile.as_dict();
   Dict result{{"optimizer", with_modules(said.at("optimizer_config"), "optimizer")},
               {"loss", with_modules(said.at("loss"), "loss")},
-              {"loss_weights", said.at("loss_weights")},
-              {"metrics", with_modules(said.at("metrics"), "metric")},
-              {"weighted_metrics", with_modules(said.at("weighted_metrics"), "metric")}};
+              {"loss_weights", said.at("loss_weights")}};
+  for (const char* name : {"metrics", "weighted_metrics"})
+    result.set(name, with_modules(as_given(said.at(name), given.at(name)), "metric"));
   for (const char* name : {"run_eagerly", "steps_per_execution", "jit_compile"})
     result.set(name, Value(given.at(name)));
   return result;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "keras/configs/objects.h"
+#include "keras/model/feature_space.h"
 #include "keras/model/own_attribute.h"
 #include "keras/weights/group_names.h"
 #include "keras/weights/keras3_weights.h"
@@ -226,6 +227,11 @@ std::optional<Dict> inspect(WeightSource& file) {
   if (is_object(model)) {
     result.set("class", class_of(model));
     result.set("name", name_of_layer(model.as_dict()));
+  }
+  if (is_object(model) && class_of(model) == kFeatureSpace) {
+    for (const DictEntry& entry : inspect_feature_space(config_of(model.as_dict())))
+      result.set(entry.key, entry.value);
+    result.set("name", file.text("vars", "name").value_or(""));
   }
   if (shelves) add_weights(file, result, told, *shelves);
   const Value compile = own.is_dict() ? at(own, "compile") : json_of(file, "training_config");

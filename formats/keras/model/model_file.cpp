@@ -3,6 +3,7 @@
 #include <set>
 
 #include "keras/assignment/assignment.h"
+#include "keras/keras1/gates.h"
 #include "keras/model/callback_states.h"
 #include "keras/model/description.h"
 #include "keras/model/kept_state.h"
@@ -55,11 +56,13 @@ Matches match_model(WeightSource& file, Model& model, const Origin& origin) {
 
 }  // namespace
 
-ModelPtr load_model(WeightSource& file, const LoadOptions& options) {
+ModelPtr load_model(WeightSource& source, const LoadOptions& options) {
   if (!options.safe_mode)
-    fail("'", file.path(), "': safe_mode=false has no effect: no code from a file is ever run. ",
+    fail("'", source.path(), "': safe_mode=false has no effect: no code from a file is ever run. ",
          "Define what it needs here, or pass it in custom_objects; nothing was loaded");
-  const Description description(file, options.custom_objects);
+  const Description description(source, options.custom_objects);
+  JoinedGates joined(source);
+  WeightSource& file = description.origin().generation() < 2 ? joined : source;
   ModelPtr model = description.build();
   Matches matches = match_model(file, *model, description.origin());
   append(matches, match_kept_state(file, *model));
@@ -144,15 +147,17 @@ void load_keras3_weights(WeightSource& file, Model& model, const LoadWeightsOpti
 
 }  // namespace
 
-void load_weights(WeightSource& file, Model& model, const LoadWeightsOptions& options) {
-  if (has_keras3_weights(file)) return load_keras3_weights(file, model, options);
+void load_weights(WeightSource& source, Model& model, const LoadWeightsOptions& options) {
+  if (has_keras3_weights(source)) return load_keras3_weights(source, model, options);
+  const std::string group = find_weights(source);
+  const Origin origin = origin_of(source, group);
+  JoinedGates joined(source);
+  WeightSource& file = origin.generation() < 2 ? joined : source;
   const Renaming renamed(options.rename);
   if (!renamed.empty() && !options.by_name && !options.by_path)
     fail("'", file.path(), "': rename needs by_name: else layers are taken in their order");
   if (options.by_path && (options.by_name || options.skip_mismatch))
     fail("'", file.path(), "': by_path takes all weights, and neither by_name nor skip_mismatch");
-  const std::string group = find_weights(file);
-  const Origin origin = origin_of(file, group);
   Matches matches = options.by_path ? match_by_layer_path(file, group, model, origin, renamed)
                     : options.by_name
                         ? match_by_name(file, group, model, origin, options.skip_mismatch, renamed)

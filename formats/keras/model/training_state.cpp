@@ -125,7 +125,8 @@ Matches match_optimizer(WeightSource& file, Model& model, const Matches& weights
   Matches matches;
   for (size_t i = 0; i < datasets.size(); ++i)
     if (const StatePlace& place = state.layout[i]; place.variable)
-      matches.push_back({datasets[i], place.variable, turned.convert(place.owner), "optimizer"});
+      matches.push_back({datasets[i], place.variable, turned.convert(place.owner), "optimizer",
+                         turned.shape(place.owner)});
   return matches;
 }
 

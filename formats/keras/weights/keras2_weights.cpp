@@ -75,7 +75,8 @@ void match_layer(Matches& matches, const Layer& layer, const SavedLayer& saved,
                  const TurnedKernels& turned) {
   const Variables weights = saved_weights(layer);
   for (size_t i = 0; i < weights.size(); ++i)
-    matches.push_back({saved.datasets[i], weights[i], turned.convert(weights[i]), layer.name()});
+    matches.push_back({saved.datasets[i], weights[i], turned.convert(weights[i]), layer.name(),
+                       turned.shape(weights[i])});
 }
 
 /// Variables of the model itself, when it has any.
@@ -146,6 +147,7 @@ Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
     Found& each = found[i];
     const auto end = next + static_cast<std::ptrdiff_t>(each.matches.size());
     std::vector<TensorSpec> saved(next, end);
+    convert_shapes(each.matches, saved);
     convert_cudnn(each.matches, saved);
     if (each.mismatch.empty())
       each.mismatch = shape_mismatch(each.matches, saved, pairs[i].place, skip);
@@ -286,7 +288,8 @@ Matches match_by_layer_path(WeightSource& file, const std::string& group, Model&
         fail("'", file.path(), "': '", dataset, "' may be '", found->first,
              "' or another weight; nothing was loaded");
       const Variable weight = found->second;
-      matches.push_back({dataset, weight, turned.convert(weight), found->first});
+      matches.push_back(
+          {dataset, weight, turned.convert(weight), found->first, turned.shape(weight)});
       left.erase(found);
     }
   Names missing;

@@ -117,10 +117,14 @@ class Places {
  public:
   /// Where they are written.
   explicit Places(const Model& model) : group_(kLayers) { add(model, ""); }
+  explicit Places(const LayerList& list) : group_(kLayers) { add_layers(list.layers, list.group); }
   /// Where a file has them.
   Places(WeightSource& file, const Model& model)
       : file_(&file), group_(file.members(kLayers) ? kLayers : kOldLayers) {
     add(model, "");
+  }
+  Places(WeightSource& file, const LayerList& list) : file_(&file), group_(kLayers) {
+    add_layers(list.layers, list.group);
   }
   std::vector<Place> take() { return std::move(places_); }
 
@@ -174,8 +178,10 @@ std::string names_of(const Variables& variables) {
 
 }  // namespace
 
-void write_keras3_weights(Entries& entries, Model& model) {
-  for (const Place& place : Places(model).take()) {
+namespace {
+
+void write_places(Entries& entries, const std::vector<Place>& places) {
+  for (const Place& place : places) {
     entries.push_back({place.path, {{"name", place.layer->name()}}});
     for (size_t i = 0; i < place.variables.size(); ++i)
       entries.push_back({concat(place.path, "/", i), {}, merged(*place.layer, place.variables[i])});
@@ -183,14 +189,36 @@ void write_keras3_weights(Entries& entries, Model& model) {
   }
 }
 
-std::vector<std::pair<std::string, Layer*>> keras3_paths(WeightSource& file, Model& model) {
+/// Of those places that are of `flat`, all layers there are.
+LayerPaths paths_of(const std::vector<Place>& places, const std::vector<Layer*>& flat) {
   std::map<const Layer*, Layer*> layers;
-  for (Layer* layer : model.flatten_layers()) layers.emplace(layer, layer);
-  std::vector<std::pair<std::string, Layer*>> paths;
-  for (const Place& place : Places(file, model).take())
+  for (Layer* layer : flat) layers.emplace(layer, layer);
+  LayerPaths paths;
+  for (const Place& place : places)
     if (const auto found = layers.find(place.layer); found != layers.end())
       paths.emplace_back(place.path.substr(0, place.path.size() - strlen("vars")), found->second);
   return paths;
+}
+
+}  // namespace
+
+void write_keras3_weights(Entries& entries, Model& model) {
+  write_places(entries, Places(model).take());
+}
+
+void write_keras3_weights(Entries& entries, const LayerList& list) {
+  write_places(entries, Places(list).take());
+}
+
+LayerPaths keras3_paths(WeightSource& file, Model& model) {
+  return paths_of(Places(file, model).take(), model.flatten_layers());
+}
+
+LayerPaths keras3_paths(WeightSource& file, const LayerList& list) {
+  std::vector<Layer*> flat;
+  for (const LayerPtr& layer : list.layers)
+    for (Layer* inside : layer->flatten_layers()) flat.push_back(inside);
+  return paths_of(Places(file, list).take(), flat);
 }
 
 bool has_keras3_weights(WeightSource& file) {
@@ -198,10 +226,11 @@ bool has_keras3_weights(WeightSource& file) {
   return file.members(kLayers) || file.members(kOldLayers);
 }
 
-Matches match_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch) {
-  check_built(model, file.path());
+namespace {
+
+Matches match_places(WeightSource& file, const std::vector<Place>& places, bool skip_mismatch) {
   Matches matches;
-  for (const Place& place : Places(file, model).take()) {
+  for (const Place& place : places) {
     check_adapter(*place.layer, file.path());
     const size_t expected = place.variables.size();
     const size_t received = count_variables(file, place);
@@ -220,6 +249,17 @@ Matches match_keras3_weights(WeightSource& file, Model& model, bool skip_mismatc
           {concat(place.path, "/", i), place.variables[i], nullptr, place.layer->name()});
   }
   return matches;
+}
+
+}  // namespace
+
+Matches match_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch) {
+  check_built(model, file.path());
+  return match_places(file, Places(file, model).take(), skip_mismatch);
+}
+
+Matches match_keras3_weights(WeightSource& file, const LayerList& list) {
+  return match_places(file, Places(file, list).take(), false);
 }
 
 }  // namespace crescent::keras

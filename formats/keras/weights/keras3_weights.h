@@ -8,13 +8,23 @@
 
 namespace crescent::keras {
 
+/// Layers that are in a list, in the group that Keras has for it.
+struct LayerList {
+  std::vector<LayerPtr> layers;
+  std::string group;
+};
+
 void write_keras3_weights(Entries& entries, Model& model);
+void write_keras3_weights(Entries& entries, const LayerList& list);
 bool has_keras3_weights(WeightSource& file);
 /// Fails in Keras' words when a layer has another number of variables in the file, or leaves it as
 /// it is, with a warning.
 Matches match_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch = false);
+Matches match_keras3_weights(WeightSource& file, const LayerList& list);
 /// Where the layers of a model are, itself the first: "", "layers/dense/", ...
-std::vector<std::pair<std::string, Layer*>> keras3_paths(WeightSource& file, Model& model);
+using LayerPaths = std::vector<std::pair<std::string, Layer*>>;
+LayerPaths keras3_paths(WeightSource& file, Model& model);
+LayerPaths keras3_paths(WeightSource& file, const LayerList& list);
 
 /// Where the variables of the optimizer are.
 inline constexpr const char* kOptimizerPlace = "optimizer/vars";

@@ -10,6 +10,11 @@ std::vector<std::string> datasets_of(const Matches& matches) {
   return names;
 }
 
+void convert_shapes(const Matches& matches, std::vector<TensorSpec>& saved) {
+  for (size_t i = 0; i < matches.size(); ++i)
+    if (matches[i].shape) saved[i].shape = matches[i].shape(saved[i].shape);
+}
+
 void append(Matches& matches, Matches more) {
   matches.insert(matches.end(), std::make_move_iterator(more.begin()),
                  std::make_move_iterator(more.end()));

@@ -11,12 +11,16 @@ namespace crescent::keras {
 /// A dataset that belongs to a variable.
 struct Match {
   using Convert = Tensor (*)(const Tensor& saved);
+  using ShapeOf = Shape (*)(const Shape& saved);
   std::string dataset;
   Variable variable;
   Convert convert = nullptr;  ///< from another convention; null: as it is
   std::string layer{};        ///< for messages
+  ShapeOf shape = nullptr;    ///< of what convert gives; null: that of the saved one
 };
 using Matches = std::vector<Match>;
+/// Shapes of datasets, in the order of the matches, become those of what they are converted to.
+void convert_shapes(const Matches& matches, std::vector<TensorSpec>& saved);
 
 std::vector<std::string> datasets_of(const Matches& matches);
 void append(Matches& matches, Matches more);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "crescent/ops.h"
+
 namespace crescent::keras {
 namespace {
 
@@ -21,21 +23,68 @@ Tensor turned_around(const Tensor& kernel) {
   return result;
 }
 
+/// The axes of the file's kernel in our order.
+template <int... Axes>
+constexpr TurnedKernels::Turn kAxes{
+    [](const Tensor& saved) { return ops::transpose(saved, {Axes...}); },
+    [](const Shape& saved) {
+      return saved.rank() == sizeof...(Axes) ? Shape{saved[Axes]...} : saved;
+    }};
+
+/// A window of one axis in two: (positions, 1, in, out), and before 1.2 (out, in, positions, 1).
+constexpr TurnedKernels::Turn kOneOfTwo{
+    [](const Tensor& saved) {
+      return saved.dim(1) == 1 ? ops::squeeze(saved, 1)
+                               : ops::squeeze(ops::transpose(saved, {2, 3, 1, 0}), 1);
+    },
+    [](const Shape& saved) {
+      if (saved.rank() != 4) return saved;
+      return saved[1] == 1 ? Shape{saved[0], saved[2], saved[3]}
+                           : Shape{saved[2], saved[1], saved[0]};
+    }};
+
+/// Of Keras 1.
+struct OtherAxes {
+  const char *class_name, *data_format;
+  TurnedKernels::Turn turn;
+};
+const OtherAxes kOtherAxes[] = {{"Conv1D", nullptr, kOneOfTwo},
+                                {"Conv2D", "channels_first", kAxes<2, 3, 1, 0>},
+                                {"Conv3D", "channels_first", kAxes<2, 3, 4, 1, 0>},
+                                {"Conv2DTranspose", "channels_first", kAxes<2, 3, 0, 1>},
+                                {"Conv2DTranspose", "channels_last", kAxes<0, 1, 3, 2>}};
+
+TurnedKernels::Turn turn_of(const Layer& layer, const Origin& origin) {
+  const std::string name = layer.class_name();
+  if (origin.turned_kernels())
+    return {std::count(std::begin(kTurned), std::end(kTurned), name) > 0 ? turned_around : nullptr};
+  for (const OtherAxes& row : kOtherAxes)
+    if (name == row.class_name &&
+        (!row.data_format || layer.get_config().at("data_format") == Value(row.data_format)))
+      return row.turn;
+  return {};
+}
+
 }  // namespace
 
 /// Variables whose own layer (inside models and wrappers too) is a convolution.
 TurnedKernels::TurnedKernels(Model& model, const Origin& origin) {
-  if (!origin.turned_kernels()) return;
-  for (const Layer* layer : model.flatten_layers()) {
-    const std::string name = layer->class_name();
-    if (std::find(std::begin(kTurned), std::end(kTurned), name) == std::end(kTurned)) continue;
-    for (const Variable& weight : layer->weights())
-      if (weight.shape().rank() >= 3) variables_.insert(weight.id());
-  }
+  if (!origin.turned_kernels() && origin.generation() > 1) return;
+  for (const Layer* layer : model.flatten_layers())
+    if (const Turn turn = turn_of(*layer, origin); turn.convert)
+      for (const Variable& weight : layer->weights())
+        if (weight.shape().rank() >= 3) turns_.emplace(weight.id(), turn);
+}
+
+TurnedKernels::Turn TurnedKernels::of(const Variable& variable) const {
+  const auto found = variable ? turns_.find(variable.id()) : turns_.end();
+  return found == turns_.end() ? Turn() : found->second;
 }
 
 Match::Convert TurnedKernels::convert(const Variable& variable) const {
-  return variable && variables_.contains(variable.id()) ? turned_around : nullptr;
+  return of(variable).convert;
 }
+
+Match::ShapeOf TurnedKernels::shape(const Variable& variable) const { return of(variable).shape; }
 
 }  // namespace crescent::keras

@@ -1,7 +1,8 @@
-// Theano's convolutions turn the kernel around, so its files have kernels, and what an optimizer
-// keeps of them, with the positions backwards.
+// Kernels of convolutions that files have with their positions backwards, as Theano's, which turn
+// the kernel around, or with their axes in another order, as Keras 1; and what an optimizer keeps
+// of them.
 #pragma once
-#include <set>
+#include <map>
 
 #include "keras/configs/origin.h"
 #include "keras/weights/match.h"
@@ -13,9 +14,18 @@ class TurnedKernels {
   TurnedKernels(Model& model, const Origin& origin);
   /// Of the file's numbers for this variable, or for a slot of it; null: as they are.
   Match::Convert convert(const Variable& variable) const;
+  /// The shape that this gives; null: the same.
+  Match::ShapeOf shape(const Variable& variable) const;
+
+  struct Turn {
+    Match::Convert convert = nullptr;
+    Match::ShapeOf shape = nullptr;
+  };
 
  private:
-  std::set<const void*> variables_;
+  Turn of(const Variable& variable) const;
+
+  std::map<const void*, Turn> turns_;
 };
 
 }  // namespace crescent::keras

@@ -2,8 +2,6 @@
 
 #include <charconv>
 
-#include "keras/weights/keras3_weights.h"
-
 namespace crescent::keras {
 namespace {
 
@@ -85,10 +83,14 @@ void write_vocabularies(Entries& entries, Model& model) {
 }
 
 Vocabularies Vocabularies::in_archive(WeightSource& file, Model& model) {
+  const bool none = layers_with_vocabulary(model).empty();
+  return in_archive(file, none ? LayerPaths() : keras3_paths(file, model));
+}
+
+Vocabularies Vocabularies::in_archive(WeightSource& file, const LayerPaths& paths) {
   Vocabularies all;
   all.path_ = file.path();
-  if (layers_with_vocabulary(model).empty()) return all;
-  for (const auto& [place, layer] : keras3_paths(file, model)) {
+  for (const auto& [place, layer] : paths) {
     if (!has_vocabulary(*layer)) continue;
     const Dict config = layer->get_config();
     const auto text = file.asset(place + "vocabulary.txt");

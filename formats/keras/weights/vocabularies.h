@@ -3,6 +3,7 @@
 // has them in files beside it, and weights alone have them in arrays of bytes that Keras ignores.
 #pragma once
 #include "keras/weights/entry.h"
+#include "keras/weights/keras3_weights.h"
 #include "keras/weights/match.h"
 #include "keras/weights/weight_source.h"
 
@@ -25,6 +26,7 @@ class Vocabularies {
  public:
   /// Of an archive, beside the configuration.
   static Vocabularies in_archive(WeightSource& file, Model& model);
+  static Vocabularies in_archive(WeightSource& file, const LayerPaths& paths);
   /// Of weights alone.
   static Vocabularies in_weights(WeightSource& file, Model& model);
 

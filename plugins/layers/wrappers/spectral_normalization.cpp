@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "wrapper.h"
 
 namespace crescent {
@@ -38,6 +40,15 @@ class SpectralNormalization final : public BaseWrapper {
   Tensors call(const Tensors& inputs, const Call& call) override {
     if (call.training) normalize();
     return (*layer())(inputs);
+  }
+  /// To Keras the kernel is the wrapper's own.
+  Variables weights_in_order() const override {
+    Variables ordered;
+    if (built()) ordered = {kernel_, u_};
+    for (const Variable& weight : weights())
+      if (std::find(ordered.begin(), ordered.end(), weight) == ordered.end())
+        ordered.push_back(weight);
+    return ordered;
   }
   Tensors compute_mask(const Tensors&, const Tensors&, const Tensors& outputs) override {
     Tensors masks;

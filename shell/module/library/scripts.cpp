@@ -5,6 +5,7 @@
 #include "crescent/layer.h"
 #include "instances/functions.h"
 #include "library/lua_sources.h"
+#include "models/feature_spaces.h"
 #include "values/callable.h"
 
 namespace crescent::lua {
@@ -123,6 +124,10 @@ void register_named(const std::string& name, Any function) {
   register_function(name, Ref(current(), function.index));
 }
 
+bool save_named_space(const std::string& path, Names space) {
+  return save_feature_space(path, space.dict);
+}
+
 const std::vector<CallablePtr>& script_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> all;
@@ -130,6 +135,7 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("source", &source, {"name"}));
     all.push_back(bound("counted_name", &counted_name, {"class_name"}));
     all.push_back(bound("warn", &warning, {"text"}));
+    all.push_back(bound("save_feature_space", &save_named_space, {"path", "space"}));
     all.push_back(bound("register_function", &register_named, {"name", "function"}));
     return all;
   }();

@@ -7,6 +7,7 @@
 #include "crescent/rewire.h"
 #include "crescent/training_run.h"
 #include "library/file_options.h"
+#include "models/feature_spaces.h"
 #include "models/model_steps.h"
 #include "values/batches.h"
 #include "values/interruption.h"
@@ -339,7 +340,13 @@ int load_model_from(lua_State* L) {
   auto format = format_to_read<HoldsModels>(path);
   Dict options = options_at(L, 1, format->load_model_options());
   if (Value* objects = options.find("custom_objects")) *objects = custom_objects(*objects);
-  push(L, format->load_model(path, options));
+  try {
+    push(L, format->load_model(path, options));
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const Error&) {
+    if (!push_feature_space(L, path, options)) throw;
+  }
   return 1;
 }
 
@@ -480,9 +487,10 @@ const std::vector<CallablePtr>& model_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> all;
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
-    add(raw("load_model", load_model_from,
-            {"path", "custom_objects=nil", "compile=true", "safe_mode=true"},
-            "A model from a file of Keras or Crescent."));
+    add(raw(
+        "load_model", load_model_from,
+        {"path", "custom_objects=nil", "compile=true", "safe_mode=true"},
+        "A model from a file of Keras or Crescent, or the FeatureSpace that an archive holds."));
     Parameters model_and_options = kSaveModel;
     model_and_options.insert(model_and_options.begin(), "model");
     add(raw("save_model", save, std::move(model_and_options)));

@@ -87,9 +87,35 @@ for _, ending in ipairs { ".keras", ".h5" } do
   local path = check.temporary(ending)
   model:save(path)
   check.same(cr.models.load_model(path):predict(rows):totable(), expected, ending)
-  space:save(path)
-  check.near(cr.models.load_model(path):predict(rows), space(columns), 1e-6, "the space itself")
   os.remove(path)
+end
+local path = check.temporary ".h5"
+space:save(path)
+check.near(cr.models.load_model(path):predict(rows), space(columns), 1e-6, "the space's model")
+os.remove(path)
+
+do -- an archive is the space itself
+  local path = check.temporary ".keras"
+  local options = { "output_mode", "crossing_dim", "hashing_dim", "num_discretization_bins" }
+  local text = cr.layers.TextVectorization { output_mode = "tf_idf" }
+  local with_text = new { features = {
+    color = FeatureSpace.feature { dtype = "string", preprocessor = text, output_mode = "float" },
+    size = FeatureSpace.float_discretized { num_bins = 3 }, age = "float",
+  }, num_discretization_bins = 5 }
+  with_text:adapt(columns)
+  for _, each in ipairs { space, crossed, hashed, with_text } do
+    each:save(path)
+    local loaded = cr.models.load_model(path)
+    local expected, found = each(columns), loaded(columns)
+    if each.output_mode == "concat" then expected, found = { expected }, { found } end
+    for name, feature in pairs(expected) do
+      check.same(found[name]:totable(), feature:totable(), name)
+    end
+    check.same(loaded.names, each.names)
+    for _, option in ipairs(options) do check.same(loaded[option], each[option], option) end
+  end
+  os.remove(path)
+  check.fails(function() new {}:save(path) end, "call `.adapt(data)`")
 end
 check.same(space:get_preprocessed_features().color.dtype, "int64")
 

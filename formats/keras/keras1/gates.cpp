@@ -1,0 +1,122 @@
+#include "keras/keras1/gates.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "crescent/ops.h"
+
+namespace crescent::keras {
+namespace {
+
+/// Of a layer: the last letters of names as Keras 1 has them one after the other, and the same as
+/// they are joined.
+struct Layout {
+  std::string_view saved, joined;
+};
+constexpr Layout kLayouts[] = {{"icfo", "ifco"}, {"zrh", "zrh"}};
+constexpr std::string_view kArrays = "WUb";  // of a gate
+
+/// "lstm_1_W_i", with ":0" or without: 'W' and 'i'; nulls for other names.
+std::pair<char, char> array_and_gate(std::string_view name) {
+  if (name.ends_with(":0")) name.remove_suffix(2);
+  const size_t end = name.size();
+  const bool is_gate = end > 4 && name[end - 2] == '_' && name[end - 4] == '_';
+  return is_gate ? std::pair{name[end - 3], name[end - 1]} : std::pair{'\0', '\0'};
+}
+
+/// Whether all arrays of all gates begin at `first`, gate by gate.
+bool begins(const Names& names, size_t first, const Layout& layout) {
+  const size_t count = layout.saved.size() * kArrays.size();
+  if (first + count > names.size()) return false;
+  for (size_t i = 0; i < count; ++i)
+    if (array_and_gate(names[first + i]) !=
+        std::pair{kArrays[i % kArrays.size()], layout.saved[i / kArrays.size()]})
+      return false;
+  return true;
+}
+
+std::string place_in(const std::string& group, const std::string& name) {
+  return group.empty() ? name : group + "/" + name;
+}
+
+}  // namespace
+
+Names JoinedGates::joined(const std::string& group, const Names& weights) {
+  Names result;
+  for (size_t i = 0; i < weights.size();) {
+    const auto layout = std::find_if(std::begin(kLayouts), std::end(kLayouts),
+                                     [&](const Layout& each) { return begins(weights, i, each); });
+    if (layout == std::end(kLayouts)) {
+      result.push_back(weights[i++]);
+      continue;
+    }
+    for (size_t array = 0; array < kArrays.size(); ++array) {
+      result.push_back(weights[i + array] + " and other gates");
+      Names& parts = parts_[place_in(group, result.back())];
+      parts.clear();
+      for (const char gate : layout->joined)
+        parts.push_back(
+            place_in(group, weights[i + layout->saved.find(gate) * kArrays.size() + array]));
+    }
+    i += layout->saved.size() * kArrays.size();
+  }
+  return result;
+}
+
+std::vector<std::optional<Names>> JoinedGates::texts(const Names& groups, const std::string& name) {
+  auto lists = file_.texts(groups, name);
+  if (name == "weight_names")
+    for (size_t i = 0; i < lists.size(); ++i)
+      if (lists[i]) lists[i] = joined(groups[i], *lists[i]);
+  return lists;
+}
+
+Names JoinedGates::parts_of(const Names& datasets, std::vector<size_t>& counts) const {
+  Names all;
+  for (const std::string& dataset : datasets) {
+    const auto found = parts_.find(dataset);
+    const Names parts = found == parts_.end() ? Names{dataset} : found->second;
+    counts.push_back(parts.size());
+    all.insert(all.end(), parts.begin(), parts.end());
+  }
+  return all;
+}
+
+std::vector<TensorSpec> JoinedGates::describe(const Names& datasets) {
+  std::vector<size_t> counts;
+  const std::vector<TensorSpec> parts = file_.describe(parts_of(datasets, counts));
+  std::vector<TensorSpec> specs;
+  size_t next = 0;
+  for (const size_t count : counts) {
+    TensorSpec spec = parts[next];
+    if (const int last = spec.shape.rank() - 1; count > 1 && last >= 0)
+      spec.shape.set(last, spec.shape[last] * static_cast<int64_t>(count));
+    specs.push_back(spec);
+    next += count;
+  }
+  return specs;
+}
+
+std::vector<Stored> JoinedGates::read(const Names& datasets) {
+  std::vector<size_t> counts;
+  const std::vector<Stored> parts = file_.read(parts_of(datasets, counts));
+  std::vector<Stored> result;
+  size_t next = 0;
+  for (const size_t count : counts) {
+    Tensors values;
+    Stored stored = parts[next];
+    for (size_t i = next; i < next + count; ++i) {
+      values.push_back(parts[i].values);
+      stored.finite = stored.finite && parts[i].finite;
+    }
+    if (count > 1) {
+      stored.values = ops::concatenate(values, -1);
+      stored.in_file = false;
+    }
+    result.push_back(std::move(stored));
+    next += count;
+  }
+  return result;
+}
+
+}  // namespace crescent::keras

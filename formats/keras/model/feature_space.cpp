@@ -1,0 +1,144 @@
+#include "keras/model/feature_space.h"
+
+#include "keras/assignment/assignment.h"
+#include "keras/configs/config_in.h"
+#include "keras/configs/config_out_keras3.h"
+#include "keras/configs/objects.h"
+#include "keras/model/description.h"
+#include "keras/weights/keras3_weights.h"
+#include "keras/weights/vocabularies.h"
+
+namespace crescent::keras {
+namespace {
+
+constexpr const char *kModule = "keras.src.layers.preprocessing.feature_space",
+                     *kGroup = "preprocessors";
+
+/// Options of a FeatureSpace that are the same here.
+constexpr const char* kSame[] = {"output_mode", "crossing_dim", "hashing_dim",
+                                 "num_discretization_bins"};
+
+Value column_shape() { return List{Value(), 1}; }
+
+/// Layers with weights have them from here on.
+void build_for_column(Layer& layer) {
+  if (!layer.built() && !has_vocabulary(layer)) layer.build_for({{-1, 1}});
+}
+
+struct Space {
+  Dict told;
+  LayerList layers{{}, kGroup};
+};
+
+Dict feature_in(const std::string& name, const Value& feature, const ConfigIn& reader,
+                LayerList& layers) {
+  const Dict config = config_of(feature.as_dict());
+  const auto layer = get<Layer>(reader.model(config.at("preprocessor")));
+  build_for_column(*layer);
+  layers.layers.push_back(layer);
+  return {{"name", name},
+          {"dtype", config.at("dtype")},
+          {"preprocessor", Value(layer)},
+          {"output_mode", config.at("output_mode")}};
+}
+
+List crosses_in(const Dict& config) {
+  List crosses;
+  if (const Value* given = config.find("crosses"); given && given->is_list())
+    for (const Value& cross : given->as_list()) crosses.push_back(config_of(cross.as_dict()));
+  return crosses;
+}
+
+Space space_in(const Dict& config, const ConfigIn& reader) {
+  Space space;
+  List features;
+  for (const DictEntry& entry : config.at("features").as_dict())
+    features.push_back(feature_in(entry.key, entry.value, reader, space.layers));
+  space.told = {
+      {"features", std::move(features)}, {"crosses", crosses_in(config)}, {"adapted", true}};
+  for (const char* option : kSame)
+    if (const Value* value = config.find(option)) space.told.set(option, *value);
+  return space;
+}
+
+Dict keras_object(const char* class_name, Dict config) {
+  return {{"module", kModule},
+          {"class_name", class_name},
+          {"config", std::move(config)},
+          {"registered_name", class_name}};
+}
+
+/// Keras' own Identity takes no texts.
+Value preprocessor_out(const Layer& layer) {
+  Value written = keras3_layer_config(layer);
+  if (layer.class_name() == "Identity")
+    return keras_object("TFDIdentity", config_of(written.as_dict()));
+  return written;
+}
+
+}  // namespace
+
+Value load_feature_space(WeightSource& file, const Value& custom_objects) {
+  const auto text = file.text("", "model_config");
+  const Value said = text ? parse_json(*text) : Value();
+  if (!is_object(said) || class_of(said) != kFeatureSpace) return {};
+  Space space = space_in(config_of(said.as_dict()), ConfigIn(origin_of(file, ""), custom_objects));
+  if (const auto name = file.text("vars", "name")) space.told.set("name", *name);
+  Matches matches = match_keras3_weights(file, space.layers);
+  const Vocabularies vocabularies =
+      Vocabularies::in_archive(file, keras3_paths(file, space.layers));
+  append(matches, vocabularies.matches());
+  assign_all(file, matches);
+  vocabularies.give_to_layers();
+  return std::move(space.told);
+}
+
+ArchiveParts feature_space_parts(const Dict& space) {
+  LayerList layers{{}, kGroup};
+  Dict features, shapes;
+  for (const Value& feature : space.at("features").as_list()) {
+    Dict config = feature.as_dict();
+    const std::string name = config.at("name").as_string();
+    const auto layer = get<Layer>(config.at("preprocessor"));
+    layers.layers.push_back(layer);
+    config.erase("name");
+    config.set("preprocessor", preprocessor_out(*layer));
+    features.set(name, keras_object("Feature", std::move(config)));
+    shapes.set(name, Dict{{"input_shape", column_shape()}});
+  }
+  List crosses;
+  for (const Value& cross : space.at("crosses").as_list())
+    crosses.push_back(keras_object("Cross", cross.as_dict()));
+  Dict config{{"features", std::move(features)}, {"crosses", std::move(crosses)}};
+  for (const char* option : kSame) config.set(option, Value(space.at(option)));
+  ArchiveParts parts;
+  parts.metadata = to_json(Dict{{"keras_version", keras_version_of("keras3")}});
+  parts.config = to_json(Dict{{"module", "keras.utils"},
+                              {"class_name", kFeatureSpace},
+                              {"config", std::move(config)},
+                              {"registered_name", Value()},
+                              {"build_config", std::move(shapes)}});
+  parts.weights = {{"", {}}, {"vars", {{"name", space.at("name")}}}};
+  write_keras3_weights(parts.weights, layers);
+  return parts;
+}
+
+Dict inspect_feature_space(const Dict& config) {
+  List features, crosses;
+  for (const DictEntry& entry : config.at("features").as_dict()) {
+    Dict feature = config_of(entry.value.as_dict());
+    const Value& layer = feature.at("preprocessor");
+    features.push_back(Dict{{"name", entry.key},
+                            {"class", class_of(layer)},
+                            {"dtype", feature.at("dtype")},
+                            {"output_mode", feature.at("output_mode")}});
+  }
+  for (const Value& cross : crosses_in(config))
+    crosses.push_back(cross.as_dict().at("feature_names"));
+  return {{"kind", "feature space"},
+          {"features", std::move(features)},
+          {"crosses", std::move(crosses)},
+          {"output_mode", config.at("output_mode")}};
+}
+
+}  // namespace crescent::keras

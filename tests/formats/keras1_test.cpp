@@ -1,0 +1,234 @@
+// Files of Keras 1: other words, other classes, an array for each gate, other axes of kernels.
+#include "crescent/system/file.h"
+#include "image.h"
+#include "keras/configs/config_in.h"
+#include "keras/keras1/configurations.h"
+#include "keras_file.h"
+#include "models.h"
+
+namespace crescent::hdf5 {
+namespace {
+
+using keras::Entries;
+
+Dict layer1(const char* class_name, const Dict& options) {
+  return {{"class_name", class_name}, {"config", options}};
+}
+
+/// What a layer of Keras 1 is in the words of Keras 2.
+Dict in_keras2(const char* class_name, const char* options) {
+  return keras::from_keras1(layer1(class_name, parse_json(options).as_dict())).as_dict();
+}
+
+struct Row {
+  const char *class_name, *options, *expected_class, *expected;
+};
+// clang-format off
+const Row kRows[] = {
+  {"Dense", R"({"output_dim": 3, "init": "uniform", "bias": true, "input_dim": 4,
+    "b_constraint": null,
+    "W_regularizer": {"name": "L1L2Regularizer", "l1": 0.1, "l2": 0.2},
+    "W_constraint": {"name": "MaxNorm", "m": 2, "axis": 0}})",
+   "Dense", R"({"units": 3, "kernel_initializer": "uniform", "use_bias": true,
+    "bias_constraint": null,
+    "kernel_regularizer": {"class_name": "L1L2", "config": {"l1": 0.1, "l2": 0.2}},
+    "kernel_constraint": {"class_name": "MaxNorm", "config": {"max_value": 2, "axis": 0}}})"},
+  {"TimeDistributedDense", R"({"output_dim": 3, "input_length": 5})", "Dense", R"({"units": 3})"},
+  {"Convolution2D", R"({"nb_filter": 2, "nb_row": 3, "nb_col": 5, "subsample": [1, 2],
+    "border_mode": "same", "dim_ordering": "tf"})",
+   "Conv2D", R"({"filters": 2, "strides": [1, 2], "padding": "same", "data_format": "channels_last",
+    "kernel_size": [3, 5]})"},
+  {"AtrousConvolution1D", R"({"nb_filter": 2, "filter_length": 3, "subsample_length": 1,
+    "atrous_rate": 2})",
+   "Conv1D", R"({"filters": 2, "kernel_size": 3, "strides": 1, "dilation_rate": 2})"},
+  {"Convolution3D", R"({"kernel_dim1": 1, "kernel_dim2": 2, "kernel_dim3": 3,
+    "dim_ordering": "th"})",
+   "Conv3D", R"({"data_format": "channels_first", "kernel_size": [1, 2, 3]})"},
+  {"SeparableConvolution2D", R"({"init": "one", "dim_ordering": "default"})",
+   "SeparableConv2D", R"({"data_format": null, "depthwise_initializer": "one",
+    "pointwise_initializer": "one"})"},
+  {"Deconvolution2D", R"({"nb_filter": 2, "output_shape": [null, 4, 4, 2]})",
+   "Conv2DTranspose", R"({"filters": 2})"},
+  {"LSTM", R"({"output_dim": 3, "inner_init": "orthogonal", "forget_bias_init": "one",
+    "inner_activation": "hard_sigmoid", "consume_less": "cpu", "dropout_W": 0.1, "dropout_U": 0.2,
+    "U_regularizer": null, "input_dim": 4})",
+   "LSTM", R"({"units": 3, "recurrent_initializer": "orthogonal",
+    "recurrent_activation": "hard_sigmoid", "dropout": 0.1, "recurrent_dropout": 0.2,
+    "recurrent_regularizer": null,
+    "unit_forget_bias": true})"},
+  {"Embedding", R"({"input_dim": 9, "output_dim": 3, "init": "uniform", "dropout": 0.0})",
+   "Embedding", R"({"input_dim": 9, "output_dim": 3, "embeddings_initializer": "uniform"})"},
+  {"Dropout", R"({"p": 0.5})", "Dropout", R"({"rate": 0.5})"},
+  {"GaussianNoise", R"({"sigma": 0.5})", "GaussianNoise", R"({"stddev": 0.5})"},
+  {"MaxPooling1D", R"({"pool_length": 2, "stride": 1, "border_mode": "valid"})",
+   "MaxPooling1D", R"({"pool_size": 2, "strides": 1, "padding": "valid"})"},
+  {"UpSampling1D", R"({"length": 2})", "UpSampling1D", R"({"size": 2})"},
+  {"ZeroPadding1D", R"({"padding": {"left_pad": 1}})", "ZeroPadding1D", R"({"padding": [1, 0]})"},
+  {"ZeroPadding2D", R"({"padding": [1, 2, 3, 4]})", "ZeroPadding2D",
+   R"({"padding": [[1, 2], [3, 4]]})"},
+  {"BatchNormalization", R"({"mode": 0, "axis": 1})", "BatchNormalization", R"({"axis": 1})"},
+  {"Merge", R"({"name": "m", "mode": "concat", "mode_type": "raw", "concat_axis": 1,
+    "dot_axes": -1})",
+   "Concatenate", R"({"name": "m", "axis": 1})"},
+  {"Merge", R"({"name": "m", "mode": "cos", "mode_type": "raw", "concat_axis": 1,
+    "dot_axes": [1, 1]})",
+   "Dot", R"({"name": "m", "axes": [1, 1], "normalize": true})"},
+  {"TimeDistributed", R"({"layer": {"class_name": "Dropout", "config": {"p": 0.5}}})",
+   "TimeDistributed", R"({"layer": {"class_name": "Dropout", "config": {"rate": 0.5}}})"},
+};
+// clang-format on
+
+TEST_CASE("Keras 1's words are those of Keras 2") {
+  for (const Row& row : kRows) {
+    CAPTURE(row.class_name, row.options);
+    const Dict read = in_keras2(row.class_name, row.options);
+    CHECK(read.at("class_name") == Value(row.expected_class));
+    CHECK(to_json(read.at("config")) == to_json(parse_json(row.expected)));
+  }
+}
+
+TEST_CASE("what only Keras 1 had is told") {
+  const auto why = [](const char* class_name, const char* options) {
+    return failure([&] { in_keras2(class_name, options); });
+  };
+  CHECK(contains(why("MaxoutDense", R"({"name": "here"})"), "layer 'here'"));
+  CHECK(contains(why("Highway", "{}"), "Keras 1 had it"));
+  CHECK(contains(why("BatchNormalization", R"({"mode": 2})"), "expected mode 0"));
+  CHECK(contains(why("Merge", R"({"name": "m", "mode": "x", "mode_type": "lambda"})"),
+                 "got a function"));
+}
+
+/// A model's file as Keras 1 wrote it.
+std::string written(Scratch& scratch, const Value& model, Entries weights, const List& layers) {
+  Entries entries{{"", {{"keras_version", "1.2.2"}, {"model_config", to_json(model)}}},
+                  {"model_weights", {{"layer_names", layers}}}};
+  for (keras::Entry& entry : weights) entries.push_back(std::move(entry));
+  const std::string path = scratch.path("keras1.h5");
+  const FileImage image(tree_of(entries));
+  replace_file(path, image.pieces());
+  return path;
+}
+
+Dict shaped(const char* class_name, Dict options, const List& shape) {
+  options.set("name", "layer");
+  options.set("batch_input_shape", shape);
+  return layer1(class_name, options);
+}
+
+/// A Sequential of one layer with arrays of these names, each with a value.
+ModelPtr loaded(const Dict& layer, const std::vector<std::pair<std::string, Tensor>>& arrays) {
+  Scratch scratch;
+  std::vector<std::string> names;
+  Entries weights{{"model_weights/layer"}};
+  for (const auto& [name, value] : arrays) {
+    names.push_back(name);
+    weights.push_back({"model_weights/layer/" + name, {}, value});
+  }
+  weights.front().attributes.set("weight_names", names);
+  const Value model = Dict{{"class_name", "Sequential"}, {"config", List{layer}}};
+  return crescent::load_model(written(scratch, model, std::move(weights), {"layer"}));
+}
+
+TEST_CASE("gates of Keras 1 are side by side, in Keras 2's order") {
+  constexpr int kUnits = 2;
+  const auto arrays = [](const std::string& gates) {
+    std::vector<std::pair<std::string, Tensor>> result;
+    for (size_t gate = 0; gate < gates.size(); ++gate)
+      for (const auto& [array, shape] :
+           {std::pair<char, Shape>{'W', {3, kUnits}}, {'U', {kUnits, kUnits}}, {'b', {kUnits}}})
+        result.emplace_back(concat("layer_", array, "_", gates[gate]),
+                            Tensor::full(shape, static_cast<double>(gates[gate])));
+    return result;
+  };
+  const auto order = [](Model& model) {
+    std::string gates;
+    for (const Tensor& weight : model.get_weights()) {
+      const Tensor row = weight.rank() == 2 ? weight.view_rows(0, 1).view({weight.dim(1)}) : weight;
+      for (size_t i = 0; i < row.to_vector().size(); i += kUnits)
+        gates += static_cast<char>(row.to_vector()[i]);
+      gates += ' ';
+    }
+    return gates;
+  };
+  const List shape{Value(), 4, 3};
+  CHECK(order(*loaded(shaped("LSTM", {{"output_dim", kUnits}}, shape), arrays("icfo"))) ==
+        "ifco ifco ifco ");
+  CHECK(order(*loaded(shaped("GRU", {{"output_dim", kUnits}}, shape), arrays("zrh"))) ==
+        "zrh zrh zrh ");
+}
+
+TEST_CASE("kernels of Keras 1 have their axes in our order") {
+  const auto kernel = [](const char* class_name, const Dict& options, const List& shape,
+                         const Tensor& saved, const Shape& expected) {
+    const Tensor bias({expected[-1]}, DType::float32);
+    const bool transposed = std::string(class_name) == "Deconvolution2D";
+    const auto model =
+        loaded(shaped(class_name, options, shape),
+               {{"layer_W", saved}, {"layer_b", transposed ? Tensor({2}, DType::float32) : bias}});
+    const Tensor found = model->get_weights().front();
+    CHECK(found.shape() == expected);
+    return found;
+  };
+  const auto moved = [](const Tensor& saved, const std::vector<int>& axes) {
+    return ops::transpose(saved, axes);
+  };
+  const Dict one{{"nb_filter", 2}, {"filter_length", 5}},
+      first{{"nb_filter", 2}, {"nb_row", 4}, {"nb_col", 5}, {"dim_ordering", "th"}};
+  Dict last = first;
+  last.set("dim_ordering", "tf");
+  const List line{Value(), 9, 3}, image{Value(), 3, 9, 9}, image_last{Value(), 9, 9, 3};
+  const Tensor newer = ramp({5, 1, 3, 2}), older = ramp({2, 3, 5, 1});
+  check_same(kernel("Convolution1D", one, line, newer, {5, 3, 2}), newer.view({5, 3, 2}));
+  check_same(kernel("Convolution1D", one, line, older, {5, 3, 2}),
+             moved(older, {2, 3, 1, 0}).view({5, 3, 2}));
+  const Tensor by_filter = ramp({2, 3, 4, 5}), by_place = ramp({4, 5, 3, 2});
+  check_same(kernel("Convolution2D", first, image, by_filter, {4, 5, 3, 2}),
+             moved(by_filter, {2, 3, 1, 0}));
+  check_same(kernel("Convolution2D", last, image_last, by_place, {4, 5, 3, 2}), by_place);
+  check_same(kernel("Deconvolution2D", last, image_last, by_place, {4, 5, 2, 3}),
+             moved(by_place, {0, 1, 3, 2}));
+}
+
+TEST_CASE("a Sequential of Keras 1 that begins with a Merge is a graph") {
+  const auto branch = [](const List& layers) {
+    return Dict{{"class_name", "Sequential"}, {"config", layers}};
+  };
+  const auto dense = [](const char* name, bool is_first) {
+    Dict options{{"name", name}, {"output_dim", 2}, {"init", "one"}};
+    if (is_first) options.set("batch_input_shape", List{Value(), 3});
+    return layer1("Dense", options);
+  };
+  const auto model_of = [&](const List& branches) {
+    const Dict merge{{"name", "m"}, {"mode", "sum"}, {"mode_type", "raw"}, {"layers", branches}};
+    const Dict model{{"class_name", "Sequential"},
+                     {"keras_version", "1.2.2"},
+                     {"config", List{layer1("Merge", merge), dense("end", false)}}};
+    return model_from_json(to_json(model));
+  };
+  const auto two = model_of({branch({dense("a", true)}), branch({dense("b", true)})});
+  CHECK(two->inputs().size() == 2);
+  const Tensor x = Tensor::full({1, 3}, 1);
+  CHECK(two->predict({x, x}).front().to_vector() == std::vector<double>{12, 12});
+  std::vector<std::string> names;
+  for (const LayerPtr& layer : two->layers())
+    if (!layer->weights().empty()) names.push_back(layer->name());
+  CHECK(names == std::vector<std::string>{"a", "b", "end"});
+  const auto shared = model_of({branch({dense("a", true)}), branch({dense("a", true)})});
+  CHECK(shared->weights().size() == 4);
+  CHECK(contains(failure([&] { model_of({layer1("Model", {})}); }), "expected branches"));
+}
+
+TEST_CASE("a model of Keras 1 without a version is known by its words") {
+  const auto model = model_from_json(R"({"class_name": "Sequential", "config": [
+    {"class_name": "Convolution2D", "config": {"name": "c", "nb_filter": 2, "nb_row": 3,
+      "nb_col": 3, "border_mode": "same", "dim_ordering": "tf",
+      "batch_input_shape": [null, 4, 4, 1]}},
+    {"class_name": "Flatten", "config": {"name": "f"}},
+    {"class_name": "Dense", "config": {"name": "d", "output_dim": 2,
+      "activation": "hard_sigmoid"}}]})");
+  CHECK(model->outputs().front().shape() == Shape{-1, 2});
+  CHECK(contains(to_json(model_config(*model)), "hard_sigmoid_keras2"));
+}
+
+}  // namespace
+}  // namespace crescent::hdf5
