@@ -367,13 +367,15 @@ void decay_to_schedule(Dict& config) {
   config.erase("decay");
 }
 
-/// The whole name by a regular expression, as Python's are for the most part. Longer names than
-/// people give fit none: the search goes deeper with each letter.
+/// The whole name by a regular expression, as Python's are for the most part, in polynomial time
+/// whatever a file has there. Longer names than people give fit none: the search goes deeper with
+/// each letter.
 bool fits_pattern(const std::string& name, const std::string& pattern) {
   constexpr size_t kLongest = 256;
   if (name.size() > kLongest || pattern.size() > kLongest) return false;
   try {
-    return std::regex_match(name, std::regex(pattern));
+    using namespace std::regex_constants;
+    return std::regex_match(name, std::regex(pattern, ECMAScript | __polynomial));
   } catch (const std::regex_error&) {
     fail("DTypePolicyMap: expected regular expressions for names of layers, got '", pattern, "'");
   }

@@ -9,8 +9,8 @@
 #include "keras/configs/formulas.h"
 #include "keras/configs/keras2_vocabulary.h"
 #include "keras/configs/objects.h"
-#include "keras/graphs/operation_nodes.h"
 #include "keras/configs/training_config_out.h"
+#include "keras/graphs/operation_nodes.h"
 
 namespace crescent::keras {
 namespace {

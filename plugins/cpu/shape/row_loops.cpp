@@ -65,9 +65,10 @@ InterleaveLoop interleave_of_size(int64_t bytes) {
 /// it.
 template <class T>
 void repeat_by_vectors(const T* from, int64_t step, int64_t count, int64_t n, T* to) {
+  if (n == 0) return;
   constexpr auto kLanes = static_cast<int64_t>(16 / sizeof(T));
   const int64_t vectors = (n + kLanes - 1) / kLanes, beyond = vectors * kLanes - n;
-  const int64_t safe = count - (beyond + n - 1) / std::max<int64_t>(n, 1);
+  const int64_t safe = count - (beyond + n - 1) / n;
   int64_t i = 0;
   for (; i < safe; ++i) {
     T vector[kLanes];
