@@ -2,6 +2,7 @@
 
 #include "b_support.h"
 #include "product/amx.h"
+#include "product/amx_cut.h"
 #include "product/matmul.h"
 
 using namespace crescent;
@@ -249,31 +250,54 @@ TEST_CASE("matmul of large float32 operands", "[cpu][matmul]") {
 }
 
 TEST_CASE("more tiles for many threads change no bits", "[cpu][matmul]") {
+  const auto [make, dtype] =
+      GENERATE(table<KernelFactory, DType>({{make_tiled_matmul, DType::float32},
+                                            {make_amx_matmul, DType::float32},
+                                            {make_amx_matmul, DType::bfloat16}}));
   const int64_t sizes[][3] = {{128, 512, 784}, {130, 500, 300}, {300, 64, 2100}, {600, 10, 512}};
   for (const auto& [m, n, k] : sizes) {
     for (int form = 0; form < 4; ++form) {
       const Product op = matmul(form & 1, form & 2, true, Epilogue::relu);
-      const std::vector<Array> in = {random(matrix({}, m, k, op.transpose_a), DType::float32, 1),
-                                     random(matrix({}, k, n, op.transpose_b), DType::float32, 2),
-                                     random({n}, DType::float32, 3)};
+      const std::vector<Array> in = {random(matrix({}, m, k, op.transpose_a), dtype, 1),
+                                     random(matrix({}, k, n, op.transpose_b), dtype, 2),
+                                     random({n}, dtype, 3)};
       const TensorSpecs specs = {in[0].spec, in[1].spec, in[2].spec};
-      const TensorSpec out{DType::float32, {m, n}};
+      const TensorSpec out{dtype, {m, n}};
       const WithPostOps lowered = op.op();
       const Options options;
       const Request request{lowered, specs, {&out, 1}, options};
       for (bool prepared : {false, true}) {
-        auto few = make_tiled_matmul(request), many = make_tiled_matmul(request);
-        CAPTURE(m, n, k, form, prepared);
+        auto few = make(request), many = make(request);
+        if (!few) continue;  // no tiles on this processor, or not worth them
+        CAPTURE(m, n, k, form, prepared, few->name());
         CHECK(run(*few, in, {out}, 1, prepared).bits == run(*many, in, {out}, 9, prepared).bits);
       }
     }
   }
+}
+
+TEST_CASE("products are cut into more tiles for many threads", "[cpu][matmul]") {
   const TensorSpecs specs = {{DType::float32, {128, 784}}, {DType::float32, {784, 512}}};
   const TensorSpec out{DType::float32, {128, 512}};
   const MatmulPlan plan(Request{matmul(false, false).op(), specs, {&out, 1}, Options{}});
   const MatmulCut few(plan, true), many(plan, true, MatmulCut::For::many_threads);
   CHECK(many.tiles() == 2 * few.tiles());
   CHECK(many.sums == few.sums);
+  for (const auto form : {amx::Form::rounded, amx::Form::split}) {
+    const int64_t sizes[][3] = {{128, 784, 512},   {128, 512, 512},  {784, 128, 512},
+                                {10240, 128, 128}, {4096, 512, 128}, {128, 4096, 128}};
+    for (const auto& [m, k, n] : sizes) {
+      CAPTURE(m, k, n);
+      const TensorSpecs operands = {{DType::float32, {m, k}}, {DType::float32, {k, n}}};
+      const TensorSpec result{DType::float32, {m, n}};
+      const MatmulPlan shape(Request{matmul(false, false).op(), operands, {&result, 1}, Options{}});
+      const AmxCut one(shape, true, form, AmxCut::For::few_threads),
+          other(shape, true, form, AmxCut::For::many_threads);
+      const int64_t parts = other.row_blocks * other.column_blocks * other.sums;
+      CHECK(parts >= 12 * pieces(parts, 16));  // 12 of 16 cores are always busy
+      CHECK((other.sums == one.sums && other.depth == one.depth));
+    }
+  }
 }
 
 TEST_CASE("matmul knows infinities", "[cpu][matmul]") {

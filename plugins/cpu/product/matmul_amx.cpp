@@ -12,6 +12,7 @@
 #include "product/blas.h"
 #include "product/matmul.h"
 #include "threads/thread_scratch.h"
+#include "threads/work_trace.h"
 #include "vectors/loops.h"
 
 namespace crescent::cpu {
@@ -66,7 +67,8 @@ class AmxMatmul final : public Followed {
         plan_(r),
         form_(form_of(r)),
         packs_left_(!is_left(plan_, r.inputs[0].dtype)),
-        cut_(plan_, packs_left_, form_),
+        few_(AmxCut(plan_, packs_left_, form_, AmxCut::For::few_threads)),
+        many_(AmxCut(plan_, packs_left_, form_, AmxCut::For::many_threads)),
         a_{r.inputs[0].dtype, form_, true, !plan_.transpose_a, plan_.m, plan_.k, plan_.a},
         b_{r.inputs[1].dtype, form_, false, plan_.transpose_b, plan_.n, plan_.k, plan_.b},
         c_(r.outputs[0].dtype),
@@ -86,18 +88,19 @@ class AmxMatmul final : public Followed {
   void run(const Arguments& args) override {
     Next next;
     begin(args, next);
-    pack_shared(args);
-    const int64_t parts = plan_.count() * cut_.row_blocks * cut_.column_blocks * cut_.sums;
+    const Way& way = way_for(args.pool);
+    pack_shared(args, way);
+    const int64_t parts = plan_.count() * way.cut.row_blocks * way.cut.column_blocks * sum_count();
     const auto grain =
         static_cast<int64_t>(kFlopsPerRegion / 2 * static_cast<double>(parts) / plan_.flops());
     args.pool.blocks(parts, std::max<int64_t>(grain, 1), [&](int64_t begin, int64_t end) {
       const amx::Tiles tiles;
-      for (int64_t i = begin; i < end; ++i) compute(args, next, i);
+      for (int64_t i = begin; i < end; ++i) compute(args, next, part(way, i));
     });
-    if (cut_.sums > 1)
+    if (sum_count() > 1)
       args.pool.blocks(plan_.count() * plan_.m, 32,
                        [&](int64_t begin, int64_t end) { sum(args, next, begin, end); });
-    column_sums_.end(args, plan_, cut_.sums, column_scratch(args));
+    column_sums_.end(args, plan_, sum_count(), column_scratch(args));
   }
   bool sum_columns(int64_t columns, int output) override {
     if (column_sums_.are_wanted() || !is_split() || !plan_.has_rows_of_b(columns)) return false;
@@ -109,11 +112,14 @@ class AmxMatmul final : public Followed {
   /// What follows wants whole rows, for which all of b is packed: that is to be less than the
   /// result.
   bool has_rows() const override {
-    return cut_.sums > 1 ||
-           (plan_.k <= plan_.m && plan_.count() * cut_.row_blocks * cut_.column_blocks > 1);
+    const AmxCut& cut = few_.cut;
+    return sum_count() > 1 ||
+           (plan_.k <= plan_.m && plan_.count() * cut.row_blocks * cut.column_blocks > 1);
   }
   void prepare_for_follower() override {
-    if (cut_.sums == 1) cut_.take_whole_rows(plan_), find_shared();
+    if (sum_count() > 1) return;
+    for (Way* way : {&few_, &many_}) way->cut.take_whole_rows(plan_);
+    find_shared();
   }
   std::string own_name() const override {
     return std::string(is_split() ? "amx bf16x3" : "amx") +
@@ -128,31 +134,48 @@ class AmxMatmul final : public Followed {
  private:
   bool is_split() const { return form_ == amx::Form::split; }
 
+  /// How the work is cut, and what several parts read then.
+  struct Way {
+    AmxCut cut;
+    bool shares_a = false, shares_b = false;
+  };
+  /// A profile, which tells what many threads would gain, sees their work.
+  const Way& way_for(const Pool& pool) const {
+    constexpr int kFew = 8;
+    return pool.threads() > kFew || WorkTrace::current() ? many_ : few_;
+  }
+  int64_t sum_count() const { return few_.cut.sums; }
+
   struct Part {
+    const Way& way;
     int64_t item, sum, i, j, rows, columns, k0, k1;
   };
-  Part part(int64_t number) const {
-    const int64_t blocks = cut_.row_blocks * cut_.column_blocks, all = plan_.count() * blocks;
+  Part part(const Way& way, int64_t number) const {
+    const AmxCut& cut = way.cut;
+    const int64_t blocks = cut.row_blocks * cut.column_blocks, all = plan_.count() * blocks;
     const int64_t sum = number / all, block = number % all,
                   item = block / blocks;  // sums outermost, as in TiledMatmul
-    const int64_t i = block / cut_.column_blocks % cut_.row_blocks * cut_.rows,
-                  j = block % cut_.column_blocks * cut_.columns;
-    const int64_t k = sum * cut_.depth;
-    return {item,
+    const int64_t i = block / cut.column_blocks % cut.row_blocks * cut.rows,
+                  j = block % cut.column_blocks * cut.columns;
+    const int64_t k = sum * cut.depth;
+    return {way,
+            item,
             sum,
             i,
             j,
-            std::min(cut_.rows, plan_.m - i),
-            std::min(cut_.columns, plan_.n - j),
+            std::min(cut.rows, plan_.m - i),
+            std::min(cut.columns, plan_.n - j),
             k,
-            std::min(k + cut_.depth, plan_.k)};
+            std::min(k + cut.depth, plan_.k)};
   }
   void find_shared() {
-    shares_a_ = packs_left_ && cut_.column_blocks > 1,
-    shares_b_ = cut_.row_blocks > 1 && !is_packed_;
+    for (Way* way : {&few_, &many_}) {
+      way->shares_a = packs_left_ && way->cut.column_blocks > 1,
+      way->shares_b = way->cut.row_blocks > 1 && !is_packed_;
+    }
   }
 
-  int64_t partials() const { return cut_.sums > 1 ? cut_.sums : 0; }
+  int64_t partials() const { return sum_count() > 1 ? sum_count() : 0; }
   /// Of a partial sum, in whole cache lines.
   int64_t size() const {
     return pieces(plan_.count() * plan_.m * plan_.n, amx::kLines) * amx::kLines;
@@ -170,10 +193,14 @@ class AmxMatmul final : public Followed {
   }
 
   /// Values of what several parts read, packed in scratch memory behind the partial sums.
-  int64_t packed_a() const { return shares_a_ ? plan_.count() * a_.values() : 0; }
-  int64_t packed_b() const { return shares_b_ ? plan_.count() * b_.values() : 0; }
+  int64_t packed_a() const {
+    return few_.shares_a || many_.shares_a ? plan_.count() * a_.values() : 0;
+  }
+  int64_t packed_b() const {
+    return few_.shares_b || many_.shares_b ? plan_.count() * b_.values() : 0;
+  }
   int64_t column_values() const {
-    return pieces(column_sums_.scratch_values(plan_, cut_.sums), amx::kLines) * amx::kLines;
+    return pieces(column_sums_.scratch_values(plan_, sum_count()), amx::kLines) * amx::kLines;
   }
   float* column_scratch(const Arguments& args) const { return partial(args, partials()); }
   uint16_t* shared_a(const Arguments& args) const {
@@ -181,13 +208,13 @@ class AmxMatmul final : public Followed {
   }
   uint16_t* shared_b(const Arguments& args) const { return shared_a(args) + packed_a(); }
   /// All of b, if it has been packed.
-  const uint16_t* whole_b(const Arguments& args) const {
-    return is_packed_ ? args.in<uint16_t>(1) : shares_b_ ? shared_b(args) : nullptr;
+  const uint16_t* whole_b(const Arguments& args, const Way& way) const {
+    return is_packed_ ? args.in<uint16_t>(1) : way.shares_b ? shared_b(args) : nullptr;
   }
 
-  void pack_shared(const Arguments& args) const {
-    const int64_t left = shares_a_ ? a_.packing_parts() : 0,
-                  right = shares_b_ ? b_.packing_parts() : 0;
+  void pack_shared(const Arguments& args, const Way& way) const {
+    const int64_t left = way.shares_a ? a_.packing_parts() : 0,
+                  right = way.shares_b ? b_.packing_parts() : 0;
     args.pool.parallel(left + right, [&](int64_t part, int) {
       part < left ? a_.pack_part(args.inputs[0], part, shared_a(args))
                   : b_.pack_part(args.inputs[1], part - left, shared_b(args));
@@ -218,11 +245,13 @@ class AmxMatmul final : public Followed {
     w.row_blocks = pieces(p.rows, kBlock), w.column_blocks = pieces(p.columns, kBlock);
     w.stretch =
         pieces(pieces(depth, pieces(depth, longest_stretch(form_))), amx::kDepth) * amx::kDepth;
-    w.at_once = depth <= w.stretch, w.passes_on = is_followed && cut_.sums == 1,
+    w.at_once = depth <= w.stretch, w.passes_on = is_followed && sum_count() == 1,
     w.in_rows = w.at_once || w.passes_on;
     const int64_t strip = amx::strip_values(w.stretch, form_), width = w.column_blocks * kBlock;
-    const int64_t a = !packs_left_ || shares_a_ ? 0 : 2 * strip * (w.in_rows ? 1 : w.row_blocks);
-    const int64_t b = shares_b_ || is_packed_ ? 0 : 2 * strip * (w.in_rows ? w.column_blocks : 1);
+    const int64_t a =
+        !packs_left_ || p.way.shares_a ? 0 : 2 * strip * (w.in_rows ? 1 : w.row_blocks);
+    const int64_t b =
+        p.way.shares_b || is_packed_ ? 0 : 2 * strip * (w.in_rows ? w.column_blocks : 1);
     const int64_t totals = w.at_once ? 0 : w.row_blocks * w.column_blocks;
     const int64_t floats =
         (2 + totals) * amx::kBlockValues + width + (w.passes_on ? kBlock * width : 0);
@@ -235,8 +264,7 @@ class AmxMatmul final : public Followed {
     return w;
   }
 
-  void compute(const Arguments& args, const Next& next, int64_t number) const {
-    const Part p = part(number);
+  void compute(const Arguments& args, const Next& next, const Part& p) const {
     const Work w = work(p, static_cast<bool>(next));
     if (plan_.bias) read_bias(args, p.j, p.columns, w.bias);
     Block earlier;
@@ -254,11 +282,11 @@ class AmxMatmul final : public Followed {
                    int64_t deep, Block& earlier) const {
     auto rows = [&](int64_t i, int64_t count) {
       if (!packs_left_) return Strips{};
-      return a_.strips(args.inputs[0], shares_a_ ? shared_a(args) : nullptr, w.own_a, p.item,
+      return a_.strips(args.inputs[0], p.way.shares_a ? shared_a(args) : nullptr, w.own_a, p.item,
                        p.i + i, std::min(count, p.rows - i), k, deep);
     };
     auto columns = [&](int64_t j, int64_t count) {
-      return b_.strips(args.inputs[1], whole_b(args), w.own_b, p.item, p.j + j,
+      return b_.strips(args.inputs[1], whole_b(args, p.way), w.own_b, p.item, p.j + j,
                        std::min(count, p.columns - j), k, deep);
     };
     const bool is_last = k + deep >= p.k1;
@@ -309,7 +337,7 @@ class AmxMatmul final : public Followed {
 
   /// Adds the part's columns of rows k to k + deep of b to their sums.
   void add_rows(const Arguments& args, const Part& p, int64_t k, int64_t deep) const {
-    float* sums = column_sums_.of(args, plan_, cut_.sums, p.sum, column_scratch(args)) + p.j;
+    float* sums = column_sums_.of(args, plan_, sum_count(), p.sum, column_scratch(args)) + p.j;
     if (k == p.k0) std::fill_n(sums, p.columns, 0.0f);
     amx::add_rows(args.in<float>(1) + plan_.b[0] + k * plan_.n + p.j, plan_.n, deep, p.columns,
                   sums);
@@ -320,7 +348,7 @@ class AmxMatmul final : public Followed {
               const float* bias, std::byte* row) const {
     const int64_t rows = std::min(kBlock, p.rows - i), columns = std::min(kBlock, p.columns - j);
     const int64_t at = (p.item * plan_.m + p.i + i) * plan_.n + p.j + j;
-    if (cut_.sums > 1)
+    if (sum_count() > 1)
       return {{sums, rows, columns, partial(args, p.sum) + at, plan_.n}, i, j, rows, columns};
     float* c = row ? reinterpret_cast<float*>(row) + j : args.out<float>(0) + at;
     const float* other =
@@ -389,8 +417,8 @@ class AmxMatmul final : public Followed {
                              std::min(kDeep, p.k1 - k)};
       product.a = a + k * (plan_.transpose_a ? plan_.lda() : 1), product.lda = plan_.lda();
       if (is_packed_) {
-        const Strips b = b_.strips(args.inputs[1], whole_b(args), nullptr, p.item, p.j + j, columns,
-                                   k, product.k);
+        const Strips b = b_.strips(args.inputs[1], whole_b(args, p.way), nullptr, p.item, p.j + j,
+                                   columns, k, product.k);
         for (int64_t s = 0; s < b.count; ++s) {
           amx::join_right(b[s], std::min(amx::kLines, columns - s * amx::kLines), product.k,
                           joined + s * amx::kLines, kBlock);
@@ -412,7 +440,7 @@ class AmxMatmul final : public Followed {
              const float* bias, std::byte* row) const {
     const int64_t rows = std::min(kBlock, p.rows - i), columns = std::min(kBlock, p.columns - j);
     const int64_t at = (p.item * plan_.m + p.i + i) * plan_.n + p.j + j;
-    if (cut_.sums > 1)
+    if (sum_count() > 1)
       return amx::store(sums, kBlock, rows, columns, nullptr, false, partial(args, p.sum) + at,
                         plan_.n);
     if (plan_.combine != Combine::none) combine_with(args, at, rows, columns, sums, kBlock);
@@ -427,7 +455,7 @@ class AmxMatmul final : public Followed {
   void sum(const Arguments& args, const Next& next, int64_t begin, int64_t end) const {
     const int64_t first = begin * plan_.n, count = (end - begin) * plan_.n;
     float* total = partial(args, 0) + first;
-    for (int64_t i = 1; i < cut_.sums; ++i) accumulate(total, partial(args, i) + first, count);
+    for (int64_t i = 1; i < sum_count(); ++i) accumulate(total, partial(args, i) + first, count);
     if (plan_.combine != Combine::none)
       combine_with(args, first, end - begin, plan_.n, total, plan_.n);
     for (int64_t j = 0; j < plan_.n; j += kBlock) {
@@ -448,10 +476,10 @@ class AmxMatmul final : public Followed {
   MatmulPlan plan_;
   amx::Form form_;
   bool packs_left_;
-  AmxCut cut_;
+  Way few_, many_;  ///< for so many threads; of the same sums
   Operand a_, b_;
   DType c_;
-  bool is_packed_ = false, shares_a_, shares_b_;
+  bool is_packed_ = false;
   ColumnSums column_sums_;
   UnaryLoop widen_;
 };
