@@ -98,11 +98,13 @@ void add_activations(Registry& registry) {
       .add("TanhShrink", "tanh_shrink(x)", [](const Tensor& x) { return x - ops::tanh(x); })
       .add("HardTanh", "hard_tanh(x)", [](const Tensor& x) { return ops::clip(x, -1, 1); })
       .add("HardShrink", "hard_shrink(x, threshold=0.5)",
-           [](const Tensor& x, double t) { return where(ops::greater(ops::abs(x), t), x, 0); })
+           [](const Tensor& x, double t) {
+             return where(ops::less_equal(ops::abs(x), t), number_like(x, 0), x);
+           })
       .add(
           "Threshold", "threshold(x, threshold, default_value)",
           [](const Tensor& x, double t, double value) {
-            return ops::cast(where(ops::greater(x, t), x, value), x.dtype());
+            return where(ops::greater(x, t), x, number_like(x, value));
           },
           "default_value where x is not above the threshold.")
       .add("Softmax", "softmax(x, axis=-1)", &over_axes<ops::softmax>)

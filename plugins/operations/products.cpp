@@ -4,10 +4,16 @@
 namespace crescent::operations {
 namespace {
 
+/// Of booleans whether any pair is true.
+Tensor product(const Tensor& x, const Tensor& y) {
+  const Tensor result = ops::matmul(x, y);
+  return x.dtype() == DType::boolean ? ops::cast(result, DType::boolean) : result;
+}
+
 Tensor matmul(const Tensor& a, const Tensor& b) {
   const auto [x, y] = promoted(a, b);
   if (x.dtype() == DType::int8) return ops::matmul(at_least_int32(x), at_least_int32(y));
-  return ops::matmul(x, y);
+  return product(x, y);
 }
 
 /// The axes of each that are summed over, moved to where a matrix product sums.
@@ -41,7 +47,7 @@ Tensor contract(const Tensor& a, const Tensor& b, std::vector<int> of_a, std::ve
   const auto size = [](const Shape& shape) { return shape.is_known() ? shape.size() : -1; };
   const Tensor left = ops::reshape(ops::transpose(x, order_a), {size(rows), summed});
   const Tensor right = ops::reshape(ops::transpose(y, order_b), {summed, size(columns)});
-  return ops::reshape(ops::matmul(left, right), rows.concat(columns));
+  return ops::reshape(product(left, right), rows.concat(columns));
 }
 
 Tensor tensordot(const Tensor& a, const Tensor& b, const Value& axes) {
@@ -81,7 +87,8 @@ Tensor outer(const Tensor& a, const Tensor& b) {
 }
 
 Tensor vdot(const Tensor& a, const Tensor& b) {
-  return ops::sum(ops::multiply(ops::reshape(a, {-1}), ops::reshape(b, {-1})));
+  const Tensor sum = ops::sum(ops::multiply(ops::reshape(a, {-1}), ops::reshape(b, {-1})));
+  return ops::cast(sum, promote(a.dtype(), b.dtype()));
 }
 
 Tensor kron(const Tensor& a, const Tensor& b) {
@@ -144,7 +151,7 @@ Tensor correlate(const Tensor& a, const Tensor& b, const std::string& mode) {
 }
 
 Tensor corrcoef(const Tensor& given) {
-  const Tensor x = floating(given), rows = x.rank() == 1 ? ops::expand_dims(x, 0) : x;
+  const Tensor x = wide_floating(given), rows = x.rank() == 1 ? ops::expand_dims(x, 0) : x;
   const Tensor apart = rows - ops::mean(rows, {1}, true);
   const Tensor covariance = ops::matmul(apart, apart, false, true);
   const int64_t n = covariance.dim(0);
@@ -251,7 +258,7 @@ void add_products(Registry& registry) {
       .add("Correlate", "correlate(x1, x2, mode='valid')", &correlate)
       .add("Corrcoef", "corrcoef(x)", &corrcoef);
   Operations(registry, "keras.src.ops.math")
-      .add("Cdist", "cdist(x, y)", &cdist, "Distances of each row of x from each of y.");
+      .add("CDist", "cdist(x, y)", &cdist, "Distances of each row of x from each of y.");
 }
 
 }  // namespace crescent::operations

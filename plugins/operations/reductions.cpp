@@ -78,7 +78,7 @@ Tensor average(const Tensor& x, const Axes& given, const Tensor& weights) {
     for (int i = 0; i < w.rank(); ++i) shape.set(axes[i], w.dim(i));
     w = ops::reshape(ops::transpose(w, order), shape);
   }
-  const Tensor values = floating(x);
+  const Tensor values = floating(ops::cast(x, promote(x.dtype(), w.dtype())));
   const Tensor spread = ops::broadcast_to(ops::cast(w, values.dtype()), values.shape());
   return ops::sum(values * spread, axes) / ops::sum(spread, axes);
 }

@@ -155,7 +155,8 @@ Tensor tile(const Tensor& given, const Sizes& repeats) {
   return ops::reshape(ops::broadcast_to(ops::reshape(x, apart), spread), result);
 }
 
-Tensor repeat(const Tensor& given, const Tensor& repeats, std::optional<int64_t> axis) {
+Tensor repeat(const Tensor& given, const Value& times, std::optional<int64_t> axis) {
+  const Tensor repeats = Codec<Tensor>::decode(times);
   const auto [x, along] = flat_without(given, axis);
   if (repeats.is_abstract())
     fail("repeat: how often must be known while a program is recorded, got a tensor");

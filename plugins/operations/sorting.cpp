@@ -65,7 +65,7 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength, bool 
   const int64_t largest = x.size() == 0 ? -1 : static_cast<int64_t>(ops::max(x).item());
   const int64_t count = std::max(minlength, largest + 1);
   const auto of_row = [&](const Tensor& row, const Tensor& weight) {
-    return weight ? segment_sum(weight, row, count) : tallied(row, count);
+    return weight ? segment_sum(at_least_int32(weight), row, count) : tallied(row, count);
   };
   if (x.rank() == 1) return of_row(x, weights);
   Tensors rows;

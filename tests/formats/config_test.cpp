@@ -181,6 +181,9 @@ TEST_CASE("functions have options and arguments where Keras 3 has them") {
        {3, 1, 2, 0}},
       {"numpy", "Isclose", R"("equal_nan": false)", "2.0, 0.5, 0.1", {1, 1, 1, 0}},
       {"numpy", "Slogdet", "", "", {-1}},
+      {"numpy", "Repeat", R"("repeats": 2, "axis": null)", "", {3, 3, 1, 1, 2, 2, 0, 0}},
+      {"numpy", "AllClose", R"("rtol": 1e-05, "atol": 1e-08)", x.c_str(), {1}},
+      {"math", "CDist", "", x.c_str(), {0, 1.41421, 1.41421, 0}},
   };
   for (const Row& row : rows) {
     INFO(row.class_name);

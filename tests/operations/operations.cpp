@@ -91,6 +91,40 @@ TEST_CASE("constants of every dtype go through graphs and JSON") {
   }
 }
 
+TEST_CASE("arguments are in files where Keras 3 looks for them") {
+  struct Row {
+    const char* function;
+    Dict arguments;  ///< beside x
+    const char *class_name, *config, *kwargs;
+  };
+  const Row rows[] = {
+      {"repeat", {{"repeats", 2}, {"axis", 1}}, "Repeat", R"({"repeats": 2, "axis": 1})", "{}"},
+      {"layer_normalization",
+       {},
+       "LayerNorm",
+       R"({"axis": -1, "epsilon": null, "rms_scaling": false})",
+       R"({"gamma": null, "beta": null})"},
+      {"average", {{"axis", 1}}, "Average", R"({"axis": 1})", R"({"weights": null})"}};
+  for (const Row& row : rows) {
+    const Symbol input = Input(Shape{3});
+    Dict arguments = row.arguments;
+    arguments.set("x", boxed(input));
+    const ModelPtr model =
+        Functional::make({input}, {symbol_in(call(row.function, arguments))}, "m");
+    const Value written = parse_json(model->to_json({{"target", "keras3"}}));
+    const Dict& entry =
+        written.as_dict().at("config").as_dict().at("layers").as_list().at(1).as_dict();
+    CHECK(entry.at("class_name") == Value(row.class_name));
+    Dict config = entry.at("config").as_dict();
+    config.erase("name");
+    CHECK(Value(config) == parse_json(row.config));
+    const Dict& node = entry.at("inbound_nodes").as_list().at(0).as_dict();
+    CHECK(node.at("args").as_list().size() == 1);
+    CHECK(node.at("kwargs") == parse_json(row.kwargs));
+    check_same((*model_from_json(to_json(written)))(data()), (*model)(data()));
+  }
+}
+
 TEST_CASE("several tensors and results, in lists and one after the other") {
   const Symbol a = Input(Shape{3}), b = Input(Shape{3});
   const Symbol joined =

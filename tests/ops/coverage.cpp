@@ -64,7 +64,7 @@ TEST_CASE("every function of ops.h has a case") {
   const std::string header = text_of("ops.h");
   std::set<std::string> functions =
       names_in(text_of("elementwise_ops.h"), "ROW\\((\\w\\w+), \\w+\\)");
-  functions.merge(names_in(header, "CRESCENT_API \\w+ (\\w\\w+)\\(const"));
+  functions.merge(names_in(header, "CRESCENT_API (?!DType)\\w+ (\\w\\w+)\\(const"));
   functions.merge(names_in(header, "CRESCENT_API \\w+ (\\w+)\\(std"));
   REQUIRE(functions.size() > 80);
   for (const std::string& name : functions) {

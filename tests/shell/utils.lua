@@ -226,3 +226,6 @@ check.fails(function() cr.random.categorical(y, 3) end, "(batch, classes)")
 check.same(ops.sort(cr.random.shuffle(cr.tensor { { 3, 1, 2 } }, { axis = 1, seed = 1 })):totable(),
   { { 1, 2, 3 } })
 assert(cr.random.randint({ 3 }, 0, 9, { dtype = "int8" }).dtype == "int8")
+check.fails(function()
+  cr.random.randint({ 3 }, 0, 9, { dtype = "float16" })
+end, "a dtype of integers, got float16")

@@ -23,8 +23,8 @@ struct CRESCENT_API Operand {
   bool whole = false;
 };
 /// The dtype in which both meet. A number takes the tensor's, but float32 where it is no whole one
-/// and the tensor is of integers, int32 where that is of booleans. Two numbers are float32, whole
-/// ones int32 (int64 when that holds them and int32 does not).
+/// and the tensor is of integers, int32 where that is of booleans, and a wider one of integers
+/// where it does not fit. Two numbers are float32, whole ones int32 (int64 if they do not fit).
 CRESCENT_API DType result_dtype(const Operand& a, const Operand& b);
 
 // -- elementwise: the names in elementwise_ops.h

@@ -15,6 +15,9 @@ void arrange_arguments(const Layer& layer, Dict& arguments, std::vector<Symbol>&
 /// for inputs that have none. Numbers count where they are not 0.
 Tensors take_masks(Dict& arguments);
 
+/// What is true among the arguments of a call that was given masks, besides what its inputs bring.
+inline constexpr const char* kGivenMask = "mask";
+
 /// Whether a call trains that is not told so and is in no other call: what the layer declares as
 /// the default of an argument `training`, else no.
 bool trains_by_itself(const Layer& layer);

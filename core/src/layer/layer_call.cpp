@@ -175,9 +175,10 @@ Tensors Layer::run(const Tensors& given, const CallOptions& options) {
   Tensors inputs = with_masks(given, options.masks);
   if (autocast_) LayerAccess::cast_to_compute(*this, inputs);
   const Tensors masks = masks_of(inputs);
-  Tensors outputs = LayerAccess::call(*this, inputs,
-                                      {frame.training(), supports_masking() ? masks : Tensors(),
-                                       with_defaults(call_arguments(), options.arguments)});
+  Call call{frame.training(), supports_masking() ? masks : Tensors(),
+            with_defaults(call_arguments(), options.arguments)};
+  if (supports_masking() && !options.masks.empty()) call.arguments.set(kGivenMask, true);
+  Tensors outputs = LayerAccess::call(*this, inputs, call);
   for (const Tensor& t : outputs)
     if (activity_regularizer_)
       add_loss(blaming(*activity_regularizer_,

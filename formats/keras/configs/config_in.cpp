@@ -195,6 +195,14 @@ Value without_mask(Value node) {
   return node;
 }
 
+/// Where states are given, Keras 2 minds a mask that comes with the sequences all the same.
+void keep_masks_of_keras2(const ClassInfo& info, const List& nodes, Dict& layer) {
+  const bool has_states = std::any_of(nodes.begin(), nodes.end(),
+                                      [](const Value& node) { return node.as_list().size() > 1; });
+  if (has_states && info.schema.find(kMaskWithStates))
+    layer["config"].as_dict().set(kMaskWithStates, true);
+}
+
 }  // namespace
 
 Dict ConfigIn::functional(const Dict& config) const {
@@ -225,6 +233,7 @@ Dict ConfigIn::functional(const Dict& config) const {
     List nodes;
     for (const Value& node : object.at("inbound_nodes").as_list())
       nodes.push_back(call_in(masks.come_along(node) ? without_mask(node) : node, declared));
+    if (info && origin_.generation() < 3) keep_masks_of_keras2(*info, nodes, converted);
     converted.set("inbound_nodes", std::move(nodes));
     layers.push_back(std::move(converted));
   }

@@ -30,6 +30,7 @@ constexpr Name kNames[] = {{"activation", "hard_sigmoid_keras2", "hard_sigmoid"}
 }  // namespace
 
 bool chooses_formula(const std::string& class_name, const std::string& option, bool keras3) {
+  if (option == kMaskWithStates) return true;
   return std::any_of(std::begin(kChoices), std::end(kChoices), [&](const Choice& row) {
     return class_name == row.class_name && option == row.option && !(keras3 && row.keras3_has_it);
   });

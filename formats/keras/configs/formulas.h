@@ -20,6 +20,9 @@ inline constexpr const char* kActivityKeras2 = "ActivityKeras2";
 /// The option that it is for.
 inline constexpr const char* kActivityRegularizer = "activity_regularizer";
 
+/// The option of recurrent layers that says what a mask is for where states are given.
+inline constexpr const char* kMaskWithStates = "mask_with_states";
+
 /// Names of the layers of a file by Theano whose padding "same" it puts at other ends than
 /// TensorFlow and we do.
 std::vector<std::string> padded_otherwise_by_theano(const Value& model);

@@ -183,6 +183,7 @@ class LimitSearch {
                      const std::string& place) {
     const bool keras3s = value == field.default_value;
     if (keras2_ && name == "Concatenate" && !masked_) return;  // the formula is that of its mask
+    if (keras2_ && field.name == kMaskWithStates) return;      // it is the calls that differ
     if (keras3s == keras2_ && told_formulas_.insert(name).second)
       slight(place, field.name,
              concat(keras2_ ? "Keras 2.3.1" : "Keras 3", "'s formula of ", name,
@@ -233,7 +234,11 @@ class LimitSearch {
   void calls(const Dict& object, const std::string& place) {
     const Value* nodes = object.find("inbound_nodes");
     if (!nodes || !nodes->is_list()) return;
-    for (const Value& node : nodes->as_list())
+    const Value* with_states = config_of(object).find(kMaskWithStates);
+    for (const Value& node : nodes->as_list()) {
+      if (keras2_ && masked_ && with_states && *with_states == Value(false) &&
+          node.as_list().size() > 1)
+        slight(place, kMaskWithStates, "Keras 2.3.1 minds masks where states are given, too");
       for (const Value& reference : node.as_list()) {
         if (reference.as_list().size() <= 3) continue;
         const Value& arguments = reference.as_list()[3];
@@ -244,6 +249,7 @@ class LimitSearch {
         if (!keras2_ && training)
           return add(place, "", "Keras 3 does not mind the argument training of a call in a graph");
       }
+    }
   }
 
   static bool mask_zero(const Dict& embedding) {

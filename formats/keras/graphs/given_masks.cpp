@@ -1,5 +1,7 @@
 #include "keras/graphs/given_masks.h"
 
+#include <algorithm>
+
 #include "keras/configs/objects.h"
 #include "keras/graphs/graph_in.h"
 
@@ -84,7 +86,21 @@ Value GivenMasks::brought_by(Value tensor) const {
   return {};
 }
 
+namespace {
+
+/// Keras 3 hands a mask on to calls with one argument of tensors.
+bool has_other_tensors(const Value& node) {
+  const Value* kwargs = part(node, "kwargs");
+  return kwargs && std::any_of(kwargs->as_dict().begin(), kwargs->as_dict().end(),
+                               [](const DictEntry& entry) {
+                                 return entry.key != "mask" && !references_in(entry.value).empty();
+                               });
+}
+
+}  // namespace
+
 bool GivenMasks::come_along(const Value& node) const {
+  if (has_other_tensors(node)) return false;
   const List inputs = inputs_of(node);
   const Value* given = mask_of(node);
   const Value mask = given ? only_reference(*given) : Value();

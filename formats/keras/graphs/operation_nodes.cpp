@@ -58,11 +58,13 @@ Dict options_in(const Dict& config) {
   return options;
 }
 
-/// Arguments of a call by name: those by position are the parameters that Keras keeps with it.
+/// Arguments of a call by name: those by position are the parameters that Keras keeps with it, and
+/// in older files of ours others after them.
 Dict arguments_in(const Operation& operation, const Dict& node, List& inputs) {
   std::vector<const OperationParameter*> places;
-  for (const OperationParameter& parameter : operation.row().parameters)
-    if (parameter.in_call) places.push_back(&parameter);
+  for (const bool in_call : {true, false})
+    for (const OperationParameter& parameter : operation.row().parameters)
+      if (parameter.in_call == in_call) places.push_back(&parameter);
   Dict arguments;
   const List positional = argument_in(node.at("args"), inputs).as_list();
   for (size_t i = 0; i < positional.size(); ++i) {
@@ -154,7 +156,9 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
     List args;
     Dict kwargs;
     for (const OperationParameter& parameter : operation->row().parameters) {
-      const Value* value = parameter.in_call ? given.find(parameter.name) : nullptr;
+      if (!parameter.in_call) continue;
+      const Value* value = given.find(parameter.name);
+      if (!value && parameter.default_value == Value()) kwargs.set(parameter.name, Value());
       if (!value) continue;
       Value written = mapped(*value, input);
       if (parameter.variadic && written.is_dict())

@@ -147,8 +147,13 @@ Tensors BaseRnn::constants_of(const Call& call) const {
   return constants;
 }
 
+Tensor BaseRnn::mask_of(const Tensors& inputs, const Call& call) const {
+  const bool counts = inputs.size() == 1 || mask_with_states_ || call.flag("mask");
+  return counts ? call.mask() : Tensor();
+}
+
 Tensors BaseRnn::call(const Tensors& inputs, const Call& call) {
-  Tensor x = inputs[0], mask = call.mask();
+  Tensor x = inputs[0], mask = mask_of(inputs, call);
   const Tensors states = initial_states(inputs), constants = constants_of(call);
   if (go_backwards_) {
     x = ops::flip(x, {1});

@@ -64,6 +64,9 @@ class BaseRnn : public Layer {
         .keyword_only(true)
         .field("zero_output_for_mask", &BaseRnn::zero_output_,
                "Masked steps output zeros instead of the output before.")
+        .field("mask_with_states", &BaseRnn::mask_with_states_,
+               "A mask that comes with the sequences counts in calls with initial_state too, as in "
+               "Keras 2; else only one that the call is given does.")
         .keyword_only(false)
         .input("initial_state", 1,
                "The states before the first step: one, or a list of as many as the cell has.")
@@ -96,10 +99,11 @@ class BaseRnn : public Layer {
   std::optional<Run> fast_masked_run(const Tensor& x, const Tensors& states,
                                      const Tensor& mask) const;
   Tensors initial_states(const Tensors& inputs) const;
+  Tensor mask_of(const Tensors& inputs, const Call& call) const;
   Tensors constants_of(const Call& call) const;
 
   bool return_sequences_ = false, return_state_ = false, go_backwards_ = false, stateful_ = false,
-       unroll_ = false, zero_output_ = false;
+       unroll_ = false, zero_output_ = false, mask_with_states_ = false;
   std::shared_ptr<RnnCell> cell_;
   Variables states_;
 };

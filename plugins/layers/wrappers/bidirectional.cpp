@@ -47,6 +47,9 @@ class Bidirectional final : public BaseWrapper {
         .field("backward_layer", &Bidirectional::given_backward_,
                "The layer of the other direction; null: a copy of the first, turned round.")
         .kind("layer")
+        .keyword_only(true)
+        .field("mask_with_states", &Bidirectional::mask_with_states_, "As that of the layers.")
+        .keyword_only(false)
         .input("initial_state", 1,
                "The states before the first step: those of the forward layer, then those of the "
                "backward layer.")
@@ -68,9 +71,11 @@ class Bidirectional final : public BaseWrapper {
     layer()->build_for(of_direction(inputs, 0));
     backward_->build_for(of_direction(inputs, 1));
   }
-  Tensors call(const Tensors& inputs, const Call&) override {
-    Tensors ahead = (*layer())(of_direction(inputs, 0), CallOptions{}),
-            back = (*backward_)(of_direction(inputs, 1), CallOptions{});
+  Tensors call(const Tensors& inputs, const Call& call) override {
+    CallOptions options;
+    if (mask_with_states_ || call.flag("mask")) options.masks = {call.mask()};
+    Tensors ahead = (*layer())(of_direction(inputs, 0), options),
+            back = (*backward_)(of_direction(inputs, 1), options);
     if (return_sequences_) back[0] = ops::flip(back[0], {1});
     Tensors outputs = merge_mode_ ? Tensors{merged(ahead[0], back[0])} : Tensors{ahead[0], back[0]};
     for (const Tensors& states : {ahead, back})
@@ -159,7 +164,7 @@ class Bidirectional final : public BaseWrapper {
   std::optional<std::string> merge_mode_ = "concat";
   Value given_backward_;
   LayerPtr backward_;
-  bool return_sequences_ = false;
+  bool return_sequences_ = false, mask_with_states_ = false;
 };
 
 }  // namespace

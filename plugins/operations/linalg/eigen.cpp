@@ -173,7 +173,7 @@ Parts product(const Parts& a, const Parts& b) {
           ops::matmul(a.re, b.im) + ops::matmul(a.im, b.re)};
 }
 /// The x with a x = b, as a system of real numbers.
-Parts solved(const Parts& a, const Parts& b) {
+Parts solution_of(const Parts& a, const Parts& b) {
   const Tensor above = ops::concatenate(Tensors{a.re, -a.im}, -1),
                below = ops::concatenate(Tensors{a.im, a.re}, -1);
   const int64_t n = a.re.dim(-1);
@@ -227,7 +227,7 @@ Tensor gradient_of_pairs(const Vjp& pairs) {
     const Parts g = parts_of(pairs.gradients[0]);
     inner = {inner.re + as_columns(g.re) * eye, inner.im + as_columns(g.im) * eye};
   }
-  const Parts result = solved(adjoint(v), product(inner, adjoint(v)));
+  const Parts result = solution_of(adjoint(v), product(inner, adjoint(v)));
   return ops::stack(Tensors{result.re, result.im}, -1);
 }
 

@@ -37,6 +37,7 @@ Tensor truncated_normal(const NewShape& shape, double mean, double stddev, DType
 }
 /// low <= n < high
 Tensor randint(const NewShape& shape, int64_t low, int64_t high, DType dtype, Any seed) {
+  if (!is_integer(dtype)) fail("randint: expected a dtype of integers, got ", dtype);
   if (high <= low) fail("randint: expected maxval above minval, got ", low, " and ", high);
   const Tensor drawn =
       chosen(generator_at(seed))

@@ -82,6 +82,12 @@ row("vander of booleans", ops.vander(truth, 2), { { true, true }, { false, true 
 row("tril of booleans", ops.tril(ops.outer(truth, truth)), { { true, false }, { false, false } },
   "bool")
 row("a row summed by einsum", ops.einsum("i->", ints({ 1, 2 }, "int16")), 3, "int16")
+row("booleans multiplied", ops.matmul(truth, truth), true, "bool")
+row("vectors of small numbers", ops.vdot(ints({ 2 }, "int16"), ints({ 3 }, "int16")), 6, "int16")
+row("weights that are small", ops.bincount(ints { 1 }, ints({ 4 }, "int8")), { 0, 4 }, "int32")
+row("weights that are halves", ops.average(ints { 1, 6 }, nil, half * half), 5, "float16")
+row("hard_shrink of NaN", ops.hard_shrink(t { nan, 0.25 }), { nan, 0 })
+row("threshold of large numbers", ops.threshold(ops.add(2147483647, 0), 0.5, -1), 2147483647)
 row("fmod of small numbers", ops.fmod(ints({ 5 }, "uint8"), 3), 2, "uint8")
 row("booleans added in places", ops.scatter_update(truth, ints { { 1 } }, t { 1 }:cast "bool",
   { reduction = "add" }), { true, true }, "bool")
