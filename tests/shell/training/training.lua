@@ -60,7 +60,9 @@ check.same(counter.count, 2, "a second fit begins anew")
 local labels = cr.tensor { 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1 }
 local classes = model(2, "sparse_categorical_crossentropy")
 classes.learning_rate = 0
-local function weighed(weights) return classes:train_on_batch(x, labels, { class_weight = weights }) end
+local function weighed(weights)
+  return classes:train_on_batch(x, labels, { class_weight = weights })
+end
 check.near(weighed { [1] = 5 }, weighed { [0] = 1, [1] = 5 }, 1e-6)
 check.near(weighed { 5 }, weighed { [0] = 1, [1] = 5 }, 1e-6)
 for _, weights in ipairs { { 1, 5 }, { [1] = 1, [2] = 5 } } do
@@ -75,8 +77,8 @@ do
   local rows, hot = cr.random.uniform { 6, 3 }, cr.ops.one_hot(cr.tensor { 0, 2, 1, 0, 1, 2 }, 3)
   local numbers = cr.ops.argmax(hot, -1)
   local function results(units, activation, loss, metrics, targets)
-    local net = cr.Sequential { cr.layers.Dense(units, { input_shape = { 3 }, activation = activation,
-      kernel_initializer = cr.initializers.RandomNormal { seed = 4 } }) }
+    local net = cr.Sequential { cr.layers.Dense(units, { input_shape = { 3 },
+      activation = activation, kernel_initializer = cr.initializers.RandomNormal { seed = 4 } }) }
     net:compile { loss = loss, metrics = metrics }
     return { net:evaluate(rows, targets, { verbose = 0 }) }
   end
@@ -84,12 +86,14 @@ do
     { 1, "sigmoid", "binary_crossentropy", "binary_accuracy", hot:slice({ 1, 1 }, { -1, 1 }) },
     { 3, "softmax", "categorical_crossentropy", "categorical_accuracy", hot },
     { 3, "softmax", "sparse_categorical_crossentropy", "sparse_categorical_accuracy", numbers },
-    { 3, "softmax", "sparse_categorical_crossentropy", "sparse_categorical_accuracy", numbers:reshape { 6, 1 } },
+    { 3, "softmax", "sparse_categorical_crossentropy", "sparse_categorical_accuracy",
+      numbers:reshape { 6, 1 } },
   } do
     local units, activation, loss, accuracy, targets = table.unpack(case)
     local wanted = results(units, activation, loss, { accuracy, loss }, targets)
     local loss_alone = cr.losses[loss]
-    for _, name in ipairs { "crossentropy", "ce", "CE", function(t, p) return loss_alone(t, p) end } do
+    local function own(t, p) return loss_alone(t, p) end
+    for _, name in ipairs { "crossentropy", "ce", "CE", own } do
       for _, metrics in ipairs { { "accuracy", "ce" }, { "Acc", "crossentropy" } } do
         check.near(results(units, activation, name, metrics, targets), wanted, 1e-5)
       end
