@@ -118,8 +118,10 @@ class ModelCheckpoint final : public Callback {
     if (logs.contains("loss") && !std::isfinite(logs.at("loss")))
       return warn("ModelCheckpoint: the loss is not finite, nothing saved in epoch ", moment.epoch);
     if (!best_only_) return void(save(moment, logs, ""));
-    if (!logs.contains(monitor_.name))
-      return warn("Can save best model only with ", monitor_.name, " available, skipping.");
+    if (!logs.contains(monitor_.name)) {
+      warn("Can save best model only with ", monitor_.name, " available.");
+      return void(save(moment, logs, ""));
+    }
     const double value = logs.at(monitor_.name);
     if (!monitor_.improves(value)) return report_no_improvement(moment.epoch);
     const std::string change = monitor_.best ? concat(monitor_.name, " improved from ",

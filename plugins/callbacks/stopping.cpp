@@ -14,8 +14,8 @@ class EarlyStopping final : public Callback {
   static void describe(Schema<EarlyStopping>& s) {
     s.doc("Stops when the watched value has not improved for `patience` epochs.")
         .field("monitor", &EarlyStopping::monitor_name_, "What is watched.")
-        .field("min_delta", &EarlyStopping::min_delta_, "Smallest change that counts.")
-        .min(0)
+        .field("min_delta", &EarlyStopping::min_delta_,
+               "Smallest change that counts, whatever its sign.")
         .field("patience", &EarlyStopping::patience_, "Epochs without improvement.")
         .min(0)
         .field("verbose", &EarlyStopping::verbose_, "1 says so.")
@@ -35,7 +35,7 @@ class EarlyStopping final : public Callback {
                   "The epoch, from 0, after which training was stopped; 0: it was not.");
   }
   void on_train_begin(const Logs&) override {
-    monitor_ = {monitor_name_, mode_, min_delta_, std::nullopt};
+    monitor_ = {monitor_name_, mode_, std::abs(min_delta_), std::nullopt};
     wait_ = 0;
     best_weights_.clear();
     best_epoch_ = stopped_epoch_ = 0;

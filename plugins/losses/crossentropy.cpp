@@ -136,6 +136,24 @@ class CategoricalGeneralizedCrossEntropy final : public Loss {
   double q_ = 0.5;
 };
 
+/// What "crossentropy" means in compile.
+class Crossentropy final : public Loss {
+ public:
+  static void describe(Schema<Crossentropy>& s) {
+    s.doc(
+        "The cross-entropy that the shapes call for: binary of one column, sparse of class "
+        "numbers, else categorical.");
+  }
+  Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
+    if (y_pred.rank() > 0 && y_pred.dim(-1) == 1) return binary_->call(y_true, y_pred);
+    return (are_class_numbers(y_true, y_pred) ? sparse_ : categorical_)->call(y_true, y_pred);
+  }
+
+ private:
+  Ref<Loss> binary_ = "BinaryCrossentropy", sparse_ = "SparseCategoricalCrossentropy",
+            categorical_ = "CategoricalCrossentropy";
+};
+
 }  // namespace
 
 void add_crossentropies(Registry& registry) {
@@ -146,6 +164,7 @@ void add_crossentropies(Registry& registry) {
                                               {"sparse_categorical_crossentropy", "scce"});
   registry.add<CategoricalGeneralizedCrossEntropy>("CategoricalGeneralizedCrossEntropy",
                                                    {"categorical_generalized_cross_entropy"});
+  registry.add<Crossentropy>("Crossentropy", {"crossentropy", "ce", "CE"});
 }
 
 }  // namespace crescent

@@ -24,6 +24,18 @@ Tensor among_best(const Tensor& labels, const Tensor& predictions, int64_t k) {
   return as_float(reshape(in_top_k(reshape(labels, {-1}), rows, k), labels.shape()));
 }
 
+Tensor binary_hits(const Tensor& y_true, const Tensor& y_pred, double threshold) {
+  Tensor truth = cast(y_true, y_pred.dtype()), prediction = y_pred;
+  match_ranks(truth, prediction);
+  return as_float(equal(truth, cast(greater(prediction, threshold), y_pred.dtype())));
+}
+Tensor categorical_hits(const Tensor& y_true, const Tensor& y_pred) {
+  return as_float(equal(argmax(y_true, -1), argmax(y_pred, -1)));
+}
+Tensor sparse_hits(const Tensor& y_true, const Tensor& y_pred) {
+  return as_float(equal(class_numbers(y_true, y_pred), argmax(y_pred, -1)));
+}
+
 class Accuracy final : public MeanMetric {
  public:
   static void describe(Schema<Accuracy>& s) {
@@ -49,9 +61,7 @@ class BinaryAccuracy final : public MeanMetric {
 
  protected:
   Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
-    Tensor truth = cast(y_true, y_pred.dtype()), prediction = y_pred;
-    match_ranks(truth, prediction);
-    return as_float(equal(truth, cast(greater(prediction, threshold_), y_pred.dtype())));
+    return binary_hits(y_true, y_pred, threshold_);
   }
 
  private:
@@ -67,7 +77,7 @@ class CategoricalAccuracy final : public MeanMetric {
 
  protected:
   Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
-    return as_float(equal(argmax(y_true, -1), argmax(y_pred, -1)));
+    return categorical_hits(y_true, y_pred);
   }
 };
 
@@ -80,7 +90,25 @@ class SparseCategoricalAccuracy final : public MeanMetric {
 
  protected:
   Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
-    return as_float(equal(class_numbers(y_true, y_pred), argmax(y_pred, -1)));
+    return sparse_hits(y_true, y_pred);
+  }
+};
+
+/// What "accuracy" means in compile where the loss does not tell.
+class FittingAccuracy final : public MeanMetric {
+ public:
+  static void describe(Schema<FittingAccuracy>& s) {
+    s.doc(
+        "The accuracy that the shapes call for: binary of one column, sparse of class numbers, "
+        "else categorical.");
+    describe_name(s, &FittingAccuracy::name_, &FittingAccuracy::dtype_);
+  }
+
+ protected:
+  Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
+    if (y_pred.rank() > 0 && y_pred.dim(-1) == 1) return binary_hits(y_true, y_pred, 0.5);
+    const bool numbers = y_true.rank() < y_pred.rank() || y_true.dim(-1) == 1;
+    return numbers ? sparse_hits(y_true, y_pred) : categorical_hits(y_true, y_pred);
   }
 };
 
@@ -133,6 +161,7 @@ void add_accuracies(Registry& registry) {
   add_metric<BinaryAccuracy>(registry, "BinaryAccuracy");
   add_metric<CategoricalAccuracy>(registry, "CategoricalAccuracy");
   add_metric<SparseCategoricalAccuracy>(registry, "SparseCategoricalAccuracy");
+  add_metric<FittingAccuracy>(registry, "FittingAccuracy");
   add_metric<TopKCategoricalAccuracy>(registry, "TopKCategoricalAccuracy");
   add_metric<SparseTopKCategoricalAccuracy>(registry, "SparseTopKCategoricalAccuracy");
 }

@@ -60,6 +60,13 @@ TEST_CASE("decay, accumulation and averages follow Keras 3") {
                     {"ema_momentum", 0.5},
                     {"ema_overwrite_frequency", 2}},
                    {1}, {{1}, {1}})) == std::vector<double>{-0.5});
+  // averages move with every step, and count updates
+  CHECK(near(after({{"learning_rate", 1},
+                    {"use_ema", true},
+                    {"ema_momentum", 0.5},
+                    {"ema_overwrite_frequency", 2},
+                    {"gradient_accumulation_steps", 2}},
+                   {1}, {{1}, {1}, {3}, {3}})) == std::vector<double>{-1.5});
 }
 
 TEST_CASE("state is iterations, rate, then slots; the rate can be set") {

@@ -68,7 +68,7 @@ void run_together() {
   CHECK(fit(3) == Outcome{9, 3});
   CHECK(fit(rank == 0 ? 5 : 3) == Outcome{9, 3});
   CHECK(fit(rank == 0 ? 3 : 5) == Outcome{9, 3});
-  CHECK(fit(rank == 0 ? 5 : 3, {{"steps_per_epoch", 4}}) == Outcome{12, 3});
+  CHECK(fit(rank == 0 ? 5 : 3, {{"steps_per_epoch", 4}}) == Outcome{6, 3});
   for (int who : {0, 1}) {
     CHECK(fit(3, at(who, 2, stop)) == Outcome{2, 1});
     CHECK(fit(3, at(who, 3, stop)) == Outcome{3, 1});  // no validation after the last batch

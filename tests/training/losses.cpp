@@ -143,6 +143,10 @@ const Formula kFormulas[] = {
      {},
      [](const Row& t, const Row& p) { return -std::log(share(p, size_t(t[0]))); },
      true},
+    {"Crossentropy",
+     {},
+     [](const Row& t, const Row& p) { return -std::log(share(p, size_t(t[0]))); },
+     true},
     {"CategoricalGeneralizedCrossEntropy",
      {{"q", 0.7}},
      [](const Row& t, const Row& p) { return (1 - std::pow(p[size_t(t[0])], 0.7)) / 0.7; },
@@ -216,6 +220,11 @@ TEST_CASE("reductions and weights") {
   CHECK(value("sum_over_batch_size", weights) == Approx(28 / 3.0));
   CHECK(value("mean", {}) == Approx(14 / 3.0));
   CHECK(value("mean_with_sample_weight", weights) == Approx(28 / 4.0));
+  // the weights are summed as they are given, whatever they are spread over
+  const Tensor rows = ops::reshape(tensor({{1}, {2}, {3}, {0}}), {2, 2, 1});
+  CHECK((*make<Loss>("MeanSquaredError", {{"reduction", "mean_with_sample_weight"}}))(
+            rows * 0.0, rows, tensor({{1}, {3}}))
+            .item() == Approx((1 + 4 + 27) / 4.0));
   const Tensor masked = p.with_mask(ops::greater(ops::squeeze(p, 1), 1.5));
   CHECK((*make<Loss>("MeanSquaredError"))(t, masked).item() == Approx((4 + 9) / 2.0));
   // one value for the whole batch, times weights, is a value a weight

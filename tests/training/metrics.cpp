@@ -338,6 +338,8 @@ TEST_CASE("means of losses and shares of right answers") {
   const Tensor numbers = Tensor::from(std::vector<int32_t>{1, 0}, {2});
   CHECK(value("CategoricalAccuracy", t, p) == 0.25);
   CHECK(value("SparseCategoricalAccuracy", numbers, p) == 0.25);
+  CHECK(value("FittingAccuracy", t, p) == 0.25);
+  CHECK(value("FittingAccuracy", numbers, p) == 0.25);
   CHECK(value("TopKCategoricalAccuracy", t, p, {{"k", 2}}) == 0.25);
   CHECK(value("SparseTopKCategoricalAccuracy", numbers, p, {{"k", 3}}) == 1);
   const Tensor sorted = rows({2, 1, 0, 2, 1, 0}, 3);

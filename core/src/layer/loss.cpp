@@ -50,7 +50,7 @@ Tensor reduce(const Tensor& values, const Tensor& weights, const std::string& re
   if (reduction == "none" || values.rank() == 0) return values;
   if (reduction == "sum") return sum(values);
   if (reduction == "mean_with_sample_weight" && weights)
-    return divide_no_nan(sum(values), sum(broadcast_to(weights, values.shape())));
+    return divide_no_nan(sum(values), sum(weights));
   return mean(values);
 }
 

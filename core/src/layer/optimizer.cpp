@@ -274,7 +274,7 @@ void Optimizer::apply(std::span<const Tensor> gradients, const Variables& variab
   }
   conditional.finish();
 
-  if (use_ema_) move_averages(all, done, ema_momentum_, ema_overwrite_frequency_);
+  if (use_ema_) move_averages(all, updates, ema_momentum_, ema_overwrite_frequency_);
   for (const Variable& v : variables)
     if (v.constraint())
       v.assign(blaming(*v.constraint(), [&] { return (*v.constraint())(v.value()); }));

@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/text.h"
+
 namespace crescent {
 namespace {
 
@@ -109,19 +111,19 @@ std::vector<List> metric_values(const char* what, const Value& metrics,
 /// Names that mean a metric fitting the loss.
 struct Family {
   std::vector<std::string> names;
-  const char *binary, *sparse, *categorical;
+  const char *binary, *sparse, *by_shapes;
 };
 const Family kFamilies[] = {
-    {{"accuracy", "acc"}, "binary_accuracy", "sparse_categorical_accuracy", "categorical_accuracy"},
+    {{"accuracy", "acc"}, "binary_accuracy", "sparse_categorical_accuracy", "fitting_accuracy"},
     {{"crossentropy", "ce"},
      "binary_crossentropy",
      "sparse_categorical_crossentropy",
-     "categorical_crossentropy"},
+     "crossentropy"},
 };
 
 const char* fitting(const Family& family, const Loss* loss, int64_t width) {
   if (width == 1 || (loss && loss->binary_targets())) return family.binary;
-  return loss && loss->sparse_targets() ? family.sparse : family.categorical;
+  return loss && loss->sparse_targets() ? family.sparse : family.by_shapes;
 }
 
 /// A metric object of its own for this output; texts give their name.
@@ -133,7 +135,7 @@ MetricPtr make_metric(const Value& value, const Loss* loss, int64_t width, bool 
   const std::string& name = value.as_string();
   const char* meant = name.c_str();
   for (const Family& family : kFamilies)
-    if (std::find(family.names.begin(), family.names.end(), name) != family.names.end())
+    if (std::find(family.names.begin(), family.names.end(), lower_case(name)) != family.names.end())
       meant = fitting(family, loss, width);
   const bool loss_alone =
       !registry().find(Metric::kKind, meant) && registry().find(Loss::kKind, meant);

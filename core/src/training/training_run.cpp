@@ -149,8 +149,7 @@ bool TrainingRun::State::train_batch() {
 
 void TrainingRun::State::end_training() {
   if (training.batches().taken() == 0) return end_without_data();
-  const bool is_stopped = stops();
-  out_of_data = training.batches().ran_dry() && !is_stopped;
+  stops();
   running = Logs();
   add_results(running, "");
   if (is_validated())
@@ -160,7 +159,7 @@ void TrainingRun::State::end_training() {
 }
 
 bool TrainingRun::State::is_validated() const {
-  return testing && !model->stop_training && is_validation_epoch(options.validation_freq, epoch);
+  return testing && is_validation_epoch(options.validation_freq, epoch);
 }
 
 void TrainingRun::State::begin_validation() {

@@ -76,7 +76,7 @@ Texts classes_of(const DirectoryOptions& options) {
   if (options.class_names.empty()) return found;
   Texts given = options.class_names;
   std::sort(given.begin(), given.end());
-  if (given != found)
+  if (!std::includes(found.begin(), found.end(), given.begin(), given.end()))
     fail(
         "The `class_names` passed did not match the names of the subdirectories of the target "
         "directory. Expected: ",

@@ -54,6 +54,7 @@ do -- in order, with labels of each kind
   check.same(first_labels { label_mode = "categorical", batch_size = 5 },
     { { 1, 0 }, { 1, 0 }, { 1, 0 }, { 1, 0 }, { 0, 1 } })
   check.same(first_labels { class_names = { "dark", "bright" }, batch_size = 3 }, { 0, 0, 0 })
+  check.same(first_labels { class_names = { "dark" }, batch_size = 10 }, { 0, 0, 0, 0, 0, 0 })
   check.same(first_labels { labels = { 5, 5, 5, 5, 5, 5, 5, 5, 5, 6 }, batch_size = 2 }, { 5, 5 })
   assert(first_labels { labels = false } == nil and first_labels { label_mode = false } == nil)
   for x in quiet(images,
@@ -115,6 +116,7 @@ do -- what is said
   fails({ labels = { 1, 2 } }, "len(labels) is 2 while we found 10 files")
   fails({ class_names = { "dark" }, labels = false }, "You can only pass `class_names` if")
   fails({ class_names = { "dark", "light" } }, "did not match", "bright, dark", "dark, light")
+  fails({ class_names = { "dark", "dark" } }, "did not match", "dark, dark")
   fails({ validation_split = 1.5, subset = "training" },
     "`validation_split` must be between 0 and 1, received: 1.5")
   fails({ validation_split = 0.5 },

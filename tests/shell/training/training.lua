@@ -55,19 +55,51 @@ check.near(counter.mean, { 3, 3 })
 loaded:fit(x, y, { epochs = 2, verbose = 0, callbacks = { counter } })
 check.same(counter.count, 2, "a second fit begins anew")
 
--- Class weights go by labels, which count from 0: a list is weights of 1, 2, ...
+-- Class weights go by labels, which count from 0: a list is weights of 1, 2, ... A class without
+-- one counts as it is.
 local labels = cr.tensor { 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1 }
 local classes = model(2, "sparse_categorical_crossentropy")
+classes.learning_rate = 0
+local function weighed(weights)
+  return classes:train_on_batch(x, labels, { class_weight = weights })
+end
+check.near(weighed { [1] = 5 }, weighed { [0] = 1, [1] = 5 }, 1e-6)
+check.near(weighed { 5 }, weighed { [0] = 1, [1] = 5 }, 1e-6)
 for _, weights in ipairs { { 1, 5 }, { [1] = 1, [2] = 5 } } do
-  local function says(f)
-    check.fails(f, "classes {0} exist in the data", "has {1, 2}", "write [0] = 1")
-  end
-  says(function() classes:fit(x, labels, { class_weight = weights, verbose = 0 }) end)
-  says(function() classes:train_on_batch(x, labels, { class_weight = weights }) end)
+  check.near(weighed(weights), weighed { [0] = 1, [1] = weights[1] }, 1e-6)
 end
 classes:fit(x, labels, { class_weight = { [0] = 1, [1] = 5 }, verbose = 0 })
 local third = model(3, "sparse_categorical_crossentropy")
 third:fit(x, labels + 1, { class_weight = { 1, 5 }, verbose = 0 })
+
+-- "crossentropy", and "accuracy" where the loss does not tell, are what the shapes call for.
+do
+  local rows, hot = cr.random.uniform { 6, 3 }, cr.ops.one_hot(cr.tensor { 0, 2, 1, 0, 1, 2 }, 3)
+  local numbers = cr.ops.argmax(hot, -1)
+  local function results(units, activation, loss, metrics, targets)
+    local net = cr.Sequential { cr.layers.Dense(units, { input_shape = { 3 },
+      activation = activation, kernel_initializer = cr.initializers.RandomNormal { seed = 4 } }) }
+    net:compile { loss = loss, metrics = metrics }
+    return { net:evaluate(rows, targets, { verbose = 0 }) }
+  end
+  for _, case in ipairs {
+    { 1, "sigmoid", "binary_crossentropy", "binary_accuracy", hot:slice({ 1, 1 }, { -1, 1 }) },
+    { 3, "softmax", "categorical_crossentropy", "categorical_accuracy", hot },
+    { 3, "softmax", "sparse_categorical_crossentropy", "sparse_categorical_accuracy", numbers },
+    { 3, "softmax", "sparse_categorical_crossentropy", "sparse_categorical_accuracy",
+      numbers:reshape { 6, 1 } },
+  } do
+    local units, activation, loss, accuracy, targets = table.unpack(case)
+    local wanted = results(units, activation, loss, { accuracy, loss }, targets)
+    local loss_alone = cr.losses[loss]
+    local function own(t, p) return loss_alone(t, p) end
+    for _, name in ipairs { "crossentropy", "ce", "CE", own } do
+      for _, metrics in ipairs { { "accuracy", "ce" }, { "Acc", "crossentropy" } } do
+        check.near(results(units, activation, name, metrics, targets), wanted, 1e-5)
+      end
+    end
+  end
+end
 
 -- A batch has its own numbers, also after evaluate.
 local again = model(1, "mse")

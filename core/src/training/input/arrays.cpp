@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "crescent/ops.h"
 #include "model/model_access.h"
@@ -107,29 +106,24 @@ std::map<int64_t, double> class_weights(const Value& value) {
   return weights;
 }
 
-[[noreturn]] void fail_missing(const std::set<int64_t>& missing,
-                               const std::map<int64_t, double>& weights) {
-  std::vector<std::string> labels, known;
-  for (int64_t label : missing) labels.push_back(std::to_string(label));
-  for (const auto& [label, weight] : weights) known.push_back(std::to_string(label));
-  fail("`class_weight` must contain all classes in the data. The classes {", join(labels),
-       "} exist in the data but not in `class_weight`, which has {", join(known),
-       "}. Its keys are class labels as they are in the data, which count from 0: write [",
-       labels.front(), "] = 1 for a class that counts as it is");
+/// A list whose positions were meant as classes is one too far.
+void warn_of_shift(const std::vector<int64_t>& classes, const std::map<int64_t, double>& weights) {
+  if (classes.empty() || weights.empty() || weights.begin()->first != 1) return;
+  const auto [first, last] = std::minmax_element(classes.begin(), classes.end());
+  if (*first != 0 || *last >= weights.rbegin()->first) return;
+  warn("class_weight: the data has no class ", weights.rbegin()->first,
+       ", and class 0 has no weight, so it counts as it is. Labels count from 0: write [0] = ...");
 }
 
 Tensor weights_by_class(const Tensor& y, const Value& value) {
   const std::map<int64_t, double> weights = class_weights(value);
+  const std::vector<int64_t> classes = classes_of(y);
+  warn_of_shift(classes, weights);
   std::vector<float> found;
-  std::set<int64_t> missing;
-  for (int64_t label : classes_of(y)) {
+  for (int64_t label : classes) {
     const auto it = weights.find(label);
-    if (it == weights.end())
-      missing.insert(label);
-    else
-      found.push_back(static_cast<float>(it->second));
+    found.push_back(it == weights.end() ? 1.0F : static_cast<float>(it->second));
   }
-  if (!missing.empty()) fail_missing(missing, weights);
   const int64_t count = static_cast<int64_t>(found.size());
   return Tensor::from(found, {count});
 }

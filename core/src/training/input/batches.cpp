@@ -24,12 +24,13 @@ Batches::Batches(const char* run, DatasetPtr data, std::optional<int64_t> steps,
 void Batches::begin() {
   done();
   taken_ = 0;
-  if (!goes_on_ || !started_) begin_epoch();
+  if (!goes_on_ || !started_ || ended_) begin_epoch();
 }
 
 void Batches::begin_epoch() {
   data_->begin_epoch();
   started_ = true;
+  ended_ = false;
   given_ = 0;
   held_ = Held::none;
 }
@@ -69,11 +70,13 @@ void Batches::done() {
 /// Behind the last batch there is nothing to interrupt.
 bool Batches::is_interrupted() const { return interrupted() && taken_ != count(); }
 
-/// The next batch of the data, from its beginning again where the run goes on over the end.
 bool Batches::fetch() {
   if (data_->next(batch_)) return true;
-  if (goes_on_) begin_epoch();
-  if (goes_on_ && data_->next(batch_)) return true;
+  ended_ = true;
+  if (goes_on_ && taken_ == 0 && given_ > 0) {  // with the epoch before, exactly
+    begin_epoch();
+    return fetch();
+  }
   if (steps_)
     warn("Your input ran out of data after ", taken_, " of ", *steps_,
          " steps. Make sure that your dataset or generator can "
@@ -97,6 +100,7 @@ void Batches::restore(const Dict& position) {
   taken_ = count_in(position, "batches");
   given_ = count_in(position, "given");
   started_ = position.at("begun").as_bool();
+  ended_ = false;
   held_ = Held::none;
   if (started_) data_->restore(position.at("source"), given_);
 }

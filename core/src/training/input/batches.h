@@ -8,8 +8,9 @@
 namespace crescent {
 
 /// Goes through a dataset for `run` ("evaluate"), a batch at a time, prefetching what comes from
-/// files. Training by steps goes on where the last epoch ended, over the end of the data;
-/// everything else starts from the first batch and ends with the data, or earlier after `steps`.
+/// files. Training by steps goes on where the last epoch ended, and from the first batch when that
+/// was the end of the data; everything else starts from the first batch. All end with the data, or
+/// earlier after `steps`.
 /// Processes that train together end where the first of them does.
 class Batches {
  public:
@@ -28,8 +29,6 @@ class Batches {
   const Tensors& inputs() const { return batch_.x; }
   /// How many were done since begin().
   int64_t taken() const { return taken_; }
-  /// True when the data ended before the steps that were asked for, or gave nothing.
-  bool ran_dry() const { return taken_ == 0 || (steps_ && taken_ < *steps_); }
 
   /// Where it is, as plain values; and back, in equal data.
   Dict position() const;
@@ -52,6 +51,7 @@ class Batches {
   int64_t taken_ = 0;
   int64_t given_ = 0;     ///< of the data's epoch, which may have begun before this one
   bool started_ = false;  ///< an epoch of the data has begun
+  bool ended_ = false;    ///< and it is known that nothing is left of it
   enum class Held { none, fetched, given } held_ = Held::none;  ///< what batch_ is
 };
 
