@@ -22,6 +22,24 @@ plane, cube = numbers(4096, 1024), numbers(64, 256, 256)
 images, signals = numbers(16, 3, 256, 256), numbers(64, 16384)
 
 
+def whole(limit, *shape):
+    return lambda: torch.randint(0, limit, shape, dtype=torch.int32)
+
+
+def pixels():
+    return torch.randint(0, 255, (4096, 1024), dtype=torch.uint8)
+
+
+def below_one():
+    return torch.rand(4096, 1024) * 2 - 1
+
+
+def updated(x, part):
+    result = x.clone()
+    result[100:612, 100:612] = part
+    return result
+
+
 def positive():
     return plane().abs()
 
@@ -120,6 +138,50 @@ ROWS = (
     ("qr", 4, torch.linalg.qr, numbers(2048, 16, 16)),
     ("solve_one", 4, torch.linalg.solve, numbers(512, 512), numbers(512, 512)),
     ("random_normal", 16, plane),
+    ("erf", 32, torch.erf, plane),
+    ("tan", 32, torch.tan, plane),
+    ("arcsin", 32, torch.asin, below_one),
+    ("arctan", 32, torch.atan, plane),
+    ("sinh", 32, torch.sinh, plane),
+    ("arctan2", 48, torch.atan2, plane, plane),
+    ("mod", 48, torch.remainder, plane, plane),
+    ("power_2", 32, lambda x: x ** 2, plane),
+    ("bitwise_and", 48, torch.bitwise_and, whole(100, 4096, 1024), whole(100, 4096, 1024)),
+    ("greater_bytes", 12, torch.gt, pixels, pixels),
+    ("cast_from_bytes", 20, lambda x: x.float(), pixels),
+    ("nansum", 16, torch.nansum, plane),
+    ("norm_last", 16, lambda x: x.norm(dim=1), plane),
+    ("median", 4, lambda x: x.quantile(0.5, 1), numbers(1024, 1024)),
+    ("diff", 32, lambda x: x.diff(), plane),
+    ("outer", 16, torch.outer, numbers(4096), numbers(1024)),
+    ("matvec", 16, torch.matmul, plane, numbers(1024)),
+    ("dot", 32, torch.dot, numbers(4194304), numbers(4194304)),
+    ("cdist", 16, torch.cdist, numbers(2048, 64), numbers(2048, 64)),
+    ("batch_norm", 32, lambda x, m, v, b, g: F.batch_norm(x, m, v, g, b),
+     numbers(16, 64, 64, 64), numbers(64), lambda: torch.rand(64) + 1, numbers(64), numbers(64)),
+    ("layer_norm", 32, lambda x, g, b: F.layer_norm(x, (1024,), g, b), plane, numbers(1024),
+     numbers(1024)),
+    ("arange", 16, lambda: torch.arange(0, 4194304, 1, dtype=torch.float32)),
+    ("eye", 16, lambda: torch.eye(2048)),
+    ("diag", 16, torch.diag, numbers(2048)),
+    ("tril", 32, torch.tril, numbers(2048, 2048)),
+    ("broadcast_column", 16, lambda x: x.expand(4096, 1024).contiguous(), numbers(4096, 1)),
+    ("tile_narrow", 17, lambda x: x.repeat(1, 64), numbers(65536, 1)),
+    ("stack_three", 24, lambda *x: torch.stack(x, -1), numbers(1048576), numbers(1048576),
+     numbers(1048576)),
+    ("concatenate_narrow", 16, lambda x, y: torch.cat([x, y], -1), numbers(262144, 3),
+     numbers(262144, 5)),
+    ("channels_first", 24, lambda x: x.permute(0, 3, 1, 2).contiguous(), numbers(16, 256, 256, 3)),
+    ("rot90", 32, lambda x: x.rot90(), numbers(2048, 2048)),
+    ("pad_reflect", 32, lambda x: F.pad(x, (2, 2), "reflect"), plane),
+    ("extract_patches", 24, lambda x: F.unfold(x, 8, stride=8), images),
+    ("slice_update", 36, updated, plane, numbers(512, 512)),
+    ("segment_sum_flat", 16, lambda x, i: torch.zeros(1000).index_add(0, i, x), numbers(2097152),
+     integers(1000, 2097152)),
+    ("bincount_weights", 16, torch.bincount, integers(1000, 2097152), numbers(2097152)),
+    ("isin", 2, torch.isin, whole(10000, 524288), whole(10000, 1000)),
+    ("fft_odd", 32, torch.fft.fft,
+     lambda: torch.complex(torch.randn(2048, 1000), torch.randn(2048, 1000))),
 )
 
 

@@ -99,10 +99,11 @@ Product matmul(bool ta, bool tb, bool bias = false, Epilogue e = Epilogue::none)
 
 TEST_CASE("matmul agrees with plain loops for odd sizes and transposes", "[cpu][matmul]") {
   const Machine machine(GENERATE(0, 1, 2));
-  const int64_t sizes[][3] = {
-      {1, 1, 1},    {1, 17, 3},    {3, 5, 7},      {4, 16, 33},    {17, 31, 64},   {1, 257, 300},
-      {1, 9, 5000}, {128, 10, 65}, {33, 130, 129}, {130, 7, 2100}, {64, 64, 64},   {5, 1, 4000},
-      {8, 64, 130}, {20, 96, 260}, {13, 40, 129},  {1, 130, 2100}, {40, 201, 1300}};
+  const int64_t sizes[][3] = {{1, 1, 1},       {1, 17, 3},     {3, 5, 7},     {4, 16, 33},
+                              {17, 31, 64},    {1, 257, 300},  {1, 9, 5000},  {128, 10, 65},
+                              {33, 130, 129},  {130, 7, 2100}, {64, 64, 64},  {5, 1, 4000},
+                              {8, 64, 130},    {20, 96, 260},  {13, 40, 129}, {1, 130, 2100},
+                              {40, 201, 1300}, {1, 1, 70000},  {700, 1, 300}};
   for (auto [m, n, k] : sizes) {
     for (int form = 0; form < 4; ++form) {
       CAPTURE(m, n, k, form);

@@ -1,9 +1,10 @@
-// One row times a matrix, as in the prediction of a single sample: bound by reading the matrix
-// once. Where that changes seldom it is laid out in the order in which it is read. In mixed
-// precision it is read as bfloat16 and summed as float32.
+// One row times a matrix, as in the prediction of a single sample, or a matrix times one column:
+// bound by reading the matrix once. Where that changes seldom it is laid out in the order in which
+// it is read. In mixed precision it is read as bfloat16 and summed as float32.
 #include <algorithm>
 #include <bit>
 #include <type_traits>
+#include <utility>
 
 #include "product/blas.h"
 #include "product/matmul.h"
@@ -144,8 +145,10 @@ void row_product(const T* a, int64_t depth, const B* b, int64_t step, int64_t co
 struct RowCut {
   explicit RowCut(const MatmulPlan& p) : n(p.n), k(p.k), blocks((n + kColumns - 1) / kColumns) {
     const int64_t most = std::max<int64_t>(1, k * std::min(n, kColumns) / kPart);
+    constexpr int64_t kFew = 16;  // columns that are long rows
     // A power of two is the same for every thread of two, four, ...
-    if (!p.transpose_b) depths = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
+    if (!p.transpose_b || n < kFew)
+      depths = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
   }
   int64_t first(int64_t depth) const { return k * depth / depths; }
   int64_t width(int64_t block) const { return std::min(kColumns, n - block * kColumns); }
@@ -192,13 +195,29 @@ class PackBlocks final : public Kernel {
   bool transposed_;
 };
 
+/// One column is a row of what is transposed, and a matrix times it that row times the transposed
+/// matrix.
+MatmulPlan as_row(MatmulPlan plan) {
+  if (plan.m != 1) {
+    std::swap(plan.m, plan.n);
+    plan.transpose_b = !plan.transpose_a, plan.transpose_a = false;
+  } else if (plan.n == 1) {
+    plan.transpose_b = true;
+  }
+  return plan;
+}
+
 template <class T>
 class RowMatmul final : public Kernel {
  public:
-  explicit RowMatmul(const Request& r) : plan_(r), cut_(plan_), dtype_(r.outputs[0].dtype) {}
+  explicit RowMatmul(const Request& r)
+      : plan_(as_row(MatmulPlan(r))),
+        cut_(plan_),
+        dtype_(r.outputs[0].dtype),
+        matrix_(MatmulPlan(r).m == 1 ? 1 : 0) {}
 
   Prepared prepare(int input) override {
-    if (input != 1) return {};
+    if (input != 1 || matrix_ != 1 || plan_.n == 1) return {};
     auto kernel = std::make_unique<PackBlocks<T>>(plan_);
     std::string form = row_form(plan_);
     is_packed_ = true, plan_.transpose_b = false, cut_ = RowCut(plan_);
@@ -225,10 +244,11 @@ class RowMatmul final : public Kernel {
     const int64_t j = block * RowCut::kColumns, width = cut_.width(block);
     T* out =
         (cut_.depths > 1 ? reinterpret_cast<T*>(a.scratch) + depth * plan_.n : a.out<T>(0)) + j;
-    const T *x = a.in<T>(0), *b = a.in<T>(1);
+    const T *x = a.in<T>(1 - matrix_), *b = a.in<T>(matrix_);
     if (plan_.transpose_b) {
-      direct_gemm<T>(
-          {false, true, 1, width, plan_.k, x, plan_.k, b + j * plan_.k, plan_.k, 0, out, plan_.n});
+      const int64_t q = cut_.first(depth), count = cut_.first(depth + 1) - q;
+      direct_gemm<T>({false, true, 1, width, count, x + q, plan_.k, b + j * plan_.k + q, plan_.k, 0,
+                      out, plan_.n});
     } else {
       multiply_block(cut_, x, b, is_packed_, block, depth, out);
     }
@@ -244,6 +264,7 @@ class RowMatmul final : public Kernel {
   MatmulPlan plan_;
   RowCut cut_;
   DType dtype_;
+  int matrix_;  ///< which of the inputs is no row
   bool is_packed_ = false;
 };
 
@@ -332,9 +353,10 @@ class HalfRowMatmul final : public Kernel {
 
 std::unique_ptr<Kernel> make_row_matmul(const Request& r) {
   const MatmulPlan plan(r);
-  if (plan.count() != 1 || plan.m != 1 || plan.flops() == 0) return nullptr;
+  const bool column = plan.n == 1 && plan.m != 1 && !plan.bias;
+  if (plan.count() != 1 || (plan.m != 1 && !column) || plan.flops() == 0) return nullptr;
   const bool half = r.inputs[0].dtype == DType::bfloat16 || PostOps(r.op).mixed != Mixed::no;
-  if (half) return plan.transpose_b ? nullptr : std::make_unique<HalfRowMatmul>(r);
+  if (half) return plan.transpose_b || column ? nullptr : std::make_unique<HalfRowMatmul>(r);
   switch (r.outputs[0].dtype) {
     case DType::float32:
       return std::make_unique<RowMatmul<float>>(r);

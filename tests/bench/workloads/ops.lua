@@ -11,6 +11,12 @@ local function plane() return cr.random.normal { 4096, 1024 } end
 local function integers(limit, ...)
   return ops.cast(cr.random.uniform({ ... }, 0, limit), "int32")
 end
+local function normal(...)
+  local shape = { ... }
+  return function() return cr.random.normal(shape) end
+end
+local function bytes() return ops.cast(cr.random.uniform({ 4096, 1024 }, 0, 255), "uint8") end
+local function below_one() return cr.random.uniform({ 4096, 1024 }, -1, 1) end
 --- Positive definite matrices.
 local function positive()
   local x = cr.random.normal { 2048, 16, 16 }
@@ -119,6 +125,60 @@ local rows = {
   { "solve_one", 4, ops.solve, function() return cr.random.normal { 512, 512 } end,
     function() return cr.random.normal { 512, 512 } end },
   { "random_normal", 16, function() return cr.random.normal { 4096, 1024 } end },
+  { "erf", 32, ops.erf, plane },
+  { "tan", 32, ops.tan, plane },
+  { "arcsin", 32, ops.arcsin, below_one },
+  { "arctan", 32, ops.arctan, plane },
+  { "sinh", 32, ops.sinh, plane },
+  { "arctan2", 48, ops.arctan2, plane, plane },
+  { "mod", 48, ops.mod, plane, plane },
+  { "power_2", 32, function(x) return ops.power(x, 2) end, plane },
+  { "bitwise_and", 48, ops.bitwise_and, function() return integers(100, 4096, 1024) end,
+    function() return integers(100, 4096, 1024) end },
+  { "greater_bytes", 12, ops.greater, bytes, bytes },
+  { "cast_from_bytes", 20, function(x) return ops.cast(x, "float32") end, bytes },
+  { "nansum", 16, function(x) return ops.nansum(x) end, plane },
+  { "norm_last", 16, function(x) return ops.norm(x, 2, 1) end, plane },
+  { "median", 4, function(x) return ops.median(x, 1) end, normal(1024, 1024) },
+  { "diff", 32, function(x) return ops.diff(x) end, plane },
+  { "outer", 16, ops.outer, normal(4096), normal(1024) },
+  { "matvec", 16, ops.matmul, plane, normal(1024) },
+  { "dot", 32, ops.dot, normal(4194304), normal(4194304) },
+  { "cdist", 16, ops.cdist, normal(2048, 64), normal(2048, 64) },
+  { "batch_norm", 32,
+    function(x, m, v, b, g) return ops.batch_normalization(x, m, v, -1, b, g) end,
+    normal(16, 64, 64, 64), normal(64), function() return ops.abs(normal(64)()) + 1 end,
+    normal(64), normal(64) },
+  { "layer_norm", 32, function(x, g, b) return ops.layer_normalization(x, g, b) end, plane,
+    normal(1024), normal(1024) },
+  { "arange", 16, function() return ops.arange(0, 4194304, 1, "float32") end },
+  { "eye", 16, function() return ops.eye(2048) end },
+  { "diag", 16, function(x) return ops.diag(x) end, normal(2048) },
+  { "tril", 32, function(x) return ops.tril(x) end, normal(2048, 2048) },
+  { "broadcast_column", 16, function(x) return ops.broadcast_to(x, { 4096, 1024 }) end,
+    normal(4096, 1) },
+  { "tile_narrow", 17, function(x) return ops.tile(x, { 1, 64 }) end, normal(65536, 1) },
+  { "stack_three", 24, function(x, y, z) return ops.stack({ x, y, z }, -1) end, normal(1048576),
+    normal(1048576), normal(1048576) },
+  { "concatenate_narrow", 16, function(x, y) return ops.concatenate({ x, y }, -1) end,
+    normal(262144, 3), normal(262144, 5) },
+  { "channels_first", 24, function(x) return ops.transpose(x, { 0, 3, 1, 2 }) end,
+    normal(16, 256, 256, 3) },
+  { "rot90", 32, function(x) return ops.rot90(x) end, normal(2048, 2048) },
+  { "pad_reflect", 32, function(x) return ops.pad(x, { { 0, 0 }, { 2, 2 } }, "reflect") end,
+    plane },
+  { "extract_patches", 24, function(x) return ops.image.extract_patches(x, { 8, 8 }) end,
+    normal(16, 256, 256, 3) },
+  { "slice_update", 36, function(x, u) return ops.slice_update(x, { 100, 100 }, u) end, plane,
+    normal(512, 512) },
+  { "segment_sum_flat", 16, function(x, i) return ops.segment_sum(x, i, 1000) end,
+    normal(2097152), function() return integers(1000, 2097152) end },
+  { "bincount_weights", 16, function(i, w) return ops.bincount(i, w) end,
+    function() return integers(1000, 2097152) end, normal(2097152) },
+  { "isin", 2, function(x, y) return ops.isin(x, y) end,
+    function() return integers(10000, 524288) end, function() return integers(10000, 1000) end },
+  { "fft_odd", 32, function(x, y) return ops.fft { x, y } end, normal(2048, 1000),
+    normal(2048, 1000) },
 }
 
 for _, row in ipairs(rows) do
