@@ -72,7 +72,7 @@ endfunction()
 
 # The same of a program that has headers of its own.
 function(crescent_group_sources target)
-  if(CRESCENT_SANITIZE)
+  if(CRESCENT_SANITIZE MATCHES address)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)

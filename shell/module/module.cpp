@@ -1,5 +1,7 @@
 #include "module.h"
 
+#include <mutex>
+
 #include "classes/building.h"
 #include "classes/lambda_callbacks.h"
 #include "classes/lambda_layer.h"
@@ -42,10 +44,9 @@ void set_library(lua_State* L, const char* name, const std::vector<CallablePtr>&
   lua_setfield(L, -2, name);
 }
 
-/// Once in a process; the metatables of a state are made when they are needed.
+/// The metatables of a state are made when they are needed.
 void fill_object_types() {
   ObjectTypes& types = object_types();
-  if (!types.empty()) return;
   const Type& object = add_object_type(types);
   add_model_types(types, add_layer_type(types, object));
   add_training_types(types, object);
@@ -55,6 +56,13 @@ void fill_object_types() {
   add_dataset_type(types, object);
 }
 
+/// What all states share: other threads read it while those of workers are opened.
+void begin_process() {
+  fill_object_types();
+  set_object_side({dress_object, root});
+  watch_tensor_memory(settle_roots);
+}
+
 void create_types(lua_State* L) {
   tensor_type().create(L, handle_key<Tensor>(), close_handle<Tensor>);
   variable_type().create(L, handle_key<Variable>(), close_handle<Variable>);
@@ -62,8 +70,6 @@ void create_types(lua_State* L) {
   node_type().create(L, handle_key<NodePtr>(), close_handle<NodePtr>);
   input_spec_type().create(L, handle_key<InputSpec>(), close_handle<InputSpec>);
   class_type().create(L, handle_key<ClassPtr>(), close_handle<ClassPtr>);
-  fill_object_types();
-  set_object_side({dress_object, root});
 }
 
 /// cr.Sequential: called like a class.
@@ -118,6 +124,8 @@ int open(lua_State* L) {
   static const CallablePtr clear = bound(
       "clear_session", &clear_session, {},
       "Names of layers count from 1 again; compiled programs and free memory are given back.");
+  static std::once_flag begun;
+  std::call_once(begun, begin_process);
   create_types(L);
   register_lambda_layer();
   register_lambda_callbacks();
@@ -150,7 +158,6 @@ int open(lua_State* L) {
   lua_setfield(L, -2, "_VERSION");
   set_reflection(L);
   run_scripts(L);
-  watch_tensor_memory(settle_roots);
   watch_cycles(L);
   return 1;
 }

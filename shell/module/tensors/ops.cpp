@@ -1,6 +1,8 @@
 // cr.ops: the functions of the registry's operations, loaded when one is called.
 #include "tensors/ops.h"
 
+#include <mutex>
+
 #include "crescent/operation.h"
 #include "tensors/control_flow.h"
 #include "tensors/transforms.h"
@@ -110,17 +112,24 @@ const std::vector<FunctionPtr>& functions() {
   return all;
 }
 
+/// Of an operation that was registered later; lives as long as the process.
+const Callable& later_function(const std::string& name) {
+  static std::mutex mutex;
+  static std::vector<FunctionPtr> later;
+  const std::lock_guard lock(mutex);
+  later.push_back(make_function(name));
+  return *later.back();
+}
+
 /// cr.ops.NAME of an operation that was registered later; others are not there.
 int index_ops(lua_State* L) {
-  static std::vector<FunctionPtr> later;
   const std::string name = text_of(L, 2);
   if (!registry().find(Operation::kKind, name)) {
     std::vector<std::string> known;
     for (const FunctionPtr& function : functions()) known.push_back(function->name());
     fail("cr.ops: no function '", name, "'", did_you_mean(name, known));
   }
-  later.push_back(make_function(name));
-  push_callable(L, *later.back());
+  push_callable(L, later_function(name));
   lua_pushvalue(L, -1);
   lua_setfield(L, 1, name.c_str());
   return 1;
