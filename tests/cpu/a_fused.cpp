@@ -150,23 +150,28 @@ TEST_CASE("a fused kernel says which memory may be shared") {
 TEST_CASE("what is compiled as one loop gives the bits of its steps") {
   const Machine machine(GENERATE(0, 1, 2));
   for (const Chain& chain : chains()) {
-    for (int64_t size : {7, 19, 5000}) {
-      CAPTURE(chain.steps.size(), chain.scalar.size(), size);
+    // An array, and rows of columns in which what is no stream repeats.
+    for (const Shape& shape : {Shape{7}, Shape{19}, Shape{5000}, Shape{9, 7}, Shape{3, 50, 33},
+                               Shape{400, 96}, Shape{40, 512}}) {
+      CAPTURE(chain.steps.size(), chain.scalar.size(), shape);
       Fused op;
-      op.shape = {size};
+      op.shape = shape;
       op.steps.assign(chain.steps.begin(), chain.steps.end());
       op.outputs.assign(chain.outputs.begin(), chain.outputs.end());
       std::vector<Array> inputs;
       TensorSpecs in;
-      for (bool is_scalar : chain.scalar) {
-        const auto seed = static_cast<unsigned>(inputs.size());
-        inputs.push_back(random(is_scalar ? Shape{} : op.shape, DType::float32, seed, 0.1, 1));
+      for (size_t i = 0; i < chain.scalar.size(); ++i) {
+        const Shape repeated = shape.rank() > 1 && chain.rows ? Shape{shape[-1]} : shape,
+                    of_input = chain.scalar[i]    ? Shape{}
+                               : chain.streams[i] ? shape
+                                                  : repeated;
+        inputs.push_back(random(of_input, DType::float32, static_cast<unsigned>(i), 0.1, 1));
         in.push_back(inputs.back().spec);
       }
       const Options options;
       TensorSpecs out(op.outputs.size(), {DType::float32, op.shape});
       const auto one = make_kernel({op, in, out, options});
-      CHECK(one->flops() == static_cast<double>(size));  // a step an element
+      CHECK(one->flops() == static_cast<double>(shape.size()));  // a step an element
       const Outcome got = run(*one, inputs, out, 2);
 
       Fused single = op;  // whose steps are all seen
@@ -176,7 +181,7 @@ TEST_CASE("what is compiled as one loop gives the bits of its steps") {
         single.outputs.push_back(first + static_cast<int>(i));
       out.resize(op.steps.size(), {DType::float32, op.shape});
       const auto many = make_kernel({single, in, out, options});
-      CHECK(many->flops() > static_cast<double>(size));
+      CHECK(many->flops() > static_cast<double>(shape.size()));
       const Outcome want = run(*many, inputs, out, 2);
       for (size_t o = 0; o < op.outputs.size(); ++o)
         CHECK((got.bits[o] == want.bits[static_cast<size_t>(op.outputs[o] - first)]));

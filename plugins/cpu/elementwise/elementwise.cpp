@@ -374,6 +374,25 @@ void Elementwise::assign_slots() {
   }
 }
 
+/// The period of all inputs that are no streams, if the run can go through rows of it; else 0.
+int64_t Elementwise::columns_of(const Run& run) const {
+  int64_t columns = 0;
+  for (size_t i = 0; i < run.inputs.size() && run.chain->rows; ++i) {
+    const Register& r = registers_[static_cast<size_t>(run.inputs[i])];
+    if (r.source == Source::memory && run.chain->streams[i]) continue;
+    const int64_t period = r.source == Source::periodic ? r.broadcast.period() : 0;
+    if (period == 0 || run.chain->streams[i] || (columns > 0 && period != columns)) return 0;
+    columns = period;
+  }
+  return columns;
+}
+
+/// Elements of a register that repeats, for a block that begins anywhere in it.
+int64_t Elementwise::written_out(const Register& r) const {
+  const int64_t period = r.broadcast.period();
+  return period + (has_rows_ ? period : std::min(block_, size_));
+}
+
 /// Block length, work of a part, and the memory that repeating inputs are written out to.
 void Elementwise::lay_out() {
   size_t arrays = 0, periodic = 0;
@@ -397,7 +416,9 @@ void Elementwise::lay_out() {
   bool round =
       std::any_of(steps_.begin(), steps_.end(), [](const Step& s) { return s.round != nullptr; });
   size_t slots = static_cast<size_t>(slots_) * slot_bytes_ + (round ? 2 : 0);
-  if (slots == 0 && periodic == 0) {
+  has_rows_ = steps_.size() == 1 && steps_[0].run >= 0 && columns_of(runs_[0]) > 0;
+  if (has_rows_) runs_[0].columns = columns_of(runs_[0]);
+  if (slots == 0 && (periodic == 0 || has_rows_)) {
     block_ = 8 * kLargestBlock;
   } else if (slots == 0) {  // what repeats is to stay in the cache
     block_ = std::min<int64_t>(
@@ -410,8 +431,7 @@ void Elementwise::lay_out() {
   for (int i : periodic_) {
     Register& r = registers_[static_cast<size_t>(i)];
     r.periodic_offset = scratch_bytes_;
-    size_t elements = static_cast<size_t>(std::min(block_, size_) + r.broadcast.period());
-    scratch_bytes_ += (elements * r.bytes() + 63) / 64 * 64;
+    scratch_bytes_ += (static_cast<size_t>(written_out(r)) * r.bytes() + 63) / 64 * 64;
   }
   for (Scatter& s : scatters_) {
     s.offset = scratch_bytes_;

@@ -82,6 +82,7 @@ class Elementwise final : public Kernel {
   struct Run {  ///< of a chain
     const Chain* chain;
     std::vector<int> inputs, outputs;
+    int64_t columns = 0;  ///< of rows that it goes through; 0: no rows
   };
   struct Step {
     UnaryLoop unary = nullptr, round = nullptr;  ///< round: to half width and back
@@ -120,6 +121,8 @@ class Elementwise final : public Kernel {
   void each_result(const Step& step, F&& f) const;
   void add_results(const std::vector<int>& outputs, const Request& request);
   void assign_slots();
+  int64_t columns_of(const Run& run) const;
+  int64_t written_out(const Register& r) const;
   void lay_out();
   void run_cells(const Arguments& a, Cells& cells) const;
   void write_periodic(const Arguments& a) const;
@@ -132,9 +135,11 @@ class Elementwise final : public Kernel {
                 std::byte* to) const;
   void fetch_ahead(const Arguments& a, int64_t begin, int64_t n, int except) const;
   void store(const Arguments& a, int64_t begin, int64_t n, const Block& block) const;
+  void execute(const Run& run, std::byte* const* registers, int64_t n) const;
   void execute(const Step& step, std::byte* const* registers, size_t n) const;
 
   int64_t size_ = 0, block_ = 0, grain_ = 0;
+  bool has_rows_ = false;  ///< nothing but a run of rows
   std::vector<Register> registers_;
   std::vector<Step> cell_steps_, steps_;
   std::vector<Run> runs_;

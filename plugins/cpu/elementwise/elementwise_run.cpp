@@ -18,15 +18,24 @@ struct Elementwise::Block {
   alignas(64) std::byte memory[kStackBytes];
 };
 
+/// What repeats is read from where the first row begins: rows need not be whole ones of the input.
+void Elementwise::execute(const Run& run, std::byte* const* registers, int64_t n) const {
+  const void* inputs[kMostChainInputs];
+  void* outputs[kMostChainInputs];
+  const int64_t rows = run.columns > 0 ? n / run.columns : 0, done = rows * run.columns;
+  auto place = [&](int64_t at) {
+    for (size_t i = 0; i < run.inputs.size(); ++i)
+      inputs[i] = registers[run.inputs[i]] + (run.chain->streams[i] ? at * 4 : 0);
+    for (size_t i = 0; i < run.outputs.size(); ++i) outputs[i] = registers[run.outputs[i]] + at * 4;
+  };
+  place(0);
+  if (rows > 0) run.chain->rows(inputs, outputs, rows, run.columns), place(done);
+  if (done < n) run.chain->loop(inputs, outputs, static_cast<size_t>(n - done));
+}
+
 void Elementwise::execute(const Step& step, std::byte* const* registers, size_t n) const {
-  if (step.run >= 0) {
-    const Run& run = runs_[static_cast<size_t>(step.run)];
-    const void* inputs[kMostChainInputs];
-    void* outputs[kMostChainInputs];
-    for (size_t i = 0; i < run.inputs.size(); ++i) inputs[i] = registers[run.inputs[i]];
-    for (size_t i = 0; i < run.outputs.size(); ++i) outputs[i] = registers[run.outputs[i]];
-    return run.chain->loop(inputs, outputs, n);
-  }
+  if (step.run >= 0)
+    return execute(runs_[static_cast<size_t>(step.run)], registers, static_cast<int64_t>(n));
   auto at = [&](int i) { return registers[step.args[static_cast<size_t>(i)]]; };
   std::byte* result = registers[step.result];
   if (step.binary) return step.binary(at(0), at(1), result, n);
@@ -58,8 +67,7 @@ void Elementwise::write_periodic(const Arguments& a) const {
   for (int i : periodic_) {
     const Register& r = registers_[static_cast<size_t>(i)];
     const size_t period = static_cast<size_t>(r.broadcast.period()) * r.bytes();
-    const size_t total =
-        (static_cast<size_t>(std::min(block_, size_) + r.broadcast.period())) * r.bytes();
+    const size_t total = static_cast<size_t>(written_out(r)) * r.bytes();
     std::byte* to = a.scratch + r.periodic_offset;
     std::memcpy(to, a.inputs[r.input], std::min(period, total));
     for (size_t done = period; done < total; done *= 2)

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "elementwise/evaluate-inl.h"
+#include "vectors/columns-inl.h"
 #include "vectors/loops.h"
 
 #ifndef CRESCENT_CPU_LOOPS_CHAIN_ONCE
@@ -24,6 +25,7 @@ constexpr FusedStep chain_step(BinaryKind kind, int a, int b) {
 
 /// m += (g - m) s; v += (g^2 - v) t; w -= m rate / (sqrt(v) + epsilon).
 struct AdamChain {
+  static constexpr bool kHasRows = false;
   static constexpr int kG = 0, kM = 1, kS = 2, kV = 3, kT = 4, kEpsilon = 5, kRate = 6, kW = 7,
                        kInputs = 8;
   static constexpr std::array<bool, kInputs> kScalar = {false, false, true, false,
@@ -42,6 +44,7 @@ struct AdamChain {
 
 /// The same of w - w rate decay.
 struct AdamWChain {
+  static constexpr bool kHasRows = false;
   static constexpr int kW = 0, kOwnRate = 1, kDecay = 2, kG = 3, kM = 4, kS = 5, kV = 6, kT = 7,
                        kEpsilon = 8, kRate = 9, kInputs = 10;
   static constexpr std::array<bool, kInputs> kScalar = {false, true,  true, false, false,
@@ -68,6 +71,7 @@ struct AdamWChain {
 
 /// d = g - m; m += d s; w -= rate sign(m before + d t).
 struct LionChain {
+  static constexpr bool kHasRows = false;
   static constexpr int kG = 0, kM = 1, kS = 2, kT = 3, kRate = 4, kW = 5, kInputs = 6;
   static constexpr std::array<bool, kInputs> kScalar = {false, false, true, true, true, false};
   static constexpr std::array<bool, kInputs> kStreams = {true, true, false, false, false, true};
@@ -81,6 +85,7 @@ struct LionChain {
 
 /// v += (g^2 - v) s; w -= rate g / sqrt(v + epsilon).
 struct RmsPropChain {
+  static constexpr bool kHasRows = false;
   static constexpr int kG = 0, kV = 1, kS = 2, kEpsilon = 3, kRate = 4, kW = 5, kInputs = 6;
   static constexpr std::array<bool, kInputs> kScalar = {false, false, true, true, true, false};
   static constexpr std::array<bool, kInputs> kStreams = {true, true, false, false, false, true};
@@ -102,6 +107,7 @@ struct NormalizationChain {
   static constexpr int kX = 0, kMean = 1, kRstd = 2, kGamma = 3, kBeta = 4, kAddend = 5,
                        kAdds = addend != Addend::none, kInputs = 5 + kAdds, kResult = kInputs + 3;
   static constexpr std::array<bool, kInputs> kScalar = {};
+  static constexpr bool kHasRows = true;
   static constexpr auto kStreams = [] {
     std::array<bool, kInputs> streams{};
     streams[kX] = true;
@@ -167,10 +173,52 @@ void loop(const void* const* in, void* const* out, size_t n) {
                     std::make_index_sequence<Chain::kOutputs.size()>());
 }
 
+template <class Chain, size_t... i>
+void chain_rows(const void* const* in, void* const* out, int64_t rows, int64_t columns,
+                std::index_sequence<i...>) {
+  const hn::ScalableTag<float> d;
+  using V = hn::Vec<decltype(d)>;
+  constexpr size_t kInputs = Chain::kInputs;
+  const float* from[kInputs];
+  for (size_t k = 0; k < kInputs; ++k) from[k] = static_cast<const float*>(in[k]);
+  float* to = static_cast<float*>(out[0]);
+  const int64_t ahead = further<float>(columns);
+  for_columns(d, columns, [&](auto n, auto load, auto store, auto fetch) HWY_ATTR {
+    V same[n][kInputs];
+    for (int v = 0; v < n; ++v) {
+      for (size_t k = 0; k < kInputs; ++k) same[v][k] = load(from[k], v);
+    }
+    for (int64_t at = 0; at < rows * columns; at += columns) {
+      for (int v = 0; v < n; ++v) {
+        V r[kInputs + sizeof...(i)];
+        for (size_t k = 0; k < kInputs; ++k) {
+          if (Chain::kStreams[k]) fetch(from[k] + ahead + at, v);
+          r[k] = Chain::kStreams[k] ? load(from[k] + at, v) : same[v][k];
+        }
+        ((r[kInputs + i] = evaluate_step<Chain, i>(d, r)), ...);
+        store(r[Chain::kOutputs[0]], to + at, v);
+      }
+    }
+  });
+}
+
+template <class Chain>
+void rows(const void* const* in, void* const* out, int64_t rows, int64_t columns) {
+  chain_rows<Chain>(in, out, rows, columns, std::make_index_sequence<Chain::kSteps.size()>());
+}
+
+template <class Chain>
+constexpr auto rows_of() -> decltype(&rows<Chain>) {
+  if constexpr (Chain::kHasRows)
+    return rows<Chain>;
+  else
+    return nullptr;
+}
+
 template <class... Rows>
 std::span<const Chain> table() {
-  static constexpr std::array<Chain, sizeof...(Rows)> kRows = {
-      Chain{Rows::kSteps, Rows::kScalar, Rows::kOutputs, loop<Rows>}...};
+  static constexpr std::array<Chain, sizeof...(Rows)> kRows = {Chain{
+      Rows::kSteps, Rows::kScalar, Rows::kOutputs, loop<Rows>, Rows::kStreams, rows_of<Rows>()}...};
   return kRows;
 }
 

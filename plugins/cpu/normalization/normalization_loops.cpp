@@ -8,47 +8,12 @@
 #define HWY_TARGET_INCLUDE "normalization/normalization_loops.cpp"
 #include <hwy/foreach_target.h>
 
-#include "vectors/vector-inl.h"
+#include "vectors/columns-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
-
-/// f(n, load, store, fetch) over all columns, n vectors at a time: load(row, v) is vector v < n of
-/// a row, store(x, row, v) writes it, fetch(row, v) asks for it. What is the same for all rows
-/// stays in registers, and rows are read as they lie in memory.
-template <class D, class F>
-HWY_INLINE void for_columns(D d, int64_t columns, F&& f) {
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t i = 0;
-  auto group = [&](auto n) HWY_ATTR {
-    for (; i + n * lanes <= columns; i += n * lanes) {
-      f(
-          n,
-          [d, i, lanes](const auto* row, int v) HWY_ATTR { return load(d, row + i + v * lanes); },
-          [d, i, lanes](hn::Vec<D> x, auto* row, int v)
-              HWY_ATTR { store(x, d, row + i + v * lanes); },
-          [i, lanes](const auto* row, int v) { __builtin_prefetch(row + i + v * lanes); });
-    }
-  };
-  group(std::integral_constant<int, 4>()), group(std::integral_constant<int, 2>());
-  for_vectors(d, columns - i, [&](auto load, auto store) HWY_ATTR {
-    f(
-        std::integral_constant<int, 1>(),
-        [load, i](const auto* row, int) HWY_ATTR { return load(row + i); },
-        [store, i](hn::Vec<D> x, auto* row, int) HWY_ATTR { store(x, row + i); },
-        [i](const auto* row, int) { __builtin_prefetch(row + i); });
-  });
-}
-
-/// Elements to the row that is asked for some rows ahead: one of a few lines is over before the
-/// machine sees the next one coming.
-template <class T>
-HWY_INLINE int64_t further(int64_t columns) {
-  constexpr int64_t kAhead = 4096 / sizeof(T);
-  return std::max<int64_t>(1, kAhead / columns) * columns;
-}
 
 template <class T, class S = Computed<T>>
 void moments(const Rows<T>& block, S* mean, S* deviation) {
@@ -155,11 +120,12 @@ void gradient(const Rows<T>& block, const T* dy, const S* mean, const S* scale, 
   });
 }
 
-/// The same for a whole row.
+/// Asks for a row some rows ahead: one of a few lines is over before the machine sees the next one
+/// coming.
 template <class T>
 HWY_INLINE void fetch_row_ahead(const T* row, int64_t columns) {
-  constexpr int64_t kLine = 64 / sizeof(T);
-  const T* later = row + further<T>(columns);
+  constexpr int64_t kAhead = 4096 / sizeof(T), kLine = 64 / sizeof(T);
+  const T* later = row + std::max<int64_t>(1, kAhead / columns) * columns;
   for (int64_t i = 0; i < columns; i += kLine) __builtin_prefetch(later + i);
 }
 

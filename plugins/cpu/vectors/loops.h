@@ -44,6 +44,10 @@ struct Chain {
   std::span<const bool> scalar;  ///< per input: a single number
   std::span<const int> outputs;  ///< registers
   void (*loop)(const void* const* inputs, void* const* outputs, size_t n);
+  std::span<const bool> streams;  ///< per input: an array as long as the outputs
+  /// The same over rows, for each of which the inputs that are no streams are read again: they stay
+  /// in registers. Null where there are none.
+  void (*rows)(const void* const* inputs, void* const* outputs, int64_t rows, int64_t columns);
 };
 std::span<const Chain> chains();
 
