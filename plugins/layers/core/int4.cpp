@@ -159,6 +159,8 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     for (int64_t first = 0; first < matrix.dim(axis); first += *block_) {
       const Tensor block = ops::slice_axis(matrix, axis, first, first + *block_);
       Tensor least = ops::min(block, {axis}, true), most = ops::max(block, {axis}, true);
+      if (block.dim(axis) < *block_)  // Keras fills the last one up with zeros
+        least = ops::minimum(least, 0), most = ops::maximum(most, 0);
       const Tensor flat = ops::equal(least, most);
       least = ops::where(flat, least - 1.0, least), most = ops::where(flat, most + 1.0, most);
       scales.push_back((most - least + kEpsilon) / static_cast<double>(kHighest - kLowest));
