@@ -89,7 +89,7 @@ for _, ending in ipairs { ".h5", ".keras" } do
   local again = cr.models.load_model(path)
   check.near(again:predict(x), model:predict(x))
   assert(again.layers[3].dtype_policy == "int8_from_float32")
-  check.fails(function() again:save(path, { target = "keras2" }) end, "no weights of few bits")
+  check.fails(function() again:save(path .. ".h5", { target = "keras2" }) end, "of few bits")
   os.remove(path)
 end
 local chosen = build()
