@@ -8,12 +8,11 @@ namespace crescent {
 /// The two matrices beside a weight (..., columns): a (..., rank) and b (rank, columns).
 class LoraAdapter final : public Layer {
  public:
-  LoraAdapter(const Layer& owner, const Variable& weight, int64_t rank, double scale,
-              const Ref<Initializer>& a, const Ref<Initializer>& b)
+  LoraAdapter(const Layer& owner, const Variable& weight, const Shape& shape, int64_t rank,
+              double scale, const Ref<Initializer>& a, const Ref<Initializer>& b)
       : scale_(scale) {
     set_name("lora");
     policy_ = owner.policy();
-    const Shape& shape = weight.shape();
     a_ = matrix(owner, weight, "a", shape.slice(0, -1).concat({rank}), a);
     b_ = matrix(owner, weight, "b", {rank, shape[-1]}, b);
     for (const Variable& made : {a_, b_}) track(made);
@@ -68,7 +67,7 @@ class LoraLayer : public Base {
            "layer, remove the `", weight, "_constraint` argument.");
     rank_ = rank;
     alpha_ = alpha.value_or(static_cast<double>(rank));
-    adapter_ = std::make_shared<LoraAdapter>(*this, adapted(), rank,
+    adapter_ = std::make_shared<LoraAdapter>(*this, adapted(), adapted_shape(), rank,
                                              *alpha_ / static_cast<double>(rank), a, b);
     adapter_->set_trainable(this->trainable());
     this->track(adapter_);
@@ -78,13 +77,24 @@ class LoraLayer : public Base {
   /// Adds what the adapter learned to the weight, which is trained again; the adapter is gone.
   void merge_lora() {
     if (!adapter_) fail("there is no adapter to merge: lora is not enabled");
-    adapted().assign(adapted() + adapter_->change());
+    const Variables own = adapted_variables();
+    const Tensors merged = merged_values();
+    for (size_t i = 0; i < own.size(); ++i) own[i].assign(merged[i]);
     this->untrack(adapter_);
     adapter_.reset();
     rank_.reset();
     alpha_.reset();
-    adapted().set_trainable(true);
+    adapted().set_trainable(is_floating(adapted().dtype()));
     this->structure_changed();
+  }
+  /// What merge_lora() would make of the variables that the weight is kept in, by their names.
+  Dict merged_weights() const {
+    Dict merged;
+    const Variables own = adapter_ ? adapted_variables() : Variables();
+    const Tensors values = adapter_ ? merged_values() : Tensors();
+    for (size_t i = 0; i < own.size(); ++i)
+      merged.set(own[i].name(), Codec<Tensor>::encode(values[i]));
+    return merged;
   }
   bool has_lora() const { return adapter_ != nullptr; }
 
@@ -98,6 +108,8 @@ class LoraLayer : public Base {
         .field("lora_alpha", &LoraLayer::alpha_,
                "The adapter's part is multiplied by lora_alpha / lora_rank; null: by 1.")
         .omit_null()
+        .property("merged_weights", &LoraLayer::merged_weights,
+                  "With an adapter: values of the adapted weight as merge_lora would leave them.")
         .property("lora_enabled", &LoraLayer::has_lora, "Whether there is an adapter.")
         .method("enable_lora", &LoraLayer::enable_lora,
                 "Freezes the weight and trains an adapter of low rank beside it (LoRA).")
@@ -112,6 +124,10 @@ class LoraLayer : public Base {
   /// The weight, and what its user chose for it. Called when the layer is built.
   virtual const Variable& adapted() const = 0;
   virtual const WeightRules& adapted_rules() const = 0;
+  virtual Shape adapted_shape() const { return adapted().shape(); }
+  /// What it is kept in, and that with what the adapter adds.
+  virtual Variables adapted_variables() const { return {adapted()}; }
+  virtual Tensors merged_values() const { return {adapted() + adapter_->change()}; }
   /// Last step of build.
   void build_lora() {
     if (!rank_) return;

@@ -12,7 +12,6 @@ Tensor product(const Tensor& x, const Tensor& y) {
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
   const auto [x, y] = promoted(a, b);
-  if (x.dtype() == DType::int8) return ops::matmul(at_least_int32(x), at_least_int32(y));
   return product(x, y);
 }
 
@@ -47,7 +46,7 @@ Tensor contract(const Tensor& a, const Tensor& b, std::vector<int> of_a, std::ve
   const auto size = [](const Shape& shape) { return shape.is_known() ? shape.size() : -1; };
   const Tensor left = ops::reshape(ops::transpose(x, order_a), {size(rows), summed});
   const Tensor right = ops::reshape(ops::transpose(y, order_b), {summed, size(columns)});
-  return ops::reshape(product(left, right), rows.concat(columns));
+  return ops::cast(ops::reshape(ops::matmul(left, right), rows.concat(columns)), x.dtype());
 }
 
 Tensor tensordot(const Tensor& a, const Tensor& b, const Value& axes) {

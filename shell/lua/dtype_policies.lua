@@ -3,8 +3,26 @@
 -- {dtype = cr.dtype_policies.DTypePolicy "mixed_bfloat16"}).
 local cr, shell = ...
 local policies = {}
+local narrow = { int8 = true, int4 = true }
+local policy_named
 
-local function policy_named(name)
+--- Of weights in few bits ("int8"), and all else as the policy `source` has it.
+local function quantized_policy(mode, source)
+  local policy = policy_named(source)
+  if not narrow[mode:match "^[^/]*"] then
+    shell.fail("no way to keep weights in few bits is '", mode, "'")
+  end
+  return {
+    class_name = mode:find "^int4/" and "Int4DTypePolicy" or "QuantizedDTypePolicy",
+    config = { mode = mode, source_name = policy.name }, name = mode .. "_from_" .. policy.name,
+    compute_dtype = policy.compute_dtype, variable_dtype = policy.variable_dtype,
+    quantization_mode = mode:match "^[^/]+",
+  }
+end
+
+function policy_named(name)
+  local mode, source = name:match "^(.-)_from_(.+)$"
+  if mode then return quantized_policy(mode, source) end
   local compute = name:match "^mixed_(.+)$" or name
   local dtype = cr.zeros({}, compute).dtype
   if compute ~= name and dtype ~= "bfloat16" and dtype ~= "float16" then
@@ -22,6 +40,15 @@ policies.DTypePolicy = shell.define("DTypePolicy",
 }, function(name) return policy_named(name or cr.config.dtype_policy()) end)
 policies.FloatDTypePolicy = policies.DTypePolicy
 
+for _, class in ipairs { "QuantizedDTypePolicy", "Int4DTypePolicy" } do
+  policies[class] = shell.define(class,
+    "The policy of layers that keep their largest weight in few bits.", {
+    { name = "mode", type = "a text", doc = "\"int8\"." },
+    { name = "source_name", type = "a text",
+      doc = "The policy for all else; nil: that of layers which are made now." },
+  }, function(mode, source) return quantized_policy(mode, source or cr.config.dtype_policy()) end)
+end
+
 --- The policy of a name, a table of its own, or nil for that of layers which are made now.
 function policies.get(identifier)
   if type(identifier) == "table" then return policies.deserialize(identifier) end
@@ -29,7 +56,11 @@ function policies.get(identifier)
 end
 
 function policies.deserialize(config)
-  local name = type(config) == "table" and (config.name or config.config and config.config.name)
+  local given = type(config) == "table" and (config.config or config) or {}
+  if given.mode then
+    return quantized_policy(given.mode, given.source_name or cr.config.dtype_policy())
+  end
+  local name = type(config) == "table" and config.name or given.name
   if not name then
     shell.fail("dtype_policies: expected the configuration of a policy, got ", cr.show(config))
   end
@@ -37,7 +68,7 @@ function policies.deserialize(config)
 end
 
 function policies.serialize(policy)
-  return { class_name = "DTypePolicy", config = { name = policy.name } }
+  return { class_name = policy.class_name, config = policy.config }
 end
 
 return policies

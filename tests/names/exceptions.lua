@@ -30,8 +30,8 @@ except("methods", "variables are not state to hand around: programs read and wri
 except("methods", "files are written by formats, not by objects", [[
   load_own_variables save_own_variables build_from_config get_build_config compile_from_config get_compile_config ]])
 except("methods", "from_config is a method of the class", "from_config")
-except("methods", "weights of fewer bits are not supported", [[
-  quantization_mode quantized_build quantized_call get_quantization_layer_structure ]])
+except("methods", "what quantize() is made of: a layer's own business",
+  "quantized_build quantized_call get_quantization_layer_structure")
 except("methods", "steps are compiled anew by themselves when a model has changed", [[
   jit_compile make_predict_function make_test_function make_train_function ]])
 except("methods of losses.Loss", "what it computes in is that of the predictions", "dtype")
@@ -51,7 +51,7 @@ except("options", "the order is that of the class", "losses.circle.remove_diagon
 except("options", "the metric has no axis: it is the loss' function there",
   "metrics.binary_crossentropy.axis")
 except("options", "the same initializer, by its other name", "layers.PReLU.alpha_initializer")
-except("options", "weights of fewer bits are not supported",
+except("options", "weights are not quantized by GPTQ",
   "layers.EinsumDense.gptq_unpacked_column_size")
 except("options", "that of every layer, which has a default", [[
   layers.SpatialDropout1D.dtype layers.SpatialDropout2D.dtype layers.SpatialDropout3D.dtype ]])
@@ -60,8 +60,8 @@ except("options", "random unless told: nothing is downloaded", "applications.*.w
 except("config", "epochs and steps are what fit is told",
   "max_epochs max_steps_per_epoch set_max_epochs set_max_steps_per_epoch")
 except("utils", "batches come from functions, coroutines and datasets", "PyDataset Sequence")
-except("dtype_policies", "there is no quantization", [[
-  AWQDTypePolicy GPTQDTypePolicy Int4DTypePolicy QuantizedDTypePolicy QuantizedFloat8DTypePolicy ]])
+except("dtype_policies", "weights are kept in 8 bits and 4, by their largest magnitudes",
+  "AWQDTypePolicy GPTQDTypePolicy QuantizedFloat8DTypePolicy")
 except("dtype_policies", "each layer takes a policy of its own", "DTypePolicyMap")
 except("saving", "crescent inspect and crescent convert look into files and change them",
   "KerasFileEditor")

@@ -112,6 +112,7 @@ void Layer::set_trainable(bool on) {
 
 // ---- weights
 
+/// One that is added to a layer that is built takes the place of another of that name.
 Variable Layer::add_weight(const std::string& name, const Shape& shape,
                            const Ref<Initializer>& initializer, const WeightOptions& options) {
   if (!shape.is_known())
@@ -129,6 +130,8 @@ Variable Layer::add_weight(const std::string& name, const Shape& shape,
                               options.constraint});
   LayerAccess::ensure_name(*this);
   variable.set_path(name_ + "/" + name);
+  for (Variables* own : {&own_trainable_, &own_fixed_})
+    if (built_) std::erase_if(*own, [&](const Variable& v) { return v.name() == name; });
   track(variable);
   return variable;
 }

@@ -1,4 +1,7 @@
-// DTypePolicy: "float32", or "mixed_bfloat16" for half-width computation on float32 variables.
+// DTypePolicy: "float32", "mixed_bfloat16" for half-width computation on float32 variables, or
+// "int8_from_float32" for layers that keep their largest weight in few bits, and the rest as the
+// policy that is named last.
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -31,11 +34,42 @@ DefaultPolicy& default_one() {
   return policy;
 }
 
+constexpr std::string_view kFrom = "_from_", kFewBits[] = {"int8", "int4", "float8", "gptq", "awq"};
+
+/// The policy for the rest, of a name that begins with "int8" or "int4/128".
+DTypePolicy with_few_bits(std::string_view mode, std::string_view source) {
+  const std::string_view word = mode.substr(0, mode.find('/'));
+  if (std::find(std::begin(kFewBits), std::end(kFewBits), word) == std::end(kFewBits))
+    fail("dtype policy \"", mode, kFrom, source,
+         "\": expected int8, int4, float8, gptq or awq, got ", word);
+  DTypePolicy policy = DTypePolicy::named(source);
+  if (policy.name.find(kFrom) != std::string::npos || !is_floating(policy.compute))
+    fail("dtype policy \"", mode, kFrom, source, "\": expected floats such as \"float32\", got ",
+         source);
+  policy.name = concat(mode, kFrom, source);
+  return policy;
+}
+
+/// Of the configuration of a policy.
+DTypePolicy configured(const Dict& config) {
+  const auto text = [&](const char* key) {
+    const Value* found = config.find(key);
+    return found && found->is_string() ? found->as_string() : std::string();
+  };
+  if (const std::string mode = text("mode"); !mode.empty())
+    return with_few_bits(
+        mode, config.contains("source_name") ? text("source_name") : default_policy().name);
+  if (text("name").empty()) fail("expected ", Codec<DTypePolicy>::type(), ", got ", Value(config));
+  return DTypePolicy::named(text("name"));
+}
+
 }  // namespace
 
 DTypePolicy DTypePolicy::named(std::string_view name) {
   if (name == "mixed_bfloat16") return {std::string(name), DType::bfloat16, DType::float32};
   if (name == "mixed_float16") return {std::string(name), DType::float16, DType::float32};
+  if (const size_t from = name.find(kFrom); from != name.npos)
+    return with_few_bits(name.substr(0, from), name.substr(from + kFrom.size()));
   const DType dtype = dtype_named(name);
   return {std::string(name), dtype, dtype};
 }
@@ -45,11 +79,18 @@ DTypePolicy Codec<DTypePolicy>::decode(const Value& value) {
   if (value.is_string()) return DTypePolicy::named(value.as_string());
   if (!value.is_dict()) fail("expected ", type(), ", got ", value);
   const Value* config = value.as_dict().find("config");
-  const Value* name = config && config->is_dict() ? config->as_dict().find("name") : nullptr;
-  if (!name || !name->is_string()) fail("expected ", type(), ", got ", value);
-  return DTypePolicy::named(name->as_string());
+  if (!config || !config->is_dict()) fail("expected ", type(), ", got ", value);
+  return configured(config->as_dict());
 }
-Value Codec<DTypePolicy>::encode(const DTypePolicy& policy) { return policy.name; }
+/// A name; of few bits as Keras has it, where the mode and the source are apart.
+Value Codec<DTypePolicy>::encode(const DTypePolicy& policy) {
+  const size_t from = policy.name.find(kFrom);
+  if (from == policy.name.npos) return policy.name;
+  const std::string mode = policy.name.substr(0, from);
+  return Dict{
+      {"class_name", mode.starts_with("int4/") ? "Int4DTypePolicy" : "QuantizedDTypePolicy"},
+      {"config", Dict{{"mode", mode}, {"source_name", policy.name.substr(from + kFrom.size())}}}};
+}
 std::string Codec<DTypePolicy>::type() { return "a dtype or a policy such as \"mixed_bfloat16\""; }
 
 const DTypePolicy& default_policy() { return default_one().get(); }

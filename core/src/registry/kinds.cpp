@@ -12,6 +12,7 @@ constexpr KindInfo kKinds[] = {
     {"initializer", "initializers", "Initializer", "How weights start."},
     {"regularizer", "regularizers", "Regularizer", "Penalties on weights and outputs."},
     {"constraint", "constraints", "Constraint", "Projections of weights after updates."},
+    {"quantizer", "quantizers", nullptr, "How layers keep weights in fewer bits."},
     {"loss", "losses", "Loss", "What training makes small."},
     {"metric", "metrics", "Metric", "What is measured on the way."},
     {"optimizer", "optimizers", "Optimizer", "How gradients change weights."},

@@ -39,7 +39,7 @@ class CodeSearch {
   void look_at_object(const Dict& object) {
     const std::string name = class_of(object);
     const Info info = find_class(name);
-    const bool is_data = name.starts_with("__");  // a slice or tensor among constants
+    const bool is_data = name.starts_with("__") || is_policy(name);  // slices, tensors, dtypes
     if (!is_data && is_code(info)) add(name);
     for (const DictEntry& entry : config_of(object)) {
       const Field* field = info ? info->schema.find(entry.key) : nullptr;

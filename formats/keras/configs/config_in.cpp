@@ -301,7 +301,9 @@ Value ConfigIn::plain_object(const Dict& object, const Expected& expected) const
   if (name == "__lambda__")
     fail("the file holds a Python lambda; code is never loaded from a file");
   if (name == "function" && text_at(object, "config")) return object.at("config");
-  if (name == "DTypePolicy" || name == "Policy") return config.at("name");
+  if (is_policy(name))
+    return config.contains("name") ? config.at("name")
+                                   : Codec<DTypePolicy>::encode(Codec<DTypePolicy>::decode(object));
   if (name == "__tuple__") return nested(object.at("items"), expected);
   if (name == "__numpy__" || name == "__tensor__") return config.at("value");
   if (text_at(config, "fn") && name.ends_with("Wrapper")) return wrapped_function(config, expected);

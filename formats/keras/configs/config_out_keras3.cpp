@@ -24,7 +24,8 @@ constexpr Module kModules[] = {{"layer", "keras.layers"},
                                {"optimizer", "keras.optimizers"},
                                {"schedule", "keras.optimizers.schedules"},
                                {"loss", "keras.losses"},
-                               {"metric", "keras.metrics"}};
+                               {"metric", "keras.metrics"},
+                               {"quantizer", "keras.quantizers"}};
 
 /// Classes that Keras has in no namespace for users: it looks them up by the names they are
 /// registered by.
@@ -87,6 +88,7 @@ const Module* row_of(const Module (&table)[N], const std::string& class_name) {
 /// The module that Keras 3 has a class in; null for classes of others, which it looks up by their
 /// registered name.
 Value module_of(const std::string& kind, const std::string& class_name) {
+  if (is_policy(class_name)) return "keras.dtype_policies";
   for (const Module& row : kModules) {
     if (!kind.empty() && kind != row.of) continue;
     if (auto info = registry().find(row.of, class_name)) {
@@ -113,7 +115,11 @@ std::string kind_of(const ClassInfo* info, const std::string& option) {
   return field ? field->kind : "";
 }
 
-Value policy(const Value& name) { return object("keras", "DTypePolicy", Dict{{"name", name}}); }
+/// A name, or the configuration of a policy for weights of few bits.
+Value policy(const Value& given) {
+  if (!is_object(given)) return object("keras", "DTypePolicy", Dict{{"name", given}});
+  return object(module_of("", class_of(given)), class_of(given), config_of(given.as_dict()));
+}
 
 /// Symbols of a model that was just built, as its configuration counts calls.
 class Outputs {
@@ -230,7 +236,7 @@ Dict layer_options(const std::string& kind, const std::string& name, const Dict&
                         entry.value.as_list().size() == 1;
     if (single)
       result.set(entry.key, entry.value.as_list().front());
-    else if (entry.key == "dtype" && entry.value.is_string())
+    else if (entry.key == "dtype" && (entry.value.is_string() || is_object(entry.value)))
       result.set(entry.key, policy(entry.value));
     else if (const std::string kind = kind_of(info.get(), entry.key); entry.value.is_string())
       result.set(entry.key, keras_name(kind.empty() ? entry.key : kind, entry.value));

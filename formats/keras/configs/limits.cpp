@@ -193,6 +193,8 @@ class LimitSearch {
   void check_option(const std::string& kind, const std::string& name, const Field& field,
                     const Value& value, const std::string& place) {
     const std::string& option = field.name;
+    if (option == "dtype" && is_object(value))
+      return add(place, option, "Keras 2.3.1 has no weights of few bits");
     if (option == "dtype" && value.is_string() &&
         (value.as_string().find('_') != std::string::npos || value == Value("bfloat16")))
       return add(place, option, lacks("dtype", value.as_string()));

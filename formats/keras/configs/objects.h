@@ -73,6 +73,11 @@ inline bool is_foreign(const ClassInfo& info) {
   return info.origin == "Lua" || !ours || folder(info.origin) != folder(ours->origin);
 }
 
+/// A dtype policy, which is no class here.
+inline bool is_policy(const std::string& class_name) {
+  return class_name == "Policy" || class_name.ends_with("DTypePolicy");
+}
+
 inline bool is_object(const Value& value) {
   return value.is_dict() && text_at(value.as_dict(), "class_name");
 }

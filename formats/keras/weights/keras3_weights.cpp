@@ -80,12 +80,10 @@ const Layer* adapter_of(const Layer& layer) {
 
 /// A weight with what an adapter adds to it, as Keras stores it.
 Tensor merged(const Layer& layer, const Variable& weight) {
-  const Layer* adapter = adapter_of(layer);
-  if (!adapter || weight.trainable()) return weight.value();
-  const Variables matrices = adapter->weights();
-  const Dict config = layer.get_config();
-  const double scale = config.at("lora_alpha").as_float() / config.at("lora_rank").as_float();
-  return weight.value() + ops::dot(matrices[0], matrices[1]) * scale;
+  if (!adapter_of(layer)) return weight.value();
+  const Value merged = layer.get_property("merged_weights");
+  const Value* found = merged.as_dict().find(weight.name());
+  return found ? Codec<Tensor>::decode(*found) : weight.value();
 }
 
 /// What an adapter has learned cannot be told from the weight that a file has.
@@ -97,10 +95,16 @@ void check_adapter(const Layer& layer, const std::string& path) {
          "merge_lora() it first, or load into a new model");
 }
 
+bool is_narrow_kernel(const Variable& variable) {
+  return variable.name() == "kernel" && variable.dtype() == DType::int8;
+}
+
 /// The variables that Keras counts as the layer's own: to a SpectralNormalization the kernel that
-/// it divides belongs too.
+/// it divides belongs too. A kernel of few bits is before the bias, though only that is trained.
 Variables variables_of(const Layer& layer, const std::vector<LayerPtr>& inside) {
   Variables own = own_variables(layer, inside);
+  if (own.size() > 1 && own[0].name() == "bias" && is_narrow_kernel(own[1]))
+    std::swap(own[0], own[1]);
   if (layer.class_name() == "SpectralNormalization" && !own.empty())
     own.insert(own.begin(), inside.front()->weights().front());
   return own;

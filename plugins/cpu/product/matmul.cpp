@@ -140,7 +140,9 @@ MatmulCut::Tile MatmulCut::tile(int64_t number) const {
 }
 
 std::unique_ptr<Kernel> make_integer_matmul(const Request& r) {
-  if (is_float_epilogue(PostOps(r.op).epilogue)) return nullptr;
+  const bool same =
+      r.inputs[0].dtype == r.outputs[0].dtype && r.inputs[1].dtype == r.outputs[0].dtype;
+  if (!same || is_float_epilogue(PostOps(r.op).epilogue)) return nullptr;
   switch (r.outputs[0].dtype) {
     case DType::int32:
       return std::make_unique<IntegerMatmul<int32_t>>(r);

@@ -1,10 +1,10 @@
-#include "../lora.h"
 #include "core_layers.h"
+#include "quantized_layer.h"
 
 namespace crescent {
 namespace {
 
-class Dense final : public LoraLayer<QuantizedByKeras> {
+class Dense final : public QuantizableLayer {
  public:
   static void describe(Schema<Dense>& s) {
     s.doc("Fully connected: activation(x . kernel + bias). (batch, ..., in) -> (batch, ..., units)")
@@ -20,27 +20,29 @@ class Dense final : public LoraLayer<QuantizedByKeras> {
     describe_quantization(s);
   }
   void configured() override {
-    LoraLayer::configured();
+    QuantizableLayer::configured();
     set_supports_masking(true);
     set_input_specs({InputSpec::with_min_ndim(2)});
   }
   void build(const Shape& input) override {
     const int64_t in = input[-1];
     if (in < 0) fail("the last dimension of the input must be known, got shape ", input);
-    kernel_ = add_weight("kernel", {in, units_}, kernel_rules_);
+    kernel_.layout = {{in, units_}, {0}, {1}, {units_}};
+    add_narrow(kernel_, kernel_rules_);
     if (use_bias_) bias_ = add_weight("bias", {units_}, bias_rules_);
     set_input_specs({InputSpec::with_min_ndim(2).axis(-1, in)});
     build_lora();
   }
   Tensor call(const Tensor& x, const Call&) override {
-    Tensor y = adapter() ? ops::dot(x, ops::cast(kernel_, x.dtype())) + adapter()->of(x)
-                         : ops::dot(x, kernel_);
+    Tensor y = is_quantized() ? product(kLastByFirst, x, kernel_)
+               : adapter()    ? ops::dot(x, ops::cast(kernel_.values(), x.dtype()))
+                              : ops::dot(x, kernel_.values());
+    if (adapter()) y = y + adapter()->of(x);
     if (use_bias_) y = y + bias_;
     return activation_ ? (*activation_)(y) : y;
   }
 
  protected:
-  const Variable& adapted() const override { return kernel_; }
   const WeightRules& adapted_rules() const override { return kernel_rules_; }
 
  private:
@@ -48,7 +50,8 @@ class Dense final : public LoraLayer<QuantizedByKeras> {
   Ref<Activation> activation_ = "linear";
   bool use_bias_ = true;
   WeightRules kernel_rules_{"glorot_uniform"}, bias_rules_{"zeros"};
-  Variable kernel_, bias_;
+  NarrowWeight kernel_{"kernel", {}};
+  Variable bias_;
 };
 
 }  // namespace

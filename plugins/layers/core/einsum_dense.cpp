@@ -1,59 +1,10 @@
-#include <algorithm>
-#include <cctype>
-
-#include "../lora.h"
 #include "core_layers.h"
+#include "quantized_layer.h"
 
 namespace crescent {
 namespace {
 
-/// The letters of an operand, and how many of them are before its "...".
-struct Letters {
-  explicit Letters(const std::string& text)
-      : all(text), before(std::min(text.find("..."), text.size())) {
-    has_dots = before < text.size();
-    if (has_dots) all.erase(before, 3);
-  }
-  bool has(char letter) const { return all.find(letter) != std::string::npos; }
-  /// The axis of a letter in a shape that has axes for "..." too; from the end behind it.
-  int axis(char letter) const {
-    const size_t at = all.find(letter);
-    return at < before ? int(at) : int(at) - int(all.size());
-  }
-  /// Axes of such a shape that "..." stands for.
-  int dots(const Shape& shape) const { return shape.rank() - int(all.size()); }
-
-  std::string all;
-  size_t before;
-  bool has_dots;
-};
-
-/// "abc,cde->abde" in its three parts; "..." stands for further axes of input and output.
-struct Equation {
-  Letters input, kernel, output;
-};
-
-Equation parse(std::string text) {
-  std::erase(text, ' ');
-  const size_t comma = text.find(','), arrow = text.find("->");
-  if (comma == std::string::npos || arrow == std::string::npos || arrow < comma)
-    fail(
-        "equation: expected \"input,kernel->output\" such as \"abc,cd->abd\" or \"...c,cd->...d\", "
-        "got \"",
-        text, "\"");
-  const Equation e{Letters(text.substr(0, comma)),
-                   Letters(text.substr(comma + 1, arrow - comma - 1)),
-                   Letters(text.substr(arrow + 2))};
-  for (const Letters* letters : {&e.input, &e.kernel, &e.output})
-    for (char c : letters->all)
-      if (!std::isalpha(static_cast<unsigned char>(c)))
-        fail("equation: expected letters, at most one '...' and \"->\", got \"", text, "\"");
-  if (e.kernel.has_dots || e.input.has_dots != e.output.has_dots)
-    fail("equation: '...' must be in input and output and not in the kernel, got \"", text, "\"");
-  return e;
-}
-
-class EinsumDense final : public LoraLayer<QuantizedByKeras> {
+class EinsumDense final : public QuantizableLayer {
  public:
   static void describe(Schema<EinsumDense>& s) {
     constexpr NamedWeight<EinsumDense, WeightRules> kWeights[] = {
@@ -80,29 +31,52 @@ class EinsumDense final : public LoraLayer<QuantizedByKeras> {
     describe_quantization(s);
   }
   void configured() override {
-    LoraLayer::configured();
-    parsed_ = parse(equation_);
+    QuantizableLayer::configured();
+    parsed_ = Equation::parse(equation_);
   }
   void build(const Shape& input) override {
     check(input);
     Shape kernel;
     for (char letter : parsed_->kernel.all) kernel.append(dim_of(letter, input));
-    kernel_ = add_weight("kernel", kernel, kernel_rules_);
+    kernel_.layout = layout_of(kernel, parsed_->input.dots(input));
+    add_narrow(kernel_, kernel_rules_);
     if (bias_axes_) bias_ = add_weight("bias", bias_shape(input), bias_rules_);
     build_lora();
   }
   Tensor call(const Tensor& x, const Call&) override {
-    const Tensor operands[] = {x, adapted_value(x.dtype())};
-    Tensor y = ops::einsum(equation_, operands);
+    Tensor y = is_quantized() ? by_integers(x) : einsum(x, adapted_value(x.dtype()));
     if (bias_) y = y + bias_;
     return activation_ ? (*activation_)(y) : y;
   }
 
  protected:
-  const Variable& adapted() const override { return kernel_; }
   const WeightRules& adapted_rules() const override { return kernel_rules_; }
 
  private:
+  Tensor einsum(const Tensor& x, const Tensor& kernel) const {
+    const Tensor operands[] = {x, kernel};
+    return ops::einsum(equation_, operands);
+  }
+  Tensor by_integers(const Tensor& x) const {
+    const Tensor y = product(equation_, x, kernel_);
+    return adapter() ? y + einsum(x, ops::cast(adapter()->change(), x.dtype())) : y;
+  }
+  /// The scale has the axes of the output, 1 where they are not the kernel's.
+  NarrowLayout layout_of(const Shape& kernel, int dots) const {
+    const Letters& out = parsed_->output;
+    NarrowLayout layout{kernel, {}, {}, {}};
+    for (int i = 0; i < kernel.rank(); ++i)
+      if (!out.has(parsed_->kernel.all[static_cast<size_t>(i)])) layout.summed.push_back(i);
+    for (size_t i = 0; i <= out.all.size(); ++i) {
+      for (int dot = 0; i == out.before && out.has_dots && dot < dots; ++dot)
+        layout.scale_shape.append(1);
+      if (i == out.all.size()) break;
+      const size_t at = parsed_->kernel.all.find(out.all[i]);
+      if (at != std::string::npos) layout.kept.push_back(static_cast<int>(at));
+      layout.scale_shape.append(at == std::string::npos ? 1 : kernel[static_cast<int>(at)]);
+    }
+    return layout;
+  }
   void check(const Shape& input) const {
     const Letters &in = parsed_->input, &out = parsed_->output;
     if (in.dots(input) < 0 || (in.dots(input) > 0 && !in.has_dots))
@@ -159,7 +133,8 @@ class EinsumDense final : public LoraLayer<QuantizedByKeras> {
   std::optional<std::string> bias_axes_;
   WeightRules kernel_rules_{"glorot_uniform"}, bias_rules_{"zeros"};
   std::optional<Equation> parsed_;
-  Variable kernel_, bias_;
+  NarrowWeight kernel_{"kernel", {}};
+  Variable bias_;
 };
 
 }  // namespace

@@ -1,10 +1,10 @@
-#include "../lora.h"
 #include "core_layers.h"
+#include "quantized_layer.h"
 
 namespace crescent {
 namespace {
 
-class Embedding final : public LoraLayer<QuantizedByKeras> {
+class Embedding final : public QuantizableLayer {
  public:
   static void describe(Schema<Embedding>& s) {
     s.doc(
@@ -27,18 +27,19 @@ class Embedding final : public LoraLayer<QuantizedByKeras> {
   }
   void configured() override {
     if (input_length_ && !declared_input_shape()) input_shape_option_ = input_length_;
-    LoraLayer::configured();
+    QuantizableLayer::configured();
     set_supports_masking(mask_zero_);
   }
   void build(const Shape&) override {
-    table_ = add_weight("embeddings", {rows_, columns_}, rules_);
+    table_.layout = {{rows_, columns_}, {1}, {0}, {rows_}};
+    add_narrow(table_, rules_);
     build_lora();
   }
   Tensor call(const Tensor& x, const Call&) override {
     if (input_length_ && !input_length_->compatible(x.shape().slice(1, x.rank())))
       fail("\"input_length\" is ", *input_length_, ", but received input has shape ", x.shape());
     const Tensor ids = ops::check_indices(x, rows_, "id", concat("input_dim ", rows_));
-    const Tensor found = apply1(Gather(), {table_.value(), ids});
+    const Tensor found = rows(table_, ids);
     return adapter() ? found + adapter()->of_rows(ids) : found;
   }
   Tensors compute_mask(const Tensors& inputs, const Tensors&, const Tensors&) override {
@@ -46,7 +47,6 @@ class Embedding final : public LoraLayer<QuantizedByKeras> {
   }
 
  protected:
-  const Variable& adapted() const override { return table_; }
   const WeightRules& adapted_rules() const override { return rules_; }
 
  private:
@@ -54,7 +54,7 @@ class Embedding final : public LoraLayer<QuantizedByKeras> {
   WeightRules rules_{"uniform"};
   bool mask_zero_ = false;
   std::optional<Shape> input_length_;
-  Variable table_;
+  NarrowWeight table_{"embeddings", {}};
 };
 
 }  // namespace

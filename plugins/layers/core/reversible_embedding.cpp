@@ -1,11 +1,11 @@
-#include "../lora.h"
 #include "core_layers.h"
+#include "quantized_layer.h"
 
 namespace crescent {
 namespace {
 
 /// Rows of a table for integers, and back: a score for each row.
-class ReversibleEmbedding final : public LoraLayer<QuantizedByKeras> {
+class ReversibleEmbedding final : public QuantizableLayer {
  public:
   static void describe(Schema<ReversibleEmbedding>& s) {
     constexpr NamedWeight<ReversibleEmbedding, WeightRules> kWeights[] = {
@@ -33,19 +33,20 @@ class ReversibleEmbedding final : public LoraLayer<QuantizedByKeras> {
     describe_quantization(s);
   }
   void configured() override {
-    LoraLayer::configured();
+    QuantizableLayer::configured();
     if (cap_ && *cap_ == 0) fail("logit_soft_cap: expected a number other than 0, got 0");
     set_supports_masking(mask_zero_);
   }
   void build(const Shape&) override {
-    table_ = add_weight("embeddings", {rows_, columns_}, rules_);
-    if (!tied_) reverse_ = add_weight("reverse_embeddings", {columns_, rows_}, rules_.initializer);
+    table_.layout = {{rows_, columns_}, {1}, {0}, {rows_}};
+    add_narrow(table_, rules_);
+    if (!tied_) add_reverse();
     build_lora();
   }
   Tensor call(const Tensor& x, const Call& call) override {
     if (call.flag("reverse")) return scores(x);
     const Tensor ids = ops::check_indices(x, rows_, "id", concat("input_dim ", rows_));
-    const Tensor found = ops::take(table_, ids, 0);
+    const Tensor found = rows(table_, ids);
     return adapter() ? found + adapter()->of_rows(ids) : found;
   }
   /// In reverse the output has as many axes as the input, and its mask.
@@ -57,18 +58,29 @@ class ReversibleEmbedding final : public LoraLayer<QuantizedByKeras> {
   }
 
  protected:
-  const Variable& adapted() const override { return table_; }
   const WeightRules& adapted_rules() const override { return rules_; }
 
  private:
+  void add_reverse() {
+    WeightRules rules("uniform");
+    rules.initializer = rules_.initializer;
+    reverse_.layout = {{columns_, rows_}, {0}, {1}, {rows_}, true};
+    add_narrow(reverse_, rules);
+  }
   Tensor scores(const Tensor& x) const {
     if (x.dim(-1) != columns_)
       fail("reverse: expected vectors of output_dim ", columns_, ", got shape ", x.shape());
-    const DType dtype = reverse_dtype_.value_or(x.dtype());
-    const Tensor table = ops::cast(tied_ ? table_ : reverse_, dtype), vectors = ops::cast(x, dtype);
-    Tensor y = ops::matmul(vectors, table, false, tied_);
-    if (tied_ && adapter()) y = y + adapter()->of_transposed(vectors);
+    const NarrowWeight& table = tied_ ? table_ : reverse_;
+    const Tensor y = is_quantized() ? product(tied_ ? kLastBySecond : kLastByFirst, x, table)
+                                    : scores_of_floats(x, table.values());
     return cap_ ? ops::tanh(y / *cap_) * *cap_ : y;
+  }
+  /// (Keras leaves the adapter and reverse_dtype out of scores by quantized tables.)
+  Tensor scores_of_floats(const Tensor& x, const Variable& table) const {
+    const DType dtype = reverse_dtype_.value_or(x.dtype());
+    const Tensor vectors = ops::cast(x, dtype);
+    const Tensor y = ops::matmul(vectors, ops::cast(table, dtype), false, tied_);
+    return tied_ && adapter() ? y + adapter()->of_transposed(vectors) : y;
   }
 
   int64_t rows_ = 0, columns_ = 0;
@@ -76,7 +88,7 @@ class ReversibleEmbedding final : public LoraLayer<QuantizedByKeras> {
   WeightRules rules_{"uniform"};
   std::optional<DType> reverse_dtype_;
   std::optional<double> cap_;
-  Variable table_, reverse_;
+  NarrowWeight table_{"embeddings", {}}, reverse_{"reverse_embeddings", {}};
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "core_layers.h"
 
 #include "crescent/plugin.h"
+#include "quantizers.h"
 
 namespace crescent {
 namespace {
@@ -72,5 +73,6 @@ CRESCENT_PLUGIN("core", CRESCENT_VERSION) {
   crescent::add_embedding(registry);
   crescent::add_einsum_dense(registry);
   crescent::add_reversible_embedding(registry);
+  crescent::add_quantizers(registry);
   crescent::add_simple_layers(registry);
 }

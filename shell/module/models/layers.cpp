@@ -6,6 +6,7 @@
 #include "crescent/model.h"
 #include "instances/instance.h"
 #include "models/graph.h"
+#include "models/quantizing.h"
 #include "values/batches.h"
 
 namespace crescent::lua {
@@ -198,6 +199,7 @@ void add_state(Type& type) {
       .property("compute_dtype", &Layer::compute_dtype)
       .property("input_dtype", &Layer::compute_dtype)
       .property("dtype_policy", [](Layer& l) { return l.policy().name; })
+      .property("quantization_mode", [](Layer& l) { return quantization_mode(l); })
       .property("weights", &Layer::weights)
       .property("variables", &Layer::weights)
       .property("trainable_weights", &Layer::trainable_weights)
@@ -217,11 +219,6 @@ void add_state(Type& type) {
       });
 }
 
-void quantize(Layer&, const std::string& mode) {
-  fail("quantize(\"", mode, "\"): weights of fewer bits are not supported; the dtype policy ",
-       "\"mixed_bfloat16\" computes with 16 bits");
-}
-
 void add_methods(Type& type) {
   type.method("get_weights", &Layer::get_weights, {}, "Copies of the weights' values.")
       .method("set_weights", [](Layer& l, const Tensors& values) { l.set_weights(values); },
@@ -231,7 +228,9 @@ void add_methods(Type& type) {
       .raw_method("call", call_layer, {"inputs", "options=nil"},
                   "What calling the layer itself does; in a class of one's own what its call does.")
       .method("reset_states", [](Layer& l) { l.reset_states(); })
-      .method("quantize", &quantize, {"mode"}, "Not supported.")
+      .method("quantize", &quantize_layer, {"mode=nil", "config=nil"},
+              "Keeps the largest weight in fewer bits, frozen: \"int8\", or as a configuration of "
+              "cr.quantizers says.")
       .method("get_losses_for", &Layer::get_losses_for, {"inputs=nil"})
       .method("add_weight", &add_weight,
               {"name=nil", "shape=nil", "initializer=nil", "dtype=nil", "regularizer=nil",

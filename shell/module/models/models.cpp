@@ -9,6 +9,7 @@
 #include "library/file_options.h"
 #include "models/feature_spaces.h"
 #include "models/model_steps.h"
+#include "models/quantizing.h"
 #include "values/batches.h"
 #include "values/interruption.h"
 
@@ -453,6 +454,11 @@ void add_structure(Type& model) {
           "to_json", &model_to_json, {"options=nil"},
           "The architecture as JSON text that Keras 3 reads; {target = \"keras2\"}: Keras 2 and "
           "tf.keras.")
+      .method(
+          "quantize", &quantize_model, {"mode=nil", "config=nil", "filters=nil"},
+          "Keeps the largest weights of its layers in fewer bits, frozen (\"int8\"); `filters`: "
+          "of those whose names match a regular expression or one of a list, or for which a "
+          "function of the layer says so.")
       .raw_method("save", save, kSaveModel, "Writes architecture, weights and training state.")
       .method("export", &export_to, {"filepath", "format=onnx"},
               "Writes what the model predicts, for programs that run ONNX.")

@@ -68,8 +68,6 @@ check.fails(function()
     lora_rank = 1 })(cr.ones { 1, 2 })
 end, "incompatible with kernel constraints")
 check.fails(function() layers.Dense(3, { lora_alpha = 1 }) end, "lora_rank")
-check.fails(function() layers.Dense(3, { quantization_config = "int8" }) end, "not supported")
-check.fails(function() layers.Dense(3):quantize "int8" end, "not supported")
 
 -- ---- training changes the adapters alone
 local function build(options)

@@ -11,6 +11,30 @@ Tensor matmul_op(const Tensor& a, const Tensor& b, bool transpose_a, bool transp
   return apply1(op, {a, b});
 }
 
+bool are_bytes(DType a, DType b) { return a == DType::int8 && b == DType::int8; }
+
+/// A stretch of the axis that a product sums along.
+Tensor stretch(const Tensor& x, int axis, int64_t first, int64_t last) {
+  return ops::cast(ops::slice_axis(x, axis, first, last), DType::float32);
+}
+
+/// Products of bytes are exact as floats, and so are sums of a thousand of them.
+Tensor product_of_bytes(const Matmul& op, const Tensor& a, const Tensor& b) {
+  constexpr int64_t kExact = (1 << 24) / (128 * 128);
+  const int inner_a = op.transpose_a ? -2 : -1, inner_b = op.transpose_b ? -1 : -2;
+  const int64_t depth = a.dim(inner_a);
+  Tensor sum;
+  for (int64_t first = 0; first < depth; first += kExact) {
+    const int64_t last = std::min(depth, first + kExact);
+    const Tensor part =
+        ops::cast(matmul_op(stretch(a, inner_a, first, last), stretch(b, inner_b, first, last),
+                            op.transpose_a, op.transpose_b),
+                  DType::int32);
+    sum = sum ? sum + part : part;
+  }
+  return sum;
+}
+
 }  // namespace
 
 std::string Matmul::label() const {
@@ -23,7 +47,9 @@ TensorSpecs Matmul::infer(std::span<const TensorSpec> in) const {
     fail("matmul: shapes ", a, " and ", b, " do not fit: ", why...);
   };
   if (a.rank() < 2 || b.rank() < 2) mismatch("both need at least 2 axes");
-  const DType dtype = product_dtype("matmul", in[0].dtype, in[1].dtype);
+  const DType dtype = are_bytes(in[0].dtype, in[1].dtype)
+                          ? DType::int32
+                          : product_dtype("matmul", in[0].dtype, in[1].dtype);
   if (in[0].dtype == DType::boolean) fail("matmul: expected numbers, got bool");
   const int64_t rows = a[transpose_a ? -1 : -2], inner_a = a[transpose_a ? -2 : -1];
   const int64_t inner_b = b[transpose_b ? -1 : -2], columns = b[transpose_b ? -2 : -1];
@@ -35,7 +61,10 @@ TensorSpecs Matmul::infer(std::span<const TensorSpec> in) const {
 }
 
 Tensors Matmul::decompose(std::span<const Tensor> inputs) const {
-  if (!sums_nothing(inputs[0], inputs[1])) return {};
+  if (!sums_nothing(inputs[0], inputs[1]))
+    return are_bytes(inputs[0].dtype(), inputs[1].dtype())
+               ? Tensors{product_of_bytes(*this, inputs[0], inputs[1])}
+               : Tensors{};
   const TensorSpec specs[] = {inputs[0].spec(), inputs[1].spec()}, result = infer(specs)[0];
   return {ops::zeros(result.shape, result.dtype)};
 }

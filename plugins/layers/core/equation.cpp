@@ -1,0 +1,35 @@
+#include "equation.h"
+
+#include <cctype>
+
+#include "crescent/error.h"
+
+namespace crescent {
+
+Letters::Letters(const std::string& text)
+    : all(text), before(std::min(text.find("..."), text.size())) {
+  has_dots = before < text.size();
+  if (has_dots) all.erase(before, 3);
+}
+
+Equation Equation::parse(std::string text) {
+  std::erase(text, ' ');
+  const size_t comma = text.find(','), arrow = text.find("->");
+  if (comma == std::string::npos || arrow == std::string::npos || arrow < comma)
+    fail(
+        "equation: expected \"input,kernel->output\" such as \"abc,cd->abd\" or \"...c,cd->...d\", "
+        "got \"",
+        text, "\"");
+  const Equation e{Letters(text.substr(0, comma)),
+                   Letters(text.substr(comma + 1, arrow - comma - 1)),
+                   Letters(text.substr(arrow + 2))};
+  for (const Letters* letters : {&e.input, &e.kernel, &e.output})
+    for (char c : letters->all)
+      if (!std::isalpha(static_cast<unsigned char>(c)))
+        fail("equation: expected letters, at most one '...' and \"->\", got \"", text, "\"");
+  if (e.kernel.has_dots || e.input.has_dots != e.output.has_dots)
+    fail("equation: '...' must be in input and output and not in the kernel, got \"", text, "\"");
+  return e;
+}
+
+}  // namespace crescent

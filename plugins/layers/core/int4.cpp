@@ -1,0 +1,189 @@
+// Weights of 4 bits: two in a byte, the left one in its low half, in rows of a matrix. A scale is
+// of a column, or of a block of rows in it, with an integer that stands for 0 then. In tables rows
+// and columns change places; in the reverse of a table bytes are of two rows instead.
+#include <algorithm>
+
+#include "quantizers.h"
+
+namespace crescent {
+namespace {
+
+constexpr int64_t kLowest = -8, kHighest = 7;
+constexpr double kEpsilon = 1e-7;
+
+/// int8 (..., columns) to (..., half as many), and back.
+Tensor packed(const Tensor& values) {
+  const Tensor all = ops::cast(values, DType::float32);
+  const int64_t columns = all.dim(-1), odd = columns % 2;
+  std::vector<int64_t> none(static_cast<size_t>(all.rank()), 0), after = none;
+  after.back() = odd;
+  const Tensor even = odd ? ops::pad(all, none, after) : all;
+  const Tensor low = ops::slice_axis(even, -1, 0, columns + odd, 2),
+               high = ops::slice_axis(even, -1, 1, columns + odd, 2);
+  const Tensor unsigned_low = ops::where(ops::less(low, 0), low + 16.0, low);
+  return ops::cast(high * 16.0 + unsigned_low, DType::int8);
+}
+
+Tensor unpacked(const Tensor& bytes, int64_t columns) {
+  const Tensor all = ops::cast(bytes, DType::float32), high = ops::floor(all / 16.0),
+               rest = all - high * 16.0;
+  const Tensor halves[] = {ops::where(ops::greater(rest, kHighest), rest - 16.0, rest), high};
+  const Shape wide = bytes.shape().slice(0, -1).concat({2 * bytes.dim(-1)});
+  const Tensor values = ops::reshape(ops::stack(halves, -1), wide);
+  return ops::cast(ops::slice_axis(values, -1, 0, columns), DType::int8);
+}
+
+/// The matrix of a layout, packed and unpacked.
+Tensor packed_matrix(const NarrowLayout& layout, const Tensor& values) {
+  return layout.is_reverse ? ops::transpose(packed(ops::transpose(values))) : packed(values);
+}
+Tensor unpacked_matrix(const NarrowLayout& layout, const Tensor& bytes) {
+  const Shape matrix = layout.matrix();
+  return layout.is_reverse ? ops::transpose(unpacked(ops::transpose(bytes), matrix[0]))
+                           : unpacked(bytes, matrix[1]);
+}
+
+class Int4QuantizationConfig final : public QuantizationConfig {
+ public:
+  static void describe(Schema<Int4QuantizationConfig>& s) {
+    s.doc("Weights of 4 bits, a scale for each block of rows in a column, or for a column.")
+        .field("weight_quantizer", &Int4QuantizationConfig::weights_,
+               "Of whole columns; null: an AbsMaxQuantizer of -8 to 7.")
+        .field("activation_quantizer", &Int4QuantizationConfig::inputs_,
+               "Of inputs, for whole columns; null: they stay floats.")
+        .field("block_size", &Int4QuantizationConfig::block_,
+               "Rows that share a scale; -1 or null: all.")
+        .property("mode", &Int4QuantizationConfig::mode, "\"int4\".");
+  }
+  void configured() override {
+    if (block_ && *block_ != -1 && *block_ < 1)
+      fail("block_size must be None, -1, or a positive integer. Received: block_size=", *block_);
+    const AbsMaxQuantizer* own = weights();
+    if (in_blocks() && (own || inputs()))
+      fail("Int4 sub-channel quantization (block_size > 0) does not support custom quantizers. ",
+           "Received: block_size=", *block_);
+    if (own && !(own->range().low == kLowest && own->range().high == kHighest))
+      fail("Int4QuantizationConfig requires a weight_quantizer with value_range=(-8, 7).");
+  }
+  std::string mode() const override { return "int4"; }
+  std::string quantization() const override { return concat("int4/", in_blocks() ? *block_ : -1); }
+  std::optional<AbsMax> inputs() const override {
+    const auto* quantizer = dynamic_cast<const AbsMaxQuantizer*>(inputs_.get());
+    return quantizer ? std::optional(quantizer->range()) : std::nullopt;
+  }
+
+  NarrowParts parts(const NarrowLayout& layout) const override {
+    const Shape matrix = layout.matrix();
+    const auto half = [](int64_t n) { return (n + 1) / 2; };
+    const NarrowPart bytes{
+        "",
+        layout.is_reverse ? Shape{half(matrix[0]), matrix[1]} : Shape{matrix[0], half(matrix[1])},
+        DType::int8};
+    if (!in_blocks()) return {bytes, {"_scale", {matrix[layout.is_table() ? 0 : 1]}}};
+    const Shape scales = layout.is_table() ? Shape{matrix[0], blocks(matrix[1])}
+                                           : Shape{blocks(matrix[0]), matrix[1]};
+    const auto zero = layout.is_reverse ? std::nullopt : std::optional(DType::int8);
+    NarrowParts parts{bytes, {"_scale", scales}, {"_zero", scales, zero}};
+    if (!layout.is_reverse) parts.push_back({"g_idx", {summed(layout)}, DType::float32, true});
+    return parts;
+  }
+
+  Tensors encoded(const NarrowLayout& layout, const Tensor& floats) const override {
+    const Tensor matrix = ops::reshape(floats, layout.matrix());
+    const int axis = layout.is_table() ? 1 : 0;
+    if (in_blocks()) return encoded_in_blocks(layout, matrix, axis);
+    const AbsMaxQuantizer* own = weights();
+    if (own) own->check_axes(layout);
+    const AbsMax range{kLowest, kHighest, own ? own->range().epsilon : kEpsilon};
+    const Quantized result = range(matrix, {axis});
+    return {packed_matrix(layout, result.values), ops::reshape(result.scale, {-1})};
+  }
+
+  Quantized decoded(const NarrowLayout& layout, const Tensors& parts) const override {
+    const Shape matrix = layout.matrix();
+    const Tensor values = unpacked_matrix(layout, parts[0]);
+    if (!in_blocks()) {
+      const bool table = layout.is_table();
+      const Tensor scale = ops::broadcast_to(ops::expand_dims(parts[1], table ? 1 : 0), matrix);
+      const Tensor of_values = ops::reshape(scale, layout.shape);
+      return {ops::reshape(values, layout.shape),
+              layout.as_scale(first_along_summed(layout, of_values))};
+    }
+    return {ops::reshape(floats(values, parts, group_numbers(layout), layout.is_table() ? 1 : 0,
+                                parts[1].dtype()),
+                         layout.shape),
+            {}};
+  }
+
+  Tensor rows(const NarrowLayout& layout, const Tensors& parts, const Tensor& ids,
+              DType dtype) const override {
+    Tensors own;
+    for (size_t i = 0; i < std::min<size_t>(parts.size(), 3); ++i)
+      own.push_back(apply1(Gather(), {parts[i], ids}));
+    const Tensor values = unpacked(own[0], layout.matrix()[1]);
+    if (in_blocks()) return ops::cast(floats(values, own, group_numbers(layout), -1, dtype), dtype);
+    return ops::cast(values, dtype) / ops::expand_dims(ops::cast(own[1], dtype), -1);
+  }
+
+ private:
+  bool in_blocks() const { return block_.value_or(-1) > 0; }
+  int64_t blocks(int64_t rows) const { return (rows + *block_ - 1) / *block_; }
+  static int64_t summed(const NarrowLayout& layout) {
+    return layout.matrix()[layout.is_table() ? 1 : 0];
+  }
+  const AbsMaxQuantizer* weights() const {
+    return dynamic_cast<const AbsMaxQuantizer*>(weights_.get());
+  }
+  /// The block that each of what is summed belongs to.
+  Tensor group_numbers(const NarrowLayout& layout) const {
+    const Tensor numbers = ops::arange(summed(layout), DType::float32);
+    return ops::cast(ops::floor(numbers / static_cast<double>(*block_)), DType::int32);
+  }
+  static Tensor first_along_summed(const NarrowLayout& layout, Tensor x) {
+    for (int axis : layout.summed) x = ops::slice_axis(x, axis, 0, 1);
+    return x;
+  }
+  /// (values - zero) * scale, each of its block along the axis.
+  static Tensor floats(const Tensor& values, const Tensors& parts, const Tensor& groups, int axis,
+                       DType dtype) {
+    const auto spread = [&](const Tensor& x) {
+      return ops::take(ops::cast(x, dtype), groups, axis);
+    };
+    return (ops::cast(values, dtype) - spread(parts[2])) * spread(parts[1]);
+  }
+
+  /// From the smallest to the largest of a block, in 15 steps.
+  Tensors encoded_in_blocks(const NarrowLayout& layout, const Tensor& matrix, int axis) const {
+    const Tensor groups = group_numbers(layout);
+    Tensors scales, zeros;
+    for (int64_t first = 0; first < matrix.dim(axis); first += *block_) {
+      const Tensor block = ops::slice_axis(matrix, axis, first, first + *block_);
+      Tensor least = ops::min(block, {axis}, true), most = ops::max(block, {axis}, true);
+      if (block.dim(axis) < *block_)  // Keras fills the last one up with zeros
+        least = ops::minimum(least, 0), most = ops::maximum(most, 0);
+      const Tensor flat = ops::equal(least, most);
+      least = ops::where(flat, least - 1.0, least), most = ops::where(flat, most + 1.0, most);
+      scales.push_back((most - least + kEpsilon) / static_cast<double>(kHighest - kLowest));
+      zeros.push_back(
+          ops::clip(ops::round(least * -1.0 / scales.back()) + double(kLowest), kLowest, kHighest));
+    }
+    const Tensor scale = ops::concatenate(scales, axis), zero = ops::concatenate(zeros, axis);
+    const Tensor values = ops::clip(
+        ops::round(matrix / ops::take(scale, groups, axis)) + ops::take(zero, groups, axis),
+        kLowest, kHighest);
+    Tensors parts{packed_matrix(layout, values), scale, zero};
+    if (!layout.is_reverse) parts.push_back(groups);
+    return parts;
+  }
+
+  Ref<Quantizer> weights_, inputs_;
+  std::optional<int64_t> block_ = 128;
+};
+
+}  // namespace
+
+void add_int4(Registry& registry) {
+  registry.add<Int4QuantizationConfig>("Int4QuantizationConfig", {"int4"});
+}
+
+}  // namespace crescent

@@ -1,0 +1,98 @@
+#include "quantized_layer.h"
+
+namespace crescent {
+namespace {
+
+/// Of kind quantizer, as what layers take.
+std::shared_ptr<QuantizationConfig> as_config(const std::shared_ptr<Quantizer>& given) {
+  auto config = std::dynamic_pointer_cast<QuantizationConfig>(given);
+  if (!config)
+    fail("quantization_config: expected one such as Int8QuantizationConfig, got ",
+         serialize(given.get()));
+  return config;
+}
+
+}  // namespace
+
+void QuantizableLayer::configured() {
+  LoraLayer::configured();
+  config_ = QuantizationConfig::for_policy(policy_);
+  if (!given_) return;
+  const auto given = as_config(given_.shared());
+  if (config_ && given->mode() != config_->mode())
+    fail("quantization_config is of mode ", given->mode(), ", the dtype policy ", policy_.name);
+  if (config_) config_ = given;
+}
+
+void QuantizableLayer::add_narrow(NarrowWeight& weight, const WeightRules& rules) {
+  narrow_.push_back(&weight);
+  if (is_quantized()) return add_parts(weight);
+  weight.parts = {add_weight(weight.name, weight.layout.shape, rules)};
+}
+
+void QuantizableLayer::add_parts(NarrowWeight& weight) {
+  weight.parts.clear();
+  for (const NarrowPart& part : config_->parts(weight.layout)) {
+    const std::string name = part.is_own_name ? part.ending : weight.name + part.ending;
+    const char* initializer = part.ending == "_scale" ? "ones" : "zeros";
+    weight.parts.push_back(
+        add_weight(name, part.shape, initializer,
+                   {.trainable = false, .dtype = part.dtype, .autocast = false}));
+  }
+}
+
+void QuantizableLayer::quantize(const std::string& mode, const Value& config) {
+  if (narrow_.empty())
+    fail_in_layer(name_, "Cannot quantize a layer that isn't yet built. Layer '", name_,
+                  "' (of type '", class_name(), "') is not built yet.");
+  if (is_quantized())
+    fail_in_layer(name_, "Layer '", name_, "' is already quantized with dtype_policy='",
+                  policy_.name, "'. Received: mode=", mode);
+  auto wanted = as_config(get<Quantizer>(config.is_null() ? Value(mode) : config));
+  if (!mode.empty() && mode != wanted->mode())
+    fail("Contradictory arguments: mode='", mode, "' but config.mode='", wanted->mode(), "'");
+  const DTypePolicy policy =
+      DTypePolicy::named(concat(wanted->quantization(), "_from_", policy_.name));
+  std::vector<Tensors> encoded;
+  for (const NarrowWeight* weight : narrow_)
+    encoded.push_back(wanted->encoded(weight->layout, weight->values()));
+  policy_ = policy, config_ = wanted, given_ = Ref<Quantizer>(wanted);
+  for (size_t i = 0; i < narrow_.size(); ++i) {
+    add_parts(*narrow_[i]);
+    for (size_t j = 0; j < encoded[i].size(); ++j) narrow_[i]->parts[j].assign(encoded[i][j]);
+  }
+  structure_changed();
+}
+
+Tensor QuantizableLayer::floats(const NarrowWeight& weight) const {
+  if (!is_quantized()) return weight.values();
+  const Quantized kept = config_->decoded(weight.layout, weight.values_of_parts());
+  if (!kept.scale) return kept.values;
+  return ops::cast(kept.values, kept.scale.dtype()) / weight.layout.scale_of_values(kept.scale);
+}
+
+Tensor QuantizableLayer::product(const std::string& equation, const Tensor& x,
+                                 const NarrowWeight& weight) const {
+  const Quantized kept = config_->decoded(weight.layout, weight.values_of_parts());
+  if (kept.scale) return quantized_product(equation, x, kept.values, kept.scale, config_->inputs());
+  const Tensor operands[] = {x, ops::cast(kept.values, x.dtype())};
+  return ops::einsum(equation, operands);
+}
+
+Tensor QuantizableLayer::rows(const NarrowWeight& table, const Tensor& ids) const {
+  if (!is_quantized()) return apply1(Gather(), {table.values().value(), ids});
+  return config_->rows(table.layout, table.values_of_parts(), ids, compute_dtype());
+}
+
+const Variable& QuantizableLayer::adapted() const {
+  static const Variable none;
+  return narrow_.empty() ? none : narrow_.front()->values();
+}
+
+Tensors QuantizableLayer::merged_values() const {
+  const NarrowWeight& weight = *narrow_.front();
+  const Tensor merged = floats(weight) + adapter()->change();
+  return is_quantized() ? config_->encoded(weight.layout, merged) : Tensors{merged};
+}
+
+}  // namespace crescent

@@ -1,0 +1,135 @@
+#include "quantizers.h"
+
+#include <algorithm>
+
+namespace crescent {
+namespace {
+
+/// The quantizer that an option holds; null where it has none.
+const AbsMaxQuantizer* abs_max(const Ref<Quantizer>& given, const char* option) {
+  if (!given) return nullptr;
+  const auto* quantizer = dynamic_cast<const AbsMaxQuantizer*>(given.get());
+  if (!quantizer) fail(option, ": expected an AbsMaxQuantizer, got ", serialize(given.get()));
+  return quantizer;
+}
+
+std::optional<AbsMax> range_of(const AbsMaxQuantizer* quantizer) {
+  return quantizer ? std::optional(quantizer->range()) : std::nullopt;
+}
+
+/// Bytes as they are, a scale for each element of what is not summed.
+class Int8QuantizationConfig final : public QuantizationConfig {
+ public:
+  static void describe(Schema<Int8QuantizationConfig>& s) {
+    s.doc("Weights of 8 bits, a scale for each column; inputs are made such integers too.")
+        .field("weight_quantizer", &Int8QuantizationConfig::weights_,
+               "Of weights; null: an AbsMaxQuantizer along the axes that are summed.")
+        .field("activation_quantizer", &Int8QuantizationConfig::inputs_,
+               "Of inputs; null: they stay floats.")
+        .property("mode", &Int8QuantizationConfig::mode, "\"int8\".");
+  }
+  void configured() override { abs_max(weights_, "weight_quantizer"), inputs(); }
+  std::string mode() const override { return "int8"; }
+  std::string quantization() const override { return mode(); }
+  std::optional<AbsMax> inputs() const override {
+    return range_of(abs_max(inputs_, "activation_quantizer"));
+  }
+  NarrowParts parts(const NarrowLayout& layout) const override {
+    return {{"", layout.shape, DType::int8}, {"_scale", layout.scale_shape}};
+  }
+  Tensors encoded(const NarrowLayout& layout, const Tensor& floats) const override {
+    const AbsMaxQuantizer* own = abs_max(weights_, "weight_quantizer");
+    if (own) own->check_axes(layout);
+    const Quantized result = range_of(own).value_or(AbsMax())(floats, layout.summed);
+    return {result.values, layout.as_scale(result.scale)};
+  }
+  Quantized decoded(const NarrowLayout&, const Tensors& parts) const override {
+    return {parts[0], parts[1]};
+  }
+  Tensor rows(const NarrowLayout&, const Tensors& parts, const Tensor& ids,
+              DType dtype) const override {
+    const Tensor values = apply1(Gather(), {parts[0], ids}),
+                 scale = apply1(Gather(), {parts[1], ids});
+    return ops::cast(values, dtype) / ops::expand_dims(ops::cast(scale, dtype), -1);
+  }
+
+ private:
+  Ref<Quantizer> weights_, inputs_ = "default";
+};
+
+}  // namespace
+
+Quantizer::~Quantizer() = default;
+
+void AbsMaxQuantizer::describe(Schema<AbsMaxQuantizer>& s) {
+  s.doc("The largest magnitude along some axes becomes the end of a range of integers.")
+      .field("axis", &AbsMaxQuantizer::axis_,
+             "Axes whose elements share a scale; null: those that the layer sums along.")
+      .omit_null()
+      .field("value_range", &AbsMaxQuantizer::bounds_, "Smallest and largest integer.")
+      .field("epsilon", &AbsMaxQuantizer::epsilon_, "Added to the largest magnitude.")
+      .min(0)
+      .field("output_dtype", &AbsMaxQuantizer::dtype_, "Of the integers.")
+      .choices({"int8"});
+}
+
+void AbsMaxQuantizer::configured() {
+  constexpr int64_t kLow = -128, kHigh = 127;
+  if (bounds_.size() != 2 || bounds_[0] < kLow || bounds_[1] > kHigh || bounds_[0] > 0 ||
+      bounds_[1] < 1)
+    fail("value_range: expected a smallest integer from ", kLow, " to 0 and a largest from 1 to ",
+         kHigh, ", got ", Codec<std::vector<int64_t>>::encode(bounds_));
+}
+
+void AbsMaxQuantizer::check_axes(const NarrowLayout& layout) const {
+  if (!axis_) return;
+  const int rank = layout.shape.rank();
+  std::vector<int> own;
+  for (int64_t axis : *axis_) own.push_back(static_cast<int>(axis < 0 ? axis + rank : axis));
+  std::sort(own.begin(), own.end());
+  if (own != layout.summed)
+    fail("weight_quantizer: expected the axes that the layer sums along, ",
+         Codec<std::vector<int64_t>>::encode({layout.summed.begin(), layout.summed.end()}),
+         ", got ", Codec<std::vector<int64_t>>::encode(*axis_));
+}
+
+size_t AbsMax::hash() const {
+  size_t seed = detail::hash_field(low);
+  detail::mix(seed, detail::hash_field(high));
+  detail::mix(seed, detail::hash_field(epsilon));
+  return seed;
+}
+
+Quantized AbsMax::operator()(const Tensor& x, const std::vector<int>& axes) const {
+  const Tensor scale = static_cast<double>(high) / (ops::max(ops::abs(x), axes, true) + epsilon);
+  const Tensor rounded =
+      ops::clip(ops::round(x * scale), static_cast<double>(low), static_cast<double>(high));
+  return {ops::cast(rounded, DType::int8), scale};
+}
+
+std::string to_text(const AbsMax& range) {
+  return concat(range.low, "..", range.high, " + ", range.epsilon);
+}
+
+std::shared_ptr<QuantizationConfig> QuantizationConfig::for_policy(const DTypePolicy& policy) {
+  const Value encoded = Codec<DTypePolicy>::encode(policy);
+  if (!encoded.is_dict()) return nullptr;
+  const std::string text = encoded.as_dict().at("config").as_dict().at("mode").as_string();
+  const size_t slash = text.find('/');
+  const std::string mode = text.substr(0, slash);
+  if (!registry().find(kKind, mode))
+    fail("dtype \"", policy.name, "\": weights of mode ", mode,
+         " are not supported; expected int8 ", "or int4");
+  Dict options;
+  if (mode == "int4")
+    options.set("block_size", slash == text.npos ? Value(-1) : parse_json(text.substr(slash + 1)));
+  return std::dynamic_pointer_cast<QuantizationConfig>(make_object(kKind, mode, options));
+}
+
+void add_quantizers(Registry& registry) {
+  registry.add<AbsMaxQuantizer>("AbsMaxQuantizer", {"abs_max_quantizer", "default"});
+  registry.add<Int8QuantizationConfig>("Int8QuantizationConfig", {"int8"});
+  add_int4(registry);
+}
+
+}  // namespace crescent

@@ -1,0 +1,138 @@
+-- Weights in 8 bits and 4: what they become, what is trained, what is refused, what files keep.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers, ops, quantizers = cr.layers, cr.ops, cr.quantizers
+local x = cr.random.uniform({ 8, 6 }, -1, 1, { seed = 1 })
+local words = cr.tensor({ { 1, 2, 3 }, { 4, 5, 0 } }, "int32")
+
+local function names(variables)
+  local list = {}
+  for i, v in ipairs(variables) do list[i] = v.name .. " " .. v.dtype end
+  return list
+end
+local function with_kernel(kernel, config)
+  local layer = layers.Dense(#kernel[1], { use_bias = false, input_shape = { #kernel } })
+  layer:build { -1, #kernel }
+  layer:set_weights { cr.tensor(kernel) }
+  layer:quantize { config = config }
+  return layer
+end
+
+-- ---- integers and scales are those of Keras 3.15.1
+local bytes = with_kernel({ { 1, -0.25 }, { -2, 0.5 }, { 0.3, 0.1 } }, "int8")
+check.same(names(bytes.weights), { "kernel int8", "kernel_scale float32" })
+check.same(bytes.weights[1]:totable(), { { 64, -63 }, { -127, 127 }, { 19, 25 } })
+check.near(bytes.weights[2], { 63.5, 254 })
+local kernel = { { -0.33677292, -0.692795, -0.3878184 }, { -0.20859975, -0.06533033, -0.52971435 },
+  { -0.43489525, -0.37397063, 0.16573662 }, { 0.21335143, -0.8355286, -0.7868954 },
+  { 0.33930677, -0.69276226, -0.51371336 } }
+local blocks = with_kernel(kernel, "int4")
+check.same(names(blocks.weights),
+  { "kernel int8", "kernel_scale float32", "kernel_zero int8", "g_idx float32" })
+check.same(blocks.weights[1]:totable(),
+  { { -71, 14 }, { 108, 12 }, { 8, 7 }, { -124, 8 }, { -73, 12 } })
+check.near(blocks.weights[2], { { 0.05161347, 0.05570192, 0.06350881 } })
+check.same(blocks.weights[3]:totable(), { { 0, 7, 4 } })
+assert(blocks.dtype_policy == "int4/128_from_float32" and blocks.quantization_mode == "int4")
+local columns = with_kernel({ { -0.621464, 0.6273908 }, { 0.650268, -0.8205301 } },
+  quantizers.Int4QuantizationConfig { block_size = -1 })
+check.same(names(columns.weights), { "kernel int8", "kernel_scale float32" })
+check.same(columns.weights[1]:totable(), { { 89 }, { -105 } })
+check.near(columns.weights[2], { 10.764791, 8.531069 })
+
+-- ---- what layers give stays near, compiled or not, and inputs have gradients
+local rows = {
+  { layers.Dense(4, { activation = "relu" }), x },
+  { layers.EinsumDense("abc,cde->abde", { -1, 3, 2 }, { bias_axes = "e" }), x:reshape { 2, 4, 6 } },
+  { layers.EinsumDense("abc,dcb->adb", { 5, 4 }), x:reshape { 2, 4, 6 } },
+  { layers.EinsumDense("...c,cd->...d", 4), x:reshape { 2, 4, 6 } },
+  { layers.EinsumDense("abc,cd->ad", 4), x:reshape { 2, 4, 6 } },
+  { layers.Embedding(6, 4), words },
+  { layers.ReversibleEmbedding(5, 6), x, { reverse = true } },
+  { layers.ReversibleEmbedding(5, 6, { tie_weights = false }), x, { reverse = true } },
+}
+for mode, far in pairs { int8 = 0.03, int4 = 0.5 } do
+  for _, row in ipairs(rows) do
+    local layer = layers[row[1].class_name]:from_config { config = row[1]:get_config() }
+    local before = layer(row[2], row[3])
+    local trained = #layer.trainable_weights
+    layer:quantize(mode)
+    local after = layer(row[2], row[3])
+    assert(ops.max(ops.abs(after - before)):item() < far, layer.name)
+    assert(#layer.trainable_weights < trained and layer.quantization_mode == mode)
+    local again = layers[row[1].class_name]:from_config { config = layer:get_config() }
+    again(row[2], row[3])
+    again:set_weights(layer:get_weights())
+    check.near(again(row[2], row[3]), after)
+  end
+end
+
+-- ---- a model: chosen layers, the others train on, files
+local function build()
+  return cr.Sequential { layers.Dense(5, { activation = "tanh", input_shape = { 6 }, name = "a" }),
+    layers.Dense(4, { name = "ab" }), layers.Dense(3, { name = "c" }) }
+end
+local model = build()
+model:compile { optimizer = "sgd", loss = "mse" }
+model:quantize("int8", { filters = "^a" })
+assert(model.layers[1].quantization_mode == "int8" and model.layers[2].quantization_mode == "int8"
+  and model.layers[3].quantization_mode == nil and model.quantization_mode == nil)
+model.layers[3]:quantize { config = quantizers.Int8QuantizationConfig() }
+local frozen = model.layers[1].weights[2]:totable()
+local losses = model:fit(x, cr.ones { 8, 3 }, { epochs = 3, verbose = 0 }).history.loss
+assert(losses[3] < losses[1])
+check.same(model.layers[1].weights[2]:totable(), frozen)
+for _, ending in ipairs { ".h5", ".keras" } do
+  local path = os.tmpname() .. ending
+  model:save(path)
+  local again = cr.models.load_model(path)
+  check.near(again:predict(x), model:predict(x))
+  assert(again.layers[3].dtype_policy == "int8_from_float32")
+  check.fails(function() again:save(path .. ".h5", { target = "keras2" }) end, "of few bits")
+  os.remove(path)
+end
+local chosen = build()
+chosen:quantize("int4", { filters = function(layer) return layer.name == "c" end })
+assert(chosen.layers[2].quantization_mode == nil and chosen.layers[3].quantization_mode == "int4")
+
+-- ---- adapters beside integers
+local layer = layers.Dense(4)
+layer(x)
+layer:quantize "int8"
+layer:enable_lora(2)
+layer.trainable_weights[3]:assign(cr.random.normal({ 2, 4 }, 0, 1, { seed = 2 }))
+local adapted = layer(x)
+layer:merge_lora()
+assert(ops.max(ops.abs(layer(x) - adapted)):item() < 0.1 and #layer.trainable_weights == 1)
+
+-- ---- policies, and what is refused
+local policy = cr.dtype_policies.QuantizedDTypePolicy("int8", "mixed_bfloat16")
+local half = layers.Dense(3, { dtype = policy })
+assert(half(x).dtype == "bfloat16" and half.weights[2].dtype == "int8")
+assert(cr.dtype_policies.get("int4/64_from_float32").class_name == "Int4DTypePolicy")
+local refused = {
+  ["already quantized"] = function() layer:quantize "int8" end,
+  ["isn't yet built"] = function() layers.Dense(3):quantize "int8" end,
+  ["does not have a `quantize` method"] = function() layers.Conv2D(3, 3):quantize "int8" end,
+  ["either `mode` or `config`"] = function() model:quantize() end,
+  ["Received: mode=int5"] = function() model:quantize "int5" end,
+  ["no regular expression"] = function() model:quantize("int8", { filters = "(" }) end,
+  ["mode gptq are not supported"] = function()
+    layers.Dense(3, { dtype = "gptq/4/128_from_float32" })
+  end,
+  ["expected floats"] = function() layers.Dense(3, { dtype = "int8_from_int8" }) end,
+  ["got foo"] = function() layers.Dense(3, { dtype = "foo_from_float32" }) end,
+  ["value_range"] = function() quantizers.AbsMaxQuantizer { value_range = { 3, 4 } } end,
+  ["positive integer"] = function() quantizers.Int4QuantizationConfig { block_size = 0 } end,
+  ["sums along"] = function()
+    with_kernel({ { 1 } }, quantizers.Int8QuantizationConfig {
+      weight_quantizer = quantizers.AbsMaxQuantizer(1) })
+  end,
+  ["Contradictory"] = function()
+    local dense = layers.Dense(1)
+    dense(x)
+    dense:quantize("int4", { config = quantizers.Int8QuantizationConfig() })
+  end,
+}
+for words_of, call in pairs(refused) do check.fails(call, words_of) end
