@@ -198,31 +198,6 @@ TEST_CASE(
   CHECK(std::isnan(history->at("loss").front()));
 }
 
-TEST_CASE("weights of samples and classes multiply the loss") {
-  const Tensor x = data(6), y = targets(x);
-  auto model = small_model();
-  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  const double plain = model->evaluate({x}, {y}, {{"verbose", 0}}).front().second;
-  const double doubled =
-      model->evaluate({x}, {y}, {{"verbose", 0}, {"sample_weight", boxed(Tensor::full({6}, 2))}})
-          .front()
-          .second;
-  CHECK(doubled == Approx(2 * plain));
-  auto classes = small_model("softmax", 2);
-  classes->compile(
-      {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},
-       {"loss", "sparse_categorical_crossentropy"}});
-  const Tensor numbers = labels(6, 2);
-  const double once = classes->train_on_batch({x}, {numbers}, {}, {}, true).front().second;
-  const double thrice =
-      classes->train_on_batch({x}, {numbers}, {}, {{"0", 3}, {"1", 3}}, true).front().second;
-  CHECK(thrice == Approx(3 * once).epsilon(1e-5));
-  const double some = classes->train_on_batch({x}, {numbers}, {}, {{"0", 3}}, true).front().second;
-  const double all =
-      classes->train_on_batch({x}, {numbers}, {}, {{"0", 3}, {"1", 1}}, true).front().second;
-  CHECK(some == Approx(all).epsilon(1e-5));
-}
-
 TEST_CASE("callbacks are called in Keras' order and can stop a run") {
   const Tensor x = data(8), y = targets(x);
   auto model = small_model();
@@ -289,54 +264,6 @@ TEST_CASE("a callback can look at its model after the run, and learns when it is
   CHECK(keeper->kept.at("loss") == keeper->lazy.at("loss"));
 }
 
-TEST_CASE("class weights weigh what is trained on, not what is validated on") {
-  const Tensor x = data(20), y = labels(20, 2);
-  auto val_loss = [&](const Value& class_weight) {
-    auto model = small_model("softmax", 2);
-    model->compile(
-        {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},
-         {"loss", "sparse_categorical_crossentropy"}});
-    const auto history = model->fit(
-        {x}, {y}, {{"validation_split", 0.5}, {"class_weight", class_weight}, {"verbose", 0}});
-    return std::pair(history->at("loss").front(), history->at("val_loss").front());
-  };
-  const auto [loss, validation] = val_loss({});
-  const auto [weighted_loss, weighted_validation] = val_loss(Dict{{"0", 10}, {"1", 10}});
-  CHECK(weighted_loss == Approx(10 * loss).epsilon(1e-4));
-  CHECK(weighted_validation == validation);
-}
-
-TEST_CASE("class weights name what they cannot read") {
-  const Tensor x = data(6), y = labels(6, 2);
-  auto model = small_model("softmax", 2);
-  model->compile({{"optimizer", "sgd"}, {"loss", "sparse_categorical_crossentropy"}});
-  auto fit_with = [&](const Tensor& targets, const Value& weights) {
-    model->fit({x}, {targets}, {{"class_weight", weights}, {"verbose", 0}});
-  };
-  CHECK_NOTHROW(fit_with(y, List{1, 5}));
-  static std::string warned;
-  warned.clear();
-  set_warning_handler([](std::string_view text) { warned += text; });
-  fit_with(y, Dict{{"1", 5}});
-  CHECK(warned.empty());
-  fit_with(y, Dict{{"1", 1}, {"2", 5}});
-  CHECK_THAT(warned, Contains("no class 2") && Contains("write [0] ="));
-  set_warning_handler(nullptr);
-  CHECK_THROWS_WITH(fit_with(y, Dict{{"0.5", 1}, {"1", 5}}),
-                    Contains("whole numbers from 0") && Contains("'0.5'"));
-  CHECK_THROWS_WITH(fit_with(y, Dict{{"cat", 1}}), Contains("'cat'"));
-  CHECK_THROWS_WITH(
-      fit_with(Tensor::full({6}, std::numeric_limits<double>::quiet_NaN()), List{1, 5}),
-      Contains("expected class labels as targets, got nan"));
-  const Symbol in = Input({3}, "in");
-  auto two = Functional::make({in}, {(*make<Layer>("Dense", {{"units", 1}}))(in),
-                                     (*make<Layer>("Dense", {{"units", 1}}))(in)});
-  two->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  CHECK_THROWS_WITH(
-      two->fit({x}, {y, y}, {{"class_weight", List{Dict{{"0", 1}, {"1", 2}}}}, {"verbose", 0}}),
-      Contains("one entry for each of 2 outputs, got 1"));
-}
-
 TEST_CASE("a batch has its own numbers, whatever was computed before") {
   const Tensor x = data(32), y = targets(x);
   auto model = small_model();
@@ -357,65 +284,6 @@ TEST_CASE("a batch has its own numbers, whatever was computed before") {
   const NamedValues both = model->train_on_batch({x2}, {y2}, {}, {}, false);
   CHECK(both.front().second ==
         Approx((first.front().second + second.front().second) / 2).epsilon(1e-5));
-}
-
-TEST_CASE("an activity regularizer is a mean over the samples") {
-  set_random_seed(1);
-  auto model = Sequential::make({make<Layer>(
-      "Dense",
-      {{"units", 2},
-       {"input_shape", List{3}},
-       {"kernel_initializer", "ones"},
-       {"activity_regularizer", Dict{{"class_name", "L2"}, {"config", Dict{{"l2", 0.5}}}}}})});
-  model->compile({{"optimizer", "sgd"}});
-  for (int64_t count : {1, 4, 9})
-    CHECK(model->test_on_batch({Tensor::full({count, 3}, 1)}, {}).front().second ==
-          Approx(0.5 * 2 * 9));
-}
-
-TEST_CASE("penalties of attention with heads are on what its projections give") {
-  const Dict l1{{"class_name", "L1"}, {"config", Dict{{"l1", 1}}}};
-  const auto losses = [&](const char* name, Dict options) {
-    options.set("activity_regularizer", l1);
-    options.set("kernel_initializer", "ones");
-    const LayerPtr layer = make<Layer>(name, options);
-    const Tensor x = Tensor::full({2, 3, 1}, 1);
-    (*layer)({x, x});
-    std::vector<double> found;
-    for (const Tensor& loss : layer->losses()) found.push_back(loss.item());
-    std::sort(found.begin(), found.end());
-    return found;
-  };
-  CHECK(losses("MultiHeadAttention", {{"num_heads", 1}, {"key_dim", 2}}) ==
-        std::vector<double>{6, 6, 6, 6});  // three steps; widths 2, 2, 2, and 1 of 2
-  CHECK(losses("GroupQueryAttention",
-               {{"head_dim", 2}, {"num_query_heads", 2}, {"num_key_value_heads", 1}}) ==
-        std::vector<double>{6, 6, 12, 12, 12});
-}
-
-TEST_CASE("regularizers and add_loss are part of the loss") {
-  set_random_seed(1);
-  auto model = Sequential::make({make<Layer>(
-      "Dense",
-      {{"units", 1},
-       {"input_shape", List{3}},
-       {"kernel_initializer", "ones"},
-       {"kernel_regularizer", Dict{{"class_name", "L2"}, {"config", Dict{{"l2", 0.5}}}}}})});
-  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  const Tensor x = data(4);
-  CHECK(model->evaluate({x}, {targets(x)}, {{"verbose", 0}}).front().second ==
-        Approx(1.5).epsilon(1e-4));
-  CHECK(model->losses().size() == 1);
-  CHECK(model->losses().front().item() == Approx(1.5));
-}
-
-TEST_CASE("a model may train by the losses of its layers alone") {
-  set_random_seed(1);
-  auto model = Sequential::make({make<Layer>("Dense", {{"units", 2}, {"input_shape", List{3}}}),
-                                 make<Layer>("ActivityRegularization", {{"l2", 0.1}})});
-  model->compile({{"optimizer", "sgd"}});
-  const auto losses = model->fit({data(8)}, {}, {{"epochs", 3}, {"verbose", 0}})->at("loss");
-  CHECK(losses[2] < losses[0]);
 }
 
 namespace {

@@ -1,0 +1,19 @@
+// What methods of models begin with.
+#pragma once
+#include "crescent/model.h"
+#include "values/read.h"
+
+namespace crescent::lua {
+
+/// The model that a method is called on.
+inline std::shared_ptr<Model> self(lua_State* L) { return Read<ModelPtr>::from(L, 1); }
+
+template <class T>
+const SchemaData& schema(const char* title) {
+  return schema_of<T>(title);
+}
+
+/// Lines go to print_fn, or to print.
+void print_lines(lua_State* L, const std::vector<std::string>& lines, const Value& print_fn);
+
+}  // namespace crescent::lua

@@ -1,0 +1,102 @@
+#include "models/model_files.h"
+
+#include "classes/building.h"
+#include "classes/options.h"
+#include "crescent/format.h"
+#include "library/file_options.h"
+#include "models/feature_spaces.h"
+#include "models/given_model.h"
+#include "values/interruption.h"
+
+namespace crescent::lua {
+
+namespace {
+
+/// For help and completion: those of HDF5 files. A format that has others says so itself.
+const Parameters kSaveModel{"path", "overwrite=true", "include_optimizer=true", "target=keras3"};
+
+int save(lua_State* L) {
+  auto model = self(L);
+  const std::string path = path_at(L, 2, "save");
+  auto format = format_to_write<HoldsModels>(path);
+  format->save_model(*model, path, options_at(L, 2, format->save_model_options()));
+  return 0;
+}
+
+/// What it predicts, for other programs. Keras' other formats are those of TensorFlow and so on.
+void export_to(Model& model, const std::string& path, const std::string& format) {
+  if (format != "onnx") fail("export: expected format \"onnx\", got \"", format, "\"");
+  const auto writer = format_to_write<HoldsModels>(path.ends_with(".onnx") ? path : path + ".onnx");
+  writer->save_model(model, path, {});
+}
+
+int save_weights_to(lua_State* L) {
+  auto model = self(L);
+  const std::string path = path_at(L, 2, "save_weights");
+  auto format = format_to_write<HoldsWeights>(path);
+  format->save_weights(*model, path, options_at(L, 2, format->save_weights_options()));
+  return 0;
+}
+
+int load_weights_from(lua_State* L) {
+  Interruptible interruptible;
+  auto model = self(L);
+  const std::string path = path_at(L, 2, "load_weights");
+  auto format = format_to_read<HoldsWeights>(path);
+  format->load_weights(*model, path, options_at(L, 2, format->load_weights_options()));
+  return 0;
+}
+
+int load_model_from(lua_State* L) {
+  Interruptible interruptible;
+  const std::string path = path_at(L, 1, "load_model");
+  auto format = format_to_read<HoldsModels>(path);
+  Dict options = options_at(L, 1, format->load_model_options());
+  if (Value* objects = options.find("custom_objects")) *objects = custom_objects(*objects);
+  try {
+    push(L, format->load_model(path, options));
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const Error&) {
+    if (!push_feature_space(L, path, options)) throw;
+  }
+  return 1;
+}
+
+}  // namespace
+
+Value custom_objects(Value given) {
+  if (!given.is_dict()) return {};
+  Dict names;
+  for (const DictEntry& entry : given.as_dict()) {
+    if (auto function = entry.value.object_as<LuaFunction>())
+      register_function(entry.key, function->function);
+    else if (entry.value.is_string())
+      names.set(entry.key, entry.value);
+    else
+      fail("custom_objects: expected a class or a function for '", entry.key, "', got ",
+           entry.value);
+  }
+  return names;
+}
+
+void add_files(Type& model) {
+  model.raw_method("save", save, kSaveModel, "Writes architecture, weights and training state.")
+      .method("export", &export_to, {"filepath", "format=onnx"},
+              "Writes what the model predicts, for programs that run ONNX.")
+      .raw_method("save_weights", save_weights_to, {"path", "overwrite=true"})
+      .raw_method("load_weights", load_weights_from,
+                  {"path", "by_name=false", "skip_mismatch=false"});
+}
+
+void add_file_functions(std::vector<CallablePtr>& functions) {
+  functions.push_back(
+      raw("load_model", load_model_from,
+          {"path", "custom_objects=nil", "compile=true", "safe_mode=true"},
+          "A model from a file of Keras or Crescent, or the FeatureSpace that an archive holds."));
+  Parameters model_and_options = kSaveModel;
+  model_and_options.insert(model_and_options.begin(), "model");
+  functions.push_back(raw("save_model", save, std::move(model_and_options)));
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,303 @@
+#include "models/model_training.h"
+
+#include "classes/building.h"
+#include "classes/options.h"
+#include "crescent/training_run.h"
+#include "models/given_model.h"
+#include "values/batches.h"
+#include "values/interruption.h"
+
+namespace crescent::lua {
+
+namespace {
+
+/// model:fit{x=..., y=..., epochs=3}: the arrays out of the table, as if they had come by position.
+void spread_arrays(lua_State* L, int arrays) {
+  if (lua_gettop(L) != 2 || !is_plain_table(L, 2)) return;
+  push_field(L, 2, "x");
+  if (lua_isnil(L, -1)) return lua_pop(L, 1);
+  lua_pop(L, 1);
+  lua_newtable(L);
+  for (lua_pushnil(L); lua_next(L, 2);) {
+    lua_pushvalue(L, -2);
+    lua_insert(L, -2);
+    lua_rawset(L, 3);
+  }
+  const char* names[] = {"x", "y"};
+  for (int i = 0; i < arrays; ++i) {
+    push_field(L, 2, names[i]);
+    lua_insert(L, 3 + i);
+    lua_pushnil(L);
+    lua_setfield(L, -2, names[i]);
+  }
+  lua_remove(L, 2);
+}
+
+/// A table with a key among `names`.
+bool has_one_of(lua_State* L, int index, const std::vector<std::string>& names) {
+  index = lua_absindex(L, index);
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    push_string(L, name);
+    const bool there = lua_rawget(L, index) != LUA_TNIL;
+    lua_pop(L, 1);
+    return there;
+  });
+}
+
+/// Where the options begin after up to `arrays` arrays; missing arrays become nil.
+int first_option(lua_State* L, const Model& model, int arrays) {
+  spread_arrays(L, arrays);
+  const int given = lua_gettop(L) - 1;
+  const bool ends_in_names = given > 1 && given <= arrays && is_options(L, -1) &&
+                             !has_one_of(L, -1, output_names(model).get());
+  const int data = std::min(arrays, given - ends_in_names);
+  for (int i = data; i < arrays; ++i) {
+    lua_pushnil(L);
+    lua_insert(L, 2 + i);
+  }
+  return 2 + arrays;
+}
+
+int64_t integer_option(const Dict& options, std::string_view name) {
+  const Value* value = options.find(name);
+  return value && !value->is_null() ? value->as_int() : -1;
+}
+
+/// validation_data may have tables and variables; the engine wants a list of tensors.
+void push_results(lua_State* L, const NamedValues& values, bool as_dict) {
+  if (!as_dict && values.size() == 1) return lua_pushnumber(L, values.front().second);
+  lua_createtable(L, 0, static_cast<int>(values.size()));
+  lua_Integer i = 0;
+  for (const auto& [name, value] : values) {
+    lua_pushnumber(L, value);
+    as_dict ? lua_setfield(L, -2, name.c_str()) : lua_rawseti(L, -2, ++i);
+  }
+}
+
+int compile(lua_State* L) {
+  auto model = self(L);
+  const Dict options = options_from(L, 2, schema<CompileOptions>("compile"));
+  model->compile(options);
+  return 0;
+}
+
+/// Class weights go by labels. {1, 5} is {[1] = 1, [2] = 5} to Lua: weights of the labels 1 and 2.
+Value by_label(const Value& weights) {
+  Dict labelled;
+  if (weights.is_dict()) {
+    for (const DictEntry& entry : weights.as_dict()) labelled.set(entry.key, by_label(entry.value));
+    return labelled;
+  }
+  if (!weights.is_list()) return weights;
+  List outputs;
+  for (const Value& item : weights.as_list()) {
+    if (item.is_number())
+      labelled.set(std::to_string(labelled.size() + 1), item);
+    else
+      outputs.push_back(by_label(item));
+  }
+  return outputs.empty() ? Value(labelled) : Value(outputs);
+}
+
+/// A dataset brings its targets and has its own batches: y is at index 3, batch_size also counts
+/// for arrays to validate with.
+void check_call_on_dataset(lua_State* L, const char* function, const Dict& options) {
+  if (!lua_isnoneornil(L, 3))
+    fail(
+        "When providing `x` as a dataset, `y` should not be passed. Instead, the targets should "
+        "be included as part of the dataset.");
+  const Value *size = options.find("batch_size"), *validation = options.find("validation_data");
+  if (size && !size->is_null() && !(validation && validation->is_list()))
+    warn(function, ": batch_size is not used: a dataset gives batches of its own");
+}
+
+/// Calls train with the data and the options that fit is given.
+template <class Train>
+auto train_on(lua_State* L, const Model& model, Train train) {
+  const int first = first_option(L, model, 2);
+  Dict options = options_from(L, first, schema<FitOptions>("fit"));
+  if (Value* weights = options.find("class_weight")) *weights = by_label(*weights);
+  if (Value* validation = options.find("validation_data")) {
+    if (auto generator = validation->object_as<LuaFunction>()) {
+      generator->function.push(L);
+      *validation = dataset_at(L, -1, model, integer_option(options, "validation_steps"));
+      lua_pop(L, 1);
+    } else if (auto data = validation->object_as<Dataset>()) {
+      *validation = for_model(data, model, integer_option(options, "validation_steps"));
+    }
+  }
+  const DatasetPtr data = dataset_at(L, 2, model, integer_option(options, "steps_per_epoch"));
+  if (data) check_call_on_dataset(L, "fit", options);
+  if (data) return train(data, options);
+  return train(to_data(L, 2, input_names(model)), to_data(L, 3, output_names(model)), options);
+}
+
+int fit(lua_State* L) {
+  Interruptible interruptible;
+  auto model = self(L);
+  push(L, train_on(L, *model, [&](const auto&... given) { return model->fit(given...); }));
+  interruptible.answer();
+  return 1;
+}
+
+int start_training(lua_State* L) {
+  auto model = self(L);
+  push(L,
+       train_on(L, *model, [&](const auto&... given) { return model->start_training(given...); }));
+  return 1;
+}
+
+int evaluate(lua_State* L) {
+  Interruptible interruptible;
+  auto model = self(L);
+  const int first = first_option(L, *model, 2);
+  const Dict options = options_from(L, first, schema<EvaluateOptions>("evaluate"));
+  const Value* as_dict = options.find("return_dict");
+  const DatasetPtr data = dataset_at(L, 2, *model, integer_option(options, "steps"));
+  if (data) check_call_on_dataset(L, "evaluate", options);
+  const NamedValues values = data ? model->evaluate(data, options)
+                                  : model->evaluate(to_data(L, 2, input_names(*model)),
+                                                    to_data(L, 3, output_names(*model)), options);
+  push_results(L, values, as_dict && as_dict->as_bool());
+  return 1;
+}
+
+int predict(lua_State* L) {
+  Interruptible interruptible;
+  auto model = self(L);
+  const int first = first_option(L, *model, 1);
+  const Dict options = options_from(L, first, schema<PredictOptions>("predict"));
+  const DatasetPtr data = dataset_at(L, 2, *model, integer_option(options, "steps"));
+  push_outputs(L, *model,
+               data ? model->predict(data, options)
+                    : model->predict(to_data(L, 2, input_names(*model)), options));
+  return 1;
+}
+
+OnStack train_on_batch(Model& model, Any x, Any y, Any sample_weight, Names class_weight,
+                       bool reset_metrics, bool return_dict) {
+  lua_State* L = current();
+  push_results(L,
+               model.train_on_batch(to_data(L, x.index, input_names(model)),
+                                    to_data(L, y.index, output_names(model)),
+                                    to_data(L, sample_weight.index, output_names(model)),
+                                    class_weight.dict, reset_metrics),
+               return_dict);
+  return {};
+}
+
+OnStack test_on_batch(Model& model, Any x, Any y, Any sample_weight, bool reset_metrics,
+                      bool return_dict) {
+  lua_State* L = current();
+  push_results(
+      L,
+      model.test_on_batch(to_data(L, x.index, input_names(model)),
+                          to_data(L, y.index, output_names(model)),
+                          to_data(L, sample_weight.index, output_names(model)), reset_metrics),
+      return_dict);
+  return {};
+}
+
+OnStack predict_on_batch(Model& model, Any x) {
+  lua_State* L = current();
+  push_outputs(L, model, model.predict_on_batch(to_data(L, x.index, input_names(model))));
+  return {};
+}
+
+Value profile_value(const Profile& profile) {
+  List rows;
+  for (const ProfileRow& row : profile.rows)
+    rows.push_back(Dict{{"layer", row.scope},
+                        {"op", row.op},
+                        {"shapes", row.shapes},
+                        {"kernel", row.kernel},
+                        {"calls", static_cast<int64_t>(row.calls)},
+                        {"seconds", row.seconds},
+                        {"flops", row.flops},
+                        {"bytes", row.bytes},
+                        {"seconds_on", List(row.seconds_on.begin(), row.seconds_on.end())},
+                        {"parts", row.parts},
+                        {"largest_part", row.largest_part}});
+  return Dict{{"seconds", profile.seconds},
+              {"batch_size", profile.batch_size},
+              {"rows", std::move(rows)},
+              {"cores", List(kProfiledCores.begin(), kProfiledCores.end())}};
+}
+
+int profile(lua_State* L) {
+  Interruptible interruptible;
+  auto model = self(L);
+  const int first = first_option(L, *model, 2);
+  Dict options = options_from(L, first, schema<ProfileOptions>("profile"));
+  const Value print_fn = take(options, "print_fn");
+  const Profile profile = model->profile(to_data(L, 2, input_names(*model)),
+                                         to_data(L, 3, output_names(*model)), options);
+  print_lines(L, profile.lines, print_fn);
+  push(L, profile_value(profile));
+  return 1;
+}
+
+void set_learning_rate(Model& model, double rate) {
+  if (!model.optimizer()) fail("You must compile your model before using it.");
+  model.optimizer()->set_learning_rate(rate);
+}
+
+Variables metrics_variables(Model& model) {
+  Variables all;
+  for (const auto& metric : model.all_metrics())
+    all.insert(all.end(), metric->variables().begin(), metric->variables().end());
+  return all;
+}
+
+bool runs_eagerly(Model& model) {
+  const Value options = model.compile_config();
+  const Value* on = options.is_dict() ? options.as_dict().find("run_eagerly") : nullptr;
+  return on && on->is_bool() && on->as_bool();
+}
+
+}  // namespace
+
+void add_training(Type& model) {
+  model
+      .raw_method("compile", compile, {"optimizer=rmsprop", "loss=nil", "metrics=nil"},
+                  "Chooses optimizer, loss and metrics.", &schema<CompileOptions>("compile"))
+      .raw_method("fit", fit, {"x", "y=nil"},
+                  "Trains; returns the history. Options by name: help(model.fit).",
+                  &schema<FitOptions>("fit"))
+      .raw_method("start_training", start_training, {"x", "y=nil"},
+                  "What fit does, as a run that goes on when asked: run:advance(100), "
+                  "run:finish(). It can be looked at, changed and saved in between. Options as of "
+                  "fit.",
+                  &schema<FitOptions>("fit"))
+      .raw_method("evaluate", evaluate, {"x", "y=nil"}, "Loss and metrics on data.",
+                  &schema<EvaluateOptions>("evaluate"))
+      .raw_method("predict", predict, {"x"}, "Outputs for inputs.",
+                  &schema<PredictOptions>("predict"))
+      .raw_method("profile", profile, {"x", "y=nil"},
+                  "Where the time of a training step, or without y of predict, goes: prints tables "
+                  "(or hands their lines to print_fn), gives the rows.",
+                  &schema<ProfileOptions>("profile"))
+      .method("train_on_batch", &train_on_batch,
+              {"x", "y=nil", "sample_weight=nil", "class_weight=nil", "reset_metrics=true",
+               "return_dict=false"},
+              "One step; loss and metrics of this batch, or without reset_metrics of all since the "
+              "last reset.")
+      .method("test_on_batch", &test_on_batch,
+              {"x", "y=nil", "sample_weight=nil", "reset_metrics=true", "return_dict=false"})
+      .method("predict_on_batch", &predict_on_batch, {"x"})
+      .method("reset_metrics", &Model::reset_metrics)
+      .property("optimizer", &Model::optimizer)
+      .property("history", [](Model& m) { return m.history(); })
+      .property("metrics", &Model::all_metrics)
+      .property("metrics_names", &Model::metrics_names)
+      .property("metrics_variables", &metrics_variables)
+      .property("run_eagerly", &runs_eagerly)
+      .property("compiled", &Model::compiled)
+      .property("epochs_trained", &Model::epochs_trained)
+      .property(
+          "stop_training", [](Model& m) { return m.stop_training; },
+          [](Model& m, bool on) { m.stop_training = on; })
+      .setter("learning_rate", &set_learning_rate);
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,9 @@
+// compile, fit, evaluate, predict and what belongs to them, of models in Lua.
+#pragma once
+#include "classes/object_types.h"
+
+namespace crescent::lua {
+
+void add_training(Type& model);
+
+}  // namespace crescent::lua

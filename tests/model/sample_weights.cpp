@@ -1,0 +1,81 @@
+// Weights of samples and of classes: what they multiply, and how they are given.
+#include <catch2/catch.hpp>
+
+#include "small_model.h"
+
+using namespace crescent;
+using namespace crescent::small;
+using Catch::Contains;
+
+TEST_CASE("weights of samples and classes multiply the loss") {
+  const Tensor x = data(6), y = targets(x);
+  auto model = small_model();
+  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  const double plain = model->evaluate({x}, {y}, {{"verbose", 0}}).front().second;
+  const double doubled =
+      model->evaluate({x}, {y}, {{"verbose", 0}, {"sample_weight", boxed(Tensor::full({6}, 2))}})
+          .front()
+          .second;
+  CHECK(doubled == Approx(2 * plain));
+  auto classes = small_model("softmax", 2);
+  classes->compile(
+      {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},
+       {"loss", "sparse_categorical_crossentropy"}});
+  const Tensor numbers = labels(6, 2);
+  const double once = classes->train_on_batch({x}, {numbers}, {}, {}, true).front().second;
+  const double thrice =
+      classes->train_on_batch({x}, {numbers}, {}, {{"0", 3}, {"1", 3}}, true).front().second;
+  CHECK(thrice == Approx(3 * once).epsilon(1e-5));
+  const double some = classes->train_on_batch({x}, {numbers}, {}, {{"0", 3}}, true).front().second;
+  const double all =
+      classes->train_on_batch({x}, {numbers}, {}, {{"0", 3}, {"1", 1}}, true).front().second;
+  CHECK(some == Approx(all).epsilon(1e-5));
+}
+
+TEST_CASE("class weights weigh what is trained on, not what is validated on") {
+  const Tensor x = data(20), y = labels(20, 2);
+  auto val_loss = [&](const Value& class_weight) {
+    auto model = small_model("softmax", 2);
+    model->compile(
+        {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},
+         {"loss", "sparse_categorical_crossentropy"}});
+    const auto history = model->fit(
+        {x}, {y}, {{"validation_split", 0.5}, {"class_weight", class_weight}, {"verbose", 0}});
+    return std::pair(history->at("loss").front(), history->at("val_loss").front());
+  };
+  const auto [loss, validation] = val_loss({});
+  const auto [weighted_loss, weighted_validation] = val_loss(Dict{{"0", 10}, {"1", 10}});
+  CHECK(weighted_loss == Approx(10 * loss).epsilon(1e-4));
+  CHECK(weighted_validation == validation);
+}
+
+TEST_CASE("class weights name what they cannot read") {
+  const Tensor x = data(6), y = labels(6, 2);
+  auto model = small_model("softmax", 2);
+  model->compile({{"optimizer", "sgd"}, {"loss", "sparse_categorical_crossentropy"}});
+  auto fit_with = [&](const Tensor& targets, const Value& weights) {
+    model->fit({x}, {targets}, {{"class_weight", weights}, {"verbose", 0}});
+  };
+  CHECK_NOTHROW(fit_with(y, List{1, 5}));
+  static std::string warned;
+  warned.clear();
+  set_warning_handler([](std::string_view text) { warned += text; });
+  fit_with(y, Dict{{"1", 5}});
+  CHECK(warned.empty());
+  fit_with(y, Dict{{"1", 1}, {"2", 5}});
+  CHECK_THAT(warned, Contains("no class 2") && Contains("write [0] ="));
+  set_warning_handler(nullptr);
+  CHECK_THROWS_WITH(fit_with(y, Dict{{"0.5", 1}, {"1", 5}}),
+                    Contains("whole numbers from 0") && Contains("'0.5'"));
+  CHECK_THROWS_WITH(fit_with(y, Dict{{"cat", 1}}), Contains("'cat'"));
+  CHECK_THROWS_WITH(
+      fit_with(Tensor::full({6}, std::numeric_limits<double>::quiet_NaN()), List{1, 5}),
+      Contains("expected class labels as targets, got nan"));
+  const Symbol in = Input({3}, "in");
+  auto two = Functional::make({in}, {(*make<Layer>("Dense", {{"units", 1}}))(in),
+                                     (*make<Layer>("Dense", {{"units", 1}}))(in)});
+  two->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  CHECK_THROWS_WITH(
+      two->fit({x}, {y, y}, {{"class_weight", List{Dict{{"0", 1}, {"1", 2}}}}, {"verbose", 0}}),
+      Contains("one entry for each of 2 outputs, got 1"));
+}
