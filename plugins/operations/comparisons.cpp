@@ -37,7 +37,7 @@ Tensor is_among_many(const Tensor& values, const Tensor& numbers, bool invert) {
   const Tensor set = at_least_int32(numbers), x = ops::cast(values, set.dtype());
   const int64_t n = set.dim(0);
   const Tensor sorted = ops::top_k(set, n)[0], ascending = ops::flip(sorted, {0});
-  const Tensor place = ops::minimum(places_in(ascending, x, false), static_cast<double>(n - 1));
+  const Tensor place = ops::minimum(places_in(ascending, x, false), n - 1);
   const Tensor nearest = ops::take(ascending, place, 0);
   return invert ? ops::not_equal(nearest, x) : ops::equal(nearest, x);
 }

@@ -3,6 +3,8 @@
 #include <random>
 
 #include "archives.h"
+#include "image.h"
+#include "keras/model/model_file.h"
 #include "keras_file.h"
 
 namespace crescent::hdf5 {
@@ -367,6 +369,26 @@ TEST_CASE("what an archive cannot be is said") {
   auto other = small_sequential();
   crescent::load_weights(*other, scratch.path("m.keras"));
   check_same(other->get_weights(), model->get_weights());
+}
+
+TEST_CASE("an optimizer that never trained has its rate in a file, and nothing is told") {
+  const auto model = small_sequential();
+  model->compile({{"optimizer", "adam"}, {"loss", "mse"}});
+  keras::Entries entries = keras::keras3_weight_entries(*model);
+  entries.push_back({"optimizer/vars", {{"name", "adam"}}});
+  entries.push_back({"optimizer/vars/0", {}, Tensor::full({}, 0, DType::int64)});
+  entries.push_back({"optimizer/vars/1", {}, Tensor::full({}, 0.25)});
+  Scratch scratch;
+  const std::string path = scratch.path("m.weights.h5");
+  const FileImage image(tree_of(entries));
+  replace_file(path, image.pieces());
+  static std::string told;
+  told.clear();
+  set_warning_handler([](std::string_view text) { told += text; });
+  crescent::load_weights(*model, path);
+  set_warning_handler(nullptr);
+  CHECK(told.empty());
+  CHECK(model->optimizer()->learning_rate().value().item() == 0.25);
 }
 
 }  // namespace

@@ -47,13 +47,12 @@ Listed listed_state(WeightSource& file) {
   return {kOptimizerPlace, numbers_below(count ? static_cast<size_t>(*count) : members->size())};
 }
 
-bool is_layout_of(const std::vector<TensorSpec>& specs, const Model& model) {
-  const StateLayout layout =
-      optimizer_layout(*model.optimizer(), model.trainable_weights(), "keras3");
-  return std::equal(specs.begin(), specs.end(), layout.begin(), layout.end(),
-                    [](const TensorSpec& spec, const StatePlace& place) {
-                      return spec.shape == place.spec.shape;
-                    });
+bool has_shape(const TensorSpec& spec, const StatePlace& place) {
+  return spec.shape == place.spec.shape;
+}
+
+bool is_layout_of(const std::vector<TensorSpec>& specs, const StateLayout& layout) {
+  return std::equal(specs.begin(), specs.end(), layout.begin(), layout.end(), has_shape);
 }
 
 /// What Keras called the variable of a match: "dense_1/kernel:0" of the dataset
@@ -76,6 +75,14 @@ Variables in_order_of(const Origin& origin, Variables trained, const Matches& we
   std::stable_sort(trained.begin(), trained.end(),
                    [&](const Variable& a, const Variable& b) { return name(a) < name(b); });
   return trained;
+}
+
+/// What an optimizer of Keras 3 has that was compiled and never trained: numbers, and no slots yet.
+bool is_untrained(const std::vector<TensorSpec>& specs, const StateLayout& layout) {
+  const auto slots = std::find_if(layout.begin(), layout.end(),
+                                  [](const StatePlace& place) { return bool(place.owner); });
+  return slots != layout.end() &&
+         std::equal(specs.begin(), specs.end(), layout.begin(), slots, has_shape);
 }
 
 }  // namespace
@@ -109,9 +116,13 @@ Matches match_optimizer(WeightSource& file, Model& model, const Matches& weights
   Names datasets;
   for (const std::string& name : names) datasets.push_back(group + "/" + name);
   const std::vector<TensorSpec> specs = file.describe(datasets);
-  PlacedState state = place_optimizer_state(
-      *model.optimizer(), trained, in_order_of(origin, trained, weights, file), names, specs);
-  if (!options_known && !is_layout_of(specs, model))
+  const StateLayout keras3 = optimizer_layout(*model.optimizer(), trained, "keras3");
+  PlacedState state =
+      is_untrained(specs, keras3)
+          ? PlacedState{keras3, ""}
+          : place_optimizer_state(*model.optimizer(), trained,
+                                  in_order_of(origin, trained, weights, file), names, specs);
+  if (!options_known && !is_layout_of(specs, keras3))
     state.problem = "it was made with other options, which the file does not have";
   if (!state.problem.empty()) {
     warn(

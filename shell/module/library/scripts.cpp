@@ -4,8 +4,8 @@
 
 #include "crescent/layer.h"
 #include "instances/functions.h"
+#include "library/feature_spaces.h"
 #include "library/lua_sources.h"
-#include "models/feature_spaces.h"
 #include "values/callable.h"
 
 namespace crescent::lua {

@@ -3,8 +3,8 @@
 #include "classes/building.h"
 #include "classes/options.h"
 #include "crescent/format.h"
+#include "library/feature_spaces.h"
 #include "library/file_options.h"
-#include "models/feature_spaces.h"
 #include "models/given_model.h"
 #include "values/interruption.h"
 

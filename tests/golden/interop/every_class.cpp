@@ -289,9 +289,11 @@ void check_layer_config(const std::string& name, const Dict& config) {
     CHECK(read_again("3.15.1", keras_model_config(model, "keras3")) == text(config));
   }
   // Any correction of the moving variance is read as the one that Keras 2.3.1 has, and so are the
-  // masks of a Concatenate, which has none here.
-  const Value* ddof = config.find("moving_variance_ddof");
-  const bool read_otherwise = (ddof && ddof->as_float() > 0) || name == "Concatenate";
+  // masks of a Concatenate, which has none here, and those beside states, which no call here gives.
+  const Value *ddof = config.find("moving_variance_ddof"),
+              *with_states = config.find("mask_with_states");
+  const bool read_otherwise = (ddof && ddof->as_float() > 0) || name == "Concatenate" ||
+                              (with_states && *with_states == Value(true));
   if (limits_of(model, {}, "keras2").empty() && !read_otherwise)
     CHECK(read_again("2.3.1", keras_model_config(model, "keras2")) == text(config));
 }

@@ -1,4 +1,4 @@
-#include "models/feature_spaces.h"
+#include "library/feature_spaces.h"
 
 #include "crescent/format.h"
 #include "values/push.h"
