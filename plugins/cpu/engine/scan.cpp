@@ -55,6 +55,7 @@ class ScanKernel final : public Kernel {
     for (const auto& plan : plans_) begin(a, *plan);
     if (rest_) begin(a, *rest_);
     plans_[0]->prepare(arena(a, 0));
+    if (parts_ == 1) return run_part(a, *plans_[0], 0);
     a.pool.parallel(
         parts_,
         [&](int64_t part, int worker) {
