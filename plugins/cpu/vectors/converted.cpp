@@ -21,8 +21,18 @@ DType wide(DType dtype) {
   }
 }
 
-bool is_small_integer(const TensorSpec& spec) {
-  return spec.dtype == DType::int8 || spec.dtype == DType::int16;
+bool has_small_integers(const Request& r) {
+  const auto is_small = [](const TensorSpec& spec) {
+    return spec.dtype == DType::int8 || spec.dtype == DType::int16;
+  };
+  return std::any_of(r.inputs.begin(), r.inputs.end(), is_small) ||
+         std::any_of(r.outputs.begin(), r.outputs.end(), is_small);
+}
+
+/// Which gives int32 by itself, faster than by way of integers.
+bool is_product_of_bytes(const Request& r) {
+  return base_of(r.op).name() == Matmul::kName && r.inputs[0].dtype == DType::int8 &&
+         r.inputs[1].dtype == DType::int8;
 }
 
 TensorSpecs widened(std::span<const TensorSpec> specs) {
@@ -126,15 +136,12 @@ std::unique_ptr<Kernel> make_wider(const Request& r, F make) {
 }  // namespace
 
 std::unique_ptr<Kernel> make_through_float32(const Request& r, std::span<const KernelRow> rows) {
+  if (has_small_integers(r)) return nullptr;
   return make_wider(r, [&](const Request& request) { return find(rows, request); });
 }
 
-/// Products of bytes give int32 by themselves, faster than by way of integers.
 std::unique_ptr<Kernel> make_through_int32(const Request& r) {
-  if (base_of(r.op).name() == Matmul::kName) return nullptr;
-  const bool is_small = std::any_of(r.inputs.begin(), r.inputs.end(), is_small_integer) ||
-                        std::any_of(r.outputs.begin(), r.outputs.end(), is_small_integer);
-  return is_small ? make_wider(r, make_kernel) : nullptr;
+  return has_small_integers(r) && !is_product_of_bytes(r) ? make_wider(r, make_kernel) : nullptr;
 }
 
 }  // namespace crescent::cpu
