@@ -12,6 +12,7 @@
 
 #include "container.h"
 #include "contents.h"
+#include "heaps.h"
 #include "refusal.h"
 #include "sandbox.h"
 
@@ -128,6 +129,7 @@ int run(uint64_t size, unsigned seconds) {
     auto file = map_file(size);
     if (!lock_down()) throw Refused("this system offers no way to lock its reader in (seccomp)");
     container.emplace(file);
+    check_heaps(container->image());
     contents.emplace(container->image(), container->start());
     if (!contents->sealed()) container->check_image();
   });

@@ -1,0 +1,66 @@
+#include "heaps.h"
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "refusal.h"
+
+namespace crescent::hdf5 {
+namespace {
+
+/// Signature and version. Files have sizes of 8 bytes; the others are left to the reader's clock.
+constexpr std::string_view kHeap = "GCOL\1";
+constexpr uint64_t kSize = 8;
+/// Before the objects of a heap, and before what an object holds.
+constexpr uint64_t kHeader = 16;
+
+template <class T>
+T number_at(std::string_view bytes, uint64_t offset) {
+  T number;
+  std::memcpy(&number, bytes.data() + offset, sizeof number);
+  return number;
+}
+
+/// From this object to the next; what is left of a heap is an object without a number, and its size
+/// counts its header.
+uint64_t step_from(std::string_view heap, uint64_t offset) {
+  const auto number = number_at<uint16_t>(heap, offset);
+  const auto size = number_at<uint64_t>(heap, offset + 8);
+  if (number == 0) return size;
+  return size > heap.size() ? size : kHeader + (size + 7) / 8 * 8;
+}
+
+bool is_whole(std::string_view heap) {
+  for (uint64_t offset = kHeader; offset + kHeader <= heap.size();) {
+    const uint64_t step = step_from(heap, offset);
+    if (step == 0 || step > heap.size() - offset) return false;
+    offset += step;
+  }
+  return true;
+}
+
+/// Where one begins, or the end; memmem is several times as fast as find.
+size_t next_heap(std::string_view bytes, size_t from) {
+  const std::string_view rest = bytes.substr(from);
+  const void* found = memmem(rest.data(), rest.size(), kHeap.data(), kHeap.size());
+  return found ? static_cast<size_t>(static_cast<const char*>(found) - bytes.data()) : bytes.size();
+}
+
+}  // namespace
+
+void check_heaps(std::span<const std::byte> image) {
+  constexpr size_t kLargest = size_t{16} << 20;
+  if (image.size() > kLargest) return;
+  const std::string_view bytes(reinterpret_cast<const char*>(image.data()), image.size());
+  for (size_t at = next_heap(bytes, 0); at < bytes.size(); at = next_heap(bytes, at + 1)) {
+    const std::string_view rest = bytes.substr(at);
+    if (rest.size() < kHeader) return;
+    const auto size = number_at<uint64_t>(rest, kSize);
+    if (size > rest.size() || !is_whole(rest.substr(0, size)))
+      refuse("it is damaged: its texts at byte " + std::to_string(at) + " have no end");
+  }
+}
+
+}  // namespace crescent::hdf5
