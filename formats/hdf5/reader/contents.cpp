@@ -84,10 +84,15 @@ void check_seal(const std::vector<std::string>& seals, const std::string& path,
 
 // ---- datasets
 
+}  // namespace
+
+/// What the elements of a dataset are, and their type in memory.
 struct NumberType {
   Element element;
   Handle memory;
 };
+
+namespace {
 
 NumberType native(Element element, hid_t type) {
   return {element, Handle(H5Tcopy(type), H5Tclose)};
