@@ -300,7 +300,7 @@ bool Elementwise::add_step(const FusedStep& step, bool stored) {
 }
 
 /// A cell counts as a number beside what is none, a column beside an array; other columns are
-/// spread.
+/// spread, and so is the number when there is no loop for one.
 BinaryLoop Elementwise::choose_loop(const FusedStep& step, DType dtype, bool cells) {
   Register &a = registers_[static_cast<size_t>(step.args[0])],
            &b = registers_[static_cast<size_t>(step.args[1])];
@@ -309,9 +309,12 @@ BinaryLoop Elementwise::choose_loop(const FusedStep& step, DType dtype, bool cel
   const bool first = any_cell ? a.is_cell() : a.is_column(),
              second = any_cell ? b.is_cell() : b.is_column();
   const bool one = !cells && first != second;
-  a.spread |= a.is_column() && !(one && first);
-  b.spread |= b.is_column() && !(one && second);
-  return !one ? loops.arrays : first ? loops.first_scalar : loops.second_scalar;
+  const BinaryLoop beside_one = !one ? nullptr : first ? loops.first_scalar : loops.second_scalar;
+  const auto spread = [&](Register& r, bool is_one) {
+    r.spread |= (r.is_column() || (r.is_cell() && !cells)) && !(is_one && beside_one);
+  };
+  spread(a, first), spread(b, second);
+  return beside_one ? beside_one : loops.arrays;
 }
 
 /// An output is the memory of the register when it can be; else it is copied, converted or filled

@@ -52,16 +52,12 @@ void half_loop(const void* a, const void* b, void* y, size_t n) {
   });
 }
 
-template <K kind, class T, bool first_scalar, bool second_scalar>
+template <K kind, class T>
 void plain_loop(const void* pa, const void* pb, void* py, size_t n) {
   const T *a = static_cast<const T*>(pa), *b = static_cast<const T*>(pb);
-  const T a0 = a[0], b0 = b[0];
   using Y = std::conditional_t<gives_bool(kind), uint8_t, T>;
   Y* y = static_cast<Y*>(py);
-  for (size_t i = 0; i < n; ++i) {
-    y[i] =
-        static_cast<Y>(evaluate_one<kind, T>(first_scalar ? a0 : a[i], second_scalar ? b0 : b[i]));
-  }
+  for (size_t i = 0; i < n; ++i) y[i] = static_cast<Y>(evaluate_one<kind, T>(a[i], b[i]));
 }
 
 /// Of floats: by vectors where all lanes of both have a vector form.
@@ -73,33 +69,28 @@ HWY_INLINE bool has_vector_form(D d, V a, V b) {
     return all_finite_and_not_zero(d, a) && all_finite_and_not_zero(d, b);
 }
 
-template <K kind, class T, bool first_scalar, bool second_scalar>
+template <K kind, class T>
 void mixed_loop(const void* pa, const void* pb, void* py, size_t n) {
   const T *a = static_cast<const T*>(pa), *b = static_cast<const T*>(pb);
   T* y = static_cast<T*>(py);
   const hn::ScalableTag<T> d;
   const size_t lanes = hn::Lanes(d);
-  const auto a0 = hn::Set(d, a[0]), b0 = hn::Set(d, b[0]);
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    const auto va = first_scalar ? a0 : hn::LoadU(d, a + i);
-    const auto vb = second_scalar ? b0 : hn::LoadU(d, b + i);
-    if (HWY_LIKELY(has_vector_form<kind>(d, va, vb))) {
-      if constexpr (kind == K::mod)
-        hn::StoreU(remainder_of(d, va, vb), d, y + i);
-      else
-        hn::StoreU(angle_of(d, va, vb), d, y + i);
-    } else {
-      plain_loop<kind, T, first_scalar, second_scalar>(first_scalar ? a : a + i,
-                                                       second_scalar ? b : b + i, y + i, lanes);
-    }
+    const auto va = hn::LoadU(d, a + i), vb = hn::LoadU(d, b + i);
+    if (HWY_UNLIKELY(!has_vector_form<kind>(d, va, vb)))
+      plain_loop<kind, T>(a + i, b + i, y + i, lanes);
+    else if constexpr (kind == K::mod)
+      hn::StoreU(remainder_of(d, va, vb), d, y + i);
+    else
+      hn::StoreU(angle_of(d, va, vb), d, y + i);
   }
   if (i == n) return;
   HWY_ALIGN T rest_a[hn::MaxLanes(d)], rest_b[hn::MaxLanes(d)];
   for (size_t lane = 0; lane < lanes; ++lane) rest_a[lane] = rest_b[lane] = T{1};
-  std::memcpy(rest_a, first_scalar ? a : a + i, (first_scalar ? 1 : n - i) * sizeof(T));
-  std::memcpy(rest_b, second_scalar ? b : b + i, (second_scalar ? 1 : n - i) * sizeof(T));
-  mixed_loop<kind, T, first_scalar, second_scalar>(rest_a, rest_b, rest_a, lanes);
+  std::memcpy(rest_a, a + i, (n - i) * sizeof(T));
+  std::memcpy(rest_b, b + i, (n - i) * sizeof(T));
+  mixed_loop<kind, T>(rest_a, rest_b, rest_a, lanes);
   std::memcpy(y + i, rest_a, (n - i) * sizeof(T));
 }
 
@@ -109,25 +100,24 @@ void power_loop(const void* a, const void* b, void* y, size_t n) {
   const T exponent = *static_cast<const T*>(b), one = 1;
   if (exponent == 2) return vector_loop<K::multiply, T, false, false>(a, a, y, n);
   if (exponent == -1) return vector_loop<K::divide, T, true, false>(&one, a, y, n);
-  if (exponent != 3) return plain_loop<K::power, T, false, true>(a, b, y, n);
   const T* x = static_cast<const T*>(a);
   T* to = static_cast<T*>(y);
-  for (size_t i = 0; i < n; ++i) to[i] = x[i] * x[i] * x[i];
+  for (size_t i = 0; i < n; ++i)
+    to[i] = exponent == 3 ? x[i] * x[i] * x[i] : evaluate_one<K::power, T>(x[i], exponent);
 }
 
 template <K kind, class T>
 constexpr BinaryLoops pick() {
-  if constexpr (std::is_floating_point_v<T> && (kind == K::mod || kind == K::arctan2)) {
-    return {mixed_loop<kind, T, false, false>, mixed_loop<kind, T, true, false>,
-            mixed_loop<kind, T, false, true>};
-  } else if constexpr (std::is_floating_point_v<T> && kind == K::power) {
-    return {plain_loop<kind, T, false, false>, plain_loop<kind, T, true, false>, power_loop<T>};
-  } else if constexpr (std::is_floating_point_v<T> && is_vector(kind)) {
+  constexpr bool is_float = std::is_floating_point_v<T>;
+  if constexpr (is_float && is_vector(kind)) {
     return {vector_loop<kind, T, false, false>, vector_loop<kind, T, true, false>,
             vector_loop<kind, T, false, true>};
+  } else if constexpr (is_float && (kind == K::mod || kind == K::arctan2)) {
+    return {mixed_loop<kind, T>};
+  } else if constexpr (is_float && kind == K::power) {
+    return {plain_loop<kind, T>, nullptr, power_loop<T>};
   } else {
-    return {plain_loop<kind, T, false, false>, plain_loop<kind, T, true, false>,
-            plain_loop<kind, T, false, true>};
+    return {plain_loop<kind, T>};
   }
 }
 

@@ -30,21 +30,18 @@ UnaryLoop find_unary(UnaryKind kind, std::index_sequence<i...>) {
   return loops[static_cast<size_t>(kind)];
 }
 
-/// Steps of 0 repeat a single number.
-template <BinaryKind kind, class T, size_t step_a, size_t step_b>
-void binary(const void* a, const void* b, void* y, size_t n) {
+template <BinaryKind kind, class T>
+void binary(const void* pa, const void* pb, void* py, size_t n) {
   using Y = std::conditional_t<gives_bool(kind), uint8_t, T>;
-  const T *pa = static_cast<const T*>(a), *pb = static_cast<const T*>(b);
-  Y* out = static_cast<Y*>(y);
-  for (size_t i = 0; i < n; ++i)
-    out[i] = static_cast<Y>(evaluate_one<kind, T>(pa[i * step_a], pb[i * step_b]));
+  const T *a = static_cast<const T*>(pa), *b = static_cast<const T*>(pb);
+  Y* y = static_cast<Y*>(py);
+  for (size_t i = 0; i < n; ++i) y[i] = static_cast<Y>(evaluate_one<kind, T>(a[i], b[i]));
 }
 
 template <class T, size_t... i>
 BinaryLoops find_binary(BinaryKind kind, std::index_sequence<i...>) {
-  static constexpr std::array<BinaryLoops, sizeof...(i)> loops = {BinaryLoops{
-      binary<static_cast<BinaryKind>(i), T, 1, 1>, binary<static_cast<BinaryKind>(i), T, 0, 1>,
-      binary<static_cast<BinaryKind>(i), T, 1, 0>}...};
+  static constexpr std::array<BinaryLoops, sizeof...(i)> loops = {
+      BinaryLoops{binary<static_cast<BinaryKind>(i), T>}...};
   return loops[static_cast<size_t>(kind)];
 }
 

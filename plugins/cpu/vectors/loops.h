@@ -15,7 +15,7 @@ using BinaryLoop = void (*)(const void* a, const void* b, void* y, size_t n);
 using SelectLoop = void (*)(const void* condition, const void* a, const void* b, void* y, size_t n);
 
 /// A binary operation on two arrays, and with one side a single number, which is float32 beside
-/// bfloat16.
+/// bfloat16. Where there is no loop for a single number, it is repeated in an array.
 struct BinaryLoops {
   BinaryLoop arrays = nullptr, first_scalar = nullptr, second_scalar = nullptr;
 };
