@@ -22,6 +22,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   add_compile_options(-Wno-maybe-uninitialized -Wno-array-bounds -Wno-restrict)
 endif()
 
+# A tenth of GCC's time was spent collecting garbage that fits into memory.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=524288>)
+endif()
+
 if(CRESCENT_SANITIZE)
   add_compile_options(-fsanitize=${CRESCENT_SANITIZE} -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${CRESCENT_SANITIZE})
