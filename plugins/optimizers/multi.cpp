@@ -1,7 +1,7 @@
 // Several optimizers for one model, chosen by the paths of the weights.
 #include <algorithm>
-#include <regex>
 
+#include "crescent/pattern.h"
 #include "optimizers.h"
 
 namespace crescent {
@@ -24,7 +24,8 @@ class OptimizerMap final : public Plain {
     if (given_.is_null()) return;
     if (!given_.is_dict()) fail("optimizer_map must be a dictionary. Received: ", given_);
     for (const DictEntry& entry : given_.as_dict())
-      rows_.push_back({entry.key, pattern_of(entry.key), get<Optimizer>(entry.value)});
+      rows_.push_back(
+          {entry.key, Pattern(entry.key, "optimizer_map"), get<Optimizer>(entry.value)});
   }
   Dict get_config() const override {
     Dict map;
@@ -35,7 +36,7 @@ class OptimizerMap final : public Plain {
     const Row* found = nullptr;
     for (const Row& row : rows_) {
       if (row.text == path) return row.optimizer;
-      if (!std::regex_match(path, row.pattern)) continue;
+      if (!row.pattern.matches(path)) continue;
       if (found) fail("Multiple optimizers assigned to variable ", path, ".");
       found = &row;
     }
@@ -56,16 +57,9 @@ class OptimizerMap final : public Plain {
  private:
   struct Row {
     std::string text;
-    std::regex pattern;
+    Pattern pattern;
     OptimizerPtr optimizer;
   };
-  static std::regex pattern_of(const std::string& text) {
-    try {
-      return std::regex(text);
-    } catch (const std::regex_error&) {
-      fail("optimizer_map: '", text, "' is not a regular expression");
-    }
-  }
 
   Ref<Optimizer> default_;
   Value given_;

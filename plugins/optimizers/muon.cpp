@@ -1,8 +1,8 @@
 // Momentum made orthogonal (Jordan et al. 2024) for matrices, AdamW for the rest.
 #include <algorithm>
 #include <cmath>
-#include <regex>
 
+#include "crescent/pattern.h"
 #include "optimizers.h"
 #include "update_rule.h"
 
@@ -44,11 +44,8 @@ class Muon final : public UpdateRule {
   void configured() override {
     UpdateRule::configured();
     excluded_.clear();
-    for (const std::string& text : exclude_layers_.value_or(std::vector<std::string>{})) try {
-        excluded_.emplace_back(text);
-      } catch (const std::regex_error&) {
-        fail("exclude_layers: '", text, "' is not a regular expression");
-      }
+    for (const std::string& text : exclude_layers_.value_or(std::vector<std::string>{}))
+      excluded_.emplace_back(text, "exclude_layers");
   }
 
  protected:
@@ -74,8 +71,8 @@ class Muon final : public UpdateRule {
   bool by_adam(const Variable& w) const {
     if (w.shape().rank() != 2) return true;
     std::string path = w.path();
-    for (const std::regex& pattern : excluded_)
-      if (std::regex_search(path, pattern)) return true;
+    for (const Pattern& pattern : excluded_)
+      if (pattern.found_in(path)) return true;
     for (char& c : path) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return exclude_embeddings_ && path.find("embedding") != std::string::npos;
   }
@@ -104,7 +101,7 @@ class Muon final : public UpdateRule {
   std::optional<std::vector<std::string>> exclude_layers_;
   bool exclude_embeddings_ = true, nesterov_ = true;
   int64_t iterations_of_root_ = 5;
-  std::vector<std::regex> excluded_;
+  std::vector<Pattern> excluded_;
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "keras/configs/config_in.h"
 
 #include <algorithm>
-#include <regex>
 
 #include "crescent/model.h"
+#include "crescent/pattern.h"
 #include "keras/configs/code_names.h"
 #include "keras/configs/formulas.h"
 #include "keras/configs/objects.h"
@@ -378,20 +378,6 @@ void decay_to_schedule(Dict& config) {
   config.erase("decay");
 }
 
-/// The whole name by a regular expression, as Python's are for the most part, in polynomial time
-/// whatever a file has there. Longer names than people give fit none: the search goes deeper with
-/// each letter.
-bool fits_pattern(const std::string& name, const std::string& pattern) {
-  constexpr size_t kLongest = 256;
-  if (name.size() > kLongest || pattern.size() > kLongest) return false;
-  try {
-    using namespace std::regex_constants;
-    return std::regex_match(name, std::regex(pattern, ECMAScript | __polynomial));
-  } catch (const std::regex_error&) {
-    fail("DTypePolicyMap: expected regular expressions for names of layers, got '", pattern, "'");
-  }
-}
-
 /// A path in somebody's file may be that of any file here.
 void refuse_path(const std::string& class_name, const std::string& option, const Value& value) {
   if (option == "vocabulary" && value.is_string())
@@ -405,12 +391,12 @@ Value policy_for(const Value& map, const std::string& layer) {
   const Dict config = config_of(map.as_dict());
   const Value* policies = config.find("policy_map");
   std::vector<Value> fitting;
-  if (policies && policies->is_dict())
-    for (const DictEntry& entry : policies->as_dict())
-      if (entry.key == layer)
-        return entry.value;
-      else if (fits_pattern(layer, entry.key))
-        fitting.push_back(entry.value);
+  if (policies && policies->is_dict()) {
+    for (const DictEntry& entry : policies->as_dict()) {
+      if (entry.key == layer) return entry.value;
+      if (Pattern(entry.key, "DTypePolicyMap").matches(layer)) fitting.push_back(entry.value);
+    }
+  }
   if (fitting.size() > 1)
     fail("DTypePolicyMap: expected one pattern that fits layer '", layer, "', got ",
          fitting.size());

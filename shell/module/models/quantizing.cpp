@@ -1,9 +1,9 @@
 #include "models/quantizing.h"
 
 #include <algorithm>
-#include <regex>
 
 #include "classes/options.h"
+#include "crescent/pattern.h"
 #include "values/function.h"
 
 namespace crescent::lua {
@@ -22,15 +22,10 @@ void check_mode(const std::string& mode, const Value& config) {
     fail("Invalid quantization mode. Expected one of ('int8', 'int4'). Received: mode=", mode);
 }
 
-std::vector<std::regex> patterns_in(const Value& filters) {
-  std::vector<std::regex> patterns;
-  for (const std::string& text : Codec<std::vector<std::string>>::decode(filters)) {
-    try {
-      patterns.emplace_back(text);
-    } catch (const std::regex_error& error) {
-      fail("quantize: filters: \"", text, "\" is no regular expression: ", error.what());
-    }
-  }
+std::vector<Pattern> patterns_in(const Value& filters) {
+  std::vector<Pattern> patterns;
+  for (const std::string& text : Codec<std::vector<std::string>>::decode(filters))
+    patterns.emplace_back(text, "quantize: filters");
   return patterns;
 }
 
@@ -48,9 +43,8 @@ std::function<bool(const Layer&)> chosen_by(Any filters) {
       return says_yes(function, layer);
     };
   return [patterns = patterns_in(to_value(L, filters.index))](const Layer& layer) {
-    return std::any_of(patterns.begin(), patterns.end(), [&](const std::regex& pattern) {
-      return std::regex_search(layer.name(), pattern);
-    });
+    return std::any_of(patterns.begin(), patterns.end(),
+                       [&](const Pattern& pattern) { return pattern.found_in(layer.name()); });
   };
 }
 

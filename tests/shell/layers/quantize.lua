@@ -117,7 +117,7 @@ local refused = {
   ["does not have a `quantize` method"] = function() layers.Conv2D(3, 3):quantize "int8" end,
   ["either `mode` or `config`"] = function() model:quantize() end,
   ["Received: mode=int5"] = function() model:quantize "int5" end,
-  ["no regular expression"] = function() model:quantize("int8", { filters = "(" }) end,
+  ["expected a regular expression"] = function() model:quantize("int8", { filters = "(" }) end,
   ["mode gptq are not supported"] = function()
     layers.Dense(3, { dtype = "gptq/4/128_from_float32" })
   end,

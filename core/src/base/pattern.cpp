@@ -1,0 +1,40 @@
+#include "crescent/pattern.h"
+
+#include <regex>
+
+#include "crescent/error.h"
+
+namespace crescent {
+namespace {
+
+/// Longer than people write; searching goes deeper with each letter.
+constexpr size_t kLongestPattern = 1024, kLongestName = 4096;
+
+}  // namespace
+
+struct Pattern::Compiled {
+  explicit Compiled(const std::string& text)
+      : expression(text, std::regex_constants::ECMAScript | std::regex_constants::__polynomial) {}
+  std::regex expression;
+};
+
+Pattern::Pattern(const std::string& text, const std::string& option) {
+  if (text.size() > kLongestPattern)
+    fail(option, ": expected a regular expression of at most ", kLongestPattern,
+         " letters, got one of ", text.size());
+  try {
+    compiled_ = std::make_shared<Compiled>(text);
+  } catch (const std::regex_error& error) {
+    fail(option, ": expected a regular expression, got '", text, "': ", error.what());
+  }
+}
+
+bool Pattern::matches(const std::string& name) const {
+  return name.size() <= kLongestName && std::regex_match(name, compiled_->expression);
+}
+
+bool Pattern::found_in(const std::string& name) const {
+  return name.size() <= kLongestName && std::regex_search(name, compiled_->expression);
+}
+
+}  // namespace crescent
