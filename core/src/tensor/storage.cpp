@@ -146,7 +146,7 @@ class FreeBlocks {
     }
   }
 
-  static constexpr size_t kCount = 24;
+  static constexpr size_t kCount = 160;  // the smallest that a collection of garbage frees at once
   /// In proportion to what is in use, so that a process with little stays little.
   static size_t most_held() {
     constexpr size_t kLeast = size_t{64} << 20, kMost = size_t{128} << 20;
