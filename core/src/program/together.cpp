@@ -90,6 +90,16 @@ Value filled(const Value& value, const Tensors& tensors) {
   });
 }
 
+/// Equal, and dictionaries in the same order, as that is the order of their tensors.
+bool is_same(const Value& a, const Value& b) {
+  const auto same_entry = [](const DictEntry& x, const DictEntry& y) {
+    return x.key == y.key && is_same(x.value, y.value);
+  };
+  if (a.is_list() && b.is_list()) return std::ranges::equal(a.as_list(), b.as_list(), is_same);
+  if (a.is_dict() && b.is_dict()) return std::ranges::equal(a.as_dict(), b.as_dict(), same_entry);
+  return a == b;
+}
+
 size_t hash_of(const Value& value) {
   auto hash = static_cast<size_t>(value.kind());
   if (value.is_bool()) detail::mix(hash, value.as_bool());
@@ -97,9 +107,11 @@ size_t hash_of(const Value& value) {
   if (value.is_string()) detail::mix(hash, detail::hash_field(value.as_string()));
   if (value.is_list())
     for (const Value& item : value.as_list()) detail::mix(hash, hash_of(item));
-  if (value.is_dict())  // whatever their order
-    for (const DictEntry& entry : value.as_dict())
-      hash += detail::hash_field(entry.key) * (2 * hash_of(entry.value) + 1);
+  if (value.is_dict())
+    for (const DictEntry& entry : value.as_dict()) {
+      detail::mix(hash, detail::hash_field(entry.key));
+      detail::mix(hash, hash_of(entry.value));
+    }
   return hash;
 }
 
@@ -118,7 +130,7 @@ struct CompiledCall final : CachedProgram {
   }
   bool is_for(const CompiledCall& wanted) const {
     return device == wanted.device && who == wanted.who && in == wanted.in &&
-           arguments == wanted.arguments;
+           is_same(arguments, wanted.arguments);
   }
   size_t hash() const {
     size_t hash = hash_of(arguments);
