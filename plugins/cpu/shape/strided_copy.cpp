@@ -11,6 +11,7 @@ namespace crescent::cpu {
 namespace {
 
 constexpr int64_t kTile = 32;  // of a transposition: a tile of both arrays stays in the cache
+constexpr int64_t kShort = 8, kShortLines = 1024;  // elements of a short line, and lines at a time
 
 /// Axes of size 1 say nothing; neighbours along which both arrays go on alike are one axis.
 std::vector<StridedCopy::Axis> merged(const std::vector<StridedCopy::Axis>& axes) {
@@ -103,6 +104,20 @@ void StridedCopy::run_lines(const T* from, T* to, int64_t begin, int64_t end) co
   });
 }
 
+/// Short lines of the source, such as pixels: so many stay in the cache for all of their elements.
+template <class T>
+void StridedCopy::run_short(const T* from, T* to, int64_t begin, int64_t end) const {
+  const int64_t blocks = pieces(inner_.size, kShortLines);
+  for (int64_t unit = begin; unit < end; ++unit) {
+    const int64_t first = unit % blocks * kShortLines, line = unit / blocks,
+                  last = std::min(first + kShortLines, inner_.size);
+    for_runs(outer_, from, to, line, line + 1, [&](const T* source, T* target, int64_t) {
+      for (int64_t i = 0; i < turned_.size; ++i, ++source, target += turned_.to)
+        for (int64_t j = first; j < last; ++j) target[j * inner_.to] = source[j * inner_.from];
+    });
+  }
+}
+
 /// Lines here are tiles of `turned_`, each with the whole inner axis.
 template <class T>
 void StridedCopy::run_tiles(const T* from, T* to, int64_t begin, int64_t end) const {
@@ -131,7 +146,10 @@ template <class T>
 void StridedCopy::run_typed(const std::byte* source, std::byte* target, Pool& pool) const {
   const T* from = reinterpret_cast<const T*>(source);
   T* to = reinterpret_cast<T*>(target);
-  if (turned_.size > 1) {
+  if (turned_.size > 1 && turned_.size <= kShort) {
+    pool.blocks(lines_ * pieces(inner_.size, kShortLines), 4,
+                [&](int64_t begin, int64_t end) { run_short(from, to, begin, end); });
+  } else if (turned_.size > 1) {
     const int64_t tiles = (turned_.size + kTile - 1) / kTile * lines_;
     const int64_t grain =
         std::max<int64_t>(1, kGrain / (inner_.size * std::min(kTile, turned_.size)));
