@@ -1,5 +1,7 @@
 // Convolutions, pooling, and patches of images.
-#include "families.h"
+#include <algorithm>
+
+#include "kernels/patches.h"
 
 namespace crescent::operations {
 namespace {
@@ -118,28 +120,16 @@ Tensor adaptive_pool(const Tensor& x, const Sizes& output_size, const Format& fo
 
 // ---- patches
 
-/// Patches of images (batch, ..., channels): (batch, places..., size... * channels), by a
-/// convolution whose kernel picks one element each.
-Tensor patches(const Tensor& images, const Sizes& size, const Sizes& strides, const Sizes& dilation,
-               ops::Padding padding) {
-  const int64_t channels = images.dim(-1);
-  int64_t count = channels;
-  for (int64_t n : size) count *= n;
-  Shape shape(size);
-  shape.append(channels), shape.append(count);
-  const Tensor kernel = ops::reshape(ops::eye(count, count, images.dtype()), shape);
-  return ops::conv(images, kernel, strides, padding, dilation);
-}
-
 Tensor extract(const Tensor& x, const Sizes& size, const Sizes& strides, const Sizes& dilation,
                const std::string& padding, const Format& format, size_t axes) {
   const bool single = static_cast<size_t>(x.rank()) == axes + 1;
   const Tensor batch = single ? ops::expand_dims(x, 0) : x;
   const Sizes window = for_each_axis("size", size, axes);
   const Tensor result = in_format(batch, format, [&](const Tensor& images) {
-    return patches(images, window,
-                   strides.empty() ? window : for_each_axis("stride", strides, axes),
-                   for_each_axis("dilation_rate", dilation, axes), padding_named(padding));
+    return patches_of(images,
+                      {window, strides.empty() ? window : for_each_axis("stride", strides, axes),
+                       for_each_axis("dilation_rate", dilation, axes),
+                       padding_named(padding) == ops::Padding::same});
   });
   return single ? ops::squeeze(result, 0) : result;
 }
@@ -162,8 +152,8 @@ Tensor unfold(const Tensor& x, const Sizes& size, const Sizes& dilation, const S
               border = for_each_axis("padding", padding, 2);
   const Tensor images =
       ops::pad(channels_last(x), {0, border[0], border[1], 0}, {0, border[0], border[1], 0});
-  const Tensor each = patches(images, window, for_each_axis("stride", stride, 2),
-                              for_each_axis("dilation", dilation, 2), ops::Padding::valid);
+  const Tensor each = patches_of(
+      images, {window, for_each_axis("stride", stride, 2), for_each_axis("dilation", dilation, 2)});
   // (batch, rows, columns, size, channels) -> (batch, channels, size, rows, columns)
   const int64_t channels = x.dim(1), area = window[0] * window[1],
                 places = each.dim(1) * each.dim(2);
@@ -181,6 +171,9 @@ Tensor fold(const Tensor& x, const Sizes& output, const Sizes& size, const Sizes
               border = for_each_axis("padding", padding, 2),
               step = for_each_axis("stride", stride, 2),
               wide = for_each_axis("dilation", dilation, 2);
+  for (const Sizes* numbers : {&window, &step, &wide})
+    if (*std::min_element(numbers->begin(), numbers->end()) < 1)
+      fail("fold: expected a kernel, strides and a dilation of at least 1, got ", Value(*numbers));
   const int64_t area = window[0] * window[1], channels = x.dim(1) / area;
   Sizes places, padded;
   for (size_t i = 0; i < 2; ++i) {
@@ -192,14 +185,9 @@ Tensor fold(const Tensor& x, const Sizes& output, const Sizes& size, const Sizes
          Value(window));
   const Tensor each =
       ops::transpose(ops::reshape(x, {-1, channels, area, places[0], places[1]}), {0, 3, 4, 2, 1});
-  const int64_t count = area * channels;
-  const Tensor kernel =
-      ops::reshape(ops::eye(count, count, x.dtype()), {window[0], window[1], channels, count});
-  Tensor images = ops::conv_transpose(ops::reshape(each, {-1, places[0], places[1], count}), kernel,
-                                      step, ops::Padding::valid, wide);
-  // What no patch reaches.
-  images =
-      ops::pad(images, {0, 0, 0, 0}, {0, padded[0] - images.dim(1), padded[1] - images.dim(2), 0});
+  const Tensor images =
+      sum_of_patches(ops::reshape(each, {-1, places[0], places[1], area * channels}),
+                     {window, step, wide}, padded);
   return channels_second(
       ops::slice(images, {0, border[0], border[1], 0}, {-1, output[0], output[1], channels}));
 }
@@ -245,6 +233,7 @@ Tensor extract_sequences(const Tensor& x, int64_t length, int64_t stride) {
 }  // namespace
 
 void add_convolutions(Registry& registry) {
+  add_patch_kernels(registry);
   Operations(registry, "keras.src.ops.nn")
       .add("Conv",
            "conv(inputs, kernel, strides=1, padding='valid', data_format=None, dilation_rate=1)",

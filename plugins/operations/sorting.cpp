@@ -123,7 +123,8 @@ Tensors nonzero(const Tensor& x) {
 
 namespace {
 
-/// The different rows in order, the place of the first of each, and which one each row is.
+/// The different rows in order, the place of the first of each, and (when it is asked for) which
+/// one each row is.
 struct Unique {
   std::vector<int32_t> first, inverse, counts;
 };
@@ -137,7 +138,7 @@ void count_row(Unique& result, int32_t at, bool differs) {
 
 /// Of whole numbers from `low` on, `range` of them: each has a place of its own.
 template <class T>
-Unique unique_in_range(const T* x, size_t count, T low, size_t range) {
+Unique unique_in_range(const T* x, size_t count, T low, size_t range, bool inverse) {
   constexpr int32_t kNone = -1;
   std::vector<int32_t> firsts(range, kNone), counts(range);
   const auto place = [&](size_t i) {
@@ -151,19 +152,21 @@ Unique unique_in_range(const T* x, size_t count, T low, size_t range) {
     result.first.push_back(firsts[i]), result.counts.push_back(counts[i]);
     numbers[i] = static_cast<int32_t>(result.first.size()) - 1;
   }
+  if (!inverse) return result;
   result.inverse.resize(count);
   for (size_t i = 0; i < count; ++i) result.inverse[i] = numbers[place(i)];
   return result;
 }
 
 template <class T>
-Unique unique_numbers(const Tensor& numbers) {
+Unique unique_numbers(const Tensor& numbers, bool inverse) {
   const auto count = static_cast<size_t>(numbers.size());
   const T* x = numbers.data<T>();
   if (std::is_integral_v<T> && count > 0) {
     const auto [low, high] = std::minmax_element(x, x + count);
     const auto range = static_cast<uint64_t>(*high) - static_cast<uint64_t>(*low);
-    if (range < 4 * count) return unique_in_range(x, count, *low, static_cast<size_t>(range) + 1);
+    if (range < 4 * count)
+      return unique_in_range(x, count, *low, static_cast<size_t>(range) + 1, inverse);
   }
   const Tensor order = argsort(ops::reshape(numbers, {-1}), -1);
   const auto* places = order.data<int32_t>();
@@ -174,12 +177,12 @@ Unique unique_numbers(const Tensor& numbers) {
   return result;
 }
 
-Unique unique_rows(const Tensor& rows) {
+Unique unique_rows(const Tensor& rows, bool inverse) {
   const auto count = static_cast<size_t>(rows.dim(0));
   const size_t width = count ? static_cast<size_t>(rows.size()) / count : 0;
   Unique result;
   if (width == 1 && size_of(rows.dtype()) != 2) {
-    with_type(rows.dtype(), [&]<class T>(T) { result = unique_numbers<T>(rows); });
+    with_type(rows.dtype(), [&]<class T>(T) { result = unique_numbers<T>(rows, inverse); });
     return result;
   }
   const std::vector<double> values = rows.to_vector();
@@ -203,7 +206,7 @@ Value unique(const Tensor& given, bool /*sorted: they always are*/, bool return_
   refuse_recording("unique", given);
   const auto [x, along] = flat_without(given, axis);
   const Tensor rows = ops::swap_axes(x, 0, along);
-  const Unique found = unique_rows(rows);
+  const Unique found = unique_rows(rows, return_inverse);
   Tensor values = ops::take(rows, int_list(found.first), 0);
   if (size) {
     const int64_t missing = *size - values.dim(0);

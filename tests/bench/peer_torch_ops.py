@@ -182,6 +182,11 @@ ROWS = (
     ("isin", 2, torch.isin, whole(10000, 524288), whole(10000, 1000)),
     ("fft_odd", 32, torch.fft.fft,
      lambda: torch.complex(torch.randn(2048, 1000), torch.randn(2048, 1000))),
+    ("zeros", 16, lambda: torch.zeros(4096, 1024)),
+    ("add_32k", 0.375, torch.add, numbers(32768), numbers(32768)),
+    ("hard_silu", 32, F.hardswish, plane),
+    ("isclose", 36, torch.isclose, plane, plane),
+    ("extract_overlapping", 24, lambda x: F.unfold(x, 3), numbers(4, 3, 128, 128)),
 )
 
 

@@ -52,6 +52,9 @@ TEST_CASE("transposes of every pattern") {
                                                       {{5, 6, 7, 8}, {3, 1, 0, 2}},
                                                       {{1, 5, 1}, {2, 1, 0}},
                                                       {{64, 3, 50}, {2, 0, 1}},
+                                                      {{2, 5000, 3}, {0, 2, 1}},
+                                                      {{3, 5000}, {1, 0}},
+                                                      {{5000, 8}, {1, 0}},
                                                       {{0, 3}, {1, 0}}};
   for (DType dtype : kDTypes) {
     for (const auto& [shape, axes] : cases) {

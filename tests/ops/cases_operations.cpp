@@ -106,6 +106,23 @@ std::vector<Case> operation_cases() {
           plain("image.resize",
                 {{"size", List{3, 9}}, {"interpolation", method}, {"antialias", antialias}}),
           {{{2, 7, 4, antialias ? 3 : 5}}});
+  add("image.extract_patches", plain("image.extract_patches", {{"size", 2}}), {{{2, 5, 4, 3}}},
+      true, Dtypes::numbers);
+  add("image.extract_patches that overlap",
+      plain("image.extract_patches", {{"size", List{3, 2}},
+                                      {"strides", List{2, 1}},
+                                      {"dilation_rate", List{1, 2}},
+                                      {"padding", "same"}}),
+      {{{2, 5, 4, 3}}});
+  add("image.extract_patches_3d",
+      plain("image.extract_patches_3d", {{"size", 2}, {"strides", 1}, {"padding", "same"}}),
+      {{{1, 3, 2, 4, 2}}});
+  add("unfold", plain("unfold", {{"kernel_size", 2}, {"padding", 1}, {"stride", List{1, 2}}}),
+      {{{2, 3, 4, 5}}});
+  add("fold",
+      plain("fold",
+            {{"output_size", List{4, 5}}, {"kernel_size", 2}, {"padding", 1}, {"stride", 2}}),
+      {{{2, 12, 9}}});
   add("fft",
       [](const Tensors& x) {
         return Tensors(call("fft", {}, {{"x", Codec<Tensors>::encode(x)}}));

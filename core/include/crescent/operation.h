@@ -7,6 +7,8 @@
 //
 // From the row follow the function of Lua with positional and keyword arguments, help, completion
 // and messages; the call on symbols, which makes a layer of the graph; and the node in a file.
+// On large tensors a function that is several ops runs as one program, which is recorded once for
+// their specs and the other arguments: beside applying ops and failing a function does nothing.
 #pragma once
 #include "crescent/node.h"
 #include "crescent/ops.h"

@@ -6,6 +6,7 @@
 #include "crescent/mapped.h"
 #include "crescent/strings.h"
 #include "model/operation_layer.h"
+#include "program/together.h"
 
 namespace crescent {
 namespace {
@@ -130,8 +131,9 @@ Value Operation::operator()(const Dict& arguments) const {
 
 Value Operation::on_tensors(const Dict& arguments) const {
   const SchemaData& parameters = row_->method.parameters;
-  return row_->method.call(nullptr,
-                           with_tensors(parameters, without_defaults(parameters, arguments)));
+  const Dict all = with_tensors(parameters, without_defaults(parameters, arguments));
+  const auto call = [this](const Dict& given) { return row_->method.call(nullptr, given); };
+  return row_->result == OperationResult::plain ? call(all) : together(row_, all, call);
 }
 
 Value Operation::on_symbols(const Dict& arguments) const {

@@ -111,7 +111,7 @@ class FreeBlocks {
     }
     if (!best) return nullptr;
     capacity = best->bytes;
-    held_ -= best->bytes;
+    held_ -= best->bytes, --count_;
     return std::exchange(best->memory, nullptr);
   }
 
@@ -119,15 +119,16 @@ class FreeBlocks {
     const size_t most = most_held();
     if (bytes > most) return free_block(memory, bytes);
     std::lock_guard lock(mutex_);
-    while (held_ + bytes > most || blocks_[next_].memory) drop_oldest();
+    const auto too_many = [&] { return count_ >= kCount && held_ + bytes > kLittle; };
+    while (held_ + bytes > most || too_many() || blocks_[next_].memory) drop_oldest();
     blocks_[next_] = {memory, bytes};
-    held_ += bytes;
-    next_ = (next_ + 1) % kCount;
+    held_ += bytes, ++count_;
+    next_ = (next_ + 1) % kPlaces;
   }
 
   void clear() {
     std::lock_guard lock(mutex_);
-    for (size_t i = 0; i < kCount; ++i) drop_oldest();
+    while (count_ > 0) drop_oldest();
   }
 
  private:
@@ -137,16 +138,19 @@ class FreeBlocks {
   };
   /// Frees the oldest block.
   void drop_oldest() {
-    for (size_t i = 0; i < kCount; ++i) {
-      Block& block = blocks_[(next_ + i) % kCount];
+    for (size_t i = 0; i < kPlaces; ++i) {
+      Block& block = blocks_[(next_ + i) % kPlaces];
       if (!block.memory) continue;
-      held_ -= block.bytes;
+      held_ -= block.bytes, --count_;
       free_block(std::exchange(block.memory, nullptr), block.bytes);
       return;
     }
   }
 
-  static constexpr size_t kCount = 24;
+  static constexpr size_t kPlaces = 160;
+  /// No more than kCount are kept, but where all together are little: small ones, of which a
+  /// collection of garbage frees many at once.
+  static constexpr size_t kCount = 24, kLittle = size_t{10} << 20;
   /// In proportion to what is in use, so that a process with little stays little.
   static size_t most_held() {
     constexpr size_t kLeast = size_t{64} << 20, kMost = size_t{128} << 20;
@@ -154,8 +158,8 @@ class FreeBlocks {
                     kLeast + static_cast<size_t>(std::max<int64_t>(host_bytes.load(), 0)) / 2);
   }
   std::mutex mutex_;
-  Block blocks_[kCount];
-  size_t next_ = 0, held_ = 0;
+  Block blocks_[kPlaces];
+  size_t next_ = 0, count_ = 0, held_ = 0;
 };
 
 /// Never destroyed: tensors may outlive static objects.

@@ -16,6 +16,10 @@ struct Tensor::Impl final : TensorRecord {
 
 namespace {
 
+/// Elements of a tensor of one number that are written one by one; all others are copies of them,
+/// many at a time.
+constexpr int64_t kCopied = 1024;
+
 size_t bytes_of(const TensorSpec& spec) {
   size_t bytes = 0;
   if (__builtin_mul_overflow(static_cast<size_t>(spec.shape.size()), size_of(spec.dtype), &bytes)) {
@@ -77,8 +81,11 @@ Tensor Tensor::on(std::shared_ptr<Storage> storage, size_t offset, const TensorS
 Tensor Tensor::full(const Shape& shape, double value, DType dtype) {
   Tensor result = uninitialized({dtype, shape});
   with_element_type(dtype, [&]<class T>(T* type) {
+    const int64_t size = result.size(), some = std::min(size, kCopied);
     T* elements = static_cast<T*>(first_values(result));
-    std::fill(elements, elements + result.size(), element_of(value, type));
+    std::fill_n(elements, some, element_of(value, type));
+    for (int64_t done = some; done < size; done += some)
+      std::copy_n(elements, std::min(some, size - done), elements + done);
   });
   return result;
 }

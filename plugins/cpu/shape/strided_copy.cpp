@@ -11,6 +11,7 @@ namespace crescent::cpu {
 namespace {
 
 constexpr int64_t kTile = 32;  // of a transposition: a tile of both arrays stays in the cache
+constexpr int64_t kShort = 8, kShortLines = 1024;  // elements of a short line, and lines at a time
 
 /// Axes of size 1 say nothing; neighbours along which both arrays go on alike are one axis.
 std::vector<StridedCopy::Axis> merged(const std::vector<StridedCopy::Axis>& axes) {
@@ -103,6 +104,28 @@ void StridedCopy::run_lines(const T* from, T* to, int64_t begin, int64_t end) co
   });
 }
 
+/// Short lines of the source, such as pixels: so many stay in the cache for all of their elements.
+template <class T>
+void StridedCopy::run_short(const T* from, T* to, int64_t begin, int64_t end) const {
+  const int64_t blocks = pieces(inner_.size, kShortLines);
+  for (int64_t unit = begin; unit < end; ++unit) {
+    const int64_t first = unit % blocks * kShortLines, line = unit / blocks,
+                  last = std::min(first + kShortLines, inner_.size);
+    for_runs(outer_, from, to, line, line + 1, [&](const T* source, T* target, int64_t) {
+      for (int64_t i = 0; i < turned_.size; ++i, ++source, target += turned_.to)
+        for (int64_t j = first; j < last; ++j) target[j * inner_.to] = source[j * inner_.from];
+    });
+  }
+}
+
+/// What a tile will read or write of a line after this one: the processor foresees few lines.
+template <class T>
+static void fetch_ahead(const T* line) {
+  constexpr size_t kLine = 64;
+  const auto* bytes = reinterpret_cast<const char*>(line);
+  for (size_t i = 0; i < kTile * sizeof(T); i += kLine) __builtin_prefetch(bytes + i);
+}
+
 /// Lines here are tiles of `turned_`, each with the whole inner axis.
 template <class T>
 void StridedCopy::run_tiles(const T* from, T* to, int64_t begin, int64_t end) const {
@@ -114,12 +137,15 @@ void StridedCopy::run_tiles(const T* from, T* to, int64_t begin, int64_t end) co
       T tile[kTile][kTile + 1];  // both arrays are read and written along their lines
       for (int64_t block = 0; block < inner_.size; block += kTile) {
         const int64_t n = std::min(kTile, inner_.size - block);
+        const bool goes_on = block + kTile < inner_.size;
         for (int64_t j = 0; j < n; ++j) {
           const T* line = source + (block + j) * inner_.from;
+          if (goes_on) fetch_ahead(line + kTile * inner_.from + first);
           std::copy(line + first, line + last, tile[j]);
         }
         for (int64_t i = first; i < last; ++i) {
           T* t = target + i * turned_.to + block * inner_.to;
+          if (goes_on) fetch_ahead(t + kTile * inner_.to);
           for (int64_t j = 0; j < n; ++j) t[j * inner_.to] = tile[j][i - first];
         }
       }
@@ -131,7 +157,10 @@ template <class T>
 void StridedCopy::run_typed(const std::byte* source, std::byte* target, Pool& pool) const {
   const T* from = reinterpret_cast<const T*>(source);
   T* to = reinterpret_cast<T*>(target);
-  if (turned_.size > 1) {
+  if (turned_.size > 1 && turned_.size <= kShort) {
+    pool.blocks(lines_ * pieces(inner_.size, kShortLines), 4,
+                [&](int64_t begin, int64_t end) { run_short(from, to, begin, end); });
+  } else if (turned_.size > 1) {
     const int64_t tiles = (turned_.size + kTile - 1) / kTile * lines_;
     const int64_t grain =
         std::max<int64_t>(1, kGrain / (inner_.size * std::min(kTile, turned_.size)));

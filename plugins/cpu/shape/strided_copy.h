@@ -23,6 +23,8 @@ class StridedCopy {
   template <class T>
   void run_lines(const T* from, T* to, int64_t begin, int64_t end) const;
   template <class T>
+  void run_short(const T* from, T* to, int64_t begin, int64_t end) const;
+  template <class T>
   void run_tiles(const T* from, T* to, int64_t begin, int64_t end) const;
   template <class T>
   void run_typed(const std::byte* from, std::byte* to, Pool& pool) const;

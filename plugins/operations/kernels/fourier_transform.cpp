@@ -149,6 +149,11 @@ void PowerOfTwoTransform::reorder(double* x, size_t lanes) const {
 
 FourierTransform::FourierTransform(size_t n, int sign) : n_(n) {
   const bool whole = is_power_of_two(n);
+  if (!whole && SmoothTransform::takes(n)) {
+    smooth_ = SmoothTransform(n, sign);
+    lanes_ = n <= kLongest ? kLanes : 1;
+    return;
+  }
   const size_t wide = whole ? n : power_of_two_from(2 * n);
   forward_ = PowerOfTwoTransform(wide, whole ? sign : 1);
   lanes_ = wide <= kLongest ? kLanes : 1;
@@ -168,6 +173,7 @@ FourierTransform::FourierTransform(size_t n, int sign) : n_(n) {
 }
 
 void FourierTransform::run(double* re, double* im) const {
+  if (smooth_.size() > 0) return smooth_.run(re, im, lanes_);
   if (is_power_of_two(n_)) return forward_.run(re, im, lanes_);
   multiply(re, im, chirp_, n_, lanes_);
   forward_.reorder(re, lanes_), forward_.reorder(im, lanes_);

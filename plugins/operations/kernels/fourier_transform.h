@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "smooth_transform.h"
+
 namespace crescent::operations {
 
 struct ComplexTable {
@@ -28,8 +30,9 @@ class PowerOfTwoTransform {
   ComplexTable turns_;  ///< of the stage that joins halves of h elements: from h on
 };
 
-/// Of any length: what is not a power of two is a convolution with a chirp, which has such a length
-/// (Bluestein). Several rows are transformed at once, an element of each beside the others.
+/// Of any length: one with a large prime factor is a convolution with a chirp, which has a power of
+/// two as its length (Bluestein). Several rows are transformed at once, an element of each beside
+/// the others.
 class FourierTransform {
  public:
   FourierTransform() = default;
@@ -38,16 +41,20 @@ class FourierTransform {
   /// Rows that are transformed together; more of short ones.
   size_t lanes() const { return lanes_; }
   /// Elements of the rows while they are transformed.
-  size_t width() const { return forward_.size(); }
+  size_t width() const { return smooth_.size() > 0 ? n_ : forward_.size(); }
   /// Where element k goes before; afterwards it is at k.
-  size_t place(size_t k) const { return chirp_.re.empty() ? forward_.place(k) : k; }
+  size_t place(size_t k) const { return places() ? places()[k] : k; }
   /// All of them; null: everything stays where it is.
-  const size_t* places() const { return chirp_.re.empty() ? forward_.places() : nullptr; }
+  const size_t* places() const {
+    if (smooth_.size() > 0) return smooth_.places();
+    return chirp_.re.empty() ? forward_.places() : nullptr;
+  }
   /// Elements that are not set are 0. re and im: (width, lanes).
   void run(double* re, double* im) const;
 
  private:
   size_t n_ = 0, lanes_ = 1;
+  SmoothTransform smooth_;                  ///< of a length that is no power of two; else empty
   PowerOfTwoTransform forward_, backward_;  ///< the way back, with a chirp only
   ComplexTable chirp_, spectrum_;           ///< of the chirp
 };

@@ -179,6 +179,12 @@ local rows = {
     function() return integers(10000, 524288) end, function() return integers(10000, 1000) end },
   { "fft_odd", 32, function(x, y) return ops.fft { x, y } end, normal(2048, 1000),
     normal(2048, 1000) },
+  { "zeros", 16, function() return ops.zeros { 4096, 1024 } end },
+  { "add_32k", 0.375, ops.add, normal(32768), normal(32768) },
+  { "hard_silu", 32, ops.hard_silu, plane },
+  { "isclose", 36, function(x, y) return ops.isclose(x, y) end, plane, plane },
+  { "extract_overlapping", 24, function(x) return ops.image.extract_patches(x, { 3, 3 }, 1) end,
+    normal(4, 128, 128, 3) },
 }
 
 for _, row in ipairs(rows) do

@@ -13,8 +13,9 @@ local function waves(n)
   return ops.cos(angle), ops.sin(angle)
 end
 
--- powers of two and other lengths; rows that are transformed alone and together
-for _, n in ipairs { 1, 2, 3, 4, 5, 6, 8, 12, 16, 30, 64, 100, 256, 1000 } do
+-- powers of two, lengths of small factors, and others; rows that are transformed alone and together
+local lengths = { 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 17, 27, 30, 38, 64, 98, 100, 143, 256, 1000 }
+for _, n in ipairs(lengths) do
   local c, s = waves(n)
   for _, rows in ipairs { 1, 3, 8, 19 } do
     local x, y = cr.random.normal { rows, n }, cr.random.normal { rows, n }

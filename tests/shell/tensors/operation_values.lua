@@ -37,6 +37,17 @@ row("weights of the averaged axes",
   ops.average(t { { { 1, 2 }, { 3, 5 } } }, { 2, 0 }, t { { 1 }, { 3 } }), { 1.75, 4.5 })
 row("differences of booleans", ops.diff(t { 1, 0, 0 }:cast "bool"), { true, false }, "bool")
 row("differences of one", ops.diff(t { 1 }), {})
+row("a patch without what is beside it",
+  ops.image.extract_patches(t { { { 1, 2 }, { inf, nan } } }:transpose { 1, 2, 0 }, 1),
+  { 1, 2, inf, nan })
+local image = ints { { { 1 }, { 2 } }, { { 3 }, { 4 } } }
+row("patches of integers", ops.image.extract_patches(image, { 2, 1 }), { 1, 3, 2, 4 }, "int32")
+row("patches beyond the border", ops.image.extract_patches(image, 2, 1, 1, "same"),
+  { 1, 2, 3, 4, 2, 0, 4, 0, 3, 4, 0, 0, 4, 0, 0, 0 })
+row("columns added with an infinity among them",
+  ops.fold(t { { { 1, inf }, { 2, 3 } } }, { 1, 3 }, { 1, 2 }), { 1, inf, 3 })
+check.fails(function() ops.fold(ops.ones { 1, 4, 1 }, { 2, 2 }, 0) end, "at least 1")
+check.fails(function() ops.image.extract_patches(image, 3) end, "larger than the images")
 row("running sums keep the dtype", ops.cumsum(ints({ 1, 2 }, "uint8")), { 1, 3 }, "uint8")
 row("of booleans they count", ops.cumsum(t { 1, 1 }:cast "bool"), { 1, 2 }, "int32")
 row("prod in a dtype", ops.prod(ints { 2, 3 }, nil, false, "uint8"), 6, "uint8")

@@ -1,0 +1,131 @@
+// Functions of several ops on large tensors: one program for a function and what it is told.
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "crescent/crescent.h"
+
+using namespace crescent;
+
+namespace {
+
+int calls = 0;  // of the functions below
+
+Tensor scaled_and_moved(const Tensor& x, double scale, const Tensor& offset, const Tensor& factor) {
+  ++calls;
+  Tensor result = x * scale;
+  if (offset) result = result + offset;
+  return factor ? result * factor : result;
+}
+
+Tensor doubled(const Tensor& x) {
+  ++calls;
+  return x * 2;
+}
+
+Tensor by_values(const Tensor& x) {
+  ++calls;
+  return x.to_vector().front() > 0 ? ops::exp(x) + 1 : x - 1;
+}
+
+Tensor with_noise(const Tensor& x) { return x * 0.0 + global_random().uniform(x.shape()); }
+
+Value parts(const Tensor& x, const Tensors& others) {
+  ++calls;
+  return List{Codec<Tensor>::encode(ops::exp(x) - 1), "between",
+              Codec<Tensors>::encode({others[0] * 2 + 1, others[1] - x})};
+}
+
+void add_rows() {
+  static const bool once = [] {
+    Operations(registry(), "acme")
+        .add("ScaledAndMoved", "scaled_and_moved(x, scale=2.0, offset=None, factor=None)",
+             scaled_and_moved)
+        .add("Doubled", "doubled(x)", doubled)
+        .add("ByValues", "by_values(x)", by_values)
+        .add("WithNoise", "with_noise(x)", with_noise)
+        .add("PartsOf", "parts_of(x, others)", parts);
+    return true;
+  }();
+  static_cast<void>(once);
+  calls = 0;
+}
+
+Value boxed(const Tensor& x) { return Codec<Tensor>::encode(x); }
+
+Value call(const char* name, const Dict& arguments) {
+  return (*get<Operation>(Value(name)))(arguments);
+}
+
+double first(const Value& result) { return Codec<Tensor>::decode(result).to_vector().front(); }
+
+Tensor large(double value) { return ops::full({40000}, value); }
+
+}  // namespace
+
+TEST_CASE("a function on large tensors is recorded once for its specs and options") {
+  add_rows();
+  const auto f = [](const Tensor& x, Dict more) {
+    more.set("x", boxed(x));
+    return first(call("scaled_and_moved", more));
+  };
+  const Value one = boxed(Tensor(1.0f)), three = boxed(Tensor(3.0f));
+  CHECK(f(large(5), {{"offset", one}}) == 11);
+  CHECK(f(large(7), {{"offset", three}}) == 17);
+  CHECK(calls == 1);
+  CHECK(f(large(7), {{"offset", three}, {"scale", 3.0}}) == 24);
+  CHECK(f(large(7), {{"factor", three}}) == 42);
+  CHECK(f(ops::full({200, 250}, 7), {{"factor", three}}) == 42);
+  CHECK(calls == 4);
+  CHECK(f(large(7), {{"factor", three}, {"offset", one}}) == 45);
+  CHECK(f(large(1), {{"offset", one}, {"factor", three}}) == 9);
+  CHECK(calls == 6);  // the order of the tensors is another
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (int i = 0; i < 2; ++i) CHECK(std::isnan(f(large(1), {{"offset", one}, {"scale", nan}})));
+  CHECK(calls == 8);
+  for (int i = 0; i < 2; ++i) CHECK(f(Tensor::full({4}, 1), {{"offset", one}}) == 3);
+  CHECK(calls == 10);
+}
+
+TEST_CASE("results lie where the function puts them") {
+  add_rows();
+  for (double value : {1, 2}) {
+    const Value result = call("parts_of", {{"x", boxed(large(0))},
+                                           {"others", List{boxed(large(value)), boxed(large(8))}}});
+    const List& list = result.as_list();
+    CHECK(first(list[0]) == 0);
+    CHECK(list[1] == Value("between"));
+    CHECK(first(list[2].as_list()[0]) == 2 * value + 1);
+    CHECK(first(list[2].as_list()[1]) == 8);
+  }
+  CHECK(calls == 1);
+}
+
+TEST_CASE("single ops, and what looks at values or draws numbers, run as they are") {
+  add_rows();
+  for (double value : {1, 2})
+    CHECK(first(call("doubled", {{"x", boxed(large(value))}})) == 2 * value);
+  CHECK(calls == 3);
+  CHECK(first(call("by_values", {{"x", boxed(large(0))}})) == -1);
+  CHECK(first(call("by_values", {{"x", boxed(ops::zeros({40000}) + 1e-9)}})) == 2);
+  const Value x = boxed(large(1));
+  CHECK(first(call("with_noise", {{"x", x}})) != first(call("with_noise", {{"x", x}})));
+  const Variable variable(large(1));
+  const Value of_variable = Codec<Variable>::encode(variable);
+  CHECK(first(call("scaled_and_moved", {{"x", of_variable}, {"offset", Value(1)}})) == 3);
+}
+
+TEST_CASE("gradients and programs see the ops of a function") {
+  add_rows();
+  const Tensor x = large(3);
+  const auto f = [](const Tensor& at) {
+    return Codec<Tensor>::decode(
+        call("scaled_and_moved", {{"x", boxed(at)}, {"factor", boxed(at)}}));
+  };
+  GradientTape tape;
+  tape.watch(x);
+  const Tensor y = f(x);
+  tape.stop();
+  CHECK(tape.gradient(y, Tensors{x})[0].to_vector().front() == 12);
+  CHECK(trace([&](const Tensors& in) { return Tensors{f(in[0])}; }, TensorSpecs{x.spec()})
+            .code.size() == 2);
+}
