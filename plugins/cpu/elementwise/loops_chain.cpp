@@ -182,24 +182,23 @@ void chain_rows(const void* const* in, void* const* out, int64_t rows, int64_t c
   const float* from[kInputs];
   for (size_t k = 0; k < kInputs; ++k) from[k] = static_cast<const float*>(in[k]);
   float* to = static_cast<float*>(out[0]);
-  const int64_t ahead = further<float>(columns);
-  for_columns(d, columns, [&](auto n, auto load, auto store, auto fetch) HWY_ATTR {
+  auto some = [&](int64_t row, int64_t last, auto n, auto load, auto store) HWY_ATTR {
     V same[n][kInputs];
     for (int v = 0; v < n; ++v) {
       for (size_t k = 0; k < kInputs; ++k) same[v][k] = load(from[k], v);
     }
-    for (int64_t at = 0; at < rows * columns; at += columns) {
+    for (int64_t at = row * columns; at < last * columns; at += columns) {
       for (int v = 0; v < n; ++v) {
         V r[kInputs + sizeof...(i)];
         for (size_t k = 0; k < kInputs; ++k) {
-          if (Chain::kStreams[k]) fetch(from[k] + ahead + at, v);
           r[k] = Chain::kStreams[k] ? load(from[k] + at, v) : same[v][k];
         }
         ((r[kInputs + i] = evaluate_step<Chain, i>(d, r)), ...);
         store(r[Chain::kOutputs[0]], to + at, v);
       }
     }
-  });
+  };
+  for_rows(d, rows, columns, some);
 }
 
 template <class Chain>

@@ -57,22 +57,21 @@ void moments(const Rows<T>& block, S* mean, S* deviation) {
 template <class T, class S = Computed<T>>
 void normalize(const Rows<T>& block, const S* mean, const S* scale, const S* shift, T* y) {
   const T* x = block.x;
-  const int64_t rows = block.rows, columns = block.columns;
+  const int64_t columns = block.columns;
   const hn::ScalableTag<S> d;
   using V = hn::Vec<decltype(d)>;
-  const int64_t ahead = further<T>(columns);
-  for_columns(d, columns, [&](auto n, auto load, auto store, auto fetch) HWY_ATTR {
+  auto some = [&](int64_t r, int64_t last, auto n, auto load, auto store) HWY_ATTR {
     V center[n], factor[n], offset[n];
     for (int v = 0; v < n; ++v)
       center[v] = load(mean, v), factor[v] = load(scale, v), offset[v] = load(shift, v);
-    for (int64_t r = 0; r < rows; ++r) {
+    for (; r < last; ++r) {
       for (int v = 0; v < n; ++v) {
-        fetch(x + ahead + r * columns, v);
         store(hn::MulAdd(hn::Sub(load(x + r * columns, v), center[v]), factor[v], offset[v]),
               y + r * columns, v);
       }
     }
-  });
+  };
+  for_rows(d, block.rows, columns, some);
 }
 
 template <class T, class S = Computed<T>>
@@ -101,23 +100,22 @@ template <class T, class S = Computed<T>>
 void gradient(const Rows<T>& block, const T* dy, const S* mean, const S* scale, const S* slope,
               const S* offset, T* dx) {
   const T* x = block.x;
-  const int64_t rows = block.rows, columns = block.columns;
+  const int64_t columns = block.columns;
   const hn::ScalableTag<S> d;
   using V = hn::Vec<decltype(d)>;
-  const int64_t ahead = further<T>(columns);
-  for_columns(d, columns, [&](auto n, auto load, auto store, auto fetch) HWY_ATTR {
+  auto some = [&](int64_t r, int64_t last, auto n, auto load, auto store) HWY_ATTR {
     V center[n], factor[n], rise[n], start[n];
     for (int v = 0; v < n; ++v)
       center[v] = load(mean, v), factor[v] = load(scale, v), rise[v] = load(slope, v),
       start[v] = load(offset, v);
-    for (int64_t r = 0; r < rows; ++r) {
+    for (; r < last; ++r) {
       for (int v = 0; v < n; ++v) {
-        fetch(x + ahead + r * columns, v), fetch(dy + ahead + r * columns, v);
         const V rest = hn::MulAdd(hn::Sub(load(x + r * columns, v), center[v]), rise[v], start[v]);
         store(hn::MulSub(factor[v], load(dy + r * columns, v), rest), dx + r * columns, v);
       }
     }
-  });
+  };
+  for_rows(d, block.rows, columns, some);
 }
 
 /// Asks for a row some rows ahead: one of a few lines is over before the machine sees the next one

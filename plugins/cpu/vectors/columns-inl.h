@@ -41,6 +41,20 @@ HWY_INLINE void for_columns(D d, int64_t columns, F&& f) {
   });
 }
 
+/// f(first, last, n, load, store): the same for rows [first, last) at a time. Narrow rows go all
+/// together. Wide ones go one by one, and what is the same for all is read again for each: where
+/// memory is read in a row the machine reads ahead by itself, twice as fast as when it is asked to.
+template <class D, class F>
+HWY_INLINE void for_rows(D d, int64_t rows, int64_t columns, F&& f) {
+  const bool is_wide = columns > 4 * static_cast<int64_t>(hn::Lanes(d));
+  const int64_t count = is_wide ? 1 : rows;
+  for (int64_t r = 0; r < rows; r += count) {
+    for_columns(d, columns, [&](auto n, auto load, auto store, auto) HWY_ATTR {
+      f(r, r + count, n, load, store);
+    });
+  }
+}
+
 /// Elements to the row of which for_columns() asks for the same columns: a row of a few lines is
 /// over before the machine sees the next one coming. Of each row some vectors are read at a time,
 /// so that wide rows are as many as narrow ones.
