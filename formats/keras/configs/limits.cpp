@@ -107,6 +107,7 @@ class LimitSearch {
   /// A value that names or is an object of `kind`, or holds such.
   void anything(const Value& value, const std::string& kind, const std::string& place,
                 const std::string& option) {
+    if (keras2_ && picked_by_keras2(value)) return;
     if (value.is_list()) {
       for (const Value& item : value.as_list()) anything(item, kind, place, option);
     } else if (value.is_string()) {
