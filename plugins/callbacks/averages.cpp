@@ -1,5 +1,5 @@
 // SwapEMAWeights: evaluates and predicts with the moving average of the weights.
-#include <unordered_map>
+#include <algorithm>
 
 #include "callbacks.h"
 #include "crescent/model.h"
@@ -32,18 +32,26 @@ class SwapEMAWeights final : public Callback {
   void on_predict_end(const Logs&) override { use_averages(false); }
 
  private:
-  /// Each weight with its average: the slot of that name, whose path begins with the weight's.
-  std::vector<std::pair<Variable, Variable>> pairs() const {
+  Variables averages() const {
     const auto optimizer = model_->optimizer();
-    std::unordered_map<std::string, Variable> averages;
-    if (optimizer)
-      for (const Variable& average : optimizer->slot("average")) averages[average.path()] = average;
+    Variables averages = optimizer ? optimizer->slot("average") : Variables();
     if (averages.empty())
       fail("SwapEMAWeights must be used when `use_ema=True` is set on the optimizer.");
+    return averages;
+  }
+  /// Each weight with its average: the slot of that name, whose path begins with the weight's. Of
+  /// several with one path (cells of two layers) the averages come in the order of the weights.
+  std::vector<std::pair<Variable, Variable>> pairs() const {
+    Variables left = model_->trainable_weights();
     std::vector<std::pair<Variable, Variable>> pairs;
-    for (const Variable& weight : model_->trainable_weights())
-      if (const auto found = averages.find(weight.path() + "/average"); found != averages.end())
-        pairs.emplace_back(weight, found->second);
+    for (const Variable& average : averages()) {
+      const auto weight = std::find_if(left.begin(), left.end(), [&](const Variable& v) {
+        return average.path() == v.path() + "/average";
+      });
+      if (weight == left.end()) continue;
+      pairs.emplace_back(*weight, average);
+      left.erase(weight);
+    }
     return pairs;
   }
   void use_averages(bool on) {

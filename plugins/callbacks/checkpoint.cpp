@@ -94,6 +94,7 @@ class ModelCheckpoint final : public Callback {
     const bool batches = save_freq_.is_int() && save_freq_.as_int() > 0;
     if (!batches && !(save_freq_.is_string() && save_freq_.as_string() == "epoch"))
       fail("save_freq must be \"epoch\" or a number of batches, got ", save_freq_);
+    check_ending();
     monitor_ = {monitor_name_, mode_, 0, threshold_};
   }
   void on_epoch_begin(int64_t epoch, const Logs&) override { epoch_ = epoch; }
@@ -114,6 +115,14 @@ class ModelCheckpoint final : public Callback {
   }
 
  private:
+  /// Folders may come later; a file that no format writes is known now.
+  void check_ending() const {
+    const std::string name = path_.substr(path_.rfind('/') + 1);
+    if (weights_only_)
+      format_to_write<HoldsWeights>(name);
+    else
+      format_to_write<HoldsModels>(name);
+  }
   void consider(const Moment& moment, const Logs& logs) {
     if (logs.contains("loss") && !std::isfinite(logs.at("loss")))
       return warn("ModelCheckpoint: the loss is not finite, nothing saved in epoch ", moment.epoch);

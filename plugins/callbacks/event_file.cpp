@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <chrono>
 #include <cmath>
@@ -95,7 +96,7 @@ const std::vector<double>& limits() {
 }  // namespace
 
 EventFile::EventFile(const std::string& folder) {
-  static int count = 0;
+  static std::atomic<int> count = 0;
   char host[256] = "localhost";
   gethostname(host, sizeof host - 1);
   std::error_code error;

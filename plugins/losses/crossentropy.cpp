@@ -70,8 +70,8 @@ class CategoricalCrossentropy final : public Loss {
           "In loss categorical_crossentropy, expected y_pred.shape to be (batch_size, num_classes) "
           "with num_classes > 1. Received: y_pred.shape=",
           y_pred.shape(), ". Consider using 'binary_crossentropy' if you only have 2 classes.");
-    if (label_smoothing_ > 0)
-      truth = truth * (1 - label_smoothing_) + label_smoothing_ / double(p.dim(-1));
+    if (label_smoothing_ > 0)  // over the last axis whatever `axis` says, as in Keras
+      truth = truth * (1 - label_smoothing_) + label_smoothing_ / double(y_true.dim(-1));
     return from_logits_ ? softmax_cross_entropy(p, truth)
                         : -sum(truth * log_probabilities(p), {-1});
   }

@@ -134,9 +134,10 @@ Tensor extract(const Tensor& x, const Sizes& size, const Sizes& strides, const S
   return single ? ops::squeeze(result, 0) : result;
 }
 
+/// Of volumes where the size says so, which is how Keras' files have extract_patches_3d.
 Tensor extract_patches(const Tensor& x, const Sizes& size, const Sizes& strides,
                        const Sizes& dilation, const std::string& padding, const Format& format) {
-  return extract(x, size, strides, dilation, padding, format, 2);
+  return extract(x, size, strides, dilation, padding, format, size.size() == 3 ? 3 : 2);
 }
 Tensor extract_patches_3d(const Tensor& x, const Sizes& size, const Sizes& strides,
                           const Sizes& dilation, const std::string& padding, const Format& format) {

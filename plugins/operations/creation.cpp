@@ -270,6 +270,13 @@ Tensor kaiser(int64_t count, double beta) {
 
 Tensor array(const Tensor& x, MaybeType dtype) { return dtype ? ops::cast(x, *dtype) : x; }
 
+Tensor convert_to_tensor(const Tensor& x, MaybeType dtype, std::optional<bool> sparse,
+                         std::optional<bool> ragged) {
+  for (const auto& [option, on] : {std::pair{"sparse", sparse}, std::pair{"ragged", ragged}})
+    if (on.value_or(false)) fail(option, " tensors are not supported: tensors are dense");
+  return array(x, dtype);
+}
+
 Tensor full_like(const Tensor& x, const Operand& value, MaybeType dtype) {
   return ops::broadcast_to(ops::cast(tensor_of(value), dtype.value_or(x.dtype())), x.shape());
 }
@@ -293,7 +300,8 @@ Tensor full(const Shape& shape, const Operand& value, MaybeType dtype) {
 
 void add_creation(Registry& registry) {
   Operations(registry, "keras.src.ops.core")
-      .add("ConvertToTensor", "convert_to_tensor(x, dtype=None)", &array);
+      .add("ConvertToTensor", "convert_to_tensor(x, dtype=None, sparse=None, ragged=None)",
+           &convert_to_tensor);
   Operations(registry, "keras.src.ops.numpy")
       .add("Array", "array(x, dtype=None)", &array)
       .add("Zeros", "zeros(shape, dtype=None)", &made<ops::zeros>)

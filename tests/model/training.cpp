@@ -99,6 +99,8 @@ TEST_CASE("accuracy fits the loss, names are as typed, the loss comes first") {
   auto binary = small_model("sigmoid");
   binary->compile({{"loss", "binary_crossentropy"}, {"metrics", List{"accuracy"}}});
   CHECK(binary->all_metrics()[1]->class_name() == "BinaryAccuracy");
+  model->compile({{"loss", "binary_crossentropy"}, {"metrics", List{"accuracy"}}});
+  CHECK(model->all_metrics()[1]->class_name() == "FittingAccuracy");
   const Tensor x = data(10);
   const NamedValues values = binary->evaluate({x}, {labels(10, 2)}, {{"verbose", 0}});
   REQUIRE(values.size() == 2);

@@ -182,6 +182,22 @@ TEST_CASE("convert refuses what it cannot carry over and leaves no file") {
   }
 }
 
+TEST_CASE("verify finds targets for losses of numbers and of classes beside each other") {
+  Folder folder;
+  const std::string path = folder / "m.keras";
+  crescent_says(concat("-e '", R"(
+    local i = cr.Input { shape = { 3 } }
+    local function head() return cr.layers.Dense(4, { activation = "softmax" })(i) end
+    local m = cr.Model(i, { head(), head(), head() })
+    m:compile { loss = { "kl_divergence", "sparse_categorical_crossentropy", "mse" } }
+    m:save [[)",
+                       path, "]]'"));
+  const Outcome same = crescent_says("verify " + path + " " + path);
+  INFO(same.text);
+  CHECK(same.status == 0);
+  CHECK_THAT(same.text, Catch::Contains("weights after a step: same"));
+}
+
 TEST_CASE("verify names the first layer that differs") {
   Folder folder;
   auto model = trained_model();

@@ -303,3 +303,16 @@ TEST_CASE("CTC sums over every way to spread the labels over time") {
         Approx((at(1e-2) - at(-1e-2)) / 2e-2).epsilon(1e-2));
   CHECK_THROWS_WITH((*ctc)(tensor(kTruth), tensor(kPredicted)), Contains("Logits `y_pred`"));
 }
+
+TEST_CASE("smoothed labels share out over the last axis, whichever axis has the classes") {
+  const Tensor truth = Tensor::from(std::vector<float>{1, 0, 1, 0, 1, 0}, {1, 2, 3});
+  const Tensor predicted = Tensor::from(std::vector<float>{.5, .25, .75, .5, .75, .25}, {1, 2, 3});
+  for (const char* name : {"CategoricalCrossentropy", "CategoricalFocalCrossentropy"}) {
+    const Dict along{{"axis", 1}};
+    Dict smoothed = along;
+    smoothed.set("label_smoothing", 0.3);
+    const auto got = make<Loss>(name, smoothed)->call(truth, predicted).to_vector();
+    const auto want = make<Loss>(name, along)->call(truth * 0.7 + 0.1, predicted).to_vector();
+    for (size_t i = 0; i < 3; ++i) CHECK(got[i] == Approx(want[i]).epsilon(1e-6));
+  }
+}

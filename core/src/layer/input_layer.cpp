@@ -44,6 +44,9 @@ void InputLayer::configured() {
   if (optional_) fail("optional inputs are not supported: every input of a model is given");
   if (!input_tensor_.is_null())
     fail("input_tensor is not supported: a symbol is an input of a model by itself");
+  if (activity_regularizer_)
+    fail(
+        "activity_regularizer is not supported: what enters a model is the same whatever it costs");
   if (name_.empty()) name_ = unique_name("input");
   Layer::configured();
 }

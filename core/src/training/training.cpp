@@ -122,7 +122,7 @@ const Family kFamilies[] = {
 };
 
 const char* fitting(const Family& family, const Loss* loss, int64_t width) {
-  if (width == 1 || (loss && loss->binary_targets())) return family.binary;
+  if (width == 1) return family.binary;
   return loss && loss->sparse_targets() ? family.sparse : family.by_shapes;
 }
 

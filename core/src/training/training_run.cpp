@@ -196,11 +196,16 @@ void TrainingRun::State::end_whole() {
 
 void TrainingRun::State::take_averages() const {
   if (!compiled.optimizer || options.epochs == 0) return;
-  std::unordered_map<std::string, Variable> averages;
-  for (const Variable& v : compiled.optimizer->slot("average")) averages[v.path()] = v;
-  for (const Variable& weight : compiled.trained)
-    if (const auto found = averages.find(weight.path() + "/average"); found != averages.end())
-      weight.assign(found->second.value().clone());
+  Variables left =
+      compiled.trained;  // in the averages' order; cells of two layers may share a path
+  for (const Variable& average : compiled.optimizer->slot("average")) {
+    const auto weight = std::find_if(left.begin(), left.end(), [&](const Variable& v) {
+      return average.path() == v.path() + "/average";
+    });
+    if (weight == left.end()) continue;
+    weight->assign(average.value().clone());
+    left.erase(weight);
+  }
 }
 
 void TrainingRun::State::end() {

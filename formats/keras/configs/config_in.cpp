@@ -156,6 +156,8 @@ Value ConfigIn::layer(const Dict& object) const {
   }
   if (!registry().find("layer", name))
     fail_unknown("layer", name, concat("layer '", name_of_layer(object), "'"));
+  if (name == "TimeDistributed" && origin_.generation() >= 3 && !origin_.ours)
+    leave_out_penalty(config["layer"]);
   return Dict{{"class_name", name}, {"config", options("layer", name, config)}};
 }
 

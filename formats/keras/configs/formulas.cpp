@@ -42,6 +42,16 @@ Value keras_name(const std::string& where, const Value& name) {
   return name;
 }
 
+void leave_out_penalty(Value& inside) {
+  if (!is_object(inside) || !inside.as_dict().at("config").is_dict()) return;
+  Dict& config = inside.as_dict()["config"].as_dict();
+  const Value* penalty = config.find(kActivityRegularizer);
+  if (!penalty || penalty->is_null()) return;
+  config.erase(kActivityRegularizer);
+  warn("layer '", name_of_layer(inside.as_dict()), "': Keras 3 calls what is in a TimeDistributed ",
+       "without ", kActivityRegularizer, ", and so do models from its files");
+}
+
 namespace {
 
 int64_t largest(const Value& value) {

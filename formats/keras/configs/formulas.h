@@ -20,6 +20,9 @@ inline constexpr const char* kActivityKeras2 = "ActivityKeras2";
 /// The option that it is for.
 inline constexpr const char* kActivityRegularizer = "activity_regularizer";
 
+/// From what is in a TimeDistributed, which Keras 3 calls without the penalty on its output.
+void leave_out_penalty(Value& inside);
+
 /// The option of recurrent layers that says what a mask is for where states are given.
 inline constexpr const char* kMaskWithStates = "mask_with_states";
 

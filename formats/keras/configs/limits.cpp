@@ -107,6 +107,7 @@ class LimitSearch {
   /// A value that names or is an object of `kind`, or holds such.
   void anything(const Value& value, const std::string& kind, const std::string& place,
                 const std::string& option) {
+    if (keras2_ && picked_by_keras2(value)) return;
     if (value.is_list()) {
       for (const Value& item : value.as_list()) anything(item, kind, place, option);
     } else if (value.is_string()) {
@@ -151,6 +152,16 @@ class LimitSearch {
     object_of(kind, name, config_of(object), place, option);
   }
 
+  /// Keras 3 loses the option of a SimpleRNN, and calls a TimeDistributed's layer without it.
+  void lost_penalty(const std::string& name, const Dict& config, const std::string& place) {
+    const Value* inside = name == "TimeDistributed" ? config.find("layer") : nullptr;
+    const Dict holder = inside && is_object(*inside) ? config_of(inside->as_dict()) : config;
+    const Value* penalty = holder.find(kActivityRegularizer);
+    if ((inside || name == "SimpleRNN") && penalty && !penalty->is_null())
+      slight(place, kActivityRegularizer,
+             concat("Keras 3 leaves it out of ", inside ? "what is in a " : "a ", name));
+  }
+
   void object_of(const std::string& kind, const std::string& name, const Dict& config,
                  const std::string& place, const std::string& option = "") {
     const auto info = class_named(kind, name);
@@ -161,6 +172,7 @@ class LimitSearch {
     if (keras2_ && kind == "metric") return slight(place, option, metric_object(name));
     if (!keras2_ && keras3_lacks(name, ""))
       return add(place, option, concat("Keras 3 has no ", kind, " '", name, "'"));
+    if (!keras2_) lost_penalty(name, config, place);
     for (const DictEntry& entry : config) {
       const Field* field = info->schema.find(entry.key);
       if (!field) continue;

@@ -29,6 +29,10 @@ struct Origin {
   bool masks_are_weights() const {
     return generation() == 2 && (in_tensorflow_1() || (minor() >= 3 && minor() <= 10));
   }
+  /// Keras up to 2.3.1 and tf.keras up to 2.1 pick "accuracy" by the loss, those after by shapes.
+  bool accuracy_by_loss() const {
+    return before_tensorflow() || (!ours && in_tensorflow_1() && minor() < 3);
+  }
   /// Keras from 2.1.4 to 2.3.1 divides a moving variance's sum of squares by less than the number.
   bool corrects_variance() const {
     if (!before_tensorflow() || generation() < 2) return false;

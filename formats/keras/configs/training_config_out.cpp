@@ -60,6 +60,7 @@ Value judges(const Value& value, const std::string& kind, const std::string& tar
     for (const Value& item : value.as_list()) items.push_back(judges(item, kind, target));
     return items;
   }
+  if (const auto picked = picked_by_keras2(value); picked && target == "keras2") return *picked;
   if (!value.is_dict() || is_object(value)) return object_out(value, kind, target);
   Dict result;
   for (const DictEntry& entry : value.as_dict())
@@ -93,6 +94,16 @@ Value optimizer_out(const Value& optimizer, const std::string& target) {
 }
 
 }  // namespace
+
+std::optional<std::string> picked_by_keras2(const Value& metric) {
+  if (!is_object(metric) || class_of(metric) != "BinaryAccuracy") return {};
+  const Dict config = config_of(metric.as_dict());
+  const std::string* name = text_at(config, "name");
+  const Value* threshold = config.find("threshold");
+  const bool usual = !threshold || *threshold == Value(0.5);
+  if (!name || !usual || (*name != "accuracy" && *name != "acc")) return {};
+  return *name;
+}
 
 bool keras2_has_no_function(const std::string& metric) {
   return !registry().find("loss", metric) && !metric.ends_with("Accuracy") &&

@@ -93,6 +93,24 @@ bool is_bare_operation(const Dict& entry) {
          registry().find(Operation::kKind, class_of(entry));
 }
 
+/// An operation that Keras knows as another one, told by how many numbers an option has.
+struct ByLength {
+  const char *here, *keras, *option;
+  size_t length;
+};
+constexpr ByLength kByLength[] = {{"ExtractPatches3D", "ExtractPatches", "size", 3}};
+
+/// The class as Keras has it, with the options that tell it.
+std::string keras_operation(const std::string& keras_class, Dict& config) {
+  for (const ByLength& row : kByLength) {
+    if (keras_class != row.here) continue;
+    Value& option = config[row.option];
+    if (!option.is_list()) option = List(row.length, option);
+    return row.keras;
+  }
+  return keras_class;
+}
+
 }  // namespace
 
 bool is_operation(const Dict& entry) {
@@ -172,7 +190,7 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
     }
     nodes.push_back(Dict{{"args", std::move(args)}, {"kwargs", std::move(kwargs)}});
   }
-  const std::string& class_name = operation->row().keras_class;
+  const std::string class_name = keras_operation(operation->row().keras_class, config);
   return {{"module", operation->row().module}, {"class_name", class_name},
           {"config", std::move(config)},       {"registered_name", class_name},
           {"name", layer.at("name")},          {"inbound_nodes", std::move(nodes)}};

@@ -1,6 +1,7 @@
 #include "keras/model/description.h"
 
 #include <algorithm>
+#include <mutex>
 #include <set>
 
 #include "crescent/model.h"
@@ -67,26 +68,38 @@ Dict own_description(Model& model, const Value& config, const Value& compile, Va
           {"plugins", plugins_of(model, config, compile)}};
 }
 
-/// Of each name once in a process: a model may be saved after every epoch.
+/// What was told already: a model may be saved after every epoch, and models by several threads.
+class ToldOnce {
+ public:
+  /// Whether this is the first time in the process.
+  bool first(const std::string& what) {
+    const std::lock_guard lock(mutex_);
+    return all_.insert(what).second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> all_;
+};
+
 void warn_of_code(const std::string& path, const Value& config, const Value& compile) {
-  static std::set<std::string> told;
+  static ToldOnce told;
   for (const std::string& name : names_of_code(List{config, compile}))
-    if (told.insert(name).second)
+    if (told.first(name))
       warn("'", path, "': '", name, "' is code, which files do not hold: define it again or ",
            how_to_bring(name));
 }
 
-/// Of each file once in a process: a model may be saved after every epoch.
 void check_limits(const std::string& path, const std::string& target, const Value& config,
                   const Value& compile) {
-  static std::set<std::string> told;
+  static ToldOnce told;
   const std::vector<Limit> limits = limits_of(config, compile, target);
   if (limits.empty()) return;
   const bool keras2 = target == "keras2";
   if (keras2 && any_serious(limits))
     fail("'", path,
          "': Keras 2 cannot express this model, so nothing was written:", to_text(limits));
-  if (told.insert(path).second)
+  if (told.first(path))
     warn("'", path, "': ",
          keras2 ? "Keras 2.3.1 computes this otherwise:"
                 : "Keras 3 computes this otherwise (target = \"keras2\" keeps it):",
@@ -241,6 +254,61 @@ void give_metrics_to_all(Dict& options, size_t outputs) {
   }
 }
 
+/// What an argument of compile says of one output: a value for all, one of a list, or one by name.
+Value said_of(const Value& argument, size_t output, const Model& model) {
+  if (argument.is_dict() && !is_object(argument)) {
+    const Value* own = argument.as_dict().find(model.output_names()[output]);
+    return own ? *own : Value();
+  }
+  if (!argument.is_list()) return argument;
+  const List& list = argument.as_list();
+  const bool nested = std::any_of(list.begin(), list.end(),
+                                  [](const Value& v) { return v.is_list() || v.is_null(); });
+  return nested && output < list.size() ? list[output] : argument;
+}
+
+Value loss_of(const Value& losses, size_t output, const Model& model) {
+  return losses.is_list() && output < losses.as_list().size() ? losses.as_list()[output]
+                                                              : said_of(losses, output, model);
+}
+
+/// "accuracy" -> the binary one by that name.
+Value binary_metric(const Value& metric) {
+  if (metric.is_list()) {
+    List all;
+    for (const Value& each : metric.as_list()) all.push_back(binary_metric(each));
+    return all;
+  }
+  const bool accuracy = metric == Value("accuracy") || metric == Value("acc");
+  const bool entropy = metric == Value("crossentropy") || metric == Value("ce");
+  if (!accuracy && !entropy) return metric;
+  return Dict{{"class_name", accuracy ? "BinaryAccuracy" : "BinaryCrossentropy"},
+              {"config", Dict{{"name", metric}}}};
+}
+
+/// Where metrics are picked by the loss, binary ones beside a binary loss of several columns.
+void pick_metrics_by_loss(Dict& options, const Model& model) {
+  const Value* losses = options.find("loss");
+  std::vector<bool> binary;
+  for (size_t i = 0; losses && i < model.outputs().size(); ++i) {
+    const Value loss = loss_of(*losses, i, model);
+    const Shape& shape = model.outputs()[i].shape();
+    binary.push_back(!loss.is_null() && shape.rank() > 0 && shape[-1] != 1 &&
+                     get<Loss>(loss)->binary_targets());
+  }
+  if (std::count(binary.begin(), binary.end(), true) == 0) return;
+  for (const char* name : {"metrics", "weighted_metrics"}) {
+    Value* metrics = options.find(name);
+    if (!metrics || metrics->is_null()) continue;
+    List each;
+    for (size_t i = 0; i < binary.size(); ++i) {
+      const Value own = said_of(*metrics, i, model);
+      each.push_back(binary[i] ? binary_metric(own) : own);
+    }
+    *metrics = each.size() == 1 ? each.front() : Value(each);
+  }
+}
+
 }  // namespace
 
 bool Description::compile(Model& model) const {
@@ -254,6 +322,7 @@ bool Description::compile(Model& model) const {
     Dict options = compile_options();
     if (origin_.generation() < 3 && model.is_graph() && model.outputs().size() > 1)
       give_metrics_to_all(options, model.outputs().size());
+    if (origin_.accuracy_by_loss() && model.is_graph()) pick_metrics_by_loss(options, model);
     model.compile(options);
     return true;
   } catch (const Error& error) {

@@ -171,9 +171,11 @@ class Layouts {
     const auto row = std::find_if(std::begin(kKeptProducts), std::end(kKeptProducts),
                                   [&](const KeptProduct& each) { return target == each.target; });
     const Dict config = optimizer_.get_config();
-    const Value* beta = config.find("beta_1");
+    const Value *beta = config.find("beta_1"), *every = config.find("gradient_accumulation_steps");
+    const bool accumulates = every && every->is_int();
     double product = 1;
-    const double steps = optimizer_.iterations().value().item();
+    const double steps = std::floor(optimizer_.iterations().value().item() /
+                                    (accumulates ? double(every->as_int()) : 1));
     for (double step = 1; step <= steps && product > 0; ++step)
       product *= (beta ? beta->as_float() : 0.9) * (1 - 0.5 * std::pow(row->growth, step));
     return {{}, row->name, {DType::float32, Shape{}}, {}, product};

@@ -51,10 +51,15 @@ void set_weights(Optimizer& optimizer, Any weights) {
 }
 
 /// Averages become the weights: at the end of a training that kept them.
-void finalize_variable_values(Optimizer& optimizer, const Variables& variables) {
-  for (const Variable& average : optimizer.slot("average"))
-    for (const Variable& variable : variables)
-      if (average.path() == variable.path() + "/average") variable.assign(average.value());
+void finalize_variable_values(Optimizer& optimizer, Variables variables) {
+  for (const Variable& average : optimizer.slot("average")) {
+    const auto own = std::find_if(variables.begin(), variables.end(), [&](const Variable& v) {
+      return average.path() == v.path() + "/average";
+    });
+    if (own == variables.end()) continue;
+    own->assign(average.value());
+    variables.erase(own);  // cells of two layers may share a path: the next average is the other's
+  }
 }
 
 void add_optimizer(ObjectTypes& types, const Type& object) {

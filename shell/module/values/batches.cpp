@@ -80,6 +80,17 @@ bool take_batch(lua_State* L, Batch& batch, const DataNames& inputs, const DataN
   return true;
 }
 
+/// Of what coroutine.wrap gave, which Lua does not tell from other functions.
+[[noreturn]] void fail_at_end() {
+  fail(
+      "the coroutine that gives the data has ended, and more was asked of it: data that is read "
+      "again, in each epoch and by each fit, needs a function that starts over");
+}
+
+bool asked_a_dead_coroutine(const Error& error) {
+  return std::string_view(error.what()).ends_with("cannot resume dead coroutine");
+}
+
 /// What a coroutine yields; one that has returned is at its end.
 DatasetPtr coroutine_dataset(lua_State* L, int index, const DataNames& inputs,
                              const DataNames& outputs, int64_t batches) {
@@ -112,7 +123,12 @@ DatasetPtr function_dataset(lua_State* L, int index, const DataNames& inputs,
         Height height(now);
         reserve(now, 8);
         function.push(now);
-        protected_call(now, 0, 3);
+        try {
+          protected_call(now, 0, 3);
+        } catch (const Error& error) {
+          if (asked_a_dead_coroutine(error)) fail_at_end();
+          throw;
+        }
         return take_batch(now, batch, inputs, outputs);
       },
       batches);

@@ -170,6 +170,47 @@ TEST_CASE("a map of policies has one for the layer of a name") {
   CHECK(contains(failure([&] { policy("outer"); }), "fits layer 'outer', got 2"));
 }
 
+TEST_CASE("accuracy is picked by the loss in files of Keras up to 2.3.1, and stays through saves") {
+  Scratch scratch;
+  const auto model = one_layer("Activation", {{"name", "a"}, {"activation", "sigmoid"}}, {3});
+  const auto opened = [&](const char* version, const char* loss) {
+    const Value compile =
+        Dict{{"optimizer_config", Dict{{"class_name", "SGD"}, {"config", Dict()}}},
+             {"loss", loss},
+             {"metrics", List{"accuracy", "mae"}}};
+    const std::vector<std::string> none, layers{"a"};
+    write_tree(scratch.path("m.h5"), {{"",
+                                       {{"model_config", model->to_json({{"target", "keras2"}})},
+                                        {"training_config", to_json(compile)},
+                                        {"keras_version", std::string(version)},
+                                        {"backend", std::string("tensorflow")}},
+                                       {}},
+                                      {"model_weights", {{"layer_names", layers}}, {}},
+                                      {"model_weights/a", {{"weight_names", none}}, {}}});
+    return crescent::load_model(scratch.path("m.h5"));
+  };
+  const auto metrics = [](Model& of) {
+    return to_json(of.compile_config().as_dict().at("metrics"));
+  };
+  for (const char* version : {"2.3.0-tf", "2.4.0", "3.15.1"})
+    CHECK(metrics(*opened(version, "binary_crossentropy")) == R"(["accuracy", "mae"])");
+  CHECK(metrics(*opened("2.3.1", "mse")) == R"(["accuracy", "mae"])");
+  for (const char* version : {"2.1.6", "2.2.4-tf", "2.3.1"}) {
+    auto old = opened(version, "binary_crossentropy");
+    for (const char* name : {"m.h5", "m.keras"}) {
+      CHECK(contains(metrics(*old), R"("class_name": "BinaryAccuracy")"));
+      CHECK(contains(metrics(*old), R"("name": "accuracy")"));
+      crescent::save_model(*old, scratch.path(name));
+      old = crescent::load_model(scratch.path(name));
+    }
+    const Value for_keras2 = keras::keras_training_config(old->compile_config(), "keras2");
+    CHECK(contains(to_json(for_keras2), R"("metrics": ["accuracy", "mean_absolute_error"])"));
+    CHECK_FALSE(contains(
+        keras::to_text(keras::limits_of(model_config(*old), old->compile_config(), "keras2")),
+        "BinaryAccuracy"));
+  }
+}
+
 TEST_CASE("masks weigh losses in files of Keras 2.3 to 2.10, through saves of ours too") {
   const auto weighs = [](const char* version) {
     return ConfigIn({version, ""}).compile_options(Dict()).contains("mask_as_weights");

@@ -161,6 +161,10 @@ TEST_CASE("numbers that Keras keeps and we compute have their places, and are wr
   CHECK(kept.slot == "u_product");
   CHECK(kept.number == Approx(one * two));
   CHECK(optimizer_layout(*nadam.optimizer, nadam.trained, "keras2")[1].slot == "m_schedule");
+  const Built slow("Nadam", {{"gradient_accumulation_steps", 3}});
+  slow.optimizer->iterations().assign(Tensor::scalar(8, DType::int64));  // two updates
+  CHECK(optimizer_layout(*slow.optimizer, slow.trained, "keras3").back().number ==
+        Approx(one * two));
 
   Variables trained = two_alike();
   trained.push_back(Variable(Tensor({4}, DType::float32)));

@@ -174,6 +174,34 @@ TEST_CASE("a meaning of Keras 2 stays through any number of saves, and Keras 3 i
   CHECK(contains(again, R"("activity_regularizer": {"class_name": "ActivityKeras2")"));
 }
 
+TEST_CASE("penalties that Keras 3 loses are told of, and left out of its files") {
+  const auto limits = [](const std::string& name, const Dict& options) {
+    const auto model = Sequential::make({layer(name, options)}, "s");
+    return keras::to_text(keras::limits_of(model_config(*model), {}, "keras3"));
+  };
+  const Value dense =
+      Dict{{"class_name", "Dense"},
+           {"config", Dict{{"name", "d"}, {"units", 2}, {"activity_regularizer", "l2"}}}};
+  const Dict inside{{"layer", dense}, {"input_shape", List{5, 4}}};
+  CHECK(
+      contains(limits("TimeDistributed", inside), "leaves it out of what is in a TimeDistributed"));
+  const Dict recurrent{{"units", 2}, {"activity_regularizer", "l2"}, {"input_shape", List{5, 4}}};
+  CHECK(contains(limits("SimpleRNN", recurrent), "leaves it out of a SimpleRNN"));
+  CHECK(limits("LSTM", recurrent).empty());
+
+  const Value stack =
+      Dict{{"class_name", "Sequential"},
+           {"config", List{Value(configured("TimeDistributed", {{"layer", dense}}))}}};
+  const auto penalized = [&](const char* version) {
+    return contains(to_json(ConfigIn({version, "torch"}).model(stack)), "activity_regularizer");
+  };
+  set_warning_handler([](std::string_view text) { told += text; });
+  CHECK(penalized("2.15.0"));
+  CHECK_FALSE(penalized("3.15.1"));
+  set_warning_handler(nullptr);
+  CHECK(contains(told, "layer 'd': Keras 3 calls what is in a TimeDistributed without"));
+}
+
 TEST_CASE("formulas of Keras 2.3.1 stay through any number of saves") {
   Scratch scratch;
   const Value old = parse_json(R"({"class_name": "Sequential", "config": [

@@ -127,6 +127,10 @@ do -- a dataset brings its targets
   check.fails(function()
     model:fit(function() return x, y end, y, { verbose = 0, steps_per_epoch = 1 })
   end, "`y` should not be passed")
+  local once = coroutine.wrap(function() coroutine.yield(x, y) end)
+  model:fit(once, { verbose = 0 })
+  check.fails(function() model:fit(once, { verbose = 0 }) end,
+    "the coroutine that gives the data has ended")
   local ok, said = check.run([[
     local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
     model:compile { loss = "mse" }

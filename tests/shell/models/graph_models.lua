@@ -102,6 +102,15 @@ do -- a call of its own counts more than the graph
   check.near(Doubling(input, input)(cr.ones { 1, 4 }), { { 2, 2, 2, 2 } })
 end
 
+do -- patches of volumes are in files as patches of images whose size has three numbers
+  local volume = cr.Input { shape = { 4, 4, 4, 2 } }
+  local patches = cr.Model(volume, cr.ops.image.extract_patches_3d(volume, 2, 1))
+  local written = patches:to_json()
+  assert(written:find('"size": [2, 2, 2]', 1, true) and not written:find "ExtractPatches3D")
+  local data = cr.random.normal { 1, 4, 4, 4, 2 }
+  check.near(cr.models.model_from_json(written)(data), patches(data))
+end
+
 check.fails(function() return Custom { inputs = input } end, "outputs: expected a symbol, got null")
 check.fails(function()
   return Custom { inputs = 3, outputs = output }

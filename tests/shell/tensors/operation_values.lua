@@ -74,6 +74,8 @@ row("a whole number by itself", ops.negative(3), -3, "int32")
 row("... inverted", ops.bitwise_not(2), -3, "int32")
 row("a fraction by itself", ops.abs(-3.0), 3, "float32")
 row("a number that is no tensor yet", ops.convert_to_tensor(3), 3, "int32")
+row("... neither sparse nor ragged", ops.convert_to_tensor(3, nil, false, false), 3, "int32")
+check.fails(function() ops.convert_to_tensor(3, nil, true) end, "sparse tensors are not supported")
 
 -- dtypes of results
 local half = t { -1, 2 }:cast "float16"

@@ -185,6 +185,13 @@ do -- several optimizers
   os.remove(path)
 end
 
+do -- the ending of a checkpoint is looked at before training
+  local checkpoint = cr.callbacks.ModelCheckpoint
+  check.fails(function() checkpoint "later/m-{epoch}.ckpt" end, "no format is known by this name")
+  check.fails(function() checkpoint "m.npz" end, "files of format npz do not hold models")
+  checkpoint("m.npz", { save_weights_only = true })
+end
+
 do -- the batch in the name of a checkpoint
   local folder = check.temporary ""
   os.execute("mkdir '" .. folder .. "'")

@@ -72,6 +72,27 @@ do -- the step's number, and state that does not start with zeros
   check.near(variable.value, { 7, 9 })
 end
 
+do -- averages of cells that share a path: each weight gets its own, also in evaluations
+  local pair = cr.Sequential { cr.Input { shape = { 4, 3 } },
+    cr.layers.Bidirectional(cr.layers.LSTM(2, { return_sequences = true })),
+    cr.layers.Bidirectional(cr.layers.LSTM(1)) }
+  local averaging = cr.optimizers.SGD { 0.5, use_ema = true, ema_momentum = 0.5 }
+  pair:compile { optimizer = averaging, loss = "mse" }
+  local function check_averages()
+    for i, weight in ipairs(pair.trainable_weights) do
+      check.near(weight.value, averaging.variables[2 + i].value)
+    end
+  end
+  local inputs, targets = cr.random.normal { 8, 4, 3 }, cr.random.normal { 8, 2 }
+  local options = { epochs = 2, batch_size = 4, verbose = 0, validation_data = { inputs, targets },
+    callbacks = { cr.callbacks.SwapEMAWeights() } }
+  pair:fit(inputs, targets, options)
+  check_averages()
+  pair:train_on_batch(inputs, targets)
+  averaging:finalize_variable_values(pair.trainable_weights)
+  check_averages()
+end
+
 local Nothing = cr.optimizers.Optimizer:subclass "Nothing"
 check.fails(function() trained(Nothing()) end, "no update_step()")
 check.fails(function() cr.optimizers.Optimizer() end, "derive a class")
