@@ -88,6 +88,24 @@ do -- compute_loss and compute_metrics
   check.near(values.largest, distance:max():item(), 1e-5)
 end
 
+do -- compute_loss by names, of what there is
+  local Brief = Usual:subclass "Brief"
+  function Brief:train_step(data)
+    local loss
+    local tape = cr.GradientTape(function()
+      loss = self:compute_loss { y = data.y, y_pred = self(data.x, { training = true }) }
+    end)
+    local weights = self.trainable_weights
+    self.optimizer:apply_gradients(tape:gradient(loss, weights), weights)
+    return { loss = loss }
+  end
+  local model = trained(Usual)
+  check.near(trained(Brief):get_weights()[1], model:get_weights()[1]:totable(), 1e-6)
+  check.fails(function() model:compute_loss(x, nil, y) end, "expected y for 1 outputs, got 0")
+  check.fails(function() model:compute_loss(x, y) end, "expected y_pred for 1 outputs, got 0")
+  check.fails(function() model:compute_loss() end, "expected x, y or y_pred, got none")
+end
+
 do -- predict_step and test_step
   local Clipped = Usual:subclass "Clipped"
   function Clipped:predict_step(inputs) return self(inputs):maximum(0) end
