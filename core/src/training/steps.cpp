@@ -37,6 +37,10 @@ const Tensor& of_output(const Tensors& tensors, size_t output, const char* what)
   return tensors[output];
 }
 
+const Tensor& target_of(const ModelAccess::Training& state, const Batch& batch, size_t output) {
+  return of_output(batch.y, target_place(state.outputs, output, batch.y.size()), "y");
+}
+
 /// By whatever of the batch is given.
 int64_t samples_in(const Batch& batch, const Tensors& y_pred) {
   for (const Tensors* part : {&batch.x, &y_pred, &batch.y})
@@ -59,7 +63,7 @@ Tensor loss_of(const Model& model, const Batch& batch, size_t output, Tensor y_p
   const ModelAccess::Training& state = ModelAccess::training(model);
   Tensor weights = weight_of(batch, output);
   if (state.options.mask_as_weights) weigh_by_mask(y_pred, weights);
-  return (*state.outputs[output].loss)(of_output(batch.y, output, "y"), y_pred, weights);
+  return (*state.outputs[output].loss)(target_of(state, batch, output), y_pred, weights);
 }
 
 Tensors run_model(Model& model, const Tensors& x, bool training) {
@@ -160,12 +164,12 @@ Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pr
 }
 
 StepLogs Steps::compute_metrics(Model& model, const Batch& batch, const Tensors& y_pred) const {
+  const ModelAccess::Training& state = compiled_state(model, batch);
   auto update = [&](const MetricPtr& metric, size_t i, const Tensor& weight) {
     blaming(*metric, [&] {
-      metric->update_state(of_output(batch.y, i, "y"), of_output(y_pred, i, "y_pred"), weight);
+      metric->update_state(target_of(state, batch, i), of_output(y_pred, i, "y_pred"), weight);
     });
   };
-  const ModelAccess::Training& state = compiled_state(model, batch);
   for (size_t i = 0; i < state.outputs.size(); ++i) {
     for (const MetricPtr& metric : state.outputs[i].metrics) update(metric, i, {});
     for (const MetricPtr& metric : state.outputs[i].weighted_metrics)

@@ -106,6 +106,25 @@ do -- compute_loss by names, of what there is
   check.fails(function() model:compute_loss() end, "expected x, y or y_pred, got none")
 end
 
+do -- outputs without a loss need no targets, but may have some
+  local input = cr.Input { shape = { 3 } }
+  local idle, used = cr.layers.Dense(2)(input), cr.layers.Dense(1)(input)
+  local weight = cr.random.uniform { 32, 1 }
+  local reference = cr.Model(input, used)
+  reference:compile { loss = "mse" }
+  local want = reference:evaluate(x, y, { sample_weight = weight, verbose = 0 })
+  local two = cr.Model { inputs = input, outputs = { idle, used } }
+  two:compile { loss = { false, "mse" } }
+  local function measured(targets, weights)
+    local values = two:evaluate(x, targets, { sample_weight = weights, verbose = 0 })
+    return type(values) == "table" and values[1] or values
+  end
+  check.near(measured(y, weight), want)
+  check.near(measured({ cr.zeros { 32, 2 }, y }), reference:evaluate(x, y, { verbose = 0 }))
+  two:fit(x, y, { verbose = 0, validation_data = { x, y } })
+  check.fails(function() measured { y, y, y } end, "Expected to see 2 array(s)", "got 3")
+end
+
 do -- predict_step and test_step
   local Clipped = Usual:subclass "Clipped"
   function Clipped:predict_step(inputs) return self(inputs):maximum(0) end
