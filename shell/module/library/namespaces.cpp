@@ -160,6 +160,14 @@ void push_namespace(lua_State* L, const KindInfo& space) {
   lua_setmetatable(L, -2);
 }
 
+/// A class of Lua keeps what it needs of one that is written in C++.
+void refuse_subclass(ClassPtr& info, Any, Any, Any) {
+  const KindInfo& kind = kind_named(info->kind);
+  const std::string place = concat("cr.", kind.plural, ".");
+  fail("subclass: ", info->name, " is written in C++ and is no base; derive from ", place,
+       kind.base, " and keep one in an attribute: self.inner = ", place, info->name, "(...)");
+}
+
 int same_classes(lua_State* L) {
   auto *a = to_handle<ClassPtr>(L, 1), *b = to_handle<ClassPtr>(L, 2);
   return lua_pushboolean(L, a && b && *a == *b), 1;
@@ -175,6 +183,7 @@ const Type& class_type() {
         .property("plugin", [](ClassPtr& info) { return info->plugin; })
         .property("doc", [](ClassPtr& info) { return info->schema.description; })
         .method("from_config", &made_from_config, {"config=nil"}, "An object with these options.")
+        .method("subclass", &refuse_subclass, {"name=nil", "options=nil", "arguments=nil"})
         .meta("__call", raw("call", call_class))
         .meta("__eq", raw("==", same_classes))
         .meta("__tostring",

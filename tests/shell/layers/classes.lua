@@ -55,6 +55,8 @@ check.fails(function() cr.Layer {} end, "subclass")
 check.fails(function() cr.Layer:subclass() end, "expected a string")
 check.fails(function() cr.Layer:subclass "Dense" end, "Dense", "there already")
 check.fails(function() cr.Layer.subclass "X" end, "subclass")
+check.fails(function() layers.Dense:subclass "X" end, "subclass", "Dense is written in C++",
+  "derive from cr.layers.Layer", "self.inner = cr.layers.Dense(...)")
 
 -- sublayers in tables, losses, state that is not trained, several inputs and outputs
 local Stack = cr.Layer:subclass "Stack"
