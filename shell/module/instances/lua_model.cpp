@@ -39,13 +39,10 @@ Value boxed(const std::vector<Symbol>& symbols, const std::vector<std::string>& 
   return keys.empty() ? Value(list) : Value(by_key);
 }
 
-/// A shape, or a list of shapes, with a batch of any size.
+/// A shape, or a list of shapes.
 Value encoded(const std::vector<Shape>& shapes) {
   List list;
-  for (const Shape& shape : shapes) {
-    const Shape any = shape.rank() ? Shape{-1}.concat(shape.slice(1, shape.rank())) : shape;
-    list.push_back(Codec<Shape>::encode(any));
-  }
+  for (const Shape& shape : shapes) list.push_back(Codec<Shape>::encode(shape));
   return list.size() == 1 ? list.front() : Value(list);
 }
 

@@ -125,6 +125,7 @@ function Net:call(inputs) return self.last(self.first(inputs)) end
 local net = Net(4)
 net:compile { optimizer = "adam", loss = "mse" }
 net:fit(x, y, { verbose = 0 })
+check.same(net:get_config().build_input_shape, { 4, 2 })
 for _, file in ipairs { archive, path } do
   net:save(file)
   model = cr.models.load_model(file)
