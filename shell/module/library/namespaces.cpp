@@ -1,5 +1,6 @@
 #include "library/namespaces.h"
 
+#include "classes/building.h"
 #include "classes/lua_class.h"
 #include "classes/options.h"
 #include "instances/instance.h"
@@ -39,6 +40,8 @@ int call_function(lua_State* L, const ClassInfo& info) {
   const bool activation = info.kind == Activation::kKind;
   if (!activation && lua_gettop(L) < 3) fail(info.name, ": expected y_true and y_pred");
   const Dict options = options_from(L, activation ? 3 : 4, info.schema);
+  if (const auto* symbol = to_handle<Symbol>(L, 2))
+    return push(L, activate(make<Activation>(info.name, options), *symbol)), 1;
   const Tensor first = to_tensor(L, 2);
   if (activation) return push(L, (*make<Activation>(info.name, options))(first)), 1;
   const Tensor second = to_tensor(L, 3);
@@ -56,7 +59,9 @@ bool is_function(const ClassInfo& info) {
 
 int call_class(lua_State* L) {
   const ClassPtr info = Read<ClassPtr>::from(L, 1);
-  return is_tensor_like(L, 2) && is_function(*info) ? call_function(L, *info) : construct(L);
+  const bool symbol = info->kind == Activation::kKind && to_handle<Symbol>(L, 2);
+  return symbol || (is_tensor_like(L, 2) && is_function(*info)) ? call_function(L, *info)
+                                                                : construct(L);
 }
 
 /// The class of this name. Losses are found among metrics too: their functions are metrics.
