@@ -10,13 +10,16 @@ thread_local const CallFrame* innermost = nullptr;
 
 }  // namespace
 
-CallFrame::CallFrame(std::optional<bool> training, bool by_itself)
-    : outer_(innermost),
+CallFrame::CallFrame(const Tensors& inputs, std::optional<bool> training, bool by_itself)
+    : inputs_(inputs),
+      outer_(innermost),
       depth_(innermost ? innermost->depth_ + 1 : 1),
       training_(training.value_or(innermost ? innermost->training_ : by_itself)) {
   if (depth_ > kDeepest) fail("calls of layers are ", kDeepest, " deep: does a layer call itself?");
   innermost = this;
 }
+
+const Tensors* CallFrame::current_inputs() { return innermost ? &innermost->inputs_ : nullptr; }
 
 CallFrame::~CallFrame() { innermost = outer_; }
 

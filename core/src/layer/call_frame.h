@@ -2,19 +2,24 @@
 #pragma once
 #include <optional>
 
+#include "crescent/tensor.h"
+
 namespace crescent {
 
-/// One call of a layer while it runs: how deep it is, and whether it trains (its own word, that of
-/// the call around it, or `by_itself` where there is none).
+/// One call of a layer while it runs: on what, how deep it is, and whether it trains (its own word,
+/// that of the call around it, or `by_itself` where there is none).
 class CallFrame {
  public:
-  CallFrame(std::optional<bool> training, bool by_itself);
+  CallFrame(const Tensors& inputs, std::optional<bool> training, bool by_itself);
   ~CallFrame();
   CallFrame(const CallFrame&) = delete;
   bool outermost() const { return outer_ == nullptr; }
   bool training() const { return training_; }
+  /// What the innermost call of this thread got; null outside of calls.
+  static const Tensors* current_inputs();
 
  private:
+  const Tensors& inputs_;
   const CallFrame* outer_;
   int depth_;
   bool training_;

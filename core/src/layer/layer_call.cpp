@@ -159,7 +159,7 @@ void LayerAccess::attach_masks(Layer& layer, const Tensors& inputs, const Tensor
 }
 
 Tensors Layer::run(const Tensors& given, const CallOptions& options) {
-  const CallFrame frame(options.training, trains_by_itself(*this));
+  const CallFrame frame(given, options.training, trains_by_itself(*this));
   if (frame.outermost()) LayerAccess::forget_losses(*this);
   const ProgramScope scope(name_);
   check_tensors(name_, given);

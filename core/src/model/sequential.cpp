@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "layer/call_frame.h"
 #include "layer/input_layer.h"
 #include "layer/layer_access.h"
 #include "model/graph.h"
@@ -23,12 +24,22 @@ DType wanted_dtype(const LayerPtr& layer) {
   return is_floating(layer->compute_dtype()) ? DType::float32 : layer->compute_dtype();
 }
 
-Symbol input_for(const LayerPtr& first, const Shape& shape) {
+Symbol input_for(const LayerPtr& first, const Shape& shape, DType dtype) {
   InputOptions options;
   options.batch_shape = shape;
   options.name = first->name() + "_input";
-  options.dtype = wanted_dtype(first);
+  options.dtype = dtype;
   return Input(options);
+}
+Symbol input_for(const LayerPtr& first, const Shape& shape) {
+  return input_for(first, shape, wanted_dtype(first));
+}
+
+/// The model is being built by a call on strings.
+bool is_called_on_text(const Shape& shape) {
+  const Tensors* given = CallFrame::current_inputs();
+  return given && given->size() == 1 && given->front().dtype() == DType::string &&
+         given->front().shape() == shape;
 }
 
 template <class T>
@@ -234,9 +245,15 @@ void Sequential::build(const std::vector<Shape>& inputs) {
   if (shape.rank() == 0)
     fail_in_layer(name(), "Sequential ", name(),
                   ": expected an input with a batch axis, got shape ", shape);
+  const bool text = is_called_on_text(shape);
   shape.set(0, -1);
-  stack.symbols = symbols_through(stack.layers, input_for(stack.layers.front(), shape));
-  stack.first_data = shape;
+  const LayerPtr& first = stack.layers.front();
+  stack.symbols = symbols_through(
+      stack.layers, text ? input_for(first, shape, DType::string) : input_for(first, shape));
+  if (text)  // no later shape could tell: the input stays as if it had been declared
+    stack.input_layer = stack.symbols.front().layer();
+  else
+    stack.first_data = shape;
   std::vector<LayerPtr> all = sublayers();
   all.insert(all.begin(), stack.symbols.front().layer());
   LayerAccess::replace_sublayers(*this, std::move(all));

@@ -42,14 +42,22 @@ bool is_built(Model& model) {
                      [](const Layer* layer) { return layer->built(); });
 }
 
-/// A model may train by what its layers add to the loss alone.
-bool needs_no_targets(const std::vector<OutputTraining>& outputs) {
-  for (const OutputTraining& output : outputs)
-    if (output.loss || !output.metrics.empty() || !output.weighted_metrics.empty()) return false;
-  return true;
+size_t targets_needed(const std::vector<OutputTraining>& outputs) {
+  return static_cast<size_t>(std::count_if(outputs.begin(), outputs.end(), needs_target));
 }
 
 }  // namespace
+
+bool needs_target(const OutputTraining& output) {
+  return output.loss || !output.metrics.empty() || !output.weighted_metrics.empty();
+}
+
+size_t target_place(const std::vector<OutputTraining>& outputs, size_t output, size_t targets) {
+  if (targets >= outputs.size()) return output;
+  if (!needs_target(outputs[output])) return targets;
+  const auto here = outputs.begin() + static_cast<std::ptrdiff_t>(output);
+  return static_cast<size_t>(std::count_if(outputs.begin(), here, needs_target));
+}
 
 Stepper::Stepper(Model& model) : model_(model), state_(ModelAccess::training(model)) {}
 
@@ -152,7 +160,7 @@ void Stepper::lay_out(const Batch& batch, bool training, bool inference_metrics)
   const bool whole = steps_of(model_).calls_model(model_);
   if (!whole && training && !is_built(model_)) rehearse(batch);
   if (whole && batch.y.size() != state_.outputs.size() &&
-      !(batch.y.empty() && needs_no_targets(state_.outputs)))
+      batch.y.size() != targets_needed(state_.outputs))
     fail(
         "Error when checking model target: the list of arrays that you are passing to your model "
         "is not the size the model "
@@ -169,10 +177,11 @@ void Stepper::lay_out(const Batch& batch, bool training, bool inference_metrics)
   inputs.clear();
   inputs.insert(inputs.end(), batch.x.begin(), batch.x.end());
   inputs.insert(inputs.end(), batch.y.begin(), batch.y.end());
-  for (size_t i = 0; i < batch.sample_weight.size() && i < layout.weighted.size(); ++i) {
-    if (!batch.sample_weight[i]) continue;
+  for (size_t i = 0; i < layout.weighted.size(); ++i) {
+    const size_t place = whole ? target_place(state_.outputs, i, batch.y.size()) : i;
+    if (place >= batch.sample_weight.size() || !batch.sample_weight[place]) continue;
     layout.weighted[i] = true;
-    inputs.push_back(batch.sample_weight[i]);
+    inputs.push_back(batch.sample_weight[place]);
   }
 }
 

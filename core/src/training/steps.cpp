@@ -30,6 +30,24 @@ Tensor weight_of(const Batch& batch, size_t output) {
   return output < batch.sample_weight.size() ? batch.sample_weight[output] : Tensor();
 }
 
+/// What belongs to an output of the model; a step of one's own may have given less.
+const Tensor& of_output(const Tensors& tensors, size_t output, const char* what) {
+  if (output >= tensors.size())
+    fail("expected ", what, " for ", output + 1, " outputs, got ", tensors.size());
+  return tensors[output];
+}
+
+const Tensor& target_of(const ModelAccess::Training& state, const Batch& batch, size_t output) {
+  return of_output(batch.y, target_place(state.outputs, output, batch.y.size()), "y");
+}
+
+/// By whatever of the batch is given.
+int64_t samples_in(const Batch& batch, const Tensors& y_pred) {
+  for (const Tensors* part : {&batch.x, &y_pred, &batch.y})
+    if (!part->empty()) return part->front().dim(0);
+  fail("expected x, y or y_pred, got none");
+}
+
 /// Keras 2's rule: what is masked weighs nothing, and the loss knows no more of it.
 void weigh_by_mask(Tensor& y_pred, Tensor& weights) {
   if (!y_pred.mask()) return;
@@ -45,7 +63,7 @@ Tensor loss_of(const Model& model, const Batch& batch, size_t output, Tensor y_p
   const ModelAccess::Training& state = ModelAccess::training(model);
   Tensor weights = weight_of(batch, output);
   if (state.options.mask_as_weights) weigh_by_mask(y_pred, weights);
-  return (*state.outputs[output].loss)(batch.y.at(output), y_pred, weights);
+  return (*state.outputs[output].loss)(target_of(state, batch, output), y_pred, weights);
 }
 
 Tensors run_model(Model& model, const Tensors& x, bool training) {
@@ -121,7 +139,7 @@ Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pr
                            bool training) const {
   const ModelAccess::Training& state = compiled_state(model, batch);
   const bool is_tracked = !(training && state.layout.inference_metrics);
-  const Tensor count = Tensor::scalar(static_cast<double>(batch.x.front().dim(0)));
+  const Tensor count = Tensor::scalar(static_cast<double>(samples_in(batch, y_pred)));
   Tensors terms;
   for (size_t i = 0; i < state.outputs.size(); ++i) {
     const OutputTraining& output = state.outputs[i];
@@ -129,7 +147,8 @@ Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pr
     const std::string name = output.name + "_loss";
     const ProgramScope scope(name);
     Tensor loss =
-        told_where([&] { return name; }, [&] { return loss_of(model, batch, i, y_pred.at(i)); });
+        told_where([&] { return name; },
+                   [&] { return loss_of(model, batch, i, of_output(y_pred, i, "y_pred")); });
     if (loss.rank() > 0) loss = ops::mean(loss);
     if (output.tracker && is_tracked) {
       const NoGradient none;
@@ -145,10 +164,12 @@ Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pr
 }
 
 StepLogs Steps::compute_metrics(Model& model, const Batch& batch, const Tensors& y_pred) const {
-  auto update = [&](const MetricPtr& metric, size_t i, const Tensor& weight) {
-    blaming(*metric, [&] { metric->update_state(batch.y.at(i), y_pred.at(i), weight); });
-  };
   const ModelAccess::Training& state = compiled_state(model, batch);
+  auto update = [&](const MetricPtr& metric, size_t i, const Tensor& weight) {
+    blaming(*metric, [&] {
+      metric->update_state(target_of(state, batch, i), of_output(y_pred, i, "y_pred"), weight);
+    });
+  };
   for (size_t i = 0; i < state.outputs.size(); ++i) {
     for (const MetricPtr& metric : state.outputs[i].metrics) update(metric, i, {});
     for (const MetricPtr& metric : state.outputs[i].weighted_metrics)

@@ -16,6 +16,12 @@ struct OutputTraining {
   std::vector<MetricPtr> metrics, weighted_metrics;
 };
 
+/// Outputs without a loss and metrics have no use for targets.
+bool needs_target(const OutputTraining& output);
+/// Which of so many targets is that of an output: there is one for each output, or for each that
+/// needs one; `targets` where there is none for it.
+size_t target_place(const std::vector<OutputTraining>& outputs, size_t output, size_t targets);
+
 /// One batch, flattened: inputs, targets, the sample weights that there are.
 struct StepLayout {
   size_t x = 0, y = 0;

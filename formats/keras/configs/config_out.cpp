@@ -359,9 +359,12 @@ bool has_edge(const Value& value) {
                      [](const DictEntry& entry) { return has_edge(entry.value); });
 }
 
-Value keras_model_config(const Value& model, const std::string& target) {
+Value keras_model_config(const Value& model, const std::string& target, const Layer* made) {
   const bool needs_keras3 = target == "keras3" && (has_call_by_name(model) || has_operation(model));
-  return Writer(target, needs_keras3 ? keras3_model_config(model) : Value()).model(model);
+  const auto keras3 = [&] {
+    return made ? keras3_layer_config(*made) : keras3_model_config(model);
+  };
+  return Writer(target, needs_keras3 ? keras3() : Value()).model(model);
 }
 
 Value keras_value(const Value& value, const std::string& kind, const std::string& target) {

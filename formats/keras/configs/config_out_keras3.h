@@ -30,7 +30,7 @@ Value keras3_ends(const List& references, const Value* keys);
 
 /// limits.h says what of a model gets lost.
 Value keras3_model_config(const Value& model);
-/// A layer by itself.
+/// A layer, or a model, by itself.
 Value keras3_layer_config(const Layer& layer);
 
 }  // namespace crescent::keras

@@ -111,10 +111,16 @@ Value compile_config(const Model& model, const SaveOptions& options) {
   return model.compiled() && options.include_optimizer ? model.compile_config() : Value();
 }
 
-/// Of a model, what Keras builds it for again.
-Value build_shape(Model& model) {
-  if (!model.is_graph() || !is_sequential(model.class_name())) return {};
-  return Codec<Shape>::encode(model.inputs().front().shape());
+/// Of a model, what Keras builds it for again; a class from Lua has it among its options, where
+/// Keras does not look.
+Value build_shape(Model& model, Dict& config) {
+  if (!is_sequential(model.class_name())) {
+    const Value* shape = config.find("build_input_shape");
+    const Value found = shape ? *shape : Value();
+    config.erase("build_input_shape");
+    return found;
+  }
+  return model.is_graph() ? Codec<Shape>::encode(model.inputs().front().shape()) : Value();
 }
 
 }  // namespace
@@ -125,8 +131,9 @@ ArchiveDescription archive_description(Model& model, const std::string& path,
   const Value config = model_config(model), compile = compile_config(model, options);
   check_limits(path, options.target, config, compile);
   warn_of_code(path, config, compile);
-  Value written = keras3_model_config(config);
-  written.as_dict().set("build_config", Dict{{"input_shape", build_shape(model)}});
+  Value written = keras3_layer_config(model);
+  const Value shape = build_shape(model, written.as_dict().find("config")->as_dict());
+  written.as_dict().set("build_config", Dict{{"input_shape", shape}});
   written.as_dict().set("compile_config",
                         compile.is_null() ? Dict() : keras3_compile_config(compile));
   const Value own = own_description(model, config, compile, std::move(callback_states), entries);
@@ -143,7 +150,7 @@ Entry description_entry(Model& model, const std::string& path, const SaveOptions
   Entry root{"",
              {{"keras_version", keras_version_of(options.target)},
               {"backend", kBackend},
-              {"model_config", to_json(keras_model_config(config, options.target))},
+              {"model_config", to_json(keras_model_config(config, options.target, &model))},
               {kOwn, to_json(own_description(model, config, compile, std::move(callback_states),
                                              entries))}}};
   if (const Value training =

@@ -11,6 +11,11 @@ ModelPtr functional(Any, const Ends& inputs, const Ends& outputs, std::optional<
 }
 }  // namespace
 
+Symbol activate(const std::shared_ptr<Activation>& activation, const Symbol& x) {
+  const LayerPtr layer = make<Layer>("Activation", {{"activation", Value(activation)}});
+  return (*layer)(std::vector<Symbol>{x}).front();
+}
+
 int make_functional(lua_State* L) {
   static const CallablePtr make =
       bound("Model", &functional, {"class", "inputs", "outputs", "name=nil", "trainable=true"});

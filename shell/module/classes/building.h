@@ -37,6 +37,9 @@ struct Read<Ends> : ReadBase<Ends> {
   }
 };
 
+/// An activation of a symbol: what the layer that applies it gives.
+Symbol activate(const std::shared_ptr<Activation>& activation, const Symbol& x);
+
 /// Model{inputs=, outputs=, name=} and Sequential{...}: class table, arguments.
 int make_functional(lua_State* L);
 int make_sequential(lua_State* L);

@@ -32,7 +32,7 @@ class Lambda final : public Layer {
   }
   Tensors call(const Tensors& inputs, const Call&) override {
     auto function = function_.object_as<LuaFunction>();
-    return function ? call_function(*function, inputs, arguments_) : Tensors{call_by_name(inputs)};
+    return function ? call_function(*function, inputs, arguments_) : call_by_name(inputs);
   }
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors&) override {
     if (mask_.is_null()) return {};
@@ -40,6 +40,11 @@ class Lambda final : public Layer {
       return call_function(*function, inputs, OneOrMore<Tensor>{masks});
     if (auto given = mask_.object_as<BoxedTensor>()) return {given->tensor};
     return mask_by_name(inputs, masks);
+  }
+  /// Its functions under the names that its configuration has for them.
+  void add_functions(Dict& named) const {
+    if (function_.object_as<LuaFunction>()) named.set(function_name_, function_);
+    if (mask_.object_as<LuaFunction>()) named.set(mask_name_, mask_);
   }
   Dict get_config() const override {
     Dict config = Layer::get_config();
@@ -58,27 +63,38 @@ class Lambda final : public Layer {
     function.function.push(L);
     push(L, OneOrMore<Tensor>{inputs});
     push_second(L, second);
-    protected_call(L, 2, 1);
-    if (lua_isnil(L, -1))
+    const int first = lua_gettop(L) - 2;
+    protected_call(L, 2, LUA_MULTRET);
+    if (lua_isnoneornil(L, first))
       fail_in_layer(name(), "Layer ", name(), ": the function returned nothing; expected a tensor");
-    return to_tensors(L, -1);
+    return returned_tensors(L, first);
   }
   static void push_second(lua_State* L, const Dict& arguments) { push_value(L, arguments); }
   static void push_second(lua_State* L, const OneOrMore<Tensor>& masks) { push(L, masks); }
-  Tensor call_by_name(const Tensors& inputs) const {
-    if (!registry().find(Activation::kKind, function_name_)) fail_missing(function_name_);
-    return (*get<Activation>(function_name_))(inputs.at(0));
+  Tensors call_by_name(const Tensors& inputs) const {
+    const auto registered = registered_as(function_name_);
+    if (const auto* code = dynamic_cast<const Instance*>(registered.get()))
+      return call_registered(*code, inputs, Value(arguments_));
+    return {(*registered)(inputs.at(0))};
   }
-  /// A function of custom_objects is registered as an activation.
   Tensors mask_by_name(const Tensors& inputs, const Tensors& masks) const {
-    if (!registry().find(Activation::kKind, mask_name_)) fail_missing(mask_name_);
-    const auto registered = get<Activation>(mask_name_);
+    const auto registered = registered_as(mask_name_);
     const auto* code = dynamic_cast<const Instance*>(registered.get());
     if (!code) fail_missing(mask_name_);
+    return call_registered(*code, inputs, OneOrMore<Tensor>{masks});
+  }
+  /// A function of custom_objects is registered as an activation.
+  std::shared_ptr<Activation> registered_as(const std::string& function) const {
+    if (!registry().find(Activation::kKind, function)) fail_missing(function);
+    return get<Activation>(function);
+  }
+  template <class Second>
+  Tensors call_registered(const Instance& code, const Tensors& inputs, const Second& second) const {
     lua_State* L = current();
     Height height(L);
-    code->invoke(L, "call", 1, OneOrMore<Tensor>{inputs}, OneOrMore<Tensor>{masks});
-    return to_tensors(L, -1);
+    const int first = lua_gettop(L) + 1;
+    code.invoke(L, "call", LUA_MULTRET, OneOrMore<Tensor>{inputs}, second);
+    return returned_tensors(L, first);
   }
   [[noreturn]] void fail_missing(const std::string& function) const {
     fail_in_layer(name(), "Layer ", name(), ": files do not store functions; give '", function,
@@ -93,6 +109,13 @@ class Lambda final : public Layer {
 };
 
 }  // namespace
+
+Dict functions_of_lambdas(Layer& owner) {
+  Dict named;
+  for (const Layer* layer : owner.flatten_layers())
+    if (const auto* lambda = dynamic_cast<const Lambda*>(layer)) lambda->add_functions(named);
+  return named;
+}
 
 void register_lambda_layer() {
   static const bool once = (registry().add<Lambda>("Lambda"), true);

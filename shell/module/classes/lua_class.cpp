@@ -169,7 +169,7 @@ std::shared_ptr<Configurable> make_instance(lua_State* L, int class_index, int o
   auto object = base_at(L, class_index).make(info->schema, options);
   object->attach(info);
   if (is_model(base_at(L, class_index)))
-    for (const char* end : {"inputs", "outputs"}) {  // the graph's, not the class' own
+    for (const char* end : {"inputs", "outputs", "build_input_shape"}) {  // not the class' own
       lua_pushnil(L);
       lua_setfield(L, options_index, end);
     }

@@ -1,8 +1,10 @@
 #include "classes/type.h"
 
 #include <algorithm>
+#include <cstring>
 #include <span>
 
+#include "crescent/layer.h"
 #include "instances/instance.h"
 
 namespace crescent::lua {
@@ -27,10 +29,18 @@ bool push_from_instance(lua_State* L) {
   return false;
 }
 
+/// layer:build(shape) from outside is the layer's method, which runs the build of its class once.
+bool is_build_from_outside(lua_State* L) {
+  if (std::strcmp(lua_tostring(L, 2), "build") != 0) return false;
+  const auto layer = object_as<Layer>(L, 1);
+  const auto* instance = dynamic_cast<const Instance*>(layer.get());
+  return instance && !instance->is_building();
+}
+
 /// Upvalues: methods, getters, Callable of other keys.
 extern "C" int crescent_index(lua_State* L) {
   if (lua_type(L, 2) == LUA_TSTRING) {
-    if (push_from_instance(L)) return 1;
+    if (!is_build_from_outside(L) && push_from_instance(L)) return 1;
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
     lua_pushvalue(L, 2);

@@ -20,6 +20,9 @@ constexpr const char* kShapes = "output shapes are found by running call";
 constexpr const char* kSteps =
     "what fit compiles is the model's train_step, test_step or predict_step; override those";
 
+constexpr const char* kKept =
+    "files keep weights, which are variables in attributes too, and what get_config gives";
+constexpr const char* kCompiled = "files keep what cr.Model.compile was given";
 constexpr const char* kSlots = "slots() names what each variable has beside it";
 constexpr const char* kRule = "update_step(gradient, variable, learning_rate, state) is the rule";
 
@@ -32,11 +35,19 @@ constexpr Hook kHooks[] = {
     {"Layer", "reset_states", nullptr},
     {"Layer", "compute_output_shape", kShapes},
     {"Layer", "compute_output_spec", kShapes},
+    {"Layer", "save_own_variables", kKept},
+    {"Layer", "load_own_variables", kKept},
+    {"Layer", "save_assets", kKept},
+    {"Layer", "load_assets", kKept},
+    {"Layer", "get_build_config", kKept},
+    {"Layer", "build_from_config", kKept},
     {"Model", "train_step", nullptr},
     {"Model", "test_step", nullptr},
     {"Model", "predict_step", nullptr},
     {"Model", "compute_loss", nullptr},
     {"Model", "compute_metrics", nullptr},
+    {"Model", "get_compile_config", kCompiled},
+    {"Model", "compile_from_config", kCompiled},
     {"Model", "make_train_function", kSteps},
     {"Model", "make_test_function", kSteps},
     {"Model", "make_predict_function", kSteps},

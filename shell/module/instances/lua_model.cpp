@@ -39,13 +39,52 @@ Value boxed(const std::vector<Symbol>& symbols, const std::vector<std::string>& 
   return keys.empty() ? Value(list) : Value(by_key);
 }
 
+/// A shape, or a list of shapes.
+Value encoded(const std::vector<Shape>& shapes) {
+  List list;
+  for (const Shape& shape : shapes) list.push_back(Codec<Shape>::encode(shape));
+  return list.size() == 1 ? list.front() : Value(list);
+}
+
+std::vector<Shape> decoded(const Value& shapes) {
+  const List& list = shapes.as_list();
+  const bool several = !list.empty() && list.front().is_list();
+  std::vector<Shape> result;
+  for (const Value& shape : several ? list : List{shapes})
+    result.push_back(Codec<Shape>::decode(shape));
+  return result;
+}
+
 }  // namespace
 
 void LuaModel::configured() {
   given_ = !inputs_.is_null() || !outputs_.is_null();
   if (given_) connect(inputs_, outputs_);
   inputs_ = outputs_ = Value();
+  const Value shapes = std::exchange(build_input_shape_, Value());
   LuaLayerOf<Model>::configured();
+  if (!graph_ && shapes.is_list()) build_again(shapes);
+}
+
+void LuaModel::build(const std::vector<Shape>& inputs) {
+  LuaLayerOf<Model>::build(inputs);
+  if (!graph_) built_for_ = encoded(inputs);
+}
+
+/// The parts that call uses are built by running it.
+void LuaModel::build_again(const Value& shapes) {
+  try {
+    compute_output_shape(decoded(shapes));
+  } catch (const Error& error) {
+    warn("Model ", name(), " could not be built for ", shapes, ": ", error.what(),
+         "; call it on data before its weights are loaded");
+  }
+}
+
+Dict LuaModel::get_config() const {
+  Dict config = configuration(base_config());
+  if (!built_for_.is_null()) config.set("build_input_shape", built_for_);
+  return config;
 }
 
 void LuaModel::connect(const Value& inputs, const Value& outputs) {

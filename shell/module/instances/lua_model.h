@@ -14,9 +14,13 @@ class LuaModel final : public LuaLayerOf<Model> {
     s.field("inputs", &LuaModel::inputs_, "A symbol, or several, where the graph begins.")
         .not_stored()
         .field("outputs", &LuaModel::outputs_, "A symbol, or several, where it ends.")
+        .not_stored()
+        .field("build_input_shape", &LuaModel::build_input_shape_,
+               "What a model from a file is built for: a shape, or several.")
         .not_stored();
   }
   void configured() override;
+  void build(const std::vector<Shape>& inputs) override;
   /// Symbols, lists of them or tables with names.
   void connect(const Value& inputs, const Value& outputs);
 
@@ -30,7 +34,7 @@ class LuaModel final : public LuaLayerOf<Model> {
   std::vector<std::string> output_names() const override;
   GraphKeys keys() const override { return graph_ ? graph_->keys() : GraphKeys(); }
   bool is_graph() const override { return graph_ != nullptr; }
-  Dict get_config() const override { return configuration(base_config()); }
+  Dict get_config() const override;
   Dict base_config() const;
 
  protected:
@@ -38,7 +42,10 @@ class LuaModel final : public LuaLayerOf<Model> {
   std::vector<Symbol> graph_outputs() const override;
 
  private:
-  Value inputs_, outputs_;
+  void build_again(const Value& shapes);
+
+  Value inputs_, outputs_, build_input_shape_;
+  Value built_for_;  ///< null while it is not built, and of a graph, which says so itself
   std::shared_ptr<Functional> graph_;
   bool given_ = false;  ///< the graph is an option, not the work of init
 };

@@ -6,16 +6,17 @@
 namespace crescent::lua {
 namespace {
 
-/// What a call returned: a tensor or a table of them.
-Tensors results_of(lua_State* L, const Layer& layer) {
-  if (lua_isnil(L, -1))
+/// What a call returned from `first` on the stack on: tensors and tables of them.
+Tensors results_of(lua_State* L, int first, const Layer& layer) {
+  if (lua_isnoneornil(L, first))
     fail_in_layer(layer.name(), "Layer ", layer.name(),
                   ": call() returned nothing; expected a tensor or a table of tensors");
-  if (is_keywords(L, -1))
-    fail_in_layer(layer.name(), "Layer ", layer.name(),
-                  ": call() returned a table with names; expected a tensor or a list of tensors, "
-                  "{a, b}");
-  return to_tensors(L, -1);
+  for (int i = first; i <= lua_gettop(L); ++i)
+    if (is_keywords(L, i))
+      fail_in_layer(layer.name(), "Layer ", layer.name(),
+                    ": call() returned a table with names; expected a tensor or a list of tensors, "
+                    "{a, b}");
+  return returned_tensors(L, first);
 }
 
 /// {training=, mask=, ...}: the second argument of call.
@@ -52,6 +53,16 @@ void push(lua_State* L, const Numbers& numbers) {
 
 }  // namespace
 
+Tensors returned_tensors(lua_State* L, int first) {
+  Tensors all;
+  for (int i = first; i <= lua_gettop(L); ++i) {
+    if (lua_isnil(L, i)) continue;
+    const Tensors some = to_tensors(L, i);
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
 // ---- layers and models
 
 template <class Base>
@@ -81,8 +92,9 @@ Tensors LuaLayerOf<Base>::call(const Tensors& inputs, const Call& call) {
   lua_State* L = current();
   Height height(L);
   if (is_tracing()) track_attributes();  // layers that were put into tables since
-  invoke(L, "call", 1, Inputs{inputs}, Arguments{call});
-  return results_of(L, *this);
+  const int first = lua_gettop(L) + 1;
+  invoke(L, "call", LUA_MULTRET, Inputs{inputs}, Arguments{call});
+  return results_of(L, first, *this);
 }
 
 template <class Base>
@@ -91,9 +103,9 @@ Tensors LuaLayerOf<Base>::compute_mask(const Tensors& inputs, const Tensors& mas
   if (!has("compute_mask")) return Base::compute_mask(inputs, masks, outputs);
   lua_State* L = current();
   Height height(L);
-  invoke(L, "compute_mask", 1, Inputs{inputs}, Inputs{masks});
-  if (lua_isnil(L, -1)) return {};
-  return to_tensors(L, -1);
+  const int first = lua_gettop(L) + 1;
+  invoke(L, "compute_mask", LUA_MULTRET, Inputs{inputs}, Inputs{masks});
+  return returned_tensors(L, first);
 }
 
 /// Called from the class' own reset_states, it is the base's.

@@ -21,6 +21,10 @@ class LuaSteps : public Steps {
 };
 struct NoSteps {};
 
+/// What a function returned from `first` on the stack on, one after the other: return a, {b, c} is
+/// return {a, b, c}. Nil is nothing.
+Tensors returned_tensors(lua_State* L, int first);
+
 /// What layers and models (lua_model.h) have in common; `Base` is Layer or Model.
 template <class Base>
 class LuaLayerOf : public Base,

@@ -1,5 +1,6 @@
 #include "library/namespaces.h"
 
+#include "classes/building.h"
 #include "classes/lua_class.h"
 #include "classes/options.h"
 #include "instances/instance.h"
@@ -39,6 +40,8 @@ int call_function(lua_State* L, const ClassInfo& info) {
   const bool activation = info.kind == Activation::kKind;
   if (!activation && lua_gettop(L) < 3) fail(info.name, ": expected y_true and y_pred");
   const Dict options = options_from(L, activation ? 3 : 4, info.schema);
+  if (const auto* symbol = to_handle<Symbol>(L, 2))
+    return push(L, activate(make<Activation>(info.name, options), *symbol)), 1;
   const Tensor first = to_tensor(L, 2);
   if (activation) return push(L, (*make<Activation>(info.name, options))(first)), 1;
   const Tensor second = to_tensor(L, 3);
@@ -56,7 +59,9 @@ bool is_function(const ClassInfo& info) {
 
 int call_class(lua_State* L) {
   const ClassPtr info = Read<ClassPtr>::from(L, 1);
-  return is_tensor_like(L, 2) && is_function(*info) ? call_function(L, *info) : construct(L);
+  const bool symbol = info->kind == Activation::kKind && to_handle<Symbol>(L, 2);
+  return symbol || (is_tensor_like(L, 2) && is_function(*info)) ? call_function(L, *info)
+                                                                : construct(L);
 }
 
 /// The class of this name. Losses are found among metrics too: their functions are metrics.
@@ -160,6 +165,14 @@ void push_namespace(lua_State* L, const KindInfo& space) {
   lua_setmetatable(L, -2);
 }
 
+/// A class of Lua keeps what it needs of one that is written in C++.
+void refuse_subclass(ClassPtr& info, Any, Any, Any) {
+  const KindInfo& kind = kind_named(info->kind);
+  const std::string place = concat("cr.", kind.plural, ".");
+  fail("subclass: ", info->name, " is written in C++ and is no base; derive from ", place,
+       kind.base, " and keep one in an attribute: self.inner = ", place, info->name, "(...)");
+}
+
 int same_classes(lua_State* L) {
   auto *a = to_handle<ClassPtr>(L, 1), *b = to_handle<ClassPtr>(L, 2);
   return lua_pushboolean(L, a && b && *a == *b), 1;
@@ -175,6 +188,7 @@ const Type& class_type() {
         .property("plugin", [](ClassPtr& info) { return info->plugin; })
         .property("doc", [](ClassPtr& info) { return info->schema.description; })
         .method("from_config", &made_from_config, {"config=nil"}, "An object with these options.")
+        .method("subclass", &refuse_subclass, {"name=nil", "options=nil", "arguments=nil"})
         .meta("__call", raw("call", call_class))
         .meta("__eq", raw("==", same_classes))
         .meta("__tostring",

@@ -138,7 +138,10 @@ void build(Layer& layer, Any shape) {
   if (!is_plain_table(current(), shape.index)) fail_expected(current(), shape.index, "a shape");
   const auto* instance = dynamic_cast<const Instance*>(&layer);
   if (instance && instance->is_building()) return;
-  layer.build_for(to_shapes(current(), shape.index));
+  const std::vector<Shape> shapes = to_shapes(current(), shape.index);
+  layer.build_for(shapes);
+  // of a class without a build of its own, the parts that its call uses
+  if (instance && !instance->has("build")) layer.compute_output_shape(shapes);
 }
 
 void set_built(Layer& layer, bool on) {
@@ -316,6 +319,10 @@ int call_layer(lua_State* L) {
   auto layer = Read<LayerPtr>::from(L, 1);
   if (lua_gettop(L) < 2)
     fail_in_layer(layer->name(), "Layer ", layer->name(), ": called without inputs");
+  if (lua_gettop(L) == 2 && lua_isnil(L, 2))
+    fail_in_layer(layer->name(), "Layer ", layer->name(),
+                  ": expected a tensor, got nil (a layer with several outputs gives them in one "
+                  "table: a, b = table.unpack(layer(x)))");
   const int last = lua_gettop(L);
   const bool named = last > 2 && (lua_isnil(L, last) || is_options(L, last));
   CallOptions options = call_options(L, named ? last : last + 1);

@@ -79,9 +79,10 @@ void add_steps(Type& model) {
       .method("test_step", &test_step, {"data"}, "The same of evaluate.")
       .method("predict_step", &predict_step, {"x"}, "The same of predict; gives predictions.")
       .method("compute_loss", &compute_loss,
-              {"x", "y", "y_pred", "sample_weight=nil", "training=true"},
+              {"x=nil", "y=nil", "y_pred=nil", "sample_weight=nil", "training=true"},
               "The losses of compile, weighted, and what layers add: a scalar.")
-      .method("compute_metrics", &compute_metrics, {"x", "y", "y_pred", "sample_weight=nil"},
+      .method("compute_metrics", &compute_metrics,
+              {"x=nil", "y=nil", "y_pred=nil", "sample_weight=nil"},
               "Updates the metrics of compile; gives what loss and metrics are so far.")
       .method(
           "get_metrics_result", [](Model& m) { return push_logs(m, {}); }, {},

@@ -1,6 +1,7 @@
 #include "models/models.h"
 
 #include "classes/building.h"
+#include "classes/lambda_layer.h"
 #include "classes/options.h"
 #include "crescent/rewire.h"
 #include "models/given_model.h"
@@ -63,6 +64,42 @@ std::shared_ptr<Functional> rewired(Model& model, Any table, std::optional<std::
     replacements.push_back({graph_part(L, top - 1, model), graph_part(L, top, model)});
   }
   return rewire(model, replacements, name.value_or(""));
+}
+
+LayerPtr layer_from(const LuaFunction& function, const LayerPtr& layer) {
+  lua_State* L = current();
+  Height height(L);
+  function.function.push(L);
+  push(L, layer);
+  protected_call(L, 1, 1);
+  return Read<LayerPtr>::from(L, -1);
+}
+
+/// The same graph of other layers, which the function makes of those that there are.
+ModelPtr clone_by(Model& model, const LuaFunction& function) {
+  if (!model.is_graph() && !dynamic_cast<Sequential*>(&model))
+    fail("clone_model: clone_function is for Sequential models and graphs");
+  if (auto* stack = dynamic_cast<Sequential*>(&model)) {
+    std::vector<LayerPtr> layers;
+    for (const LayerPtr& layer : stack->layers()) layers.push_back(layer_from(function, layer));
+    const ModelPtr copy = Sequential::make(layers, stack->name());
+    if (stack->is_graph()) copy->build_for({stack->inputs().front().shape()});
+    return copy;
+  }
+  std::vector<Replacement> replacements;
+  for (const LayerPtr& layer : model.layers())
+    if (layer->class_name() != "InputLayer")
+      replacements.push_back({layer, layer_from(function, layer)});
+  return rewire(model, replacements, model.name());
+}
+
+ModelPtr cloned(Model& model, const Value& clone_function) {
+  if (const auto function = clone_function.object_as<LuaFunction>())
+    return clone_by(model, *function);
+  if (!clone_function.is_null())
+    fail("clone_model: clone_function: expected a function of a layer, got ", clone_function);
+  custom_objects(functions_of_lambdas(model));
+  return clone_model(model);
 }
 
 void add_structure(Type& model) {
@@ -134,7 +171,9 @@ const std::vector<CallablePtr>& model_functions() {
     add(bound("rewire", &rewired, {"model", "replacements", "name=nil"},
               "A model of the same layers and weights, some of them exchanged: {[old layer, its "
               "name or a symbol] = new layer, symbol, or false to leave a layer out}."));
-    add(bound("clone_model", &clone_model, {"model"}, "The same architecture with new weights."));
+    add(bound("clone_model", &cloned, {"model", "clone_function=nil"},
+              "The same architecture with new weights; clone_function(layer): the layer that takes "
+              "its place."));
     return all;
   }();
   return functions;

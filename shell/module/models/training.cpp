@@ -2,6 +2,7 @@
 // Each can be called.
 #include "models/training.h"
 
+#include "classes/building.h"
 #include "classes/object_types.h"
 #include "crescent/callback.h"
 #include "crescent/model.h"
@@ -124,6 +125,13 @@ void add_losses_and_metrics(ObjectTypes& types, const Type& object) {
               {"name=nil", "shape=nil", "dtype=float32", "initializer=zeros"}, "The same.");
 }
 
+OnStack call_activation(const std::shared_ptr<Activation>& activation, Any x) {
+  lua_State* L = current();
+  const auto* symbol = to_handle<Symbol>(L, x.index);
+  symbol ? push(L, activate(activation, *symbol)) : push(L, (*activation)(to_tensor(L, x.index)));
+  return {};
+}
+
 template <class T>
 Tensor call_on_tensor(T& function, const Tensor& x) {
   return function(x);
@@ -131,7 +139,7 @@ Tensor call_on_tensor(T& function, const Tensor& x) {
 
 void add_functions(ObjectTypes& types, const Type& object) {
   add_type<Activation>(types, "activation", &object)
-      .meta("__call", bound("activation", &call_on_tensor<Activation>, {"self", "x"}));
+      .meta("__call", bound("activation", &call_activation, {"self", "x"}));
   add_type<Regularizer>(types, "regularizer", &object)
       .meta("__call", bound("regularizer", &call_on_tensor<Regularizer>, {"self", "x"}));
   add_type<Constraint>(types, "constraint", &object)

@@ -72,9 +72,26 @@ OnStack give(lua_State* L, const Sources& sources, const Tensors& gradients) {
   return {};
 }
 
-OnStack gradient(Tape& tape, const Tensor& target, Any sources, const Tensor& upstream) {
-  const Sources by = sources_at(current(), sources.index);
-  return give(current(), by, gradients_of(tape, target, by, upstream));
+/// Of several targets what their sum has.
+Tensors gradients_of_table(lua_State* L, Tape& tape, int targets, const Sources& sources,
+                           const Tensor& upstream) {
+  if (upstream) fail("gradient: output_gradients are for one target, got a table of them");
+  Tensors total(sources.size());
+  for (const Tensor& target : to_tensors(L, targets)) {
+    const Tensors gradients = gradients_of(tape, target, sources, {});
+    for (size_t k = 0; k < total.size(); ++k)
+      if (gradients[k]) total[k] = total[k] ? total[k] + gradients[k] : gradients[k];
+  }
+  return total;
+}
+
+OnStack gradient(Tape& tape, Any target, Any sources, const Tensor& upstream) {
+  lua_State* L = current();
+  const Sources by = sources_at(L, sources.index);
+  return give(L, by,
+              is_plain_table(L, target.index)
+                  ? gradients_of_table(L, tape, target.index, by, upstream)
+                  : gradients_of(tape, to_tensor(L, target.index), by, upstream));
 }
 
 /// Gradients of `count` parts of the target, a part after the other, as one new axis.
@@ -165,7 +182,8 @@ void add_gradient_types(ObjectTypes& types, const Type& object) {
   add_type<Tape>(types, "tape", &object)
       .method(
           "gradient", &gradient, {"target", "sources", "output_gradients=nil"},
-          "The derivative of the target with respect to each source; false where there is none.")
+          "The derivative of the target, or of the sum of several in a table, with respect to each "
+          "source; false where there is none.")
       .method("jacobian", &jacobian, {"target", "sources"},
               "The derivative of each element of the target: of the target's shape and then the "
               "source's.")

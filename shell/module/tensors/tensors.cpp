@@ -54,6 +54,11 @@ int index_tensor(lua_State* L) {
   return push(L, row_of(tensor, place)), 1;
 }
 
+[[noreturn]] void fail_outside(int64_t first, int64_t last, const Tensor& tensor, int axis) {
+  fail("slice: positions ", first, " to ", last, " are outside of axis ", axis, " of shape ",
+       tensor.shape(), "; positions count from 1 and both ends are included");
+}
+
 struct Range {
   int64_t first, last;  // [first, last) from 0
 };
@@ -63,10 +68,20 @@ Range range_of(int64_t first, int64_t last, const Tensor& tensor, int axis) {
   const int64_t count = tensor.dim(axis);
   const int64_t from = first > 0 ? first - 1 : first + count,
                 to = last >= 0 ? last : last + count + 1;
-  if (first == 0 || from < 0 || to > count || from > to)
-    fail("slice: positions ", first, " to ", last, " are outside of axis ", axis, " of shape ",
-         tensor.shape(), "; positions count from 1 and both ends are included");
+  if (first == 0 || from < 0 || to > count || from > to) fail_outside(first, last, tensor, axis);
   return {from, to};
+}
+
+/// Of an axis whose length is not known yet, as in the graph of a model: how long the part is,
+/// where both ends are counted from the same one.
+Tensor slice_unknown(const Tensor& tensor, int axis, int64_t first, int64_t last) {
+  if (first == 1 && last == -1) return tensor;
+  const bool known = (first > 0) == (last > 0);
+  if (first == 0 || last == 0 || (known && last < first - 1))
+    fail_outside(first, last, tensor, axis);
+  Shape shape = tensor.shape();
+  shape.set(axis, known ? last - first + 1 : -1);
+  return Tensor::abstract({tensor.dtype(), shape});
 }
 
 Tensor slice(const Tensor& tensor, const std::vector<int64_t>& first,
@@ -77,7 +92,12 @@ Tensor slice(const Tensor& tensor, const std::vector<int64_t>& first,
     fail("slice: got ", first.size(), " positions for shape ", tensor.shape());
   Tensor result = tensor;
   for (int axis = 0; axis < static_cast<int>(first.size()); ++axis) {
-    const Range range = range_of(first[axis], last.empty() ? -1 : last[axis], tensor, axis);
+    const int64_t to = last.empty() ? -1 : last[axis];
+    if (tensor.dim(axis) < 0) {
+      result = slice_unknown(result, axis, first[axis], to);
+      continue;
+    }
+    const Range range = range_of(first[axis], to, tensor, axis);
     if (range.first == 0 && range.last == tensor.dim(axis)) continue;
     const bool view = axis == 0 && !tensor.is_abstract() && !Recording::possible();
     result = view ? result.view_rows(range.first, range.last - range.first)

@@ -67,3 +67,17 @@ check.fails(function()
   layers.Dense(2, { activation = layers.ActivityRegularization(0.1) })(rows)
 end, "ActivityRegularization has losses", "put it behind")
 check.fails(function() layers.Dense(2, { activation = "LeakyReLU" }) end, "leaky_relu")
+
+-- of symbols they are layers of the graph
+local edge = cr.Input { shape = { 3 } }
+local function all(x)
+  return cr.activations.sigmoid(x) * 5 + cr.activations.elu(x, 0.5) + cr.activations.get "relu"(x)
+end
+local graph, values = cr.Model(edge, all(edge)), cr.random.normal { 4, 3 }
+check.near(graph:predict(values, { verbose = 0 }), all(values))
+for _, ending in ipairs { ".keras", ".h5" } do
+  local path = check.temporary(ending)
+  graph:save(path)
+  check.near(cr.models.load_model(path):predict(values, { verbose = 0 }), all(values))
+  os.remove(path)
+end

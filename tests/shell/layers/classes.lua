@@ -55,6 +55,8 @@ check.fails(function() cr.Layer {} end, "subclass")
 check.fails(function() cr.Layer:subclass() end, "expected a string")
 check.fails(function() cr.Layer:subclass "Dense" end, "Dense", "there already")
 check.fails(function() cr.Layer.subclass "X" end, "subclass")
+check.fails(function() layers.Dense:subclass "X" end, "subclass", "Dense is written in C++",
+  "derive from cr.layers.Layer", "self.inner = cr.layers.Dense(...)")
 
 -- sublayers in tables, losses, state that is not trained, several inputs and outputs
 local Stack = cr.Layer:subclass "Stack"
@@ -79,6 +81,35 @@ assert(#outputs == 2 and #stack.weights == 7 and #stack.trainable_weights == 6
 assert(#stack.losses == 1)
 stack.blocks = nil
 assert(#stack.weights == 1)
+local Several = cr.Layer:subclass "Several"
+function Several:call(inputs) return inputs, { inputs * 2, inputs * 3 }, nil end
+check.near(Several()(cr.ones { 1 })[3], { 3 })
+local nothing = Several { name = "several" }
+check.fails(function() nothing(nil) end, "several", "got nil", "table.unpack(layer(x))")
+
+-- build by hand goes by the layer's own, once, and builds what call uses where a class has none
+local Inner = cr.Layer:subclass "Inner"
+function Inner:build(shape) self.w = self:add_weight { name = "w", shape = { shape[#shape], 2 } } end
+function Inner:call(inputs) return inputs:matmul(self.w) end
+local inner = Inner()
+inner:build { -1, 3 }
+assert(inner.built and #inner.weights == 1)
+inner(x)
+assert(#inner.weights == 1)
+local Outer = cr.Model:subclass "Outer"
+function Outer:init() self.first, self.last = Inner(), layers.Dense(4) end
+function Outer:call(inputs) return self.last(self.first(inputs)) end
+local outer = Outer()
+outer:build { -1, 3 }
+check.same(outer:count_params(), 6 + 12)
+local Eager = cr.Layer:subclass "Eager"
+function Eager:init() self.inner = Inner() end
+function Eager:build(shape) self.inner:build(shape) end
+function Eager:call(inputs) return self.inner(inputs) end
+local eager = Eager()
+eager(x)
+assert(#eager.weights == 1)
+
 local Sum = cr.Layer:subclass "Sum"
 function Sum:build(shapes) assert(#shapes == 2 and shapes[1][2] == 3) end
 function Sum:call(inputs) return inputs[1] + inputs[2] end

@@ -52,6 +52,16 @@ warns([[
   function L:compute_output_shape(shape) return shape end
   L()]], "compute_output_shape() is not called", "found by running call")
 warns([[
+  local L = cr.Layer:subclass "L"
+  function L:call(inputs) return inputs end
+  function L:save_assets(path) end
+  L()]], "save_assets() is not called", "get_config")
+warns([[
+  local N = cr.Model:subclass "N"
+  function N:call(inputs) return inputs end
+  function N:compile_from_config(config) end
+  N()]], "compile_from_config() is not called", "cr.Model.compile")
+warns([[
   local N = cr.Model:subclass "N"
   function N:init() self.d = cr.layers.Dense(1) end
   function N:call(inputs) return self.d(inputs) end

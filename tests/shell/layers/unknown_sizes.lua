@@ -37,6 +37,18 @@ on_steps("dropout", layers.SpatialDropout1D(0.5), { -1, -1, 4 }, { 2, 7, 4 })
 through("channels first", layers.Conv1D { 3, 2, data_format = "channels_first" }, { 4, -1 },
   { -1, 3, -1 }, { 2, 4, 7 }, { 2, 3, 6 })
 
+-- parts of tensors in the call of a class
+local Part = cr.Layer:subclass("Part", { "first", "last" })
+function Part:call(inputs) return inputs:slice(self.first, self.last) end
+local function part(first, last) return Part { first = first, last = last } end
+on_steps("features", part({ 1, 1, 2 }, { -1, -1, 3 }), { -1, -1, 2 }, { 2, 7, 2 })
+on_steps("first steps", part({ 1, 2 }, { -1, 3 }), { -1, 2, 4 }, { 2, 2, 4 })
+on_steps("last steps", part({ 1, -3 }, { -1, -2 }), { -1, 2, 4 }, { 2, 2, 4 })
+on_steps("steps between", part({ 1, 2 }, { -1, -2 }), { -1, -1, 4 }, { 2, 5, 4 })
+check.fails(function()
+  part({ 1, 3 }, { -1, 1 })(cr.Input { shape = steps })
+end, "positions 3 to 1 are outside of axis 1 of shape (None, None, 4)")
+
 -- masks find their way through windows of unknown number
 local ids = cr.Input { shape = { -1 } }
 local x = layers.Embedding { 10, 4, mask_zero = true }(ids)

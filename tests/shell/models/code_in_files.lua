@@ -82,6 +82,59 @@ function Other:call(t) return t * 2 end
 check.near(cr.models.load_model(path, { custom_objects = { TwiceInFile = Other } }):predict(x),
   { { 2, 2 }, { 2, 2 }, { 2, 2 }, { 2, 2 } })
 
+-- archives too, in which functions of any kind, of Lambda layers and with several inputs may stand
+local archive = check.temporary ".keras"
+local function quadruple(t) return t * 4 end
+local function halves(shape) return cr.ones(shape) / 2 end
+local first, second = cr.Input { shape = { 2 } }, cr.Input { shape = { 2 } }
+local gap = layers.Lambda(function(pair, more) return (pair[1] - pair[2]) * more.times end,
+  { name = "gap", arguments = { times = 3 } }) { first, second }
+local graph = cr.Model { inputs = { first, second }, outputs = layers.Dense(1,
+  { activation = quadruple, kernel_initializer = halves })(gap + 1) }
+local expected = graph:predict({ x * 5, x }, { verbose = 0 })
+check.near(expected, { { 52 }, { 52 }, { 52 }, { 52 } })
+local objects = { gap = function(pair, more) return (pair[1] - pair[2]) * more.times end }
+objects["function"] = quadruple
+for _, file in ipairs { archive, path } do
+  local plain = cr.Model { inputs = { first, second }, outputs = layers.Dense(1,
+    { activation = quadruple })(gap + 1) }
+  plain:set_weights(graph:get_weights())
+  plain:save(file)
+  model = cr.models.load_model(file, { custom_objects = objects })
+  check.near(model:predict({ x * 5, x }, { verbose = 0 }), expected)
+end
+graph:save(archive)
+local copy = cr.models.clone_model(cr.Model { inputs = { first, second }, outputs = gap })
+check.near(copy:predict({ x * 5, x }, { verbose = 0 }), 12 * x)
+check.fails(function()
+  cr.models.clone_model(graph, { clone_function = "new" })
+end, "clone_function", "expected a function")
+copy = cr.models.clone_model(cr.Sequential { cr.Input { shape = { 2 } }, layers.Dense(3),
+  layers.Dropout(0.5) }, { clone_function = function(layer)
+  return layer.class_name == "Dropout" and layers.Dropout(0.25) or layers.Dense(5)
+end })
+check.same({ copy.output_shape[2], copy.layers[2].rate }, { 5, 0.25 })
+copy = cr.models.clone_model(cr.Model(first, layers.Dense(3)(layers.Dense(2)(first))),
+  { clone_function = function(layer) return layers.Dense(layer.units + 1) end })
+check.same({ copy.layers[2].units, copy.output_shape[2] }, { 3, 4 })
+
+-- a model whose call is code: what it was built for is in the file
+local Net = cr.Model:subclass("NetInFile", { { "units", 3 } })
+function Net:init() self.first, self.last = layers.Dense(self.units), layers.Dense(1) end
+function Net:call(inputs) return self.last(self.first(inputs)) end
+local net = Net(4)
+net:compile { optimizer = "adam", loss = "mse" }
+net:fit(x, y, { verbose = 0 })
+check.same(net:get_config().build_input_shape, { 4, 2 })
+for _, file in ipairs { archive, path } do
+  net:save(file)
+  model = cr.models.load_model(file)
+  check.near(model:predict(x, { verbose = 0 }), net:predict(x, { verbose = 0 }), 1e-6)
+  check.same(model:get_config(), net:get_config())
+  model:fit(x, y, { verbose = 0 })
+end
+os.remove(archive)
+
 -- what is ours needs no word
 local with_ours = [[
   cr.Sequential { cr.layers.Dense(1, { activation = "relu", input_shape = { 2 } }) }:save(path)]]

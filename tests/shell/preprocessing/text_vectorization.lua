@@ -159,3 +159,20 @@ os.remove(path)
 local open_ended = cr.Sequential { cr.Input { shape = { 1 }, dtype = "string" }, text_layer {} }
 check.same(open_ended(x):totable(), { { 1, 1, 0 }, { 1, 1, 1 }, { 1, 1, 0 } })
 check.fails(function() open_ended:predict(x) end, "output_sequence_length")
+
+-- A stack whose first layer takes texts learns from the first call that its input is text.
+local undeclared = cr.Sequential { layers.TextVectorization { vocabulary = { "the", "cat" },
+  output_sequence_length = 3 }, layers.Embedding(4, 2), layers.GlobalAveragePooling1D(),
+  layers.Dense(1) }
+undeclared:compile { loss = "mse" }
+undeclared:fit(x, cr.ones { 3, 1 }, { verbose = 0 })
+for _, ending in ipairs { ".keras", ".h5" } do
+  path = check.temporary(ending)
+  undeclared:save(path)
+  check.near(cr.models.load_model(path):predict(x), undeclared:predict(x))
+  os.remove(path)
+end
+local looked_up = cr.Sequential { layers.StringLookup { vocabulary = { "a" }, num_oov_indices = 1 },
+  layers.Embedding(3, 2) }
+check.same(looked_up(cr.Input { shape = {}, dtype = "string" }).shape, { -1, 2 })
+check.same(looked_up(cr.tensor { "a", "b", "c" }).shape, { 3, 2 })

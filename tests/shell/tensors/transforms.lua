@@ -11,6 +11,21 @@ local function gradient(f, x)
   return tape:gradient(y, x)
 end
 
+-- several targets: the gradient of their sum, and of gradients again
+do
+  local x = cr.Variable(cr.tensor { 1, 2 })
+  local first, second
+  local outer = cr.GradientTape(function()
+    local square, cube
+    local inner = cr.GradientTape(function() square, cube = x * x, x * x * x end)
+    first = inner:gradient({ square, cube }, x)
+    second = inner:gradient({ square, cr.tensor(1) }, { x })
+  end)
+  check.near(first, { 5, 16 })
+  check.near(outer:gradient({ first, second[1] }, { x })[1], { 10, 16 })
+  check.fails(function() outer:gradient({ first }, x, first) end, "output_gradients are for one")
+end
+
 -- scan: the carry and the steps may be tensors or tables of them
 local xs = cr.tensor { 1, 2, 3, 4 }
 local function running(carry, x) return carry + x, carry * x end

@@ -88,6 +88,43 @@ do -- compute_loss and compute_metrics
   check.near(values.largest, distance:max():item(), 1e-5)
 end
 
+do -- compute_loss by names, of what there is
+  local Brief = Usual:subclass "Brief"
+  function Brief:train_step(data)
+    local loss
+    local tape = cr.GradientTape(function()
+      loss = self:compute_loss { y = data.y, y_pred = self(data.x, { training = true }) }
+    end)
+    local weights = self.trainable_weights
+    self.optimizer:apply_gradients(tape:gradient(loss, weights), weights)
+    return { loss = loss }
+  end
+  local model = trained(Usual)
+  check.near(trained(Brief):get_weights()[1], model:get_weights()[1]:totable(), 1e-6)
+  check.fails(function() model:compute_loss(x, nil, y) end, "expected y for 1 outputs, got 0")
+  check.fails(function() model:compute_loss(x, y) end, "expected y_pred for 1 outputs, got 0")
+  check.fails(function() model:compute_loss() end, "expected x, y or y_pred, got none")
+end
+
+do -- outputs without a loss need no targets, but may have some
+  local input = cr.Input { shape = { 3 } }
+  local idle, used = cr.layers.Dense(2)(input), cr.layers.Dense(1)(input)
+  local weight = cr.random.uniform { 32, 1 }
+  local reference = cr.Model(input, used)
+  reference:compile { loss = "mse" }
+  local want = reference:evaluate(x, y, { sample_weight = weight, verbose = 0 })
+  local two = cr.Model { inputs = input, outputs = { idle, used } }
+  two:compile { loss = { false, "mse" } }
+  local function measured(targets, weights)
+    local values = two:evaluate(x, targets, { sample_weight = weights, verbose = 0 })
+    return type(values) == "table" and values[1] or values
+  end
+  check.near(measured(y, weight), want)
+  check.near(measured({ cr.zeros { 32, 2 }, y }), reference:evaluate(x, y, { verbose = 0 }))
+  two:fit(x, y, { verbose = 0, validation_data = { x, y } })
+  check.fails(function() measured { y, y, y } end, "Expected to see 2 array(s)", "got 3")
+end
+
 do -- predict_step and test_step
   local Clipped = Usual:subclass "Clipped"
   function Clipped:predict_step(inputs) return self(inputs):maximum(0) end
