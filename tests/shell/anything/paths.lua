@@ -24,6 +24,7 @@ local takers = {
   save_carefully = function() model:save(path ".h5", { overwrite = false }) end,
   save_weights = function() model:save_weights(path ".h5") end,
   load_weights = function() model:load_weights(path ".h5") end,
+  checkpoint = function() cr.callbacks.ModelCheckpoint(path ".h5") end,
   plugin = function() cr.plugins.load(path ".so") end,
   script = function() cr.plugins.load(path ".lua") end,
 }
@@ -39,9 +40,6 @@ for name, take in pairs(takers) do
   local ok, message = pcall(check.fails, take, "zero byte")
   assert(ok, name .. ": " .. tostring(message))
 end
--- a checkpoint that cannot be written is a warning
-model:fit(x, cr.zeros { 4, 1 },
-  { verbose = 0, callbacks = { cr.callbacks.ModelCheckpoint(path ".h5") } })
 for _, ending in ipairs(endings) do
   local file = assert(io.open(before .. ending))
   assert(file:read "a" == "as it was", ending .. " was written to")
