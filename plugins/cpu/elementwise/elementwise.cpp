@@ -156,14 +156,12 @@ std::vector<bool> Elementwise::find_stored(const std::vector<FusedStep>& steps,
       std::vector<size_t> touched = {inputs + s};
       for (size_t i = 0; i < args_of(step.kind); ++i)
         touched.push_back(static_cast<size_t>(step.args[i]));
-      const bool works = works_on_bfloat16(step);
-      // A number may be spread to as many as there are of the others.
-      const bool spreads = step.kind == Kind::select || !works;
-      std::erase_if(touched, [&](size_t r) {
-        return computed_as(dtypes[r]) == dtypes[r] || (cell[r] && !spreads);
-      });
-      if (works && std::all_of(touched.begin(), touched.end(), [&](size_t r) { return stored[r]; }))
-        continue;
+      std::erase_if(touched, [&](size_t r) { return computed_as(dtypes[r]) == dtypes[r]; });
+      // A number is read as float32, but where it is spread to as many as there are of the others.
+      const auto fits = [&](size_t r) {
+        return stored[r] || (cell[r] && step.kind != Kind::select);
+      };
+      if (works_on_bfloat16(step) && std::all_of(touched.begin(), touched.end(), fits)) continue;
       for (size_t r : touched) changed |= stored[r], stored[r] = false;
     }
   }
