@@ -96,6 +96,11 @@ TEST_CASE("F14: texts that would send libhdf5 in circles are damage", "[F14]") {
   CHECK(contains(message, "its texts at byte 2048 have no end"));
 }
 
+TEST_CASE("F14: an operation where a layer was has no options of the layer", "[F14]") {
+  const std::string path = CRESCENT_SOURCE_DIR "/tests/fuzz/findings/layeas.h5";
+  CHECK(contains(failure([&] { crescent::load_model(path); }), "expected a model"));
+}
+
 TEST_CASE("F14: a file that sends libhdf5 in circles is given up", "[F14]") {
   Scratch scratch;
   const std::string path = scratch.path("circles.h5");

@@ -452,11 +452,13 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
     result.set(option, std::move(value));
   }
   if (schema.find(kCarryMask) && !result.contains(kCarryMask)) result.set(kCarryMask, false);
-  for (const OldDefault& row : kOldDefaults)
-    if (class_name == row.class_name && is_of(row.since, origin_) && !result.contains(row.option))
-      result.set(row.option, schema.find(row.option)->type == Codec<bool>::type()
-                                 ? Value(row.value != 0)
-                                 : Value(row.value));
+  for (const OldDefault& row : kOldDefaults) {
+    const Field* field = schema.find(row.option);  // none: an operation has the name of a layer
+    if (field && class_name == row.class_name && is_of(row.since, origin_) &&
+        !result.contains(row.option))
+      result.set(row.option,
+                 field->type == Codec<bool>::type() ? Value(row.value != 0) : Value(row.value));
+  }
   if (class_name == "BatchNormalization") add_moving_variance(origin_, result);
   if (kind == "optimizer") {
     decay_to_schedule(result);
