@@ -89,7 +89,9 @@ check.fails(function() nothing(nil) end, "several", "got nil", "table.unpack(lay
 
 -- build by hand goes by the layer's own, once, and builds what call uses where a class has none
 local Inner = cr.Layer:subclass "Inner"
-function Inner:build(shape) self.w = self:add_weight { name = "w", shape = { shape[#shape], 2 } } end
+function Inner:build(shape)
+  self.w = self:add_weight { name = "w", shape = { shape[#shape], 2 } }
+end
 function Inner:call(inputs) return inputs:matmul(self.w) end
 local inner = Inner()
 inner:build { -1, 3 }
