@@ -135,6 +135,54 @@ const Callable& standard_assign() {
 
 }  // namespace
 
+Type::Type(std::string name, const Type* parent) : name_(std::move(name)), parent_(parent) {}
+Type::Type(Type&&) = default;
+Type::~Type() = default;
+
+Type& Type::add(Members Type::*members, const std::string& name, CallablePtr callable) {
+  (this->*members)[name] = std::move(callable);
+  return *this;
+}
+
+Type& Type::method(CallablePtr callable) {
+  const std::string name = callable->name();
+  return add(&Type::methods_, name, std::move(callable));
+}
+Type& Type::raw_method(std::string_view name, Raw::Body body, const Parameters& parameters,
+                       std::string_view doc, const SchemaData* options) {
+  return method(raw(name, body, parameters.of_method(), doc, options));
+}
+Type& Type::getter(CallablePtr callable) {
+  const std::string name = callable->name();
+  return add(&Type::getters_, name, std::move(callable));
+}
+Type& Type::setter(CallablePtr callable) {
+  const std::string name = callable->name();
+  return add(&Type::setters_, name, std::move(callable));
+}
+Type& Type::meta(const std::string& name, CallablePtr callable) {
+  return add(&Type::metamethods_, name, std::move(callable));
+}
+Type& Type::missing(CallablePtr callable) { return missing_ = std::move(callable), *this; }
+
+std::vector<std::string> Type::method_names() const { return names(&Type::methods_); }
+std::vector<std::string> Type::property_names() const { return names(&Type::getters_); }
+const Callable* Type::find_method(const std::string& name) const {
+  return find(&Type::methods_, name);
+}
+const Callable* Type::find_getter(const std::string& name) const {
+  return find(&Type::getters_, name);
+}
+const Callable* Type::find_setter(const std::string& name) const {
+  return find(&Type::setters_, name);
+}
+
+template <class Visit>
+void Type::each(Members Type::*members, Visit visit) const {
+  if (parent_) parent_->each(members, visit);
+  for (const auto& [name, callable] : this->*members) visit(name, *callable);
+}
+
 std::vector<std::string> Type::names(Members Type::*members) const {
   std::vector<std::string> names;
   each(members, [&](const std::string& name, const Callable&) {

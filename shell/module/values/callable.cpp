@@ -1,5 +1,6 @@
 #include "values/callable.h"
 
+#include <cassert>
 #include <cstring>
 
 #include "values/collector.h"
@@ -13,6 +14,84 @@ Parameter::Parameter(const char* text) {
   name = equals ? std::string(text, equals) : text;
   fallback = equals ? equals + 1 : "";
 }
+
+Parameters::Parameters() = default;
+Parameters::Parameters(std::initializer_list<const char*> texts)
+    : std::vector<Parameter>(texts.begin(), texts.end()) {}
+Parameters::Parameters(const Parameters&) = default;
+Parameters::Parameters(Parameters&&) noexcept = default;
+Parameters& Parameters::operator=(const Parameters&) = default;
+Parameters& Parameters::operator=(Parameters&&) noexcept = default;
+Parameters::~Parameters() = default;
+
+Parameters Parameters::of_method() const {
+  Parameters all{"self"};
+  all.insert(all.end(), begin(), end());
+  return all;
+}
+
+Callable::Callable(std::string_view name, Parameters parameters, std::string_view doc)
+    : name_(name), doc_(doc), parameters_(std::move(parameters)) {}
+Callable::~Callable() = default;
+
+const SchemaData* Callable::options() const { return nullptr; }
+
+// ---- kinds of functions
+
+Bound::Bound(std::string_view name, const void* function, size_t bytes, const Caller& caller,
+             Parameters parameters, std::string_view doc)
+    : Callable(name, std::move(parameters), doc), caller_(caller) {
+  assert(bytes <= sizeof function_);
+  std::memcpy(function_, function, bytes);
+}
+
+int Bound::call(lua_State* L) const {
+  arrange(L, caller_.takes_names, caller_.takes_lists);
+  int reading = 0;
+  try {
+    return caller_.call(function_, L, reading);
+  } catch (const LuaError&) {
+    throw;
+  } catch (Error& error) {
+    if (reading > 0) name_argument(error, reading);
+    throw;
+  }
+}
+
+CallablePtr make_bound(std::string_view name, const void* function, size_t bytes,
+                       const Caller& caller, Parameters parameters, std::string_view doc) {
+  return std::make_unique<const Bound>(name, function, bytes, caller, std::move(parameters), doc);
+}
+
+Raw::Raw(std::string_view name, Body body, Parameters parameters, std::string_view doc,
+         const SchemaData* options)
+    : Callable(name, std::move(parameters), doc), body_(body), options_(options) {}
+int Raw::call(lua_State* L) const { return body_(L); }
+const SchemaData* Raw::options() const { return options_; }
+
+CallablePtr raw(std::string_view name, Raw::Body body, Parameters parameters, std::string_view doc,
+                const SchemaData* options) {
+  return std::make_unique<const Raw>(name, body, std::move(parameters), doc, options);
+}
+
+namespace {
+
+class Alias final : public Callable {
+ public:
+  explicit Alias(const Callable& target)
+      : Callable(target.name(), target.parameters(), target.doc()), target_(target) {}
+  int call(lua_State* L) const override { return target_.call(L); }
+  const SchemaData* options() const override { return target_.options(); }
+
+ private:
+  const Callable& target_;
+};
+
+}  // namespace
+
+CallablePtr alias(const Callable& target) { return std::make_unique<const Alias>(target); }
+
+// ---- calling
 
 int run(lua_State* L, const Callable& callable) {
   const Body call = [](lua_State* state, const void* object) {
@@ -40,6 +119,11 @@ std::string Callable::signature() const {
 
 void Callable::name_argument(Error& error, int index) const {
   error.add_context(concat(name_, ": argument '", parameters_[index - 1].name, "': "));
+}
+
+void push_callable(lua_State* L, const Callable& callable) {
+  lua_pushlightuserdata(L, const_cast<Callable*>(&callable));
+  lua_pushcclosure(L, crescent_invoke, 1);
 }
 
 namespace {

@@ -5,10 +5,14 @@
 // Arguments come by position, then in one table of keywords. What C++ types mean in Lua is in
 // read.h and push.h.
 #pragma once
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <initializer_list>
 #include <lua.hpp>
 #include <memory>
 #include <string>
-#include <tuple>
+#include <string_view>
 #include <vector>
 
 #include "lua/state.h"
@@ -23,13 +27,24 @@ struct Parameter {
   std::string name, fallback;
   bool required;
 };
-using Parameters = std::vector<Parameter>;
+/// Its special members are in one place, since hundreds of functions are bound with a list.
+class Parameters : public std::vector<Parameter> {
+ public:
+  Parameters();
+  Parameters(std::initializer_list<const char*> texts);
+  Parameters(const Parameters&);
+  Parameters(Parameters&&) noexcept;
+  Parameters& operator=(const Parameters&);
+  Parameters& operator=(Parameters&&) noexcept;
+  ~Parameters();
+  /// These behind "self".
+  Parameters of_method() const;
+};
 
 class Callable {
  public:
-  Callable(std::string name, Parameters parameters, std::string doc)
-      : name_(std::move(name)), doc_(std::move(doc)), parameters_(std::move(parameters)) {}
-  virtual ~Callable() = default;
+  Callable(std::string_view name, Parameters parameters, std::string_view doc);
+  virtual ~Callable();
   Callable(const Callable&) = delete;
   /// Arguments are on the stack from 1; pushes the results and returns how many.
   virtual int call(lua_State* L) const = 0;
@@ -38,7 +53,7 @@ class Callable {
   const std::string& doc() const { return doc_; }
   const Parameters& parameters() const { return parameters_; }
   /// What its options are, beside or in place of the parameters; null where it takes none.
-  virtual const SchemaData* options() const { return nullptr; }
+  virtual const SchemaData* options() const;
   /// "sum(x, axis=nil, keepdims=false)"
   std::string signature() const;
 
@@ -64,63 +79,37 @@ int finish(lua_State* L, int count);
 /// The shim behind every function that Lua sees; its first upvalue is the Callable.
 extern "C" int crescent_invoke(lua_State* L);
 
-/// A C++ function with its signature.
-template <class F, class R, class... A>
+/// What calls a function of one type: reads its arguments, which are on the stack from 1, and
+/// counts in `reading` which one it is at, 0 when it has them all; pushes the results.
+struct Caller {
+  int (*call)(const void* function, lua_State* L, int& reading);
+  unsigned takes_names, takes_lists;
+};
+
+/// A C++ function with its signature: one class for all types, of which only the caller differs.
 class Bound final : public Callable {
  public:
-  Bound(std::string name, F function, Parameters parameters, std::string doc)
-      : Callable(std::move(name), std::move(parameters), std::move(doc)), function_(function) {}
-
-  int call(lua_State* L) const override {
-    arrange(L, mask(Read<std::remove_cvref_t<A>>::takes_names...),
-            mask(Read<std::remove_cvref_t<A>>::is_list...));
-    return call(L, std::index_sequence_for<A...>());
-  }
+  /// `function` is a pointer to a function or to a member function, which is copied.
+  Bound(std::string_view name, const void* function, size_t bytes, const Caller& caller,
+        Parameters parameters, std::string_view doc);
+  int call(lua_State* L) const override;
 
  private:
-  template <class... Bools>
-  static constexpr unsigned mask(Bools... set) {
-    unsigned bits = 0, i = 0;
-    ((bits |= set ? 1u << i : 0u, ++i), ...);
-    return bits;
-  }
-  template <class T>
-  auto read(lua_State* L, int index) const {
-    try {
-      return Read<std::remove_cvref_t<T>>::from(L, index);
-    } catch (const LuaError&) {
-      throw;
-    } catch (Error& error) {
-      name_argument(error, index);
-      throw;
-    }
-  }
-  template <size_t... I>
-  int call(lua_State* L, std::index_sequence<I...>) const {
-    [[maybe_unused]] std::tuple<decltype(Read<std::remove_cvref_t<A>>::from(L, 1))...> arguments{
-        read<A>(L, static_cast<int>(I) + 1)...};
-    if constexpr (std::is_void_v<R>) {
-      std::invoke(function_, Read<std::remove_cvref_t<A>>::pass(std::get<I>(arguments))...);
-      return 0;
-    } else {
-      return push_results(
-          L, std::invoke(function_, Read<std::remove_cvref_t<A>>::pass(std::get<I>(arguments))...));
-    }
-  }
-  F function_;
+  Caller caller_;
+  alignas(std::max_align_t) std::byte function_[2 * sizeof(void*)];
 };
+
+CallablePtr make_bound(std::string_view name, const void* function, size_t bytes,
+                       const Caller& caller, Parameters parameters, std::string_view doc);
 
 /// A function that works on the stack itself.
 class Raw final : public Callable {
  public:
   using Body = int (*)(lua_State*);
-  Raw(std::string name, Body body, Parameters parameters, std::string doc,
-      const SchemaData* options)
-      : Callable(std::move(name), std::move(parameters), std::move(doc)),
-        body_(body),
-        options_(options) {}
-  int call(lua_State* L) const override { return body_(L); }
-  const SchemaData* options() const override { return options_; }
+  Raw(std::string_view name, Body body, Parameters parameters, std::string_view doc,
+      const SchemaData* options);
+  int call(lua_State* L) const override;
+  const SchemaData* options() const override;
 
  private:
   Body body_;
@@ -128,10 +117,55 @@ class Raw final : public Callable {
 };
 
 namespace detail {
-template <class F, class R, class... A>
-CallablePtr make_bound(std::string name, F f, Parameters parameters, std::string doc, R (*)(A...)) {
-  return std::make_unique<const Bound<F, R, A...>>(std::move(name), f, std::move(parameters),
-                                                   std::move(doc));
+
+/// How a parameter of type T comes from Lua.
+template <class T>
+using Reader = Read<std::remove_cvref_t<T>>;
+
+/// The I-th argument of a call, for all I the bases of Arguments.
+template <size_t I, class T>
+struct ReadArgument {
+  decltype(Reader<T>::from(nullptr, 1)) value;
+};
+template <class Places, class... A>
+struct Arguments;
+template <size_t... I, class... A>
+struct Arguments<std::index_sequence<I...>, A...> : ReadArgument<I, A>... {
+  static int call(const void* function, lua_State* L, int& reading, auto f) {
+    std::memcpy(&f, function, sizeof f);
+    [[maybe_unused]] Arguments arguments{{Reader<A>::from(L, ++reading)}...};
+    reading = 0;
+    if constexpr (std::is_void_v<decltype(std::invoke(f, arguments.template get<I, A>()...))>) {
+      std::invoke(f, arguments.template get<I, A>()...);
+      return 0;
+    } else {
+      return push_results(L, std::invoke(f, arguments.template get<I, A>()...));
+    }
+  }
+
+ private:
+  template <size_t Place, class T>
+  decltype(auto) get() {
+    return Reader<T>::pass(static_cast<ReadArgument<Place, T>&>(*this).value);
+  }
+};
+
+constexpr unsigned mask(std::initializer_list<bool> set) {
+  unsigned bits = 0, i = 0;
+  for (const bool on : set) bits |= (on ? 1u : 0u) << i++;
+  return bits;
+}
+
+template <class F, class... A>
+constexpr Caller kCaller{[](const void* function, lua_State* L, int& reading) {
+                           return Arguments<std::index_sequence_for<A...>, A...>::call(
+                               function, L, reading, F());
+                         },
+                         mask({Reader<A>::takes_names...}), mask({Reader<A>::is_list...})};
+
+template <class... A, class F>
+CallablePtr bind(std::string_view name, F f, Parameters parameters, std::string_view doc) {
+  return make_bound(name, &f, sizeof f, kCaller<F, A...>, std::move(parameters), doc);
 }
 template <class T>
 struct PlainSignature;
@@ -142,53 +176,37 @@ struct PlainSignature<R (C::*)(A...) const> {
 }  // namespace detail
 
 template <class R, class... A>
-CallablePtr bound(std::string name, R (*f)(A...), Parameters parameters, std::string doc = "") {
-  return detail::make_bound(std::move(name), f, std::move(parameters), std::move(doc), f);
+CallablePtr bound(std::string_view name, R (*f)(A...), Parameters parameters,
+                  std::string_view doc = "") {
+  return detail::bind<A...>(name, f, std::move(parameters), doc);
 }
 /// Methods take the object as first parameter.
 template <class C, class R, class... A>
-CallablePtr bound(std::string name, R (C::*f)(A...), Parameters parameters, std::string doc = "") {
-  return detail::make_bound(std::move(name), f, std::move(parameters), std::move(doc),
-                            static_cast<R (*)(C&, A...)>(nullptr));
+CallablePtr bound(std::string_view name, R (C::*f)(A...), Parameters parameters,
+                  std::string_view doc = "") {
+  return detail::bind<C&, A...>(name, f, std::move(parameters), doc);
 }
 template <class C, class R, class... A>
-CallablePtr bound(std::string name, R (C::*f)(A...) const, Parameters parameters,
-                  std::string doc = "") {
-  return detail::make_bound(std::move(name), f, std::move(parameters), std::move(doc),
-                            static_cast<R (*)(C&, A...)>(nullptr));
+CallablePtr bound(std::string_view name, R (C::*f)(A...) const, Parameters parameters,
+                  std::string_view doc = "") {
+  return detail::bind<C&, A...>(name, f, std::move(parameters), doc);
 }
 /// A lambda without captures.
 template <class F>
-CallablePtr bound(std::string name, F f, Parameters parameters,
-                  std::string doc = "") requires(std::is_class_v<F>) {
-  return bound(std::move(name),
+CallablePtr bound(std::string_view name, F f, Parameters parameters,
+                  std::string_view doc = "") requires(std::is_class_v<F>) {
+  return bound(name,
                static_cast<typename detail::PlainSignature<decltype(&F::operator())>::Function>(f),
-               std::move(parameters), std::move(doc));
+               std::move(parameters), doc);
 }
-inline CallablePtr raw(std::string name, Raw::Body body, Parameters parameters = {},
-                       std::string doc = "", const SchemaData* options = nullptr) {
-  return std::make_unique<const Raw>(std::move(name), body, std::move(parameters), std::move(doc),
-                                     options);
-}
+CallablePtr raw(std::string_view name, Raw::Body body, Parameters parameters = {},
+                std::string_view doc = "", const SchemaData* options = nullptr);
 
 /// Another name for a function that lives as long as the process.
-class Alias final : public Callable {
- public:
-  explicit Alias(const Callable& target)
-      : Callable(target.name(), target.parameters(), target.doc()), target_(target) {}
-  int call(lua_State* L) const override { return target_.call(L); }
-  const SchemaData* options() const override { return target_.options(); }
-
- private:
-  const Callable& target_;
-};
-inline CallablePtr alias(const Callable& target) { return std::make_unique<const Alias>(target); }
+CallablePtr alias(const Callable& target);
 
 /// The Callable as a Lua function; it must live as long as the process.
-inline void push_callable(lua_State* L, const Callable& callable) {
-  lua_pushlightuserdata(L, const_cast<Callable*>(&callable));
-  lua_pushcclosure(L, crescent_invoke, 1);
-}
+void push_callable(lua_State* L, const Callable& callable);
 /// Null when the value at `index` is no such function.
 const Callable* to_callable(lua_State* L, int index);
 
