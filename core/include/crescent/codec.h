@@ -95,15 +95,15 @@ struct MemberType {
   std::string (*type)();
   const char* kind;
   bool takes_dict;
-  std::shared_ptr<const FieldAccess> (*access)(std::ptrdiff_t offset);
+  std::unique_ptr<const FieldAccess> (*access)(std::ptrdiff_t offset);
   Value (*default_value)(const void* member);
 
   template <class Member>
   static MemberType of() {
     return {&Codec<Member>::type, kind_of<Member>(),
             std::is_same_v<Member, Value> || std::is_same_v<Member, Dict>,
-            [](std::ptrdiff_t offset) -> std::shared_ptr<const FieldAccess> {
-              return std::make_shared<MemberAccess<Member>>(offset);
+            [](std::ptrdiff_t offset) {
+              return std::unique_ptr<const FieldAccess>(new MemberAccess<Member>(offset));
             },
             [](const void* member) -> Value {
               const Member& initial = *static_cast<const Member*>(member);

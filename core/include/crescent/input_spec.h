@@ -10,6 +10,13 @@
 namespace crescent {
 
 struct CRESCENT_API InputSpec {
+  InputSpec();
+  InputSpec(const InputSpec&);
+  InputSpec(InputSpec&&) noexcept;
+  InputSpec& operator=(const InputSpec&);
+  InputSpec& operator=(InputSpec&&) noexcept;
+  ~InputSpec();
+
   std::optional<DType> dtype;
   std::optional<Shape> shape;  ///< -1 = any; sets ndim
   std::optional<int> ndim, max_ndim, min_ndim;

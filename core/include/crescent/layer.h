@@ -37,9 +37,7 @@ struct CRESCENT_API Call {
   /// As given, else the declared default; null when there is neither.
   const Value& argument(std::string_view name) const;
   /// A boolean argument.
-  bool flag(std::string_view name) const {
-    return !argument(name).is_null() && argument(name).as_bool();
-  }
+  bool flag(std::string_view name) const;
   /// An argument that is a tensor; no tensor when it was not given.
   Tensor tensor(std::string_view name) const;
 };
@@ -89,26 +87,7 @@ class CRESCENT_API Layer : public Configurable {
   Layer& operator=(const Layer&) = delete;
   template <class T>
   static void describe_base(Schema<T>& s) {
-    s.field("name", &Layer::name_, "Unique in a model; counted up per class when not given.")
-        .field("trainable", &Layer::trainable_, "Whether training changes the weights.")
-        .field("batch_input_shape", &Layer::batch_input_shape_,
-               "Shape of the input with the batch axis.")
-        .omit_null()
-        .field("dtype", &Layer::policy_, "Of weights and computation.")
-        .field("activity_regularizer", &Layer::activity_regularizer_, "Penalty on the output.")
-        .omit_null()
-        .field("autocast", &Layer::autocast_,
-               "Floating inputs and weights are cast to the dtype of the computation.")
-        .not_stored()
-        .field("input_shape", &Layer::input_shape_option_,
-               "Shape of the input without the batch axis.")
-        .not_stored()
-        .field("input_dim", &Layer::input_dim_, "Short for input_shape={input_dim}.")
-        .not_stored()
-        .field("batch_size", &Layer::batch_size_, "Fixed batch size, with input_shape.")
-        .not_stored()
-        .field("weights", &Layer::initial_weights_, "Values taken right after the first build.")
-        .not_stored();
+    s.template base<Layer>(describe_options);
   }
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
@@ -123,7 +102,7 @@ class CRESCENT_API Layer : public Configurable {
 
   // ---- what authors override
   /// Checked before every build and call, which can rely on it.
-  virtual InputCount input_count() const { return {}; }
+  virtual InputCount input_count() const;
   /// Makes weights for these input shapes (batch dims may be -1). Called once.
   virtual void build(const std::vector<Shape>& inputs);
   virtual Tensors call(const Tensors& inputs, const Call& call) = 0;
@@ -137,7 +116,7 @@ class CRESCENT_API Layer : public Configurable {
   virtual bool stateful() const { return false; }
   virtual void reset_states();
   /// That state. A training run keeps it when it is saved between batches.
-  virtual Variables states() const { return {}; }
+  virtual Variables states() const;
   void configured() override;
   /// What call takes beside inputs, training and mask: as declared in describe.
   virtual const std::vector<Argument>& call_arguments() const;
@@ -161,13 +140,13 @@ class CRESCENT_API Layer : public Configurable {
   Variables trainable_weights() const;  ///< none while trainable() is false
   Variables non_trainable_weights() const;
   /// The order of get_weights and set_weights: weights(), but a model's go layer by layer (Keras).
-  virtual Variables weights_in_order() const { return weights(); }
+  virtual Variables weights_in_order() const;
   Tensors get_weights() const;              ///< copies
   void set_weights(const Tensors& values);  ///< fails in Keras' words on count or shape
   int64_t count_params() const;             ///< fails while not built (Keras' message)
 
-  std::vector<InputSpec> input_specs() const { return input_specs_; }
-  void set_input_specs(std::vector<InputSpec> specs) { input_specs_ = std::move(specs); }
+  const std::vector<InputSpec>& input_specs() const { return input_specs_; }
+  void set_input_specs(std::vector<InputSpec> specs);
 
   /// add_loss of the last outermost call, in order of calls (sublayers too), then weight
   /// regularizers' values.
@@ -213,7 +192,7 @@ class CRESCENT_API Layer : public Configurable {
   Variable add_weight(const std::string& name, const Shape& shape, const WeightRules& rules,
                       bool autocast = true);
   void add_loss(const Tensor& value);  ///< a scalar
-  void add_update(const Variable& variable, const Tensor& value) { variable.assign(value); }
+  void add_update(const Variable& variable, const Tensor& value);
   void add_metric(const Tensor& value, const std::string& name);  ///< streamed through Mean
   void add_metric(std::shared_ptr<Metric> metric);
   /// Registers a sublayer, so that its weights, losses and states are seen. Once each.
@@ -241,10 +220,11 @@ class CRESCENT_API Layer : public Configurable {
   bool autocast_ =
       true;  ///< floating inputs are cast to compute_dtype(); models leave it to their layers
   /// Ends of the graph that this layer itself is: a model's, an InputLayer's. Others have none.
-  virtual std::vector<Symbol> graph_inputs() const { return {}; }
-  virtual std::vector<Symbol> graph_outputs() const { return {}; }
+  virtual std::vector<Symbol> graph_inputs() const;
+  virtual std::vector<Symbol> graph_outputs() const;
 
  private:
+  static void describe_options(Schema<Layer>& s);
   friend class Node;
   friend struct LayerAccess;  // the graph and models, in core
   Tensors run(const Tensors& inputs, const CallOptions& options);
@@ -263,13 +243,11 @@ class CRESCENT_API Layer : public Configurable {
 /// One tensor in, one out: what most layers are.
 class CRESCENT_API UnaryLayer : public Layer {
  public:
-  virtual void build(const Shape& /*input*/) {}
+  virtual void build(const Shape& input);
   virtual Tensor call(const Tensor& x, const Call& call) = 0;
-  InputCount input_count() const final { return {1, 1}; }
-  void build(const std::vector<Shape>& inputs) final { build(inputs.front()); }
-  Tensors call(const Tensors& inputs, const Call& given) final {
-    return {call(inputs.front(), given)};
-  }
+  InputCount input_count() const final;
+  void build(const std::vector<Shape>& inputs) final;
+  Tensors call(const Tensors& inputs, const Call& given) final;
 };
 
 /// Names of layers count up per class: dense_1, dense_2.

@@ -84,11 +84,6 @@ struct InputOptions {
 /// The entry of a graph: output of a new InputLayer. Neither shape nor batch_shape fails in Keras'
 /// words.
 CRESCENT_API Symbol Input(const InputOptions& options);
-inline Symbol Input(const Shape& shape, std::string name = "") {
-  InputOptions options;
-  options.shape = shape;
-  options.name = std::move(name);
-  return Input(options);
-}
+CRESCENT_API Symbol Input(const Shape& shape, std::string name = "");
 
 }  // namespace crescent

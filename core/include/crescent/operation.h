@@ -180,7 +180,8 @@ class CRESCENT_API Operations : private SchemaBuilder {
   Operations& add(const char* keras_class, const char* signature, R (*f)(A...),
                   const char* doc = "") {
     using Bound = detail::BoundOperation<R, A...>;
-    begin(keras_class, signature, doc, std::make_shared<Bound>(f), detail::Result<R>::kind);
+    begin(keras_class, signature, doc, std::unique_ptr<const MethodAccess>(new Bound(f)),
+          detail::Result<R>::kind);
     [[maybe_unused]] const typename Bound::Frame frame{};
     [[maybe_unused]] const auto offset = [&](const auto& place) {
       return reinterpret_cast<const char*>(&place) - reinterpret_cast<const char*>(&frame);
@@ -203,7 +204,7 @@ class CRESCENT_API Operations : private SchemaBuilder {
 
  private:
   void begin(const char* keras_class, const char* signature, const char* doc,
-             std::shared_ptr<const MethodAccess> access, OperationResult result);
+             std::unique_ptr<const MethodAccess> access, OperationResult result);
   void add(size_t place, const MemberType& type, std::ptrdiff_t offset, bool is_tensor,
            bool is_list);
   template <class H>

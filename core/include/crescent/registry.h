@@ -82,7 +82,7 @@ class CRESCENT_API Configurable : public Object {
   Value get_property(std::string_view name) const;
   void set_property(std::string_view name, const Value& value);
 
-  void attach(std::shared_ptr<const ClassInfo> info) { info_ = std::move(info); }
+  void attach(std::shared_ptr<const ClassInfo> info);
 
  private:
   const SchemaData& declared() const;
@@ -90,12 +90,8 @@ class CRESCENT_API Configurable : public Object {
   std::shared_ptr<const ClassInfo> info_;
   // The object as its schema's members see it: a pointer to the registered class.
   void* self_ = nullptr;
-  template <class T>
-  friend class ClassFactory;
+  friend class SchemaFactory;
 };
-
-template <class T>
-class ClassFactory;
 
 class CRESCENT_API Registry {
  public:
@@ -128,7 +124,7 @@ class CRESCENT_API Registry {
  private:
   friend class PluginLoader;
   void add(const char* kind, const SchemaData& schema, std::vector<std::string> aliases,
-           std::shared_ptr<const Factory> factory);
+           std::unique_ptr<const Factory> factory);
   struct State;
   std::unique_ptr<State> state_;
 };
@@ -235,19 +231,34 @@ struct Codec<std::shared_ptr<T>> {
 
 // ---- the factory of a C++ class
 
-template <class T>
-class ClassFactory final : public Factory {
+/// Makes an object and sets its options by the schema of its class.
+class CRESCENT_API SchemaFactory : public Factory {
  public:
-  explicit ClassFactory(const SchemaData& schema) : schema_(schema) {}
-  std::shared_ptr<Configurable> make(const Dict& options) const override {
-    auto object = std::make_shared<T>();
-    static_cast<Configurable&>(*object).self_ = object.get();
-    schema_.configure(object.get(), options);
-    return object;
-  }
+  explicit SchemaFactory(const SchemaData& schema);
+  ~SchemaFactory() override;
+  std::shared_ptr<Configurable> make(const Dict& options) const final;
+
+ protected:
+  struct New {
+    Configurable* object;
+    void* self;  ///< the same as its schema's members see it
+  };
+  virtual New create() const = 0;
 
  private:
   SchemaData schema_;
+};
+
+template <class T>
+class ClassFactory final : public SchemaFactory {
+ public:
+  using SchemaFactory::SchemaFactory;
+
+ private:
+  New create() const override {
+    T* object = new T;
+    return {object, object};
+  }
 };
 
 template <class T>
@@ -259,7 +270,7 @@ void Registry::add(std::string name, std::vector<std::string> aliases) {
   schema.keyword_only(false);
   T::describe(schema);
   add(T::kKind, schema.data(), std::move(aliases),
-      std::make_shared<ClassFactory<T>>(schema.data()));
+      std::unique_ptr<const Factory>(new ClassFactory<T>(schema.data())));
 }
 
 /// Base of a kind: gives kKind's default option encoding. `template <class T> static void

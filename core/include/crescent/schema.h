@@ -201,26 +201,33 @@ class CRESCENT_API SchemaBuilder {
 
  protected:
   explicit SchemaBuilder(std::string title);
+  ~SchemaBuilder();
   /// `object`: one with the members' initial values, or null.
   void add(std::string_view name, std::string_view doc, const MemberType& type,
            std::ptrdiff_t offset, const void* object);
   void add_method(std::string_view name, std::string_view doc, std::string result,
-                  std::shared_ptr<const MethodAccess> access);
+                  std::unique_ptr<const MethodAccess> access);
   /// Of the last method; arg() gives it a name.
   void add_parameter(const MemberType& type, std::ptrdiff_t offset);
   void name_parameter(std::string_view name, std::string_view doc, const Value* default_value);
   void add_property(std::string_view name, std::string_view doc, const MemberType& type,
-                    std::shared_ptr<const FieldAccess> access, bool read_only);
+                    std::unique_ptr<const FieldAccess> access, bool read_only);
   void set_required();
   void set_choices(std::initializer_list<const char*> texts);
   void add_alias(std::string_view name);
   /// What modifiers speak of: the last field, parameter or property.
   Field& last() { return *last_; }
 
+  /// Goes on where `whole` is, for a base that lies `origin` bytes into the described object; then
+  /// whole goes on behind it.
+  void begin_base(SchemaBuilder& whole, std::ptrdiff_t origin);
+  void end_base(SchemaBuilder& whole);
+
   friend struct WeightRules;
   SchemaData data_;
   Field* last_ = nullptr;
   bool keyword_only_ = false;
+  std::ptrdiff_t origin_ = 0;  ///< where the described part lies in the object
 };
 
 /// Builds SchemaData for T; modifiers after field(), arg() and property() speak of the last one.
@@ -242,6 +249,16 @@ class Schema : public SchemaBuilder {
   Schema& field(std::string_view name, Member Owner::*member, std::string_view doc) {
     static_assert(std::is_base_of_v<Owner, T>, "the member belongs to T or a base of T");
     add(name, doc, MemberType::of<Member>(), offset_of(member), defaults_);
+    return *this;
+  }
+  /// The options of a base class, declared by a function that is the same for all classes above it.
+  template <class Base>
+  Schema& base(void (*describe)(Schema<Base>&)) {
+    static_assert(std::is_base_of_v<Base, T>);
+    Schema<Base> part("", defaults_);
+    part.begin_base(*this, origin_of<Base>());
+    describe(part);
+    part.end_base(*this);
     return *this;
   }
   Schema& required() { return set_required(), *this; }
@@ -336,12 +353,21 @@ class Schema : public SchemaBuilder {
   Schema& keyword_only(bool on) { return keyword_only_ = on, *this; }
 
  private:
+  template <class>
+  friend class Schema;  // a base's begins and ends in one of a class above it
+
   /// Worked out on memory that no object lives in; only addresses are made.
   template <class Member, class Owner>
   [[gnu::no_sanitize("undefined")]] static std::ptrdiff_t offset_of(Member Owner::*member) {
     alignas(T) char place[sizeof(T)];
     const Owner* owner = reinterpret_cast<T*>(place);
     return reinterpret_cast<const char*>(&(owner->*member)) - place;
+  }
+  template <class Base>
+  [[gnu::no_sanitize("undefined")]] static std::ptrdiff_t origin_of() {
+    alignas(T) char place[sizeof(T)];
+    const Base* base = reinterpret_cast<T*>(place);
+    return reinterpret_cast<const char*>(base) - place;
   }
   template <class Rules, size_t N, class Describe>
   Schema& each_weight(const NamedWeight<T, Rules> (&weights)[N], Describe describe) {
@@ -354,7 +380,7 @@ class Schema : public SchemaBuilder {
     using Bound = BoundMethod<T, F, R, A...>;
     std::string result;
     if constexpr (!std::is_void_v<R>) result = Codec<std::decay_t<R>>::type();
-    add_method(name, doc, std::move(result), std::make_shared<Bound>(f));
+    add_method(name, doc, std::move(result), std::unique_ptr<const MethodAccess>(new Bound(f)));
     [[maybe_unused]] const typename Bound::Frame frame{};
     [[maybe_unused]] const auto add = [&]<class P>(const P& place) {
       add_parameter(MemberType::of<P>(),
@@ -367,7 +393,8 @@ class Schema : public SchemaBuilder {
   Schema& bind_property(std::string_view name, Get get, Set set, std::string_view doc) {
     using Access = PropertyAccess<T, Get, Set>;
     add_property(name, doc, MemberType::of<typename Access::Type>(),
-                 std::make_shared<Access>(get, set), std::is_null_pointer_v<Set>);
+                 std::unique_ptr<const FieldAccess>(new Access(get, set)),
+                 std::is_null_pointer_v<Set>);
     return *this;
   }
 

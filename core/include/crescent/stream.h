@@ -52,7 +52,7 @@ class CRESCENT_API Stream : public Dataset {
   /// A pass with the next number.
   CursorPtr open() { return open(next_epoch_++); }
   /// The streams that it takes elements from.
-  virtual std::vector<StreamPtr> sources() const { return {}; }
+  virtual std::vector<StreamPtr> sources() const;
   /// Elements are asked for on the script's own thread alone, where one of its functions runs.
   virtual bool on_own_thread() const;
 

@@ -49,7 +49,10 @@ class CRESCENT_API Constraint : public Plain {
 /// `WeightRules kernel_options_{"glorot_uniform"};` The layer's schema declares all of it by
 /// weight_options({{"kernel", &Dense::kernel_options_}}).
 struct CRESCENT_API WeightRules {
-  explicit WeightRules(const char* initializer) : initializer(initializer) {}
+  explicit WeightRules(const char* initializer);
+  WeightRules(const WeightRules&);
+  WeightRules& operator=(const WeightRules&);
+  ~WeightRules();
   Ref<Initializer> initializer;
   Ref<Regularizer> regularizer;
   Ref<Constraint> constraint;
@@ -76,11 +79,7 @@ class CRESCENT_API Loss : public Configurable {
   ~Loss() override;
   template <class T>
   static void describe_base(Schema<T>& s) {
-    s.field("reduction", &Loss::reduction_, "How values per sample become one.")
-        .choices({"sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none"})
-        .field("name", &Loss::name_, "Shown in logs.")
-        .field("dtype", &Loss::dtype_, "Of the computation.")
-        .not_stored();
+    s.template base<Loss>(describe_options);
   }
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
@@ -101,6 +100,9 @@ class CRESCENT_API Loss : public Configurable {
   std::string reduction_ = "sum_over_batch_size";
   std::string name_;
   std::optional<DType> dtype_;
+
+ private:
+  static void describe_options(Schema<Loss>& s);
 };
 
 /// Streaming state over batches: update_state in the step, result when somebody looks, reset_state
@@ -111,8 +113,7 @@ class CRESCENT_API Metric : public Configurable {
   ~Metric() override;
   template <class T>
   static void describe_base(Schema<T>& s) {
-    s.field("name", &Metric::name_, "Shown in logs.")
-        .field("dtype", &Metric::dtype_, "Of the state.");
+    s.template base<Metric>(describe_options);
   }
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
@@ -122,7 +123,7 @@ class CRESCENT_API Metric : public Configurable {
   virtual void reset_state();         ///< zeros every variable
   const Variables& variables() const { return variables_; }
   const std::string& name() const { return name_; }
-  void set_name(std::string name) { name_ = std::move(name); }
+  void set_name(std::string name);
 
  protected:
   Variable add_variable(const std::string& name, const Shape& shape, DType dtype = DType::float32);
@@ -130,6 +131,7 @@ class CRESCENT_API Metric : public Configurable {
   std::optional<DType> dtype_;
 
  private:
+  static void describe_options(Schema<Metric>& s);
   Variables variables_;
 };
 
@@ -144,7 +146,10 @@ class CRESCENT_API Schedule : public Plain {
 
 /// A number or a Schedule.
 struct CRESCENT_API LearningRate {
-  LearningRate(double rate) : rate(rate) {}
+  LearningRate(double rate);
+  LearningRate(const LearningRate&);
+  LearningRate& operator=(const LearningRate&);
+  ~LearningRate();
   double rate;
   std::shared_ptr<Schedule> schedule{};
 };
@@ -179,23 +184,7 @@ class CRESCENT_API Optimizer : public Configurable {
   ~Optimizer() override;
   template <class T>
   static void describe_base(Schema<T>& s) {
-    s.field("name", &Optimizer::name_, "Name of the optimizer.")
-        .field("weight_decay", &Optimizer::weight_decay_,
-               "Decoupled decay: w -= w * weight_decay * learning_rate.")
-        .field("clipnorm", &Optimizer::clipnorm_, "Largest norm of each gradient.")
-        .field("global_clipnorm", &Optimizer::global_clipnorm_,
-               "Largest norm of all gradients together.")
-        .field("clipvalue", &Optimizer::clipvalue_, "Largest magnitude of a gradient's elements.")
-        .field("use_ema", &Optimizer::use_ema_, "Keep a moving average of the weights.")
-        .field("ema_momentum", &Optimizer::ema_momentum_, "Momentum of that average.")
-        .min(0)
-        .max(1)
-        .field("ema_overwrite_frequency", &Optimizer::ema_overwrite_frequency_,
-               "Steps between overwriting the weights by it.")
-        .field("loss_scale_factor", &Optimizer::loss_scale_factor_,
-               "The loss is multiplied, gradients divided by this.")
-        .field("gradient_accumulation_steps", &Optimizer::gradient_accumulation_steps_,
-               "Updates happen every so many steps.");
+    s.template base<Optimizer>(describe_options);
   }
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
@@ -212,7 +201,7 @@ class CRESCENT_API Optimizer : public Configurable {
   virtual void set_learning_rate(double rate);  ///< fails when a schedule decides
   /// Slot variables of one kind, in order of the trained variables: slot("momentum").
   virtual Variables slot(std::string_view name) const;
-  virtual std::vector<std::string> slot_names() const { return slots(); }
+  virtual std::vector<std::string> slot_names() const;  ///< of all kinds of slots
   /// iterations, learning_rate, then per variable its slots (Keras 3's order).
   virtual Variables state() const;
   const std::string& name() const { return name_; }
@@ -221,7 +210,7 @@ class CRESCENT_API Optimizer : public Configurable {
 
  protected:
   /// What one variable needs: {"momentum", "velocity"} for Adam.
-  virtual std::vector<std::string> slots() const { return {}; }
+  virtual std::vector<std::string> slots() const;
   /// Initial value of a slot; zeros unless overridden.
   virtual Tensor initial_slot(std::string_view slot, const Variable& variable) const;
   /// The rule: assigns `variable` and its slots. `rate` and `step` (= iterations + 1, float32) are
@@ -240,6 +229,7 @@ class CRESCENT_API Optimizer : public Configurable {
   std::optional<int64_t> ema_overwrite_frequency_, gradient_accumulation_steps_;
 
  private:
+  static void describe_options(Schema<Optimizer>& s);
   Variables make_slots(const Variable& variable) const;
   const Variables& slots_of(const Variable& variable, size_t guess) const;
 

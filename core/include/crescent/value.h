@@ -75,17 +75,18 @@ class CRESCENT_API Value {
  public:
   enum class Kind : uint8_t { null, boolean, integer, real, string, list, dict, object };
 
-  Value() = default;
+  Value() noexcept;
   Value(const Value&);
   Value(Value&&) noexcept;
   Value& operator=(const Value&);
   Value& operator=(Value&&) noexcept;
   ~Value();
-  Value(std::nullptr_t) {}
-  Value(bool b) : data_(b) {}
+  Value(std::nullptr_t);
+  Value(bool b);
+  Value(int64_t n);
   template <std::integral T>
-  requires(!std::same_as<T, bool>) Value(T n) : data_(static_cast<int64_t>(n)) {}
-  Value(double x) : data_(x) {}
+  Value(T n) : Value(static_cast<int64_t>(n)) {}
+  Value(double x);
   Value(const char* s);
   Value(std::string s);
   Value(std::string_view s);
@@ -97,7 +98,7 @@ class CRESCENT_API Value {
   template <class T>
   requires(!std::same_as<T, Value> && std::convertible_to<const T&, Value>)
       Value(const std::vector<T>& items)
-      : data_(List(items.begin(), items.end())) {}
+      : Value(List(items.begin(), items.end())) {}
 
   Kind kind() const { return static_cast<Kind>(data_.index()); }
   bool is_null() const { return kind() == Kind::null; }

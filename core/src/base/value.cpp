@@ -76,6 +76,7 @@ bool operator==(const Dict& a, const Dict& b) {
 
 // ---- Value
 
+Value::Value() noexcept = default;
 Value::Value(const Value&) = default;
 Value::Value(Value&&) noexcept = default;
 // What is assigned may be an element of what it replaces.
@@ -87,6 +88,10 @@ Value& Value::operator=(Value&& other) noexcept {
 }
 Value::~Value() = default;
 
+Value::Value(std::nullptr_t) {}
+Value::Value(bool b) : data_(b) {}
+Value::Value(int64_t n) : data_(n) {}
+Value::Value(double x) : data_(x) {}
 Value::Value(const char* s) : data_(std::string(s)) {}
 Value::Value(std::string s) : data_(std::move(s)) {}
 Value::Value(std::string_view s) : data_(std::string(s)) {}

@@ -178,6 +178,10 @@ const Value& Call::argument(std::string_view name) const {
   return value ? *value : none;
 }
 
+bool Call::flag(std::string_view name) const {
+  return !argument(name).is_null() && argument(name).as_bool();
+}
+
 Tensor Call::tensor(std::string_view name) const {
   const Value& value = argument(name);
   if (value.is_null()) return {};

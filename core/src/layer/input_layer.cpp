@@ -69,6 +69,13 @@ Symbol InputLayer::symbol() const {
   return Symbol(node, 0);
 }
 
+Symbol Input(const Shape& shape, std::string name) {
+  InputOptions options;
+  options.shape = shape;
+  options.name = std::move(name);
+  return Input(options);
+}
+
 Symbol Input(const InputOptions& options) {
   if (!options.shape && !options.batch_shape)
     fail(

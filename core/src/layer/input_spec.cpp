@@ -19,6 +19,13 @@ bool differ(int64_t wanted, int64_t found) { return wanted >= 0 && found >= 0 &&
 
 }  // namespace
 
+InputSpec::InputSpec() = default;
+InputSpec::InputSpec(const InputSpec&) = default;
+InputSpec::InputSpec(InputSpec&&) noexcept = default;
+InputSpec& InputSpec::operator=(const InputSpec&) = default;
+InputSpec& InputSpec::operator=(InputSpec&&) noexcept = default;
+InputSpec::~InputSpec() = default;
+
 InputSpec InputSpec::with_ndim(int ndim) {
   InputSpec spec;
   spec.ndim = ndim;

@@ -89,10 +89,43 @@ void Layer::build_for(const std::vector<Shape>& inputs) {
   if (!initial_weights_.is_null()) set_weights(tensors_of(initial_weights_));
 }
 
+void Layer::describe_options(Schema<Layer>& s) {
+  s.field("name", &Layer::name_, "Unique in a model; counted up per class when not given.")
+      .field("trainable", &Layer::trainable_, "Whether training changes the weights.")
+      .field("batch_input_shape", &Layer::batch_input_shape_,
+             "Shape of the input with the batch axis.")
+      .omit_null()
+      .field("dtype", &Layer::policy_, "Of weights and computation.")
+      .field("activity_regularizer", &Layer::activity_regularizer_, "Penalty on the output.")
+      .omit_null()
+      .field("autocast", &Layer::autocast_,
+             "Floating inputs and weights are cast to the dtype of the computation.")
+      .not_stored()
+      .field("input_shape", &Layer::input_shape_option_,
+             "Shape of the input without the batch axis.")
+      .not_stored()
+      .field("input_dim", &Layer::input_dim_, "Short for input_shape={input_dim}.")
+      .not_stored()
+      .field("batch_size", &Layer::batch_size_, "Fixed batch size, with input_shape.")
+      .not_stored()
+      .field("weights", &Layer::initial_weights_, "Values taken right after the first build.")
+      .not_stored();
+}
+
 void Layer::set_name(std::string name) {
   name_ = std::move(name);
   structure_changed();
 }
+
+InputCount Layer::input_count() const { return {}; }
+Variables Layer::states() const { return {}; }
+Variables Layer::weights_in_order() const { return weights(); }
+std::vector<Symbol> Layer::graph_inputs() const { return {}; }
+std::vector<Symbol> Layer::graph_outputs() const { return {}; }
+
+void Layer::set_input_specs(std::vector<InputSpec> specs) { input_specs_ = std::move(specs); }
+
+void Layer::add_update(const Variable& variable, const Tensor& value) { variable.assign(value); }
 
 void Layer::set_supports_masking(bool on) {
   supports_masking_ = on;
@@ -275,6 +308,15 @@ Dict Layer::get_config() const {
     config.set("batch_input_shape", Codec<Shape>::encode(*batch_input_shape_));
   config.set("dtype", policy_.name);
   return config;
+}
+
+// ---- UnaryLayer
+
+InputCount UnaryLayer::input_count() const { return {1, 1}; }
+void UnaryLayer::build(const Shape& /*input*/) {}
+void UnaryLayer::build(const std::vector<Shape>& inputs) { build(inputs.front()); }
+Tensors UnaryLayer::call(const Tensors& inputs, const Call& given) {
+  return {call(inputs.front(), given)};
 }
 
 }  // namespace crescent

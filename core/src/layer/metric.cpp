@@ -23,6 +23,13 @@ Variable Metric::add_variable(const std::string& name, const Shape& shape, DType
   return variables_.emplace_back(Tensor(shape, dtype), options);
 }
 
+void Metric::describe_options(Schema<Metric>& s) {
+  s.field("name", &Metric::name_, "Shown in logs.")
+      .field("dtype", &Metric::dtype_, "Of the state.");
+}
+
+void Metric::set_name(std::string name) { name_ = std::move(name); }
+
 void Metric::reset_state() {
   for (const Variable& v : variables_) v.assign(zeros(v.spec()));
 }

@@ -59,6 +59,29 @@ Optimizer::Optimizer()
       rate_(state_variable(Tensor::scalar(NAN), "learning_rate")) {
 }  // NaN: the option has not been looked at yet
 
+void Optimizer::describe_options(Schema<Optimizer>& s) {
+  s.field("name", &Optimizer::name_, "Name of the optimizer.")
+      .field("weight_decay", &Optimizer::weight_decay_,
+             "Decoupled decay: w -= w * weight_decay * learning_rate.")
+      .field("clipnorm", &Optimizer::clipnorm_, "Largest norm of each gradient.")
+      .field("global_clipnorm", &Optimizer::global_clipnorm_,
+             "Largest norm of all gradients together.")
+      .field("clipvalue", &Optimizer::clipvalue_, "Largest magnitude of a gradient's elements.")
+      .field("use_ema", &Optimizer::use_ema_, "Keep a moving average of the weights.")
+      .field("ema_momentum", &Optimizer::ema_momentum_, "Momentum of that average.")
+      .min(0)
+      .max(1)
+      .field("ema_overwrite_frequency", &Optimizer::ema_overwrite_frequency_,
+             "Steps between overwriting the weights by it.")
+      .field("loss_scale_factor", &Optimizer::loss_scale_factor_,
+             "The loss is multiplied, gradients divided by this.")
+      .field("gradient_accumulation_steps", &Optimizer::gradient_accumulation_steps_,
+             "Updates happen every so many steps.");
+}
+
+std::vector<std::string> Optimizer::slots() const { return {}; }
+std::vector<std::string> Optimizer::slot_names() const { return slots(); }
+
 Variable Optimizer::learning_rate() const {
   const OutsideTrace outside;
   if (std::isnan(rate_.value().item())) {

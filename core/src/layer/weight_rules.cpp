@@ -17,6 +17,11 @@ std::ptrdiff_t place_of(Member WeightRules::*member) {
 
 }  // namespace
 
+WeightRules::WeightRules(const char* initializer) : initializer(initializer) {}
+WeightRules::WeightRules(const WeightRules&) = default;
+WeightRules& WeightRules::operator=(const WeightRules&) = default;
+WeightRules::~WeightRules() = default;
+
 void WeightRules::describe_initializer(SchemaBuilder& schema, const char* name, const char* called,
                                        std::ptrdiff_t offset, const void* object) {
   schema.add(concat(name, "_initializer"), concat("How ", text_of(name, called), " starts."),

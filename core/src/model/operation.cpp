@@ -209,7 +209,7 @@ Operations::Operations(Registry& registry, std::string module)
     : SchemaBuilder("ops"), registry_(registry), module_(std::move(module)) {}
 
 void Operations::begin(const char* keras_class, const char* signature, const char* doc,
-                       std::shared_ptr<const MethodAccess> access, OperationResult result) {
+                       std::unique_ptr<const MethodAccess> access, OperationResult result) {
   row_ = std::make_shared<OperationRow>();
   std::string_view text = signature;
   const size_t open = text.find('(');

@@ -85,6 +85,8 @@ std::string kind_given(std::string_view expected, std::string_view class_name) {
   return std::string(expected);
 }
 
+void Configurable::attach(std::shared_ptr<const ClassInfo> info) { info_ = std::move(info); }
+
 std::string Configurable::class_name() const {
   return info_ ? info_->name : type_name(typeid(*this));
 }

@@ -10,6 +10,17 @@ namespace crescent {
 
 Factory::~Factory() = default;
 
+SchemaFactory::SchemaFactory(const SchemaData& schema) : schema_(schema) {}
+SchemaFactory::~SchemaFactory() = default;
+
+std::shared_ptr<Configurable> SchemaFactory::make(const Dict& options) const {
+  const New made = create();
+  std::shared_ptr<Configurable> object(made.object);
+  object->self_ = made.self;
+  schema_.configure(made.self, options);
+  return object;
+}
+
 ClassInfo::ClassInfo() = default;
 ClassInfo::ClassInfo(const ClassInfo&) = default;
 ClassInfo::ClassInfo(ClassInfo&&) noexcept = default;
@@ -113,7 +124,7 @@ static void check_declared(const SchemaData& schema) {
 }
 
 void Registry::add(const char* kind, const SchemaData& schema, std::vector<std::string> aliases,
-                   std::shared_ptr<const Factory> factory) {
+                   std::unique_ptr<const Factory> factory) {
   check_declared(schema);
   ClassInfo info;
   info.kind = kind;

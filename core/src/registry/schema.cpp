@@ -36,6 +36,7 @@ CRESCENT_COMMON_MEMBER_TYPES(CRESCENT_DEFINE)
 #undef CRESCENT_DEFINE
 
 SchemaBuilder::SchemaBuilder(std::string title) { data_.title = std::move(title); }
+SchemaBuilder::~SchemaBuilder() = default;
 
 namespace {
 
@@ -58,13 +59,24 @@ Field* append(std::vector<Field>& fields, Field field, std::string_view name,
 
 }  // namespace
 
+void SchemaBuilder::begin_base(SchemaBuilder& whole, std::ptrdiff_t origin) {
+  data_ = std::move(whole.data_);
+  keyword_only_ = whole.keyword_only_;
+  origin_ = whole.origin_ + origin;
+}
+
+void SchemaBuilder::end_base(SchemaBuilder& whole) {
+  whole.data_ = std::move(data_);
+  whole.last_ = last_;
+}
+
 /// A class may declare an option that its base has too (Embedding's input_dim, the name of a
 /// metric): the later one counts, at its place.
 void SchemaBuilder::add(std::string_view name, std::string_view doc, const MemberType& type,
                         std::ptrdiff_t offset, const void* object) {
   Field field = field_of(type);
   field.keyword_only = keyword_only_;
-  field.access = type.access(offset);
+  field.access = type.access(origin_ + offset);
   if (object) field.default_value = type.default_value(static_cast<const char*>(object) + offset);
   std::erase_if(data_.fields, [&](const Field& before) {
     if (before.name == name && !before.keyword_only)
@@ -75,8 +87,10 @@ void SchemaBuilder::add(std::string_view name, std::string_view doc, const Membe
 }
 
 void SchemaBuilder::add_property(std::string_view name, std::string_view doc,
-                                 const MemberType& type, std::shared_ptr<const FieldAccess> access,
+                                 const MemberType& type, std::unique_ptr<const FieldAccess> access,
                                  bool read_only) {
+  if (origin_ != 0)
+    fail(data_.title, ": property '", name, "' belongs to a base within the object");
   Field property = field_of(type);
   property.access = std::move(access);
   property.read_only = read_only;
@@ -84,7 +98,8 @@ void SchemaBuilder::add_property(std::string_view name, std::string_view doc,
 }
 
 void SchemaBuilder::add_method(std::string_view name, std::string_view doc, std::string result,
-                               std::shared_ptr<const MethodAccess> access) {
+                               std::unique_ptr<const MethodAccess> access) {
+  if (origin_ != 0) fail(data_.title, ": method '", name, "' belongs to a base within the object");
   Method method;
   method.name = name;
   method.result = std::move(result);

@@ -18,6 +18,8 @@ int64_t Cursor::pass(int64_t count) {
 
 Stream::~Stream() = default;
 
+std::vector<StreamPtr> Stream::sources() const { return {}; }
+
 bool Stream::on_own_thread() const {
   const std::vector<StreamPtr> all = sources();
   return std::any_of(all.begin(), all.end(), [](const auto& one) { return one->on_own_thread(); });
