@@ -33,13 +33,13 @@ Program step(const Variable& w, const Variable& momentum, const TensorSpecs& spe
       specs));
 }
 
-struct Result {
+struct Updated {
   std::vector<double> w, momentum;
   size_t steps;
-  bool operator==(const Result& other) const { return w == other.w && momentum == other.momentum; }
+  bool operator==(const Updated& other) const { return w == other.w && momentum == other.momentum; }
 };
 
-Result run(const Program& program, const Tensors& inputs, const Shape& shape) {
+Updated run(const Program& program, const Tensors& inputs, const Shape& shape) {
   auto executable = compile(program, test_device());
   Tensors variables, outputs;
   for (const Program::Binding& b : program.variables)
@@ -62,11 +62,11 @@ TEST_CASE("an update within the product that makes its gradient gives the same b
       const Variable w(sines({m, n}, 1)), momentum(sines({m, n}, 2));
       const Tensors inputs = {sines({k, m}, 3), sines({k, n}, 4), Tensor::full({}, 0.9f)};
       const TensorSpecs specs = {inputs[0].spec(), inputs[1].spec(), inputs[2].spec()};
-      const Result want = run(step(w, momentum, specs, mixed, true), inputs, {m, n});
+      const Updated want = run(step(w, momentum, specs, mixed, true), inputs, {m, n});
       for (int threads : {1, 2, 3, 9}) {
         CAPTURE(m, n, k, mixed, threads);
         test_device().set_threads(threads);
-        const Result got = run(step(w, momentum, specs, mixed, false), inputs, {m, n});
+        const Updated got = run(step(w, momentum, specs, mixed, false), inputs, {m, n});
         CHECK(got == want);
         CHECK(got.steps <= want.steps);
         if (m == 600 && (!mixed || crescent::cpu::amx::available())) CHECK(got.steps < want.steps);

@@ -67,7 +67,7 @@ std::unique_ptr<Executable> compiled(Mode mode) {
                  test_device());
 }
 
-Tensor run(Executable& executable) {
+Tensor run_on_sines(Executable& executable) {
   const Tensor x = sines({1000}, 1);
   Tensor y(x.spec());
   executable.run(std::span(&x, 1), {}, std::span(&y, 1));
@@ -79,7 +79,8 @@ Tensor run(Executable& executable) {
 TEST_CASE("a registered kernel serves its op, and a profile names it") {
   const auto executable = compiled(kWorks);
   executable->profile(true);
-  const std::vector<double> y = run(*executable).to_vector(), x = sines({1000}, 1).to_vector();
+  const std::vector<double> y = run_on_sines(*executable).to_vector(),
+                            x = sines({1000}, 1).to_vector();
   for (size_t i = 0; i < x.size(); ++i) CHECK(y[i] == 2 * x[i]);
   const ProfileRow row = executable->rows().at(0);
   CHECK(row.op == "test.guarded");
@@ -88,7 +89,7 @@ TEST_CASE("a registered kernel serves its op, and a profile names it") {
 }
 
 TEST_CASE("a kernel that declines leaves its op to compute()") {
-  CHECK(run(*compiled(kDeclines)).to_vector()[3] == Approx(std::sin(4.0) + 1));
+  CHECK(run_on_sines(*compiled(kDeclines)).to_vector()[3] == Approx(std::sin(4.0) + 1));
 }
 
 TEST_CASE("what a kernel throws names the op and the plugin, and the device goes on") {
@@ -97,10 +98,11 @@ TEST_CASE("what a kernel throws names the op and the plugin, and the device goes
   const auto late = compiled(kThrowsLate), in_region = compiled(kThrowsInRegion),
              fails = compiled(kFails), works = compiled(kWorks);
   for (int i = 0; i < 2; ++i) {
-    CHECK_THROWS_WITH(run(*late), Contains("kernel of test.guarded") && Contains("late"));
-    CHECK_THROWS_WITH(run(*in_region), Contains("kernel of test.guarded") &&
-                                           Contains("an exception of unknown type"));
-    CHECK_THROWS_WITH(run(*fails), Contains("test.guarded") && Contains("the rows are odd"));
-    CHECK(run(*works).to_vector()[0] == Approx(2 * std::sin(1.0)));
+    CHECK_THROWS_WITH(run_on_sines(*late), Contains("kernel of test.guarded") && Contains("late"));
+    CHECK_THROWS_WITH(run_on_sines(*in_region), Contains("kernel of test.guarded") &&
+                                                    Contains("an exception of unknown type"));
+    CHECK_THROWS_WITH(run_on_sines(*fails),
+                      Contains("test.guarded") && Contains("the rows are odd"));
+    CHECK(run_on_sines(*works).to_vector()[0] == Approx(2 * std::sin(1.0)));
   }
 }

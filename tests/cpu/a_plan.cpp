@@ -32,7 +32,7 @@ Tensors outputs_of(const Program& program) {
   return outputs;
 }
 
-Tensors run(const Program& program, const Tensors& inputs, Tensors variables = {}) {
+Tensors run_program(const Program& program, const Tensors& inputs, Tensors variables = {}) {
   auto executable = compile(program, test_device());
   Tensors outputs = outputs_of(program);
   executable->run(inputs, variables, outputs);
@@ -94,7 +94,7 @@ TEST_CASE("a traced function computes what it says") {
   };
   TensorSpecs specs{x, w};
   Program program = optimize(trace(f, specs));
-  Tensors got = run(program, {numbers({64, 10}), numbers({10, 5}, -3)});
+  Tensors got = run_program(program, {numbers({64, 10}), numbers({10, 5}, -3)});
   std::vector<double> rows = got[0].to_vector();
   for (size_t r = 0; r < 64; ++r) {
     double total = 0;
@@ -116,7 +116,7 @@ TEST_CASE("outputs may be inputs, constants, one another, and reshapes of them")
   int z = b.program.add_value({DType::float32, {2, 3}});
   b.program.code.push_back({reshape, {y}, {z}, 0});
   b.program.outputs = {x, constant, y, y, z};
-  Tensors got = run(b.program, {numbers({6})});
+  Tensors got = run_program(b.program, {numbers({6})});
   std::vector<double> plain = numbers({6}).to_vector(), negative = plain;
   for (double& v : negative) v = -v;
   CHECK(got[0].to_vector() == plain);
@@ -249,7 +249,7 @@ TEST_CASE("several threads run executables at once, and one executable too") {
   Program program = optimize(trace(f, specs));
   auto shared = compile(program, test_device());
   const Tensor x = numbers({300, 300}, -5);
-  std::vector<double> want = run(program, {x})[0].to_vector();
+  std::vector<double> want = run_program(program, {x})[0].to_vector();
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
@@ -280,7 +280,7 @@ TEST_CASE("a scan runs its body a step at a time, forwards and backwards") {
       return Tensors{result.states[0], result.states[1], result.outputs[0], result.outputs[1]};
     };
     Tensor h = numbers({3}), xs = numbers({5, 3}, 2), factor = numbers({3}, 0.5);
-    Tensors got = run(optimize(trace(f, specs)), {h, xs, factor});
+    Tensors got = run_program(optimize(trace(f, specs)), {h, xs, factor});
     std::vector<double> state = h.to_vector(), x = xs.to_vector(), k = factor.to_vector();
     for (size_t i = 0; i < 5; ++i) {
       size_t t = reverse ? 4 - i : i;
@@ -362,7 +362,7 @@ TEST_CASE("what is too small for a normal number becomes 0, on every thread", "[
   const TensorSpec spec{DType::float32, {size}};
   const Program program = trace([](const Tensors& in) { return Tensors{in[0] * 0.5f}; }, {{spec}});
   const Tensor halves =
-      run(program, {Tensor::full(spec.shape, std::numeric_limits<float>::min())})[0];
+      run_program(program, {Tensor::full(spec.shape, std::numeric_limits<float>::min())})[0];
   CHECK(std::all_of(halves.data<float>(), halves.data<float>() + size,
                     [](float x) { return x == 0; }));
   volatile float smallest = std::numeric_limits<float>::min();
@@ -388,9 +388,9 @@ TEST_CASE("products of mixed precision run without tiles too", "[cpu][plan]") {
       },
       specs));
   const Tensors inputs = {numbers({40, 30}, -10), numbers({30, 20}, -7)};
-  const auto here = run(program, inputs)[0].to_vector();
+  const auto here = run_program(program, inputs)[0].to_vector();
   hwy::DisableTargets(HWY_AVX3);
-  const auto lesser = run(program, inputs)[0].to_vector();
+  const auto lesser = run_program(program, inputs)[0].to_vector();
   hwy::DisableTargets(0);
   for (size_t i = 0; i < here.size(); ++i)
     CHECK(lesser[i] == Approx(here[i]).epsilon(1e-2).margin(5));

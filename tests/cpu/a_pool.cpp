@@ -9,11 +9,11 @@
 #include "threads/pool.h"
 
 using crescent::cpu::lockstep;
-using crescent::cpu::Pool;
+namespace cpu = crescent::cpu;
 
 TEST_CASE("every part of a region runs once, for any number of threads") {
   for (int threads : {1, 2, 3, 7}) {
-    Pool pool(threads);
+    cpu::Pool pool(threads);
     for (int64_t parts : {0, 1, 2, 5, 64, 1000}) {
       std::vector<std::atomic<int>> seen(static_cast<size_t>(parts));
       std::atomic<bool> worker_in_range{true};
@@ -28,7 +28,7 @@ TEST_CASE("every part of a region runs once, for any number of threads") {
 }
 
 TEST_CASE("many short regions follow one another, with pauses in which the workers fall asleep") {
-  Pool pool(3);
+  cpu::Pool pool(3);
   std::vector<int64_t> sums(8);
   for (int round = 0; round < 20000; ++round) {
     pool.parallel(8, [&](int64_t part, int) { sums[static_cast<size_t>(part)] += part; });
@@ -38,7 +38,7 @@ TEST_CASE("many short regions follow one another, with pauses in which the worke
 }
 
 TEST_CASE("blocks cover the range without overlap") {
-  Pool pool(2);
+  cpu::Pool pool(2);
   for (int64_t n : {0, 1, 99, 100, 101, 1234}) {
     std::vector<std::atomic<int>> seen(static_cast<size_t>(n));
     pool.blocks(n, 100, [&](int64_t begin, int64_t end) {
@@ -49,14 +49,14 @@ TEST_CASE("blocks cover the range without overlap") {
 }
 
 TEST_CASE("a region inside a region runs in its caller") {
-  Pool pool(2);
+  cpu::Pool pool(2);
   std::atomic<int> count{0};
   pool.parallel(4, [&](int64_t, int) { pool.parallel(4, [&](int64_t, int) { count++; }); });
   REQUIRE(count == 16);
 }
 
 TEST_CASE("several callers share a pool") {
-  Pool pool(3);
+  cpu::Pool pool(3);
   std::atomic<int64_t> total{0};
   std::vector<std::thread> callers;
   for (int c = 0; c < 4; ++c) {
@@ -77,7 +77,7 @@ void work_a_little() { std::this_thread::sleep_for(std::chrono::microseconds(200
 }  // namespace
 
 TEST_CASE("no more workers take part than were asked for") {
-  Pool pool(4);
+  cpu::Pool pool(4);
   for (int most : {1, 2, 3, 9}) {
     std::atomic<int> count{0}, beyond{0};
     pool.parallel(
@@ -94,7 +94,7 @@ TEST_CASE("no more workers take part than were asked for") {
 }
 
 TEST_CASE("a pool that another thread resizes keeps to the workers that were counted before") {
-  Pool pool(2);
+  cpu::Pool pool(2);
   for (int threads : {4, 1, 3, 2}) {
     const int workers = pool.threads();
     std::atomic<bool> begun{false};
@@ -121,7 +121,7 @@ TEST_CASE("a pool that another thread resizes keeps to the workers that were cou
 }
 
 TEST_CASE("an exception in a part reaches the caller and the pool lives on") {
-  Pool pool(2);
+  cpu::Pool pool(2);
   for (int round = 0; round < 50; ++round) {
     REQUIRE_THROWS_AS(pool.parallel(10,
                                     [](int64_t part, int) {
@@ -135,7 +135,7 @@ TEST_CASE("an exception in a part reaches the caller and the pool lives on") {
 }
 
 TEST_CASE("the number of threads changes between regions") {
-  Pool pool(1);
+  cpu::Pool pool(1);
   for (int threads : {3, 1, 2, 4, 1}) {
     pool.resize(threads);
     REQUIRE(pool.threads() == threads);
@@ -154,7 +154,7 @@ TEST_CASE("a busy neighbour slows a region down, not more") {
       }
     });
   }
-  Pool pool(2);
+  cpu::Pool pool(2);
   auto begin = std::chrono::steady_clock::now();
   std::atomic<int> count{0};
   for (int round = 0; round < 200; ++round) pool.parallel(4, [&](int64_t, int) { count++; });
@@ -166,7 +166,7 @@ TEST_CASE("a busy neighbour slows a region down, not more") {
 }
 
 TEST_CASE("a step in lockstep sees all of the step before, whenever threads join") {
-  Pool pool(3);
+  cpu::Pool pool(3);
   constexpr int64_t kSteps = 300, kCount = 7;
   for (int round = 0; round < 200; ++round) {
     std::vector<int64_t> now(kCount), before(kCount, 1);

@@ -1,6 +1,7 @@
 // Programs are compiled by a device of the tests' own.
 #pragma once
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "crescent/tensor.h"
@@ -19,6 +20,10 @@ inline Tensor sines(const Shape& shape, double first) {
   for (size_t i = 0; i < values.size(); ++i)
     values[i] = static_cast<float>(std::sin(first + static_cast<double>(i)));
   return Tensor::from(values, shape);
+}
+
+inline bool are_same(const Tensor& a, const Tensor& b) {
+  return a.spec() == b.spec() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
 }  // namespace crescent::cpu::test

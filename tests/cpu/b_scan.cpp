@@ -9,6 +9,7 @@
 #include "slices/rows.h"
 
 using namespace crescent;
+using cpu::test::are_same;
 using cpu::test::sines;
 using cpu::test::test_device;
 
@@ -82,10 +83,6 @@ Tensors run(const Program& program, const Tensors& inputs, int threads, int64_t*
   }
   test_device().set_threads(0);
   return outputs;
-}
-
-bool are_same(const Tensor& a, const Tensor& b) {
-  return a.spec() == b.spec() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
 /// The state after every step, each step a program.

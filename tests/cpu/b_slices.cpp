@@ -11,6 +11,7 @@
 #include "slices/sliced.h"
 
 using namespace crescent;
+using cpu::test::are_same;
 using cpu::test::sines;
 using cpu::test::test_device;
 
@@ -93,12 +94,8 @@ std::vector<double> numbers(const Tensor& t) {
   return {values, values + t.shape().size()};
 }
 
-bool are_same(const Tensor& a, const Tensor& b) {
-  return std::memcmp(a.raw(), b.raw(), static_cast<size_t>(a.shape().size()) * sizeof(float)) == 0;
-}
-
 /// Of the whole arrays: a relu near 0 may open where it was shut.
-double distance(const Tensor& got, const Tensor& want) {
+double relative_distance(const Tensor& got, const Tensor& want) {
   const std::vector<double> a = numbers(got), b = numbers(want);
   double apart = 0, size = 0;
   for (size_t i = 0; i < a.size(); ++i) apart += std::pow(a[i] - b[i], 2), size += b[i] * b[i];
@@ -124,7 +121,7 @@ TEST_CASE("slices of the batch give what the whole does", "[cpu][slices]") {
   const Tensors wanted = run_one_by_one(program, in), got = run(program, in);
   for (size_t i = 0; i < wanted.size(); ++i) {
     CAPTURE(i);
-    CHECK(distance(got[i], wanted[i]) < 2e-3);
+    CHECK(relative_distance(got[i], wanted[i]) < 2e-3);
   }
   for (int64_t threads : {1, 2, 3, 7}) {
     test_device().set_threads(threads);

@@ -12,10 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Dict configured(const std::string& name, const Dict& config) {
-  return {{"class_name", name}, {"config", config}};
-}
-
 ModelPtr trained(const Value& optimizer) {
   auto model = small_sequential();
   model->compile({{"optimizer", optimizer},

@@ -23,10 +23,6 @@ TEST_CASE("a Sequential predicts the same after saving and loading") {
   check_same(model->predict({ramp({5, 4})}), again->predict({ramp({5, 4})}));
 }
 
-Dict configured(const std::string& name, const Dict& config) {
-  return {{"class_name", name}, {"config", config}};
-}
-
 TEST_CASE("loading a model draws no initial values: all come from the file") {
   Scratch scratch;
   auto draws = [] { return global_random().state().value().to_vector()[1]; };

@@ -10,6 +10,11 @@ inline LayerPtr layer(const std::string& name, const Dict& options) {
   return make<Layer>(name, options);
 }
 
+/// As files have objects.
+inline Dict configured(const std::string& name, const Dict& config) {
+  return {{"class_name", name}, {"config", config}};
+}
+
 inline ModelPtr small_sequential() {
   return Sequential::make(
       {layer("Dense",

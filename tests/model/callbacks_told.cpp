@@ -27,7 +27,7 @@ std::shared_ptr<Sequential> model_with(Dict optimizer) {
   return model;
 }
 Dict sgd(Dict options) { return {{"class_name", "SGD"}, {"config", std::move(options)}}; }
-std::shared_ptr<History> fit(Model& model, Value callbacks, int64_t epochs, Dict more = {}) {
+std::shared_ptr<History> fit_sums(Model& model, Value callbacks, int64_t epochs, Dict more = {}) {
   const Tensor x = SeedGenerator(1).normal({32, 2});
   more.set("callbacks", std::move(callbacks));
   more.set("epochs", epochs);
@@ -183,17 +183,17 @@ TEST_CASE("CSVLogger writes a line an epoch and goes on below it") {
     return make<Callback>("CSVLogger",
                           {{"filename", path}, {"separator", ";"}, {"append", append}});
   };
-  const auto first = fit(*model, logger(true), 2);
-  const auto second = fit(*model, logger(true), 1);
+  const auto first = fit_sums(*model, logger(true), 2);
+  const auto second = fit_sums(*model, logger(true), 1);
   auto line = [](int64_t epoch, double loss) { return concat(epoch, ";", loss, ";NA\r\n"); };
   CHECK(text_of(path) == "epoch;loss;val_loss\r\n" + line(0, first->at("loss")[0]) +
                              line(1, first->at("loss")[1]) + line(0, second->at("loss")[0]));
-  const auto third = fit(*model, logger(false), 1, {{"validation_split", 0.5}});
+  const auto third = fit_sums(*model, logger(false), 1, {{"validation_split", 0.5}});
   CHECK(text_of(path) == concat("epoch;loss;val_loss\r\n0;", third->at("loss")[0], ";",
                                 third->at("val_loss")[0], "\r\n"));
   std::filesystem::remove(path);
   CHECK_THROWS_WITH(
-      fit(*model, make<Callback>("CSVLogger", {{"filename", "/no/such/folder/log.csv"}}), 1),
+      fit_sums(*model, make<Callback>("CSVLogger", {{"filename", "/no/such/folder/log.csv"}}), 1),
       Contains("cannot write '/no/such/folder/log.csv'"));
 }
 
@@ -202,8 +202,8 @@ TEST_CASE("TensorBoard's files hold values, steps and histograms") {
   std::filesystem::remove_all(folder);
   auto model = model_with(sgd({{"learning_rate", 0.1}}));
   const Dict options{{"log_dir", folder}, {"histogram_freq", 2}, {"update_freq", "batch"}};
-  const auto history = fit(*model, make<Callback>("TensorBoard", options), 3,
-                           {{"validation_split", 0.5}, {"batch_size", 8}});
+  const auto history = fit_sums(*model, make<Callback>("TensorBoard", options), 3,
+                                {{"validation_split", 0.5}, {"batch_size", 8}});
   const auto train = written_in(folder + "/train"), held = written_in(folder + "/validation");
   CHECK(train.count("epoch_loss") == 3);
   for (const auto& [tag, written] : train)
@@ -246,10 +246,10 @@ TEST_CASE("RemoteMonitor posts a form, or JSON") {
   Server server(3);
   Dict options{{"root", concat("http://localhost:", server.port)},
                {"headers", Dict{{"X-Run", "7"}}}};
-  const auto history = fit(*model, make<Callback>("RemoteMonitor", options), 2);
+  const auto history = fit_sums(*model, make<Callback>("RemoteMonitor", options), 2);
   options.set("send_as_json", true);
   options.set("path", "/json");
-  const auto again = fit(*model, make<Callback>("RemoteMonitor", options), 1);
+  const auto again = fit_sums(*model, make<Callback>("RemoteMonitor", options), 1);
   const std::vector<std::string> requests = server.requests();
   CHECK_THAT(requests[0], Contains("POST /publish/epoch/end/ HTTP/1.1\r\n") &&
                               Contains("X-Run: 7\r\n") &&
@@ -258,14 +258,14 @@ TEST_CASE("RemoteMonitor posts a form, or JSON") {
   CHECK_THAT(requests[2], Contains("POST /json HTTP/1.1\r\n") && Contains("application/json"));
   const Value sent = parse_json(requests[2].substr(requests[2].find("\r\n\r\n") + 4));
   CHECK(sent.as_dict().at("loss").as_float() == again->at("loss")[0]);
-  fit(*model, make<Callback>("RemoteMonitor", {{"root", "http://localhost:1"}}), 1);  // warns
+  fit_sums(*model, make<Callback>("RemoteMonitor", {{"root", "http://localhost:1"}}), 1);  // warns
   CHECK_THROWS_WITH(make<Callback>("RemoteMonitor", {{"root", "ftp://x"}}), Contains("http://"));
 }
 
 TEST_CASE("a run with averages ends with them, and is validated with them if asked") {
   const Dict averaging{{"learning_rate", 0.1}, {"use_ema", true}, {"ema_momentum", 0.5}};
   auto kernel_after = [](Model& model, Value callbacks, int64_t epochs) {
-    fit(model, std::move(callbacks), epochs, {{"batch_size", 32}, {"shuffle", false}});
+    fit_sums(model, std::move(callbacks), epochs, {{"batch_size", 32}, {"shuffle", false}});
     return model.get_weights()[0].to_vector();
   };
   auto plain = model_with(sgd({{"learning_rate", 0.1}}));
@@ -281,6 +281,7 @@ TEST_CASE("a run with averages ends with them, and is validated with them if ask
   auto swapping = model_with(sgd(averaging));
   auto swap = make<Callback>("SwapEMAWeights", {{"swap_on_epoch", true}});
   CHECK(kernel_after(*swapping, swap, 3) == ended);
-  CHECK_THROWS_WITH(fit(*plain, make<Callback>("SwapEMAWeights", {{"swap_on_epoch", true}}), 1),
-                    Contains("SwapEMAWeights must be used when `use_ema=True`"));
+  CHECK_THROWS_WITH(
+      fit_sums(*plain, make<Callback>("SwapEMAWeights", {{"swap_on_epoch", true}}), 1),
+      Contains("SwapEMAWeights must be used when `use_ema=True`"));
 }

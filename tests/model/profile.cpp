@@ -3,9 +3,11 @@
 #include <catch2/catch.hpp>
 
 #include "crescent/crescent.h"
+#include "small_model.h"
 
 using namespace crescent;
 using Catch::Contains;
+using small::data;
 
 namespace {
 
@@ -24,8 +26,6 @@ std::shared_ptr<Sequential> compiled_network() {
   model->compile({{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{"mae"}}});
   return model;
 }
-
-Tensor data(int64_t n, int64_t width) { return SeedGenerator(5).normal({n, width}); }
 
 std::string joined(const std::vector<std::string>& lines) { return join(lines, "\n"); }
 

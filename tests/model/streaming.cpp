@@ -12,9 +12,11 @@
 
 #include "array_files.h"
 #include "crescent/crescent.h"
+#include "small_model.h"
 
 using namespace crescent;
 using Catch::Contains;
+using small::boxed;
 
 namespace {
 
@@ -30,7 +32,7 @@ class Scratch {
   std::string path;
 };
 
-Tensor numbers(int64_t n) {
+Tensor whole_numbers(int64_t n) {
   std::vector<int64_t> values(static_cast<size_t>(n));
   std::iota(values.begin(), values.end(), 0);
   return Tensor::from(values, {n});
@@ -50,9 +52,7 @@ void write_idx(const std::string& path, const Tensor& values) {
   for (double value : values.to_vector()) file << reversed(static_cast<float>(value));
 }
 
-Value boxed(const Tensor& t) { return std::make_shared<BoxedTensor>(t); }
-
-std::shared_ptr<Sequential> small_model() {
+std::shared_ptr<Sequential> compiled_model() {
   set_random_seed(3);
   auto model = Sequential::make(
       {make<Layer>("Dense", {{"units", 8}, {"activation", "tanh"}, {"input_shape", List{3}}}),
@@ -114,8 +114,8 @@ TEST_CASE("training from files gives the numbers of training from memory") {
                        {"verbose", 0},
                        {"shuffle", shuffle},
                        {"validation_split", 0.2}};
-    auto from_memory = small_model(), from_files = small_model(), from_both = small_model(),
-         from_swapped = small_model();
+    auto from_memory = compiled_model(), from_files = compiled_model(),
+         from_both = compiled_model(), from_swapped = compiled_model();
     from_memory->fit({x}, {y}, options);
     from_files->fit({open_npy(x_file.path)}, {open_npy(y_file.path)}, options);
     from_both->fit({x}, {open_npy(y_file.path)}, options);
@@ -134,7 +134,7 @@ TEST_CASE("training from files gives the numbers of training from memory") {
 TEST_CASE(
     "an epoch of shuffled files has every sample once, in a new order that the seed decides") {
   constexpr int64_t kSamples = 3001;
-  const Tensor in_memory = numbers(kSamples);
+  const Tensor in_memory = whole_numbers(kSamples);
   const Scratch file(in_memory), wide_file;
   {  // 47 MiB, more than two windows, that take no room on the disk
     const Scratch small(Tensor({1, 16384}, DType::uint8));
@@ -170,7 +170,7 @@ TEST_CASE("what cannot be read ends the run with its reason; the model stays") {
   const Scratch file(x);
   const Tensor in_file = open_npy(file.path);
   std::filesystem::resize_file(file.path, 20000);
-  auto model = small_model();
+  auto model = compiled_model();
   CHECK_THROWS_WITH(model->fit({in_file}, {Tensor({4000, 1}, DType::float32)},
                                {{"verbose", 0}, {"shuffle", false}}),
                     Contains(file.path) && Contains("ends at offset 20000"));
@@ -205,7 +205,7 @@ TEST_CASE(
   };
   const Scratch file(x);
   const Tensor in_file = open_npy(file.path);
-  auto model = small_model();
+  auto model = compiled_model();
   CHECK_THROWS_WITH(model->fit({in_file}, {Tensor({4000, 1}, DType::float32)},
                                {{"verbose", 0},
                                 {"batch_size", 4000},
@@ -279,7 +279,7 @@ TEST_CASE("steps go on over the end of a file; a run that stops early leaves no 
     return std::distance(std::filesystem::directory_iterator("/proc/self/task"),
                          std::filesystem::directory_iterator());
   };
-  auto model = small_model();
+  auto model = compiled_model();
   const Dict options{{"batch_size", 8},
                      {"steps_per_epoch", 5},
                      {"epochs", 4},
@@ -303,7 +303,7 @@ TEST_CASE("class weights of targets in a file") {
   const Tensor x = SeedGenerator(5).normal({32, 3}),
                y = ops::cast(ops::greater(ops::sum(x, {1}, true), Tensor(0.0)), DType::float32);
   const Scratch y_file(y);
-  auto in_memory = small_model(), in_file = small_model();
+  auto in_memory = compiled_model(), in_file = compiled_model();
   const Dict options{
       {"verbose", 0}, {"shuffle", false}, {"class_weight", Dict{{"0", 1.0}, {"1", 3.0}}}};
   CHECK(in_file->fit({x}, {open_npy(y_file.path)}, options)->at("loss") ==

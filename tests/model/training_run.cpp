@@ -13,9 +13,11 @@
 
 #include "array_files.h"
 #include "crescent/crescent.h"
+#include "small_model.h"
 
 using namespace crescent;
 using Catch::Contains;
+using small::boxed;
 
 namespace {
 
@@ -25,8 +27,6 @@ struct Scratch {
   ~Scratch() { std::remove(path.c_str()); }
   std::string path;
 };
-
-Value boxed(const Tensor& t) { return std::make_shared<BoxedTensor>(t); }
 
 const Tensor& inputs() {
   static const Tensor x = SeedGenerator(5).normal({46, 4});

@@ -1,23 +1,18 @@
 // Operations: rows that anybody may register, and calls on symbols, which are layers of a graph.
 #include <catch2/catch.hpp>
 
-#include "crescent/crescent.h"
+#include "call.h"
 
 using namespace crescent;
+using namespace crescent::operations_test;
 using Catch::Contains;
 
 namespace {
 
 Tensor softcap(const Tensor& x, double limit) { return ops::tanh(x / limit) * limit; }
 
-Value boxed(const Tensor& x) { return Codec<Tensor>::encode(x); }
-Value boxed(const Symbol& x) { return Value(std::make_shared<BoxedSymbol>(x)); }
 Symbol symbol_in(const Value& value) { return value.object_as<BoxedSymbol>()->symbol; }
 Tensor tensor_in(const Value& value) { return Codec<Tensor>::decode(value); }
-
-Value call(const char* name, const Dict& arguments) {
-  return (*get<Operation>(Value(name)))(arguments);
-}
 
 const Operation& softcap_operation() {
   static const auto operation = [] {

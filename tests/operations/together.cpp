@@ -2,9 +2,10 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
-#include "crescent/crescent.h"
+#include "call.h"
 
 using namespace crescent;
+using namespace crescent::operations_test;
 
 namespace {
 
@@ -48,12 +49,6 @@ void add_rows() {
   }();
   static_cast<void>(once);
   calls = 0;
-}
-
-Value boxed(const Tensor& x) { return Codec<Tensor>::encode(x); }
-
-Value call(const char* name, const Dict& arguments) {
-  return (*get<Operation>(Value(name)))(arguments);
 }
 
 double first(const Value& result) { return Codec<Tensor>::decode(result).to_vector().front(); }

@@ -9,7 +9,7 @@ using Catch::Contains;
 
 namespace {
 
-const std::vector<float> kTruth{1, 0, 1, 1, 0, 0, 1, 0};
+const std::vector<float> kAnswers{1, 0, 1, 1, 0, 0, 1, 0};
 const std::vector<float> kScores{0.9f, 0.4f, 0.35f, 0.8f, 0.6f, 0.1f, 0.55f, 0.7f};
 const std::vector<float> kWeights{1, 2, 1, 0.5f, 1, 3, 2, 1};
 
@@ -22,7 +22,7 @@ Tensor part(const std::vector<float>& values, size_t first, size_t count) {
 /// In two batches of unequal size.
 Tensor after_updates(Metric& metric, bool weighted) {
   for (const auto& [first, count] : {std::pair<size_t, size_t>{0, 5}, {5, 3}})
-    metric.update_state(part(kTruth, first, count), part(kScores, first, count),
+    metric.update_state(part(kAnswers, first, count), part(kScores, first, count),
                         weighted ? part(kWeights, first, count) : Tensor());
   return metric.result();
 }
@@ -32,10 +32,10 @@ struct Counts {
 };
 Counts counts_at(double threshold, bool weighted) {
   Counts c;
-  for (size_t i = 0; i < kTruth.size(); ++i) {
+  for (size_t i = 0; i < kAnswers.size(); ++i) {
     const double w = weighted ? kWeights[i] : 1;
     double& place =
-        kScores[i] > threshold ? (kTruth[i] > 0 ? c.tp : c.fp) : (kTruth[i] > 0 ? c.fn : c.tn);
+        kScores[i] > threshold ? (kAnswers[i] > 0 ? c.tp : c.fp) : (kAnswers[i] > 0 ? c.fn : c.tn);
     place += w;
   }
   return c;
@@ -232,9 +232,9 @@ TEST_CASE("overlap of classes") {
   CHECK(value("OneHotIoU", {{"num_classes", 3}, {"target_class_ids", List{1}}}, hot, scores) ==
         Approx(overlap(1)));
   const Counts c = counts_at(0.5, false);
-  CHECK(value("BinaryIoU", {{"target_class_ids", List{1}}}, Tensor::from(kTruth, {8}),
+  CHECK(value("BinaryIoU", {{"target_class_ids", List{1}}}, Tensor::from(kAnswers, {8}),
               Tensor::from(kScores, {8})) == Approx(c.tp / (c.tp + c.fp + c.fn)));
-  CHECK(value("BinaryIoU", {}, Tensor::from(kTruth, {8}), Tensor::from(kScores, {8})) ==
+  CHECK(value("BinaryIoU", {}, Tensor::from(kAnswers, {8}), Tensor::from(kScores, {8})) ==
         Approx((c.tp / (c.tp + c.fp + c.fn) + c.tn / (c.tn + c.fp + c.fn)) / 2));
   CHECK_THROWS_WITH(make<Metric>("IoU", {{"num_classes", 3}, {"target_class_ids", List{3}}}),
                     Contains("Target class id 3 is out of range, which is [0, 3)."));

@@ -68,13 +68,13 @@ Numbers orthogonal(Numbers x, size_t rows, size_t columns) {
   return x;
 }
 
-struct Row {
+struct OptimizerRow {
   const char* name;
   Dict options;
   Rule rule;
 };
 
-const Row kRows[] = {
+const OptimizerRow kOptimizers[] = {
     {"SGD",
      {{"learning_rate", 0.1}, {"momentum", 0.9}, {"nesterov", true}},
      [](Numbers& w, const Numbers& g, State& s, double, size_t) {
@@ -260,7 +260,7 @@ Variable weight(const Tensor& initial, const char* path) {
 }  // namespace
 
 TEST_CASE("optimizers follow their rules, eager and compiled") {
-  for (const Row& row : kRows)
+  for (const OptimizerRow& row : kOptimizers)
     for (const bool compiled : {false, true}) {
       INFO(row.name << (compiled ? " compiled" : ""));
       const auto optimizer = make<Optimizer>(row.name, row.options);
@@ -290,7 +290,7 @@ TEST_CASE("optimizers follow their rules, eager and compiled") {
 TEST_CASE("every optimizer has a rule here") {
   std::vector<std::string> tested{"LossScaleOptimizer", "MultiOptimizer",
                                   "OptimizerMap"};  // no rules
-  for (const Row& row : kRows) tested.push_back(row.name);
+  for (const OptimizerRow& row : kOptimizers) tested.push_back(row.name);
   for (const std::string& name : registry().names("optimizer"))
     CHECK(std::count(tested.begin(), tested.end(), name) == 1);
 }

@@ -11,13 +11,10 @@
 namespace crescent::keras {
 namespace {
 
+using hdf5::configured;
 using hdf5::contains;
 using hdf5::layer;
 using hdf5::Scratch;
-
-Dict configured(const std::string& name, const Dict& config) {
-  return {{"class_name", name}, {"config", config}};
-}
 
 ModelPtr on_input(const Shape& shape, const LayerPtr& layer) {
   return Sequential::make(

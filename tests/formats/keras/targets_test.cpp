@@ -11,14 +11,11 @@
 namespace crescent::keras {
 namespace {
 
+using hdf5::configured;
 using hdf5::contains;
 using hdf5::failure;
 using hdf5::layer;
 using hdf5::Scratch;
-
-Dict configured(const std::string& name, const Dict& config) {
-  return {{"class_name", name}, {"config", config}};
-}
 
 ModelPtr one_layer(const std::string& name, Dict options) {
   return Sequential::make(

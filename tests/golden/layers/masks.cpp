@@ -12,7 +12,7 @@ using namespace crescent::golden;
 namespace {
 
 /// Classes that are not there yet; Lambda is a class of Lua.
-const std::set<std::string> kMissing = {"Lambda"};
+const std::set<std::string> kMissingMasks = {"Lambda"};
 
 Dict object(const char* name, const Dict& config) {
   return {{"class_name", name}, {"config", config}};
@@ -154,7 +154,7 @@ TEST_CASE("layers make of a mask what they make of it in Keras") {
   std::ifstream file(path);
   const Value recorded = parse_json(std::string(std::istreambuf_iterator<char>(file), {}));
   const Tensor mask = mask_tensor(recorded.as_dict().at("mask"));
-  Tally tally(kMissing);
+  Tally tally(kMissingMasks);
   for (const auto& [name, value] : recorded.as_dict().at("layers").as_dict()) {
     INFO(name);
     const std::string class_name = name.substr(0, name.find('('));
