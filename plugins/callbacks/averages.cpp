@@ -1,6 +1,4 @@
 // SwapEMAWeights: evaluates and predicts with the moving average of the weights.
-#include <algorithm>
-
 #include "callbacks.h"
 #include "crescent/model.h"
 
@@ -32,27 +30,12 @@ class SwapEMAWeights final : public Callback {
   void on_predict_end(const Logs&) override { use_averages(false); }
 
  private:
-  Variables averages() const {
-    const auto optimizer = model_->optimizer();
-    Variables averages = optimizer ? optimizer->slot("average") : Variables();
-    if (averages.empty())
-      fail("SwapEMAWeights must be used when `use_ema=True` is set on the optimizer.");
-    return averages;
-  }
-  /// Each weight with its average: the slot of that name, whose path begins with the weight's. Of
-  /// several with one path (cells of two layers) the averages come in the order of the weights.
+  /// Each weight of the model with its average.
   std::vector<std::pair<Variable, Variable>> pairs() const {
-    Variables left = model_->trainable_weights();
-    std::vector<std::pair<Variable, Variable>> pairs;
-    for (const Variable& average : averages()) {
-      const auto weight = std::find_if(left.begin(), left.end(), [&](const Variable& v) {
-        return average.path() == v.path() + "/average";
-      });
-      if (weight == left.end()) continue;
-      pairs.emplace_back(*weight, average);
-      left.erase(weight);
-    }
-    return pairs;
+    const auto optimizer = model_->optimizer();
+    if (!optimizer || optimizer->averages().empty())
+      fail("SwapEMAWeights must be used when `use_ema=True` is set on the optimizer.");
+    return optimizer->averages();
   }
   void use_averages(bool on) {
     if (on == swapped_) return;

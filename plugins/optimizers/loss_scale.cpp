@@ -75,6 +75,9 @@ class LossScaleOptimizer final : public Optimizer {
   Variable learning_rate() const override { return inner().learning_rate(); }
   void set_learning_rate(double rate) override { inner().set_learning_rate(rate); }
   Variables slot(std::string_view name) const override { return inner().slot(name); }
+  std::vector<std::pair<Variable, Variable>> averages() const override {
+    return inner().averages();
+  }
   std::vector<std::string> slot_names() const override { return inner().slot_names(); }
   /// The inner optimizer's, then the counter of finite steps and the scale.
   Variables state() const override {

@@ -118,6 +118,12 @@ class MultiOptimizer final : public Optimizer {
       for (const Variable& v : optimizer->slot(name)) found.push_back(v);
     return found;
   }
+  std::vector<std::pair<Variable, Variable>> averages() const override {
+    std::vector<std::pair<Variable, Variable>> all;
+    for (const OptimizerPtr& optimizer : inner_)
+      for (const auto& pair : optimizer->averages()) all.push_back(pair);
+    return all;
+  }
   /// iterations, a rate of 0, then what each optimizer has.
   Variables state() const override {
     Variables state{iterations(), Optimizer::learning_rate()};

@@ -202,6 +202,8 @@ class CRESCENT_API Optimizer : public Configurable {
   /// Slot variables of one kind, in order of the trained variables: slot("momentum").
   virtual Variables slot(std::string_view name) const;
   virtual std::vector<std::string> slot_names() const;  ///< of all kinds of slots
+  /// Each variable with its moving average, in order of training; none without use_ema.
+  virtual std::vector<std::pair<Variable, Variable>> averages() const;
   /// iterations, learning_rate, then per variable its slots (Keras 3's order).
   virtual Variables state() const;
   const std::string& name() const { return name_; }

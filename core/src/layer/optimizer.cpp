@@ -180,6 +180,14 @@ Variables Optimizer::slot(std::string_view name) const {
   return found;
 }
 
+std::vector<std::pair<Variable, Variable>> Optimizer::averages() const {
+  std::vector<std::pair<Variable, Variable>> pairs;
+  for (size_t i = 0; i < slot_variables_.size(); ++i)
+    for (const Variable& v : slot_variables_[i])
+      if (v.name() == kAverage) pairs.emplace_back(variables_[i], v);
+  return pairs;
+}
+
 Variables Optimizer::state() const {
   Variables state{iterations_, learning_rate()};
   for (const char* shared : {kAverage, kAccumulator})

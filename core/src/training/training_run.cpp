@@ -196,16 +196,8 @@ void TrainingRun::State::end_whole() {
 
 void TrainingRun::State::take_averages() const {
   if (!compiled.optimizer || options.epochs == 0) return;
-  Variables left =
-      compiled.trained;  // in the averages' order; cells of two layers may share a path
-  for (const Variable& average : compiled.optimizer->slot("average")) {
-    const auto weight = std::find_if(left.begin(), left.end(), [&](const Variable& v) {
-      return average.path() == v.path() + "/average";
-    });
-    if (weight == left.end()) continue;
-    weight->assign(average.value().clone());
-    left.erase(weight);
-  }
+  for (const auto& [weight, average] : compiled.optimizer->averages())
+    weight.assign(average.value().clone());
 }
 
 void TrainingRun::State::end() {

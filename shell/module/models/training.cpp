@@ -52,15 +52,10 @@ void set_weights(Optimizer& optimizer, Any weights) {
 }
 
 /// Averages become the weights: at the end of a training that kept them.
-void finalize_variable_values(Optimizer& optimizer, Variables variables) {
-  for (const Variable& average : optimizer.slot("average")) {
-    const auto own = std::find_if(variables.begin(), variables.end(), [&](const Variable& v) {
-      return average.path() == v.path() + "/average";
-    });
-    if (own == variables.end()) continue;
-    own->assign(average.value());
-    variables.erase(own);  // cells of two layers may share a path: the next average is the other's
-  }
+void finalize_variable_values(Optimizer& optimizer, const Variables& variables) {
+  for (const auto& [weight, average] : optimizer.averages())
+    if (std::find(variables.begin(), variables.end(), weight) != variables.end())
+      weight.assign(average.value());
 }
 
 void add_optimizer(ObjectTypes& types, const Type& object) {
