@@ -126,4 +126,18 @@ local sum
 local tape = cr.GradientTape(function() sum = ops.sum(ops.clip(v, -0.5, 1)) end)
 local inside = ops.logical_and(ops.greater(x, -0.5), ops.less(x, 1)):cast "float32"
 expect_equal(tape:gradient(sum, { v })[1], inside, "gradient of clip")
+
+-- distances in tiles and panels that are not full, and of what is near far from zero
+for _, dtype in ipairs { "float32", "float64" } do
+  for _, size in ipairs { { 1, 1, 3 }, { 20, 33, 300 }, { 65, 130, 17 }, { 12, 16, 700 } } do
+    local rows = ops.cast(cr.random.normal { size[1], size[3] }, dtype)
+    local others = ops.cast(cr.random.normal { size[2], size[3] }, dtype)
+    local apart = ops.expand_dims(rows, 1) - ops.expand_dims(others, 0)
+    local want = ops.sqrt(ops.sum(ops.square(apart), -1))
+    assert(ops.max(ops.abs(ops.cdist(rows, others) / want - 1)):item() < 1e-6)
+    expect_equal(ops.cdist(rows:slice(1, 1), others), ops.cdist(rows, others):slice(1, 1), "a row")
+  end
+end
+local near = ops.full({ 40, 64 }, 1000)
+check.near(ops.cdist(near, near + 0.5), ops.full({ 40, 40 }, 4))
 print "ok large_tensors"
