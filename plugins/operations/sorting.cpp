@@ -227,7 +227,7 @@ Value unique(const Tensor& given, bool /*sorted: they always are*/, bool return_
 }  // namespace
 
 void add_sorting(Registry& registry) {
-  add_places_kernel(registry);
+  add_places_kernels(registry);
   add_tally_kernel(registry);
   Operations(registry, "keras.src.ops.math")
       .add("TopK", "top_k(x, k, sorted=True)", &top_k, "The k largest of the last axis, and where.")

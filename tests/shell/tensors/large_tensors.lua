@@ -140,4 +140,26 @@ for _, dtype in ipairs { "float32", "float64" } do
 end
 local near = ops.full({ 40, 64 }, 1000)
 check.near(ops.cdist(near, near + 0.5), ops.full({ 40, 40 }, 4))
+
+-- sets of few numbers, of many close together and of many far apart
+for _, dtype in ipairs { "float32", "float64", "bfloat16", "int32", "int64", "int16", "uint8" } do
+  for _, count in ipairs { 1, 8, 33, 500 } do
+    for _, high in ipairs { 100, 1000000 } do
+      if high == 100 or not dtype:find "16" and dtype ~= "uint8" then
+        local x = cr.random.uniform({ 7, 300 }, 0, high):cast(dtype)
+        local set = ops.concatenate { cr.random.uniform({ count }, 0, high):cast(dtype),
+          x:reshape { -1 }:slice(1, 50) }
+        local want = ops.any(ops.equal(ops.expand_dims(x, -1), set), -1)
+        local what = count .. " of " .. dtype .. " below " .. high
+        expect_equal(ops.isin(x, set), want, what)
+        expect_equal(ops.isin(x, set, { invert = true }), ops.logical_not(want), what)
+      end
+    end
+  end
+end
+local odd = t { nan, -0.0, 0, math.huge, 5.5 }
+local spread = ops.concatenate { t { nan, 0, math.huge }, cr.random.normal { 100 } }
+check.same(ops.isin(odd, spread):totable(), { false, true, true, true, false })
+assert(not ops.any(ops.isin(odd, ops.full({ 100 }, nan))):item())
+assert(not ops.any(ops.isin(odd, ops.zeros { 0 })):item())
 print "ok large_tensors"
