@@ -177,6 +177,9 @@ std::vector<Case> operation_cases() {
   add("roll", plain("roll", {{"shift", List{2, -1}}, {"axis", List{1, 2}}}), {{{2, 3, 4}}}, true,
       Dtypes::numbers);
   add("roll flat", plain("roll", {{"shift", 4}}), {{{2, 3}}}, true, Dtypes::numbers);
+  add("rot90", plain("rot90"), {{{3, 4}}}, true, Dtypes::numbers);
+  add("rot90 back", plain("rot90", {{"k", 3}, {"axes", List{1, 2}}}), {{{2, 3, 4}}}, true,
+      Dtypes::numbers);
   add("sort", plain("sort", {{"axis", 1}}), {{{4, 3}}});
   add("quantile", plain("quantile", {{"q", 0.3}, {"axis", 1}}), {{{3, 6}}});
   return cases;

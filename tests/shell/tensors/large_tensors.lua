@@ -162,4 +162,21 @@ local spread = ops.concatenate { t { nan, 0, math.huge }, cr.random.normal { 100
 check.same(ops.isin(odd, spread):totable(), { false, true, true, true, false })
 assert(not ops.any(ops.isin(odd, ops.full({ 100 }, nan))):item())
 assert(not ops.any(ops.isin(odd, ops.zeros { 0 })):item())
+
+-- quarter turns, in tiles that are full and not, and of planes within arrays
+for _, dtype in ipairs { "float32", "float64", "float16", "uint8" } do
+  for _, shape in ipairs { { 3, 5 }, { 70, 100 }, { 33, 16, 2 }, { 2, 40, 3, 50 } } do
+    local x = cr.random.uniform(shape, 0, 200):cast(dtype)
+    for _, axes in ipairs { { 0, 1 }, { 1, 0 }, { #shape - 1, 0 }, { 1, -1 } } do
+      local a, b = axes[1] % #shape, axes[2] % #shape
+      if a ~= b then
+        local what = table.concat({ "turn", dtype, #shape, a, b }, " ")
+        local once = ops.rot90(x, 1, axes)
+        expect_equal(once, ops.swapaxes(ops.flip(x, b), a, b), what)
+        expect_equal(ops.rot90(x, 3, axes), ops.flip(ops.swapaxes(x, a, b), b), what)
+        expect_equal(ops.rot90(once, -1, axes), x, what)
+      end
+    end
+  end
+end
 print "ok large_tensors"
