@@ -179,4 +179,21 @@ for _, dtype in ipairs { "float32", "float64", "float16", "uint8" } do
     end
   end
 end
+
+-- images of any number of channels are resized as each channel is
+for _, dtype in ipairs { "float32", "float64" } do
+  for _, channels in ipairs { 2, 3, 8, 20, 75 } do
+    local x = cr.random.normal({ 2, 5, 7, channels }):cast(dtype)
+    for _, way in ipairs { "bilinear", "bicubic", "bilinear_keras2" } do
+      for _, smoothed in ipairs { false, true } do
+        local options = { interpolation = way, antialias = smoothed }
+        local parts = {}
+        for c = 1, channels do
+          parts[c] = ops.image.resize(ops.slice_axis(x, 3, c - 1, c), { 9, 3 }, options)
+        end
+        expect_equal(ops.image.resize(x, { 9, 3 }, options), ops.concatenate(parts, 3), way)
+      end
+    end
+  end
+end
 print "ok large_tensors"
