@@ -196,4 +196,27 @@ for _, dtype in ipairs { "float32", "float64" } do
     end
   end
 end
+local between = { interpolation = "bilinear_keras2" }
+check.same(ops.image.resize(t { { { 0 } }, { { 4 } } }, { 4, 1 }, between):reshape({ 4 }):totable(),
+  { 0, 2, 4, 4 })
+
+-- columns of patches are patches in another order, and come back as often as they overlap
+for _, dtype in ipairs { "float32", "float64", "uint8" } do
+  local x = cr.random.uniform({ 2, 3, 40, 51 }, 0, 200):cast(dtype)
+  for _, size in ipairs { { 3, 2 }, { 8, 8 } } do
+    for _, stride in ipairs { 1, 3, 8 } do
+      local patches = ops.image.extract_patches(ops.transpose(x, { 0, 2, 3, 1 }), size,
+        { strides = stride, padding = "valid" })
+      local count = patches.shape[2] * patches.shape[3]
+      local want = ops.transpose(patches:reshape { 2, count, size[1] * size[2], 3 }, { 0, 3, 2, 1 })
+      local columns = ops.unfold(x, size, { stride = stride })
+      expect_equal(columns, want:reshape { 2, 3 * size[1] * size[2], count }, "unfold")
+      if dtype ~= "uint8" then
+        local back = ops.fold(columns, { 40, 51 }, size, { stride = stride })
+        local times = ops.fold(ops.ones_like(columns), { 40, 51 }, size, { stride = stride })
+        check.near(ops.max(ops.abs(back - x * times)):item(), 0, 0.1)
+      end
+    end
+  end
+end
 print "ok large_tensors"
