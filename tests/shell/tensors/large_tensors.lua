@@ -219,4 +219,17 @@ for _, dtype in ipairs { "float32", "float64", "uint8" } do
     end
   end
 end
+
+-- different numbers of a small range, of a large one, and fractions
+for _, dtype in ipairs { "int32", "int64", "int16", "int8", "uint8", "float32" } do
+  for _, high in ipairs { 50, dtype:find "8" and 60 or 30000 } do
+    local x = ops.cast(cr.random.uniform({ 40, 30 }, dtype == "uint8" and 0 or -high, high), dtype)
+    local different, places = ops.unique(x, { return_inverse = true })
+    expect_equal(ops.unique(x), different, "unique of " .. dtype)
+    expect_equal(ops.take(different, places, 0), x, "inverse of " .. dtype)
+    assert(ops.all(ops.greater(different:slice(2, -1), different:slice(1, -2))):item())
+    local some = ops.unique(x, { size = 3 })
+    expect_equal(some, different:slice(1, 3), "three of " .. dtype)
+  end
+end
 print "ok large_tensors"
