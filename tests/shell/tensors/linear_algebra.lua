@@ -56,6 +56,30 @@ for _, n in ipairs { 1, 3, 23, 24, 60 } do
   end
 end
 
+-- large float32 systems are solved in float32
+for _, batch in ipairs { {}, { 2 } } do
+  local n, shape = 150, { table.unpack(batch) }
+  shape[#shape + 1], shape[#shape + 2] = n, n
+  local x = cr.random.normal(shape)
+  local a = ops.matmul(x, transposed(x)) / n + ops.eye(n)
+  local b = ops.slice_axis(x, -1, 0, 7)
+  local function solved(f, dtype)
+    local v, w = cr.Variable(a:cast(dtype)), cr.Variable(b:cast(dtype))
+    local y
+    local tape = cr.GradientTape(function() y = ops.sum(ops.square(f(v, w))) end)
+    return f(v, w), table.unpack(tape:gradient(y, { v, w }))
+  end
+  local function by_inverse(v, w) return ops.matmul(ops.inv(v), w) end
+  for name, f in pairs { solve = ops.solve, inv = by_inverse } do
+    local wide = { solved(f, "float64") }
+    for i, narrow in ipairs { solved(f, "float32") } do
+      check.same(narrow.dtype, "float32")
+      local apart = ops.max(ops.abs(narrow - wide[i])):item() / ops.max(ops.abs(wide[i])):item()
+      assert(apart < 1e-5, name .. ": " .. apart)
+    end
+  end
+end
+
 -- many rows of few columns take no more room than they need
 local tall = cr.random.normal { 60000, 3 }:cast "float64"
 local q, r = ops.qr(tall)
