@@ -32,22 +32,11 @@ Tensor allclose(const Operand& a, const Operand& b, double rtol, double atol, bo
   return ops::all(isclose(a, b, rtol, atol, equal_nan));
 }
 
-/// Looks for the place of each in the sorted numbers: NaN is nowhere.
-Tensor is_among_many(const Tensor& values, const Tensor& numbers, bool invert) {
-  const Tensor set = at_least_int32(numbers), x = ops::cast(values, set.dtype());
-  const int64_t n = set.dim(0);
-  const Tensor sorted = ops::top_k(set, n)[0], ascending = ops::flip(sorted, {0});
-  const Tensor place = ops::minimum(places_in(ascending, x, false), n - 1);
-  const Tensor nearest = ops::take(ascending, place, 0);
-  return invert ? ops::not_equal(nearest, x) : ops::equal(nearest, x);
-}
-
 Tensor isin(const Tensor& x, const Tensor& among, bool /*assume_unique*/, bool invert) {
   auto [values, set] = promoted(x, among);
   const Tensor each = ops::reshape(set, {-1});
-  constexpr int64_t kFew = 16;  // that are compared faster than sorted
-  const bool ordered = values.dtype() != DType::string && values.dtype() != DType::complex64;
-  if (ordered && each.dim(0) > kFew) return is_among_many(values, each, invert);
+  const bool plain = values.dtype() != DType::string && values.dtype() != DType::complex64;
+  if (plain) return is_among(values, each, invert);
   const Tensor found = ops::any(ops::equal(ops::expand_dims(values, -1), each), {-1});
   return invert ? ops::logical_not(found) : found;
 }

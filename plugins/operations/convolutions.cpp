@@ -151,15 +151,11 @@ Tensor unfold(const Tensor& x, const Sizes& size, const Sizes& dilation, const S
     fail("unfold: expected (batch, channels, height, width), got shape ", x.shape());
   const Sizes window = for_each_axis("kernel_size", size, 2),
               border = for_each_axis("padding", padding, 2);
-  const Tensor images =
-      ops::pad(channels_last(x), {0, border[0], border[1], 0}, {0, border[0], border[1], 0});
-  const Tensor each = patches_of(
-      images, {window, for_each_axis("stride", stride, 2), for_each_axis("dilation", dilation, 2)});
-  // (batch, rows, columns, size, channels) -> (batch, channels, size, rows, columns)
-  const int64_t channels = x.dim(1), area = window[0] * window[1],
-                places = each.dim(1) * each.dim(2);
-  const Tensor apart = ops::reshape(each, {-1, places, area, channels});
-  return ops::reshape(ops::transpose(apart, {0, 3, 2, 1}), {-1, channels * area, places});
+  const bool framed = border != Sizes{0, 0};
+  const Sizes frame{0, 0, border[0], border[1]};
+  return columns_of(
+      framed ? ops::pad(x, frame, frame) : x,
+      {window, for_each_axis("stride", stride, 2), for_each_axis("dilation", dilation, 2)});
 }
 
 /// The other way round: where patches overlap they are added.
@@ -184,13 +180,8 @@ Tensor fold(const Tensor& x, const Sizes& output, const Sizes& size, const Sizes
   if (channels * area != x.dim(1) || places[0] * places[1] != x.dim(2))
     fail("fold: shape ", x.shape(), " does not give ", Value(output), " with a kernel of ",
          Value(window));
-  const Tensor each =
-      ops::transpose(ops::reshape(x, {-1, channels, area, places[0], places[1]}), {0, 3, 4, 2, 1});
-  const Tensor images =
-      sum_of_patches(ops::reshape(each, {-1, places[0], places[1], area * channels}),
-                     {window, step, wide}, padded);
-  return channels_second(
-      ops::slice(images, {0, border[0], border[1], 0}, {-1, output[0], output[1], channels}));
+  return ops::slice(sum_of_columns(x, {window, step, wide}, padded), {0, 0, border[0], border[1]},
+                    {-1, channels, output[0], output[1]});
 }
 
 Tensor depth_to_space(const Tensor& x, int64_t n, const Format& format) {

@@ -60,14 +60,14 @@ Tensor irfft(const Tensors& x, std::optional<int64_t> fft_length) {
   const int64_t n = fft_length.value_or(2 * (re.dim(-1) - 1)), half = n / 2 + 1;
   if (n < 1) fail("irfft: expected a length of at least 1, got ", n);
   const Tensor front_re = of_length(re, half), front_im = of_length(im, half);
+  if (n % 2 == 0) return real_of_fourier(front_re, front_im);
   // What belongs to frequency -k is the conjugate of that of k.
   std::vector<int32_t> places;
   std::vector<float> signs;
   for (int64_t k = 0; k < n; ++k) {
     const bool mirrored = k >= half;
     places.push_back(static_cast<int32_t>(mirrored ? n - k : k));
-    // The imaginary parts of the first and of the middle of an even number do not count.
-    signs.push_back(k == 0 || 2 * k == n ? 0.0f : mirrored ? -1.0f : 1.0f);
+    signs.push_back(k == 0 ? 0.0f : mirrored ? -1.0f : 1.0f);  // the first is real
   }
   const Tensor at = Tensor::from(places, {n});
   const Tensor sign = ops::cast(Tensor::from(signs, {n}), re.dtype());

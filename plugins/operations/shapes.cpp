@@ -199,9 +199,7 @@ Tensor rot90(const Tensor& x, int64_t k, const std::vector<int>& axes) {
   const int64_t turns = ((k % 4) + 4) % 4;
   if (turns == 0) return x;
   if (turns == 2) return ops::flip(x, plane);
-  const Tensor turned = turns == 1 ? ops::flip(x, {plane[1]}) : x;
-  const Tensor swapped = ops::swap_axes(turned, plane[0], plane[1]);
-  return turns == 1 ? swapped : ops::flip(swapped, {plane[1]});
+  return turns == 1 ? turned(x, plane[0], plane[1]) : turned(x, plane[1], plane[0]);
 }
 
 /// Sizes before and after each axis: one number, one pair, or a pair an axis.

@@ -158,16 +158,42 @@ Unique unique_in_range(const T* x, size_t count, T low, size_t range, bool inver
   return result;
 }
 
+/// The lowest of whole numbers and how many there are from it to the highest, where that is not
+/// much more than they are.
+template <class T>
+std::optional<std::pair<T, size_t>> small_range(const Tensor& numbers) {
+  const auto count = static_cast<size_t>(numbers.size());
+  if (!std::is_integral_v<T> || count == 0) return std::nullopt;
+  if (std::is_same_v<T, bool>) return std::pair(T(), size_t{2});
+  const auto number = [&](const Tensor& x) { return ops::cast(x, numbers.dtype()).data<T>()[0]; };
+  const T low = number(ops::min(numbers)), high = number(ops::max(numbers));
+  const auto range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
+  if (range >= 4 * count) return std::nullopt;
+  return std::pair(low, static_cast<size_t>(range) + 1);
+}
+
+/// The different numbers in order, where they are of a small range.
+template <class T>
+std::optional<Tensor> different_in_range(const Tensor& numbers) {
+  const auto found = small_range<T>(numbers);
+  if (!found) return std::nullopt;
+  const auto [low, range] = *found;
+  std::vector<uint8_t> marks(range);
+  for (const T x : std::span(numbers.data<T>(), static_cast<size_t>(numbers.size())))
+    marks[static_cast<size_t>(static_cast<int64_t>(x) - static_cast<int64_t>(low))] = 1;
+  Tensor result({static_cast<int64_t>(std::count(marks.begin(), marks.end(), 1))}, numbers.dtype());
+  T* to = result.mutable_data<T>();
+  for (size_t i = 0; i < range; ++i)
+    if (marks[i]) *to++ = static_cast<T>(low + static_cast<T>(i));
+  return result;
+}
+
 template <class T>
 Unique unique_numbers(const Tensor& numbers, bool inverse) {
   const auto count = static_cast<size_t>(numbers.size());
   const T* x = numbers.data<T>();
-  if (std::is_integral_v<T> && count > 0) {
-    const auto [low, high] = std::minmax_element(x, x + count);
-    const auto range = static_cast<uint64_t>(*high) - static_cast<uint64_t>(*low);
-    if (range < 4 * count)
-      return unique_in_range(x, count, *low, static_cast<size_t>(range) + 1, inverse);
-  }
+  if (const auto found = small_range<T>(numbers))
+    return unique_in_range(x, count, found->first, found->second, inverse);
   const Tensor order = argsort(ops::reshape(numbers, {-1}), -1);
   const auto* places = order.data<int32_t>();
   Unique result;
@@ -206,8 +232,13 @@ Value unique(const Tensor& given, bool /*sorted: they always are*/, bool return_
   refuse_recording("unique", given);
   const auto [x, along] = flat_without(given, axis);
   const Tensor rows = ops::swap_axes(x, 0, along);
-  const Unique found = unique_rows(rows, return_inverse);
-  Tensor values = ops::take(rows, int_list(found.first), 0);
+  Unique found;
+  std::optional<Tensor> different;
+  if (!return_index && !return_inverse && !return_counts && rows.rank() == 1 &&
+      is_integer(rows.dtype()))
+    with_type(rows.dtype(), [&]<class T>(T) { different = different_in_range<T>(rows); });
+  if (!different) found = unique_rows(rows, return_inverse);
+  Tensor values = different ? *different : ops::take(rows, int_list(found.first), 0);
   if (size) {
     const int64_t missing = *size - values.dim(0);
     std::vector<int64_t> before(static_cast<size_t>(values.rank()), 0), after = before;
@@ -227,7 +258,7 @@ Value unique(const Tensor& given, bool /*sorted: they always are*/, bool return_
 }  // namespace
 
 void add_sorting(Registry& registry) {
-  add_places_kernel(registry);
+  add_places_kernels(registry);
   add_tally_kernel(registry);
   Operations(registry, "keras.src.ops.math")
       .add("TopK", "top_k(x, k, sorted=True)", &top_k, "The k largest of the last axis, and where.")

@@ -40,6 +40,10 @@ def updated(x, part):
     return result
 
 
+def channels_last(*shape):
+    return lambda: torch.randn(*shape).contiguous(memory_format=torch.channels_last)
+
+
 def positive():
     return plane().abs()
 
@@ -187,6 +191,19 @@ ROWS = (
     ("hard_silu", 32, F.hardswish, plane),
     ("isclose", 36, torch.isclose, plane, plane),
     ("extract_overlapping", 24, lambda x: F.unfold(x, 3), numbers(4, 3, 128, 128)),
+    ("irfft", 32, torch.fft.irfft, lambda: torch.complex(*torch.randn(2, 4096, 513))),
+    ("unfold", 24, lambda x: F.unfold(x, 8, stride=8), images),
+    ("unfold_overlapping", 24, lambda x: F.unfold(x, 3), numbers(4, 3, 128, 128)),
+    ("isin_few", 2, torch.isin, whole(10000, 524288), whole(10000, 8)),
+    ("isin_fractions", 2, torch.isin, numbers(524288), numbers(1000)),
+    ("unique_inverse", 2, lambda x: torch.unique(x, return_inverse=True),
+     integers(1000, 524288)),
+    ("upsampling", 31, lambda x: F.interpolate(x, scale_factor=2, mode="bilinear"),
+     channels_last(8, 64, 56, 56)),
+    ("resizing", 15, lambda x: F.interpolate(x, (128, 128), mode="bilinear"), images),
+    ("inv_one", 2, torch.linalg.inv, numbers(512, 512)),
+    ("solve_column", 1, torch.linalg.solve, numbers(512, 512), numbers(512, 1)),
+    ("svd_tiny", 1, lambda x: torch.linalg.svd(x, full_matrices=False), numbers(2048, 8, 8)),
 )
 
 

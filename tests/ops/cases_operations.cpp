@@ -129,11 +129,13 @@ std::vector<Case> operation_cases() {
       },
       {{{2, 6}}, {{2, 6}}});
   add("rfft", plain("rfft"), {{{2, 8}}});
-  add("irfft",
-      [](const Tensors& x) {
-        return Tensors(call("irfft", {}, {{"x", Codec<Tensors>::encode(x)}}));
-      },
-      {{{2, 5}}, {{2, 5}}});
+  for (const int length : {7, 8})
+    add("irfft to " + std::to_string(length),
+        [length](const Tensors& x) {
+          return Tensors(
+              call("irfft", {}, {{"x", Codec<Tensors>::encode(x)}, {"fft_length", length}}));
+        },
+        {{{2, 5}}, {{2, 5}}});
   add("segment_max", plain("segment_max", {{"num_segments", 3}}), {{{6, 2}}, indices({6}, 3)});
   add("segment_prod", plain("segment_prod", {{"num_segments", 4}}), {{{6}}, indices({6}, 3)});
   add("erfinv", plain("erfinv"), {unit({3, 4})});
@@ -175,6 +177,9 @@ std::vector<Case> operation_cases() {
   add("roll", plain("roll", {{"shift", List{2, -1}}, {"axis", List{1, 2}}}), {{{2, 3, 4}}}, true,
       Dtypes::numbers);
   add("roll flat", plain("roll", {{"shift", 4}}), {{{2, 3}}}, true, Dtypes::numbers);
+  add("rot90", plain("rot90"), {{{3, 4}}}, true, Dtypes::numbers);
+  add("rot90 back", plain("rot90", {{"k", 3}, {"axes", List{1, 2}}}), {{{2, 3, 4}}}, true,
+      Dtypes::numbers);
   add("sort", plain("sort", {{"axis", 1}}), {{{4, 3}}});
   add("quantile", plain("quantile", {{"q", 0.3}, {"axis", 1}}), {{{3, 6}}});
   return cases;

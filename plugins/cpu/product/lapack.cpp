@@ -1,9 +1,11 @@
-// Systems of equations and eigenvalues of matrices in float64 by LAPACK, for ops of the plugin
-// `operations`: what they compute is said by their names and shapes. Small matrices are left to its
-// own loops, which run on all threads. A row-major matrix is its transpose to Fortran.
+// Systems of equations and eigenvalues of matrices in float64 (and of large ones in float32) by
+// LAPACK, for ops of the plugin `operations`: what they compute is said by their names and shapes.
+// Small matrices are left to its own loops, which run on all threads. A row-major matrix is its
+// transpose to Fortran.
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "product/blas.h"
 #include "product/lapack.h"
@@ -12,8 +14,13 @@ extern "C" {
 void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*,
              const int*, int*, const int*, int*, size_t, size_t);
 void dgetrf_(const int*, const int*, double*, const int*, int*, int*);
-void dgetrs_(const char*, const int*, const int*, const double*, const int*, const int*, double*,
-             const int*, int*, size_t);
+void dtrsm_(const char*, const char*, const char*, const char*, const int*, const int*,
+            const double*, const double*, const int*, double*, const int*, size_t, size_t, size_t,
+            size_t);
+void sgetrf_(const int*, const int*, float*, const int*, int*, int*);
+void strsm_(const char*, const char*, const char*, const char*, const int*, const int*,
+            const float*, const float*, const int*, float*, const int*, size_t, size_t, size_t,
+            size_t);
 void dpotrf_(const char*, const int*, double*, const int*, int*, size_t);
 }
 
@@ -24,7 +31,8 @@ constexpr int64_t kSmall = 24;  ///< rows up to which a call costs more than it 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// to (columns, rows) = from (rows, columns) transposed.
-void transpose(const double* from, int64_t rows, int64_t columns, double* to) {
+template <class T>
+void transpose(const T* from, int64_t rows, int64_t columns, T* to) {
   constexpr int64_t kTile = 16;
   for (int64_t first = 0; first < rows; first += kTile)
     for (int64_t j = 0; j < columns; ++j)
@@ -86,31 +94,51 @@ class EighKernel final : public BatchKernel {
   int work_ = 0, integers_ = 0;
 };
 
-/// (a, b (n, columns)) -> a^-1 b.
+template <class T>
+constexpr auto getrf = [] {
+  if constexpr (std::is_same_v<T, float>)
+    return sgetrf_;
+  else
+    return dgetrf_;
+}();
+template <class T>
+constexpr auto trsm = [] {
+  if constexpr (std::is_same_v<T, float>)
+    return strsm_;
+  else
+    return dtrsm_;
+}();
+
+/// (a, b (n, columns)) -> a^-1 b = x. To Fortran that is x' a' = b', with a' = p l u.
+template <class T>
 class SolveKernel final : public BatchKernel {
  public:
   explicit SolveKernel(const Request& r)
       : BatchKernel(r), columns_(static_cast<int>(r.inputs[1].shape[-1])) {}
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(size() + right()) * sizeof(double) +
-           static_cast<size_t>(n_) * sizeof(int);
+    return static_cast<size_t>(size()) * sizeof(T) + static_cast<size_t>(n_) * sizeof(int);
   }
   double flops() const override {
     return static_cast<double>(count_) * n_ * n_ * (2.0 / 3 * n_ + 2.0 * columns_);
   }
+  bool in_place(int input) const override { return input == 1; }
 
  private:
-  int64_t right() const { return int64_t{n_} * columns_; }
   void run_one(const Arguments& a, int64_t i) const override {
-    auto* matrix = reinterpret_cast<double*>(a.scratch);
-    double *b = matrix + size(), *x = a.out<double>(0) + i * right();
-    int* pivots = reinterpret_cast<int*>(b + right());
-    std::copy_n(a.in<double>(0) + i * size(), size(), matrix);
-    transpose(a.in<double>(1) + i * right(), n_, columns_, b);
+    const int64_t right = int64_t{n_} * columns_;
+    auto* matrix = reinterpret_cast<T*>(a.scratch);
+    int* pivots = reinterpret_cast<int*>(matrix + size());
+    T* x = a.out<T>(0) + i * right;
+    std::copy_n(a.in<T>(0) + i * size(), size(), matrix);
+    if (const T* b = a.in<T>(1) + i * right; b != x) std::copy_n(b, right, x);
     int info = 0;
-    dgetrf_(&n_, &n_, matrix, &n_, pivots, &info);
-    dgetrs_("T", &n_, &columns_, matrix, &n_, pivots, b, &n_, &info, 1);
-    transpose(b, columns_, n_, x);
+    getrf<T>(&n_, &n_, matrix, &n_, pivots, &info);
+    const T one = 1;
+    trsm<T>("R", "U", "N", "N", &columns_, &n_, &one, matrix, &n_, x, &columns_, 1, 1, 1, 1);
+    trsm<T>("R", "L", "N", "U", &columns_, &n_, &one, matrix, &n_, x, &columns_, 1, 1, 1, 1);
+    for (int64_t row = n_ - 1; row >= 0; --row)
+      if (const int64_t other = pivots[row] - 1; other != row)
+        std::swap_ranges(x + row * columns_, x + (row + 1) * columns_, x + other * columns_);
   }
   int columns_;
 };
@@ -161,17 +189,20 @@ class LuKernel final : public BatchKernel {
 
 /// Null for other dtypes and for fewer rows than `least`.
 template <class K>
-std::unique_ptr<Kernel> make_batch(const Request& r, int64_t least) {
+std::unique_ptr<Kernel> make_batch(const Request& r, int64_t least, DType dtype = DType::float64) {
   for (const TensorSpec& in : r.inputs)
-    if (in.dtype != DType::float64 || in.shape.rank() < 2 || !fits_blas(in.shape[-1]))
-      return nullptr;
+    if (in.dtype != dtype || in.shape.rank() < 2 || !fits_blas(in.shape[-1])) return nullptr;
   return r.inputs[0].shape[-1] >= least ? std::make_unique<K>(r) : nullptr;
 }
 
 }  // namespace
 
 std::unique_ptr<Kernel> make_eigh(const Request& r) { return make_batch<EighKernel>(r, 1); }
-std::unique_ptr<Kernel> make_solve(const Request& r) { return make_batch<SolveKernel>(r, kSmall); }
+std::unique_ptr<Kernel> make_solve(const Request& r) {
+  if (r.inputs[0].dtype == DType::float32)
+    return make_batch<SolveKernel<float>>(r, kSmall, DType::float32);
+  return make_batch<SolveKernel<double>>(r, kSmall);
+}
 std::unique_ptr<Kernel> make_cholesky(const Request& r) {
   return make_batch<CholeskyKernel>(r, kSmall);
 }

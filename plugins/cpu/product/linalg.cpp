@@ -91,15 +91,26 @@ std::unique_ptr<Kernel> make_svd(const Request& r) {
   }
 }
 
+/// Several small matrices are left to the plugin that has the op: it decomposes eight at once.
+std::unique_ptr<Kernel> make_batched_svd(const Request& r) {
+  constexpr int64_t kSmall = 32, kSeveral = 4;
+  const Shape& shape = r.inputs[0].shape;
+  const bool several = shape.slice(0, shape.rank() - 2).size() >= kSeveral;
+  return several && std::max(shape[-2], shape[-1]) <= kSmall ? nullptr : make_svd(r);
+}
+
 }  // namespace
 
 std::span<const KernelRow> linalg_kernels() {
-  static constexpr KernelRow kRows[] = {
-      {"qr", make_qr},         {"qr", make_converted<linalg_kernels>},
-      {"svd", make_svd},       {"svd", make_converted<linalg_kernels>},
-      {"svd_batch", make_svd}, {"eigh", make_eigh},
-      {"solve", make_solve},   {"cholesky", make_cholesky},
-      {"lu_factor", make_lu}};
+  static constexpr KernelRow kRows[] = {{"qr", make_qr},
+                                        {"qr", make_converted<linalg_kernels>},
+                                        {"svd", make_svd},
+                                        {"svd", make_converted<linalg_kernels>},
+                                        {"svd_batch", make_batched_svd},
+                                        {"eigh", make_eigh},
+                                        {"solve", make_solve},
+                                        {"cholesky", make_cholesky},
+                                        {"lu_factor", make_lu}};
   return kRows;
 }
 

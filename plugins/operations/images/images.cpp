@@ -67,12 +67,10 @@ Kernel kernel_named(const std::string& name) {
   fail("unknown interpolation '", name, "'", did_you_mean(name, known));
 }
 
-/// (count, to): what the elements at these places count for each result, which is at scale * x +
-/// shift.
-Tensor weights(const Tensor& places, int64_t from, int64_t to, const Tensor& scale,
-               const Tensor& shift, const Kernel& kernel, bool antialias) {
-  const Tensor inverse = ops::reciprocal(scale);
-  const Tensor at = (positions(to, 1, 2, scale.dtype()) + 0.5 - shift) * inverse - 0.5;
+/// (count, to): what the elements at these places count for each result, which is `at` a place
+/// between them. inverse: of the factor by which there are more results than elements.
+Tensor weights(const Tensor& places, const Tensor& at, int64_t from, const Tensor& inverse,
+               const Kernel& kernel, bool antialias) {
   const Tensor width = antialias ? ops::maximum(inverse, 1) : ops::ones_like(inverse);
   const Tensor each = kernel.weight(ops::abs(at - places) / width);
   const Tensor total = ops::sum(each, {0}, true);
@@ -88,28 +86,36 @@ Tensor times_along(const Tensor& x, const Tensor& matrix, int axis) {
   return ops::swap_axes(ops::matmul(moved, ops::cast(matrix, x.dtype())), axis, last);
 }
 
-/// The weights of the few elements around each result.
-Band weights_around(int64_t from, int64_t to, const Kernel& kernel, bool antialias) {
+constexpr const char* kFromBeginnings = "bilinear_keras2";
+
+/// The weights of the few elements around each result. The middles of their cells lie upon each
+/// other, or of kFromBeginnings the beginnings.
+Band weights_around(int64_t from, int64_t to, const std::string& interpolation, bool antialias) {
   const NoTrace values_are_wanted;
   checked_count("resize", to);
+  const bool beginnings = interpolation == kFromBeginnings;
+  const Kernel kernel = kernel_named(beginnings ? "bilinear" : interpolation);
   const double scale = static_cast<double>(to) / static_cast<double>(from);
   const double reach = kernel.radius * (antialias ? std::max(1 / scale, 1.0) : 1.0) + 1;
   const int64_t taps = std::min(from, static_cast<int64_t>(std::ceil(2 * reach)));
   Band band{from, {}, {}};
-  std::vector<double> places;
+  std::vector<double> places, results;
   for (int64_t j = 0; j < to; ++j) {
-    const double at = (static_cast<double>(j) + 0.5) / scale - 0.5;
+    const auto number = static_cast<double>(j);
+    const double at = beginnings ? std::min(number / scale, static_cast<double>(from - 1))
+                                 : (number + 0.5) / scale - 0.5;
     const auto first =
         std::clamp<int64_t>(static_cast<int64_t>(std::ceil(at - reach)), 0, from - taps);
     band.first.push_back(static_cast<int32_t>(first));
+    results.push_back(at);
     for (int64_t t = 0; t < taps; ++t) places.push_back(static_cast<double>(first + t));
   }
-  const Tensor number = Tensor::scalar(scale, DType::float64);
+  const Tensor inverse = Tensor::scalar(1 / scale, DType::float64);
   const Tensor each = ops::transpose(Tensor::from(places, {to, taps}));
-  band.weights =
-      ops::transpose(weights(each, from, to, number, ops::zeros_like(number), kernel, antialias))
-          .to_vector();
-  return band;
+  band.weights = ops::transpose(weights(each, Tensor::from(results, {1, to}), from, inverse, kernel,
+                                        antialias))
+                     .to_vector();
+  return band.trimmed();
 }
 
 Tensor nearest(const Tensor& x, int axis, int64_t to) {
@@ -155,11 +161,10 @@ Tensor resize(const Tensor& x, const Sizes& size, const std::string& interpolati
     if (crop) images = cropped_to_ratio(images, size[0], size[1]);
     if (pad) images = padded_to_ratio(images, size[0], size[1], fill_value);
     if (interpolation == "nearest") return nearest(nearest(images, 1, size[0]), 2, size[1]);
-    const Kernel kernel = kernel_named(interpolation);
     Tensor result = floating(images);
     for (int axis : {1, 2}) {
       const int64_t from = images.dim(axis), to = size[static_cast<size_t>(axis - 1)];
-      result = times_band(result, weights_around(from, to, kernel, antialias), axis);
+      result = times_band(result, weights_around(from, to, interpolation, antialias), axis);
     }
     return as_pixels(result, x.dtype());
   });
@@ -179,11 +184,12 @@ Tensor scale_and_translate(const Tensor& images, const Sizes& shape, const Tenso
       const auto at = static_cast<int64_t>(i);
       return ops::cast(ops::slice_axis(x, 0, at, at + 1), result.dtype());
     };
-    result = times_along(result,
-                         weights(positions(images.dim(axis), 0, 2, result.dtype()),
-                                 images.dim(axis), shape[static_cast<size_t>(axis)], number(scale),
-                                 number(translation), kernel, antialias),
-                         axis);
+    const Tensor inverse = ops::reciprocal(number(scale));
+    const Tensor to = positions(shape[static_cast<size_t>(axis)], 1, 2, result.dtype());
+    const Tensor at = (to + 0.5 - number(translation)) * inverse - 0.5;
+    const Tensor from = positions(images.dim(axis), 0, 2, result.dtype());
+    result =
+        times_along(result, weights(from, at, images.dim(axis), inverse, kernel, antialias), axis);
   }
   return result;
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "../host.h"
+#include "clones.h"
 #include "crescent/cpu_kernel.h"
 
 namespace crescent::operations {
@@ -69,6 +70,160 @@ class RollKernel final : public CpuKernel {
  private:
   AxisView view_;
   int64_t front_ = 0, line_ = 0;  ///< bytes
+};
+
+// ---- quarter turns
+
+/// Columns of a strip, which become rows.
+template <class T>
+constexpr int64_t kTurned = sizeof(T) == sizeof(uint32_t) ? 16 : 32;
+
+typedef uint32_t Words __attribute__((vector_size(32)));
+constexpr int64_t kWords = sizeof(Words) / sizeof(uint32_t);
+
+/// Rows and columns change places. Each round moves the highest bit of a row's number to the end of
+/// that of the column.
+CRESCENT_IN_CLONES void turn_words(Words* rows) {
+  for (int round = 0; round < 3; ++round) {
+    Words next[kWords];
+    for (int64_t i = 0; i < kWords / 2; ++i) {
+      const Words a = rows[i], b = rows[i + kWords / 2];
+      next[2 * i] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+      next[2 * i + 1] = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+    }
+    for (int64_t i = 0; i < kWords; ++i) rows[i] = next[i];
+  }
+}
+
+/// to[c * to_row + r] = from[r * from_row + c], r < rows, c < columns <= kTurned<T>.
+template <class T>
+CRESCENT_IN_CLONES void turn_elements(const T* from, int64_t from_row, int64_t rows,
+                                      int64_t columns, T* to, int64_t to_row) {
+  constexpr int64_t kTile = 32;
+  T tile[kTile][kTurned<T> + 1];  // both are read and written along their lines
+  for (int64_t first = 0; first < rows; first += kTile) {
+    const int64_t n = std::min(kTile, rows - first);
+    for (int64_t r = 0; r < n; ++r)
+      for (int64_t c = 0; c < columns; ++c) tile[r][c] = from[(first + r) * from_row + c];
+    for (int64_t c = 0; c < columns; ++c)
+      for (int64_t r = 0; r < n; ++r) to[c * to_row + first + r] = tile[r][c];
+  }
+}
+
+/// The same of a whole strip, a line of the cache of each of its rows at a time.
+CRESCENT_IN_CLONES void turn_strip(const uint32_t* from, int64_t from_row, int64_t rows,
+                                   int64_t columns, uint32_t* to, int64_t to_row) {
+  constexpr int64_t kLine = 2 * kWords;
+  static_assert(kLine == kTurned<uint32_t>);
+  int64_t r = 0;
+  for (; columns == kLine && r + kLine <= rows; r += kLine) {
+    if (r + 2 * kLine <= rows)
+      for (int64_t i = 0; i < kLine; ++i) __builtin_prefetch(from + (r + kLine + i) * from_row);
+    for (int64_t c = 0; c < kLine; c += kWords) {
+      Words left[kWords], right[kWords];
+      for (int64_t i = 0; i < kWords; ++i) {
+        std::memcpy(&left[i], from + (r + i) * from_row + c, sizeof(Words));
+        std::memcpy(&right[i], from + (r + kWords + i) * from_row + c, sizeof(Words));
+      }
+      turn_words(left), turn_words(right);
+      for (int64_t i = 0; i < kWords; ++i) {
+        uint32_t* line = to + (c + i) * to_row + r;
+        std::memcpy(line, &left[i], sizeof(Words));
+        std::memcpy(line + kWords, &right[i], sizeof(Words));
+      }
+    }
+  }
+  turn_elements(from + r * from_row, from_row, rows - r, columns, to + r, to_row);
+}
+
+#define CRESCENT_TURN_PARAMETERS(T) \
+  (const T* from, int64_t from_row, int64_t rows, int64_t columns, T* to, int64_t to_row)
+CRESCENT_CLONES(turn_strip_of_words, turn_strip, CRESCENT_TURN_PARAMETERS(uint32_t),
+                (from, from_row, rows, columns, to, to_row))
+#undef CRESCENT_TURN_PARAMETERS
+
+/// (x) -> turned, from < to: the last column of a matrix becomes the first row, or the first column
+/// when `back`, the last row being its first element.
+struct QuarterTurn final : OpOf<QuarterTurn> {
+  static constexpr const char* kName = "operations.quarter_turn";
+  int from = 0, to = 1;
+  bool back = false;
+  auto fields() const { return std::tie(from, to, back); }
+  bool takes(DType) const override { return true; }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    TensorSpec turned = in[0];
+    turned.shape.set(from, in[0].shape[to]);
+    turned.shape.set(to, in[0].shape[from]);
+    return {turned};
+  }
+  Tensors decompose(std::span<const Tensor> in) const override {
+    return {ops::flip(ops::swap_axes(in[0], from, to), {back ? to : from})};
+  }
+  Tensors vjp(const Vjp& v) const override {
+    return {back ? turned(v.gradients[0], from, to) : turned(v.gradients[0], to, from)};
+  }
+};
+
+/// An array as outer x rows x middle x columns of elements that stay as they are.
+class QuarterTurnKernel final : public CpuKernel {
+ public:
+  static void describe(Schema<QuarterTurnKernel>& s) { s.doc("Some columns a thread."); }
+  bool prepare(const CpuRequest& r) override {
+    const auto* op = r.op_as<QuarterTurn>();
+    const Shape& x = r.inputs[0].shape;
+    if (r.inputs[0].dtype == DType::string || x.slice(op->to + 1, x.rank()).size() != 1)
+      return false;
+    bytes_ = size_of(r.inputs[0].dtype), back_ = op->back;
+    outer_ = x.slice(0, op->from).size(), rows_ = x[op->from];
+    middle_ = x.slice(op->from + 1, op->to).size(), columns_ = x[op->to];
+    return true;
+  }
+  void run(const CpuArguments& a) override {
+    switch (bytes_) {
+      case 1:
+        return run_as<uint8_t>(a);
+      case 2:
+        return run_as<uint16_t>(a);
+      case 4:
+        return run_as<uint32_t>(a);
+      default:
+        return run_as<uint64_t>(a);
+    }
+  }
+
+ private:
+  template <class T>
+  void run_as(const CpuArguments& a) const {
+    constexpr int64_t kStrip = kTurned<T>;
+    const int64_t strips = (columns_ + kStrip - 1) / kStrip;
+    const int64_t grain = std::max<int64_t>(1, 2 * kWork / (kStrip * std::max<int64_t>(rows_, 1)));
+    a.threads.blocks(outer_ * middle_ * strips, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        turn<T>(a, i / strips / middle_, i / strips % middle_, i % strips * kStrip);
+    });
+  }
+  /// Columns from `first` on.
+  template <class T>
+  void turn(const CpuArguments& a, int64_t outer, int64_t middle, int64_t first) const {
+    const int64_t from_row = middle_ * columns_, to_row = middle_ * rows_, size = rows_ * from_row;
+    const int64_t columns = std::min(kTurned<T>, columns_ - first);
+    const T* from = a.in<T>(0) + outer * size + middle * columns_ + first;
+    T* to = a.out<T>(0) + outer * size + middle * rows_;
+    if (back_)
+      turn_lines(from + (rows_ - 1) * from_row, -from_row, columns, to + first * to_row, to_row);
+    else
+      turn_lines(from, from_row, columns, to + (columns_ - 1 - first) * to_row, -to_row);
+  }
+  template <class T>
+  void turn_lines(const T* from, int64_t from_row, int64_t columns, T* to, int64_t to_row) const {
+    if constexpr (sizeof(T) == sizeof(uint32_t))
+      turn_strip_of_words(from, from_row, rows_, columns, to, to_row);
+    else
+      turn_elements(from, from_row, rows_, columns, to, to_row);
+  }
+  size_t bytes_ = 4;
+  bool back_ = false;
+  int64_t outer_ = 0, rows_ = 0, middle_ = 0, columns_ = 0;
 };
 
 // ---- running products
@@ -163,6 +318,12 @@ Tensor rolled(const Tensor& x, int axis, int64_t shift) {
   return apply1(op, {x});
 }
 
+Tensor turned(const Tensor& x, int from, int to) {
+  QuarterTurn op;
+  op.from = std::min(from, to), op.to = std::max(from, to), op.back = from > to;
+  return apply1(op, {x});
+}
+
 Tensor running_product(const Tensor& x, int axis) {
   RunningProduct op;
   op.axis = axis;
@@ -172,6 +333,7 @@ Tensor running_product(const Tensor& x, int axis) {
 
 void add_axis_kernels(Registry& registry) {
   registry.add<RollKernel>(Roll::kName);
+  registry.add<QuarterTurnKernel>(QuarterTurn::kName);
   registry.add<RunningProductKernel>(RunningProduct::kName);
 }
 

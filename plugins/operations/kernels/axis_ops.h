@@ -1,4 +1,4 @@
-// Ops along one axis that kernels compute in a single pass.
+// Ops along an axis or two that kernels compute in a single pass.
 #pragma once
 #include "../families.h"
 
@@ -6,6 +6,9 @@ namespace crescent::operations {
 
 /// x with the elements along an axis moved on by `shift` places, the last ones to the front.
 Tensor rolled(const Tensor& x, int axis, int64_t shift);
+/// x turned by a quarter: the axis `to`, backwards, takes the place of `from`, and `from` that of
+/// `to`.
+Tensor turned(const Tensor& x, int from, int to);
 /// Each element times all before it along an axis. Not of booleans.
 Tensor running_product(const Tensor& x, int axis);
 

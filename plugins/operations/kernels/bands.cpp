@@ -1,6 +1,7 @@
 #include "bands.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "clones.h"
 #include "crescent/cpu_kernel.h"
@@ -8,18 +9,36 @@
 namespace crescent::operations {
 namespace {
 
-/// y[i] = the sum of w[t] x[t * inner + i]: two taps at a time.
+/// y[i] = the sum of w[t] x[t * inner + i] for `count` vectors of i.
+template <int count, class V, class T>
+CRESCENT_IN_CLONES void sum_vectors(const T* x, int64_t inner, const T* w, int64_t taps, T* y) {
+  constexpr auto kLanes = static_cast<int64_t>(sizeof(V) / sizeof(T));
+  V sums[count];
+  for (int64_t t = 0; t < taps; ++t)
+#pragma GCC unroll 4
+    for (int v = 0; v < count; ++v) {
+      V each;
+      std::memcpy(&each, x + t * inner + v * kLanes, sizeof each);
+      sums[v] = t == 0 ? each * w[t] : sums[v] + each * w[t];
+    }
+  std::memcpy(y, sums, sizeof sums);
+}
+
+/// The same for all i < inner.
 template <class T>
 CRESCENT_IN_CLONES void sum_lines(const T* x, int64_t inner, const T* w, int64_t taps, T* y) {
-  for (int64_t i = 0; i < inner; ++i) y[i] = x[i] * w[0];
-  int64_t t = 1;
-  for (; t + 2 <= taps; t += 2) {
-    const T *a = x + t * inner, *b = a + inner;
-    const T wa = w[t], wb = w[t + 1];
-    for (int64_t i = 0; i < inner; ++i) y[i] = y[i] + a[i] * wa + b[i] * wb;
+  typedef T V __attribute__((vector_size(64)));
+  typedef T Half __attribute__((vector_size(32)));
+  constexpr auto kLanes = static_cast<int64_t>(sizeof(V) / sizeof(T));
+  int64_t i = 0;
+  for (; i + 4 * kLanes <= inner; i += 4 * kLanes) sum_vectors<4, V>(x + i, inner, w, taps, y + i);
+  for (; i + kLanes <= inner; i += kLanes) sum_vectors<1, V>(x + i, inner, w, taps, y + i);
+  for (; i + kLanes / 2 <= inner; i += kLanes / 2)
+    sum_vectors<1, Half>(x + i, inner, w, taps, y + i);
+  for (; i < inner; ++i) {
+    y[i] = x[i] * w[0];
+    for (int64_t t = 1; t < taps; ++t) y[i] = y[i] + x[t * inner + i] * w[t];
   }
-  for (; t < taps; ++t)
-    for (int64_t i = 0; i < inner; ++i) y[i] = y[i] + x[t * inner + i] * w[t];
 }
 
 /// The same where `inner` is a few channels, known to the compiler: the sums stay in registers.
@@ -39,7 +58,7 @@ CRESCENT_IN_CLONES void map_elements(const T* x, const int32_t* first, const T* 
   for (int64_t j = begin; j < end; ++j) {
     const T *from = x + first[j] * inner, *w = weights + j * taps;
     T* to = y + j * inner;
-    switch (inner) {
+    switch (inner) {  // of a few channels
       case 1:
         sum_channels<1>(from, w, taps, to);
         break;
@@ -181,6 +200,28 @@ class BandedKernel final : public CpuKernel {
 };
 
 }  // namespace
+
+Band Band::trimmed() const {
+  const auto counts = [&](size_t j, int64_t t) {
+    return weights[j * static_cast<size_t>(taps()) + static_cast<size_t>(t)] != 0;
+  };
+  std::vector<int64_t> low(first.size(), 0);
+  int64_t most = 1;
+  for (size_t j = 0; j < first.size(); ++j) {
+    int64_t high = taps();
+    while (low[j] + 1 < high && !counts(j, low[j])) ++low[j];
+    while (high > low[j] + 1 && !counts(j, high - 1)) --high;
+    most = std::max(most, high - low[j]);
+  }
+  Band result{from, {}, {}};
+  for (size_t j = 0; j < first.size(); ++j) {
+    const int64_t begin = std::min(low[j], taps() - most);
+    result.first.push_back(first[j] + static_cast<int32_t>(begin));
+    const auto own = weights.begin() + static_cast<int64_t>(j) * taps() + begin;
+    result.weights.insert(result.weights.end(), own, own + most);
+  }
+  return result;
+}
 
 Tensor times_band(const Tensor& x, const Band& band, int axis) {
   Banded op;

@@ -12,6 +12,8 @@ struct Band {
   int64_t taps() const {
     return static_cast<int64_t>(weights.size() / std::max<size_t>(first.size(), 1));
   }
+  /// The same without elements that count for nothing, as far as all results have such.
+  Band trimmed() const;
 };
 
 /// x with one axis mapped.

@@ -3,13 +3,14 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 /// `name`, a pointer to a function of these parameters: each copy is body(arguments).
-#define CRESCENT_CLONES(name, body, parameters, arguments)                             \
-  void name##_plain parameters { body arguments; }                                     \
-  __attribute__((target("avx2"))) void name##_avx2 parameters { body arguments; }      \
-  __attribute__((target("avx512f"))) void name##_avx512 parameters { body arguments; } \
-  void(*const name) parameters = __builtin_cpu_supports("avx512f") ? name##_avx512     \
-                                 : __builtin_cpu_supports("avx2")  ? name##_avx2       \
-                                                                   : name##_plain;
+#define CRESCENT_CLONES(name, body, parameters, arguments)                                         \
+  void name##_plain parameters { body arguments; }                                                 \
+  __attribute__((target("avx2,fma"))) void name##_avx2 parameters { body arguments; }              \
+  __attribute__((target("avx512f"))) void name##_avx512 parameters { body arguments; }             \
+  void(*const name) parameters = __builtin_cpu_supports("avx512f") ? name##_avx512                 \
+                                 : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") \
+                                     ? name##_avx2                                                 \
+                                     : name##_plain;
 #else
 #define CRESCENT_CLONES(name, body, parameters, arguments) \
   void name parameters { body arguments; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "clones.h"
 #include "crescent/cpu_kernel.h"
@@ -9,31 +10,76 @@
 namespace crescent::operations {
 namespace {
 
-/// Of x from each of the rows y. By differences: products would lose what is near.
+constexpr size_t kVector = 64;  ///< bytes
+
 template <class T>
-CRESCENT_IN_CLONES void distances_from(const T* x, const T* y, int64_t rows, int64_t width, T* to) {
-  constexpr int64_t kLanes = 16;
-  for (int64_t r = 0; r < rows; ++r, y += width) {
-    T sums[kLanes] = {}, sum = 0;
-    int64_t i = 0;
-    for (; i + kLanes <= width; i += kLanes)
-      for (int64_t lane = 0; lane < kLanes; ++lane) {
-        const T apart = x[i + lane] - y[i + lane];
-        sums[lane] += apart * apart;
+constexpr auto kLanes = static_cast<int64_t>(kVector / sizeof(T));
+constexpr int64_t kRows = 6;  ///< of x, that share what is loaded of a panel
+
+template <class T>
+struct DistanceLanes {
+  typedef T type __attribute__((vector_size(kVector)));
+};
+
+CRESCENT_IN_CLONES float root(float x) { return __builtin_sqrtf(x); }
+CRESCENT_IN_CLONES double root(double x) { return __builtin_sqrt(x); }
+
+/// Of some rows of x from those of a panel, of which the first `count` are there. By differences:
+/// products would lose what is near.
+template <int64_t rows, class T>
+CRESCENT_IN_CLONES void distances_of(const T* x, const T* panel, int64_t width, int64_t count,
+                                     int64_t stride, T* to) {
+  typedef typename DistanceLanes<T>::type V;
+  constexpr int64_t kPart = 256;  // of many squares, so that small ones do not vanish in the sum
+  V squares[rows] = {};
+  for (int64_t first = 0; first < width; first += kPart) {
+    V sums[rows] = {};
+    for (int64_t k = first; k < std::min(first + kPart, width); ++k) {
+      V y;
+      std::memcpy(&y, panel + k * kLanes<T>, sizeof y);
+#pragma GCC unroll 8
+      for (int64_t r = 0; r < rows; ++r) {
+        const V apart = y - x[r * width + k];
+        sums[r] += apart * apart;
       }
-    for (; i < width; ++i) sum += (x[i] - y[i]) * (x[i] - y[i]);
-    for (int64_t half = kLanes / 2; half > 0; half /= 2)
-      for (int64_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
-    to[r] = std::sqrt(sums[0] + sum);
+    }
+    for (int64_t r = 0; r < rows; ++r) squares[r] += sums[r];
+  }
+#pragma GCC unroll 8
+  for (int64_t r = 0; r < rows; ++r, to += stride) {
+    T each[kLanes<T>];
+    std::memcpy(each, &squares[r], sizeof each);
+    for (T& number : each) number = root(number);
+    if (count == kLanes<T>)
+      std::memcpy(to, each, sizeof each);
+    else
+      std::copy_n(each, count, to);
   }
 }
 
-CRESCENT_CLONES(float_distances, distances_from,
-                (const float* x, const float* y, int64_t rows, int64_t width, float* to),
-                (x, y, rows, width, to))
-CRESCENT_CLONES(double_distances, distances_from,
-                (const double* x, const double* y, int64_t rows, int64_t width, double* to),
-                (x, y, rows, width, to))
+/// Of rows of x from those of all panels: to (rows, others).
+template <class T>
+CRESCENT_IN_CLONES void distances_from(const T* x, const T* panels, int64_t rows, int64_t others,
+                                       int64_t width, int64_t stride, T* to) {
+  for (; rows > 0; rows -= kRows, x += kRows * width, to += kRows * stride)
+    for (int64_t first = 0; first < others; first += kLanes<T>) {
+      const int64_t count = std::min(kLanes<T>, others - first);
+      const T* panel = panels + first * width;
+      if (rows >= kRows)
+        distances_of<kRows>(x, panel, width, count, stride, to + first);
+      else
+        for (int64_t r = 0; r < rows; ++r)
+          distances_of<1>(x + r * width, panel, width, count, stride, to + r * stride + first);
+    }
+}
+
+#define CRESCENT_DISTANCE_PARAMETERS(T) \
+  (const T* x, const T* panels, int64_t rows, int64_t others, int64_t width, int64_t stride, T* to)
+CRESCENT_CLONES(float_distances, distances_from, CRESCENT_DISTANCE_PARAMETERS(float),
+                (x, panels, rows, others, width, stride, to))
+CRESCENT_CLONES(double_distances, distances_from, CRESCENT_DISTANCE_PARAMETERS(double),
+                (x, panels, rows, others, width, stride, to))
+#undef CRESCENT_DISTANCE_PARAMETERS
 
 auto loop_of(float) { return float_distances; }
 auto loop_of(double) { return double_distances; }
@@ -60,6 +106,8 @@ Tensors Distances::decompose(std::span<const Tensor> in) const {
   return {by_broadcasting(in[0], in[1])};
 }
 
+/// The other rows are brought into panels first, in which elements k of as many rows as a vector
+/// has lanes lie beside each other.
 class DistancesKernel final : public CpuKernel {
  public:
   static void describe(Schema<DistancesKernel>& s) { s.doc("Some rows of x a thread."); }
@@ -71,25 +119,43 @@ class DistancesKernel final : public CpuKernel {
   void run(const CpuArguments& a) override {
     dtype_ == DType::float32 ? run_as<float>(a) : run_as<double>(a);
   }
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>((others_ + kLanes<float>)*width_) * size_of(dtype_);
+  }
   double flops() const override {
     return 3 * static_cast<double>(rows_ * others_) * static_cast<double>(width_);
   }
 
  private:
-  /// Tiles of rows, so that some of y stay in the cache for several of x.
   template <class T>
   void run_as(const CpuArguments& a) const {
-    constexpr int64_t kWork = 16384, kTile = 8192;  // elements
-    const int64_t tile = std::max<int64_t>(1, kTile / std::max<int64_t>(width_, 1));
-    const int64_t each = std::max<int64_t>(1, others_ * width_);
+    constexpr int64_t kWork = 65536, kTile = 131072;  // elements
+    T* panels = reinterpret_cast<T*>(a.scratch);
+    const int64_t lane_count = kLanes<T>, panel_size = std::max<int64_t>(1, width_ * lane_count);
+    a.threads.blocks((others_ + lane_count - 1) / lane_count,
+                     std::max<int64_t>(1, kWork / panel_size), [&](int64_t begin, int64_t end) {
+                       for (int64_t i = begin; i < end; ++i) fill_panel(a.in<T>(1), i, panels);
+                     });
+    // Tiles of the others, which stay in the cache for several rows of x.
+    const int64_t tile = std::max<int64_t>(1, kTile / panel_size) * lane_count;
+    const int64_t most = std::max<int64_t>(1, kWork / std::max<int64_t>(1, others_ * width_));
     const auto loop = loop_of(T());
-    a.threads.blocks(
-        rows_, std::clamp<int64_t>(kWork / each, 1, 64), [&](int64_t begin, int64_t end) {
-          for (int64_t first = 0; first < others_; first += tile)
-            for (int64_t row = begin; row < end; ++row)
-              loop(a.in<T>(0) + row * width_, a.in<T>(1) + first * width_,
-                   std::min(tile, others_ - first), width_, a.out<T>(0) + row * others_ + first);
-        });
+    a.threads.blocks(rows_, (std::min<int64_t>(most, 64) + kRows - 1) / kRows * kRows,
+                     [&](int64_t begin, int64_t end) {
+                       for (int64_t first = 0; first < others_; first += tile)
+                         loop(a.in<T>(0) + begin * width_, panels + first * width_, end - begin,
+                              std::min(tile, others_ - first), width_, others_,
+                              a.out<T>(0) + begin * others_ + first);
+                     });
+  }
+  /// Where the last one has no rows left are zeros.
+  template <class T>
+  void fill_panel(const T* y, int64_t number, T* panels) const {
+    const int64_t first = number * kLanes<T>;
+    T* to = panels + first * width_;
+    for (int64_t k = 0; k < width_; ++k)
+      for (int64_t lane = 0; lane < kLanes<T>; ++lane)
+        *to++ = first + lane < others_ ? y[(first + lane) * width_ + k] : T();
   }
   DType dtype_ = DType::float32;
   int64_t rows_ = 0, others_ = 0, width_ = 0;

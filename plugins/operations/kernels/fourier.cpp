@@ -44,18 +44,18 @@ bool fills_lanes(const FourierTransform& transform, size_t count) {
   return std::is_same_v<T, float> && transform.lanes() == kLanes && count == kLanes;
 }
 
-/// Rows to work, or back: one part after the other, as rows of a power of two are in each other's
-/// way in the cache.
+/// The first `n` elements of rows to work, to the places, or in order without them: one part after
+/// the other, as rows of a power of two are in each other's way in the cache.
 template <class T>
-void take(const FourierTransform& transform, Rows<const T> x, double* to, size_t count) {
+void take(const FourierTransform& transform, Rows<const T> x, size_t n, const size_t* places,
+          double* to, size_t count) {
   if constexpr (std::is_same_v<T, float>) {
     if (fills_lanes<T>(transform, count))
-      return take_rows(x.numbers, static_cast<size_t>(x.n), transform.size(), transform.places(),
-                       to);
+      return take_rows(x.numbers, static_cast<size_t>(x.n), n, places, to);
   }
-  for (size_t k = 0; k < transform.size(); ++k)
+  for (size_t k = 0; k < n; ++k)
     for (size_t i = 0; i < count; ++i)
-      to[transform.place(k) * transform.lanes() + i] = static_cast<double>(x.at(i, k));
+      to[(places ? places[k] : k) * transform.lanes() + i] = static_cast<double>(x.at(i, k));
 }
 /// Those at even places, and those at odd ones.
 template <class T>
@@ -73,7 +73,7 @@ void take_halves(const FourierTransform& transform, Rows<const T> x, const Work&
     }
   }
 }
-/// All that the rows have room for.
+/// Back, all that the rows have room for.
 template <class T>
 void give(const FourierTransform& transform, const double* from, Rows<T> to, size_t count) {
   const auto n = static_cast<size_t>(to.n);
@@ -85,13 +85,26 @@ void give(const FourierTransform& transform, const double* from, Rows<T> to, siz
       to.at(i, k) = static_cast<T>(from[k * transform.lanes() + i]);
 }
 
+template <class T>
+void give_halves(const FourierTransform& transform, const Work& w, Rows<T> to, size_t count) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (fills_lanes<T>(transform, count))
+      return give_pairs(w.re, w.im, transform.size(), to.numbers, static_cast<size_t>(to.n));
+  }
+  for (size_t k = 0; k < transform.size(); ++k)
+    for (size_t i = 0; i < count; ++i) {
+      to.at(i, 2 * k) = static_cast<T>(w.re[k * w.lanes + i]);
+      to.at(i, 2 * k + 1) = static_cast<T>(w.im[k * w.lanes + i]);
+    }
+}
+
 /// `count` rows of complex numbers.
 template <class T>
 void transform_rows(const FourierTransform& transform, Rows<const T> re, Rows<const T> im,
                     Rows<T> to_re, Rows<T> to_im, size_t count, double* memory) {
   const Work w(transform, memory, count);
-  take(transform, re, w.re, count);
-  take(transform, im, w.im, count);
+  take(transform, re, transform.size(), transform.places(), w.re, count);
+  take(transform, im, transform.size(), transform.places(), w.im, count);
   transform.run(w.re, w.im);
   give(transform, w.re, to_re, count);
   give(transform, w.im, to_im, count);
@@ -110,43 +123,74 @@ void transform_real_rows(const FourierTransform& transform, const ComplexTable& 
   give(transform, w.im, to_im, count);
 }
 
+/// The other way round: rows of an even number of real numbers of the first half of their
+/// transform.
+template <class T>
+void transform_back_rows(const FourierTransform& transform, const ComplexTable& turns,
+                         Rows<const T> re, Rows<const T> im, Rows<T> to, size_t count,
+                         double* memory) {
+  const Work w(transform, memory, count), given(transform, memory + Work::size(transform), count);
+  const size_t half = transform.size();
+  take(transform, re, half + 1, nullptr, given.re, count);
+  take(transform, im, half + 1, nullptr, given.im, count);
+  fold_real(given.re, given.im, turns, 0.5 / static_cast<double>(half), transform, w.re, w.im);
+  transform.run(w.re, w.im);
+  give_halves(transform, w, to, count);
+}
+
+/// What is transformed to what.
+enum class Numbers { complex, real_to_half, half_to_real };
+
 /// A transform of rows of one length, and how they are divided.
 class RowsTransform {
  public:
   RowsTransform() = default;
-  RowsTransform(int64_t rows, int64_t n, int sign, bool real) : rows_(rows), n_(n), real_(real) {
-    const auto length = static_cast<size_t>(real ? n / 2 : n);
+  RowsTransform(int64_t rows, int64_t n, int sign, Numbers numbers)
+      : rows_(rows), n_(n), numbers_(numbers) {
+    const auto length = static_cast<size_t>(numbers == Numbers::complex ? n : n / 2);
     transform_ = FourierTransform(length, sign);
-    if (!real) return;
+    if (numbers == Numbers::complex) return;
     for (size_t k = 0; k <= length; ++k) {
       const double angle = -2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n);
       turns_.re.push_back(std::cos(angle)), turns_.im.push_back(std::sin(angle));
     }
   }
-  bool is_complex() const { return !real_; }
+  bool takes_pairs() const { return numbers_ != Numbers::real_to_half; }
+  bool gives_pairs() const { return numbers_ != Numbers::half_to_real; }
   int64_t group() const { return static_cast<int64_t>(transform_.lanes()); }
   int64_t groups() const { return (rows_ + group() - 1) / group(); }
   /// Numbers of double precision that a group needs.
-  size_t work() const { return Work::size(transform_); }
+  size_t work() const { return (gives_pairs() ? 1 : 2) * Work::size(transform_); }
   double flops() const {
     const auto n = static_cast<double>(n_);
-    return 5 * static_cast<double>(rows_) * n * std::log2(std::max(n, 2.0)) / (real_ ? 2 : 1);
+    return 5 * static_cast<double>(rows_) * n * std::log2(std::max(n, 2.0)) /
+           (numbers_ == Numbers::complex ? 1 : 2);
   }
+  /// What is not taken or given in pairs has no `im`.
   template <class T>
   void run(int64_t number, const T* re, const T* im, T* to_re, T* to_im, double* work) const {
-    const int64_t first = number * group(), out = real_ ? n_ / 2 + 1 : n_;
+    const int64_t first = number * group(), half = n_ / 2 + 1;
+    const int64_t in = gives_pairs() ? n_ : half,
+                  out = numbers_ == Numbers::real_to_half ? half : n_;
     const auto count = static_cast<size_t>(std::min(group(), rows_ - first));
-    const Rows<const T> x{re + first * n_, n_}, y{im + first * n_, n_};
-    const Rows<T> to_x{to_re + first * out, out}, to_y{to_im + first * out, out};
-    if (real_)
-      transform_real_rows<T>(transform_, turns_, x, to_x, to_y, count, work);
-    else
-      transform_rows<T>(transform_, x, y, to_x, to_y, count, work);
+    const Rows<const T> x{re + first * in, in};
+    const Rows<T> to_x{to_re + first * out, out};
+    switch (numbers_) {
+      case Numbers::complex:
+        return transform_rows<T>(transform_, x, {im + first * in, in}, to_x,
+                                 {to_im + first * out, out}, count, work);
+      case Numbers::real_to_half:
+        return transform_real_rows<T>(transform_, turns_, x, to_x, {to_im + first * out, out},
+                                      count, work);
+      case Numbers::half_to_real:
+        return transform_back_rows<T>(transform_, turns_, x, {im + first * in, in}, to_x, count,
+                                      work);
+    }
   }
 
  private:
   int64_t rows_ = 0, n_ = 0;
-  bool real_ = false;
+  Numbers numbers_ = Numbers::complex;
   FourierTransform transform_;
   ComplexTable turns_;
 };
@@ -161,12 +205,13 @@ void compute_all(const RowsTransform& rows, std::span<const Tensor> in, std::spa
   std::vector<Line> work(rows.work() / 8 + 1);
   for (int64_t i = 0; i < rows.groups(); ++i)
     rows.run(i, in[0].data<T>(), in.back().data<T>(), out[0].mutable_data<T>(),
-             out[1].mutable_data<T>(), work.front().numbers.data());
+             out.back().mutable_data<T>(), work.front().numbers.data());
 }
 
-bool compute_rows(int sign, bool real, std::span<const Tensor> in, std::span<Tensor> out) {
+bool compute_rows(int sign, Numbers numbers, std::span<const Tensor> in, std::span<Tensor> out) {
   if (in[0].size() == 0) return true;
-  const RowsTransform rows(rows_in(in[0].shape()), in[0].dim(-1), sign, real);
+  const Tensor& whole = numbers == Numbers::half_to_real ? out[0] : in[0];
+  const RowsTransform rows(rows_in(in[0].shape()), whole.dim(-1), sign, numbers);
   if (in[0].dtype() == DType::float64)
     compute_all<double>(rows, in, out);
   else
@@ -181,7 +226,7 @@ struct Fourier final : OpOf<Fourier> {
   auto fields() const { return std::tie(sign); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0], in[0]}; }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    return compute_rows(sign, false, in, out);
+    return compute_rows(sign, Numbers::complex, in, out);
   }
   Tensors vjp(const Vjp& v) const override {
     const auto or_zero = [&](size_t i) {
@@ -190,6 +235,13 @@ struct Fourier final : OpOf<Fourier> {
     return fourier_of(or_zero(0), or_zero(1), -sign);
   }
 };
+
+/// How often each element of the first half is in the whole transform of n real numbers.
+Tensor times_in_all(double n, DType dtype) {
+  std::vector<float> times(static_cast<size_t>(n) / 2 + 1, 2.0f);
+  times.front() = times.back() = 1;
+  return ops::cast(Tensor::from(times, {static_cast<int64_t>(times.size())}), dtype);
+}
 
 /// Real numbers, an even number a row -> (real, imaginary) of the first half.
 struct RealFourier final : OpOf<RealFourier> {
@@ -201,16 +253,35 @@ struct RealFourier final : OpOf<RealFourier> {
     return {{in[0].dtype, half}, {in[0].dtype, half}};
   }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    return compute_rows(-1, true, in, out);
+    return compute_rows(-1, Numbers::real_to_half, in, out);
   }
   Tensors vjp(const Vjp& v) const override {
-    const auto whole = [&](size_t i) {
+    const auto share = [&](size_t i) {
       const Tensor given = v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[0]);
-      std::vector<int64_t> before(static_cast<size_t>(given.rank()), 0), after = before;
-      after.back() = v.inputs[0].dim(-1) - given.dim(-1);
-      return ops::pad(given, before, after);
+      const auto n = static_cast<double>(v.inputs[0].dim(-1));
+      return ops::divide(given * n, times_in_all(n, given.dtype()));
     };
-    return {fourier_of(whole(0), whole(1), 1)[0]};
+    return {real_of_fourier(share(0), share(1))};
+  }
+};
+
+/// (real, imaginary) of the first half -> the real numbers, an even number a row.
+struct RealOfFourier final : OpOf<RealOfFourier> {
+  static constexpr const char* kName = "operations.real_of_fourier";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    Shape whole = in[0].shape;
+    whole.set(-1, whole[-1] < 0 ? -1 : 2 * (whole[-1] - 1));
+    return {{in[0].dtype, whole}};
+  }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    return compute_rows(1, Numbers::half_to_real, in, out);
+  }
+  Tensors vjp(const Vjp& v) const override {
+    const auto n = static_cast<double>(v.outputs[0].dim(-1));
+    Tensors parts = fourier_of_real(v.gradients[0]);
+    for (Tensor& part : parts) part = part * (times_in_all(n, part.dtype()) / n);
+    return parts;
   }
 };
 
@@ -221,7 +292,15 @@ class FourierKernel final : public CpuKernel {
     const TensorSpec& x = r.inputs[0];
     if (x.shape.size() == 0) return false;
     const auto* complex = r.op_as<Fourier>();
-    rows_ = RowsTransform(rows_in(x.shape), x.shape[-1], complex ? complex->sign : -1, !complex);
+    const bool back = r.op_as<RealOfFourier>() != nullptr;
+    const int64_t n = back ? r.outputs[0].shape[-1] : x.shape[-1];
+    rows_ = RowsTransform(rows_in(x.shape), n,
+                          complex ? complex->sign
+                          : back  ? 1
+                                  : -1,
+                          complex ? Numbers::complex
+                          : back  ? Numbers::half_to_real
+                                  : Numbers::real_to_half);
     wide_ = x.dtype == DType::float64;
     constexpr size_t kMostMemory = size_t{64} << 20;
     const auto fitting = static_cast<int64_t>(kMostMemory / (rows_.work() * sizeof(double)));
@@ -238,19 +317,19 @@ class FourierKernel final : public CpuKernel {
  private:
   template <class T>
   void run_as(const CpuArguments& a) const {
-    const bool real = !rows_.is_complex();
     struct Job {
       const FourierKernel* kernel;
       const CpuArguments* a;
       const T* im;
-    } job{this, &a, a.in<T>(real ? 0 : 1)};
+      T* to_im;
+    } job{this, &a, a.in<T>(rows_.takes_pairs() ? 1 : 0), a.out<T>(rows_.gives_pairs() ? 1 : 0)};
     a.threads.run(
         rows_.groups(),
         [](void* context, int64_t part, int worker) {
           const Job& j = *static_cast<Job*>(context);
           const RowsTransform& rows = j.kernel->rows_;
           rows.run(
-              part, j.a->template in<T>(0), j.im, j.a->template out<T>(0), j.a->template out<T>(1),
+              part, j.a->template in<T>(0), j.im, j.a->template out<T>(0), j.to_im,
               reinterpret_cast<double*>(j.a->scratch) + static_cast<size_t>(worker) * rows.work());
         },
         &job, workers_);
@@ -286,7 +365,12 @@ Tensors fourier_of_real(const Tensor& x) {
   return {ops::slice_axis(whole[0], -1, 0, n / 2 + 1), ops::slice_axis(whole[1], -1, 0, n / 2 + 1)};
 }
 
+Tensor real_of_fourier(const Tensor& re, const Tensor& im) {
+  return ops::cast(apply1(RealOfFourier(), {computable(re), computable(im)}), re.dtype());
+}
+
 void add_fourier_kernels(Registry& registry) {
+  registry.add<FourierKernel>(RealOfFourier::kName);
   registry.add<FourierKernel>(Fourier::kName);
   registry.add<FourierKernel>(RealFourier::kName);
 }

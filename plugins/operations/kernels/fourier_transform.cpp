@@ -104,6 +104,42 @@ CRESCENT_CLONES(unfold_rows, unfold_lanes,
                 (double* re, double* im, size_t half, const double* wr, const double* wi),
                 (re, im, half, wr, wi))
 
+/// Elements k and half - k go to the same two.
+template <class V>
+CRESCENT_IN_CLONES void fold(const V* re, const V* im, size_t half, const double* wr,
+                             const double* wi, double scale, const size_t* places, V* to_re,
+                             V* to_im) {
+  for (size_t k = 0; k <= half / 2; ++k) {
+    const size_t j = half - k, to = places ? places[k] : k;
+    const double real = k == 0 ? 0.0 : 1.0;  // imaginary parts of the first and the last are not
+    const V a = re[k] * scale, b = im[k] * (scale * real), c = re[j] * scale,
+            d = im[j] * (scale * real);
+    const V even_re = a + c, even_im = b - d, apart_re = a - c, apart_im = b + d;
+    const V odd_re = apart_re * wr[k] + apart_im * wi[k],
+            odd_im = apart_im * wr[k] - apart_re * wi[k];
+    to_re[to] = even_re - odd_im, to_im[to] = even_im + odd_re;
+    if (k == 0) continue;
+    const size_t mirrored = places ? places[j] : j;
+    to_re[mirrored] = even_re + odd_im, to_im[mirrored] = odd_re - even_im;
+  }
+}
+
+CRESCENT_IN_CLONES void fold_lanes(const double* re, const double* im, size_t half,
+                                   const double* wr, const double* wi, double scale,
+                                   const size_t* places, double* to_re, double* to_im) {
+  fold(reinterpret_cast<const Lanes*>(re), reinterpret_cast<const Lanes*>(im), half, wr, wi, scale,
+       places, reinterpret_cast<Lanes*>(to_re), reinterpret_cast<Lanes*>(to_im));
+}
+
+#define CRESCENT_FOLD_PARAMETERS                                                        \
+  (const double* re, const double* im, size_t half, const double* wr, const double* wi, \
+   double scale, const size_t* places, double* to_re, double* to_im)
+CRESCENT_CLONES(fold_row, fold, CRESCENT_FOLD_PARAMETERS,
+                (re, im, half, wr, wi, scale, places, to_re, to_im))
+CRESCENT_CLONES(fold_rows, fold_lanes, CRESCENT_FOLD_PARAMETERS,
+                (re, im, half, wr, wi, scale, places, to_re, to_im))
+#undef CRESCENT_FOLD_PARAMETERS
+
 /// Elements times numbers of a table.
 void multiply(double* re, double* im, const ComplexTable& by, size_t count, size_t lanes) {
   for (size_t k = 0; k < count; ++k) {
@@ -187,6 +223,13 @@ void FourierTransform::run(double* re, double* im) const {
 void unfold_real(double* re, double* im, size_t half, const ComplexTable& turns, size_t lanes) {
   const auto all = lanes == 1 ? unfold_row : unfold_rows;
   all(re, im, half, turns.re.data(), turns.im.data());
+}
+
+void fold_real(const double* re, const double* im, const ComplexTable& turns, double scale,
+               const FourierTransform& transform, double* to_re, double* to_im) {
+  const auto all = transform.lanes() == 1 ? fold_row : fold_rows;
+  all(re, im, transform.size(), turns.re.data(), turns.im.data(), scale, transform.places(), to_re,
+      to_im);
 }
 
 }  // namespace crescent::operations

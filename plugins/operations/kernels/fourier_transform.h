@@ -61,5 +61,10 @@ class FourierTransform {
 /// What the transform of half as many complex numbers, those at even and those at odd places, says
 /// of real ones: elements 0 to `half` of theirs, in place. turns: exp(-pi i k / half).
 void unfold_real(double* re, double* im, size_t half, const ComplexTable& turns, size_t lanes);
+/// The other way round: elements 0 to `half` times `scale`, as the `half` complex numbers whose
+/// transform (of the sign 1) has the real ones at its even and odd places, in the transform's
+/// order. The first and the last element are real.
+void fold_real(const double* re, const double* im, const ComplexTable& turns, double scale,
+               const FourierTransform& transform, double* to_re, double* to_im);
 
 }  // namespace crescent::operations

@@ -71,22 +71,45 @@ CRESCENT_IN_CLONES void take_both(const float* rows, size_t stride, size_t n, co
     }
 }
 
+CRESCENT_IN_CLONES void load_lanes(const double* from, Floats& x) {
+  Doubles wide;
+  std::memcpy(&wide, from, sizeof wide);
+  x = __builtin_convertvector(wide, Floats);
+}
+
+CRESCENT_IN_CLONES void store_tile(Floats* tile, float* rows, size_t stride, size_t k) {
+  transpose(tile);
+  for (size_t i = 0; i < kLanes; ++i) std::memcpy(rows + i * stride + k, &tile[i], sizeof(Floats));
+}
+
 CRESCENT_IN_CLONES void give_all(const double* from, size_t n, float* rows, size_t stride) {
   size_t k = 0;
   for (; k + kLanes <= n; k += kLanes) {
     Floats tile[kLanes];
-    for (size_t j = 0; j < kLanes; ++j) {
-      Doubles wide;
-      std::memcpy(&wide, from + (k + j) * kLanes, sizeof wide);
-      tile[j] = __builtin_convertvector(wide, Floats);
-    }
-    transpose(tile);
-    for (size_t i = 0; i < kLanes; ++i)
-      std::memcpy(rows + i * stride + k, &tile[i], sizeof(Floats));
+    for (size_t j = 0; j < kLanes; ++j) load_lanes(from + (k + j) * kLanes, tile[j]);
+    store_tile(tile, rows, stride, k);
   }
   for (; k < n; ++k)
     for (size_t i = 0; i < kLanes; ++i)
       rows[i * stride + k] = static_cast<float>(from[k * kLanes + i]);
+}
+
+CRESCENT_IN_CLONES void give_both(const double* even, const double* odd, size_t n, float* rows,
+                                  size_t stride) {
+  size_t k = 0;
+  for (; k + kLanes / 2 <= n; k += kLanes / 2) {
+    Floats tile[kLanes];
+    for (size_t j = 0; j < kLanes / 2; ++j) {
+      load_lanes(even + (k + j) * kLanes, tile[2 * j]);
+      load_lanes(odd + (k + j) * kLanes, tile[2 * j + 1]);
+    }
+    store_tile(tile, rows, stride, 2 * k);
+  }
+  for (; k < n; ++k)
+    for (size_t i = 0; i < kLanes; ++i) {
+      rows[i * stride + 2 * k] = static_cast<float>(even[k * kLanes + i]);
+      rows[i * stride + 2 * k + 1] = static_cast<float>(odd[k * kLanes + i]);
+    }
 }
 
 CRESCENT_CLONES(take_all_best, take_all,
@@ -98,6 +121,9 @@ CRESCENT_CLONES(take_both_best, take_both,
                 (rows, stride, n, places, even, odd))
 CRESCENT_CLONES(give_all_best, give_all, (const double* from, size_t n, float* rows, size_t stride),
                 (from, n, rows, stride))
+CRESCENT_CLONES(give_both_best, give_both,
+                (const double* even, const double* odd, size_t n, float* rows, size_t stride),
+                (even, odd, n, rows, stride))
 
 }  // namespace
 
@@ -110,6 +136,9 @@ void take_pairs(const float* rows, size_t stride, size_t n, const size_t* places
 }
 void give_rows(const double* from, size_t n, float* rows, size_t stride) {
   give_all_best(from, n, rows, stride);
+}
+void give_pairs(const double* even, const double* odd, size_t n, float* rows, size_t stride) {
+  give_both_best(even, odd, n, rows, stride);
 }
 
 }  // namespace crescent::operations

@@ -14,5 +14,7 @@ void take_pairs(const float* rows, size_t stride, size_t n, const size_t* places
                 double* odd);
 /// Element k of row i = from[k * 8 + i].
 void give_rows(const double* from, size_t n, float* rows, size_t stride);
+/// The same of elements 2 k, from `even`, and of 2 k + 1, from `odd`, k < n.
+void give_pairs(const double* even, const double* odd, size_t n, float* rows, size_t stride);
 
 }  // namespace crescent::operations

@@ -261,6 +261,75 @@ struct PatchSum final : OpOf<PatchSum> {
   Tensors vjp(const Vjp& v) const override { return {patches_of(v.gradients[0], grid)}; }
 };
 
+/// Planes of images and the columns of their patches, as they lie in memory.
+class ColumnLayout {
+ public:
+  ColumnLayout() = default;
+  ColumnLayout(const PatchGrid& grid, const Shape& images)
+      : grid_(grid),
+        planes_(images[0] * images[1]),
+        height_(images[2]),
+        width_(images[3]),
+        rows_(patches_along(grid, 0, height_)),
+        columns_(patches_along(grid, 1, width_)) {}
+  int64_t rows() const { return planes_ * rows_; }  ///< of patches, in all planes
+  int64_t elements() const { return columns_ * product(grid_.size); }  ///< of each
+
+  /// What the patches of rows [begin, end) have.
+  template <class T>
+  void copy(int64_t begin, int64_t end, const T* images, T* columns) const {
+    const int64_t places = rows_ * columns_, area = product(grid_.size);
+    for (int64_t number = begin; number < end; ++number) {
+      const int64_t plane = number / rows_, row = number % rows_;
+      const T* image = images + plane * height_ * width_;
+      T* to = columns + plane * area * places + row * columns_;
+      for (int64_t y = 0; y < grid_.size[0]; ++y) {
+        const T* line = image + (row * grid_.strides[0] + y * grid_.dilation[0]) * width_;
+        for (int64_t x = 0; x < grid_.size[1]; ++x, to += places)
+          copy_strided(line + x * grid_.dilation[1], to);
+      }
+    }
+  }
+
+ private:
+  template <class T>
+  void copy_strided(const T* from, T* to) const {
+    const int64_t stride = grid_.strides[1];
+    if (stride == 1) {
+      std::copy_n(from, columns_, to);
+    } else {
+      for (int64_t i = 0; i < columns_; ++i) to[i] = from[i * stride];
+    }
+  }
+  PatchGrid grid_;
+  int64_t planes_ = 0, height_ = 0, width_ = 0, rows_ = 0, columns_ = 0;
+};
+
+struct Columns final : OpOf<Columns> {
+  static constexpr const char* kName = "operations.columns";
+  PatchGrid grid;
+  auto fields() const { return std::tie(grid); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    const Shape& x = in[0].shape;
+    expect_grid(grid, {x[0], x[2], x[3], x[1]});
+    const int64_t rows = patches_along(grid, 0, x[2]), columns = patches_along(grid, 1, x[3]);
+    return {{in[0].dtype,
+             {x[0], x[1] < 0 ? -1 : x[1] * product(grid.size),
+              rows < 0 || columns < 0 ? -1 : rows * columns}}};
+  }
+  bool takes(DType dtype) const override { return dtype == DType::complex64; }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    const ColumnLayout layout(grid, in[0].shape());
+    with_size(in[0].dtype(), [&]<class T>(T) {
+      layout.copy(0, layout.rows(), static_cast<const T*>(in[0].raw()), elements_of<T>(out[0]));
+    });
+    return true;
+  }
+  Tensors vjp(const Vjp& v) const override {
+    return {sum_of_columns(v.gradients[0], grid, {v.inputs[0].dim(2), v.inputs[0].dim(3)})};
+  }
+};
+
 constexpr int64_t kPatchGrain = 8192;  ///< elements that a part moves at least
 
 class PatchesKernel final : public CpuKernel {
@@ -282,6 +351,28 @@ class PatchesKernel final : public CpuKernel {
 
  private:
   PatchLayout layout_;
+  DType dtype_ = DType::float32;
+};
+
+class ColumnsKernel final : public CpuKernel {
+ public:
+  static void describe(Schema<ColumnsKernel>& s) { s.doc("Some rows of patches a thread."); }
+  bool prepare(const CpuRequest& r) override {
+    layout_ = ColumnLayout(r.op_as<Columns>()->grid, r.inputs[0].shape);
+    dtype_ = r.inputs[0].dtype;
+    return true;
+  }
+  void run(const CpuArguments& a) override {
+    const int64_t grain = kPatchGrain / std::max<int64_t>(layout_.elements(), 1) + 1;
+    with_size(dtype_, [&]<class T>(T) {
+      a.threads.blocks(layout_.rows(), grain, [&](int64_t begin, int64_t end) {
+        layout_.copy(begin, end, a.in<T>(0), a.out<T>(0));
+      });
+    });
+  }
+
+ private:
+  ColumnLayout layout_;
   DType dtype_ = DType::float32;
 };
 
@@ -324,7 +415,25 @@ Tensor sum_of_patches(const Tensor& patches, const PatchGrid& grid,
   return ops::cast(sum, patches.dtype());
 }
 
+Tensor columns_of(const Tensor& images, const PatchGrid& grid) {
+  Columns op;
+  op.grid = grid;
+  return apply1(op, {images});
+}
+
+Tensor sum_of_columns(const Tensor& columns, const PatchGrid& grid,
+                      const std::vector<int64_t>& spatial) {
+  const int64_t area = product(grid.size), channels = columns.dim(1) / area,
+                rows = patches_along(grid, 0, spatial[0]),
+                places = patches_along(grid, 1, spatial[1]);
+  const Tensor apart = ops::reshape(columns, {-1, channels, area, rows, places});
+  const Tensor patches =
+      ops::reshape(ops::transpose(apart, {0, 3, 4, 2, 1}), {-1, rows, places, area * channels});
+  return ops::transpose(sum_of_patches(patches, grid, spatial), {0, 3, 1, 2});
+}
+
 void add_patch_kernels(Registry& registry) {
+  registry.add<ColumnsKernel>(Columns::kName);
   registry.add<PatchesKernel>(Patches::kName);
   registry.add<PatchSumKernel>(PatchSum::kName);
 }

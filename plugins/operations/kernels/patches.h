@@ -21,6 +21,13 @@ Tensor patches_of(const Tensor& images, const PatchGrid& grid);
 Tensor sum_of_patches(const Tensor& patches, const PatchGrid& grid,
                       const std::vector<int64_t>& spatial);
 
+/// Images (batch, channels, height, width) -> (batch, channels * size, places): the elements of all
+/// patches that are at the same place of their patch lie beside each other.
+Tensor columns_of(const Tensor& images, const PatchGrid& grid);
+/// The other way round, as above.
+Tensor sum_of_columns(const Tensor& columns, const PatchGrid& grid,
+                      const std::vector<int64_t>& spatial);
+
 void add_patch_kernels(Registry& registry);
 
 }  // namespace crescent::operations

@@ -1,4 +1,4 @@
-// Places of numbers in a sorted list.
+// Places of numbers in a sorted list, and whether they are in a set.
 #pragma once
 #include "../families.h"
 
@@ -8,6 +8,10 @@ namespace crescent::operations {
 /// their dtype; NaN is above all. int32.
 Tensor places_in(const Tensor& sorted, const Tensor& values, bool right);
 
-void add_places_kernel(Registry& registry);
+/// Whether each value equals one of the set (of one axis), which has their dtype; or, where
+/// inverted, none of it. NaN equals nothing.
+Tensor is_among(const Tensor& values, const Tensor& set, bool invert);
+
+void add_places_kernels(Registry& registry);
 
 }  // namespace crescent::operations

@@ -91,7 +91,7 @@ class MatricesKernel final : public CpuKernel {
   static void describe(Schema<MatricesKernel>& s) { s.doc("Some matrices a thread."); }
   bool prepare(const CpuRequest& r) override {
     batch_ = MatrixBatch(r.inputs, r.outputs);
-    if (batch_.is_one_large()) return false;
+    if (batch_.is_one_large() || r.inputs[0].dtype != DType::float64) return false;
     op_ = *r.op_as<O>();
     work_ = op_.work(r.inputs[0].shape);
     constexpr double kPart = 20000;  ///< operations that are worth another thread

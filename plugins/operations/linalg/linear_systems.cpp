@@ -56,12 +56,14 @@ Tensor upper_solved(const Tensor& r, const Tensor& b) { return triangular(r, b, 
 
 namespace {
 
-/// Both as batches of matrices with the same leading axes; a vector is a matrix of one column.
+/// Both, in a dtype, as batches of matrices with the same leading axes; a vector is a matrix of one
+/// column.
 template <class F>
-Tensor solved(const char* name, const Tensor& a, const Tensor& b, F f) {
+Tensor solved(const char* name, const Tensor& a, const Tensor& b, DType dtype, F f) {
   expect_square(name, a.shape());
   const bool vector = b.rank() == a.rank() - 1;
-  const Tensor left = doubled(a), right = doubled(vector ? ops::expand_dims(b, -1) : b);
+  const Tensor left = ops::cast(a, dtype),
+               right = ops::cast(vector ? ops::expand_dims(b, -1) : b, dtype);
   if (right.rank() < 2 || right.dim(-2) != left.dim(-1))
     fail(name, ": shapes ", a.shape(), " and ", b.shape(), " do not fit");
   const Shape batch = broadcast_shapes(left.shape().slice(0, left.rank() - 2),
@@ -74,7 +76,7 @@ Tensor solved(const char* name, const Tensor& a, const Tensor& b, F f) {
 }
 
 Tensor solve_triangular(const Tensor& a, const Tensor& b, bool lower) {
-  return solved("solve_triangular", a, b,
+  return solved("solve_triangular", a, b, DType::float64,
                 [&](const Tensor& x, const Tensor& y) { return triangular(x, y, lower); });
 }
 
@@ -136,7 +138,18 @@ struct Solve final : OpOf<Solve> {
   auto fields() const { return std::tie(); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[1]}; }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    return compute_each(*this, in, out);
+    if (in[0].dtype() == DType::float64) return compute_each(*this, in, out);
+    const auto widened = [](const Tensor& x) {
+      Tensor wide(x.shape(), DType::float64);
+      std::copy_n(x.data<float>(), x.size(), wide.mutable_data<double>());
+      return wide;
+    };
+    const Tensors wide{widened(in[0]), widened(in[1])};
+    Tensors found{Tensor(out[0].shape(), DType::float64)};
+    compute_each(*this, wide, found);
+    std::transform(found[0].data<double>(), found[0].data<double>() + found[0].size(),
+                   out[0].mutable_data<float>(), [](double x) { return static_cast<float>(x); });
+    return true;
   }
   /// For the factors and the rows that were exchanged.
   int64_t work(const Shape& a) const { return a[-1] * (a[-1] + 1); }
@@ -168,8 +181,15 @@ struct Solve final : OpOf<Solve> {
   }
 };
 
+/// Large float32 matrices are factored in float32, as that takes half the time.
+DType dtype_for(const Tensor& a) {
+  constexpr int64_t kLarge = 128;  // rows
+  const bool large = a.rank() >= 2 && a.dim(-1) >= kLarge;
+  return large && a.dtype() == DType::float32 ? DType::float32 : DType::float64;
+}
+
 Tensor identity_like(const Tensor& x) {
-  return ops::broadcast_to(ops::eye(x.dim(-1), x.dim(-1), DType::float64), x.shape());
+  return ops::broadcast_to(ops::eye(x.dim(-1), x.dim(-1), x.dtype()), x.shape());
 }
 Tensor inverse(const Tensor& x) { return apply1(Solve{}, {x, identity_like(x)}); }
 
@@ -183,7 +203,8 @@ Tensors Lu::vjp(const Vjp& v) const {
 }  // namespace
 
 Tensor solve(const Tensor& a, const Tensor& b) {
-  return solved("solve", a, b, [](const Tensor& x, const Tensor& y) {
+  const DType dtype = b.dtype() == DType::float64 ? DType::float64 : dtype_for(a);
+  return solved("solve", a, b, dtype, [](const Tensor& x, const Tensor& y) {
     return apply1(Solve{}, {x, y});
   });
 }
@@ -192,7 +213,7 @@ namespace {
 
 Tensor inv(const Tensor& x) {
   expect_square("inv", x.shape());
-  return as_was(inverse(doubled(x)), x);
+  return as_was(inverse(ops::cast(x, dtype_for(x))), x);
 }
 
 std::tuple<Tensor, Tensor> lu_factor(const Tensor& x) {

@@ -1,10 +1,12 @@
 // Eigenvalues, singular values and orthogonal factors of matrices, and what follows from them.
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
 
 #include "../given_axes.h"
 #include "batches.h"
+#include "jacobi.h"
 
 namespace crescent::operations {
 namespace {
@@ -88,8 +90,7 @@ std::tuple<Tensor, Tensor> eigh(const Tensor& x) {
   return {as_was(result[0], x), as_was(result[1], x)};
 }
 
-/// (a) -> u (m, k), descending s, v' (k, n), k = min(m, n): columns are turned against each other
-/// until they are orthogonal (one-sided Jacobi).
+/// (a) -> u (m, k), descending s, v' (k, n), k = min(m, n).
 struct BatchedSvd final : OpOf<BatchedSvd> {
   static constexpr const char* kName = "svd_batch";
   auto fields() const { return std::tie(); }
@@ -102,13 +103,11 @@ struct BatchedSvd final : OpOf<BatchedSvd> {
             {DType::float64, batch.concat({k, n})}};
   }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    Tensor a = in[0].clone();
-    each_matrix(a, [&](int64_t i) {
-      const Matrix one = matrix(a, i);
-      const int64_t k = std::min(one.rows, one.columns);
-      decompose_one(one, matrix(out[0], i), out[1].mutable_data<double>() + i * k,
-                    matrix(out[2], i));
-    });
+    const int64_t m = in[0].dim(-2), n = in[0].dim(-1);
+    std::vector<double> work(static_cast<size_t>(svd_work(m, n) + kLine));
+    for (int64_t i = 0; i < groups(in[0].shape()); ++i)
+      decompose_group(in[0].shape(), i, in[0].data<double>(), out[0].mutable_data<double>(),
+                      out[1].mutable_data<double>(), out[2].mutable_data<double>(), work.data());
     return true;
   }
   /// Townsend, Differentiating the singular value decomposition (2016).
@@ -139,56 +138,57 @@ struct BatchedSvd final : OpOf<BatchedSvd> {
     return {sum};
   }
 
+  /// Matrices that are decomposed at once are a group.
+  static int64_t groups(const Shape& a) {
+    return (a.slice(0, a.rank() - 2).size() + kSvdLanes - 1) / kSvdLanes;
+  }
+  /// work: a line of the cache more than svd_work().
+  static void decompose_group(const Shape& shape, int64_t group, const double* a, double* u,
+                              double* s, double* vt, double* work) {
+    const int64_t m = shape[-2], n = shape[-1], k = std::min(m, n), first = group * kSvdLanes;
+    const int64_t count = shape.slice(0, shape.rank() - 2).size();
+    void* aligned = work;
+    size_t space = static_cast<size_t>(svd_work(m, n) + kLine) * sizeof(double);
+    std::align(kLine * sizeof(double), 1, aligned, space);
+    svd_of_some(a + first * m * n, std::min(kSvdLanes, count - first), m, n, u + first * m * k,
+                s + first * k, vt + first * k * n, static_cast<double*>(aligned));
+  }
+  static constexpr int64_t kLine = 8;  ///< numbers of a line of the cache
+};
+
+class SvdKernel final : public CpuKernel {
+ public:
+  static void describe(Schema<SvdKernel>& s) { s.doc("Some matrices a thread."); }
+  bool prepare(const CpuRequest& r) override {
+    shape_ = r.inputs[0].shape;
+    groups_ = BatchedSvd::groups(shape_);
+    work_ = svd_work(shape_[-2], shape_[-1]) + BatchedSvd::kLine;
+    return true;
+  }
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(workers() * work_) * sizeof(double);
+  }
+  void run(const CpuArguments& a) override {
+    struct Job {
+      const SvdKernel* kernel;
+      const CpuArguments* a;
+    } job{this, &a};
+    a.threads.run(
+        groups_,
+        [](void* context, int64_t group, int worker) {
+          const auto& [kernel, arguments] = *static_cast<Job*>(context);
+          auto* work = reinterpret_cast<double*>(arguments->scratch) + worker * kernel->work_;
+          BatchedSvd::decompose_group(kernel->shape_, group, arguments->in<double>(0),
+                                      arguments->out<double>(0), arguments->out<double>(1),
+                                      arguments->out<double>(2), work);
+        },
+        &job, workers());
+  }
+
  private:
-  static void decompose_one(const Matrix& a, const Matrix& u, double* s, const Matrix& vt) {
-    const bool wide = a.rows < a.columns;
-    const int64_t m = wide ? a.columns : a.rows, n = wide ? a.rows : a.columns;
-    Tensor left({m, n}, DType::float64), right({n, n}, DType::float64);
-    const Matrix x = matrix(left, 0), v = matrix(right, 0);
-    for (int64_t i = 0; i < m; ++i)
-      for (int64_t j = 0; j < n; ++j) x(i, j) = wide ? a(j, i) : a(i, j);
-    for (int64_t i = 0; i < n; ++i) v(i, i) = 1;
-    for (int sweep = 0; sweep < 60 && turn_columns(x, v); ++sweep) {
-    }
-    std::vector<double> norms(static_cast<size_t>(n));
-    std::vector<int64_t> order(static_cast<size_t>(n));
-    std::iota(order.begin(), order.end(), 0);
-    for (int64_t j = 0; j < n; ++j) {
-      double square = 0;
-      for (int64_t i = 0; i < m; ++i) square += x(i, j) * x(i, j);
-      norms[static_cast<size_t>(j)] = std::sqrt(square);
-    }
-    const auto norm = [&](int64_t j) { return norms[static_cast<size_t>(j)]; };
-    std::sort(order.begin(), order.end(), [&](int64_t i, int64_t j) { return norm(i) > norm(j); });
-    for (int64_t k = 0; k < n; ++k) {
-      const int64_t j = order[static_cast<size_t>(k)];
-      s[k] = norm(j);
-      for (int64_t i = 0; i < m; ++i) (wide ? vt(k, i) : u(i, k)) = s[k] > 0 ? x(i, j) / s[k] : 0;
-      for (int64_t i = 0; i < n; ++i) (wide ? u(i, k) : vt(k, i)) = v(i, j);
-    }
-  }
-  /// One sweep; false when nothing had to be turned.
-  static bool turn_columns(const Matrix& x, const Matrix& v) {
-    bool turned = false;
-    for (int64_t p = 0; p < x.columns; ++p)
-      for (int64_t q = p + 1; q < x.columns; ++q) {
-        double pp = 0, qq = 0, pq = 0;
-        for (int64_t i = 0; i < x.rows; ++i)
-          pp += x(i, p) * x(i, p), qq += x(i, q) * x(i, q), pq += x(i, p) * x(i, q);
-        if (!(std::abs(pq) > 1e-15 * std::sqrt(pp * qq))) continue;
-        turned = true;
-        const double angle = (qq - pp) / (2 * pq);
-        const double t = std::copysign(1 / (std::abs(angle) + std::hypot(1.0, angle)), angle);
-        const double c = 1 / std::hypot(1.0, t), s = t * c;
-        for (const Matrix& each : {x, v})
-          for (int64_t i = 0; i < each.rows; ++i) {
-            const double old = each(i, p);
-            each(i, p) = c * old - s * each(i, q);
-            each(i, q) = s * old + c * each(i, q);
-          }
-      }
-    return turned;
-  }
+  int workers() const { return static_cast<int>(std::clamp<int64_t>(groups_, 1, 32)); }
+  Shape shape_;
+  int64_t groups_ = 0, work_ = 0;
 };
 
 /// (a) -> q (m, k), r (k, n) by Householder's reflections; k = m, or the smaller of both.
@@ -446,6 +446,7 @@ Tensor norm(const Tensor& given, const Value& named, const GivenAxes& asked, boo
 
 void add_spectra(Registry& registry) {
   registry.add<MatricesKernel<BatchedQr>>(BatchedQr::kName);
+  registry.add<SvdKernel>(BatchedSvd::kName);
   Operations(registry, "keras.src.ops.linalg")
       .add("Eigh", "eigh(x)", &eigh, "Eigenvalues and vectors of symmetric matrices.")
       .add("Norm", "norm(x, ord=None, axis=None, keepdims=False)", &norm)

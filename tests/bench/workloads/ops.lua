@@ -185,6 +185,22 @@ local rows = {
   { "isclose", 36, function(x, y) return ops.isclose(x, y) end, plane, plane },
   { "extract_overlapping", 24, function(x) return ops.image.extract_patches(x, { 3, 3 }, 1) end,
     normal(4, 128, 128, 3) },
+  { "irfft", 32, function(x, y) return ops.irfft { x, y } end, normal(4096, 513),
+    normal(4096, 513) },
+  { "unfold", 24, function(x) return ops.unfold(x, 8, { stride = 8 }) end,
+    normal(16, 3, 256, 256) },
+  { "unfold_overlapping", 24, function(x) return ops.unfold(x, 3) end, normal(4, 3, 128, 128) },
+  { "isin_few", 2, ops.isin, function() return integers(10000, 524288) end,
+    function() return integers(10000, 8) end },
+  { "isin_fractions", 2, ops.isin, normal(524288), normal(1000) },
+  { "unique_inverse", 2, function(x) return ops.unique(x, { return_inverse = true }) end,
+    function() return integers(1000, 524288) end },
+  { "upsampling", 31, cr.layers.UpSampling2D { interpolation = "bilinear" },
+    normal(8, 56, 56, 64) },
+  { "resizing", 15, cr.layers.Resizing(128, 128), normal(16, 256, 256, 3) },
+  { "inv_one", 2, ops.inv, normal(512, 512) },
+  { "solve_column", 1, ops.solve, normal(512, 512), normal(512, 1) },
+  { "svd_tiny", 1, function(x) return (ops.svd(x, false)) end, normal(2048, 8, 8) },
 }
 
 for _, row in ipairs(rows) do

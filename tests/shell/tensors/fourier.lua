@@ -35,6 +35,16 @@ for _, n in ipairs(lengths) do
   end
 end
 
+do -- the imaginary parts of the first element, and of the last of an even number, do not count
+  for _, n in ipairs { 7, 8, 34 } do
+    local half = n // 2 + 1
+    local re, im = cr.random.normal { 9, half }, cr.random.normal { 9, half }
+    local counts = ops.logical_and(ops.greater(ops.arange(half), 0),
+      ops.not_equal(ops.arange(half) * 2, n)):cast "float32"
+    check.near(ops.irfft({ re, im }, n), ops.irfft({ re, im * counts }, n), 1e-6)
+  end
+end
+
 do -- longer than what is transformed together
   local n = 16384
   local x = cr.random.normal { 3, n }

@@ -126,4 +126,110 @@ local sum
 local tape = cr.GradientTape(function() sum = ops.sum(ops.clip(v, -0.5, 1)) end)
 local inside = ops.logical_and(ops.greater(x, -0.5), ops.less(x, 1)):cast "float32"
 expect_equal(tape:gradient(sum, { v })[1], inside, "gradient of clip")
+
+-- distances in tiles and panels that are not full, and of what is near far from zero
+for _, dtype in ipairs { "float32", "float64" } do
+  for _, size in ipairs { { 1, 1, 3 }, { 20, 33, 300 }, { 65, 130, 17 }, { 12, 16, 700 } } do
+    local rows = ops.cast(cr.random.normal { size[1], size[3] }, dtype)
+    local others = ops.cast(cr.random.normal { size[2], size[3] }, dtype)
+    local apart = ops.expand_dims(rows, 1) - ops.expand_dims(others, 0)
+    local want = ops.sqrt(ops.sum(ops.square(apart), -1))
+    assert(ops.max(ops.abs(ops.cdist(rows, others) / want - 1)):item() < 1e-6)
+    expect_equal(ops.cdist(rows:slice(1, 1), others), ops.cdist(rows, others):slice(1, 1), "a row")
+  end
+end
+local near = ops.full({ 40, 64 }, 1000)
+check.near(ops.cdist(near, near + 0.5), ops.full({ 40, 40 }, 4))
+
+-- sets of few numbers, of many close together and of many far apart
+for _, dtype in ipairs { "float32", "float64", "bfloat16", "int32", "int64", "int16", "uint8" } do
+  for _, count in ipairs { 1, 8, 33, 500 } do
+    for _, high in ipairs { 100, 1000000 } do
+      if high == 100 or not dtype:find "16" and dtype ~= "uint8" then
+        local x = cr.random.uniform({ 7, 300 }, 0, high):cast(dtype)
+        local set = ops.concatenate { cr.random.uniform({ count }, 0, high):cast(dtype),
+          x:reshape { -1 }:slice(1, 50) }
+        local want = ops.any(ops.equal(ops.expand_dims(x, -1), set), -1)
+        local what = count .. " of " .. dtype .. " below " .. high
+        expect_equal(ops.isin(x, set), want, what)
+        expect_equal(ops.isin(x, set, { invert = true }), ops.logical_not(want), what)
+      end
+    end
+  end
+end
+local odd = t { nan, -0.0, 0, math.huge, 5.5 }
+local spread = ops.concatenate { t { nan, 0, math.huge }, cr.random.normal { 100 } }
+check.same(ops.isin(odd, spread):totable(), { false, true, true, true, false })
+assert(not ops.any(ops.isin(odd, ops.full({ 100 }, nan))):item())
+assert(not ops.any(ops.isin(odd, ops.zeros { 0 })):item())
+
+-- quarter turns, in tiles that are full and not, and of planes within arrays
+for _, dtype in ipairs { "float32", "float64", "float16", "uint8" } do
+  for _, shape in ipairs { { 3, 5 }, { 70, 100 }, { 33, 16, 2 }, { 2, 40, 3, 50 } } do
+    local x = cr.random.uniform(shape, 0, 200):cast(dtype)
+    for _, axes in ipairs { { 0, 1 }, { 1, 0 }, { #shape - 1, 0 }, { 1, -1 } } do
+      local a, b = axes[1] % #shape, axes[2] % #shape
+      if a ~= b then
+        local what = table.concat({ "turn", dtype, #shape, a, b }, " ")
+        local once = ops.rot90(x, 1, axes)
+        expect_equal(once, ops.swapaxes(ops.flip(x, b), a, b), what)
+        expect_equal(ops.rot90(x, 3, axes), ops.flip(ops.swapaxes(x, a, b), b), what)
+        expect_equal(ops.rot90(once, -1, axes), x, what)
+      end
+    end
+  end
+end
+
+-- images of any number of channels are resized as each channel is
+for _, dtype in ipairs { "float32", "float64" } do
+  for _, channels in ipairs { 2, 3, 8, 20, 75 } do
+    local x = cr.random.normal({ 2, 5, 7, channels }):cast(dtype)
+    for _, way in ipairs { "bilinear", "bicubic", "bilinear_keras2" } do
+      for _, smoothed in ipairs { false, true } do
+        local options = { interpolation = way, antialias = smoothed }
+        local parts = {}
+        for c = 1, channels do
+          parts[c] = ops.image.resize(ops.slice_axis(x, 3, c - 1, c), { 9, 3 }, options)
+        end
+        expect_equal(ops.image.resize(x, { 9, 3 }, options), ops.concatenate(parts, 3), way)
+      end
+    end
+  end
+end
+local between = { interpolation = "bilinear_keras2" }
+check.same(ops.image.resize(t { { { 0 } }, { { 4 } } }, { 4, 1 }, between):reshape({ 4 }):totable(),
+  { 0, 2, 4, 4 })
+
+-- columns of patches are patches in another order, and come back as often as they overlap
+for _, dtype in ipairs { "float32", "float64", "uint8" } do
+  local x = cr.random.uniform({ 2, 3, 40, 51 }, 0, 200):cast(dtype)
+  for _, size in ipairs { { 3, 2 }, { 8, 8 } } do
+    for _, stride in ipairs { 1, 3, 8 } do
+      local patches = ops.image.extract_patches(ops.transpose(x, { 0, 2, 3, 1 }), size,
+        { strides = stride, padding = "valid" })
+      local count = patches.shape[2] * patches.shape[3]
+      local want = ops.transpose(patches:reshape { 2, count, size[1] * size[2], 3 }, { 0, 3, 2, 1 })
+      local columns = ops.unfold(x, size, { stride = stride })
+      expect_equal(columns, want:reshape { 2, 3 * size[1] * size[2], count }, "unfold")
+      if dtype ~= "uint8" then
+        local back = ops.fold(columns, { 40, 51 }, size, { stride = stride })
+        local times = ops.fold(ops.ones_like(columns), { 40, 51 }, size, { stride = stride })
+        check.near(ops.max(ops.abs(back - x * times)):item(), 0, 0.1)
+      end
+    end
+  end
+end
+
+-- different numbers of a small range, of a large one, and fractions
+for _, dtype in ipairs { "int32", "int64", "int16", "int8", "uint8", "float32" } do
+  for _, high in ipairs { 50, dtype:find "8" and 60 or 30000 } do
+    local x = ops.cast(cr.random.uniform({ 40, 30 }, dtype == "uint8" and 0 or -high, high), dtype)
+    local different, places = ops.unique(x, { return_inverse = true })
+    expect_equal(ops.unique(x), different, "unique of " .. dtype)
+    expect_equal(ops.take(different, places, 0), x, "inverse of " .. dtype)
+    assert(ops.all(ops.greater(different:slice(2, -1), different:slice(1, -2))):item())
+    local some = ops.unique(x, { size = 3 })
+    expect_equal(some, different:slice(1, 3), "three of " .. dtype)
+  end
+end
 print "ok large_tensors"

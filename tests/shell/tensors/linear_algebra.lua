@@ -56,6 +56,55 @@ for _, n in ipairs { 1, 3, 23, 24, 60 } do
   end
 end
 
+-- large float32 systems are solved in float32
+for _, batch in ipairs { {}, { 2 } } do
+  local n, shape = 150, { table.unpack(batch) }
+  shape[#shape + 1], shape[#shape + 2] = n, n
+  local x = cr.random.normal(shape)
+  local a = ops.matmul(x, transposed(x)) / n + ops.eye(n)
+  local b = ops.slice_axis(x, -1, 0, 7)
+  local function solved(f, dtype)
+    local v, w = cr.Variable(a:cast(dtype)), cr.Variable(b:cast(dtype))
+    local y
+    local tape = cr.GradientTape(function() y = ops.sum(ops.square(f(v, w))) end)
+    return f(v, w), table.unpack(tape:gradient(y, { v, w }))
+  end
+  local function by_inverse(v, w) return ops.matmul(ops.inv(v), w) end
+  for name, f in pairs { solve = ops.solve, inv = by_inverse } do
+    local wide = { solved(f, "float64") }
+    for i, narrow in ipairs { solved(f, "float32") } do
+      check.same(narrow.dtype, "float32")
+      local apart = ops.max(ops.abs(narrow - wide[i])):item() / ops.max(ops.abs(wide[i])):item()
+      assert(apart < 1e-5, name .. ": " .. apart)
+    end
+  end
+end
+
+-- singular values of small matrices, several at once: their vectors are orthonormal whatever the
+-- rank, and a matrix has the same ones among others
+for _, shape in ipairs { { 9, 16, 16 }, { 12, 7, 3 }, { 5, 3, 20 }, { 4, 1, 6 } } do
+  local x = cr.random.normal(shape):cast "float64" * 1e-160
+  local count, k = shape[1], math.min(shape[2], shape[3])
+  local low = ops.matmul(ops.slice_axis(x, 2, 0, 1), ops.slice_axis(x, 1, 0, 1)) * 1e300
+  local same = ops.ones_like(x)
+  for name, y in pairs { any = x, low = low, same = same, zero = ops.zeros_like(x) } do
+    local what = table.concat({ name, table.unpack(shape) }, " ")
+    local u, s, vt = ops.svd(y, { full_matrices = false })
+    local size = math.max(ops.max(ops.abs(y)):item(), 1e-300)
+    expect_near(ops.matmul(u * ops.expand_dims(s, -2), vt) / size, y / size, what)
+    local unit = ops.broadcast_to(ops.eye(k, { dtype = "float64" }), { count, k, k })
+    expect_near(ops.matmul(transposed(u), u), unit, what .. ": u")
+    expect_near(ops.matmul(vt, transposed(vt)), unit, what .. ": v")
+    assert(ops.all(ops.equal(ops.flip(ops.sort(s), -1), s)):item(), what .. ": order")
+    local last = ops.svd(y:slice(count - 3, count), { compute_uv = false })
+    assert(ops.all(ops.equal(last, s:slice(count - 3, count))):item(), what .. ": by themselves")
+  end
+end
+local holes = ops.concatenate { ops.ones { 3, 2, 2 }, ops.full({ 1, 2, 2 }, nan) }
+local u, s = ops.svd(holes)
+check.near(s:slice(1, 3), ops.broadcast_to(t { 2, 0 }, { 3, 2 }))
+assert(ops.all(ops.isnan(s:slice(4, 4))):item() and ops.all(ops.isnan(u:slice(4, 4))):item())
+
 -- many rows of few columns take no more room than they need
 local tall = cr.random.normal { 60000, 3 }:cast "float64"
 local q, r = ops.qr(tall)

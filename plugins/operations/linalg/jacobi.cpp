@@ -1,0 +1,212 @@
+#include "jacobi.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include "../kernels/clones.h"
+
+namespace crescent::operations {
+namespace {
+
+typedef double Lanes __attribute__((vector_size(kSvdLanes * sizeof(double))));
+typedef int64_t Choice __attribute__((vector_size(kSvdLanes * sizeof(int64_t))));
+
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+
+CRESCENT_IN_CLONES void take_root(Lanes& x) {
+  double each[kSvdLanes];
+  std::memcpy(each, &x, sizeof x);
+  for (double& number : each) number = __builtin_sqrt(number);
+  std::memcpy(&x, each, sizeof x);
+}
+
+/// The part of a square that rounding leaves of columns that depend on each other.
+double nothing_of(int64_t m) {
+  const double share = kEpsilon * static_cast<double>(m);
+  return share * share;
+}
+
+CRESCENT_IN_CLONES void rotate(Lanes* x, Lanes* y, int64_t count, const Lanes& c, const Lanes& s) {
+  for (int64_t i = 0; i < count; ++i) {
+    const Lanes old = x[i];
+    x[i] = c * old - s * y[i];
+    y[i] = s * old + c * y[i];
+  }
+}
+
+/// One sweep over all pairs of the n columns of x, and the same for v: false in *turned when
+/// nothing had to be turned. x: n columns of m, v: n of n; squares: of the columns of x.
+CRESCENT_IN_CLONES void turn_all(double* columns, double* basis, double* norms, int64_t m,
+                                 int64_t n, double nothing, bool* turned) {
+  Lanes *x = reinterpret_cast<Lanes*>(columns), *v = reinterpret_cast<Lanes*>(basis),
+        *squares = reinterpret_cast<Lanes*>(norms);
+  Lanes largest = {};
+  for (int64_t j = 0; j < n; ++j) {
+    Lanes sum = {};
+    for (int64_t i = 0; i < m; ++i) sum += x[j * m + i] * x[j * m + i];
+    squares[j] = sum;
+    largest = sum > largest ? sum : largest;
+  }
+  const Lanes least = largest * nothing;
+  *turned = false;
+  for (int64_t p = 0; p < n; ++p)
+    for (int64_t q = p + 1; q < n; ++q) {
+      Lanes *xp = x + p * m, *xq = x + q * m;
+      Lanes dot = {};
+      for (int64_t i = 0; i < m; ++i) dot += xp[i] * xq[i];
+      const Lanes pp = squares[p], qq = squares[q];
+      const Choice wanted = (dot * dot > pp * qq * nothing) & (pp > least) & (qq > least);
+      int64_t any = 0;
+      for (int64_t lane = 0; lane < kSvdLanes; ++lane) any |= wanted[lane];
+      if (any == 0) continue;
+      *turned = true;
+      const Lanes one = Lanes() + 1.0, angle = (qq - pp) / (2.0 * (wanted ? dot : one));
+      Lanes root = angle * angle + 1.0;
+      take_root(root);
+      const Lanes tangent = 1.0 / (angle < 0.0 ? angle - root : angle + root);
+      const Lanes t = wanted ? tangent : Lanes();
+      Lanes length = t * t + 1.0;
+      take_root(length);
+      const Lanes c = 1.0 / length, s = t * c;
+      squares[p] = pp - t * dot, squares[q] = qq + t * dot;
+      rotate(xp, xq, m, c, s);
+      rotate(v + p * n, v + q * n, n, c, s);
+    }
+}
+
+CRESCENT_CLONES(turn_columns, turn_all,
+                (double* columns, double* basis, double* norms, int64_t m, int64_t n,
+                 double nothing, bool* turned),
+                (columns, basis, norms, m, n, nothing, turned))
+
+/// A matrix, or what it is transposed.
+struct View {
+  double* values;
+  int64_t down, across;
+  double& operator()(int64_t i, int64_t j) const { return values[i * down + j * across]; }
+};
+
+/// A column that is orthogonal to those before it, where the matrix has no direction of its own.
+void complete(const View& u, int64_t m, int64_t column) {
+  const auto rest = [&](int64_t i) {
+    double square = 1;
+    for (int64_t j = 0; j < column; ++j) square -= u(i, j) * u(i, j);
+    return square;
+  };
+  int64_t best = 0;
+  for (int64_t i = 1; i < m; ++i)
+    if (rest(i) > rest(best)) best = i;
+  for (int64_t i = 0; i < m; ++i) u(i, column) = i == best ? 1 : 0;
+  for (int round = 0; round < 2; ++round) {
+    double square = 0;
+    for (int64_t j = 0; j < column; ++j) {
+      double dot = 0;
+      for (int64_t i = 0; i < m; ++i) dot += u(i, j) * u(i, column);
+      for (int64_t i = 0; i < m; ++i) u(i, column) -= dot * u(i, j);
+    }
+    for (int64_t i = 0; i < m; ++i) square += u(i, column) * u(i, column);
+    for (int64_t i = 0; i < m; ++i) u(i, column) /= std::sqrt(square);
+  }
+}
+
+/// Matrices of m >= n rows while they are decomposed, as columns of elements that are lanes.
+class SomeMatrices {
+ public:
+  SomeMatrices(int64_t m, int64_t n, double* work)
+      : m_(m),
+        n_(n),
+        columns_(work),
+        basis_(columns_ + m * n * kSvdLanes),
+        norms_(basis_ + n * n * kSvdLanes),
+        order_(reinterpret_cast<int64_t*>(norms_ + n * kSvdLanes)) {
+    std::fill_n(columns_, (m + n) * n * kSvdLanes, 0.0);
+  }
+  static int64_t size(int64_t m, int64_t n) { return ((m + n + 1) * kSvdLanes + 1) * n; }
+
+  void take(const View& a, int64_t lane) {
+    double largest = 0;
+    bool finite = true;
+    for (int64_t i = 0; i < m_; ++i)
+      for (int64_t j = 0; j < n_; ++j) {
+        largest = std::max(largest, std::abs(a(i, j)));
+        finite = finite && std::isfinite(a(i, j));
+      }
+    constexpr int kMost = 1000;
+    int exponent = 0;
+    std::frexp(largest, &exponent);
+    scales_[lane] = finite ? std::ldexp(1.0, std::clamp(exponent, -kMost, kMost)) : NAN;
+    for (int64_t j = 0; j < n_; ++j) {
+      for (int64_t i = 0; i < m_; ++i) at(columns_, j * m_ + i, lane) = a(i, j) / scales_[lane];
+      at(basis_, j * n_ + j, lane) = 1;
+    }
+  }
+  void decompose() {
+    constexpr int kMostSweeps = 40;
+    bool turned = true;
+    for (int sweep = 0; sweep < kMostSweeps && turned; ++sweep)
+      turn_columns(columns_, basis_, norms_, m_, n_, nothing_of(m_), &turned);
+  }
+  /// u (m, n), s (n), v (n, n).
+  void give(int64_t lane, const View& u, double* s, const View& v) const {
+    std::iota(order_, order_ + n_, 0);
+    const auto square = [&](int64_t j) { return at(norms_, j, lane); };
+    if (!std::isnan(scales_[lane]))
+      std::sort(order_, order_ + n_, [&](int64_t i, int64_t j) {
+        return square(i) > square(j) || (square(i) == square(j) && i < j);
+      });
+    const double least = square(order_[0]) * nothing_of(m_);
+    for (int64_t k = 0; k < n_; ++k) {
+      const int64_t j = order_[k];
+      const double length = std::sqrt(square(j));
+      s[k] = length * scales_[lane];
+      for (int64_t i = 0; i < n_; ++i) v(i, k) = at(basis_, j * n_ + i, lane);
+      for (int64_t i = 0; i < m_; ++i) u(i, k) = at(columns_, j * m_ + i, lane) / length;
+      if (square(j) <= least) complete(u, m_, k);
+    }
+    if (std::isnan(scales_[lane])) forget(u, s, v);
+  }
+
+ private:
+  static double& at(double* elements, int64_t i, int64_t lane) {
+    return elements[i * kSvdLanes + lane];
+  }
+  void forget(const View& u, double* s, const View& v) const {
+    for (int64_t k = 0; k < n_; ++k) {
+      s[k] = NAN;
+      for (int64_t i = 0; i < m_; ++i) u(i, k) = NAN;
+      for (int64_t i = 0; i < n_; ++i) v(i, k) = NAN;
+    }
+  }
+  int64_t m_, n_;
+  double *columns_, *basis_, *norms_;
+  int64_t* order_;  ///< of columns
+  double scales_[kSvdLanes] = {};
+};
+
+}  // namespace
+
+int64_t svd_work(int64_t m, int64_t n) {
+  return SomeMatrices::size(std::max(m, n), std::min(m, n));
+}
+
+void svd_of_some(const double* matrices, int64_t count, int64_t m, int64_t n, double* u, double* s,
+                 double* vt, double* work) {
+  const int64_t k = std::min(m, n);
+  const bool wide = m < n;
+  if (k == 0) return;
+  SomeMatrices some(std::max(m, n), k, work);
+  for (int64_t i = 0; i < count; ++i) {
+    double* a = const_cast<double*>(matrices) + i * m * n;
+    some.take(wide ? View{a, 1, n} : View{a, n, 1}, i);
+  }
+  some.decompose();
+  for (int64_t i = 0; i < count; ++i) {
+    const View left{u + i * m * k, k, 1}, right{vt + i * k * n, 1, n};
+    some.give(i, wide ? right : left, s + i * k, wide ? left : right);
+  }
+}
+
+}  // namespace crescent::operations
