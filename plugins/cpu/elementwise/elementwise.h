@@ -43,7 +43,12 @@ class Elementwise final : public Kernel {
   };
   int inputs() const { return inputs_; }
   int outputs() const { return static_cast<int>(written_at_.size()); }
-  /// It can be run range by range, this input being elsewhere.
+  int cost() const { return cost_; }  ///< of an element, in units of an addition
+  /// Into so many a run is cut.
+  int64_t parts() const { return size_ <= grain_ ? 1 : pieces(size_, grain_); }
+  /// It can be run range by range.
+  bool can_be_cut() const { return scatters_.empty(); }
+  /// The same, this input being elsewhere.
   bool can_follow(int input) const;
   /// A run in ranges of any sizes: begins once, then any thread does any range.
   void begin(const Arguments& a, Cells& cells) const;
