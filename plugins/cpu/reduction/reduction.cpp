@@ -248,16 +248,12 @@ void ReduceKernel::reduce_units(Part& part, int64_t first, int64_t n,
     return;
   }
   for (size_t r = 0; r < results_.size(); ++r) results_[r].loops.start(acc[r], n);
-  const int64_t group = kRowLength / std::max<int64_t>(width, 1);
-  for (int64_t i = 0; i < n; i += group) {
-    const int64_t rows = std::min(group, n - i);
+  const int64_t most = before_ ? kRowLength / std::max<int64_t>(width, 1) : n;
+  for (int64_t i = 0; i < n; i += most) {
+    const int64_t rows = std::min(most, n - i);
     part.read({(first + i) * width, rows, width, width});
-    for (size_t r = 0; r < results_.size(); ++r) {
-      const std::byte* x = part.block(results_[r]);
-      for (int64_t row = 0; row < rows; ++row)
-        results_[r].loops.row(x + static_cast<size_t>(row * width) * results_[r].in_bytes, width,
-                              acc[r] + (i + row) * 8);
-    }
+    for (size_t r = 0; r < results_.size(); ++r)
+      results_[r].loops.rows(part.block(results_[r]), rows, width, acc[r] + i * 8);
   }
 }
 
@@ -271,7 +267,7 @@ void ReduceKernel::reduce_unit(Part& part, int64_t unit, int64_t chunk,
       const ReduceLoops& loops = results_[r].loops;
       const std::byte* x = part.block(results_[r]);
       if (geometry_.along_rows()) {
-        loops.row(x, block.width, acc[r]);
+        loops.rows(x, 1, block.width, acc[r]);
         continue;
       }
       loops.columns(x, block.rows, block.width, part.stride(), block.first, part.partials(r));
@@ -292,8 +288,8 @@ void ReduceKernel::each_block(int64_t unit, int64_t chunk, F&& f) const {
   const int64_t outer = unit / tiles_, column = unit % tiles_ * tile_, width = width_of(unit);
   const int64_t first = steps_ * chunk / chunks_, last = steps_ * (chunk + 1) / chunks_;
   const auto row = [&](int64_t begin, int64_t n) {
-    for (int64_t i = 0; i < n; i += kRowLength)
-      f(Block{begin + i, 1, std::min(kRowLength, n - i), kRowLength});
+    const int64_t most = before_ ? kRowLength : n;
+    for (int64_t i = 0; i < n; i += most) f(Block{begin + i, 1, std::min(most, n - i), most});
   };
   // Narrow rows without gaps are taken several at a time, as one wide row.
   const auto columns = [&](int64_t begin, int64_t n) {
@@ -349,7 +345,7 @@ namespace {
 std::unique_ptr<Kernel> make_reduce(const Request& request) {
   auto& op = static_cast<const Reduce&>(request.op);
   ReduceLoops loops = reduce_loops(op.kind, request.inputs[0].dtype);
-  return loops.row ? std::make_unique<ReduceKernel>(op, request, loops) : nullptr;
+  return loops.rows ? std::make_unique<ReduceKernel>(op, request, loops) : nullptr;
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ namespace crescent::cpu {
 /// Loops of one kind and dtype. `acc` are accumulators.
 struct ReduceLoops {
   void (*start)(void* acc, int64_t n) = nullptr;  ///< the neutral element
-  /// acc[0] takes in x[0..n), n <= kRowLength.
-  void (*row)(const void* x, int64_t n, void* acc) = nullptr;
+  /// acc[i] takes in the i-th of rows of `width`, kRowLength elements at a time.
+  void (*rows)(const void* x, int64_t rows, int64_t width, void* acc) = nullptr;
   /// partial[j] takes in x[i * stride + j] for i < rows, j < width, or `first` begins with them.
   /// Partials take 8 bytes at most.
   void (*columns)(const void* x, int64_t rows, int64_t width, int64_t stride, bool first,

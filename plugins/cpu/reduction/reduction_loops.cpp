@@ -145,19 +145,27 @@ HWY_INLINE double multiply_row(const T* x, int64_t n) {
 }
 
 template <Rule rule, class T, bool truth>
-void row(const void* x, int64_t n, void* acc) {
-  using A = Accumulator<T>;
-  const T* in = static_cast<const T*>(x);
-  A total = *static_cast<A*>(acc);
+HWY_INLINE Accumulator<T> take_in(Accumulator<T> total, const T* x, int64_t n) {
   if constexpr (std::is_floating_point_v<Computed<T>> && rule != Rule::product) {
-    total = combine<rule>(total, reduce_row<rule>(in, n));
+    return combine<rule>(total, reduce_row<rule>(x, n));
   } else if constexpr (std::is_floating_point_v<T> && rule == Rule::product) {
-    total *= multiply_row(in, n);
+    return total * multiply_row(x, n);
   } else {
+    using A = Accumulator<T>;
     for (int64_t i = 0; i < n; ++i)
-      total = combine<rule>(total, static_cast<A>(truth ? number(in[i]) != 0 : number(in[i])));
+      total = combine<rule>(total, static_cast<A>(truth ? number(x[i]) != 0 : number(x[i])));
+    return total;
   }
-  *static_cast<A*>(acc) = total;
+}
+
+template <Rule rule, class T, bool truth>
+void rows(const void* x, int64_t rows, int64_t width, void* acc) {
+  const T* in = static_cast<const T*>(x);
+  auto* a = static_cast<Accumulator<T>*>(acc);
+  for (int64_t row = 0; row < rows; ++row, in += width) {
+    for (int64_t i = 0; i < width; i += kRowLength)
+      a[row] = take_in<rule, T, truth>(a[row], in + i, std::min(kRowLength, width - i));
+  }
 }
 
 /// What columns are added up in: the element's own precision where that does.
@@ -197,8 +205,8 @@ void add_up(const void* partial, int64_t n, int64_t width, void* acc) {
 }
 
 template <Rule rule, class T, bool truth = false>
-constexpr ReduceLoops kLoops = {start<rule, T, truth>, row<rule, T, truth>, columns<rule, T, truth>,
-                                add_up<rule, T>, merge<rule, T>};
+constexpr ReduceLoops kLoops = {start<rule, T, truth>, rows<rule, T, truth>,
+                                columns<rule, T, truth>, add_up<rule, T>, merge<rule, T>};
 
 template <class T>
 ReduceLoops find_for(ReduceKind kind) {
