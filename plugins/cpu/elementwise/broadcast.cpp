@@ -2,16 +2,17 @@
 
 namespace crescent::cpu {
 
-Broadcast::Broadcast(const Shape& input, const Shape& result) {
+Broadcast::Broadcast(const Shape& input, const Shape& result, const Shape& whole, int64_t first)
+    : first_(first) {
   const int missing = result.rank() - input.rank();
   std::array<int64_t, Shape::kMaxRank> size{}, stride{};  // innermost axis first, merged
   int rank = 0;
   int64_t step = 1;
   for (int axis = result.rank() - 1; axis >= 0; --axis) {
     const int64_t n = result[axis], own = axis >= missing ? input[axis - missing] : 1;
-    if (n == 1) continue;
     const int64_t s = own == 1 ? 0 : step;
-    step *= own;
+    if (axis >= missing) step *= whole[axis - missing];
+    if (n == 1) continue;
     const size_t last = static_cast<size_t>(rank - 1);
     if (rank > 0 && s == stride[last] * size[last]) {
       size[last] *= n;
@@ -30,9 +31,9 @@ Broadcast::Broadcast(const Shape& input, const Shape& result) {
 
 template <class T>
 void Broadcast::gather(const T* input, int64_t begin, int64_t n, T* to) const {
-  if (rank_ == 0) return std::fill(to, to + n, input[0]);
+  if (rank_ == 0) return std::fill(to, to + n, input[first_]);
   std::array<int64_t, Shape::kMaxRank> at{};
-  int64_t rest = begin, offset = 0;
+  int64_t rest = begin, offset = first_;
   for (int axis = rank_ - 1; axis >= 0; --axis) {
     const size_t i = static_cast<size_t>(axis);
     at[i] = rest % size_[i];

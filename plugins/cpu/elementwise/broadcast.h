@@ -14,12 +14,16 @@ namespace crescent::cpu {
 class Broadcast {
  public:
   Broadcast() = default;
-  Broadcast(const Shape& input, const Shape& result);
+  Broadcast(const Shape& input, const Shape& result) : Broadcast(input, result, input, 0) {}
+  /// The input is cut out of `whole`, where it begins at element `first`.
+  Broadcast(const Shape& input, const Shape& result, const Shape& whole, int64_t first);
 
   /// The input has one element.
   bool is_scalar() const { return rank_ == 0 || (rank_ == 1 && stride_[0] == 0); }
   /// The input has every element of the result.
-  bool is_identity() const { return rank_ == 0 || (rank_ == 1 && stride_[0] == 1); }
+  bool is_identity() const {
+    return first_ == 0 && (rank_ == 0 || (rank_ == 1 && stride_[0] == 1));
+  }
   /// p when element i of the result is element i mod p of the input; else 0.
   int64_t period() const { return rank_ == 2 && stride_[0] == 0 ? size_[1] : 0; }
 
@@ -29,7 +33,7 @@ class Broadcast {
   bool stays() const { return rank_ > 0 && stride_[static_cast<size_t>(rank_ - 1)] == 0; }
   /// The input's element for element `i` of the result.
   int64_t place(int64_t i) const {
-    int64_t offset = 0;
+    int64_t offset = first_;
     for (size_t axis = static_cast<size_t>(rank_); axis-- > 0; i /= size_[axis])
       offset += i % size_[axis] * stride_[axis];
     return offset;
@@ -43,6 +47,7 @@ class Broadcast {
   void gather(const T* input, int64_t begin, int64_t n, T* to) const;
 
   int rank_ = 0;
+  int64_t first_ = 0;
   std::array<int64_t, Shape::kMaxRank> size_{}, stride_{};
 };
 

@@ -74,7 +74,14 @@ std::vector<FusedStep> steps_of(const Op& op, DType result) {
   return {};
 }
 
-std::unique_ptr<Kernel> Elementwise::make(const Request& request) {
+bool Elementwise::reads(const Window& window, const TensorSpec& input, const Shape& result) {
+  const Broadcast rows(input.shape, result, window.whole, window.first);
+  const bool repeats = rows.period() > 0 && rows.period() <= kLongestPeriod;
+  return computed_as(input.dtype) == input.dtype && !repeats && !rows.stays() &&
+         rows.run() >= kShortestRow;
+}
+
+std::unique_ptr<Kernel> Elementwise::make(const Request& request, std::span<const Window> windows) {
   auto kernel = std::make_unique<Elementwise>();
   auto* fused = dynamic_cast<const Fused*>(&request.op);
   std::vector<FusedStep> steps = steps_of(request.op, request.outputs[0].dtype);
@@ -83,7 +90,7 @@ std::unique_ptr<Kernel> Elementwise::make(const Request& request) {
   kernel->inputs_ = static_cast<int>(request.inputs.size());
   bool fits = request.inputs.size() + steps.size() <= kMaxRegisters;
   if (!fits) return nullptr;
-  kernel->add_inputs(request, steps);
+  kernel->add_inputs(request, steps, windows);
   const std::vector<int> outputs = fused ? fused->outputs : std::vector<int>{last};
   if (!kernel->add_steps(request, steps, outputs)) return nullptr;
   kernel->add_results(outputs, request);
@@ -92,7 +99,8 @@ std::unique_ptr<Kernel> Elementwise::make(const Request& request) {
   return kernel;
 }
 
-void Elementwise::add_inputs(const Request& request, const std::vector<FusedStep>& steps) {
+void Elementwise::add_inputs(const Request& request, const std::vector<FusedStep>& steps,
+                             std::span<const Window> windows) {
   const Shape& shape = request.outputs[0].shape;
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     Register& r = registers_.emplace_back();
@@ -110,7 +118,11 @@ void Elementwise::add_inputs(const Request& request, const std::vector<FusedStep
       r.source = Source::whole;
       continue;
     }
-    r.broadcast = Broadcast(request.inputs[i].shape, shape);
+    const auto window = std::find_if(windows.begin(), windows.end(),
+                                     [&](const Window& w) { return w.input == r.input; });
+    r.broadcast = window == windows.end()
+                      ? Broadcast(request.inputs[i].shape, shape)
+                      : Broadcast(request.inputs[i].shape, shape, window->whole, window->first);
     if (request.inputs[i].shape.size() == 1) {
       r.source = Source::cell;
     } else if (r.is_half()) {

@@ -22,7 +22,16 @@ struct Elsewhere {
 class Elementwise final : public Kernel {
  public:
   /// Null when a step has no loop for its dtype.
-  static std::unique_ptr<Kernel> make(const Request& request);
+  static std::unique_ptr<Kernel> make(const Request& request) { return make(request, {}); }
+  /// An input that is cut out of a larger array, which is the argument in its place.
+  struct Window {
+    int input;
+    Shape whole;
+    int64_t first;  ///< where it begins
+  };
+  /// Whether such an input can be read in long rows.
+  static bool reads(const Window& window, const TensorSpec& input, const Shape& result);
+  static std::unique_ptr<Kernel> make(const Request& request, std::span<const Window> windows);
 
   void run(const Arguments& a) override;
   std::string name() const override { return "highway"; }
@@ -43,7 +52,12 @@ class Elementwise final : public Kernel {
   };
   int inputs() const { return inputs_; }
   int outputs() const { return static_cast<int>(written_at_.size()); }
-  /// It can be run range by range, this input being elsewhere.
+  int cost() const { return cost_; }  ///< of an element, in units of an addition
+  /// Into so many a run is cut.
+  int64_t parts() const { return size_ <= grain_ ? 1 : pieces(size_, grain_); }
+  /// It can be run range by range.
+  bool can_be_cut() const { return scatters_.empty(); }
+  /// The same, this input being elsewhere.
   bool can_follow(int input) const;
   /// A run in ranges of any sizes: begins once, then any thread does any range.
   void begin(const Arguments& a, Cells& cells) const;
@@ -107,7 +121,8 @@ class Elementwise final : public Kernel {
   };
   struct Block;
 
-  void add_inputs(const Request& request, const std::vector<FusedStep>& steps);
+  void add_inputs(const Request& request, const std::vector<FusedStep>& steps,
+                  std::span<const Window> windows);
   std::vector<bool> find_stored(const std::vector<FusedStep>& steps,
                                 const std::vector<int>& outputs) const;
   bool add_steps(const Request& request, const std::vector<FusedStep>& steps,

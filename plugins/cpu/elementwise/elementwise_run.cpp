@@ -215,7 +215,7 @@ void Elementwise::run_range(const Arguments& a, const Cells& cells, int64_t begi
 
 bool Elementwise::can_follow(int input) const {
   const Register& r = registers_[static_cast<size_t>(input)];
-  return r.source == Source::memory && !r.read_by_scatter && scatters_.empty();
+  return r.source == Source::memory && !r.read_by_scatter && can_be_cut();
 }
 
 void Elementwise::begin(const Arguments& a, Cells& cells) const {

@@ -1,6 +1,6 @@
 // Chains: sequences of steps compiled as one loop, so that every array goes through registers once.
 // The results are those of the single steps, bit for bit. Worth a row is what runs over all weights
-// or all pixels in every training step.
+// or all pixels in every training step, and what is read faster than its steps are done.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "elementwise/loops_chain.cpp"
 #include <hwy/foreach_target.h>
@@ -18,6 +18,12 @@ namespace crescent::cpu {
 
 constexpr FusedStep chain_step(UnaryKind kind, int x) {
   return {FusedStep::Kind::unary, kind, {}, DType::float32, {x, 0, 0}};
+}
+constexpr FusedStep chain_test(UnaryKind kind, int x) {
+  return {FusedStep::Kind::unary, kind, {}, DType::boolean, {x, 0, 0}};
+}
+constexpr FusedStep chain_select(int condition, int a, int b) {
+  return {FusedStep::Kind::select, {}, {}, DType::float32, {condition, a, b}};
 }
 constexpr FusedStep chain_step(BinaryKind kind, int a, int b) {
   return {FusedStep::Kind::binary, {}, kind, DType::float32, {a, b, 0}};
@@ -98,6 +104,17 @@ struct RmsPropChain {
   static constexpr std::array<int, 2> kOutputs = {9, 14};
 };
 
+/// A number where x is none.
+struct NanChain {
+  static constexpr bool kHasRows = false;
+  static constexpr int kX = 0, kNumber = 1, kInputs = 2;
+  static constexpr std::array<bool, kInputs> kScalar = {false, true};
+  static constexpr std::array<bool, kInputs> kStreams = {true, false};
+  static constexpr std::array kSteps = {chain_test(UnaryKind::isnan, kX),
+                                        chain_select(2, kNumber, kX)};
+  static constexpr std::array<int, 1> kOutputs = {3};
+};
+
 /// What is added to a normalized array: nothing, or another array from the left or from the right.
 enum class Addend { none, left, right };
 
@@ -140,6 +157,8 @@ HWY_INLINE V evaluate_step(D d, const V* r) {
   constexpr FusedStep step = Chain::kSteps[i];
   if constexpr (step.kind == FusedStep::Kind::unary)
     return evaluate<step.unary>(d, r[step.args[0]]);
+  else if constexpr (step.kind == FusedStep::Kind::select)
+    return hn::IfThenElse(hn::MaskFromVec(r[step.args[0]]), r[step.args[1]], r[step.args[2]]);
   else
     return evaluate<step.binary>(r[step.args[0]], r[step.args[1]]);
 }
@@ -226,7 +245,8 @@ std::span<const Chain> find_chains() {
   return table<AdamWChain, AdamChain, RmsPropChain, LionChain,
                NormalizationChain<Addend::left, true>, NormalizationChain<Addend::right, true>,
                NormalizationChain<Addend::left, false>, NormalizationChain<Addend::right, false>,
-               NormalizationChain<Addend::none, true>, NormalizationChain<Addend::none, false>>();
+               NormalizationChain<Addend::none, true>, NormalizationChain<Addend::none, false>,
+               NanChain>();
 }
 
 }  // namespace

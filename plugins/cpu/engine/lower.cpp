@@ -32,6 +32,8 @@ Lowered::Lowered(const Program& program, const Options& options, Pool& pool)
   separate_prologue();
   join_followers(*this);
   join_column_sums(*this);
+  join_slices(*this, options);
+  join_reductions(*this);
 }
 
 int Lowered::root(int value) const {

@@ -51,6 +51,10 @@ struct Lowered {
 void join_followers(Lowered& program);
 /// Lets products sum the columns of what they multiply with.
 void join_column_sums(Lowered& program);
+/// Lets elementwise steps read slices where they lie.
+void join_slices(Lowered& program, const Options& options);
+/// Lets elementwise steps run within the reductions that alone read what they make.
+void join_reductions(Lowered& program);
 
 /// A scan compiles its body to a plan of its own.
 std::unique_ptr<Kernel> make_scan(const Scan& scan, const Request& request, Pool& pool);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "shape/ordering.h"
+#include "threads/thread_scratch.h"
 #include "vectors/converted.h"
 
 namespace crescent::cpu {
@@ -51,143 +52,300 @@ namespace {
 
 constexpr int64_t kChunkElements = 32768;  // of a reduction that is cut into parts
 constexpr int64_t kMaxChunks = 32;
-constexpr int64_t kEnoughUnits = 16;  // no need to cut with so many independent results
+constexpr int64_t kEnoughUnits = 16;   // no need to cut with so many independent results
+constexpr int64_t kFewParts = 8;       // of a kernel that is taken over: they may become one
+constexpr int64_t kFoldedWidth = 512;  // narrow rows are taken together up to this
+constexpr int64_t kTile = 512, kWideTile = 2048;  // columns
+constexpr int64_t kMade =
+    4096;  // elements that are made at a time, to be reduced in the first cache
 
-class ReduceKernel final : public Kernel {
+}  // namespace
+
+/// What a thread has at hand for its share of the work: accumulators and partial sums of the
+/// results, and the block that is being reduced.
+class ReduceKernel::Part {
  public:
-  ReduceKernel(const Reduce& op, const Request& request, ReduceLoops loops)
-      : geometry_(request.inputs[0].shape, op.axes),
-        loops_(loops),
-        in_bytes_(size_of(request.inputs[0].dtype)),
-        out_bytes_(size_of(request.outputs[0].dtype)),
-        in_size_(request.inputs[0].shape.size()),
-        out_size_(request.outputs[0].shape.size()) {
-    const bool floating = is_floating(request.inputs[0].dtype);
-    const DType out = request.outputs[0].dtype;
-    const bool divides = op.kind == ReduceKind::mean;
-    if (divides)
-      divisor_ =
-          static_cast<double>(in_size_) / static_cast<double>(std::max<int64_t>(out_size_, 1));
-    convert_ = cast_loop(floating || divides ? DType::float64 : DType::int64, out);
-    if (divides && !floating) widen_ = cast_loop(DType::int64, DType::float64);
-    cut();
+  Part(const ReduceKernel& kernel, const Arguments& a, const Elementwise::Cells& cells)
+      : kernel_(kernel), a_(a), cells_(cells) {
+    const size_t results = kernel.results_.size();
+    memory_ = thread_scratch((2 * results * kTileSize + kernel.made_bytes_.size() * kMade) * 8);
   }
 
-  void run(const Arguments& a) override {
-    if (out_size_ == 0) return;
-    if (chunks_ == 1) return run_whole(a);
-    a.pool.parallel(units_ * chunks_, [&](int64_t part, int) {
-      reduce_unit(a, part / chunks_, part % chunks_, partials(a, part));
-    });
-    a.pool.blocks(units_, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t unit = begin; unit < end; ++unit) merge_unit(a, unit);
-    });
+  std::byte* accumulators(size_t result) const { return memory_ + result * kTileSize * 8; }
+  std::byte* partials(size_t result) const {
+    return accumulators(kernel_.results_.size() + result);
   }
 
-  std::string name() const override { return "highway"; }
-  size_t scratch_bytes() const override {
-    return chunks_ == 1 ? 0 : static_cast<size_t>(units_ * chunks_ * tile_) * 8;
+  /// Makes the block, or finds it in the input.
+  void read(const Block& block) {
+    begin_ = block.begin, stride_ = block.stride;
+    if (!kernel_.before_) return;
+    stride_ = block.width;
+    if (block.stride == block.width || block.rows == 1)
+      return make(block.begin, block.rows * block.width, 0);
+    for (int64_t row = 0; row < block.rows; ++row)
+      make(block.begin + row * block.stride, block.width, row * block.width);
   }
-  double flops() const override { return static_cast<double>(in_size_); }
+  const std::byte* block(const Result& result) const {
+    return kernel_.before_ ? made(static_cast<size_t>(result.made))
+                           : a_.inputs[0] + static_cast<size_t>(begin_) * result.in_bytes;
+  }
+  int64_t stride() const { return stride_; }
 
  private:
-  /// A unit is one output (along rows) or a tile of adjacent ones; a chunk is a range of what it
-  /// reduces.
-  void cut() {
-    const ReduceGeometry& g = geometry_;
-    tile_ = g.along_rows() ? 1 : std::clamp<int64_t>(g.width(), 1, kTileWidth);
-    tiles_ = g.along_rows() ? 1 : (g.width() + tile_ - 1) / tile_;
-    units_ = g.outer() * tiles_;
-    split_row_ = g.along_rows() && g.rows() == 1;
-    steps_ = split_row_ ? g.width() : g.rows();
-    unit_elements_ = g.rows() * (g.along_rows() ? g.width() : tile_);
-    if (units_ < kEnoughUnits && unit_elements_ >= 2 * kChunkElements) {
-      chunks_ = std::min({unit_elements_ / kChunkElements, kMaxChunks, steps_});
-    }
+  static constexpr size_t kTileSize = static_cast<size_t>(kWideTile);
+
+  std::byte* made(size_t output) const {
+    return accumulators(2 * kernel_.results_.size()) + output * static_cast<size_t>(kMade) * 8;
   }
 
-  std::byte* partials(const Arguments& a, int64_t part) const {
-    return a.scratch + part * tile_ * 8;
+  /// Elements [begin, begin + n) of every output, which are put at place `at` of what is made.
+  void make(int64_t begin, int64_t n, int64_t at) {
+    std::byte* outputs[kMostResults];  // where element 0 would be
+    for (size_t o = 0; o < kernel_.made_bytes_.size(); ++o)
+      outputs[o] = made(o) + (at - begin) * static_cast<int64_t>(kernel_.made_bytes_[o]);
+    kernel_.before_->run_range({a_.inputs, outputs, a_.scratch, a_.pool}, cells_, begin, begin + n);
   }
 
-  void run_whole(const Arguments& a) const {
-    const int64_t grain =
-        std::max<int64_t>(1, kChunkElements / std::max<int64_t>(unit_elements_, 1));
-    a.pool.blocks(units_, grain, [&](int64_t begin, int64_t end) {
-      alignas(64) std::byte acc[kTileWidth * 8];
-      if (tile_ > 1) {
-        for (int64_t unit = begin; unit < end; ++unit) {
-          reduce_unit(a, unit, 0, acc);
-          store(a, unit, acc);
-        }
-        return;
-      }
-      for (int64_t first = begin; first < end;
-           first += kTileWidth) {  // results are converted many at a time
-        const int64_t n = std::min(kTileWidth, end - first);
-        for (int64_t i = 0; i < n; ++i) reduce_unit(a, first + i, 0, acc + i * 8);
-        store_numbers(a, first, n, acc);
-      }
-    });
-  }
-
-  void reduce_unit(const Arguments& a, int64_t unit, int64_t chunk, std::byte* acc) const {
-    const ReduceGeometry& g = geometry_;
-    const int64_t outer = unit / tiles_, column = unit % tiles_ * tile_;
-    const int64_t first = steps_ * chunk / chunks_, last = steps_ * (chunk + 1) / chunks_;
-    auto at = [&](int64_t row, int64_t element) {
-      return a.inputs[0] + static_cast<size_t>(g.offset(outer, row) + element) * in_bytes_;
-    };
-    if (g.along_rows()) {
-      loops_.start(acc, 1);
-      if (split_row_) return loops_.row(at(0, first), last - first, acc);
-      for (int64_t row = first; row < last; ++row) loops_.row(at(row, 0), g.width(), acc);
-    } else {
-      const int64_t width = std::min(tile_, g.width() - column);
-      loops_.start(acc, width);
-      for (int64_t row = first; row < last;) {
-        const int64_t count = std::min(last - row, g.adjacent() - row % g.adjacent());
-        loops_.columns(at(row, column), count, width, g.width(), acc);
-        row += count;
-      }
-    }
-  }
-
-  void merge_unit(const Arguments& a, int64_t unit) const {
-    std::byte* acc = partials(a, unit * chunks_);
-    for (int64_t chunk = 1; chunk < chunks_; ++chunk)
-      loops_.merge(partials(a, unit * chunks_ + chunk), acc, tile_);
-    store(a, unit, acc);
-  }
-
-  void store(const Arguments& a, int64_t unit, std::byte* acc) const {
-    const int64_t width = geometry_.along_rows() ? 1 : geometry_.width();
-    const int64_t column = unit % tiles_ * tile_;
-    store_numbers(a, unit / tiles_ * width + column, std::min(tile_, width - column), acc);
-  }
-
-  void store_numbers(const Arguments& a, int64_t first, int64_t n, std::byte* acc) const {
-    if (widen_) widen_(acc, acc, static_cast<size_t>(n));
-    if (divisor_ != 1) {
-      for (int64_t i = 0; i < n; ++i) reinterpret_cast<double*>(acc)[i] /= divisor_;
-    }
-    convert_(acc, a.outputs[0] + static_cast<size_t>(first) * out_bytes_, static_cast<size_t>(n));
-  }
-
-  ReduceGeometry geometry_;
-  ReduceLoops loops_;
-  size_t in_bytes_, out_bytes_;
-  int64_t in_size_, out_size_;
-  UnaryLoop convert_ = nullptr, widen_ = nullptr;
-  double divisor_ = 1;
-  int64_t tile_ = 1, tiles_ = 1, units_ = 1, chunks_ = 1, steps_ = 1, unit_elements_ = 1;
-  bool split_row_ = false;
+  const ReduceKernel& kernel_;
+  const Arguments& a_;
+  const Elementwise::Cells& cells_;
+  std::byte* memory_;
+  int64_t begin_ = 0, stride_ = 0;
 };
+
+ReduceKernel::ReduceKernel(const Reduce& op, const Request& request, ReduceLoops loops)
+    : geometry_(request.inputs[0].shape, op.axes) {
+  const DType in = request.inputs[0].dtype, out = request.outputs[0].dtype;
+  const bool floating = is_floating(in), divides = op.kind == ReduceKind::mean;
+  Result& result = results_.emplace_back(Result{loops, size_of(in), size_of(out)});
+  if (divides) {
+    const int64_t results = std::max<int64_t>(geometry_.results(), 1);
+    result.divisor = static_cast<double>(geometry_.size()) / static_cast<double>(results);
+  }
+  result.convert = cast_loop(floating || divides ? DType::float64 : DType::int64, out);
+  if (divides && !floating) result.widen = cast_loop(DType::int64, DType::float64);
+  cut();
+}
+
+/// A unit is one output (along rows) or a tile of adjacent ones; a chunk is a range of what it
+/// reduces. Wide tiles are read faster; which there are does not change how much is added up.
+void ReduceKernel::cut() {
+  const ReduceGeometry& g = geometry_;
+  split_row_ = g.along_rows() && g.rows() == 1;
+  steps_ = split_row_ ? g.width() : g.rows();
+  set_tile(kTile);
+  if (units_ < kEnoughUnits && unit_elements_ >= 2 * kChunkElements)
+    chunks_ = std::min({unit_elements_ / kChunkElements, kMaxChunks, steps_});
+  set_tile(kWideTile);
+  if (units_ * chunks_ < kEnoughUnits) set_tile(kTile);
+}
+
+void ReduceKernel::set_tile(int64_t width) {
+  const ReduceGeometry& g = geometry_;
+  tile_ = g.along_rows() ? 1 : std::clamp<int64_t>(g.width(), 1, width);
+  tiles_ = g.along_rows() ? 1 : pieces(g.width(), tile_);
+  units_ = g.outer() * tiles_;
+  unit_elements_ = g.rows() * (g.along_rows() ? g.width() : tile_);
+}
+
+bool ReduceKernel::take(std::unique_ptr<Kernel>& before, int output) {
+  auto* made = dynamic_cast<Elementwise*>(before.get());
+  if (!made || !made->can_be_cut() || made->outputs() > static_cast<int>(kMostResults))
+    return false;
+  if (before_ || (units_ * chunks_ < kFewParts && made->parts() > kFewParts)) return false;
+  static_cast<void>(before.release());
+  before_.reset(made);
+  made_bytes_.resize(static_cast<size_t>(made->outputs()));
+  add_made(results_[0], output);
+  return true;
+}
+
+void ReduceKernel::join(const ReduceKernel& other, int output) {
+  results_.push_back(other.results_[0]);
+  add_made(results_.back(), output);
+}
+
+void ReduceKernel::add_made(Result& result, int output) {
+  result.made = output;
+  made_bytes_[static_cast<size_t>(output)] = result.in_bytes;
+}
+
+size_t ReduceKernel::partial_bytes() const {
+  return chunks_ == 1 ? 0 : static_cast<size_t>(units_ * chunks_ * tile_) * 8;
+}
+
+/// What is taken over has its own first.
+size_t ReduceKernel::scratch_bytes() const {
+  return own_scratch() + results_.size() * partial_bytes();
+}
+
+size_t ReduceKernel::own_scratch() const {
+  return before_ ? (before_->scratch_bytes() + 63) / 64 * 64 : 0;
+}
+
+ReduceKernel::Accumulators ReduceKernel::of_part(const Arguments& a, int64_t part) const {
+  Accumulators acc;
+  for (size_t r = 0; r < acc.size(); ++r)
+    acc[r] = a.scratch + own_scratch() + r * partial_bytes() + part * tile_ * 8;
+  return acc;
+}
+
+double ReduceKernel::flops() const {
+  return static_cast<double>(geometry_.size()) * static_cast<double>(results_.size()) +
+         (before_ ? before_->flops() : 0);
+}
+
+void ReduceKernel::run(const Arguments& a) {
+  if (geometry_.results() == 0) return;
+  Elementwise::Cells cells;
+  if (before_) before_->begin(a, cells);
+  if (chunks_ == 1) return run_whole(a, cells);
+  a.pool.parallel(units_ * chunks_, [&](int64_t part, int) {
+    Part work(*this, a, cells);
+    reduce_unit(work, part / chunks_, part % chunks_, of_part(a, part));
+  });
+  a.pool.blocks(units_, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t unit = begin; unit < end; ++unit) merge_unit(a, unit);
+  });
+}
+
+void ReduceKernel::run_whole(const Arguments& a, const Elementwise::Cells& cells) const {
+  const int64_t cost = unit_elements_ * (before_ ? 1 + before_->cost() : 1);
+  const int64_t grain = std::max<int64_t>(1, kChunkElements / std::max<int64_t>(cost, 1));
+  a.pool.blocks(units_, grain, [&](int64_t begin, int64_t end) {
+    Part work(*this, a, cells);
+    Accumulators acc;
+    for (size_t r = 0; r < acc.size(); ++r) acc[r] = work.accumulators(r);
+    if (tile_ > 1) {
+      for (int64_t unit = begin; unit < end; ++unit) {
+        reduce_unit(work, unit, 0, acc);
+        store(a, unit, acc);
+      }
+      return;
+    }
+    for (int64_t first = begin; first < end;
+         first += kTile) {  // results are converted many at a time
+      const int64_t n = std::min(kTile, end - first);
+      reduce_units(work, first, n, acc);
+      for (size_t r = 0; r < results_.size(); ++r)
+        store_numbers(results_[r], first, n, acc[r], a.outputs[r]);
+    }
+  });
+}
+
+/// Units of one result each. Short rows that follow one another are read several at a time.
+void ReduceKernel::reduce_units(Part& part, int64_t first, int64_t n,
+                                const Accumulators& acc) const {
+  const int64_t width = geometry_.width();
+  const bool several = split_row_ && width <= kRowLength;
+  if (!several) {
+    Accumulators at = acc;
+    for (int64_t i = 0; i < n; ++i) {
+      reduce_unit(part, first + i, 0, at);
+      for (std::byte*& next : at) next += 8;
+    }
+    return;
+  }
+  for (size_t r = 0; r < results_.size(); ++r) results_[r].loops.start(acc[r], n);
+  const int64_t most = before_ ? kRowLength / std::max<int64_t>(width, 1) : n;
+  for (int64_t i = 0; i < n; i += most) {
+    const int64_t rows = std::min(most, n - i);
+    part.read({(first + i) * width, rows, width, width});
+    for (size_t r = 0; r < results_.size(); ++r)
+      results_[r].loops.rows(part.block(results_[r]), rows, width, acc[r] + i * 8);
+  }
+}
+
+void ReduceKernel::reduce_unit(Part& part, int64_t unit, int64_t chunk,
+                               const Accumulators& acc) const {
+  const int64_t width = width_of(unit);
+  for (size_t r = 0; r < results_.size(); ++r) results_[r].loops.start(acc[r], width);
+  each_block(unit, chunk, [&](const Block& block) {
+    part.read(block);
+    for (size_t r = 0; r < results_.size(); ++r) {
+      const ReduceLoops& loops = results_[r].loops;
+      const std::byte* x = part.block(results_[r]);
+      if (geometry_.along_rows()) {
+        loops.rows(x, 1, block.width, acc[r]);
+        continue;
+      }
+      loops.columns(x, block.rows, block.width, part.stride(), block.first, part.partials(r));
+      if (block.last) loops.add_up(part.partials(r), block.width, width, acc[r]);
+    }
+  });
+}
+
+/// Results of a unit.
+int64_t ReduceKernel::width_of(int64_t unit) const {
+  return geometry_.along_rows() ? 1 : std::min(tile_, geometry_.width() - unit % tiles_ * tile_);
+}
+
+/// f(block) for all that goes into a chunk, in the order of additions.
+template <class F>
+void ReduceKernel::each_block(int64_t unit, int64_t chunk, F&& f) const {
+  const ReduceGeometry& g = geometry_;
+  const int64_t outer = unit / tiles_, column = unit % tiles_ * tile_, width = width_of(unit);
+  const int64_t first = steps_ * chunk / chunks_, last = steps_ * (chunk + 1) / chunks_;
+  const auto row = [&](int64_t begin, int64_t n) {
+    const int64_t most = before_ ? kRowLength : n;
+    for (int64_t i = 0; i < n; i += most) f(Block{begin + i, 1, std::min(most, n - i), most});
+  };
+  // Narrow rows without gaps are taken several at a time, as one wide row.
+  const auto columns = [&](int64_t begin, int64_t n) {
+    const int64_t fold = g.width() == width ? std::min(kFoldedWidth / width, n / kColumnLength) : 1;
+    for (int64_t i = 0; i < n;) {
+      const int64_t factor = fold > 1 && n - i >= fold ? fold : 1;
+      const int64_t rows = std::min((n - i) / factor, kColumnLength);
+      const Block whole{begin + i * g.width(), rows, width * factor, g.width() * factor};
+      const int64_t most = before_ ? std::max<int64_t>(1, kMade / whole.width) : rows;
+      for (int64_t done = 0; done < rows; done += most) {
+        const int64_t some = std::min(most, rows - done);
+        f(Block{whole.begin + done * whole.stride, some, whole.width, whole.stride, done == 0,
+                done + some == rows});
+      }
+      i += rows * factor;
+    }
+  };
+  if (split_row_) return row(g.offset(outer, 0) + first, last - first);
+  for (int64_t i = first, n; i < last; i += n) {
+    n = g.along_rows() ? 1 : std::min(last - i, g.adjacent() - i % g.adjacent());
+    const int64_t begin = g.offset(outer, i) + column;
+    g.along_rows() ? row(begin, g.width()) : columns(begin, n);
+  }
+}
+
+void ReduceKernel::merge_unit(const Arguments& a, int64_t unit) const {
+  const Accumulators acc = of_part(a, unit * chunks_);
+  for (int64_t chunk = 1; chunk < chunks_; ++chunk) {
+    const Accumulators from = of_part(a, unit * chunks_ + chunk);
+    for (size_t r = 0; r < results_.size(); ++r) results_[r].loops.merge(from[r], acc[r], tile_);
+  }
+  store(a, unit, acc);
+}
+
+void ReduceKernel::store(const Arguments& a, int64_t unit, const Accumulators& acc) const {
+  const int64_t width = geometry_.along_rows() ? 1 : geometry_.width();
+  const int64_t first = unit / tiles_ * width + unit % tiles_ * tile_;
+  for (size_t r = 0; r < results_.size(); ++r)
+    store_numbers(results_[r], first, width_of(unit), acc[r], a.outputs[r]);
+}
+
+void ReduceKernel::store_numbers(const Result& result, int64_t first, int64_t n, std::byte* acc,
+                                 std::byte* to) const {
+  if (result.widen) result.widen(acc, acc, static_cast<size_t>(n));
+  if (result.divisor != 1) {
+    for (int64_t i = 0; i < n; ++i) reinterpret_cast<double*>(acc)[i] /= result.divisor;
+  }
+  result.convert(acc, to + static_cast<size_t>(first) * result.out_bytes, static_cast<size_t>(n));
+}
+
+namespace {
 
 std::unique_ptr<Kernel> make_reduce(const Request& request) {
   auto& op = static_cast<const Reduce&>(request.op);
   ReduceLoops loops = reduce_loops(op.kind, request.inputs[0].dtype);
-  return loops.row ? std::make_unique<ReduceKernel>(op, request, loops) : nullptr;
+  return loops.rows ? std::make_unique<ReduceKernel>(op, request, loops) : nullptr;
 }
 
 }  // namespace

@@ -95,11 +95,9 @@ HWY_INLINE float number(BFloat16 x) {
   return std::bit_cast<float>(static_cast<uint32_t>(x.bits) << 16);
 }
 
-/// Up to kChunk elements in the element's own precision: four vectors that add up few numbers each.
-constexpr int64_t kChunk = 2048;
-
+/// In the element's own precision: four vectors that add up few numbers each.
 template <Rule rule, class T>
-HWY_INLINE double reduce_chunk(const T* x, int64_t n) {
+HWY_INLINE double reduce_row(const T* x, int64_t n) {
   using C = Computed<T>;
   const hn::ScalableTag<C> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -147,72 +145,68 @@ HWY_INLINE double multiply_row(const T* x, int64_t n) {
 }
 
 template <Rule rule, class T, bool truth>
-void row(const void* x, int64_t n, void* acc) {
-  using A = Accumulator<T>;
-  const T* in = static_cast<const T*>(x);
-  A total = *static_cast<A*>(acc);
+HWY_INLINE Accumulator<T> take_in(Accumulator<T> total, const T* x, int64_t n) {
   if constexpr (std::is_floating_point_v<Computed<T>> && rule != Rule::product) {
-    for (int64_t i = 0; i < n; i += kChunk)
-      total = combine<rule>(total, reduce_chunk<rule>(in + i, std::min(kChunk, n - i)));
+    return combine<rule>(total, reduce_row<rule>(x, n));
   } else if constexpr (std::is_floating_point_v<T> && rule == Rule::product) {
-    total *= multiply_row(in, n);
+    return total * multiply_row(x, n);
   } else {
+    using A = Accumulator<T>;
     for (int64_t i = 0; i < n; ++i)
-      total = combine<rule>(total, static_cast<A>(truth ? number(in[i]) != 0 : number(in[i])));
-  }
-  *static_cast<A*>(acc) = total;
-}
-
-/// At most this many numbers are added up in float32 before they go to the accumulator.
-constexpr int64_t kRowsInPlace = 64;
-
-template <Rule rule, class T>
-HWY_INLINE void column_block(const T* HWY_RESTRICT x, int64_t rows, int64_t width, int64_t stride,
-                             Computed<T>* HWY_RESTRICT partial) {
-  for (int64_t j = 0; j < width; ++j) partial[j] = number(x[j]);
-  for (int64_t i = 1; i < rows; ++i) {
-    const T* HWY_RESTRICT line = x + i * stride;
-    for (int64_t j = 0; j < width; ++j) partial[j] = combine<rule>(partial[j], number(line[j]));
+      total = combine<rule>(total, static_cast<A>(truth ? number(x[i]) != 0 : number(x[i])));
+    return total;
   }
 }
 
 template <Rule rule, class T, bool truth>
-void columns(const void* x, int64_t rows, int64_t width, int64_t stride, void* acc) {
-  using A = Accumulator<T>;
+void rows(const void* x, int64_t rows, int64_t width, void* acc) {
   const T* in = static_cast<const T*>(x);
-  A* a = static_cast<A*>(acc);
-  if constexpr (std::is_floating_point_v<Computed<T>> && rule != Rule::product) {
-    HWY_ALIGN Computed<T> partial[kTileWidth];
-    // Narrow rows without gaps are taken several at a time, as one wide row.
-    const int64_t fold =
-        stride == width ? std::max<int64_t>(1, std::min(kTileWidth / width, rows / kRowsInPlace))
-                        : 1;
-    int64_t i = 0;
-    while (i < rows) {
-      const int64_t lines = std::min((rows - i) / fold, kRowsInPlace),
-                    factor = lines > 0 ? fold : 1;
-      const int64_t count = lines > 0 ? lines : std::min(rows - i, kRowsInPlace);
-      column_block<rule>(in + i * stride, count, width * factor,
-                         factor == 1 ? stride : width * factor, partial);
-      for (int64_t f = 0; f < factor; ++f) {
-        for (int64_t j = 0; j < width; ++j)
-          a[j] = combine<rule>(a[j], static_cast<A>(partial[f * width + j]));
-      }
-      i += count * factor;
-    }
-  } else {
-    for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t j = 0; j < width; ++j) {
-        const auto v = number(in[i * stride + j]);
-        a[j] = combine<rule>(a[j], static_cast<A>(truth ? v != 0 : v));
-      }
-    }
+  auto* a = static_cast<Accumulator<T>*>(acc);
+  for (int64_t row = 0; row < rows; ++row, in += width) {
+    for (int64_t i = 0; i < width; i += kRowLength)
+      a[row] = take_in<rule, T, truth>(a[row], in + i, std::min(kRowLength, width - i));
+  }
+}
+
+/// What columns are added up in: the element's own precision where that does.
+template <Rule rule, class T>
+using Partial = std::conditional_t<std::is_floating_point_v<Computed<T>> && rule != Rule::product,
+                                   Computed<T>, Accumulator<T>>;
+
+template <Rule rule, class T, bool truth>
+void columns(const void* x, int64_t rows, int64_t width, int64_t stride, bool first,
+             void* partial) {
+  using P = Partial<rule, T>;
+  const auto value = [](T v) -> P {
+    if constexpr (truth)
+      return number(v) != 0;
+    else
+      return static_cast<P>(number(v));
+  };
+  const T* HWY_RESTRICT in = static_cast<const T*>(x);
+  P* HWY_RESTRICT sum = static_cast<P*>(partial);
+  if (first) {
+    for (int64_t j = 0; j < width; ++j) sum[j] = value(in[j]);
+  }
+  for (int64_t i = first; i < rows; ++i) {
+    const T* HWY_RESTRICT line = in + i * stride;
+    for (int64_t j = 0; j < width; ++j) sum[j] = combine<rule>(sum[j], value(line[j]));
+  }
+}
+
+template <Rule rule, class T>
+void add_up(const void* partial, int64_t n, int64_t width, void* acc) {
+  using A = Accumulator<T>;
+  const auto* HWY_RESTRICT from = static_cast<const Partial<rule, T>*>(partial);
+  A* HWY_RESTRICT a = static_cast<A*>(acc);
+  for (int64_t i = 0; i < n; i += width) {
+    for (int64_t j = 0; j < width; ++j) a[j] = combine<rule>(a[j], static_cast<A>(from[i + j]));
   }
 }
 
 template <Rule rule, class T, bool truth = false>
-constexpr ReduceLoops kLoops = {start<rule, T, truth>, row<rule, T, truth>, columns<rule, T, truth>,
-                                merge<rule, T>};
+constexpr ReduceLoops kLoops = {start<rule, T, truth>, rows<rule, T, truth>,
+                                columns<rule, T, truth>, add_up<rule, T>, merge<rule, T>};
 
 template <class T>
 ReduceLoops find_for(ReduceKind kind) {
