@@ -20,6 +20,7 @@ class Instance {
   /// Made from a function, which is its `call`.
   void adopt_function(Ref function, std::string name);
   bool is_function() const { return static_cast<bool>(function_); }
+  const Ref& function() const { return function_; }
   const std::string& function_name() const { return name_; }
 
   /// True when a class of it (not the base) or an attribute defines the method.
