@@ -330,7 +330,8 @@ int call_layer(lua_State* L) {
   const auto* model = dynamic_cast<const Model*>(layer.get());
 
   if (model && model->is_graph() && is_keywords(L, 2)) {
-    push_in_order(L, 2, model->input_names());
+    const std::vector<std::string> names = model->input_names();
+    push_in_order(L, 2, names, names);
     lua_replace(L, 2);
   }
   const auto give = [&](const auto& results) {

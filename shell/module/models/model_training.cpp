@@ -46,9 +46,28 @@ bool has_one_of(lua_State* L, int index, const std::vector<std::string>& names) 
   });
 }
 
+/// model:fit(x, {y=..., epochs=3}): the targets out of the options, as if they had come by
+/// position.
+void take_targets(lua_State* L, const Model& model, int arrays) {
+  if (arrays < 2 || lua_gettop(L) != 3 || !is_options(L, 3) ||
+      has_one_of(L, 3, output_names(model).get()) || !has_one_of(L, 3, {"y"}))
+    return;
+  lua_newtable(L);
+  for (lua_pushnil(L); lua_next(L, 3);) {
+    lua_pushvalue(L, -2);
+    lua_insert(L, -2);
+    lua_rawset(L, 4);
+  }
+  push_field(L, 3, "y");
+  lua_replace(L, 3);
+  lua_pushnil(L);
+  lua_setfield(L, 4, "y");
+}
+
 /// Where the options begin after up to `arrays` arrays; missing arrays become nil.
 int first_option(lua_State* L, const Model& model, int arrays) {
   spread_arrays(L, arrays);
+  take_targets(L, model, arrays);
   const int given = lua_gettop(L) - 1;
   const bool ends_in_names = given > 1 && given <= arrays && is_options(L, -1) &&
                              !has_one_of(L, -1, output_names(model).get());
