@@ -118,6 +118,23 @@ copy = cr.models.clone_model(cr.Model(first, layers.Dense(3)(layers.Dense(2)(fir
   { clone_function = function(layer) return layers.Dense(layer.units + 1) end })
 check.same({ copy.layers[2].units, copy.output_shape[2] }, { 3, 4 })
 
+-- JSON too
+local plain = cr.Model { inputs = { first, second }, outputs = layers.Dense(1,
+  { activation = quadruple })(gap + 1) }
+local json = plain:to_json()
+assert(json:find('"class_name": "Lambda"', 1, true) and json:find('"function": "gap"', 1, true))
+model = cr.models.model_from_json(json, objects)
+model:set_weights(graph:get_weights())
+check.near(model:predict({ x * 5, x }, { verbose = 0 }), expected)
+check.same(cr.models.model_from_json(json, { custom_objects = objects }):to_json(), json)
+wrote([[
+  local m = cr.Sequential { cr.Input { shape = { 2 } }, cr.layers.Lambda(function(t) return t * 3 end,
+    { name = "thrice" }), cr.layers.Dense(1, { activation = function(t) return t end }) }
+  m:to_json()
+  local json = m:to_json { target = "keras2" }
+  print(select(2, pcall(cr.models.model_from_json, json)))]], "to_json: 'thrice' is code",
+  "model_from_json(json, {custom_objects = {thrice = thrice}})", "unknown activation 'function'")
+
 -- a model whose call is code: what it was built for is in the file
 local Net = cr.Model:subclass("NetInFile", { { "units", 3 } })
 function Net:init() self.first, self.last = layers.Dense(self.units), layers.Dense(1) end
