@@ -4,7 +4,7 @@
 #include "classes/object_types.h"
 #include "classes/options.h"
 #include "crescent/model.h"
-#include "instances/instance.h"
+#include "instances/lua_model.h"
 #include "models/graph.h"
 #include "models/quantizing.h"
 #include "values/batches.h"
@@ -60,24 +60,30 @@ Variable add_variable(Layer& layer, const Shape& shape, Value initializer,
                     trainable, constraint, autocast);
 }
 
-/// The model that a symbol is a loss or metric of.
-Functional& made_of_symbols(Layer& layer, const char* method) {
-  if (auto* model = dynamic_cast<Functional*>(&layer)) return *model;
-  fail_in_layer(layer.name(), method, ": symbols are for models; Layer ", layer.name(),
-                " takes tensors, in call");
+/// Adds to the model that a symbol is a loss or metric of.
+template <class Add>
+void add_symbol(Layer& layer, const char* method, Add add) {
+  if (auto* model = dynamic_cast<Functional*>(&layer)) return add(*model);
+  if (auto* model = dynamic_cast<LuaModel*>(&layer); model && model->graph()) {
+    add(*model->graph());
+    return model->follow_graph();
+  }
+  fail_in_layer(layer.name(), method, ": symbols are for models made of symbols; Layer ",
+                layer.name(), " takes tensors, in call");
 }
 
 void add_loss(Layer& layer, Any loss) {
   lua_State* L = current();
   if (const auto* symbol = to_handle<Symbol>(L, loss.index))
-    return made_of_symbols(layer, "add_loss").add_loss(*symbol);
+    return add_symbol(layer, "add_loss", [&](Functional& model) { model.add_loss(*symbol); });
   layer.add_loss(to_tensor(L, loss.index));
 }
 
 void add_metric(Layer& layer, Any metric, std::optional<std::string> name) {
   lua_State* L = current();
   if (const auto* symbol = to_handle<Symbol>(L, metric.index))
-    return made_of_symbols(layer, "add_metric").add_metric(*symbol, name.value_or(""));
+    return add_symbol(layer, "add_metric",
+                      [&](Functional& model) { model.add_metric(*symbol, name.value_or("")); });
   if (auto object = object_as<Metric>(L, metric.index)) return layer.add_metric(object);
   layer.add_metric(to_tensor(L, metric.index), name.value_or("metric"));
 }
