@@ -177,6 +177,21 @@ std::shared_ptr<Configurable> make_instance(lua_State* L, int class_index, int o
   return object;
 }
 
+/// What the from_config of a class makes of the configuration on top of the stack.
+std::shared_ptr<Configurable> made_by_class(lua_State* L, int class_index) {
+  const int config = lua_gettop(L);
+  push_field(L, class_index, "from_config");
+  lua_pushvalue(L, class_index);
+  lua_pushvalue(L, config);
+  protected_call(L, 2, 1);
+  auto object = object_as<Configurable>(L, -1);
+  auto* instance = dynamic_cast<Instance*>(object.get());
+  if (!instance || !object->info() || object->info()->kind != base_at(L, class_index).kind)
+    fail("from_config() of the class: expected an object of it, got ", describe(L, -1));
+  instance->set_complete();
+  return object;
+}
+
 /// Makes instances for files and nested configurations.
 class LuaFactory final : public Factory {
  public:
@@ -189,6 +204,7 @@ class LuaFactory final : public Factory {
     const int class_index = lua_gettop(L);
     const bool model = is_model(base_at(L, class_index));
     push_value(L, model ? with_graph(options) : options);
+    if (defines(L, class_index, "from_config")) return made_by_class(L, class_index);
     return make_instance(L, class_index, class_index + 1, class_of_table(L, class_index));
   }
 

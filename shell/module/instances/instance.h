@@ -39,6 +39,8 @@ class Instance {
   void track_attributes();
   /// Options become attributes, init runs.
   void start();
+  /// All of that was done already when configured() is called next.
+  void set_complete() { complete_ = true; }
   /// Attributes and options as a configuration on top of `base`: the class' own get_config when it
   /// has one.
   Dict configuration(Dict base) const;
@@ -61,6 +63,7 @@ class Instance {
   [[noreturn]] void fail_undefined(lua_State* L, const char* method) const;
   ObjectPtr self() const;
 
+  bool complete_ = false;
   Ref class_, function_;
   std::string name_;
   Dict declared_;

@@ -47,10 +47,10 @@ std::vector<Shape> decoded(const Value& shapes) {
 }  // namespace
 
 void LuaModel::configured() {
-  given_ = !inputs_.is_null() || !outputs_.is_null();
+  given_ = given_ || !inputs_.is_null() || !outputs_.is_null();
   if (const auto graph = inputs_.object_as<Functional>())
     adopt_graph(graph);
-  else if (given_)
+  else if (!inputs_.is_null() || !outputs_.is_null())
     connect(inputs_, outputs_);
   inputs_ = outputs_ = Value();
   const Value shapes = std::exchange(build_input_shape_, Value());

@@ -10,7 +10,7 @@ class LuaModel final : public LuaLayerOf<Model> {
   static void describe(Schema<LuaModel>&) {}
   template <class T>
   static void describe_base(Schema<T>& s) {
-    Model::describe_base<T>(s);
+    LuaLayerOf<Model>::describe_base<T>(s);
     s.field("inputs", &LuaModel::inputs_, "A symbol, or several, where the graph begins.")
         .not_stored()
         .field("outputs", &LuaModel::outputs_, "A symbol, or several, where it ends.")

@@ -253,6 +253,15 @@ void add_methods(Type& type) {
               "Adds a scalar to what training minimises: in call, or of a model any symbol.")
       .method("add_update", &Layer::add_update, {"variable", "value"})
       .method("add_metric", &add_metric, {"value", "name=nil"})
+      .method(
+          "save_own_variables",
+          [](Layer& l, Any store) { store_numbered(current(), store.index, l); }, {"store"},
+          "Puts its variables into a table, by their numbers from \"0\" on. A class of one's own "
+          "may "
+          "have another, for files of Keras 3.")
+      .method(
+          "load_own_variables", [](Layer& l, Names store) { load_numbered(store.dict, l); },
+          {"store"}, "Takes them out of such a table.")
       .method("track", [](Layer& l, const LayerPtr& sublayer) { l.track(sublayer); }, {"layer"})
       .method("untrack", [](Layer& l, const LayerPtr& sublayer) { l.untrack(sublayer); },
               {"layer"});
