@@ -283,10 +283,13 @@ Value model_config(const Model& model) {
   return Dict{{"class_name", model.class_name()}, {"config", model.get_config()}};
 }
 
+/// The translator gets the model itself, which need not be made again to know its shapes.
 std::string Model::to_json(const Dict& options) const {
   const Value config = model_config(*this);
-  if (auto translator = format_with<TranslatesConfigs>())
-    return crescent::to_json(translator->config_out(config, options));
+  if (auto translator = format_with<TranslatesConfigs>()) {
+    const auto self = std::const_pointer_cast<Object>(weak_from_this().lock());
+    return crescent::to_json(translator->config_out(self ? Value(self) : config, options));
+  }
   if (!options.empty())
     fail("to_json: no option '", options.keys().front(),
          "': no format that translates configurations is there");

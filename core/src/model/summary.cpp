@@ -17,7 +17,9 @@ using Row = std::vector<std::string>;
 /// What Keras calls an operation, else the class.
 std::string type_of(const Layer& layer) {
   const auto* operation = dynamic_cast<const OperationLayer*>(&layer);
-  return operation ? operation->operation().row().keras_class : layer.class_name();
+  if (operation) return operation->operation().row().keras_class;
+  const std::string name = layer.class_name();
+  return name.substr(name.rfind('>') + 1);  // without the package
 }
 
 /// Fields end at the columns of `ends`; what is longer is cut there.

@@ -13,8 +13,11 @@ std::string type_name(const std::type_info& type) {
   return name.substr(name.rfind(':') + 1);
 }
 
-/// Keras writes the package of a custom class in front: "acme>Scale".
-std::string_view without_package(std::string_view name) { return name.substr(name.rfind('>') + 1); }
+/// Keras writes the package of a custom class in front: "acme>Scale". One may be registered so.
+std::string_view known_name(std::string_view kind, std::string_view name) {
+  const size_t package = name.rfind('>');
+  return package == name.npos || registry().find(kind, name) ? name : name.substr(package + 1);
+}
 
 /// A kind whose objects may stand where those of another are expected.
 struct StandIn {
@@ -40,8 +43,8 @@ std::shared_ptr<Configurable> from_dict(std::string_view kind, const Dict& dict)
     fail("expected a ", kind, " with a class_name, got ", Value(dict));
   const Value* config = dict.find("config");
   if (config && config->is_string())
-    return make_object(kind, without_package(config->as_string()), {});
-  const std::string_view name = without_package(class_name->as_string());
+    return make_object(kind, known_name(kind, config->as_string()), {});
+  const std::string_view name = known_name(kind, class_name->as_string());
   const std::string given = kind_given(kind, name);
   const bool has_options = config && !config->is_null();
   auto object = make_object(given, name, has_options ? Codec<Dict>::decode(*config) : Dict());

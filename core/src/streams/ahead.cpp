@@ -93,12 +93,14 @@ class Ahead final : public Staged {
   Ahead(StreamPtr source, int64_t count) : Staged(std::move(source)), count_(count) {
     if (count < 1) fail("prefetch: expected at least 1 element, got ", count);
     if (source_->on_own_thread())
-      fail(
-          "prefetch: the dataset calls a function of the script on its own thread, which cannot "
-          "work ahead; give its map, filter or generator workers, or prefetch before it");
+      warn(
+          "prefetch: the dataset calls a function of the script, which runs on the script's own "
+          "thread: its elements are made when they are asked for, not ahead; give its map or "
+          "filter workers, or prefetch before it");
   }
   CursorPtr open(uint64_t epoch) override {
-    return std::make_shared<AheadCursor>(source_->open(epoch), count_);
+    CursorPtr from = source_->open(epoch);
+    return source_->on_own_thread() ? from : std::make_shared<AheadCursor>(std::move(from), count_);
   }
 
  private:

@@ -75,6 +75,7 @@ void assign_all(WeightSource& file, Matches matches) {
   std::vector<Stored> stored = read_fitting(file, matches);
   for (size_t i = 0; i < matches.size(); ++i)
     matches[i].variable.assign(converted(matches[i], std::exchange(stored[i].values, {})));
+  hand_over(matches);
   warn_not_finite(file, matches, stored);
 }
 
@@ -93,6 +94,7 @@ void replace_all(WeightSource& file, Matches matches) {
   }
   copy_all(copies);
   for (size_t i = 0; i < matches.size(); ++i) matches[i].variable.assign(values[i]);
+  hand_over(matches);
   try {
     file.check_held();
   } catch (const Error& error) {

@@ -12,7 +12,7 @@ namespace crescent::keras {
 std::vector<std::string> names_of_code(const Value& config);
 
 /// How to bring them: "pass it when loading: load_model(path, {custom_objects = {gap = gap}})".
-std::string how_to_bring(const std::string& name);
+std::string how_to_bring(const std::string& name, const char* load = "load_model(path");
 
 /// Whether a text is a word of the option itself, and not the name of a function.
 bool is_own_word(const std::string& class_name, const std::string& option, const std::string& text);

@@ -107,13 +107,25 @@ Value ConfigIn::model(const Value& object) const {
   return layer(origin_.generation() < 2 ? from_keras1(object).as_dict() : object.as_dict());
 }
 
-/// tf.keras puts the package in front of classes that somebody registered: "Custom>Adam".
+/// tf.keras puts the package in front of classes that somebody registered: "Custom>Adam". A file of
+/// ours knows those of Lua, which no class with the name alone stands for.
 std::string ConfigIn::registered_name(const std::string& class_name) const {
-  const Value* custom = custom_.is_dict() ? custom_.as_dict().find(class_name) : nullptr;
-  if (custom && custom->is_string()) return custom->as_string();
   const size_t package = class_name.rfind('>');
-  if (package == class_name.npos || find_class(class_name)) return class_name;
-  return registered_name(class_name.substr(package + 1));
+  const std::string alone = class_name.substr(package + 1);
+  for (const std::string& name : {class_name, alone})
+    if (const Value* custom = custom_.is_dict() ? custom_.as_dict().find(name) : nullptr;
+        custom && custom->is_string())
+      return custom->as_string();
+  const bool is_ours = plugins_.is_dict() && plugins_.as_dict().contains(class_name);
+  return is_ours || find_class(class_name) ? class_name : alone;
+}
+
+/// Keras 3 has the name with the package beside the one of the class.
+std::string ConfigIn::class_in(const Dict& object) const {
+  const std::string* registered = text_at(object, "registered_name");
+  if (registered && registered->find('>') != registered->npos)
+    if (const std::string name = registered_name(*registered); find_class(name)) return name;
+  return registered_name(class_of(object));
 }
 
 void ConfigIn::fail_unknown(std::string_view kind, const std::string& class_name,
@@ -139,7 +151,7 @@ void ConfigIn::fail_unknown(std::string_view kind, const std::string& class_name
 /// {"class_name", "config"} of a layer, whatever else Keras 3 put beside them (module,
 /// registered_name, build_config).
 Value ConfigIn::layer(const Dict& object) const {
-  std::string name = registered_name(class_of(object));
+  std::string name = class_in(object);
   if (is_sequential(name))
     return Dict{{"class_name", name}, {"config", sequential(object.at("config"))}};
   if (const Dict given = config_of(object); is_graph(name, given)) {
@@ -310,7 +322,7 @@ Value ConfigIn::plain_object(const Dict& object, const Expected& expected) const
   if (name == "__numpy__" || name == "__tensor__") return config.at("value");
   if (text_at(config, "fn") && name.ends_with("Wrapper")) return wrapped_function(config, expected);
   if (is_sequential(name) || is_functional(name)) return layer(object);
-  name = registered_name(name);
+  name = class_in(object);
   if (const std::string kind = kind_of(name, expected.kind); !kind.empty())
     return Dict{{"class_name", name}, {"config", options(kind, name, config)}};
   if (registry().find(Layer::kKind, name)) return layer(object);

@@ -37,6 +37,7 @@ class ConfigIn {
   Dict options(std::string_view kind, const std::string& class_name, const Dict& config) const;
   Value known(const std::string& class_name, const Field& field, const Value& value) const;
   std::string registered_name(const std::string& class_name) const;
+  std::string class_in(const Dict& object) const;
   [[noreturn]] void fail_unknown(std::string_view kind, const std::string& class_name,
                                  const std::string& place) const;
 

@@ -100,11 +100,12 @@ Value module_of(const std::string& kind, const std::string& class_name) {
   return {};
 }
 
+/// A class that was registered in a package is known by both: "acme>Scale".
 Dict object(Value module, const std::string& class_name, Value config) {
   const bool registered = module.is_null() || row_of(kHidden, class_name);
   const Module* shown = row_of(kPublicNames, class_name);
   return {{"module", std::move(module)},
-          {"class_name", shown ? shown->name : class_name},
+          {"class_name", shown ? shown->name : class_name.substr(class_name.rfind('>') + 1)},
           {"config", std::move(config)},
           {"registered_name", registered ? Value(class_name) : Value()}};
 }

@@ -1,10 +1,13 @@
 #include "keras/configs/model_json.h"
 
+#include "crescent/model.h"
+#include "keras/configs/code_names.h"
 #include "keras/configs/config_in.h"
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
 #include "keras/configs/limits.h"
 #include "keras/configs/objects.h"
+#include "keras/configs/told_once.h"
 #include "keras/keras1/configurations.h"
 
 namespace crescent::keras {
@@ -36,8 +39,15 @@ Value from_keras(const Value& model, const Value& custom_objects) {
   return ConfigIn(origin_of(model.as_dict()), custom_objects).model(model);
 }
 
-Value to_keras(const Value& model, const JsonOptions& options) {
+Value to_keras(const Value& given, const JsonOptions& options) {
+  const auto made = given.object_as<Model>();
+  const Value model = made ? model_config(*made) : given;
   if (options.target == "crescent") return model;
+  static ToldOnce told;
+  for (const std::string& name : names_of_code(model))
+    if (told.first(name))
+      warn("to_json: '", name, "' is code, which JSON does not hold: define it again or ",
+           how_to_bring(name, "model_from_json(json"));
   const bool keras2 = options.target == "keras2";
   const auto limits = limits_of(model, {}, options.target);
   if (any_serious(limits))
@@ -46,8 +56,9 @@ Value to_keras(const Value& model, const JsonOptions& options) {
          to_text(limits));
   if (!limits.empty())
     warn(keras2 ? "Keras 2.3.1" : "Keras 3", " computes this otherwise:", to_text(limits));
-  if (options.target == "keras3") return keras3_model_config(model);
-  Value written = keras_model_config(model, options.target);
+  if (options.target == "keras3")
+    return made ? keras3_layer_config(*made) : keras3_model_config(model);
+  Value written = keras_model_config(model, options.target, made.get());
   written.as_dict().set("keras_version", keras_version_of(options.target));
   written.as_dict().set("backend", kBackend);
   return written;

@@ -13,7 +13,7 @@ struct JsonOptions {
 
 /// {"class_name", "config"} of a model with whatever Keras puts beside them -> core's own form.
 Value from_keras(const Value& model, const Value& custom_objects);
-/// Core's own form -> what `target` reads.
-Value to_keras(const Value& model, const JsonOptions& options);
+/// A model, or core's own form of one -> what `target` reads.
+Value to_keras(const Value& given, const JsonOptions& options);
 
 }  // namespace crescent::keras

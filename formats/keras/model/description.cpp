@@ -1,8 +1,6 @@
 #include "keras/model/description.h"
 
 #include <algorithm>
-#include <mutex>
-#include <set>
 
 #include "crescent/model.h"
 #include "keras/configs/code_names.h"
@@ -10,6 +8,7 @@
 #include "keras/configs/config_out_keras3.h"
 #include "keras/configs/limits.h"
 #include "keras/configs/objects.h"
+#include "keras/configs/told_once.h"
 #include "keras/configs/training_config_out.h"
 #include "keras/model/own_attribute.h"
 #include "keras/weights/keras3_weights.h"
@@ -67,20 +66,6 @@ Dict own_description(Model& model, const Value& config, const Value& compile, Va
           {"groups", groups_of(entries)},
           {"plugins", plugins_of(model, config, compile)}};
 }
-
-/// What was told already: a model may be saved after every epoch, and models by several threads.
-class ToldOnce {
- public:
-  /// Whether this is the first time in the process.
-  bool first(const std::string& what) {
-    const std::lock_guard lock(mutex_);
-    return all_.insert(what).second;
-  }
-
- private:
-  std::mutex mutex_;
-  std::set<std::string> all_;
-};
 
 void warn_of_code(const std::string& path, const Value& config, const Value& compile) {
   static ToldOnce told;

@@ -13,7 +13,8 @@ bool is_lower(char c) { return std::islower(static_cast<unsigned char>(c)); }
 
 }  // namespace
 
-std::string keras3_snake_case(const std::string& class_name) {
+std::string keras3_snake_case(const std::string& registered_name) {
+  const std::string class_name = registered_name.substr(registered_name.rfind('>') + 1);
   std::string snake;
   for (size_t i = 0; i < class_name.size(); ++i) {
     const char c = class_name[i];

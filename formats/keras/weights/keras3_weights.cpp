@@ -187,6 +187,11 @@ namespace {
 void write_places(Entries& entries, const std::vector<Place>& places) {
   for (const Place& place : places) {
     entries.push_back({place.path, {{"name", place.layer->name()}}});
+    if (is_kept_by_class(*place.layer)) {
+      for (const DictEntry& own : kept_by_class(*place.layer))
+        entries.push_back({concat(place.path, "/", own.key), {}, Codec<Tensor>::decode(own.value)});
+      continue;
+    }
     for (size_t i = 0; i < place.variables.size(); ++i)
       entries.push_back({concat(place.path, "/", i), {}, merged(*place.layer, place.variables[i])});
     write_idf_weights(entries, *place.layer, place.path);
@@ -232,9 +237,27 @@ bool has_keras3_weights(WeightSource& file) {
 
 namespace {
 
+/// Variables for whatever the file has there, until the class takes their values.
+Matches match_kept(WeightSource& file, const Place& place) {
+  Names datasets = file.members(place.path).value_or(Names{});
+  for (std::string& name : datasets) name = concat(place.path, "/", name);
+  const std::vector<TensorSpec> specs = file.describe(datasets);
+  Matches matches;
+  for (size_t i = 0; i < datasets.size(); ++i)
+    matches.push_back({.dataset = datasets[i],
+                       .variable = Variable(Tensor(specs[i].shape, specs[i].dtype)),
+                       .layer = place.layer->name(),
+                       .keeper = const_cast<Layer*>(place.layer)});
+  return matches;
+}
+
 Matches match_places(WeightSource& file, const std::vector<Place>& places, bool skip_mismatch) {
   Matches matches;
   for (const Place& place : places) {
+    if (is_kept_by_class(*place.layer)) {
+      append(matches, match_kept(file, place));
+      continue;
+    }
     check_adapter(*place.layer, file.path());
     const size_t expected = place.variables.size();
     const size_t received = count_variables(file, place);

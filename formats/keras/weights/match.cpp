@@ -1,8 +1,29 @@
 #include "keras/weights/match.h"
 
+#include <map>
 #include <set>
 
 namespace crescent::keras {
+
+namespace {
+constexpr const char *kKeeps = "keeps_own_variables", *kOwnVariables = "own_variables";
+}
+
+bool is_kept_by_class(const Layer& layer) {
+  return layer.info() && layer.info()->schema.find_property(kKeeps) &&
+         layer.get_property(kKeeps).as_bool();
+}
+
+Dict kept_by_class(const Layer& layer) { return layer.get_property(kOwnVariables).as_dict(); }
+
+void hand_over(const Matches& matches) {
+  std::map<Layer*, Dict> values;
+  for (const Match& match : matches)
+    if (match.keeper)
+      values[match.keeper].set(match.dataset.substr(match.dataset.rfind('/') + 1),
+                               Codec<Tensor>::encode(match.variable.value()));
+  for (const auto& [layer, own] : values) layer->set_property(kOwnVariables, own);
+}
 
 std::vector<std::string> datasets_of(const Matches& matches) {
   std::vector<std::string> names;

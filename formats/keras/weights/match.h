@@ -17,10 +17,18 @@ struct Match {
   Convert convert = nullptr;  ///< from another convention; null: as it is
   std::string layer{};        ///< for messages
   ShapeOf shape = nullptr;    ///< of what convert gives; null: that of the saved one
+  Layer* keeper = nullptr;    ///< its class takes the value itself, by the dataset's last name
 };
 using Matches = std::vector<Match>;
 /// Shapes of datasets, in the order of the matches, become those of what they are converted to.
 void convert_shapes(const Matches& matches, std::vector<TensorSpec>& saved);
+
+/// Whether the class of a layer sees itself to what files hold of its variables, and those arrays
+/// by their names.
+bool is_kept_by_class(const Layer& layer);
+Dict kept_by_class(const Layer& layer);
+/// Gives classes that take their values themselves what was read.
+void hand_over(const Matches& matches);
 
 std::vector<std::string> datasets_of(const Matches& matches);
 void append(Matches& matches, Matches more);

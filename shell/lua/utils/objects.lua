@@ -11,9 +11,11 @@ local function add(name, object)
 end
 
 local function name_of(object)
+  local found
   for name, registered in pairs(custom) do
-    if rawequal(registered, object) then return name end
+    if rawequal(registered, object) and (not found or name:find ">") then found = name end
   end
+  if found then return found end
   local what = cr.describe(object)
   return what and (what.name or object.class_name) or nil
 end
@@ -34,8 +36,10 @@ objects.register_keras_serializable = shell.define("register_keras_serializable"
       if not own then
         shell.fail "register_keras_serializable: a function has no name of its own: give one"
       end
+      own = own:match "[^>]*$"
       add(own, object)
       add(package .. ">" .. own, object)
+      if type(object) == "table" then shell.register_class(package .. ">" .. own, object) end
       return object
     end
   end)

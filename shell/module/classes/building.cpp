@@ -1,5 +1,6 @@
 #include "classes/building.h"
 
+#include "crescent/operation.h"
 #include "values/callable.h"
 
 namespace crescent::lua {
@@ -11,8 +12,21 @@ ModelPtr functional(Any, const Ends& inputs, const Ends& outputs, std::optional<
 }
 }  // namespace
 
+/// With options it is the operation of its name, or the layer ReLU, as files of Keras have it.
 Symbol activate(const std::shared_ptr<Activation>& activation, const Symbol& x) {
-  const LayerPtr layer = make<Layer>("Activation", {{"activation", Value(activation)}});
+  const ClassPtr& info = activation->info();
+  const Dict given = activation->get_config();  // what differs from the defaults
+  const bool ours = info && info->origin != "Lua" && !given.empty();
+  if (ours && registry().find(Operation::kKind, info->name) && info->name != "relu") {
+    Dict arguments{{"x", std::make_shared<BoxedSymbol>(x)}};
+    for (const Field& option : info->schema.fields)
+      arguments.set(option.name,
+                    given.contains(option.name) ? given.at(option.name) : option.default_value);
+    return (*get<Operation>(Value(info->name)))(arguments).object_as<BoxedSymbol>()->symbol;
+  }
+  const LayerPtr layer = ours && info->name == "relu"
+                             ? make<Layer>("ReLU", given)
+                             : make<Layer>("Activation", {{"activation", Value(activation)}});
   return (*layer)(std::vector<Symbol>{x}).front();
 }
 

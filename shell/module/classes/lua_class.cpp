@@ -177,6 +177,21 @@ std::shared_ptr<Configurable> make_instance(lua_State* L, int class_index, int o
   return object;
 }
 
+/// What the from_config of a class makes of the configuration on top of the stack.
+std::shared_ptr<Configurable> made_by_class(lua_State* L, int class_index) {
+  const int config = lua_gettop(L);
+  push_field(L, class_index, "from_config");
+  lua_pushvalue(L, class_index);
+  lua_pushvalue(L, config);
+  protected_call(L, 2, 1);
+  auto object = object_as<Configurable>(L, -1);
+  auto* instance = dynamic_cast<Instance*>(object.get());
+  if (!instance || !object->info() || object->info()->kind != base_at(L, class_index).kind)
+    fail("from_config() of the class: expected an object of it, got ", describe(L, -1));
+  instance->set_complete();
+  return object;
+}
+
 /// Makes instances for files and nested configurations.
 class LuaFactory final : public Factory {
  public:
@@ -189,6 +204,7 @@ class LuaFactory final : public Factory {
     const int class_index = lua_gettop(L);
     const bool model = is_model(base_at(L, class_index));
     push_value(L, model ? with_graph(options) : options);
+    if (defines(L, class_index, "from_config")) return made_by_class(L, class_index);
     return make_instance(L, class_index, class_index + 1, class_of_table(L, class_index));
   }
 
@@ -336,11 +352,20 @@ void set_class_metatable(lua_State* L, int table, int parent) {
   lua_setmetatable(L, table);
 }
 
+/// Beside a class of ours the name has the package that Keras gives to those without one.
+std::string name_beside_ours(const char* kind, const std::string& name) {
+  const ClassPtr there = registry().find(kind, name);
+  const bool taken = there && there->origin != "Lua" &&
+                     (there->name == name || std::find(there->aliases.begin(), there->aliases.end(),
+                                                       name) != there->aliases.end());
+  return taken ? "Custom>" + name : name;
+}
+
 ClassPtr register_class(lua_State* L, int table, const Base& base, const std::string& name,
                         const std::vector<Declared>& options, std::vector<Argument> arguments) {
   ClassInfo info;
   info.kind = base.kind;
-  info.name = name;
+  info.name = name_beside_ours(base.kind, name);
   info.schema = base.schema(name, options);
   info.schema.arguments = std::move(arguments);
   info.open_options = true;
@@ -348,7 +373,7 @@ ClassPtr register_class(lua_State* L, int table, const Base& base, const std::st
   info.origin = "Lua";
   info.factory = std::make_shared<LuaFactory>(Ref(L, table), info.schema);
   registry().replace(info);
-  return registry().get(base.kind, name);
+  return registry().get(info.kind, info.name);
 }
 
 /// base:subclass(name, options, arguments): a new class table.
@@ -444,6 +469,15 @@ void push_new_base(lua_State* L, const Base& base) {
 }
 
 }  // namespace
+
+void register_class_as(lua_State* L, int table, const std::string& name) {
+  const ClassPtr known = class_of_table(L, table);
+  if (!known) fail_expected(L, table, "a class made by subclass");
+  ClassInfo info = *known;
+  info.name = name;
+  registry().replace(info);
+  set_class_of_table(L, table, registry().get(info.kind, name));
+}
 
 void push_base_class(lua_State* L, const char* name) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &bases_key) != LUA_TTABLE) {

@@ -11,4 +11,8 @@ namespace crescent::lua {
 /// Pushes the table of a base: "Layer", "Model", "Loss", ...
 void push_base_class(lua_State* L, const char* name);
 
+/// The class has this name from here on, in files and for those who look it up: "acme>Linear". The
+/// name that it had still finds it.
+void register_class_as(lua_State* L, int table, const std::string& name);
+
 }  // namespace crescent::lua

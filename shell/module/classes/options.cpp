@@ -42,14 +42,23 @@ void join_layers(List& positional, const SchemaData& schema) {
 }
 
 bool is_number(const Value& value) { return value.is_number(); }
+bool is_list(const Value& value) { return value.is_list(); }
 
-/// Reshape {2, 3}: more numbers than the class takes by position are one list where it takes only
-/// one value.
+/// Reshape {2, 3}, MaxPooling2D {3, 2}, ZeroPadding2D {{1, 2}, {3, 4}}: numbers alone are one list
+/// where the class takes only one value by position, or first a list of as many; so are lists where
+/// that is one of lists.
 void join_numbers(List& positional, const SchemaData& schema) {
-  const auto places = std::count_if(schema.fields.begin(), schema.fields.end(),
-                                    [](const Field& field) { return !field.keyword_only; });
-  if (places == 1 && positional.size() > 1 &&
-      std::all_of(positional.begin(), positional.end(), is_number))
+  std::vector<const Field*> places;
+  for (const Field& field : schema.fields)
+    if (!field.keyword_only) places.push_back(&field);
+  if (places.empty() || positional.size() < 2) return;
+  const Value& usual = places.front()->default_value;
+  const bool takes_as_many = usual.is_list() && usual.as_list().size() == positional.size();
+  const auto all_are = [&](bool (*of)(const Value&)) {
+    return std::all_of(positional.begin(), positional.end(), of);
+  };
+  if ((all_are(is_number) && (places.size() == 1 || takes_as_many)) ||
+      (all_are(is_list) && takes_as_many && is_list(usual.as_list().front())))
     positional = List{std::move(positional)};
 }
 

@@ -184,7 +184,9 @@ void add_stream_methods(Type& dataset) {
       .method(
           "prefetch",
           [](DatasetPtr data, int64_t count) { return prefetch_elements(stream_of(data), count); },
-          {"buffer_size=2"}, "So many elements are made ahead, on a thread of its own.")
+          {"buffer_size=2"},
+          "So many elements are made ahead, on a thread of its own; where a function of the "
+          "script makes them without workers, when they are asked for.")
       .method(
           "cache",
           [](DatasetPtr data, std::optional<std::string> path) {

@@ -134,7 +134,7 @@ int Instance::push_method(lua_State* L, const char* method) const {
 }
 
 void Instance::start() {
-  if (!class_) return;
+  if (!class_ || std::exchange(complete_, false)) return;
   lua_State* L = current();
   Height height(L);
   reserve(L, 8);

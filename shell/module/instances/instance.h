@@ -20,6 +20,7 @@ class Instance {
   /// Made from a function, which is its `call`.
   void adopt_function(Ref function, std::string name);
   bool is_function() const { return static_cast<bool>(function_); }
+  const Ref& function() const { return function_; }
   const std::string& function_name() const { return name_; }
 
   /// True when a class of it (not the base) or an attribute defines the method.
@@ -38,6 +39,8 @@ class Instance {
   void track_attributes();
   /// Options become attributes, init runs.
   void start();
+  /// All of that was done already when configured() is called next.
+  void set_complete() { complete_ = true; }
   /// Attributes and options as a configuration on top of `base`: the class' own get_config when it
   /// has one.
   Dict configuration(Dict base) const;
@@ -60,6 +63,7 @@ class Instance {
   [[noreturn]] void fail_undefined(lua_State* L, const char* method) const;
   ObjectPtr self() const;
 
+  bool complete_ = false;
   Ref class_, function_;
   std::string name_;
   Dict declared_;

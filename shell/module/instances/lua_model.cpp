@@ -28,17 +28,6 @@ Ends ends_in(const Value& value, const char* which) {
   return ends;
 }
 
-/// The ends of a graph as options have them.
-Value boxed(const std::vector<Symbol>& symbols, const std::vector<std::string>& keys) {
-  List list;
-  Dict by_key;
-  for (size_t i = 0; i < symbols.size(); ++i) {
-    const auto box = std::make_shared<BoxedSymbol>(symbols[i]);
-    keys.empty() ? list.push_back(box) : by_key.set(keys[i], box);
-  }
-  return keys.empty() ? Value(list) : Value(by_key);
-}
-
 /// A shape, or a list of shapes.
 Value encoded(const std::vector<Shape>& shapes) {
   List list;
@@ -58,8 +47,11 @@ std::vector<Shape> decoded(const Value& shapes) {
 }  // namespace
 
 void LuaModel::configured() {
-  given_ = !inputs_.is_null() || !outputs_.is_null();
-  if (given_) connect(inputs_, outputs_);
+  given_ = given_ || !inputs_.is_null() || !outputs_.is_null();
+  if (const auto graph = inputs_.object_as<Functional>())
+    adopt_graph(graph);
+  else if (!inputs_.is_null() || !outputs_.is_null())
+    connect(inputs_, outputs_);
   inputs_ = outputs_ = Value();
   const Value shapes = std::exchange(build_input_shape_, Value());
   LuaLayerOf<Model>::configured();
@@ -90,10 +82,22 @@ Dict LuaModel::get_config() const {
 void LuaModel::connect(const Value& inputs, const Value& outputs) {
   if (graph_) fail_in_layer(name(), "Model ", name(), " has its inputs and outputs already");
   const Ends from = ends_in(inputs, "inputs"), to = ends_in(outputs, "outputs");
-  graph_ = Functional::make(from.symbols, to.symbols, Layer::name_.empty() ? "graph" : Layer::name_,
-                            true, {from.keys, to.keys});
+  adopt_graph(Functional::make(from.symbols, to.symbols,
+                               Layer::name_.empty() ? "graph" : Layer::name_, true,
+                               {from.keys, to.keys}));
+}
+
+void LuaModel::adopt_graph(std::shared_ptr<Functional> graph) {
+  graph_ = std::move(graph);
   for (const LayerPtr& layer : graph_->layers()) track(layer);
+  follow_graph();
   built_ = true;
+}
+
+/// What is added beside the outputs belongs to the graph, which then is a part of the model.
+void LuaModel::follow_graph() {
+  const Dict config = graph_->get_config();
+  if (config.contains("added_losses") || config.contains("added_metrics")) track(graph_);
 }
 
 Tensors LuaModel::call(const Tensors& inputs, const Call& call) {
@@ -143,9 +147,7 @@ Dict with_graph(const Dict& options) {
   for (const DictEntry& entry : options)
     if (entry.key == "name" || entry.key == "trainable" || !of_graph.contains(entry.key))
       result.set(entry.key, entry.value);
-  const GraphKeys keys = graph->keys();
-  result.set("inputs", boxed(graph->inputs(), keys.inputs));
-  result.set("outputs", boxed(graph->outputs(), keys.outputs));
+  result.set("inputs", Value(graph));
   return result;
 }
 

@@ -10,7 +10,7 @@ class LuaModel final : public LuaLayerOf<Model> {
   static void describe(Schema<LuaModel>&) {}
   template <class T>
   static void describe_base(Schema<T>& s) {
-    Model::describe_base<T>(s);
+    LuaLayerOf<Model>::describe_base<T>(s);
     s.field("inputs", &LuaModel::inputs_, "A symbol, or several, where the graph begins.")
         .not_stored()
         .field("outputs", &LuaModel::outputs_, "A symbol, or several, where it ends.")
@@ -23,6 +23,9 @@ class LuaModel final : public LuaLayerOf<Model> {
   void build(const std::vector<Shape>& inputs) override;
   /// Symbols, lists of them or tables with names.
   void connect(const Value& inputs, const Value& outputs);
+  /// Null for one that is no graph. After losses and metrics were added to it: follow_graph().
+  const std::shared_ptr<Functional>& graph() const { return graph_; }
+  void follow_graph();
 
   Tensors call(const Tensors& inputs, const Call& call) override;
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
@@ -43,6 +46,7 @@ class LuaModel final : public LuaLayerOf<Model> {
 
  private:
   void build_again(const Value& shapes);
+  void adopt_graph(std::shared_ptr<Functional> graph);
 
   Value inputs_, outputs_, build_input_shape_;
   Value built_for_;  ///< null while it is not built, and of a graph, which says so itself
@@ -50,7 +54,7 @@ class LuaModel final : public LuaLayerOf<Model> {
   bool given_ = false;  ///< the graph is an option, not the work of init
 };
 
-/// Options in which the graph of a configuration is given by its ends.
+/// Options in which the graph of a configuration is made, in place of its inputs.
 Dict with_graph(const Dict& options);
 
 }  // namespace crescent::lua

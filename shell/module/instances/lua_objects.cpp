@@ -1,5 +1,7 @@
 #include "instances/lua_objects.h"
 
+#include <set>
+
 #include "crescent/program.h"
 #include "values/callable.h"
 
@@ -51,7 +53,34 @@ void push(lua_State* L, const Numbers& numbers) {
   }
 }
 
+Variables own_variables_of(const Layer& layer) {
+  std::set<const void*> deeper;
+  for (const LayerPtr& inner : layer.sublayers())
+    for (const Variable& weight : inner->weights()) deeper.insert(weight.id());
+  Variables own = layer.weights();
+  std::erase_if(own, [&](const Variable& weight) { return deeper.contains(weight.id()); });
+  return own;
+}
+
 }  // namespace
+
+void store_numbered(lua_State* L, int store, const Layer& layer) {
+  store = lua_absindex(L, store);
+  const Variables own = own_variables_of(layer);
+  for (size_t i = 0; i < own.size(); ++i) {
+    push(L, own[i]);
+    lua_setfield(L, store, std::to_string(i).c_str());
+  }
+}
+
+void load_numbered(const Dict& stored, const Layer& layer) {
+  Variables own = own_variables_of(layer);
+  if (stored.size() != own.size())
+    fail_in_layer(layer.name(), "Layer '", layer.name(), "' expected ", own.size(),
+                  " variables, but received ", stored.size(), " variables during loading.");
+  for (size_t i = 0; i < own.size(); ++i)
+    own[i].assign(Codec<Tensor>::decode(stored.at(std::to_string(i))));
+}
 
 Tensors returned_tensors(lua_State* L, int first) {
   Tensors all;
@@ -119,6 +148,42 @@ void LuaLayerOf<Base>::reset_states() {
   lua_State* L = current();
   Height height(L);
   invoke(L, "reset_states", 0);
+}
+
+template <class Base>
+bool LuaLayerOf<Base>::keeps_own_variables() const {
+  return has("save_own_variables") || has("load_own_variables");
+}
+
+/// A class that has only one of both keeps its variables by their numbers, as Keras does.
+template <class Base>
+Value LuaLayerOf<Base>::own_variables() const {
+  lua_State* L = current();
+  Height height(L);
+  lua_newtable(L);
+  const int store = lua_gettop(L);
+  if (has("save_own_variables")) {
+    push_self_method(L, "save_own_variables");
+    lua_pushvalue(L, store);
+    protected_call(L, 2, 0);
+  } else {
+    store_numbered(L, store, *this);
+  }
+  Dict stored;
+  for (lua_pushnil(L); lua_next(L, store); lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING)
+      fail("save_own_variables(): expected names in the store, got ", describe(L, -2));
+    stored.set(text_of(L, -2), std::make_shared<BoxedTensor>(to_tensor(L, lua_gettop(L))));
+  }
+  return stored;
+}
+
+template <class Base>
+void LuaLayerOf<Base>::set_own_variables(const Value& stored) {
+  if (!has("load_own_variables")) return load_numbered(stored.as_dict(), *this);
+  lua_State* L = current();
+  Height height(L);
+  invoke(L, "load_own_variables", 0, stored);
 }
 
 template class LuaLayerOf<Layer>;

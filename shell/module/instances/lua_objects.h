@@ -25,6 +25,11 @@ struct NoSteps {};
 /// return {a, b, c}. Nil is nothing.
 Tensors returned_tensors(lua_State* L, int first);
 
+/// The variables that no layer inside has go by their numbers, from "0" on: what Keras keeps of a
+/// layer whose class does not see to that. Into the table at `store`, and out of one.
+void store_numbered(lua_State* L, int store, const Layer& layer);
+void load_numbered(const Dict& stored, const Layer& layer);
+
 /// What layers and models (lua_model.h) have in common; `Base` is Layer or Model.
 template <class Base>
 class LuaLayerOf : public Base,
@@ -39,6 +44,18 @@ class LuaLayerOf : public Base,
   void reset_states() override;
   Dict get_config() const override { return configuration(Base::get_config()); }
   Dict base_config() const { return Base::get_config(); }
+  template <class T>
+  static void describe_base(Schema<T>& s) {
+    Base::template describe_base<T>(s);
+    s.property("keeps_own_variables", &T::keeps_own_variables,
+               "Whether its class has save_own_variables(store) or load_own_variables(store).")
+        .property("own_variables", &T::own_variables, &T::set_own_variables,
+                  "What save_own_variables puts into the store for files of Keras 3, and "
+                  "load_own_variables takes out.");
+  }
+  bool keeps_own_variables() const;
+  Value own_variables() const;
+  void set_own_variables(const Value& stored);
 
  private:
   bool resetting_ = false;

@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "classes/lua_class.h"
 #include "crescent/layer.h"
 #include "instances/functions.h"
 #include "library/feature_spaces.h"
@@ -124,6 +125,10 @@ void register_named(const std::string& name, Any function) {
   register_function(name, Ref(current(), function.index));
 }
 
+void register_named_class(const std::string& name, Any table) {
+  register_class_as(current(), table.index, name);
+}
+
 bool save_named_space(const std::string& path, Names space) {
   return save_feature_space(path, space.dict);
 }
@@ -137,6 +142,7 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("warn", &warning, {"text"}));
     all.push_back(bound("save_feature_space", &save_named_space, {"path", "space"}));
     all.push_back(bound("register_function", &register_named, {"name", "function"}));
+    all.push_back(bound("register_class", &register_named_class, {"name", "class"}));
     return all;
   }();
   return functions;

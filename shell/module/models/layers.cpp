@@ -4,7 +4,7 @@
 #include "classes/object_types.h"
 #include "classes/options.h"
 #include "crescent/model.h"
-#include "instances/instance.h"
+#include "instances/lua_model.h"
 #include "models/graph.h"
 #include "models/quantizing.h"
 #include "values/batches.h"
@@ -60,24 +60,30 @@ Variable add_variable(Layer& layer, const Shape& shape, Value initializer,
                     trainable, constraint, autocast);
 }
 
-/// The model that a symbol is a loss or metric of.
-Functional& made_of_symbols(Layer& layer, const char* method) {
-  if (auto* model = dynamic_cast<Functional*>(&layer)) return *model;
-  fail_in_layer(layer.name(), method, ": symbols are for models; Layer ", layer.name(),
-                " takes tensors, in call");
+/// Adds to the model that a symbol is a loss or metric of.
+template <class Add>
+void add_symbol(Layer& layer, const char* method, Add add) {
+  if (auto* model = dynamic_cast<Functional*>(&layer)) return add(*model);
+  if (auto* model = dynamic_cast<LuaModel*>(&layer); model && model->graph()) {
+    add(*model->graph());
+    return model->follow_graph();
+  }
+  fail_in_layer(layer.name(), method, ": symbols are for models made of symbols; Layer ",
+                layer.name(), " takes tensors, in call");
 }
 
 void add_loss(Layer& layer, Any loss) {
   lua_State* L = current();
   if (const auto* symbol = to_handle<Symbol>(L, loss.index))
-    return made_of_symbols(layer, "add_loss").add_loss(*symbol);
+    return add_symbol(layer, "add_loss", [&](Functional& model) { model.add_loss(*symbol); });
   layer.add_loss(to_tensor(L, loss.index));
 }
 
 void add_metric(Layer& layer, Any metric, std::optional<std::string> name) {
   lua_State* L = current();
   if (const auto* symbol = to_handle<Symbol>(L, metric.index))
-    return made_of_symbols(layer, "add_metric").add_metric(*symbol, name.value_or(""));
+    return add_symbol(layer, "add_metric",
+                      [&](Functional& model) { model.add_metric(*symbol, name.value_or("")); });
   if (auto object = object_as<Metric>(L, metric.index)) return layer.add_metric(object);
   layer.add_metric(to_tensor(L, metric.index), name.value_or("metric"));
 }
@@ -247,6 +253,15 @@ void add_methods(Type& type) {
               "Adds a scalar to what training minimises: in call, or of a model any symbol.")
       .method("add_update", &Layer::add_update, {"variable", "value"})
       .method("add_metric", &add_metric, {"value", "name=nil"})
+      .method(
+          "save_own_variables",
+          [](Layer& l, Any store) { store_numbered(current(), store.index, l); }, {"store"},
+          "Puts its variables into a table, by their numbers from \"0\" on. A class of one's own "
+          "may "
+          "have another, for files of Keras 3.")
+      .method(
+          "load_own_variables", [](Layer& l, Names store) { load_numbered(store.dict, l); },
+          {"store"}, "Takes them out of such a table.")
       .method("track", [](Layer& l, const LayerPtr& sublayer) { l.track(sublayer); }, {"layer"})
       .method("untrack", [](Layer& l, const LayerPtr& sublayer) { l.untrack(sublayer); },
               {"layer"});
@@ -330,7 +345,8 @@ int call_layer(lua_State* L) {
   const auto* model = dynamic_cast<const Model*>(layer.get());
 
   if (model && model->is_graph() && is_keywords(L, 2)) {
-    push_in_order(L, 2, model->input_names());
+    const std::vector<std::string> names = model->input_names();
+    push_in_order(L, 2, names, names);
     lua_replace(L, 2);
   }
   const auto give = [&](const auto& results) {

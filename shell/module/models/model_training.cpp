@@ -2,7 +2,9 @@
 
 #include "classes/building.h"
 #include "classes/options.h"
+#include "crescent/mapped.h"
 #include "crescent/training_run.h"
+#include "instances/lua_objects.h"
 #include "models/given_model.h"
 #include "values/batches.h"
 #include "values/interruption.h"
@@ -44,9 +46,28 @@ bool has_one_of(lua_State* L, int index, const std::vector<std::string>& names) 
   });
 }
 
+/// model:fit(x, {y=..., epochs=3}): the targets out of the options, as if they had come by
+/// position.
+void take_targets(lua_State* L, const Model& model, int arrays) {
+  if (arrays < 2 || lua_gettop(L) != 3 || !is_options(L, 3) ||
+      has_one_of(L, 3, output_names(model).get()) || !has_one_of(L, 3, {"y"}))
+    return;
+  lua_newtable(L);
+  for (lua_pushnil(L); lua_next(L, 3);) {
+    lua_pushvalue(L, -2);
+    lua_insert(L, -2);
+    lua_rawset(L, 4);
+  }
+  push_field(L, 3, "y");
+  lua_replace(L, 3);
+  lua_pushnil(L);
+  lua_setfield(L, 4, "y");
+}
+
 /// Where the options begin after up to `arrays` arrays; missing arrays become nil.
 int first_option(lua_State* L, const Model& model, int arrays) {
   spread_arrays(L, arrays);
+  take_targets(L, model, arrays);
   const int given = lua_gettop(L) - 1;
   const bool ends_in_names = given > 1 && given <= arrays && is_options(L, -1) &&
                              !has_one_of(L, -1, output_names(model).get());
@@ -74,11 +95,66 @@ void push_results(lua_State* L, const NamedValues& values, bool as_dict) {
   }
 }
 
+const char losses_key = 0;  // registry: handles of models -> the loss that compile was given
+
+void push_losses(lua_State* L) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &losses_key) == LUA_TTABLE) return;
+  lua_pop(L, 1);
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "k");
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &losses_key);
+}
+
+/// Functions as they were given, not as the losses made of them.
+Value as_given(const Value& loss) {
+  return mapped(loss, [](const Value& value) -> std::optional<Value> {
+    const auto made = value.object_as<LuaLoss>();
+    if (!made || !made->is_function()) return std::nullopt;
+    return Value(std::make_shared<LuaFunction>(made->function()));
+  });
+}
+
 int compile(lua_State* L) {
   auto model = self(L);
   const Dict options = options_from(L, 2, schema<CompileOptions>("compile"));
   model->compile(options);
+  const Value* loss = options.find("loss");
+  push_losses(L);
+  lua_pushvalue(L, 1);
+  push_value(L, loss ? as_given(*loss) : Value());
+  lua_rawset(L, -3);
   return 0;
+}
+
+/// What compile was given; of a model from a file what stands there.
+OnStack loss_of(const ModelPtr& model) {
+  lua_State* L = current();
+  push_losses(L);
+  push_object(L, model);
+  if (lua_rawget(L, -2) != LUA_TNIL) return {};
+  const Value options = model->compile_config();
+  const Value* loss = options.is_dict() ? options.as_dict().find("loss") : nullptr;
+  push_value(L, loss ? mapped(*loss,
+                              [](const Value& value) -> std::optional<Value> {
+                                if (!value.is_dict() || !value.as_dict().contains("class_name"))
+                                  return std::nullopt;
+                                return Value(get<Loss>(value));
+                              })
+                     : Value());
+  return {};
+}
+
+/// A class' own attribute of this name is its own business.
+void set_loss(Model& model, Any) {
+  if (!dynamic_cast<Instance*>(&model)) fail("model: 'loss' cannot be set; compile takes it");
+  lua_State* L = current();
+  lua_pushliteral(L, "loss");
+  lua_insert(L, 2);
+  set_attribute(L);
 }
 
 /// Class weights go by labels. {1, 5} is {[1] = 1, [2] = 5} to Lua: weights of the labels 1 and 2.
@@ -287,6 +363,7 @@ void add_training(Type& model) {
       .method("predict_on_batch", &predict_on_batch, {"x"})
       .method("reset_metrics", &Model::reset_metrics)
       .property("optimizer", &Model::optimizer)
+      .property("loss", &loss_of, &set_loss)
       .property("history", [](Model& m) { return m.history(); })
       .property("metrics", &Model::all_metrics)
       .property("metrics_names", &Model::metrics_names)

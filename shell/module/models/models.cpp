@@ -4,6 +4,7 @@
 #include "classes/lambda_layer.h"
 #include "classes/options.h"
 #include "crescent/rewire.h"
+#include "instances/lua_model.h"
 #include "models/given_model.h"
 #include "models/model_files.h"
 #include "models/model_steps.h"
@@ -63,7 +64,8 @@ std::shared_ptr<Functional> rewired(Model& model, Any table, std::optional<std::
            describe(L, top), "; false leaves a layer out");
     replacements.push_back({graph_part(L, top - 1, model), graph_part(L, top, model)});
   }
-  return rewire(model, replacements, name.value_or(""));
+  const auto* graph = dynamic_cast<const LuaModel*>(&model);
+  return rewire(graph && graph->graph() ? *graph->graph() : model, replacements, name.value_or(""));
 }
 
 LayerPtr layer_from(const LuaFunction& function, const LayerPtr& layer) {

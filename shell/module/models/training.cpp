@@ -58,11 +58,26 @@ void finalize_variable_values(Optimizer& optimizer, const Variables& variables) 
       weight.assign(average.value());
 }
 
+/// Updates so far. Optimizers count batches, of which accumulation makes an update every so many.
+OnStack updates(Optimizer& optimizer) {
+  lua_State* L = current();
+  const Dict config = optimizer.get_config();
+  if (const auto inner = config.find("inner_optimizer")
+                             ? optimizer.get_property("inner_optimizer").object_as<Optimizer>()
+                             : nullptr)
+    return updates(*inner);
+  const Value* every = config.find("gradient_accumulation_steps");
+  every && every->is_int()
+      ? push(L, ops::floor_divide(optimizer.iterations().value(), every->as_int()))
+      : push(L, optimizer.iterations());
+  return {};
+}
+
 void add_optimizer(ObjectTypes& types, const Type& object) {
   add_type<Optimizer>(types, "optimizer", &object)
       .property("learning_rate", &Optimizer::learning_rate, &Optimizer::set_learning_rate)
       .property("lr", &Optimizer::learning_rate, &Optimizer::set_learning_rate)
-      .property("iterations", &Optimizer::iterations)
+      .property("iterations", &updates)
       .property("name", &Optimizer::name)
       .property("variables", &Optimizer::state)
       .property("weights", &Optimizer::state)

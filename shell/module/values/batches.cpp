@@ -26,18 +26,22 @@ bool has_names(lua_State* L, int index) {
 
 }  // namespace
 
-void push_in_order(lua_State* L, int index, const std::vector<std::string>& names) {
+void push_in_order(lua_State* L, int index, const std::vector<std::string>& names,
+                   const std::vector<std::string>& wanted) {
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
     const std::string name = text_of(L, -2);
+    if (names.empty())
+      fail("expected data by position, {a, b}, got a table with the name '", name,
+           "': names are those of the inputs and outputs of a model made of symbols");
     if (std::find(names.begin(), names.end(), name) == names.end())
       fail("no data is expected for '", name, "'", did_you_mean(name, names), "; expected ",
            join(names));
   }
-  lua_createtable(L, static_cast<int>(names.size()), 0);
-  for (const std::string& name : names) {
+  lua_createtable(L, static_cast<int>(wanted.size()), 0);
+  for (const std::string& name : wanted) {
     lua_pushlstring(L, name.data(), name.size());
     if (lua_rawget(L, index) == LUA_TNIL)
-      fail("No data provided for \"", name, "\". Need data for each key in: ", join(names));
+      fail("No data provided for \"", name, "\". Need data for each key in: ", join(wanted));
     lua_rawseti(L, -2, static_cast<lua_Integer>(lua_rawlen(L, -2)) + 1);
   }
 }
@@ -45,8 +49,61 @@ void push_in_order(lua_State* L, int index, const std::vector<std::string>& name
 std::vector<std::string> DataNames::get() const {
   return model_ && model_->is_graph() ? (model_->*of_)() : std::vector<std::string>{};
 }
+namespace {
+
+/// Whether this option of compile has something for an output.
+bool is_about(const Value* option, const std::string& name, size_t place) {
+  if (!option || option->is_null()) return false;
+  if (option->is_list() && place < option->as_list().size())
+    return !option->as_list()[place].is_null();
+  if (!option->is_dict() || option->as_dict().contains("class_name")) return true;
+  const Value* own = option->as_dict().find(name);
+  return own && !own->is_null();
+}
+
+}  // namespace
+
+std::vector<std::string> DataNames::needed() const {
+  const std::vector<std::string> all = get();
+  const Value compiled = of_ == &Model::output_names ? model_->compile_config() : Value();
+  if (!compiled.is_dict()) return all;
+  std::vector<std::string> needed;
+  for (size_t i = 0; i < all.size(); ++i)
+    for (const char* option : {"loss", "metrics", "weighted_metrics"})
+      if (is_about(compiled.as_dict().find(option), all[i], i)) {
+        needed.push_back(all[i]);
+        break;
+      }
+  return needed;
+}
 DataNames input_names(const Model& model) { return {model, &Model::input_names}; }
 DataNames output_names(const Model& model) { return {model, &Model::output_names}; }
+
+namespace {
+
+bool has_all(lua_State* L, int index, const std::vector<std::string>& names) {
+  return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    push_string(L, name);
+    const bool there = lua_rawget(L, index) != LUA_TNIL;
+    lua_pop(L, 1);
+    return there;
+  });
+}
+
+/// A table of numbers for each name, {{1, 2, 3}, {4, 5, 6}}, not the rows of one array.
+bool holds_arrays(lua_State* L, int index, const DataNames& names) {
+  const size_t count = lua_rawlen(L, index);
+  if (count < 2 || names.get().size() != count) return false;
+  bool tables = true;
+  for (size_t i = 1; i <= count && tables; ++i) {
+    lua_rawgeti(L, index, static_cast<lua_Integer>(i));
+    tables = is_plain_table(L, -1) || is_tensor_like(L, -1);
+    lua_pop(L, 1);
+  }
+  return tables;
+}
+
+}  // namespace
 
 Tensors to_data(lua_State* L, int index, const DataNames& names) {
   index = lua_absindex(L, index);
@@ -54,17 +111,13 @@ Tensors to_data(lua_State* L, int index, const DataNames& names) {
   if (lua_isnoneornil(L, index)) return {};
   if (!is_plain_table(L, index) || holds_tensors(L, index)) return to_tensors(L, index);
   if (has_names(L, index)) {
-    push_in_order(L, index, names.get());
-    Tensors tensors;
-    const size_t count = lua_rawlen(L, -1);
-    for (size_t i = 1; i <= count; ++i) {
-      lua_rawgeti(L, -1, static_cast<lua_Integer>(i));
-      tensors.push_back(to_tensor(L, -1));
-      lua_pop(L, 1);
-    }
+    const std::vector<std::string> all = names.get();
+    push_in_order(L, index, all, has_all(L, index, all) ? all : names.needed());
+    const Tensors tensors = to_tensors(L, -1);
     lua_pop(L, 1);
     return tensors;
   }
+  if (holds_arrays(L, index, names)) return to_tensors(L, index);
   return {to_tensor(L, index)};
 }
 

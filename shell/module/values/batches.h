@@ -12,6 +12,8 @@ class DataNames {
  public:
   DataNames() = default;
   std::vector<std::string> get() const;
+  /// Without those of outputs that compile gave neither a loss nor metrics.
+  std::vector<std::string> needed() const;
 
  private:
   using Of = std::vector<std::string> (Model::*)() const;
@@ -25,8 +27,10 @@ class DataNames {
 DataNames input_names(const Model& model);
 DataNames output_names(const Model& model);
 
-/// A list of what the table at `index` has by these names; fails for names beyond them.
-void push_in_order(lua_State* L, int index, const std::vector<std::string>& names);
+/// A list of what the table at `index` has by the wanted ones of these names; fails for names
+/// beyond them.
+void push_in_order(lua_State* L, int index, const std::vector<std::string>& names,
+                   const std::vector<std::string>& wanted);
 /// One tensor, a table of tensors, a table by the names of inputs (or outputs), or numbers; nil is
 /// nothing.
 Tensors to_data(lua_State* L, int index, const DataNames& names);

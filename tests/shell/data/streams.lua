@@ -222,11 +222,18 @@ do -- errors name the element and end the pass
   check.fails(function() counted(1, 3):map(print, { workers = 999 }) end, "999")
 end
 
-do -- ahead of its user; not with functions of the script's own thread
+do -- ahead of its user; functions of the script's own thread make elements when they are asked for
   check.same(collect(counted(1, 9):map(function(x) return x + 1 end, { workers = 2 }):prefetch(3)),
     { 2, 3, 4, 5, 6, 7, 8, 9, 10 })
-  check.fails(function() counted(1, 3):map(function(x) return x end):prefetch() end, "prefetch",
-    "workers")
+  local calls = 0
+  local own = counted(1, 3):map(function(x) calls = calls + 1 return x * 2 end):prefetch(2)
+  check.same(collect(own), { 2, 4, 6 })
+  check.same(collect(own:batch(2):prefetch(1)), { { 2, 4 }, { 6 } })
+  assert(calls == 6)
+  local ok, told = check.run [[
+    cr.data.from_list { 1 }:map(function(x) return x end):prefetch()
+    cr.data.from_list { 1 }:prefetch()]]
+  assert(ok and select(2, told:gsub("not ahead; give its map or filter workers", "")) == 1, told)
   check.fails(function()
     collect(counted(1, 3):map(function(x) error("broken " .. x) end, { workers = 1 }):prefetch())
   end, "element 1", "broken 1")

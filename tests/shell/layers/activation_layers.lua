@@ -81,3 +81,20 @@ for _, ending in ipairs { ".keras", ".h5" } do
   check.near(cr.models.load_model(path):predict(values, { verbose = 0 }), all(values))
   os.remove(path)
 end
+
+-- with options they are the operations that Keras writes, or its layer ReLU
+local A, two = cr.activations, cr.Input { shape = { 4, 3 } }
+for written, made in pairs {
+  ['"Elu", "config": {"name": "elu", "alpha": 0.5}'] = A.elu(two, 0.5),
+  ['"LeakyRelu", "config": {"name": "leaky_relu", "negative_slope": 0.1}'] = A.leaky_relu(two, 0.1),
+  ['"Gelu", "config": {"name": "gelu", "approximate": true}'] = A.gelu(two, true),
+  ['"Softmax", "config": {"name": "softmax", "axis": 1}'] = A.softmax(two, 1),
+  ['"Celu", "config": {"name": "celu", "alpha": 0.5}'] = A.get { class_name = "celu",
+    config = { alpha = 0.5 } } (two),
+  ['"class_name": "ReLU", "config": {"name": "re_lu"'] = A.relu(two, { max_value = 6 }),
+} do
+  local read = cr.models.model_from_json(cr.Model(two, made):to_json())
+  local text = read:to_json():gsub("([a-z_]+)_%d+", "%1")
+  assert(text:find(written, 1, true), written .. " is not in " .. text)
+end
+check.near(cr.Model(two, A.softmax(two, 1)):predict(x, { verbose = 0 }), A.softmax(x, 1))

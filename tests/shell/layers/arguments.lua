@@ -172,7 +172,18 @@ do -- inputs by place: layer(query, value), lstm(x, states), cell(x, states)
   check.fails(function() return cr.layers.Dense(2)(q, 3) end, "got 3")
 end
 
-do -- numbers of a class that takes one list by position
+do -- numbers of a class that takes one list by position, or first a list of as many
+  local pool = cr.layers.MaxPooling2D { 3, 2, padding = "same" }
+  check.same({ pool.pool_size, pool.strides }, { { 3, 2 }, { 3, 2 } })
+  pool = cr.layers.MaxPooling2D { { 3, 2 }, { 2, 1 } }
+  check.same({ pool.pool_size, pool.strides }, { { 3, 2 }, { 2, 1 } })
+  pool = cr.layers.MaxPooling2D(3, 2)
+  check.same({ pool.pool_size, pool.strides }, { { 3, 3 }, { 2, 2 } })
+  pool = cr.layers.AveragePooling1D { 3, 2 }
+  check.same({ pool.pool_size, pool.strides }, { { 3 }, { 2 } })
+  check.same(cr.layers.UpSampling2D({ 2, 3 }).size, { 2, 3 })
+  check.same(cr.layers.ZeroPadding2D({ 1, 2 }).padding, { { 1, 1 }, { 2, 2 } })
+  check.same(cr.layers.Cropping2D({ { 1, 2 }, { 3, 4 } }).cropping, { { 1, 2 }, { 3, 4 } })
   check.same(cr.layers.Reshape { 2, 3 }(cr.ones { 1, 6 }).shape, { 1, 2, 3 })
   check.same(cr.layers.Permute { 2, 1 }(cr.ones { 1, 2, 3 }).shape, { 1, 3, 2 })
   check.same(cr.layers.Reshape({ 2, 3 }, { name = "r" })(cr.ones { 1, 6 }).shape, { 1, 2, 3 })

@@ -120,6 +120,71 @@ do -- what the base's functions do when a class' own call them, as Keras' layers
   check.near(Whole { name = "w" }(cr.ones { 1 }), { 2 })
 end
 
+do -- what a class keeps of itself in files of Keras 3, and how it is made of its configuration
+  local L = cr.layers
+  local Keeping = cr.Layer:subclass("Keeping", { { "units", 3 } })
+  function Keeping:build(shape)
+    self.w = self:add_weight { name = "w", shape = { shape[#shape], self.units } }
+  end
+  function Keeping:call(inputs) return inputs:matmul(self.w) end
+  function Keeping:save_own_variables(store)
+    cr.Layer.save_own_variables(self, store)
+    store.words = cr.tensor { 1, 2, 3 }
+  end
+  function Keeping:load_own_variables(store)
+    self.w:assign(store["0"])
+    self.words = store.words
+  end
+  local Numbered = cr.Layer:subclass "Numbered"
+  function Numbered:build(shape) self.w = self:add_weight { name = "w", shape = shape } end
+  function Numbered:call(inputs) return inputs * self.w end
+  function Numbered:load_own_variables(store)
+    store["0"] = store["0"] * 2
+    cr.Layer.load_own_variables(self, store)
+  end
+  local Around = cr.Layer:subclass "Around"
+  function Around:init(config) self.inner = config.inner end
+  function Around:get_config() return { inner = L.serialize(self.inner) } end
+  function Around:from_config(config)
+    config.inner = L.deserialize(config.inner)
+    return self(config)
+  end
+  function Around:call(inputs) return self.inner(inputs) end
+  local input = cr.Input { batch_shape = { 4, 2 } }
+  local kept = cr.Model(input, Around { inner = L.Dense(1) }(Numbered()(Keeping()(input))))
+  local got = kept(x)
+  for _, ending in ipairs { ".keras", ".weights.h5" } do
+    local path = check.temporary(ending)
+    local again
+    if ending == ".keras" then
+      kept:save(path)
+      again = cr.models.load_model(path)
+    else
+      kept:save_weights(path)
+      again = cr.models.clone_model(kept)
+      again:load_weights(path)
+    end
+    os.remove(path)
+    local w = kept.layers[3].w
+    check.near(again.layers[3].w, w * 2)
+    again.layers[3].w:assign(w)
+    check.near(again(x), got)
+    check.near(again.layers[2].words, { 1, 2, 3 })
+    check.same(again.layers[4].inner.class_name, "Dense")
+  end
+  local Wrong = cr.Layer:subclass "WrongFromConfig"
+  function Wrong:from_config() return 3 end
+  check.fails(function() L.deserialize { class_name = "WrongFromConfig", config = {} } end,
+    "from_config()", "expected an object of it, got 3")
+  local Net = cr.Model:subclass "NetFromConfig"
+  function Net:init(config) self.d = L.Dense(config.size) end
+  function Net:get_config() return { size = self.d.units } end
+  function Net:from_config(config) return self { size = config.size } end
+  function Net:call(inputs) return self.d(inputs) end
+  local net = Net { size = 3 }
+  check.same(cr.models.clone_model(net).d.units, 3)
+end
+
 do -- results that are no tensors, and classes in place of objects
   local Named = cr.Layer:subclass "NamedResults"
   function Named:call(x) return { a = x, b = x } end

@@ -82,6 +82,32 @@ function Other:call(t) return t * 2 end
 check.near(cr.models.load_model(path, { custom_objects = { TwiceInFile = Other } }):predict(x),
   { { 2, 2 }, { 2, 2 }, { 2, 2 }, { 2, 2 } })
 
+-- one that is called like one of ours, and one in a package
+local beside = [[
+  local Mine = cr.Layer:subclass "StochasticDepth"
+  function Mine:call(t) return t * 3 end
+  local Packed = cr.utils.register_keras_serializable "acme" (cr.Layer:subclass "PackedInFile")
+  function Packed:call(t) return t + 1 end
+]]
+for _, ending in ipairs { ".keras", ".h5" } do
+  local file = check.temporary(ending)
+  local function open(code)
+    return wrote(("local path = %q\n"):format(file) .. code, "crescent: ")
+  end
+  open(beside .. [[cr.Sequential { cr.Input { shape = { 2 } }, Mine(), Packed() }:save(path)]])
+  open(beside .. [[assert(cr.models.load_model(path):predict(x):sum():item() == 32)]])
+  check.fails(function() cr.models.load_model(file) end, "Unknown layer: Custom>StochasticDepth",
+    "custom_objects = {StochasticDepth = StochasticDepth}")
+  check.near(cr.models.load_model(file, { custom_objects = { StochasticDepth = Other,
+    PackedInFile = Other } }):predict(x), 4 * x)
+  os.remove(file)
+end
+local json = wrote(beside .. [[print(cr.Sequential { cr.Input { shape = { 2 } }, Mine(),
+  Packed() }:to_json())]], '"registered_name": "Custom>StochasticDepth"',
+  '"class_name": "PackedInFile"', '"registered_name": "acme>PackedInFile"'):match "{\"module.*}"
+wrote(beside .. "local json = [==[" .. json .. [[]==]
+  assert(cr.models.model_from_json(json):predict(x):sum():item() == 32)]])
+
 -- archives too, in which functions of any kind, of Lambda layers and with several inputs may stand
 local archive = check.temporary ".keras"
 local function quadruple(t) return t * 4 end
@@ -117,6 +143,23 @@ check.same({ copy.output_shape[2], copy.layers[2].rate }, { 5, 0.25 })
 copy = cr.models.clone_model(cr.Model(first, layers.Dense(3)(layers.Dense(2)(first))),
   { clone_function = function(layer) return layers.Dense(layer.units + 1) end })
 check.same({ copy.layers[2].units, copy.output_shape[2] }, { 3, 4 })
+
+-- JSON too
+local plain = cr.Model { inputs = { first, second }, outputs = layers.Dense(1,
+  { activation = quadruple })(gap + 1) }
+json = plain:to_json()
+assert(json:find('"class_name": "Lambda"', 1, true) and json:find('"function": "gap"', 1, true))
+model = cr.models.model_from_json(json, objects)
+model:set_weights(graph:get_weights())
+check.near(model:predict({ x * 5, x }, { verbose = 0 }), expected)
+check.same(cr.models.model_from_json(json, { custom_objects = objects }):to_json(), json)
+wrote([[
+  local m = cr.Sequential { cr.Input { shape = { 2 } }, cr.layers.Lambda(function(t) return t * 3 end,
+    { name = "thrice" }), cr.layers.Dense(1, { activation = function(t) return t end }) }
+  m:to_json()
+  local json = m:to_json { target = "keras2" }
+  print(select(2, pcall(cr.models.model_from_json, json)))]], "to_json: 'thrice' is code",
+  "model_from_json(json, {custom_objects = {thrice = thrice}})", "unknown activation 'function'")
 
 -- a model whose call is code: what it was built for is in the file
 local Net = cr.Model:subclass("NetInFile", { { "units", 3 } })

@@ -96,6 +96,45 @@ do -- init makes the graph, of options
   check.fails(function() cr.Model.init(wide, input, output) end, "has its inputs and outputs")
 end
 
+do -- losses and metrics of symbols, and other layers in place of those that it has
+  local Given = cr.Model:subclass "GivenGraph"
+  local Connected = cr.Model:subclass "ConnectedGraph"
+  function Connected:init()
+    local i = cr.Input { shape = { 4 } }
+    cr.Model.init(self, { inputs = i, outputs = L.Dense(1, { name = "last" })(i) })
+  end
+  local i = cr.Input { shape = { 4 } }
+  local data, targets = cr.random.normal { 8, 4 }, cr.zeros { 8, 1 }
+  for _, graph in ipairs { Given(i, L.Dense(1, { name = "last" })(i)), Connected() } do
+    local weights, last = #graph.weights, graph:get_layer("last").output
+    graph:add_loss(last * last * 3)
+    graph:add_metric(last, "mean of last")
+    check.same(#graph.weights, weights)
+    graph:compile { optimizer = "sgd", loss = "mse" }
+    graph:fit(data, targets, { verbose = 0 })
+    local square = cr.ops.mean(cr.ops.square(graph:predict(data, { verbose = 0 }))):item()
+    local found = graph:evaluate(data, targets, { verbose = 0, return_dict = true })
+    check.near(found.loss, 4 * square, 1e-4)
+    check.near(found["mean of last"],
+      cr.ops.mean(graph:predict(data, { verbose = 0 })):item(), 1e-4)
+    local wider = cr.models.rewire(graph, { last = L.Dense(1, { kernel_initializer = "zeros" }) })
+    wider:compile { optimizer = "sgd", loss = "mse" }
+    check.same(wider:evaluate(data, targets, { verbose = 0, return_dict = true }),
+      { loss = 0, ["mean of last"] = 0 })
+    if graph.class_name == "GivenGraph" then
+      local path = check.temporary ".keras"
+      graph:save(path)
+      local again = cr.models.load_model(path)
+      os.remove(path)
+      check.near(again:evaluate(data, targets, { verbose = 0 }), { found.loss,
+        found["mean of last"] })
+    end
+  end
+  local Called = cr.Model:subclass "CalledOnly"
+  function Called:call(x) return x end
+  check.fails(function() Called():add_loss(i) end, "symbols are for models made of symbols")
+end
+
 do -- a call of its own counts more than the graph
   local Doubling = cr.Model:subclass "DoublingGraph"
   function Doubling:call(inputs) return inputs * 2 end

@@ -108,4 +108,12 @@ function Wrong:slots() return {} end
 function Wrong:update_step(gradient, variable, rate) return variable - gradient * rate end
 check.fails(function() trained(Wrong()) end, "update_step(): expected nothing, got a tensor",
   "variable:assign(value)")
+do -- iterations are updates, of which accumulation makes one of several batches
+  local slow = trained(cr.optimizers.SGD { gradient_accumulation_steps = 3 })
+  assert(slow.optimizer.iterations:item() == 4 and slow.optimizer.variables[1]:item() == 12)
+  local scaled = trained(cr.optimizers.LossScaleOptimizer(
+    cr.optimizers.SGD { gradient_accumulation_steps = 5 }))
+  assert(scaled.optimizer.iterations:item() == 2)
+  assert(trained(cr.optimizers.SGD()).optimizer.iterations:item() == 12)
+end
 print "ok optimizers"

@@ -35,8 +35,8 @@ local function goes_on(what, options, targets, saves)
   local values = model:evaluate(x, targets, { verbose = 0, return_dict = true })
   for _, again in ipairs(loaded) do
     again:fit(x, targets, fit)
-    assert(again.optimizer.iterations:item() == 8,
-      what .. ": " .. again.optimizer.iterations:item() .. " steps")
+    local steps = again.optimizer.variables[1]:item()
+    assert(steps == 8, what .. ": " .. steps .. " steps")
     check.near(again:get_weights()[1], model:get_weights()[1]:totable(), 1e-6, what)
     for name, value in pairs(again:evaluate(x, targets, { verbose = 0, return_dict = true })) do
       assert(values[name], what .. ": " .. name .. " after loading")

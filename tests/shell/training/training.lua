@@ -123,3 +123,27 @@ local history = again:fit(function()
   if left >= 0 then return x, y end
 end, { epochs = 4, verbose = 0 })
 check.same(#history.epoch, 1)
+
+do -- what compile was given can be read
+  local m = model(1, "mse")
+  assert(m.loss == "mse" and m.optimizer.class_name == "SGD")
+  local function gap(t, p) return (t - p):abs():mean(-1) end
+  m:compile("adam", gap)
+  assert(m.loss == gap)
+  m:compile { optimizer = m.optimizer, loss = m.loss }
+  m:fit(x, y, { verbose = 0 })
+  local huber = cr.losses.Huber(2)
+  m:compile { loss = { [m.output_names[1]] = huber } }
+  assert(m.loss[m.output_names[1]] == huber)
+  m:compile { loss = huber }
+  local path = check.temporary ".keras"
+  m:save(path)
+  local loaded = cr.models.load_model(path)
+  os.remove(path)
+  assert(loaded.loss.class_name == "Huber" and loaded.loss.delta == 2)
+  assert(cr.Sequential().loss == nil)
+  check.fails(function() m.loss = "mae" end, "'loss' cannot be set", "compile")
+  local Net = cr.Model:subclass "HasALossOfItsOwn"
+  function Net:init() self.loss = 5 end
+  assert(Net().loss == 5)
+end
