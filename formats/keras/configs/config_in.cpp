@@ -116,6 +116,7 @@ std::string ConfigIn::registered_name(const std::string& class_name) const {
     if (const Value* custom = custom_.is_dict() ? custom_.as_dict().find(name) : nullptr;
         custom && custom->is_string())
       return custom->as_string();
+  if (package == class_name.npos) return class_name;
   const bool is_ours = plugins_.is_dict() && plugins_.as_dict().contains(class_name);
   return is_ours || find_class(class_name) ? class_name : alone;
 }
