@@ -129,7 +129,8 @@ ReduceKernel::ReduceKernel(const Reduce& op, const Request& request, ReduceLoops
 }
 
 /// A unit is one output (along rows) or a tile of adjacent ones; a chunk is a range of what it
-/// reduces. Wide tiles are read faster; which there are does not change how much is added up.
+/// reduces. Wide tiles are read faster, where they leave enough parts; which there are does not
+/// change what is added up in which order.
 void ReduceKernel::cut() {
   const ReduceGeometry& g = geometry_;
   split_row_ = g.along_rows() && g.rows() == 1;
@@ -138,7 +139,7 @@ void ReduceKernel::cut() {
   if (units_ < kEnoughUnits && unit_elements_ >= 2 * kChunkElements)
     chunks_ = std::min({unit_elements_ / kChunkElements, kMaxChunks, steps_});
   set_tile(kWideTile);
-  if (units_ * chunks_ < kEnoughUnits) set_tile(kTile);
+  if (units_ * chunks_ < kEnoughUnits && g.size() > 2 * kChunkElements) set_tile(kTile);
 }
 
 void ReduceKernel::set_tile(int64_t width) {

@@ -34,25 +34,14 @@ constexpr A neutral() {
 /// NaN wins; integers wrap around.
 template <Rule rule, class A>
 HWY_INLINE A combine(A a, A x) {
-  if constexpr (rule == Rule::largest)
-    return x > a || x != x ? x : a;
-  else if constexpr (rule == Rule::smallest)
-    return x < a || x != x ? x : a;
-  else if constexpr (std::is_floating_point_v<A>)
+  if constexpr (rule == Rule::largest || rule == Rule::smallest) {
+    const A extreme = (rule == Rule::largest ? x > a : x < a) ? x : a;  // a single instruction
+    return x != x ? x : extreme;
+  } else if constexpr (std::is_floating_point_v<A>)
     return rule == Rule::sum ? a + x : a * x;
   else
     return static_cast<A>(rule == Rule::sum ? static_cast<uint64_t>(a) + static_cast<uint64_t>(x)
                                             : static_cast<uint64_t>(a) * static_cast<uint64_t>(x));
-}
-
-template <Rule rule, class V>
-HWY_INLINE V combine_vectors(V a, V x) {
-  if constexpr (rule == Rule::sum)
-    return hn::Add(a, x);
-  else if constexpr (rule == Rule::largest)
-    return hn::IfThenElse(hn::Or(hn::Gt(x, a), hn::IsNaN(x)), x, a);
-  else
-    return hn::IfThenElse(hn::Or(hn::Lt(x, a), hn::IsNaN(x)), x, a);
 }
 
 /// Truth values start from what nothing is: any of none is false, all of none is true.
@@ -70,23 +59,6 @@ void merge(const void* from, void* acc, int64_t n) {
   for (int64_t i = 0; i < n; ++i) a[i] = combine<rule>(a[i], x[i]);
 }
 
-/// What the rule makes of the lanes of a vector.
-template <Rule rule, class D, class V>
-HWY_INLINE double combine_lanes(D d, V x) {
-  using C = hn::TFromD<D>;
-  if constexpr (rule == Rule::largest || rule == Rule::smallest) {
-    if (!hn::AllFalse(d, hn::IsNaN(x))) return std::numeric_limits<double>::quiet_NaN();
-    return static_cast<double>(
-        hn::GetLane(rule == Rule::largest ? hn::MaxOfLanes(d, x) : hn::MinOfLanes(d, x)));
-  }
-  HWY_ALIGN C parts[hn::MaxLanes(d)];
-  hn::Store(x, d, parts);
-  double total = neutral<rule, double>();
-  for (size_t k = 0; k < hn::Lanes(d); ++k)
-    total = combine<rule>(total, static_cast<double>(parts[k]));
-  return total;
-}
-
 template <class T>
 HWY_INLINE T number(T x) {
   return x;
@@ -95,26 +67,68 @@ HWY_INLINE float number(BFloat16 x) {
   return std::bit_cast<float>(static_cast<uint32_t>(x.bits) << 16);
 }
 
+template <class V>
+HWY_INLINE double sum_of_lanes(hn::ScalableTag<double> d, V x) {
+  return hn::GetLane(hn::SumOfLanes(d, x));
+}
+/// In double precision.
+template <class V>
+HWY_INLINE double sum_of_lanes([[maybe_unused]] hn::ScalableTag<float> d, V x) {
+#if HWY_TARGET == HWY_SCALAR
+  return static_cast<double>(hn::GetLane(x));
+#else
+  const hn::Half<decltype(d)> half;
+  const hn::ScalableTag<double> wide;
+  return sum_of_lanes(wide, hn::Add(hn::PromoteTo(wide, hn::LowerHalf(half, x)),
+                                    hn::PromoteTo(wide, hn::UpperHalf(half, x))));
+#endif
+}
+
 /// In the element's own precision: four vectors that add up few numbers each.
+template <class T>
+HWY_INLINE double sum_of_row(const T* x, int64_t n) {
+  const hn::ScalableTag<Computed<T>> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  double total = 0;
+  int64_t i = 0;
+  if (n >= lanes) {
+    auto a0 = hn::Zero(d), a1 = a0, a2 = a0, a3 = a0;
+    for (; i + 4 * lanes <= n; i += 4 * lanes) {
+      a0 = hn::Add(a0, load(d, x + i)), a1 = hn::Add(a1, load(d, x + i + lanes));
+      a2 = hn::Add(a2, load(d, x + i + 2 * lanes)), a3 = hn::Add(a3, load(d, x + i + 3 * lanes));
+    }
+    for (; i + lanes <= n; i += lanes) a0 = hn::Add(a0, load(d, x + i));
+    total = sum_of_lanes(d, hn::Add(hn::Add(a0, a1), hn::Add(a2, a3)));
+  }
+  for (; i < n; ++i) total += static_cast<double>(number(x[i]));
+  return total;
+}
+
+template <bool largest, class V>
+HWY_INLINE V extreme(V a, V x) {
+  return largest ? hn::Max(a, x) : hn::Min(a, x);
+}
+
+/// What is no number is looked for beside: vectors' maxima may lose it.
 template <Rule rule, class T>
-HWY_INLINE double reduce_row(const T* x, int64_t n) {
-  using C = Computed<T>;
-  const hn::ScalableTag<C> d;
+HWY_INLINE double extreme_of_row(const T* x, int64_t n) {
+  constexpr bool largest = rule == Rule::largest;
+  const hn::ScalableTag<Computed<T>> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   double total = neutral<rule, double>();
   int64_t i = 0;
   if (n >= lanes) {
-    const auto zero = hn::Set(d, static_cast<C>(neutral<rule, double>()));
-    auto a0 = zero, a1 = zero, a2 = zero, a3 = zero;
-    for (; i + 4 * lanes <= n; i += 4 * lanes) {
-      a0 = combine_vectors<rule>(a0, load(d, x + i));
-      a1 = combine_vectors<rule>(a1, load(d, x + i + lanes));
-      a2 = combine_vectors<rule>(a2, load(d, x + i + 2 * lanes));
-      a3 = combine_vectors<rule>(a3, load(d, x + i + 3 * lanes));
-    }
-    for (; i + lanes <= n; i += lanes) a0 = combine_vectors<rule>(a0, load(d, x + i));
-    total = combine_lanes<rule>(
-        d, combine_vectors<rule>(combine_vectors<rule>(a0, a1), combine_vectors<rule>(a2, a3)));
+    auto a = hn::Set(d, static_cast<Computed<T>>(total)), b = a;
+    auto no_numbers = hn::IsNaN(a);
+    const auto take_in = [&](auto& extremes, int64_t at) HWY_ATTR {
+      const auto v = load(d, x + at);
+      extremes = extreme<largest>(extremes, v), no_numbers = hn::Or(no_numbers, hn::IsNaN(v));
+    };
+    for (; i + 2 * lanes <= n; i += 2 * lanes) take_in(a, i), take_in(b, i + lanes);
+    for (; i + lanes <= n; i += lanes) take_in(a, i);
+    if (!hn::AllFalse(d, no_numbers)) return std::numeric_limits<double>::quiet_NaN();
+    a = extreme<largest>(a, b);
+    total = static_cast<double>(hn::GetLane(largest ? hn::MaxOfLanes(d, a) : hn::MinOfLanes(d, a)));
   }
   for (; i < n; ++i) total = combine<rule>(total, static_cast<double>(number(x[i])));
   return total;
@@ -139,15 +153,21 @@ HWY_INLINE double multiply_row(const T* x, int64_t n) {
     a = hn::Mul(a, doubles(x + i)), b = hn::Mul(b, doubles(x + i + lanes));
     c = hn::Mul(c, doubles(x + i + 2 * lanes)), e = hn::Mul(e, doubles(x + i + 3 * lanes));
   }
-  double total = combine_lanes<Rule::product>(d, hn::Mul(hn::Mul(a, b), hn::Mul(c, e)));
+  HWY_ALIGN double parts[hn::MaxLanes(d)];
+  hn::Store(hn::Mul(hn::Mul(a, b), hn::Mul(c, e)), d, parts);
+  double total = 1;
+  for (int64_t k = 0; k < lanes; ++k) total *= parts[k];
   for (; i < n; ++i) total *= static_cast<double>(x[i]);
   return total;
 }
 
 template <Rule rule, class T, bool truth>
 HWY_INLINE Accumulator<T> take_in(Accumulator<T> total, const T* x, int64_t n) {
-  if constexpr (std::is_floating_point_v<Computed<T>> && rule != Rule::product) {
-    return combine<rule>(total, reduce_row<rule>(x, n));
+  constexpr bool floating = std::is_floating_point_v<Computed<T>>;
+  if constexpr (floating && rule == Rule::sum) {
+    return total + sum_of_row(x, n);
+  } else if constexpr (floating && rule != Rule::product) {
+    return combine<rule>(total, extreme_of_row<rule>(x, n));
   } else if constexpr (std::is_floating_point_v<T> && rule == Rule::product) {
     return total * multiply_row(x, n);
   } else {
