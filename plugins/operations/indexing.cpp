@@ -1,5 +1,6 @@
 // Elements by position: reading them, writing them, numbering them.
 #include "families.h"
+#include "kernels/part_update.h"
 #include "segments.h"
 
 namespace crescent::operations {
@@ -201,16 +202,7 @@ Tensor slice_update(const Tensor& x, const Value& start_indices, const Tensor& u
   if (static_cast<int>(start.size()) != x.rank() || updates.rank() != x.rank())
     fail("slice_update: expected a start for each axis of shape ", x.shape(),
          " and updates of as many axes, got ", updates.shape());
-  Sizes after;
-  for (int i = 0; i < x.rank(); ++i) {
-    after.push_back(x.dim(i) - start[static_cast<size_t>(i)] - updates.dim(i));
-    if (start[static_cast<size_t>(i)] < 0 || after.back() < 0)
-      fail("slice_update: updates of shape ", updates.shape(), " do not fit shape ", x.shape(),
-           " from ", Value(start));
-  }
-  const Tensor inside = ops::pad(ops::ones_like(updates), start, after);
-  return ops::where(ops::not_equal(inside, 0),
-                    ops::cast(ops::pad(updates, start, after), x.dtype()), x);
+  return with_part(x, ops::cast(updates, x.dtype()), start);
 }
 
 // ---- writing by position
@@ -312,6 +304,7 @@ Tensors unravel_index(const Tensor& indices, const Shape& shape) {
 }  // namespace
 
 void add_indexing(Registry& registry) {
+  add_part_update_kernel(registry);
   Operations(registry, "keras.src.ops.core")
       .add("Slice", "slice(inputs, @start_indices, shape)", &slice)
       .add("SliceUpdate", "slice_update(inputs, @start_indices, updates)", &slice_update)

@@ -275,7 +275,12 @@ Tensor running_numbers(const Tensor& x, std::optional<int64_t> axis, std::option
 Tensor diff(Tensor a, int64_t n, int axis) {
   axis = axis_of(a, axis);
   for (int64_t i = 0; i < n; ++i) {
-    const int64_t size = a.dim(axis), first = std::min<int64_t>(1, size);
+    const int64_t size = a.dim(axis);
+    if (size > 0 && a.dtype() != DType::boolean && a.dtype() != DType::complex64) {
+      a = differences(a, axis);
+      continue;
+    }
+    const int64_t first = std::min<int64_t>(1, size);
     const Tensor after = ops::slice_axis(a, axis, first, size);
     const Tensor before = ops::slice_axis(a, axis, 0, size - first);
     a = a.dtype() == DType::boolean ? ops::not_equal(after, before) : after - before;

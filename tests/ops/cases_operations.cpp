@@ -180,6 +180,15 @@ std::vector<Case> operation_cases() {
   add("rot90", plain("rot90"), {{{3, 4}}}, true, Dtypes::numbers);
   add("rot90 back", plain("rot90", {{"k", 3}, {"axes", List{1, 2}}}), {{{2, 3, 4}}}, true,
       Dtypes::numbers);
+  add("diff", plain("diff", {{"n", 2}, {"axis", 1}}), {{{2, 5, 3}}}, true, Dtypes::numbers);
+  add(
+      "slice_update",
+      [](const Tensors& x) {
+        return Tensors(
+            call("slice_update", {x[0]},
+                 {{"start_indices", List{0, 1, 2}}, {"updates", Codec<Tensor>::encode(x[1])}}));
+      },
+      {{{2, 4, 5}}, {{1, 3, 2}}}, true, Dtypes::numbers);
   add("sort", plain("sort", {{"axis", 1}}), {{{4, 3}}});
   add("quantile", plain("quantile", {{"q", 0.3}, {"axis", 1}}), {{{3, 6}}});
   return cases;

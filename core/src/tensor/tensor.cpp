@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstring>
 
 #include "tensor/elements.h"
@@ -79,6 +80,8 @@ Tensor Tensor::on(std::shared_ptr<Storage> storage, size_t offset, const TensorS
 }
 
 Tensor Tensor::full(const Shape& shape, double value, DType dtype) {
+  const bool zeros = value == 0 && !std::signbit(value) && dtype != DType::string;
+  if (zeros) return Tensor({dtype, shape});  // which nothing fills faster
   Tensor result = uninitialized({dtype, shape});
   with_element_type(dtype, [&]<class T>(T* type) {
     const int64_t size = result.size(), some = std::min(size, kCopied);

@@ -98,8 +98,12 @@ std::unique_ptr<Kernel> make_reverse(const Request& r) {
 void fill_all(std::byte* to, const TensorSpec& spec, const std::byte* value, Pool& pool) {
   const size_t bytes = size_of(spec.dtype);
   const UnaryLoop fill = fill_loop(bytes);
+  const bool zeros =
+      std::all_of(value, value + bytes, [](std::byte each) { return each == std::byte{}; });
   pool.blocks(spec.shape.size(), 65536, [&](int64_t begin, int64_t end) {
-    fill(value, to + static_cast<size_t>(begin) * bytes, static_cast<size_t>(end - begin));
+    std::byte* first = to + static_cast<size_t>(begin) * bytes;
+    const auto count = static_cast<size_t>(end - begin);
+    zeros ? void(std::memset(first, 0, count * bytes)) : fill(value, first, count);
   });
 }
 

@@ -226,6 +226,64 @@ class QuarterTurnKernel final : public CpuKernel {
   int64_t outer_ = 0, rows_ = 0, middle_ = 0, columns_ = 0;
 };
 
+// ---- differences
+
+/// (x) -> one element fewer along the axis, which has at least one.
+struct Differences final : OpOf<Differences> {
+  static constexpr const char* kName = "operations.differences";
+  int axis = 0;
+  auto fields() const { return std::tie(axis); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    TensorSpec fewer = in[0];
+    fewer.shape.set(axis, in[0].shape[axis] - 1);
+    return {fewer};
+  }
+  Tensors decompose(std::span<const Tensor> in) const override {
+    const int64_t n = in[0].dim(axis);
+    return {ops::slice_axis(in[0], axis, 1, n) - ops::slice_axis(in[0], axis, 0, n - 1)};
+  }
+  Tensors vjp(const Vjp& v) const override {
+    std::vector<int64_t> one(static_cast<size_t>(v.inputs[0].rank()), 0), none = one;
+    one[static_cast<size_t>(axis)] = 1;
+    return {ops::pad(v.gradients[0], one, none) - ops::pad(v.gradients[0], none, one)};
+  }
+};
+
+/// What is beside each other along the axis is `inner` elements apart.
+class DifferencesKernel final : public CpuKernel {
+ public:
+  static void describe(Schema<DifferencesKernel>& s) { s.doc("Some elements a thread."); }
+  bool prepare(const CpuRequest& r) override {
+    view_ = AxisView(r.inputs[0].shape, r.op_as<Differences>()->axis);
+    dtype_ = r.inputs[0].dtype;
+    return dtype_ != DType::bfloat16 && dtype_ != DType::float16 && dtype_ != DType::boolean;
+  }
+  void run(const CpuArguments& a) override {
+    const int64_t each = (view_.length - 1) * view_.inner;
+    if (each <= 0) return;
+    with_type(dtype_, [&]<class T>(T) {
+      a.threads.blocks(view_.outer * each, 2 * kWork, [&](int64_t begin, int64_t end) {
+        while (begin < end) {
+          const int64_t o = begin / each, stop = std::min((o + 1) * each, end);
+          subtract(a.in<T>(0) + begin + o * view_.inner, stop - begin, a.out<T>(0) + begin);
+          begin = stop;
+        }
+      });
+    });
+  }
+
+ private:
+  template <class T>
+  void subtract(const T* x, int64_t count, T* to) const {
+    using Number = std::conditional_t<std::is_floating_point_v<T>, T, uint64_t>;
+    const T* next = x + view_.inner;
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = static_cast<T>(static_cast<Number>(next[i]) - static_cast<Number>(x[i]));
+  }
+  AxisView view_;
+  DType dtype_ = DType::float32;
+};
+
 // ---- running products
 
 /// (x) -> products of float32 in float64, so that many factors lose nothing.
@@ -324,6 +382,12 @@ Tensor turned(const Tensor& x, int from, int to) {
   return apply1(op, {x});
 }
 
+Tensor differences(const Tensor& x, int axis) {
+  Differences op;
+  op.axis = axis;
+  return apply1(op, {x});
+}
+
 Tensor running_product(const Tensor& x, int axis) {
   RunningProduct op;
   op.axis = axis;
@@ -334,6 +398,7 @@ Tensor running_product(const Tensor& x, int axis) {
 void add_axis_kernels(Registry& registry) {
   registry.add<RollKernel>(Roll::kName);
   registry.add<QuarterTurnKernel>(QuarterTurn::kName);
+  registry.add<DifferencesKernel>(Differences::kName);
   registry.add<RunningProductKernel>(RunningProduct::kName);
 }
 

@@ -9,6 +9,8 @@ Tensor rolled(const Tensor& x, int axis, int64_t shift);
 /// x turned by a quarter: the axis `to`, backwards, takes the place of `from`, and `from` that of
 /// `to`.
 Tensor turned(const Tensor& x, int from, int to);
+/// Of elements from those before them along an axis, one fewer. Not of booleans.
+Tensor differences(const Tensor& x, int axis);
 /// Each element times all before it along an axis. Not of booleans.
 Tensor running_product(const Tensor& x, int axis);
 

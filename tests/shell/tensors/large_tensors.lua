@@ -232,4 +232,26 @@ for _, dtype in ipairs { "int32", "int64", "int16", "int8", "uint8", "float32" }
     expect_equal(some, different:slice(1, 3), "three of " .. dtype)
   end
 end
+
+-- neighbours are subtracted, and parts exchanged, along any axis
+for _, dtype in ipairs { "float32", "float64", "bfloat16", "int32", "int8", "uint8" } do
+  for _, shape in ipairs { { 40000 }, { 70, 90, 8 }, { 1, 5 }, { 3, 1, 2 } } do
+    local x = cr.random.uniform(shape, dtype == "uint8" and 0 or -120, 120):cast(dtype)
+    local start, size = {}, {}
+    for axis = 0, #shape - 1 do
+      local n = shape[axis + 1]
+      start[axis + 1], size[axis + 1] = n // 3, n - n // 3 - n // 4
+      local after, before = ops.slice_axis(x, axis, 1, n), ops.slice_axis(x, axis, 0, n - 1)
+      expect_equal(ops.diff(x, { axis = axis }), after - before, "diff of " .. dtype)
+    end
+    local part = cr.random.uniform(size, 0, 100):cast(dtype)
+    local new = ops.slice_update(x, start, part)
+    expect_equal(ops.slice(new, start, size), part, "part of " .. dtype)
+    expect_equal(ops.slice_update(new, start, ops.slice(x, start, size)), x, "rest of " .. dtype)
+  end
+end
+for _, start in ipairs { 2, -1, math.maxinteger } do
+  check.fails(function() ops.slice_update(t { 1, 2, 3 }, { start }, t { 1, 2 }) end, "do not fit")
+end
+check.same(ops.diff(t { true, true, false }):totable(), { false, true })
 print "ok large_tensors"

@@ -1,0 +1,116 @@
+#include "part_update.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "crescent/cpu_kernel.h"
+
+namespace crescent::operations {
+namespace {
+
+/// Lines of the last axis of a part, within an array.
+class PartLines {
+ public:
+  PartLines() = default;
+  PartLines(const Shape& array, const Shape& part, const std::vector<int64_t>& start,
+            size_t bytes) {
+    auto step = static_cast<int64_t>(bytes);
+    for (int i = array.rank(); i-- > 0; step *= array[i]) {
+      first_ += start[static_cast<size_t>(i)] * step;
+      if (i == array.rank() - 1) continue;
+      axes_[axis_count_++] = {part[i], step};
+      lines_ *= part[i];
+    }
+    line_ = static_cast<int64_t>(bytes) * (part.rank() > 0 ? part[-1] : 1);
+  }
+  int64_t lines() const { return line_ > 0 ? lines_ : 0; }
+  int64_t line() const { return line_; }  ///< bytes
+  /// Lines [begin, end) of the part to where they belong.
+  void copy(int64_t begin, int64_t end, const std::byte* part, std::byte* array) const {
+    for (int64_t number = begin; number < end; ++number) {
+      int64_t rest = number, at = first_;
+      for (size_t i = 0; i < axis_count_; rest /= axes_[i].size, ++i)
+        at += rest % axes_[i].size * axes_[i].step;
+      std::memcpy(array + at, part + number * line_, static_cast<size_t>(line_));
+    }
+  }
+
+ private:
+  struct Axis {
+    int64_t size, step;
+  };
+  Axis axes_[Shape::kMaxRank] = {};  ///< from the last but one to the first
+  size_t axis_count_ = 0;
+  int64_t first_ = 0, lines_ = 1, line_ = 0;
+};
+
+/// (x, part) -> x with the part in it.
+struct PartUpdate final : OpOf<PartUpdate> {
+  static constexpr const char* kName = "operations.part_update";
+  std::vector<int64_t> start;
+  auto fields() const { return std::tie(start); }
+  bool takes(DType dtype) const override { return dtype == DType::complex64; }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    const Shape &x = in[0].shape, &part = in[1].shape;
+    for (int i = 0; i < x.rank(); ++i) {
+      const int64_t first = start[static_cast<size_t>(i)], known = std::max<int64_t>(part[i], 0);
+      if (first < 0 || (x[i] >= 0 && first > x[i] - known))
+        fail("slice_update: updates of shape ", part, " do not fit shape ", x, " from ",
+             Value(start));
+    }
+    return {in[0]};
+  }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    const PartLines lines(in[0].shape(), in[1].shape(), start, size_of(in[0].dtype()));
+    auto* to = static_cast<std::byte*>(out[0].mutable_raw());
+    std::memcpy(to, in[0].raw(), static_cast<size_t>(in[0].size()) * size_of(in[0].dtype()));
+    lines.copy(0, lines.lines(), static_cast<const std::byte*>(in[1].raw()), to);
+    return true;
+  }
+  Tensors vjp(const Vjp& v) const override {
+    const Tensor &g = v.gradients[0], &part = v.inputs[1];
+    const Shape& size = part.shape();
+    return {with_part(g, ops::zeros_like(part), start),
+            ops::slice(g, start, {size.begin(), size.end()})};
+  }
+};
+
+class PartUpdateKernel final : public CpuKernel {
+ public:
+  static void describe(Schema<PartUpdateKernel>& s) { s.doc("Some lines a thread."); }
+  bool prepare(const CpuRequest& r) override {
+    const size_t bytes = size_of(r.inputs[0].dtype);
+    lines_ = PartLines(r.inputs[0].shape, r.inputs[1].shape, r.op_as<PartUpdate>()->start, bytes);
+    bytes_ = r.inputs[0].shape.size() * static_cast<int64_t>(bytes);
+    return true;
+  }
+  void run(const CpuArguments& a) override {
+    constexpr int64_t kBlock = 65536;  // bytes
+    if (a.inputs[0] != a.outputs[0])
+      a.threads.blocks(bytes_, kBlock, [&](int64_t begin, int64_t end) {
+        std::memcpy(a.outputs[0] + begin, a.inputs[0] + begin, static_cast<size_t>(end - begin));
+      });
+    a.threads.blocks(
+        lines_.lines(), kBlock / std::max<int64_t>(lines_.line(), 1) + 1,
+        [&](int64_t begin, int64_t end) { lines_.copy(begin, end, a.inputs[1], a.outputs[0]); });
+  }
+  bool in_place(int input) const override { return input == 0; }
+
+ private:
+  PartLines lines_;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace
+
+Tensor with_part(const Tensor& x, const Tensor& part, const std::vector<int64_t>& start) {
+  PartUpdate op;
+  op.start = start;
+  return apply1(op, {x, part});
+}
+
+void add_part_update_kernel(Registry& registry) {
+  registry.add<PartUpdateKernel>(PartUpdate::kName);
+}
+
+}  // namespace crescent::operations
