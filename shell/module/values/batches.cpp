@@ -123,10 +123,28 @@ Tensors to_data(lua_State* L, int index, const DataNames& names) {
 
 namespace {
 
+/// {x, y} or {x, y, sample_weight} in one table, where the model has one input.
+bool is_whole_batch(lua_State* L, int index, const DataNames& inputs) {
+  index = lua_absindex(L, index);
+  if (!is_plain_table(L, index) || has_names(L, index) || inputs.get().size() != 1) return false;
+  const size_t parts = lua_rawlen(L, index);
+  return (parts == 2 || parts == 3) && holds_tensors(L, index);
+}
+
+/// The parts of that table, the third value from the top, in place of the three.
+void spread_batch(lua_State* L) {
+  const int first = lua_gettop(L) - 2;
+  for (int i = 3; i >= 1; --i) {
+    lua_rawgeti(L, first, i);
+    lua_replace(L, first + i - 1);
+  }
+}
+
 /// The next batch from the three values on top of the stack: x, y, sample_weight. False when x is
 /// nil.
 bool take_batch(lua_State* L, Batch& batch, const DataNames& inputs, const DataNames& outputs) {
   if (lua_isnil(L, -3)) return false;
+  if (lua_isnil(L, -2) && is_whole_batch(L, -3, inputs)) spread_batch(L);
   batch.x = to_data(L, -3, inputs);
   batch.y = to_data(L, -2, outputs);
   batch.sample_weight = to_data(L, -1, outputs);
