@@ -155,6 +155,11 @@ Tensors LuaLayerOf<Base>::call(const Tensors& inputs, const Call& call) {
   push(L, Inputs{inputs});
   push_arguments(L, first, call, this->call_arguments());
   protected_call(L, lua_gettop(L) - first, LUA_MULTRET);
+  return results(L, first);
+}
+
+template <class Base>
+Tensors LuaLayerOf<Base>::results(lua_State* L, int first) {
   return results_of(L, first, *this);
 }
 

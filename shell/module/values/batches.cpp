@@ -1,7 +1,9 @@
 #include "values/batches.h"
 
+#include "crescent/program.h"
 #include "crescent/stream.h"
 #include "lua/handle.h"
+#include "values/callable.h"
 #include "values/convert.h"
 
 namespace crescent::lua {
@@ -47,7 +49,9 @@ void push_in_order(lua_State* L, int index, const std::vector<std::string>& name
 }
 
 std::vector<std::string> DataNames::get() const {
-  return model_ && model_->is_graph() ? (model_->*of_)() : std::vector<std::string>{};
+  const bool known = model_ && (model_->is_graph() ||
+                                (of_ == &Model::output_names && !model_->keys().outputs.empty()));
+  return known ? (model_->*of_)() : std::vector<std::string>{};
 }
 namespace {
 
@@ -104,6 +108,15 @@ bool holds_arrays(lua_State* L, int index, const DataNames& names) {
 }
 
 }  // namespace
+
+Tensors to_targets(lua_State* L, int index, Model& model, const Tensors& x) {
+  if (!model.is_graph() && !x.empty() && is_keywords(L, index) && model.keys().outputs.empty()) {
+    TensorSpecs specs;
+    for (const Tensor& input : x) specs.push_back(input.spec());
+    trace([&](const Tensors& inputs) { return model(inputs), Tensors{}; }, specs);
+  }
+  return to_data(L, index, output_names(model));
+}
 
 Tensors to_data(lua_State* L, int index, const DataNames& names) {
   index = lua_absindex(L, index);
@@ -222,7 +235,7 @@ DatasetPtr for_model(const DatasetPtr& data, const Model& model, int64_t batches
         "When providing an infinite dataset, you must specify the number of steps to run (if you "
         "did not intend to create an infinite dataset, make sure to not call `repeated()` on the "
         "dataset).");
-  if (!model.is_graph()) return data;
+  if (!model.is_graph() && model.keys().outputs.empty()) return data;
   return with_names(stream, model.input_names(), model.output_names());
 }
 
