@@ -23,7 +23,9 @@ std::vector<Shape> shapes_of(const Tensors& tensors) {
   return shapes;
 }
 
-std::vector<std::string> output_names(size_t count) {
+/// Of a model that is no graph: those by which its call gives outputs, else output_1, ...
+std::vector<std::string> named_outputs(const Model& model, size_t count) {
+  if (const auto keys = model.keys().outputs; keys.size() == count) return keys;
   std::vector<std::string> names;
   for (size_t i = 1; i <= count; ++i) names.push_back(concat("output_", i));
   return names;
@@ -97,9 +99,9 @@ void Stepper::settle(const Tensors& x) {
   if (!steps_of(model_).calls_model(model_)) return settle_parts();
   Tensors outputs;
   if (!model_.is_graph() || !is_built(model_)) outputs = build(x);
-  const OutputKeys keys = model_.is_graph()
-                              ? output_keys(model_)
-                              : output_keys(output_names(outputs.size()), shapes_of(outputs));
+  const OutputKeys keys =
+      model_.is_graph() ? output_keys(model_)
+                        : output_keys(named_outputs(model_, outputs.size()), shapes_of(outputs));
   if (keys != state_.planned) {
     state_.outputs = plan_outputs(state_.options, keys);
     state_.planned = keys;

@@ -270,6 +270,7 @@ Matches match_places(WeightSource& file, const std::vector<Place>& places, bool 
       fail("'", file.path(), "': '/", place.path, "': Layer '", place.layer->name(), "' expected ",
            expected, " variables, but received ", received,
            " variables during loading. Expected: ", names_of(place.variables),
+           place.layer->built() ? "" : " (it is not built: the model was never called in training)",
            "; nothing was loaded");
     for (size_t i = 0; i < expected; ++i)
       matches.push_back(

@@ -51,7 +51,10 @@ Variables own_variables(const Layer& layer, const std::vector<LayerPtr>& inside)
   return own;
 }
 
+/// Layers that a built model has not called are those that it calls in training only, Dropout and
+/// the like.
 void check_built(const Model& model, const std::string& path) {
+  if (model.built()) return;
   for (const LayerPtr& layer : model.layers())
     if (!layer->built())
       fail("'", path, "': layer '", layer->name(),

@@ -35,7 +35,7 @@ void append(Matches& matches, Matches more);
 
 /// Variables of the layer itself: none of those `inside` it has them.
 Variables own_variables(const Layer& layer, const std::vector<LayerPtr>& inside);
-/// Fails when a layer has no weights yet because nobody built it.
+/// Fails when a layer has no weights yet because nobody built the model.
 void check_built(const Model& model, const std::string& path);
 
 }  // namespace crescent::keras

@@ -409,6 +409,8 @@ int from_config(lua_State* L) {
   check_class(L, "from_config");
   lua_settop(L, 2);
   if (!is_plain_table(L, 2)) fail_expected(L, 2, "a configuration");
+  if (is_model(base_at(L, 1)) && !class_of_table(L, 1))
+    return push(L, model_from_config(to_value(L, 2))), 1;
   if (is_model(base_at(L, 1))) {
     push_value(L, with_graph(to_dict(L, 2)));
     lua_replace(L, 2);

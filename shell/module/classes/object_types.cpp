@@ -24,7 +24,9 @@ const Variable* find_weight(const Variables& weights, const std::string& name) {
   if (configurable && configurable->info())
     for (std::string& option : configurable->info()->schema.names())
       names.push_back(std::move(option));
-  fail(object.class_name(), ": no attribute '", name, "'", did_you_mean(name, names));
+  const auto* layer = dynamic_cast<const Layer*>(&object);
+  fail(object.class_name(), ": no attribute '", name, "'", did_you_mean(name, names),
+       layer && !layer->built() ? "; weights are made when it is called, or by build(shape)" : "");
 }
 
 /// self, key: options of a class, weights by name; attributes that instances of Lua classes do not

@@ -1,5 +1,9 @@
 #include "instances/lua_model.h"
 
+#include <map>
+
+#include "values/callable.h"
+
 namespace crescent::lua {
 namespace {
 
@@ -105,6 +109,23 @@ Tensors LuaModel::call(const Tensors& inputs, const Call& call) {
                                 : LuaLayerOf<Model>::call(inputs, call);
 }
 
+Tensors LuaModel::results(lua_State* L, int first) {
+  output_keys_.clear();
+  if (lua_gettop(L) != first || !is_keywords(L, first)) return LuaLayerOf<Model>::results(L, first);
+  std::map<std::string, Tensor> named;
+  for (lua_pushnil(L); lua_next(L, first); lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING)
+      fail("call(): expected outputs by position or by name, got both");
+    named[text_of(L, -2)] = to_tensor(L, lua_gettop(L));
+  }
+  Tensors outputs;
+  for (const auto& [name, output] : named) {
+    output_keys_.push_back(name);
+    outputs.push_back(output);
+  }
+  return outputs;
+}
+
 Tensors LuaModel::compute_mask(const Tensors& inputs, const Tensors& masks,
                                const Tensors& outputs) {
   return graph_ && !has("compute_mask") ? graph_->compute_mask(inputs, masks, outputs)
@@ -122,7 +143,8 @@ std::vector<std::string> LuaModel::input_names() const {
   return graph_ ? graph_->input_names() : Model::input_names();
 }
 std::vector<std::string> LuaModel::output_names() const {
-  return graph_ ? graph_->output_names() : Model::output_names();
+  if (graph_) return graph_->output_names();
+  return output_keys_.empty() ? Model::output_names() : output_keys_;
 }
 std::vector<Symbol> LuaModel::graph_inputs() const {
   return graph_ ? graph_->inputs() : std::vector<Symbol>();

@@ -1,5 +1,6 @@
 #include "instances/lua_objects.h"
 
+#include <algorithm>
 #include <set>
 
 #include "crescent/program.h"
@@ -32,10 +33,37 @@ void push_call(lua_State* L, const Call& call) {
   lua_setfield(L, -2, "mask");
 }
 
-struct Arguments {
-  const Call& call;
-};
-void push(lua_State* L, const Arguments& arguments) { push_call(L, arguments.call); }
+/// Pushes the argument of a call that has this name; false: there is none.
+bool push_argument(lua_State* L, const std::string& name, const Call& call,
+                   const std::vector<Argument>& declared) {
+  const auto known = std::find_if(declared.begin(), declared.end(),
+                                  [&](const Argument& each) { return each.name == name; });
+  if (name == "training")
+    lua_pushboolean(L, call.training);
+  else if (name == "mask")
+    push(L, OneOrMore<Tensor>{call.masks});
+  else if (known != declared.end())
+    push(L, call.arguments.contains(name) ? call.arguments.at(name) : known->default_value);
+  else
+    return false;
+  return true;
+}
+
+/// What the function at `function` takes after self and the inputs: arguments one by one where the
+/// parameter there is called like one, call(inputs, training), else all in a table.
+void push_arguments(lua_State* L, int function, const Call& call,
+                    const std::vector<Argument>& declared) {
+  std::vector<std::string> names;
+  lua_pushvalue(L, function);
+  for (int place = 3; const char* name = lua_getlocal(L, nullptr, place); ++place)
+    names.push_back(name);
+  lua_pop(L, 1);
+  size_t pushed = 0;
+  reserve(L, static_cast<int>(names.size()) + 4);
+  while (pushed < names.size() && push_argument(L, names[pushed], call, declared)) ++pushed;
+  if (pushed == 0 || pushed < names.size()) push_call(L, call);
+}
+
 struct Inputs {
   const Tensors& tensors;
 };
@@ -122,7 +150,16 @@ Tensors LuaLayerOf<Base>::call(const Tensors& inputs, const Call& call) {
   Height height(L);
   if (is_tracing()) track_attributes();  // layers that were put into tables since
   const int first = lua_gettop(L) + 1;
-  invoke(L, "call", LUA_MULTRET, Inputs{inputs}, Arguments{call});
+  reserve(L, 8);
+  push_self_method(L, "call");
+  push(L, Inputs{inputs});
+  push_arguments(L, first, call, this->call_arguments());
+  protected_call(L, lua_gettop(L) - first, LUA_MULTRET);
+  return results(L, first);
+}
+
+template <class Base>
+Tensors LuaLayerOf<Base>::results(lua_State* L, int first) {
   return results_of(L, first, *this);
 }
 

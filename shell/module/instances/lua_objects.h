@@ -57,6 +57,10 @@ class LuaLayerOf : public Base,
   Value own_variables() const;
   void set_own_variables(const Value& stored);
 
+ protected:
+  /// What call returned, from `first` on the stack on.
+  virtual Tensors results(lua_State* L, int first);
+
  private:
   bool resetting_ = false;
 };

@@ -57,11 +57,26 @@ bool is_function(const ClassInfo& info) {
          (info.kind == Metric::kKind && info.schema.find_method("values"));
 }
 
+/// Rows of numbers: mean_squared_error({ 1, 2 }, { 2, 2 }), softmax { { 1, 2 } }.
+bool are_arrays(lua_State* L, const ClassInfo& info) {
+  const int last = info.kind == Activation::kKind ? 2 : 3;
+  bool arrays = lua_gettop(L) >= last;
+  for (int i = 2; arrays && i <= last; ++i) {
+    arrays = is_tensor_like(L, i) ||
+             (is_plain_table(L, i) && lua_rawlen(L, i) > 0 && !is_keywords(L, i));
+    if (!arrays || last == 3 || is_tensor_like(L, i)) continue;
+    lua_rawgeti(L, i, 1);  // {0.1} may be an option of an activation
+    arrays = is_plain_table(L, -1);
+    lua_pop(L, 1);
+  }
+  return arrays;
+}
+
 int call_class(lua_State* L) {
   const ClassPtr info = Read<ClassPtr>::from(L, 1);
   const bool symbol = info->kind == Activation::kKind && to_handle<Symbol>(L, 2);
-  return symbol || (is_tensor_like(L, 2) && is_function(*info)) ? call_function(L, *info)
-                                                                : construct(L);
+  const bool tensors = is_tensor_like(L, 2) || are_arrays(L, *info);
+  return symbol || (tensors && is_function(*info)) ? call_function(L, *info) : construct(L);
 }
 
 /// The class of this name. Losses are found among metrics too: their functions are metrics.
@@ -71,8 +86,12 @@ ClassPtr class_named(const KindInfo& space, const std::string& name) {
   return registry().get(space.name, name);
 }
 
-ObjectPtr made_from_config(ClassPtr& info, Value config) {
-  return make_object(info->kind, info->name, config.is_dict() ? config.as_dict() : Dict());
+int made_from_config(lua_State* L) {
+  const auto* info = to_handle<ClassPtr>(L, 1);
+  if (!info) fail("from_config: call it with ':', Class:from_config(config)");
+  lua_settop(L, 2);
+  push_object(L, make_object((*info)->kind, (*info)->name, to_dict(L, 2)));
+  return 1;
 }
 
 /// namespace, key
@@ -187,7 +206,8 @@ const Type& class_type() {
         .property("kind", [](ClassPtr& info) { return info->kind; })
         .property("plugin", [](ClassPtr& info) { return info->plugin; })
         .property("doc", [](ClassPtr& info) { return info->schema.description; })
-        .method("from_config", &made_from_config, {"config=nil"}, "An object with these options.")
+        .raw_method("from_config", made_from_config, {"config=nil"},
+                    "An object with these options.")
         .method("subclass", &refuse_subclass, {"name=nil", "options=nil", "arguments=nil"})
         .meta("__call", raw("call", call_class))
         .meta("__eq", raw("==", same_classes))

@@ -6,7 +6,11 @@
 namespace crescent::lua {
 
 /// The model that a method is called on.
-inline std::shared_ptr<Model> self(lua_State* L) { return Read<ModelPtr>::from(L, 1); }
+inline std::shared_ptr<Model> self(lua_State* L) {
+  auto model = object_as<Model>(L, 1);
+  if (!model) fail_expected(L, 1, "a model before the arguments, model:fit(...) with ':'");
+  return model;
+}
 
 template <class T>
 const SchemaData& schema(const char* title) {

@@ -189,7 +189,7 @@ void check_call_on_dataset(lua_State* L, const char* function, const Dict& optio
 
 /// Calls train with the data and the options that fit is given.
 template <class Train>
-auto train_on(lua_State* L, const Model& model, Train train) {
+auto train_on(lua_State* L, Model& model, Train train) {
   const int first = first_option(L, model, 2);
   Dict options = options_from(L, first, schema<FitOptions>("fit"));
   if (Value* weights = options.find("class_weight")) *weights = by_label(*weights);
@@ -205,7 +205,8 @@ auto train_on(lua_State* L, const Model& model, Train train) {
   const DatasetPtr data = dataset_at(L, 2, model, integer_option(options, "steps_per_epoch"));
   if (data) check_call_on_dataset(L, "fit", options);
   if (data) return train(data, options);
-  return train(to_data(L, 2, input_names(model)), to_data(L, 3, output_names(model)), options);
+  const Tensors x = to_data(L, 2, input_names(model));
+  return train(x, to_targets(L, 3, model, x), options);
 }
 
 int fit(lua_State* L) {
@@ -231,9 +232,9 @@ int evaluate(lua_State* L) {
   const Value* as_dict = options.find("return_dict");
   const DatasetPtr data = dataset_at(L, 2, *model, integer_option(options, "steps"));
   if (data) check_call_on_dataset(L, "evaluate", options);
+  const Tensors x = data ? Tensors() : to_data(L, 2, input_names(*model));
   const NamedValues values = data ? model->evaluate(data, options)
-                                  : model->evaluate(to_data(L, 2, input_names(*model)),
-                                                    to_data(L, 3, output_names(*model)), options);
+                                  : model->evaluate(x, to_targets(L, 3, *model, x), options);
   push_results(L, values, as_dict && as_dict->as_bool());
   return 1;
 }
@@ -253,9 +254,9 @@ int predict(lua_State* L) {
 OnStack train_on_batch(Model& model, Any x, Any y, Any sample_weight, Names class_weight,
                        bool reset_metrics, bool return_dict) {
   lua_State* L = current();
+  const Tensors inputs = to_data(L, x.index, input_names(model));
   push_results(L,
-               model.train_on_batch(to_data(L, x.index, input_names(model)),
-                                    to_data(L, y.index, output_names(model)),
+               model.train_on_batch(inputs, to_targets(L, y.index, model, inputs),
                                     to_data(L, sample_weight.index, output_names(model)),
                                     class_weight.dict, reset_metrics),
                return_dict);
@@ -265,10 +266,10 @@ OnStack train_on_batch(Model& model, Any x, Any y, Any sample_weight, Names clas
 OnStack test_on_batch(Model& model, Any x, Any y, Any sample_weight, bool reset_metrics,
                       bool return_dict) {
   lua_State* L = current();
+  const Tensors inputs = to_data(L, x.index, input_names(model));
   push_results(
       L,
-      model.test_on_batch(to_data(L, x.index, input_names(model)),
-                          to_data(L, y.index, output_names(model)),
+      model.test_on_batch(inputs, to_targets(L, y.index, model, inputs),
                           to_data(L, sample_weight.index, output_names(model)), reset_metrics),
       return_dict);
   return {};

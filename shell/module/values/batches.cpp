@@ -1,7 +1,9 @@
 #include "values/batches.h"
 
+#include "crescent/program.h"
 #include "crescent/stream.h"
 #include "lua/handle.h"
+#include "values/callable.h"
 #include "values/convert.h"
 
 namespace crescent::lua {
@@ -47,7 +49,9 @@ void push_in_order(lua_State* L, int index, const std::vector<std::string>& name
 }
 
 std::vector<std::string> DataNames::get() const {
-  return model_ && model_->is_graph() ? (model_->*of_)() : std::vector<std::string>{};
+  const bool known = model_ && (model_->is_graph() ||
+                                (of_ == &Model::output_names && !model_->keys().outputs.empty()));
+  return known ? (model_->*of_)() : std::vector<std::string>{};
 }
 namespace {
 
@@ -105,6 +109,15 @@ bool holds_arrays(lua_State* L, int index, const DataNames& names) {
 
 }  // namespace
 
+Tensors to_targets(lua_State* L, int index, Model& model, const Tensors& x) {
+  if (!model.is_graph() && !x.empty() && is_keywords(L, index) && model.keys().outputs.empty()) {
+    TensorSpecs specs;
+    for (const Tensor& input : x) specs.push_back(input.spec());
+    trace([&](const Tensors& inputs) { return model(inputs), Tensors{}; }, specs);
+  }
+  return to_data(L, index, output_names(model));
+}
+
 Tensors to_data(lua_State* L, int index, const DataNames& names) {
   index = lua_absindex(L, index);
   reserve(L, 6);
@@ -123,10 +136,28 @@ Tensors to_data(lua_State* L, int index, const DataNames& names) {
 
 namespace {
 
+/// {x, y} or {x, y, sample_weight} in one table, where the model has one input.
+bool is_whole_batch(lua_State* L, int index, const DataNames& inputs) {
+  index = lua_absindex(L, index);
+  if (!is_plain_table(L, index) || has_names(L, index) || inputs.get().size() != 1) return false;
+  const size_t parts = lua_rawlen(L, index);
+  return (parts == 2 || parts == 3) && holds_tensors(L, index);
+}
+
+/// The parts of that table, the third value from the top, in place of the three.
+void spread_batch(lua_State* L) {
+  const int first = lua_gettop(L) - 2;
+  for (int i = 3; i >= 1; --i) {
+    lua_rawgeti(L, first, i);
+    lua_replace(L, first + i - 1);
+  }
+}
+
 /// The next batch from the three values on top of the stack: x, y, sample_weight. False when x is
 /// nil.
 bool take_batch(lua_State* L, Batch& batch, const DataNames& inputs, const DataNames& outputs) {
   if (lua_isnil(L, -3)) return false;
+  if (lua_isnil(L, -2) && is_whole_batch(L, -3, inputs)) spread_batch(L);
   batch.x = to_data(L, -3, inputs);
   batch.y = to_data(L, -2, outputs);
   batch.sample_weight = to_data(L, -1, outputs);
@@ -204,7 +235,7 @@ DatasetPtr for_model(const DatasetPtr& data, const Model& model, int64_t batches
         "When providing an infinite dataset, you must specify the number of steps to run (if you "
         "did not intend to create an infinite dataset, make sure to not call `repeated()` on the "
         "dataset).");
-  if (!model.is_graph()) return data;
+  if (!model.is_graph() && model.keys().outputs.empty()) return data;
   return with_names(stream, model.input_names(), model.output_names());
 }
 

@@ -3,6 +3,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "lua/class_table.h"
 #include "values/collector.h"
 #include "values/convert.h"
 
@@ -93,9 +94,24 @@ CallablePtr alias(const Callable& target) { return std::make_unique<const Alias>
 
 // ---- calling
 
+namespace {
+
+/// model.fit(x) in place of model:fit(x).
+void check_self(lua_State* L, const Callable& callable) {
+  const Parameters& parameters = callable.parameters();
+  if (parameters.empty() || parameters.front().name != "self") return;
+  if (lua_type(L, 1) == LUA_TUSERDATA || is_class(L, 1)) return;
+  fail(callable.name(), ": expected an object before the arguments, got ", describe(L, 1),
+       ": methods are called with ':', object:", callable.name(), "(...)");
+}
+
+}  // namespace
+
 int run(lua_State* L, const Callable& callable) {
   const Body call = [](lua_State* state, const void* object) {
-    return static_cast<const Callable*>(object)->call(state);
+    const auto& function = *static_cast<const Callable*>(object);
+    check_self(state, function);
+    return function.call(state);
   };
   return guarded(L, call, &callable);
 }

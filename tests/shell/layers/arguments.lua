@@ -172,6 +172,26 @@ do -- inputs by place: layer(query, value), lstm(x, states), cell(x, states)
   check.fails(function() return cr.layers.Dense(2)(q, 3) end, "got 3")
 end
 
+do -- a class' call takes what its parameters are called, or all in a table
+  local Named = cr.Layer:subclass("NamedParameters", {}, { { "scale", 3.0 } })
+  function Named:call(inputs, training, mask, scale)
+    assert(type(training) == "boolean")
+    return training and inputs * scale or mask and inputs * 0 or inputs
+  end
+  local named, one = Named(), cr.ones { 1, 1 }
+  named.supports_masking = true
+  check.near(named(one), one)
+  check.near(named(one, { training = true }), 3 * one)
+  check.near(named(one, { training = true, scale = 5 }), 5 * one)
+  check.near(named(one, { mask = cr.tensor { { true } } }), 0 * one)
+  local Rest = cr.Layer:subclass "RestOfParameters"
+  function Rest:call(inputs, training, args) return args.training == training and inputs or nil end
+  check.near(Rest()(one, { training = true }), one)
+  local Table = cr.Layer:subclass "TableOfParameters"
+  function Table:call(inputs, options) return options.training and inputs or inputs * 2 end
+  check.near(Table()(one), 2 * one)
+end
+
 do -- numbers of a class that takes one list by position, or first a list of as many
   local pool = cr.layers.MaxPooling2D { 3, 2, padding = "same" }
   check.same({ pool.pool_size, pool.strides }, { { 3, 2 }, { 3, 2 } })

@@ -178,6 +178,30 @@ for _, file in ipairs { archive, path } do
 end
 os.remove(archive)
 
+-- layers that are called in training only need no weights from a file
+local Train = cr.Model:subclass "TrainsInFile"
+function Train:init() self.dense, self.dropout = layers.Dense(3), layers.Dropout(0.5) end
+function Train:call(inputs, training)
+  inputs = self.dense(inputs)
+  return training and self.dropout(inputs, { training = training }) or inputs
+end
+local trained = Train()
+trained:compile { optimizer = "sgd", loss = "mse" }
+trained:fit(x, cr.ones { 4, 3 }, { verbose = 0 })
+for _, ending in ipairs { ".keras", ".h5" } do
+  local file, weights = check.temporary(ending), check.temporary ".weights.h5"
+  trained:save(file)
+  check.near(cr.models.load_model(file)(x), trained(x))
+  trained:save_weights(weights)
+  local fresh = Train()
+  check.fails(function() fresh:load_weights(weights) end, "not built yet")
+  fresh:build { false, 2 }
+  fresh:load_weights(weights)
+  check.near(fresh(x), trained(x))
+  os.remove(file)
+  os.remove(weights)
+end
+
 -- what is ours needs no word
 local with_ours = [[
   cr.Sequential { cr.layers.Dense(1, { activation = "relu", input_shape = { 2 } }) }:save(path)]]

@@ -33,7 +33,7 @@ assert(set[model.layers[1]])
 check.fails(function() model:get_layer "e" end, "No such layer: e")
 check.fails(function() model:get_layer(0) end, "count from 1")
 check.fails(function() model:get_layer(2) end, "at index 2", "only has 1 layers")
-check.fails(function() model.get_layer() end, "missing argument 'self'")
+check.fails(function() model.get_layer() end, "got no value", "object:get_layer(...)")
 check.fails(function() model.fit(dense, x, y) end, "expected a", "Dense")
 
 -- calls

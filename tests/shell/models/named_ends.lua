@@ -93,3 +93,32 @@ do -- all the ways to give targets, by names or by position
   check.fails(function() two:fit(rows, { a = a }) end, 'No data provided for "b"')
   check.fails(function() cr.data.dataset(rows, { a = a }) end, "data by position", "name 'a'")
 end
+
+do -- a class whose call gives a table with names
+  local Net = cr.Model:subclass "NamedOutputs"
+  function Net:init() self.first, self.second = layers.Dense(1), layers.Dense(2) end
+  function Net:call(inputs) return { b = self.second(inputs), a = self.first(inputs) } end
+  local rows, targets = cr.random.normal { 8, 3 }, { a = cr.ones { 8, 1 }, b = cr.ones { 8, 2 } }
+  local net = Net()
+  net:compile { optimizer = "sgd", loss = { a = "mse", b = "mae" }, metrics = { b = { "mse" } } }
+  local history = net:fit(rows, targets, { verbose = 0, validation_data = { rows, targets } }).history
+  assert(history.a_loss and history.b_loss and history.b_mse and history.val_b_mse)
+  check.same(net.output_names, { "a", "b" })
+  local predicted = net:predict(rows, { verbose = 0 })
+  check.near(predicted.b, net(rows).b)
+  check.near(cr.ops.mean(cr.ops.abs(predicted.b - 1)),
+    net:evaluate(rows, targets, { verbose = 0, return_dict = true }).b_loss)
+  net:train_on_batch(rows, targets)
+  net:fit(cr.data.from_tensor_slices({ rows, targets }):batch(4), { verbose = 0 })
+  check.fails(function() net:fit(rows, { a = targets.a, c = targets.b }, { verbose = 0 }) end,
+    "no data is expected for 'c'", "expected a, b")
+  local path = check.temporary ".keras"
+  net:save(path)
+  local again = cr.models.load_model(path)
+  os.remove(path)
+  check.near(again:predict(rows, { verbose = 0 }).a, net:predict(rows, { verbose = 0 }).a)
+  again:fit(rows, targets, { verbose = 0 })
+  local Mixed = cr.Model:subclass "MixedOutputs"
+  function Mixed:call(inputs) return { inputs, b = inputs } end
+  check.fails(function() Mixed()(rows) end, "by position or by name")
+end

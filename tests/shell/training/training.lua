@@ -124,6 +124,37 @@ local history = again:fit(function()
 end, { epochs = 4, verbose = 0 })
 check.same(#history.epoch, 1)
 
+do -- methods called with '.' in place of ':'
+  local m = model(1, "mse")
+  for name, call in pairs {
+    compile = function() m.compile { optimizer = "sgd" } end,
+    summary = function() m.summary() end,
+    get_weights = function() m.get_weights() end,
+    get_layer = function() m.get_layer "dense" end,
+  } do
+    check.fails(call, name .. ": expected an object", "with ':', object:" .. name .. "(...)")
+  end
+  check.fails(function() m.fit(x, y) end, "got a tensor", "with ':'")
+  check.fails(function() cr.layers.Dense.from_config { units = 3 } end, "with ':'")
+  check.same(cr.layers.Dense:from_config({ units = 3 }).units, 3)
+  assert(cr.Model:from_config(m:get_config()).class_name == "Sequential")
+  check.fails(function() return cr.layers.Dense(1).kernel end, "made when it is called")
+end
+
+do -- losses and metrics of tables, batches in one table
+  check.near(cr.losses.mean_squared_error({ 1, 2 }, { 2, 2 }), 0.5)
+  check.near(cr.losses.huber({ 1, 2 }, { 2, 2 }, { delta = 2 }), 0.25)
+  check.near(cr.metrics.binary_accuracy({ { 1 }, { 0 } }, { { 0.9 }, { 0.8 } }), { { 1 }, { 0 } })
+  check.near(cr.activations.softmax { { 1, 1 } }, { { 0.5, 0.5 } })
+  check.same(cr.losses.Huber({ delta = 2 }).delta, 2)
+  local m, left = model(1, "mse"), 2
+  m:fit(function()
+    left = left - 1
+    if left >= 0 then return { x, y, cr.ones { 12 } } end
+  end, { verbose = 0 })
+  assert(m.optimizer.iterations:item() == 2)
+end
+
 do -- what compile was given can be read
   local m = model(1, "mse")
   assert(m.loss == "mse" and m.optimizer.class_name == "SGD")
