@@ -33,9 +33,11 @@ class SwapEMAWeights final : public Callback {
   /// Each weight of the model with its average.
   std::vector<std::pair<Variable, Variable>> pairs() const {
     const auto optimizer = model_->optimizer();
-    if (!optimizer || optimizer->averages().empty())
+    auto pairs =
+        optimizer ? optimizer->pairs_with("average") : std::vector<std::pair<Variable, Variable>>();
+    if (pairs.empty())
       fail("SwapEMAWeights must be used when `use_ema=True` is set on the optimizer.");
-    return optimizer->averages();
+    return pairs;
   }
   void use_averages(bool on) {
     if (on == swapped_) return;

@@ -74,9 +74,8 @@ class LossScaleOptimizer final : public Optimizer {
   Variable iterations() const override { return inner().iterations(); }
   Variable learning_rate() const override { return inner().learning_rate(); }
   void set_learning_rate(double rate) override { inner().set_learning_rate(rate); }
-  Variables slot(std::string_view name) const override { return inner().slot(name); }
-  std::vector<std::pair<Variable, Variable>> averages() const override {
-    return inner().averages();
+  std::vector<std::pair<Variable, Variable>> pairs_with(std::string_view slot) const override {
+    return inner().pairs_with(slot);
   }
   std::vector<std::string> slot_names() const override { return inner().slot_names(); }
   /// The inner optimizer's, then the counter of finite steps and the scale.

@@ -112,16 +112,10 @@ class MultiOptimizer final : public Optimizer {
   }
   Variable learning_rate() const override { fail_rate("accessed", "Access"); }
   void set_learning_rate(double) override { fail_rate("set", "Set"); }
-  Variables slot(std::string_view name) const override {
-    Variables found;
-    for (const OptimizerPtr& optimizer : inner_)
-      for (const Variable& v : optimizer->slot(name)) found.push_back(v);
-    return found;
-  }
-  std::vector<std::pair<Variable, Variable>> averages() const override {
+  std::vector<std::pair<Variable, Variable>> pairs_with(std::string_view slot) const override {
     std::vector<std::pair<Variable, Variable>> all;
     for (const OptimizerPtr& optimizer : inner_)
-      for (const auto& pair : optimizer->averages()) all.push_back(pair);
+      for (const auto& pair : optimizer->pairs_with(slot)) all.push_back(pair);
     return all;
   }
   /// iterations, a rate of 0, then what each optimizer has.

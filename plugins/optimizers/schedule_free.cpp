@@ -23,7 +23,13 @@ class ScheduleFreeAdamW final : public UpdateRule {
         .max(1)
         .field("epsilon", &ScheduleFreeAdamW::epsilon_, "Added to the root.")
         .field("warmup_steps", &ScheduleFreeAdamW::warmup_, "Steps until the rate is whole.")
-        .min(0);
+        .min(0)
+        .method("swap_to_train", &ScheduleFreeAdamW::swap_to_train,
+                "Gives the weights the values to train on, after swap_to_eval.")
+        .method("train", &ScheduleFreeAdamW::swap_to_train, "Short for swap_to_train.")
+        .method("swap_to_eval", &ScheduleFreeAdamW::swap_to_eval,
+                "Gives the weights the averages of all steps, which predict better.")
+        .method("eval", &ScheduleFreeAdamW::swap_to_eval, "Short for swap_to_eval.");
   }
 
  protected:
@@ -31,11 +37,14 @@ class ScheduleFreeAdamW final : public UpdateRule {
   Tensor initial_slot(std::string_view slot, const Variable& w) const override {
     return slot == "momentum" ? w.value().clone() : Tensor(w.shape(), w.dtype());
   }
+  /// Weights may have been loaded since the slots were made.
+  void begin(const Variable& w, const Tensor& step, std::span<const Variable> slots) override {
+    slots[0].assign(where(equal(step, 1), w.value(), slots[0].value()));
+  }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
             std::span<const Variable> slots) override {
     const Tensor own_rate = warmup_ > 0 ? rate * minimum(step / double(warmup_), 1) : rate;
-    const Tensor before = where(equal(step, 1), w.value(), slots[0].value());
-    const Tensor v = average(slots[1], square(g), beta_2_);
+    const Tensor before = slots[0].value(), v = average(slots[1], square(g), beta_2_);
     const Tensor after =
         before - own_rate * g / (sqrt(v / bias_correction(beta_2_, step)) + epsilon_);
     // The paper takes `before` here; Keras reads its variable after the step (TensorFlow, PyTorch).
@@ -47,6 +56,15 @@ class ScheduleFreeAdamW final : public UpdateRule {
   }
 
  private:
+  void swap_to_train() {
+    for (const auto& [w, point] : pairs_with("momentum"))
+      w.assign((1 - beta_1_) * point.value() + beta_1_ * w);
+  }
+  void swap_to_eval() {
+    for (const auto& [w, point] : pairs_with("momentum"))
+      w.assign((w - (1 - beta_1_) * point.value()) / beta_1_);
+  }
+
   double beta_1_ = 0.9, beta_2_ = 0.999, epsilon_ = 1e-8;
   int64_t warmup_ = 0;
 };

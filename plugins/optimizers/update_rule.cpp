@@ -74,6 +74,7 @@ UpdateRule::Factors UpdateRule::factors_of(const Variable& variable) const {
 
 void UpdateRule::update(const Variable& v, const Tensor& gradient, const Tensor& rate,
                         const Tensor& step, std::span<const Variable> slots) {
+  begin(v, step, slots);
   const Factors factors = factors_of(v);
   const Tensor own_rate = factors.rate == 1 ? rate : rate * factors.rate;
   const double decay = decay_of(v).value_or(0) * factors.decay;

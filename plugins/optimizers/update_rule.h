@@ -40,6 +40,9 @@ class UpdateRule : public Optimizer {
   /// As update(), with the rate of this variable.
   virtual void rule(const Variable& variable, const Tensor& gradient, const Tensor& rate,
                     const Tensor& step, std::span<const Variable> slots) = 0;
+  /// At the start of each step, before the weight decays.
+  virtual void begin(const Variable& /*variable*/, const Tensor& /*step*/,
+                     std::span<const Variable> /*slots*/) {}
   /// Of this variable, before rules.
   virtual std::optional<double> decay_of(const Variable&) const { return decay_; }
 

@@ -237,10 +237,11 @@ const OptimizerRow kOptimizers[] = {
          w[i] -= 0.1 * 0.2 * std::sqrt(double(columns)) * step[i];
      }},
     {"ScheduleFreeAdamW",
-     {{"learning_rate", 0.1}, {"warmup_steps", 2}},
+     {{"learning_rate", 0.1}, {"warmup_steps", 2}, {"weight_decay", 0.5}},
      [](Numbers& w, const Numbers& g, State& s, double t, size_t) {
        Numbers& v = s.get("v", w.size());
        Numbers& z = s.slots.try_emplace("z", w).first->second;
+       for (double& x : w) x -= x * 0.5 * 0.1;
        const double rate = 0.1 * std::min(t / 2, 1.0);
        for (size_t i = 0; i < w.size(); ++i) {
          v[i] = 0.999 * v[i] + 0.001 * g[i] * g[i];

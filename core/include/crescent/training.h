@@ -200,10 +200,11 @@ class CRESCENT_API Optimizer : public Configurable {
   virtual Variable learning_rate() const;       ///< float32 scalar; with a schedule: its last value
   virtual void set_learning_rate(double rate);  ///< fails when a schedule decides
   /// Slot variables of one kind, in order of the trained variables: slot("momentum").
-  virtual Variables slot(std::string_view name) const;
+  Variables slot(std::string_view name) const;
   virtual std::vector<std::string> slot_names() const;  ///< of all kinds of slots
-  /// Each variable with its moving average, in order of training; none without use_ema.
-  virtual std::vector<std::pair<Variable, Variable>> averages() const;
+  /// Each variable with its slot of this kind, of those that have one: pairs_with("average") are
+  /// the moving averages of use_ema.
+  virtual std::vector<std::pair<Variable, Variable>> pairs_with(std::string_view slot) const;
   /// iterations, learning_rate, then per variable its slots (Keras 3's order).
   virtual Variables state() const;
   const std::string& name() const { return name_; }

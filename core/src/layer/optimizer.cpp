@@ -174,17 +174,15 @@ Tensor Optimizer::scale_loss(const Tensor& loss) const {
 
 Variables Optimizer::slot(std::string_view name) const {
   Variables found;
-  for (const Variables& own : slot_variables_)
-    for (const Variable& v : own)
-      if (v.name() == name) found.push_back(v);
+  for (const auto& [variable, slot] : pairs_with(name)) found.push_back(slot);
   return found;
 }
 
-std::vector<std::pair<Variable, Variable>> Optimizer::averages() const {
+std::vector<std::pair<Variable, Variable>> Optimizer::pairs_with(std::string_view slot) const {
   std::vector<std::pair<Variable, Variable>> pairs;
   for (size_t i = 0; i < slot_variables_.size(); ++i)
     for (const Variable& v : slot_variables_[i])
-      if (v.name() == kAverage) pairs.emplace_back(variables_[i], v);
+      if (v.name() == slot) pairs.emplace_back(variables_[i], v);
   return pairs;
 }
 

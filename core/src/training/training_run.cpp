@@ -196,7 +196,7 @@ void TrainingRun::State::end_whole() {
 
 void TrainingRun::State::take_averages() const {
   if (!compiled.optimizer || options.epochs == 0) return;
-  for (const auto& [weight, average] : compiled.optimizer->averages())
+  for (const auto& [weight, average] : compiled.optimizer->pairs_with("average"))
     weight.assign(average.value().clone());
 }
 

@@ -53,7 +53,7 @@ void set_weights(Optimizer& optimizer, Any weights) {
 
 /// Averages become the weights: at the end of a training that kept them.
 void finalize_variable_values(Optimizer& optimizer, const Variables& variables) {
-  for (const auto& [weight, average] : optimizer.averages())
+  for (const auto& [weight, average] : optimizer.pairs_with("average"))
     if (std::find(variables.begin(), variables.end(), weight) != variables.end())
       weight.assign(average.value());
 }

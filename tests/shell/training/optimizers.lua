@@ -116,4 +116,17 @@ do -- iterations are updates, of which accumulation makes one of several batches
   assert(scaled.optimizer.iterations:item() == 2)
   assert(trained(cr.optimizers.SGD()).optimizer.iterations:item() == 12)
 end
+do -- ScheduleFreeAdamW predicts with the averages of its steps
+  local model = trained(cr.optimizers.ScheduleFreeAdamW { weight_decay = 0.1 })
+  local weight, point = model.trainable_weights[1], nil
+  for _, variable in ipairs(model.optimizer.variables) do
+    if variable.path == weight.path .. "/momentum" then point = variable end
+  end
+  local on_the_way = weight:clone()
+  model.optimizer:swap_to_eval()
+  check.near(weight * 0.9 + point * 0.1, on_the_way, 1e-6)
+  assert(cr.ops.max(cr.ops.abs(weight - on_the_way)):item() > 1e-6)
+  model.optimizer:train()
+  check.near(weight, on_the_way, 1e-6)
+end
 print "ok optimizers"
