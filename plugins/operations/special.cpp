@@ -131,14 +131,18 @@ Tensor bitwise_not(const Tensor& x) {
 
 // ---- special functions
 
-/// The inverse of erf: a first guess (Giles, 2010), then two steps of Newton.
+/// The inverse of erf: a first guess (Winitzki, 2008), then two steps of Halley. Near 0 and near 1
+/// the error is taken from what is small there.
 double inverse_erf(double y) {
   if (std::abs(y) >= 1) return std::abs(y) == 1 ? std::copysign(INFINITY, y) : NAN;
   const double a = 0.147, w = std::log1p(-y * y), b = 2 / (std::numbers::pi * a) + w / 2;
-  double x = std::copysign(std::sqrt(std::sqrt(b * b - w / a) - b), y);
-  for (int i = 0; i < 3; ++i) {
-    const double error = y > 0 ? (1 - y) - std::erfc(x) : std::erfc(-x) - (1 + y);
-    x -= error / (2 / std::sqrt(std::numbers::pi) * std::exp(-x * x));
+  double x = std::copysign(std::sqrt(-w / a / (std::sqrt(b * b - w / a) + b)), y);
+  for (int i = 0; i < 2; ++i) {
+    const double error = std::abs(y) < 0.5 ? std::erf(x) - y
+                         : y > 0           ? (1 - y) - std::erfc(x)
+                                           : std::erfc(-x) - (1 + y);
+    const double step = error / (2 / std::sqrt(std::numbers::pi) * std::exp(-x * x));
+    x -= step / (1 + x * step);
   }
   return x;
 }

@@ -56,8 +56,7 @@ constexpr int64_t kEnoughUnits = 16;   // no need to cut with so many independen
 constexpr int64_t kFewParts = 8;       // of a kernel that is taken over: they may become one
 constexpr int64_t kFoldedWidth = 512;  // narrow rows are taken together up to this
 constexpr int64_t kTile = 512, kWideTile = 2048;  // columns
-constexpr int64_t kMade =
-    4096;  // elements that are made at a time, to be reduced in the first cache
+constexpr int64_t kMade = 4096;  // elements that are made at a time: they stay in the first cache
 
 }  // namespace
 
@@ -190,6 +189,10 @@ ReduceKernel::Accumulators ReduceKernel::of_part(const Arguments& a, int64_t par
   for (size_t r = 0; r < acc.size(); ++r)
     acc[r] = a.scratch + own_scratch() + r * partial_bytes() + part * tile_ * 8;
   return acc;
+}
+
+std::string ReduceKernel::name() const {
+  return before_ ? before_->name() + ", reduced" : "highway";
 }
 
 double ReduceKernel::flops() const {

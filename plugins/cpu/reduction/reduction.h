@@ -68,7 +68,7 @@ class ReduceKernel final : public Kernel {
   ReduceKernel(const Reduce& op, const Request& request, ReduceLoops loops);
 
   void run(const Arguments& a) override;
-  std::string name() const override { return "highway"; }
+  std::string name() const override;
   size_t scratch_bytes() const override;
   double flops() const override;
 
