@@ -86,7 +86,9 @@ std::span<const KernelRow> convolution_kernels() {
                                         {"conv_backward_kernel", kHalf},
                                         {"conv_backward_kernel", kBest},
                                         {"conv_backward_kernel", kRest},
-                                        {"conv_backward_kernel", kConverted}};
+                                        {"conv_backward_kernel", kConverted},
+                                        {"depthwise_forward", make_depthwise_forward},
+                                        {"depthwise_backward", make_depthwise_backward}};
   return kRows;
 }
 

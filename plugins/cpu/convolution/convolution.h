@@ -51,5 +51,8 @@ std::unique_ptr<Kernel> make_unfolded_convolution(
     const Request& request);  // everything, as products of matrices
 std::unique_ptr<Kernel> make_gated_convolution(
     const Request& request);  // any backward data, then its gate
+std::unique_ptr<Kernel> make_depthwise_forward(
+    const Request& request);  // of what is normalized on the way
+std::unique_ptr<Kernel> make_depthwise_backward(const Request& request);  // and its gradients
 
 }  // namespace crescent::cpu

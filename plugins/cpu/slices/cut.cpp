@@ -9,11 +9,6 @@
 namespace crescent::cpu {
 namespace {
 
-template <class T>
-const T* as(const Op& op) {
-  return op.name() == T::kName ? static_cast<const T*>(&op) : nullptr;
-}
-
 bool is_single(const TensorSpecs& specs) {
   return std::all_of(specs.begin(), specs.end(),
                      [](const TensorSpec& s) { return s.dtype == DType::float32; });

@@ -13,6 +13,12 @@ inline int64_t bytes_of(const TensorSpec& spec) {
   return spec.shape.size() * static_cast<int64_t>(size_of(spec.dtype));
 }
 
+/// The op as a T, null when it is none.
+template <class T>
+const T* as(const Op& op) {
+  return op.name() == T::kName ? static_cast<const T*>(&op) : nullptr;
+}
+
 enum class Part : uint8_t {
   whole,  ///< the same for every slice
   rows,   ///< the rows of the slice, along axis 0

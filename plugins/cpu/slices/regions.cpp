@@ -14,6 +14,7 @@
 #include <set>
 
 #include "slices/gradient_parts.h"
+#include "slices/joined_depthwise.h"
 #include "slices/sliced.h"
 
 namespace crescent::cpu {
@@ -318,6 +319,7 @@ class Regions {
       op->what += (op->what.empty() ? "" : ", ") + i.op->label();
       body->code.push_back(std::move(slice));
     });
+    join_depthwise(*body);
     op->body = std::move(body);
     return result;
   }

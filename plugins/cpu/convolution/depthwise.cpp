@@ -1,0 +1,200 @@
+// A loop that only normalizes waits for memory, and one that convolves rows in the cache leaves
+// memory idle. So rows take turns, and all loops ask for what comes next: memory is busy all the
+// time.
+#include "convolution/depthwise.h"
+
+#include <algorithm>
+
+#include "convolution/convolution.h"
+
+namespace crescent::cpu {
+
+bool goes_by_rows(const ConvSpec& spec, const TensorSpec& x, const TensorSpec& kernel,
+                  const TensorSpec& y) {
+  const Shape &in = x.shape, &out = y.shape, &window = kernel.shape;
+  if (x.dtype != DType::float32 || in.rank() != 4 || spec.groups != in[3] || out[3] != in[3] ||
+      window[0] != 3 || window[1] != 3 || spec.strides[0] != spec.strides[1])
+    return false;
+  for (int i = 0; i < 2; ++i) {
+    const auto axis = static_cast<size_t>(i);
+    const int64_t step = spec.strides[axis], before = spec.pad_before[axis];
+    if (step > 2 || spec.dilation[axis] != 1 || before > 1 || (step == 1 && before == 0) ||
+        spec.pad_after[axis] > 1 || out[i + 1] != pieces(in[i + 1], step))
+      return false;
+  }
+  return true;
+}
+
+namespace {
+
+/// The last rows of an image that were made, as many as a window is high.
+class PassingRows {
+ public:
+  /// Of `columns` pixels, with one of zeros at both ends.
+  PassingRows(float* memory, int64_t columns, int64_t channels)
+      : first_(memory + channels), step_((columns + 2) * channels) {
+    for (int64_t i = 0; i < kKept; ++i) {
+      std::fill_n((*this)[i] - channels, channels, 0.0f);
+      std::fill_n((*this)[i] + columns * channels, channels, 0.0f);
+    }
+  }
+  static int64_t values(int64_t columns, int64_t channels) {
+    return kKept * (columns + 2) * channels;
+  }
+  float* operator[](int64_t i) const { return first_ + i % kKept * step_; }
+
+ private:
+  static constexpr int64_t kKept = 3;
+  float* first_;
+  int64_t step_;
+};
+
+/// What both directions share: the geometry, and memory for rows.
+class DepthwiseByRows : public Kernel {
+ public:
+  DepthwiseByRows(const ConvSpec& spec, const Shape& x, const Shape& y)
+      : batch_(x[0]),
+        rows_(x[1]),
+        columns_(x[2]),
+        out_rows_(y[1]),
+        out_columns_(y[2]),
+        channels_(x[3]),
+        step_(spec.strides[0]),
+        before_(spec.pad_before[0]),
+        column_before_(spec.pad_before[1]) {}
+  std::string name() const override { return "highway by rows"; }
+
+ protected:
+  int64_t row() const { return columns_ * channels_; }  ///< values
+  int64_t out_row() const { return out_columns_ * channels_; }
+  int64_t zero_row() const { return (columns_ + 2) * channels_; }
+  double window_flops() const { return 18.0 * static_cast<double>(batch_ * out_rows_ * out_row()); }
+  DepthwiseRow row_of(int64_t columns, const float* kernel, const float* later,
+                      const float* later_too = nullptr) const {
+    return {columns, channels_, static_cast<int>(step_), static_cast<int>(column_before_), kernel,
+            later,   later_too};
+  }
+
+  /// Normalizes the rows of an image that the windows of output row `out` see, from `next` on.
+  void normalize(const float* x, const Normal& normal, int64_t out, int64_t& next,
+                 const PassingRows& to) const {
+    for (const int64_t end = std::min(rows_, out * step_ - before_ + 3); next < end; ++next)
+      loops_.normalize(x + next * row(), normal, columns_, channels_, to[next]);
+  }
+  /// Row i of `count`, or zeros.
+  const float* pick(const PassingRows& rows, int64_t i, int64_t count, const float* zeros) const {
+    return i >= 0 && i < count ? rows[i] : zeros + channels_;
+  }
+  /// f(rows under the windows of output row `out`).
+  template <class F>
+  void with_window(const PassingRows& rows, int64_t out, const float* zeros, F&& f) const {
+    const int64_t top = out * step_ - before_;
+    f({pick(rows, top, rows_, zeros), pick(rows, top + 1, rows_, zeros),
+       pick(rows, top + 2, rows_, zeros)});
+  }
+
+  int64_t batch_, rows_, columns_, out_rows_, out_columns_, channels_, step_, before_,
+      column_before_;
+  DepthwiseLoops loops_ = depthwise_loops();
+};
+
+class DepthwiseForwardKernel final : public DepthwiseByRows {
+ public:
+  DepthwiseForwardKernel(const DepthwiseForward& op, const Request& r)
+      : DepthwiseByRows(op.spec, r.inputs[0].shape, r.outputs[0].shape), relu_(op.relu) {}
+  double flops() const override { return window_flops(); }
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(zero_row() + PassingRows::values(columns_, channels_)) *
+           sizeof(float);
+  }
+
+  void run(const Arguments& a) override {
+    auto* zeros = reinterpret_cast<float*>(a.scratch);
+    std::fill_n(zeros, zero_row(), 0.0f);
+    const PassingRows rows(zeros + zero_row(), columns_, channels_);
+    const Normal normal{a.in<float>(1), a.in<float>(2), a.in<float>(3), a.in<float>(4), relu_};
+    float* y = a.out<float>(0);
+    for (int64_t n = 0; n < batch_; ++n) {
+      const float* x = a.in<float>(0) + n * rows_ * row();
+      int64_t next = 0;
+      for (int64_t i = 0; i < out_rows_; ++i, y += out_row()) {
+        normalize(x, normal, i, next, rows);
+        with_window(rows, i, zeros, [&](WindowRows window) {
+          const float* later = x + (next + step_) * row();
+          loops_.forward(row_of(out_columns_, a.in<float>(5), later), window, y);
+        });
+      }
+    }
+  }
+
+ private:
+  bool relu_;
+};
+
+class DepthwiseBackwardKernel final : public DepthwiseByRows {
+ public:
+  DepthwiseBackwardKernel(const DepthwiseBackward& op, const Request& r)
+      : DepthwiseByRows(op.spec, r.inputs[6].shape, r.inputs[0].shape) {}
+  double flops() const override { return 2 * window_flops(); }
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(zero_row() + PassingRows::values(columns_, channels_) +
+                               PassingRows::values(out_columns_, channels_)) *
+           sizeof(float);
+  }
+
+  void run(const Arguments& a) override {
+    auto* zeros = reinterpret_cast<float*>(a.scratch);
+    std::fill_n(zeros, zero_row(), 0.0f);
+    std::fill_n(a.out<float>(0), 9 * channels_, 0.0f);
+    for (int sum : {2, 3}) std::fill_n(a.out<float>(sum), channels_, 0.0f);
+    float* memory = zeros + zero_row();
+    const PassingRows normal(memory, columns_, channels_),
+        dy(memory + PassingRows::values(columns_, channels_), out_columns_, channels_);
+    for (int64_t n = 0; n < batch_; ++n) run_image(a, n, normal, dy, zeros);
+  }
+
+ private:
+  void run_image(const Arguments& a, int64_t n, const PassingRows& normal, const PassingRows& dy,
+                 const float* zeros) const {
+    const NormalGradient behind{a.in<float>(2), a.in<float>(3), a.in<float>(4), a.in<float>(5)};
+    const Normal before{a.in<float>(7), a.in<float>(8), a.in<float>(9), a.in<float>(10), true};
+    const int64_t first = n * rows_ * row(), out_first = n * out_rows_ * out_row();
+    int64_t next = 0, done = 0;  // rows of x, and of dx
+    for (int64_t i = 0; i < out_rows_; ++i) {
+      const float *y = a.in<float>(0) + out_first + i * out_row(),
+                  *dnormal = a.in<float>(1) + out_first + i * out_row();
+      loops_.output_gradient(y, dnormal, behind, out_columns_, channels_, dy[i]);
+      normalize(a.in<float>(6) + first, before, i, next, normal);
+      with_window(normal, i, zeros, [&](WindowRows window) {
+        const int64_t later = 2 * out_row();
+        loops_.kernel_gradient(row_of(out_columns_, nullptr, y + later, dnormal + later), window,
+                               dy[i], a.out<float>(0));
+      });
+      const int64_t end = i + 1 == out_rows_ ? rows_ : (i + 1) * step_ - before_;
+      for (; done < end; ++done) data_row(a, first + done * row(), done, normal, dy, zeros);
+    }
+  }
+  /// Row i of dx: no later row of dy has a window over it.
+  void data_row(const Arguments& a, int64_t at, int64_t i, const PassingRows& normal,
+                const PassingRows& dy, const float* zeros) const {
+    auto over = [&](int64_t below) {
+      const int64_t out = i + before_ - below;
+      return out % step_ == 0 ? pick(dy, out / step_, out_rows_, zeros) : nullptr;
+    };
+    const float* x = a.in<float>(6) + at;
+    loops_.data_gradient(row_of(columns_, a.in<float>(11), x + 4 * row()),
+                         {over(0), over(1), over(2)}, normal[i], x, a.in<float>(7),
+                         a.out<float>(1) + at, a.out<float>(2), a.out<float>(3));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_depthwise_forward(const Request& r) {
+  return std::make_unique<DepthwiseForwardKernel>(static_cast<const DepthwiseForward&>(r.op), r);
+}
+std::unique_ptr<Kernel> make_depthwise_backward(const Request& r) {
+  return std::make_unique<DepthwiseBackwardKernel>(static_cast<const DepthwiseBackward&>(r.op), r);
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,185 @@
+#include "convolution/depthwise.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "convolution/depthwise_loops.cpp"
+#include <hwy/foreach_target.h>
+
+#include "vectors/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace crescent::cpu::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr int kTaps = 3;                          // of a row of the window
+constexpr int64_t kAhead = 8192 / sizeof(float);  // what is read next, left to itself, comes late
+
+template <bool kRelu>
+void normalize_row(const float* x, const Normal& normal, int64_t columns, int64_t channels,
+                   float* y) {
+  const hn::ScalableTag<float> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const float* later = x + kAhead;
+  for (int64_t j = 0; j < columns; ++j, x += channels, y += channels) {
+    for_vectors(d, channels, [&](auto load, auto store) HWY_ATTR {
+      __builtin_prefetch(later), later += lanes;
+      const auto unit = hn::Mul(hn::Sub(load(x), load(normal.mean)), load(normal.rstd)),
+                 result = hn::MulAdd(unit, load(normal.gamma), load(normal.beta));
+      store(kRelu ? activate(d, result, Epilogue::relu) : result, y);
+    });
+  }
+}
+void normalize(const float* x, const Normal& normal, int64_t columns, int64_t channels, float* y) {
+  (normal.relu ? normalize_row<true> : normalize_row<false>)(x, normal, columns, channels, y);
+}
+
+void output_gradient(const float* y, const float* dnormal, const NormalGradient& g, int64_t columns,
+                     int64_t channels, float* dy) {
+  const hn::ScalableTag<float> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const float *later = y + kAhead, *later_too = dnormal + kAhead;
+  for (int64_t j = 0; j < columns; ++j) {
+    for_vectors(d, channels, [&](auto load, auto store) HWY_ATTR {
+      __builtin_prefetch(later), __builtin_prefetch(later_too);
+      later += lanes, later_too += lanes;
+      const auto rest = hn::MulAdd(hn::Sub(load(y), load(g.mean)), load(g.slope), load(g.offset));
+      store(hn::MulSub(load(g.scale), load(dnormal), rest), dy);
+    });
+    y += channels, dnormal += channels, dy += channels;
+  }
+}
+
+/// f(tap row, tap column) for the whole window.
+template <class F>
+HWY_INLINE void each_tap(F&& f) {
+#pragma GCC unroll 4
+  for (int k = 0; k < kTaps; ++k) {
+#pragma GCC unroll 4
+    for (int l = 0; l < kTaps; ++l) f(k, l);
+  }
+}
+
+template <int kStep>
+void forward_row(const DepthwiseRow& row, WindowRows x, float* y) {
+  const hn::ScalableTag<float> d;
+  using V = hn::Vec<decltype(d)>;
+  const int64_t c = row.channels, lanes = static_cast<int64_t>(hn::Lanes(d));
+  const float *x0 = x[0] - row.before * c, *x1 = x[1] - row.before * c, *x2 = x[2] - row.before * c,
+              *later = row.later;
+  for_vectors(d, c, [&](auto load, auto store) HWY_ATTR {
+    V w[kTaps][kTaps];
+    each_tap([&](int k, int l) HWY_ATTR { w[k][l] = load(row.kernel + (k * kTaps + l) * c); });
+    for (int64_t j = 0; j < row.columns; ++j) {
+      const int64_t at = j * kStep * c;
+#pragma GCC unroll 4
+      for (int e = 0; e < kStep * kStep; ++e, later += lanes) __builtin_prefetch(later);
+      V sum = hn::Mul(load(x0 + at), w[0][0]);
+      sum = hn::MulAdd(load(x0 + at + c), w[0][1], sum);
+      sum = hn::MulAdd(load(x0 + at + 2 * c), w[0][2], sum);
+#pragma GCC unroll 4
+      for (int l = 0; l < kTaps; ++l) sum = hn::MulAdd(load(x1 + at + l * c), w[1][l], sum);
+#pragma GCC unroll 4
+      for (int l = 0; l < kTaps; ++l) sum = hn::MulAdd(load(x2 + at + l * c), w[2][l], sum);
+      store(sum, y + j * c);
+    }
+  });
+}
+
+template <int kStep>
+void kernel_gradient_row(const DepthwiseRow& row, WindowRows x, const float* dy, float* dkernel) {
+  const hn::ScalableTag<float> d;
+  using V = hn::Vec<decltype(d)>;
+  const int64_t c = row.channels, lanes = static_cast<int64_t>(hn::Lanes(d));
+  const float *x0 = x[0] - row.before * c, *x1 = x[1] - row.before * c, *x2 = x[2] - row.before * c,
+              *later = row.later, *later_too = row.later_too;
+  for_vectors(d, c, [&](auto load, auto store) HWY_ATTR {
+    V sum[kTaps][kTaps];
+    each_tap([&](int k, int l) HWY_ATTR { sum[k][l] = load(dkernel + (k * kTaps + l) * c); });
+    for (int64_t j = 0; j < row.columns; ++j) {
+      const int64_t at = j * kStep * c;
+      __builtin_prefetch(later), __builtin_prefetch(later_too);
+      later += lanes, later_too += lanes;
+      const V g = load(dy + j * c);
+#pragma GCC unroll 4
+      for (int l = 0; l < kTaps; ++l) {
+        sum[0][l] = hn::MulAdd(load(x0 + at + l * c), g, sum[0][l]);
+        sum[1][l] = hn::MulAdd(load(x1 + at + l * c), g, sum[1][l]);
+        sum[2][l] = hn::MulAdd(load(x2 + at + l * c), g, sum[2][l]);
+      }
+    }
+    each_tap([&](int k, int l) HWY_ATTR { store(sum[k][l], dkernel + (k * kTaps + l) * c); });
+  });
+}
+
+/// Of windows kStep apart, rows kFirst, kFirst + kStep, ... stand over the row, and of a pixel j
+/// the columns that leave the same rest.
+template <int kStep, int kFirst>
+void data_gradient_row(const DepthwiseRow& row, WindowRows dy, const float* gate, const float* x,
+                       const float* mean, float* dx, float* sums, float* products) {
+  const hn::ScalableTag<float> d;
+  using V = hn::Vec<decltype(d)>;
+  const int64_t c = row.channels, lanes = static_cast<int64_t>(hn::Lanes(d));
+  const float* later = row.later;
+  for_vectors(d, c, [&](auto load, auto store) HWY_ATTR {
+    V w[kTaps][kTaps];
+    each_tap([&](int k, int l) HWY_ATTR { w[k][l] = load(row.kernel + (k * kTaps + l) * c); });
+    V total = load(sums), dot = load(products);
+    const V center = load(mean);
+    const float* const rows[] = {dy[0], dy[1], dy[2]};
+    auto pixel = [&]<int kColumn>(std::integral_constant<int, kColumn>, int64_t j) HWY_ATTR {
+      V sum = hn::Zero(d);
+      const int64_t at = (j + row.before - kColumn) / kStep * c;
+#pragma GCC unroll 4
+      for (int k = kFirst; k < kTaps; k += kStep) {
+#pragma GCC unroll 4
+        for (int l = kColumn; l < kTaps; l += kStep)
+          sum = hn::MulAdd(load(rows[k] + at - (l - kColumn) / kStep * c), w[k][l], sum);
+      }
+      sum = hn::IfThenElseZero(hn::Gt(load(gate + j * c), hn::Zero(d)), sum);
+      total = hn::Add(total, sum);
+      dot = hn::MulAdd(sum, hn::Sub(load(x + j * c), center), dot);
+      __builtin_prefetch(later), later += lanes;
+      store(sum, dx + j * c);
+    };
+    int64_t j = 0;
+    if constexpr (kStep == 1) {
+      for (; j < row.columns; ++j) pixel(std::integral_constant<int, 0>(), j);
+    } else {
+      if (row.before == 1) pixel(std::integral_constant<int, 1>(), j++);
+      for (; j + 2 <= row.columns; j += 2)
+        pixel(std::integral_constant<int, 0>(), j), pixel(std::integral_constant<int, 1>(), j + 1);
+      if (j < row.columns) pixel(std::integral_constant<int, 0>(), j);
+    }
+    store(total, sums), store(dot, products);
+  });
+}
+
+void forward(const DepthwiseRow& row, WindowRows x, float* y) {
+  row.step == 1 ? forward_row<1>(row, x, y) : forward_row<2>(row, x, y);
+}
+void kernel_gradient(const DepthwiseRow& row, WindowRows x, const float* dy, float* dkernel) {
+  row.step == 1 ? kernel_gradient_row<1>(row, x, dy, dkernel)
+                : kernel_gradient_row<2>(row, x, dy, dkernel);
+}
+void data_gradient(const DepthwiseRow& row, WindowRows dy, const float* gate, const float* x,
+                   const float* mean, float* dx, float* sum, float* product) {
+  const auto loop = row.step == 1 ? data_gradient_row<1, 0>
+                    : dy[0]       ? data_gradient_row<2, 0>
+                                  : data_gradient_row<2, 1>;
+  loop(row, dy, gate, x, mean, dx, sum, product);
+}
+
+DepthwiseLoops all_loops() {
+  return {normalize, output_gradient, forward, kernel_gradient, data_gradient};
+}
+
+}  // namespace
+}  // namespace crescent::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace crescent::cpu {
+HWY_EXPORT(all_loops);
+DepthwiseLoops depthwise_loops() { return HWY_DYNAMIC_DISPATCH(all_loops)(); }
+}  // namespace crescent::cpu
+#endif
