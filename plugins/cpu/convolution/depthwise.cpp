@@ -1,5 +1,6 @@
-// Of a core's time a third went by waiting for memory: so what comes next is asked for all the
-// time, while rows are normalized and while they are convolved.
+// A loop that only normalizes waits for memory, and one that convolves rows in the cache leaves
+// memory idle. So rows take turns, and all loops ask for what comes next: memory is busy all the
+// time.
 #include "convolution/depthwise.h"
 
 #include <algorithm>
