@@ -147,10 +147,12 @@ class ScatterAddKernel final : public Kernel {
                     std::byte* target) const {
     const T* from = reinterpret_cast<const T*>(updates);
     T* to = reinterpret_cast<T*>(target);
-    for (int64_t i = 0; i < count_; ++i) {
-      const int64_t row = indices_.clamped(a.inputs[0], i, view_.length);
-      if (row >= first && row < last) to[row] = sum_of(to[row], from[i]);
-    }
+    indices_.typed(a.inputs[0], [&](const auto* indices) {
+      for (int64_t i = 0; i < count_; ++i) {
+        const auto row = std::clamp<int64_t>(indices[i], 0, view_.length - 1);
+        if (row >= first && row < last) to[row] = sum_of(to[row], from[i]);
+      }
+    });
   }
   static float sum_of(float a, float b) { return a + b; }
   static int32_t sum_of(int32_t a, int32_t b) {  // wraps around

@@ -14,17 +14,24 @@ class Indices {
   explicit Indices(DType dtype) : dtype_(dtype) {}
   bool readable() const { return is_integer(dtype_) || dtype_ == DType::boolean; }
   int64_t at(const std::byte* indices, int64_t i) const {
+    int64_t number = 0;
+    typed(indices, [&](const auto* numbers) { number = static_cast<int64_t>(numbers[i]); });
+    return number;
+  }
+  /// f(pointer) with the type that they have.
+  template <class F>
+  void typed(const std::byte* indices, F&& f) const {
     switch (dtype_) {
       case DType::int32:
-        return reinterpret_cast<const int32_t*>(indices)[i];
+        return f(reinterpret_cast<const int32_t*>(indices));
       case DType::int64:
-        return reinterpret_cast<const int64_t*>(indices)[i];
+        return f(reinterpret_cast<const int64_t*>(indices));
       case DType::int16:
-        return reinterpret_cast<const int16_t*>(indices)[i];
+        return f(reinterpret_cast<const int16_t*>(indices));
       case DType::int8:
-        return reinterpret_cast<const int8_t*>(indices)[i];
+        return f(reinterpret_cast<const int8_t*>(indices));
       default:
-        return reinterpret_cast<const uint8_t*>(indices)[i];
+        return f(reinterpret_cast<const uint8_t*>(indices));
     }
   }
   const std::byte* from(const std::byte* indices, int64_t i) const {

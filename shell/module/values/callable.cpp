@@ -108,6 +108,8 @@ void check_self(lua_State* L, const Callable& callable) {
 }  // namespace
 
 int run(lua_State* L, const Callable& callable) {
+  // Before it: what nobody needs makes room for what it gives, in memory that is still in a cache.
+  if (collection_is_due()) collect(L);
   const Body call = [](lua_State* state, const void* object) {
     const auto& function = *static_cast<const Callable*>(object);
     check_self(state, function);
@@ -116,11 +118,7 @@ int run(lua_State* L, const Callable& callable) {
   return guarded(L, call, &callable);
 }
 
-int finish(lua_State* L, int count) {
-  if (count < 0) return lua_error(L);
-  if (collection_is_due()) collect(L);
-  return count;
-}
+int finish(lua_State* L, int count) { return count < 0 ? lua_error(L) : count; }
 
 extern "C" int crescent_invoke(lua_State* L) {
   return finish(L, run(L, *static_cast<const Callable*>(lua_touserdata(L, lua_upvalueindex(1)))));

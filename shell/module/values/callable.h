@@ -71,10 +71,10 @@ class Callable {
 };
 using CallablePtr = std::unique_ptr<const Callable>;
 
-/// Calls it; on an exception pushes the error and returns -1.
+/// Lets the collector work off the memory of tensors, then calls it; on an exception pushes the
+/// error and returns -1.
 int run(lua_State* L, const Callable& callable);
-/// What a shim does last: raises the error of a failed run, and lets the collector work off the
-/// memory of tensors.
+/// What a shim does last: raises the error of a failed run.
 int finish(lua_State* L, int count);
 /// The shim behind every function that Lua sees; its first upvalue is the Callable.
 extern "C" int crescent_invoke(lua_State* L);
