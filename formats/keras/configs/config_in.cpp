@@ -169,6 +169,9 @@ Value ConfigIn::layer(const Dict& object) const {
   }
   if (!registry().find("layer", name))
     fail_unknown("layer", name, concat("layer '", name_of_layer(object), "'"));
+  const auto info = registry().find("layer", name);
+  if (const Value* build = object.find(kBuildConfig); build && info && info->origin == "Lua")
+    config.set(kBuildConfig, *build);
   if (name == "TimeDistributed" && origin_.generation() >= 3 && !origin_.ours)
     leave_out_penalty(config["layer"]);
   return Dict{{"class_name", name}, {"config", options("layer", name, config)}};

@@ -346,7 +346,13 @@ Value value_in(const Value& value, const Layer* owner, const std::string& expect
                   with_own_options(functional(config, *model), config));
   if (const auto activation = activation_of_lambda(name, config))
     return object("keras.layers", "Activation", layer_options(kind, "Activation", *activation));
-  return object(module_of(kind, name), name, layer_options(kind, name, config));
+  Dict options = layer_options(kind, name, config);
+  const Value* build = options.find(kBuildConfig);
+  const Value beside = build ? *build : Value();
+  options.erase(kBuildConfig);
+  Dict written = object(module_of(kind, name), name, std::move(options));
+  if (!beside.is_null()) written.set(kBuildConfig, beside);
+  return written;
 }
 
 }  // namespace

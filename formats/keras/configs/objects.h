@@ -64,6 +64,10 @@ inline std::shared_ptr<const ClassInfo> find_class(const std::string& name) {
 /// which Keras' own never do.
 inline constexpr const char* kCarryMask = "carry_mask";
 
+/// What a class from Lua builds a layer again from: beside the configuration in Keras 3, in it in
+/// ours.
+inline constexpr const char* kBuildConfig = "build_config";
+
 /// From Lua, or from a plugin that does not lie beside ours: Keras finds it only where the user
 /// brings it along.
 inline bool is_foreign(const ClassInfo& info) {

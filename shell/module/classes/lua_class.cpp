@@ -158,12 +158,24 @@ void add_defaults(Dict& options, const SchemaData& schema) {
   }
 }
 
+/// What build_from_config gets, out of the options; a class may have an option of this name.
+Value take_build_config(lua_State* L, int options_index, const SchemaData& schema) {
+  if (schema.find(kBuildConfig)) return {};
+  push_field(L, options_index, kBuildConfig);
+  Value config = to_value(L, lua_gettop(L));
+  lua_pop(L, 1);
+  lua_pushnil(L);
+  lua_setfield(L, options_index, kBuildConfig);
+  return config;
+}
+
 /// A new object of the class from the table of options, without configured().
 std::shared_ptr<Configurable> make_instance(lua_State* L, int class_index, int options_index,
                                             const ClassPtr& info) {
   push_base_class(L, base_at(L, class_index).name);
   warn_of_unread_hooks(L, class_index, lua_gettop(L), base_at(L, class_index).name);
   lua_pop(L, 1);
+  const Value build_config = take_build_config(L, options_index, info->schema);
   Dict options = known_options(L, class_index, options_index, info->schema);
   add_defaults(options, info->schema);
   auto object = base_at(L, class_index).make(info->schema, options);
@@ -173,7 +185,9 @@ std::shared_ptr<Configurable> make_instance(lua_State* L, int class_index, int o
       lua_pushnil(L);
       lua_setfield(L, options_index, end);
     }
-  dynamic_cast<Instance&>(*object).adopt(L, class_index, options_index);
+  auto& instance = dynamic_cast<Instance&>(*object);
+  instance.adopt(L, class_index, options_index);
+  if (defines(L, class_index, "build_from_config")) instance.set_build_config(build_config);
   return object;
 }
 

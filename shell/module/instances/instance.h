@@ -12,6 +12,9 @@
 
 namespace crescent::lua {
 
+/// In the configuration of a layer: what its class builds it again from.
+inline constexpr const char* kBuildConfig = "build_config";
+
 class Instance {
  public:
   virtual ~Instance() = default;
@@ -41,6 +44,8 @@ class Instance {
   void start();
   /// All of that was done already when configured() is called next.
   void set_complete() { complete_ = true; }
+  /// For build_from_config of the class, when it is configured.
+  void set_build_config(Value config) { build_config_ = std::move(config); }
   /// Attributes and options as a configuration on top of `base`: the class' own get_config when it
   /// has one.
   Dict configuration(Dict base) const;
@@ -53,6 +58,7 @@ class Instance {
 
  protected:
   bool building_ = false;
+  Value build_config_;
 
  private:
   /// Pushes a user value of the object's handle.

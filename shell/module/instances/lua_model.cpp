@@ -78,7 +78,7 @@ void LuaModel::build_again(const Value& shapes) {
 }
 
 Dict LuaModel::get_config() const {
-  Dict config = configuration(base_config());
+  Dict config = with_build_config(configuration(base_config()));
   if (!built_for_.is_null()) config.set("build_input_shape", built_for_);
   return config;
 }

@@ -127,6 +127,22 @@ void LuaLayerOf<Base>::configured() {
   Base::configured();
   if (has("compute_mask")) this->set_supports_masking(true);
   start();
+  const Value config = std::exchange(build_config_, Value());
+  if (config.is_null()) return;
+  lua_State* L = current();
+  Height height(L);
+  invoke(L, "build_from_config", 0, config);
+  track_attributes();
+}
+
+template <class Base>
+Dict LuaLayerOf<Base>::with_build_config(Dict config) const {
+  if (!has("get_build_config")) return config;
+  lua_State* L = current();
+  Height height(L);
+  invoke(L, "get_build_config", 1);
+  if (!lua_isnil(L, -1)) config.set(kBuildConfig, to_dict(L, -1));
+  return config;
 }
 
 template <class Base>

@@ -42,7 +42,7 @@ class LuaLayerOf : public Base,
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
                        const Tensors& outputs) override;
   void reset_states() override;
-  Dict get_config() const override { return configuration(Base::get_config()); }
+  Dict get_config() const override { return with_build_config(configuration(Base::get_config())); }
   Dict base_config() const { return Base::get_config(); }
   template <class T>
   static void describe_base(Schema<T>& s) {
@@ -58,6 +58,9 @@ class LuaLayerOf : public Base,
   void set_own_variables(const Value& stored);
 
  protected:
+  /// With what get_build_config of the class gives, which build_from_config gets once the layer is
+  /// made again.
+  Dict with_build_config(Dict config) const;
   /// What call returned, from `first` on the stack on.
   virtual Tensors results(lua_State* L, int first);
 

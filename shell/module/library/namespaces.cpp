@@ -86,12 +86,8 @@ ClassPtr class_named(const KindInfo& space, const std::string& name) {
   return registry().get(space.name, name);
 }
 
-int made_from_config(lua_State* L) {
-  const auto* info = to_handle<ClassPtr>(L, 1);
-  if (!info) fail("from_config: call it with ':', Class:from_config(config)");
-  lua_settop(L, 2);
-  push_object(L, make_object((*info)->kind, (*info)->name, to_dict(L, 2)));
-  return 1;
+ObjectPtr made_from_config(ClassPtr& info, Value config) {
+  return make_object(info->kind, info->name, config.is_dict() ? config.as_dict() : Dict());
 }
 
 /// namespace, key
@@ -206,8 +202,7 @@ const Type& class_type() {
         .property("kind", [](ClassPtr& info) { return info->kind; })
         .property("plugin", [](ClassPtr& info) { return info->plugin; })
         .property("doc", [](ClassPtr& info) { return info->schema.description; })
-        .raw_method("from_config", made_from_config, {"config=nil"},
-                    "An object with these options.")
+        .method("from_config", &made_from_config, {"config=nil"}, "An object with these options.")
         .method("subclass", &refuse_subclass, {"name=nil", "options=nil", "arguments=nil"})
         .meta("__call", raw("call", call_class))
         .meta("__eq", raw("==", same_classes))

@@ -172,6 +172,23 @@ do -- what a class keeps of itself in files of Keras 3, and how it is made of it
     check.near(again.layers[2].words, { 1, 2, 3 })
     check.same(again.layers[4].inner.class_name, "Dense")
   end
+  local Again = cr.Layer:subclass "BuiltAgain"
+  function Again:call(inputs) return inputs * self.factor end
+  function Again:get_build_config() return { factor = self.factor } end
+  function Again:build_from_config(config) self.factor = config.factor end
+  local layer = Again()
+  layer.factor = 3
+  local built = cr.Model(input, layer(input))
+  for _, ending in ipairs { ".keras", ".h5" } do
+    local path = check.temporary(ending)
+    built:save(path)
+    check.near(cr.models.load_model(path)(x), 3 * x)
+    os.remove(path)
+  end
+  check.near(cr.models.clone_model(built)(x), 3 * x)
+  local json = built:to_json()
+  assert(json:find('"registered_name": "BuiltAgain", "build_config": {"factor": 3}', 1, true))
+  check.near(cr.models.model_from_json(json)(x), 3 * x)
   local Wrong = cr.Layer:subclass "WrongFromConfig"
   function Wrong:from_config() return 3 end
   check.fails(function() L.deserialize { class_name = "WrongFromConfig", config = {} } end,
