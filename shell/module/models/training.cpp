@@ -100,6 +100,11 @@ Tensor call_metric(Metric& metric, const Tensor& y_true, const Tensor& y_pred,
   return metric.result();
 }
 
+/// The one that logs have for it.
+std::string shown_name(Metric& metric) {
+  return metric.name().empty() ? to_snake_case(metric.class_name()) : metric.name();
+}
+
 /// Of its state.
 DType dtype_of(Metric& metric) {
   return metric.variables().empty() ? DType::float32 : metric.variables().front().dtype();
@@ -112,9 +117,7 @@ void add_losses_and_metrics(ObjectTypes& types, const Type& object) {
   loss.meta("__call",
             bound("loss", &Loss::operator(), {"self", "y_true", "y_pred", "sample_weight=nil"}));
   Type& metric = add_type<Metric>(types, "metric", &object);
-  metric
-      .property(
-          "name", [](Metric& m) { return m.name(); }, &Metric::set_name)
+  metric.property("name", &shown_name, &Metric::set_name)
       .property("variables", [](Metric& m) { return m.variables(); })
       .property("dtype", &dtype_of)
       .method("update_state",

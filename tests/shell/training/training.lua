@@ -155,6 +155,13 @@ do -- losses and metrics of tables, batches in one table
   assert(m.optimizer.iterations:item() == 2)
 end
 
+do -- metrics have the names that logs have for them
+  assert(cr.metrics.Mean().name == "mean" and cr.metrics.Mean({ name = "m" }).name == "m")
+  assert(cr.metrics.SparseCategoricalAccuracy().name == "sparse_categorical_accuracy")
+  local Own = cr.metrics.Metric:subclass "MetricOfMine"
+  assert(Own().name == "metric_of_mine")
+end
+
 do -- what compile was given can be read
   local m = model(1, "mse")
   assert(m.loss == "mse" and m.optimizer.class_name == "SGD")
