@@ -159,7 +159,7 @@ TEST_CASE("depthwise convolutions normalize row by row", "[cpu][slices]") {
   const Tensors wanted = run_one_by_one(program, in), got = run(program, in);
   for (size_t i = 0; i < wanted.size(); ++i) {
     CAPTURE(i);
-    CHECK(distance(got[i], wanted[i]) < 2e-3);
+    CHECK(relative_distance(got[i], wanted[i]) < 2e-3);
   }
   test_device().set_threads(3);
   const Tensors again = run(program, in);
