@@ -131,20 +131,64 @@ Tensor bitwise_not(const Tensor& x) {
 
 // ---- special functions
 
-/// The inverse of erf: a first guess (Winitzki, 2008), then two steps of Halley. Near 0 and near 1
-/// the error is taken from what is small there.
+/// c[0] + c[1] x + ...
+template <size_t n>
+double polynomial(const double (&c)[n], double x) {
+  double sum = c[n - 1];
+  for (size_t i = n - 1; i-- > 0;) sum = sum * x + c[i];
+  return sum;
+}
+
+/// The inverse of erf, by the quantiles of the normal distribution (Wichura, Algorithm AS 241,
+/// 1988): three quotients of polynomials, for the middle, the flanks and the ends.
 double inverse_erf(double y) {
-  if (std::abs(y) >= 1) return std::abs(y) == 1 ? std::copysign(INFINITY, y) : NAN;
-  const double a = 0.147, w = std::log1p(-y * y), b = 2 / (std::numbers::pi * a) + w / 2;
-  double x = std::copysign(std::sqrt(-w / a / (std::sqrt(b * b - w / a) + b)), y);
-  for (int i = 0; i < 2; ++i) {
-    const double error = std::abs(y) < 0.5 ? std::erf(x) - y
-                         : y > 0           ? (1 - y) - std::erfc(x)
-                                           : std::erfc(-x) - (1 + y);
-    const double step = error / (2 / std::sqrt(std::numbers::pi) * std::exp(-x * x));
-    x -= step / (1 + x * step);
+  const double size = std::abs(y);
+  if (size >= 1) return size == 1 ? std::copysign(INFINITY, y) : NAN;
+  if (size <= 0.85) {
+    static constexpr double kAbove[] = {3.3871328727963666080e0, 1.3314166789178437745e2,
+                                        1.9715909503065514427e3, 1.3731693765509461125e4,
+                                        4.5921953931549871457e4, 6.7265770927008700853e4,
+                                        3.3430575583588128105e4, 2.5090809287301226727e3};
+    static constexpr double kBelow[] = {1.0,
+                                        4.2313330701600911252e1,
+                                        6.8718700749205790830e2,
+                                        5.3941960214247511077e3,
+                                        2.1213794301586595867e4,
+                                        3.9307895800092710610e4,
+                                        2.8729085735721942674e4,
+                                        5.2264952788528545610e3};
+    const double q = y / 2, r = 0.180625 - q * q;
+    return q * polynomial(kAbove, r) / polynomial(kBelow, r) / std::numbers::sqrt2;
   }
-  return x;
+  static constexpr double kFlankAbove[] = {1.42343711074968357734e0,  4.63033784615654529590e0,
+                                           5.76949722146069140550e0,  3.64784832476320460504e0,
+                                           1.27045825245236838258e0,  2.41780725177450611770e-1,
+                                           2.27238449892691845833e-2, 7.74545014278341407640e-4};
+  static constexpr double kFlankBelow[] = {1.0,
+                                           2.05319162663775882187e0,
+                                           1.67638483018380384940e0,
+                                           6.89767334985100004550e-1,
+                                           1.48103976427480074590e-1,
+                                           1.51986665636164571966e-2,
+                                           5.47593808499534494600e-4,
+                                           1.05075007164441684324e-9};
+  static constexpr double kEndAbove[] = {6.65790464350110377720e0,  5.46378491116411436990e0,
+                                         1.78482653991729133580e0,  2.96560571828504891230e-1,
+                                         2.65321895265761230930e-2, 1.24266094738807843860e-3,
+                                         2.71155556874348757815e-5, 2.01033439929228813265e-7};
+  static constexpr double kEndBelow[] = {1.0,
+                                         5.99832206555887937690e-1,
+                                         1.36929880922735805310e-1,
+                                         1.48753612908506148525e-2,
+                                         7.86869131145613259100e-4,
+                                         1.84631831751005468180e-5,
+                                         1.42151175831644588870e-7,
+                                         2.04426310338993978564e-15};
+  const double r = std::sqrt(-std::log((1 - size) / 2));
+  const double quantile = r <= 5
+                              ? polynomial(kFlankAbove, r - 1.6) / polynomial(kFlankBelow, r - 1.6)
+                              : polynomial(kEndAbove, r - 5) / polynomial(kEndBelow, r - 5);
+  return std::copysign(quantile / std::numbers::sqrt2, y);
 }
 
 enum class Special : uint8_t { erfinv, i0, i1 };
