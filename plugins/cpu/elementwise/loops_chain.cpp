@@ -115,6 +115,17 @@ struct NanChain {
   static constexpr std::array<int, 1> kOutputs = {3};
 };
 
+/// x between two limits.
+struct ClipChain {
+  static constexpr bool kHasRows = false;
+  static constexpr int kX = 0, kLow = 1, kHigh = 2, kInputs = 3;
+  static constexpr std::array<bool, kInputs> kScalar = {false, true, true};
+  static constexpr std::array<bool, kInputs> kStreams = {true, false, false};
+  static constexpr std::array kSteps = {chain_step(BinaryKind::maximum, kX, kLow),
+                                        chain_step(BinaryKind::minimum, 3, kHigh)};
+  static constexpr std::array<int, 1> kOutputs = {4};
+};
+
 /// What is added to a normalized array: nothing, or another array from the left or from the right.
 enum class Addend { none, left, right };
 
@@ -246,7 +257,7 @@ std::span<const Chain> find_chains() {
                NormalizationChain<Addend::left, true>, NormalizationChain<Addend::right, true>,
                NormalizationChain<Addend::left, false>, NormalizationChain<Addend::right, false>,
                NormalizationChain<Addend::none, true>, NormalizationChain<Addend::none, false>,
-               NanChain>();
+               NanChain, ClipChain>();
 }
 
 }  // namespace
