@@ -88,6 +88,8 @@ HWY_INLINE V evaluate(V a, V b) {
   if constexpr (kind == K::divide) return hn::Div(a, b);
   if constexpr (kind == K::maximum)
     return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);  // NaN wins
+  if constexpr (kind == K::greater)                                   // for a chain's select
+    return hn::VecFromMask(hn::DFromV<V>(), hn::Gt(a, b));
   if constexpr (kind == K::minimum) return hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::IsNaN(a)), a, b);
   return a;
 }

@@ -22,6 +22,9 @@ constexpr FusedStep chain_step(UnaryKind kind, int x) {
 constexpr FusedStep chain_test(UnaryKind kind, int x) {
   return {FusedStep::Kind::unary, kind, {}, DType::boolean, {x, 0, 0}};
 }
+constexpr FusedStep chain_test(BinaryKind kind, int a, int b) {
+  return {FusedStep::Kind::binary, {}, kind, DType::boolean, {a, b, 0}};
+}
 constexpr FusedStep chain_select(int condition, int a, int b) {
   return {FusedStep::Kind::select, {}, {}, DType::float32, {condition, a, b}};
 }
@@ -124,6 +127,18 @@ struct ClipChain {
   static constexpr std::array kSteps = {chain_step(BinaryKind::maximum, kX, kLow),
                                         chain_step(BinaryKind::minimum, 3, kHigh)};
   static constexpr std::array<int, 1> kOutputs = {4};
+};
+
+/// x above 0, and slope x below.
+struct LeakyReluChain {
+  static constexpr bool kHasRows = false;
+  static constexpr int kX = 0, kSlope = 1, kZero = 2, kInputs = 3;
+  static constexpr std::array<bool, kInputs> kScalar = {false, true, true};
+  static constexpr std::array<bool, kInputs> kStreams = {true, false, false};
+  static constexpr std::array kSteps = {chain_step(BinaryKind::multiply, kX, kSlope),
+                                        chain_test(BinaryKind::greater, kX, kZero),
+                                        chain_select(4, kX, 3)};
+  static constexpr std::array<int, 1> kOutputs = {5};
 };
 
 /// What is added to a normalized array: nothing, or another array from the left or from the right.
@@ -257,7 +272,7 @@ std::span<const Chain> find_chains() {
                NormalizationChain<Addend::left, true>, NormalizationChain<Addend::right, true>,
                NormalizationChain<Addend::left, false>, NormalizationChain<Addend::right, false>,
                NormalizationChain<Addend::none, true>, NormalizationChain<Addend::none, false>,
-               NanChain, ClipChain>();
+               NanChain, ClipChain, LeakyReluChain>();
 }
 
 }  // namespace
