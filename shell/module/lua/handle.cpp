@@ -9,17 +9,7 @@ ObjectSide object_side{};
 
 }  // namespace
 
-void push_handles(lua_State* L) {
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &handles_key) == LUA_TTABLE) return;
-  lua_pop(L, 1);
-  lua_newtable(L);
-  lua_createtable(L, 0, 1);
-  lua_pushliteral(L, "v");
-  lua_setfield(L, -2, "__mode");
-  lua_setmetatable(L, -2);
-  lua_pushvalue(L, -1);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &handles_key);
-}
+void push_handles(lua_State* L) { push_weak_table(L, &handles_key, "v"); }
 
 void set_object_side(const ObjectSide& side) { object_side = side; }
 

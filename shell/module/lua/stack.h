@@ -10,6 +10,9 @@ void reserve(lua_State* L, int n);
 /// table[name] and a global variable, without metamethods (which might raise errors).
 void push_field(lua_State* L, int table, const char* name);
 void push_global(lua_State* L, const char* name);
+/// Pushes the table of the registry under this key, made on first use; what nobody else holds goes
+/// from it as `mode` says, as in Lua's __mode.
+void push_weak_table(lua_State* L, const void* key, const char* mode);
 
 /// Restores the height of the stack.
 class Height {

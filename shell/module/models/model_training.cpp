@@ -97,17 +97,7 @@ void push_results(lua_State* L, const NamedValues& values, bool as_dict) {
 
 const char losses_key = 0;  // registry: handles of models -> the loss that compile was given
 
-void push_losses(lua_State* L) {
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &losses_key) == LUA_TTABLE) return;
-  lua_pop(L, 1);
-  lua_newtable(L);
-  lua_createtable(L, 0, 1);
-  lua_pushliteral(L, "k");
-  lua_setfield(L, -2, "__mode");
-  lua_setmetatable(L, -2);
-  lua_pushvalue(L, -1);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &losses_key);
-}
+void push_losses(lua_State* L) { push_weak_table(L, &losses_key, "k"); }
 
 /// Functions as they were given, not as the losses made of them.
 Value as_given(const Value& loss) {
