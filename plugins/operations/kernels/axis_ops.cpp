@@ -6,6 +6,7 @@
 #include "../host.h"
 #include "clones.h"
 #include "crescent/cpu_kernel.h"
+#include "square.h"
 
 namespace crescent::operations {
 namespace {
@@ -81,20 +82,6 @@ constexpr int64_t kTurned = sizeof(T) == sizeof(uint32_t) ? 16 : 32;
 typedef uint32_t Words __attribute__((vector_size(32)));
 constexpr int64_t kWords = sizeof(Words) / sizeof(uint32_t);
 
-/// Rows and columns change places. Each round moves the highest bit of a row's number to the end of
-/// that of the column.
-CRESCENT_IN_CLONES void turn_words(Words* rows) {
-  for (int round = 0; round < 3; ++round) {
-    Words next[kWords];
-    for (int64_t i = 0; i < kWords / 2; ++i) {
-      const Words a = rows[i], b = rows[i + kWords / 2];
-      next[2 * i] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-      next[2 * i + 1] = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
-    }
-    for (int64_t i = 0; i < kWords; ++i) rows[i] = next[i];
-  }
-}
-
 /// to[c * to_row + r] = from[r * from_row + c], r < rows, c < columns <= kTurned<T>.
 template <class T>
 CRESCENT_IN_CLONES void turn_elements(const T* from, int64_t from_row, int64_t rows,
@@ -125,7 +112,7 @@ CRESCENT_IN_CLONES void turn_strip(const uint32_t* from, int64_t from_row, int64
         std::memcpy(&left[i], from + (r + i) * from_row + c, sizeof(Words));
         std::memcpy(&right[i], from + (r + kWords + i) * from_row + c, sizeof(Words));
       }
-      turn_words(left), turn_words(right);
+      transpose_square(left), transpose_square(right);
       for (int64_t i = 0; i < kWords; ++i) {
         uint32_t* line = to + (c + i) * to_row + r;
         std::memcpy(line, &left[i], sizeof(Words));

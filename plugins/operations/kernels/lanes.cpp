@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "clones.h"
+#include "square.h"
 
 namespace crescent::operations {
 namespace {
@@ -10,24 +11,10 @@ namespace {
 typedef float Floats __attribute__((vector_size(kLanes * sizeof(float))));
 typedef double Doubles __attribute__((vector_size(kLanes * sizeof(double))));
 
-/// Rows and columns change places. Each round moves the highest bit of a row's number to the end of
-/// that of the column.
-CRESCENT_IN_CLONES void transpose(Floats* r) {
-  for (int round = 0; round < 3; ++round) {
-    Floats next[kLanes];
-    for (size_t i = 0; i < kLanes / 2; ++i) {
-      const Floats a = r[i], b = r[i + kLanes / 2];
-      next[2 * i] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-      next[2 * i + 1] = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
-    }
-    for (size_t i = 0; i < kLanes; ++i) r[i] = next[i];
-  }
-}
-
 /// Elements k to k + 7 of all rows, as eight vectors of one element each.
 CRESCENT_IN_CLONES void load_tile(const float* rows, size_t stride, size_t k, Floats* tile) {
   for (size_t i = 0; i < kLanes; ++i) std::memcpy(&tile[i], rows + i * stride + k, sizeof(Floats));
-  transpose(tile);
+  transpose_square(tile);
 }
 
 CRESCENT_IN_CLONES void store_lanes(Floats x, double* to) {
@@ -78,7 +65,7 @@ CRESCENT_IN_CLONES void load_lanes(const double* from, Floats& x) {
 }
 
 CRESCENT_IN_CLONES void store_tile(Floats* tile, float* rows, size_t stride, size_t k) {
-  transpose(tile);
+  transpose_square(tile);
   for (size_t i = 0; i < kLanes; ++i) std::memcpy(rows + i * stride + k, &tile[i], sizeof(Floats));
 }
 

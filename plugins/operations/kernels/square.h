@@ -1,0 +1,23 @@
+// Eight vectors of eight elements of 32 bits as a square.
+#pragma once
+#include "clones.h"
+
+namespace crescent::operations {
+
+/// Rows and columns change places. Each round moves the highest bit of a row's number to the end of
+/// that of the column.
+template <class Vector>
+CRESCENT_IN_CLONES void transpose_square(Vector* rows) {
+  constexpr int kSide = 8;
+  for (int round = 0; round < 3; ++round) {
+    Vector next[kSide];
+    for (int i = 0; i < kSide / 2; ++i) {
+      const Vector a = rows[i], b = rows[i + kSide / 2];
+      next[2 * i] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+      next[2 * i + 1] = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+    }
+    for (int i = 0; i < kSide; ++i) rows[i] = next[i];
+  }
+}
+
+}  // namespace crescent::operations
