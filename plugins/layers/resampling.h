@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "bounding_boxes.h"
+#include "called_operations.h"
 
 namespace crescent {
 
