@@ -48,6 +48,11 @@ int64_t ReduceGeometry::offset(int64_t outer, int64_t row) const {
   return offset_in(kept_, outer) + offset_in(reduced_, row);
 }
 
+int64_t ReduceGeometry::neighbours(int64_t outer) const {
+  if (kept_.empty() || kept_.back().stride != width_) return 1;
+  return kept_.back().size - outer % kept_.back().size;
+}
+
 namespace {
 
 constexpr int64_t kChunkElements = 32768;  // of a reduction that is cut into parts
@@ -242,22 +247,22 @@ void ReduceKernel::run_whole(const Arguments& a, const Elementwise::Cells& cells
 void ReduceKernel::reduce_units(Part& part, int64_t first, int64_t n,
                                 const Accumulators& acc) const {
   const int64_t width = geometry_.width();
-  const bool several = split_row_ && width <= kRowLength;
-  if (!several) {
-    Accumulators at = acc;
-    for (int64_t i = 0; i < n; ++i) {
-      reduce_unit(part, first + i, 0, at);
-      for (std::byte*& next : at) next += 8;
-    }
-    return;
-  }
-  for (size_t r = 0; r < results_.size(); ++r) results_[r].loops.start(acc[r], n);
+  const bool several = geometry_.along_rows() && width <= kRowLength;
   const int64_t most = before_ ? kRowLength / std::max<int64_t>(width, 1) : n;
-  for (int64_t i = 0; i < n; i += most) {
-    const int64_t rows = std::min(most, n - i);
-    part.read({(first + i) * width, rows, width, width});
-    for (size_t r = 0; r < results_.size(); ++r)
-      results_[r].loops.rows(part.block(results_[r]), rows, width, acc[r] + i * 8);
+  for (int64_t i = 0, some; i < n; i += some) {
+    some = several ? std::min({n - i, most, geometry_.neighbours(first + i)}) : 1;
+    Accumulators at = acc;
+    for (std::byte*& next : at) next += i * 8;
+    if (some == 1) {
+      reduce_unit(part, first + i, 0, at);
+      continue;
+    }
+    for (size_t r = 0; r < results_.size(); ++r) results_[r].loops.start(at[r], some);
+    for (int64_t row = 0; row < geometry_.rows(); ++row) {
+      part.read({geometry_.offset(first + i, row), some, width, width});
+      for (size_t r = 0; r < results_.size(); ++r)
+        results_[r].loops.rows(part.block(results_[r]), some, width, at[r]);
+    }
   }
 }
 

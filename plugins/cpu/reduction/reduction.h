@@ -46,6 +46,8 @@ class ReduceGeometry {
   int64_t adjacent() const { return adjacent_; }  ///< so many rows follow one another in memory
   /// Where row `row` of outer index `outer` begins, in elements.
   int64_t offset(int64_t outer, int64_t row) const;
+  /// Of how many outer indices from this one on the rows follow one another in memory.
+  int64_t neighbours(int64_t outer) const;
   int64_t size() const { return outer_ * rows_ * width_; }
   int64_t results() const { return along_rows_ ? outer_ : outer_ * width_; }
 
