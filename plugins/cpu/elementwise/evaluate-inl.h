@@ -88,9 +88,11 @@ HWY_INLINE V evaluate(V a, V b) {
   if constexpr (kind == K::divide) return hn::Div(a, b);
   if constexpr (kind == K::maximum)
     return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);  // NaN wins
-  if constexpr (kind == K::greater)                                   // for a chain's select
-    return hn::VecFromMask(hn::DFromV<V>(), hn::Gt(a, b));
   if constexpr (kind == K::minimum) return hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::IsNaN(a)), a, b);
+  const hn::DFromV<V> d;  // comparisons are for a chain's select
+  if constexpr (kind == K::greater) return hn::VecFromMask(d, hn::Gt(a, b));
+  if constexpr (kind == K::less) return hn::VecFromMask(d, hn::Lt(a, b));
+  if constexpr (kind == K::less_equal) return hn::VecFromMask(d, hn::Le(a, b));
   return a;
 }
 

@@ -107,38 +107,131 @@ struct RmsPropChain {
   static constexpr std::array<int, 2> kOutputs = {9, 14};
 };
 
-/// A number where x is none.
-struct NanChain {
+/// A function of one array and `scalars` numbers, which are its inputs after it.
+template <size_t scalars>
+struct FunctionChain {
   static constexpr bool kHasRows = false;
-  static constexpr int kX = 0, kNumber = 1, kInputs = 2;
-  static constexpr std::array<bool, kInputs> kScalar = {false, true};
-  static constexpr std::array<bool, kInputs> kStreams = {true, false};
+  static constexpr int kX = 0, kFirst = 1, kSecond = 2, kThird = 3, kInputs = 1 + scalars;
+  static constexpr auto kScalar = [] {
+    std::array<bool, kInputs> scalar{};
+    for (size_t i = 1; i < scalar.size(); ++i) scalar[i] = true;
+    return scalar;
+  }();
+  static constexpr std::array<bool, kInputs> kStreams = {true};
+};
+
+/// A number where x is none.
+struct NanChain : FunctionChain<1> {
   static constexpr std::array kSteps = {chain_test(UnaryKind::isnan, kX),
-                                        chain_select(2, kNumber, kX)};
+                                        chain_select(2, kFirst, kX)};
   static constexpr std::array<int, 1> kOutputs = {3};
 };
 
 /// x between two limits.
-struct ClipChain {
-  static constexpr bool kHasRows = false;
-  static constexpr int kX = 0, kLow = 1, kHigh = 2, kInputs = 3;
-  static constexpr std::array<bool, kInputs> kScalar = {false, true, true};
-  static constexpr std::array<bool, kInputs> kStreams = {true, false, false};
-  static constexpr std::array kSteps = {chain_step(BinaryKind::maximum, kX, kLow),
-                                        chain_step(BinaryKind::minimum, 3, kHigh)};
+struct ClipChain : FunctionChain<2> {
+  static constexpr std::array kSteps = {chain_step(BinaryKind::maximum, kX, kFirst),
+                                        chain_step(BinaryKind::minimum, 3, kSecond)};
   static constexpr std::array<int, 1> kOutputs = {4};
 };
 
+/// x from 0 to a limit.
+struct LimitedReluChain : FunctionChain<1> {
+  static constexpr std::array kSteps = {chain_step(UnaryKind::relu, kX),
+                                        chain_step(BinaryKind::minimum, 2, kFirst)};
+  static constexpr std::array<int, 1> kOutputs = {3};
+};
+
 /// x above 0, and slope x below.
-struct LeakyReluChain {
-  static constexpr bool kHasRows = false;
-  static constexpr int kX = 0, kSlope = 1, kZero = 2, kInputs = 3;
-  static constexpr std::array<bool, kInputs> kScalar = {false, true, true};
-  static constexpr std::array<bool, kInputs> kStreams = {true, false, false};
-  static constexpr std::array kSteps = {chain_step(BinaryKind::multiply, kX, kSlope),
-                                        chain_test(BinaryKind::greater, kX, kZero),
+struct LeakyReluChain : FunctionChain<2> {
+  static constexpr std::array kSteps = {chain_step(BinaryKind::multiply, kX, kFirst),
+                                        chain_test(BinaryKind::greater, kX, kSecond),
                                         chain_select(4, kX, 3)};
   static constexpr std::array<int, 1> kOutputs = {5};
+};
+
+/// x above a limit, a number below.
+struct ThresholdChain : FunctionChain<2> {
+  static constexpr std::array kSteps = {chain_test(BinaryKind::greater, kX, kFirst),
+                                        chain_select(3, kX, kSecond)};
+  static constexpr std::array<int, 1> kOutputs = {4};
+};
+
+/// e^x - 1 below 0.
+struct EluChain : FunctionChain<1> {
+  static constexpr std::array kSteps = {
+      chain_step(BinaryKind::minimum, kX, kFirst), chain_step(UnaryKind::expm1, 2),
+      chain_test(BinaryKind::greater, kX, kFirst), chain_select(4, kX, 3)};
+  static constexpr std::array<int, 1> kOutputs = {5};
+};
+
+/// The same, each side with a factor.
+struct SeluChain : FunctionChain<3> {
+  static constexpr std::array kSteps = {chain_step(BinaryKind::minimum, kX, kFirst),
+                                        chain_step(UnaryKind::expm1, 4),
+                                        chain_step(BinaryKind::multiply, 5, kSecond),
+                                        chain_test(BinaryKind::greater, kX, kFirst),
+                                        chain_select(7, kX, 6),
+                                        chain_step(BinaryKind::multiply, kThird, 8)};
+  static constexpr std::array<int, 1> kOutputs = {9};
+};
+
+/// relu(x) + (e^min(x, 0) - 1).
+struct CeluChain : FunctionChain<1> {
+  static constexpr std::array kSteps = {
+      chain_step(BinaryKind::minimum, kX, kFirst), chain_step(UnaryKind::expm1, 2),
+      chain_step(UnaryKind::relu, kX), chain_step(BinaryKind::add, 4, 3)};
+  static constexpr std::array<int, 1> kOutputs = {5};
+};
+
+/// x / 6 + 1/2 between 0 and 1; multiplied with x or not.
+template <bool multiplied>
+struct HardSigmoidChain : FunctionChain<3> {
+  static constexpr auto kSteps = [] {
+    std::array<FusedStep, 4 + multiplied> steps = {
+        chain_step(BinaryKind::divide, kX, kFirst), chain_step(BinaryKind::add, 4, kSecond),
+        chain_step(UnaryKind::relu, 5), chain_step(BinaryKind::minimum, 6, kThird)};
+    if (multiplied) steps[4] = chain_step(BinaryKind::multiply, kX, 7);
+    return steps;
+  }();
+  static constexpr std::array<int, 1> kOutputs = {7 + multiplied};
+};
+
+/// 0 near 0.
+struct HardShrinkChain : FunctionChain<2> {
+  static constexpr std::array kSteps = {chain_step(UnaryKind::abs, kX),
+                                        chain_test(BinaryKind::less_equal, 3, kFirst),
+                                        chain_select(4, kSecond, kX)};
+  static constexpr std::array<int, 1> kOutputs = {5};
+};
+
+/// 0 near 0, and nearer to 0 elsewhere.
+struct SoftShrinkChain : FunctionChain<2> {
+  static constexpr std::array kSteps = {chain_step(UnaryKind::sign, kX),
+                                        chain_step(BinaryKind::multiply, 3, kFirst),
+                                        chain_step(BinaryKind::subtract, kX, 4),
+                                        chain_step(UnaryKind::abs, kX),
+                                        chain_test(BinaryKind::greater, 6, kFirst),
+                                        chain_select(7, 5, kSecond)};
+  static constexpr std::array<int, 1> kOutputs = {8};
+};
+
+/// Without what follows the point.
+struct TruncChain : FunctionChain<1> {
+  static constexpr std::array kSteps = {
+      chain_step(UnaryKind::floor, kX), chain_step(UnaryKind::ceil, kX),
+      chain_test(BinaryKind::less, kX, kFirst), chain_select(4, 3, 2)};
+  static constexpr std::array<int, 1> kOutputs = {5};
+};
+
+/// x / 2 (erf(x / sqrt(2)) + 1).
+struct GeluChain : FunctionChain<3> {
+  static constexpr std::array kSteps = {chain_step(BinaryKind::multiply, kX, kFirst),
+                                        chain_step(BinaryKind::multiply, 4, kSecond),
+                                        chain_step(UnaryKind::erf, 5),
+                                        chain_step(BinaryKind::add, 6, kThird),
+                                        chain_step(BinaryKind::multiply, kX, kSecond),
+                                        chain_step(BinaryKind::multiply, 8, 7)};
+  static constexpr std::array<int, 1> kOutputs = {9};
 };
 
 /// What is added to a normalized array: nothing, or another array from the left or from the right.
@@ -272,7 +365,9 @@ std::span<const Chain> find_chains() {
                NormalizationChain<Addend::left, true>, NormalizationChain<Addend::right, true>,
                NormalizationChain<Addend::left, false>, NormalizationChain<Addend::right, false>,
                NormalizationChain<Addend::none, true>, NormalizationChain<Addend::none, false>,
-               NanChain, ClipChain, LeakyReluChain>();
+               NanChain, ClipChain, LimitedReluChain, LeakyReluChain, ThresholdChain, EluChain,
+               SeluChain, CeluChain, HardSigmoidChain<true>, HardSigmoidChain<false>,
+               HardShrinkChain, SoftShrinkChain, TruncChain, GeluChain>();
 }
 
 }  // namespace
