@@ -94,12 +94,74 @@ void mixed_loop(const void* pa, const void* pb, void* py, size_t n) {
   std::memcpy(y + i, rest_a, (n - i) * sizeof(T));
 }
 
+/// floor_divide and mod of integers, as integer_quotient and remainder of scalars.h have them. No
+/// machine divides vectors of integers; float64 rounds no quotient of these to a whole number.
+template <K kind>
+void whole_loop(const void* pa, const void* pb, void* py, size_t n) {
+  const auto *a = static_cast<const int32_t*>(pa), *b = static_cast<const int32_t*>(pb);
+  auto* y = static_cast<int32_t*>(py);
+  const hn::ScalableTag<double> wide;
+  const hn::Rebind<int32_t, decltype(wide)> d;
+  const size_t lanes = hn::Lanes(d);
+  const auto zero = hn::Zero(d), one = hn::Set(d, 1);
+  size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto va = hn::LoadU(d, a + i), vb = hn::LoadU(d, b + i);
+    const auto nothing = hn::Eq(vb, zero), opposite = hn::Eq(vb, hn::Set(d, -1));
+    const auto divisor = hn::IfThenElse(hn::Or(nothing, opposite), one, vb);
+    const auto quotient =
+        hn::DemoteTo(d, hn::Div(hn::PromoteTo(wide, va), hn::PromoteTo(wide, divisor)));
+    const auto rest = hn::Sub(va, hn::Mul(quotient, divisor));
+    const auto below = hn::And(hn::Ne(rest, zero), hn::Lt(hn::Xor(rest, vb), zero));
+    if constexpr (kind == K::mod) {
+      hn::StoreU(hn::Add(rest, hn::IfThenElseZero(below, vb)), d, y + i);
+    } else {
+      const auto floored = hn::Sub(quotient, hn::IfThenElseZero(below, one));
+      const auto result = hn::IfThenElse(opposite, hn::Neg(va), floored);
+      hn::StoreU(hn::IfThenZeroElse(nothing, result), d, y + i);
+    }
+  }
+  if (i < n) plain_loop<kind, int32_t>(a + i, b + i, y + i, n - i);
+}
+
+/// Powers of float32 by logarithms in float64, where all lanes have one: neither negative bases,
+/// nor 0 to what is not positive, nor what is not finite.
+template <bool second_scalar>
+void power_loop(const void* pa, const void* pb, void* py, size_t n) {
+  const auto *a = static_cast<const float*>(pa), *b = static_cast<const float*>(pb);
+  auto* y = static_cast<float*>(py);
+  const hn::ScalableTag<double> wide;
+  const hn::Rebind<float, decltype(wide)> d;
+  const size_t lanes = hn::Lanes(d);
+  const auto zero = hn::Zero(d), infinity = hn::Set(d, INFINITY), b0 = hn::Set(d, *b);
+  const auto most = hn::Set(wide, 300.0);
+  size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto base = hn::LoadU(d, a + i), exponent = second_scalar ? b0 : hn::LoadU(d, b + i);
+    const auto none = hn::Eq(base, zero);
+    const auto possible = hn::And(hn::Lt(base, infinity), hn::Lt(hn::Abs(exponent), infinity));
+    const auto simple = hn::Or(hn::Gt(base, zero), hn::And(none, hn::Gt(exponent, zero)));
+    if (HWY_UNLIKELY(!hn::AllTrue(d, hn::And(possible, simple)))) {
+      for (size_t k = i; k < i + lanes; ++k) y[k] = std::pow(a[k], b[second_scalar ? 0 : k]);
+      continue;
+    }
+    const auto logarithm = binary_logarithm(wide, hn::PromoteTo(wide, base));
+    const auto x = hn::Mul(hn::PromoteTo(wide, exponent), logarithm);
+    const auto power = power_of_2(wide, hn::Min(hn::Max(x, hn::Neg(most)), most));
+    hn::StoreU(hn::IfThenZeroElse(none, hn::DemoteTo(d, power)), d, y + i);
+  }
+  for (; i < n; ++i) y[i] = std::pow(a[i], b[second_scalar ? 0 : i]);
+}
+
 /// Powers that are a product or a quotient are that.
 template <class T>
-void power_loop(const void* a, const void* b, void* y, size_t n) {
+void power_by_number(const void* a, const void* b, void* y, size_t n) {
   const T exponent = *static_cast<const T*>(b), one = 1;
   if (exponent == 2) return vector_loop<K::multiply, T, false, false>(a, a, y, n);
   if (exponent == -1) return vector_loop<K::divide, T, true, false>(&one, a, y, n);
+  if constexpr (std::is_same_v<T, float>) {
+    if (exponent != 3) return power_loop<true>(a, b, y, n);
+  }
   const T* x = static_cast<const T*>(a);
   T* to = static_cast<T*>(y);
   for (size_t i = 0; i < n; ++i)
@@ -114,8 +176,11 @@ constexpr BinaryLoops pick() {
             vector_loop<kind, T, false, true>};
   } else if constexpr (is_float && (kind == K::mod || kind == K::arctan2)) {
     return {mixed_loop<kind, T>};
+  } else if constexpr (std::is_same_v<T, int32_t> && (kind == K::mod || kind == K::floor_divide)) {
+    return {whole_loop<kind>};
   } else if constexpr (is_float && kind == K::power) {
-    return {plain_loop<kind, T>, nullptr, power_loop<T>};
+    constexpr bool by_vectors = std::is_same_v<T, float>;
+    return {by_vectors ? power_loop<false> : plain_loop<kind, T>, nullptr, power_by_number<T>};
   } else {
     return {plain_loop<kind, T>};
   }

@@ -163,6 +163,32 @@ HWY_INLINE V remainder_of(D d, V a, V b) {
   return hn::IfThenElse(differ, hn::Add(r, b), r);
 }
 
+/// The logarithm to the base 2 of positive normal numbers of float64, to 1e-12. The mantissa, from
+/// sqrt(1/2) to sqrt(2), goes through the series of 2 artanh((m - 1) / (m + 1)).
+template <class D, class V>
+HWY_INLINE V binary_logarithm(D d, V x) {
+  const hn::RebindToSigned<D> whole;
+  const auto bits = hn::BitCast(whole, x);
+  const auto exponent = hn::ShiftRight<52>(hn::Sub(bits, hn::Set(whole, 0x3FE6A09E667F3BCD)));
+  const V m = hn::BitCast(d, hn::Sub(bits, hn::ShiftLeft<52>(exponent))), one = constant(d, 1);
+  const V s = hn::Div(hn::Sub(m, one), hn::Add(m, one));
+  const V series = horner(d, hn::Mul(s, s), 1. / 13, 1. / 11, 1. / 9, 1. / 7, 1. / 5, 1. / 3, 1);
+  return hn::MulAdd(hn::Mul(s, constant(d, 2.885390081777927)), series, hn::ConvertTo(d, exponent));
+}
+
+/// 2^x of float64, to 2e-10, for |x| up to 1000.
+template <class D, class V>
+HWY_INLINE V power_of_2(D d, V x) {
+  // A number this large has room for a whole one in its lowest bits, with the bias of exponents.
+  const V whole = constant(d, 0x1.8p52 + 1023), shifted = hn::Add(x, whole);
+  const V r = hn::Sub(x, hn::Sub(shifted, whole));
+  const V y = horner(d, r, 1.3215486790144307e-6, 1.5252733804059838e-5, 1.5403530393381608e-4,
+                     1.3333558146428441e-3, 9.618129107628477e-3, 5.5504108664821576e-2,
+                     2.4022650695910072e-1, 6.931471805599453e-1, 1);
+  const hn::RebindToUnsigned<D> bits;
+  return hn::Mul(y, hn::BitCast(d, hn::ShiftLeft<52>(hn::BitCast(bits, shifted))));
+}
+
 /// Fits of erf(x)/x - 1 over x^2 and of the fourth root of erfc(x) over [1.25, 3.92], weighted for
 /// the error of the result: at most 1.6 units in the last place.
 template <class D, class V>
