@@ -121,6 +121,14 @@ check.fails(function() ops.arange "three" end, "arange", "three")
 check.fails(function() ops.slice(t { 1 }, "first", { 1 }) end, "slice", "first")
 row("limits that cross", ops.clip(t { -1, 5 }, 2, 1), { 1, 1 })
 row("erfinv of small numbers", ops.erfinv(t { 1e-20, -1e-10, 0 }), { 8.8623e-21, -8.8623e-11, 0 })
+local sizes = t { 0, 0.5, -3, 11.9, 12.1, -60 }
+row("i0 of all sizes", ops.i0(sizes) / ops.cast(ops.i0(sizes:cast "float64"), "float32"),
+  { 1, 1, 1, 1, 1, 1 })
+row("neighbours", ops.nextafter(t { 1, 1, -1, inf, -inf, inf, 3, nan, 1 },
+    t { 2, -inf, -2, 0, inf, -inf, 3, 1, nan }) - t { 1, 1, -1, 0, 0, 0, 3, 0, 0 },
+  { 2 ^ -23, -2 ^ -24, -2 ^ -23, 0x1.fffffep127, -0x1.fffffep127, 0x1.fffffep127, 0, nan, nan })
+row("neighbours of 0", ops.nextafter(t { 0, -0.0, 0 }, t { 1, -1, 0 }),
+  { 2 ^ -149, -2 ^ -149, 0 })
 row("i0 of large numbers", ops.i0(t { 1e5 }), inf)
 row("threshold keeps the dtype", ops.threshold(ints { 0, 2 }, 0.5, 0.25), { 0, 2 }, "int32")
 row("ranges of fractions", ops.arange(3.0), { 0, 1, 2 }, "float32")

@@ -1,0 +1,117 @@
+#include "pairs.h"
+
+#include <bit>
+#include <numeric>
+
+#include "../host.h"
+#include "each_number.h"
+
+namespace crescent::operations {
+namespace {
+
+const char* const kPairingNames[] = {"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift",
+                                     "right_shift", "gcd",        "lcm",         "nextafter"};
+
+/// As an unsigned number, where the least negative one has an opposite.
+template <class T>
+uint64_t magnitude(T x) {
+  return x < 0 ? uint64_t{0} - static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
+}
+
+/// Shifts by more than the width are what shifting bit by bit would give.
+template <Pairing kind, std::integral T>
+T pair_of(T a, T b) {
+  const bool beyond = b < 0 || b >= static_cast<T>(sizeof(T) * 8);
+  const T width = beyond ? T(0) : b;
+  if constexpr (kind == Pairing::bit_and) return static_cast<T>(a & b);
+  if constexpr (kind == Pairing::bit_or) return static_cast<T>(a | b);
+  if constexpr (kind == Pairing::bit_xor) return static_cast<T>(a ^ b);
+  if constexpr (kind == Pairing::shift_left)
+    return beyond ? T(0) : static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) << width);
+  if constexpr (kind == Pairing::shift_right)
+    return beyond ? static_cast<T>(a < 0 ? -1 : 0) : static_cast<T>(a >> width);
+  if constexpr (kind == Pairing::gcd) return static_cast<T>(std::gcd(magnitude(a), magnitude(b)));
+  if constexpr (kind == Pairing::lcm) {
+    const uint64_t common = std::gcd(magnitude(a), magnitude(b));
+    return common == 0 ? T(0) : static_cast<T>(magnitude(a) / common * magnitude(b));
+  }
+  return a;
+}
+
+/// By the bits, which go up with the size of a number; beyond infinity it is none.
+template <Pairing kind, std::floating_point T>
+T pair_of(T a, T b) {
+  using Bits = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  constexpr Bits kSign = std::numeric_limits<Bits>::min();
+  constexpr Bits kInfinity = std::bit_cast<Bits>(std::numeric_limits<T>::infinity());
+  const Bits x = std::bit_cast<Bits>(a), y = std::bit_cast<Bits>(b);
+  const Bits place = x < 0 ? kSign - x : x, goal = y < 0 ? kSign - y : y;
+  const Bits next = x + ((place < goal) == (x > 0) ? 1 : -1), least = (y & kSign) | 1;
+  const Bits moved = place == 0 ? least : next, result = place == goal ? y : moved;
+  const bool is_number =
+      place >= -kInfinity && place <= kInfinity && goal >= -kInfinity && goal <= kInfinity;
+  return std::bit_cast<T>(is_number ? result : kInfinity + 1);
+}
+
+struct Pairs final : OpOf<Pairs> {
+  static constexpr const char* kName = "operations.pairs";
+  Pairing kind{};
+  auto fields() const { return std::tie(kind); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    return compute_each(*this, in, out);
+  }
+
+  void range(DType dtype, const std::byte* const* in, std::byte* out, int64_t begin,
+             int64_t end) const {
+    with_type(dtype, [&]<class T>(T) {
+      if constexpr (!std::is_same_v<T, bool>) {
+        each(reinterpret_cast<const T*>(in[0]), reinterpret_cast<const T*>(in[1]),
+             reinterpret_cast<T*>(out), begin, end);
+      }
+    });
+  }
+
+ private:
+  /// What is done is decided once.
+  template <class T>
+  void each(const T* a, const T* b, T* result, int64_t begin, int64_t end) const {
+    const auto loop = [&]<Pairing Kind>(std::integral_constant<Pairing, Kind>) {
+      for (int64_t i = begin; i < end; ++i) result[i] = pair_of<Kind>(a[i], b[i]);
+    };
+    if constexpr (std::is_floating_point_v<T>) {
+      loop(std::integral_constant<Pairing, Pairing::nextafter>());
+    } else {
+      switch (kind) {
+        case Pairing::bit_and:
+          return loop(std::integral_constant<Pairing, Pairing::bit_and>());
+        case Pairing::bit_or:
+          return loop(std::integral_constant<Pairing, Pairing::bit_or>());
+        case Pairing::bit_xor:
+          return loop(std::integral_constant<Pairing, Pairing::bit_xor>());
+        case Pairing::shift_left:
+          return loop(std::integral_constant<Pairing, Pairing::shift_left>());
+        case Pairing::shift_right:
+          return loop(std::integral_constant<Pairing, Pairing::shift_right>());
+        case Pairing::gcd:
+          return loop(std::integral_constant<Pairing, Pairing::gcd>());
+        default:
+          return loop(std::integral_constant<Pairing, Pairing::lcm>());
+      }
+    }
+  }
+};
+
+}  // namespace
+
+std::string to_text(Pairing kind) { return kPairingNames[static_cast<size_t>(kind)]; }
+
+Tensor paired(Pairing kind, const Tensor& a, const Tensor& b) {
+  Pairs op;
+  op.kind = kind;
+  return apply1(op, {a, b});
+}
+
+void add_pairs_kernel(Registry& registry) { registry.add<EachNumberKernel<Pairs>>(Pairs::kName); }
+
+}  // namespace crescent::operations

@@ -1,0 +1,185 @@
+#include "special_functions.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "../host.h"
+#include "clones.h"
+#include "each_number.h"
+
+namespace crescent::operations {
+namespace {
+
+/// c[0] + c[1] x + ...
+template <size_t n>
+double polynomial(const double (&c)[n], double x) {
+  double sum = c[n - 1];
+  for (size_t i = n - 1; i-- > 0;) sum = sum * x + c[i];
+  return sum;
+}
+
+/// The inverse of erf, by the quantiles of the normal distribution (Wichura, Algorithm AS 241,
+/// 1988): three quotients of polynomials, for the middle, the flanks and the ends.
+double inverse_of_erf(double y) {
+  const double size = std::abs(y);
+  if (size >= 1) return size == 1 ? std::copysign(INFINITY, y) : NAN;
+  if (size <= 0.85) {
+    static constexpr double kAbove[] = {3.3871328727963666080e0, 1.3314166789178437745e2,
+                                        1.9715909503065514427e3, 1.3731693765509461125e4,
+                                        4.5921953931549871457e4, 6.7265770927008700853e4,
+                                        3.3430575583588128105e4, 2.5090809287301226727e3};
+    static constexpr double kBelow[] = {1.0,
+                                        4.2313330701600911252e1,
+                                        6.8718700749205790830e2,
+                                        5.3941960214247511077e3,
+                                        2.1213794301586595867e4,
+                                        3.9307895800092710610e4,
+                                        2.8729085735721942674e4,
+                                        5.2264952788528545610e3};
+    const double q = y / 2, r = 0.180625 - q * q;
+    return q * polynomial(kAbove, r) / polynomial(kBelow, r) / std::numbers::sqrt2;
+  }
+  static constexpr double kFlankAbove[] = {1.42343711074968357734e0,  4.63033784615654529590e0,
+                                           5.76949722146069140550e0,  3.64784832476320460504e0,
+                                           1.27045825245236838258e0,  2.41780725177450611770e-1,
+                                           2.27238449892691845833e-2, 7.74545014278341407640e-4};
+  static constexpr double kFlankBelow[] = {1.0,
+                                           2.05319162663775882187e0,
+                                           1.67638483018380384940e0,
+                                           6.89767334985100004550e-1,
+                                           1.48103976427480074590e-1,
+                                           1.51986665636164571966e-2,
+                                           5.47593808499534494600e-4,
+                                           1.05075007164441684324e-9};
+  static constexpr double kEndAbove[] = {6.65790464350110377720e0,  5.46378491116411436990e0,
+                                         1.78482653991729133580e0,  2.96560571828504891230e-1,
+                                         2.65321895265761230930e-2, 1.24266094738807843860e-3,
+                                         2.71155556874348757815e-5, 2.01033439929228813265e-7};
+  static constexpr double kEndBelow[] = {1.0,
+                                         5.99832206555887937690e-1,
+                                         1.36929880922735805310e-1,
+                                         1.48753612908506148525e-2,
+                                         7.86869131145613259100e-4,
+                                         1.84631831751005468180e-5,
+                                         1.42151175831644588870e-7,
+                                         2.04426310338993978564e-15};
+  const double r = std::sqrt(-std::log((1 - size) / 2));
+  const double quantile = r <= 5
+                              ? polynomial(kFlankAbove, r - 1.6) / polynomial(kFlankBelow, r - 1.6)
+                              : polynomial(kEndAbove, r - 5) / polynomial(kEndBelow, r - 5);
+  return std::copysign(quantile / std::numbers::sqrt2, y);
+}
+
+/// Of i0: the sum of t^k / (k!)^2, t = x^2 / 4; of i1: x / 2 times that of t^k / (k! (k + 1)!).
+/// Terms have one sign, so that float32 does.
+constexpr int kTerms = 26;
+constexpr float kSeriesEnd = 12;
+struct Series {
+  float c[kTerms];
+};
+constexpr Series series_of(int order) {
+  Series series{};
+  double c = 1;
+  for (int k = 0; k < kTerms; ++k) {
+    series.c[k] = static_cast<float>(c);
+    c /= (k + 1.0) * (k + 1 + order);
+  }
+  return series;
+}
+
+template <int order>
+CRESCENT_IN_CLONES void bessel_series(const float* x, float* y, int64_t n) {
+  static constexpr Series kSeries = series_of(order);
+  for (int64_t i = 0; i < n; ++i) {
+    const float half = x[i] / 2, t = half * half;
+    float sum = kSeries.c[kTerms - 1];
+#pragma GCC unroll 32
+    for (int k = kTerms - 2; k >= 0; --k) sum = sum * t + kSeries.c[k];
+    y[i] = order == 0 ? sum : sum * half;
+  }
+}
+
+CRESCENT_CLONES(series_of_i0, bessel_series<0>, (const float* x, float* y, int64_t n), (x, y, n))
+CRESCENT_CLONES(series_of_i1, bessel_series<1>, (const float* x, float* y, int64_t n), (x, y, n))
+
+enum class Special : uint8_t { erfinv, i0, i1 };
+std::string to_text(Special kind) {
+  return kind == Special::erfinv ? "erfinv" : kind == Special::i0 ? "i0" : "i1";
+}
+
+double special(Special kind, double x) {
+  if (std::isnan(x)) return x;
+  if (kind == Special::erfinv) return inverse_of_erf(x);
+  if (std::isinf(x)) return NAN;  // as Keras has it
+  const double value = bessel_i(kind == Special::i0 ? 0 : 1, std::abs(x));
+  return kind == Special::i1 ? std::copysign(value, x) : value;
+}
+
+struct SpecialFunction final : OpOf<SpecialFunction> {
+  static constexpr const char* kName = "operations.special";
+  Special kind{};
+  auto fields() const { return std::tie(kind); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    return compute_each(*this, in, out);
+  }
+  Tensors vjp(const Vjp& v) const override;
+
+  void range(DType dtype, const std::byte* const* in, std::byte* out, int64_t begin,
+             int64_t end) const {
+    with_type(dtype, [&]<class T>(T) {
+      const T* x = reinterpret_cast<const T*>(in[0]);
+      T* y = reinterpret_cast<T*>(out);
+      if constexpr (std::is_same_v<T, float>) {
+        if (kind != Special::erfinv) return by_series(x + begin, y + begin, end - begin);
+      }
+      for (int64_t i = begin; i < end; ++i)
+        y[i] = static_cast<T>(special(kind, static_cast<double>(x[i])));
+    });
+  }
+
+ private:
+  /// Block by block, as the result may take the place of the numbers.
+  void by_series(const float* x, float* y, int64_t n) const {
+    constexpr int64_t kBlock = 256;
+    float block[kBlock];
+    for (int64_t first = 0; first < n; first += kBlock) {
+      const int64_t count = std::min(kBlock, n - first);
+      (kind == Special::i0 ? series_of_i0 : series_of_i1)(x + first, block, count);
+      for (int64_t i = 0; i < count; ++i) {
+        const float number = x[first + i];
+        if (!(std::abs(number) <= kSeriesEnd)) block[i] = static_cast<float>(special(kind, number));
+      }
+      std::copy_n(block, count, y + first);
+    }
+  }
+};
+
+Tensor apply_special(Special kind, const Tensor& given) {
+  SpecialFunction op;
+  op.kind = kind;
+  const Tensor x = floating(given);
+  const bool half = x.dtype() == DType::bfloat16 || x.dtype() == DType::float16;
+  return ops::cast(apply1(op, {half ? ops::cast(x, DType::float32) : x}), x.dtype());
+}
+
+Tensors SpecialFunction::vjp(const Vjp& v) const {
+  const Tensor &x = v.inputs[0], &y = v.outputs[0], &g = v.gradients[0];
+  if (kind == Special::erfinv) return {g * ops::exp(y * y) * (std::sqrt(std::numbers::pi) / 2)};
+  if (kind == Special::i0) return {g * apply_special(Special::i1, x)};
+  // I1' = I0 - I1 / x, and 1/2 at 0.
+  const Tensor zero = ops::equal(x, 0);
+  const Tensor ratio = ops::where(zero, 0.5, y / ops::where(zero, 1.0, x));
+  return {g * (apply_special(Special::i0, x) - ratio)};
+}
+
+}  // namespace
+
+Tensor inverse_erf(const Tensor& x) { return apply_special(Special::erfinv, x); }
+Tensor bessel_i0(const Tensor& x) { return apply_special(Special::i0, x); }
+
+void add_special_kernel(Registry& registry) {
+  registry.add<EachNumberKernel<SpecialFunction>>(SpecialFunction::kName);
+}
+
+}  // namespace crescent::operations

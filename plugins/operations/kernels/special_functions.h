@@ -1,0 +1,14 @@
+// Functions of one number that no formula of others gives.
+#pragma once
+#include "../families.h"
+
+namespace crescent::operations {
+
+/// The inverse of erf. x: floats of any shape.
+Tensor inverse_erf(const Tensor& x);
+/// The modified Bessel function of order 0. x: floats of any shape.
+Tensor bessel_i0(const Tensor& x);
+
+void add_special_kernel(Registry& registry);
+
+}  // namespace crescent::operations
