@@ -23,6 +23,5 @@ Tensor sampled_images(const Tensor& images, const Tensor& rows, const Tensor& co
 /// c0 x + c1 y + 1, else moved by c1 and c0 times the channel's number, as Keras has it.
 Tensor projected_images(const Tensor& images, const Tensor& transforms, bool perspective,
                         int64_t order, Fill fill, double fill_value);
-void add_project_images(Registry& registry);
 
 }  // namespace crescent::operations

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "clones.h"
-#include "square.h"
+#include "../../kernels/clones.h"
+#include "../../kernels/square.h"
 
 namespace crescent::operations {
 namespace {

@@ -7,7 +7,7 @@
 #include <numbers>
 #include <utility>
 
-#include "clones.h"
+#include "../../kernels/clones.h"
 #include "lanes.h"
 
 namespace crescent::operations {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "crescent/plugin.h"
+
 namespace crescent::operations {
 namespace {
 
@@ -166,8 +168,11 @@ Tensor istft(const Tensors& x, int64_t length, int64_t stride, int64_t fft_lengt
 }
 
 }  // namespace
+}  // namespace crescent::operations
 
-void add_fourier(Registry& registry) {
+CRESCENT_PLUGIN("fourier", CRESCENT_VERSION) {
+  using namespace crescent;
+  using namespace crescent::operations;
   add_fourier_kernels(registry);
   Operations(registry, "keras.src.ops.math")
       .add("FFT", "fft(x)", &fft, "Of a list: real and imaginary parts.")
@@ -183,5 +188,3 @@ void add_fourier(Registry& registry) {
            "center=True)",
            &istft);
 }
-
-}  // namespace crescent::operations

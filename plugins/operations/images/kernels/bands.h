@@ -1,6 +1,6 @@
 // Linear maps along an axis in which each element of the result comes from a few neighbours.
 #pragma once
-#include "../families.h"
+#include "../../shared.h"
 
 namespace crescent::operations {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "clones.h"
+#include "../../kernels/clones.h"
 #include "lanes.h"
 
 namespace crescent::operations {

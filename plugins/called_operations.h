@@ -1,4 +1,4 @@
-// Operations of cr.ops that layers call by name.
+// Operations of cr.ops that other plugins call by name.
 #pragma once
 #include "crescent/operation.h"
 

@@ -1,6 +1,6 @@
 // Fourier transforms of the last axis, as ops.
 #pragma once
-#include "../families.h"
+#include "../../shared.h"
 
 namespace crescent::operations {
 

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "../host.h"
 #include "crescent/cpu_kernel.h"
 #include "fourier_transform.h"
 #include "lanes.h"

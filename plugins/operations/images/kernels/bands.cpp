@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "clones.h"
+#include "../../kernels/clones.h"
 #include "crescent/cpu_kernel.h"
 
 namespace crescent::operations {

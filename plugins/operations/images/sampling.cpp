@@ -2,6 +2,8 @@
 #include "sampling.h"
 #include <algorithm>
 
+#include "../../called_operations.h"
+
 namespace crescent::operations {
 
 Fill fill_named(const std::string& name) {
@@ -161,8 +163,9 @@ Tensor homography(const Tensor& start, const Tensor& end) {
   const Tensor one = ops::ones_like(x), zero = ops::zeros_like(x);
   const Tensor of_u = ops::concatenate(Tensors{x, y, one, zero, zero, zero, -(u * x), -(u * y)}, 2);
   const Tensor of_v = ops::concatenate(Tensors{zero, zero, zero, x, y, one, -(v * x), -(v * y)}, 2);
-  return ops::squeeze(
-      solve(ops::concatenate(Tensors{of_u, of_v}, 1), ops::concatenate(Tensors{u, v}, 1)), 2);
+  const Dict system{{"a", boxed(ops::concatenate(Tensors{of_u, of_v}, 1))},
+                    {"b", boxed(ops::concatenate(Tensors{u, v}, 1))}};
+  return ops::squeeze(operation("solve", system), 2);
 }
 
 /// Images that show the start points at the end points.
@@ -176,7 +179,6 @@ Tensor perspective_transform(const Tensor& images, const Tensor& start, const Te
 }  // namespace
 
 void add_sampling(Registry& registry) {
-  add_project_images(registry);
   Operations(registry, "keras.src.ops.image")
       .add("MapCoordinates",
            "image.map_coordinates(inputs, coordinates, order, fill_mode='constant', "
