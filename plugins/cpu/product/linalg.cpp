@@ -1,10 +1,9 @@
-// Singular values by LAPACK, of single matrices and of batches (of the plugin `operations`). A
+// Singular values by LAPACK, of single matrices and of batches (of the plugin `linalg`). A
 // row-major matrix is its transpose to Fortran, so the two sides of the decomposition change
 // places: nothing is transposed.
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <type_traits>
 
 #include "product/blas.h"
 #include "product/lapack.h"
@@ -22,12 +21,7 @@ namespace crescent::cpu {
 namespace {
 
 template <class T>
-constexpr auto gesdd = [] {
-  if constexpr (std::is_same_v<T, float>)
-    return sgesdd_;
-  else
-    return dgesdd_;
-}();
+constexpr auto gesdd = for_type<T>(sgesdd_, dgesdd_);
 
 template <class T>
 class SvdKernel final : public Kernel {
