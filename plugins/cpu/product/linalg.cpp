@@ -9,6 +9,7 @@
 #include "product/lapack.h"
 #include "product/qr.h"
 #include "vectors/converted.h"
+#include "vectors/typed.h"
 
 extern "C" {
 void sgesdd_(const char*, const int*, const int*, float*, const int*, float*, float*, const int*,
@@ -75,14 +76,7 @@ class SvdKernel final : public Kernel {
 std::unique_ptr<Kernel> make_svd(const Request& r) {
   const Shape& shape = r.inputs[0].shape;
   if (shape.rank() < 2 || !fits_blas(shape[-2]) || !fits_blas(shape[-1])) return nullptr;
-  switch (r.inputs[0].dtype) {
-    case DType::float32:
-      return std::make_unique<SvdKernel<float>>(r);
-    case DType::float64:
-      return std::make_unique<SvdKernel<double>>(r);
-    default:
-      return nullptr;
-  }
+  return make_typed<SvdKernel>(r, r.inputs[0].dtype);
 }
 
 /// Several small matrices are left to the plugin that has the op: it decomposes eight at once.
