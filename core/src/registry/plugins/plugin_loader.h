@@ -7,7 +7,7 @@
 #include "crescent/loader.h"
 #include "crescent/stamp.h"
 #include "registry/name_table.h"
-#include "registry/plugin_index.h"
+#include "registry/plugins/plugin_index.h"
 #include "registry/registry_state.h"
 
 namespace crescent {

@@ -1,10 +1,10 @@
-#include "registry/plugin_stamp.h"
+#include "registry/plugins/plugin_stamp.h"
 
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
 
-#include "registry/elf_file.h"
+#include "registry/plugins/elf_file.h"
 
 namespace crescent {
 namespace {

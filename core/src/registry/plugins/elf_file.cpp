@@ -1,4 +1,4 @@
-#include "registry/elf_file.h"
+#include "registry/plugins/elf_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "registry/class_of_plugin.h"
+#include "registry/plugins/class_of_plugin.h"
 
 #include "crescent/loader.h"
 

@@ -1,4 +1,4 @@
-#include "registry/plugin_loader.h"
+#include "registry/plugins/plugin_loader.h"
 
 #include <dlfcn.h>
 #include <sys/stat.h>
@@ -12,10 +12,10 @@
 
 #include "crescent/system/file.h"
 #include "registry/core_classes.h"
-#include "registry/elf_file.h"
-#include "registry/plugin_path.h"
-#include "registry/plugin_stamp.h"
-#include "registry/plugin_trial.h"
+#include "registry/plugins/elf_file.h"
+#include "registry/plugins/plugin_path.h"
+#include "registry/plugins/plugin_stamp.h"
+#include "registry/plugins/plugin_trial.h"
 
 namespace crescent {
 namespace fs = std::filesystem;

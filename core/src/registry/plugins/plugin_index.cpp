@@ -1,4 +1,4 @@
-#include "registry/plugin_index.h"
+#include "registry/plugins/plugin_index.h"
 
 #include <filesystem>
 #include <fstream>

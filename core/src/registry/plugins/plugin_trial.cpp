@@ -1,4 +1,4 @@
-#include "registry/plugin_trial.h"
+#include "registry/plugins/plugin_trial.h"
 
 #include <unistd.h>
 
@@ -6,7 +6,7 @@
 
 #include "crescent/error.h"
 #include "crescent/system/process.h"
-#include "registry/plugin_path.h"
+#include "registry/plugins/plugin_path.h"
 
 namespace crescent {
 namespace {

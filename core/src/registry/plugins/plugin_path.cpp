@@ -1,4 +1,4 @@
-#include "registry/plugin_path.h"
+#include "registry/plugins/plugin_path.h"
 
 #include <dlfcn.h>
 #include <sys/auxv.h>
