@@ -1,4 +1,4 @@
-#include "program/program_cache.h"
+#include "program/recording/program_cache.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -3,8 +3,8 @@
 #include <mutex>
 
 #include "crescent/lowering.h"
-#include "program/program_cache.h"
-#include "program/recorder.h"
+#include "program/recording/program_cache.h"
+#include "program/recording/recorder.h"
 #include "program/tape.h"
 #include "tensor/tensor_record.h"
 

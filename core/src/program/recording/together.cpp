@@ -1,4 +1,4 @@
-#include "program/together.h"
+#include "program/recording/together.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 #include "crescent/lowering.h"
 #include "crescent/mapped.h"
 #include "crescent/op_types.h"
-#include "program/program_cache.h"
-#include "program/recorder.h"
+#include "program/recording/program_cache.h"
+#include "program/recording/recorder.h"
 #include "program/tape.h"
 
 namespace crescent {

@@ -1,5 +1,5 @@
 // Recording from outside: trace, scopes, pauses.
-#include "program/recorder.h"
+#include "program/recording/recorder.h"
 
 namespace crescent {
 
