@@ -1,4 +1,4 @@
-#include "keras/weights/renaming.h"
+#include "keras/weights/names/renaming.h"
 
 #include <algorithm>
 #include <optional>

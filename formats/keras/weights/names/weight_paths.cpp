@@ -1,4 +1,4 @@
-#include "keras/weights/weight_paths.h"
+#include "keras/weights/names/weight_paths.h"
 
 #include <algorithm>
 #include <map>

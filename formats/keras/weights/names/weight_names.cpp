@@ -1,4 +1,4 @@
-#include "keras/weights/weight_names.h"
+#include "keras/weights/names/weight_names.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "keras/weights/group_names.h"
+#include "keras/weights/names/group_names.h"
 
 #include <algorithm>
 #include <cctype>

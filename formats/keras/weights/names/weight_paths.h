@@ -8,7 +8,7 @@
 
 #include "crescent/format.h"
 #include "keras/weights/match.h"
-#include "keras/weights/renaming.h"
+#include "keras/weights/names/renaming.h"
 #include "keras/weights/vocabularies.h"
 #include "keras/weights/weight_source.h"
 
