@@ -1,8 +1,8 @@
-#include "../preprocessing_layers.h"
+#include "../../preprocessing_layers.h"
+#include "../encoding.h"
+#include "../terms.h"
 #include "buckets.h"
 #include "crescent/op.h"
-#include "encoding.h"
-#include "terms.h"
 
 namespace crescent {
 namespace {
