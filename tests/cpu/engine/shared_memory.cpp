@@ -3,10 +3,10 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "a_support.h"
 #include "crescent/ops.h"
 #include "crescent/program.h"
 #include "memory/arenas.h"
+#include "support.h"
 
 using namespace crescent;
 using namespace crescent::cpu;

@@ -1,4 +1,4 @@
-#include "b_support.h"
+#include "support.h"
 
 using namespace crescent;
 using namespace crescent::cpu;

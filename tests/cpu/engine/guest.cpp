@@ -3,11 +3,11 @@
 #include <catch2/catch.hpp>
 #include <stdexcept>
 
-#include "a_support.h"
 #include "crescent/cpu_kernel.h"
 #include "crescent/lowering.h"
 #include "crescent/ops.h"
 #include "crescent/program.h"
+#include "support.h"
 
 using namespace crescent;
 using Catch::Matchers::Contains;

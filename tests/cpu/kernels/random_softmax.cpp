@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "b_support.h"
 #include "crescent/random.h"
+#include "support.h"
 
 using namespace crescent;
 using namespace crescent::cpu;
@@ -34,10 +34,10 @@ uint32_t word(int64_t seed, int64_t counter, int64_t i) {
       .word[i % 4];
 }
 
-struct Moments {
+struct Spread {
   double mean, deviation;
 };
-Moments moments(const Array& x) {
+Spread spread_of(const Array& x) {
   double sum = 0, squares = 0;
   for (double v : x.values) sum += v, squares += v * v;
   const double n = static_cast<double>(x.values.size());
@@ -69,22 +69,22 @@ TEST_CASE("distributions have their moments and bounds") {
   const Machine machine(GENERATE(0, 1, 2));
   for (DType dtype : {DType::float32, DType::float64}) {
     const Array u = sample(draw(RandomKind::uniform, {200000}, dtype, -1, 3), 1, 2, 2).outputs[0];
-    CHECK(moments(u).mean == Approx(1).margin(0.02));
-    CHECK(moments(u).deviation == Approx(4 / std::sqrt(12)).margin(0.02));
+    CHECK(spread_of(u).mean == Approx(1).margin(0.02));
+    CHECK(spread_of(u).deviation == Approx(4 / std::sqrt(12)).margin(0.02));
     CHECK(*std::max_element(u.values.begin(), u.values.end()) < 3);
     CHECK(*std::min_element(u.values.begin(), u.values.end()) >= -1);
     const Outcome normal = sample(draw(RandomKind::normal, {200001}, dtype, 2, 0.5), 1, 3, 1);
-    CHECK(moments(normal.outputs[0]).mean == Approx(2).margin(0.01));
-    CHECK(moments(normal.outputs[0]).deviation == Approx(0.5).margin(0.01));
+    CHECK(spread_of(normal.outputs[0]).mean == Approx(2).margin(0.01));
+    CHECK(spread_of(normal.outputs[0]).deviation == Approx(0.5).margin(0.01));
     CHECK(sample(draw(RandomKind::normal, {200001}, dtype, 2, 0.5), 1, 3, 3).bits == normal.bits);
     const Array t =
         sample(draw(RandomKind::truncated_normal, {200000}, dtype, 1, 0.1), 1, 4, 2).outputs[0];
-    CHECK(moments(t).mean == Approx(1).margin(0.001));
-    CHECK(moments(t).deviation == Approx(0.0879626).margin(0.001));
+    CHECK(spread_of(t).mean == Approx(1).margin(0.001));
+    CHECK(spread_of(t).deviation == Approx(0.0879626).margin(0.001));
     for (double v : t.values)
       if (!(std::abs(v - 1) <= 0.2000001)) FAIL("out of bounds: " << v);
   }
-  CHECK(moments(sample(draw(RandomKind::normal, {50000}, DType::bfloat16), 1, 2, 2).outputs[0])
+  CHECK(spread_of(sample(draw(RandomKind::normal, {50000}, DType::bfloat16), 1, 2, 2).outputs[0])
             .deviation == Approx(1).margin(0.02));
 }
 

@@ -1,9 +1,9 @@
 #include <bit>
 
-#include "b_support.h"
 #include "product/amx.h"
 #include "product/amx_cut.h"
 #include "product/matmul.h"
+#include "support.h"
 
 using namespace crescent;
 using namespace crescent::cpu;

@@ -1,10 +1,10 @@
 // Elementwise steps that run within the product they follow.
 #include <catch2/catch.hpp>
 
-#include "a_support.h"
 #include "crescent/lowering.h"
 #include "crescent/ops.h"
 #include "product/amx.h"
+#include "support.h"
 
 using namespace crescent;
 using namespace crescent::cpu::test;

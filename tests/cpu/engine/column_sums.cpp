@@ -2,24 +2,24 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "a_support.h"
 #include "crescent/lowering.h"
 #include "crescent/ops.h"
 #include "distance.h"
+#include "support.h"
 
 using namespace crescent;
 using namespace crescent::cpu::test;
 
 namespace {
 
-struct Result {
+struct Gradients {
   std::vector<double> weight, bias;
   size_t steps;
 };
 
 /// Of inputs (k,m) and what comes back (k,n); `updated`: a weight takes its gradient in, as an
 /// optimizer does.
-Result gradients(const Tensor& x, const Tensor& dy, bool updated) {
+Gradients gradients(const Tensor& x, const Tensor& dy, bool updated) {
   const Variable w(Tensor::full({x.dim(1), dy.dim(1)}, 1.0));
   const Program program = optimize(trace(
       [&](const Tensors& in) {
@@ -57,11 +57,11 @@ TEST_CASE("a product gives the sums of the columns that it multiplies with", "[c
     const Tensor x = sines({k, m}, 1), dy = sines({k, n}, 2);
     const std::vector<double> want = column_sums(dy);
     for (bool updated : {false, true}) {
-      std::optional<Result> first;
+      std::optional<Gradients> first;
       for (int threads : {1, 2, 3, 9}) {
         CAPTURE(m, n, k, updated, threads);
         test_device().set_threads(threads);
-        const Result got = gradients(x, dy, updated);
+        const Gradients got = gradients(x, dy, updated);
         CHECK(farthest(got.bias, want) < 2e-6 * std::sqrt(static_cast<double>(k)));
         if (!first) first = got;
         const bool same = got.bias == first->bias && got.weight == first->weight;

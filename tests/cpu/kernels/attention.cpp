@@ -1,4 +1,4 @@
-#include "b_support.h"
+#include "support.h"
 #include "vectors/loops.h"
 
 using namespace crescent;

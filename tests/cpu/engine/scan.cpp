@@ -3,10 +3,10 @@
 #include <cstring>
 #include <functional>
 
-#include "a_support.h"
 #include "crescent/lowering.h"
 #include "crescent/ops.h"
 #include "slices/rows.h"
+#include "support.h"
 
 using namespace crescent;
 using cpu::test::are_same;

@@ -4,9 +4,9 @@
 
 #include <functional>
 
-#include "a_support.h"
 #include "crescent/lowering.h"
 #include "crescent/ops.h"
+#include "support.h"
 
 using namespace crescent;
 using namespace crescent::cpu::test;

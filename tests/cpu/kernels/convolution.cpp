@@ -2,8 +2,8 @@
 
 #include <random>
 
-#include "b_support.h"
 #include "convolution/convolution.h"
+#include "support.h"
 
 using namespace crescent;
 using namespace crescent::cpu;

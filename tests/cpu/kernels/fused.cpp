@@ -1,5 +1,5 @@
 // Chains of elementwise steps as one kernel.
-#include "b_support.h"
+#include "support.h"
 #include "vectors/loops.h"
 
 using namespace crescent;

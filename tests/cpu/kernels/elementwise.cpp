@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "b_support.h"
+#include "support.h"
 
 using namespace crescent;
 using namespace crescent::cpu;

@@ -1,7 +1,7 @@
 #include <limits>
 #include <random>
 
-#include "b_support.h"
+#include "support.h"
 
 using namespace crescent;
 using namespace crescent::cpu;
@@ -9,12 +9,12 @@ using namespace crescent::cpu::test;
 
 namespace {
 
-struct Case {
+struct PoolCase {
   Shape x;
   std::vector<int64_t> window, strides, before, after;
 };
 
-Shape output_shape(const Case& c) {
+Shape pooled_shape(const PoolCase& c) {
   Shape y = c.x;
   for (int i = 0; i + 2 < c.x.rank(); ++i) {
     y.set(i + 1, (c.x[i + 1] + c.before[i] + c.after[i] - c.window[i]) / c.strides[i] + 1);
@@ -24,9 +24,9 @@ Shape output_shape(const Case& c) {
 
 /// f(index into y, indices into x under its window).
 template <class F>
-void each_window(const Case& c, F&& f) {
+void each_window(const PoolCase& c, F&& f) {
   const int axes = c.x.rank() - 2;
-  const Shape y = output_shape(c);
+  const Shape y = pooled_shape(c);
   const int64_t channels = y[-1], pixels = y.slice(1, 1 + axes).size();
   int64_t taps = 1;
   for (int64_t w : c.window) taps *= w;
@@ -47,10 +47,10 @@ void each_window(const Case& c, F&& f) {
   }
 }
 
-void check_case(const Case& c, DType dtype, bool max) {
+void check_case(const PoolCase& c, DType dtype, bool max) {
   Array x = random(c.x, dtype, 1);
   for (auto& value : x.values) value = std::round(value * 4) / 4;  // many equals
-  const Array dy = random(output_shape(c), dtype, 2);
+  const Array dy = random(pooled_shape(c), dtype, 2);
   Array y = zeros(dy.spec.shape, dtype), dx = zeros(c.x, dtype),
         winners = zeros(dy.spec.shape, DType::uint8);
   each_window(c, [&](int64_t out, const std::vector<int64_t>& under) {
@@ -82,7 +82,7 @@ void check_case(const Case& c, DType dtype, bool max) {
   CHECK(check(pooling_kernels, from_winners, {winners, dy}, {dx}) >= 2);
 }
 
-const Case kCases[] = {
+const PoolCase kPoolCases[] = {
     {{3, 8, 8, 1}, {2, 2}, {2, 2}, {0, 0}, {0, 0}},
     {{1, 9, 7, 3}, {3, 3}, {2, 2}, {1, 1}, {1, 1}},
     {{2, 7, 9, 17}, {3, 2}, {1, 2}, {0, 0}, {2, 1}},
@@ -96,7 +96,7 @@ const Case kCases[] = {
 
 TEST_CASE("pooling and its gradients agree with plain loops", "[cpu][pool]") {
   const Machine machine(GENERATE(0, 1, 2));
-  for (const auto& c : kCases) {
+  for (const auto& c : kPoolCases) {
     for (bool max : {true, false}) check_case(c, DType::float32, max);
   }
 }
@@ -108,7 +108,7 @@ TEST_CASE("pooling of random geometry", "[cpu][pool]") {
   };
   for (int round = 0; round < 60; ++round) {
     const int64_t axes = pick(1, 3);
-    Case c{{pick(1, 5)}, {}, {}, {}, {}};
+    PoolCase c{{pick(1, 5)}, {}, {}, {}, {}};
     for (int64_t i = 0; i < axes; ++i) {
       const int64_t window = pick(1, 4), before = pick(0, window - 1), after = pick(0, window - 1);
       c.window.push_back(window), c.strides.push_back(pick(1, 4));
@@ -121,7 +121,7 @@ TEST_CASE("pooling of random geometry", "[cpu][pool]") {
 
 TEST_CASE("pooling in other float types", "[cpu][pool]") {
   for (DType dtype : {DType::float64, DType::bfloat16, DType::float16}) {
-    for (bool max : {true, false}) check_case(kCases[2], dtype, max);
+    for (bool max : {true, false}) check_case(kPoolCases[2], dtype, max);
   }
 }
 

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "b_support.h"
+#include "support.h"
 
 using namespace crescent;
 using namespace crescent::cpu;

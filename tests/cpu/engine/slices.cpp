@@ -3,12 +3,12 @@
 #include <cstring>
 #include <map>
 
-#include "a_support.h"
-#include "b_support.h"
+#include "../kernels/support.h"
 #include "crescent/gradient.h"
 #include "crescent/lowering.h"
 #include "crescent/ops.h"
 #include "slices/sliced.h"
+#include "support.h"
 
 using namespace crescent;
 using cpu::test::are_same;

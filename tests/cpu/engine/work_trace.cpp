@@ -3,9 +3,9 @@
 #include <chrono>
 #include <thread>
 
-#include "a_support.h"
 #include "crescent/ops.h"
 #include "crescent/program.h"
+#include "support.h"
 #include "threads/lockstep.h"
 #include "threads/pool.h"
 #include "threads/work_trace.h"

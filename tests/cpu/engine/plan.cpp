@@ -7,9 +7,9 @@
 #include <new>
 #include <thread>
 
-#include "a_support.h"
 #include "crescent/lowering.h"
 #include "crescent/ops.h"
+#include "support.h"
 
 using namespace crescent;
 using cpu::test::test_device;
