@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "called_operations.h"
+#include "../called_operations.h"
 #include "crescent/layer.h"
 
 namespace crescent {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "called_operations.h"
+#include "../called_operations.h"
 
 namespace crescent {
 

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <random>
 
-#include "registry/elf_file.h"
+#include "registry/plugins/elf_file.h"
 #include "support.h"
 
 using namespace crescent;

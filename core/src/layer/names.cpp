@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "crescent/layer.h"
-#include "program/program_cache.h"
+#include "program/recording/program_cache.h"
 #include "tensor/memory.h"
 
 namespace crescent {

@@ -6,7 +6,7 @@
 #include "crescent/mapped.h"
 #include "crescent/strings.h"
 #include "model/operation_layer.h"
-#include "program/together.h"
+#include "program/recording/together.h"
 
 namespace crescent {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "registry/class_of_plugin.h"
+#include "registry/plugins/class_of_plugin.h"
 
 namespace crescent {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <mutex>
 
-#include "registry/class_of_plugin.h"
+#include "registry/plugins/class_of_plugin.h"
 
 namespace crescent {
 

@@ -4,7 +4,7 @@
 
 #include "crescent/op_types.h"
 #include "lowering/lowering.h"
-#include "program/program_cache.h"
+#include "program/recording/program_cache.h"
 #include "tensor/tensor_record.h"
 
 namespace crescent {

@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "crescent/ops.h"
-#include "program/recorder.h"
+#include "program/recording/recorder.h"
 #include "program/tape.h"
 #include "tensor/tensor_record.h"
 

@@ -6,7 +6,7 @@
 #include "crescent/gradient.h"
 #include "crescent/op_types.h"
 #include "program/eager.h"
-#include "program/recorder.h"
+#include "program/recording/recorder.h"
 #include "program/tape.h"
 
 namespace crescent {

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "program/random_scope.h"
-#include "program/recorder.h"
+#include "program/recording/recorder.h"
 #include "tensor/memory.h"
 
 namespace crescent {

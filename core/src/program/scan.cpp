@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "crescent/ops.h"
-#include "program/recorder.h"
+#include "program/recording/recorder.h"
 #include "program/tape.h"
 
 namespace crescent {

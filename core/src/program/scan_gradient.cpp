@@ -4,7 +4,7 @@
 
 #include "crescent/gradient.h"
 #include "crescent/ops.h"
-#include "program/recorder.h"
+#include "program/recording/recorder.h"
 
 namespace crescent {
 namespace {

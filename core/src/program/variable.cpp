@@ -5,7 +5,7 @@
 #include "crescent/ops.h"
 #include "program/autocast.h"
 #include "program/option_changes.h"
-#include "program/recorder.h"
+#include "program/recording/recorder.h"
 #include "program/tape.h"
 #include "tensor/tensor_record.h"
 

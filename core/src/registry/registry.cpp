@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "registry/plugin_loader.h"
+#include "registry/plugins/plugin_loader.h"
 #include "registry/registry_state.h"
 #include "registry/signature.h"
 

@@ -93,7 +93,7 @@ constexpr Replaced kReplaced[] = {{"CuDNNLSTM", "LSTM", nullptr, false},
 }  // namespace
 
 ConfigIn::ConfigIn(Origin origin, Value custom, Value plugins)
-    : origin_(std::move(origin)), custom_(std::move(custom)), plugins_(std::move(plugins)) {}
+    : origin_(std::move(origin)), names_(std::move(custom), std::move(plugins)) {}
 
 Value ConfigIn::model(const Value& object) const {
   if (!object.is_dict()) fail("expected an object with class_name and config, got ", object);
@@ -107,58 +107,17 @@ Value ConfigIn::model(const Value& object) const {
   return layer(origin_.generation() < 2 ? from_keras1(object).as_dict() : object.as_dict());
 }
 
-/// tf.keras puts the package in front of classes that somebody registered: "Custom>Adam". A file of
-/// ours knows those of Lua, which no class with the name alone stands for.
-std::string ConfigIn::registered_name(const std::string& class_name) const {
-  const size_t package = class_name.rfind('>');
-  const std::string alone = class_name.substr(package + 1);
-  for (const std::string& name : {class_name, alone})
-    if (const Value* custom = custom_.is_dict() ? custom_.as_dict().find(name) : nullptr;
-        custom && custom->is_string())
-      return custom->as_string();
-  if (package == class_name.npos) return class_name;
-  const bool is_ours = plugins_.is_dict() && plugins_.as_dict().contains(class_name);
-  return is_ours || find_class(class_name) ? class_name : alone;
-}
-
-/// Keras 3 has the name with the package beside the one of the class.
-std::string ConfigIn::class_in(const Dict& object) const {
-  const std::string* registered = text_at(object, "registered_name");
-  if (registered && registered->find('>') != registered->npos)
-    if (const std::string name = registered_name(*registered); find_class(name)) return name;
-  return registered_name(class_of(object));
-}
-
-void ConfigIn::fail_unknown(std::string_view kind, const std::string& class_name,
-                            const std::string& place) const {
-  const std::string which =
-      concat("Unknown ", kind, ": ", class_name, place.empty() ? "" : " (" + place + ")");
-  if (class_name == "Lambda")
-    fail(which, ". The code of a Lambda is never loaded from a file: define a layer instead");
-  if (class_name == "FeatureSpace")
-    fail(which, ". It is no model: in Lua cr.models.load_model gives the cr.utils.FeatureSpace");
-  const Value* origin = plugins_.is_dict() ? plugins_.as_dict().find(class_name) : nullptr;
-  if (origin && origin->is_list() && !origin->as_list().empty() &&
-      origin->as_list().front() == Value("Lua"))
-    fail(which, ". It is a class from Lua: define it before loading, or ",
-         how_to_bring(class_name));
-  if (origin && origin->is_list() && origin->as_list().size() == 2)
-    fail(which, ". It was saved from plugin ", origin->as_list()[0], ", version ",
-         origin->as_list()[1], ": load that plugin first");
-  fail(which, ". Register the class before loading or ", how_to_bring(class_name),
-       did_you_mean(class_name, registry().all_names(kind)));
-}
-
 /// {"class_name", "config"} of a layer, whatever else Keras 3 put beside them (module,
 /// registered_name, build_config).
 Value ConfigIn::layer(const Dict& object) const {
-  std::string name = class_in(object);
+  std::string name = names_.of(object);
   if (is_sequential(name))
     return Dict{{"class_name", name}, {"config", sequential(object.at("config"))}};
   if (const Dict given = config_of(object); is_graph(name, given)) {
     if (is_functional(name))
       return Dict{{"class_name", "Functional"}, {"config", functional(given)}};
-    if (!registry().find("layer", name)) fail_unknown("layer", name, concat("model '", name, "'"));
+    if (!registry().find("layer", name))
+      names_.fail_unknown("layer", name, concat("model '", name, "'"));
     return Dict{{"class_name", name}, {"config", with_own_options(functional(given), given)}};
   }
   Dict config = config_of(object);
@@ -168,7 +127,7 @@ Value ConfigIn::layer(const Dict& object) const {
     if (row.option) config.set(row.option, row.value);
   }
   if (!registry().find("layer", name))
-    fail_unknown("layer", name, concat("layer '", name_of_layer(object), "'"));
+    names_.fail_unknown("layer", name, concat("layer '", name_of_layer(object), "'"));
   const auto info = registry().find("layer", name);
   if (const Value* build = object.find(kBuildConfig); build && info && info->origin == "Lua")
     config.set(kBuildConfig, *build);
@@ -269,20 +228,6 @@ Dict ConfigIn::functional(const Dict& config) const {
   return result;
 }
 
-namespace {
-
-/// The kind that has a class of this name and is no layer: the expected one if that has it.
-std::string kind_of(const std::string& class_name, const std::string& expected) {
-  if (!expected.empty() && expected != Layer::kKind && registry().find(expected, class_name))
-    return expected;
-  for (const KindInfo& kind : kinds())
-    if (kind.name != std::string_view(Layer::kKind) && registry().find(kind.name, class_name))
-      return std::string(kind.name);
-  return "";
-}
-
-}  // namespace
-
 /// Whatever stands where a value is expected: objects, functions, policies and tuples in Keras'
 /// wrappings.
 Value ConfigIn::nested(const Value& value, const Expected& expected) const {
@@ -326,11 +271,12 @@ Value ConfigIn::plain_object(const Dict& object, const Expected& expected) const
   if (name == "__numpy__" || name == "__tensor__") return config.at("value");
   if (text_at(config, "fn") && name.ends_with("Wrapper")) return wrapped_function(config, expected);
   if (is_sequential(name) || is_functional(name)) return layer(object);
-  name = class_in(object);
-  if (const std::string kind = kind_of(name, expected.kind); !kind.empty())
+  name = names_.of(object);
+  if (const std::string kind = kind_beside_layers(name, expected.kind); !kind.empty())
     return Dict{{"class_name", name}, {"config", options(kind, name, config)}};
   if (registry().find(Layer::kKind, name)) return layer(object);
-  fail_unknown(expected.kind.empty() ? "class or function" : expected.kind, name, expected.place);
+  names_.fail_unknown(expected.kind.empty() ? "class or function" : expected.kind, name,
+                      expected.place);
 }
 
 /// What an option takes by name must exist: a function that the model was made with is not in the
@@ -339,7 +285,7 @@ Value ConfigIn::known(const std::string& class_name, const Field& field, const V
   const std::string& kind = field.kind;
   if (kind.empty() || !value.is_string() || is_own_word(class_name, field.name, value.as_string()))
     return value;
-  std::string name = registered_name(value.as_string());
+  std::string name = names_.registered(value.as_string());
   if (!registry().find(kind, name))
     fail(class_name, ": option '", field.name, "': unknown ", kind, " '", name, "'",
          did_you_mean(name, registry().all_names(kind)), ". If it is a function of yours, ",

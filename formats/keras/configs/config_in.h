@@ -6,6 +6,7 @@
 #include <string>
 
 #include "crescent/schema.h"
+#include "keras/configs/class_names.h"
 #include "keras/configs/origin.h"
 
 namespace crescent::keras {
@@ -36,13 +37,9 @@ class ConfigIn {
   Value wrapped_function(const Dict& config, const Expected& expected) const;
   Dict options(std::string_view kind, const std::string& class_name, const Dict& config) const;
   Value known(const std::string& class_name, const Field& field, const Value& value) const;
-  std::string registered_name(const std::string& class_name) const;
-  std::string class_in(const Dict& object) const;
-  [[noreturn]] void fail_unknown(std::string_view kind, const std::string& class_name,
-                                 const std::string& place) const;
 
   Origin origin_;
-  Value custom_, plugins_;
+  ClassNames names_;
 };
 
 }  // namespace crescent::keras

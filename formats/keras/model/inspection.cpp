@@ -6,8 +6,8 @@
 #include "keras/configs/objects.h"
 #include "keras/model/feature_space.h"
 #include "keras/model/own_attribute.h"
-#include "keras/weights/group_names.h"
 #include "keras/weights/keras3_weights.h"
+#include "keras/weights/names/group_names.h"
 
 namespace crescent::keras {
 namespace {

@@ -4,7 +4,7 @@
 #include "keras/configs/origin.h"
 #include "keras/weights/entry.h"
 #include "keras/weights/match.h"
-#include "keras/weights/renaming.h"
+#include "keras/weights/names/renaming.h"
 #include "keras/weights/weight_source.h"
 
 namespace crescent::keras {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "keras/graphs/operation_nodes.h"
-#include "keras/weights/group_names.h"
+#include "keras/weights/names/group_names.h"
 #include "keras/weights/vocabularies.h"
 
 namespace crescent::keras {

@@ -7,6 +7,7 @@
 #include "convolution/convolution.h"
 #include "product/blas.h"
 #include "product/matmul.h"
+#include "vectors/typed.h"
 
 namespace crescent::cpu {
 namespace {
@@ -176,14 +177,7 @@ class UnfoldedConvolution final : public Kernel {
 std::unique_ptr<Kernel> make_unfolded_convolution(const Request& r) {
   const ConvPlan p(r);
   if (!fits_blas(p.taps() * p.in_channels) || !fits_blas(p.out_channels)) return nullptr;
-  switch (p.dtype) {
-    case DType::float32:
-      return std::make_unique<UnfoldedConvolution<float>>(r);
-    case DType::float64:
-      return std::make_unique<UnfoldedConvolution<double>>(r);
-    default:
-      return nullptr;
-  }
+  return make_typed<UnfoldedConvolution>(r, p.dtype);
 }
 
 }  // namespace crescent::cpu

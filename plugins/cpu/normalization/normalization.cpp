@@ -6,6 +6,7 @@
 
 #include "normalization/batch_norm_parts.h"
 #include "vectors/converted.h"
+#include "vectors/typed.h"
 
 namespace crescent::cpu {
 namespace {
@@ -278,16 +279,7 @@ class LayerNormGradient final : public Normalization<T, LayerNormBackward> {
 
 template <template <class> class K>
 std::unique_ptr<Kernel> make(const Request& r) {
-  switch (r.inputs[0].dtype) {
-    case DType::float32:
-      return std::make_unique<K<float>>(r);
-    case DType::float64:
-      return std::make_unique<K<double>>(r);
-    case DType::bfloat16:
-      return std::make_unique<K<BFloat16>>(r);
-    default:
-      return nullptr;
-  }
+  return make_typed_or_half<K>(r, r.inputs[0].dtype);
 }
 
 }  // namespace

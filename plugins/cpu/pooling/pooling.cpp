@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "vectors/converted.h"
+#include "vectors/typed.h"
 
 namespace crescent::cpu {
 namespace {
@@ -63,16 +64,7 @@ class PoolGradient final : public Kernel {
 
 template <template <class> class K>
 std::unique_ptr<Kernel> make(const Request& r) {
-  switch (r.outputs[0].dtype) {
-    case DType::float32:
-      return std::make_unique<K<float>>(r);
-    case DType::float64:
-      return std::make_unique<K<double>>(r);
-    case DType::bfloat16:
-      return std::make_unique<K<BFloat16>>(r);
-    default:
-      return nullptr;
-  }
+  return make_typed_or_half<K>(r, r.outputs[0].dtype);
 }
 
 }  // namespace

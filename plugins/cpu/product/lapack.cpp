@@ -1,11 +1,10 @@
 // Systems of equations and eigenvalues of matrices in float64 (and of large ones in float32) by
-// LAPACK, for ops of the plugin `operations`: what they compute is said by their names and shapes.
+// LAPACK, for ops of the plugin `linalg`: what they compute is said by their names and shapes.
 // Small matrices are left to its own loops, which run on all threads. A row-major matrix is its
 // transpose to Fortran.
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 
 #include "product/blas.h"
 #include "product/lapack.h"
@@ -95,19 +94,9 @@ class EighKernel final : public BatchKernel {
 };
 
 template <class T>
-constexpr auto getrf = [] {
-  if constexpr (std::is_same_v<T, float>)
-    return sgetrf_;
-  else
-    return dgetrf_;
-}();
+constexpr auto getrf = for_type<T>(sgetrf_, dgetrf_);
 template <class T>
-constexpr auto trsm = [] {
-  if constexpr (std::is_same_v<T, float>)
-    return strsm_;
-  else
-    return dtrsm_;
-}();
+constexpr auto trsm = for_type<T>(strsm_, dtrsm_);
 
 /// (a, b (n, columns)) -> a^-1 b = x. To Fortran that is x' a' = b', with a' = p l u.
 template <class T>

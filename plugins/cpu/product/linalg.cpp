@@ -1,15 +1,15 @@
-// Singular values by LAPACK, of single matrices and of batches (of the plugin `operations`). A
+// Singular values by LAPACK, of single matrices and of batches (of the plugin `linalg`). A
 // row-major matrix is its transpose to Fortran, so the two sides of the decomposition change
 // places: nothing is transposed.
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <type_traits>
 
 #include "product/blas.h"
 #include "product/lapack.h"
 #include "product/qr.h"
 #include "vectors/converted.h"
+#include "vectors/typed.h"
 
 extern "C" {
 void sgesdd_(const char*, const int*, const int*, float*, const int*, float*, float*, const int*,
@@ -22,12 +22,7 @@ namespace crescent::cpu {
 namespace {
 
 template <class T>
-constexpr auto gesdd = [] {
-  if constexpr (std::is_same_v<T, float>)
-    return sgesdd_;
-  else
-    return dgesdd_;
-}();
+constexpr auto gesdd = for_type<T>(sgesdd_, dgesdd_);
 
 template <class T>
 class SvdKernel final : public Kernel {
@@ -81,14 +76,7 @@ class SvdKernel final : public Kernel {
 std::unique_ptr<Kernel> make_svd(const Request& r) {
   const Shape& shape = r.inputs[0].shape;
   if (shape.rank() < 2 || !fits_blas(shape[-2]) || !fits_blas(shape[-1])) return nullptr;
-  switch (r.inputs[0].dtype) {
-    case DType::float32:
-      return std::make_unique<SvdKernel<float>>(r);
-    case DType::float64:
-      return std::make_unique<SvdKernel<double>>(r);
-    default:
-      return nullptr;
-  }
+  return make_typed<SvdKernel>(r, r.inputs[0].dtype);
 }
 
 /// Several small matrices are left to the plugin that has the op: it decomposes eight at once.

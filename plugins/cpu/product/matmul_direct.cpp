@@ -1,6 +1,7 @@
 // Products too small to be cut or packed: bias and activation included.
 #include "product/blas.h"
 #include "product/matmul.h"
+#include "vectors/typed.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "product/matmul_direct.cpp"
@@ -157,24 +158,12 @@ class SmallMatmul final : public Kernel {
   MatmulPlan plan_;
 };
 
-template <class T>
-std::unique_ptr<Kernel> make_direct(const Request& r) {
-  MatmulPlan plan(r);
-  if (plan.flops() <= kFewFlops || plan.k == 0) return std::make_unique<SmallMatmul<T>>(r);
-  return nullptr;
-}
-
 }  // namespace
 
 std::unique_ptr<Kernel> make_direct_matmul(const Request& r) {
-  switch (r.outputs[0].dtype) {
-    case DType::float32:
-      return make_direct<float>(r);
-    case DType::float64:
-      return make_direct<double>(r);
-    default:
-      return nullptr;
-  }
+  const MatmulPlan plan(r);
+  if (plan.flops() > kFewFlops && plan.k != 0) return nullptr;
+  return make_typed<SmallMatmul>(r, r.outputs[0].dtype);
 }
 
 }  // namespace crescent::cpu

@@ -10,6 +10,7 @@
 #include "product/matmul.h"
 #include "vectors/half.h"
 #include "vectors/loops.h"
+#include "vectors/typed.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "product/matmul_row.cpp"
@@ -357,14 +358,7 @@ std::unique_ptr<Kernel> make_row_matmul(const Request& r) {
   if (plan.count() != 1 || (plan.m != 1 && !column) || plan.flops() == 0) return nullptr;
   const bool half = r.inputs[0].dtype == DType::bfloat16 || PostOps(r.op).mixed != Mixed::no;
   if (half) return plan.transpose_b || column ? nullptr : std::make_unique<HalfRowMatmul>(r);
-  switch (r.outputs[0].dtype) {
-    case DType::float32:
-      return std::make_unique<RowMatmul<float>>(r);
-    case DType::float64:
-      return std::make_unique<RowMatmul<double>>(r);
-    default:
-      return nullptr;
-  }
+  return make_typed<RowMatmul>(r, r.outputs[0].dtype);
 }
 
 }  // namespace crescent::cpu

@@ -6,6 +6,7 @@
 #include "product/matmul.h"
 #include "threads/thread_scratch.h"
 #include "threads/work_trace.h"
+#include "vectors/typed.h"
 
 namespace crescent::cpu {
 namespace {
@@ -214,14 +215,7 @@ class TiledMatmul final : public Followed {
 std::unique_ptr<Kernel> make_tiled_matmul(const Request& r) {
   MatmulPlan plan(r);
   if (plan.flops() == 0) return nullptr;  // the direct loops know what nothing is
-  switch (r.outputs[0].dtype) {
-    case DType::float32:
-      return std::make_unique<TiledMatmul<float>>(r);
-    case DType::float64:
-      return std::make_unique<TiledMatmul<double>>(r);
-    default:
-      return nullptr;
-  }
+  return make_typed<TiledMatmul>(r, r.outputs[0].dtype);
 }
 
 }  // namespace crescent::cpu

@@ -10,6 +10,7 @@
 
 #include "product/blas.h"
 #include "product/qr.h"
+#include "vectors/typed.h"
 
 namespace crescent::cpu {
 namespace {
@@ -217,14 +218,7 @@ class QrKernel final : public Kernel {
 
 std::unique_ptr<Kernel> make_qr(const Request& r) {
   if (r.inputs[0].shape.rank() != 2) return nullptr;
-  switch (r.inputs[0].dtype) {
-    case DType::float32:
-      return std::make_unique<QrKernel<float>>(r);
-    case DType::float64:
-      return std::make_unique<QrKernel<double>>(r);
-    default:
-      return nullptr;
-  }
+  return make_typed<QrKernel>(r, r.inputs[0].dtype);
 }
 
 }  // namespace crescent::cpu

@@ -6,6 +6,7 @@
 #include "product/blas.h"
 #include "recurrent/recurrent.h"
 #include "vectors/converted.h"
+#include "vectors/typed.h"
 
 namespace crescent::cpu {
 
@@ -77,14 +78,7 @@ std::unique_ptr<Kernel> make_recurrent(const Request& r) {
   for (const auto& spec : r.inputs) {
     if (spec.dtype != dtype || !fits_blas(spec.shape.size())) return nullptr;
   }
-  switch (dtype) {
-    case DType::float32:
-      return std::make_unique<K<float>>(r);
-    case DType::float64:
-      return std::make_unique<K<double>>(r);
-    default:
-      return nullptr;
-  }
+  return make_typed<K>(r, dtype);
 }
 
 std::unique_ptr<Kernel> make_lstm(const Request& request);

@@ -2,7 +2,7 @@
 #pragma once
 #include <array>
 
-#include "../families.h"
+#include "families.h"
 
 namespace crescent::operations::boxes {
 

@@ -4,8 +4,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "../kernels/bands.h"
 #include "crescent/program.h"
+#include "families.h"
+#include "kernels/bands.h"
 
 namespace crescent::operations {
 namespace {

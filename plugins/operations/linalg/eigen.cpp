@@ -2,7 +2,6 @@
 #include <complex>
 #include <limits>
 
-#include "../families.h"
 #include "matrices.h"
 
 namespace crescent::operations {

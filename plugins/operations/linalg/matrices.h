@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "../families.h"
+#include "families.h"
 
 namespace crescent::operations {
 
@@ -46,6 +46,8 @@ inline Tensor as_columns(const Tensor& vector) { return ops::expand_dims(vector,
 /// ... or its rows.
 inline Tensor as_rows(const Tensor& vector) { return ops::expand_dims(vector, -1); }
 
+/// The x with a x = b.
+Tensor solve(const Tensor& a, const Tensor& b);
 /// The x with r x = b, where r is an upper triangle.
 Tensor upper_solved(const Tensor& r, const Tensor& b);
 

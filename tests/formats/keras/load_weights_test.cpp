@@ -1,6 +1,6 @@
 // Weights into another model than the one that they were saved from: by order, by name, renamed,
 // as far as they fit, and told before anything changes.
-#include "keras/weights/renaming.h"
+#include "keras/weights/names/renaming.h"
 #include "models.h"
 
 namespace crescent::hdf5 {

@@ -3,9 +3,9 @@
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
 #include "keras/configs/limits.h"
-#include "keras/weights/group_names.h"
 #include "keras/weights/keras2_weights.h"
 #include "keras/weights/keras3_weights.h"
+#include "keras/weights/names/group_names.h"
 #include "models.h"
 
 namespace crescent::keras {

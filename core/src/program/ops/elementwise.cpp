@@ -3,7 +3,7 @@
 #include <numbers>
 
 #include "program/ops/complex.h"
-#include "program/together.h"
+#include "program/recording/together.h"
 
 namespace crescent {
 namespace {

@@ -3,8 +3,8 @@
 #pragma once
 #include <unordered_map>
 
-#include "buckets.h"
 #include "crescent/op.h"
+#include "hashing/buckets.h"
 #include "terms.h"
 
 namespace crescent {

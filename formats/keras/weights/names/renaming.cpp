@@ -1,0 +1,46 @@
+#include "keras/weights/names/renaming.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "crescent/error.h"
+
+namespace crescent::keras {
+namespace {
+
+/// What * stands for; nothing when the name does not fit.
+std::optional<std::string> any_text(const std::string& pattern, const std::string& name) {
+  const size_t star = pattern.find('*');
+  if (star == pattern.npos) return name == pattern ? std::optional<std::string>("") : std::nullopt;
+  const std::string before = pattern.substr(0, star), after = pattern.substr(star + 1);
+  if (name.size() < before.size() + after.size() || !name.starts_with(before) ||
+      !name.ends_with(after))
+    return std::nullopt;
+  return name.substr(star, name.size() - before.size() - after.size());
+}
+
+}  // namespace
+
+Renaming::Renaming(const Value& map) {
+  if (map.is_null()) return;
+  if (!map.is_dict()) fail("rename: expected names by names, got ", map);
+  for (const DictEntry& entry : map.as_dict()) {
+    if (!entry.value.is_string())
+      fail("rename: expected a name for '", entry.key, "', got ", entry.value);
+    for (const std::string& text : {entry.key, entry.value.as_string()})
+      if (std::count(text.begin(), text.end(), '*') > 1)
+        fail("rename: '", text, "' has more than one *");
+    rows_.emplace_back(entry.key, entry.value.as_string());
+  }
+}
+
+std::string Renaming::operator()(const std::string& name) const {
+  for (const auto& [from, to] : rows_)
+    if (const auto text = any_text(from, name)) {
+      const size_t star = to.find('*');
+      return star == to.npos ? to : to.substr(0, star) + *text + to.substr(star + 1);
+    }
+  return name;
+}
+
+}  // namespace crescent::keras

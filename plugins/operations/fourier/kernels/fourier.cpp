@@ -1,0 +1,377 @@
+#include "fourier.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "crescent/cpu_kernel.h"
+#include "fourier_transform.h"
+#include "lanes.h"
+
+namespace crescent::operations {
+namespace {
+
+/// Some of the rows of a tensor.
+template <class T>
+struct Rows {
+  T* numbers;
+  int64_t n;
+  T& at(size_t row, size_t k) const {
+    return numbers[static_cast<int64_t>(row) * n + static_cast<int64_t>(k)];
+  }
+};
+
+/// Elements of rows that are transformed together, beside each other; one more than the transform
+/// needs.
+struct Work {
+  Work(const FourierTransform& transform, double* memory, size_t count)
+      : lanes(transform.lanes()), re(memory), im(memory + (transform.width() + 1) * lanes) {
+    if (count < lanes || transform.width() > transform.size())
+      std::fill(re, im + transform.width() * lanes, 0.0);
+  }
+  static size_t size(const FourierTransform& transform) {
+    return 2 * (transform.width() + 1) * transform.lanes();
+  }
+  size_t lanes;
+  double *re, *im;
+};
+
+/// Whether there are loops for so many rows of this type.
+template <class T>
+bool fills_lanes(const FourierTransform& transform, size_t count) {
+  return std::is_same_v<T, float> && transform.lanes() == kLanes && count == kLanes;
+}
+
+/// The first `n` elements of rows to work, to the places, or in order without them: one part after
+/// the other, as rows of a power of two are in each other's way in the cache.
+template <class T>
+void take(const FourierTransform& transform, Rows<const T> x, size_t n, const size_t* places,
+          double* to, size_t count) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (fills_lanes<T>(transform, count))
+      return take_rows(x.numbers, static_cast<size_t>(x.n), n, places, to);
+  }
+  for (size_t k = 0; k < n; ++k)
+    for (size_t i = 0; i < count; ++i)
+      to[(places ? places[k] : k) * transform.lanes() + i] = static_cast<double>(x.at(i, k));
+}
+/// Those at even places, and those at odd ones.
+template <class T>
+void take_halves(const FourierTransform& transform, Rows<const T> x, const Work& w, size_t count) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (fills_lanes<T>(transform, count))
+      return take_pairs(x.numbers, static_cast<size_t>(x.n), transform.size(), transform.places(),
+                        w.re, w.im);
+  }
+  for (size_t k = 0; k < transform.size(); ++k) {
+    const size_t at = transform.place(k) * w.lanes;
+    for (size_t i = 0; i < count; ++i) {
+      w.re[at + i] = static_cast<double>(x.at(i, 2 * k));
+      w.im[at + i] = static_cast<double>(x.at(i, 2 * k + 1));
+    }
+  }
+}
+/// Back, all that the rows have room for.
+template <class T>
+void give(const FourierTransform& transform, const double* from, Rows<T> to, size_t count) {
+  const auto n = static_cast<size_t>(to.n);
+  if constexpr (std::is_same_v<T, float>) {
+    if (fills_lanes<T>(transform, count)) return give_rows(from, n, to.numbers, n);
+  }
+  for (size_t k = 0; k < n; ++k)
+    for (size_t i = 0; i < count; ++i)
+      to.at(i, k) = static_cast<T>(from[k * transform.lanes() + i]);
+}
+
+template <class T>
+void give_halves(const FourierTransform& transform, const Work& w, Rows<T> to, size_t count) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (fills_lanes<T>(transform, count))
+      return give_pairs(w.re, w.im, transform.size(), to.numbers, static_cast<size_t>(to.n));
+  }
+  for (size_t k = 0; k < transform.size(); ++k)
+    for (size_t i = 0; i < count; ++i) {
+      to.at(i, 2 * k) = static_cast<T>(w.re[k * w.lanes + i]);
+      to.at(i, 2 * k + 1) = static_cast<T>(w.im[k * w.lanes + i]);
+    }
+}
+
+/// `count` rows of complex numbers.
+template <class T>
+void transform_rows(const FourierTransform& transform, Rows<const T> re, Rows<const T> im,
+                    Rows<T> to_re, Rows<T> to_im, size_t count, double* memory) {
+  const Work w(transform, memory, count);
+  take(transform, re, transform.size(), transform.places(), w.re, count);
+  take(transform, im, transform.size(), transform.places(), w.im, count);
+  transform.run(w.re, w.im);
+  give(transform, w.re, to_re, count);
+  give(transform, w.im, to_im, count);
+}
+
+/// `count` rows of real numbers, an even number each, as half as many complex ones.
+template <class T>
+void transform_real_rows(const FourierTransform& transform, const ComplexTable& turns,
+                         Rows<const T> x, Rows<T> to_re, Rows<T> to_im, size_t count,
+                         double* memory) {
+  const Work w(transform, memory, count);
+  take_halves(transform, x, w, count);
+  transform.run(w.re, w.im);
+  unfold_real(w.re, w.im, transform.size(), turns, w.lanes);
+  give(transform, w.re, to_re, count);
+  give(transform, w.im, to_im, count);
+}
+
+/// The other way round: rows of an even number of real numbers of the first half of their
+/// transform.
+template <class T>
+void transform_back_rows(const FourierTransform& transform, const ComplexTable& turns,
+                         Rows<const T> re, Rows<const T> im, Rows<T> to, size_t count,
+                         double* memory) {
+  const Work w(transform, memory, count), given(transform, memory + Work::size(transform), count);
+  const size_t half = transform.size();
+  take(transform, re, half + 1, nullptr, given.re, count);
+  take(transform, im, half + 1, nullptr, given.im, count);
+  fold_real(given.re, given.im, turns, 0.5 / static_cast<double>(half), transform, w.re, w.im);
+  transform.run(w.re, w.im);
+  give_halves(transform, w, to, count);
+}
+
+/// What is transformed to what.
+enum class Numbers { complex, real_to_half, half_to_real };
+
+/// A transform of rows of one length, and how they are divided.
+class RowsTransform {
+ public:
+  RowsTransform() = default;
+  RowsTransform(int64_t rows, int64_t n, int sign, Numbers numbers)
+      : rows_(rows), n_(n), numbers_(numbers) {
+    const auto length = static_cast<size_t>(numbers == Numbers::complex ? n : n / 2);
+    transform_ = FourierTransform(length, sign);
+    if (numbers == Numbers::complex) return;
+    for (size_t k = 0; k <= length; ++k) {
+      const double angle = -2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n);
+      turns_.re.push_back(std::cos(angle)), turns_.im.push_back(std::sin(angle));
+    }
+  }
+  bool takes_pairs() const { return numbers_ != Numbers::real_to_half; }
+  bool gives_pairs() const { return numbers_ != Numbers::half_to_real; }
+  int64_t group() const { return static_cast<int64_t>(transform_.lanes()); }
+  int64_t groups() const { return (rows_ + group() - 1) / group(); }
+  /// Numbers of double precision that a group needs.
+  size_t work() const { return (gives_pairs() ? 1 : 2) * Work::size(transform_); }
+  double flops() const {
+    const auto n = static_cast<double>(n_);
+    return 5 * static_cast<double>(rows_) * n * std::log2(std::max(n, 2.0)) /
+           (numbers_ == Numbers::complex ? 1 : 2);
+  }
+  /// What is not taken or given in pairs has no `im`.
+  template <class T>
+  void run(int64_t number, const T* re, const T* im, T* to_re, T* to_im, double* work) const {
+    const int64_t first = number * group(), half = n_ / 2 + 1;
+    const int64_t in = gives_pairs() ? n_ : half,
+                  out = numbers_ == Numbers::real_to_half ? half : n_;
+    const auto count = static_cast<size_t>(std::min(group(), rows_ - first));
+    const Rows<const T> x{re + first * in, in};
+    const Rows<T> to_x{to_re + first * out, out};
+    switch (numbers_) {
+      case Numbers::complex:
+        return transform_rows<T>(transform_, x, {im + first * in, in}, to_x,
+                                 {to_im + first * out, out}, count, work);
+      case Numbers::real_to_half:
+        return transform_real_rows<T>(transform_, turns_, x, to_x, {to_im + first * out, out},
+                                      count, work);
+      case Numbers::half_to_real:
+        return transform_back_rows<T>(transform_, turns_, x, {im + first * in, in}, to_x, count,
+                                      work);
+    }
+  }
+
+ private:
+  int64_t rows_ = 0, n_ = 0;
+  Numbers numbers_ = Numbers::complex;
+  FourierTransform transform_;
+  ComplexTable turns_;
+};
+
+int64_t rows_in(const Shape& shape) { return shape.size() / shape[-1]; }
+
+template <class T>
+void compute_all(const RowsTransform& rows, std::span<const Tensor> in, std::span<Tensor> out) {
+  struct alignas(64) Line {  // as kernels get their memory
+    std::array<double, 8> numbers;
+  };
+  std::vector<Line> work(rows.work() / 8 + 1);
+  for (int64_t i = 0; i < rows.groups(); ++i)
+    rows.run(i, in[0].data<T>(), in.back().data<T>(), out[0].mutable_data<T>(),
+             out.back().mutable_data<T>(), work.front().numbers.data());
+}
+
+bool compute_rows(int sign, Numbers numbers, std::span<const Tensor> in, std::span<Tensor> out) {
+  if (in[0].size() == 0) return true;
+  const Tensor& whole = numbers == Numbers::half_to_real ? out[0] : in[0];
+  const RowsTransform rows(rows_in(in[0].shape()), whole.dim(-1), sign, numbers);
+  if (in[0].dtype() == DType::float64)
+    compute_all<double>(rows, in, out);
+  else
+    compute_all<float>(rows, in, out);
+  return true;
+}
+
+/// (real, imaginary) -> the same of the transform.
+struct Fourier final : OpOf<Fourier> {
+  static constexpr const char* kName = "operations.fourier";
+  int sign = -1;
+  auto fields() const { return std::tie(sign); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0], in[0]}; }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    return compute_rows(sign, Numbers::complex, in, out);
+  }
+  Tensors vjp(const Vjp& v) const override {
+    const auto or_zero = [&](size_t i) {
+      return v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.inputs[0]);
+    };
+    return fourier_of(or_zero(0), or_zero(1), -sign);
+  }
+};
+
+/// How often each element of the first half is in the whole transform of n real numbers.
+Tensor times_in_all(double n, DType dtype) {
+  std::vector<float> times(static_cast<size_t>(n) / 2 + 1, 2.0f);
+  times.front() = times.back() = 1;
+  return ops::cast(Tensor::from(times, {static_cast<int64_t>(times.size())}), dtype);
+}
+
+/// Real numbers, an even number a row -> (real, imaginary) of the first half.
+struct RealFourier final : OpOf<RealFourier> {
+  static constexpr const char* kName = "operations.real_fourier";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    Shape half = in[0].shape;
+    half.set(-1, half[-1] / 2 + 1);
+    return {{in[0].dtype, half}, {in[0].dtype, half}};
+  }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    return compute_rows(-1, Numbers::real_to_half, in, out);
+  }
+  Tensors vjp(const Vjp& v) const override {
+    const auto share = [&](size_t i) {
+      const Tensor given = v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[0]);
+      const auto n = static_cast<double>(v.inputs[0].dim(-1));
+      return ops::divide(given * n, times_in_all(n, given.dtype()));
+    };
+    return {real_of_fourier(share(0), share(1))};
+  }
+};
+
+/// (real, imaginary) of the first half -> the real numbers, an even number a row.
+struct RealOfFourier final : OpOf<RealOfFourier> {
+  static constexpr const char* kName = "operations.real_of_fourier";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    Shape whole = in[0].shape;
+    whole.set(-1, whole[-1] < 0 ? -1 : 2 * (whole[-1] - 1));
+    return {{in[0].dtype, whole}};
+  }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    return compute_rows(1, Numbers::half_to_real, in, out);
+  }
+  Tensors vjp(const Vjp& v) const override {
+    const auto n = static_cast<double>(v.outputs[0].dim(-1));
+    Tensors parts = fourier_of_real(v.gradients[0]);
+    for (Tensor& part : parts) part = part * (times_in_all(n, part.dtype()) / n);
+    return parts;
+  }
+};
+
+class FourierKernel final : public CpuKernel {
+ public:
+  static void describe(Schema<FourierKernel>& s) { s.doc("Some rows a thread."); }
+  bool prepare(const CpuRequest& r) override {
+    const TensorSpec& x = r.inputs[0];
+    if (x.shape.size() == 0) return false;
+    const auto* complex = r.op_as<Fourier>();
+    const bool back = r.op_as<RealOfFourier>() != nullptr;
+    const int64_t n = back ? r.outputs[0].shape[-1] : x.shape[-1];
+    rows_ = RowsTransform(rows_in(x.shape), n,
+                          complex ? complex->sign
+                          : back  ? 1
+                                  : -1,
+                          complex ? Numbers::complex
+                          : back  ? Numbers::half_to_real
+                                  : Numbers::real_to_half);
+    wide_ = x.dtype == DType::float64;
+    constexpr size_t kMostMemory = size_t{64} << 20;
+    const auto fitting = static_cast<int64_t>(kMostMemory / (rows_.work() * sizeof(double)));
+    workers_ =
+        static_cast<int>(std::clamp<int64_t>(fitting, 1, std::min<int64_t>(rows_.groups(), 32)));
+    return true;
+  }
+  void run(const CpuArguments& a) override { wide_ ? run_as<double>(a) : run_as<float>(a); }
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(workers_) * rows_.work() * sizeof(double);
+  }
+  double flops() const override { return rows_.flops(); }
+
+ private:
+  template <class T>
+  void run_as(const CpuArguments& a) const {
+    struct Job {
+      const FourierKernel* kernel;
+      const CpuArguments* a;
+      const T* im;
+      T* to_im;
+    } job{this, &a, a.in<T>(rows_.takes_pairs() ? 1 : 0), a.out<T>(rows_.gives_pairs() ? 1 : 0)};
+    a.threads.run(
+        rows_.groups(),
+        [](void* context, int64_t part, int worker) {
+          const Job& j = *static_cast<Job*>(context);
+          const RowsTransform& rows = j.kernel->rows_;
+          rows.run(
+              part, j.a->template in<T>(0), j.im, j.a->template out<T>(0), j.to_im,
+              reinterpret_cast<double*>(j.a->scratch) + static_cast<size_t>(worker) * rows.work());
+        },
+        &job, workers_);
+  }
+
+  RowsTransform rows_;
+  bool wide_ = false;
+  int workers_ = 1;
+};
+
+/// Half precision is transformed in float32.
+Tensor computable(const Tensor& x) {
+  const bool half = x.dtype() == DType::bfloat16 || x.dtype() == DType::float16;
+  return half ? ops::cast(x, DType::float32) : x;
+}
+
+}  // namespace
+
+Tensors fourier_of(const Tensor& re, const Tensor& im, int sign) {
+  Fourier op;
+  op.sign = sign;
+  const Tensors result = apply(op, {computable(re), computable(im)});
+  return {ops::cast(result[0], re.dtype()), ops::cast(result[1], re.dtype())};
+}
+
+Tensors fourier_of_real(const Tensor& x) {
+  const int64_t n = x.dim(-1);
+  if (n > 0 && n % 2 == 0) {
+    const Tensors result = apply(RealFourier(), {computable(x)});
+    return {ops::cast(result[0], x.dtype()), ops::cast(result[1], x.dtype())};
+  }
+  const Tensors whole = fourier_of(x, ops::zeros_like(x), -1);
+  return {ops::slice_axis(whole[0], -1, 0, n / 2 + 1), ops::slice_axis(whole[1], -1, 0, n / 2 + 1)};
+}
+
+Tensor real_of_fourier(const Tensor& re, const Tensor& im) {
+  return ops::cast(apply1(RealOfFourier(), {computable(re), computable(im)}), re.dtype());
+}
+
+void add_fourier_kernels(Registry& registry) {
+  registry.add<FourierKernel>(RealOfFourier::kName);
+  registry.add<FourierKernel>(Fourier::kName);
+  registry.add<FourierKernel>(RealFourier::kName);
+}
+
+}  // namespace crescent::operations

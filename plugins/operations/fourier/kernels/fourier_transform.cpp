@@ -1,0 +1,235 @@
+#include "fourier_transform.h"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <numbers>
+#include <utility>
+
+#include "../../kernels/clones.h"
+#include "lanes.h"
+
+namespace crescent::operations {
+namespace {
+
+constexpr size_t kLongest = 8192;  ///< of eight rows at once: they stay in a core's own cache
+
+typedef double Lanes __attribute__((vector_size(kLanes * sizeof(double))));
+
+/// exp(2 pi i share).
+std::complex<double> turn(double share) { return std::polar(1.0, 2 * std::numbers::pi * share); }
+
+/// (a, b) becomes (a + w b, a - w b).
+template <class V>
+CRESCENT_IN_CLONES void join(V& ar, V& ai, V& br, V& bi, double wr, double wi) {
+  const V xr = br * wr - bi * wi, xi = br * wi + bi * wr;
+  br = ar - xr, bi = ai - xi;
+  ar = ar + xr, ai = ai + xi;
+}
+
+/// The first stage, of neighbours, where the turn is none.
+template <class V>
+CRESCENT_IN_CLONES void join_neighbours(V* re, V* im, size_t n) {
+  for (size_t i = 0; i < n; i += 2) join(re[i], im[i], re[i + 1], im[i + 1], 1.0, 0.0);
+}
+
+/// The stages of halves of h and of 2 h elements at once.
+template <class V>
+CRESCENT_IN_CLONES void join_twice(V* re, V* im, size_t n, size_t h, const double* wr,
+                                   const double* wi) {
+  for (size_t start = 0; start < n; start += 4 * h) {
+    V *ar = re + start, *br = ar + h, *cr = br + h, *dr = cr + h;
+    V *ai = im + start, *bi = ai + h, *ci = bi + h, *di = ci + h;
+    for (size_t k = 0; k < h; ++k) {
+      V pr = ar[k], pi = ai[k], qr = br[k], qi = bi[k];
+      V rr = cr[k], ri = ci[k], sr = dr[k], si = di[k];
+      join(pr, pi, qr, qi, wr[h + k], wi[h + k]);
+      join(rr, ri, sr, si, wr[h + k], wi[h + k]);
+      join(pr, pi, rr, ri, wr[2 * h + k], wi[2 * h + k]);
+      join(qr, qi, sr, si, wr[3 * h + k], wi[3 * h + k]);
+      ar[k] = pr, ai[k] = pi, br[k] = qr, bi[k] = qi;
+      cr[k] = rr, ci[k] = ri, dr[k] = sr, di[k] = si;
+    }
+  }
+}
+
+template <class V>
+CRESCENT_IN_CLONES void all_stages(V* re, V* im, size_t n, const double* wr, const double* wi) {
+  size_t h = 1;
+  if (size_t stages = 0; n > 1) {
+    while ((size_t{1} << stages) < n) ++stages;
+    if (stages % 2 != 0) join_neighbours(re, im, n), h = 2;
+  }
+  for (; h < n; h *= 4) join_twice(re, im, n, h, wr, wi);
+}
+
+CRESCENT_IN_CLONES void all_stages_of_rows(double* re, double* im, size_t n, const double* wr,
+                                           const double* wi) {
+  all_stages(reinterpret_cast<Lanes*>(re), reinterpret_cast<Lanes*>(im), n, wr, wi);
+}
+
+CRESCENT_CLONES(transform_row, all_stages,
+                (double* re, double* im, size_t n, const double* wr, const double* wi),
+                (re, im, n, wr, wi))
+CRESCENT_CLONES(transform_rows, all_stages_of_rows,
+                (double* re, double* im, size_t n, const double* wr, const double* wi),
+                (re, im, n, wr, wi))
+
+/// The spectra of the numbers at even and at odd places are what is even and what is odd in that of
+/// both; elements k and half - k come from the same two.
+template <class V>
+CRESCENT_IN_CLONES void unfold(V* re, V* im, size_t half, const double* wr, const double* wi) {
+  re[half] = re[0], im[half] = im[0];
+  for (size_t k = 0; k <= half / 2; ++k) {
+    const size_t j = half - k;
+    const V even_re = re[k] + re[j], even_im = im[k] - im[j];
+    const V odd_re = im[k] + im[j], odd_im = re[j] - re[k];
+    re[k] = 0.5 * (even_re + odd_re * wr[k] - odd_im * wi[k]);
+    im[k] = 0.5 * (even_im + odd_re * wi[k] + odd_im * wr[k]);
+    re[j] = 0.5 * (even_re + odd_re * wr[j] + odd_im * wi[j]);
+    im[j] = 0.5 * (odd_re * wi[j] - even_im - odd_im * wr[j]);
+  }
+}
+
+CRESCENT_IN_CLONES void unfold_lanes(double* re, double* im, size_t half, const double* wr,
+                                     const double* wi) {
+  unfold(reinterpret_cast<Lanes*>(re), reinterpret_cast<Lanes*>(im), half, wr, wi);
+}
+
+CRESCENT_CLONES(unfold_row, unfold,
+                (double* re, double* im, size_t half, const double* wr, const double* wi),
+                (re, im, half, wr, wi))
+CRESCENT_CLONES(unfold_rows, unfold_lanes,
+                (double* re, double* im, size_t half, const double* wr, const double* wi),
+                (re, im, half, wr, wi))
+
+/// Elements k and half - k go to the same two.
+template <class V>
+CRESCENT_IN_CLONES void fold(const V* re, const V* im, size_t half, const double* wr,
+                             const double* wi, double scale, const size_t* places, V* to_re,
+                             V* to_im) {
+  for (size_t k = 0; k <= half / 2; ++k) {
+    const size_t j = half - k, to = places ? places[k] : k;
+    const double real = k == 0 ? 0.0 : 1.0;  // imaginary parts of the first and the last are not
+    const V a = re[k] * scale, b = im[k] * (scale * real), c = re[j] * scale,
+            d = im[j] * (scale * real);
+    const V even_re = a + c, even_im = b - d, apart_re = a - c, apart_im = b + d;
+    const V odd_re = apart_re * wr[k] + apart_im * wi[k],
+            odd_im = apart_im * wr[k] - apart_re * wi[k];
+    to_re[to] = even_re - odd_im, to_im[to] = even_im + odd_re;
+    if (k == 0) continue;
+    const size_t mirrored = places ? places[j] : j;
+    to_re[mirrored] = even_re + odd_im, to_im[mirrored] = odd_re - even_im;
+  }
+}
+
+CRESCENT_IN_CLONES void fold_lanes(const double* re, const double* im, size_t half,
+                                   const double* wr, const double* wi, double scale,
+                                   const size_t* places, double* to_re, double* to_im) {
+  fold(reinterpret_cast<const Lanes*>(re), reinterpret_cast<const Lanes*>(im), half, wr, wi, scale,
+       places, reinterpret_cast<Lanes*>(to_re), reinterpret_cast<Lanes*>(to_im));
+}
+
+#define CRESCENT_FOLD_PARAMETERS                                                        \
+  (const double* re, const double* im, size_t half, const double* wr, const double* wi, \
+   double scale, const size_t* places, double* to_re, double* to_im)
+CRESCENT_CLONES(fold_row, fold, CRESCENT_FOLD_PARAMETERS,
+                (re, im, half, wr, wi, scale, places, to_re, to_im))
+CRESCENT_CLONES(fold_rows, fold_lanes, CRESCENT_FOLD_PARAMETERS,
+                (re, im, half, wr, wi, scale, places, to_re, to_im))
+#undef CRESCENT_FOLD_PARAMETERS
+
+/// Elements times numbers of a table.
+void multiply(double* re, double* im, const ComplexTable& by, size_t count, size_t lanes) {
+  for (size_t k = 0; k < count; ++k) {
+    const double wr = by.re[k], wi = by.im[k];
+    for (size_t i = k * lanes; i < (k + 1) * lanes; ++i) {
+      const double x = re[i];
+      re[i] = x * wr - im[i] * wi;
+      im[i] = x * wi + im[i] * wr;
+    }
+  }
+}
+
+size_t power_of_two_from(size_t n) {
+  size_t wide = 1;
+  while (wide < n) wide *= 2;
+  return wide;
+}
+
+bool is_power_of_two(size_t n) { return (n & (n - 1)) == 0; }
+
+}  // namespace
+
+PowerOfTwoTransform::PowerOfTwoTransform(size_t n, int sign) : reversed_(n) {
+  for (size_t k = 1; k < n; ++k) reversed_[k] = reversed_[k / 2] / 2 + (k % 2 != 0 ? n / 2 : 0);
+  turns_.re.resize(n), turns_.im.resize(n);
+  for (size_t h = 1; h < n; h *= 2)
+    for (size_t k = 0; k < h; ++k) {
+      const auto w = turn(sign * static_cast<double>(k) / static_cast<double>(2 * h));
+      turns_.re[h + k] = w.real(), turns_.im[h + k] = w.imag();
+    }
+}
+
+void PowerOfTwoTransform::run(double* re, double* im, size_t lanes) const {
+  const auto transform = lanes == 1 ? transform_row : transform_rows;
+  transform(re, im, size(), turns_.re.data(), turns_.im.data());
+}
+
+void PowerOfTwoTransform::reorder(double* x, size_t lanes) const {
+  for (size_t k = 0; k < size(); ++k)
+    if (const size_t other = place(k); k < other)
+      std::swap_ranges(x + k * lanes, x + (k + 1) * lanes, x + other * lanes);
+}
+
+FourierTransform::FourierTransform(size_t n, int sign) : n_(n) {
+  const bool whole = is_power_of_two(n);
+  if (!whole && SmoothTransform::takes(n)) {
+    smooth_ = SmoothTransform(n, sign);
+    lanes_ = n <= kLongest ? kLanes : 1;
+    return;
+  }
+  const size_t wide = whole ? n : power_of_two_from(2 * n);
+  forward_ = PowerOfTwoTransform(wide, whole ? sign : 1);
+  lanes_ = wide <= kLongest ? kLanes : 1;
+  if (whole) return;
+  backward_ = PowerOfTwoTransform(wide, -1);
+  chirp_.re.resize(n), chirp_.im.resize(n);
+  spectrum_.re.assign(wide, 0), spectrum_.im.assign(wide, 0);
+  for (size_t k = 0; k < n; ++k) {
+    const auto w = turn(sign * static_cast<double>(k * k % (2 * n)) / static_cast<double>(2 * n));
+    chirp_.re[k] = w.real(), chirp_.im[k] = w.imag();
+    for (const size_t at : {k, (wide - k) % wide}) {
+      spectrum_.re[forward_.place(at)] = w.real() / static_cast<double>(wide);
+      spectrum_.im[forward_.place(at)] = -w.imag() / static_cast<double>(wide);
+    }
+  }
+  forward_.run(spectrum_.re.data(), spectrum_.im.data(), 1);
+}
+
+void FourierTransform::run(double* re, double* im) const {
+  if (smooth_.size() > 0) return smooth_.run(re, im, lanes_);
+  if (is_power_of_two(n_)) return forward_.run(re, im, lanes_);
+  multiply(re, im, chirp_, n_, lanes_);
+  forward_.reorder(re, lanes_), forward_.reorder(im, lanes_);
+  forward_.run(re, im, lanes_);
+  multiply(re, im, spectrum_, width(), lanes_);
+  backward_.reorder(re, lanes_), backward_.reorder(im, lanes_);
+  backward_.run(re, im, lanes_);
+  multiply(re, im, chirp_, n_, lanes_);
+}
+
+void unfold_real(double* re, double* im, size_t half, const ComplexTable& turns, size_t lanes) {
+  const auto all = lanes == 1 ? unfold_row : unfold_rows;
+  all(re, im, half, turns.re.data(), turns.im.data());
+}
+
+void fold_real(const double* re, const double* im, const ComplexTable& turns, double scale,
+               const FourierTransform& transform, double* to_re, double* to_im) {
+  const auto all = transform.lanes() == 1 ? fold_row : fold_rows;
+  all(re, im, transform.size(), turns.re.data(), turns.im.data(), scale, transform.places(), to_re,
+      to_im);
+}
+
+}  // namespace crescent::operations

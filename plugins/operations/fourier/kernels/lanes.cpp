@@ -1,0 +1,131 @@
+#include "lanes.h"
+
+#include <cstring>
+
+#include "../../kernels/clones.h"
+#include "../../kernels/square.h"
+
+namespace crescent::operations {
+namespace {
+
+typedef float Floats __attribute__((vector_size(kLanes * sizeof(float))));
+typedef double Doubles __attribute__((vector_size(kLanes * sizeof(double))));
+
+/// Elements k to k + 7 of all rows, as eight vectors of one element each.
+CRESCENT_IN_CLONES void load_tile(const float* rows, size_t stride, size_t k, Floats* tile) {
+  for (size_t i = 0; i < kLanes; ++i) std::memcpy(&tile[i], rows + i * stride + k, sizeof(Floats));
+  transpose_square(tile);
+}
+
+CRESCENT_IN_CLONES void store_lanes(Floats x, double* to) {
+  const Doubles wide = __builtin_convertvector(x, Doubles);
+  std::memcpy(to, &wide, sizeof wide);
+}
+
+CRESCENT_IN_CLONES size_t place_of(const size_t* places, size_t k) {
+  return places ? places[k] : k;
+}
+
+CRESCENT_IN_CLONES void take_all(const float* rows, size_t stride, size_t n, const size_t* places,
+                                 double* to) {
+  size_t k = 0;
+  for (; k + kLanes <= n; k += kLanes) {
+    Floats tile[kLanes];
+    load_tile(rows, stride, k, tile);
+    for (size_t j = 0; j < kLanes; ++j) store_lanes(tile[j], to + place_of(places, k + j) * kLanes);
+  }
+  for (; k < n; ++k)
+    for (size_t i = 0; i < kLanes; ++i)
+      to[place_of(places, k) * kLanes + i] = static_cast<double>(rows[i * stride + k]);
+}
+
+CRESCENT_IN_CLONES void take_both(const float* rows, size_t stride, size_t n, const size_t* places,
+                                  double* even, double* odd) {
+  size_t k = 0;
+  for (; k + kLanes / 2 <= n; k += kLanes / 2) {
+    Floats tile[kLanes];
+    load_tile(rows, stride, 2 * k, tile);
+    for (size_t j = 0; j < kLanes / 2; ++j) {
+      const size_t at = place_of(places, k + j) * kLanes;
+      store_lanes(tile[2 * j], even + at), store_lanes(tile[2 * j + 1], odd + at);
+    }
+  }
+  for (; k < n; ++k)
+    for (size_t i = 0; i < kLanes; ++i) {
+      const size_t at = place_of(places, k) * kLanes + i;
+      even[at] = static_cast<double>(rows[i * stride + 2 * k]);
+      odd[at] = static_cast<double>(rows[i * stride + 2 * k + 1]);
+    }
+}
+
+CRESCENT_IN_CLONES void load_lanes(const double* from, Floats& x) {
+  Doubles wide;
+  std::memcpy(&wide, from, sizeof wide);
+  x = __builtin_convertvector(wide, Floats);
+}
+
+CRESCENT_IN_CLONES void store_tile(Floats* tile, float* rows, size_t stride, size_t k) {
+  transpose_square(tile);
+  for (size_t i = 0; i < kLanes; ++i) std::memcpy(rows + i * stride + k, &tile[i], sizeof(Floats));
+}
+
+CRESCENT_IN_CLONES void give_all(const double* from, size_t n, float* rows, size_t stride) {
+  size_t k = 0;
+  for (; k + kLanes <= n; k += kLanes) {
+    Floats tile[kLanes];
+    for (size_t j = 0; j < kLanes; ++j) load_lanes(from + (k + j) * kLanes, tile[j]);
+    store_tile(tile, rows, stride, k);
+  }
+  for (; k < n; ++k)
+    for (size_t i = 0; i < kLanes; ++i)
+      rows[i * stride + k] = static_cast<float>(from[k * kLanes + i]);
+}
+
+CRESCENT_IN_CLONES void give_both(const double* even, const double* odd, size_t n, float* rows,
+                                  size_t stride) {
+  size_t k = 0;
+  for (; k + kLanes / 2 <= n; k += kLanes / 2) {
+    Floats tile[kLanes];
+    for (size_t j = 0; j < kLanes / 2; ++j) {
+      load_lanes(even + (k + j) * kLanes, tile[2 * j]);
+      load_lanes(odd + (k + j) * kLanes, tile[2 * j + 1]);
+    }
+    store_tile(tile, rows, stride, 2 * k);
+  }
+  for (; k < n; ++k)
+    for (size_t i = 0; i < kLanes; ++i) {
+      rows[i * stride + 2 * k] = static_cast<float>(even[k * kLanes + i]);
+      rows[i * stride + 2 * k + 1] = static_cast<float>(odd[k * kLanes + i]);
+    }
+}
+
+CRESCENT_CLONES(take_all_best, take_all,
+                (const float* rows, size_t stride, size_t n, const size_t* places, double* to),
+                (rows, stride, n, places, to))
+CRESCENT_CLONES(take_both_best, take_both,
+                (const float* rows, size_t stride, size_t n, const size_t* places, double* even,
+                 double* odd),
+                (rows, stride, n, places, even, odd))
+CRESCENT_CLONES(give_all_best, give_all, (const double* from, size_t n, float* rows, size_t stride),
+                (from, n, rows, stride))
+CRESCENT_CLONES(give_both_best, give_both,
+                (const double* even, const double* odd, size_t n, float* rows, size_t stride),
+                (even, odd, n, rows, stride))
+
+}  // namespace
+
+void take_rows(const float* rows, size_t stride, size_t n, const size_t* places, double* to) {
+  take_all_best(rows, stride, n, places, to);
+}
+void take_pairs(const float* rows, size_t stride, size_t n, const size_t* places, double* even,
+                double* odd) {
+  take_both_best(rows, stride, n, places, even, odd);
+}
+void give_rows(const double* from, size_t n, float* rows, size_t stride) {
+  give_all_best(from, n, rows, stride);
+}
+void give_pairs(const double* even, const double* odd, size_t n, float* rows, size_t stride) {
+  give_both_best(even, odd, n, rows, stride);
+}
+
+}  // namespace crescent::operations

@@ -1,0 +1,237 @@
+#include "bands.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "../../kernels/clones.h"
+#include "crescent/cpu_kernel.h"
+
+namespace crescent::operations {
+namespace {
+
+/// y[i] = the sum of w[t] x[t * inner + i] for `count` vectors of i.
+template <int count, class V, class T>
+CRESCENT_IN_CLONES void sum_vectors(const T* x, int64_t inner, const T* w, int64_t taps, T* y) {
+  constexpr auto kLanes = static_cast<int64_t>(sizeof(V) / sizeof(T));
+  V sums[count];
+  for (int64_t t = 0; t < taps; ++t)
+#pragma GCC unroll 4
+    for (int v = 0; v < count; ++v) {
+      V each;
+      std::memcpy(&each, x + t * inner + v * kLanes, sizeof each);
+      sums[v] = t == 0 ? each * w[t] : sums[v] + each * w[t];
+    }
+  std::memcpy(y, sums, sizeof sums);
+}
+
+/// The same for all i < inner.
+template <class T>
+CRESCENT_IN_CLONES void sum_lines(const T* x, int64_t inner, const T* w, int64_t taps, T* y) {
+  typedef T V __attribute__((vector_size(64)));
+  typedef T Half __attribute__((vector_size(32)));
+  constexpr auto kLanes = static_cast<int64_t>(sizeof(V) / sizeof(T));
+  int64_t i = 0;
+  for (; i + 4 * kLanes <= inner; i += 4 * kLanes) sum_vectors<4, V>(x + i, inner, w, taps, y + i);
+  for (; i + kLanes <= inner; i += kLanes) sum_vectors<1, V>(x + i, inner, w, taps, y + i);
+  for (; i + kLanes / 2 <= inner; i += kLanes / 2)
+    sum_vectors<1, Half>(x + i, inner, w, taps, y + i);
+  for (; i < inner; ++i) {
+    y[i] = x[i] * w[0];
+    for (int64_t t = 1; t < taps; ++t) y[i] = y[i] + x[t * inner + i] * w[t];
+  }
+}
+
+/// The same where `inner` is a few channels, known to the compiler: the sums stay in registers.
+template <int channels, class T>
+CRESCENT_IN_CLONES void sum_channels(const T* x, const T* w, int64_t taps, T* y) {
+  T sums[channels] = {};
+  for (int64_t t = 0; t < taps; ++t)
+    for (int c = 0; c < channels; ++c) sums[c] = sums[c] + x[t * channels + c] * w[t];
+  for (int c = 0; c < channels; ++c) y[c] = sums[c];
+}
+
+/// Elements [begin, end) of the mapped axis, of x (from, inner).
+template <class T>
+CRESCENT_IN_CLONES void map_elements(const T* x, const int32_t* first, const T* weights,
+                                     int64_t taps, int64_t inner, int64_t begin, int64_t end,
+                                     T* y) {
+  for (int64_t j = begin; j < end; ++j) {
+    const T *from = x + first[j] * inner, *w = weights + j * taps;
+    T* to = y + j * inner;
+    switch (inner) {  // of a few channels
+      case 1:
+        sum_channels<1>(from, w, taps, to);
+        break;
+      case 3:
+        sum_channels<3>(from, w, taps, to);
+        break;
+      case 4:
+        sum_channels<4>(from, w, taps, to);
+        break;
+      default:
+        sum_lines(from, inner, w, taps, to);
+    }
+  }
+}
+
+#define CRESCENT_MAP_PARAMETERS(T)                                                                 \
+  (const T* x, const int32_t* first, const T* weights, int64_t taps, int64_t inner, int64_t begin, \
+   int64_t end, T* y)
+CRESCENT_CLONES(map_floats, map_elements, CRESCENT_MAP_PARAMETERS(float),
+                (x, first, weights, taps, inner, begin, end, y))
+CRESCENT_CLONES(map_doubles, map_elements, CRESCENT_MAP_PARAMETERS(double),
+                (x, first, weights, taps, inner, begin, end, y))
+#undef CRESCENT_MAP_PARAMETERS
+
+auto mapping(float) { return map_floats; }
+auto mapping(double) { return map_doubles; }
+
+/// (x) -> x with an axis mapped.
+struct Banded final : OpOf<Banded> {
+  static constexpr const char* kName = "operations.banded";
+  int axis = 0;
+  int64_t from = 0;
+  std::vector<int32_t> first;
+  std::vector<double> weights;
+  auto fields() const { return std::tie(axis, from, first, weights); }
+  int64_t taps() const { return static_cast<int64_t>(weights.size() / first.size()); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    Shape shape = in[0].shape;
+    shape.set(axis, static_cast<int64_t>(first.size()));
+    return {{in[0].dtype, shape}};
+  }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    in[0].dtype() == DType::float64 ? compute_as<double>(in[0], out[0])
+                                    : compute_as<float>(in[0], out[0]);
+    return true;
+  }
+  /// A product with the whole matrix, for those who have nothing else.
+  Tensors decompose(std::span<const Tensor> in) const override {
+    const auto to = static_cast<int64_t>(first.size());
+    std::vector<double> matrix(static_cast<size_t>(from * to));
+    for (int64_t j = 0; j < to; ++j)
+      for (int64_t t = 0; t < taps(); ++t)
+        matrix[static_cast<size_t>((first[static_cast<size_t>(j)] + t) * to + j)] =
+            weights[static_cast<size_t>(j * taps() + t)];
+    const int last = in[0].rank() - 1;
+    const Tensor all = ops::cast(Tensor::from(matrix, {from, to}), in[0].dtype());
+    return {ops::swap_axes(ops::matmul(ops::swap_axes(in[0], axis, last), all), axis, last)};
+  }
+  Tensors vjp(const Vjp& v) const override {
+    return {times_band(v.gradients[0], transposed(), axis)};
+  }
+
+ private:
+  template <class T>
+  void compute_as(const Tensor& x, Tensor& y) const {
+    const int64_t inner = x.shape().slice(axis + 1, x.rank()).size(), to = y.dim(axis);
+    const std::vector<T> w(weights.begin(), weights.end());
+    const auto map = mapping(T());
+    for (int64_t o = 0; o < x.shape().slice(0, axis).size(); ++o)
+      map(x.data<T>() + o * from * inner, first.data(), w.data(), taps(), inner, 0, to,
+          y.mutable_data<T>() + o * to * inner);
+  }
+  /// What each element of the axis counts for in the results.
+  Band transposed() const {
+    const auto to = static_cast<int64_t>(first.size());
+    std::vector<int64_t> low(static_cast<size_t>(from), to), high(static_cast<size_t>(from), 0);
+    for (int64_t j = 0; j < to; ++j)
+      for (int64_t t = 0; t < taps(); ++t) {
+        const auto i = static_cast<size_t>(first[static_cast<size_t>(j)] + t);
+        low[i] = std::min(low[i], j), high[i] = j + 1;
+      }
+    int64_t most = 1;
+    for (size_t i = 0; i < low.size(); ++i) most = std::max(most, high[i] - low[i]);
+    Band result{to, std::vector<int32_t>(low.size()),
+                std::vector<double>(low.size() * static_cast<size_t>(most))};
+    for (size_t i = 0; i < low.size(); ++i)
+      result.first[i] = static_cast<int32_t>(std::min(low[i], to - most));
+    for (int64_t j = 0; j < to; ++j)
+      for (int64_t t = 0; t < taps(); ++t) {
+        const auto i = static_cast<size_t>(first[static_cast<size_t>(j)] + t);
+        const auto at = static_cast<int64_t>(i) * most + j - result.first[i];
+        result.weights[static_cast<size_t>(at)] += weights[static_cast<size_t>(j * taps() + t)];
+      }
+    return result;
+  }
+};
+
+class BandedKernel final : public CpuKernel {
+ public:
+  static void describe(Schema<BandedKernel>& s) { s.doc("Some elements of the axis a thread."); }
+  bool prepare(const CpuRequest& r) override {
+    op_ = *r.op_as<Banded>();
+    const Shape& x = r.inputs[0].shape;
+    outer_ = x.slice(0, op_.axis).size(), inner_ = x.slice(op_.axis + 1, x.rank()).size();
+    floats_.assign(op_.weights.begin(), op_.weights.end());
+    wide_ = r.inputs[0].dtype == DType::float64;
+    return true;
+  }
+  void run(const CpuArguments& a) override {
+    wide_ ? run_as(a, op_.weights.data()) : run_as(a, floats_.data());
+  }
+  double flops() const override {
+    return 2 * static_cast<double>(outer_ * inner_) * static_cast<double>(op_.weights.size());
+  }
+
+ private:
+  /// Blocks of elements, which do not go beyond an outer one.
+  template <class T>
+  void run_as(const CpuArguments& a, const T* weights) const {
+    constexpr int64_t kWork = 16384;  ///< of a block
+    const auto map = mapping(T());
+    const auto to = static_cast<int64_t>(op_.first.size());
+    const int64_t each = std::max<int64_t>(1, inner_ * op_.taps());
+    a.threads.blocks(
+        outer_ * to, std::max<int64_t>(1, kWork / each), [&](int64_t begin, int64_t end) {
+          while (begin < end) {
+            const int64_t o = begin / to, stop = std::min((o + 1) * to, end);
+            map(a.in<T>(0) + o * op_.from * inner_, op_.first.data(), weights, op_.taps(), inner_,
+                begin - o * to, stop - o * to, a.out<T>(0) + o * to * inner_);
+            begin = stop;
+          }
+        });
+  }
+
+  Banded op_;
+  std::vector<float> floats_;
+  int64_t outer_ = 0, inner_ = 0;
+  bool wide_ = false;
+};
+
+}  // namespace
+
+Band Band::trimmed() const {
+  const auto counts = [&](size_t j, int64_t t) {
+    return weights[j * static_cast<size_t>(taps()) + static_cast<size_t>(t)] != 0;
+  };
+  std::vector<int64_t> low(first.size(), 0);
+  int64_t most = 1;
+  for (size_t j = 0; j < first.size(); ++j) {
+    int64_t high = taps();
+    while (low[j] + 1 < high && !counts(j, low[j])) ++low[j];
+    while (high > low[j] + 1 && !counts(j, high - 1)) --high;
+    most = std::max(most, high - low[j]);
+  }
+  Band result{from, {}, {}};
+  for (size_t j = 0; j < first.size(); ++j) {
+    const int64_t begin = std::min(low[j], taps() - most);
+    result.first.push_back(first[j] + static_cast<int32_t>(begin));
+    const auto own = weights.begin() + static_cast<int64_t>(j) * taps() + begin;
+    result.weights.insert(result.weights.end(), own, own + most);
+  }
+  return result;
+}
+
+Tensor times_band(const Tensor& x, const Band& band, int axis) {
+  Banded op;
+  op.axis = x.shape().axis(axis);
+  op.from = band.from, op.first = band.first, op.weights = band.weights;
+  const bool half = x.dtype() == DType::bfloat16 || x.dtype() == DType::float16;
+  const Tensor result = apply1(op, {half ? ops::cast(x, DType::float32) : x});
+  return ops::cast(result, x.dtype());
+}
+
+void add_band_kernel(Registry& registry) { registry.add<BandedKernel>(Banded::kName); }
+
+}  // namespace crescent::operations

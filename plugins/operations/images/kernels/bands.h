@@ -1,0 +1,24 @@
+// Linear maps along an axis in which each element of the result comes from a few neighbours.
+#pragma once
+#include "../../shared.h"
+
+namespace crescent::operations {
+
+/// Element j is the sum of weights[j * taps + t] times element first[j] + t of `from`.
+struct Band {
+  int64_t from = 0;
+  std::vector<int32_t> first;
+  std::vector<double> weights;
+  int64_t taps() const {
+    return static_cast<int64_t>(weights.size() / std::max<size_t>(first.size(), 1));
+  }
+  /// The same without elements that count for nothing, as far as all results have such.
+  Band trimmed() const;
+};
+
+/// x with one axis mapped.
+Tensor times_band(const Tensor& x, const Band& band, int axis);
+
+void add_band_kernel(Registry& registry);
+
+}  // namespace crescent::operations

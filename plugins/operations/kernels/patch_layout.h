@@ -1,0 +1,184 @@
+// Where the elements of patches lie in images, row by row or as columns.
+#pragma once
+#include <algorithm>
+#include <numeric>
+
+#include "patches.h"
+
+namespace crescent::operations {
+
+/// Elements that a patch reaches over along an axis.
+inline int64_t reach(const PatchGrid& grid, size_t axis) {
+  return (grid.size[axis] - 1) * grid.dilation[axis] + 1;
+}
+
+/// Patches along an axis of this length; -1 where it is not known.
+inline int64_t patches_along(const PatchGrid& grid, size_t axis, int64_t length) {
+  const int64_t stride = grid.strides[axis], free = length - reach(grid, axis);
+  if (length < 0) return -1;
+  return grid.same ? (length + stride - 1) / stride : free / stride + 1;
+}
+
+inline int64_t product(const std::vector<int64_t>& numbers) {
+  return std::accumulate(numbers.begin(), numbers.end(), int64_t{1}, std::multiplies<>());
+}
+
+/// Images of known sizes and their patches, as they lie in memory.
+class PatchLayout {
+ public:
+  PatchLayout() = default;
+  PatchLayout(const PatchGrid& grid, const Shape& images)
+      : axes_(grid.size.size()), channels_(images[-1]) {
+    inner_ = channels_;
+    for (size_t i = axes_; i-- > 0;) {
+      const int64_t length = images[static_cast<int>(i) + 1],
+                    places = patches_along(grid, i, length);
+      const int64_t beyond =
+          grid.same ? (places - 1) * grid.strides[i] + reach(grid, i) - length : 0;
+      axis_[i] = {length,          places,           grid.size[i],
+                  grid.strides[i], grid.dilation[i], std::max<int64_t>(beyond, 0) / 2,
+                  inner_};
+      inner_ *= length;
+    }
+    elements_ = channels_ * product(grid.size);
+    for (size_t i = 0; i < axes_; ++i) places_ *= axis_[i].places;
+    count_ = images[0] * places_, rows_ = images[0] * axis_[0].length;
+  }
+  int64_t count() const { return count_; }        ///< patches
+  int64_t elements() const { return elements_; }  ///< of each
+  int64_t rows() const { return rows_; }          ///< of all images
+  int64_t row() const { return axis_[0].inner; }  ///< elements of one
+
+  /// Patches [begin, end) to their places.
+  template <class T>
+  void copy(int64_t begin, int64_t end, const T* images, T* patches) const {
+    int64_t place[kAxes], rest = begin;
+    for (size_t i = axes_; i-- > 0; rest /= axis_[i].places) place[i] = rest % axis_[i].places;
+    const T* image = images + rest * inner_;
+    T* to = patches + begin * elements_;
+    for (int64_t number = begin; number < end; ++number) {
+      int64_t starts[kAxes];
+      for (size_t i = 0; i < axes_; ++i) starts[i] = place[i] * axis_[i].stride - axis_[i].before;
+      to = copy_from(0, starts, image, to);
+      size_t i = axes_;
+      while (i > 0 && ++place[i - 1] == axis_[i - 1].places) place[--i] = 0;
+      if (i == 0) image += inner_;
+    }
+  }
+
+  /// What all patches have of a row of the images.
+  template <class T>
+  void sum(int64_t number, const T* patches, T* images) const {
+    const Axis& axis = axis_[0];
+    T* row = images + number * axis.inner;
+    std::fill_n(row, axis.inner, T());
+    const int64_t image = number / axis.length, at = number % axis.length + axis.before;
+    for (int64_t k = 0; k < axis.size; ++k) {
+      const int64_t start = at - k * axis.dilation;
+      if (start >= 0 && start % axis.stride == 0 && start / axis.stride < axis.places)
+        add_to(1, image * axis.places + start / axis.stride, k, patches, row);
+    }
+  }
+
+ private:
+  static constexpr size_t kAxes = Shape::kMaxRank;
+  struct Axis {
+    int64_t length, places, size, stride, dilation, before, inner;
+  };
+
+  /// Gives the end of what it wrote.
+  template <class T>
+  T* copy_from(size_t i, const int64_t* starts, const T* from, T* to) const {
+    if (i == axes_) return copy_run(from, channels_, to);
+    const Axis& axis = axis_[i];
+    const bool dense = i + 1 == axes_ && axis.dilation == 1;
+    if (dense && starts[i] >= 0 && starts[i] + axis.size <= axis.length)
+      return copy_run(from + starts[i] * channels_, axis.size * channels_, to);
+    int64_t within = channels_;
+    for (size_t j = i + 1; j < axes_; ++j) within *= axis_[j].size;
+    for (int64_t k = 0, at = starts[i]; k < axis.size; ++k, at += axis.dilation) {
+      if (at >= 0 && at < axis.length)
+        to = copy_from(i + 1, starts, from + at * axis.inner, to);
+      else
+        to = std::fill_n(to, within, T());
+    }
+    return to;
+  }
+
+  /// A call costs more than a few elements do.
+  template <class T>
+  static T* copy_run(const T* from, int64_t count, T* to) {
+    constexpr int64_t kFew = 16;
+    if (count > kFew) return std::copy_n(from, count, to);
+    for (int64_t i = 0; i < count; ++i) to[i] = from[i];
+    return to + count;
+  }
+
+  /// `place` and `element`: numbers among all, along the axes before.
+  template <class T>
+  void add_to(size_t i, int64_t place, int64_t element, const T* patches, T* to) const {
+    if (i == axes_) {
+      const T* from = patches + place * elements_ + element * channels_;
+      for (int64_t c = 0; c < channels_; ++c) to[c] = static_cast<T>(to[c] + from[c]);
+      return;
+    }
+    const Axis& axis = axis_[i];
+    for (int64_t p = 0; p < axis.places; ++p)
+      for (int64_t k = 0; k < axis.size; ++k) {
+        const int64_t at = p * axis.stride + k * axis.dilation - axis.before;
+        if (at >= 0 && at < axis.length)
+          add_to(i + 1, place * axis.places + p, element * axis.size + k, patches,
+                 to + at * axis.inner);
+      }
+  }
+
+  size_t axes_ = 0;
+  Axis axis_[kAxes] = {};
+  int64_t channels_ = 0, inner_ = 0, elements_ = 0, places_ = 1, count_ = 0, rows_ = 0;
+};
+
+/// Planes of images and the columns of their patches, as they lie in memory.
+class ColumnLayout {
+ public:
+  ColumnLayout() = default;
+  ColumnLayout(const PatchGrid& grid, const Shape& images)
+      : grid_(grid),
+        planes_(images[0] * images[1]),
+        height_(images[2]),
+        width_(images[3]),
+        rows_(patches_along(grid, 0, height_)),
+        columns_(patches_along(grid, 1, width_)) {}
+  int64_t count() const { return planes_ * rows_; }  ///< rows of patches, in all planes
+  int64_t elements() const { return columns_ * product(grid_.size); }  ///< of each
+
+  /// What the patches of rows [begin, end) have.
+  template <class T>
+  void copy(int64_t begin, int64_t end, const T* images, T* columns) const {
+    const int64_t places = rows_ * columns_, area = product(grid_.size);
+    for (int64_t number = begin; number < end; ++number) {
+      const int64_t plane = number / rows_, row = number % rows_;
+      const T* image = images + plane * height_ * width_;
+      T* to = columns + plane * area * places + row * columns_;
+      for (int64_t y = 0; y < grid_.size[0]; ++y) {
+        const T* line = image + (row * grid_.strides[0] + y * grid_.dilation[0]) * width_;
+        for (int64_t x = 0; x < grid_.size[1]; ++x, to += places)
+          copy_strided(line + x * grid_.dilation[1], to);
+      }
+    }
+  }
+
+ private:
+  template <class T>
+  void copy_strided(const T* from, T* to) const {
+    const int64_t stride = grid_.strides[1];
+    if (stride == 1) {
+      std::copy_n(from, columns_, to);
+    } else {
+      for (int64_t i = 0; i < columns_; ++i) to[i] = from[i * stride];
+    }
+  }
+  PatchGrid grid_;
+  int64_t planes_ = 0, height_ = 0, width_ = 0, rows_ = 0, columns_ = 0;
+};
+
+}  // namespace crescent::operations

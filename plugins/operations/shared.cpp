@@ -1,0 +1,62 @@
+#include "shared.h"
+
+#include <cmath>
+
+namespace crescent::operations {
+
+Tensor tensor_of(const Operand& x) {
+  return x.tensor ? x.tensor : Tensor::scalar(x.number, ops::result_dtype(x, x));
+}
+
+std::pair<Tensor, Tensor> promoted(const Operand& a, const Operand& b) {
+  const DType dtype = ops::result_dtype(a, b);
+  return {ops::cast(tensor_of(a), dtype), ops::cast(tensor_of(b), dtype)};
+}
+
+Tensors promoted(std::span<const Tensor> tensors) {
+  if (tensors.empty()) fail("expected at least one tensor");
+  DType dtype = tensors.front().dtype();
+  for (const Tensor& x : tensors) dtype = promote(dtype, x.dtype());
+  Tensors result;
+  for (const Tensor& x : tensors) result.push_back(ops::cast(x, dtype));
+  return result;
+}
+
+std::vector<int64_t> for_each_axis(const char* what, const std::vector<int64_t>& given,
+                                   size_t count) {
+  if (given.size() == 1) return std::vector<int64_t>(count, given.front());
+  if (given.size() != count)
+    fail("expected one ", what, " or ", count, " of them, got ", given.size());
+  return given;
+}
+
+std::vector<int> axes_of(const Tensor& x, const std::vector<int>& axes) {
+  std::vector<int> all;
+  for (int i = 0; axes.empty() && i < x.rank(); ++i) all.push_back(i);
+  for (int axis : axes) all.push_back(axis_of(x, axis));
+  return all;
+}
+
+std::pair<Tensor, int> flat_without(const Tensor& x, std::optional<int64_t> axis) {
+  if (axis) return {x, axis_of(x, *axis)};
+  return {ops::reshape(x, {-1}), 0};
+}
+
+Tensor positions(int64_t count, int axis, int rank, DType dtype) {
+  Shape shape(std::vector<int64_t>(static_cast<size_t>(rank), 1));
+  shape.set(axis, count);
+  return ops::reshape(ops::arange(count, dtype), shape);
+}
+
+double bessel_i(double order, double x) {
+  constexpr double kLargest = 713;  // beyond it the result is
+  return x > kLargest ? INFINITY : std::cyl_bessel_i(order, x);
+}
+
+int64_t checked_count(const char* name, int64_t num) {
+  if (num < 0) fail(name, ": expected a number of elements of at least 0, got ", num);
+  if (num > int64_t{1} << 30) fail(name, ": ", num, " elements are too many");
+  return num;
+}
+
+}  // namespace crescent::operations

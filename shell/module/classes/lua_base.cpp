@@ -1,0 +1,100 @@
+#include "classes/lua_base.h"
+
+#include <algorithm>
+
+#include "instances/lua_model.h"
+#include "instances/lua_optimizer.h"
+
+namespace crescent::lua {
+namespace {
+
+const char base_key = 0;   // in a class table: its Base
+const char bases_key = 0;  // registry: name -> table of a base
+
+/// Reads and writes an option of a Lua class in the attributes of an instance.
+template <class T>
+class AttributeAccess final : public FieldAccess {
+ public:
+  explicit AttributeAccess(std::string name) : name_(std::move(name)) {}
+  Value get(const void* object) const override {
+    return static_cast<const T*>(object)->option(name_);
+  }
+  void set(void* object, const Value& value) const override {
+    static_cast<T*>(object)->set_option(name_, value);
+  }
+
+ private:
+  std::string name_;
+};
+
+Field field_of(const Declared& option, std::shared_ptr<const FieldAccess> access) {
+  Field field;
+  field.name = option.name;
+  field.doc = option.doc;
+  field.type = option.value.is_null() ? "a value" : describe_kind(option.value.kind());
+  field.default_value = option.value;
+  field.access = std::move(access);
+  return field;
+}
+
+template <class T>
+SchemaData schema_for(const std::string& title, const std::vector<Declared>& options) {
+  const T defaults{};
+  Schema<T> schema(title, &defaults);
+  schema.keyword_only(true);
+  T::template describe_base<T>(schema);
+  std::vector<Field>& fields = schema.data().fields;
+  for (const Declared& option : options) {
+    const auto base = std::find_if(fields.begin(), fields.end(), [&](const Field& field) {
+      return field.name == option.name && !field.keyword_only;
+    });
+    if (base != fields.end())  // another default of the base's own
+      base->default_value = option.value;
+    else
+      fields.push_back(field_of(option, std::make_shared<AttributeAccess<T>>(option.name)));
+  }
+  return schema.data();
+}
+
+template <class T>
+Base base_of(const char* name = kind_named(T::kKind).base) {
+  return {name, T::kKind, schema_for<T>,
+          [](const SchemaData& schema, const Dict& options) {
+            return ClassFactory<T>(schema).make(options);
+          },
+          [](const Configurable& object) { return dynamic_cast<const T&>(object).base_config(); }};
+}
+
+}  // namespace
+
+const std::vector<Base>& bases() {
+  static const std::vector<Base> all = {
+      base_of<LuaLayer>(),       base_of<LuaModel>("Model"), base_of<LuaLoss>(),
+      base_of<LuaMetric>(),      base_of<LuaCallback>(),     base_of<LuaInitializer>(),
+      base_of<LuaRegularizer>(), base_of<LuaConstraint>(),   base_of<LuaActivation>(),
+      base_of<LuaSchedule>(),    base_of<LuaOptimizer>()};
+  return all;
+}
+
+const Base& base_at(lua_State* L, int index) {
+  lua_rawgetp(L, index, &base_key);
+  auto* base = static_cast<const Base*>(lua_touserdata(L, -1));
+  lua_pop(L, 1);
+  if (!base) fail("expected a class such as cr.Layer, got a table that has lost what makes it one");
+  return *base;
+}
+
+void set_base(lua_State* L, int table, const Base& base) {
+  lua_pushlightuserdata(L, const_cast<Base*>(&base));
+  lua_rawsetp(L, table, &base_key);
+}
+
+void push_bases(lua_State* L) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &bases_key) == LUA_TTABLE) return;
+  lua_pop(L, 1);
+  lua_newtable(L);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &bases_key);
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,34 @@
+// What Lua classes derive from: Layer, Model, Loss, ... Each has a C++ class whose objects call the
+// functions of a class table.
+#pragma once
+#include <lua.hpp>
+
+#include "crescent/registry.h"
+
+namespace crescent::lua {
+
+/// An option, or an argument of call, that a class declares.
+struct Declared {
+  std::string name, doc;
+  Value value;
+};
+
+/// A base that Lua classes derive from, without its C++ type.
+struct Base {
+  const char* name;
+  const char* kind;
+  SchemaData (*schema)(const std::string& title, const std::vector<Declared>& options);
+  std::shared_ptr<Configurable> (*make)(const SchemaData& schema, const Dict& options);
+  Dict (*base_config)(const Configurable& object);
+};
+
+const std::vector<Base>& bases();
+inline bool is_model(const Base& base) { return std::string_view(base.name) == "Model"; }
+
+/// The base of a class table.
+const Base& base_at(lua_State* L, int index);
+void set_base(lua_State* L, int table, const Base& base);
+/// Pushes the table of the bases' own class tables by name, where they are kept once made.
+void push_bases(lua_State* L);
+
+}  // namespace crescent::lua

@@ -1,0 +1,207 @@
+#include "classes/lua_factory.h"
+
+#include <algorithm>
+
+#include "classes/building.h"
+#include "classes/lua_base.h"
+#include "classes/options.h"
+#include "instances/hooks.h"
+#include "instances/lua_model.h"
+
+namespace crescent::lua {
+namespace {
+
+/// True when a class of the chain (not the base) defines it.
+bool defines(lua_State* L, int class_index, const char* name) {
+  Height height(L);
+  lua_pushvalue(L, class_index);
+  while (lua_type(L, -1) == LUA_TTABLE) {
+    push_field(L, -1, name);
+    if (!lua_isnil(L, -1)) return true;
+    lua_pop(L, 1);
+    lua_rawgetp(L, -1, super_key());
+  }
+  return false;
+}
+
+/// The options of the table that the schema knows; others are the business of the class' init.
+Dict known_options(lua_State* L, int class_index, int options_index, const SchemaData& schema) {
+  Dict known;
+  const bool open = defines(L, class_index, "init");
+  for (lua_pushnil(L); lua_next(L, options_index); lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING) {
+      if (!open)
+        fail(schema.title, ": no option at position ", text_of(L, -2), "; give options by name");
+      continue;
+    }
+    const std::string name = text_of(L, -2);
+    if (schema.find(name))
+      known.set(name, to_value(L, lua_gettop(L)));
+    else if (!open)
+      fail(schema.title, ": no option '", name, "'", did_you_mean(name, schema.names()));
+  }
+  adapt_options(known, schema);
+  return known;
+}
+
+/// Defaults of declared options that were not given.
+void add_defaults(Dict& options, const SchemaData& schema) {
+  for (const Field& field : schema.fields) {
+    const bool given = options.contains(field.name) ||
+                       std::any_of(field.aliases.begin(), field.aliases.end(),
+                                   [&](const std::string& name) { return options.contains(name); });
+    if (!field.keyword_only && !given) options.set(field.name, field.default_value);
+  }
+}
+
+/// What build_from_config gets, out of the options; a class may have an option of this name.
+Value take_build_config(lua_State* L, int options_index, const SchemaData& schema) {
+  if (schema.find(kBuildConfig)) return {};
+  push_field(L, options_index, kBuildConfig);
+  Value config = to_value(L, lua_gettop(L));
+  lua_pop(L, 1);
+  lua_pushnil(L);
+  lua_setfield(L, options_index, kBuildConfig);
+  return config;
+}
+
+/// A new object of the class from the table of options, without configured().
+std::shared_ptr<Configurable> make_instance(lua_State* L, int class_index, int options_index,
+                                            const ClassPtr& info) {
+  push_bases(L);
+  push_field(L, -1, base_at(L, class_index).name);
+  warn_of_unread_hooks(L, class_index, lua_gettop(L), base_at(L, class_index).name);
+  lua_pop(L, 2);
+  const Value build_config = take_build_config(L, options_index, info->schema);
+  Dict options = known_options(L, class_index, options_index, info->schema);
+  add_defaults(options, info->schema);
+  auto object = base_at(L, class_index).make(info->schema, options);
+  object->attach(info);
+  if (is_model(base_at(L, class_index)))
+    for (const char* end : {"inputs", "outputs", "build_input_shape"}) {  // not the class' own
+      lua_pushnil(L);
+      lua_setfield(L, options_index, end);
+    }
+  auto& instance = dynamic_cast<Instance&>(*object);
+  instance.adopt(L, class_index, options_index);
+  if (defines(L, class_index, "build_from_config")) instance.set_build_config(build_config);
+  return object;
+}
+
+/// What the from_config of a class makes of the configuration on top of the stack.
+std::shared_ptr<Configurable> made_by_class(lua_State* L, int class_index) {
+  const int config = lua_gettop(L);
+  push_field(L, class_index, "from_config");
+  lua_pushvalue(L, class_index);
+  lua_pushvalue(L, config);
+  protected_call(L, 2, 1);
+  auto object = object_as<Configurable>(L, -1);
+  auto* instance = dynamic_cast<Instance*>(object.get());
+  if (!instance || !object->info() || object->info()->kind != base_at(L, class_index).kind)
+    fail("from_config() of the class: expected an object of it, got ", describe(L, -1));
+  instance->set_complete();
+  return object;
+}
+
+/// Makes instances for files and nested configurations.
+class LuaFactory final : public Factory {
+ public:
+  explicit LuaFactory(Ref class_table) : class_(std::move(class_table)) {}
+  std::shared_ptr<Configurable> make(const Dict& options) const override {
+    lua_State* L = current();
+    Height height(L);
+    reserve(L, 8);
+    class_.push(L);
+    const int class_index = lua_gettop(L);
+    const bool model = is_model(base_at(L, class_index));
+    push_value(L, model ? with_graph(options) : options);
+    if (defines(L, class_index, "from_config")) return made_by_class(L, class_index);
+    return make_instance(L, class_index, class_index + 1, class_of_table(L, class_index));
+  }
+
+ private:
+  Ref class_;
+};
+
+/// Leaves one table of options on top: {units=3}, (3, {name="x"}), (3).
+void gather_options(lua_State* L, const SchemaData& schema) {
+  const int last = lua_gettop(L);
+  if (last == 2 && is_plain_table(L, 2)) {
+    lua_newtable(L);
+    for (lua_pushnil(L); lua_next(L, 2);) {
+      lua_pushvalue(L, -2);
+      lua_insert(L, -2);
+      lua_rawset(L, 3);
+    }
+  } else {
+    lua_newtable(L);
+    const int table = lua_gettop(L);
+    const bool named = last > 2 && is_options(L, last);
+    for (int i = 2; i <= last - named; ++i) {
+      lua_pushvalue(L, i);
+      lua_rawseti(L, table, i - 1);
+    }
+    if (named)
+      for (lua_pushnil(L); lua_next(L, last);) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, table);
+      }
+  }
+  lua_Integer place = 0;
+  for (const Field& field : schema.fields) {
+    if (field.keyword_only) continue;
+    lua_rawgeti(L, -1, ++place);
+    if (lua_isnil(L, -1)) {
+      lua_pop(L, 1);
+      continue;
+    }
+    lua_setfield(L, -2, field.name.c_str());
+    lua_pushnil(L);
+    lua_rawseti(L, -2, place);
+  }
+}
+
+/// Model(inputs, outputs, {name = "x"}): the ends by name.
+void name_ends(lua_State* L) {
+  if (lua_gettop(L) < 3 || !is_symbolic(L, 2)) return;
+  lua_newtable(L);
+  const int table = lua_gettop(L);
+  if (table > 4 && is_plain_table(L, 4))
+    for (lua_pushnil(L); lua_next(L, 4);) {
+      lua_pushvalue(L, -2);
+      lua_insert(L, -2);
+      lua_rawset(L, table);
+    }
+  lua_pushvalue(L, 2);
+  lua_setfield(L, table, "inputs");
+  lua_pushvalue(L, 3);
+  lua_setfield(L, table, "outputs");
+  lua_replace(L, 2);
+  lua_settop(L, 2);
+}
+
+}  // namespace
+
+std::shared_ptr<const Factory> factory_of(lua_State* L, int table) {
+  return std::make_shared<LuaFactory>(Ref(L, table));
+}
+
+int construct(lua_State* L) {
+  reserve(L, 12);
+  const ClassPtr info = class_of_table(L, 1);
+  const Base& base = base_at(L, 1);
+  if (!info) {
+    if (is_model(base)) return make_functional(L);
+    fail(base.name, " has no behaviour of its own: derive a class with ", base.name,
+         ":subclass(name)");
+  }
+  if (is_model(base)) name_ends(L);
+  gather_options(L, info->schema);
+  auto object = make_instance(L, 1, lua_gettop(L), info);
+  object->configured();
+  push_object(L, object);
+  return 1;
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,95 @@
+// Products a'b that also sum the rows of b: the gradients of a weight and of the bias beside it.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "crescent/lowering.h"
+#include "crescent/ops.h"
+#include "distance.h"
+#include "support.h"
+
+using namespace crescent;
+using namespace crescent::cpu::test;
+
+namespace {
+
+struct Gradients {
+  std::vector<double> weight, bias;
+  size_t steps;
+};
+
+/// Of inputs (k,m) and what comes back (k,n); `updated`: a weight takes its gradient in, as an
+/// optimizer does.
+Gradients gradients(const Tensor& x, const Tensor& dy, bool updated) {
+  const Variable w(Tensor::full({x.dim(1), dy.dim(1)}, 1.0));
+  const Program program = optimize(trace(
+      [&](const Tensors& in) {
+        const Tensor bias = ops::sum(in[1], {0});
+        const Tensor weight = ops::matmul(ops::transpose(in[0]), in[1]);
+        if (!updated) return Tensors{bias, weight};
+        w.assign(w.value() - weight);
+        return Tensors{bias};
+      },
+      TensorSpecs{x.spec(), dy.spec()}));
+  auto executable = compile(program, test_device());
+  Tensors variables, outputs;
+  for (const Program::Binding& b : program.variables)
+    variables.push_back(b.variable.value() + 0.0f);
+  for (int value : program.outputs)
+    outputs.emplace_back(program.values[static_cast<size_t>(value)]);
+  executable->run(Tensors{x, dy}, variables, outputs);
+  return {(updated ? variables[0] : outputs[1]).to_vector(), outputs[0].to_vector(),
+          executable->rows().size()};
+}
+
+std::vector<double> column_sums(const Tensor& dy) {
+  const std::vector<double> values = dy.to_vector();
+  std::vector<double> sums(static_cast<size_t>(dy.dim(1)));
+  for (size_t i = 0; i < values.size(); ++i) sums[i % sums.size()] += values[i];
+  return sums;
+}
+
+}  // namespace
+
+TEST_CASE("a product gives the sums of the columns that it multiplies with", "[cpu][column_sums]") {
+  const int64_t sizes[][3] = {{128, 512, 2048}, {512, 128, 2048}, {784, 512, 128}, {200, 97, 64},
+                              {96, 33, 2100},   {40, 300, 130},   {513, 65, 700},  {7, 200, 500}};
+  for (const auto& [m, n, k] : sizes) {
+    const Tensor x = sines({k, m}, 1), dy = sines({k, n}, 2);
+    const std::vector<double> want = column_sums(dy);
+    for (bool updated : {false, true}) {
+      std::optional<Gradients> first;
+      for (int threads : {1, 2, 3, 9}) {
+        CAPTURE(m, n, k, updated, threads);
+        test_device().set_threads(threads);
+        const Gradients got = gradients(x, dy, updated);
+        CHECK(farthest(got.bias, want) < 2e-6 * std::sqrt(static_cast<double>(k)));
+        if (!first) first = got;
+        const bool same = got.bias == first->bias && got.weight == first->weight;
+        CHECK(same);
+        if (!updated) CHECK(got.steps == 1);
+      }
+    }
+  }
+  test_device().set_threads(0);
+}
+
+TEST_CASE("sums that are read before the product stay a step of their own", "[cpu][column_sums]") {
+  const Tensor x = sines({300, 200}, 1), dy = sines({300, 100}, 2);
+  const Program program = optimize(trace(
+      [&](const Tensors& in) {
+        const Tensor bias = ops::sum(in[1], {0});
+        const Tensor scaled = in[0] * ops::sum(bias);
+        return Tensors{bias, ops::matmul(ops::transpose(scaled), in[1])};
+      },
+      TensorSpecs{x.spec(), dy.spec()}));
+  auto executable = compile(program, test_device());
+  Tensors none, outputs;
+  for (int value : program.outputs)
+    outputs.emplace_back(program.values[static_cast<size_t>(value)]);
+  executable->run(Tensors{x, dy}, none, outputs);
+  double sum = 0;
+  for (double s : column_sums(dy)) sum += s;
+  std::vector<double> want = ops::matmul(ops::transpose(x), dy).to_vector();
+  for (double& weight : want) weight *= sum;
+  CHECK(farthest(outputs[1].to_vector(), want) < 1e-3);
+}

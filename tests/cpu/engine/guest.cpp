@@ -1,0 +1,108 @@
+// Kernels of other plugins: asked after those of the device, before an op is taken apart, and
+// blamed for what they throw.
+#include <catch2/catch.hpp>
+#include <stdexcept>
+
+#include "crescent/cpu_kernel.h"
+#include "crescent/lowering.h"
+#include "crescent/ops.h"
+#include "crescent/program.h"
+#include "support.h"
+
+using namespace crescent;
+using Catch::Matchers::Contains;
+using cpu::test::sines;
+using cpu::test::test_device;
+
+namespace {
+
+/// x + 1 by compute(); `mode` tells the kernel what to do.
+struct Guarded final : OpOf<Guarded> {
+  static constexpr const char* kName = "test.guarded";
+  int mode = 0;
+  auto fields() const { return std::tie(mode); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    for (int64_t i = 0; i < in[0].size(); ++i)
+      out[0].mutable_data<float>()[i] = in[0].data<float>()[i] + 1;
+    return true;
+  }
+};
+enum Mode { kWorks, kDeclines, kThrowsEarly, kThrowsLate, kThrowsInRegion, kFails };
+
+/// 2 x, so that one sees who computed.
+class GuardedKernel final : public CpuKernel {
+ public:
+  static void describe(Schema<GuardedKernel>& s) { s.doc("For tests."); }
+  bool prepare(const CpuRequest& r) override {
+    mode_ = r.op_as<Guarded>()->mode, size_ = r.outputs[0].shape.size();
+    if (mode_ == kThrowsEarly) throw std::out_of_range("early");
+    return mode_ != kDeclines;
+  }
+  void run(const CpuArguments& a) override {
+    if (mode_ == kThrowsLate) throw std::out_of_range("late");
+    if (mode_ == kFails) fail("the rows are odd");
+    auto* part = reinterpret_cast<float*>(a.scratch);
+    a.threads.blocks(size_, 100, [&](int64_t begin, int64_t end) {
+      if (mode_ == kThrowsInRegion) throw 7;
+      for (int64_t i = begin; i < end; ++i) part[i] = a.in<float>(0)[i];
+      for (int64_t i = begin; i < end; ++i) a.out<float>(0)[i] = 2 * part[i];
+    });
+  }
+  size_t scratch_bytes() const override { return static_cast<size_t>(size_) * sizeof(float); }
+  double flops() const override { return static_cast<double>(size_); }
+
+ private:
+  int mode_ = 0;
+  int64_t size_ = 0;
+};
+
+std::unique_ptr<Executable> compiled(Mode mode) {
+  static const bool registered = (registry().add<GuardedKernel>("test.guarded"), true);
+  REQUIRE(registered);
+  Guarded op;
+  op.mode = mode;
+  return compile(optimize(trace([&](const Tensors& in) { return Tensors{apply1(op, {in[0]})}; },
+                                TensorSpecs{{DType::float32, {1000}}})),
+                 test_device());
+}
+
+Tensor run_on_sines(Executable& executable) {
+  const Tensor x = sines({1000}, 1);
+  Tensor y(x.spec());
+  executable.run(std::span(&x, 1), {}, std::span(&y, 1));
+  return y;
+}
+
+}  // namespace
+
+TEST_CASE("a registered kernel serves its op, and a profile names it") {
+  const auto executable = compiled(kWorks);
+  executable->profile(true);
+  const std::vector<double> y = run_on_sines(*executable).to_vector(),
+                            x = sines({1000}, 1).to_vector();
+  for (size_t i = 0; i < x.size(); ++i) CHECK(y[i] == 2 * x[i]);
+  const ProfileRow row = executable->rows().at(0);
+  CHECK(row.op == "test.guarded");
+  CHECK_THAT(row.kernel, !Contains("host"));
+  CHECK(row.flops == 1000);
+}
+
+TEST_CASE("a kernel that declines leaves its op to compute()") {
+  CHECK(run_on_sines(*compiled(kDeclines)).to_vector()[3] == Approx(std::sin(4.0) + 1));
+}
+
+TEST_CASE("what a kernel throws names the op and the plugin, and the device goes on") {
+  CHECK_THROWS_WITH(compiled(kThrowsEarly),
+                    Contains("kernel of test.guarded of plugin '") && Contains("early"));
+  const auto late = compiled(kThrowsLate), in_region = compiled(kThrowsInRegion),
+             fails = compiled(kFails), works = compiled(kWorks);
+  for (int i = 0; i < 2; ++i) {
+    CHECK_THROWS_WITH(run_on_sines(*late), Contains("kernel of test.guarded") && Contains("late"));
+    CHECK_THROWS_WITH(run_on_sines(*in_region), Contains("kernel of test.guarded") &&
+                                                    Contains("an exception of unknown type"));
+    CHECK_THROWS_WITH(run_on_sines(*fails),
+                      Contains("test.guarded") && Contains("the rows are odd"));
+    CHECK(run_on_sines(*works).to_vector()[0] == Approx(2 * std::sin(1.0)));
+  }
+}

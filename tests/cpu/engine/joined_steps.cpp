@@ -1,0 +1,172 @@
+// Elementwise steps that run within the reductions which read what they make, or read slices where
+// they lie.
+#include <catch2/catch.hpp>
+
+#include <functional>
+
+#include "crescent/lowering.h"
+#include "crescent/ops.h"
+#include "support.h"
+
+using namespace crescent;
+using namespace crescent::cpu::test;
+
+namespace {
+
+using Part = std::function<Tensors(const Tensors&)>;
+
+struct Result {
+  std::vector<std::vector<double>> values;
+  size_t steps;
+};
+
+/// What `read` gives of what `make` makes; with `whole` that is an output, too.
+Result run(const Part& make, const Part& read, const Tensors& inputs, bool whole) {
+  TensorSpecs specs;
+  for (const Tensor& x : inputs) specs.push_back(x.spec());
+  const Program program = optimize(trace(
+      [&](const Tensors& in) {
+        const Tensors made = make(in);
+        Tensors results = read(made);
+        if (whole) results.insert(results.end(), made.begin(), made.end());
+        return results;
+      },
+      specs));
+  auto executable = compile(program, test_device());
+  Tensors outputs;
+  for (int value : program.outputs)
+    outputs.emplace_back(program.values[static_cast<size_t>(value)]);
+  executable->run(inputs, {}, outputs);
+  Result result{{}, executable->rows().size()};
+  for (const Tensor& y : outputs) result.values.push_back(y.to_vector());
+  return result;
+}
+
+/// The same bits with and without what is made in memory, on any number of threads.
+void check(const Part& make, const Part& read, const Tensors& inputs, size_t steps) {
+  const Result want = run(make, read, inputs, true);
+  for (int threads : {1, 2, 3, 9}) {
+    CAPTURE(threads);
+    test_device().set_threads(threads);
+    const Result got = run(make, read, inputs, false);
+    CHECK(got.steps == steps);
+    for (size_t i = 0; i < got.values.size(); ++i) {
+      const bool is_same = got.values[i] == want.values[i];  // of many numbers: none is printed
+      CHECK(is_same);
+    }
+  }
+  test_device().set_threads(0);
+}
+
+}  // namespace
+
+TEST_CASE("what is made for a reduction alone is made within it, with the same bits",
+          "[cpu][joined_steps]") {
+  const std::pair<Shape, std::vector<int>> cases[] = {
+      {{300000}, {0}},         {{70, 5000}, {1}},         {{70, 5000}, {0}},
+      {{5000, 7}, {1}},        {{5000, 7}, {0}},          {{300, 2500}, {0}},
+      {{3000, 513}, {0}},      {{130, 10000}, {0}},       {{40, 30, 20, 10}, {0, 2}},
+      {{40, 30, 20, 10}, {1}}, {{40, 30, 20, 10}, {1, 3}}};
+  const auto halved = [](const Tensors& in) { return Tensors{in[0] * in[1] + 0.5}; };
+  for (const auto& [shape, axes] : cases) {
+    CAPTURE(to_text(shape), axes);
+    const Tensors inputs = {sines(shape, 1), sines({shape[-1]}, 2)};
+    const auto reduced = [&](auto f) {
+      return [&axes = axes, f](const Tensors& made) { return Tensors{f(made[0], axes)}; };
+    };
+    check(halved, reduced([](const Tensor& x, auto& a) { return ops::sum(x, a); }), inputs, 1);
+    check(halved, reduced([](const Tensor& x, auto& a) { return ops::mean(x, a, true); }), inputs,
+          1);
+    check(halved, reduced([](const Tensor& x, auto& a) { return ops::max(x, a); }), inputs, 1);
+    check(halved, reduced([](const Tensor& x, auto& a) { return ops::prod(x, a); }), inputs, 1);
+  }
+}
+
+TEST_CASE("reductions over the same axes share what is made for them", "[cpu][joined_steps]") {
+  for (const Shape& shape : {Shape{200, 3000}, Shape{3000, 200}, Shape{40000, 16}}) {
+    for (int axis : {0, 1}) {
+      CAPTURE(to_text(shape), axis);
+      const auto make = [](const Tensors& in) {
+        const Tensor positive = ops::greater(in[0], 0);
+        return Tensors{ops::where(positive, in[0], 0), ops::cast(positive, DType::int32)};
+      };
+      const auto reduce = [&](const Tensors& made) {
+        return Tensors{ops::sum(made[0], {axis}), ops::max(made[0], {axis}),
+                       ops::sum(made[1], {axis})};
+      };
+      check(make, reduce, {sines(shape, 1)}, 1);
+      const auto others = [&](const Tensors& made) {
+        return Tensors{ops::sum(made[0], {axis}), ops::sum(made[1], {1 - axis})};
+      };
+      check(make, others, {sines(shape, 1)}, 3);
+    }
+  }
+}
+
+TEST_CASE("half-width numbers are rounded before they are reduced", "[cpu][joined_steps]") {
+  const auto make = [](const Tensors& in) {
+    return Tensors{ops::exp(ops::cast(in[0], DType::bfloat16))};
+  };
+  for (int axis : {0, 1}) {
+    const auto reduce = [&](const Tensors& made) { return Tensors{ops::sum(made[0], {axis})}; };
+    check(make, reduce, {sines({300, 2500}, 1)}, 1);
+  }
+}
+
+TEST_CASE("what a variable takes in is reduced where it was", "[cpu][joined_steps]") {
+  const Shape shape = {300, 2500};
+  const Variable last(Tensor::full({2500}, 1.0f));
+  const Tensors inputs = {sines(shape, 1)};
+  const Program program = optimize(trace(
+      [&](const Tensors& in) {
+        const Tensor old = last.value();
+        const Tensor sum = ops::sum(ops::square(in[0]), {0}), late = ops::cumsum(in[0] * old, 1);
+        last.assign(sum);
+        return Tensors{late};
+      },
+      TensorSpecs{inputs[0].spec()}));
+  Tensors variables = {last.value() + 0.0f}, outputs = {Tensor(shape, DType::float32)};
+  compile(program, test_device())->run(inputs, variables, outputs);
+  CHECK(variables[0].to_vector() == ops::sum(ops::square(inputs[0]), {0}).to_vector());
+  CHECK(outputs[0].to_vector() == ops::cumsum(inputs[0], 1).to_vector());
+}
+
+TEST_CASE("slices are read where they lie", "[cpu][joined_steps]") {
+  const auto neighbours = [](int axis) {
+    return [axis](const Tensors& in) {
+      const int64_t n = in[0].dim(axis);
+      return Tensors{ops::slice_axis(in[0], axis, 1, n), ops::slice_axis(in[0], axis, 0, n - 1)};
+    };
+  };
+  const auto difference = [](const Tensors& made) { return Tensors{made[0] - made[1]}; };
+  const auto sum = [](const Tensors& made) { return Tensors{ops::sum(made[0] * made[1], {0})}; };
+  for (const Shape& shape :
+       {Shape{5000}, Shape{70, 5000}, Shape{50, 300, 4}, Shape{6, 1, 5, 700}}) {
+    for (int axis : {0, shape.rank() - 2, shape.rank() - 1}) {
+      if (axis < 0 || shape[axis] == 1) continue;
+      const bool is_short = axis == shape.rank() - 1 && shape[axis] < 256;
+      CAPTURE(to_text(shape), axis);
+      check(neighbours(axis), difference, {sines(shape, 1)}, is_short ? 3 : 1);
+      check(neighbours(axis), sum, {sines(shape, 1)}, is_short ? 3 : 1);
+    }
+  }
+}
+
+TEST_CASE("slices that repeat, that are small, or that others read are cut out",
+          "[cpu][joined_steps]") {
+  const auto part = [](const Tensors& in) { return Tensors{ops::slice_axis(in[0], 0, 3, 303)}; };
+  const auto add = [](const Tensors& x) {
+    return [x](const Tensors& made) { return Tensors{made[0] + x[0]}; };
+  };
+  check(part, add({sines({40, 300}, 2)}), {sines({1000}, 1)}, 2);
+  check(part, add({sines({300, 300}, 2)}), {sines({1000, 1}, 1)}, 2);
+  const auto twice = [](const Tensors& made) {
+    return Tensors{made[0] + 1.0, ops::cumsum(made[0], 0)};
+  };
+  check(part, twice, {sines({1000}, 1)}, 3);
+  const auto less = [](const Tensors& in) {
+    return Tensors{ops::slice_axis(ops::cumsum(in[0], 0), 0, 3, 303)};
+  };
+  check(less, add({sines({300}, 2)}), {sines({1000}, 1)}, 3);
+  check(less, add({sines({300}, 2)}), {sines({400}, 1)}, 2);
+}

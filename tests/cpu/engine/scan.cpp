@@ -1,0 +1,136 @@
+// Loops over time that go through parts of the batch: the same numbers as all rows together.
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <functional>
+
+#include "crescent/lowering.h"
+#include "crescent/ops.h"
+#include "slices/rows.h"
+#include "support.h"
+
+using namespace crescent;
+using cpu::test::are_same;
+using cpu::test::sines;
+using cpu::test::test_device;
+
+namespace {
+
+constexpr int64_t kSteps = 5, kUnits = 48;
+
+/// A step of: states {h (b, u)}, inputs {x (b, u), keep (b,)}, and from around a matrix (u, u),
+/// factors (b, u) and a bias (u).
+using Step = Tensor (*)(const Tensor& h, const Tensor& x, const Tensor& keep,
+                        const Tensors& around);
+
+Tensor simple(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
+  return ops::tanh(ops::matmul(h * around[1], around[0]) + x + around[2]);
+}
+Tensor masked(const Tensor& h, const Tensor& x, const Tensor& keep, const Tensors& around) {
+  const Tensor next = ops::softmax(ops::matmul(h, around[0], false, true) - x, -1);
+  return ops::where(ops::greater(ops::expand_dims(keep, 1), 0.0), next, h);
+}
+Tensor in_pieces(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
+  const Tensor left = ops::slice_axis(h, 1, 0, kUnits / 2),
+               right = ops::slice_axis(x, 1, kUnits / 2, kUnits);
+  const Tensor rows = ops::reshape(ops::concatenate(Tensors{right, left}, 1), {h.dim(0), 2, -1});
+  return ops::reshape(ops::transpose(rows, {0, 2, 1}), h.shape()) * ops::matmul(h, around[0]) +
+         ops::mean(x, {1}, true);
+}
+/// Rows that see the others.
+Tensor mixed(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
+  return ops::tanh(ops::matmul(h - ops::mean(h, {0}, true), around[0]) + x);
+}
+
+Tensors operands(int64_t batch) {
+  return {sines({kSteps, batch, kUnits}, 1), sines({kSteps, batch}, 2), sines({batch, kUnits}, 3),
+          sines({kUnits, kUnits}, 4),        sines({batch, kUnits}, 5), sines({kUnits}, 6)};
+}
+
+Program lowered(const std::function<Tensors(const Tensors&)>& f, const Tensors& inputs) {
+  TensorSpecs specs;
+  for (const Tensor& x : inputs) specs.push_back(x.spec());
+  OptimizeOptions options;
+  options.device = &test_device();
+  return lower(optimize(trace(f, specs), options), test_device());
+}
+
+/// The last state, and twice that after every step, from the last to the first.
+Program loop(Step step, const Tensors& inputs) {
+  return lowered(
+      [&](const Tensors& in) {
+        const Tensors around(in.begin() + 3, in.end());
+        const auto r = ops::scan(
+            [&](const Tensors& states, const Tensors& given) -> ops::ScanResult {
+              const Tensor h = step(states[0], given[0], given[1], around);
+              return {{h}, {h * 2.0}};
+            },
+            {in[2]}, {in[0], in[1]}, true);
+        return Tensors{r.states[0], r.outputs[0]};
+      },
+      inputs);
+}
+
+Tensors run(const Program& program, const Tensors& inputs, int threads, int64_t* parts = nullptr) {
+  test_device().set_threads(threads);
+  auto executable = test_device().compile(program);
+  Tensors outputs;
+  for (int value : program.outputs)
+    outputs.emplace_back(program.values[static_cast<size_t>(value)]);
+  executable->profile(parts != nullptr);
+  for (int i = 0; i < 2; ++i) executable->run(inputs, {}, outputs);
+  for (const ProfileRow& row : executable->rows()) {
+    if (parts && row.op.find("scan") != std::string::npos) *parts = row.parts;
+  }
+  test_device().set_threads(0);
+  return outputs;
+}
+
+/// The state after every step, each step a program.
+Tensors step_by_step(Step step, Tensors in) {
+  Tensors states;
+  for (int64_t t = kSteps; t-- > 0;) {
+    auto at = [&](const Tensor& x) { return ops::squeeze(ops::slice_axis(x, 0, t, t + 1), 0); };
+    Tensors inputs{in[2], at(in[0]), at(in[1]), in[3], in[4], in[5]};
+    const Program program = lowered(
+        [&](const Tensors& x) {
+          return Tensors{step(x[0], x[1], x[2], {x[3], x[4], x[5]})};
+        },
+        inputs);
+    states.push_back(in[2] = run(program, inputs, 1)[0]);
+  }
+  return states;
+}
+
+double distance(const Tensor& a, const Tensor& b) {
+  const std::vector<double> x = a.to_vector(), y = b.to_vector();
+  double most = 0;
+  for (size_t i = 0; i < x.size(); ++i) most = std::max(most, std::abs(x[i] - y[i]));
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("parts of the batch go through time on their own", "[cpu][scan]") {
+  const auto [step, is_cut] = GENERATE(
+      table<Step, bool>({{simple, true}, {masked, true}, {in_pieces, true}, {mixed, false}}));
+  for (const int64_t batch : {8, 24, 30, 128, 130}) {
+    CAPTURE(batch);
+    const Tensors inputs = operands(batch);
+    const Program program = loop(step, inputs);
+    int64_t parts = 0;
+    const Tensors got = run(program, inputs, 1, &parts);
+    if (is_cut && batch >= 128) CHECK(parts >= 14);
+    if (!is_cut || batch == 8) CHECK(parts == 1);
+    const Tensors states = step_by_step(step, inputs);
+    CHECK(distance(got[0], states.back()) < 1e-5);
+    for (int64_t t = 0; t < kSteps; ++t) {
+      const Tensor seen = ops::squeeze(ops::slice_axis(got[1], 0, t, t + 1), 0);
+      CHECK(distance(seen, ops::multiply(states[static_cast<size_t>(kSteps - 1 - t)], 2.0)) < 2e-5);
+    }
+    for (const int threads : {2, 3, 9}) {
+      const Tensors again = run(program, inputs, threads);
+      CHECK(are_same(got[0], again[0]));
+      CHECK(are_same(got[1], again[1]));
+    }
+  }
+}

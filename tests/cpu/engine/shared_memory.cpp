@@ -1,0 +1,207 @@
+// What programs of one device share: arenas, prepared weights, scratch memory of threads.
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "crescent/ops.h"
+#include "crescent/program.h"
+#include "memory/arenas.h"
+#include "support.h"
+
+using namespace crescent;
+using namespace crescent::cpu;
+using cpu::test::sines;
+using cpu::test::test_device;
+
+namespace {
+
+/// y = a chain on x, whose intermediate values are as large as x.
+Program chain(const Shape& shape) {
+  return optimize(trace(
+      [](const Tensors& in) {
+        return Tensors{ops::softmax(ops::softmax(ops::softmax(in[0]) * 2.0) * 3.0)};
+      },
+      TensorSpecs{{DType::float32, shape}}));
+}
+
+struct Predicting {
+  Predicting(const Variable& w, int64_t rows)
+      : w_(w),
+        executable_(test_device().compile(
+            optimize(trace([&](const Tensors& in) { return Tensors{ops::matmul(in[0], w)}; },
+                           TensorSpecs{{DType::float32, {rows, w.shape()[0]}}}),
+                     {.inference = true}))),
+        x_(sines({rows, w.shape()[0]}, 1)),
+        y_(Shape{rows, w.shape()[1]}, DType::float32) {}
+  Tensor run() {
+    Tensor w = w_.settled(nullptr);
+    executable_->run(std::span(&x_, 1), std::span(&w, 1), std::span(&y_, 1));
+    return y_.clone();
+  }
+  bool is_right() {
+    const Tensor now = run();
+    return ops::max(ops::abs(now - ops::matmul(x_, w_.value()))).item() < 1e-3;
+  }
+  std::vector<ProfileRow> rows() const { return executable_->rows(); }
+  void profile() { executable_->profile(true); }
+
+ private:
+  Variable w_;
+  std::unique_ptr<Executable> executable_;
+  Tensor x_, y_;
+};
+
+}  // namespace
+
+TEST_CASE("elastic memory grows at once and shrinks when little was wanted for long") {
+  using Memory = ElasticMemory<TensorBlock>;
+  Memory memory(std::chrono::seconds(0));
+  CHECK(memory.at_least(0) == nullptr);
+  memory.at_least(1 << 20);
+  CHECK(memory.bytes() == 1 << 20);
+  auto use = [&](size_t bytes) {
+    for (int i = 0; i < 2 * Memory::kUses; ++i) {
+      std::byte* at = memory.at_least(bytes);
+      at[0] = at[bytes - 1] = std::byte{1};
+    }
+  };
+  use(600 << 10);
+  CHECK(memory.bytes() == 1 << 20);
+  use(1000);
+  CHECK(memory.bytes() == 1000);
+  Memory patient;
+  patient.at_least(1 << 20);
+  for (int i = 0; i < 5 * Memory::kUses; ++i) patient.at_least(1);
+  CHECK(patient.bytes() == 1 << 20);
+}
+
+TEST_CASE("an arena is lent to one at a time, and goes with its last user") {
+  Arenas arenas;
+  const int64_t before = allocated_bytes();
+  {
+    const Arenas::User user(arenas);
+    std::byte *first, *second;
+    {
+      const Arenas::Loan one(arenas, 1 << 20), other(arenas, 1 << 10), none(arenas, 0);
+      first = one.memory(), second = other.memory();
+      CHECK(first != second);
+      CHECK(none.memory() == nullptr);
+    }
+    const Arenas::User another(arenas);
+    const Arenas::Loan again(arenas, 100);
+    CHECK((again.memory() == first || again.memory() == second));
+    CHECK(allocated_bytes() - before == (1 << 20) + (1 << 10));
+  }
+  CHECK(allocated_bytes() == before);
+}
+
+TEST_CASE("programs share their arena") {
+  const int64_t before = allocated_bytes();
+  std::vector<std::unique_ptr<Executable>> executables;
+  size_t largest = 0;
+  for (int64_t n = 1; n <= 20; ++n) {
+    const Shape shape{64, 4096 + n};
+    executables.push_back(test_device().compile(chain(shape)));
+    largest = std::max(largest, executables.back()->arena_bytes());
+    const Tensor x = sines(shape, 0);
+    Tensor y(x.spec());
+    executables.back()->run(std::span(&x, 1), {}, std::span(&y, 1));
+  }
+  CHECK(largest > size_t{1} << 20);
+  CHECK(allocated_bytes() - before <= static_cast<int64_t>(2 * largest));
+}
+
+TEST_CASE("programs that run side by side, in arenas of different places, are right") {
+  constexpr size_t kThreads = 3;
+  std::vector<std::unique_ptr<Executable>> executables;
+  std::vector<Tensor> inputs, expected;
+  for (int64_t n = 0; n < 4; ++n) {
+    const Shape shape{16, 300 + 100 * n};
+    executables.push_back(test_device().compile(chain(shape)));
+    inputs.push_back(sines(shape, static_cast<double>(n)));
+    expected.emplace_back(inputs.back().spec());
+    executables.back()->run(std::span(&inputs.back(), 1), {}, std::span(&expected.back(), 1));
+  }
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (size_t id = 0; id < kThreads; ++id) {
+    threads.emplace_back([&, id] {
+      for (size_t i = 0; i < 200; ++i) {
+        const size_t which = (i * (id + 1) + id) % executables.size();
+        Tensor y(inputs[which].spec());
+        executables[which]->run(std::span(&inputs[which], 1), {}, std::span(&y, 1));
+        wrong += y.to_vector() != expected[which].to_vector();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("large constants of one number share memory") {
+  UniformConstants constants;
+  const Tensor zeros = constants.shared(Tensor(Shape{100, 1000}, DType::float32));
+  const Tensor fewer = constants.shared(Tensor(Shape{90, 1000}, DType::float32));
+  const Tensor more = constants.shared(Tensor(Shape{101, 1000}, DType::float32));
+  const Tensor most = constants.shared(Tensor(Shape{150, 1000}, DType::float32));
+  CHECK(fewer.raw() == zeros.raw());
+  CHECK(fewer.shape() == Shape{90, 1000});
+  CHECK(more.raw() == most.raw());
+  CHECK(most.to_vector() == std::vector<double>(150000, 0));
+  const Tensor ones = constants.shared(Tensor::full({100, 1000}, 1)),
+               wide = constants.shared(Tensor::full({100, 1000}, 0, DType::float64));
+  CHECK(ones.to_vector() == std::vector<double>(100000, 1));
+  CHECK(wide.to_vector() == std::vector<double>(100000, 0));
+  const Tensor mixed = sines({100, 1000}, 0), small(Shape{3}, DType::float32);
+  CHECK(constants.shared(mixed).raw() == mixed.raw());
+  CHECK(constants.shared(small).raw() == small.raw());
+}
+
+TEST_CASE("a weight is prepared once for all programs that want it in one form") {
+  const Variable w(sines({512, 512}, 3));
+  Predicting first(w, 200), second(w, 264);
+  const auto weight = static_cast<int64_t>(w.value().bytes());
+  CHECK(first.is_right());
+  const int64_t before = allocated_bytes();
+  second.profile();
+  CHECK(second.is_right());
+  CHECK(second.rows()[0].op == "prepare");
+  CHECK(second.rows()[0].calls == 0);
+  CHECK(allocated_bytes() - before < weight / 2 + (2 << 20));
+  for (int i = 0; i < 4; ++i) {
+    w.assign(sines({512, 512}, i));
+    CHECK((i % 2 ? first : second).is_right());
+    CHECK((i % 2 ? second : first).is_right());
+  }
+  CHECK(second.rows()[0].calls == 2);  // the other one prepared it as often
+}
+
+TEST_CASE("prepared weights go with the last program that wants them") {
+  const Variable w(sines({512, 512}, 3));
+  Predicting(w, 1).run(), Predicting(w, 200).run();  // what else is allocated once
+  const int64_t before = allocated_bytes();
+  {
+    Predicting first(w, 200);
+    first.run();
+    Predicting(w, 264).run();
+    CHECK(first.is_right());
+    CHECK(allocated_bytes() > before + static_cast<int64_t>(w.value().bytes()));
+  }
+  CHECK(allocated_bytes() <= before);
+}
+
+TEST_CASE("weights are prepared while other threads predict with them") {
+  const Variable w(sines({256, 256}, 3)), other(sines({256, 256}, 5));
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int64_t id = 0; id < 3; ++id) {
+    threads.emplace_back([&, id] {
+      for (int64_t i = 0; i < 20; ++i) {  // new programs find what others have made
+        Predicting one(w, 40 + 8 * ((i + id) % 4)), two(other, 40 + 8 * (i % 3));
+        wrong += !one.is_right() + !two.is_right();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == 0);
+}

@@ -1,0 +1,229 @@
+// What goes through the batch slice by slice computes what its instructions compute one by one.
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <map>
+
+#include "../kernels/support.h"
+#include "crescent/gradient.h"
+#include "crescent/lowering.h"
+#include "crescent/ops.h"
+#include "slices/sliced.h"
+#include "support.h"
+
+using namespace crescent;
+using cpu::test::are_same;
+using cpu::test::sines;
+using cpu::test::test_device;
+
+namespace {
+
+/// Depthwise and pointwise convolutions with batch normalization, relus and maybe a residual: the
+/// loss, the result, and gradients of everything.
+Tensors network(const Tensors& in, int64_t stride, bool residual) {
+  GradientTape tape;
+  for (const Tensor& x : in) tape.watch(x);
+  const int64_t channels = in[0].shape()[-1];
+  auto normalized = [&](const Tensor& x, size_t i) {
+    return ops::relu(ops::batch_norm_train(x, in[i], in[i + 1], 1e-3).y);
+  };
+  const Tensor x = normalized(in[0], 1);
+  const Tensor deep =
+      normalized(ops::conv(x, in[3], {stride, stride}, ops::Padding::same, {1, 1}, channels), 4);
+  Tensor wide = normalized(ops::conv(deep, in[6], {1, 1}, ops::Padding::same, {1, 1}, 1), 7);
+  if (residual) wide = wide + x;
+  const Tensor loss = ops::sum(wide * wide);
+  tape.stop();
+  Tensors outputs = tape.gradient(loss, std::span<const Tensor>(in));
+  outputs.push_back(loss), outputs.push_back(wide);
+  return outputs;
+}
+
+Tensors operands(const Shape& x) {
+  const int64_t c = x[-1];
+  Tensors in{sines(x, 1)};
+  auto add_norm = [&](double first) {
+    in.push_back(sines({c}, first)), in.push_back(sines({c}, first + 0.5));
+  };
+  add_norm(2);
+  in.push_back(sines({3, 3, 1, c}, 3));
+  add_norm(4);
+  in.push_back(sines({1, 1, c, c}, 5));
+  add_norm(6);
+  return in;
+}
+
+Program lowered(const Tensors& in, int64_t stride, bool residual) {
+  TensorSpecs specs;
+  for (const Tensor& x : in) specs.push_back({x.dtype(), x.shape()});
+  OptimizeOptions options;
+  options.device = &test_device();
+  const Program program =
+      trace([&](const Tensors& x) { return network(x, stride, residual); }, specs);
+  return lower(optimize(program, options), test_device());
+}
+
+Tensors run(const Program& program, const Tensors& inputs) {
+  auto executable = test_device().compile(program);
+  Tensors outputs;
+  for (int value : program.outputs)
+    outputs.emplace_back(program.values[static_cast<size_t>(value)]);
+  for (int i = 0; i < 2; ++i) executable->run(inputs, {}, outputs);
+  return outputs;
+}
+
+/// Each instruction as a program of its own.
+Tensors run_one_by_one(const Program& program, const Tensors& inputs) {
+  std::map<int, Tensor> values;
+  for (size_t i = 0; i < inputs.size(); ++i) values[program.inputs[i]] = inputs[i];
+  for (const Program::Constant& c : program.constants) values[c.value] = c.tensor;
+  for (const Program::Instruction& i : program.code) {
+    Program alone;
+    alone.values = program.values;
+    alone.inputs = i.inputs, alone.outputs = i.outputs, alone.code = {i};
+    Tensors in;
+    for (int value : i.inputs) in.push_back(values.at(value));
+    const Tensors out = run(alone, in);
+    for (size_t k = 0; k < out.size(); ++k) values[i.outputs[k]] = out[k];
+  }
+  Tensors outputs;
+  for (int value : program.outputs) outputs.push_back(values.at(value));
+  return outputs;
+}
+
+std::vector<double> numbers(const Tensor& t) {
+  const auto* values = static_cast<const float*>(t.raw());
+  return {values, values + t.shape().size()};
+}
+
+/// Of the whole arrays: a relu near 0 may open where it was shut.
+double relative_distance(const Tensor& got, const Tensor& want) {
+  const std::vector<double> a = numbers(got), b = numbers(want);
+  double apart = 0, size = 0;
+  for (size_t i = 0; i < a.size(); ++i) apart += std::pow(a[i] - b[i], 2), size += b[i] * b[i];
+  return std::sqrt(apart / std::max(size, 1e-12));
+}
+
+int64_t regions(const Program& program) {
+  const auto sliced = cpu::by_slices(program);
+  if (!sliced) return 0;
+  return std::count_if(sliced->code.begin(), sliced->code.end(),
+                       [](const auto& i) { return i.op->name() == "sliced"; });
+}
+
+/// How many instructions of this name slices are made of.
+int64_t count_in_slices(const Program& program, std::string_view name) {
+  int64_t count = 0;
+  const auto in_slices = cpu::by_slices(program);
+  if (!in_slices) return 0;
+  for (const auto& i : in_slices->code) {
+    auto* sliced = dynamic_cast<const cpu::Sliced*>(i.op.get());
+    if (!sliced) continue;
+    for (const auto& inside : sliced->body->code) count += inside.op->name() == name;
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("slices of the batch give what the whole does", "[cpu][slices]") {
+  const Shape shape = GENERATE(Shape{16, 32, 32, 64}, Shape{40, 32, 32, 32}, Shape{37, 36, 33, 24});
+  const int64_t stride = GENERATE(1, 2);
+  CAPTURE(to_text(shape), stride);
+  const Tensors in = operands(shape);
+  const Program program = lowered(in, stride, stride == 1);
+  CHECK(regions(program) >= 2);
+  const Tensors wanted = run_one_by_one(program, in), got = run(program, in);
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    CAPTURE(i);
+    CHECK(relative_distance(got[i], wanted[i]) < 2e-3);
+  }
+  for (int64_t threads : {1, 2, 3, 7}) {
+    test_device().set_threads(threads);
+    const Tensors again = run(program, in);
+    for (size_t i = 0; i < got.size(); ++i) CHECK(are_same(again[i], got[i]));
+  }
+  test_device().set_threads(0);
+}
+
+TEST_CASE("depthwise convolutions normalize row by row", "[cpu][slices]") {
+  const int64_t stride = GENERATE(1, 2);
+  Shape shape = GENERATE(Shape{40, 33, 36, 25}, Shape{40, 36, 33, 24}, Shape{560, 5, 1, 400});
+  shape.set(0, shape[0] * stride * stride);  // results are large, too
+  const int lesser = GENERATE(0, 1, 2);
+  CAPTURE(to_text(shape), stride, lesser);
+  cpu::test::Machine machine(lesser);
+  const Tensors in = operands(shape);
+  const Program program = lowered(in, stride, false);
+  CHECK(count_in_slices(program, "depthwise_forward") == 1);
+  CHECK(count_in_slices(program, "depthwise_backward") == 1);
+  const Tensors wanted = run_one_by_one(program, in), got = run(program, in);
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    CAPTURE(i);
+    CHECK(relative_distance(got[i], wanted[i]) < 2e-3);
+  }
+  test_device().set_threads(3);
+  const Tensors again = run(program, in);
+  test_device().set_threads(0);
+  for (size_t i = 0; i < got.size(); ++i) CHECK(are_same(again[i], got[i]));
+}
+
+TEST_CASE("a program may get more threads than it was compiled for", "[cpu][slices]") {
+  const Tensors in = operands({16, 32, 32, 64});
+  const Program program = lowered(in, 1, true);
+  test_device().set_threads(1);
+  auto executable = test_device().compile(program);
+  const Tensors wanted = run(program, in);
+  Tensors outputs;
+  for (int value : program.outputs)
+    outputs.emplace_back(program.values[static_cast<size_t>(value)]);
+  executable->run(in, {}, outputs);
+  test_device().set_threads(3);
+  executable->run(in, {}, outputs);
+  for (size_t i = 0; i < wanted.size(); ++i) CHECK(are_same(outputs[i], wanted[i]));
+  test_device().set_threads(0);
+}
+
+TEST_CASE("a profile tells the instructions of a part in slices apart", "[cpu][slices]") {
+  constexpr int64_t kRuns = 2;
+  const Tensors in = operands({16, 32, 32, 64});
+  Program program = lowered(in, 1, true);
+  for (size_t i = 0; i < program.code.size(); ++i) {
+    program.code[i].scope = static_cast<int>(program.scopes.size());
+    program.scopes.push_back(concat("layer ", i));
+  }
+  REQUIRE(regions(program) >= 2);
+  const int64_t threads = GENERATE(1, 3);
+  test_device().set_threads(threads);
+  auto executable = test_device().compile(program);
+  Tensors outputs;
+  for (int value : program.outputs)
+    outputs.emplace_back(program.values[static_cast<size_t>(value)]);
+  executable->run(in, {}, outputs);
+  executable->profile(true);
+  for (int64_t run = 0; run < kRuns; ++run) executable->run(in, {}, outputs);
+  test_device().set_threads(0);
+
+  const std::vector<ProfileRow> rows = executable->rows();
+  double flops = 0;
+  for (const ProfileRow& row : rows) {
+    CAPTURE(row.scope, row.op, row.kernel);
+    CHECK(row.op.find(", ") == row.op.npos);
+    CHECK(row.calls == kRuns);
+    CHECK(row.seconds > 0);
+    CHECK(row.seconds_on[1] <= row.seconds_on[0]);
+    flops += row.flops;
+  }
+  CHECK(flops >= kRuns * 3 * 2.0 * 16 * 32 * 32 * 64 * 64);  // pointwise, and its gradients
+  for (size_t i = 0; i < program.code.size(); ++i) {
+    const std::string label = program.code[i].op->label(), scope = program.scopes[i + 1];
+    if (label.find("conv") == label.npos && label.find("fused") == label.npos) continue;
+    CAPTURE(scope, label);
+    CHECK(std::any_of(rows.begin(), rows.end(), [&](const ProfileRow& row) {
+      return row.scope == scope && row.op == label;
+    }));
+  }
+}
+
+TEST_CASE("what fits the caches stays whole", "[cpu][slices]") {
+  CHECK(regions(lowered(operands({4, 16, 16, 32}), 1, true)) == 0);
+}

@@ -1,0 +1,179 @@
+#include "support.h"
+#include "vectors/loops.h"
+
+using namespace crescent;
+using namespace crescent::cpu;
+using namespace crescent::cpu::test;
+
+namespace {
+
+constexpr double kScale = 0.3;
+
+struct Sizes {
+  int64_t batch, queries, keys, heads, width, value_width;
+};
+
+/// Weights (b,h,t,s) of q, k and the mask (b or 1, h or 1, t or 1, s or 1), and statistics
+/// (b,h,t,2).
+struct Weights {
+  Array weights, statistics;
+};
+
+Weights weights_of(const Sizes& z, const Array& q, const Array& k, const Array* mask) {
+  Weights r{zeros({z.batch, z.heads, z.queries, z.keys}),
+            zeros({z.batch, z.heads, z.queries, 2}, computed_as(q.spec.dtype))};
+  auto allowed = [&](int64_t b, int64_t h, int64_t i, int64_t j) {
+    if (!mask) return true;
+    const Shape& s = mask->spec.shape;
+    auto at = [&](int axis, int64_t position) { return s[axis] == 1 ? 0 : position; };
+    return (*mask)[((at(0, b) * s[1] + at(1, h)) * s[2] + at(2, i)) * s[3] + at(3, j)] != 0;
+  };
+  for (int64_t row = 0; row < z.batch * z.heads * z.queries; ++row) {
+    const int64_t i = row % z.queries, h = row / z.queries % z.heads, b = row / z.queries / z.heads;
+    double* w = &r.weights.values[static_cast<size_t>(row * z.keys)];
+    for (int64_t j = 0; j < z.keys; ++j) {
+      for (int64_t c = 0; c < z.width; ++c) {
+        w[j] += kScale * q[((b * z.queries + i) * z.heads + h) * z.width + c] *
+                k[((b * z.keys + j) * z.heads + h) * z.width + c];
+      }
+      if (!allowed(b, h, i, j)) w[j] -= kMaskedScore;
+    }
+    const double top = *std::max_element(w, w + z.keys);
+    double total = 0;
+    for (int64_t j = 0; j < z.keys; ++j) total += w[j] = std::exp(w[j] - top);
+    for (int64_t j = 0; j < z.keys; ++j) w[j] /= total;
+    double* statistics = &r.statistics.values[static_cast<size_t>(2 * row)];
+    statistics[0] = top, statistics[1] = total;
+  }
+  return r;
+}
+
+Array context_of(const Sizes& z, const Array& weights, const Array& v) {
+  Array y = zeros({z.batch, z.queries, z.heads, z.value_width}, v.spec.dtype);
+  for (int64_t b = 0; b < z.batch; ++b) {
+    for (int64_t h = 0; h < z.heads; ++h) {
+      for (int64_t i = 0; i < z.queries; ++i) {
+        for (int64_t j = 0; j < z.keys; ++j) {
+          for (int64_t c = 0; c < z.value_width; ++c) {
+            y.values[static_cast<size_t>(((b * z.queries + i) * z.heads + h) * z.value_width +
+                                         c)] +=
+                weights[((b * z.heads + h) * z.queries + i) * z.keys + j] *
+                v[((b * z.keys + j) * z.heads + h) * z.value_width + c];
+          }
+        }
+      }
+    }
+  }
+  return y;
+}
+
+std::vector<Array> operands(const Sizes& z, DType dtype) {
+  return {random({z.batch, z.queries, z.heads, z.width}, dtype, 1),
+          random({z.batch, z.keys, z.heads, z.width}, dtype, 2),
+          random({z.batch, z.keys, z.heads, z.value_width}, dtype, 3)};
+}
+
+/// Each query sees key 0 at least.
+Array some(const Shape& shape) {
+  Array mask = random(shape, DType::boolean, 5, 0, 2);
+  for (int64_t i = 0; i < shape.size(); i += shape[3]) mask.values[static_cast<size_t>(i)] = 1;
+  return mask;
+}
+
+/// Query i sees the keys from i - before to i + after.
+Array band(int64_t queries, int64_t keys, int64_t before, int64_t after) {
+  Array mask = zeros({1, 1, queries, keys}, DType::boolean);
+  for (int64_t i = 0; i < queries; ++i)
+    for (int64_t j = std::max<int64_t>(0, i - before); j < std::min(keys, i + after + 1); ++j)
+      mask.values[static_cast<size_t>(i * keys + j)] = 1;
+  return mask;
+}
+
+/// Sample b sees the keys from 7 b to 40 + b.
+Array padding(int64_t batch, int64_t keys) {
+  Array mask = zeros({batch, 1, 1, keys}, DType::boolean);
+  for (int64_t b = 0; b < batch; ++b)
+    for (int64_t j = 7 * b; j < 40 + b; ++j) mask.values[static_cast<size_t>(b * keys + j)] = 1;
+  return mask;
+}
+
+void check_forward(const Sizes& z, DType dtype, const Array* mask = nullptr) {
+  auto in = operands(z, dtype);
+  const Weights w = weights_of(z, in[0], in[1], mask);
+  const Array context = context_of(z, w.weights, in[2]);
+  if (mask) in.push_back(*mask);
+  Attention op;
+  op.scale = kScale;
+  CAPTURE(z.queries, z.keys, z.width, name_of(dtype));
+  CHECK(check(attention_kernels, op, in, {context, w.statistics}, 2) >= 2);
+}
+
+void check_gradient(const Sizes& z, DType dtype, const Array* mask = nullptr) {
+  auto in = operands(z, dtype);
+  const Array dy = random({z.batch, z.queries, z.heads, z.value_width}, dtype, 4);
+  auto f = [&](const std::vector<Array>& x) {
+    return std::vector<Array>{context_of(z, weights_of(z, x[0], x[1], mask).weights, x[2])};
+  };
+  std::vector<Array> wanted;
+  for (size_t i = 0; i < 3; ++i) wanted.push_back(numeric_gradient(f, in, i, {dy}));
+  in.push_back(weights_of(z, in[0], in[1], mask).statistics);
+  in.push_back(dy);
+  if (mask) in.push_back(*mask);
+  AttentionBackward op;
+  op.scale = kScale;
+  CAPTURE(z.queries, z.keys, z.width, name_of(dtype));
+  CHECK(check(attention_kernels, op, in, wanted, dtype == DType::float64 ? 1e5 : 10) >= 2);
+}
+
+}  // namespace
+
+TEST_CASE("attention agrees with plain loops", "[cpu][attention]") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (const Sizes& z :
+       {Sizes{1, 1, 1, 1, 1, 1}, Sizes{2, 5, 7, 3, 4, 6}, Sizes{2, 64, 64, 2, 32, 32},
+        Sizes{1, 3, 600, 2, 20, 33}, Sizes{1, 150, 1100, 1, 9, 17}}) {
+    for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16})
+      check_forward(z, dtype);
+  }
+}
+
+TEST_CASE("attention looks where the mask lets it", "[cpu][attention]") {
+  const Machine machine(GENERATE(0, 1, 2));
+  const Sizes z{2, 9, 21, 3, 8, 5};
+  for (const Shape& shape :
+       {Shape{2, 3, 9, 21}, Shape{2, 1, 1, 21}, Shape{1, 1, 9, 21}, Shape{2, 1, 9, 1}}) {
+    const Array mask = some(shape);
+    for (DType dtype : {DType::float32, DType::float64, DType::bfloat16})
+      check_forward(z, dtype, &mask);
+  }
+}
+
+TEST_CASE("keys that no query of a block may see are left out", "[cpu][attention]") {
+  const Machine machine(GENERATE(0, 2));
+  const Sizes z{2, 150, 150, 2, 8, 5};
+  for (const Array& mask :
+       {band(150, 150, 150, 0), band(150, 150, 20, 0), band(150, 150, 9, 30), padding(2, 150)}) {
+    for (DType dtype : {DType::float32, DType::float64, DType::bfloat16})
+      check_forward(z, dtype, &mask);
+  }
+  for (const Array& mask : {band(70, 70, 70, 0), band(70, 70, 12, 0), padding(1, 70)}) {
+    check_gradient({1, 70, 70, 1, 2, 2}, DType::float32, &mask);
+    check_gradient({1, 70, 70, 1, 2, 2}, DType::bfloat16, &mask);
+  }
+}
+
+TEST_CASE("a query that may see nothing mixes all values", "[cpu][attention]") {
+  const Sizes z{1, 3, 5, 1, 4, 4};
+  Array mask = zeros({1, 1, 3, 5}, DType::boolean);
+  check_forward(z, DType::float64, &mask);
+}
+
+TEST_CASE("gradients of attention agree with finite differences", "[cpu][attention]") {
+  const Machine machine(GENERATE(0, 1, 2));
+  const Array mask = some({2, 1, 5, 7});
+  for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
+    check_gradient({2, 5, 7, 3, 4, 6}, dtype);
+    check_gradient({2, 5, 7, 2, 3, 2}, dtype, &mask);
+    check_gradient({1, 70, 600, 1, 2, 3}, dtype);
+  }
+}

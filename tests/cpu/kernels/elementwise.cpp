@@ -1,0 +1,516 @@
+#include <limits>
+
+#include "support.h"
+
+using namespace crescent;
+using namespace crescent::cpu;
+using namespace crescent::cpu::test;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+double exact(UnaryKind kind, double x) {
+  using K = UnaryKind;
+  switch (kind) {
+    case K::negative:
+      return -x;
+    case K::abs:
+      return std::abs(x);
+    case K::sign:
+      return std::isnan(x) ? x : (x > 0) - (x < 0);
+    case K::square:
+      return x * x;
+    case K::sqrt:
+      return std::sqrt(x);
+    case K::rsqrt:
+      return 1 / std::sqrt(x);
+    case K::reciprocal:
+      return 1 / x;
+    case K::exp:
+      return std::exp(x);
+    case K::expm1:
+      return std::expm1(x);
+    case K::log:
+      return std::log(x);
+    case K::log1p:
+      return std::log1p(x);
+    case K::sin:
+      return std::sin(x);
+    case K::cos:
+      return std::cos(x);
+    case K::tan:
+      return std::tan(x);
+    case K::arcsin:
+      return std::asin(x);
+    case K::arccos:
+      return std::acos(x);
+    case K::arctan:
+      return std::atan(x);
+    case K::sinh:
+      return std::sinh(x);
+    case K::cosh:
+      return std::cosh(x);
+    case K::tanh:
+      return std::tanh(x);
+    case K::sigmoid:
+      return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
+    case K::relu:
+      return x < 0 ? 0 : x;
+    case K::softplus:
+      return std::isnan(x) ? x : std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+    case K::erf:
+      return std::erf(x);
+    case K::floor:
+      return std::floor(x);
+    case K::ceil:
+      return std::ceil(x);
+    case K::round:
+      return std::nearbyint(x);
+    case K::logical_not:
+      return x == 0;
+    case K::isnan:
+      return std::isnan(x);
+    case K::isfinite:
+      return std::isfinite(x);
+  }
+  return 0;
+}
+
+double exact(BinaryKind kind, double a, double b) {
+  using K = BinaryKind;
+  switch (kind) {
+    case K::add:
+      return a + b;
+    case K::subtract:
+      return a - b;
+    case K::multiply:
+      return a * b;
+    case K::divide:
+      return a / b;
+    case K::power:
+      return std::pow(a, b);
+    case K::maximum:
+      return std::max(a, b);
+    case K::minimum:
+      return std::min(a, b);
+    case K::floor_divide:
+      return std::floor(a / b);
+    case K::mod:
+      return a - b * std::floor(a / b);
+    case K::arctan2:
+      return std::atan2(a, b);
+    case K::equal:
+      return a == b;
+    case K::not_equal:
+      return a != b;
+    case K::less:
+      return a < b;
+    case K::less_equal:
+      return a <= b;
+    case K::greater:
+      return a > b;
+    case K::greater_equal:
+      return a >= b;
+    case K::logical_and:
+      return a != 0 && b != 0;
+    case K::logical_or:
+      return a != 0 || b != 0;
+  }
+  return 0;
+}
+
+Unary unary(UnaryKind kind) {
+  Unary op;
+  op.kind = kind;
+  return op;
+}
+
+Binary binary(BinaryKind kind) {
+  Binary op;
+  op.kind = kind;
+  return op;
+}
+
+std::unique_ptr<Kernel> make(const Op& op, const TensorSpecs& in, const TensorSpecs& out) {
+  return make_kernel({op, in, out, Options{}});
+}
+
+/// Worst error relative to each value itself (or `floor`, when that is larger).
+double relative_error(const Array& got, const Array& want, double floor) {
+  double worst = 0;
+  for (size_t i = 0; i < want.values.size(); ++i) {
+    const double g = got.values[i], w = want.values[i];
+    const double away = apart(g, w);
+    worst = std::max(worst,
+                     std::isfinite(away) && away > 0 ? away / std::max(std::abs(w), floor) : away);
+  }
+  return worst;
+}
+
+DType result_of(BinaryKind kind, DType dtype) {
+  return kind >= BinaryKind::equal ? DType::boolean : dtype;
+}
+
+}  // namespace
+
+TEST_CASE("unary functions agree with double over their whole range") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (DType dtype : {DType::float32, DType::float64}) {
+    for (int k = 0; k < kUnaryCount; ++k) {
+      const UnaryKind kind = static_cast<UnaryKind>(k);
+      const bool unit = kind == UnaryKind::arcsin || kind == UnaryKind::arccos;
+      for (double range : {1e-3, 1.0, 10.0, 80.0, 600.0}) {
+        if ((unit && range > 1) ||
+            (dtype == DType::float32 && range > 80 && kind != UnaryKind::sin))
+          continue;
+        Array x = random({1013}, dtype, static_cast<unsigned>(k + 1), -range, range);
+        Array want =
+            zeros({1013}, k >= static_cast<int>(UnaryKind::logical_not) ? DType::boolean : dtype);
+        for (size_t i = 0; i < x.values.size(); ++i) want.values[i] = exact(kind, x.values[i]);
+        auto kernel = make(unary(kind), {x.spec}, {want.spec});
+        REQUIRE(kernel);
+        Outcome got = run(*kernel, {x}, {want.spec}, 1);
+        CAPTURE(name_of(kind), to_text(dtype), range);
+        const bool wave =
+            kind == UnaryKind::sin || kind == UnaryKind::cos || kind == UnaryKind::tan;
+        const double floor = wave ? 0.1 : dtype == DType::float32 ? 1e-38 : 1e-300;
+        const double most = kind == UnaryKind::erf ? 2.4e-7 : 1e-6;
+        CHECK(relative_error(got.outputs[0], want, floor) <=
+              (dtype == DType::float32 ? most : 4e-15));
+      }
+    }
+  }
+}
+
+TEST_CASE("unary functions answer like IEEE at the edges") {
+  const Machine machine(GENERATE(0, 1, 2));
+  const std::vector<double> edges = {0,    -0.0, 1,     -1,   kInfinity, -kInfinity, NAN, 100,
+                                     -100, 1e30, -1e30, 88.8, -104,      2,          0.5, 1e-30};
+  for (DType dtype : {DType::float32, DType::float64}) {
+    for (int k = 0; k < kUnaryCount; ++k) {
+      const UnaryKind kind = static_cast<UnaryKind>(k);
+      Array x = zeros({static_cast<int64_t>(edges.size())}, dtype);
+      Array want = zeros(x.spec.shape,
+                         k >= static_cast<int>(UnaryKind::logical_not) ? DType::boolean : dtype);
+      for (size_t i = 0; i < edges.size(); ++i) {
+        std::byte bytes[8];
+        write(dtype, edges[i], bytes), x.values[i] = read(dtype, bytes);
+        write(want.spec.dtype, exact(kind, x.values[i]), bytes),
+            want.values[i] = read(want.spec.dtype, bytes);
+      }
+      Outcome got = run(*make(unary(kind), {x.spec}, {want.spec}), {x}, {want.spec}, 1);
+      for (size_t i = 0; i < edges.size(); ++i) {
+        CAPTURE(name_of(kind), to_text(dtype), x.values[i], got.outputs[0].values[i],
+                want.values[i]);
+        Array g = zeros({1}, dtype), w = zeros({1}, dtype);
+        g.values[0] = got.outputs[0].values[i], w.values[0] = want.values[i];
+        const bool huge_angle = std::abs(x.values[i]) > 1e6;  // their own rounding decides
+        if (!huge_angle) CHECK(relative_error(g, w, 1e-37) <= 1e-6);
+      }
+    }
+  }
+}
+
+TEST_CASE("binary functions broadcast in every pattern, for every number of threads") {
+  const Machine machine(GENERATE(0, 1, 2));
+  const std::pair<Shape, Shape> shapes[] = {{{}, {}},
+                                            {{7}, {7}},
+                                            {{1000}, {}},
+                                            {{}, {1000}},
+                                            {{33, 17}, {17}},
+                                            {{33, 17}, {33, 1}},
+                                            {{300, 400}, {400}},
+                                            {{40, 3000}, {3000}},
+                                            {{33, 150}, {33, 1}},
+                                            {{33, 1}, {150}},
+                                            {{3, 5, 130}, {5, 1}},
+                                            {{2, 3, 260}, {2, 1, 260}},
+                                            {{3, 1, 260}, {4, 1}},
+                                            {{5, 1, 7}, {6, 1}},
+                                            {{4, 5, 6}, {5, 1}},
+                                            {{0, 3}, {3}},
+                                            {{2, 3, 1, 5}, {3, 4, 1}},
+                                            {{100000}, {100000}},
+                                            {{1, 1}, {5, 5}}};
+  for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16, DType::int32,
+                      DType::int64, DType::uint8}) {
+    for (const auto& [sa, sb] : shapes) {
+      const Shape shape = broadcast_shapes(sa, sb, "test");
+      for (int k = 0; k < kBinaryCount; ++k) {
+        const BinaryKind kind = static_cast<BinaryKind>(k);
+        const bool slow = shape.size() > 10000 && k > 2;
+        const bool wrong =
+            (!is_floating(dtype) && (kind == BinaryKind::divide || kind == BinaryKind::arctan2)) ||
+            kind >= BinaryKind::logical_and ||
+            (dtype == DType::uint8 && (kind == BinaryKind::subtract || kind == BinaryKind::power));
+        if (slow || wrong) continue;
+        const double low = is_floating(dtype) ? 0.5 : 1, high = is_floating(dtype) ? 3 : 4.99;
+        Array a = random(sa, dtype, 1, low, high), b = random(sb, dtype, 2, low, high);
+        Array want = zeros(shape, result_of(kind, dtype));
+        auto positions = [&](const Shape& in) {
+          std::vector<size_t> at(static_cast<size_t>(shape.size()));
+          for (size_t i = 0; i < at.size(); ++i) {
+            int64_t rest = static_cast<int64_t>(i), offset = 0, stride = 1;
+            for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+              const int own = axis - (shape.rank() - in.rank());
+              const int64_t c = rest % shape[axis];
+              rest /= shape[axis];
+              if (own >= 0 && in[own] > 1) offset += c * stride;
+              if (own >= 0) stride *= in[own];
+            }
+            at[i] = static_cast<size_t>(offset);
+          }
+          return at;
+        };
+        const std::vector<size_t> ia = positions(sa), ib = positions(sb);
+        for (size_t i = 0; i < want.values.size(); ++i)
+          want.values[i] = exact(kind, a.values[ia[i]], b.values[ib[i]]);
+        CAPTURE(to_text(sa), to_text(sb));
+        const double discontinuous =
+            kind == BinaryKind::mod || kind == BinaryKind::floor_divide ? 1e9 : 1;
+        check(elementwise_kernels, binary(kind), {a, b}, {want},
+              is_floating(dtype) ? discontinuous : 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("columns and rows are read by steps of every kind") {
+  const Shape shape{7, 3, 300};
+  const Shape inputs[] = {{7, 1, 1}, {3, 300}, {3, 1}, shape};
+  Fused op;
+  using Kind = FusedStep::Kind;
+  const auto step = [&](BinaryKind kind, int a, int b) {
+    op.steps.push_back({Kind::binary, {}, kind, DType::float32, {a, b, 0}});
+  };
+  step(BinaryKind::add, 0, 2);  // 4: columns
+  op.steps.push_back({Kind::unary, UnaryKind::square, {}, DType::float32, {2, 0, 0}});  // 5
+  step(BinaryKind::subtract, 0, 3);                                                     // 6
+  step(BinaryKind::multiply, 6, 1);                                                     // 7
+  step(BinaryKind::add, 4, 5);                                                          // 8
+  step(BinaryKind::add, 7, 8);                                                          // 9
+  op.outputs = {9, 2};
+  std::vector<Array> x;
+  std::vector<TensorSpec> specs;
+  for (size_t i = 0; i < 4; ++i)
+    x.push_back(random(inputs[i], DType::float32, static_cast<unsigned>(i + 1), -2, 2));
+  Array want = zeros(shape, DType::float32), spread = want;
+  for (size_t i = 0; i < want.values.size(); ++i) {
+    const size_t column = i % 300, middle = i / 300 % 3, first = i / 900;
+    const double a = x[0].values[first], b = x[1].values[middle * 300 + column],
+                 c = x[2].values[middle], d = x[3].values[i];
+    want.values[i] = (a - d) * b + (a + c + c * c);
+    spread.values[i] = c;
+  }
+  CHECK(check(elementwise_kernels, op, x, {want, spread}) == 2);
+}
+
+TEST_CASE("remainders of floats are exact, and powers that are products are that") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (DType dtype : {DType::float32, DType::float64}) {
+    for (double range : {3.0, 1e4, 1e12}) {
+      Array a = random({1013}, dtype, 1, -range, range), b = random({1013}, dtype, 2, -3, 3);
+      a.values[0] = 0, a.values[1] = kInfinity, a.values[2] = 6, b.values[2] = -3, b.values[3] = 0;
+      a.values[4] = NAN, b.values[5] = kInfinity;
+      Array want = zeros({1013}, dtype);
+      for (size_t i = 0; i < want.values.size(); ++i) {
+        const double r = std::fmod(a.values[i], b.values[i]);
+        const bool other = r != 0 && (r < 0) != (b.values[i] < 0);
+        const double sum = r + b.values[i];
+        want.values[i] = !other ? r : dtype == DType::float32 ? static_cast<float>(sum) : sum;
+      }
+      Outcome got = run(*make(binary(BinaryKind::mod), {a.spec, b.spec}, {want.spec}), {a, b},
+                        {want.spec}, 1);
+      for (size_t i = 0; i < want.values.size(); ++i) {
+        const double value = got.outputs[0].values[i];
+        CAPTURE(to_text(dtype), i, a.values[i], b.values[i], value, want.values[i]);
+        CHECK((value == want.values[i] || (std::isnan(value) && std::isnan(want.values[i]))));
+      }
+    }
+    for (double exponent : {2.0, 3.0, -1.0, 2.5, -0.3, 0.0, 20.0}) {
+      Array a = random({1013}, dtype, 1, 0.1, 9), b = zeros({}, dtype), want = zeros({1013}, dtype);
+      b.values[0] = exponent;
+      for (size_t i = 0; i < want.values.size(); ++i)
+        want.values[i] = std::pow(a.values[i], exponent);
+      check(elementwise_kernels, binary(BinaryKind::power), {a, b}, {want});
+    }
+  }
+}
+
+TEST_CASE("powers are right to the last places, and at the edges as C's") {
+  const Machine machine(GENERATE(0, 1, 2));
+  Array a = random({4099}, DType::float32, 1, 0, 20), b = random({4099}, DType::float32, 2, -9, 9);
+  for (size_t i = 1000; i < 2000; ++i) a.values[i] = std::ldexp(a.values[i], int(i % 200) - 140);
+  const std::vector<double> edges = {0,     -0.0, 1,    -1, 2,    -3,        0.5,       3e38,
+                                     1e-45, NAN,  40.5, -7, 1e-3, kInfinity, -kInfinity};
+  for (size_t i = 0; i < edges.size() * edges.size(); ++i) {
+    a.values[2500 + i] = static_cast<float>(edges[i % edges.size()]);
+    b.values[2500 + i] = static_cast<float>(edges[i / edges.size()]);
+  }
+  const auto float_of = [](double x) { return static_cast<float>(x); };
+  std::transform(a.values.begin(), a.values.end(), a.values.begin(), float_of);
+  std::transform(b.values.begin(), b.values.end(), b.values.begin(), float_of);
+  const Outcome got =
+      run(*make(binary(BinaryKind::power), {a.spec, b.spec}, {a.spec}), {a, b}, {a.spec}, 1);
+  for (size_t i = 0; i < a.values.size(); ++i) {
+    const double value = got.outputs[0].values[i];
+    const double want = float_of(std::pow(a.values[i], b.values[i]));
+    const double unit = std::max(std::abs(want) * 0x1p-23, 0x1p-149);
+    CAPTURE(i, a.values[i], b.values[i], value, want);
+    CHECK((value == want || std::abs(value - want) <= unit ||
+           (std::isnan(value) && std::isnan(want))));
+  }
+}
+
+TEST_CASE("quotients of integers are floored, and remainders have the divisor's sign") {
+  const Machine machine(GENERATE(0, 1, 2));
+  const std::vector<double> edges = {0, 1, -1, 2, -2, 7, -7, 46341, INT32_MAX, INT32_MIN};
+  Array a = random({301}, DType::int32, 1, -1e9, 1e9), b = random({301}, DType::int32, 2, -99, 99);
+  for (size_t i = 0; i < edges.size() * edges.size(); ++i)
+    a.values[i] = edges[i % edges.size()], b.values[i] = edges[i / edges.size()];
+  Array quotients = zeros({301}, DType::int32), rests = quotients;
+  for (size_t i = 0; i < a.values.size(); ++i) {
+    const auto x = static_cast<int64_t>(a.values[i]), y = static_cast<int64_t>(b.values[i]);
+    if (y == 0) continue;
+    const int64_t rest = (x % y + y) % y, quotient = (x - rest) / y;
+    rests.values[i] = static_cast<double>(rest);
+    quotients.values[i] = static_cast<double>(static_cast<int32_t>(quotient));
+  }
+  check(elementwise_kernels, binary(BinaryKind::floor_divide), {a, b}, {quotients});
+  check(elementwise_kernels, binary(BinaryKind::mod), {a, b}, {rests});
+}
+
+TEST_CASE("integer division by zero and overflow do not crash") {
+  for (BinaryKind kind : {BinaryKind::floor_divide, BinaryKind::mod, BinaryKind::divide}) {
+    TensorSpec spec{DType::int32, {3}};
+    int32_t a[3] = {5, INT32_MIN, -7}, b[3] = {0, -1, 2}, y[3];
+    const std::byte* in[] = {reinterpret_cast<std::byte*>(a), reinterpret_cast<std::byte*>(b)};
+    std::byte* out[] = {reinterpret_cast<std::byte*>(y)};
+    cpu::Pool pool(1);
+    auto kernel = make(binary(kind), {spec, spec}, {spec});
+    kernel->run({in, out, nullptr, pool});
+    CHECK(y[0] == 0);
+  }
+  int32_t quotient = -7 / 2;
+  CHECK(quotient == -3);  // C++ truncates; ours must not
+  Array a = zeros({2}, DType::int32), b = a, want = a;
+  a.values = {-7, 7}, b.values = {2, -2}, want.values = {-4, -4};
+  check(elementwise_kernels, binary(BinaryKind::floor_divide), {a, b}, {want});
+  want.values = {1, -1};
+  check(elementwise_kernels, binary(BinaryKind::mod), {a, b}, {want});
+}
+
+TEST_CASE("NaN wins in maximum and minimum, on either side") {
+  const Machine machine(GENERATE(0, 1, 2));
+  Array a = zeros({40}), b = zeros({40});
+  a.values[7] = NAN, b.values[20] = NAN;
+  for (BinaryKind kind : {BinaryKind::maximum, BinaryKind::minimum}) {
+    const Array got =
+        run(*make(binary(kind), {a.spec, b.spec}, {a.spec}), {a, b}, {a.spec}, 1).outputs[0];
+    for (size_t i = 0; i < 40; ++i) CHECK(std::isnan(got.values[i]) == (i == 7 || i == 20));
+  }
+}
+
+TEST_CASE("select takes its condition in any broadcast") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (Shape condition : {Shape{}, Shape{6}, Shape{5, 1}, Shape{5, 6}}) {
+    Array c = zeros(condition, DType::boolean), a = random({5, 6}, DType::float32, 1),
+          b = random({}, DType::float32, 2);
+    for (size_t i = 0; i < c.values.size(); ++i) c.values[i] = i % 3 == 0;
+    Array want = zeros({5, 6});
+    for (int64_t i = 0; i < 30; ++i) {
+      const int64_t at = condition.rank() == 0      ? 0
+                         : condition == Shape{6}    ? i % 6
+                         : condition == Shape{5, 1} ? i / 6
+                                                    : i;
+      want.values[static_cast<size_t>(i)] = c[at] != 0 ? a[i] : b[0];
+    }
+    CHECK(check(elementwise_kernels, Select{}, {c, a, b}, {want}) == 2);
+  }
+}
+
+TEST_CASE("cast converts between all dtypes as core converts single values") {
+  const Machine machine(GENERATE(0, 1, 2));
+  const std::vector<double> numbers = {0,     1,      2,    100.75,  3.5,    65504, 65519, 65520,
+                                       70000, 6.1e-5, 1e-6, 5.96e-8, 2.9e-8, 1e-8,  0.333, 250};
+  constexpr int kDTypes = static_cast<int>(DType::boolean) + 1;  // the others: shell/dtypes.lua
+  for (int f = 0; f < kDTypes; ++f) {
+    for (int t = 0; t < kDTypes; ++t) {
+      const DType from = static_cast<DType>(f), to = static_cast<DType>(t);
+      Array x = zeros({static_cast<int64_t>(numbers.size())}, from), want = zeros(x.spec.shape, to);
+      for (size_t i = 0; i < numbers.size(); ++i) {
+        const bool fits =
+            is_floating(from) ||
+            (from == DType::boolean ? numbers[i] <= 1 : from != DType::uint8 || numbers[i] < 256);
+        double value = fits ? numbers[i] : 1;
+        if (to == DType::uint8 && value > 255) value = 3;
+        std::byte bytes[8];
+        write(from, value, bytes), x.values[i] = read(from, bytes);
+        write(to, to == DType::boolean ? x.values[i] != 0 : x.values[i], bytes),
+            want.values[i] = read(to, bytes);
+      }
+      Cast op;
+      op.dtype = to;
+      Outcome got = run(*make(op, {x.spec}, {want.spec}), {x}, {want.spec}, 1);
+      CAPTURE(to_text(from), to_text(to));
+      CHECK(got.outputs[0].values == want.values);
+    }
+  }
+  Cast op;
+  op.dtype = DType::float32;
+  for (DType half : {DType::float16, DType::bfloat16}) {  // every bit pattern
+    std::vector<uint16_t> bits(65536);
+    for (size_t i = 0; i < bits.size(); ++i) bits[i] = static_cast<uint16_t>(i);
+    std::vector<float> wide(bits.size());
+    std::vector<uint16_t> back(bits.size());
+    cpu::Pool pool(1);
+    const std::byte* in[] = {reinterpret_cast<std::byte*>(bits.data())};
+    std::byte* out[] = {reinterpret_cast<std::byte*>(wide.data())};
+    make(op, {{half, {65536}}}, {{DType::float32, {65536}}})->run({in, out, nullptr, pool});
+    Cast narrow;
+    narrow.dtype = half;
+    const std::byte* in2[] = {reinterpret_cast<std::byte*>(wide.data())};
+    std::byte* out2[] = {reinterpret_cast<std::byte*>(back.data())};
+    make(narrow, {{DType::float32, {65536}}}, {{half, {65536}}})->run({in2, out2, nullptr, pool});
+    size_t wrong = 0;
+    for (size_t i = 0; i < bits.size(); ++i) {
+      const float expected =
+          half == DType::float16 ? float16_to_float(bits[i]) : bfloat16_to_float(bits[i]);
+      if (std::isnan(expected))
+        wrong += !std::isnan(wide[i]);
+      else
+        wrong += wide[i] != expected || back[i] != bits[i];
+    }
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("rounding to half width agrees with core for many floats") {
+  const Machine machine(GENERATE(0, 1, 2));
+  std::mt19937 generator(3);
+  for (DType half : {DType::float16, DType::bfloat16}) {
+    std::vector<float> x(200000);
+    for (float& v : x) {
+      uint32_t bits = generator();
+      std::memcpy(&v, &bits, 4);
+      if (half == DType::float16 && generator() % 2 && std::isnormal(v))
+        v = std::ldexp(v, -static_cast<int>(std::ilogb(v)) % 40 - 10);
+    }
+    std::vector<uint16_t> y(x.size());
+    Cast op;
+    op.dtype = half;
+    const int64_t n = static_cast<int64_t>(x.size());
+    const std::byte* in[] = {reinterpret_cast<std::byte*>(x.data())};
+    std::byte* out[] = {reinterpret_cast<std::byte*>(y.data())};
+    cpu::Pool pool(2);
+    make(op, {{DType::float32, {n}}}, {{half, {n}}})->run({in, out, nullptr, pool});
+    size_t wrong = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+      if (!std::isnan(x[i]))
+        wrong +=
+            y[i] != (half == DType::float16 ? float_to_float16(x[i]) : float_to_bfloat16(x[i]));
+    }
+    CHECK(wrong == 0);
+  }
+}

@@ -1,0 +1,191 @@
+// Chains of elementwise steps as one kernel.
+#include "support.h"
+#include "vectors/loops.h"
+
+using namespace crescent;
+using namespace crescent::cpu;
+using namespace crescent::cpu::test;
+
+TEST_CASE(
+    "a fused chain gives what its steps give, with scalars, rows, columns and several outputs") {
+  const Machine machine(GENERATE(0, 1, 2));
+  using Kind = FusedStep::Kind;
+  Fused op;
+  op.shape = {37, 50};
+  // registers: 0 x (37,50), 1 row (50), 2 column (37,1), 3 number, 4 number
+  op.steps = {{Kind::binary, {}, BinaryKind::multiply, DType::float32, {3, 4, 0}},  // 5: a number
+              {Kind::unary, UnaryKind::sqrt, {}, DType::float32, {5, 0, 0}},        // 6: a number
+              {Kind::binary, {}, BinaryKind::multiply, DType::float32, {0, 6, 0}},  // 7
+              {Kind::binary, {}, BinaryKind::add, DType::float32, {7, 1, 0}},       // 8
+              {Kind::unary, UnaryKind::tanh, {}, DType::float32, {8, 0, 0}},        // 9
+              {Kind::binary, {}, BinaryKind::greater, DType::boolean, {9, 2, 0}},   // 10
+              {Kind::select, {}, {}, DType::float32, {10, 9, 3}},                   // 11
+              {Kind::cast, {}, {}, DType::bfloat16, {11, 0, 0}}};                   // 12
+  op.outputs = {9, 10, 12, 6, 9};
+  Array x = random({37, 50}, DType::float32, 1), row = random({50}, DType::float32, 2),
+        column = random({37, 1}, DType::float32, 3);
+  Array p = random({}, DType::float32, 4, 1, 2), q = random({}, DType::float32, 5, 1, 2);
+  std::vector<Array> want = {zeros(op.shape), zeros(op.shape, DType::boolean),
+                             zeros(op.shape, DType::bfloat16), zeros(op.shape), zeros(op.shape)};
+  for (size_t i = 0; i < 37 * 50; ++i) {
+    const double root = std::sqrt(p[0] * q[0]),
+                 y = std::tanh(x.values[i] * root + row.values[i % 50]);
+    want[0].values[i] = want[4].values[i] = y;
+    want[1].values[i] = y > column.values[i / 50];
+    want[2].values[i] = y > column.values[i / 50] ? y : p[0];
+    want[3].values[i] = root;
+  }
+  CHECK(check(elementwise_kernels, op, {x, row, column, p, q}, want) == 2);
+}
+
+TEST_CASE("a fused chain on bfloat16, as it lies in memory and widened") {
+  const Machine machine(GENERATE(0, 1, 2));
+  using Kind = FusedStep::Kind;
+  constexpr DType kHalf = DType::bfloat16;
+  Fused op;  // 0 x, 1 y, 2 number, 3 float32
+  op.shape = {37, 51};
+  op.steps = {{Kind::binary, {}, BinaryKind::add, kHalf, {0, 1, 0}},            // 4
+              {Kind::unary, UnaryKind::relu, {}, kHalf, {4, 0, 0}},             // 5
+              {Kind::binary, {}, BinaryKind::less, DType::boolean, {2, 5, 0}},  // 6
+              {Kind::cast, {}, {}, kHalf, {3, 0, 0}},                           // 7
+              {Kind::select, {}, {}, kHalf, {6, 7, 2}}};                        // 8
+  op.outputs = {5, 6, 8};
+  const Array x = random(op.shape, kHalf, 1), y = random(op.shape, kHalf, 2),
+              wide = random(op.shape, DType::float32, 3);
+  std::vector<Array> want = {zeros(op.shape, kHalf), zeros(op.shape, DType::boolean),
+                             zeros(op.shape, kHalf)};
+  for (size_t i = 0; i < 37 * 51; ++i) {
+    want[0].values[i] = std::max(x.values[i] + y.values[i], 0.0);
+    want[1].values[i] = want[0].values[i] > 0;
+    want[2].values[i] = want[0].values[i] > 0 ? wide.values[i] : 0;
+  }
+  const std::vector<Array> in = {x, y, zeros({}, kHalf), wide};
+  CHECK(check(elementwise_kernels, op, in, want) == 2);
+  op.steps.push_back(
+      {Kind::unary, UnaryKind::exp, {}, kHalf, {4, 0, 0}});  // 9: there is no loop on bfloat16
+  op.outputs.push_back(9);
+  want.push_back(zeros(op.shape, kHalf));
+  for (size_t i = 0; i < 37 * 51; ++i) want[3].values[i] = std::exp(x.values[i] + y.values[i]);
+  CHECK(check(elementwise_kernels, op, in, want) == 2);
+}
+
+TEST_CASE("steps compiled as one give the bits of single steps") {
+  const Machine machine(GENERATE(0, 1, 2));
+  using B = BinaryKind;
+  auto binary = [](B kind, int a, int b) {
+    return FusedStep{FusedStep::Kind::binary, {}, kind, DType::float32, {a, b, 0}};
+  };
+  auto unary = [](UnaryKind kind, int x) {
+    return FusedStep{FusedStep::Kind::unary, kind, {}, DType::float32, {x, 0, 0}};
+  };
+  Fused adam;  // 0 g, 1 m, 2 number, 3 v, 4 number, 5 epsilon, 6 rate, 7 w, 8 scale
+  adam.shape = {37, 51};
+  adam.steps = {binary(B::multiply, 0, 8),  binary(B::subtract, 9, 1),   binary(B::multiply, 10, 2),
+                binary(B::add, 1, 11),      unary(UnaryKind::square, 9), binary(B::subtract, 13, 3),
+                binary(B::multiply, 14, 4), binary(B::add, 3, 15),       unary(UnaryKind::sqrt, 16),
+                binary(B::add, 17, 5),      binary(B::multiply, 12, 6),  binary(B::divide, 19, 18),
+                binary(B::subtract, 7, 20)};
+  adam.outputs = {12, 16, 21};
+  Fused seen = adam;  // a step in between is an output: each runs on its own
+  seen.outputs.push_back(13);
+  std::vector<Array> in;
+  for (int i = 0; i < 9; ++i) {
+    const bool number = i == 2 || (i >= 4 && i != 7);
+    in.push_back(
+        random(number ? Shape{} : adam.shape, DType::float32, static_cast<unsigned>(i), 0.01, 1));
+  }
+  TensorSpecs specs;
+  for (const Array& a : in) specs.push_back(a.spec);
+  const TensorSpec wide{DType::float32, adam.shape};
+  const TensorSpecs three(3, wide), four(4, wide);
+  const Outcome together = run(*make_kernel({adam, specs, three, Options{}}), in, three, 2),
+                apart = run(*make_kernel({seen, specs, four, Options{}}), in, four, 2);
+  for (size_t i = 0; i < 3; ++i) CHECK((together.bits[i] == apart.bits[i]));
+}
+
+TEST_CASE("a fused scatter sums rows where they are needed") {
+  const Machine machine(GENERATE(0, 1, 2));
+  using Kind = FusedStep::Kind;
+  const int64_t rows = GENERATE(1, 7, 300), width = GENERATE(1, 33);
+  const DType dtype = GENERATE(DType::float32, DType::float64, DType::bfloat16);
+  CAPTURE(rows, width, name_of(dtype));
+  Fused op;  // 0 indices, 1 updates, 2 x: x - 2 sums, and the sums
+  op.shape = {rows, width};
+  op.steps = {{Kind::scatter, {}, {}, dtype, {0, 1, 0}},
+              {Kind::binary, {}, BinaryKind::add, dtype, {3, 3, 0}},
+              {Kind::binary, {}, BinaryKind::subtract, dtype, {2, 4, 0}}};
+  op.outputs = {5, 3};
+  Array indices = zeros({4, 5}, DType::int32);
+  for (size_t i = 0; i < 20; ++i)
+    indices.values[i] = i % 6 == 5 ? 1000 : static_cast<double>(i * i % 11) - 1;
+  const Array updates = random({4, 5, width}, dtype, 1), x = random(op.shape, dtype, 2);
+  std::vector<Array> want = {x, zeros(op.shape, dtype)};
+  for (int64_t i = 0; i < 20; ++i) {
+    const int64_t row = std::clamp<int64_t>(static_cast<int64_t>(indices[i]), 0, rows - 1);
+    for (int64_t j = 0; j < width; ++j) {
+      want[1].values[static_cast<size_t>(row * width + j)] += updates[i * width + j];
+      want[0].values[static_cast<size_t>(row * width + j)] -= 2 * updates[i * width + j];
+    }
+  }
+  CHECK(check(elementwise_kernels, op, {indices, updates, x}, want, 2) == 2);
+}
+
+TEST_CASE("a fused kernel says which memory may be shared") {
+  using Kind = FusedStep::Kind;
+  Fused op;  // m2 = m + g; w2 = w - m2 * m: m is read after m2 has been written
+  op.shape = {100};
+  op.steps = {{Kind::binary, {}, BinaryKind::add, DType::float32, {0, 1, 0}},
+              {Kind::binary, {}, BinaryKind::multiply, DType::float32, {3, 0, 0}},
+              {Kind::binary, {}, BinaryKind::subtract, DType::float32, {2, 4, 0}}};
+  op.outputs = {3, 5};
+  TensorSpec spec{DType::float32, {100}};
+  const TensorSpecs in(3, spec), out(2, spec);
+  auto kernel = make_kernel({op, in, out, Options{}});
+  CHECK_FALSE(kernel->may_share(0, 0));
+  CHECK(kernel->may_share(1, 0));
+  CHECK(kernel->may_share(2, 1));
+  CHECK(kernel->may_share(0, 1));
+}
+
+TEST_CASE("what is compiled as one loop gives the bits of its steps") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (const Chain& chain : chains()) {
+    // An array, and rows of columns in which what is no stream repeats.
+    for (const Shape& shape : {Shape{7}, Shape{19}, Shape{5000}, Shape{9, 7}, Shape{3, 50, 33},
+                               Shape{400, 96}, Shape{40, 512}}) {
+      CAPTURE(chain.steps.size(), chain.scalar.size(), shape);
+      Fused op;
+      op.shape = shape;
+      op.steps.assign(chain.steps.begin(), chain.steps.end());
+      op.outputs.assign(chain.outputs.begin(), chain.outputs.end());
+      std::vector<Array> inputs;
+      TensorSpecs in;
+      for (size_t i = 0; i < chain.scalar.size(); ++i) {
+        const Shape repeated = shape.rank() > 1 && chain.rows ? Shape{shape[-1]} : shape,
+                    of_input = chain.scalar[i]    ? Shape{}
+                               : chain.streams[i] ? shape
+                                                  : repeated;
+        inputs.push_back(random(of_input, DType::float32, static_cast<unsigned>(i), 0.1, 1));
+        in.push_back(inputs.back().spec);
+      }
+      if (op.steps[0].unary == UnaryKind::isnan) inputs[0].values[3] = NAN;
+      const Options options;
+      TensorSpecs out(op.outputs.size(), {DType::float32, op.shape});
+      const auto one = make_kernel({op, in, out, options});
+      CHECK(one->flops() == static_cast<double>(shape.size()));  // a step an element
+      const Outcome got = run(*one, inputs, out, 2);
+
+      Fused single = op;  // whose steps are all seen
+      single.outputs.clear();
+      const int first = static_cast<int>(in.size());
+      for (size_t i = 0; i < op.steps.size(); ++i)
+        single.outputs.push_back(first + static_cast<int>(i));
+      out.resize(op.steps.size(), {DType::float32, op.shape});
+      const auto many = make_kernel({single, in, out, options});
+      CHECK(many->flops() > static_cast<double>(shape.size()));
+      const Outcome want = run(*many, inputs, out, 2);
+      for (size_t o = 0; o < op.outputs.size(); ++o)
+        CHECK((got.bits[o] == want.bits[static_cast<size_t>(op.outputs[o] - first)]));
+    }
+  }
+}

@@ -1,0 +1,382 @@
+#include <bit>
+
+#include "product/amx.h"
+#include "product/amx_cut.h"
+#include "product/matmul.h"
+#include "support.h"
+
+using namespace crescent;
+using namespace crescent::cpu;
+using namespace crescent::cpu::test;
+
+namespace {
+
+double activate(double x, Epilogue e) {
+  switch (e) {
+    case Epilogue::none:
+      return x;
+    case Epilogue::relu:
+      return x > 0 ? x : 0;
+    case Epilogue::sigmoid:
+      return 1 / (1 + std::exp(-x));
+    case Epilogue::tanh:
+      return std::tanh(x);
+  }
+  return x;
+}
+
+int64_t broadcast_offset(const Shape& shape, const Shape& leading, int64_t item) {
+  int64_t at = 0, stride = shape[-1] * shape[-2];
+  for (int i = leading.rank() - 1; i >= 0; --i) {
+    const int own = i - (leading.rank() - (shape.rank() - 2));
+    if (own >= 0) at += (shape[own] == 1 ? 0 : item % leading[i]) * stride, stride *= shape[own];
+    item /= leading[i];
+  }
+  return at;
+}
+
+/// A product as kernels see it.
+struct Product {
+  bool transpose_a = false, transpose_b = false, bias = false;
+  Combine combine = Combine::none;
+  Epilogue epilogue = Epilogue::none;
+  Mixed mixed = Mixed::no;
+
+  WithPostOps op() const {
+    Matmul matmul;
+    matmul.transpose_a = transpose_a, matmul.transpose_b = transpose_b;
+    WithPostOps op = with_post_ops(matmul, bias, combine, epilogue);
+    op.mixed = mixed;
+    return op;
+  }
+};
+
+Array reference(const Product& op, const std::vector<Array>& in, const Shape& shape) {
+  Array c = zeros(shape, in[0].spec.dtype);
+  const Shape leading = shape.slice(0, shape.rank() - 2);
+  const int64_t m = shape[-2], n = shape[-1], k = in[0].spec.shape[op.transpose_a ? -2 : -1];
+  for (int64_t item = 0; item < leading.size(); ++item) {
+    const int64_t a = broadcast_offset(in[0].spec.shape, leading, item);
+    const int64_t b = broadcast_offset(in[1].spec.shape, leading, item);
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        double sum = 0;
+        for (int64_t q = 0; q < k; ++q) {
+          sum += in[0][a + (op.transpose_a ? q * m + i : i * k + q)] *
+                 in[1][b + (op.transpose_b ? j * k + q : q * n + j)];
+        }
+        const int64_t at = (item * m + i) * n + j;
+        if (op.combine == Combine::add) sum += in[op.bias ? 3 : 2][at];
+        if (op.combine == Combine::mask && !(in[op.bias ? 3 : 2][at] > 0)) sum = 0;
+        c.values[at] = activate(op.bias ? sum + in[2][j] : sum, op.epilogue);
+      }
+    }
+  }
+  return c;
+}
+
+Shape matrix(Shape leading, int64_t rows, int64_t columns, bool transposed) {
+  leading.append(transposed ? columns : rows), leading.append(transposed ? rows : columns);
+  return leading;
+}
+
+int check_product(const Product& op, const Shape& a_lead, const Shape& b_lead, const Shape& c_lead,
+                  int64_t m, int64_t n, int64_t k, DType dtype) {
+  std::vector<Array> in = {random(matrix(a_lead, m, k, op.transpose_a), dtype, 1),
+                           random(matrix(b_lead, k, n, op.transpose_b), dtype, 2)};
+  if (op.bias) in.push_back(random({n}, dtype, 3));
+  if (op.combine != Combine::none) in.push_back(random(matrix(c_lead, m, n, false), dtype, 4));
+  return check(matmul_kernels, op.op(), in, {reference(op, in, matrix(c_lead, m, n, false))});
+}
+
+Product matmul(bool ta, bool tb, bool bias = false, Epilogue e = Epilogue::none) {
+  Product op;
+  op.transpose_a = ta, op.transpose_b = tb, op.bias = bias, op.epilogue = e;
+  return op;
+}
+
+}  // namespace
+
+TEST_CASE("matmul agrees with plain loops for odd sizes and transposes", "[cpu][matmul]") {
+  const Machine machine(GENERATE(0, 1, 2));
+  const int64_t sizes[][3] = {{1, 1, 1},       {1, 17, 3},     {3, 5, 7},     {4, 16, 33},
+                              {17, 31, 64},    {1, 257, 300},  {1, 9, 5000},  {128, 10, 65},
+                              {33, 130, 129},  {130, 7, 2100}, {64, 64, 64},  {5, 1, 4000},
+                              {8, 64, 130},    {20, 96, 260},  {13, 40, 129}, {1, 130, 2100},
+                              {40, 201, 1300}, {1, 1, 70000},  {700, 1, 300}};
+  for (auto [m, n, k] : sizes) {
+    for (int form = 0; form < 4; ++form) {
+      CAPTURE(m, n, k, form);
+      CHECK(check_product(matmul(form & 1, form & 2), {}, {}, {}, m, n, k, DType::float32) >= 2);
+    }
+  }
+}
+
+TEST_CASE("matmul adds the bias and applies the epilogue", "[cpu][matmul]") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (auto e : {Epilogue::none, Epilogue::relu, Epilogue::sigmoid, Epilogue::tanh}) {
+    for (DType dtype : {DType::float32, DType::float64}) {
+      check_product(matmul(false, false, true, e), {}, {}, {}, 3, 5, 7, dtype);
+      check_product(matmul(false, true, true, e), {}, {}, {}, 1, 200, 300, dtype);
+      check_product(matmul(true, false, true, e), {}, {}, {}, 40, 150, 70, dtype);
+      check_product(matmul(true, false, true, e), {}, {}, {}, 16, 10, 400, dtype);
+    }
+  }
+}
+
+TEST_CASE("matmul combines its result with another array", "[cpu][matmul]") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (auto combine : {Combine::add, Combine::mask}) {
+    for (bool bias : {false, true}) {
+      if (bias && combine == Combine::mask) continue;
+      Product op = matmul(false, true, bias, bias ? Epilogue::relu : Epilogue::none);
+      op.combine = combine;
+      for (DType dtype : {DType::float32, DType::float64}) {
+        check_product(op, {}, {}, {}, 3, 5, 7, dtype);
+        check_product(op, {}, {}, {}, 1, 200, 300, dtype);
+        check_product(op, {}, {}, {}, 300, 150, 70, dtype);
+        check_product(op, {3}, {3}, {3}, 70, 66, 40, dtype);
+      }
+      op.transpose_a = true, op.transpose_b = false;
+      check_product(op, {}, {}, {}, 130, 150, 4000, DType::float32);
+      if (amx::available()) CHECK(check_product(op, {}, {}, {}, 40, 70, 4000, DType::bfloat16) > 0);
+      if (amx::available()) CHECK(check_product(op, {}, {}, {}, 100, 70, 90, DType::bfloat16) > 0);
+    }
+  }
+}
+
+TEST_CASE("matmul broadcasts leading axes", "[cpu][matmul]") {
+  const Shape leads[][3] = {{{2, 3}, {2, 3}, {2, 3}}, {{2, 3}, {}, {2, 3}},
+                            {{}, {4}, {4}},           {{2, 1}, {1, 3}, {2, 3}},
+                            {{3}, {2, 3}, {2, 3}},    {{2, 3}, {1, 1}, {2, 3}}};
+  for (const auto& [a, b, c] : leads) {
+    for (int form = 0; form < 4; ++form) {
+      check_product(matmul(form & 1, form & 2, form == 1), a, b, c, 5, 19, 8, DType::float32);
+      check_product(matmul(form & 1, form & 2, form == 2), a, b, c, 70, 66, 40, DType::float32);
+    }
+  }
+}
+
+TEST_CASE("matmul of many small products", "[cpu][matmul]") {
+  for (int form = 0; form < 4; ++form) {
+    check_product(matmul(form & 1, form & 2, true, Epilogue::tanh), {50, 7}, {50, 7}, {50, 7}, 7,
+                  19, 9, DType::float32);
+  }
+}
+
+TEST_CASE("matmul of mixed precision", "[cpu][matmul]") {
+  const int64_t sizes[][3] = {{1, 1, 1},      {1, 150, 700},  {33, 65, 70}, {40, 10, 2100},
+                              {300, 129, 48}, {64, 40, 1100}, {64, 70, 288}};
+  for (auto [m, n, k] : sizes) {
+    for (int form = 0; form < 4; ++form) {
+      for (int dtypes = 0; dtypes < 8; ++dtypes) {
+        CAPTURE(m, n, k, form, dtypes);
+        auto dtype = [&](int bit) { return dtypes >> bit & 1 ? DType::float32 : DType::bfloat16; };
+        Product op = matmul(form & 1, form & 2, true, form == 3 ? Epilogue::relu : Epilogue::none);
+        op.mixed = dtype(2) == DType::float32 ? Mixed::to_float32 : Mixed::to_bfloat16;
+        std::vector<Array> in = {random(matrix({}, m, k, op.transpose_a), DType::bfloat16, 1),
+                                 random(matrix({}, k, n, op.transpose_b), DType::bfloat16, 2),
+                                 random({n}, DType::bfloat16, 3)};
+        Array wanted = reference(op, in, {m, n});
+        in[0].spec.dtype = dtype(0), in[1].spec.dtype = dtype(1), wanted.spec.dtype = dtype(2);
+        const int expected = (amx::available() ? 2 : 0) + (m == 1 && !op.transpose_b ? 2 : 0);
+        CHECK(check(matmul_kernels, op.op(), in, {wanted}) == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE("matmul of empty operands", "[cpu][matmul]") {
+  check_product(matmul(false, false, true, Epilogue::sigmoid), {}, {}, {}, 3, 4, 0, DType::float32);
+  check_product(matmul(false, false), {}, {}, {}, 0, 4, 3, DType::float32);
+  check_product(matmul(false, false), {0}, {0}, {0}, 2, 4, 3, DType::float32);
+}
+
+TEST_CASE("matmul in every dtype it claims", "[cpu][matmul]") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (DType dtype : {DType::float64, DType::bfloat16, DType::float16}) {
+    CAPTURE(name_of(dtype));
+    CHECK(check_product(matmul(false, false, true), {}, {}, {}, 3, 5, 7, dtype) >= 2);
+    CHECK(check_product(matmul(false, true), {2}, {2}, {2}, 60, 70, 80, dtype) >= 2);
+    CHECK(check_product(matmul(true, false), {}, {}, {}, 60, 70, 80, dtype) >= 2);
+  }
+  for (DType dtype : {DType::int32, DType::int64, DType::uint8}) {
+    Product op = matmul(false, true, true);
+    std::vector<Array> in = {random({5, 7}, dtype, 1, 0, 4), random({3, 7}, dtype, 2, 0, 4),
+                             random({3}, dtype, 3, 0, 4)};
+    CHECK(check(matmul_kernels, op.op(), in, {reference(op, in, {5, 3})}) >= 2);
+  }
+}
+
+TEST_CASE("epilogues pass on what is not a number", "[cpu][matmul]") {
+  for (auto e : {Epilogue::relu, Epilogue::sigmoid, Epilogue::tanh}) {
+    for (DType dtype : {DType::float32, DType::bfloat16}) {
+      for (int64_t size : {4, 80}) {
+        std::vector<Array> in = {random({size, size}, dtype, 1), random({size, size}, dtype, 2)};
+        in[0].values[0] = std::nan("");
+        const WithPostOps lowered = matmul(false, false, false, e).op();
+        const TensorSpecs specs = {in[0].spec, in[1].spec};
+        for (const auto& row : matmul_kernels()) {
+          auto kernel = row.make({lowered, specs, {specs.data(), 1}, Options{}});
+          if (!kernel) continue;
+          const auto got = run(*kernel, in, {specs[0]}, 1).outputs[0];
+          CAPTURE(kernel->name());
+          CHECK((std::isnan(got[0]) && std::isnan(got[size - 1]) && !std::isnan(got[size])));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("matmul of large float32 operands", "[cpu][matmul]") {
+  const int64_t sizes[][3] = {{200, 260, 256}, {190, 250, 1100}, {500, 125, 64}, {96, 520, 128}};
+  for (auto [m, n, k] : sizes) {
+    Product op = matmul(false, false);
+    const TensorSpecs specs = {
+        {DType::float32, {m, k}}, {DType::float32, {k, n}}, {DType::float32, {m, n}}};
+    CHECK((make_amx_matmul({op.op(), {specs.data(), 2}, {&specs[2], 1}, Options{}}) != nullptr) ==
+          amx::available());
+    for (int form = 0; form < 4; ++form) {
+      op.transpose_a = form & 1, op.transpose_b = form & 2, op.bias = form & 1;
+      op.epilogue = form == 1              ? Epilogue::relu
+                    : form == 3 && k < 200 ? Epilogue::tanh
+                                           : Epilogue::none;
+      op.combine = form == 1 ? Combine::add : form == 2 ? Combine::mask : Combine::none;
+      CAPTURE(m, n, k, form);
+      CHECK(check_product(op, {}, {}, {}, m, n, k, DType::float32) >= 2);
+    }
+  }
+  CHECK(check_product(matmul(false, true), {3}, {}, {3}, 130, 140, 150, DType::float32) >= 2);
+  CHECK(check_product(matmul(true, false), {3}, {3}, {3}, 190, 220, 100, DType::float32) >= 2);
+}
+
+TEST_CASE("more tiles for many threads change no bits", "[cpu][matmul]") {
+  const auto [make, dtype] =
+      GENERATE(table<KernelFactory, DType>({{make_tiled_matmul, DType::float32},
+                                            {make_amx_matmul, DType::float32},
+                                            {make_amx_matmul, DType::bfloat16}}));
+  const int64_t sizes[][3] = {{128, 512, 784}, {130, 500, 300}, {300, 64, 2100}, {600, 10, 512}};
+  for (const auto& [m, n, k] : sizes) {
+    for (int form = 0; form < 4; ++form) {
+      const Product op = matmul(form & 1, form & 2, true, Epilogue::relu);
+      const std::vector<Array> in = {random(matrix({}, m, k, op.transpose_a), dtype, 1),
+                                     random(matrix({}, k, n, op.transpose_b), dtype, 2),
+                                     random({n}, dtype, 3)};
+      const TensorSpecs specs = {in[0].spec, in[1].spec, in[2].spec};
+      const TensorSpec out{dtype, {m, n}};
+      const WithPostOps lowered = op.op();
+      const Options options;
+      const Request request{lowered, specs, {&out, 1}, options};
+      for (bool prepared : {false, true}) {
+        auto few = make(request), many = make(request);
+        if (!few) continue;  // no tiles on this processor, or not worth them
+        CAPTURE(m, n, k, form, prepared, few->name());
+        CHECK(run(*few, in, {out}, 1, prepared).bits == run(*many, in, {out}, 9, prepared).bits);
+      }
+    }
+  }
+}
+
+TEST_CASE("products are cut into more tiles for many threads", "[cpu][matmul]") {
+  const TensorSpecs specs = {{DType::float32, {128, 784}}, {DType::float32, {784, 512}}};
+  const TensorSpec out{DType::float32, {128, 512}};
+  const MatmulPlan plan(Request{matmul(false, false).op(), specs, {&out, 1}, Options{}});
+  const MatmulCut few(plan, true), many(plan, true, MatmulCut::For::many_threads);
+  CHECK(many.tiles() == 2 * few.tiles());
+  CHECK(many.sums == few.sums);
+  for (const auto form : {amx::Form::rounded, amx::Form::split}) {
+    const int64_t sizes[][3] = {{128, 784, 512},   {128, 512, 512},  {784, 128, 512},
+                                {10240, 128, 128}, {4096, 512, 128}, {128, 4096, 128}};
+    for (const auto& [m, k, n] : sizes) {
+      CAPTURE(m, k, n);
+      const TensorSpecs operands = {{DType::float32, {m, k}}, {DType::float32, {k, n}}};
+      const TensorSpec result{DType::float32, {m, n}};
+      const MatmulPlan shape(Request{matmul(false, false).op(), operands, {&result, 1}, Options{}});
+      const AmxCut one(shape, true, form, AmxCut::For::few_threads),
+          other(shape, true, form, AmxCut::For::many_threads);
+      const int64_t parts = other.row_blocks * other.column_blocks * other.sums;
+      CHECK(parts >= 12 * pieces(parts, 16));  // 12 of 16 cores are always busy
+      CHECK((other.sums == one.sums && other.depth == one.depth));
+    }
+  }
+}
+
+TEST_CASE("matmul knows infinities", "[cpu][matmul]") {
+  for (int form = 0; form < 4; ++form) {
+    for (bool activated : {false, true}) {
+      Product op = matmul(form & 1, form & 2, true, activated ? Epilogue::tanh : Epilogue::none);
+      const int64_t m = 190, n = 220, k = 300;
+      std::vector<Array> in = {random(matrix({}, m, k, op.transpose_a), DType::float32, 1),
+                               random(matrix({}, k, n, op.transpose_b), DType::float32, 2),
+                               random({n}, DType::float32, 3)};
+      auto a = [&](int64_t i, int64_t q) -> double& {
+        return in[0].values[static_cast<size_t>(op.transpose_a ? q * m + i : i * k + q)];
+      };
+      auto b = [&](int64_t q, int64_t j) -> double& {
+        return in[1].values[static_cast<size_t>(op.transpose_b ? j * k + q : q * n + j)];
+      };
+      a(3, 290) = INFINITY, a(40, 5) = -INFINITY, a(20, 7) = std::bit_cast<float>(0xffffffffu),
+           b(17, 99) = INFINITY, a(189, 17) = 0, a(5, 0) = 3e38, b(0, 2) = 3e38;
+      const Array wanted = reference(op, in, {m, n});
+      auto is_right = [&](double got, int64_t at) {
+        const double want = static_cast<float>(wanted[at]);
+        if (!std::isfinite(want)) return std::isnan(want) ? std::isnan(got) : got == want;
+        double size = 1e-3;
+        for (int64_t q = 0; q < k; ++q) size += std::abs(a(at / n, q) * b(q, at % n));
+        return std::abs(got - want) <= 1e-6 * size;
+      };
+      const WithPostOps lowered = op.op();
+      const TensorSpecs specs = {in[0].spec, in[1].spec, in[2].spec};
+      for (const auto& row : matmul_kernels()) {
+        for (bool prepared : {false, true}) {
+          auto kernel = row.make({lowered, specs, {&wanted.spec, 1}, Options{}});
+          if (!kernel) continue;
+          CAPTURE(form, activated, kernel->name(), prepared);
+          const auto got = run(*kernel, in, {wanted.spec}, 2, prepared).outputs[0];
+          int64_t wrong = 0;
+          for (int64_t at = 0; at < m * n; ++at) wrong += !is_right(got[at], at);
+          CHECK(wrong == 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("products of float32 are as exact on tiles as in vectors", "[cpu][matmul]") {
+  if (!amx::available()) {
+    WARN("skipped: no tiles on this processor");
+    return;
+  }
+  const Options options;
+  for (bool wide : {false, true}) {
+    for (int64_t k : {64, 700, 3000}) {
+      const int64_t m = 256, n = 256;
+      std::vector<Array> in = {random({m, k}, DType::float32, 1),
+                               random({k, n}, DType::float32, 2)};
+      for (Array& x : in) {
+        for (double& v : x.values)
+          v = wide ? static_cast<float>(v * std::exp(20 * v)) : v;  // 17 orders of magnitude
+      }
+      const Product op = matmul(false, false);
+      const Array wanted = reference(op, in, {m, n});
+      const WithPostOps lowered = op.op();
+      std::vector<double> errors;
+      for (KernelFactory make : {make_amx_matmul, make_tiled_matmul}) {
+        const TensorSpecs specs = {in[0].spec, in[1].spec};
+        auto kernel = make({lowered, specs, {&wanted.spec, 1}, options});
+        REQUIRE(kernel);
+        const auto got = run(*kernel, in, {wanted.spec}, 1).outputs[0];
+        double squares = 0;
+        for (int64_t i = 0; i < m * n; ++i) {
+          double size = 0;
+          for (int64_t q = 0; q < k; ++q)
+            size += std::abs(in[0][i / n * k + q] * in[1][q * n + i % n]);
+          squares += std::pow((got[i] - wanted[i]) / size, 2);
+        }
+        errors.push_back(std::sqrt(squares / static_cast<double>(m * n)));
+      }
+      CAPTURE(wide, k, errors[0], errors[1]);
+      CHECK(errors[0] < 1.1 * errors[1]);
+    }
+  }
+}

@@ -1,0 +1,161 @@
+#include <algorithm>
+
+#include "crescent/random.h"
+#include "support.h"
+
+using namespace crescent;
+using namespace crescent::cpu;
+using namespace crescent::cpu::test;
+
+namespace {
+
+Array state(int64_t seed, int64_t counter) {
+  Array s = zeros({2}, DType::int64);
+  s.values = {static_cast<double>(seed), static_cast<double>(counter)};
+  return s;
+}
+
+Random draw(RandomKind kind, const Shape& shape, DType dtype, double a = 0, double b = 1) {
+  Random op;
+  op.kind = kind, op.shape = shape, op.dtype = dtype, op.a = a, op.b = b;
+  return op;
+}
+
+Outcome sample(const Random& op, int64_t seed, int64_t counter, int threads) {
+  TensorSpecs in{{DType::int64, {2}}}, out{{op.dtype, op.shape}};
+  auto kernel = make_kernel({op, in, out, Options{}});
+  REQUIRE(kernel);
+  return run(*kernel, {state(seed, counter)}, out, threads);
+}
+
+uint32_t word(int64_t seed, int64_t counter, int64_t i) {
+  return philox(static_cast<uint64_t>(seed), static_cast<uint64_t>(counter),
+                static_cast<uint64_t>(i / 4))
+      .word[i % 4];
+}
+
+struct Spread {
+  double mean, deviation;
+};
+Spread spread_of(const Array& x) {
+  double sum = 0, squares = 0;
+  for (double v : x.values) sum += v, squares += v * v;
+  const double n = static_cast<double>(x.values.size());
+  return {sum / n, std::sqrt(squares / n - sum / n * (sum / n))};
+}
+
+}  // namespace
+
+TEST_CASE("uniform numbers are the words of Philox, for any number of threads") {
+  const Machine machine(GENERATE(0, 1, 2));
+  const Random op = draw(RandomKind::uniform, {30001}, DType::float32);
+  const Outcome one = sample(op, 1234567890123, 7, 1);
+  for (int64_t i : {0, 1, 5, 1023, 1024, 8192, 20000, 30000}) {
+    CHECK(one.outputs[0][i] == static_cast<double>(word(1234567890123, 7, i) >> 8) * 0x1p-24);
+  }
+  for (int threads : {2, 3}) CHECK(sample(op, 1234567890123, 7, threads).bits == one.bits);
+  CHECK(sample(op, 1234567890123, 8, 1).bits != one.bits);
+  const Outcome wide = sample(draw(RandomKind::uniform, {5000}, DType::float64, -2, 3), -5, 1, 2);
+  const uint64_t bits = (uint64_t{word(-5, 1, 6)} << 32 | word(-5, 1, 7)) >> 11;
+  CHECK(wide.outputs[0][3] == Approx(-2 + 5 * static_cast<double>(bits) * 0x1p-53).epsilon(1e-14));
+}
+
+TEST_CASE("bits are the words") {
+  const Outcome got = sample(draw(RandomKind::bits, {2000}, DType::int32), 3, 4, 2);
+  CHECK(static_cast<uint32_t>(static_cast<int32_t>(got.outputs[0][1999])) == word(3, 4, 1999));
+}
+
+TEST_CASE("distributions have their moments and bounds") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (DType dtype : {DType::float32, DType::float64}) {
+    const Array u = sample(draw(RandomKind::uniform, {200000}, dtype, -1, 3), 1, 2, 2).outputs[0];
+    CHECK(spread_of(u).mean == Approx(1).margin(0.02));
+    CHECK(spread_of(u).deviation == Approx(4 / std::sqrt(12)).margin(0.02));
+    CHECK(*std::max_element(u.values.begin(), u.values.end()) < 3);
+    CHECK(*std::min_element(u.values.begin(), u.values.end()) >= -1);
+    const Outcome normal = sample(draw(RandomKind::normal, {200001}, dtype, 2, 0.5), 1, 3, 1);
+    CHECK(spread_of(normal.outputs[0]).mean == Approx(2).margin(0.01));
+    CHECK(spread_of(normal.outputs[0]).deviation == Approx(0.5).margin(0.01));
+    CHECK(sample(draw(RandomKind::normal, {200001}, dtype, 2, 0.5), 1, 3, 3).bits == normal.bits);
+    const Array t =
+        sample(draw(RandomKind::truncated_normal, {200000}, dtype, 1, 0.1), 1, 4, 2).outputs[0];
+    CHECK(spread_of(t).mean == Approx(1).margin(0.001));
+    CHECK(spread_of(t).deviation == Approx(0.0879626).margin(0.001));
+    for (double v : t.values)
+      if (!(std::abs(v - 1) <= 0.2000001)) FAIL("out of bounds: " << v);
+  }
+  CHECK(spread_of(sample(draw(RandomKind::normal, {50000}, DType::bfloat16), 1, 2, 2).outputs[0])
+            .deviation == Approx(1).margin(0.02));
+}
+
+TEST_CASE("softmax along any axis") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
+    const std::pair<Shape, int> cases[] = {{{5, 10}, -1},  {{3, 7, 4}, 1},  {{3, 70, 129}, 1},
+                                           {{200, 33}, 0}, {{64, 1000}, 1}, {{4, 1}, 1},
+                                           {{0, 3}, 1}};
+    for (const auto& [shape, axis] : cases) {
+      for (bool log : {false, true}) {
+        Array x = random(shape, dtype, 1, -20, 20), want = zeros(shape, dtype);
+        const int at = shape.axis(axis);
+        int64_t inner = 1;
+        for (int i = at + 1; i < shape.rank(); ++i) inner *= shape[i];
+        const int64_t n = shape[at], lines = shape.size() / n;
+        for (int64_t line = 0; line < lines; ++line) {
+          const int64_t base = line / inner * n * inner + line % inner;
+          double top = -1e300, sum = 0;
+          for (int64_t i = 0; i < n; ++i) top = std::max(top, x[base + i * inner]);
+          for (int64_t i = 0; i < n; ++i) sum += std::exp(x[base + i * inner] - top);
+          for (int64_t i = 0; i < n; ++i) {
+            const double z = x[base + i * inner] - top - std::log(sum);
+            want.values[static_cast<size_t>(base + i * inner)] = log ? z : std::exp(z);
+          }
+        }
+        Softmax op;
+        op.axis = axis, op.log = log;
+        CAPTURE(to_text(shape), axis);
+        CHECK(check(softmax_kernels, op, {x}, {want}) >= 2);
+      }
+    }
+  }
+}
+
+TEST_CASE("softmax cross entropy, sparse and dense, forward and backward") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (DType dtype : {DType::float32, DType::float64}) {
+    for (int64_t n : {1, 10, 100}) {
+      Array z = random({50, n}, dtype, 1, -5, 5),
+            labels = random({50}, DType::int32, 2, 0, static_cast<double>(n) - 0.01);
+      Array dense = random({50, n}, dtype, 3, 0, 1), up = random({50}, dtype, 4);
+      Array sparse_loss = zeros({50}, dtype), dense_loss = sparse_loss,
+            sparse_dz = zeros({50, n}, dtype), dense_dz = sparse_dz;
+      for (int64_t r = 0; r < 50; ++r) {
+        double sum = 0;
+        for (int64_t i = 0; i < n; ++i) sum += std::exp(z[r * n + i]);
+        const int64_t label = static_cast<int64_t>(labels[r]);
+        const size_t row = static_cast<size_t>(r);
+        sparse_loss.values[row] = std::log(sum) - z[r * n + label];
+        for (int64_t i = 0; i < n; ++i) {
+          const size_t at = static_cast<size_t>(r * n + i);
+          const double p = std::exp(z.values[at]) / sum;
+          dense_loss.values[row] += dense.values[at] * (std::log(sum) - z.values[at]);
+          sparse_dz.values[at] = (p - (i == label)) * up[r];
+          dense_dz.values[at] = (p - dense.values[at]) * up[r];
+        }
+      }
+      SoftmaxCrossEntropy forward;
+      SoftmaxCrossEntropyBackward backward;
+      CHECK(check(softmax_kernels, forward, {z, labels}, {sparse_loss}) == 2);
+      CHECK(check(softmax_kernels, backward, {z, labels, up}, {sparse_dz}) == 2);
+      forward.sparse = backward.sparse = false;
+      CHECK(check(softmax_kernels, forward, {z, dense}, {dense_loss}) == 2);
+      CHECK(check(softmax_kernels, backward, {z, dense, up}, {dense_dz}) == 2);
+    }
+  }
+  Array z = random({1, 3}, DType::float32, 1), label = zeros({1}, DType::int64);
+  label.values[0] = 3;
+  TensorSpecs in{z.spec, label.spec}, out{{DType::float32, {1}}};
+  CHECK(
+      std::isnan(run(*make_kernel({SoftmaxCrossEntropy{}, in, out, Options{}}), {z, label}, out, 1)
+                     .outputs[0][0]));
+}

@@ -1,0 +1,253 @@
+#include "support.h"
+
+using namespace crescent;
+using namespace crescent::cpu;
+using namespace crescent::cpu::test;
+
+namespace {
+
+/// Calls f(coordinates, linear index) for every element.
+template <class F>
+void for_each(const Shape& shape, F&& f) {
+  std::vector<int64_t> at(static_cast<size_t>(shape.rank()));
+  for (int64_t i = 0; i < shape.size(); ++i) {
+    int64_t rest = i;
+    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+      at[static_cast<size_t>(axis)] = rest % shape[axis];
+      rest /= shape[axis];
+    }
+    f(at, static_cast<size_t>(i));
+  }
+}
+
+size_t index_in(const Shape& shape, const std::vector<int64_t>& at) {
+  int64_t index = 0;
+  for (int axis = 0; axis < shape.rank(); ++axis)
+    index = index * shape[axis] + at[static_cast<size_t>(axis)];
+  return static_cast<size_t>(index);
+}
+
+/// want[at] = x[source(at)].
+template <class F>
+Array moved(const Array& x, const Shape& shape, F&& source) {
+  Array want = zeros(shape, x.spec.dtype);
+  for_each(shape, [&](const std::vector<int64_t>& at, size_t i) {
+    want.values[i] = x.values[index_in(x.spec.shape, source(at))];
+  });
+  return want;
+}
+
+constexpr DType kDTypes[] = {DType::float32, DType::float64, DType::float16, DType::uint8};
+
+}  // namespace
+
+TEST_CASE("transposes of every pattern") {
+  const std::pair<Shape, std::vector<int>> cases[] = {{{3, 4}, {1, 0}},
+                                                      {{200, 300}, {1, 0}},
+                                                      {{2, 3, 4}, {0, 2, 1}},
+                                                      {{2, 3, 4}, {2, 1, 0}},
+                                                      {{2, 3, 4}, {1, 0, 2}},
+                                                      {{5, 6, 7, 8}, {0, 2, 1, 3}},
+                                                      {{5, 6, 7, 8}, {0, 3, 1, 2}},
+                                                      {{5, 6, 7, 8}, {3, 1, 0, 2}},
+                                                      {{1, 5, 1}, {2, 1, 0}},
+                                                      {{64, 3, 50}, {2, 0, 1}},
+                                                      {{2, 5000, 3}, {0, 2, 1}},
+                                                      {{3, 5000}, {1, 0}},
+                                                      {{5000, 8}, {1, 0}},
+                                                      {{0, 3}, {1, 0}}};
+  for (DType dtype : kDTypes) {
+    for (const auto& [shape, axes] : cases) {
+      Transpose op;
+      op.axes = axes;
+      std::vector<int64_t> dims;
+      for (int axis : axes) dims.push_back(shape[axis]);
+      Array x = random(shape, dtype, 1, 0, 100);
+      Array want = moved(x, Shape(dims), [&](const std::vector<int64_t>& at) {
+        std::vector<int64_t> from(at.size());
+        for (size_t i = 0; i < at.size(); ++i) from[static_cast<size_t>(axes[i])] = at[i];
+        return from;
+      });
+      CHECK(check(shape_kernels, op, {x}, {want}) == 2);
+    }
+  }
+}
+
+TEST_CASE("slices, flips, padding, broadcasts and concatenation") {
+  for (DType dtype : kDTypes) {
+    Array x = random({6, 7, 5}, dtype, 1, 0, 100);
+    Slice slice;
+    slice.start = {1, 6, 0}, slice.size = {2, 3, 5}, slice.stride = {3, -2, 1};
+    check(shape_kernels, slice, {x}, {moved(x, {2, 3, 5}, [](const std::vector<int64_t>& at) {
+            return std::vector<int64_t>{1 + 3 * at[0], 6 - 2 * at[1], at[2]};
+          })});
+    Reverse reverse;
+    reverse.axes = {0, 2};
+    check(shape_kernels, reverse, {x}, {moved(x, {6, 7, 5}, [](const std::vector<int64_t>& at) {
+            return std::vector<int64_t>{5 - at[0], at[1], 4 - at[2]};
+          })});
+    Pad pad;
+    pad.before = {1, 0, 2}, pad.after = {0, 3, 1}, pad.inner = {0, 1, 0}, pad.value = 9;
+    Array padded = zeros({7, 16, 8}, dtype);
+    std::fill(padded.values.begin(), padded.values.end(), 9);
+    for_each(x.spec.shape, [&](const std::vector<int64_t>& at, size_t i) {
+      padded.values[index_in(padded.spec.shape, {at[0] + 1, at[1] * 2, at[2] + 2})] = x.values[i];
+    });
+    CHECK(check(shape_kernels, pad, {x}, {padded}) == 2);
+    BroadcastTo broadcast;
+    broadcast.shape = {4, 6, 9, 5};
+    Array thin = random({6, 1, 5}, dtype, 2, 0, 100);
+    check(shape_kernels, broadcast, {thin},
+          {moved(thin, broadcast.shape, [](const std::vector<int64_t>& at) {
+            return std::vector<int64_t>{at[1], 0, at[3]};
+          })});
+    for (int axis : {0, 1, 2}) {
+      Concat concat;
+      concat.axis = axis;
+      Shape second = x.spec.shape, whole = x.spec.shape;
+      second.set(axis, 3), whole.set(axis, x.spec.shape[axis] + 3);
+      Array y = random(second, dtype, 3, 0, 100), want = zeros(whole, dtype);
+      for_each(whole, [&](std::vector<int64_t> at, size_t i) {
+        int64_t& c = at[static_cast<size_t>(axis)];
+        const bool first = c < x.spec.shape[axis];
+        if (!first) c -= x.spec.shape[axis];
+        want.values[i] =
+            first ? x.values[index_in(x.spec.shape, at)] : y.values[index_in(second, at)];
+      });
+      CHECK(check(shape_kernels, concat, {x, y}, {want}) == 2);
+    }
+  }
+}
+
+TEST_CASE("rows of any length are joined and repeated") {
+  for (DType dtype : kDTypes) {
+    for (int64_t width : {1, 2, 3, 5, 16, 21, 40, 90}) {
+      const int64_t rows = 700;
+      for (size_t arrays : {2u, 3u, 4u, 5u}) {
+        Concat concat;
+        concat.axis = 1;
+        std::vector<Array> parts;
+        for (size_t i = 0; i < arrays; ++i)
+          parts.push_back(random({rows, width}, dtype, static_cast<unsigned>(i + 1), 0, 100));
+        const auto count = static_cast<int64_t>(arrays);
+        Array want = zeros({rows, count * width}, dtype);
+        for_each(want.spec.shape, [&](const std::vector<int64_t>& at, size_t i) {
+          const auto part = static_cast<size_t>(at[1] / width);
+          want.values[i] = parts[part].values[static_cast<size_t>(at[0] * width + at[1] % width)];
+        });
+        CHECK(check(shape_kernels, concat, parts, {want}) == 2);
+      }
+      BroadcastTo broadcast;  // rows, then elements
+      broadcast.shape = {rows, width, 3};
+      Array row = random({rows, 1, 3}, dtype, 1, 0, 100), each = random({rows, 1, 1}, dtype, 2);
+      check(shape_kernels, broadcast, {row},
+            {moved(row, broadcast.shape, [](const std::vector<int64_t>& at) {
+              return std::vector<int64_t>{at[0], 0, at[2]};
+            })});
+      broadcast.shape = {rows, width, 1};
+      check(shape_kernels, broadcast, {each},
+            {moved(each, broadcast.shape, [](const std::vector<int64_t>& at) {
+              return std::vector<int64_t>{at[0], 0, 0};
+            })});
+    }
+  }
+}
+
+TEST_CASE("large moves are split among threads") {
+  Array x = random({300, 2000}, DType::float32, 1);
+  Slice slice;
+  slice.start = {0, 1}, slice.size = {300, 1999}, slice.stride = {1, 1};
+  check(shape_kernels, slice, {x}, {moved(x, {300, 1999}, [](const std::vector<int64_t>& at) {
+          return std::vector<int64_t>{at[0], at[1] + 1};
+        })});
+  Reverse reverse;
+  reverse.axes = {0, 1};
+  check(shape_kernels, reverse, {x}, {moved(x, {300, 2000}, [](const std::vector<int64_t>& at) {
+          return std::vector<int64_t>{299 - at[0], 1999 - at[1]};
+        })});
+}
+
+TEST_CASE("gather and scatter_add are each other's inverse; indices out of range are clamped") {
+  for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::int64}) {
+    for (DType index : {DType::int32, DType::int64, DType::uint8}) {
+      for (int axis : {0, 1, 2}) {
+        Array x = random({6, 9, 4}, dtype, 1, 0, 100), at = zeros({2, 3}, index);
+        at.values = {0, 3, 1, 3, index == DType::uint8 ? 0.0 : -5, 200};
+        const int64_t length = x.spec.shape[axis];
+        std::vector<int64_t> dims;
+        for (int i = 0; i < 3; ++i) {
+          if (i == axis)
+            dims.insert(dims.end(), {2, 3});
+          else
+            dims.push_back(x.spec.shape[i]);
+        }
+        auto row = [&](int64_t a, int64_t b) {
+          return std::min<int64_t>(
+              std::max<int64_t>(static_cast<int64_t>(at.values[static_cast<size_t>(a * 3 + b)]), 0),
+              length - 1);
+        };
+        auto source = [&](const std::vector<int64_t>& out) {
+          std::vector<int64_t> from(out.begin(), out.begin() + axis);
+          from.push_back(row(out[static_cast<size_t>(axis)], out[static_cast<size_t>(axis) + 1]));
+          from.insert(from.end(), out.begin() + axis + 2, out.end());
+          return from;
+        };
+        Gather gather;
+        gather.axis = axis;
+        Array y = moved(x, Shape(dims), source);
+        CHECK(check(shape_kernels, gather, {x, at}, {y}) == 2);
+        ScatterAdd scatter;
+        scatter.axis = axis, scatter.size = length;
+        Array sum = zeros(x.spec.shape, dtype);
+        for_each(y.spec.shape, [&](const std::vector<int64_t>& out, size_t i) {
+          sum.values[index_in(sum.spec.shape, source(out))] += y.values[i];
+        });
+        CHECK(check(shape_kernels, scatter, {at, y}, {sum}) >= 2);
+      }
+    }
+  }
+}
+
+TEST_CASE("scatter_add into a large table gives the same bits for any threads") {
+  Array at = random({5000}, DType::int32, 1, 0, 999.99),
+        updates = random({5000, 64}, DType::float32, 2);
+  Array sum = zeros({1000, 64});
+  for (size_t i = 0; i < 5000; ++i) {
+    for (size_t j = 0; j < 64; ++j)
+      sum.values[static_cast<size_t>(at.values[i]) * 64 + j] += updates.values[i * 64 + j];
+  }
+  ScatterAdd op;
+  op.axis = 0, op.size = 1000;
+  CHECK(check(shape_kernels, op, {at, updates}, {sum}) == 2);
+}
+
+TEST_CASE("take_along, one_hot, fill and iota") {
+  Array x = random({4, 5, 3}, DType::float32, 1), at = random({4, 2, 3}, DType::int64, 2, 0, 4.99);
+  TakeAlong take;
+  take.axis = 1;
+  check(shape_kernels, take, {x, at}, {moved(x, {4, 2, 3}, [&](const std::vector<int64_t>& c) {
+          return std::vector<int64_t>{
+              c[0], static_cast<int64_t>(at.values[index_in(at.spec.shape, c)]), c[2]};
+        })});
+  Array labels = zeros({4}, DType::int32);
+  labels.values = {2, 0, -1, 7};
+  for (DType dtype : {DType::float32, DType::bfloat16, DType::boolean, DType::int32}) {
+    OneHot hot;
+    hot.depth = 3, hot.dtype = dtype;
+    Array want = zeros({4, 3}, dtype);
+    want.values[2] = want.values[3] = 1;
+    CHECK(check(shape_kernels, hot, {labels}, {want}) == 2);
+    Fill fill;
+    fill.shape = {5, 7}, fill.dtype = dtype, fill.value = 1;
+    Array ones = zeros({5, 7}, dtype);
+    std::fill(ones.values.begin(), ones.values.end(), 1);
+    CHECK(check(shape_kernels, fill, {}, {ones}) == 2);
+  }
+  Iota iota;
+  iota.shape = {2, 300, 3}, iota.dtype = DType::int64, iota.axis = 1;
+  Array count = zeros(iota.shape, DType::int64);
+  for_each(iota.shape, [&](const std::vector<int64_t>& c, size_t i) {
+    count.values[i] = static_cast<double>(c[1]);
+  });
+  CHECK(check(shape_kernels, iota, {}, {count}) == 2);
+}
