@@ -19,9 +19,8 @@ Tensor along(const Tensor& vector, const Tensor& x, int axis) {
 
 Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& variance, int axis,
                            const Tensor& offset, const Tensor& scale, double epsilon) {
-  Tensor factor = ops::rsqrt(along(variance, x, axis) + epsilon);
-  if (scale) factor = factor * along(scale, x, axis);
-  const Tensor result = (x - along(mean, x, axis)) * factor;
+  Tensor result = (x - along(mean, x, axis)) * ops::rsqrt(along(variance, x, axis) + epsilon);
+  if (scale) result = result * along(scale, x, axis);  // devices compute it all in one loop
   return offset ? result + along(offset, x, axis) : result;
 }
 
@@ -36,9 +35,17 @@ Tensor spread(const Tensor& parameter, const Tensor& x, const Axes& axes) {
 Tensor layer_normalization(const Tensor& given, const Tensor& gamma, const Tensor& beta,
                            const Axes& axes, std::optional<double> epsilon, bool rms_scaling) {
   const Tensor x = floating(given);
+  const double least = epsilon.value_or(kEpsilon);
+  if (axes_of(x, axes) == Axes{x.rank() - 1} && x.dim(-1) >= 0 && !rms_scaling) {
+    const Shape row{x.dim(-1)};
+    const auto in_row = [&](const Tensor& parameter, double otherwise) {
+      return parameter ? ops::reshape(parameter, row) : Tensor::full(row, otherwise, x.dtype());
+    };
+    return ops::cast(ops::layer_norm(x, in_row(gamma, 1), in_row(beta, 0), least), given.dtype());
+  }
   const Tensor apart = x - ops::mean(x, axes, true);
   const Tensor variance = ops::mean(ops::square(apart), axes, true);
-  Tensor result = (rms_scaling ? x : apart) * ops::rsqrt(variance + epsilon.value_or(kEpsilon));
+  Tensor result = (rms_scaling ? x : apart) * ops::rsqrt(variance + least);
   if (gamma) result = result * spread(gamma, x, axes);
   if (beta && !rms_scaling) result = result + spread(beta, x, axes);
   return ops::cast(result, given.dtype());

@@ -126,6 +126,7 @@ int open(lua_State* L) {
       "Names of layers count from 1 again; compiled programs and free memory are given back.");
   static std::once_flag begun;
   std::call_once(begun, begin_process);
+  watch_collector(L);
   create_types(L);
   register_lambda_layer();
   register_lambda_callbacks();

@@ -133,6 +133,7 @@ int main_in_lua(lua_State* L) {
 int run_lua(const Invocation& call) {
   lua_State* L = luaL_newstate();
   if (!L) fail("not enough memory for Lua");
+  lua_gc(L, LUA_GCGEN, 0, 0);  // temporary tensors go at once
   lua_pushcfunction(L, main_in_lua);
   lua_pushlightuserdata(L, const_cast<Invocation*>(&call));
   const bool ended = lua_pcall(L, 1, 1, 0) == LUA_OK;

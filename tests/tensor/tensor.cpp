@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <set>
 
 #include "crescent/tensor.h"
 
@@ -101,6 +102,18 @@ TEST_CASE("memory is counted, observed and aligned") {
   CHECK(allocated_bytes() == before);
   set_allocation_observer(nullptr);
 }
+
+#ifndef __SANITIZE_ADDRESS__
+TEST_CASE("large arrays begin at different places of a page") {
+  std::vector<Tensor> tensors;
+  std::set<uintptr_t> places;
+  for (int i = 0; i < 8; ++i) {
+    const Tensor& t = tensors.emplace_back(Shape{1 << 18}, DType::float32);
+    places.insert(reinterpret_cast<uintptr_t>(t.raw()) % 4096);
+  }
+  CHECK(places.size() == 8);
+}
+#endif
 
 TEST_CASE("zeros are zeros in memory that was used before") {
   for (int i = 0; i < 3; ++i) {

@@ -18,14 +18,27 @@ std::string position_text(const Shape& shape, int64_t i) {
   return places.empty() ? "" : concat(" at [", join(places), "]");
 }
 
-/// The sign is looked at in the same comparison. A float counts without its fraction, as when it is
-/// cast.
+/// A float counts without its fraction, as when it is cast.
 template <class T>
 bool is_outside(T x, int64_t size) {
   if constexpr (std::is_floating_point_v<T>)
     return !(x > T{-1} && x < static_cast<T>(size));
   else
-    return static_cast<uint64_t>(static_cast<int64_t>(x)) >= static_cast<uint64_t>(size);
+    return x < 0 || static_cast<int64_t>(x) >= size;
+}
+
+/// Of n > 0.
+template <class T>
+bool any_is_outside(const T* x, int64_t n, int64_t size) {
+  if constexpr (std::is_integral_v<T>) {
+    T least = 0, most = 0;
+    extremes_loop(sizeof(T), std::is_signed_v<T>)(x, n, &least, &most);
+    return is_outside(least, size) || is_outside(most, size);
+  } else {
+    bool outside = false;
+    for (int64_t i = 0; i < n; ++i) outside |= is_outside(x[i], size);
+    return outside;
+  }
 }
 
 template <class T>
@@ -42,9 +55,7 @@ class CheckKernel final : public Kernel {
     const T* x = a.in<T>(0);
     std::atomic<bool> any_outside = false;
     a.pool.blocks(count_, kGrain, [&](int64_t begin, int64_t end) {
-      bool outside = false;
-      for (int64_t i = begin; i < end; ++i) outside |= is_outside(x[i], op_.size);
-      if (outside) any_outside = true;
+      if (begin < end && any_is_outside(x + begin, end - begin, op_.size)) any_outside = true;
     });
     if (any_outside) fail_at(x);
     if (convert_) convert_(x, a.outputs[0], static_cast<size_t>(count_));

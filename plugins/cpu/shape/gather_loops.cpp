@@ -23,6 +23,19 @@ void gather(const void* line, const void* indices, int64_t n, int64_t length, vo
   }
 }
 
+template <class T>
+void extremes(const void* numbers, int64_t n, void* least, void* most) {
+  const T* HWY_RESTRICT x = static_cast<const T*>(numbers);
+  T low = x[0], high = x[0];
+  for (int64_t i = 1; i < n; ++i) low = std::min(low, x[i]), high = std::max(high, x[i]);
+  *static_cast<T*>(least) = low, *static_cast<T*>(most) = high;
+}
+
+ExtremesLoop find_extremes(size_t bytes, bool is_signed) {
+  if (bytes == 1) return is_signed ? extremes<int8_t> : extremes<uint8_t>;
+  return bytes == 2 ? extremes<int16_t> : bytes == 4 ? extremes<int32_t> : extremes<int64_t>;
+}
+
 template <class Index>
 GatherLoop of_size(size_t bytes) {
   return bytes == 4 ? gather<int32_t, Index> : bytes == 8 ? gather<int64_t, Index> : nullptr;
@@ -41,9 +54,14 @@ HWY_AFTER_NAMESPACE();
 namespace crescent::cpu {
 
 HWY_EXPORT(find_gather);
+HWY_EXPORT(find_extremes);
 
 GatherLoop gather_loop(size_t bytes, DType indices) {
   return HWY_DYNAMIC_DISPATCH(find_gather)(bytes, indices);
+}
+
+ExtremesLoop extremes_loop(size_t bytes, bool is_signed) {
+  return HWY_DYNAMIC_DISPATCH(find_extremes)(bytes, is_signed);
 }
 
 }  // namespace crescent::cpu

@@ -51,6 +51,11 @@ using GatherLoop = void (*)(const void* line, const void* indices, int64_t n, in
 /// By the size of an element; null where there is none.
 GatherLoop gather_loop(size_t bytes, DType indices);
 
+/// The smallest and the largest of n > 0 numbers.
+using ExtremesLoop = void (*)(const void* x, int64_t n, void* least, void* most);
+/// Of integers of so many bytes.
+ExtremesLoop extremes_loop(size_t bytes, bool is_signed);
+
 /// For every row of a table the indices that name it, in their order. Lives in memory of the
 /// caller.
 class RowLists {

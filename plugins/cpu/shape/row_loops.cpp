@@ -61,24 +61,6 @@ InterleaveLoop interleave_of_size(int64_t bytes) {
   }
 }
 
-/// Whole vectors of each element, which reach into the place of the next and are written over by
-/// it.
-template <class T>
-void repeat_by_vectors(const T* from, int64_t step, int64_t count, int64_t n, T* to) {
-  if (n == 0) return;
-  constexpr auto kLanes = static_cast<int64_t>(16 / sizeof(T));
-  const int64_t vectors = (n + kLanes - 1) / kLanes, beyond = vectors * kLanes - n;
-  const int64_t safe = count - (beyond + n - 1) / n;
-  int64_t i = 0;
-  for (; i < safe; ++i) {
-    T vector[kLanes];
-    for (T& lane : vector) lane = from[i * step];
-    for (int64_t v = 0; v < vectors; ++v)
-      std::memcpy(to + i * n + v * kLanes, vector, sizeof vector);
-  }
-  for (; i < count; ++i) std::fill_n(to + i * n, n, from[i * step]);
-}
-
 }  // namespace
 
 void copy_rows(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
@@ -110,27 +92,6 @@ void repeat_row(const std::byte* row, int64_t bytes, int64_t times, std::byte* t
     std::memcpy(to + done, to, static_cast<size_t>(next));
     done += next;
   }
-}
-
-template <>
-void repeat_each<uint8_t>(const uint8_t* from, int64_t step, int64_t count, int64_t n,
-                          uint8_t* to) {
-  repeat_by_vectors(from, step, count, n, to);
-}
-template <>
-void repeat_each<uint16_t>(const uint16_t* from, int64_t step, int64_t count, int64_t n,
-                           uint16_t* to) {
-  repeat_by_vectors(from, step, count, n, to);
-}
-template <>
-void repeat_each<uint32_t>(const uint32_t* from, int64_t step, int64_t count, int64_t n,
-                           uint32_t* to) {
-  repeat_by_vectors(from, step, count, n, to);
-}
-template <>
-void repeat_each<uint64_t>(const uint64_t* from, int64_t step, int64_t count, int64_t n,
-                           uint64_t* to) {
-  repeat_by_vectors(from, step, count, n, to);
 }
 
 InterleaveLoop interleave_loop(size_t arrays, int64_t bytes) {

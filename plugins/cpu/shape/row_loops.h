@@ -13,20 +13,10 @@ void copy_rows(const std::byte* from, int64_t from_step, std::byte* to, int64_t 
 /// One row so many times, one after the other.
 void repeat_row(const std::byte* row, int64_t bytes, int64_t times, std::byte* to);
 
-/// Each of `count` elements, `step` apart, n times. By the type of an element.
-template <class T>
-void repeat_each(const T* from, int64_t step, int64_t count, int64_t n, T* to);
-template <>
-void repeat_each<uint8_t>(const uint8_t* from, int64_t step, int64_t count, int64_t n, uint8_t* to);
-template <>
-void repeat_each<uint16_t>(const uint16_t* from, int64_t step, int64_t count, int64_t n,
-                           uint16_t* to);
-template <>
-void repeat_each<uint32_t>(const uint32_t* from, int64_t step, int64_t count, int64_t n,
-                           uint32_t* to);
-template <>
-void repeat_each<uint64_t>(const uint64_t* from, int64_t step, int64_t count, int64_t n,
-                           uint64_t* to);
+/// Each of `count` elements, `step` elements apart, n times.
+using RepeatLoop = void (*)(const void* from, int64_t step, int64_t count, int64_t n, void* to);
+/// For elements of 1, 2, 4 or 8 bytes.
+RepeatLoop repeat_loop(size_t bytes);
 
 inline constexpr size_t kMostInterleaved = 4;
 /// An element of each array in turn.

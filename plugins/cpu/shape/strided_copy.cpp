@@ -87,7 +87,7 @@ static void copy_run(const StridedCopy::Axis& last, const StridedCopy::Axis& inn
   auto* target = reinterpret_cast<std::byte*>(to);
   const bool one_after_the_other = inner.to == 1 && last.to == inner.size;
   if (one_after_the_other && inner.from == 0) {
-    repeat_each(from, last.from, count, inner.size, to);
+    repeat_loop(sizeof(T))(from, last.from, count, inner.size, to);
   } else if (one_after_the_other && inner.from == 1 && last.from == 0) {
     repeat_row(source, inner.size * kBytes, count, target);
   } else if (inner.from == 1 && inner.to == 1) {

@@ -68,6 +68,7 @@ WorkerState::WorkerState(std::shared_ptr<const Copied> function) : L_(luaL_newst
   try {
     protect(L_, [&](lua_State* L) {
       reserve(L, 10);
+      lua_gc(L, LUA_GCGEN, 0, 0);
       luaL_openlibs(L);
       luaL_requiref(L, "crescent", opener, 0);
       lua_setglobal(L, "cr");

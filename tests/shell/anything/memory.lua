@@ -1,6 +1,7 @@
 -- Temporary tensors are collected in time, and errors leave nothing behind.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local memory = require "memory"
+collectgarbage "generational"                        -- as the program has it
 local cr = require "crescent"
 
 -- A sanitizer keeps freed memory for a while.
@@ -15,6 +16,16 @@ for i = 1, 100000 do
 end
 assert(sanitized or most < before + 32,
   string.format("memory went from %.0f to %.0f MiB", before, most))
+
+-- what a call made is free when the next but one begins, however much lives
+local results, most_alive = setmetatable({}, { __mode = "v" }), 0
+for i = 1, 100 do
+  results[i] = live[1] + i -- 4 MiB
+  local alive = 0
+  for _ in pairs(results) do alive = alive + 1 end
+  most_alive = math.max(most_alive, alive)
+end
+assert(most_alive <= 3, most_alive .. " temporary results at a time")
 
 -- failing calls free what they had made
 local function rounds(n, f)

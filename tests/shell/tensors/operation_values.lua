@@ -107,6 +107,12 @@ row("booleans added in places", ops.scatter_update(truth, ints { { 1 } }, t { 1 
 row("edges of whole numbers", ops.image.sobel_edges(ops.ones({ 1, 2, 2, 1 }, "int32"))[1][1][1],
   { { 3, 3 } }, "int32")
 row("layer_normalization", ops.layer_normalization(ints { 0, 30, 0 }), { 0, 1, 0 }, "int32")
+row("layer_normalization, a row of gamma",
+  ops.layer_normalization(t { { -2, 2 } }, { gamma = t { { 2, 3 } }, epsilon = 0 }), { -2, 3 })
+row("layer_normalization, beta alone",
+  ops.layer_normalization(t { { -2, 2 } }, { beta = t { 5, 5 }, epsilon = 0 }), { 4, 6 })
+row("batch_normalization, scale alone", ops.batch_normalization(t { { 3, 8 } }, t { 1, 2 },
+  t { 4, 9 }, -1, { scale = t { 2, 1 }, epsilon = 0 }), { 2, 2 })
 row("nextafter of halves", ops.nextafter(half, half + 1), { -1, 2 }, "float16")
 row("corrcoef of a row", ops.corrcoef(t { { 1, 2, 4 } }), 1)
 check.fails(function() ops.norm(t { 1, 2 }, { axis = {} }) end, "expected one axis or two, got 0")
