@@ -155,6 +155,21 @@ local same = cr.Variable(t { 2, 2 })
 local spread
 local tape = cr.GradientTape(function() spread = ops.std(same) end)
 row("gradient of std", tape:gradient(spread, { same })[1], { 0, 0 })
+-- where two numbers are equal, and where a sign turns, gradients are those of the function
+local function slopes(what, f, values, want)
+  local variables, y = {}, nil
+  for i, value in ipairs(values) do variables[i] = cr.Variable(t { value }) end
+  local watched = cr.GradientTape(function() y = f(table.unpack(variables)) end)
+  for i, each in ipairs(watched:gradient(y, variables)) do row(what, each, { want[i] }) end
+end
+slopes("gradient of arcsinh at 0", ops.arcsinh, { 0 }, { 1 })
+slopes("gradient of celu at 0", ops.celu, { 0 }, { 1 })
+slopes("gradient of hypot of equals", ops.hypot, { 3, -3 }, { math.sqrt(0.5), -math.sqrt(0.5) })
+slopes("gradient of logaddexp of equals", ops.logaddexp, { 2, 2 }, { 0.5, 0.5 })
+slopes("gradient of logaddexp2 of equals", ops.logaddexp2, { -1, -1 }, { 0.5, 0.5 })
+row("hypot with an infinity", ops.hypot(t { inf, nan, 3 }, t { nan, -inf, nan }), { inf, inf, nan })
+row("logaddexp of infinities", ops.logaddexp(t { inf, -inf, -inf, 1e8 }, t { inf, -inf, 2, -1e8 }),
+  { inf, -inf, 2, 1e8 })
 
 -- frames that overlap are added without a window
 local spectra = { t { { 1, 0 }, { 1, 0 } }, ops.zeros { 2, 2 } }
