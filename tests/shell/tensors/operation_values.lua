@@ -226,4 +226,9 @@ local rms = { rms_scaling = true, epsilon = 0 }
 row("layer_normalization, rms_scaling", ops.layer_normalization(t { { 1, 3 } }, rms), { 1, 3 })
 rms.gamma, rms.beta = t { 2, 3 }, t { 5, 5 }
 row("layer_normalization, gamma", ops.layer_normalization(t { { 1, 3 } }, rms), { 2, 9 })
+
+-- what functions take, as Keras has it
+local counts, edges = ops.histogram(t { -1.28107488155365, 0, 2.185755968093872 })
+row("the largest number is in the last bin", counts, { 1, 0, 0, 1, 0, 0, 0, 0, 0, 1 })
+row("the edges end at it", ops.equal(edges:slice(11, 11), t { 2.185755968093872 }), true)
 print "ok operation_values"
