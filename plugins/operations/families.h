@@ -79,6 +79,9 @@ Tensor positions(int64_t count, int axis, int rank, DType dtype = DType::int32);
 Tensor median(const Tensor& x, const std::vector<int>& axes, bool keepdims);
 /// Places of what is not zero, a tensor an axis.
 Tensors nonzero(const Tensor& x);
+/// The norm of one axis, or of matrices of two; no axes: all. The order is a number, 'fro', 'nuc'
+/// or null.
+Tensor norm_over(const Tensor& x, const Value& order, const std::vector<int>& axes, bool keepdims);
 /// The x with a x = b.
 Tensor solve(const Tensor& a, const Tensor& b);
 /// The k-th diagonal of two axes, as the last axis.

@@ -417,12 +417,18 @@ Value number_named(const Value& order) {
   return order == Value("-inf") ? Value(-INFINITY) : order;
 }
 
-Tensor norm(const Tensor& given, const Value& named, const GivenAxes& asked, bool keepdims) {
-  const std::vector<int> axes = asked.list.value_or(std::vector<int>());
-  if (asked.list && axes.size() != 1 && axes.size() != 2)
-    fail("norm: expected one axis or two, got ", axes.size());
+Tensor norm(const Tensor& x, const Value& order, const GivenAxes& axes, bool keepdims) {
+  if (axes.list && axes.list->empty()) fail("norm: expected one axis or two, got 0");
+  return norm_over(x, order, axes.list.value_or(std::vector<int>()), keepdims);
+}
+
+}  // namespace
+
+Tensor norm_over(const Tensor& given, const Value& named, const std::vector<int>& axes,
+                 bool keepdims) {
   const Tensor x = floating(given);
   const Value order = number_named(named);
+  if (axes.size() > 2) fail("norm: expected one axis or two, got ", axes.size());
   if (order.is_null() || (axes.empty() && x.rank() == 1 && order == Value(2)))
     return ops::norm(x, axes, keepdims);
   const std::vector<int> chosen = axes_of(x, axes);
@@ -441,8 +447,6 @@ Tensor norm(const Tensor& given, const Value& named, const GivenAxes& asked, boo
   for (int axis : chosen) kept.set(axis, 1);
   return ops::reshape(result, kept);
 }
-
-}  // namespace
 
 void add_spectra(Registry& registry) {
   registry.add<MatricesKernel<BatchedQr>>(BatchedQr::kName);

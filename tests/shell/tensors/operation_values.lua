@@ -175,6 +175,8 @@ row("logaddexp of infinities", ops.logaddexp(t { inf, -inf, -inf, 1e8 }, t { inf
 local spectra = { t { { 1, 0 }, { 1, 0 } }, ops.zeros { 2, 2 } }
 row("istft without a window",
   ops.istft(spectra, 2, 1, 2, { window = cr.null, center = false }), { 0.5, 1, 0.5 })
+row("... of frames that are longer than the sequences", ops.istft({ ops.ones { 2, 3 },
+  ops.zeros { 2, 3 } }, 2, 1, 4, { window = cr.null, center = false }), { 1, 1, 0, 0, 0 })
 -- an odd row of padding is left out
 local wide = ops.reshape(ops.arange(6), { 1, 6, 1 })
 row("resize with padding",
@@ -231,4 +233,40 @@ row("layer_normalization, gamma", ops.layer_normalization(t { { 1, 3 } }, rms), 
 local counts, edges = ops.histogram(t { -1.28107488155365, 0, 2.185755968093872 })
 row("the largest number is in the last bin", counts, { 1, 0, 0, 1, 0, 0, 0, 0, 0, 1 })
 row("the edges end at it", ops.equal(edges:slice(11, 11), t { 2.185755968093872 }), true)
+row("flip along no axes", ops.flip(t { { 1, 2 } }, {}), { 1, 2 })
+row("multi_hot in a dtype", ops.multi_hot(ints { 0, 2 }, 3, -1, "int8"), { 1, 0, 1 }, "int8")
+row("multi_hot as truth values", ops.multi_hot(ints { 0, 2 }, 3, { dtype = "bool" }), { 1, 0, 1 },
+  "bool")
+row("a slice of the first axes", ops.slice(t { { 1, 2 }, { 3, 4 } }, { 1 }, { 1 }), { 3, 4 })
+check.fails(function() ops.slice(t { 1, 2 }, { 0, 0 }, { 1, 1 }) end, "for each axis")
+row("no updates", ops.scatter_update(t { 1, 2 }, ops.zeros({ 0, 1 }, "int32"), ops.zeros { 0 }),
+  { 1, 2 })
+row("an update of nothing", ops.slice_update(t { 1, 2 }, ints { 1 }, ops.zeros { 0 }), { 1, 2 })
+row("a sum of truth values", ops.cast(ops.segment_sum(t { 1, 1, 0 }:cast "bool", ints { 0, 0, 1 }, 2),
+  "int32"), { 1, 0 })
+row("softmax of a number", ops.softmax(t(3)), 1)
+row("log_softmax of a number", ops.log_softmax(t(3)), 0)
+row("rms_normalization by a number", ops.rms_normalization(t { { 3, 3 } }, 2), { 2, 2 })
+row("normalize matrices", ops.normalize(t { { 1, -2 }, { 3, 4 } }, { 0, 1 }, 1),
+  { 1 / 6, -2 / 6, 3 / 6, 4 / 6 })
+check.fails(function() ops.normalize(t { 1 }, -1, 0.5) end, "order must be a whole number")
+check.fails(function() ops.expand_dims(square, -4) end, "expand_dims: axis -4 is out of range")
+check.fails(function() ops.expand_dims(square, 3) end, "expand_dims: axis 3 is out of range")
+row("gray of whole numbers", ops.image.rgb_to_grayscale(ints({ { { 38, 20, 7 } } }, "uint8")), 23,
+  "uint8")
+do -- attention with a mask of queries and keys
+  local q = ops.reshape(ops.arange(8.0), { 1, 2, 2, 2 })
+  local mask = t { { 1, 0 }, { 1, 1 } }:cast "bool"
+  row("attention by a mask of two axes", ops.dot_product_attention(q, q, q, { mask = mask }),
+    ops.dot_product_attention(q, q, q, { is_causal = true }):totable())
+end
+do -- similarity of images with the channels first
+  local a, b = cr.random.uniform { 2, 12, 13, 3 }, cr.random.uniform { 2, 12, 13, 3 }
+  local function first(images) return images:transpose { 0, 3, 1, 2 } end
+  local want = ops.image.ssim(a, b)
+  check.near(ops.image.ssim { image1 = first(a), image2 = first(b),
+    data_format = "channels_first" }, want:totable(), 1e-5)
+  check.near(ops.image.ssim(first(a)[1], first(b)[1], { data_format = "channels_first" }),
+    want:totable()[1], 1e-5)
+end
 print "ok operation_values"
