@@ -242,8 +242,8 @@ check.fails(function() ops.slice(t { 1, 2 }, { 0, 0 }, { 1, 1 }) end, "for each 
 row("no updates", ops.scatter_update(t { 1, 2 }, ops.zeros({ 0, 1 }, "int32"), ops.zeros { 0 }),
   { 1, 2 })
 row("an update of nothing", ops.slice_update(t { 1, 2 }, ints { 1 }, ops.zeros { 0 }), { 1, 2 })
-row("a sum of truth values", ops.cast(ops.segment_sum(t { 1, 1, 0 }:cast "bool", ints { 0, 0, 1 }, 2),
-  "int32"), { 1, 0 })
+local sums = ops.segment_sum(t { 1, 1, 0 }:cast "bool", ints { 0, 0, 1 }, 2)
+row("a sum of truth values", ops.cast(sums, "int32"), { 1, 0 })
 row("softmax of a number", ops.softmax(t(3)), 1)
 row("log_softmax of a number", ops.log_softmax(t(3)), 0)
 row("rms_normalization by a number", ops.rms_normalization(t { { 3, 3 } }, 2), { 2, 2 })
@@ -259,6 +259,22 @@ do -- attention with a mask of queries and keys
   local mask = t { { 1, 0 }, { 1, 1 } }:cast "bool"
   row("attention by a mask of two axes", ops.dot_product_attention(q, q, q, { mask = mask }),
     ops.dot_product_attention(q, q, q, { is_causal = true }):totable())
+end
+do -- the search adds up all ways to say the same: "a" by a-, -a and aa is 0.45, "" by -- is 0.36
+  local logs = ops.log(t { { { 0.6, 0.3, 0.1 }, { 0.6, 0.3, 0.1 } } })
+  local function decoded(options) return ops.ctc_decode(logs, ints { 2 }, options) end
+  row("the greedy way", decoded(), { -1, -1 })
+  local labels, scores = decoded { strategy = "beam_search", top_paths = 2 }
+  check.same(labels.shape, { 2, 1, 2 })
+  row("labels of the search", labels, { 1, -1, -1, -1 }, "int32")
+  check.near(ops.exp(scores), { { 0.45, 0.36 } }, 1e-5)
+  labels, scores = decoded { strategy = "beam_search", top_paths = 9, mask_index = cr.null }
+  check.near(ops.exp(scores)[1], { 0.48, 0.18, 0.18, 0.15, 0.01, 0, 0, 0, 0 }, 1e-5)
+  row("what is not found", labels:slice(9, 9), { -1, -1 })
+  local narrow = select(2, decoded { strategy = "beam_search", beam_width = 1 })
+  check.near(ops.exp(narrow), { { 0.36 } }, 1e-5)
+  check.fails(function() decoded { strategy = "best" } end, "'greedy' or 'beam_search', got 'best'")
+  check.fails(function() decoded { strategy = "beam_search", beam_width = 0 } end, "at least 1")
 end
 do -- similarity of images with the channels first
   local a, b = cr.random.uniform { 2, 12, 13, 3 }, cr.random.uniform { 2, 12, 13, 3 }
