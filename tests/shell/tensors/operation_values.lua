@@ -260,6 +260,15 @@ do -- attention with a mask of queries and keys
   row("attention by a mask of two axes", ops.dot_product_attention(q, q, q, { mask = mask }),
     ops.dot_product_attention(q, q, q, { is_causal = true }):totable())
 end
+for _, name in ipairs { "depth_to_space", "space_to_depth" } do
+  for _, size in ipairs { 0, -2, 1 << 40 } do
+    check.fails(function() ops[name](ops.ones { 1, 2, 2, 4 }, size) end, name, "block_size")
+  end
+  check.fails(function() ops[name](ops.ones { 2, 2, 4 }, 2) end, "four axes", "(2, 2, 4)")
+end
+for _, name in ipairs { "adaptive_max_pool", "average_pool", "max_pool" } do
+  check.fails(function() ops[name](t(1), 2) end, "expected (batch, ..., channels), got shape ()")
+end
 do -- the search adds up all ways to say the same: "a" by a-, -a and aa is 0.45, "" by -- is 0.36
   local logs = ops.log(t { { { 0.6, 0.3, 0.1 }, { 0.6, 0.3, 0.1 } } })
   local function decoded(options) return ops.ctc_decode(logs, ints { 2 }, options) end
