@@ -67,6 +67,9 @@ Sizes parts_of(const char* what, const Sizes& sections, int64_t n, bool single, 
   const int64_t count = sections.front();
   if (count < 1 || (!uneven && n % count != 0))
     fail(what, ": ", n, " elements cannot be divided into ", count, " equal parts");
+  constexpr int64_t kMost = 1 << 20;
+  if (count > std::max(n, kMost))
+    fail(what, ": ", count, " parts are too many for ", n, " elements");
   for (int64_t i = 0; i < count; ++i) sizes.push_back(n / count + (i < n % count ? 1 : 0));
   return sizes;
 }

@@ -266,6 +266,8 @@ for _, name in ipairs { "depth_to_space", "space_to_depth" } do
   end
   check.fails(function() ops[name](ops.ones { 2, 2, 4 }, 2) end, "four axes", "(2, 2, 4)")
 end
+check.fails(function() ops.array_split(t { 1 }, 1 << 31) end, "array_split: 2147483648 parts")
+check.fails(function() ops.vsplit(ops.zeros { 0 }, 1 << 31) end, "too many for 0 elements")
 for _, name in ipairs { "adaptive_max_pool", "average_pool", "max_pool" } do
   check.fails(function() ops[name](t(1), 2) end, "expected (batch, ..., channels), got shape ()")
 end
