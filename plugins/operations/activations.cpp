@@ -17,7 +17,7 @@ Tensor hard_sigmoid(const Tensor& x) { return ops::clip(x / 6.0 + 0.5, 0, 1); }
 template <Tensor (*F)(const Tensor&, int)>
 Tensor over_axes(const Tensor& given, const std::vector<int>& axes) {
   const Tensor x = floating(given);
-  if (axes.empty()) return ops::reshape(F(ops::reshape(x, {-1}), -1), x.shape());
+  if (axes.empty() || x.rank() == 0) return ops::reshape(F(ops::reshape(x, {-1}), -1), x.shape());
   if (axes.size() == 1) return F(x, axes.front());
   // The axes go to the end, become one and come back.
   std::vector<int> order, chosen = axes_of(x, axes), back(static_cast<size_t>(x.rank()));
@@ -56,7 +56,7 @@ Tensor sparsemax(const Tensor& given, int axis) {
 }
 
 Tensor celu(const Tensor& x, double alpha) {
-  return ops::maximum(x, 0) + alpha * ops::expm1(ops::minimum(x, 0) / alpha);
+  return ops::relu(x) + alpha * ops::expm1(ops::minimum(x, 0) / alpha);
 }
 
 Tensor sparse_plus(const Tensor& x) {

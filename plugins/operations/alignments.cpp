@@ -2,6 +2,7 @@
 // probabilities of every moment.
 #include <cmath>
 
+#include "beam_search.h"
 #include "families.h"
 
 namespace crescent::operations {
@@ -57,13 +58,8 @@ Tensor ctc_loss(const Tensor& target, const Tensor& output, const Tensor& target
 
 /// The likeliest class of every moment, without repetitions and blanks, and the sum of what was not
 /// chosen: (1, batch, time) filled with -1, and (batch, 1).
-std::tuple<Tensor, Tensor> ctc_decode(const Tensor& inputs, const Tensor& lengths,
-                                      const std::string& strategy, int64_t /*beam_width*/,
-                                      int64_t top_paths, bool merge_repeated, int64_t mask_index) {
-  if (strategy != "greedy")
-    fail("ctc_decode: strategy must be 'greedy', got '", strategy, "': others are not there");
-  if (top_paths != 1) fail("ctc_decode: greedy decoding gives one path, got top_paths=", top_paths);
-  const Tensor x = floating(inputs);
+std::tuple<Tensor, Tensor> greedily_decoded(const Tensor& x, const Tensor& lengths,
+                                            bool merge_repeated, int64_t mask_index) {
   const int64_t time = x.dim(1);
   const Tensor best = ops::cast(ops::argmax(x, -1), DType::int32);
   const Tensor within =
@@ -80,6 +76,31 @@ std::tuple<Tensor, Tensor> ctc_decode(const Tensor& inputs, const Tensor& length
   const Tensor moved = ops::take_along_axis(ops::where(keep, best, -1), order, 1);
   const Tensor score = ops::sum(ops::where(within, ops::max(x, {-1}), 0), {1}, true);
   return {ops::expand_dims(moved, 0), -score};
+}
+
+/// mask_index: the last class where it is null. A search merges repetitions always, as Keras' does.
+std::tuple<Tensor, Tensor> ctc_decode(const Tensor& inputs, const Tensor& lengths,
+                                      const std::string& strategy, int64_t beam_width,
+                                      int64_t top_paths, bool merge_repeated,
+                                      std::optional<int64_t> mask_index) {
+  const Tensor x = floating(inputs);
+  if (x.rank() != 3 || x.dim(1) == 0 || x.dim(2) == 0 || lengths.rank() != 1)
+    fail("ctc_decode: expected inputs (batch, time, classes) and lengths (batch), got shapes ",
+         x.shape(), " and ", lengths.shape());
+  const int64_t blank = mask_index.value_or(x.dim(2) - 1);
+  if (strategy == "greedy") {
+    if (top_paths != 1)
+      fail("ctc_decode: greedy decoding gives one path, got top_paths=", top_paths);
+    return greedily_decoded(x, lengths, merge_repeated, blank);
+  }
+  if (strategy != "beam_search")
+    fail("ctc_decode: strategy must be 'greedy' or 'beam_search', got '", strategy, "'");
+  if (beam_width < 1 || top_paths < 1)
+    fail("ctc_decode: expected a beam_width and top_paths of at least 1, got ", beam_width, " and ",
+         top_paths);
+  const auto [labels, scores] =
+      beam_searched(ops::log_softmax(x, -1), lengths, {beam_width, top_paths, blank});
+  return {labels, scores};
 }
 
 }  // namespace

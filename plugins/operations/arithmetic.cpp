@@ -7,6 +7,7 @@
 namespace crescent::operations {
 namespace {
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kPi = std::numbers::pi, kLn2 = std::numbers::ln2, kLn10 = std::numbers::ln10;
 
 /// Of a floating tensor, whatever the argument is.
@@ -33,7 +34,8 @@ Tensor arcsinh(const Tensor& given) {
   const Tensor small = ops::minimum(a, kHuge), square = small * small;
   const Tensor near = ops::log1p(small + square / (ops::sqrt(square + 1.0) + 1.0));
   const Tensor far = ops::log(ops::maximum(a, kHuge)) + kLn2;
-  return ops::sign(x) * ops::where(ops::greater(a, kHuge), far, near);
+  const Tensor result = ops::sign(x) * ops::where(ops::greater(a, kHuge), far, near);
+  return ops::where(ops::equal(x, 0), x, result);  // where sign and abs have no slope
 }
 
 Tensor arccosh(const Tensor& given) {
@@ -132,22 +134,32 @@ Tensor ignoring_nan(const Operand& a, const Operand& b) {
   return ops::where(ops::isnan(x), y, ops::where(ops::isnan(y), x, Extreme(x, y)));
 }
 
+/// The larger and the smaller of each two. Of equals the first is the larger, so that each of them
+/// gets its own gradient.
+std::pair<Tensor, Tensor> ordered(const Tensor& x, const Tensor& y) {
+  const Tensor first = ops::greater_equal(x, y);
+  return {ops::where(first, x, y), ops::where(first, y, x)};
+}
+
+/// Infinite where one of them is, whatever the other.
 Tensor hypot(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);
   x = ops::abs(wide_floating(x)), y = ops::abs(wide_floating(y));
-  const Tensor large = ops::maximum(x, y), small = ops::minimum(x, y);
-  const Tensor zero = ops::equal(large, 0);
-  const Tensor ratio = small / ops::where(zero, 1.0, large);
-  return ops::where(ops::isfinite(large), large * ops::sqrt(ratio * ratio + 1.0), large);
+  const Tensor infinite = ops::logical_or(ops::equal(x, kInfinity), ops::equal(y, kInfinity));
+  const auto [large, small] = ordered(x, y);
+  const Tensor ratio = small / ops::where(ops::equal(large, 0), 1.0, large);
+  return ops::where(infinite, kInfinity, large * ops::sqrt(ratio * ratio + 1.0));
 }
 
 /// log(base^a + base^b) / log(base)
 Tensor log_of_sum(const Operand& a, const Operand& b, double log_base) {
   auto [x, y] = promoted(a, b);
   x = floating(x), y = floating(y);
-  const Tensor top = ops::maximum(x, y), same = ops::equal(x, y);
-  const Tensor apart = ops::where(same, 0.0, -ops::abs(x - y));
-  return top + ops::log1p(ops::exp(apart * log_base)) / log_base;
+  const auto [large, small] = ordered(x, y);
+  const Tensor both_infinite =
+      ops::logical_and(ops::equal(x, y), ops::logical_not(ops::isfinite(x)));
+  const Tensor apart = ops::where(both_infinite, 0.0, small - large);
+  return large + ops::log1p(ops::exp(apart * log_base)) / log_base;
 }
 
 Tensor heaviside(const Operand& a, const Operand& b) {

@@ -40,7 +40,10 @@ Tensor in_format(const Tensor& x, const Format& format, F f) {
   return channels_first(format) ? channels_second(f(channels_last(x))) : f(x);
 }
 
-size_t spatial(const Tensor& x) { return static_cast<size_t>(x.rank() - 2); }
+size_t spatial(const Tensor& x) {
+  if (x.rank() < 3) fail("expected (batch, ..., channels), got shape ", x.shape());
+  return static_cast<size_t>(x.rank() - 2);
+}
 
 Tensor conv(const Tensor& x, const Tensor& kernel, const Sizes& strides, const std::string& padding,
             const Format& format, const Sizes& dilation) {
@@ -184,10 +187,17 @@ Tensor fold(const Tensor& x, const Sizes& output, const Sizes& size, const Sizes
                     {-1, channels, output[0], output[1]});
 }
 
+void check_block(const char* name, const Tensor& x, int64_t n) {
+  constexpr int64_t kMost = 1 << 16;  // its square is still a number
+  if (x.rank() != 4) fail(name, ": expected images of four axes, got shape ", x.shape());
+  if (n < 1 || n > kMost) fail(name, ": expected a block_size of 1 to ", kMost, ", got ", n);
+}
+
 Tensor depth_to_space(const Tensor& x, int64_t n, const Format& format) {
+  check_block("depth_to_space", x, n);
   return in_format(x, format, [&](const Tensor& images) {
     const int64_t h = images.dim(1), w = images.dim(2), c = images.dim(3) / (n * n);
-    if (n < 1 || c * n * n != images.dim(3))
+    if (c * n * n != images.dim(3))
       fail("depth_to_space: ", images.dim(3), " channels are not divisible by ", n * n);
     // Keras keeps the block before the channels, in either format.
     const bool first = channels_first(format);
@@ -199,10 +209,10 @@ Tensor depth_to_space(const Tensor& x, int64_t n, const Format& format) {
 }
 
 Tensor space_to_depth(const Tensor& x, int64_t n, const Format& format) {
+  check_block("space_to_depth", x, n);
   return in_format(x, format, [&](const Tensor& images) {
     const int64_t h = images.dim(1), w = images.dim(2), c = images.dim(3);
-    if (n < 1 || h % n != 0 || w % n != 0)
-      fail("space_to_depth: ", h, " x ", w, " is not divisible by ", n);
+    if (h % n != 0 || w % n != 0) fail("space_to_depth: ", h, " x ", w, " is not divisible by ", n);
     const Tensor blocks = ops::reshape(images, {-1, h / n, n, w / n, n, c});
     const bool first = channels_first(format);
     const Tensor moved = first ? ops::transpose(blocks, {0, 1, 3, 5, 2, 4})

@@ -163,12 +163,16 @@ Tensor places_from(const Tensor& start, int axis, int64_t size, int64_t whole) {
   return ops::clip(first, 0, whole - size) + ops::arange(size);
 }
 
-/// -1 in `shape` is the rest of an axis.
-Tensor slice(const Tensor& x, const Value& start_indices, const Sizes& shape) {
-  const auto [start, moving] = start_in("slice", start_indices, x);
-  if (static_cast<int>(shape.size()) != x.rank() || (!moving && start.size() != shape.size()))
+/// -1 in `shape` is the rest of an axis. Axes that numbers do not reach are taken whole.
+Tensor slice(const Tensor& x, const Value& start_indices, Sizes shape) {
+  auto [start, moving] = start_in("slice", start_indices, x);
+  const auto rank = static_cast<size_t>(x.rank());
+  if (moving ? shape.size() != rank : shape.size() > rank || start.size() != shape.size())
     fail("slice: expected a start and a size for each axis of shape ", x.shape());
-  if (!moving) return ops::slice(x, start, shape);
+  if (!moving) {
+    start.resize(rank, 0), shape.resize(rank, -1);
+    return ops::slice(x, start, shape);
+  }
   Tensor result = x;
   for (int i = 0; i < x.rank(); ++i) {
     const int64_t size = shape[static_cast<size_t>(i)];
@@ -246,6 +250,7 @@ Tensor scatter(const Tensor& indices, const Tensor& values, const Shape& shape) 
 Tensor scatter_update(const Tensor& x, const Tensor& indices, const Tensor& given,
                       const std::optional<std::string>& reduction) {
   const Rows rows = rows_of("scatter_update", indices, ops::cast(given, x.dtype()), x.shape());
+  if (rows.numbers.dim(0) == 0) return x;
   const auto reduced = [&](SegmentKind kind) {
     return ops::reshape(segment(kind, rows.updates, rows.numbers, rows.count), x.shape());
   };
@@ -288,7 +293,7 @@ Tensor multi_hot(const Tensor& x, std::optional<int64_t> classes, int axis,
                  std::optional<DType> dtype, bool sparse) {
   if (!classes) fail("multi_hot: missing argument 'num_classes'");
   const Tensor hot = one_hot(x, *classes, axis, dtype, sparse);
-  return ops::max(hot, {x.rank() > 1 ? 1 : 0});
+  return ops::cast(ops::max(hot, {x.rank() > 1 ? 1 : 0}), hot.dtype());
 }
 
 Tensors unravel_index(const Tensor& indices, const Shape& shape) {

@@ -1,6 +1,7 @@
 // What networks are made of beside convolutions: normalization, attention, losses.
 #include <cmath>
 
+#include "../called_operations.h"
 #include "families.h"
 
 namespace crescent::operations {
@@ -24,8 +25,9 @@ Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& va
   return offset ? result + along(offset, x, axis) : result;
 }
 
-/// gamma and beta have the shape of the axes.
+/// gamma and beta have the shape of the axes, or are numbers.
 Tensor spread(const Tensor& parameter, const Tensor& x, const Axes& axes) {
+  if (parameter.rank() == 0) return parameter;
   Shape shape(std::vector<int64_t>(static_cast<size_t>(x.rank()), 1));
   for (int axis : axes_of(x, axes)) shape.set(axis, x.dim(axis));
   return ops::reshape(parameter, shape);
@@ -59,17 +61,21 @@ Tensor rms_normalization(const Tensor& given, const Tensor& scale, const Axes& a
   return scale ? result * spread(scale, x, axes) : result;
 }
 
-/// x / max(its norm, epsilon)
+/// x / max(its norm, epsilon); over two axes the norm is that of matrices.
 Tensor normalize(const Tensor& given, const Axes& axes, double order,
                  std::optional<double> epsilon) {
+  if (order < 1 || order != std::floor(order))
+    fail("normalize: order must be a whole number of at least 1, got ", order);
   const Tensor x = floating(given);
   const double least = epsilon.value_or(kEpsilon);
   if (order == 2)
     return x * ops::rsqrt(ops::maximum(ops::sum(ops::square(x), axes, true), least * least));
-  const Tensor norm =
-      std::isinf(order)
-          ? ops::max(ops::abs(x), axes, true)
-          : ops::power(ops::sum(ops::power(ops::abs(x), order), axes, true), 1 / order);
+  const Tensor norm = operation(
+      "norm",
+      {{"x", boxed(x)},
+       {"ord", order},
+       {"axis", axes.empty() ? Value() : Value(std::vector<int64_t>(axes.begin(), axes.end()))},
+       {"keepdims", true}});
   return x / ops::maximum(norm, least);
 }
 
@@ -90,6 +96,7 @@ Tensor dot_product_attention(const Tensor& query, const Tensor& key, const Tenso
   };
   const Tensor k = repeated(key), v = repeated(value);
   Tensor allowed = mask ? ops::cast(mask, DType::boolean) : mask;
+  while (allowed && allowed.rank() < 4) allowed = ops::expand_dims(allowed, 0);
   if (is_causal) {
     const Tensor earlier =
         ops::less_equal(positions(key.dim(1), 1, 2), positions(query.dim(1), 0, 2));

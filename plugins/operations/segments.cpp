@@ -101,6 +101,8 @@ Tensor rows_for(const Tensor& x, const Tensor& ids, int64_t count) {
 }  // namespace
 
 Tensor segment_sum(const Tensor& x, const Tensor& ids, int64_t count) {
+  if (x.dtype() == DType::boolean)
+    return ops::cast(segment_sum(ops::cast(x, DType::int32), ids, count), x.dtype());
   ScatterAdd op;
   op.size = count + 1;
   return ops::slice_axis(apply1(op, {rows_for(x, ids, count), x}), 0, 0, count);

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "given_axes.h"
 #include "kernels/axis_ops.h"
 
 namespace crescent::operations {
@@ -21,7 +22,12 @@ Tensor squeeze(const Tensor& x, const std::vector<int>& axes) {
 Tensor expand_dims(const Tensor& x, const std::vector<int>& axes) {
   const int rank = x.rank() + static_cast<int>(axes.size());
   std::vector<int> places;
-  for (int axis : axes) places.push_back(axis < 0 ? axis + rank : axis);
+  for (int axis : axes) {
+    if (axis < -rank || axis >= rank)
+      fail("expand_dims: axis ", axis, " is out of range for ", rank, " axes of shape ", x.shape(),
+           " and new ones");
+    places.push_back(axis < 0 ? axis + rank : axis);
+  }
   std::sort(places.begin(), places.end());
   Tensor result = x;
   for (int axis : places) result = ops::expand_dims(result, axis);
@@ -61,6 +67,9 @@ Sizes parts_of(const char* what, const Sizes& sections, int64_t n, bool single, 
   const int64_t count = sections.front();
   if (count < 1 || (!uneven && n % count != 0))
     fail(what, ": ", n, " elements cannot be divided into ", count, " equal parts");
+  constexpr int64_t kMost = 1 << 20;
+  if (count > std::max(n, kMost))
+    fail(what, ": ", count, " parts are too many for ", n, " elements");
   for (int64_t i = 0; i < count; ++i) sizes.push_back(n / count + (i < n % count ? 1 : 0));
   return sizes;
 }
@@ -170,8 +179,9 @@ Tensor repeat(const Tensor& given, const Value& times, std::optional<int64_t> ax
   return ops::take(x, Tensor::from(rows, {static_cast<int64_t>(rows.size())}), along);
 }
 
-Tensor flip(const Tensor& x, const std::vector<int>& axes) {
-  return ops::flip(x, axes_of(x, axes));
+Tensor flip(const Tensor& x, const GivenAxes& axes) {
+  if (axes.list && axes.list->empty()) return x;
+  return ops::flip(x, axes_of(x, axes.list.value_or(std::vector<int>())));
 }
 
 Tensor roll(const Tensor& given, const Sizes& shift, const std::vector<int>& axes) {

@@ -85,8 +85,9 @@ std::tuple<Tensor, Tensor> histogram(const Tensor& given, int64_t bins,
   Tensor high = range.empty() ? ops::max(x) : Tensor::scalar(range[1], x.dtype());
   const Tensor same = ops::equal(low, high);
   low = ops::where(same, low - 0.5, low), high = ops::where(same, high + 0.5, high);
-  const auto n = static_cast<double>(bins);
-  const Tensor edges = low + (high - low) * (ops::cast(ops::arange(bins + 1), x.dtype()) / n);
+  // The first and the last edge are the limits themselves, to the last digit.
+  const Tensor share = ops::cast(ops::arange(bins + 1), x.dtype()) / static_cast<double>(bins);
+  const Tensor edges = low * (1.0 - share) + high * share;
   const Tensor counts = ops::cast(tallied_between(x, edges), x.dtype());
   return {counts, edges};
 }

@@ -26,9 +26,16 @@ local function define(name, doc, options, body)
   random[name] = shell.define(name, doc, options, body)
 end
 
--- Marsaglia's and Tsang's method takes at least 19 of 20 candidates: after twelve rounds none is
--- left.
-local function gamma(shape, alpha, seed)
+-- A number says at once that it is none of a distribution; the values of tensors are not looked at.
+local function check_positive(name, option, x)
+  if type(x) == "number" and not (x > 0) then
+    shell.fail(name, ": ", option, " must be above 0, got ", cr.show(x))
+  end
+end
+
+-- Logarithms of numbers, which are far too small themselves where alpha is small. Marsaglia's and
+-- Tsang's method takes at least 19 of 20 candidates: after twelve rounds none is left.
+local function log_gamma(shape, alpha, seed)
   alpha = ops.broadcast_to(ops.cast(alpha, "float32"), shape)
   local small = ops.less(alpha, 1)
   local d = ops.where(small, alpha + 1, alpha) - 1 / 3
@@ -45,28 +52,35 @@ local function gamma(shape, alpha, seed)
     done = ops.logical_or(done, accepted)
   end
   local power = ops.where(small, 1 / ops.where(small, alpha, 1.0), 0.0)
-  return result * uniform(shape, seed) ^ power
+  local least = 1e-9 -- the smallest draw that is not 0 is larger
+  return ops.log(result) + power * ops.log(ops.maximum(uniform(shape, seed), least))
 end
 
 define("gamma", "Numbers of the gamma distribution of shape alpha and scale 1.", {
   shape_option, number("alpha", "Its shape, above 0; broadcast to the shape of the result."),
   dtype_option, seed_option,
 }, function(shape, alpha, dtype, seed)
-  return ops.cast(gamma(shape, alpha, generator(seed)), dtype)
+  check_positive("gamma", "alpha", alpha)
+  return ops.cast(ops.exp(log_gamma(shape, alpha, generator(seed))), dtype)
 end)
 
 define("beta", "Numbers of the beta distribution.", {
   shape_option, number("alpha", "Above 0."), number("beta", "Above 0."), dtype_option, seed_option,
 }, function(shape, alpha, beta, dtype, seed)
+  check_positive("beta", "alpha", alpha)
+  check_positive("beta", "beta", beta)
   seed = generator(seed)
-  local a, b = gamma(shape, alpha, seed), gamma(shape, beta, seed)
-  return ops.cast(a / (a + b), dtype)
+  local a, b = log_gamma(shape, alpha, seed), log_gamma(shape, beta, seed)
+  return ops.cast(ops.sigmoid(a - b), dtype) -- exp(a) / (exp(a) + exp(b))
 end)
 
 define("binomial", "How many of so many trials succeed.", {
   shape_option, number("counts", "Trials."), number("probabilities", "Of a success."), dtype_option,
   seed_option,
 }, function(shape, counts, probabilities, dtype, seed)
+  if type(probabilities) == "number" and not (probabilities >= 0 and probabilities <= 1) then
+    shell.fail("binomial: probabilities must be from 0 to 1, got ", cr.show(probabilities))
+  end
   seed = generator(seed)
   counts = ops.broadcast_to(ops.cast(counts, "float32"), shape)
   probabilities = ops.broadcast_to(ops.cast(probabilities, "float32"), shape)
@@ -105,15 +119,17 @@ end)
 define("dropout",
   "Some numbers as 0, at random, the others larger so that the sum is expected to stay.", {
   { name = "inputs", type = "a tensor", doc = "What numbers are dropped from.", required = true },
-  { name = "rate", type = "a number", doc = "Share that is dropped, below 1.", required = true },
+  { name = "rate", type = "a number", doc = "Share that is dropped, from 0 to 1.",
+    required = true },
   { name = "noise_shape", type = "a list of integers",
     doc = "Where an axis is 1, all along it are dropped together." },
   seed_option,
 }, function(inputs, rate, noise_shape, seed)
-  if not (type(rate) == "number" and rate >= 0 and rate < 1) then
-    shell.fail("dropout: expected a rate from 0 to below 1, got ", cr.show(rate))
+  if not (type(rate) == "number" and rate >= 0 and rate <= 1) then
+    shell.fail("dropout: expected a rate from 0 to 1, got ", cr.show(rate))
   end
   if rate == 0 then return inputs end
+  if rate == 1 then return ops.zeros_like(inputs) end
   local kept = ops.greater_equal(uniform(noise_shape or inputs.shape, generator(seed)), rate)
   return ops.where(kept, inputs / (1 - rate), 0.0)
 end)

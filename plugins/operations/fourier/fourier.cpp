@@ -153,14 +153,16 @@ Tensor istft(const Tensors& x, int64_t length, int64_t stride, int64_t fft_lengt
              std::optional<int64_t> wanted, const Value& window, bool center) {
   check_lengths("istft", length, stride, fft_length);
   const Tensor frames = irfft(x, fft_length);
-  const Tensor weights = window_of(window, length, fft_length, frames.dtype());
-  const Tensor sum = overlapped(frames * weights, stride);
+  // Without a window, as Keras has it, whole frames are added and not divided.
+  const bool plain = window.is_null();
+  const Tensor weights = plain ? Tensor() : window_of(window, length, fft_length, frames.dtype());
+  const Tensor sum = overlapped(plain ? frames : frames * weights, stride);
   const int64_t start = center ? fft_length / 2 : 0, end = sum.dim(-1) - start;
   const auto part = [&](const Tensor& whole) {
     return wanted ? of_length(ops::slice_axis(whole, -1, start, whole.dim(-1)), *wanted)
                   : ops::slice_axis(whole, -1, start, end);
   };
-  if (window.is_null()) return part(sum);  // as Keras has it: not divided
+  if (plain) return part(sum);
   const Tensor square = ops::broadcast_to(ops::square(weights), Shape{frames.dim(-2), fft_length});
   const Tensor scale = overlapped(square, stride);
   const Tensor covered = ops::greater(scale, 1e-11);

@@ -241,10 +241,11 @@ Tensors channels_of(const char* name, const Tensor& images) {
   return ops::split(floating(images), {1, 1, 1}, -1);
 }
 
+/// Of whole numbers the whole part, as Keras has it.
 Tensor rgb_to_grayscale(const Tensor& x, const Format& format) {
   return on_images("image.rgb_to_grayscale", x, format, [&](const Tensor& images) {
     const Tensors c = channels_of("image.rgb_to_grayscale", images);
-    return as_pixels(c[0] * 0.2989 + c[1] * 0.5870 + c[2] * 0.1140, x.dtype());
+    return ops::cast(c[0] * 0.2989 + c[1] * 0.5870 + c[2] * 0.1140, x.dtype());
   });
 }
 
@@ -337,10 +338,14 @@ Tensor sobel_edges(const Tensor& x, const Format& format) {
 
 /// Structural similarity (Wang et al., 2004) of two batches of images, a number each.
 Tensor ssim(const Tensor& a, const Tensor& b, double max_val, int64_t filter_size,
-            double filter_sigma, double k1, double k2) {
+            double filter_sigma, double k1, double k2, const Format& format) {
   const auto [first, second] = promoted(a, b);
-  const Tensor x = floating(first), y = floating(second);
-  if (x.rank() < 3) fail("image.ssim: expected images, got shape ", x.shape());
+  if (first.rank() < 3) fail("image.ssim: expected images, got shape ", first.shape());
+  const bool channels_first = format && *format == "channels_first";
+  const auto with_channels_last = [&](const Tensor& t) {
+    return floating(channels_first ? ops::swap_axes(ops::swap_axes(t, -3, -2), -2, -1) : t);
+  };
+  const Tensor x = with_channels_last(first), y = with_channels_last(second);
   const Shape batch = x.shape().slice(0, x.rank() - 3);
   const auto images = [&](const Tensor& t) {
     return ops::reshape(t, Shape{-1}.concat(t.shape().slice(-3, t.rank())));
@@ -355,7 +360,7 @@ Tensor ssim(const Tensor& a, const Tensor& b, double max_val, int64_t filter_siz
   const Tensor luminance = (product + c1) / (squares + c1);
   const Tensor structure =
       (mean(x * y) * 2.0 - product + c2) / (mean(ops::square(x) + ops::square(y)) - squares + c2);
-  return ops::reshape(ops::mean(luminance * structure, {1, 2, 3}), batch);
+  return ops::cast(ops::reshape(ops::mean(luminance * structure, {1, 2, 3}), batch), a.dtype());
 }
 
 }  // namespace
@@ -389,8 +394,8 @@ void add_images(Registry& registry) {
            &gaussian_blur)
       .add("SobelEdges", "image.sobel_edges(images, data_format=None)", &sobel_edges)
       .add("SSIM",
-           "image.ssim(img1, img2, max_val=1.0, filter_size=11, filter_sigma=1.5, k1=0.01, "
-           "k2=0.03)",
+           "image.ssim(image1, image2, max_val=1.0, filter_size=11, filter_sigma=1.5, k1=0.01, "
+           "k2=0.03, data_format=None)",
            &ssim, "Structural similarity.");
 }
 

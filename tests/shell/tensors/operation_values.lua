@@ -169,11 +169,28 @@ local same = cr.Variable(t { 2, 2 })
 local spread
 local tape = cr.GradientTape(function() spread = ops.std(same) end)
 row("gradient of std", tape:gradient(spread, { same })[1], { 0, 0 })
+-- where two numbers are equal, and where a sign turns, gradients are those of the function
+local function slopes(what, f, values, want)
+  local variables, y = {}, nil
+  for i, value in ipairs(values) do variables[i] = cr.Variable(t { value }) end
+  local watched = cr.GradientTape(function() y = f(table.unpack(variables)) end)
+  for i, each in ipairs(watched:gradient(y, variables)) do row(what, each, { want[i] }) end
+end
+slopes("gradient of arcsinh at 0", ops.arcsinh, { 0 }, { 1 })
+slopes("gradient of celu at 0", ops.celu, { 0 }, { 1 })
+slopes("gradient of hypot of equals", ops.hypot, { 3, -3 }, { math.sqrt(0.5), -math.sqrt(0.5) })
+slopes("gradient of logaddexp of equals", ops.logaddexp, { 2, 2 }, { 0.5, 0.5 })
+slopes("gradient of logaddexp2 of equals", ops.logaddexp2, { -1, -1 }, { 0.5, 0.5 })
+row("hypot with an infinity", ops.hypot(t { inf, nan, 3 }, t { nan, -inf, nan }), { inf, inf, nan })
+row("logaddexp of infinities", ops.logaddexp(t { inf, -inf, -inf, 1e8 }, t { inf, -inf, 2, -1e8 }),
+  { inf, -inf, 2, 1e8 })
 
 -- frames that overlap are added without a window
 local spectra = { t { { 1, 0 }, { 1, 0 } }, ops.zeros { 2, 2 } }
 row("istft without a window",
   ops.istft(spectra, 2, 1, 2, { window = cr.null, center = false }), { 0.5, 1, 0.5 })
+row("... of frames that are longer than the sequences", ops.istft({ ops.ones { 2, 3 },
+  ops.zeros { 2, 3 } }, 2, 1, 4, { window = cr.null, center = false }), { 1, 1, 0, 0, 0 })
 -- an odd row of padding is left out
 local wide = ops.reshape(ops.arange(6), { 1, 6, 1 })
 row("resize with padding",
@@ -225,4 +242,72 @@ local rms = { rms_scaling = true, epsilon = 0 }
 row("layer_normalization, rms_scaling", ops.layer_normalization(t { { 1, 3 } }, rms), { 1, 3 })
 rms.gamma, rms.beta = t { 2, 3 }, t { 5, 5 }
 row("layer_normalization, gamma", ops.layer_normalization(t { { 1, 3 } }, rms), { 2, 9 })
+
+-- what functions take, as Keras has it
+local counts, edges = ops.histogram(t { -1.28107488155365, 0, 2.185755968093872 })
+row("the largest number is in the last bin", counts, { 1, 0, 0, 1, 0, 0, 0, 0, 0, 1 })
+row("the edges end at it", ops.equal(edges:slice(11, 11), t { 2.185755968093872 }), true)
+row("flip along no axes", ops.flip(t { { 1, 2 } }, {}), { 1, 2 })
+row("multi_hot in a dtype", ops.multi_hot(ints { 0, 2 }, 3, -1, "int8"), { 1, 0, 1 }, "int8")
+row("multi_hot as truth values", ops.multi_hot(ints { 0, 2 }, 3, { dtype = "bool" }), { 1, 0, 1 },
+  "bool")
+row("a slice of the first axes", ops.slice(t { { 1, 2 }, { 3, 4 } }, { 1 }, { 1 }), { 3, 4 })
+check.fails(function() ops.slice(t { 1, 2 }, { 0, 0 }, { 1, 1 }) end, "for each axis")
+row("no updates", ops.scatter_update(t { 1, 2 }, ops.zeros({ 0, 1 }, "int32"), ops.zeros { 0 }),
+  { 1, 2 })
+row("an update of nothing", ops.slice_update(t { 1, 2 }, ints { 1 }, ops.zeros { 0 }), { 1, 2 })
+local sums = ops.segment_sum(t { 1, 1, 0 }:cast "bool", ints { 0, 0, 1 }, 2)
+row("a sum of truth values", ops.cast(sums, "int32"), { 1, 0 })
+row("softmax of a number", ops.softmax(t(3)), 1)
+row("log_softmax of a number", ops.log_softmax(t(3)), 0)
+row("rms_normalization by a number", ops.rms_normalization(t { { 3, 3 } }, 2), { 2, 2 })
+row("normalize matrices", ops.normalize(t { { 1, -2 }, { 3, 4 } }, { 0, 1 }, 1),
+  { 1 / 6, -2 / 6, 3 / 6, 4 / 6 })
+check.fails(function() ops.normalize(t { 1 }, -1, 0.5) end, "order must be a whole number")
+check.fails(function() ops.expand_dims(square, -4) end, "expand_dims: axis -4 is out of range")
+check.fails(function() ops.expand_dims(square, 3) end, "expand_dims: axis 3 is out of range")
+row("gray of whole numbers", ops.image.rgb_to_grayscale(ints({ { { 38, 20, 7 } } }, "uint8")), 23,
+  "uint8")
+do -- attention with a mask of queries and keys
+  local q = ops.reshape(ops.arange(8.0), { 1, 2, 2, 2 })
+  local mask = t { { 1, 0 }, { 1, 1 } }:cast "bool"
+  row("attention by a mask of two axes", ops.dot_product_attention(q, q, q, { mask = mask }),
+    ops.dot_product_attention(q, q, q, { is_causal = true }):totable())
+end
+for _, name in ipairs { "depth_to_space", "space_to_depth" } do
+  for _, size in ipairs { 0, -2, 1 << 40 } do
+    check.fails(function() ops[name](ops.ones { 1, 2, 2, 4 }, size) end, name, "block_size")
+  end
+  check.fails(function() ops[name](ops.ones { 2, 2, 4 }, 2) end, "four axes", "(2, 2, 4)")
+end
+check.fails(function() ops.array_split(t { 1 }, 1 << 31) end, "array_split: 2147483648 parts")
+check.fails(function() ops.vsplit(ops.zeros { 0 }, 1 << 31) end, "too many for 0 elements")
+for _, name in ipairs { "adaptive_max_pool", "average_pool", "max_pool" } do
+  check.fails(function() ops[name](t(1), 2) end, "expected (batch, ..., channels), got shape ()")
+end
+do -- the search adds up all ways to say the same: "a" by a-, -a and aa is 0.45, "" by -- is 0.36
+  local logs = ops.log(t { { { 0.6, 0.3, 0.1 }, { 0.6, 0.3, 0.1 } } })
+  local function decoded(options) return ops.ctc_decode(logs, ints { 2 }, options) end
+  row("the greedy way", decoded(), { -1, -1 })
+  local labels, scores = decoded { strategy = "beam_search", top_paths = 2 }
+  check.same(labels.shape, { 2, 1, 2 })
+  row("labels of the search", labels, { 1, -1, -1, -1 }, "int32")
+  check.near(ops.exp(scores), { { 0.45, 0.36 } }, 1e-5)
+  labels, scores = decoded { strategy = "beam_search", top_paths = 9, mask_index = cr.null }
+  check.near(ops.exp(scores)[1], { 0.48, 0.18, 0.18, 0.15, 0.01, 0, 0, 0, 0 }, 1e-5)
+  row("what is not found", labels:slice(9, 9), { -1, -1 })
+  local narrow = select(2, decoded { strategy = "beam_search", beam_width = 1 })
+  check.near(ops.exp(narrow), { { 0.36 } }, 1e-5)
+  check.fails(function() decoded { strategy = "best" } end, "'greedy' or 'beam_search', got 'best'")
+  check.fails(function() decoded { strategy = "beam_search", beam_width = 0 } end, "at least 1")
+end
+do -- similarity of images with the channels first
+  local a, b = cr.random.uniform { 2, 12, 13, 3 }, cr.random.uniform { 2, 12, 13, 3 }
+  local function first(images) return images:transpose { 0, 3, 1, 2 } end
+  local want = ops.image.ssim(a, b)
+  check.near(ops.image.ssim { image1 = first(a), image2 = first(b),
+    data_format = "channels_first" }, want:totable(), 1e-5)
+  check.near(ops.image.ssim(first(a)[1], first(b)[1], { data_format = "channels_first" }),
+    want:totable()[1], 1e-5)
+end
 print "ok operation_values"

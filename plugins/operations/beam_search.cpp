@@ -1,0 +1,169 @@
+#include "beam_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <unordered_map>
+
+#include "crescent/op.h"
+#include "crescent/ops.h"
+
+namespace crescent::operations {
+namespace {
+
+constexpr double kImpossible = -std::numeric_limits<double>::infinity();
+
+double log_of_both(double a, double b) {
+  const double top = std::max(a, b);
+  return top == kImpossible ? top : top + std::log1p(std::exp(std::min(a, b) - top));
+}
+
+/// All beginnings that were met, a tree of labels. The first node has none.
+class Labels {
+ public:
+  static constexpr int32_t kEmpty = 0;
+  int32_t label(int32_t node) const { return nodes_[static_cast<size_t>(node)].label; }
+  int32_t parent(int32_t node) const { return nodes_[static_cast<size_t>(node)].parent; }
+  int32_t with(int32_t node, int32_t label) {
+    const int64_t key = (static_cast<int64_t>(node) << 32) | static_cast<uint32_t>(label);
+    const auto [at, added] = next_.try_emplace(key, static_cast<int32_t>(nodes_.size()));
+    if (added) nodes_.push_back({node, label});
+    return at->second;
+  }
+
+ private:
+  struct Node {
+    int32_t parent, label;
+  };
+  std::vector<Node> nodes_{{-1, -1}};
+  std::unordered_map<int64_t, int32_t> next_;
+};
+
+/// A beginning, and how likely the moments so far give it and end with its last label or a blank.
+struct Beam {
+  int32_t labels;
+  double by_label = kImpossible, by_blank = kImpossible;
+  double total() const { return log_of_both(by_label, by_blank); }
+};
+
+/// The search for one sample.
+class Search {
+ public:
+  Search(const BeamSearch& options, int64_t classes)
+      : options_(options), classes_(static_cast<int32_t>(classes)) {}
+
+  void begin(const float* logs) {
+    std::vector<int32_t> order(static_cast<size_t>(classes_));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int32_t a, int32_t b) { return logs[a] > logs[b]; });
+    order.resize(std::min(order.size(), static_cast<size_t>(options_.width)));
+    for (const int32_t c : order)
+      c == options_.blank ? add_blank(Labels::kEmpty, logs[c])
+                          : add_label(labels_.with(Labels::kEmpty, c), logs[c]);
+    beams_.swap(next_);
+  }
+
+  void step(const float* logs) {
+    next_.clear(), places_.clear();
+    for (const Beam& beam : beams_) {
+      const double total = beam.total();
+      for (int32_t c = 0; c < classes_; ++c) {
+        if (c == options_.blank) {
+          add_blank(beam.labels, total + logs[c]);
+          continue;
+        }
+        // A label that is there again is the same one, unless a blank came between.
+        const bool again = beam.labels != Labels::kEmpty && labels_.label(beam.labels) == c;
+        if (again) add_label(beam.labels, beam.by_label + logs[c]);
+        add_label(labels_.with(beam.labels, c), (again ? beam.by_blank : total) + logs[c]);
+      }
+    }
+    keep(options_.width);
+  }
+
+  /// The likeliest beginnings, each after those that are likelier.
+  const std::vector<Beam>& best() {
+    next_ = beams_;
+    keep(options_.paths);
+    return beams_;
+  }
+  void write(int32_t node, int64_t time, int32_t* to) const {
+    std::vector<int32_t> backwards;
+    for (; node != Labels::kEmpty; node = labels_.parent(node))
+      backwards.push_back(labels_.label(node));
+    std::fill(std::copy(backwards.rbegin(), backwards.rend(), to), to + time, -1);
+  }
+
+ private:
+  Beam& next(int32_t labels) {
+    const auto [at, added] = places_.try_emplace(labels, next_.size());
+    if (added) next_.push_back({labels});
+    return next_[at->second];
+  }
+  void add_label(int32_t labels, double log) {
+    Beam& beam = next(labels);
+    beam.by_label = log_of_both(beam.by_label, log);
+  }
+  void add_blank(int32_t labels, double log) {
+    Beam& beam = next(labels);
+    beam.by_blank = log_of_both(beam.by_blank, log);
+  }
+  void keep(int64_t count) {
+    std::erase_if(next_, [](const Beam& beam) { return beam.total() == kImpossible; });
+    std::stable_sort(next_.begin(), next_.end(),
+                     [](const Beam& a, const Beam& b) { return a.total() > b.total(); });
+    next_.resize(std::min(next_.size(), static_cast<size_t>(count)), Beam{});
+    beams_.swap(next_);
+  }
+
+  BeamSearch options_;
+  int32_t classes_;
+  Labels labels_;
+  std::vector<Beam> beams_, next_;
+  std::unordered_map<int32_t, size_t> places_;  ///< of beginnings in next_
+};
+
+/// (logs, lengths) -> (labels, scores)
+struct BeamSearchOp final : OpOf<BeamSearchOp> {
+  static constexpr const char* kName = "operations.beam_search";
+  int64_t width = 0, paths = 0, blank = 0;
+  auto fields() const { return std::tie(width, paths, blank); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    const Shape& x = in[0].shape;
+    return {{DType::int32, {paths, x[0], x[1]}}, {DType::float32, {x[0], paths}}};
+  }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    const int64_t batch = in[0].dim(0), time = in[0].dim(1), classes = in[0].dim(2);
+    for (int64_t i = 0; i < batch; ++i) {
+      const float* logs = in[0].data<float>() + i * time * classes;
+      const int64_t length = std::min<int64_t>(time, in[1].data<int32_t>()[i]);
+      Search search({width, paths, blank}, classes);
+      search.begin(logs);
+      for (int64_t t = 1; t < length; ++t) search.step(logs + t * classes);
+      const std::vector<Beam>& best = search.best();
+      for (int64_t k = 0; k < paths; ++k) {
+        int32_t* labels = out[0].mutable_data<int32_t>() + (k * batch + i) * time;
+        const bool found = k < static_cast<int64_t>(best.size());
+        const Beam beam = found ? best[static_cast<size_t>(k)] : Beam{Labels::kEmpty};
+        search.write(beam.labels, time, labels);
+        out[1].mutable_data<float>()[i * paths + k] = static_cast<float>(beam.total());
+      }
+    }
+    return true;
+  }
+};
+
+}  // namespace
+
+std::pair<Tensor, Tensor> beam_searched(const Tensor& logs, const Tensor& lengths,
+                                        const BeamSearch& search) {
+  BeamSearchOp op;
+  op.width = search.width, op.paths = search.paths, op.blank = search.blank;
+  const Tensors results =
+      apply(op, {ops::cast(logs, DType::float32), ops::cast(lengths, DType::int32)});
+  return {results[0], results[1]};
+}
+
+}  // namespace crescent::operations
