@@ -150,11 +150,11 @@ Tensor geomspace(const Operand& start, const Operand& stop, int64_t num, bool en
   return from_values(values, or_float(dtype));
 }
 
-/// Whether column - row is what the test wants.
+/// What the test makes of each column and the column of the k-th diagonal in its row.
 template <class Test>
-Tensor diagonal_mask(int64_t rows, int64_t columns, Test test) {
-  const Tensor row = positions(rows, 0, 2), column = positions(columns, 1, 2);
-  return test(column - row);
+Tensor diagonal_mask(int64_t rows, int64_t columns, int64_t k, Test test) {
+  k = std::max(std::min(k, columns), -rows);  // all that there are
+  return test(positions(columns, 1, 2), positions(rows, 0, 2) + k);
 }
 
 Tensor eye(int64_t n, std::optional<int64_t> m, int64_t k, MaybeType dtype) {
@@ -170,19 +170,15 @@ Tensor eye(int64_t n, std::optional<int64_t> m, int64_t k, MaybeType dtype) {
 }
 
 Tensor tri(int64_t n, std::optional<int64_t> m, int64_t k, MaybeType dtype) {
-  return ops::cast(
-      diagonal_mask(n, m.value_or(n), [&](const Tensor& d) { return ops::less_equal(d, k); }),
-      or_float(dtype));
+  return ops::cast(diagonal_mask(n, m.value_or(n), k, ops::less_equal), or_float(dtype));
 }
 
 Tensor tril(const Tensor& x, int64_t k) {
-  const Tensor mask =
-      diagonal_mask(x.dim(-2), x.dim(-1), [&](const Tensor& d) { return ops::less_equal(d, k); });
+  const Tensor mask = diagonal_mask(x.dim(-2), x.dim(-1), k, ops::less_equal);
   return ops::where(mask, x, number_like(x, 0));
 }
 Tensor triu(const Tensor& x, int64_t k) {
-  const Tensor mask = diagonal_mask(x.dim(-2), x.dim(-1),
-                                    [&](const Tensor& d) { return ops::greater_equal(d, k); });
+  const Tensor mask = diagonal_mask(x.dim(-2), x.dim(-1), k, ops::greater_equal);
   return ops::where(mask, x, number_like(x, 0));
 }
 
