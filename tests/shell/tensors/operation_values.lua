@@ -287,6 +287,31 @@ do -- the search adds up all ways to say the same: "a" by a-, -a and aa is 0.45,
   check.fails(function() decoded { strategy = "best" } end, "'greedy' or 'beam_search', got 'best'")
   check.fails(function() decoded { strategy = "beam_search", beam_width = 0 } end, "at least 1")
 end
+do -- images moved by noise
+  local images = cr.random.uniform({ 2, 9, 8, 3 }, { seed = 1 })
+  local options = { alpha = 3, sigma = 2, seed = 5 }
+  local moved = ops.image.elastic_transform(images, options)
+  check.same(moved.shape, { 2, 9, 8, 3 })
+  assert(ops.max(ops.abs(moved - images)):item() > 0.1)
+  check.near(ops.image.elastic_transform(images, options), moved:totable())
+  check.near(ops.image.elastic_transform(images, 0), images:totable())
+  options.data_format = "channels_first"
+  check.near(ops.image.elastic_transform(images:transpose { 0, 3, 1, 2 }, options),
+    moved:transpose({ 0, 3, 1, 2 }):totable())
+  local constant = ops.ones({ 8, 8, 1 }, "uint8")
+  row("equal numbers stay", ops.image.elastic_transform(constant), constant:totable(), "uint8")
+  check.fails(function() ops.image.elastic_transform(images, { sigma = 0 }) end, "sigma")
+  check.fails(function() ops.image.elastic_transform(t { 1 }) end, "or one image, got")
+  local wrong = { data_format = "channels_frist" }
+  local function refused(f, ...)
+    local arguments = table.pack(...)
+    check.fails(function() f(table.unpack(arguments)) end, "data_format must be")
+  end
+  refused(ops.image.elastic_transform, images, wrong)
+  refused(ops.image.sobel_edges, images, wrong)
+  refused(ops.image.ssim, images, images, wrong)
+  refused(ops.image.affine_transform, images, ops.ones { 2, 8 }, wrong)
+end
 do -- similarity of images with the channels first
   local a, b = cr.random.uniform { 2, 12, 13, 3 }, cr.random.uniform { 2, 12, 13, 3 }
   local function first(images) return images:transpose { 0, 3, 1, 2 } end
