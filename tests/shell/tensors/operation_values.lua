@@ -287,6 +287,13 @@ do -- the search adds up all ways to say the same: "a" by a-, -a and aa is 0.45,
   check.fails(function() decoded { strategy = "best" } end, "'greedy' or 'beam_search', got 'best'")
   check.fails(function() decoded { strategy = "beam_search", beam_width = 0 } end, "at least 1")
 end
+local lu, pivots = ops.lu_factor(t { { 1, 2, 4 }, { 2, 2, 2 } })
+row("factors of a wide matrix", lu, { 2, 2, 2, 0.5, 1, 3 })
+row("... and its pivots", pivots, { 1, 1 }, "int32")
+lu, pivots = ops.lu_factor(t { { 1 }, { 4 }, { 2 } })
+row("factors of a tall matrix", lu, { 4, 0.25, 0.5 })
+row("... and its pivot", pivots, { 1 })
+check.fails(function() ops.lu_factor(t { 1 }) end, "expected matrices, got shape (1,)")
 do -- images moved by noise
   local images = cr.random.uniform({ 2, 9, 8, 3 }, { seed = 1 })
   local options = { alpha = 3, sigma = 2, seed = 5 }
