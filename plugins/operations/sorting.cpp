@@ -62,6 +62,8 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength, bool 
   if (sparse) fail("bincount: sparse=True is not supported: there are no sparse tensors");
   if (x.is_abstract())
     fail("bincount: how many numbers there are is not known while a program is recorded");
+  if (x.size() > 0 && ops::min(x).item() < 0)
+    fail("bincount: expected numbers from 0, got ", ops::min(x).item());
   const int64_t largest = x.size() == 0 ? -1 : static_cast<int64_t>(ops::max(x).item());
   const int64_t count = std::max(minlength, largest + 1);
   const auto of_row = [&](const Tensor& row, const Tensor& weight) {
@@ -79,7 +81,8 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength, bool 
 std::tuple<Tensor, Tensor> histogram(const Tensor& given, int64_t bins,
                                      const std::vector<double>& range) {
   if (bins < 1) fail("histogram: expected at least one bin, got ", bins);
-  if (!range.empty() && range.size() != 2) fail("histogram: range must be two numbers");
+  if (!range.empty() && (range.size() != 2 || !(range[0] <= range[1])))
+    fail("histogram: range must be two numbers, the lower one first, got ", Value(range));
   const Tensor x = ops::reshape(floating(given), {-1});
   Tensor low = range.empty() ? ops::min(x) : Tensor::scalar(range[0], x.dtype());
   Tensor high = range.empty() ? ops::max(x) : Tensor::scalar(range[1], x.dtype());
