@@ -235,6 +235,7 @@ row("the largest number is in the last bin", counts, { 1, 0, 0, 1, 0, 0, 0, 0, 0
 row("the edges end at it", ops.equal(edges:slice(11, 11), t { 2.185755968093872 }), true)
 check.fails(function() ops.histogram(t { 1 }, 3, { 2, 1 }) end, "the lower one first, got [2")
 check.fails(function() ops.bincount(ints { 0, -2 }) end, "expected numbers from 0, got -2")
+check.fails(function() ops.bincount(ints { 0, -2 }, t { 1, 1 }) end, "numbers from 0, got -2")
 row("flip along no axes", ops.flip(t { { 1, 2 } }, {}), { 1, 2 })
 row("multi_hot in a dtype", ops.multi_hot(ints { 0, 2 }, 3, -1, "int8"), { 1, 0, 1 }, "int8")
 row("multi_hot as truth values", ops.multi_hot(ints { 0, 2 }, 3, { dtype = "bool" }), { 1, 0, 1 },
