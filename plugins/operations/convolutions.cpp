@@ -7,13 +7,6 @@ namespace crescent::operations {
 namespace {
 
 using Sizes = std::vector<int64_t>;
-using Format = std::optional<std::string>;
-
-bool channels_first(const Format& format) {
-  if (!format || *format == "channels_last") return false;
-  if (*format == "channels_first") return true;
-  fail("data_format must be 'channels_last' or 'channels_first', got '", *format, "'");
-}
 
 ops::Padding padding_named(const std::string& name) {
   if (name == "valid") return ops::Padding::valid;

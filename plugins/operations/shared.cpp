@@ -30,6 +30,12 @@ std::vector<int64_t> for_each_axis(const char* what, const std::vector<int64_t>&
   return given;
 }
 
+bool channels_first(const Format& format) {
+  if (!format || *format == "channels_last") return false;
+  if (*format == "channels_first") return true;
+  fail("data_format must be 'channels_last' or 'channels_first', got '", *format, "'");
+}
+
 std::vector<int> axes_of(const Tensor& x, const std::vector<int>& axes) {
   std::vector<int> all;
   for (int i = 0; axes.empty() && i < x.rank(); ++i) all.push_back(i);

@@ -37,6 +37,9 @@ Tensors promoted(std::span<const Tensor> tensors);
 /// One number for each of `count` axes, where a single one counts for all.
 std::vector<int64_t> for_each_axis(const char* what, const std::vector<int64_t>& given,
                                    size_t count);
+/// A data_format, channels_last where it is not given.
+using Format = std::optional<std::string>;
+bool channels_first(const Format& format);
 /// Axis counted from 0.
 inline int axis_of(const Tensor& x, int64_t axis) { return x.shape().axis(static_cast<int>(axis)); }
 /// All axes where none are given, else those, counted from 0.

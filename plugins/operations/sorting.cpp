@@ -62,10 +62,19 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength, bool 
   if (sparse) fail("bincount: sparse=True is not supported: there are no sparse tensors");
   if (x.is_abstract())
     fail("bincount: how many numbers there are is not known while a program is recorded");
+  const auto refuse_negative = [&] {
+    if (const double least = ops::min(x).item(); least < 0)
+      fail("bincount: expected numbers from 0, got ", least);
+  };
+  if (weights && x.size() > 0) refuse_negative();
   const int64_t largest = x.size() == 0 ? -1 : static_cast<int64_t>(ops::max(x).item());
   const int64_t count = std::max(minlength, largest + 1);
   const auto of_row = [&](const Tensor& row, const Tensor& weight) {
-    return weight ? segment_sum(at_least_int32(weight), row, count) : tallied(row, count);
+    if (weight) return segment_sum(at_least_int32(weight), row, count);
+    const Tensor counts = tallied(row, count);
+    // Where some were not counted there is a negative one: cheaper than looking for it.
+    if (static_cast<int64_t>(ops::sum(counts).item()) != row.size()) refuse_negative();
+    return counts;
   };
   if (x.rank() == 1) return of_row(x, weights);
   Tensors rows;
@@ -79,7 +88,8 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength, bool 
 std::tuple<Tensor, Tensor> histogram(const Tensor& given, int64_t bins,
                                      const std::vector<double>& range) {
   if (bins < 1) fail("histogram: expected at least one bin, got ", bins);
-  if (!range.empty() && range.size() != 2) fail("histogram: range must be two numbers");
+  if (!range.empty() && (range.size() != 2 || !(range[0] <= range[1])))
+    fail("histogram: range must be two numbers, the lower one first, got ", Value(range));
   const Tensor x = ops::reshape(floating(given), {-1});
   Tensor low = range.empty() ? ops::min(x) : Tensor::scalar(range[0], x.dtype());
   Tensor high = range.empty() ? ops::max(x) : Tensor::scalar(range[1], x.dtype());

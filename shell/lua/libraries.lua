@@ -60,4 +60,6 @@ for _, name in ipairs { "config", "preprocessing", "random", "utils" } do
   filled_later(name, cr[name])
 end
 
+filled_later("elastic", cr.ops.image)
+
 shell.library "session"

@@ -12,7 +12,6 @@ namespace crescent::operations {
 namespace {
 
 using Sizes = std::vector<int64_t>;
-using Format = std::optional<std::string>;
 
 /// f on (batch, height, width, channels), whatever the format.
 template <class F>
@@ -20,9 +19,7 @@ Tensor on_images(const char* name, const Tensor& x, const Format& format, F f) {
   if (x.rank() != 3 && x.rank() != 4)
     fail(name, ": expected (batch, height, width, channels) or (height, width, channels), got ",
          x.shape());
-  const bool first = format && *format == "channels_first";
-  if (format && !first && *format != "channels_last")
-    fail(name, ": data_format must be 'channels_last' or 'channels_first', got '", *format, "'");
+  const bool first = channels_first(format);
   Tensor images = x.rank() == 3 ? ops::expand_dims(x, 0) : x;
   if (first) images = ops::transpose(images, {0, 2, 3, 1});
   Tensor result = f(images);
@@ -326,7 +323,7 @@ Tensor gaussian_blur(const Tensor& x, const Sizes& size, const std::vector<doubl
 /// Differences down and across: (..., channels, 2).
 Tensor sobel_edges(const Tensor& x, const Format& format) {
   if (x.rank() != 4) fail("image.sobel_edges: expected four axes, got shape ", x.shape());
-  const bool first = format && *format == "channels_first";
+  const bool first = channels_first(format);
   const Tensor images = floating(first ? ops::transpose(x, {0, 2, 3, 1}) : x);
   const Tensor down = Tensor::from(std::vector<float>{-1, -2, -1, 0, 0, 0, 1, 2, 1}, {3, 3});
   const Tensor both =
@@ -341,9 +338,9 @@ Tensor ssim(const Tensor& a, const Tensor& b, double max_val, int64_t filter_siz
             double filter_sigma, double k1, double k2, const Format& format) {
   const auto [first, second] = promoted(a, b);
   if (first.rank() < 3) fail("image.ssim: expected images, got shape ", first.shape());
-  const bool channels_first = format && *format == "channels_first";
+  const bool swapped = channels_first(format);
   const auto with_channels_last = [&](const Tensor& t) {
-    return floating(channels_first ? ops::swap_axes(ops::swap_axes(t, -3, -2), -2, -1) : t);
+    return floating(swapped ? ops::swap_axes(ops::swap_axes(t, -3, -2), -2, -1) : t);
   };
   const Tensor x = with_channels_last(first), y = with_channels_last(second);
   const Shape batch = x.shape().slice(0, x.rank() - 3);

@@ -21,8 +21,6 @@ int64_t order_named(const std::string& interpolation) {
 
 namespace {
 
-using Format = std::optional<std::string>;
-
 /// Mirrored at the first and the last element, which are there once.
 Tensor mirrored(const Tensor& index, int64_t size) {
   const int64_t last = size - 1;
@@ -119,7 +117,7 @@ Tensor map_coordinates(const Tensor& x, const Tensor& coordinates, int64_t order
 Tensor projected(const char* name, const Tensor& given, const Tensor& rows,
                  const std::string& interpolation, const std::string& fill_mode, double fill_value,
                  const Format& format, bool perspective) {
-  const bool single = given.rank() == 3, first = format && *format == "channels_first";
+  const bool single = given.rank() == 3, first = channels_first(format);
   if (given.rank() != 3 && given.rank() != 4)
     fail(name, ": expected (batch, height, width, channels) or (height, width, channels), got ",
          given.shape());

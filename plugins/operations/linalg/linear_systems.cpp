@@ -85,7 +85,7 @@ Tensor solve_triangular(const Tensor& a, const Tensor& b, bool lower) {
 /// In place, with the row that each was exchanged with; the sign of the exchanges.
 double factor(const Matrix& a, int32_t* pivots) {
   double sign = 1;
-  for (int64_t k = 0; k < a.rows; ++k) {
+  for (int64_t k = 0; k < std::min(a.rows, a.columns); ++k) {
     int64_t best = k;
     for (int64_t i = k + 1; i < a.rows; ++i)
       if (std::abs(a(i, k)) > std::abs(a(best, k))) best = i;
@@ -103,7 +103,7 @@ double factor(const Matrix& a, int32_t* pivots) {
   return sign;
 }
 
-/// (a) -> LU, pivots (from 0), sign and logarithm of the determinant.
+/// (a) -> LU, pivots (from 0), and of square ones sign and logarithm of the determinant.
 struct Lu final : OpOf<Lu> {
   static constexpr const char* kName = "lu_factor";
   auto fields() const { return std::tie(); }
@@ -111,7 +111,7 @@ struct Lu final : OpOf<Lu> {
     const Shape& shape = in[0].shape;
     const Shape batch = shape.slice(0, shape.rank() - 2);
     return {in[0],
-            {DType::int32, batch.concat({shape[-1]})},
+            {DType::int32, batch.concat({std::min(shape[-2], shape[-1])})},
             {DType::float64, batch},
             {DType::float64, batch}};
   }
@@ -123,7 +123,7 @@ struct Lu final : OpOf<Lu> {
     const Matrix& a = x.out[0];
     copy(x.in[0], a);
     double sign = factor(a, x.as<int32_t>(1)), log = 0;
-    for (int64_t k = 0; k < a.rows; ++k) {
+    for (int64_t k = 0; k < std::min(a.rows, a.columns); ++k) {
       sign *= a(k, k) < 0 ? -1 : a(k, k) == 0 ? 0 : 1;
       log += std::log(std::abs(a(k, k)));
     }
@@ -217,7 +217,7 @@ Tensor inv(const Tensor& x) {
 }
 
 std::tuple<Tensor, Tensor> lu_factor(const Tensor& x) {
-  expect_square("lu_factor", x.shape());
+  if (x.rank() < 2) fail("lu_factor: expected matrices, got shape ", x.shape());
   const Tensors result = apply(Lu{}, {doubled(x)});
   return {as_was(result[0], x), result[1]};
 }

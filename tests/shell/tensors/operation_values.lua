@@ -247,6 +247,9 @@ row("layer_normalization, gamma", ops.layer_normalization(t { { 1, 3 } }, rms), 
 local counts, edges = ops.histogram(t { -1.28107488155365, 0, 2.185755968093872 })
 row("the largest number is in the last bin", counts, { 1, 0, 0, 1, 0, 0, 0, 0, 0, 1 })
 row("the edges end at it", ops.equal(edges:slice(11, 11), t { 2.185755968093872 }), true)
+check.fails(function() ops.histogram(t { 1 }, 3, { 2, 1 }) end, "the lower one first, got [2")
+check.fails(function() ops.bincount(ints { 0, -2 }) end, "expected numbers from 0, got -2")
+check.fails(function() ops.bincount(ints { 0, -2 }, t { 1, 1 }) end, "numbers from 0, got -2")
 row("flip along no axes", ops.flip(t { { 1, 2 } }, {}), { 1, 2 })
 row("multi_hot in a dtype", ops.multi_hot(ints { 0, 2 }, 3, -1, "int8"), { 1, 0, 1 }, "int8")
 row("multi_hot as truth values", ops.multi_hot(ints { 0, 2 }, 3, { dtype = "bool" }), { 1, 0, 1 },
@@ -300,6 +303,38 @@ do -- the search adds up all ways to say the same: "a" by a-, -a and aa is 0.45,
   check.near(ops.exp(narrow), { { 0.36 } }, 1e-5)
   check.fails(function() decoded { strategy = "best" } end, "'greedy' or 'beam_search', got 'best'")
   check.fails(function() decoded { strategy = "beam_search", beam_width = 0 } end, "at least 1")
+end
+local lu, pivots = ops.lu_factor(t { { 1, 2, 4 }, { 2, 2, 2 } })
+row("factors of a wide matrix", lu, { 2, 2, 2, 0.5, 1, 3 })
+row("... and its pivots", pivots, { 1, 1 }, "int32")
+lu, pivots = ops.lu_factor(t { { 1 }, { 4 }, { 2 } })
+row("factors of a tall matrix", lu, { 4, 0.25, 0.5 })
+row("... and its pivot", pivots, { 1 })
+check.fails(function() ops.lu_factor(t { 1 }) end, "expected matrices, got shape (1,)")
+do -- images moved by noise
+  local images = cr.random.uniform({ 2, 9, 8, 3 }, { seed = 1 })
+  local options = { alpha = 3, sigma = 2, seed = 5 }
+  local moved = ops.image.elastic_transform(images, options)
+  check.same(moved.shape, { 2, 9, 8, 3 })
+  assert(ops.max(ops.abs(moved - images)):item() > 0.1)
+  check.near(ops.image.elastic_transform(images, options), moved:totable())
+  check.near(ops.image.elastic_transform(images, 0), images:totable())
+  options.data_format = "channels_first"
+  check.near(ops.image.elastic_transform(images:transpose { 0, 3, 1, 2 }, options),
+    moved:transpose({ 0, 3, 1, 2 }):totable())
+  local constant = ops.ones({ 8, 8, 1 }, "uint8")
+  row("equal numbers stay", ops.image.elastic_transform(constant), constant:totable(), "uint8")
+  check.fails(function() ops.image.elastic_transform(images, { sigma = 0 }) end, "sigma")
+  check.fails(function() ops.image.elastic_transform(t { 1 }) end, "or one image, got")
+  local wrong = { data_format = "channels_frist" }
+  local function refused(f, ...)
+    local arguments = table.pack(...)
+    check.fails(function() f(table.unpack(arguments)) end, "data_format must be")
+  end
+  refused(ops.image.elastic_transform, images, wrong)
+  refused(ops.image.sobel_edges, images, wrong)
+  refused(ops.image.ssim, images, images, wrong)
+  refused(ops.image.affine_transform, images, ops.ones { 2, 8 }, wrong)
 end
 do -- similarity of images with the channels first
   local a, b = cr.random.uniform { 2, 12, 13, 3 }, cr.random.uniform { 2, 12, 13, 3 }

@@ -1,0 +1,61 @@
+-- The part of cr.ops.image that draws random numbers.
+local cr, shell = ...
+local ops = cr.ops
+
+local image = {}
+
+local function option(name, type, doc, default)
+  return { name = name, type = type, doc = doc, default = default }
+end
+
+--- Noise of mean 0, smooth over about sigma pixels: (batch, height, width).
+local function smooth_noise(shape, sigma, seed)
+  local size = math.floor(6 * sigma) | 1
+  local noise = cr.random.normal({ shape[1], shape[2], shape[3], 1 }, 0, sigma, { seed = seed })
+  return ops.squeeze(ops.image.gaussian_blur(noise, { size, size }, { sigma, sigma }), -1)
+end
+
+image.elastic_transform = shell.define("elastic_transform",
+  "Images with every place moved by smooth noise.", {
+    { name = "images", type = "a tensor", doc = "One image or a batch of them.", required = true },
+    option("alpha", "a number", "How far places are moved.", 20.0),
+    option("sigma", "a number", "How many pixels move alike, above 0.", 5.0),
+    option("interpolation", "nearest or bilinear", "How values between pixels are found.",
+      "bilinear"),
+    option("fill_mode", "constant, nearest, wrap, mirror or reflect", "What is beyond the edges.",
+      "reflect"),
+    option("fill_value", "a number", "Beyond the edges, with constant.", 0.0),
+    option("seed", "an integer or a SeedGenerator", "nil: the process' generator."),
+    option("data_format", "channels_last or channels_first", "Where the channels are.",
+      "channels_last"),
+  }, function(given, alpha, sigma, interpolation, fill_mode, fill_value, seed, data_format)
+    if not (type(sigma) == "number" and sigma > 0) then
+      shell.fail("elastic_transform: sigma must be above 0, got ", cr.show(sigma))
+    end
+    if data_format ~= "channels_last" and data_format ~= "channels_first" then
+      shell.fail("elastic_transform: data_format must be 'channels_last' or 'channels_first', got ",
+        cr.show(data_format))
+    end
+    local rank = #given.shape
+    if rank ~= 3 and rank ~= 4 then
+      shell.fail("elastic_transform: expected (batch, height, width, channels) or one image, got ",
+        cr.show(given.shape))
+    end
+    local first = data_format == "channels_first"
+    local images = ops.cast(rank == 3 and ops.expand_dims(given, 0) or given, "float32")
+    if first then images = ops.transpose(images, { 0, 2, 3, 1 }) end
+    if math.type(seed) == "integer" then seed = cr.random.SeedGenerator(seed) end
+    local across = smooth_noise(images.shape, sigma, seed) * alpha
+    local down = smooth_noise(images.shape, sigma, seed) * alpha
+    local function places(count, shape)
+      return ops.reshape(cr.arange(count, { dtype = "float32" }), shape)
+    end
+    local height, width = images.shape[2], images.shape[3]
+    local moved = ops.image.sample(images, down + places(height, { 1, height, 1 }),
+      across + places(width, { 1, 1, width }), interpolation, fill_mode, fill_value)
+    if first then moved = ops.transpose(moved, { 0, 3, 1, 2 }) end
+    if not given.dtype:find "float" then moved = ops.round(moved) end
+    return ops.cast(rank == 3 and ops.squeeze(moved, 0) or moved, given.dtype)
+  end)
+
+return image
