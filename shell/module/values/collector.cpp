@@ -14,7 +14,7 @@ constexpr int64_t kFloor = 8 << 20;
 /// arrays.
 constexpr int64_t kNew = 256 << 10;
 
-const char generational_key = 0;  // registry: whether new objects can be collected by themselves
+const char heap_key = 0;  // registry, of a generational collector: bytes that the heap may have
 
 std::atomic<int64_t> live{0};  // bytes in tensors since the watch began
 std::atomic<int64_t> limit{kFloor};
@@ -22,17 +22,25 @@ std::atomic<int64_t> limit_of_new{std::numeric_limits<int64_t>::max()};
 thread_local bool collecting = false;  // finalizers run shims too
 void (*prepare_collection)(lua_State*) = nullptr;
 
-bool is_generational(lua_State* L) {
-  const bool is = lua_rawgetp(L, LUA_REGISTRYINDEX, &generational_key) == LUA_TBOOLEAN;
+int64_t heap_of(lua_State* L) { return int64_t{1024} * lua_gc(L, LUA_GCCOUNT); }
+
+void set_heap_limit(lua_State* L) {
+  lua_pushinteger(L, 2 * heap_of(L));
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &heap_key);
+}
+
+/// Of a collector that is not generational: 0.
+int64_t heap_limit(lua_State* L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &heap_key);
+  const int64_t bytes = lua_tointeger(L, -1);
   lua_pop(L, 1);
-  return is;
+  return bytes;
 }
 
 void collect_everything(lua_State* L) {
   lua_gc(L, LUA_GCCOLLECT);
   const int64_t left = live.load(std::memory_order_relaxed);
-  const int64_t heap = int64_t{1024} * lua_gc(L, LUA_GCCOUNT);
-  limit.store(left + std::max({kFloor, left / 2, heap}), std::memory_order_relaxed);
+  limit.store(left + std::max({kFloor, left / 2, heap_of(L)}), std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -48,8 +56,7 @@ void watch_collector(lua_State* L) {
     lua_gc(L, LUA_GCINC, 0, 0, 0);
     return;
   }
-  lua_pushboolean(L, true);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &generational_key);
+  set_heap_limit(L);
   int64_t never = std::numeric_limits<int64_t>::max();
   limit_of_new.compare_exchange_strong(never, kNew);
 }
@@ -65,12 +72,18 @@ void collect(lua_State* L) {
   const auto is_too_much = [] {
     return live.load(std::memory_order_relaxed) > limit.load(std::memory_order_relaxed);
   };
-  const bool generational = is_generational(L);
+  const int64_t most_heap = heap_limit(L);
+  const bool generational = most_heap > 0;
   if (!generational && !is_too_much()) return;
   collecting = true;
   prepare_collection(L);
   if (generational) lua_gc(L, LUA_GCSTEP, 0);
-  if (is_too_much()) collect_everything(L);
+  // A step that is asked for leaves what is old alone, and puts off those that come by themselves.
+  const bool heap_is_full = generational && heap_of(L) > most_heap;
+  if (is_too_much() || heap_is_full) {
+    collect_everything(L);
+    if (generational) set_heap_limit(L);
+  }
   collecting = false;
   if (generational)
     limit_of_new.store(live.load(std::memory_order_relaxed) + kNew, std::memory_order_relaxed);

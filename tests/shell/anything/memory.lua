@@ -27,6 +27,15 @@ for i = 1, 100 do
 end
 assert(most_alive <= 3, most_alive .. " temporary results at a time")
 
+-- what has grown old among tensors goes, too
+local ring, most_heap = {}, 0
+for i = 1, 5000 do
+  ring[i % 8] = ("x"):rep(4096) .. i
+  local temporary = x + 1
+  most_heap = math.max(most_heap, collectgarbage "count")
+end
+assert(most_heap < 8192, string.format("Lua's heap grew to %.0f KiB", most_heap))
+
 -- failing calls free what they had made
 local function rounds(n, f)
   for _ = 1, n do pcall(f) end

@@ -57,6 +57,7 @@ struct ImageSampler {
   void operator()(const float* image, float row, float column, int64_t first, int64_t count,
                   float* to) const {
     if (order == 0) return nearest(image + first, row, column, count, to);
+    if (channels == 1) return between<1>(image, row, column, 1, to);
     if (first == 0 && count == 3 && channels == 3) return between<3>(image, row, column, 3, to);
     between<0>(image + first, row, column, count, to);
   }
