@@ -1,4 +1,5 @@
 // Activation functions and what is near them.
+#include <algorithm>
 #include <cmath>
 
 #include "families.h"

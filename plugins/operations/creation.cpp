@@ -1,4 +1,5 @@
 // Tensors made from numbers, and parts of matrices.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <numbers>

@@ -1,4 +1,6 @@
 // Elements by position: reading them, writing them, numbering them.
+#include <algorithm>
+
 #include "families.h"
 #include "kernels/part_update.h"
 #include "segments.h"

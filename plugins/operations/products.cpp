@@ -1,4 +1,6 @@
 // Sums of products.
+#include <algorithm>
+
 #include "kernels/distances.h"
 
 namespace crescent::operations {

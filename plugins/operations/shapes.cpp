@@ -1,4 +1,5 @@
 // The same elements in another shape, order or number.
+#include <algorithm>
 #include <cstdlib>
 #include <numeric>
 

@@ -1,4 +1,5 @@
 // Order: sorting, ranks, places in sorted lists, counting.
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <set>

@@ -2,6 +2,7 @@
 // vector.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
 
 #include "crescent/crescent.h"
 

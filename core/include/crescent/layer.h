@@ -44,9 +44,9 @@ struct CRESCENT_API Call {
 
 /// Options of operator(): training unset is inherited from the call around it, else false.
 struct CallOptions {
-  std::optional<bool> training;
-  Tensors masks;   ///< explicit masks win over those that travel with the tensors
-  Dict arguments;  ///< those that the layer declares; tensors and symbols are boxed
+  std::optional<bool> training{};
+  Tensors masks{};   ///< explicit masks win over those that travel with the tensors
+  Dict arguments{};  ///< those that the layer declares; tensors and symbols are boxed
 };
 
 /// float32, mixed_bfloat16, ...: dtype of the computation and of the variables.

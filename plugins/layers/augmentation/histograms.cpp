@@ -1,4 +1,5 @@
 // Histograms of images made level: of whole channels, or of tiles.
+#include <algorithm>
 #include <cmath>
 
 #include "augmentation.h"

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "crescent/crescent.h"
 #include "crescent/mapped.h"
