@@ -271,10 +271,10 @@ Dict ConfigIn::functional(const Dict& config) const {
 
 namespace {
 
-/// The kind that has a class of this name and is no layer: the expected one if that has it.
+/// The kind that has a class of this name, the expected one if that has it; "" for a layer.
 std::string kind_of(const std::string& class_name, const std::string& expected) {
-  if (!expected.empty() && expected != Layer::kKind && registry().find(expected, class_name))
-    return expected;
+  if (!expected.empty() && registry().find(expected, class_name))
+    return expected == Layer::kKind ? "" : expected;
   for (const KindInfo& kind : kinds())
     if (kind.name != std::string_view(Layer::kKind) && registry().find(kind.name, class_name))
       return std::string(kind.name);
