@@ -363,6 +363,16 @@ TEST_CASE("images are resized and cut out of the middle") {
                     Catch::Matchers::Contains("Only one of `pad_to_aspect_ratio`"));
 }
 
+TEST_CASE("a scale stands in the configuration as it was given") {
+  const auto config = [](Dict options) {
+    return make<Layer>("Rescaling", std::move(options))->get_config();
+  };
+  const Dict whole = config({{"scale", List{1, 2.5}}, {"offset", -1}});
+  CHECK(to_json(whole.at("scale")) == "[1, 2.5]");
+  CHECK(to_json(whole.at("offset")) == "-1");
+  CHECK(to_json(config({{"scale", 0.5}}).at("offset")) == "0.0");
+}
+
 TEST_CASE("integers become vectors of zeros and ones, or of counts") {
   const Tensor ids = Tensor::from(std::vector<int32_t>{2, 0, 2}, {1, 3});
   const auto encoded = [&](const char* mode, const Tensor& x) {
