@@ -343,11 +343,34 @@ TEST_CASE("images are resized and cut out of the middle") {
       Tensor::from(std::vector<float>{1, 2, 3, 4}, {1, 1, 4, 1}));
   // between a row of the frame above and one below
   check_near(framed, {7.125, 7.625, 7.125, 7.625});
+  const Tensor bytes = ops::cast(
+      ops::reshape(Tensor::from(std::vector<float>{0, 255, 255, 0, 3, 4}, {6}), {1, 1, 6, 1}),
+      DType::uint8);
+  const auto whole = [&](const char* name, Dict options, const Tensor& images) {
+    options.set("height", 1);
+    const Tensor result = called(name, options, images);
+    CHECK(result.dtype() == (options.find("interpolation") ? images.dtype() : DType::float32));
+    return result.to_vector();
+  };
+  CHECK(whole("Resizing", {{"width", 3}, {"interpolation", "bilinear"}}, bytes) ==
+        std::vector<double>{128, 128, 4});
+  CHECK(whole("Resizing", {{"width", 12}, {"interpolation", "bicubic"}}, bytes)[3] == 255);
+  CHECK(whole("CenterCrop", {{"width", 2}}, bytes) == std::vector<double>{255, 0});
   CHECK_THROWS_WITH(make<Layer>("Resizing", {{"height", 1},
                                              {"width", 1},
                                              {"crop_to_aspect_ratio", true},
                                              {"pad_to_aspect_ratio", true}}),
                     Catch::Matchers::Contains("Only one of `pad_to_aspect_ratio`"));
+}
+
+TEST_CASE("a scale stands in the configuration as it was given") {
+  const auto config = [](Dict options) {
+    return make<Layer>("Rescaling", std::move(options))->get_config();
+  };
+  const Dict whole = config({{"scale", List{1, 2.5}}, {"offset", -1}});
+  CHECK(to_json(whole.at("scale")) == "[1, 2.5]");
+  CHECK(to_json(whole.at("offset")) == "-1");
+  CHECK(to_json(config({{"scale", 0.5}}).at("offset")) == "0.0");
 }
 
 TEST_CASE("integers become vectors of zeros and ones, or of counts") {

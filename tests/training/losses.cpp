@@ -239,6 +239,22 @@ TEST_CASE("one column of classes gives the number that it gives, with a warning"
   CHECK((*make<Loss>("CategoricalCrossentropy", {{"from_logits", true}}))(truth, p).item() == 0);
 }
 
+TEST_CASE("targets that are no shares of 1 have the gradient of their loss") {
+  // d/dz of -sum(t log softmax(z)) is softmax(z) sum(t) - t: rows of no class and of two.
+  const Tensor truth = Tensor::from(std::vector<float>{0, 0, 1, 1}, {2, 2}),
+               z = Tensor::from(std::vector<float>{0, 0, 0, 0}, {2, 2});
+  const auto loss =
+      make<Loss>("CategoricalCrossentropy", {{"from_logits", true}, {"reduction", "sum"}});
+  const auto gradient = [&](const Tensors& x) {
+    GradientTape tape;
+    tape.watch(x[0]);
+    return tape.gradient((*loss)(truth, x[0]), x);
+  };
+  const std::vector<double> nothing(4, 0);
+  CHECK(gradient({z})[0].to_vector() == nothing);
+  CHECK(Function(gradient)({z})[0].to_vector() == nothing);
+}
+
 TEST_CASE("circle loss compares every pair") {
   const std::vector<Row> x{{1, 0}, {0.8, 0.6}, {0, 1}, {-0.6, 0.8}};
   const Row labels{0, 0, 1, 1};

@@ -46,8 +46,8 @@ void ClassNames::fail_unknown(std::string_view kind, const std::string& class_na
 }
 
 std::string kind_beside_layers(const std::string& class_name, const std::string& expected) {
-  if (!expected.empty() && expected != Layer::kKind && registry().find(expected, class_name))
-    return expected;
+  if (!expected.empty() && registry().find(expected, class_name))
+    return expected == Layer::kKind ? "" : expected;
   for (const KindInfo& kind : kinds())
     if (kind.name != std::string_view(Layer::kKind) && registry().find(kind.name, class_name))
       return std::string(kind.name);

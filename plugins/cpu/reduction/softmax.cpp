@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "reduction/softmax_loops.h"
 #include "shape/ordering.h"
@@ -141,7 +142,7 @@ class CrossEntropyKernel final : public Kernel {
   Rows rows_;
 };
 
-/// (softmax(z) - target) * upstream.
+/// (softmax(z) * sum(target) - target) * upstream; the sum is 1 in the sparse form.
 template <class T>
 class CrossEntropyBackwardKernel final : public Kernel {
  public:
@@ -157,8 +158,10 @@ class CrossEntropyBackwardKernel final : public Kernel {
   void run_row(const Arguments& a, int64_t row) const {
     const int64_t n = rows_.width;
     const T upstream = a.in<T>(2)[row];
+    const T* target = rows_.sparse ? nullptr : a.in<T>(1) + row * n;
+    const double sum = target ? std::accumulate(target, target + n, 0.0) : 1.0;
     T* dz = a.out<T>(0) + row * n;
-    rows_.loops.scaled(a.in<T>(0) + row * n, dz, n, static_cast<double>(upstream));
+    rows_.loops.scaled(a.in<T>(0) + row * n, dz, n, sum * static_cast<double>(upstream));
     if (rows_.sparse) {
       const int64_t label = rows_.label(a.inputs[1], row);
       if (label < 0 || label >= n)
@@ -166,7 +169,6 @@ class CrossEntropyBackwardKernel final : public Kernel {
       else
         dz[label] -= upstream;
     } else {
-      const T* target = a.in<T>(1) + row * n;
       for (int64_t i = 0; i < n; ++i) dz[i] -= target[i] * upstream;
     }
   }

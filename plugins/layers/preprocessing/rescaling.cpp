@@ -4,6 +4,16 @@
 namespace crescent {
 namespace {
 
+/// As it was given, tensors as the numbers in them.
+Value as_given(const Value& value, const char* option) {
+  const Numbers numbers = numbers_in(value, option);
+  if (value.is_number()) return value;
+  if (!value.is_list()) return value_of(numbers);
+  List items;
+  for (const Value& item : value.as_list()) items.push_back(as_given(item, option));
+  return items;
+}
+
 class Rescaling final : public UnaryLayer {
  public:
   static void describe(Schema<Rescaling>& s) {
@@ -14,8 +24,8 @@ class Rescaling final : public UnaryLayer {
   }
   void configured() override {
     UnaryLayer::configured();
-    scale_ = value_of(numbers_in(scale_, "scale"));
-    offset_ = value_of(numbers_in(offset_, "offset"));
+    scale_ = as_given(scale_, "scale");
+    offset_ = as_given(offset_, "offset");
     set_supports_masking(true);
   }
   Tensor call(const Tensor& x, const Call&) override {

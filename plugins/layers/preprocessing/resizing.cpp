@@ -1,4 +1,6 @@
 // Images brought to a size: resized, or cut out of the middle.
+#include <cmath>
+
 #include "../image_layer.h"
 #include "../resampling.h"
 #include "preprocessing_layers.h"
@@ -34,6 +36,25 @@ Tensor cut_out(const Tensor& images, const Part& part) {
   return ops::slice_axis(rows, 2, part.left, part.left + part.size.width);
 }
 
+bool whole_numbers(const Tensor& x) {
+  return !is_floating(x.dtype()) && x.dtype() != DType::boolean;
+}
+
+/// Rounded, and cut off where the dtype ends.
+Tensor as_whole_numbers(const Tensor& x, DType dtype) {
+  const Tensor rounded = ops::round(x);
+  switch (dtype) {
+    case DType::uint8:
+      return ops::cast(ops::clip(rounded, 0, 255), dtype);
+    case DType::int8:
+      return ops::cast(ops::clip(rounded, -128, 127), dtype);
+    case DType::int16:
+      return ops::cast(ops::clip(rounded, -32768, 32767), dtype);
+    default:
+      return ops::cast(rounded, dtype);
+  }
+}
+
 /// What layers that give images of one size share.
 class SizedLayer : public ImageLayer {
  protected:
@@ -48,7 +69,9 @@ class SizedLayer : public ImageLayer {
   }
   ImageParts changed(ImageParts parts, const Call&) final {
     const Extent from = extent_of(parts.images);
-    parts.images = sized(ops::cast(parts.images, compute_dtype()), false);
+    if (!whole_numbers(parts.images) || !keeps_whole_numbers())
+      parts.images = ops::cast(parts.images, compute_dtype());
+    parts.images = sized(parts.images, false);
     if (parts.masks)
       parts.masks = as_numbers(parts.masks, [&](const Tensor& m) { return sized(m, true); });
     if (!parts.boxes) return parts;
@@ -63,6 +86,8 @@ class SizedLayer : public ImageLayer {
     });
     return parts;
   }
+  /// Whether images of whole numbers stay such; else they become fractions.
+  virtual bool keeps_whole_numbers() const = 0;
   /// What becomes the result of images of this extent.
   virtual Part part_of(Extent all) const = 0;
   /// A part of images resized.
@@ -105,6 +130,7 @@ class Resizing final : public SizedLayer {
   }
 
  protected:
+  bool keeps_whole_numbers() const override { return true; }
   Part part_of(Extent all) const override {
     Part part = middle(all, crop_ || pad_ ? of_target_shape(all, size(), pad_) : all);
     if (pad_)
@@ -112,12 +138,17 @@ class Resizing final : public SizedLayer {
     return part;
   }
   Tensor brought_to_size(const Tensor& images, const Part& part, bool nearest) const override {
+    const bool whole = whole_numbers(images);
     const std::vector<int64_t> frame{0, -part.top, -part.left, 0};
-    const Tensor source = crop_  ? cut_out(images, part)
-                          : pad_ ? ops::pad(images, frame, frame, fill_value_)
-                                 : images;
-    return resampled(source, height_, width_, nearest ? "nearest" : interpolation_,
-                     antialias_ && !nearest);
+    const Tensor source =
+        crop_  ? cut_out(images, part)
+        : pad_ ? ops::pad(images, frame, frame, whole ? std::trunc(fill_value_) : fill_value_)
+               : images;
+    if (nearest || interpolation_ == "nearest")
+      return resampled(source, height_, width_, "nearest", false);
+    const Tensor fractions = whole ? ops::cast(source, DType::float32) : source;
+    const Tensor result = resampled(fractions, height_, width_, interpolation_, antialias_);
+    return whole ? as_whole_numbers(result, images.dtype()) : result;
   }
 
  private:
@@ -136,6 +167,7 @@ class CenterCrop final : public SizedLayer {
   }
 
  protected:
+  bool keeps_whole_numbers() const override { return false; }
   Part part_of(Extent all) const override {
     const bool larger = all.height >= height_ && all.width >= width_;
     return middle(all, larger ? size() : of_target_shape(all, size(), false));

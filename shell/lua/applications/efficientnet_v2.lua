@@ -98,7 +98,7 @@ end
 
 local function preprocessed(net, x, o, is_basic)
   if not (is_basic and o.input_shape[3] == 3) then
-    return net.Rescaling { 1 / 128, offset = -1.0 }(x)
+    return net.Rescaling { 1 / 128, offset = -1 }(x)
   end
   x = net.Rescaling { 1 / 255 }(x)
   return net.Normalization { mean = { 0.485, 0.456, 0.406 },

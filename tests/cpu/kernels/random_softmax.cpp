@@ -130,8 +130,11 @@ TEST_CASE("softmax cross entropy, sparse and dense, forward and backward") {
       Array sparse_loss = zeros({50}, dtype), dense_loss = sparse_loss,
             sparse_dz = zeros({50, n}, dtype), dense_dz = sparse_dz;
       for (int64_t r = 0; r < 50; ++r) {
-        double sum = 0;
-        for (int64_t i = 0; i < n; ++i) sum += std::exp(z[r * n + i]);
+        double sum = 0, targets = 0;
+        for (int64_t i = 0; i < n; ++i) {
+          sum += std::exp(z[r * n + i]);
+          targets += dense[r * n + i];
+        }
         const int64_t label = static_cast<int64_t>(labels[r]);
         const size_t row = static_cast<size_t>(r);
         sparse_loss.values[row] = std::log(sum) - z[r * n + label];
@@ -140,7 +143,7 @@ TEST_CASE("softmax cross entropy, sparse and dense, forward and backward") {
           const double p = std::exp(z.values[at]) / sum;
           dense_loss.values[row] += dense.values[at] * (std::log(sum) - z.values[at]);
           sparse_dz.values[at] = (p - (i == label)) * up[r];
-          dense_dz.values[at] = (p - dense.values[at]) * up[r];
+          dense_dz.values[at] = (p * targets - dense.values[at]) * up[r];
         }
       }
       SoftmaxCrossEntropy forward;

@@ -53,6 +53,18 @@ TEST_CASE("Keras 3 writes objects with modules, policies and batch_shape") {
   CHECK(model_from_config(model)->count_params() == 10);
 }
 
+TEST_CASE("a layer inside another is a layer, whatever else has its name") {
+  const Value model = read(
+      R"({"class_name": "Sequential", "module": "keras", "config": {"name": "s", "layers": [
+      {"module": "keras.layers", "class_name": "TimeDistributed", "config": {"name": "t",
+        "layer": {"module": "keras.layers", "class_name": "Flatten",
+          "config": {"name": "inside", "data_format": "channels_first"}}}}]}})",
+      "3.15.1");
+  const Dict& inside = layer_config(model, 0).at("layer").as_dict().at("config").as_dict();
+  CHECK(inside.at("name") == Value("inside"));
+  CHECK(inside.at("data_format") == Value("channels_first"));
+}
+
 TEST_CASE("before 2.2.3 a Sequential is a bare list") {
   Value model = read(R"({"class_name": "Sequential", "config": [{"class_name": "Dense", "config":
     {"name": "d", "units": 2, "batch_input_shape": [null, 4], "activation": "hard_sigmoid"}}]})",

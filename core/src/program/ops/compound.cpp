@@ -109,8 +109,9 @@ TensorSpecs SoftmaxCrossEntropyBackward::infer(std::span<const TensorSpec> in) c
 }
 
 Tensors SoftmaxCrossEntropyBackward::decompose(std::span<const Tensor> in) const {
-  const Tensor labels = sparse ? one_hot_like(in[1], in[0]) : in[1];
-  return {(ops::softmax(in[0]) - labels) * ops::expand_dims(in[2], -1)};
+  const Tensor upstream = ops::expand_dims(in[2], -1), p = ops::softmax(in[0]);
+  if (sparse) return {(p - one_hot_like(in[1], in[0])) * upstream};
+  return {(p * ops::sum(in[1], {-1}, true) - in[1]) * upstream};
 }
 
 TensorSpecs BatchMoments::infer(std::span<const TensorSpec> in) const {
