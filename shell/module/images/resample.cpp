@@ -227,7 +227,9 @@ Tensor plain_resize(const Tensor& image, Box box, int64_t height, int64_t width,
                     const std::string& name) {
   check_image(image, height, width);
   const Filter& filter = filter_named(kPlain, name);
-  return resample<Fractions>(ops::cast(image, DType::float32), filter, false, box, height, width);
+  const Tensor part = ops::slice(image, {box.top, box.left, 0}, {box.height, box.width, -1});
+  return resample<Fractions>(ops::cast(part, DType::float32), filter, false, whole(part), height,
+                             width);
 }
 
 }  // namespace crescent::lua

@@ -26,7 +26,8 @@ Tensor pillow_resize(const Tensor& image, Box box, int64_t height, int64_t width
 
 /// Fails where there is none of this name.
 void check_plain_filter(const std::string& filter);
-/// Fractions, float32; pixels are squares around their middles.
+/// Fractions, float32; pixels are squares around their middles, and what is beyond the box does not
+/// count (with Pillow it does).
 Tensor plain_resize(const Tensor& image, Box box, int64_t height, int64_t width,
                     const std::string& filter);
 

@@ -140,6 +140,9 @@ do -- other sizes: written out for a row of four
       how):reshape { width }
   end
   check.near(smart(8, "bilinear"), { 0, 25, 75, 125, 175, 160, 80, 40 })
+  -- what was cut off does not reach in
+  local cut = cr.preprocessing.image.smart_resize(row:reshape { 1, 4, 1 }, { 2, 4 })
+  check.near(cut:reshape { 8 }, { 100, 125, 175, 200, 100, 125, 175, 200 })
   local tall = cr.preprocessing.image.smart_resize(ramp(6, 4, 3), { 2, 2 })
   check.same(tall.shape, { 2, 2, 3 })
   check.same(cr.preprocessing.image.smart_resize(cr.ones { 2, 6, 4, 3 }, { 3, 5 }).shape,
