@@ -278,7 +278,7 @@ CRESCENT_OP(SoftmaxCrossEntropy, "softmax_cross_entropy")
   Tensors vjp(const Vjp&) const override;
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// (logits, labels, upstream per row) -> (softmax - labels) * upstream.
+/// (logits, labels, upstream per row) -> (softmax sum(labels) - labels) * upstream.
 CRESCENT_OP(SoftmaxCrossEntropyBackward, "softmax_cross_entropy_backward")
   bool sparse = true;
   CRESCENT_FIELDS(sparse)

@@ -25,7 +25,7 @@ class ClassNames {
   Value custom_, plugins_;
 };
 
-/// The kind that has a class of this name and is no layer: the expected one if that has it.
+/// The kind that has a class of this name, the expected one if that has it; "" for a layer.
 std::string kind_beside_layers(const std::string& class_name, const std::string& expected);
 
 }  // namespace crescent::keras
