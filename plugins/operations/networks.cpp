@@ -41,7 +41,9 @@ Tensor layer_normalization(const Tensor& given, const Tensor& gamma, const Tenso
   if (axes_of(x, axes) == Axes{x.rank() - 1} && x.dim(-1) >= 0 && !rms_scaling) {
     const Shape row{x.dim(-1)};
     const auto in_row = [&](const Tensor& parameter, double otherwise) {
-      return parameter ? ops::reshape(parameter, row) : Tensor::full(row, otherwise, x.dtype());
+      if (!parameter) return Tensor::full(row, otherwise, x.dtype());
+      const Tensor own = ops::cast(parameter, x.dtype());
+      return own.rank() == 0 ? ops::broadcast_to(own, row) : ops::reshape(own, row);
     };
     return ops::cast(ops::layer_norm(x, in_row(gamma, 1), in_row(beta, 0), least), given.dtype());
   }

@@ -190,6 +190,12 @@ int call_operation(lua_State* L, const char* name) {
   fail("there is no operation '", name, "'");
 }
 
+bool is_boolean(lua_State* L, int index) {
+  const auto* tensor = to_handle<Tensor>(L, index);
+  return tensor && tensor->dtype() == DType::boolean;
+}
+
+/// Symbols make layers, and booleans have operations of their own; else it is a function of core.
 class Operator final : public Callable {
  public:
   Operator(const char* operation, CallablePtr direct)
@@ -198,7 +204,8 @@ class Operator final : public Callable {
         direct_(std::move(direct)) {}
   int call(lua_State* L) const override {
     const bool symbols = to_handle<Symbol>(L, 1) || to_handle<Symbol>(L, 2);
-    return symbols ? call_operation(L, operation_) : direct_->call(L);
+    const bool booleans = is_boolean(L, 1) && is_boolean(L, 2);
+    return symbols || booleans ? call_operation(L, operation_) : direct_->call(L);
   }
 
  private:

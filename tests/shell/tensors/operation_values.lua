@@ -120,6 +120,8 @@ check.fails(function() ops.norm(t { 1, 2 }, { axis = {} }) end, "expected one ax
 row("fmod by infinity", ops.fmod(t { 2.5, -2.5 }, inf), { 2.5, -2.5 })
 row("fmod of large numbers", ops.fmod(t { 1e8 }, 3), { 1 })
 row("a sum of booleans", ops.add(t { 1, 0 }:cast "bool", t { 1, 0 }:cast "bool"), { 1, 0 }, "bool")
+row("booleans added by the operator", truth + truth, { true, false }, "bool")
+row("booleans multiplied by the operator", truth * truth, { true, false }, "bool")
 row("abs of booleans", ops.abs(t { 1, 0 }:cast "bool"), { true, false }, "bool")
 row("limits that are tensors", ops.clip(t { -1, 5 }, t { 0, 1 }, t { 3, 3 }), { 0, 3 })
 check.fails(function() ops.clip(t { 1 }, "low", 2) end, "clip", "low")
