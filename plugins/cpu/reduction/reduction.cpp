@@ -57,6 +57,7 @@ namespace {
 
 constexpr int64_t kChunkElements = 32768;  // of a reduction that is cut into parts
 constexpr int64_t kMaxChunks = 32;
+constexpr int64_t kNeighbourParts = 32;
 constexpr int64_t kEnoughUnits = 16;   // no need to cut with so many independent results
 constexpr int64_t kFewParts = 8;       // of a kernel that is taken over: they may become one
 constexpr int64_t kFoldedWidth = 512;  // narrow rows are taken together up to this
@@ -221,7 +222,10 @@ void ReduceKernel::run(const Arguments& a) {
 
 void ReduceKernel::run_whole(const Arguments& a, const Elementwise::Cells& cells) const {
   const int64_t cost = unit_elements_ * (before_ ? 1 + before_->cost() : 1);
-  const int64_t grain = std::max<int64_t>(1, kChunkElements / std::max<int64_t>(cost, 1));
+  int64_t grain = std::max<int64_t>(1, kChunkElements / std::max<int64_t>(cost, 1));
+  // Neighbours are read together, which takes parts of many where each has rows far apart.
+  if (geometry_.rows() > 1 && geometry_.neighbours(0) > 1)
+    grain = std::max(grain, units_ / kNeighbourParts);
   a.pool.blocks(units_, grain, [&](int64_t begin, int64_t end) {
     Part work(*this, a, cells);
     Accumulators acc;
