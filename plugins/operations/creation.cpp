@@ -6,6 +6,7 @@
 
 #include "crescent/op_types.h"
 #include "families.h"
+#include "kernels/special_functions.h"
 
 namespace crescent::operations {
 Tensor diagonal(const Tensor& given, int64_t offset, int axis1, int axis2) {

@@ -1,7 +1,5 @@
 #include "shared.h"
 
-#include <cmath>
-
 namespace crescent::operations {
 
 Tensor tensor_of(const Operand& x) {
@@ -52,11 +50,6 @@ Tensor positions(int64_t count, int axis, int rank, DType dtype) {
   Shape shape(std::vector<int64_t>(static_cast<size_t>(rank), 1));
   shape.set(axis, count);
   return ops::reshape(ops::arange(count, dtype), shape);
-}
-
-double bessel_i(double order, double x) {
-  constexpr double kLargest = 713;  // beyond it the result is
-  return x > kLargest ? INFINITY : std::cyl_bessel_i(order, x);
 }
 
 int64_t checked_count(const char* name, int64_t num) {

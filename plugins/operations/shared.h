@@ -8,8 +8,6 @@ using ops::Operand;
 
 /// How many numbers a caller asks for, which must not be below 0 or beyond all memory.
 int64_t checked_count(const char* name, int64_t num);
-/// The modified Bessel function of the first kind, x >= 0; infinite where that exceeds a double.
-double bessel_i(double order, double x);
 /// Integers and booleans as float32.
 inline Tensor floating(const Tensor& x) {
   const bool whole = is_integer(x.dtype()) || x.dtype() == DType::boolean;

@@ -175,6 +175,11 @@ Tensors SpecialFunction::vjp(const Vjp& v) const {
 
 }  // namespace
 
+double bessel_i(double order, double x) {
+  constexpr double kLargest = 713;  // beyond it the result is
+  return x > kLargest ? INFINITY : std::cyl_bessel_i(order, x);
+}
+
 Tensor inverse_erf(const Tensor& x) { return apply_special(Special::erfinv, x); }
 Tensor bessel_i0(const Tensor& x) { return apply_special(Special::i0, x); }
 

@@ -4,6 +4,8 @@
 
 namespace crescent::operations {
 
+/// The modified Bessel function of the first kind, x >= 0; infinite where that exceeds a double.
+double bessel_i(double order, double x);
 /// The inverse of erf. x: floats of any shape.
 Tensor inverse_erf(const Tensor& x);
 /// The modified Bessel function of order 0. x: floats of any shape.
