@@ -31,11 +31,9 @@ Gradients gradients(const Tensor& x, const Tensor& dy, bool updated) {
       },
       TensorSpecs{x.spec(), dy.spec()}));
   auto executable = compile(program, test_device());
-  Tensors variables, outputs;
+  Tensors variables, outputs = outputs_of(program);
   for (const Program::Binding& b : program.variables)
     variables.push_back(b.variable.value() + 0.0f);
-  for (int value : program.outputs)
-    outputs.emplace_back(program.values[static_cast<size_t>(value)]);
   executable->run(Tensors{x, dy}, variables, outputs);
   return {(updated ? variables[0] : outputs[1]).to_vector(), outputs[0].to_vector(),
           executable->rows().size()};
@@ -83,9 +81,7 @@ TEST_CASE("sums that are read before the product stay a step of their own", "[cp
       },
       TensorSpecs{x.spec(), dy.spec()}));
   auto executable = compile(program, test_device());
-  Tensors none, outputs;
-  for (int value : program.outputs)
-    outputs.emplace_back(program.values[static_cast<size_t>(value)]);
+  Tensors none, outputs = outputs_of(program);
   executable->run(Tensors{x, dy}, none, outputs);
   double sum = 0;
   for (double s : column_sums(dy)) sum += s;

@@ -41,11 +41,9 @@ struct Updated {
 
 Updated run(const Program& program, const Tensors& inputs, const Shape& shape) {
   auto executable = compile(program, test_device());
-  Tensors variables, outputs;
+  Tensors variables, outputs = outputs_of(program);
   for (const Program::Binding& b : program.variables)
     variables.push_back(b.variable.value() + 0.0f);
-  for (int value : program.outputs)
-    outputs.emplace_back(program.values[static_cast<size_t>(value)]);
   for (int i = 0; i < 3; ++i) executable->run(inputs, variables, outputs);
   CHECK(variables[0].shape() == shape);
   return {variables[0].to_vector(), variables[1].to_vector(), executable->rows().size()};

@@ -33,9 +33,7 @@ Result run(const Part& make, const Part& read, const Tensors& inputs, bool whole
       },
       specs));
   auto executable = compile(program, test_device());
-  Tensors outputs;
-  for (int value : program.outputs)
-    outputs.emplace_back(program.values[static_cast<size_t>(value)]);
+  Tensors outputs = outputs_of(program);
   executable->run(inputs, {}, outputs);
   Result result{{}, executable->rows().size()};
   for (const Tensor& y : outputs) result.values.push_back(y.to_vector());

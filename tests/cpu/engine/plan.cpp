@@ -25,13 +25,6 @@ Tensor numbers(const Shape& shape, double first = 1) {
   return Tensor::from(values, shape);
 }
 
-Tensors outputs_of(const Program& program) {
-  Tensors outputs;
-  for (int value : program.outputs)
-    outputs.emplace_back(program.values[static_cast<size_t>(value)]);
-  return outputs;
-}
-
 Tensors run_program(const Program& program, const Tensors& inputs, Tensors variables = {}) {
   auto executable = compile(program, test_device());
   Tensors outputs = outputs_of(program);

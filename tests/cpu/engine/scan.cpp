@@ -10,6 +10,7 @@
 
 using namespace crescent;
 using cpu::test::are_same;
+using cpu::test::outputs_of;
 using cpu::test::sines;
 using cpu::test::test_device;
 
@@ -73,9 +74,7 @@ Program loop(Step step, const Tensors& inputs) {
 Tensors run(const Program& program, const Tensors& inputs, int threads, int64_t* parts = nullptr) {
   test_device().set_threads(threads);
   auto executable = test_device().compile(program);
-  Tensors outputs;
-  for (int value : program.outputs)
-    outputs.emplace_back(program.values[static_cast<size_t>(value)]);
+  Tensors outputs = outputs_of(program);
   executable->profile(parts != nullptr);
   for (int i = 0; i < 2; ++i) executable->run(inputs, {}, outputs);
   for (const ProfileRow& row : executable->rows()) {

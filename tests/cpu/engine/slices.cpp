@@ -12,6 +12,7 @@
 
 using namespace crescent;
 using cpu::test::are_same;
+using cpu::test::outputs_of;
 using cpu::test::sines;
 using cpu::test::test_device;
 
@@ -64,9 +65,7 @@ Program lowered(const Tensors& in, int64_t stride, bool residual) {
 
 Tensors run(const Program& program, const Tensors& inputs) {
   auto executable = test_device().compile(program);
-  Tensors outputs;
-  for (int value : program.outputs)
-    outputs.emplace_back(program.values[static_cast<size_t>(value)]);
+  Tensors outputs = outputs_of(program);
   for (int i = 0; i < 2; ++i) executable->run(inputs, {}, outputs);
   return outputs;
 }
@@ -173,9 +172,7 @@ TEST_CASE("a program may get more threads than it was compiled for", "[cpu][slic
   test_device().set_threads(1);
   auto executable = test_device().compile(program);
   const Tensors wanted = run(program, in);
-  Tensors outputs;
-  for (int value : program.outputs)
-    outputs.emplace_back(program.values[static_cast<size_t>(value)]);
+  Tensors outputs = outputs_of(program);
   executable->run(in, {}, outputs);
   test_device().set_threads(3);
   executable->run(in, {}, outputs);
@@ -195,9 +192,7 @@ TEST_CASE("a profile tells the instructions of a part in slices apart", "[cpu][s
   const int64_t threads = GENERATE(1, 3);
   test_device().set_threads(threads);
   auto executable = test_device().compile(program);
-  Tensors outputs;
-  for (int value : program.outputs)
-    outputs.emplace_back(program.values[static_cast<size_t>(value)]);
+  Tensors outputs = outputs_of(program);
   executable->run(in, {}, outputs);
   executable->profile(true);
   for (int64_t run = 0; run < kRuns; ++run) executable->run(in, {}, outputs);

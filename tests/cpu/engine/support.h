@@ -22,6 +22,14 @@ inline Tensor sines(const Shape& shape, double first) {
   return Tensor::from(values, shape);
 }
 
+/// Memory for what the program gives.
+inline Tensors outputs_of(const Program& program) {
+  Tensors outputs;
+  for (int value : program.outputs)
+    outputs.emplace_back(program.values[static_cast<size_t>(value)]);
+  return outputs;
+}
+
 inline bool are_same(const Tensor& a, const Tensor& b) {
   return a.spec() == b.spec() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
