@@ -45,8 +45,10 @@ void Broadcast::gather(const T* input, int64_t begin, int64_t n, T* to) const {
     const int64_t run = std::min(size_[inner] - at[inner], n);
     if (stride_[inner] == 0) {
       std::fill(to, to + run, input[offset]);
-    } else {
+    } else if (stride_[inner] == 1) {
       std::copy(input + offset, input + offset + run, to);
+    } else {
+      for (int64_t i = 0; i < run; ++i) to[i] = input[offset + i * stride_[inner]];
     }
     to += run;
     n -= run;

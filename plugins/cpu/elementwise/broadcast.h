@@ -25,11 +25,14 @@ class Broadcast {
     return first_ == 0 && (rank_ == 0 || (rank_ == 1 && stride_[0] == 1));
   }
   /// p when element i of the result is element i mod p of the input; else 0.
-  int64_t period() const { return rank_ == 2 && stride_[0] == 0 ? size_[1] : 0; }
+  int64_t period() const { return rank_ == 2 && stride_[0] == 0 && stride_[1] == 1 ? size_[1] : 0; }
 
   /// Along so many elements of the result, from a multiple of it on, the input goes on by one each
-  /// or stays where it is.
-  int64_t run() const { return rank_ == 0 ? 1 : size_[static_cast<size_t>(rank_ - 1)]; }
+  /// or stays where it is: 1 where it jumps from each element to the next.
+  int64_t run() const {
+    const size_t inner = static_cast<size_t>(std::max(rank_ - 1, 0));
+    return rank_ == 0 || stride_[inner] > 1 ? 1 : size_[inner];
+  }
   bool stays() const { return rank_ > 0 && stride_[static_cast<size_t>(rank_ - 1)] == 0; }
   /// The input's element for element `i` of the result.
   int64_t place(int64_t i) const {

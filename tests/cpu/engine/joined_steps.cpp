@@ -6,6 +6,7 @@
 
 #include "crescent/lowering.h"
 #include "crescent/ops.h"
+#include "crescent/random.h"
 #include "support.h"
 
 using namespace crescent;
@@ -167,4 +168,39 @@ TEST_CASE("slices that repeat, that are small, or that others read are cut out",
   };
   check(less, add({sines({300}, 2)}), {sines({1000}, 1)}, 3);
   check(less, add({sines({300}, 2)}), {sines({400}, 1)}, 2);
+}
+
+TEST_CASE("slices of every extent are read as they lie, in every layout", "[cpu][joined_steps]") {
+  const uint64_t seed = 7;
+  uint64_t draws = 0;
+  const auto below = [&](int64_t n) {
+    return static_cast<int64_t>(philox(seed, 0, draws++).word[0] % static_cast<uint64_t>(n));
+  };
+  constexpr int64_t kExtents[] = {1, 1, 2, 3, 4, 8, 63, 65, 255, 257, 511, 513, 1025, 4097};
+  for (int round = 0; round < 400; ++round) {
+    Shape whole, cut;
+    std::vector<int64_t> start, size;
+    for (int64_t axes = 1 + below(4), most = 40000; axes > 0; --axes) {
+      const int64_t extent = std::min(kExtents[below(std::size(kExtents))], most);
+      most = std::max<int64_t>(most / extent, 1);
+      const int64_t kept = below(3) == 0 ? 1 : below(2) == 0 ? extent : 1 + below(extent);
+      whole.append(extent), cut.append(kept), size.push_back(kept);
+      start.push_back(below(extent - kept + 1));
+    }
+    Shape beside = cut;  // the other operand decides how the slice is stretched
+    for (int axis = 0; axis < cut.rank(); ++axis)
+      if (cut[axis] == 1 && beside.size() < 1000 && below(2) == 0) beside.set(axis, 1 + below(300));
+    CAPTURE(round, to_text(whole), to_text(cut), to_text(beside), start);
+    const auto slice = [&](const Tensors& in) { return Tensors{ops::slice(in[0], start, size)}; };
+    const Tensor other = sines(beside, 2);
+    const auto add = [&](const Tensors& made) {
+      return Tensors{ops::relu(made[0]) * other, ops::square(made[0])};
+    };
+    const Tensors inputs = {sines(whole, 1)}, want = add(slice(inputs));
+    const Result got = run(slice, add, inputs, false);
+    for (size_t i = 0; i < want.size(); ++i) {
+      const bool is_same = got.values[i] == want[i].to_vector();
+      CHECK(is_same);
+    }
+  }
 }
