@@ -101,6 +101,19 @@ std::vector<std::string> files_ending(const std::string& folder, std::string_vie
   return names;
 }
 
+std::vector<fs::path> files_of_models() {
+  std::vector<fs::path> files;
+  fs::recursive_directory_iterator walk(folder());
+  for (const fs::directory_entry& entry : walk) {
+    const fs::path name = entry.path().filename();
+    if (walk.depth() == 0 && (name == "programs" || name == "tokenizers"))
+      walk.disable_recursion_pending();
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 Recording::Recording(const std::string& path)
     : file_(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT)) {
   if (file_ < 0) fail("cannot open ", path);

@@ -1,6 +1,7 @@
 // Recorded cases of the real Keras: an HDF5 file to walk, numbers to compare, and a tally that says
 // what was not there. A folder of recorded cases is described in README.md.
 #pragma once
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <string>
@@ -22,6 +23,9 @@ Source source();
 bool there(const std::string& path);
 /// Names of the files in a folder that end so, sorted; none when the folder is not there.
 std::vector<std::string> files_ending(const std::string& folder, std::string_view ending);
+/// Every file of the folder at any depth, sorted; `programs`, whose models need classes of people's
+/// own, and `tokenizers` have tests of their own and are left out.
+std::vector<std::filesystem::path> files_of_models();
 
 /// One file, open for reading. Paths inside it are "group/dataset".
 class Recording {

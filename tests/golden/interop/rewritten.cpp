@@ -352,12 +352,8 @@ const std::set<std::string> kMissingAfterwards = {"interop/k3/c09_customloss.h5"
 TEST_CASE("a file of Keras is written again as Keras wrote it") {
   if (source() == Source::own || !there(folder())) return;
   Tally tally(kMissingAfterwards);
-  std::vector<fs::path> paths;
-  for (const auto& entry : fs::recursive_directory_iterator(folder()))
-    if (entry.path().string().ends_with(".h5") && entry.path().parent_path() != folder())
-      paths.push_back(entry.path());
-  std::sort(paths.begin(), paths.end());
-  for (const fs::path& path : paths)
-    check_file(path.string(), fs::relative(path, folder()).string(), tally);
+  for (const fs::path& path : files_of_models())
+    if (path.extension() == ".h5" && path.parent_path() != folder())
+      check_file(path.string(), fs::relative(path, folder()).string(), tally);
   tally.check();
 }

@@ -90,11 +90,7 @@ void check_json(const std::string& place, const std::string& json, Tally& tally)
 TEST_CASE("the JSON of every model that Keras wrote becomes a model") {
   if (!there(folder())) return;
   Tally tally(kMissingConfigs);
-  std::vector<fs::path> paths;
-  for (const auto& entry : fs::recursive_directory_iterator(folder()))
-    paths.push_back(entry.path());
-  std::sort(paths.begin(), paths.end());
-  for (const fs::path& path : paths) {
+  for (const fs::path& path : files_of_models()) {
     const std::string place = fs::relative(path, folder()).string();
     const bool json = place.ends_with(".json") || place.ends_with(".json.gz");
     if (json && path.parent_path() != folder())

@@ -1,0 +1,41 @@
+-- crescent programs.lua   models of the real Keras with classes of people's own, which the folder
+-- `programs` of the recorded cases has in Lua beside a script that loads, evaluates, trains and saves
+-- each. The files that do not agree are those of differing.lua, no more and no less.
+local cases = os.getenv "CRESCENT_GOLDEN" .. "/programs"
+if not io.open(cases .. "/check.lua") then
+  print("skipped: " .. cases .. "/check.lua is not there")
+  os.exit(77)
+end
+local expected = dofile((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/differing.lua")
+
+local say, leave, getenv = print, os.exit, os.getenv
+local scratch = os.tmpname()
+os.remove(scratch)
+local found, total = {}, nil
+-- The script prints a line for each file that differs, at last how many of them agree, and exits.
+function print(file, problem)
+  if problem then found[file] = problem else total = tonumber(file:match "^%d+/(%d+)$") end
+end
+function os.exit() end
+function os.getenv(name) return name == "BACK" and scratch or getenv(name) end
+arg = { cases }
+dofile(cases .. "/check.lua")
+os.execute("rm -rf '" .. scratch .. "'")
+
+local failed = not total or total == 0
+local differing = 0
+for file, problem in pairs(found) do
+  differing = differing + 1
+  if not expected[file] then
+    say(file .. " differs, and is not in differing.lua: " .. problem)
+    failed = true
+  end
+end
+for file in pairs(expected) do
+  if not found[file] then
+    say(file .. " agrees: take it out of differing.lua")
+    failed = true
+  end
+end
+say(string.format("%d files, %d agree", total or 0, (total or 0) - differing))
+leave(not failed)
