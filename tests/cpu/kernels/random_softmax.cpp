@@ -60,6 +60,21 @@ TEST_CASE("uniform numbers are the words of Philox, for any number of threads") 
   CHECK(wide.outputs[0][3] == Approx(-2 + 5 * static_cast<double>(bits) * 0x1p-53).epsilon(1e-14));
 }
 
+TEST_CASE("every number of a long draw is that of its own word") {
+  const Machine machine(GENERATE(0, 1, 2));
+  const int64_t count = 300001;  // of blocks too, which are of four, more than 65,536
+  const Array uniform =
+                  sample(draw(RandomKind::uniform, {count}, DType::float32), 9, 1, 3).outputs[0],
+              bits = sample(draw(RandomKind::bits, {count}, DType::int32), 9, 1, 3).outputs[0];
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const uint32_t own = word(9, 1, i);
+    wrong += uniform[i] != static_cast<double>(own >> 8) * 0x1p-24 ||
+             static_cast<uint32_t>(static_cast<int32_t>(bits[i])) != own;
+  }
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("bits are the words") {
   const Outcome got = sample(draw(RandomKind::bits, {2000}, DType::int32), 3, 4, 2);
   CHECK(static_cast<uint32_t>(static_cast<int32_t>(got.outputs[0][1999])) == word(3, 4, 1999));

@@ -1,0 +1,253 @@
+// Kernels that go through rows piece by piece, at lengths around every size of a piece: the last
+// element counts, wherever the last piece ends.
+#include <algorithm>
+#include <numeric>
+
+#include "support.h"
+
+using namespace crescent;
+using namespace crescent::cpu;
+using namespace crescent::cpu::test;
+
+namespace {
+
+/// Vectors and groups of them, what a thread or a cache takes at a time, and a little more or less.
+const std::vector<int64_t> kLengths = {1,    17,   63,   64,   65,   255,  257,  259,  1023,
+                                       1025, 1027, 2047, 2048, 2049, 2050, 2051, 4097, 6147};
+/// Columns beside each other are read by other loops, which have pieces of fewer rows.
+constexpr int64_t kLongestColumn = 300;
+
+/// Places at which one element differs from the others: first, middle and the last three.
+std::vector<int64_t> places(int64_t n) {
+  std::vector<int64_t> at{0, n / 2, n - 3, n - 2, n - 1};
+  std::erase_if(at, [&](int64_t i) { return i < 0 || i >= n; });
+  at.erase(std::unique(at.begin(), at.end()), at.end());
+  return at;
+}
+
+/// Rows of `n` elements from `low` to `high`, one for each place, where `special` stands.
+Array rows_with(int64_t n, DType dtype, double low, double high, double special) {
+  const auto at = places(n);
+  const auto rows = static_cast<int64_t>(at.size());
+  Array x = random({rows, n}, dtype, static_cast<unsigned>(n), low, high);
+  for (int64_t r = 0; r < rows; ++r)
+    x.values[static_cast<size_t>(r * n + at[static_cast<size_t>(r)])] = special;
+  return x;
+}
+
+/// A number for each row.
+template <class F>
+Array of_rows(const Array& x, DType dtype, F&& f) {
+  const int64_t rows = x.spec.shape[0], n = x.spec.shape[1];
+  Array y = zeros({rows}, dtype);
+  for (int64_t r = 0; r < rows; ++r)
+    y.values[static_cast<size_t>(r)] = f(x.values.begin() + r * n, x.values.begin() + (r + 1) * n);
+  return y;
+}
+
+double reduced(ReduceKind kind, auto begin, auto end) {
+  switch (kind) {
+    case ReduceKind::max:
+    case ReduceKind::any:
+      return *std::max_element(begin, end);
+    case ReduceKind::min:
+    case ReduceKind::all:
+      return *std::min_element(begin, end);
+    case ReduceKind::prod:
+      return std::accumulate(begin, end, 1.0, std::multiplies<>());
+    case ReduceKind::mean:
+      return std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin);
+    default:
+      return std::accumulate(begin, end, 0.0);
+  }
+}
+
+struct Reduction {
+  ReduceKind kind;
+  double low, high, special;
+};
+constexpr Reduction kReductions[] = {
+    {ReduceKind::sum, 0, 1.99, 9},       {ReduceKind::mean, 0, 1.99, 9},
+    {ReduceKind::max, -2, 1.99, 9},      {ReduceKind::min, 1, 3.99, -9},
+    {ReduceKind::prod, 0.999, 1.001, 3}, {ReduceKind::any, 0, 0, 1},
+    {ReduceKind::all, 1, 1, 0}};
+
+/// The same numbers with the axis that is reduced in front.
+Array turned(const Array& x) {
+  const int64_t rows = x.spec.shape[0], n = x.spec.shape[1];
+  Array y = zeros({n, rows}, x.spec.dtype);
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t i = 0; i < n; ++i)
+      y.values[static_cast<size_t>(i * rows + r)] = x.values[static_cast<size_t>(r * n + i)];
+  return y;
+}
+
+}  // namespace
+
+TEST_CASE("reductions of rows of any length take in the last element", "[cpu][lengths]") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (const Reduction& row : kReductions) {
+    const bool logical = row.kind == ReduceKind::any || row.kind == ReduceKind::all;
+    const bool divides = row.kind == ReduceKind::mean, product = row.kind == ReduceKind::prod;
+    for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::int32, DType::int64,
+                        DType::uint8, DType::boolean}) {
+      if (logical != (dtype == DType::boolean) || (divides && !is_floating(dtype))) continue;
+      if (dtype == DType::uint8 && (row.low < 0 || row.special < 0)) continue;
+      if (product && size_of(dtype) < 4) continue;  // the factors are all 1, or round
+      for (int64_t n : kLengths) {
+        const Array x = rows_with(n, dtype, row.low, row.high, row.special);
+        Array want = of_rows(x, dtype, [&](auto a, auto b) { return reduced(row.kind, a, b); });
+        if (dtype == DType::uint8)
+          for (double& v : want.values) v = std::fmod(v, 256);
+        Reduce op;
+        op.kind = row.kind, op.axes = {1};
+        CAPTURE(n);
+        CHECK(check(reduction_kernels, op, {x}, {want}, 2) >= 1);
+        if (n > kLongestColumn) continue;
+        op.axes = {0};
+        CHECK(check(reduction_kernels, op, {turned(x)}, {want}, 2) >= 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("reductions over the rows of arrays of any width", "[cpu][lengths]") {
+  for (int64_t width : {1, 3, 127, 128, 129, 511, 512, 513, 2047, 2049, 2051}) {
+    for (int64_t rows : {1, 63, 64, 65, 127, 129, 200}) {
+      const Array x = random({rows, width}, DType::int32, 1, 0, 99);
+      Array want = zeros({width}, DType::int32);
+      for (int64_t i = 0; i < rows * width; ++i)
+        want.values[static_cast<size_t>(i % width)] += x[i];
+      Reduce op;
+      op.axes = {0};
+      CAPTURE(rows, width);
+      CHECK(check(reduction_kernels, op, {x}, {want}) >= 1);
+    }
+  }
+}
+
+TEST_CASE("softmax of rows of any length sees the largest wherever it is", "[cpu][lengths]") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
+    // The exponential of what is not known as the largest overflows.
+    const double largest = dtype == DType::float64 ? 900 : 200;
+    for (int64_t n : kLengths) {
+      for (double special : {largest, 1.0}) {
+        const Array x = rows_with(n, dtype, -1, 1, special);
+        const Array logs = of_rows(x, dtype, [](auto a, auto b) {
+          const double top = *std::max_element(a, b);
+          return top + std::log(std::accumulate(a, b, 0.0, [&](double sum, double v) {
+                   return sum + std::exp(v - top);
+                 }));
+        });
+        for (bool log : {false, true}) {
+          Array want = x;
+          for (size_t i = 0; i < want.values.size(); ++i) {
+            const double z = x.values[i] - logs[static_cast<int64_t>(i) / n];
+            want.values[i] = log ? z : std::exp(z);
+          }
+          Softmax op;
+          op.log = log;
+          CAPTURE(n, special);
+          CHECK(check(softmax_kernels, op, {x}, {want}) >= 1);
+          if (n > kLongestColumn) continue;
+          op.axis = 0;
+          CHECK(check(softmax_kernels, op, {turned(x)}, {turned(want)}) >= 1);
+        }
+        if (dtype == DType::bfloat16) continue;
+        const auto rows = x.spec.shape[0];
+        Array labels = zeros({rows}, DType::int32), loss = zeros({rows}, dtype),
+              up = random({rows}, dtype, 2, 0.5, 1), dz = x;
+        for (int64_t r = 0; r < rows; ++r) {
+          labels.values[static_cast<size_t>(r)] = static_cast<double>(n - 1);
+          loss.values[static_cast<size_t>(r)] = logs[r] - x[r * n + n - 1];
+          for (int64_t i = 0; i < n; ++i)
+            dz.values[static_cast<size_t>(r * n + i)] =
+                (std::exp(x[r * n + i] - logs[r]) - (i == n - 1)) * up[r];
+        }
+        CHECK(check(softmax_kernels, SoftmaxCrossEntropy{}, {x, labels}, {loss}) >= 1);
+        CHECK(check(softmax_kernels, SoftmaxCrossEntropyBackward{}, {x, labels, up}, {dz}) >= 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("argmax and argmin of rows of any length give the first of equals", "[cpu][lengths]") {
+  const Machine machine(GENERATE(0, 1, 2));
+  std::vector<int64_t> lengths = kLengths;
+  lengths.insert(lengths.end(), {65537, 131075});  // cut into pieces
+  for (DType dtype : {DType::float32, DType::float64, DType::int32, DType::uint8}) {
+    for (int64_t n : lengths) {
+      if (n > 10000 && size_of(dtype) != 4) continue;
+      for (bool max : {true, false}) {
+        for (bool equals : {false, true}) {  // the extreme once, or from its place to the end
+          Array x = rows_with(n, dtype, 1, 4, max ? 7 : 0);
+          const auto at = places(n);
+          for (size_t r = 0; equals && r < at.size(); ++r)
+            for (int64_t i = at[r]; i < n; i += std::max<int64_t>(1, n / 9))
+              x.values[r * static_cast<size_t>(n) + static_cast<size_t>(i)] = max ? 7 : 0;
+          Array want = zeros({static_cast<int64_t>(at.size())}, DType::int64);
+          std::copy(at.begin(), at.end(), want.values.begin());
+          ArgReduce op;
+          op.max = max, op.axis = 1;
+          CAPTURE(n, max, equals);
+          CHECK(check(reduction_kernels, op, {x}, {want}) >= 1);
+          if (n > kLongestColumn) continue;
+          op.axis = 0;
+          CHECK(check(reduction_kernels, op, {turned(x)}, {want}) >= 1);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("cumulative sums of any length", "[cpu][lengths]") {
+  for (int64_t n : kLengths) {
+    const Array x = rows_with(n, DType::int32, 0, 9, 100);
+    for (bool reverse : {false, true}) {
+      Array want = x;
+      for (int64_t r = 0; r < x.spec.shape[0]; ++r) {
+        const auto row = want.values.begin() + r * n;
+        if (reverse)
+          std::partial_sum(std::reverse_iterator(row + n), std::reverse_iterator(row),
+                           std::reverse_iterator(row + n));
+        else
+          std::partial_sum(row, row + n, row);
+      }
+      Cumulative op;
+      op.axis = 1, op.reverse = reverse;
+      CHECK(check(reduction_kernels, op, {x}, {want}) >= 1);
+      op.axis = 0;
+      CHECK(check(reduction_kernels, op, {turned(x)}, {turned(want)}) >= 1);
+    }
+  }
+}
+
+TEST_CASE("layer normalization of rows of any length and with any epsilon", "[cpu][lengths]") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (DType dtype : {DType::float32, DType::float64}) {
+    for (int64_t n : kLengths) {
+      for (double epsilon : {1e-3, 1e-6, 0.5}) {
+        const Array x = rows_with(n, dtype, -1, 1, 3), gamma = random({n}, dtype, 2, 0.5, 1.5),
+                    beta = random({n}, dtype, 3);
+        const Array mean =
+            of_rows(x, dtype, [](auto a, auto b) { return reduced(ReduceKind::mean, a, b); });
+        const Array rstd = of_rows(x, dtype, [&](auto a, auto b) {
+          const double center = reduced(ReduceKind::mean, a, b);
+          const double squares = std::accumulate(
+              a, b, 0.0, [&](double s, double v) { return s + (v - center) * (v - center); });
+          return 1 / std::sqrt(squares / static_cast<double>(n) + epsilon);
+        });
+        Array y = x;
+        for (size_t i = 0; i < y.values.size(); ++i) {
+          const auto r = static_cast<int64_t>(i) / n, c = static_cast<int64_t>(i) % n;
+          y.values[i] = (x.values[i] - mean[r]) * rstd[r] * gamma[c] + beta[c];
+        }
+        LayerNorm op;
+        op.epsilon = epsilon;
+        CAPTURE(n, epsilon);
+        CHECK(check(normalization_kernels, op, {x, gamma, beta}, {y, mean, rstd}, 4) >= 1);
+      }
+    }
+  }
+}
