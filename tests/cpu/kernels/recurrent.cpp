@@ -220,6 +220,26 @@ TEST_CASE("LSTM and GRU see states times factors", "[cpu][recurrent]") {
   }
 }
 
+TEST_CASE("threads in lockstep see the states of the step before", "[cpu][recurrent]") {
+  const std::array<int64_t, 4> size{3, 120, 2, 96};  // a step repays several threads
+  const auto [b, t, f, u] = size;
+  for (bool drops : {false, true}) {
+    auto in = lstm_operands(b, t, f, u, DType::float64),
+         gru_in = gru_operands(b, t, f, u, DType::float64);
+    for (size_t weights : {3u, 4u})
+      for (double& w : in[weights].values) w *= 0.2;
+    for (size_t weights : {2u, 3u})
+      for (double& w : gru_in[weights].values) w *= 0.2;
+    if (drops) {  // a state that is kept and doubled at every step would leave all bounds
+      in.push_back(factors(b, u, DType::float64));
+      for (double& factor : in.back().values) factor *= 0.5;
+      gru_in.push_back(in.back());
+    }
+    CHECK(check(recurrent_kernels, Lstm{}, in, lstm(in), 100) >= 2);
+    CHECK(check(recurrent_kernels, Gru{}, gru_in, gru(gru_in), 100) >= 2);
+  }
+}
+
 TEST_CASE("gates of an LSTM agree with plain loops and finite differences", "[cpu][recurrent]") {
   const Machine machine(GENERATE(0, 1, 2));
   for (auto [rows, units] : {std::array<int64_t, 2>{1, 1}, {7, 16}, {5, 19}, {300, 33}}) {
