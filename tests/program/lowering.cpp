@@ -248,4 +248,20 @@ TEST_CASE("lowering: memory is free behind the last use", "[lowering]") {
   CHECK(of(4) == 5);  // an output
 }
 
+TEST_CASE("lowering: what a variable becomes is kept to the end", "[lowering]") {
+  const Variable total(Tensor::full({2, 3}, 1)), flat(Tensor::full({6}, 1));
+  const Program p = traced(
+      [&](const Tensors& in) {
+        const Tensor sum = total + in[0];
+        total.assign(sum);
+        flat.assign(reshape(exp(in[0]), {6}));
+        return Tensors{tanh(exp(sum * 2.0))};
+      },
+      {f32({2, 3})});
+  const std::vector<int> last = last_uses(p);
+  REQUIRE(p.variables.size() == 2);
+  for (const Program::Binding& b : p.variables)
+    CHECK(last[static_cast<size_t>(b.result)] == static_cast<int>(p.code.size()));
+}
+
 }  // namespace crescent::passes

@@ -25,6 +25,11 @@ const Row kElementwise[] = {
     {"x + 0", [](const Tensor& x, const Tensor&) { return 0.0 + (x + 0.0) - 0.0; }, ""},
     {"x / 1", [](const Tensor& x, const Tensor&) { return x / 1.0; }, ""},
     {"x / 4", [](const Tensor& x, const Tensor&) { return x / 4.0; }, "multiply"},
+    {"x / 4096", [](const Tensor& x, const Tensor&) { return x / 4096.0; }, "multiply"},
+    {"x / 2^14", [](const Tensor& x, const Tensor&) { return x / 16384.0; }, "divide"},
+    {"x / 2^-15", [](const Tensor& x, const Tensor&) { return x / 0x1p-15; }, "divide"},
+    {"x / 2^127", [](const Tensor& x, const Tensor&) { return x * 0x1p126 / 0x1p127; },
+     "multiply, divide"},
     {"x / 3", [](const Tensor& x, const Tensor&) { return x / 3.0; }, "divide"},
     {"1 / x", [](const Tensor& x, const Tensor&) { return 1.0 / (x + 2.0); }, "add, reciprocal"},
     {"x ** 1", [](const Tensor& x, const Tensor&) { return power(x, 1); }, ""},
@@ -59,6 +64,9 @@ const Row kElementwise[] = {
     {"float32 to float64 to int32",
      [](const Tensor& x, const Tensor&) { return cast_chain(x, DType::float64, DType::int32); },
      "cast"},
+    {"float32 to float16 to int32",
+     [](const Tensor& x, const Tensor&) { return cast_chain(x, DType::float16, DType::int32); },
+     "cast, cast"},
     {"float32 to int32 to float32",
      [](const Tensor& x, const Tensor&) { return cast_chain(x, DType::int32, DType::float32); },
      "cast, cast"},
@@ -106,6 +114,13 @@ const Row kShapes[] = {
      },
      ""},
     {"flip and back", [](const Tensor& x, const Tensor&) { return flip(flip(x, {1}), {1}); }, ""},
+    {"flips of different axes",
+     [](const Tensor& x, const Tensor&) { return flip(flip(x, {1}), {0}); }, "reverse, reverse"},
+    {"a flip of both axes and of one",
+     [](const Tensor& x, const Tensor&) {
+       return flip(flip(x, {0, 1}), {1});
+     },
+     "reverse, reverse"},
     {"one part",
      [](const Tensor& x, const Tensor&) { return concatenate(std::vector<Tensor>{x}, 0); }, ""},
     {"sum along one element",
@@ -203,6 +218,48 @@ TEST_CASE("algebra keeps integers whole and NaN where it is", "[passes]") {
   rewritten(nan, algebra);
 }
 
+TEST_CASE("algebra leaves out a cast there and back only where nothing is lost", "[passes]") {
+  const DType all[] = {DType::boolean, DType::uint8,  DType::int8,    DType::int16,
+                       DType::int32,   DType::int64,  DType::float16, DType::bfloat16,
+                       DType::float32, DType::float64};
+  // What each dtype holds that others do not: both ends, the longest digits, a fraction.
+  const Tensor values =
+      Tensor::from(std::vector<double>{0, 1, 5, 127, 200, 255, -3, -128, 1027, -32768, 16777217,
+                                       2147483647, 9007199254740991, 0.75, 1.0 / 3, 65504, 3e38},
+                   {17});
+  for (DType from : all) {
+    const Tensor x = cast(values, from);
+    for (DType through : all) {
+      const Program p = traced(
+          [&](const Tensors& in) { return Tensors{cast_chain(in[0], through, from)}; }, {x.spec()});
+      const Program q = rewritten(p, algebra);
+      if (!q.code.empty()) continue;
+      // Integers beyond the ends of the dtype between are nobody's number: they come back wrapped.
+      INFO(name_of(from) << " through " << name_of(through));
+      CHECK(cast(cast(x, through), from).to_vector() == x.to_vector());
+    }
+  }
+}
+
+TEST_CASE(
+    "division by a power of two is a multiplication while the factor is a number of the dtype",
+    "[passes]") {
+  for (DType dtype : {DType::float16, DType::bfloat16, DType::float32, DType::float64}) {
+    for (int exponent = -20; exponent <= 20; ++exponent) {
+      const double divisor = std::ldexp(1.0, exponent), small = std::ldexp(1.0, -8);
+      const Tensor x = Tensor::full({3}, exponent < 0 ? small : 1.0, dtype);
+      const Program p =
+          traced([&](const Tensors& in) { return Tensors{in[0] / divisor}; }, {x.spec()});
+      const auto want = (x / divisor).to_vector();
+      auto executable = compile(rewritten(p, algebra));
+      Tensors variables, outputs{Tensor(x.spec())};
+      executable->run(Tensors{x}, variables, outputs);
+      INFO(name_of(dtype) << " 2^" << exponent);
+      CHECK(outputs[0].to_vector() == want);
+    }
+  }
+}
+
 TEST_CASE("softmax meets its logarithm", "[passes]") {
   Program p = traced(
       [](const Tensors& in) {
@@ -237,7 +294,9 @@ TEST_CASE("the gradient of softmax forgets what is the same for all classes", "[
   Program other = traced(
       [](const Tensors& in) {
         const Tensor p = ops::softmax(in[0]), x = in[1] + in[2], y = in[1] + in[3];
-        return Tensors{x - sum(x * p, {1}, true), y - sum(y * p, {0}, true)};
+        return Tensors{x - sum(x * p, {1}, true), y - sum(y * p, {0}, true),
+                       x - sum(x * p, {0}, true), y - max(y * p, {1}, true),
+                       y - sum(y * ops::log_softmax(in[0]), {1}, true)};
       },
       {f32({4, 10}), f32({4, 10}), f32({10}), f32({4, 1})});
   CHECK_FALSE(passes::softmax(other));

@@ -50,6 +50,21 @@ TEST_CASE("common subexpressions: equal work is done once", "[passes]") {
         "add, exp, subtract, exp, subtract, exp, multiply, multiply, reduce, reduce");
 }
 
+TEST_CASE("common subexpressions: operands change places where that changes nothing", "[passes]") {
+  for (int kind = 0; kind <= static_cast<int>(BinaryKind::logical_or); ++kind) {
+    const Binary op = binary_op(static_cast<BinaryKind>(kind));
+    INFO(name_of(op.kind));
+    const bool logical = op.kind == BinaryKind::logical_and || op.kind == BinaryKind::logical_or;
+    const TensorSpec spec{logical ? DType::boolean : DType::float32, {40}};
+    const Program p = traced(
+        [&](const Tensors& in) {
+          return Tensors{apply1(op, {in[0], in[1]}), apply1(op, {in[1], in[0]})};
+        },
+        {spec, spec});
+    rewritten(p, common_subexpressions);
+  }
+}
+
 TEST_CASE("common subexpressions: results of several values, equal constants", "[passes]") {
   Program p = traced(
       [](const Tensors& in) {

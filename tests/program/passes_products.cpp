@@ -147,6 +147,28 @@ TEST_CASE("epilogues: the mask of a relu behind the gradient of a convolution", 
   CHECK(names(q).ends_with("conv_backward_data+mask"));
 }
 
+TEST_CASE("epilogues: a mask is that of a relu alone", "[passes]") {
+  using Mask = Tensor (*)(const Tensor& y, const Tensor& g);
+  const Mask masks[] = {
+      [](const Tensor& y, const Tensor& g) { return where(greater(y, 0.25), g, 0); },
+      [](const Tensor& y, const Tensor& g) { return where(less(y, 0), g, 0); },
+      [](const Tensor& y, const Tensor& g) { return where(greater(0, y), g, 0); },
+      [](const Tensor& y, const Tensor& g) { return where(greater(y, 0), g, 1); },
+      [](const Tensor& y, const Tensor& g) { return where(greater(y, 0), 0, g); }};
+  for (const Mask mask : masks) {
+    Program p = traced(
+        [&](const Tensors& in) {
+          GradientTape tape;
+          tape.watch(in[0]);
+          const Tensor g = tape.gradient(sum(square(conv(in[0], in[1], {1, 1}, Padding::same))),
+                                         Tensors{in[0]})[0];
+          return Tensors{mask(in[0], g), mask(in[2], matmul(in[2], in[3]))};
+        },
+        {f32({3, 6, 6, 2}), f32({3, 3, 2, 5}), f32({7, 4}), f32({4, 4})});
+    CHECK(names(rewritten(p, epilogues, 1e-5)).find("mask") == std::string::npos);
+  }
+}
+
 TEST_CASE("epilogues: a bias of heads, and biases that are none of the product", "[passes]") {
   Program heads = traced(
       [](const Tensors& in) {
@@ -254,6 +276,8 @@ TEST_CASE("batch norm: transposed kernels, and a batch too small to pay", "[pass
   };
   Program big = traced(f, {f32({64, 3}), f32({5, 3}), f32({5}), f32({5})});
   CHECK(names(rewritten(big, batch_norm, 1e-5)) == "reshape, multiply, matmul, add");
+  Program square = traced(f, {f32({64, 3}), f32({3, 3}), f32({3}), f32({3})});
+  CHECK(names(rewritten(square, batch_norm, 1e-5)) == "reshape, multiply, matmul, add");
   Program small = traced(f, {f32({2, 3}), f32({5, 3}), f32({5}), f32({5})});
   CHECK(names(rewritten(small, batch_norm, 1e-5)) == "matmul, multiply, add");
 
