@@ -3,8 +3,10 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "crescent/op_types.h"
 #include "crescent/ops.h"
 #include "crescent/program.h"
+#include "crescent/random.h"
 
 using namespace crescent;
 using Catch::Matchers::Contains;
@@ -164,6 +166,122 @@ TEST_CASE("second order through compound ops agrees with differences") {
       CHECK(second.to_vector()[static_cast<size_t>(i)] ==
             Approx((at(1e-5) - at(-1e-5)) / 2e-5).epsilon(1e-4).margin(1e-6));
     }
+  }
+}
+
+namespace {
+
+/// Of sum(f(x) * weights), by central differences.
+std::vector<double> differences(const std::function<Tensor(const Tensor&)>& f, const Tensor& x,
+                                const Tensor& weights) {
+  std::vector<double> slopes;
+  for (int64_t i = 0; i < x.size(); ++i) {
+    auto at = [&](double move) {
+      Tensor moved = x.clone();
+      moved.mutable_data<double>()[i] += move;
+      return ops::sum(f(moved) * weights).item();
+    };
+    slopes.push_back((at(1e-5) - at(-1e-5)) / 2e-5);
+  }
+  return slopes;
+}
+
+Tensor row(std::vector<double> values) {
+  const auto count = static_cast<int64_t>(values.size());
+  return Tensor::from(values, {count});
+}
+
+}  // namespace
+
+TEST_CASE("gradients of products of matrices, transposed or not, square or not") {
+  const SeedGenerator random(4);
+  for (const int64_t rows : {3, 4})
+    for (const bool transpose_a : {false, true})
+      for (const bool transpose_b : {false, true}) {
+        auto matrix = [&](bool transposed, int64_t m, int64_t n) {
+          return ops::cast(random.normal(transposed ? Shape{n, m} : Shape{m, n}), DType::float64);
+        };
+        const Tensor a = matrix(transpose_a, rows, 3), b = matrix(transpose_b, 3, rows),
+                     weights = matrix(false, rows, rows);
+        for (const bool by_a : {true, false}) {
+          auto f = [&](const Tensor& x) {
+            return ops::matmul(by_a ? x : a, by_a ? b : x, transpose_a, transpose_b);
+          };
+          const Tensor x = by_a ? a : b;
+          GradientTape tape;
+          tape.watch(x);
+          const auto got = gradient(tape, ops::sum(f(x) * weights), x).to_vector(),
+                     want = differences(f, x, weights);
+          CAPTURE(rows, transpose_a, transpose_b, by_a);
+          for (size_t i = 0; i < want.size(); ++i) CHECK(got[i] == Approx(want[i]).margin(1e-8));
+        }
+      }
+}
+
+TEST_CASE("the gradient of a product of numbers, of which some are zero") {
+  const Tensor weights = row({0.5, -2, 3});
+  for (const auto& values : {std::vector<double>{2, 3, -4, 5},
+                             {2, 0, -4, 5},
+                             {0, 3, 0, 5},
+                             {0, 0, 0, 7},
+                             {0, 0, 0, 0}}) {
+    auto f = [&](const Tensor& x) {
+      return ops::stack(Tensors{ops::prod(x), ops::prod(x * x), ops::prod(x, {0}) * 2.0}, 0);
+    };
+    const Tensor x = row(values);
+    GradientTape tape;
+    tape.watch(x);
+    const auto got = gradient(tape, ops::sum(f(x) * weights), x).to_vector(),
+               want = differences(f, x, weights);
+    for (size_t i = 0; i < want.size(); ++i) CHECK(got[i] == Approx(want[i]).margin(1e-6));
+  }
+}
+
+TEST_CASE("where numbers are equal, one gradient is shared and not given twice") {
+  using F = Tensor (*)(const Tensor& a, const Tensor& b);
+  const std::pair<const char*, F> rows[] = {
+      {"maximum", [](const Tensor& a, const Tensor& b) { return ops::maximum(a, b); }},
+      {"minimum", [](const Tensor& a, const Tensor& b) { return ops::minimum(a, b); }},
+      {"max",
+       [](const Tensor& a, const Tensor& b) {
+         return ops::max(ops::stack(Tensors{a, b}, 0), {0});
+       }},
+      {"min", [](const Tensor& a, const Tensor& b) {
+         return ops::min(ops::stack(Tensors{a, b}, 0), {0});
+       }}};
+  const Tensor a = row({1, 2, 3, 0}), b = row({2, 2, 1, 0}), weights = row({3, 5, 7, 11});
+  for (const auto& [name, f] : rows) {
+    GradientTape tape;
+    tape.watch(a), tape.watch(b);
+    const Tensor sources[] = {a, b};
+    const Tensors both = tape.gradient(ops::sum(f(a, b) * weights), sources);
+    const auto first = both[0].to_vector(), second = both[1].to_vector();
+    for (size_t i = 0; i < first.size(); ++i) {
+      INFO(name << " " << i);
+      CHECK(first[i] + second[i] == weights.to_vector()[i]);
+      CHECK((first[i] >= 0 && second[i] >= 0));
+    }
+  }
+}
+
+TEST_CASE("gradients of cross entropy for labels of any sum, by one op or by many") {
+  const SeedGenerator random(5);
+  const Tensor x = ops::cast(random.normal({3, 4}), DType::float64),
+               labels = ops::cast(random.uniform({3, 4}), DType::float64) * 2.0,
+               weights = row({1, -2, 0.5});
+  using F = std::function<Tensor(const Tensor&)>;
+  const F whole = [&](const Tensor& z) { return ops::softmax_cross_entropy(z, labels); };
+  const auto want = differences(whole, x, weights);
+  GradientTape tape;
+  tape.watch(x);
+  const auto got = gradient(tape, ops::sum(whole(x) * weights), x).to_vector();
+  SoftmaxCrossEntropyBackward op;
+  op.sparse = false;
+  const Tensor inputs[] = {x, labels, weights};
+  const auto parts = op.decompose(inputs)[0].to_vector();
+  for (size_t i = 0; i < want.size(); ++i) {
+    CHECK(got[i] == Approx(want[i]).margin(1e-8));
+    CHECK(parts[i] == Approx(want[i]).margin(1e-8));
   }
 }
 
