@@ -49,6 +49,35 @@ TEST_CASE("class weights weigh what is trained on, not what is validated on") {
   CHECK(weighted_validation == validation);
 }
 
+TEST_CASE("class weights multiply sample weights of any rank") {
+  const Tensor x = data(6), y = labels(6, 2);
+  auto model = small_model("softmax", 2);
+  model->compile(
+      {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},
+       {"loss", "sparse_categorical_crossentropy"}});
+  const Tensor own = Tensor::from(std::vector<float>{1, 2, 0.5f, 3, 0, 4}, {6});
+  const auto classes = y.to_vector(), weights = own.to_vector();
+  std::vector<float> products;
+  for (size_t i = 0; i < 6; ++i)
+    products.push_back(static_cast<float>(weights[i] * (classes[i] == 0 ? 5 : 7)));
+  auto loss = [&](const Tensor& sample_weight, const Dict& class_weight) {
+    return model->train_on_batch({x}, {y}, {sample_weight}, class_weight, true).front().second;
+  };
+  const Dict by_class{{"0", 5}, {"1", 7}};
+  const double want = loss(Tensor::from(products, {6}), {});
+  CHECK(loss(own, by_class) == Approx(want));
+  CHECK(loss(ops::reshape(own, {6, 1}), by_class) == Approx(want));
+  auto fitted = [&](const Tensor& sample_weight) {
+    return model
+        ->fit({x}, {y},
+              {{"sample_weight", boxed(sample_weight)}, {"class_weight", by_class}, {"verbose", 0}})
+        ->at("loss")
+        .front();
+  };
+  CHECK(fitted(own) == Approx(want));
+  CHECK(fitted(ops::reshape(own, {6, 1})) == Approx(want));
+}
+
 TEST_CASE("class weights name what they cannot read") {
   const Tensor x = data(6), y = labels(6, 2);
   auto model = small_model("softmax", 2);

@@ -33,6 +33,28 @@ TEST_CASE("eager and compiled steps give the same numbers") {
     CHECK(results[0][i] == Approx(results[1][i]).epsilon(1e-5));
 }
 
+TEST_CASE("validation_split keeps the whole samples of its share for training, rounded down") {
+  for (const auto& [samples, share, kept] : {std::tuple<int64_t, double, int64_t>{7, 0.3, 4},
+                                             {5, 0.25, 3},
+                                             {10, 0.25, 7},
+                                             {10, 0.5, 5},
+                                             {3, 0.4, 1},
+                                             {11, 0.1, 9},
+                                             {8, 0.99, 0}}) {
+    INFO(samples << " " << share);
+    const Tensor x = data(samples), y = targets(x);
+    auto model = small_model();
+    model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+    const Dict options{{"batch_size", 1}, {"verbose", 0}, {"validation_split", share}};
+    if (kept == 0) {
+      CHECK_THROWS_WITH(model->fit({x}, {y}, options), Contains("is not sufficient to split"));
+      continue;
+    }
+    model->fit({x}, {y}, options);
+    CHECK(model->optimizer()->iterations().value().item() == kept);
+  }
+}
+
 namespace {
 
 /// Whose loss in training is another than in inference.

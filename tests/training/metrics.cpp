@@ -147,6 +147,39 @@ TEST_CASE("the best rate where another holds") {
     }
 }
 
+TEST_CASE("predictions at a threshold are not above it, and 0 is above what is below 0") {
+  const std::vector<float> truth{1, 0, 1, 0, 1, 0, 1, 0, 1, 0},
+      scores{0, 0, 0.25f, 0.25f, 0.5f, 0.75f, 0.75f, 1, 1, 0};
+  auto counts = [&](double threshold) {
+    Counts c;
+    for (size_t i = 0; i < truth.size(); ++i)
+      (scores[i] > threshold ? (truth[i] > 0 ? c.tp : c.fp) : (truth[i] > 0 ? c.fn : c.tn)) += 1;
+    return c;
+  };
+  auto result = [&](const char* name, const Dict& options) {
+    auto metric = make<Metric>(name, options);
+    metric->update_state(part(truth, 0, 10), part(scores, 0, 10), {});
+    return metric->result().to_vector();
+  };
+  const List even{0.0, 0.25, 0.5, 0.75, 1.0}, uneven{0.0, 0.25, 0.75};
+  for (const ByCounts& row : kByCounts)
+    for (const List& thresholds : {even, uneven}) {
+      const auto got = result(row.name, {{"thresholds", thresholds}});
+      for (size_t i = 0; i < thresholds.size(); ++i) {
+        INFO(row.name << " " << thresholds[i].as_float());
+        CHECK(got[i] == Approx(row.of(counts(thresholds[i].as_float()))));
+      }
+    }
+  double want = 0;
+  const double points[] = {-1e-7, 0.25, 0.5, 0.75, 1 + 1e-7};
+  for (int i = 0; i < 4; ++i) {
+    const Counts a = counts(points[i]), b = counts(points[i + 1]);
+    want += (a.fp - b.fp) / 5 * (a.tp + b.tp) / 5 / 2;
+  }
+  CHECK(result("AUC", {{"num_thresholds", 5}})[0] == Approx(want));
+  CHECK(result("AUC", {{"thresholds", List{0.25, 0.5, 0.75}}})[0] == Approx(want));
+}
+
 TEST_CASE("areas under curves") {
   auto fall_out = [](const Counts& c) { return ratio(c.fp, c.fp + c.tn); };
   for (const char* method : {"interpolation", "minoring", "majoring"}) {
