@@ -94,6 +94,33 @@ local as_gru = layers.CuDNNGRU(3)
 as_gru(x)
 check.same(as_gru.weights[3].shape, { 2, 9 })
 
+-- masks, with samples that are masked in all steps: what runs through all steps at once gives
+-- what a cell gives step by step, and a sample without a step keeps its first states
+for _, kind in ipairs { { layers.LSTM, layers.LSTMCell, 2 }, { layers.GRU, layers.GRUCell, 1 },
+  { layers.SimpleRNN, layers.SimpleRNNCell, 1 } } do
+  local class, cell, states = table.unpack(kind)
+  local data = numbers { 4, 4, 3 }
+  local mask = cr.tensor({ { 1, 1, 0, 1 }, { 0, 0, 0, 0 }, { 0, 1, 1, 0 }, { 1, 1, 1, 1 } }):cast "bool"
+  for choice = 0, 15 do
+    local options = { return_state = true, return_sequences = choice & 1 == 1,
+      go_backwards = choice & 2 == 2, zero_output_for_mask = choice & 4 == 4 }
+    local whole, stepwise = class(3, options), layers.RNN(cell(3), options)
+    whole(data)
+    stepwise(data)
+    stepwise:set_weights(whole:get_weights())
+    local initial = {}
+    for i = 1, states do initial[i] = numbers({ 4, 3 }, 20 + i) end
+    local call = { mask = mask, initial_state = choice & 8 == 8 and initial or nil }
+    local got, want = whole(data, call), stepwise(data, call)
+    for i = 1, 1 + states do check.near(got[i], want[i]) end
+    for i = 1, states do
+      local first = call.initial_state and initial[i] or cr.zeros { 4, 3 }
+      check.near(got[1 + i]:totable()[2], first:totable()[2])
+      check.near(want[1 + i]:totable()[2], first:totable()[2])
+    end
+  end
+end
+
 -- dropout: one mask a call for all steps, the input's and the state's
 local dropping = layers.SimpleRNN(40,
   { recurrent_dropout = 0.5, return_sequences = true, recurrent_initializer = "identity",
