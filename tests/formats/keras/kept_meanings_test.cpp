@@ -47,6 +47,31 @@ TEST_CASE("noise_shape of a SpatialDropout, which Keras writes as null, is left 
   CHECK(model->layers().front()->class_name() == "SpatialDropout1D");
 }
 
+TEST_CASE("every kernel of Theano's convolutions has its positions backwards") {
+  const std::tuple<const char*, List, int> rows[] = {{"Conv1D", {5, 2}, 1},
+                                                     {"Conv2D", {5, 5, 2}, 1},
+                                                     {"Conv3D", {5, 5, 5, 2}, 1},
+                                                     {"Conv2DTranspose", {5, 5, 2}, 1},
+                                                     {"Conv3DTranspose", {5, 5, 5, 2}, 1},
+                                                     {"ConvLSTM2D", {4, 5, 5, 2}, 2}};
+  for (const auto& [name, shape, kernels] : rows) {
+    INFO(name);
+    const auto model = one_layer(name, {{"filters", 2}, {"kernel_size", 3}}, shape);
+    const TurnedKernels turned(*model, {"2.3.1", "theano"});
+    int found = 0;
+    for (const Variable& weight : model->weights()) {
+      const auto convert = turned.convert(weight);
+      CHECK((convert != nullptr) == (weight.shape().rank() >= 3));
+      if (!convert) continue;
+      ops::Axes positions;
+      for (int axis = 0; axis + 2 < weight.shape().rank(); ++axis) positions.push_back(axis);
+      CHECK(convert(weight.value()).to_vector() == ops::flip(weight, positions).to_vector());
+      ++found;
+    }
+    CHECK(found == kernels);
+  }
+}
+
 TEST_CASE("kernels of Theano are turned around where it turns them while it computes") {
   const auto turned = [](const char* name, Dict options, const List& shape) {
     options.set("kernel_size", 3);

@@ -190,6 +190,11 @@ TEST_CASE("without names the order is Keras 3's") {
   CHECK(slots(state.layout) ==
         "iteration learning_rate momentum0 velocity0 momentum1 velocity1 velocity_hat0 "
         "velocity_hat1");
+  const Built rms("RMSprop", {{"momentum", 0.5}, {"centered", true}});
+  CHECK(
+      slots(place_optimizer_state(*rms.optimizer, rms.trained, rms.trained, names, specs).layout) ==
+      "iteration learning_rate velocity0 velocity1 momentum0 momentum1 average_gradient0 "
+      "average_gradient1");
 }
 
 TEST_CASE("names that tell other slots decide where shapes do not") {
@@ -236,6 +241,13 @@ TEST_CASE("what is written is placed again, in Keras' order and by its names") {
        "keras3",
        "rm_sprop/iteration rm_sprop/learning_rate rm_sprop/dense_kernel_velocity "
        "rm_sprop/dense_1_kernel_velocity rm_sprop/dense_kernel_average_gradient "
+       "rm_sprop/dense_1_kernel_average_gradient"},
+      {"RMSprop",
+       {{"momentum", 0.5}, {"centered", true}},
+       "keras3",
+       "rm_sprop/iteration rm_sprop/learning_rate rm_sprop/dense_kernel_velocity "
+       "rm_sprop/dense_1_kernel_velocity rm_sprop/dense_kernel_momentum "
+       "rm_sprop/dense_1_kernel_momentum rm_sprop/dense_kernel_average_gradient "
        "rm_sprop/dense_1_kernel_average_gradient"},
   };
   for (const Row& row : rows) {
