@@ -230,6 +230,20 @@ TEST_CASE("scatter_add into a large table gives the same bits for any threads") 
   CHECK(check(shape_kernels, op, {at, updates}, {sum}) == 2);
 }
 
+TEST_CASE("scatter_add of many halves does not stand still") {
+  for (DType dtype : {DType::bfloat16, DType::float16}) {
+    for (int64_t width : {1, 5}) {
+      Array at = zeros({4096}, DType::int32), updates = zeros({4096, width}, dtype),
+            sum = zeros({2, width}, dtype);
+      std::fill(updates.values.begin(), updates.values.end(), 1);
+      std::fill_n(sum.values.begin(), width, 4096);
+      ScatterAdd op;
+      op.axis = 0, op.size = 2;
+      CHECK(check(shape_kernels, op, {at, updates}, {sum}) > 0);
+    }
+  }
+}
+
 TEST_CASE("take_along, one_hot, fill and iota") {
   Array x = random({4, 5, 3}, DType::float32, 1), at = random({4, 2, 3}, DType::int64, 2, 0, 4.99);
   TakeAlong take;
