@@ -28,8 +28,10 @@ class BinaryCrossentropy final : public Loss {
   }
 
  private:
+  /// The slope at a logit of 0, where many models start, is the mean of those beside it: relu has 0
+  /// there, and the last term half.
   static Tensor of_logits(const Tensor& truth, const Tensor& x) {
-    return relu(x) - x * truth + softplus(-abs(x));
+    return relu(x) - x * truth + softplus(where(greater(x, 0), -x, x));
   }
   static Tensor of_probabilities(const Tensor& truth, const Tensor& prediction) {
     const Tensor p = clip(prediction, kEpsilon, 1 - kEpsilon);

@@ -119,7 +119,9 @@ Tensor inside(const Tensor& p) { return ops::clip(p, kEpsilon, 1 - kEpsilon); }
 
 Tensor binary_crossentropy(const Tensor& target, const Tensor& output, bool from_logits) {
   const Tensor x = floating(output), t = ops::cast(target, x.dtype());
-  if (from_logits) return ops::maximum(x, 0) - x * t + ops::softplus(-ops::abs(x));
+  // At 0 the slope of relu is 0, and that of the last term half.
+  if (from_logits)
+    return ops::relu(x) - x * t + ops::softplus(ops::where(ops::greater(x, 0), -x, x));
   const Tensor p = inside(x);
   return -(t * ops::log(p) + (1.0 - t) * ops::log(1.0 - p));
 }

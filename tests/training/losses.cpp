@@ -255,6 +255,21 @@ TEST_CASE("targets that are no shares of 1 have the gradient of their loss") {
   CHECK(Function(gradient)({z})[0].to_vector() == nothing);
 }
 
+TEST_CASE("logits of 0 have the gradient of their loss") {
+  // d/dx of -t log(sigmoid(x)) - (1 - t) log(1 - sigmoid(x)) is sigmoid(x) - t.
+  const Tensor truth = Tensor::from(std::vector<float>{0, 1, 0.25f, 0, 1}, {1, 5}),
+               x = Tensor::from(std::vector<float>{0, 0, 0, 30, -30}, {1, 5});
+  const auto loss = make<Loss>("BinaryCrossentropy", {{"from_logits", true}, {"reduction", "sum"}});
+  const auto gradient = [&](const Tensors& in) {
+    GradientTape tape;
+    tape.watch(in[0]);
+    return tape.gradient((*loss)(truth, in[0]) * 5.0, in);
+  };
+  const std::vector<double> wanted{0.5, -0.5, 0.25, 1, -1};
+  CHECK(gradient({x})[0].to_vector() == wanted);
+  CHECK(Function(gradient)({x})[0].to_vector() == wanted);
+}
+
 TEST_CASE("circle loss compares every pair") {
   const std::vector<Row> x{{1, 0}, {0.8, 0.6}, {0, 1}, {-0.6, 0.8}};
   const Row labels{0, 0, 1, 1};
