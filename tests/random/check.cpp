@@ -1,0 +1,342 @@
+#include "random/check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <sstream>
+
+#include "crescent/lowering.h"
+#include "crescent/program.h"
+#include "distance.h"
+#include "program/picky_device.h"
+#include "random/draft.h"
+#include "random/reference/reference.h"
+
+namespace crescent::random_programs {
+namespace {
+
+constexpr int kFirstRepetitions = 2, kSureRepetitions = 32;
+/// How many times as far as repetitions lie apart a result may be off.
+constexpr double kFactor = 6;
+constexpr int64_t kForThreads = 16'000;  ///< elements that several threads share
+
+Program traced(const Recipe& recipe, const Tensors& inputs) {
+  TensorSpecs specs;
+  for (const Tensor& x : inputs) specs.push_back(x.spec());
+  return trace([&](const Tensors& in) { return run(recipe, in); }, specs);
+}
+
+/// What a recipe should give, and how far off each number may be.
+class Expected {
+ public:
+  Expected(const Recipe& recipe, const Tensors& inputs) : program_(traced(recipe, inputs)) {
+    for (const Tensor& x : inputs) inputs_.push_back(array_of(x));
+    exact_ = interpret(program_, inputs_);
+    for (const Array& output : exact_) spread_.emplace_back(output.values.size());
+    repeat(kFirstRepetitions);
+  }
+
+  const Program& program() const { return program_; }
+
+  /// What is wrong with results of the recipe, if anything is. Only with enough repetitions is it.
+  std::optional<std::string> compare(const Tensors& got) {
+    std::optional<std::string> wrong = far_off(got);
+    if (!wrong || repetitions_ == kSureRepetitions) return wrong;
+    repeat(kSureRepetitions);
+    return far_off(got);
+  }
+
+  /// The slope in a direction of the inputs against the gradients' own.
+  std::optional<std::string> compare_slopes(const Recipe& recipe, const Tensors& inputs) const;
+
+ private:
+  void repeat(int count) {
+    for (; repetitions_ < count; ++repetitions_) {
+      const std::vector<Array> other =
+          interpret(program_, inputs_, Rounding(static_cast<uint64_t>(repetitions_ + 1)));
+      for (size_t o = 0; o < exact_.size(); ++o) {
+        for (size_t i = 0; i < spread_[o].size(); ++i)
+          spread_[o][i] = std::max(spread_[o][i], apart(other[o].values[i], exact_[o].values[i]));
+      }
+    }
+  }
+
+  std::optional<std::string> far_off(const Tensors& got) const {
+    if (got.size() != exact_.size()) return "another number of results";
+    for (size_t o = 0; o < got.size(); ++o) {
+      const Array& exact = exact_[o];
+      const DType dtype = exact.spec.dtype;
+      if (!(got[o].spec() == exact.spec))
+        return concat("result ", o, ": ", got[o].spec(), " for ", exact.spec);
+      const std::vector<double> values = got[o].to_vector();
+      for (size_t i = 0; i < values.size(); ++i) {
+        if (apart(values[i], exact.values[i]) == 0) continue;
+        const double own = std::abs(exact.values[i]) * 2 * unit_of(dtype) +
+                           (is_floating(dtype) ? smallest_normal(dtype) * unit_of(dtype) * 8 : 0);
+        const double tolerance = kFactor * spread_[o][i] + own;
+        if (apart(values[i], exact.values[i]) <= tolerance) continue;
+        std::ostringstream text;
+        text.precision(9);
+        text << "result " << o << " " << to_text(exact.spec) << ", element " << i << ": "
+             << values[i] << " for " << exact.values[i] << ", may be off by " << tolerance;
+        return text.str();
+      }
+    }
+    return std::nullopt;
+  }
+
+  Program program_;
+  std::vector<Array> inputs_, exact_;
+  std::vector<std::vector<double>> spread_;
+  int repetitions_ = 0;
+};
+
+std::optional<std::string> Expected::compare_slopes(const Recipe& recipe,
+                                                    const Tensors& inputs) const {
+  Recipe forward = recipe;
+  forward.gradients = false;
+  const size_t outputs = recipe.outputs.size(), given = recipe.inputs().size();
+  if (!recipe.gradients || exact_.size() == outputs) return std::nullopt;
+  const Program program =
+      traced(forward, Tensors(inputs.begin(), inputs.begin() + static_cast<ptrdiff_t>(given)));
+  const auto direction = [](size_t input, size_t i) {
+    return std::cos(static_cast<double>(i) * 7.1 + static_cast<double>(input));
+  };
+  // Corners that several functions have at one place may make no corner together, which gradients
+  // cannot know: numbers lie elsewhere.
+  std::vector<Array> places = inputs_;
+  const bool is_one_function = recipe.nodes.size() == given + 1;
+  for (size_t k = 0; k < given && !is_one_function; ++k)
+    for (size_t i = 0; i < places[k].values.size() && is_floating(places[k].spec.dtype); ++i)
+      places[k].values[i] += 0.01 * std::sin(static_cast<double>(i) * 3.3 + 1);
+  const std::vector<Array> exact = interpret(program_, places);
+  // sum(outputs . upstreams) when the inputs have moved so far.
+  const auto loss = [&](double step) {
+    std::vector<Array> moved = places;
+    for (size_t k = 0; k < given; ++k)
+      for (size_t i = 0; i < moved[k].values.size() && is_floating(moved[k].spec.dtype); ++i)
+        moved[k].values[i] += step * direction(k, i);
+    moved.resize(given);
+    const std::vector<Array> results = interpret(program, moved);
+    double sum = 0;
+    size_t upstream = given;
+    for (size_t o = 0; o < outputs; ++o) {
+      if (!is_floating(results[o].spec.dtype)) continue;
+      const Array& weights = places[upstream++];
+      for (size_t i = 0; i < weights.values.size(); ++i)
+        sum += weights.values[i] * results[o].values[i];
+    }
+    return sum;
+  };
+  double slope = 0, magnitude = 0;
+  size_t gradient = outputs;
+  for (size_t k = 0; k < given; ++k) {
+    if (!is_floating(inputs_[k].spec.dtype)) continue;
+    const Array& of_input = exact[gradient++];
+    for (size_t i = 0; i < of_input.values.size(); ++i) {
+      const double term = of_input.values[i] * direction(k, i);
+      slope += term, magnitude += std::abs(term);
+    }
+  }
+  constexpr double kStep = 1e-5;
+  const double base = loss(0), ahead = loss(kStep), behind = loss(-kStep);
+  const double forwards = (ahead - base) / kStep, backwards = (base - behind) / kStep;
+  const double found = (ahead - behind) / (2 * kStep);
+  const double half = (loss(kStep / 2) - loss(-kStep / 2)) / kStep;
+  const double room = 1e-4 * (1 + magnitude) + 1e-9 * std::abs(base) / kStep;
+  const bool is_smooth = std::abs(found - half) < room / 4 && std::abs(forwards - backwards) < room;
+  if (!std::isfinite(slope) || !is_smooth || std::abs(found - slope) <= room) return std::nullopt;
+  return concat("a slope of ", slope, " where differences give ", found);
+}
+
+/// A program with some of its inputs as variables.
+struct WithVariables {
+  WithVariables(const Recipe& recipe, const Tensors& inputs) {
+    const std::vector<int> numbers = recipe.inputs();
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const bool is_one =
+          i < numbers.size() && recipe.nodes[static_cast<size_t>(numbers[i])].variable;
+      variables.push_back(is_one ? Variable(inputs[i]) : Variable());
+    }
+  }
+  Tensors given(const Tensors& inputs) const {
+    Tensors others;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (!variables[i]) others.push_back(inputs[i]);
+    return others;
+  }
+  Tensors all(const Tensors& given) const {
+    Tensors inputs;
+    size_t next = 0;
+    for (const Variable& variable : variables)
+      inputs.push_back(variable ? variable.value() : given[next++]);
+    return inputs;
+  }
+  void assign(const Tensors& inputs) const {
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (variables[i]) variables[i].assign(inputs[i]);
+  }
+  Variables variables;
+};
+
+Tensors outputs_of(const Program& program) {
+  Tensors outputs;
+  for (int value : program.outputs)
+    outputs.push_back(Tensor::uninitialized(program.values[static_cast<size_t>(value)]));
+  return outputs;
+}
+
+Tensors run_program(const Program& program, const Tensors& inputs) {
+  Tensors outputs = outputs_of(program);
+  // Results in memory that is not zero at first: what is not written shows.
+  for (Tensor& output : outputs)
+    std::fill_n(static_cast<unsigned char*>(output.mutable_raw()), output.bytes(), 0x7f);
+  std::vector<Tensor> none;
+  compile(program)->run(inputs, none, outputs);
+  return outputs;
+}
+
+PickyDevice draw_device(Choices& choices) {
+  const size_t salt = static_cast<size_t>(choices.below(1 << 16)),
+               share = static_cast<size_t>(choices.below(5));
+  const auto flip = [&] { return choices.one_in(2); };
+  const Capabilities can{flip(), flip(), flip(), flip(), flip()};
+  return PickyDevice([=](const Op& op) { return (op.hash() ^ salt) * 2654435761u % 4 < share; },
+                     can);
+}
+
+bool is_large(const Recipe& recipe) {
+  return std::any_of(recipe.nodes.begin(), recipe.nodes.end(), [](const Node& node) {
+    return node.spec.shape.size() >= kForThreads || node.function.find("conv") == 0;
+  });
+}
+
+/// The ways to run a recipe. The first that gives something else is what is told.
+class Ways {
+ public:
+  Ways(const Recipe& recipe, uint64_t variant)
+      : recipe_(recipe),
+        choices_(variant),
+        inputs_(draw_inputs(recipe, 0)),
+        expected_(recipe, inputs_) {}
+
+  std::optional<Difference> run_all() {
+    compiled();
+    threads();
+    eager();
+    other_identities();
+    as_recorded();
+    with_variables();
+    lowered();
+    slopes();
+    return difference_;
+  }
+
+ private:
+  void take(const char* way, const std::function<Tensors()>& results) {
+    if (difference_) return;
+    try {
+      if (auto wrong = expected_.compare(results())) difference_ = Difference{way, *wrong};
+    } catch (const Error& e) {
+      difference_ = Difference{way, concat("an error: ", e.what())};
+    }
+  }
+
+  void compiled() {
+    take("compiled", [&] { return run_program(optimize(expected_.program()), inputs_); });
+  }
+  void threads() {
+    if (!is_large(recipe_)) return;
+    set_device("cpu", {{"threads", 3}});
+    take("compiled, for three threads",
+         [&] { return run_program(optimize(expected_.program()), inputs_); });
+    set_device("cpu", {{"threads", 1}});
+  }
+  void eager() {
+    if (choices_.one_in(2)) return;
+    take("op by op", [&] { return run(recipe_, inputs_); });
+  }
+  void other_identities() {
+    if (!choices_.one_in(3)) return;
+    const Recipe other = rewritten(recipe_, choices_);
+    take("written another way",
+         [&] { return run_program(optimize(traced(other, inputs_)), inputs_); });
+  }
+  void as_recorded() {
+    if (!choices_.one_in(8)) return;
+    take("compiled as recorded", [&] { return run_program(expected_.program(), inputs_); });
+  }
+  /// Twice, with other values in between: what is kept of variables has to be made anew.
+  void with_variables() {
+    if (!choices_.one_in(4)) return;
+    OptimizeOptions options;
+    options.inference = choices_.one_in(2);
+    const WithVariables variables(recipe_, inputs_);
+    const Function function(
+        [&](const Tensors& given) { return run(recipe_, variables.all(given)); }, options);
+    const auto call = [&](const Tensors& inputs) { return function(variables.given(inputs)); };
+    take("with variables", [&] { return call(inputs_); });
+    const Tensors others = draw_inputs(recipe_, 1);
+    variables.assign(others);
+    try {
+      Expected second(recipe_, others);
+      if (auto wrong = second.compare(call(others)); wrong && !difference_)
+        difference_ = Difference{"with other values of variables", *wrong};
+    } catch (const Unreliable&) {
+    }
+    variables.assign(inputs_);
+    take("with values of variables as before", [&] { return call(inputs_); });
+  }
+  void lowered() {
+    if (!choices_.one_in(8)) return;
+    const PickyDevice device = draw_device(choices_);
+    take("lowered for a device of few kernels", [&] {
+      return run_program(lower(optimize(expected_.program(), {.device = &device}), device),
+                         inputs_);
+    });
+  }
+  void slopes() {
+    if (!choices_.one_in(4) || difference_ || recipe_.calls("stop_gradient") || has_halves())
+      return;
+    if (auto wrong = expected_.compare_slopes(recipe_, inputs_))
+      difference_ = Difference{"gradients as recorded", *wrong};
+  }
+
+  /// Which round the constants of gradients.
+  bool has_halves() const {
+    return std::any_of(recipe_.nodes.begin(), recipe_.nodes.end(), [](const Node& node) {
+      return is_floating(node.spec.dtype) && size_of(node.spec.dtype) == 2;
+    });
+  }
+
+  const Recipe& recipe_;
+  Choices choices_;
+  Tensors inputs_;
+  Expected expected_;
+  std::optional<Difference> difference_;
+};
+
+}  // namespace
+
+Outcome check(const Recipe& recipe, uint64_t variant) {
+  Outcome outcome;
+  if (recipe.outputs.empty()) {
+    outcome.skipped = true;
+    return outcome;
+  }
+  try {
+    outcome.difference = Ways(recipe, variant).run_all();
+  } catch (const Unreliable&) {
+    outcome.skipped = true;
+  } catch (const Error& e) {
+    outcome.difference = Difference{"recorded", concat("an error: ", e.what())};
+  }
+  return outcome;
+}
+
+Outcome check(const std::vector<uint32_t>& given, uint64_t variant) {
+  Choices choices(given);
+  return check(draw_recipe(choices), variant);
+}
+
+}  // namespace crescent::random_programs

@@ -1,0 +1,55 @@
+// Choices: the numbers that a random program is made of. They are drawn from a seed and kept, so
+// that fewer and smaller ones make a simpler program: 0 is the simplest choice everywhere.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace crescent::random_programs {
+
+class Choices {
+ public:
+  explicit Choices(uint64_t seed);
+  /// Makes these choices again; behind their end all are 0.
+  explicit Choices(std::vector<uint32_t> given) : given_(std::move(given)), replays_(true) {}
+
+  /// 0..count-1.
+  int64_t below(int64_t count);
+  /// True in one of `count` cases; false is the simple choice.
+  bool one_in(int64_t count) { return below(count) == count - 1; }
+  template <class T, size_t N>
+  const T& of(const T (&values)[N]) {
+    return values[static_cast<size_t>(below(static_cast<int64_t>(N)))];
+  }
+  template <class List>
+  const auto& of(const List& values) {
+    return values[static_cast<size_t>(below(static_cast<int64_t>(values.size())))];
+  }
+
+  /// While alive, choices belong to one step, which can be left out as a whole.
+  class Step {
+   public:
+    explicit Step(Choices& choices) : choices_(choices), first_(choices.made_.size()) {}
+    ~Step() { choices_.steps_.emplace_back(first_, choices_.made_.size()); }
+    Step(const Step&) = delete;
+
+   private:
+    Choices& choices_;
+    size_t first_;
+  };
+
+  const std::vector<uint32_t>& made() const { return made_; }
+  /// First and end of the choices of each step.
+  const std::vector<std::pair<size_t, size_t>>& steps() const { return steps_; }
+
+ private:
+  uint32_t draw();
+
+  std::vector<uint32_t> given_, made_;
+  std::vector<std::pair<size_t, size_t>> steps_;
+  uint64_t state_ = 0;
+  bool replays_ = false;
+};
+
+}  // namespace crescent::random_programs

@@ -1,0 +1,263 @@
+#include "random/draft.h"
+
+#include <algorithm>
+
+#include "crescent/ops.h"
+
+namespace crescent::random_programs {
+namespace {
+
+/// Around what kernels and passes decide by.
+constexpr int64_t kShort[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65};
+constexpr int64_t kLong[] = {100,  127,  128,  129,  255,   256,   257,   300,   511,
+                             513,  1000, 1023, 1024, 1025,  2047,  2048,  2049,  2051,
+                             4095, 4096, 4097, 8192, 16385, 32769, 65535, 65536, 65537};
+
+constexpr DType kFloats[] = {DType::float32, DType::float64, DType::float16, DType::bfloat16};
+constexpr DType kWhole[] = {DType::int32, DType::int64, DType::int8, DType::uint8, DType::int16};
+
+bool is_number(const TensorSpec& spec) { return spec.dtype != DType::boolean; }
+bool is_fraction(const TensorSpec& spec) { return is_floating(spec.dtype); }
+
+bool broadcasts(const Shape& a, const Shape& b) {
+  for (int i = 1; i <= std::min(a.rank(), b.rank()); ++i)
+    if (a[-i] != b[-i] && a[-i] != 1 && b[-i] != 1) return false;
+  return true;
+}
+
+Dict range(int64_t start, int64_t stop, int64_t step) {
+  Dict item{{"start", start}};
+  if (stop >= 0) item.set("stop", stop);
+  if (step != 1) item.set("step", step);
+  return item;
+}
+
+/// Some of an axis: from each length on, with steps forwards and backwards.
+Value some_of(Choices& choices, int64_t n) {
+  const int64_t kind = choices.below(6);
+  if (kind == 0 || n == 0) return range(0, -1, 1);
+  const int64_t count = kind == 1 ? 1 : 1 + choices.below(n);
+  if (kind == 5) {  // backwards
+    const int64_t step = 1 + choices.below(3), start = n - 1 - choices.below((n + 1) / 2);
+    return range(start, -1, -step);
+  }
+  const int64_t start = choices.below(n - count + 1);
+  const int64_t step = kind == 4 ? 2 + choices.below(3) : 1;
+  return range(start, start + count, step);
+}
+
+}  // namespace
+
+Draft::Draft(Choices& made_of, int64_t most) : choices(made_of), most_elements_(most) {
+  for (int i = 0; i < 4; ++i) {
+    const bool is_long = choices.one_in(most > 2000 ? 4 : 12);
+    lengths_.push_back(is_long ? choices.of(kLong) : choices.of(kShort));
+    lengths_.back() = std::min(lengths_.back(), most);
+  }
+  if (choices.one_in(2)) floating_ = choices.of(kFloats);
+}
+
+Draft::Draft(Draft& around, Tensors locals)
+    : choices(around.choices),
+      abstract_(std::move(locals)),
+      lengths_(around.lengths_),
+      most_elements_(around.most_elements_),
+      floating_(around.floating_) {
+  for (const Tensor& local : abstract_) specs_.push_back(local.spec());
+}
+
+int64_t Draft::length() {
+  return choices.one_in(4) ? std::min(choices.of(kShort), most_elements_) : choices.of(lengths_);
+}
+
+Shape Draft::shape_of_rank(int rank) {
+  Shape shape;
+  int64_t size = 1;
+  for (int i = 0; i < rank; ++i) {
+    int64_t n = length();
+    while (n > 1 && size * n > most_elements_) n = (n + 1) / 2;
+    shape.append(n);
+    size *= n;
+  }
+  return shape;
+}
+
+DType Draft::floating() { return choices.one_in(8) ? choices.of(kFloats) : floating_; }
+
+int Draft::input(const TensorSpec& spec) {
+  Node node;
+  node.spec = spec;
+  node.style = static_cast<Style>(choices.below(kStyles));
+  node.variable = choices.one_in(4);
+  return add(node, {Tensor::abstract(spec)});
+}
+
+int Draft::seen(int value) {
+  for (int i = 0; i < 2 && choices.one_in(4); ++i) {
+    try {
+      value = view(value);
+    } catch (const Error&) {
+      return value;
+    }
+  }
+  return value;
+}
+
+int Draft::operand(const Accepts& accepts, const std::function<TensorSpec()>& make) {
+  for (int turn = 0; turn < 3 && values() > 0; ++turn) {
+    if (choices.one_in(6)) break;
+    const int back = static_cast<int>(choices.below(std::min(values(), turn == 0 ? 3 : 12)));
+    if (accepts(spec(values() - 1 - back))) return values() - 1 - back;
+  }
+  return input(make());
+}
+
+int Draft::number() {
+  return seen(operand(is_number, [this] {
+    const int rank = static_cast<int>(choices.below(5));
+    const DType dtype = choices.one_in(5) ? choices.of(kWhole) : floating();
+    return TensorSpec{dtype, shape_of_rank(rank)};
+  }));
+}
+
+int Draft::fraction(int least_rank) {
+  const auto accepts = [&](const TensorSpec& s) {
+    return is_fraction(s) && s.shape.rank() >= least_rank;
+  };
+  const int value = operand(accepts, [&] {
+    const int rank = least_rank + static_cast<int>(choices.below(std::max(1, 4 - least_rank)));
+    const DType dtype = floating();
+    return TensorSpec{dtype, shape_of_rank(rank)};
+  });
+  const int other = seen(value);
+  return shape(other).rank() >= least_rank ? other : value;
+}
+
+int Draft::whole() {
+  const auto accepts = [](const TensorSpec& s) { return is_integer(s.dtype); };
+  return seen(operand(accepts, [this] {
+    const DType dtype = choices.of(kWhole);
+    return TensorSpec{dtype, shape_of_rank(static_cast<int>(choices.below(4)))};
+  }));
+}
+
+int Draft::boolean() {
+  const auto accepts = [](const TensorSpec& s) { return s.dtype == DType::boolean; };
+  return seen(operand(accepts, [this] {
+    return TensorSpec{DType::boolean, shape_of_rank(static_cast<int>(choices.below(4)))};
+  }));
+}
+
+int Draft::same_shape(int value) {
+  const TensorSpec wanted = spec(value);
+  return operand([&](const TensorSpec& s) { return s == wanted; }, [&] { return wanted; });
+}
+
+int Draft::partner(int value) {
+  const TensorSpec beside = spec(value);
+  const bool any_dtype = choices.one_in(8);
+  const auto accepts = [&](const TensorSpec& s) {
+    return is_number(s) && (any_dtype || s.dtype == beside.dtype) &&
+           broadcasts(s.shape, beside.shape);
+  };
+  return operand(accepts, [&] {
+    Shape shape;
+    const int rank = beside.shape.rank(), first = static_cast<int>(choices.below(rank + 1));
+    const int kept = choices.one_in(2) ? first : 0;
+    for (int i = kept; i < rank; ++i) shape.append(choices.one_in(4) ? 1 : beside.shape[i]);
+    return TensorSpec{any_dtype ? floating() : beside.dtype, shape};
+  });
+}
+
+int Draft::positive() {
+  const int x = call("abs", {{"x", fraction()}});
+  return call("add", {{"x1", x}, {"x2", Value(0.5)}});
+}
+
+int Draft::unit() {
+  const int x = call("tanh", {{"x", fraction()}});
+  return call("multiply", {{"x1", x}, {"x2", Value(0.875)}});
+}
+
+int Draft::axis(int value) {
+  const int rank = shape(value).rank();
+  if (rank == 0) fail("no axis");
+  const int at = static_cast<int>(choices.below(rank));
+  return choices.one_in(2) ? at - rank : at;
+}
+
+int Draft::view(int value) {
+  const Shape x = shape(value);
+  const int rank = x.rank();
+  switch (choices.below(7)) {
+    case 0:
+    case 1: {
+      if (rank == 0) return value;
+      List key;
+      for (int i = 0; i < rank; ++i) key.push_back(some_of(choices, x[i]));
+      return call("get_item", {{"x", value}, {"key", Value(key)}});
+    }
+    case 2: {
+      List axes;
+      for (int i = 0; i < rank; ++i) axes.insert(axes.begin() + choices.below(i + 1), Value(i));
+      return call("transpose", {{"x", value}, {"axes", Value(axes)}});
+    }
+    case 3:
+      return call("flip", {{"x", value}, {"axis", Value(axis(value))}});
+    case 4:
+      return call("expand_dims", {{"x", value}, {"axis", Value(choices.below(rank + 1))}});
+    case 5: {
+      Shape wide = x;
+      for (int i = 0; i < rank; ++i)
+        if (x[i] == 1) wide.set(i, length());
+      if (rank < 4 && choices.one_in(2)) wide = Shape{length()}.concat(wide);
+      if (wide.size() > most_elements_) fail("too large");
+      return call("broadcast_to", {{"x", value}, {"shape", Value(List(wide.begin(), wide.end()))}});
+    }
+    default: {
+      if (rank == 0) return value;
+      const int64_t at = choices.below(rank);
+      const int64_t n = x[static_cast<int>(at)], factor = n % 2 == 0 ? 2 : n % 3 == 0 ? 3 : n;
+      List dims(x.begin(), x.end());
+      dims[static_cast<size_t>(at)] = Value(n / std::max<int64_t>(factor, 1));
+      dims.insert(dims.begin() + at + 1, Value(factor));
+      if (choices.one_in(2)) dims = List{-1};
+      return call("reshape", {{"x", value}, {"newshape", Value(dims)}});
+    }
+  }
+}
+
+int Draft::tame(int value) {
+  if (!is_floating(dtype(value))) return value;
+  return choices.one_in(2) ? call("multiply", {{"x1", value}, {"x2", Value(0.125)}})
+                           : call("tanh", {{"x", value}});
+}
+
+int Draft::call(const std::string& function, std::vector<Argument> arguments, size_t result) {
+  Node node;
+  node.function = function;
+  node.arguments = std::move(arguments);
+  node.result = result;
+  const Tensors results = random_programs::call(node, abstract_);
+  return add(std::move(node), results);
+}
+
+int Draft::scan(Node node, size_t result) {
+  node.function = "scan";
+  node.result = result;
+  const Tensors results = random_programs::call(node, abstract_);
+  return add(std::move(node), results);
+}
+
+int Draft::add(Node node, const Tensors& results) {
+  const Tensor& result = results.at(node.result);
+  if (!result.shape().is_known() || result.shape().size() > most_elements_) fail("too large");
+  if (result.shape().size() == 0) fail("empty");
+  node.spec = result.spec();
+  recipe.nodes.push_back(std::move(node));
+  abstract_.push_back(Tensor::abstract(result.spec()));
+  specs_.push_back(result.spec());
+  return values() - 1;
+}
+
+}  // namespace crescent::random_programs

@@ -1,0 +1,87 @@
+// Draft: a recipe in the making. Operands are values that are there or new inputs, often seen
+// through a view; every call is inferred at once, so that what does not fit is left out.
+#pragma once
+#include <functional>
+#include <set>
+
+#include "crescent/error.h"
+#include "crescent/op.h"
+#include "random/choices.h"
+#include "random/recipe.h"
+
+namespace crescent::random_programs {
+
+class Draft {
+ public:
+  using Accepts = std::function<bool(const TensorSpec&)>;
+
+  /// Shapes have axes of lengths that are drawn once, so that they meet, and at most so many
+  /// elements.
+  Draft(Choices& choices, int64_t most_elements);
+  /// Within a scan: values are given.
+  Draft(Draft& around, Tensors locals);
+
+  Choices& choices;
+  Recipe recipe;
+
+  const TensorSpec& spec(int value) const { return specs_[static_cast<size_t>(value)]; }
+  const Shape& shape(int value) const { return spec(value).shape; }
+  DType dtype(int value) const { return spec(value).dtype; }
+  int values() const { return static_cast<int>(specs_.size()); }
+  /// How many elements a result may have, and how many products it may take.
+  int64_t most_elements() const { return most_elements_; }
+
+  // ---- drawing
+  int64_t length();  ///< of an axis
+  Shape shape_of_rank(int rank);
+  DType floating();  ///< mostly the recipe's own
+  int input(const TensorSpec& spec);
+  /// A value that is accepted, or an input of that dtype with a shape that `make` gives.
+  int operand(const Accepts& accepts, const std::function<TensorSpec()>& make);
+  int number();  ///< of any dtype but bool
+  int fraction(int least_rank = 0);
+  int whole();  ///< small integers
+  int boolean();
+  int same_shape(int value);  ///< as value, of its dtype
+  int partner(int value);     ///< broadcasts with value, mostly of its dtype
+  int positive();             ///< a fraction >= 0.5
+  int unit();                 ///< a fraction within (-1, 1)
+  int axis(int value);
+  /// A part of the value, or its elements in another order, or repeated.
+  int view(int value);
+  /// The same number of elements, so that graphs grow deep instead of wide.
+  int tame(int value);
+
+  // ---- calling
+  /// Fails as cr.ops does; then nothing was added.
+  int call(const std::string& function, std::vector<Argument> arguments, size_t result = 0);
+  int scan(Node node, size_t result);
+
+ private:
+  int add(Node node, const Tensors& results);
+  int seen(int value);  ///< through views, by chance
+
+  Tensors abstract_;
+  TensorSpecs specs_;
+  std::vector<int64_t> lengths_;
+  int64_t most_elements_;
+  DType floating_ = DType::float32;
+};
+
+/// A way to go on: draws operands and calls a function.
+struct Row {
+  std::string function;
+  std::function<int(Draft&)> add;
+};
+const std::vector<Row>& rows();
+std::vector<Row> regular_rows();
+std::vector<Row> shape_rows();
+std::vector<Row> indexing_rows();
+std::vector<Row> product_rows();
+std::vector<Row> image_rows();
+std::vector<Row> nested_rows();
+
+/// Makes a recipe of the choices.
+Recipe draw_recipe(Choices& choices);
+
+}  // namespace crescent::random_programs

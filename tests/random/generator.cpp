@@ -1,0 +1,107 @@
+#include <algorithm>
+
+#include "crescent/error.h"
+#include "random/draft.h"
+
+namespace crescent::random_programs {
+namespace {
+
+/// Elements of the largest value: mostly few, so that there is time for many programs; sometimes as
+/// many as several threads or a cache are for.
+int64_t draw_size(Choices& choices) {
+  constexpr int64_t kSizes[] = {64,    64,    300,   300,   300,    300,    2'000,  2'000,
+                                2'000, 2'000, 2'000, 5'000, 5'000,  5'000,  5'000,  5'000,
+                                5'000, 5'000, 5'000, 5'000, 20'000, 20'000, 70'000, 300'000};
+  return choices.of(kSizes);
+}
+
+/// Families are drawn first, or the one with most rows would be all there is.
+const std::vector<std::vector<Row>>& families() {
+  static const std::vector<std::vector<Row>> all{regular_rows(), regular_rows(), regular_rows(),
+                                                 shape_rows(),   shape_rows(),   indexing_rows(),
+                                                 product_rows(), image_rows(),   nested_rows()};
+  return all;
+}
+
+/// One more step; false when it is enough.
+bool grow(Draft& draft) {
+  const Choices::Step step(draft.choices);
+  if (draft.choices.below(9) == 0) return false;
+  const std::vector<Row>& family = draft.choices.of(families());
+  const Row& row = draft.choices.of(family);
+  try {
+    row.add(draft);
+  } catch (const Error&) {
+    // What was added before stays: it is a program too.
+  }
+  return true;
+}
+
+}  // namespace
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> all = [] {
+    std::vector<Row> found;
+    for (const auto& family : families()) found.insert(found.end(), family.begin(), family.end());
+    return found;
+  }();
+  return all;
+}
+
+namespace {
+
+/// The nodes that outputs need, numbered afresh.
+Recipe without_unused(const Recipe& recipe) {
+  const size_t count = recipe.nodes.size();
+  std::vector<bool> needed(count);
+  for (int output : recipe.outputs) needed[static_cast<size_t>(output)] = true;
+  const auto each_operand = [](Node& node, const auto& f) {
+    for (Argument& argument : node.arguments) {
+      if (auto* one = std::get_if<int>(&argument.value)) f(*one);
+      if (auto* several = std::get_if<std::vector<int>>(&argument.value))
+        for (int& value : *several) f(value);
+    }
+  };
+  Recipe kept = recipe;
+  for (size_t i = count; i-- > 0;)
+    if (needed[i])
+      each_operand(kept.nodes[i], [&](int value) { needed[static_cast<size_t>(value)] = true; });
+  std::vector<int> numbers(count);
+  kept.nodes.clear();
+  for (size_t i = 0; i < count; ++i) {
+    if (!needed[i]) continue;
+    numbers[i] = static_cast<int>(kept.nodes.size());
+    kept.nodes.push_back(recipe.nodes[i]);
+    each_operand(kept.nodes.back(),
+                 [&](int& value) { value = numbers[static_cast<size_t>(value)]; });
+  }
+  for (int& output : kept.outputs) output = numbers[static_cast<size_t>(output)];
+  return kept;
+}
+
+}  // namespace
+
+Recipe draw_recipe(Choices& choices) {
+  constexpr int kMostSteps = 14;
+  Draft draft(choices, draw_size(choices));
+  const bool gradients = choices.one_in(2);
+  const int64_t more_outputs = choices.below(3);
+  int64_t back[2] = {choices.below(8), choices.below(8)};
+  for (int i = 0; i < kMostSteps && grow(draft); ++i) continue;
+
+  Recipe& recipe = draft.recipe;
+  recipe.gradients = gradients;
+  const int count = static_cast<int>(recipe.nodes.size());
+  if (count == 0) return recipe;
+  recipe.outputs.push_back(count - 1);
+  for (int64_t i = 0; i < more_outputs; ++i) {
+    const int output = std::max(0, count - 2 - static_cast<int>(back[i]));
+    const bool is_new =
+        std::find(recipe.outputs.begin(), recipe.outputs.end(), output) == recipe.outputs.end();
+    if (is_new && !recipe.nodes[static_cast<size_t>(output)].function.empty())
+      recipe.outputs.push_back(output);
+  }
+  return without_unused(recipe);
+}
+
+}  // namespace crescent::random_programs

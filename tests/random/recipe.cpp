@@ -1,0 +1,161 @@
+#include "random/recipe.h"
+
+#include <cmath>
+
+#include "crescent/gradient.h"
+#include "crescent/operation.h"
+#include "crescent/program.h"
+
+namespace crescent::random_programs {
+namespace {
+
+/// The same numbers as values() of the scripts makes.
+double number(Style style, int64_t i, double phase) {
+  const double wave = std::sin(static_cast<double>(i + 1) * 12.9898 + phase);
+  switch (style) {
+    case Style::halves:
+      return std::floor(wave * 6.5) / 2;
+    case Style::smooth:
+      return wave * 2;
+    case Style::small:
+      return wave * 0.002;
+    case Style::mostly_zero:
+      break;
+  }
+  return wave > 0.6 ? wave * 2 : 0;
+}
+
+Tensor draw(const TensorSpec& spec, Style style, double phase) {
+  std::vector<double> values(static_cast<size_t>(spec.shape.size()));
+  const bool whole = !is_floating(spec.dtype);
+  for (size_t i = 0; i < values.size(); ++i) {
+    double x = number(style, static_cast<int64_t>(i), phase);
+    if (whole) x = std::floor(x * 2);
+    if (spec.dtype == DType::uint8) x = std::abs(x);
+    if (spec.dtype == DType::boolean) x = x > 0;
+    values[i] = x;
+  }
+  return ops::cast(Tensor::from(values, spec.shape), spec.dtype);
+}
+
+Value boxed(const Tensor& x) { return Codec<Tensor>::encode(x); }
+
+Value argument_value(const Argument& argument, const Tensors& values) {
+  if (const auto* one = std::get_if<int>(&argument.value))
+    return boxed(values[static_cast<size_t>(*one)]);
+  if (const auto* several = std::get_if<std::vector<int>>(&argument.value)) {
+    List list;
+    for (int value : *several) list.push_back(boxed(values[static_cast<size_t>(value)]));
+    return list;
+  }
+  return std::get<Value>(argument.value);
+}
+
+/// Every tensor of what an operation gives.
+void collect(const Value& value, Tensors& results) {
+  if (value.is_list()) {
+    for (const Value& item : value.as_list()) collect(item, results);
+  } else {
+    results.push_back(Codec<Tensor>::decode(value));
+  }
+}
+
+Tensors scan(const Node& node, const Tensors& values) {
+  const auto one = [&](size_t i) {
+    return values[static_cast<size_t>(std::get<int>(node.arguments[i].value))];
+  };
+  const bool reverse =
+      node.arguments.size() > 2 + 1 && std::get<Value>(node.arguments.back().value) == Value(true);
+  Tensors captured;
+  for (int value : std::get<std::vector<int>>(node.arguments[2].value))
+    captured.push_back(values[static_cast<size_t>(value)]);
+  const auto body = [&](const Tensors& states, const Tensors& step) -> ops::ScanResult {
+    Tensors local{states[0], step[0]};
+    local.insert(local.end(), captured.begin(), captured.end());
+    for (const Node& inner : node.body) local.push_back(call(inner, local).at(inner.result));
+    Tensors outputs;
+    if (node.stacks) outputs.push_back(local[local.size() - 2]);
+    return {{local.back()}, outputs};
+  };
+  const ops::ScanResult result = ops::scan(body, {one(0)}, {one(1)}, reverse);
+  Tensors all{result.states[0]};
+  if (node.stacks) all.push_back(result.outputs[0]);
+  return all;
+}
+
+}  // namespace
+
+std::vector<int> Recipe::inputs() const {
+  std::vector<int> found;
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (nodes[i].function.empty()) found.push_back(static_cast<int>(i));
+  return found;
+}
+
+bool Recipe::calls(std::string_view function) const {
+  for (const Node& node : nodes)
+    if (node.function == function) return true;
+  return false;
+}
+
+Tensor draw_input(const Node& input, int index, int run) {
+  return draw(input.spec, input.style, index + 0.1 * run);
+}
+
+Tensor draw_upstream(const TensorSpec& spec, int index) {
+  return draw(spec, Style::smooth, 100 + index);
+}
+
+Tensors call(const Node& node, const Tensors& values) {
+  if (node.function == "scan") return scan(node, values);
+  Dict arguments;
+  for (const Argument& argument : node.arguments)
+    arguments.set(argument.name, argument_value(argument, values));
+  const auto operation = get<Operation>(Value(node.function));
+  Tensors results;
+  collect((*operation)(arguments), results);
+  return results;
+}
+
+Tensors run(const Recipe& recipe, const Tensors& inputs) {
+  GradientTape tape;
+  Tensors values, watched;
+  size_t next = 0;
+  for (const Node& node : recipe.nodes) {
+    if (!node.function.empty()) {
+      values.push_back(call(node, values).at(node.result));
+      continue;
+    }
+    values.push_back(inputs[next++]);
+    if (recipe.gradients && is_floating(node.spec.dtype)) {
+      tape.watch(values.back());
+      watched.push_back(values.back());
+    }
+  }
+  Tensors outputs, targets, upstreams;
+  for (int output : recipe.outputs) {
+    const Tensor& value = values[static_cast<size_t>(output)];
+    outputs.push_back(value);
+    if (!recipe.gradients || !is_floating(value.dtype())) continue;
+    targets.push_back(value), upstreams.push_back(inputs[next++]);
+  }
+  if (targets.empty() || watched.empty()) return outputs;
+  const Tensors gradients = tape.gradient(targets, watched, upstreams);
+  for (size_t i = 0; i < watched.size(); ++i)
+    outputs.push_back(gradients[i] ? gradients[i] : ops::zeros_like(watched[i]));
+  return outputs;
+}
+
+Tensors draw_inputs(const Recipe& recipe, int run) {
+  Tensors inputs;
+  for (int i : recipe.inputs())
+    inputs.push_back(draw_input(recipe.nodes[static_cast<size_t>(i)], i, run));
+  if (!recipe.gradients) return inputs;
+  for (size_t i = 0; i < recipe.outputs.size(); ++i) {
+    const TensorSpec& spec = recipe.nodes[static_cast<size_t>(recipe.outputs[i])].spec;
+    if (is_floating(spec.dtype)) inputs.push_back(draw_upstream(spec, static_cast<int>(i)));
+  }
+  return inputs;
+}
+
+}  // namespace crescent::random_programs

@@ -1,0 +1,70 @@
+// Recipe: a random program as data. It can be run on tensors, at once or while a program is being
+// recorded, and written in Lua.
+#pragma once
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "crescent/tensor.h"
+#include "crescent/value.h"
+
+namespace crescent::random_programs {
+
+/// What the numbers of an input are like.
+enum class Style : uint8_t {
+  halves,  ///< multiples of 1/2 from -3 to 3, with many ties
+  smooth,  ///< between -2 and 2, all different
+  small,   ///< between -0.002 and 0.002
+  mostly_zero,
+};
+inline constexpr int kStyles = 4;
+
+/// A value by its number, several of them, or an option.
+struct Argument {
+  std::string name;
+  std::variant<int, std::vector<int>, Value> value;
+};
+
+/// A value of a recipe: an input, or a result of a function of cr.ops.
+struct Node {
+  std::string function;  ///< empty: an input
+  std::vector<Argument> arguments;
+  size_t result = 0;  ///< of several, which
+  /// Of "scan": makes the next carry (the last value) and, if `stacks`, an output of each step (the
+  /// last but one) from values that are numbered afresh: carry, step input, captured ones.
+  std::vector<Node> body;
+  bool stacks = false;
+
+  TensorSpec spec{};  ///< of the value
+  Style style{};      ///< of an input
+  bool variable = false;
+};
+
+struct Recipe {
+  std::vector<Node> nodes;
+  std::vector<int> outputs;
+  bool gradients = false;  ///< of the floating outputs by the floating inputs
+
+  std::vector<int> inputs() const;
+  bool calls(std::string_view function) const;
+};
+
+/// The numbers of an input: `index` tells inputs apart, `run` the runs.
+Tensor draw_input(const Node& input, int index, int run);
+/// What gradients of an output start from.
+Tensor draw_upstream(const TensorSpec& spec, int index);
+
+/// One call of a function of cr.ops: all of its results.
+Tensors call(const Node& node, const Tensors& values);
+
+/// Outputs of the recipe, then, if asked for, gradients by each floating input: zeros where there
+/// is none. `inputs` follow Recipe::inputs(), then come upstreams of the floating outputs.
+Tensors run(const Recipe& recipe, const Tensors& inputs);
+/// Inputs as run() takes them.
+Tensors draw_inputs(const Recipe& recipe, int run);
+
+/// A script that shows what the recipe computes compiled, at once and as float64, where they
+/// differ.
+std::string to_lua(const Recipe& recipe);
+
+}  // namespace crescent::random_programs

@@ -1,0 +1,192 @@
+// Ops of the reference that move elements.
+#include <algorithm>
+#include <cmath>
+
+#include "crescent/op_types.h"
+#include "random/reference/reference.h"
+
+namespace crescent::random_programs {
+namespace {
+
+size_t place_of(const std::vector<int64_t>& at, const std::vector<int64_t>& strides) {
+  int64_t place = 0;
+  for (size_t i = 0; i < strides.size(); ++i) place += at[i] * strides[i];
+  return static_cast<size_t>(place);
+}
+
+/// out[place] = x[from(place)] where from() gives true; else what is there stays.
+template <class From>
+void gather_places(const Array& x, Array& out, From from) {
+  const std::vector<int64_t> strides = strides_of(x.spec.shape);
+  std::vector<int64_t> at(strides.size());
+  Places places(out.spec.shape);
+  for (double& y : out.values) {
+    if (from(places.at(), at)) y = x.values[place_of(at, strides)];
+    places.next();
+  }
+}
+
+using At = std::vector<int64_t>;
+
+void broadcast_to(const Call& call) {
+  const Shape& x = call.in[0]->spec.shape;
+  const size_t missing = static_cast<size_t>(call.out[0].spec.shape.rank() - x.rank());
+  gather_places(*call.in[0], call.out[0], [&](const At& out, At& in) {
+    for (size_t i = 0; i < in.size(); ++i)
+      in[i] = x[static_cast<int>(i)] == 1 ? 0 : out[i + missing];
+    return true;
+  });
+}
+
+void transpose(const Transpose& op, const Call& call) {
+  gather_places(*call.in[0], call.out[0], [&](const At& out, At& in) {
+    for (size_t i = 0; i < in.size(); ++i) in[static_cast<size_t>(op.axes[i])] = out[i];
+    return true;
+  });
+}
+
+void reverse(const Reverse& op, const Call& call) {
+  const Shape& x = call.in[0]->spec.shape;
+  gather_places(*call.in[0], call.out[0], [&](const At& out, At& in) {
+    in = out;
+    for (int given : op.axes) {
+      const int axis = x.axis(given);
+      in[static_cast<size_t>(axis)] = x[axis] - 1 - out[static_cast<size_t>(axis)];
+    }
+    return true;
+  });
+}
+
+void slice(const Slice& op, const Call& call) {
+  gather_places(*call.in[0], call.out[0], [&](const At& out, At& in) {
+    for (size_t i = 0; i < in.size(); ++i) in[i] = op.start[i] + out[i] * op.stride[i];
+    return true;
+  });
+}
+
+void pad(const Pad& op, const Call& call) {
+  const Shape& x = call.in[0]->spec.shape;
+  const double value = nearest(op.value, call.in[0]->spec.dtype);
+  std::fill(call.out[0].values.begin(), call.out[0].values.end(), value);
+  gather_places(*call.in[0], call.out[0], [&](const At& out, At& in) {
+    for (size_t i = 0; i < in.size(); ++i) {
+      const int64_t step = op.inner[i] + 1, from = out[i] - op.before[i];
+      if (from < 0 || from % step != 0 || from / step >= x[static_cast<int>(i)]) return false;
+      in[i] = from / step;
+    }
+    return true;
+  });
+}
+
+void concat(const Concat& op, const Call& call) {
+  const size_t axis = static_cast<size_t>(op.axis);
+  int64_t begin = 0;
+  for (const Array* part : call.in) {
+    const int64_t length = part->spec.shape[op.axis];
+    gather_places(*part, call.out[0], [&](const At& out, At& in) {
+      in = out;
+      in[axis] -= begin;
+      return in[axis] >= 0 && in[axis] < length;
+    });
+    begin += length;
+  }
+}
+
+/// Indices of x along an axis: those that are out of range are clamped.
+void gather(const Gather& op, const Call& call) {
+  const Array& indices = *call.in[1];
+  const Shape& x = call.in[0]->spec.shape;
+  const std::vector<int64_t> strides = strides_of(indices.spec.shape);
+  const size_t axis = static_cast<size_t>(x.axis(op.axis)), rank = strides.size();
+  gather_places(*call.in[0], call.out[0], [&](const At& out, At& in) {
+    const At of_index(out.begin() + static_cast<ptrdiff_t>(axis),
+                      out.begin() + static_cast<ptrdiff_t>(axis + rank));
+    const auto index = static_cast<int64_t>(indices.values[place_of(of_index, strides)]);
+    for (size_t i = 0; i < in.size(); ++i)
+      in[i] = i < axis ? out[i] : i > axis ? out[i + rank - 1] : 0;
+    in[axis] = std::clamp<int64_t>(index, 0, x[op.axis] - 1);
+    return true;
+  });
+}
+
+void take_along(const TakeAlong& op, const Call& call) {
+  const Shape& x = call.in[0]->spec.shape;
+  const size_t axis = static_cast<size_t>(x.axis(op.axis));
+  const std::vector<double>& indices = call.in[1]->values;
+  size_t i = 0;
+  gather_places(*call.in[0], call.out[0], [&](const At& out, At& in) {
+    in = out;
+    in[axis] = std::clamp<int64_t>(static_cast<int64_t>(indices[i++]), 0, x[op.axis] - 1);
+    return true;
+  });
+}
+
+void one_hot(const OneHot& op, const Call& call) {
+  const std::vector<double>& indices = call.in[0]->values;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const double at = indices[i];
+    if (at >= 0 && at < static_cast<double>(op.depth))
+      call.out[0].values[i * static_cast<size_t>(op.depth) + static_cast<size_t>(at)] = 1;
+  }
+}
+
+void iota(const Iota& op, const Call& call) {
+  Places places(op.shape);
+  for (double& y : call.out[0].values) {
+    y = nearest(static_cast<double>(places.at()[static_cast<size_t>(op.shape.axis(op.axis))]),
+                op.dtype);
+    places.next();
+  }
+}
+
+void fill(const Fill& op, const Call& call) {
+  std::fill(call.out[0].values.begin(), call.out[0].values.end(), nearest(op.value, op.dtype));
+}
+
+void check(const CheckIndices& op, const Call& call) {
+  for (size_t i = 0; i < call.out[0].values.size(); ++i) {
+    const double x = std::trunc(call.in[0]->values[i]);
+    if (!(x >= 0 && x < static_cast<double>(op.size))) throw Unreliable("an index out of range");
+    call.out[0].values[i] = x;
+  }
+}
+
+}  // namespace
+
+bool interpret_moves(const Call& call) {
+  const std::string_view name = call.op.name();
+  const auto with = [&]<class T>(void (*f)(const T&, const Call&)) {
+    f(static_cast<const T&>(call.op), call);
+  };
+  if (name == Reshape::kName || name == StopGradient::kName)
+    call.out[0].values = call.in[0]->values;
+  else if (name == BroadcastTo::kName)
+    broadcast_to(call);
+  else if (name == Transpose::kName)
+    with(transpose);
+  else if (name == Reverse::kName)
+    with(reverse);
+  else if (name == Slice::kName)
+    with(slice);
+  else if (name == Pad::kName)
+    with(pad);
+  else if (name == Concat::kName)
+    with(concat);
+  else if (name == Gather::kName)
+    with(gather);
+  else if (name == TakeAlong::kName)
+    with(take_along);
+  else if (name == OneHot::kName)
+    with(one_hot);
+  else if (name == Iota::kName)
+    with(iota);
+  else if (name == Fill::kName)
+    with(fill);
+  else if (name == CheckIndices::kName)
+    with(check);
+  else
+    return false;
+  return true;
+}
+
+}  // namespace crescent::random_programs

@@ -1,0 +1,254 @@
+#include "random/reference/reference.h"
+
+#include <cmath>
+#include <limits>
+#include <unordered_set>
+
+#include "crescent/ops.h"
+
+namespace crescent::random_programs {
+namespace {
+
+bool is_whole(DType dtype) { return is_integer(dtype) || dtype == DType::boolean; }
+
+double limited(double value, DType dtype) {
+  const double most = largest(dtype);
+  if (std::isinf(value) || std::abs(value) <= most / 16) return value;
+  throw Unreliable("near the largest number");
+}
+
+/// As float64, where it is floating.
+Tensor wide_tensor(const Array& array) {
+  const Tensor values = Tensor::from(array.values, array.spec.shape);
+  return is_floating(array.spec.dtype) ? values : ops::cast(values, array.spec.dtype);
+}
+
+/// What nothing here computes runs on the device in float64. Results that are numbers of an input
+/// were chosen, not computed.
+void run_on_device(const OpPtr& op, const Call& call) {
+  constexpr double kUnits = 4;
+  Tensors inputs;
+  std::unordered_set<double> given{0};
+  double most = 0;
+  for (const Array* in : call.in) {
+    inputs.push_back(wide_tensor(*in));
+    given.insert(in->values.begin(), in->values.end());
+    for (double x : in->values) most = std::isfinite(x) ? std::max(most, std::abs(x)) : most;
+  }
+  const Tensors results = crescent::apply(op, inputs);
+  for (size_t i = 0; i < results.size(); ++i) {
+    const DType dtype = call.out[i].spec.dtype;
+    if (dtype == DType::complex64 || dtype == DType::string) throw Unreliable("no numbers");
+    call.out[i].values = results[i].to_vector();
+    for (double& x : call.out[i].values)
+      if (given.count(x) == 0) x = call.rounding(x, dtype, kUnits, most);
+  }
+}
+
+class Interpreter {
+ public:
+  explicit Interpreter(Rounding& rounding, bool inside = false)
+      : rounding_(rounding), inside_(inside) {}
+
+  std::vector<Array> run(const Program& program, const std::vector<Array>& inputs) {
+    std::vector<Array> values(program.values.size());
+    size_t next = 0;
+    for (int input : program.inputs) values[static_cast<size_t>(input)] = inputs[next++];
+    for (const auto& binding : program.variables)
+      values[static_cast<size_t>(binding.value)] = inputs[next++];
+    for (const Program::Constant& constant : program.constants)
+      values[static_cast<size_t>(constant.value)] = constant_of(constant.tensor);
+    for (const Program::Instruction& instruction : program.code) {
+      Arrays in;
+      for (int v : instruction.inputs) in.push_back(&values[static_cast<size_t>(v)]);
+      std::vector<Array> out;
+      for (int v : instruction.outputs) {
+        const TensorSpec& spec = program.values[static_cast<size_t>(v)];
+        out.push_back({spec, std::vector<double>(static_cast<size_t>(spec.shape.size()))});
+      }
+      step(instruction.op, in, out);
+      for (size_t i = 0; i < out.size(); ++i)
+        values[static_cast<size_t>(instruction.outputs[i])] = std::move(out[i]);
+    }
+    std::vector<Array> outputs;
+    for (int v : program.outputs) outputs.push_back(values[static_cast<size_t>(v)]);
+    return outputs;
+  }
+
+ private:
+  void step(const OpPtr& op, const Arrays& in, std::vector<Array>& out) {
+    const Call call{*op, in, out, rounding_};
+    if (op->name() == Scan::kName) {
+      scan(static_cast<const Scan&>(*op), call);
+    } else if (!interpret_elementwise(call) && !interpret_moves(call) && !interpret_sums(call) &&
+               !interpret_windows(call) && !run_parts(op, call)) {
+      run_on_device(op, call);
+    }
+    for (Array& result : out) finish(result);
+  }
+
+  /// Kernels of compound ops may have numbers that their parts' dtype does not hold.
+  Array constant_of(const Tensor& tensor) const {
+    Array constant = array_of(tensor);
+    for (double x : constant.values)
+      if (inside_ && std::isinf(x)) throw Unreliable("an infinite constant");
+    return constant;
+  }
+
+  /// Kernels of compound ops have no parts whose range counts.
+  bool run_parts(const OpPtr& op, const Call& call) {
+    TensorSpecs specs;
+    for (const Array* in : call.in) specs.push_back(in->spec);
+    bool has_parts = true;
+    const Program parts = trace(
+        [&](const Tensors& inputs) {
+          const Tensors results = op->decompose(inputs);
+          has_parts = !results.empty();
+          return results;
+        },
+        specs);
+    if (!has_parts) return false;
+    std::vector<Array> inputs;
+    for (const Array* in : call.in) inputs.push_back(*in);
+    call.out = Interpreter(rounding_, true).run(parts, inputs);
+    return true;
+  }
+
+  void scan(const Scan& op, const Call& call) {
+    const size_t states = static_cast<size_t>(op.states),
+                 sequences = static_cast<size_t>(op.sequences);
+    const int64_t steps = call.in[states]->spec.shape[0];
+    std::vector<Array> inputs;
+    for (const Array* in : call.in) inputs.push_back(*in);
+    const size_t stacked = op.body->outputs.size() - states;
+    for (int64_t k = 0; k < steps; ++k) {
+      const int64_t t = op.reverse ? steps - 1 - k : k;
+      for (size_t q = states; q < states + sequences; ++q) {
+        const Array& whole = *call.in[q];
+        const Shape shape = whole.spec.shape.slice(1, whole.spec.shape.rank());
+        const auto first = whole.values.begin() + t * shape.size();
+        inputs[q] = {{whole.spec.dtype, shape}, {first, first + shape.size()}};
+      }
+      const auto put = [&](const Array& part, size_t output) {
+        std::copy(part.values.begin(), part.values.end(),
+                  call.out[output].values.begin() + t * static_cast<int64_t>(part.values.size()));
+      };
+      for (size_t s = 0; s < states && op.keep_states; ++s) put(inputs[s], states + stacked + s);
+      const std::vector<Array> results = Interpreter(rounding_, inside_).run(*op.body, inputs);
+      for (size_t s = 0; s < states; ++s) inputs[s] = results[s];
+      for (size_t o = 0; o < stacked; ++o) put(results[states + o], states + o);
+    }
+    for (size_t s = 0; s < states; ++s) call.out[s].values = inputs[s].values;
+  }
+
+  void finish(Array& result) const {
+    const DType dtype = result.spec.dtype;
+    if (dtype == DType::complex64 || dtype == DType::string) throw Unreliable("no numbers");
+    if (is_whole(dtype)) {
+      for (double& x : result.values) {
+        if (!(std::abs(x) < 0x1p53)) throw Unreliable("large integers");
+        x = nearest(x, dtype);
+      }
+    } else if (!inside_) {
+      for (double x : result.values)
+        if (!std::isnan(x)) limited(x, dtype);
+    }
+  }
+
+  Rounding& rounding_;
+  bool inside_;
+};
+
+}  // namespace
+
+Array array_of(const Tensor& tensor) { return {tensor.spec(), tensor.to_vector()}; }
+
+std::vector<Array> interpret(const Program& program, const std::vector<Array>& inputs,
+                             Rounding rounding) {
+  return Interpreter(rounding).run(program, inputs);
+}
+
+double unit_of(DType dtype) {
+  switch (dtype) {
+    case DType::float32:
+      return 0x1p-24;
+    case DType::float64:
+      return 0x1p-53;
+    case DType::float16:
+      return 0x1p-11;
+    case DType::bfloat16:
+      return 0x1p-8;
+    default:
+      return 0;
+  }
+}
+
+double smallest_normal(DType dtype) {
+  return dtype == DType::float64   ? std::numeric_limits<double>::min()
+         : dtype == DType::float16 ? 0x1p-14
+                                   : 0x1p-126;
+}
+
+double largest(DType dtype) {
+  return dtype == DType::float64   ? std::numeric_limits<double>::max()
+         : dtype == DType::float16 ? 65504.0
+                                   : 0x1p127;
+}
+
+double nearest(double value, DType dtype) {
+  switch (dtype) {
+    case DType::float32:
+      return static_cast<float>(value);
+    case DType::float16:
+      return float16_to_float(float_to_float16(static_cast<float>(value)));
+    case DType::bfloat16:
+      return bfloat16_to_float(float_to_bfloat16(static_cast<float>(value)));
+    case DType::int8:
+      return static_cast<int8_t>(static_cast<int64_t>(value));
+    case DType::uint8:
+      return static_cast<uint8_t>(static_cast<int64_t>(value));
+    case DType::int16:
+      return static_cast<int16_t>(static_cast<int64_t>(value));
+    case DType::int32:
+      return static_cast<int32_t>(static_cast<int64_t>(value));
+    case DType::boolean:
+      return value != 0;
+    default:
+      return value;
+  }
+}
+
+double Rounding::random() {
+  state_ ^= state_ << 13, state_ ^= state_ >> 7, state_ ^= state_ << 17;
+  return static_cast<double>(static_cast<int64_t>(state_)) * 0x1p-63;
+}
+
+double Rounding::operator()(double result, DType dtype, double units, double extra) {
+  if (!is_on_ || units == 0 || !is_floating(dtype) || !std::isfinite(result)) return result;
+  if (rounds_) --units;
+  const double unit = unit_of(dtype), normal = smallest_normal(dtype);
+  // Halves are added up in float32.
+  const double of_parts = size_of(dtype) == 2 ? 8 * unit_of(DType::float32) : unit;
+  double moved = result + random() * (unit * units * std::abs(result) + of_parts * extra);
+  if (std::abs(result) < normal && result != 0)  // may become 0, and has fewer digits
+    moved = dtype == DType::float16 ? moved + random() * unit * normal : random() > 0 ? 0 : moved;
+  return rounds_ ? nearest(moved, dtype) : moved;
+}
+
+double Rounding::of_arithmetic(double result, DType dtype, double extra) {
+  const bool is_exact = extra == 0 && result * 4 == std::floor(result * 4) &&
+                        std::abs(result) * 4 * unit_of(dtype) <= 1;
+  return is_exact ? result : (*this)(result, dtype, 1, extra);
+}
+
+std::vector<int64_t> strides_of(const Shape& shape) {
+  std::vector<int64_t> strides(static_cast<size_t>(shape.rank()));
+  int64_t stride = 1;
+  for (int i = shape.rank() - 1; i >= 0; --i) {
+    strides[static_cast<size_t>(i)] = stride;
+    stride *= shape[i];
+  }
+  return strides;
+}
+
+}  // namespace crescent::random_programs

@@ -1,0 +1,89 @@
+// The reference: programs as they were recorded, instruction by instruction, by plain loops over
+// float64. In repetitions every result is moved, by chance, as far as arithmetic of its dtype is
+// off (Rounding): how far repetitions lie from what is exact tells how far results of another order
+// of additions, or with fewer roundings, may be off, element by element. Where rounding decides (a
+// comparison, a floor) repetitions differ by all that hangs on it.
+#pragma once
+#include <stdexcept>
+
+#include "crescent/program.h"
+
+namespace crescent::random_programs {
+
+/// Values of a tensor, whatever its dtype is.
+struct Array {
+  TensorSpec spec;
+  std::vector<double> values;
+};
+Array array_of(const Tensor& tensor);
+
+/// The program computes what float64 says little about: it comes near the largest number of a
+/// dtype, compares NaN, or has integers that do not fit a float64.
+class Unreliable : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// What a result of a dtype is off.
+class Rounding {
+ public:
+  Rounding() = default;  ///< by nothing
+  /// Every other seed gives numbers of the dtype, which meet where others only come near.
+  explicit Rounding(uint64_t seed)
+      : state_(seed * 2654435761u + 12345), is_on_(true), rounds_(seed % 2 == 1) {}
+
+  /// The result of an operation that is off by `units` roundings of itself, and by one of `extra`
+  /// in the precision that sums are made in. Without units it is exact.
+  double operator()(double result, DType dtype, double units, double extra = 0);
+  /// The same of an operation that is exact for short numbers: multiples of 1/4 that are not large.
+  /// Others may be exact in one order and not in another.
+  double of_arithmetic(double result, DType dtype, double extra = 0);
+
+ private:
+  double random();  ///< -1..1
+  uint64_t state_ = 0;
+  bool is_on_ = false, rounds_ = false;
+};
+
+/// Outputs of the program. Inputs follow Program::inputs, then come its variables.
+std::vector<Array> interpret(const Program& program, const std::vector<Array>& inputs,
+                             Rounding rounding = {});
+
+/// Results of one instruction. Null functions: see `kernels`.
+using Arrays = std::vector<const Array*>;
+struct Call {
+  const Op& op;
+  Arrays in;
+  std::vector<Array>& out;  ///< with specs, and values of 0
+  Rounding& rounding;
+};
+/// Computes the call if it is of such a kind.
+bool interpret_elementwise(const Call& call);
+bool interpret_moves(const Call& call);
+bool interpret_sums(const Call& call);
+bool interpret_windows(const Call& call);
+
+double smallest_normal(DType dtype);
+double largest(DType dtype);
+double unit_of(DType dtype);  ///< of rounding; 0 for integers
+/// The number of the dtype that is nearest; integers wrap around.
+double nearest(double value, DType dtype);
+
+/// Counts through the places of a shape, the last axis first.
+class Places {
+ public:
+  explicit Places(const Shape& shape) : shape_(shape), at_(static_cast<size_t>(shape.rank())) {}
+  const std::vector<int64_t>& at() const { return at_; }
+  void next() {
+    for (size_t i = at_.size(); i-- > 0;) {
+      if (++at_[i] < shape_.begin()[i]) return;
+      at_[i] = 0;
+    }
+  }
+
+ private:
+  Shape shape_;
+  std::vector<int64_t> at_;
+};
+std::vector<int64_t> strides_of(const Shape& shape);
+
+}  // namespace crescent::random_programs

@@ -1,0 +1,236 @@
+// Ops of the reference that make one number of many, and products.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "crescent/op_types.h"
+#include "random/reference/reference.h"
+
+namespace crescent::random_programs {
+namespace {
+
+/// A sum, and what its order may change.
+struct Sum {
+  double value = 0, magnitude = 0;
+  int64_t terms = 0;
+  bool halves = true;  ///< all terms are multiples of 1/2
+
+  void add(double x) {
+    value += x, magnitude += std::abs(x), ++terms;
+    halves = halves && x * 2 == std::floor(x * 2);
+  }
+  /// What roundings are of. A long sum is made of parts; each is off by some more.
+  double parts() const { return magnitude * (1 + std::sqrt(static_cast<double>(terms)) / 16); }
+  /// As a result of the dtype.
+  double rounded(DType dtype, Rounding& rounding) const {
+    if (!is_floating(dtype) || (halves && magnitude * 2 * unit_of(dtype) <= 1)) return value;
+    return rounding(value, dtype, 1, parts());
+  }
+};
+
+/// For each place of the result, of the axes kept, the place in x where its line begins; and the
+/// lines' elements, relative to that.
+struct Lines {
+  std::vector<size_t> begins, elements;
+
+  Lines(const Shape& x, const std::vector<int>& axes) {
+    const std::vector<int64_t> strides = strides_of(x);
+    Shape kept, gone;
+    std::vector<int64_t> kept_strides, gone_strides;
+    for (int i = 0; i < x.rank(); ++i) {
+      const bool is_gone = std::find(axes.begin(), axes.end(), i) != axes.end();
+      (is_gone ? gone : kept).append(x[i]);
+      (is_gone ? gone_strides : kept_strides).push_back(strides[static_cast<size_t>(i)]);
+    }
+    begins = all_places(kept, kept_strides);
+    elements = all_places(gone, gone_strides);
+  }
+
+ private:
+  static std::vector<size_t> all_places(const Shape& shape, const std::vector<int64_t>& strides) {
+    std::vector<size_t> all(static_cast<size_t>(shape.size()));
+    Places places(shape);
+    for (size_t& place : all) {
+      int64_t at = 0;
+      for (size_t i = 0; i < strides.size(); ++i) at += strides[i] * places.at()[i];
+      place = static_cast<size_t>(at);
+      places.next();
+    }
+    return all;
+  }
+};
+
+void refuse_nan(const Array& x) {
+  for (double v : x.values)
+    if (std::isnan(v)) throw Unreliable("NaN is compared");
+}
+
+double reduced(ReduceKind kind, const Array& x, size_t begin, const std::vector<size_t>& elements,
+               Rounding& rounding) {
+  const DType dtype = x.spec.dtype;
+  Sum sum;
+  double product = 1, most = -INFINITY, least = INFINITY;
+  bool any = false, all = true;
+  for (size_t element : elements) {
+    const double v = x.values[begin + element];
+    sum.add(v);
+    product *= v;
+    most = std::max(most, v), least = std::min(least, v);
+    any = any || v != 0, all = all && v != 0;
+    if (kind == ReduceKind::prod && !is_floating(dtype)) {
+      if (!(std::abs(product) < 0x1p53)) throw Unreliable("large integers");
+      product = nearest(product, dtype);
+    }
+  }
+  switch (kind) {
+    case ReduceKind::sum:
+      return sum.rounded(dtype, rounding);
+    case ReduceKind::mean: {
+      // Parts have means of their own, which are no round numbers.
+      const double count = static_cast<double>(elements.size());
+      return rounding(sum.value / count, dtype, 2, 2 * sum.parts() / count);
+    }
+    case ReduceKind::prod:
+      return rounding(product, dtype, static_cast<double>(elements.size()));
+    case ReduceKind::max:
+      return most;
+    case ReduceKind::min:
+      return least;
+    case ReduceKind::any:
+      return any;
+    case ReduceKind::all:
+      return all;
+  }
+  throw Unreliable("an unknown kind");
+}
+
+void reduce(const Reduce& op, const Call& call) {
+  const Array& x = *call.in[0];
+  if (op.kind == ReduceKind::max || op.kind == ReduceKind::min) refuse_nan(x);
+  const Lines lines(x.spec.shape, op.axes);
+  for (size_t i = 0; i < lines.begins.size(); ++i)
+    call.out[0].values[i] = reduced(op.kind, x, lines.begins[i], lines.elements, call.rounding);
+}
+
+void arg_reduce(const ArgReduce& op, const Call& call) {
+  const Array& x = *call.in[0];
+  refuse_nan(x);
+  const Lines lines(x.spec.shape, {x.spec.shape.axis(op.axis)});
+  for (size_t i = 0; i < lines.begins.size(); ++i) {
+    size_t best = 0;
+    const auto at = [&](size_t k) { return x.values[lines.begins[i] + lines.elements[k]]; };
+    for (size_t k = 1; k < lines.elements.size(); ++k)
+      if (op.max ? at(k) > at(best) : at(k) < at(best)) best = k;
+    call.out[0].values[i] = static_cast<double>(best);
+  }
+}
+
+void cumulative(const Cumulative& op, const Call& call) {
+  const Array& x = *call.in[0];
+  const Lines lines(x.spec.shape, {x.spec.shape.axis(op.axis)});
+  const size_t n = lines.elements.size();
+  for (size_t begin : lines.begins) {
+    Sum sum;
+    for (size_t k = 0; k < n; ++k) {
+      const size_t at = begin + lines.elements[op.reverse ? n - 1 - k : k];
+      sum.add(x.values[at]);
+      call.out[0].values[at] = sum.rounded(x.spec.dtype, call.rounding);
+    }
+  }
+}
+
+void top_k(const TopK& op, const Call& call) {
+  const Array& x = *call.in[0];
+  refuse_nan(x);
+  const size_t n = static_cast<size_t>(x.spec.shape[-1]), k = static_cast<size_t>(op.k);
+  std::vector<size_t> order(n);
+  for (size_t row = 0; row * k < call.out[0].values.size(); ++row) {
+    const double* values = x.values.data() + row * n;
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return values[a] > values[b]; });
+    for (size_t i = 0; i < k; ++i) {
+      call.out[0].values[row * k + i] = values[order[i]];
+      call.out[1].values[row * k + i] = static_cast<double>(order[i]);
+    }
+  }
+}
+
+void scatter_add(const ScatterAdd& op, const Call& call) {
+  const Array &indices = *call.in[0], &updates = *call.in[1];
+  const Shape& shape = updates.spec.shape;
+  const int end = op.axis + indices.spec.shape.rank();
+  const size_t inner = static_cast<size_t>(shape.slice(end, shape.rank()).size()),
+               count = indices.values.size(), size = static_cast<size_t>(op.size),
+               outer = static_cast<size_t>(shape.slice(0, op.axis).size());
+  std::vector<Sum> sums(call.out[0].values.size());
+  for (size_t o = 0; o < outer; ++o) {
+    for (size_t i = 0; i < count; ++i) {
+      const double index = indices.values[i];
+      if (!(index >= 0 && index < static_cast<double>(size)))
+        throw Unreliable("an index out of range");
+      for (size_t k = 0; k < inner; ++k)
+        sums[(o * size + static_cast<size_t>(index)) * inner + k].add(
+            updates.values[(o * count + i) * inner + k]);
+    }
+  }
+  for (size_t i = 0; i < sums.size(); ++i)
+    call.out[0].values[i] = sums[i].rounded(updates.spec.dtype, call.rounding);
+}
+
+void matmul(const Matmul& op, const Call& call) {
+  const Array &a = *call.in[0], &b = *call.in[1];
+  Array& out = call.out[0];
+  const Shape &sa = a.spec.shape, &sb = b.spec.shape, &so = out.spec.shape;
+  const std::vector<int64_t> ta = strides_of(sa), tb = strides_of(sb);
+  const int64_t depth = sa[op.transpose_a ? -2 : -1];
+  // Strides of rows, columns and depth.
+  const int64_t last_a = ta.back(), row_a = ta[ta.size() - 2], last_b = tb.back(),
+                row_b = tb[tb.size() - 2];
+  const int64_t a_m = op.transpose_a ? last_a : row_a, a_k = op.transpose_a ? row_a : last_a;
+  const int64_t b_n = op.transpose_b ? row_b : last_b, b_k = op.transpose_b ? last_b : row_b;
+  const auto offset = [&](const Places& places, const Shape& s, const std::vector<int64_t>& t) {
+    int64_t at = 0;
+    const int missing = so.rank() - s.rank();
+    for (int i = 0; i < s.rank() - 2; ++i)
+      if (s[i] != 1)
+        at += t[static_cast<size_t>(i)] * places.at()[static_cast<size_t>(i + missing)];
+    return at;
+  };
+  Places places(so);
+  for (double& y : out.values) {
+    const int64_t m = places.at()[places.at().size() - 2], n = places.at().back();
+    const double* left = a.values.data() + offset(places, sa, ta) + m * a_m;
+    const double* right = b.values.data() + offset(places, sb, tb) + n * b_n;
+    Sum sum;
+    for (int64_t k = 0; k < depth; ++k) sum.add(left[k * a_k] * right[k * b_k]);
+    y = sum.rounded(out.spec.dtype, call.rounding);
+    places.next();
+  }
+}
+
+}  // namespace
+
+bool interpret_sums(const Call& call) {
+  const std::string_view name = call.op.name();
+  const auto with = [&]<class T>(void (*f)(const T&, const Call&)) {
+    f(static_cast<const T&>(call.op), call);
+  };
+  if (name == Reduce::kName)
+    with(reduce);
+  else if (name == ArgReduce::kName)
+    with(arg_reduce);
+  else if (name == Cumulative::kName)
+    with(cumulative);
+  else if (name == TopK::kName)
+    with(top_k);
+  else if (name == ScatterAdd::kName)
+    with(scatter_add);
+  else if (name == Matmul::kName)
+    with(matmul);
+  else
+    return false;
+  return true;
+}
+
+}  // namespace crescent::random_programs

@@ -1,0 +1,165 @@
+// Convolutions and pooling of the reference.
+#include <cmath>
+
+#include "crescent/op_types.h"
+#include "random/reference/reference.h"
+
+namespace crescent::random_programs {
+namespace {
+
+/// Sums of products where each is a tap of a window: f(element of x, of the kernel, of y).
+template <class F>
+void for_each_tap(const ConvSpec& spec, const Shape& x, const Shape& kernel, const Shape& y, F f) {
+  const std::vector<int64_t> tx = strides_of(x), tk = strides_of(kernel);
+  const int spatial = x.rank() - 2;
+  const int64_t group_in = kernel[-2], group_out = y[-1] / spec.groups;
+  const Shape taps = kernel.slice(0, spatial);
+  Places at(y);
+  for (int64_t out = 0; out < y.size(); ++out, at.next()) {
+    const int64_t channel = at.at().back(), group = channel / std::max<int64_t>(group_out, 1);
+    Places tap(taps);
+    for (int64_t t = 0; t < taps.size(); ++t, tap.next()) {
+      int64_t from = at.at()[0] * tx[0], weight = channel;
+      bool inside = true;
+      for (int i = 0; i < spatial; ++i) {
+        const size_t s = static_cast<size_t>(i);
+        const int64_t place =
+            at.at()[s + 1] * spec.strides[s] + tap.at()[s] * spec.dilation[s] - spec.pad_before[s];
+        inside = inside && place >= 0 && place < x[i + 1];
+        from += place * tx[s + 1];
+        weight += tap.at()[s] * tk[s];
+      }
+      for (int64_t c = 0; inside && c < group_in; ++c)
+        f(static_cast<size_t>(from + group * group_in + c),
+          static_cast<size_t>(weight + c * tk[static_cast<size_t>(spatial)]),
+          static_cast<size_t>(out));
+    }
+  }
+}
+
+/// Sums, and what their order may change: fast ways to convolve transform, and are off by more.
+class Sums {
+ public:
+  explicit Sums(Array& out) : out_(out), magnitudes_(out.values.size()) {}
+  void add(size_t at, double x) { out_.values[at] += x, magnitudes_[at] += std::abs(x); }
+  void round(Rounding& rounding) {
+    constexpr double kRoundings = 16;
+    double most = 0;
+    for (double m : magnitudes_) most = std::max(most, m);
+    // What is transformed together is off by what is largest there.
+    for (size_t i = 0; i < magnitudes_.size(); ++i)
+      out_.values[i] = rounding(out_.values[i], out_.spec.dtype, 1, kRoundings * most);
+  }
+
+ private:
+  Array& out_;
+  std::vector<double> magnitudes_;
+};
+
+void conv(const Conv& op, const Call& call) {
+  const Array &x = *call.in[0], &kernel = *call.in[1];
+  Sums sums(call.out[0]);
+  for_each_tap(op.spec, x.spec.shape, kernel.spec.shape, call.out[0].spec.shape,
+               [&](size_t i, size_t k, size_t o) { sums.add(o, x.values[i] * kernel.values[k]); });
+  sums.round(call.rounding);
+}
+
+void conv_data(const ConvBackwardData& op, const Call& call) {
+  const Array &dy = *call.in[0], &kernel = *call.in[1];
+  Sums sums(call.out[0]);
+  for_each_tap(op.spec, call.out[0].spec.shape, kernel.spec.shape, dy.spec.shape,
+               [&](size_t i, size_t k, size_t o) { sums.add(i, dy.values[o] * kernel.values[k]); });
+  sums.round(call.rounding);
+}
+
+void conv_kernel(const ConvBackwardKernel& op, const Call& call) {
+  const Array &x = *call.in[0], &dy = *call.in[1];
+  Sums sums(call.out[0]);
+  for_each_tap(op.spec, x.spec.shape, op.kernel, dy.spec.shape,
+               [&](size_t i, size_t k, size_t o) { sums.add(k, x.values[i] * dy.values[o]); });
+  sums.round(call.rounding);
+}
+
+/// f(element of x) for each element under the window of a place of y.
+template <class F>
+void for_each_under(const ConvSpec& spec, const std::vector<int64_t>& window, const Shape& x,
+                    const std::vector<int64_t>& at, F f) {
+  const std::vector<int64_t> tx = strides_of(x);
+  Places tap{Shape(window)};
+  for (int64_t t = 0; t < Shape(window).size(); ++t, tap.next()) {
+    int64_t from = at[0] * tx[0] + at.back();
+    bool inside = true;
+    for (size_t s = 0; s < window.size(); ++s) {
+      const int64_t place = at[s + 1] * spec.strides[s] + tap.at()[s] - spec.pad_before[s];
+      inside = inside && place >= 0 && place < x[static_cast<int>(s) + 1];
+      from += place * tx[s + 1];
+    }
+    if (inside) f(static_cast<size_t>(from));
+  }
+}
+
+void pool(const Pool& op, const Call& call) {
+  const Array& x = *call.in[0];
+  Array& out = call.out[0];
+  Places at(out.spec.shape);
+  for (double& y : out.values) {
+    double most = -INFINITY, sum = 0, magnitude = 0, count = 0;
+    for_each_under(op.spec, op.window, x.spec.shape, at.at(), [&](size_t i) {
+      if (std::isnan(x.values[i])) throw Unreliable("NaN is compared");
+      most = std::max(most, x.values[i]);
+      sum += x.values[i], magnitude += std::abs(x.values[i]), ++count;
+    });
+    y = op.max ? most : call.rounding(sum / count, out.spec.dtype, 1, magnitude / count);
+    at.next();
+  }
+}
+
+void pool_backward(const PoolBackward& op, const Call& call) {
+  const Array& dy = *call.in[op.max ? 1 : 0];
+  Array& dx = call.out[0];
+  std::vector<double> magnitudes(dx.values.size());
+  Places at(dy.spec.shape);
+  for (double g : dy.values) {
+    size_t best = 0, count = 0;
+    for_each_under(op.spec, op.window, dx.spec.shape, at.at(), [&](size_t i) {
+      if (op.max && (count == 0 || call.in[0]->values[i] > call.in[0]->values[best])) best = i;
+      ++count;
+    });
+    const double share = g / static_cast<double>(count);
+    if (op.max)
+      dx.values[best] += g, magnitudes[best] += std::abs(g);
+    else
+      for_each_under(op.spec, op.window, dx.spec.shape, at.at(),
+                     [&](size_t i) { dx.values[i] += share, magnitudes[i] += std::abs(share); });
+    at.next();
+  }
+  // Halves are added up as such: windows that overlap are few.
+  const double of_halves = unit_of(dx.spec.dtype) / unit_of(DType::float32) / 8;
+  const double factor = size_of(dx.spec.dtype) == 2 ? of_halves : 1;
+  for (size_t i = 0; i < magnitudes.size(); ++i)
+    dx.values[i] = call.rounding(dx.values[i], dx.spec.dtype, 1, 2 * factor * magnitudes[i]);
+}
+
+}  // namespace
+
+bool interpret_windows(const Call& call) {
+  const std::string_view name = call.op.name();
+  const auto with = [&]<class T>(void (*f)(const T&, const Call&)) {
+    f(static_cast<const T&>(call.op), call);
+  };
+  if (name == Conv::kName)
+    with(conv);
+  else if (name == ConvBackwardData::kName)
+    with(conv_data);
+  else if (name == ConvBackwardKernel::kName)
+    with(conv_kernel);
+  else if (name == Pool::kName)
+    with(pool);
+  else if (name == PoolBackward::kName)
+    with(pool_backward);
+  else
+    return false;
+  return true;
+}
+
+}  // namespace crescent::random_programs

@@ -1,0 +1,222 @@
+// Rewriting by identities: the same values computed in another way.
+#include <array>
+#include <numeric>
+#include <set>
+
+#include "random/check.h"
+
+namespace crescent::random_programs {
+namespace {
+
+class Rewriter {
+ public:
+  Rewriter(const Recipe& recipe, Choices& choices) : from_(recipe), choices_(choices) {
+    // Zero has a sign, which adding 0 takes away.
+    has_signs_ = recipe.calls("signbit") || recipe.calls("arctan2");
+  }
+
+  Recipe run() {
+    for (const Node& node : from_.nodes) {
+      Node copy = node;
+      for (Argument& argument : copy.arguments) renumber(argument);
+      int value;
+      if (node.function == "scan" && choices_.one_in(2)) {
+        value = unrolled(copy);
+      } else if (is_elementwise(node) && choices_.one_in(4)) {
+        value = by_parts(copy);
+      } else {
+        value = add(copy);
+      }
+      numbers_.push_back(choices_.one_in(3) ? same(value) : value);
+    }
+    to_.gradients = from_.gradients;
+    for (int output : from_.outputs) to_.outputs.push_back(number(output));
+    return std::move(to_);
+  }
+
+ private:
+  int number(int value) const { return numbers_[static_cast<size_t>(value)]; }
+  void renumber(Argument& argument) const {
+    if (auto* one = std::get_if<int>(&argument.value)) *one = number(*one);
+    if (auto* several = std::get_if<std::vector<int>>(&argument.value))
+      for (int& value : *several) value = number(value);
+  }
+
+  const TensorSpec& spec(int value) const { return to_.nodes[static_cast<size_t>(value)].spec; }
+
+  int add(Node node) {
+    if (!node.function.empty()) {
+      Tensors operands;
+      for (const Node& each : to_.nodes) operands.push_back(Tensor::abstract(each.spec));
+      node.spec = random_programs::call(node, operands).at(node.result).spec();
+    }
+    to_.nodes.push_back(std::move(node));
+    return static_cast<int>(to_.nodes.size()) - 1;
+  }
+  int call(const char* function, std::vector<Argument> arguments, size_t result = 0) {
+    Node node;
+    node.function = function, node.arguments = std::move(arguments), node.result = result;
+    return add(std::move(node));
+  }
+
+  int part(int x, int axis, int64_t first, int64_t last) {
+    return call("slice_axis",
+                {{"x", x}, {"axis", Value(axis)}, {"first", Value(first)}, {"last", Value(last)}});
+  }
+  int joined(int a, int b, int axis) {
+    return call("concatenate", {{"xs", std::vector<int>{a, b}}, {"axis", Value(axis)}});
+  }
+  int cast(int x, const char* dtype) { return call("cast", {{"x", x}, {"dtype", Value(dtype)}}); }
+
+  static bool is_elementwise(const Node& node) {
+    static const std::set<std::string> kFunctions{
+        "relu", "sigmoid", "tanh", "exp",   "abs",   "negative", "square", "gelu", "silu",
+        "elu",  "clip",    "cast", "expm1", "log1p", "softplus", "floor",  "sign", "leaky_relu"};
+    return kFunctions.count(node.function) != 0 && node.spec.shape.rank() > 0;
+  }
+
+  /// f(x) as f of two parts of x, side by side.
+  int by_parts(Node node) {
+    const int x = std::get<int>(node.arguments[0].value), axis = axis_of(x);
+    const int64_t n = spec(x).shape[axis];
+    if (n < 2) return add(node);
+    const int64_t at = 1 + choices_.below(n - 1);
+    const int first = part(x, axis, 0, at), last = part(x, axis, at, n);
+    node.arguments[0].value = first;
+    const int a = add(node);
+    node.arguments[0].value = last;
+    return joined(a, add(node), axis);
+  }
+
+  int axis_of(int x) { return static_cast<int>(choices_.below(spec(x).shape.rank())); }
+
+  /// A scan as its steps.
+  int unrolled(const Node& scan) {
+    int carry = std::get<int>(scan.arguments[0].value);
+    const int along = std::get<int>(scan.arguments[1].value);
+    const auto& captured = std::get<std::vector<int>>(scan.arguments[2].value);
+    const bool reverse = scan.arguments.size() > 3;
+    const int64_t steps = spec(along).shape[0];
+    std::vector<int> stacked(static_cast<size_t>(steps));
+    for (int64_t k = 0; k < steps; ++k) {
+      const int64_t t = reverse ? steps - 1 - k : k;
+      std::vector<int> local{carry, call("get_item", {{"x", along}, {"key", Value(t)}})};
+      local.insert(local.end(), captured.begin(), captured.end());
+      for (Node inner : scan.body) {
+        for (Argument& argument : inner.arguments) {
+          if (auto* one = std::get_if<int>(&argument.value))
+            *one = local[static_cast<size_t>(*one)];
+        }
+        local.push_back(add(inner));
+      }
+      carry = local.back();
+      stacked[static_cast<size_t>(t)] = local[local.size() - 2];
+    }
+    if (scan.result == 0) return carry;
+    return call("stack", {{"x", stacked}, {"axis", Value(0)}});
+  }
+
+  /// The value itself in another way.
+  int same(int x) {
+    const TensorSpec own = spec(x);
+    const Shape& shape = own.shape;
+    const int rank = shape.rank();
+    const List dims(shape.begin(), shape.end());
+    const bool is_bool = own.dtype == DType::boolean;
+    switch (choices_.below(15)) {
+      case 0:
+        return is_bool || has_signs_ ? x : call("add", {{"x1", x}, {"x2", Value(0)}});
+      case 1:
+        return is_bool ? x : call("multiply", {{"x1", x}, {"x2", Value(1)}});
+      case 2:
+        return is_floating(own.dtype) ? call("divide", {{"x1", x}, {"x2", Value(1)}}) : x;
+      case 3:
+        return is_bool ? x : call("negative", {{"x", call("negative", {{"x", x}})}});
+      case 4:
+        return turned(x);
+      case 5: {
+        const int flat = call("reshape", {{"x", x}, {"newshape", Value(List{-1})}});
+        return call("reshape", {{"x", flat}, {"newshape", Value(dims)}});
+      }
+      case 6: {
+        if (rank == 0) return x;
+        const Value axis(axis_of(x));
+        return call("flip", {{"x", call("flip", {{"x", x}, {"axis", axis}})}, {"axis", axis}});
+      }
+      case 7: {
+        if (rank == 0) return x;
+        const int axis = axis_of(x);
+        const int64_t n = shape[axis];
+        if (n < 2) return x;
+        const int64_t at = 1 + choices_.below(n - 1);
+        const int first = part(x, axis, 0, at);
+        return joined(first, part(x, axis, at, n), axis);
+      }
+      case 8: {
+        const char* wider = own.dtype == DType::float64   ? nullptr
+                            : own.dtype == DType::float32 ? "float64"
+                            : is_floating(own.dtype)      ? "float32"
+                            : own.dtype == DType::int64   ? nullptr
+                            : is_bool                     ? "float32"
+                            : own.dtype == DType::int32   ? "int64"
+                                                          : "int32";
+        return wider ? cast(cast(x, wider), name_of(own.dtype)) : x;
+      }
+      case 9: {
+        const Value axis(choices_.below(rank + 1));
+        const int deeper = call("expand_dims", {{"x", x}, {"axis", axis}});
+        return call("squeeze", {{"x", deeper}, {"axis", axis}});
+      }
+      case 10: {
+        List wide = dims;
+        wide.insert(wide.begin(), Value(2));
+        const int twice = call("broadcast_to", {{"x", x}, {"shape", Value(wide)}});
+        return call("get_item", {{"x", twice}, {"key", Value(choices_.below(2))}});
+      }
+      case 11: {
+        const int twice = call("stack", {{"x", std::vector<int>{x, x}}, {"axis", Value(0)}});
+        return call("unstack", {{"x", twice}, {"axis", Value(0)}},
+                    static_cast<size_t>(choices_.below(2)));
+      }
+      case 12: {
+        if (rank == 0 || is_bool) return x;
+        const int axis = axis_of(x);
+        List widths(static_cast<size_t>(rank), Value(List{0, 0}));
+        widths[static_cast<size_t>(axis)] = List{2, 1};
+        const int padded = call("pad", {{"x", x}, {"pad_width", Value(widths)}});
+        return part(padded, axis, 2, 2 + shape[axis]);
+      }
+      case 13:
+        return is_bool ? x : call("maximum", {{"x1", x}, {"x2", x}});
+      default: {
+        if (rank == 0) return x;
+        const int axis = axis_of(x);
+        const int64_t n = shape[axis];
+        const int twice = joined(x, x, axis);
+        return part(twice, axis, n, 2 * n);
+      }
+    }
+  }
+
+  int turned(int x) {
+    const int rank = spec(x).shape.rank();
+    List there, back(static_cast<size_t>(rank));
+    for (int i = 0; i < rank; ++i) there.insert(there.begin() + choices_.below(i + 1), Value(i));
+    for (int i = 0; i < rank; ++i)
+      back[static_cast<size_t>(there[static_cast<size_t>(i)].as_int())] = Value(i);
+    const int other = call("transpose", {{"x", x}, {"axes", Value(there)}});
+    return call("transpose", {{"x", other}, {"axes", Value(back)}});
+  }
+
+  const Recipe& from_;
+  Recipe to_;
+  Choices& choices_;
+  std::vector<int> numbers_;  ///< of a value of from_, in to_
+  bool has_signs_ = false;
+};
+
+}  // namespace
+
+Recipe rewritten(const Recipe& recipe, Choices& choices) { return Rewriter(recipe, choices).run(); }
+
+}  // namespace crescent::random_programs

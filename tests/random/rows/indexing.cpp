@@ -1,0 +1,181 @@
+// Functions that read and write by position.
+#include "crescent/ops.h"
+#include "random/draft.h"
+
+namespace crescent::random_programs {
+namespace {
+
+/// Numbers of 0..size-1 of a shape.
+int indices(Draft& d, const Shape& shape, int64_t size) {
+  constexpr DType kDTypes[] = {DType::int32, DType::int64, DType::uint8};
+  const DType dtype = size > 200 ? DType::int32 : d.choices.of(kDTypes);
+  const int drawn = d.input({DType::int32, shape});
+  const int within = d.call("mod", {{"x1", drawn}, {"x2", Value(size)}});
+  return dtype == DType::int32 ? within
+                               : d.call("cast", {{"x", within}, {"dtype", Value(name_of(dtype))}});
+}
+
+int axis_from_0(Draft& d, int x, int from = 0) {
+  if (d.shape(x).rank() <= from) fail("no axis");
+  return from + static_cast<int>(d.choices.below(d.shape(x).rank() - from));
+}
+
+int take(Draft& d) {
+  const int x = d.number(), axis = axis_from_0(d, x);
+  const Shape shape = d.shape_of_rank(1 + static_cast<int>(d.choices.below(2)));
+  const int at = indices(d, shape, d.shape(x)[axis]);
+  return d.call("take", {{"x", x}, {"indices", at}, {"axis", Value(axis)}});
+}
+
+int take_along_axis(Draft& d) {
+  const int x = d.number(), axis = axis_from_0(d, x);
+  Shape shape = d.shape(x);
+  const int64_t n = shape[axis];
+  shape.set(axis, 1 + d.choices.below(n + 2));
+  if (shape.size() > d.most_elements()) fail("too large");
+  const int at = indices(d, shape, n);
+  return d.call("take_along_axis", {{"x", x}, {"indices", at}, {"axis", Value(axis)}});
+}
+
+int one_hot(Draft& d) {
+  const int64_t depth = d.length();
+  const int at = indices(d, d.shape_of_rank(static_cast<int>(d.choices.below(3))), depth);
+  return d.call("one_hot", {{"x", at}, {"num_classes", Value(depth)}});
+}
+
+int segment(Draft& d, const char* function) {
+  const int x = d.fraction(1);
+  constexpr int64_t kSegments = 4;
+  const int at = indices(d, {d.shape(x)[0]}, kSegments);
+  const int y =
+      d.call(function, {{"data", x}, {"segment_ids", at}, {"num_segments", Value(kSegments)}});
+  return d.call("clip", {{"x", y}, {"x_min", Value(-30)}, {"x_max", Value(30)}});
+}
+
+int slice_update(Draft& d) {
+  const int x = d.number();
+  List start;
+  Shape size;
+  for (int64_t n : d.shape(x)) {
+    size.append(1 + d.choices.below(n));
+    start.push_back(Value(d.choices.below(n - size[-1] + 1)));
+  }
+  const int updates = d.input({d.dtype(x), size});
+  return d.call("slice_update",
+                {{"inputs", x}, {"start_indices", Value(start)}, {"updates", updates}});
+}
+
+int scatter_update(Draft& d) {
+  const int x = d.fraction(1);
+  Shape shape = d.shape(x);
+  const int64_t n = shape[0], count = 1 + d.choices.below(4);
+  const int at = indices(d, {count, 1}, n);
+  shape.set(0, count);
+  const int updates = d.input({d.dtype(x), shape});
+  return d.call(
+      "scatter_update",
+      {{"inputs", x}, {"indices", at}, {"updates", updates}, {"reduction", Value("add")}});
+}
+
+int in_top_k(Draft& d) {
+  const int x = d.fraction(2);
+  if (d.shape(x).rank() != 2) fail("a matrix");
+  const int at = indices(d, {d.shape(x)[0]}, d.shape(x)[1]);
+  return d.call("in_top_k", {{"targets", at}, {"predictions", x}, {"k", Value(1)}});
+}
+
+int top_k(Draft& d) {
+  const int x = d.fraction(1);
+  const int64_t k = 1 + d.choices.below(std::min<int64_t>(d.shape(x)[-1], 40));
+  return d.call("top_k", {{"x", x}, {"k", Value(k)}}, static_cast<size_t>(d.choices.below(2)));
+}
+
+int searchsorted(Draft& d) {
+  const int x = d.fraction(1);
+  if (d.shape(x).rank() != 1) fail("one axis");
+  const int sorted = d.call("sort", {{"x", x}});
+  return d.call("searchsorted", {{"sorted_sequence", sorted}, {"values", d.partner(x)}});
+}
+
+int select(Draft& d) {
+  const int x = d.number(), y = d.same_shape(x);
+  const int a = d.call("greater", {{"x1", x}, {"x2", Value(0.5)}}),
+            b = d.call("less", {{"x1", y}, {"x2", Value(0)}});
+  return d.call("select",
+                {{"condlist", std::vector<int>{a, b}}, {"choicelist", std::vector<int>{y, x}}});
+}
+
+int cross_entropy(Draft& d, bool sparse) {
+  const int x = d.fraction(1);
+  const Shape shape = d.shape(x);
+  if (!sparse) {
+    const int y = d.call("softmax", {{"x", d.same_shape(x)}});
+    return d.call("categorical_crossentropy",
+                  {{"target", y}, {"output", x}, {"from_logits", Value(true)}});
+  }
+  const int labels = indices(d, shape.slice(0, shape.rank() - 1), shape[-1]);
+  return d.call("sparse_categorical_crossentropy",
+                {{"target", labels}, {"output", x}, {"from_logits", Value(true)}});
+}
+
+int binary_crossentropy(Draft& d) {
+  const int x = d.fraction(), y = d.call("sigmoid", {{"x", d.same_shape(x)}});
+  return d.call("binary_crossentropy",
+                {{"target", y}, {"output", x}, {"from_logits", Value(true)}});
+}
+
+/// The same for the last axis, under Crescent's own names.
+int own_cross_entropy(Draft& d, bool sparse) {
+  const int x = d.fraction(1);
+  const Shape shape = d.shape(x);
+  const int labels = sparse ? indices(d, shape.slice(0, shape.rank() - 1), shape[-1])
+                            : d.call("softmax", {{"x", d.same_shape(x)}});
+  return d.call(sparse ? "sparse_softmax_cross_entropy" : "softmax_cross_entropy",
+                {{"logits", x}, {"labels", labels}});
+}
+
+int scatter(Draft& d) {
+  const int64_t rows = d.length(), count = 1 + d.choices.below(9), width = d.length();
+  if (rows * width > d.most_elements()) fail("too large");
+  const int at = indices(d, {count, 1}, rows), values = d.input({d.floating(), {count, width}});
+  return d.call(
+      "scatter",
+      {{"indices", at}, {"values", values}, {"shape", Value(List{Value(rows), Value(width)})}});
+}
+
+/// A table of rows of which some are read often.
+int embedding(Draft& d) {
+  const int64_t words = d.length();
+  const int table = d.input({d.floating(), {words, d.length()}});
+  if (d.shape(table).size() > d.most_elements()) fail("too large");
+  const int at = indices(d, d.shape_of_rank(2), words);
+  return d.call("take", {{"x", table}, {"indices", at}, {"axis", Value(0)}});
+}
+
+}  // namespace
+
+std::vector<Row> indexing_rows() {
+  std::vector<Row> rows{
+      {"take", take},
+      {"take_along_axis", take_along_axis},
+      {"one_hot", one_hot},
+      {"slice_update", slice_update},
+      {"scatter_update", scatter_update},
+      {"in_top_k", in_top_k},
+      {"top_k", top_k},
+      {"searchsorted", searchsorted},
+      {"select", select},
+      {"categorical_crossentropy", [](Draft& d) { return cross_entropy(d, false); }},
+      {"sparse_categorical_crossentropy", [](Draft& d) { return cross_entropy(d, true); }},
+      {"softmax_cross_entropy", [](Draft& d) { return own_cross_entropy(d, false); }},
+      {"sparse_softmax_cross_entropy", [](Draft& d) { return own_cross_entropy(d, true); }},
+      {"scatter", scatter},
+      {"binary_crossentropy", binary_crossentropy},
+      {"take", embedding},
+  };
+  for (const char* function : {"segment_sum", "segment_max", "segment_min", "segment_prod"})
+    rows.push_back({function, [function](Draft& d) { return segment(d, function); }});
+  return rows;
+}
+
+}  // namespace crescent::random_programs

@@ -1,0 +1,99 @@
+// Programs within programs: scans whose bodies are drawn too.
+#include "crescent/error.h"
+#include "random/draft.h"
+
+namespace crescent::random_programs {
+namespace {
+
+constexpr int64_t kMostSteps = 9;
+
+/// A value that broadcasts into the shape of the carry.
+bool fits(const Shape& carry, const Shape& x) {
+  if (x.rank() > carry.rank()) return false;
+  for (int i = 1; i <= x.rank(); ++i)
+    if (x[-i] != carry[-i] && x[-i] != 1) return false;
+  return true;
+}
+
+/// Something of the body's values, of the carry's shape and dtype.
+int step(Draft& body, const TensorSpec& carry) {
+  const auto is_beside = [&](const TensorSpec& s) {
+    return s.dtype == carry.dtype && fits(carry.shape, s.shape);
+  };
+  const auto some = [&] {
+    for (int turn = 0; turn < 6; ++turn) {
+      const int value = static_cast<int>(body.choices.below(body.values()));
+      if (is_beside(body.spec(value))) return value;
+    }
+    return 0;
+  };
+  const int a = some(), b = some();
+  const auto two = [&](const char* function) {
+    return body.call(function, {{"x1", a}, {"x2", b}});
+  };
+  constexpr const char* kOne[] = {"tanh", "sigmoid", "relu", "negative", "abs"};
+  constexpr const char* kTwo[] = {"add", "subtract", "maximum", "minimum"};
+  switch (body.choices.below(6)) {
+    case 0:
+    case 1:
+      return two(body.choices.of(kTwo));
+    case 2:
+      return body.call("tanh", {{"x", two("multiply")}});
+    case 3: {
+      const int x = body.call("mean", {{"x", a}, {"axis", Value(-1)}, {"keepdims", Value(true)}});
+      return body.call("subtract", {{"x1", b}, {"x2", x}});
+    }
+    case 4: {  // a product with a square matrix, of which there may be one
+      for (int w = 0; w < body.values(); ++w) {
+        const Shape& square = body.shape(w);
+        const int64_t n = carry.shape[-1];
+        if (square != Shape{n, n} || body.dtype(w) != carry.dtype || carry.shape.rank() != 2)
+          continue;
+        const int y = body.call("matmul", {{"x1", a}, {"x2", w}});
+        return body.call("tanh", {{"x", y}});
+      }
+      return two("add");
+    }
+    default:
+      return body.call(body.choices.of(kOne), {{"x", a}});
+  }
+}
+
+int scan(Draft& d) {
+  Shape shape;
+  const int rank = 1 + static_cast<int>(d.choices.below(2));
+  constexpr int64_t kSizes[] = {1, 2, 3, 4, 8, 17, 33, 64};
+  for (int i = 0; i < rank; ++i) shape.append(d.choices.of(kSizes));
+  const TensorSpec carry{d.floating(), shape};
+  const int64_t steps = 1 + d.choices.below(kMostSteps);
+  const auto any_of = [&](const TensorSpec& wanted) {
+    return d.operand([&](const TensorSpec& s) { return s == wanted; }, [&] { return wanted; });
+  };
+  const int start = any_of(carry), along = any_of({carry.dtype, Shape{steps}.concat(shape)});
+  std::vector<int> captured;
+  Tensors locals{Tensor::abstract(carry), Tensor::abstract(carry)};
+  if (d.choices.one_in(2)) captured.push_back(any_of({carry.dtype, {shape[-1]}}));
+  if (d.choices.one_in(2)) captured.push_back(any_of({carry.dtype, {shape[-1], shape[-1]}}));
+  for (int value : captured) locals.push_back(Tensor::abstract(d.spec(value)));
+
+  Draft body(d, locals);
+  int last = 0;
+  for (int64_t more = 1 + d.choices.below(4); more > 0; --more) last = step(body, carry);
+  Node node;
+  node.stacks = d.choices.one_in(2) && body.values() > static_cast<int>(locals.size());
+  // The next carry is the last value, and has its spec.
+  const int next = body.call("add", {{"x1", last}, {"x2", 0}});
+  const int carried = body.call("multiply", {{"x1", next}, {"x2", Value(0.5)}});
+  if (!(body.spec(carried) == carry)) fail("another carry");
+  node.body = body.recipe.nodes;
+  node.arguments = {{"init", start}, {"xs", along}, {"captured", captured}};
+  if (d.choices.one_in(2)) node.arguments.push_back({"reverse", Value(true)});
+  const bool stacks = node.stacks;
+  return d.scan(std::move(node), stacks ? static_cast<size_t>(d.choices.below(2)) : 0);
+}
+
+}  // namespace
+
+std::vector<Row> nested_rows() { return {{"scan", scan}, {"scan", scan}, {"scan", scan}}; }
+
+}  // namespace crescent::random_programs

@@ -1,0 +1,235 @@
+// Products, normalization with parameters, attention.
+#include <cmath>
+
+#include "crescent/error.h"
+#include "random/draft.h"
+
+namespace crescent::random_programs {
+namespace {
+
+constexpr int64_t kMostProducts = 3'000'000;
+
+/// So that sums of n products stay about as large as they were.
+int scaled(Draft& d, int x, int64_t n) {
+  if (n < 3) return x;
+  const double factor = std::exp2(-std::round(std::log2(static_cast<double>(n)) / 2));
+  return d.call("multiply", {{"x1", x}, {"x2", Value(factor)}});
+}
+
+void refuse_many(int64_t products) {
+  if (products > kMostProducts) fail("too many products");
+}
+
+/// A bias and an activation, by chance: what kernels do to results before they store them.
+int finished(Draft& d, int x) {
+  if (d.choices.one_in(2)) {
+    const int bias = d.input({d.dtype(x), {d.shape(x)[-1]}});
+    x = d.call("add", {{"x1", x}, {"x2", bias}});
+  }
+  constexpr const char* kActivations[] = {"", "relu", "sigmoid", "tanh", "silu"};
+  const std::string activation = d.choices.of(kActivations);
+  return activation.empty() ? x : d.call(activation, {{"x", x}});
+}
+
+int transposed(Draft& d, int x) {
+  return d.call("swapaxes", {{"x", x}, {"axis1", Value(-1)}, {"axis2", Value(-2)}});
+}
+
+int matmul(Draft& d) {
+  const int a = d.fraction(2);
+  const Shape left = d.shape(a);
+  const int64_t k = left[-1], n = d.length();
+  refuse_many(left.size() * n);
+  const bool turns = d.choices.one_in(3), batched = d.choices.one_in(4);
+  Shape right = turns ? Shape{n, k} : Shape{k, n};
+  if (batched) right = left.slice(0, left.rank() - 2).concat(right);
+  const DType dtype = d.dtype(a);
+  int b = d.operand([&](const TensorSpec& s) { return s.dtype == dtype && s.shape == right; },
+                    [&] {
+                      return TensorSpec{dtype, right};
+                    });
+  if (turns) b = transposed(d, b);
+  return finished(d, scaled(d, d.call("matmul", {{"x1", a}, {"x2", b}}), k));
+}
+
+/// x' y, as in the gradient of a weight.
+int of_transposed(Draft& d) {
+  const int a = d.fraction(2);
+  const Shape x = d.shape(a);
+  if (x.rank() != 2) fail("matrices");
+  const int64_t n = d.length();
+  refuse_many(x.size() * n);
+  const int b = d.input({d.dtype(a), {x[0], n}});
+  return finished(d, scaled(d, d.call("matmul", {{"x1", transposed(d, a)}, {"x2", b}}), x[0]));
+}
+
+int gram(Draft& d) {
+  const int x = d.fraction(2);
+  refuse_many(d.shape(x).size() * d.shape(x)[-2]);
+  const int y = d.call("matmul", {{"x1", x}, {"x2", transposed(d, x)}});
+  return scaled(d, y, d.shape(x)[-1]);
+}
+
+int dot(Draft& d) {
+  const int a = d.fraction(1);
+  const int64_t k = d.shape(a)[-1], n = d.length();
+  refuse_many(d.shape(a).size() * n);
+  const int b = d.input({d.dtype(a), {k, n}});
+  return scaled(d, d.call("dot", {{"x1", a}, {"x2", b}}), k);
+}
+
+int vectors(Draft& d, const char* function) {
+  const int a = d.fraction(1);
+  if (d.shape(a).rank() != 1) fail("vectors");
+  refuse_many(d.shape(a).size() * d.shape(a).size());
+  const int y = d.call(function, {{"x1", a}, {"x2", d.same_shape(a)}});
+  return scaled(d, y, d.shape(a)[0]);
+}
+
+int kron(Draft& d) {
+  const int a = d.fraction(1);
+  const int b = d.input({d.dtype(a), d.shape(a).rank() == 2 ? Shape{2, 3} : Shape{2}});
+  return d.call("kron", {{"x1", a}, {"x2", b}});
+}
+
+int cross(Draft& d) {
+  const int64_t rows = d.length();
+  const TensorSpec spec{d.floating(), {rows, 3}};
+  const int a = d.input(spec), b = d.input(spec);
+  return d.call("cross", {{"x1", a}, {"x2", b}});
+}
+
+int cdist(Draft& d) {
+  const int64_t rows = d.length(), others = d.length(), width = 1 + d.choices.below(5);
+  refuse_many(rows * others * width);
+  const DType dtype = d.floating();
+  const int a = d.input({dtype, {rows, width}}), b = d.input({dtype, {others, width}});
+  return d.call("cdist", {{"x", a}, {"y", b}});
+}
+
+int tensordot(Draft& d) {
+  const int a = d.fraction(2);
+  const Shape shape = d.shape(a);
+  const int64_t n = d.length();
+  refuse_many(shape.size() * n);
+  const int b = d.input({d.dtype(a), {shape[-2], shape[-1], n}});
+  return scaled(d, d.call("tensordot", {{"x1", a}, {"x2", b}, {"axes", Value(2)}}),
+                shape[-1] * shape[-2]);
+}
+
+int einsum(Draft& d) {
+  struct Equation {
+    const char* text;
+    int rank;
+    std::vector<int> other;  ///< axes of the first that the other has; -1: one of its own
+    int summed;
+  };
+  static const Equation kEquations[] = {
+      {"ab,bc->ac", 2, {1, -1}, 1},
+      {"ab,cb->ca", 2, {-1, 1}, 1},
+      {"abc,cd->abd", 3, {2, -1}, 2},
+      {"abc,acd->abd", 3, {0, 2, -1}, 2},
+      {"abcd,aebd->acbe", 4, {0, -1, 1, 3}, 3},
+      {"abc,abc->ab", 3, {0, 1, 2}, 2},
+      {"ab,ab->b", 2, {0, 1}, 0},
+      {"abc,b->ac", 3, {1}, 1},
+  };
+  const Equation& equation = d.choices.of(kEquations);
+  const int a = d.fraction(equation.rank);
+  const Shape shape = d.shape(a);
+  if (shape.rank() != equation.rank) fail("another rank");
+  Shape other;
+  int64_t own = 1;
+  for (int axis : equation.other) {
+    const int64_t n = axis < 0 ? d.length() : shape[axis];
+    if (axis < 0) own = n;
+    other.append(n);
+  }
+  refuse_many(shape.size() * own);
+  if (other.size() > d.most_elements()) fail("too large");
+  const int b = d.input({d.dtype(a), other});
+  const int y = d.call(
+      "einsum", {{"subscripts", Value(equation.text)}, {"operands", std::vector<int>{a, b}}});
+  return scaled(d, y, shape[equation.summed]);
+}
+
+int layer_normalization(Draft& d) {
+  const int x = d.fraction(1);
+  const TensorSpec row{d.dtype(x), {d.shape(x)[-1]}};
+  const int gamma = d.input(row), beta = d.input(row);
+  return d.call("layer_normalization",
+                {{"x", x}, {"gamma", gamma}, {"beta", beta}, {"epsilon", Value(0.01)}});
+}
+
+/// With moments of the batch, as in training, or given ones.
+int batch_normalization(Draft& d) {
+  const int x = d.fraction(2);
+  const TensorSpec row{d.dtype(x), {d.shape(x)[-1]}};
+  int mean, variance;
+  if (d.choices.one_in(2)) {
+    List axes;
+    for (int i = 0; i + 1 < d.shape(x).rank(); ++i) axes.push_back(Value(i));
+    mean = d.call("moments", {{"x", x}, {"axes", Value(axes)}}, 0);
+    variance = d.call("moments", {{"x", x}, {"axes", Value(axes)}}, 1);
+  } else {
+    mean = d.input(row);
+    variance = d.call("abs", {{"x", d.input(row)}});
+  }
+  const int offset = d.input(row), scale = d.input(row);
+  return d.call("batch_normalization", {{"x", x},
+                                        {"mean", mean},
+                                        {"variance", variance},
+                                        {"axis", Value(-1)},
+                                        {"offset", offset},
+                                        {"scale", scale},
+                                        {"epsilon", Value(0.01)}});
+}
+
+int attention(Draft& d) {
+  constexpr int64_t kSmall[] = {1, 2, 3, 5, 8, 17, 33, 64, 65};
+  const int64_t b = 1 + d.choices.below(3), t = d.choices.of(kSmall), s = d.choices.of(kSmall),
+                h = 1 + d.choices.below(3), w = d.choices.of(kSmall);
+  refuse_many(b * t * s * h * w * 2);
+  if (b * std::max(t, s) * h * w > d.most_elements()) fail("too large");
+  const DType dtype = d.floating();
+  const int q = d.input({dtype, {b, t, h, w}}), k = d.input({dtype, {b, s, h, w}}),
+            v = d.choices.one_in(3) ? k : d.input({dtype, {b, s, h, w}});
+  std::vector<Argument> arguments{{"query", q}, {"key", k}, {"value", v}};
+  if (d.choices.one_in(2))
+    arguments.push_back(
+        {"mask", d.input({DType::boolean, {b, 1, d.choices.one_in(2) ? t : 1, s}})});
+  if (t == s && d.choices.one_in(3)) arguments.push_back({"is_causal", Value(true)});
+  return d.call("dot_product_attention", arguments);
+}
+
+}  // namespace
+
+std::vector<Row> product_rows() {
+  std::vector<Row> rows;
+  for (int i = 0; i < 4; ++i) rows.push_back({"matmul", matmul});
+  const Row others[] = {
+      {"matmul", of_transposed},
+      {"matmul", gram},
+      {"dot", dot},
+      {"tensordot", tensordot},
+      {"einsum", einsum},
+      {"einsum", einsum},
+      {"layer_normalization", layer_normalization},
+      {"layer_normalization", layer_normalization},
+      {"batch_normalization", batch_normalization},
+      {"batch_normalization", batch_normalization},
+      {"dot_product_attention", attention},
+      {"dot_product_attention", attention},
+      {"kron", kron},
+      {"cross", cross},
+      {"cdist", cdist},
+      {"correlate", [](Draft& d) { return vectors(d, "correlate"); }},
+      {"inner", [](Draft& d) { return vectors(d, "inner"); }},
+      {"outer", [](Draft& d) { return vectors(d, "outer"); }},
+      {"vdot", [](Draft& d) { return vectors(d, "vdot"); }},
+  };
+  rows.insert(rows.end(), std::begin(others), std::end(others));
+  return rows;
+}
+
+}  // namespace crescent::random_programs

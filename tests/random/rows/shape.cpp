@@ -1,0 +1,218 @@
+// Functions that move elements: slices that meet each other, concatenations, repetitions, indices.
+#include "crescent/error.h"
+#include "random/draft.h"
+
+namespace crescent::random_programs {
+namespace {
+
+Value list_of(const std::vector<int64_t>& numbers) { return List(numbers.begin(), numbers.end()); }
+
+/// A part of one axis, of so many elements.
+int part(Draft& d, int x, int axis, int64_t start, int64_t count, int64_t step = 1) {
+  return d.call("slice_axis", {{"x", x},
+                               {"axis", Value(axis)},
+                               {"first", Value(start)},
+                               {"last", Value(start + (count - 1) * step + 1)},
+                               {"step", Value(step)}});
+}
+
+int axis_from_0(Draft& d, int x) {
+  if (d.shape(x).rank() == 0) fail("no axis");
+  return static_cast<int>(d.choices.below(d.shape(x).rank()));
+}
+
+/// Two slices of one value meet, as in x[:, 0] * x[:, 1].
+int slices_meet(Draft& d) {
+  const int x = d.fraction(1), axis = axis_from_0(d, x);
+  const int64_t n = d.shape(x)[axis];
+  const int64_t count = d.choices.one_in(2) ? 1 + d.choices.below(n) : 1;
+  const int64_t step = count > 1 && d.choices.one_in(4) ? 2 : 1;
+  const int64_t span = (count - 1) * step + 1;
+  if (span > n) fail("too short");
+  const auto one = [&] { return part(d, x, axis, d.choices.below(n - span + 1), count, step); };
+  const int a = one(), b = one();
+  constexpr const char* kMeet[] = {"multiply", "add", "subtract", "maximum", "minimum"};
+  return d.call(d.choices.of(kMeet), {{"x1", a}, {"x2", b}});
+}
+
+int slice(Draft& d) {
+  const int x = d.number();
+  std::vector<int64_t> start, size;
+  for (int64_t n : d.shape(x)) {
+    size.push_back(d.choices.one_in(2) ? 1 + d.choices.below(n) : n);
+    start.push_back(d.choices.below(n - size.back() + 1));
+  }
+  return d.call("slice",
+                {{"inputs", x}, {"start_indices", list_of(start)}, {"shape", list_of(size)}});
+}
+
+int concatenate(Draft& d) {
+  const int x = d.number(), axis = axis_from_0(d, x);
+  std::vector<int> parts{x};
+  for (int64_t more = 1 + d.choices.below(2); more > 0; --more) {
+    switch (d.choices.below(3)) {
+      case 0:
+        parts.push_back(d.same_shape(x));
+        break;
+      case 1:
+        parts.push_back(x);
+        break;
+      default:
+        parts.push_back(part(d, x, axis, 0, 1 + d.choices.below(d.shape(x)[axis])));
+    }
+  }
+  return d.call("concatenate", {{"xs", parts}, {"axis", Value(axis)}});
+}
+
+int joined(Draft& d, const char* function) {
+  const int x = d.number(), other = d.same_shape(x);
+  return d.call(function, {{"xs", std::vector<int>{x, other}}});
+}
+
+int add_n(Draft& d) {
+  const int x = d.number(), other = d.same_shape(x), third = d.same_shape(x);
+  return d.call("add_n", {{"tensors", std::vector<int>{x, other, third}}});
+}
+
+int rearrange(Draft& d) {
+  const int x = d.number();
+  constexpr const char* kPatterns[] = {"", "a -> a 1", "a b -> (b a)", "a b c -> b (a c)",
+                                       "a b c d -> (a d) c b"};
+  const int rank = d.shape(x).rank();
+  if (rank < 1 || rank > 4) fail("another rank");
+  return d.call("rearrange", {{"tensor", x}, {"pattern", Value(kPatterns[rank])}});
+}
+
+int stack(Draft& d) {
+  const int x = d.number(), other = d.choices.one_in(3) ? x : d.same_shape(x);
+  const int64_t axis = d.choices.below(d.shape(x).rank() + 1);
+  return d.call("stack", {{"x", std::vector<int>{x, other}}, {"axis", Value(axis)}});
+}
+
+int split(Draft& d) {
+  const int x = d.number(), axis = axis_from_0(d, x);
+  const int64_t n = d.shape(x)[axis], count = n % 2 == 0 ? 2 : n % 3 == 0 ? 3 : 1;
+  return d.call("split", {{"x", x}, {"indices_or_sections", Value(count)}, {"axis", Value(axis)}},
+                static_cast<size_t>(d.choices.below(count)));
+}
+
+int unstack(Draft& d) {
+  const int x = d.number(), axis = axis_from_0(d, x);
+  const int64_t n = d.shape(x)[axis];
+  if (n > 8) fail("too many");
+  return d.call("unstack", {{"x", x}, {"axis", Value(axis)}},
+                static_cast<size_t>(d.choices.below(n)));
+}
+
+int pad(Draft& d) {
+  const int x = d.number();
+  constexpr const char* kModes[] = {"constant", "reflect", "symmetric"};
+  const char* mode = d.choices.of(kModes);
+  List widths;
+  for (int64_t n : d.shape(x)) {
+    const int64_t most = mode == kModes[0] ? 4 : std::min<int64_t>(n, 3);
+    const int64_t before = d.choices.below(most), after = d.choices.below(most);
+    widths.push_back(List{Value(before), Value(after)});
+  }
+  std::vector<Argument> arguments{{"x", x}, {"pad_width", Value(widths)}, {"mode", Value(mode)}};
+  if (mode == kModes[0] && d.choices.one_in(3)) arguments.push_back({"constant_values", Value(1)});
+  return d.call("pad", arguments);
+}
+
+int tile(Draft& d) {
+  const int x = d.number();
+  std::vector<int64_t> repeats;
+  for (int i = 0; i < d.shape(x).rank(); ++i) repeats.push_back(1 + d.choices.below(3));
+  return d.call("tile", {{"x", x}, {"repeats", list_of(repeats)}});
+}
+
+int repeat(Draft& d) {
+  const int x = d.number();
+  return d.call("repeat",
+                {{"x", x}, {"repeats", Value(1 + d.choices.below(3))}, {"axis", Value(d.axis(x))}});
+}
+
+int roll(Draft& d) {
+  const int x = d.number();
+  return d.call("roll",
+                {{"x", x}, {"shift", Value(d.choices.below(9) - 4)}, {"axis", Value(d.axis(x))}});
+}
+
+int flip_all(Draft& d) { return d.call("flip", {{"x", d.number()}}); }
+
+int swapaxes(Draft& d) {
+  const int x = d.number();
+  const int a = d.axis(x), b = d.axis(x);
+  return d.call("swapaxes", {{"x", x}, {"axis1", Value(a)}, {"axis2", Value(b)}});
+}
+
+int moveaxis(Draft& d) {
+  const int x = d.number();
+  const int a = d.axis(x), b = d.axis(x);
+  return d.call("moveaxis", {{"x", x}, {"source", Value(a)}, {"destination", Value(b)}});
+}
+
+int squeeze(Draft& d) { return d.call("squeeze", {{"x", d.number()}}); }
+int ravel(Draft& d) { return d.call("ravel", {{"x", d.number()}}); }
+int rot90(Draft& d) {
+  const int x = d.number();
+  return d.call("rot90", {{"array", x}, {"k", Value(1 + d.choices.below(3))}});
+}
+
+int append(Draft& d) {
+  const int x = d.number();
+  return d.call("append", {{"x1", x}, {"x2", d.same_shape(x)}, {"axis", Value(d.axis(x))}});
+}
+
+int meshgrid(Draft& d) {
+  const int x = d.number();
+  if (d.shape(x).rank() != 1) fail("one axis");
+  return d.call("meshgrid", {{"x", std::vector<int>{x, d.same_shape(x)}}},
+                static_cast<size_t>(d.choices.below(2)));
+}
+
+int views(Draft& d) {
+  int x = d.number();
+  for (int64_t more = 1 + d.choices.below(4); more > 0; --more) x = d.view(x);
+  return x;
+}
+
+using Make = int (*)(Draft&);
+constexpr std::pair<const char*, Make> kRows[] = {
+    {"get_item", views},
+    {"multiply", slices_meet},
+    {"slice", slice},
+    {"concatenate", concatenate},
+    {"stack", stack},
+    {"split", split},
+    {"unstack", unstack},
+    {"pad", pad},
+    {"tile", tile},
+    {"repeat", repeat},
+    {"roll", roll},
+    {"flip", flip_all},
+    {"swapaxes", swapaxes},
+    {"moveaxis", moveaxis},
+    {"squeeze", squeeze},
+    {"ravel", ravel},
+    {"rot90", rot90},
+    {"append", append},
+    {"meshgrid", meshgrid},
+    {"add_n", add_n},
+    {"rearrange", rearrange},
+    {"hstack", [](Draft& d) { return joined(d, "hstack"); }},
+    {"vstack", [](Draft& d) { return joined(d, "vstack"); }},
+    {"dstack", [](Draft& d) { return joined(d, "dstack"); }},
+};
+
+}  // namespace
+
+std::vector<Row> shape_rows() {
+  std::vector<Row> rows;
+  // What views meet is where most of an engine's work is.
+  for (int i = 0; i < 4; ++i)
+    for (const auto& [function, make] : kRows) rows.push_back({function, make});
+  return rows;
+}
+
+}  // namespace crescent::random_programs
