@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <set>
 #include <sstream>
 
 #include "crescent/lowering.h"
@@ -24,6 +25,21 @@ Program traced(const Recipe& recipe, const Tensors& inputs) {
   TensorSpecs specs;
   for (const Tensor& x : inputs) specs.push_back(x.spec());
   return trace([&](const Tensors& in) { return run(recipe, in); }, specs);
+}
+
+/// Whether functions are called that have corners.
+bool has_corners(const Recipe& recipe) {
+  static const std::set<std::string> kSmooth{
+      "add",     "subtract", "multiply",  "divide",      "negative",    "square",  "exp",
+      "tanh",    "sigmoid",  "softplus",  "sin",         "cos",         "sum",     "mean",
+      "prod",    "cumsum",   "cumprod",   "softmax",     "log_softmax", "matmul",  "einsum",
+      "conv",    "var",      "logsumexp", "concatenate", "reshape",     "squeeze", "transpose",
+      "flip",    "get_item", "slice",     "slice_axis",  "stack",       "tile",    "repeat",
+      "gelu",    "silu",     "pad",       "roll",        "expand_dims", "cast",    "broadcast_to",
+      "moments", "where",    "take",      "mod",         "logaddexp"};
+  return std::any_of(recipe.nodes.begin(), recipe.nodes.end(), [](const Node& node) {
+    return !node.function.empty() && kSmooth.count(node.function) == 0;
+  });
 }
 
 /// What a recipe should give, and how far off each number may be.
@@ -105,8 +121,8 @@ std::optional<std::string> Expected::compare_slopes(const Recipe& recipe,
   // Corners that several functions have at one place may make no corner together, which gradients
   // cannot know: numbers lie elsewhere.
   std::vector<Array> places = inputs_;
-  const bool is_one_function = recipe.nodes.size() == given + 1;
-  for (size_t k = 0; k < given && !is_one_function; ++k)
+  const bool moves = recipe.nodes.size() > given + 1 && has_corners(recipe);
+  for (size_t k = 0; k < given && moves; ++k)
     for (size_t i = 0; i < places[k].values.size() && is_floating(places[k].spec.dtype); ++i)
       places[k].values[i] += 0.01 * std::sin(static_cast<double>(i) * 3.3 + 1);
   const std::vector<Array> exact = interpret(program_, places);

@@ -30,7 +30,7 @@ Tensor draw(const TensorSpec& spec, Style style, double phase) {
   const bool whole = !is_floating(spec.dtype);
   for (size_t i = 0; i < values.size(); ++i) {
     double x = number(style, static_cast<int64_t>(i), phase);
-    if (whole) x = std::floor(x * 2);
+    if (whole) x = std::floor(style == Style::small ? x * 63'000 : x * 2);
     if (spec.dtype == DType::uint8) x = std::abs(x);
     if (spec.dtype == DType::boolean) x = x > 0;
     values[i] = x;

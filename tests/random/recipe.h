@@ -14,7 +14,7 @@ namespace crescent::random_programs {
 enum class Style : uint8_t {
   halves,  ///< multiples of 1/2 from -3 to 3, with many ties
   smooth,  ///< between -2 and 2, all different
-  small,   ///< between -0.002 and 0.002
+  small,   ///< between -0.002 and 0.002; integers as far as those of 8 bits go
   mostly_zero,
 };
 inline constexpr int kStyles = 4;

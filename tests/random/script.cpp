@@ -17,7 +17,7 @@ local function values(dtype, shape, style, phase)
     local w = math.sin(i * 12.9898 + phase)
     local x = style == "halves" and math.floor(w * 6.5) / 2 or style == "smooth" and w * 2
       or style == "small" and w * 0.002 or w > 0.6 and w * 2 or 0.0
-    if not dtype:find "float" then x = math.floor(x * 2) end
+    if not dtype:find "float" then x = math.floor(style == "small" and x * 63000 or x * 2) end
     if dtype == "uint8" then x = math.abs(x) end
     if dtype == "bool" then x = x > 0 and 1 or 0 end
     list[i] = x
