@@ -1,0 +1,124 @@
+-- The copy of the tree into which bugs are put: its files, its build and its tests.
+local shell = require "shell"
+local quoted = shell.quoted
+
+local Copy = {}
+Copy.__index = Copy
+
+--- Brings what differs from the tree into the copy, and takes away what is no longer there. `list`
+--- is a file with the names of what was brought.
+local function bring(root, folder, list)
+  local gone, now = {}, {}
+  for name in (shell.read(list) or ""):gmatch "[^\n]+" do gone[name] = true end
+  local names = "git -C " .. quoted(root) .. " ls-files -co --exclude-standard"
+  for _, name in ipairs(shell.lines(names)) do
+    local text, target = shell.read(root .. "/" .. name), quoted(folder .. "/" .. name)
+    if text then
+      table.insert(now, name)
+      gone[name] = nil
+    end
+    if text and shell.read(folder .. "/" .. name) ~= text then
+      assert(shell.runs("mkdir -p $(dirname " .. target .. ") && cp -p "
+        .. quoted(root .. "/" .. name) .. " " .. target .. " && touch " .. target))
+    end
+  end
+  for name in pairs(gone) do os.remove(folder .. "/" .. name) end
+  shell.write(list, table.concat(now, "\n") .. "\n")
+end
+
+--- What a file is part of: the library, and the test programs that have its objects in them.
+local kTargets = {
+  { "^core/", "crescent" },
+  { "^plugins/cpu/", "cpu.so test_cpu" },
+  { "^plugins/layers/(%w+)/", "%1.so" },
+  { "^plugins/(%w+)/", "%1.so" },
+  { "^formats/keras/", "keras.so test_formats" },
+}
+
+--- Whether what the file is part of compiles.
+function Copy:build(file)
+  for _, row in ipairs(kTargets) do
+    local found = file:match(row[1])
+    if found then return self:ninja((row[2]:gsub("%%1", found))) end
+  end
+  error("tests/mutations/copy.lua does not know what " .. file .. " is built into")
+end
+
+--- Builds what was written back after the last bug.
+function Copy:restore() self:ninja "all" end
+
+function Copy:ninja(targets)
+  return shell.runs(self.environment .. "ninja -C " .. quoted(self.build_folder) .. " -j"
+    .. self.jobs .. " " .. targets .. " > " .. quoted(self.build_folder .. "/mutation.log") .. " 2>&1")
+end
+
+--- Runs entries of ctest together: the first that fails, or nil.
+function Copy:failing(names)
+  local patterns = {}
+  for i, name in ipairs(names) do patterns[i] = name:gsub("[.+]", "\\%0") end
+  local log = self.build_folder .. "/mutation_tests.log"
+  local passed = shell.runs(self.environment .. "ctest --test-dir " .. quoted(self.build_folder)
+    .. " --stop-on-failure --timeout " .. self.limit .. " -j" .. self.jobs .. " -R "
+    .. quoted("^(" .. table.concat(patterns, "|") .. ")$") .. " > " .. quoted(log) .. " 2>&1")
+  return not passed and (shell.read(log):match "%d+ %- (%S+) %(" or names[1]) or nil
+end
+
+--- Whether one of the cases of a file fails: "cpu/pooling" are those that Catch calls [#pooling].
+function Copy:fails_in_file(name)
+  local program, file = name:match "^([^/]+)/(.+)$"
+  return not shell.runs("cd " .. quoted(self.build_folder .. "/tests") .. " && " .. self.environment
+    .. "timeout " .. self.limit .. " ../bin/test_" .. program .. " --abort -# "
+    .. quoted("[#" .. file .. "]") .. " > " .. quoted(self.build_folder .. "/mutation_tests.log")
+    .. " 2>&1")
+end
+
+--- The entries of ctest and how long each takes by itself, which the file `known` keeps. Those that
+--- fail without a bug would catch every one: they are left out.
+function Copy:measure(regex, known)
+  local before, lines = {}, {}
+  for name, seconds in (shell.read(known) or ""):gmatch "(%S+) (%S+)\n" do
+    before[name] = tonumber(seconds)
+  end
+  local names = self.environment .. "ctest --test-dir " .. quoted(self.build_folder)
+    .. " -N | sed -n 's/^ *Test *#[0-9]*: //p' | grep -E " .. quoted(regex)
+  for _, name in ipairs(shell.lines(names)) do
+    local seconds, begin = before[name], os.time()
+    if not seconds then seconds = self:failing { name } and -1 or os.time() - begin end
+    table.insert(lines, name .. " " .. seconds .. "\n")
+    if seconds < 0 then
+      print("left out, as it fails without a mutation: " .. name)
+    else
+      self.seconds[name] = seconds
+      table.insert(self.by_time, name)
+    end
+  end
+  shell.write(known, table.concat(lines))
+  table.sort(self.by_time, function(a, b)
+    if self.seconds[a] ~= self.seconds[b] then return self.seconds[a] < self.seconds[b] end
+    return a < b
+  end)
+end
+
+local copy = {}
+
+--- A copy that is built and knows its tests. With tests that need what lives beside the tree.
+function copy.make(root, options)
+  local scratch = options.scratch or root .. "/build/mutations"
+  local shared = os.getenv "CRESCENT_SHARED" or root .. "/../shared"
+  local self = setmetatable({ folder = scratch .. "/tree", jobs = math.tointeger(options.jobs),
+    limit = math.tointeger(options.limit), seconds = {}, by_time = {} }, Copy)
+  self.build_folder = self.folder .. "/build/release"
+  self.environment = shell.runs("test -d " .. quoted(shared))
+    and "CRESCENT_SHARED=" .. quoted(shared) .. " " or ""
+  assert(shell.runs("mkdir -p " .. quoted(self.folder)))
+  bring(root, self.folder, scratch .. "/files")
+  if not shell.read(self.build_folder .. "/build.ninja") then
+    assert(shell.runs("cd " .. quoted(self.folder) .. " && " .. self.environment
+      .. "cmake --preset release"))
+  end
+  assert(self:ninja "all", "the tree does not build without a mutation")
+  self:measure(options.tests, scratch .. "/seconds")
+  return self
+end
+
+return copy
