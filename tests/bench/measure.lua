@@ -1,18 +1,20 @@
 -- How every workload is measured: after a warm-up, the median of five windows of wall-clock time.
 -- Prints "name value unit".
 --   crescent tests/bench/workloads/NAME.lua [--threads N] [--bf16] [--seconds S] [--batch N]
---     [--only NAME,NAME] [--cores] [--list]
+--     [--only NAME,NAME] [--cores] [--list] [--validate]
 -- --list prints the names that there are and measures nothing. --cores: instead how many times as
 -- fast as one core 4, 8, 16 and 32 can be at most, by the way the work is cut; rows where 16 leave
--- most undone come first. --batch: of training.
+-- most undone come first. --batch: of training. --validate: instead of measuring, the first steps are
+-- compared with op-by-op ones, in a process whose memory and caches nobody measures.
 local cr = require "crescent"
+local validate = require "validate"
 
 local options = { threads = 0, seconds = 3 }
 do
   local i = 1
   while arg[i] do
     local name = arg[i]:match "^%-%-(%w+)$"
-    if name == "bf16" or name == "list" or name == "cores" then
+    if name == "bf16" or name == "list" or name == "cores" or name == "validate" then
       options[name] = true
     elseif name == "threads" or name == "seconds" or name == "batch" then
       i = i + 1
@@ -23,7 +25,7 @@ do
     else
       error("unknown option " .. arg[i]
         .. "; known: --threads N, --bf16, --seconds S, --batch N, --only NAME,NAME, --cores, "
-        .. "--list", 0)
+        .. "--list, --validate", 0)
     end
     i = i + 1
   end
@@ -104,6 +106,7 @@ end
 function measure.train(name, w)
   if not chosen(name) then return end
   local batch = options.batch or w.batch
+  if options.validate then return validate.training(name, w, batch, options.bf16) end
   local model, samples = w.model(), batch * w.batches
   model:compile { optimizer = w.optimizer, loss = w.loss }
   local x, y = w.x(samples), w.y(samples)
@@ -126,6 +129,7 @@ end
 function measure.predict(name, w)
   if not chosen(name) then return end
   local model, x = w.model(), w.x(w.batch)
+  if options.validate then return validate.prediction(name, model, x, options.bf16) end
   if options.cores then
     return print_cut(name, model:profile(x, { batch_size = w.batch, print_fn = function() end }))
   end
@@ -144,6 +148,7 @@ function measure.op(name, bytes, f, ...)
   if not chosen(name) or options.cores then return end
   local inputs = {}
   for i, make in ipairs { ... } do inputs[i] = make() end
+  if options.validate then return validate.op(name, f, inputs) end
   local seconds = seconds_per_call(function() return f(table.unpack(inputs)) end)
   emit(name, bytes / seconds / 1e9, "GB/s")
 end

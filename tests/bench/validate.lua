@@ -1,0 +1,86 @@
+-- Who measures, validates: what a workload computes in its first steps beside the same op by op, from
+-- the same weights and the same random numbers. A workload that differs is not measured.
+local cr = require "crescent"
+local ops = cr.ops
+local validate = {}
+
+local function wide(x) return x:cast "float64" end
+local function size_of(x) return x.size == 0 and 0 or ops.max(ops.abs(wide(x))):item() end
+
+--- Fails unless a is b, up to a share of the largest.
+local function compare(name, what, a, b, share)
+  local size = size_of(b)
+  local off = size_of(wide(a) - wide(b))
+  if off <= share * size + 1e-30 or size ~= size then return end
+  error(("%s: %s differs from the same op by op: by %.3g, where the largest is %.3g"):format(name, what,
+    off, size), 0)
+end
+
+--- How far off results may be; sums of half-width floats are.
+local function share_of(halves) return halves and 0.1 or 2e-3 end
+
+--- The first steps of training. Weights are compared by the way that they have gone, and by the
+--- longest that any has: where the gradient is 0 but for rounding, all of a way is rounding.
+function validate.training(name, w, batch, halves)
+  local steps, first = 2, nil
+  local x, y = w.x(batch * steps), w.y(batch * steps)
+  local function run(eagerly)
+    cr.random.seed(1)
+    local model = w.model()
+    first = first or model:get_weights()
+    model:set_weights(first)
+    model:compile { optimizer = w.optimizer, loss = w.loss, run_eagerly = eagerly }
+    local losses = {}
+    for step = 1, steps do
+      local from, to = (step - 1) * batch + 1, step * batch
+      losses[step] = model:train_on_batch(x:slice(from, to), y:slice(from, to))
+    end
+    return cr.tensor(losses, "float64"), model:get_weights()
+  end
+  local loss, weights = run(false)
+  local plain_loss, plain_weights = run(true)
+  local share = share_of(halves)
+  compare(name, "the loss of the first steps", loss, plain_loss, share)
+  local ways, longest = {}, 0
+  for i, weight in ipairs(plain_weights) do
+    ways[i] = ops.norm(wide(weight) - wide(first[i])):item()
+    longest = math.max(longest, ways[i] / math.sqrt(weight.size))
+  end
+  for i, weight in ipairs(weights) do
+    local off = ops.norm(wide(weight) - wide(plain_weights[i])):item()
+    if not (off <= 25 * share * ways[i] + 0.05 * longest * math.sqrt(weight.size)) then
+      error(("%s: weight %d of shape %s goes another way than op by op: %.3g off of %.3g"):format(name, i,
+        table.concat(weight.shape, "x"), off, ways[i]), 0)
+    end
+  end
+end
+
+--- A prediction: its first and its last rows, each of which goes its own way.
+function validate.prediction(name, model, x, halves)
+  local n, rows = x.shape[1], math.min(x.shape[1], 4)
+  local predicted = model:predict_on_batch(x)
+  for _, from in ipairs { 1, n - rows + 1 } do
+    compare(name, "the prediction", predicted:slice(from, from + rows - 1),
+      model(x:slice(from, from + rows - 1)), share_of(halves))
+  end
+end
+
+--- A function of tensors beside the same in float64. What is as good turned around is compared
+--- without its sign.
+function validate.op(name, f, inputs)
+  local widened, any = {}, false
+  for i, x in ipairs(inputs) do
+    local floating = x.dtype:find "float" ~= nil
+    widened[i], any = floating and wide(x) or x, any or floating
+  end
+  if not any then return end
+  local got, wanted = table.pack(f(table.unpack(inputs))), table.pack(f(table.unpack(widened)))
+  local turned = name:find "svd" or name:find "qr" or name:find "eigh"
+  for i = 1, got.n do
+    local a, b = got[i], wanted[i]
+    if turned then a, b = ops.abs(a), ops.abs(b) end
+    compare(name, "result " .. i, a, b, 0.02)
+  end
+end
+
+return validate
