@@ -101,6 +101,18 @@ TEST_CASE("ops that run at once are in the same cache, and clear_session empties
   CHECK(program_cache().bytes == 0);
 }
 
+TEST_CASE("an op whose options hold a NaN is found again, and -0 is another than 0") {
+  clear_session();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto padded = [](double value) { return ops::pad(ones(3), {1}, {1}, value).to_vector(); };
+  padded(nan);
+  const size_t programs = program_cache().programs;
+  for (int i = 0; i < 3; ++i) CHECK(std::isnan(padded(nan)[0]));
+  CHECK(program_cache().programs == programs);
+  CHECK_FALSE(std::signbit(padded(0.0)[0]));
+  CHECK(std::signbit(padded(-0.0)[0]));
+}
+
 TEST_CASE("results keep memory for the signature of now only") {
   constexpr int64_t kMany = 1 << 20;
   const Function f([](const Tensors& in) { return Tensors{in[0] + 1.0, in[0] * 2.0}; });

@@ -16,6 +16,8 @@
 // Kernels belong to devices (device.h); they never check and never allocate. An op without a kernel
 // on the device runs through decompose() (ops it is made of) or compute() (values on the host).
 #pragma once
+#include <algorithm>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -91,6 +93,25 @@ size_t hash_field(const T& x) {
     return seed;
   }
 }
+/// Floats are compared by their bits, as hash_field takes them: a NaN is itself, and -0 is not 0.
+template <class T>
+bool same_field(const T& a, const T& b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::memcmp(&a, &b, sizeof a) == 0;
+  } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T> ||
+                       std::is_same_v<T, std::string> || requires { a.hash(); }) {
+    return a == b;
+  } else {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const auto& x, const auto& y) { return same_field(x, y); });
+  }
+}
+template <class... T>
+bool same_fields(const std::tuple<T...>& a, const std::tuple<T...>& b) {
+  return [&]<size_t... i>(std::index_sequence<i...>) {
+    return (same_field(std::get<i>(a), std::get<i>(b)) && ...);
+  }(std::index_sequence_for<T...>());
+}
 template <class T>
 std::string field_text(const T& x) {
   if constexpr (requires { typename T::value_type; } && !std::is_same_v<T, std::string>) {
@@ -111,7 +132,7 @@ struct OpOf : Op {
   std::string_view name() const override { return T::kName; }
   bool equals(const Op& other) const override {
     auto* same = dynamic_cast<const T*>(&other);
-    return same && self().fields() == same->fields();
+    return same && detail::same_fields(self().fields(), same->fields());
   }
   size_t hash() const override {
     size_t seed = detail::hash_bytes(T::kName, std::string_view(T::kName).size());
