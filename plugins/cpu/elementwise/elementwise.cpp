@@ -51,6 +51,16 @@ bool is_seen(int reg, const std::vector<FusedStep>& steps, size_t first, size_t 
   return false;
 }
 
+/// Per register, whether a select reads it.
+std::vector<bool> read_by_selects(const std::vector<FusedStep>& steps, size_t registers) {
+  std::vector<bool> read(registers);
+  for (const FusedStep& step : steps) {
+    if (step.kind != FusedStep::Kind::select) continue;
+    for (int r : step.args) read[static_cast<size_t>(r)] = true;
+  }
+  return read;
+}
+
 /// There is a loop for bfloat16 as it lies in memory.
 bool works_on_bfloat16(const FusedStep& step) {
   if (step.kind == FusedStep::Kind::unary)
@@ -182,9 +192,10 @@ std::vector<bool> Elementwise::find_stored(const std::vector<FusedStep>& steps,
 
 bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>& steps,
                             const std::vector<int>& outputs) {
-  const std::vector<bool> stored = find_stored(steps, outputs);
+  const std::vector<bool> stored = find_stored(steps, outputs),
+                          selected = read_by_selects(steps, stored.size());
   for (size_t i = 0; i < registers_.size(); ++i) {
-    registers_[i].stored = stored[i];
+    registers_[i].stored = stored[i], registers_[i].selected = selected[i];
     if (stored[i] && !registers_[i].is_cell()) registers_[i].source = Source::memory;
   }
   for (size_t i = 0; i < steps.size();) {
@@ -197,8 +208,9 @@ bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>
     }
     const FusedStep& step = steps[i++];
     const bool scatters = step.kind == FusedStep::Kind::scatter;
-    if (!(scatters ? add_scatter(request, step) : add_step(step, stored[registers_.size()])))
-      return false;
+    const size_t made = registers_.size();
+    if (!(scatters ? add_scatter(request, step) : add_step(step, stored[made]))) return false;
+    registers_[made].selected = selected[made];
   }
   return true;
 }
@@ -316,8 +328,8 @@ BinaryLoop Elementwise::choose_loop(const FusedStep& step, DType dtype, bool cel
            &b = registers_[static_cast<size_t>(step.args[1])];
   const BinaryLoops loops = binary_loops(step.binary, dtype);
   const bool any_cell = a.is_cell() || b.is_cell();
-  const bool first = any_cell ? a.is_cell() : a.is_column(),
-             second = any_cell ? b.is_cell() : b.is_column();
+  const bool first = any_cell ? a.is_number() : a.is_column(),
+             second = any_cell ? b.is_number() : b.is_column();
   const bool one = !cells && first != second;
   const BinaryLoop beside_one = !one ? nullptr : first ? loops.first_scalar : loops.second_scalar;
   const auto spread = [&](Register& r, bool is_one) {

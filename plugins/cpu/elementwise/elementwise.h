@@ -87,11 +87,14 @@ class Elementwise final : public Kernel {
     int last_read = -1;          ///< step
     bool stored =
         false;  ///< half-width, and loops take it as it lies in memory; a cell: when it is spread
+    bool selected = false;  ///< a select reads it, and so wants a cell spread
     bool is_cell() const { return source == Source::cell; }
     bool is_column() const { return source == Source::column; }
     DType form() const { return stored && !is_cell() ? dtype : computed_as(dtype); }
     size_t bytes() const { return size_of(form()); }
     bool is_half() const { return form() != dtype; }
+    /// Where steps read it as a number it is float32: not where it lies spread, as it is stored.
+    bool is_number() const { return is_cell() && !(stored && selected); }
   };
   struct Run {  ///< of a chain
     const Chain* chain;
