@@ -10,7 +10,7 @@ namespace {
 using namespace ops;
 using Function = Tensor (*)(const Tensor&);
 
-Tensor hard_sigmoid(const Tensor& x) { return clip(x / 6.0 + 0.5, 0, 1); }
+Tensor hard_sigmoid(const Tensor& x) { return hard_tanh(x / 6.0 + 0.5, 0, 1); }
 
 constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
 constexpr double kSeluScale = 1.0507009873554804934193349852946;
@@ -33,7 +33,7 @@ const Row kRows[] = {
     {"exponential", "exp(x)", [](const Tensor& x) { return exp(x); }, {"exp"}},
     {"silu", "x * sigmoid(x)", [](const Tensor& x) { return silu(x); }, {"swish"}},
     {"mish", "x * tanh(softplus(x))", [](const Tensor& x) { return x * tanh(softplus(x)); }},
-    {"relu6", "relu clipped at 6.", [](const Tensor& x) { return clip(x, 0, 6); }},
+    {"relu6", "relu clipped at 6.", [](const Tensor& x) { return hard_tanh(x, 0, 6); }},
     {"hard_sigmoid", "clip(x / 6 + 0.5, 0, 1)", hard_sigmoid},
     {"hard_sigmoid_keras2", "clip(0.2 x + 0.5, 0, 1): hard_sigmoid of Keras 2.",
      [](const Tensor& x) { return clip(x * 0.2 + 0.5, 0, 1); }},
@@ -41,7 +41,7 @@ const Row kRows[] = {
      "x * hard_sigmoid(x)",
      [](const Tensor& x) { return x * hard_sigmoid(x); },
      {"hard_swish"}},
-    {"hard_tanh", "clip(x, -1, 1)", [](const Tensor& x) { return clip(x, -1, 1); }},
+    {"hard_tanh", "clip(x, -1, 1)", [](const Tensor& x) { return hard_tanh(x, -1, 1); }},
     {"tanh_shrink", "x - tanh(x)", [](const Tensor& x) { return x - tanh(x); }},
     {"log_sigmoid", "log of sigmoid.", [](const Tensor& x) { return -softplus(-x); }},
     {"sparse_plus", "0 below -1, (x + 1)^2 / 4 between, x above 1.",
@@ -49,7 +49,7 @@ const Row kRows[] = {
        return where(less_equal(x, -1), 0, where(less(x, 1), 0.25 * square(x + 1.0), x));
      }},
     {"sparse_sigmoid", "clip((x + 1) / 2, 0, 1)",
-     [](const Tensor& x) { return clip((x + 1.0) * 0.5, 0, 1); }},
+     [](const Tensor& x) { return hard_tanh((x + 1.0) * 0.5, 0, 1); }},
 };
 
 class NamedActivation final : public Activation {

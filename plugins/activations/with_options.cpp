@@ -30,13 +30,20 @@ class Relu final : public WithOptions {
         .field("threshold", &Relu::threshold_, "Below it x counts as negative.");
   }
   Tensor operator()(const Tensor& x) const override {
-    if (slope_ == 0 && threshold_ == 0 && !max_value_) return relu(x);
-    Tensor y = where(greater_equal(x, threshold_), x, (x - threshold_) * slope_);
-    if (max_value_) y = minimum(y, *max_value_);
-    return y;
+    if (threshold_ == 0 && !max_value_) return slope_ == 0 ? relu(x) : leaky_relu(x, slope_);
+    const Tensor y = above(x);
+    return slope_ == 0 ? y : y - relu(threshold_ - x) * slope_;
   }
 
  private:
+  /// x above the threshold, 0 at it and below. At a limit of 6 alone the gradient is 0 (Keras).
+  Tensor above(const Tensor& x) const {
+    if (threshold_ == 0 && max_value_ == 6.0) return hard_tanh(x, 0, 6);
+    const Tensor y = threshold_ == 0 ? relu(x) : where(greater(x, threshold_), x, 0);
+    if (!max_value_) return y;
+    return threshold_ < 0 ? clip(y, 0, *max_value_) : minimum(y, *max_value_);
+  }
+
   double slope_ = 0, threshold_ = 0;
   std::optional<double> max_value_;
 };

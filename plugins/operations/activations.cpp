@@ -12,7 +12,7 @@ using ops::where;
 constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
 constexpr double kSeluScale = 1.0507009873554804934193349852946;
 
-Tensor hard_sigmoid(const Tensor& x) { return ops::clip(x / 6.0 + 0.5, 0, 1); }
+Tensor hard_sigmoid(const Tensor& x) { return ops::hard_tanh(x / 6.0 + 0.5, 0, 1); }
 
 /// Over one axis or several.
 template <Tensor (*F)(const Tensor&, int)>
@@ -71,10 +71,10 @@ Tensor squareplus(const Tensor& x, double b) { return (x + ops::sqrt(ops::square
 void add_activations(Registry& registry) {
   Operations(registry, "keras.src.ops.nn")
       .add("Relu", "relu(x)", &ops::relu, "max(x, 0)")
-      .add("Relu6", "relu6(x)", [](const Tensor& x) { return ops::clip(x, 0, 6); })
+      .add("Relu6", "relu6(x)", [](const Tensor& x) { return ops::hard_tanh(x, 0, 6); })
       .add("Sigmoid", "sigmoid(x)", &ops::sigmoid)
       .add("SparseSigmoid", "sparse_sigmoid(x)",
-           [](const Tensor& x) { return ops::clip((x + 1.0) * 0.5, 0, 1); })
+           [](const Tensor& x) { return ops::hard_tanh((x + 1.0) * 0.5, 0, 1); })
       .add("Softplus", "softplus(x)", &ops::softplus, "log(1 + exp(x))")
       .add(
           "Softsign", "softsign(x)", [](const Tensor& x) { return x / (ops::abs(x) + 1.0); },
@@ -97,7 +97,7 @@ void add_activations(Registry& registry) {
       .add("Celu", "celu(x, alpha=1.0)", &celu)
       .add("Glu", "glu(x, axis=-1)", &glu, "The first half * sigmoid(the second half) of an axis.")
       .add("TanhShrink", "tanh_shrink(x)", [](const Tensor& x) { return x - ops::tanh(x); })
-      .add("HardTanh", "hard_tanh(x)", [](const Tensor& x) { return ops::clip(x, -1, 1); })
+      .add("HardTanh", "hard_tanh(x)", [](const Tensor& x) { return ops::hard_tanh(x, -1, 1); })
       .add("HardShrink", "hard_shrink(x, threshold=0.5)",
            [](const Tensor& x, double t) {
              return where(ops::less_equal(ops::abs(x), t), number_like(x, 0), x);

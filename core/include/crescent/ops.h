@@ -35,7 +35,11 @@ CRESCENT_UNARY_OPS(CRESCENT_UNARY)
 CRESCENT_BINARY_OPS(CRESCENT_BINARY)
 #undef CRESCENT_BINARY
 CRESCENT_API Tensor where(const Tensor& condition, const Operand& a, const Operand& b);
+/// x between two limits, at which the gradient goes on to x.
 CRESCENT_API Tensor clip(const Tensor& x, const Operand& low, const Operand& high);
+/// The same, but at the limits themselves the gradient is 0, as beyond them: relu6 is
+/// hard_tanh(x, 0, 6).
+CRESCENT_API Tensor hard_tanh(const Tensor& x, double low, double high);
 CRESCENT_API Tensor cast(const Tensor& x,
                          DType dtype);  ///< same tensor when the dtype is already that
 CRESCENT_API Tensor stop_gradient(const Tensor& x);

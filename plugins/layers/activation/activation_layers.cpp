@@ -24,13 +24,16 @@ class ReLU final : public Elementwise {
         .field("threshold", &ReLU::threshold_, "Where the function starts.")
         .min(0);
   }
-  Tensor call(const Tensor& x, const Call&) override {
-    if (threshold_ == 0 && negative_slope_ == 0 && !max_value_) return ops::relu(x);
-    const Tensor above = max_value_ ? ops::minimum(x, *max_value_) : x;
-    return ops::where(ops::less(x, threshold_), negative_slope_ * (x - threshold_), above);
+  void configured() override {
+    Elementwise::configured();
+    function_ = make<Activation>("relu", {{"negative_slope", negative_slope_},
+                                          {"max_value", max_value_ ? Value(*max_value_) : Value()},
+                                          {"threshold", threshold_}});
   }
+  Tensor call(const Tensor& x, const Call&) override { return (*function_)(x); }
 
  private:
+  std::shared_ptr<Activation> function_;
   std::optional<double> max_value_;
   double negative_slope_ = 0, threshold_ = 0;
 };

@@ -327,6 +327,14 @@ Tensor clip(const Tensor& x, const Operand& low, const Operand& high) {
       [](const Tensors& in) { return minimum(maximum(in[0], in[1]), in[2]); });
 }
 
+/// The gradient of a maximum or minimum of equals goes to the first of them: here to the limit.
+Tensor hard_tanh(const Tensor& x, double low, double high) {
+  if (!is_floating(x.dtype())) return clip(x, low, high);
+  return together("hard_tanh", {},
+                  {x, Tensor::scalar(low, x.dtype()), Tensor::scalar(high, x.dtype())},
+                  [](const Tensors& in) { return minimum(in[2], maximum(in[1], in[0])); });
+}
+
 Tensor cast(const Tensor& x, DType dtype) {
   if (x.dtype() == dtype) return x;
   Cast op;

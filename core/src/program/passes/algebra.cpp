@@ -123,12 +123,18 @@ int simplify_power(Rewriting& r, const Operands& o) {
   return kKeep;
 }
 
+/// A single number comes last beside others.
+int number_last(Rewriting& r, const Operands& o, B kind) {
+  const bool is_first = r.shape(o.a).rank() == 0 && r.shape(o.b).rank() > 0;
+  return is_first ? r.add_binary(kind, o.b, o.a) : kKeep;
+}
+
 int simplify_maximum(Rewriting& r, const Operands& o) {
   for (auto [x, bound] : {std::pair(o.a, o.b), std::pair(o.b, o.a)}) {
     if (r.is_uniform(bound, 0) && r.spec(x) == o.result && o.result.dtype != DType::boolean)
       return r.add_unary(U::relu, x);
   }
-  return kKeep;
+  return number_last(r, o, B::maximum);
 }
 
 int simplify_logical(Rewriting& r, const Operands& o, bool neutral) {
@@ -152,6 +158,8 @@ int simplify_binary(Rewriting& r, const Instruction& i) {
       return simplify_power(r, operands);
     case B::maximum:
       return simplify_maximum(r, operands);
+    case B::minimum:
+      return number_last(r, operands, B::minimum);
     case B::logical_and:
       return simplify_logical(r, operands, true);
     case B::logical_or:
