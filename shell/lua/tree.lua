@@ -9,6 +9,24 @@ tree.MAP_TO_NONE = setmetatable({}, { __name = "MAP_TO_NONE" })
 
 local function is_nested(x) return type(x) == "table" and getmetatable(x) == nil end
 
+-- Gives the structure; fails where a table of it contains itself.
+local function finite(structure)
+  local around = {}
+  local function look(part, path)
+    if not is_nested(part) then return end
+    if around[part] then
+      shell.fail("a structure must have an end: the table at ", path, " contains itself")
+    end
+    around[part] = true
+    for key, below in pairs(part) do
+      look(below, path == "the top" and tostring(key) or path .. "." .. tostring(key))
+    end
+    around[part] = nil
+  end
+  look(structure, "the top")
+  return structure
+end
+
 local function keys_of(structure)
   local keys = {}
   for key in pairs(structure) do keys[#keys + 1] = key end
@@ -77,14 +95,14 @@ tree.is_nested = is_nested
 --- All leaves, in order.
 function tree.flatten(structure)
   local leaves = {}
-  visit(structure, {}, function(leaf) leaves[#leaves + 1] = leaf end)
+  visit(finite(structure), {}, function(leaf) leaves[#leaves + 1] = leaf end)
   return leaves
 end
 
 --- {path, leaf} of all leaves; a path is the list of keys that lead there.
 function tree.flatten_with_path(structure)
   local leaves = {}
-  visit(structure, {}, function(leaf, path) leaves[#leaves + 1] = { path, leaf } end)
+  visit(finite(structure), {}, function(leaf, path) leaves[#leaves + 1] = { path, leaf } end)
   return leaves
 end
 
@@ -100,7 +118,7 @@ function tree.pack_sequence_as(structure, flat)
     for _, key in ipairs(keys_of(part)) do result[key] = pack(part[key]) end
     return result
   end
-  local result = pack(structure)
+  local result = pack(finite(structure))
   if next_leaf ~= #flat then
     shell.fail("pack_sequence_as: the structure has ", next_leaf, " leaves, got ", #flat)
   end
@@ -127,13 +145,13 @@ function tree.traverse(func, structure, top_down)
     if top_down == false then part = changed(part) end
     return part
   end
-  return walk(structure)
+  return walk(finite(structure))
 end
 
 --- Fails where two structures are not nested alike.
-function tree.assert_same_structure(a, b) check_same(a, b, {}) end
+function tree.assert_same_structure(a, b) check_same(finite(a), b, {}) end
 --- Fails where two structures do not have the same paths.
-function tree.assert_same_paths(a, b) check_same(a, b, {}) end
+function tree.assert_same_paths(a, b) check_same(finite(a), b, {}) end
 
 --- func of every shape, which is a list of sizes.
 function tree.map_shape_structure(func, structure)
@@ -152,18 +170,19 @@ function tree.map_shape_structure(func, structure)
     for _, key in ipairs(keys_of(part)) do result[key] = walk(part[key]) end
     return result
   end
-  return walk(structure)
+  return walk(finite(structure))
 end
 
 --- func of the leaves of structures that are nested alike.
 function tree.map_structure(func, structure, ...)
+  finite(structure)
   for _, other in ipairs { ... } do check_same(structure, other, {}) end
   return map_up_to(structure, func, { structure, ... }, {})
 end
 
 --- func of what structures have in the places of the leaves of a shallower one.
 function tree.map_structure_up_to(shallow_structure, func, ...)
-  return map_up_to(shallow_structure, func, { ... }, {})
+  return map_up_to(finite(shallow_structure), func, { ... }, {})
 end
 
 --- The structure itself: Lua has one kind of table.

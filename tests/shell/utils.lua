@@ -37,6 +37,30 @@ check.fails(function() tree.assert_same_structure({ a = 1 }, { b = 1 }) end, "a"
 check.fails(function() tree.assert_same_paths({ 1, { 2 } }, { 1, 2 }) end, "structure")
 check.fails(function() tree.pack_sequence_as({ 1, 2 }, { 1 }) end, "2 leaves, got 1")
 check.fails(function() tree.map_structure(print, { 1 }, { 1, 2 }) end, "structure")
+local endless = { 1, { a = {} } }
+endless[2].a.b = endless[2]
+local shared = { 7 }
+check.same(tree.flatten { shared, shared }, { 7, 7 }) -- twice, but not within itself
+for name, walk in pairs {
+  flatten = tree.flatten,
+  flatten_with_path = tree.flatten_with_path,
+  pack_sequence_as = function(x) tree.pack_sequence_as(x, { 1 }) end,
+  traverse = function(x) tree.traverse(function() end, x) end,
+  assert_same_structure = function(x) tree.assert_same_structure(x, x) end,
+  assert_same_paths = function(x) tree.assert_same_paths(x, x) end,
+  map_shape_structure = function(x) tree.map_shape_structure(print, x) end,
+  map_structure = function(x) tree.map_structure(print, x) end,
+  map_structure_up_to = function(x) tree.map_structure_up_to(x, print, x) end,
+} do
+  check.fails(function() walk(endless) end, "must have an end", "2 contains itself")
+end
+for _, take in ipairs { cr.tensor, cr.layers.Dense,
+  function(x) cr.ops.map(print, x) end, function(x) cr.Sequential(x) end,
+  function(x) cr.data.from_list(x) end } do
+  local cycle = {}
+  cycle[1] = cycle
+  assert(not pcall(take, cycle))
+end
 
 -- samples
 local x, y = cr.tensor { { 1 }, { 2 }, { 3 }, { 4 } }, cr.tensor { 1, 2, 3, 4 }
