@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "lowering/lowering.h"
-#include "program/passes/rewriting.h"
+#include "program/passes/rewriting/rewriting.h"
 #include "tensor/strings.h"
 
 namespace crescent::lowering {

@@ -11,7 +11,7 @@
 #include "crescent/lowered_ops.h"
 #include "lowering/lowering.h"
 #include "program/passes/passes.h"
-#include "program/passes/rewriting.h"
+#include "program/passes/rewriting/rewriting.h"
 
 namespace crescent {
 namespace {

@@ -5,19 +5,10 @@
 #include <cmath>
 
 #include "program/passes/passes.h"
-#include "program/passes/rewriting.h"
+#include "program/passes/rewriting/rules.h"
 
 namespace crescent::passes {
 namespace {
-
-using U = UnaryKind;
-using B = BinaryKind;
-
-bool is_unary(Rewriting& r, int value, U kind) {
-  auto* op = r.op_that_made<Unary>(value);
-  return op && op->kind == kind;
-}
-int operand(Rewriting& r, int value, size_t i = 0) { return r.maker(value)->inputs[i]; }
 
 // ---- broadcast operands
 
@@ -31,7 +22,8 @@ int unstretched(Rewriting& r, int value) {
 
 /// Operands need not be stretched for an elementwise op; when all were, the result is stretched
 /// instead.
-int before_stretching(Rewriting& r, const Instruction& i) {
+int before_stretching(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
   const TensorSpec wanted = r.result(i);
   if (!wanted.shape.is_known() || wanted.shape.rank() == 0) return kKeep;
   std::vector<int> inputs;
@@ -46,183 +38,154 @@ int before_stretching(Rewriting& r, const Instruction& i) {
   return r.stretched(r.add(i.op, std::move(inputs)), wanted);
 }
 
-// ---- unary
+// ---- conditions
 
-int simplify_unary(Rewriting& r, const Instruction& i) {
-  const int x = i.inputs[0];
-  const U kind = op_of<Unary>(i).kind;
-  auto* inner = r.op_that_made<Unary>(x);
-  if (inner && inner->kind == kind) {
-    if (kind == U::negative || kind == U::logical_not) return operand(r, x);
-    const bool settled = kind == U::abs || kind == U::relu || kind == U::sign || kind == U::floor ||
-                         kind == U::ceil || kind == U::round;
-    if (settled) return x;
-  }
-  if (inner && inner->kind == U::negative && (kind == U::square || kind == U::abs))
-    return r.add_unary(kind, operand(r, x));
-  if (kind == U::negative) {
-    auto* difference = r.op_that_made<Binary>(x);
-    if (difference && difference->kind == B::subtract)
-      return r.add_binary(B::subtract, operand(r, x, 1), operand(r, x, 0));
-  }
-  return kKeep;
-}
+constexpr Condition kFloating{"of floats", [](const Rewriting& r, const Match& m) {
+                                return is_floating(r.result(m.call()).dtype);
+                              }};
+constexpr Condition kNotBoolean{"not of booleans", [](const Rewriting& r, const Match& m) {
+                                  return r.result(m.call()).dtype != DType::boolean;
+                                }};
+constexpr Condition kSigned{"of numbers with a sign", [](const Rewriting& r, const Match& m) {
+                              return r.result(m.call()).dtype != DType::uint8;
+                            }};
 
-// ---- binary
+/// 1 / n has the same digits, in every floating dtype.
+constexpr Condition kPowerOfTwo{
+    "n is a power of two between 2^-14 and 2^12", [](const Rewriting&, const Match& m) {
+      int exponent = 0;
+      return std::abs(std::frexp(m.number('n'), &exponent)) == 0.5 && std::abs(exponent) < 14;
+    }};
 
-struct Operands {
-  int a, b;
-  TensorSpec result;
-};
-
-int simplify_add(Rewriting& r, const Operands& o) {
-  if (r.is_uniform(o.b, 0)) return r.stretched(o.a, o.result);
-  if (r.is_uniform(o.a, 0)) return r.stretched(o.b, o.result);
-  if (is_unary(r, o.b, U::negative)) return r.add_binary(B::subtract, o.a, operand(r, o.b));
-  if (is_unary(r, o.a, U::negative)) return r.add_binary(B::subtract, o.b, operand(r, o.a));
-  return kKeep;
-}
-
-int simplify_subtract(Rewriting& r, const Operands& o) {
-  if (r.is_uniform(o.b, 0)) return r.stretched(o.a, o.result);
-  if (r.is_uniform(o.a, 0) && r.spec(o.b) == o.result) return r.add_unary(U::negative, o.b);
-  if (is_unary(r, o.b, U::negative)) return r.add_binary(B::add, o.a, operand(r, o.b));
-  return kKeep;
-}
-
-int simplify_multiply(Rewriting& r, const Operands& o) {
-  for (auto [x, factor] : {std::pair(o.a, o.b), std::pair(o.b, o.a)}) {
-    if (r.is_uniform(factor, 1)) return r.stretched(x, o.result);
-    if (r.is_uniform(factor, -1) && r.spec(x) == o.result) return r.add_unary(U::negative, x);
-  }
-  return kKeep;
-}
-
-/// 1 / number has the same digits.
-bool is_power_of_two(double number) {
-  int exponent = 0;
-  return std::abs(std::frexp(number, &exponent)) == 0.5 && std::abs(exponent) < 14;
-}
-
-int simplify_divide(Rewriting& r, const Operands& o) {
-  if (auto number = r.uniform(o.b)) {
-    if (*number == 1) return r.stretched(o.a, o.result);
-    if (is_power_of_two(*number))
-      return r.add_binary(B::multiply, o.a, r.add_scalar(1 / *number, o.result.dtype));
-  }
-  if (r.is_uniform(o.a, 1) && r.spec(o.b) == o.result) return r.add_unary(U::reciprocal, o.b);
-  return kKeep;
-}
-
-int simplify_power(Rewriting& r, const Operands& o) {
-  const auto exponent = r.uniform(o.b);
-  if (!exponent || !(r.spec(o.a) == o.result)) return kKeep;
-  if (*exponent == 1) return o.a;
-  if (*exponent == 2) return r.add_unary(U::square, o.a);
-  if (*exponent == -1 && is_floating(o.result.dtype)) return r.add_unary(U::reciprocal, o.a);
-  return kKeep;
+int multiply_by_reciprocal(Rewriting& r, const Match& m) {
+  const int factor = r.add_scalar(1 / m.number('n'), r.result(m.call()).dtype);
+  return r.stretched(r.add_binary(BinaryKind::multiply, m['x'], factor), r.result(m.call()));
 }
 
 /// A single number comes last beside others.
-int number_last(Rewriting& r, const Operands& o, B kind) {
-  const bool is_first = r.shape(o.a).rank() == 0 && r.shape(o.b).rank() > 0;
-  return is_first ? r.add_binary(kind, o.b, o.a) : kKeep;
-}
+constexpr Condition kNumberFirst{"x is a single number, y is not",
+                                 [](const Rewriting& r, const Match& m) {
+                                   return m.call().inputs[0] == m['x'] &&
+                                          r.shape(m['x']).rank() == 0 && r.shape(m['y']).rank() > 0;
+                                 }};
 
-int simplify_maximum(Rewriting& r, const Operands& o) {
-  for (auto [x, bound] : {std::pair(o.a, o.b), std::pair(o.b, o.a)}) {
-    if (r.is_uniform(bound, 0) && r.spec(x) == o.result && o.result.dtype != DType::boolean)
-      return r.add_unary(U::relu, x);
-  }
-  return number_last(r, o, B::maximum);
-}
+// ---- casts
 
-int simplify_logical(Rewriting& r, const Operands& o, bool neutral) {
-  if (o.a == o.b || r.is_uniform(o.b, neutral)) return r.stretched(o.a, o.result);
-  if (r.is_uniform(o.a, neutral)) return r.stretched(o.b, o.result);
-  return kKeep;
-}
+/// What numbers a dtype has: digits in base 2 beside the sign, of floats the exponents of the
+/// smallest and the largest too.
+struct Precision {
+  int digits;
+  bool is_signed;
+  bool is_floating = false;
+  int least = 0, most = 0;
+};
 
-int simplify_binary(Rewriting& r, const Instruction& i) {
-  const Operands operands{i.inputs[0], i.inputs[1], r.result(i)};
-  switch (op_of<Binary>(i).kind) {
-    case B::add:
-      return simplify_add(r, operands);
-    case B::subtract:
-      return simplify_subtract(r, operands);
-    case B::multiply:
-      return simplify_multiply(r, operands);
-    case B::divide:
-      return simplify_divide(r, operands);
-    case B::power:
-      return simplify_power(r, operands);
-    case B::maximum:
-      return simplify_maximum(r, operands);
-    case B::minimum:
-      return number_last(r, operands, B::minimum);
-    case B::logical_and:
-      return simplify_logical(r, operands, true);
-    case B::logical_or:
-      return simplify_logical(r, operands, false);
+std::optional<Precision> precision_of(DType dtype) {
+  switch (dtype) {
+    case DType::boolean:
+      return Precision{1, false};
+    case DType::uint8:
+      return Precision{8, false};
+    case DType::int8:
+      return Precision{7, true};
+    case DType::int16:
+      return Precision{15, true};
+    case DType::int32:
+      return Precision{31, true};
+    case DType::int64:
+      return Precision{63, true};
+    case DType::float16:
+      return Precision{11, true, true, -24, 15};
+    case DType::bfloat16:
+      return Precision{8, true, true, -133, 127};
+    case DType::float32:
+      return Precision{24, true, true, -149, 127};
+    case DType::float64:
+      return Precision{53, true, true, -1074, 1023};
     default:
-      return kKeep;
+      return {};
   }
-}
-
-// ---- select, cast, stop_gradient
-
-int simplify_select(Rewriting& r, const Instruction& i) {
-  const auto [condition, yes, no] = std::tuple(i.inputs[0], i.inputs[1], i.inputs[2]);
-  if (auto known = r.uniform(condition)) return r.stretched(*known != 0 ? yes : no, r.result(i));
-  if (yes == no) return r.stretched(yes, r.result(i));
-  if (is_unary(r, condition, U::logical_not)) return r.add(i.op, {operand(r, condition), no, yes});
-  return kKeep;
 }
 
 /// Every number of `from` is a number of `to`.
 bool holds_all(DType from, DType to) {
-  if (from == to || from == DType::boolean) return true;
-  switch (from) {
-    case DType::uint8:
-      return to != DType::boolean;
-    case DType::int32:
-      return to == DType::int64 || to == DType::float64;
-    case DType::float16:
-    case DType::bfloat16:
-      return to == DType::float32 || to == DType::float64;
-    case DType::float32:
-      return to == DType::float64;
-    default:
-      return false;
-  }
+  const auto a = precision_of(from), b = precision_of(to);
+  if (from == to || !a || !b) return from == to;
+  if (a->digits > b->digits || (a->is_signed && !b->is_signed)) return false;
+  if (a->is_floating) return b->is_floating && a->least >= b->least && a->most <= b->most;
+  return !b->is_floating || a->digits <= b->most;
 }
 
-int simplify_cast(Rewriting& r, const Instruction& i) {
-  const int x = i.inputs[0];
-  const DType to = op_of<Cast>(i).dtype;
-  if (r.dtype(x) == to) return x;
-  if (!r.made_by<Cast>(x) || !holds_all(r.dtype(operand(r, x)), r.dtype(x))) return kKeep;
-  const int start = operand(r, x);
-  return r.dtype(start) == to ? start : r.add(i.op, {start});
+constexpr Condition kSameDType{"to the dtype of x", [](const Rewriting& r, const Match& m) {
+                                 return r.dtype(m['x']) == r.result(m.call()).dtype;
+                               }};
+constexpr Condition kLossless{"the inner dtype has every number of x",
+                              [](const Rewriting& r, const Match& m) {
+                                return holds_all(r.dtype(m['x']), m.op<Cast>(1).dtype);
+                              }};
+
+int cast_once(Rewriting& r, const Match& m) {
+  return r.dtype(m['x']) == m.op<Cast>().dtype ? m['x'] : r.add(m.call().op, {m['x']});
 }
 
-/// Gradients have been taken: from here on it is its input.
-int simplify_stop_gradient(Rewriting&, const Instruction& i) { return i.inputs[0]; }
+constexpr Condition kStretched{"an operand was stretched, and the result is no larger for it"};
 
-constexpr RuleRow kAlgebraRules[] = {
-    {Unary::kName, before_stretching},
-    {Binary::kName, before_stretching},
-    {Select::kName, before_stretching},
-    {Cast::kName, before_stretching},
-    {Unary::kName, simplify_unary},
-    {Binary::kName, simplify_binary},
-    {Select::kName, simplify_select},
-    {Cast::kName, simplify_cast},
-    {StopGradient::kName, simplify_stop_gradient},
+constexpr RewriteRule kAlgebraRules[] = {
+    {"unary(...)", "broadcast_to(unary(...))", kStretched, before_stretching, Digits::rounded},
+    {"binary(...)", "broadcast_to(binary(...))", kStretched, before_stretching, Digits::rounded},
+    {"select(...)", "broadcast_to(select(...))", kStretched, before_stretching},
+    {"cast(...)", "broadcast_to(cast(...))", kStretched, before_stretching},
+
+    {"negative(negative(x))", "x"},
+    {"logical_not(logical_not(x))", "x"},
+    {"abs(abs(x))", "abs(x)"},
+    {"relu(relu(x))", "relu(x)"},
+    {"sign(sign(x))", "sign(x)"},
+    {"floor(floor(x))", "floor(x)"},
+    {"ceil(ceil(x))", "ceil(x)"},
+    {"round(round(x))", "round(x)"},
+    {"square(negative(x))", "square(x)"},
+    {"abs(negative(x))", "abs(x)", kSigned},
+    {"negative(subtract(x, y))", "subtract(y, x)"},
+
+    {"add(x, 0)", "x"},
+    {"add(x, negative(y))", "subtract(x, y)"},
+    {"subtract(x, 0)", "x"},
+    {"subtract(0, x)", "negative(x)"},
+    {"subtract(x, negative(y))", "add(x, y)"},
+    {"multiply(x, 1)", "x"},
+    {"multiply(x, -1)", "negative(x)"},
+    {"divide(x, 1)", "x"},
+    {"divide(x, n)", "multiply(x, 1 / n)", kPowerOfTwo, multiply_by_reciprocal},
+    {"divide(1, x)", "reciprocal(x)"},
+    {"power(x, 1)", "x"},
+    {"power(x, 2)", "square(x)", {}, nullptr, Digits::rounded},
+    {"power(x, -1)", "reciprocal(x)", kFloating, nullptr, Digits::rounded},
+    {"maximum(x, 0)", "relu(x)", kNotBoolean},
+    {"maximum(x, y)", "maximum(y, x)", kNumberFirst},
+    {"minimum(x, y)", "minimum(y, x)", kNumberFirst},
+
+    {"logical_and(x, x)", "x"},
+    {"logical_and(x, 1)", "x"},
+    {"logical_or(x, x)", "x"},
+    {"logical_or(x, 0)", "x"},
+    {"select(1, x, y)", "x"},
+    {"select(0, x, y)", "y"},
+    {"select(c, x, x)", "x"},
+    {"select(logical_not(c), x, y)", "select(c, y, x)"},
+
+    {"cast(x)", "x", kSameDType},
+    {"cast(cast(x))", "cast(x)", kLossless, cast_once},
+    {"stop_gradient(x)", "x"},
 };
 
 }  // namespace
 
-bool algebra(Program& program) { return rewrite(program, kAlgebraRules); }
+const RuleTable& algebra_rules() {
+  static const RuleTable table("algebra", kAlgebraRules);
+  return table;
+}
+
+bool algebra(Program& program) { return algebra_rules().rewrite(program); }
 
 }  // namespace crescent::passes

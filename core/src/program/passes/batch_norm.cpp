@@ -8,7 +8,8 @@
 //   %6 = add(%5, %3)                   %6 = add(%4, %3)
 //
 // Of bfloat16, which is widened for batch norm and rounded behind it, kernel and bias are scaled in
-// float32 and rounded.
+// float32 and rounded. A factor of half width stays behind: its products with the kernel would be
+// rounded, and leave float16, where the sums that it scales do not.
 #include "program/passes/channels.h"
 #include "program/passes/passes.h"
 #include "program/passes/post_ops.h"
@@ -33,7 +34,7 @@ int scale(Rewriting& r, int product, int factor) {
   auto* made = bare<T>(r, product);
   if (!made || !with_post_ops(made->op).post.empty()) return kKeep;
   const int kernel = made->inputs[1];
-  if (!r.shape(kernel).is_known()) return kKeep;
+  if (!r.shape(kernel).is_known() || size_of(r.dtype(factor)) < 4) return kKeep;
   const bool is_free = r.is_stable(kernel) && r.is_stable(factor);
   if (!is_free && r.shape(kernel).size() * kPays > r.shape(product).size()) return kKeep;
   const int wide = as_dtype(r, unrounded(r, kernel), r.dtype(factor));
@@ -60,22 +61,18 @@ std::optional<std::pair<int, int>> biased(Rewriting& r, int value) {
 }
 
 /// (x k) f = x (k f);  (x k + b) f = x (k f) + b f
-int scale_kernel(Rewriting& r, const Instruction& i) {
-  if (op_of<Binary>(i).kind != BinaryKind::multiply) return kKeep;
-  const TensorSpec result = r.result(i);
-  for (auto [wide, factor] :
-       {std::pair(i.inputs[0], i.inputs[1]), std::pair(i.inputs[1], i.inputs[0])}) {
-    if (!(r.spec(wide) == result) || !is_per_channel(r, factor, result)) continue;
-    const int x = before_widening(r, wide);
-    if (const int y = scale_any(r, x, factor); y != kKeep) return as_dtype(r, y, result.dtype);
-    const auto sum = biased(r, x);
-    const int y = sum ? scale_any(r, sum->first, factor) : kKeep;
-    if (y == kKeep) continue;
-    const int bias = as_channels(r, as_dtype(r, unrounded(r, sum->second), result.dtype));
-    return r.add_binary(BinaryKind::add, as_dtype(r, y, result.dtype),
-                        r.add_binary(BinaryKind::multiply, bias, as_channels(r, factor)));
-  }
-  return kKeep;
+int scale_kernel(Rewriting& r, const Match& m) {
+  const TensorSpec result = r.result(m.call());
+  const int wide = m['x'], factor = m['f'];
+  if (!(r.spec(wide) == result) || !is_per_channel(r, factor, result)) return kKeep;
+  const int x = before_widening(r, wide);
+  if (const int y = scale_any(r, x, factor); y != kKeep) return as_dtype(r, y, result.dtype);
+  const auto sum = biased(r, x);
+  const int y = sum ? scale_any(r, sum->first, factor) : kKeep;
+  if (y == kKeep) return kKeep;
+  const int bias = as_channels(r, as_dtype(r, unrounded(r, sum->second), result.dtype));
+  return r.add_binary(BinaryKind::add, as_dtype(r, y, result.dtype),
+                      r.add_binary(BinaryKind::multiply, bias, as_channels(r, factor)));
 }
 
 bool is_bare_product(Rewriting& r, int value) {
@@ -83,23 +80,20 @@ bool is_bare_product(Rewriting& r, int value) {
 }
 
 /// (y + b) + o = y + (b + o)
-int join_offsets(Rewriting& r, const Instruction& i) {
-  if (op_of<Binary>(i).kind != BinaryKind::add) return kKeep;
-  const TensorSpec result = r.result(i);
-  for (auto [x, offset] :
-       {std::pair(i.inputs[0], i.inputs[1]), std::pair(i.inputs[1], i.inputs[0])}) {
-    if (!(r.spec(x) == result) || !is_per_channel(r, offset, result)) continue;
-    const auto sum = biased(r, x);
-    if (!sum || !is_bare_product(r, before_widening(r, sum->first))) continue;
-    const int both =
-        r.add_binary(BinaryKind::add, as_channels(r, sum->second), as_channels(r, offset));
-    return r.add_binary(BinaryKind::add, sum->first, both);
-  }
-  return kKeep;
+int join_offsets(Rewriting& r, const Match& m) {
+  const TensorSpec result = r.result(m.call());
+  const int x = m['x'], offset = m['d'];
+  if (!(r.spec(x) == result) || !is_per_channel(r, offset, result)) return kKeep;
+  const auto sum = biased(r, x);
+  if (!sum || !is_bare_product(r, before_widening(r, sum->first))) return kKeep;
+  const int both =
+      r.add_binary(BinaryKind::add, as_channels(r, sum->second), as_channels(r, offset));
+  return r.add_binary(BinaryKind::add, sum->first, both);
 }
 
 /// What was widened for its bias alone, y + b rounded, is y + rounded b.
-int round_bias(Rewriting& r, const Instruction& i) {
+int round_bias(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
   const auto sum = biased(r, i.inputs[0]);
   if (!sum || r.result(i).dtype != DType::bfloat16) return kKeep;
   const int product = before_widening(r, sum->first);
@@ -108,11 +102,27 @@ int round_bias(Rewriting& r, const Instruction& i) {
                       as_dtype(r, as_channels(r, sum->second), DType::bfloat16));
 }
 
-constexpr RuleRow kBatchNormRules[] = {
-    {Binary::kName, scale_kernel}, {Binary::kName, join_offsets}, {Cast::kName, round_bias}};
+constexpr Condition kChannels{
+    "x is a product or convolution, perhaps with a bias, that nobody else reads; f has a number a "
+    "channel, and scaling the kernel costs less"};
+constexpr Condition kTwoOffsets{
+    "x is a product or convolution with a bias that nobody else reads; d has a number a channel"};
+constexpr Condition kRoundedBias{
+    "to bfloat16, of a product or convolution in bfloat16 that was widened for its bias alone"};
+
+constexpr RewriteRule kBatchNormRules[] = {
+    {"multiply(x, f)", "x by a scaled kernel", kChannels, scale_kernel, Digits::rounded},
+    {"add(x, d)", "x with the sum of both offsets", kTwoOffsets, join_offsets, Digits::rounded},
+    {"cast(x)", "add(product, cast(bias))", kRoundedBias, round_bias, Digits::rounded},
+};
 
 }  // namespace
 
-bool batch_norm(Program& program) { return rewrite(program, kBatchNormRules); }
+const RuleTable& batch_norm_rules() {
+  static const RuleTable table("batch_norm", kBatchNormRules);
+  return table;
+}
+
+bool batch_norm(Program& program) { return batch_norm_rules().rewrite(program); }
 
 }  // namespace crescent::passes

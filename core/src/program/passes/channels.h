@@ -1,6 +1,6 @@
 // Products and convolutions with what follows them per channel of the last axis.
 #pragma once
-#include "program/passes/rewriting.h"
+#include "program/passes/rewriting/rules.h"
 
 namespace crescent::passes {
 

@@ -11,7 +11,7 @@
 #include <unordered_set>
 
 #include "program/passes/passes.h"
-#include "program/passes/rewriting.h"
+#include "program/passes/rewriting/rewriting.h"
 
 namespace crescent::passes {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "crescent/gradient.h"
 #include "program/passes/passes.h"
-#include "program/passes/rewriting.h"
+#include "program/passes/rewriting/rewriting.h"
 
 namespace crescent::passes {
 namespace {

@@ -60,8 +60,8 @@ int with_bias(Rewriting& r, int value, int bias) {
   return r.add(std::move(op), std::move(inputs));
 }
 
-int take_in_bias(Rewriting& r, const Instruction& i) {
-  if (op_of<Binary>(i).kind != BinaryKind::add) return kKeep;
+int take_in_bias(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
   const TensorSpec result = r.result(i);
   for (auto [x, bias] :
        {std::pair(i.inputs[0], i.inputs[1]), std::pair(i.inputs[1], i.inputs[0])}) {
@@ -87,7 +87,8 @@ std::optional<PostOp> activation_of(UnaryKind kind) {
   }
 }
 
-int take_in_activation(Rewriting& r, const Instruction& i) {
+int take_in_activation(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
   const std::optional<PostOp> activation = activation_of(op_of<Unary>(i).kind);
   const TensorSpec result = r.result(i);
   if (!activation || !is_floating(result.dtype)) return kKeep;
@@ -98,7 +99,8 @@ int take_in_activation(Rewriting& r, const Instruction& i) {
 }
 
 /// Of half-width floats it stays: a mask that is kept is cheaper than to look at y again.
-int mask_convolution(Rewriting& r, const Instruction& i) {
+int mask_convolution(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
   auto* test = r.made_by<Binary>(i.inputs[0]);
   auto* made = r.made_by<ConvBackwardData>(i.inputs[1]);
   if (!test || !made || !r.read_once(i.inputs[1]) || !r.is_uniform(i.inputs[2], 0)) return kKeep;
@@ -125,7 +127,8 @@ int combined(Rewriting& r, int x, int other, PostOp how) {
 }
 
 /// What is elementwise is better one pass with the sum, as in the update of an optimizer.
-int take_in_sum(Rewriting& r, const Instruction& i) {
+int take_in_sum(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
   auto is_fused = [&](int x) {
     return r.read_once(x) && r.maker(x) && is_elementwise(*r.maker(x)->op);
   };
@@ -135,7 +138,8 @@ int take_in_sum(Rewriting& r, const Instruction& i) {
   return y == kKeep ? combined(r, i.inputs[0], i.inputs[1], PostOp::add) : y;
 }
 
-int mask_product(Rewriting& r, const Instruction& i) {
+int mask_product(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
   auto* condition = r.made_by<Binary>(i.inputs[0]);
   if (!condition || op_of<Binary>(*condition).kind != BinaryKind::greater) return kKeep;
   if (!r.is_uniform(condition->inputs[1], 0) || !r.is_uniform(i.inputs[2], 0)) return kKeep;
@@ -151,23 +155,53 @@ int with_residual(Rewriting& r, int y, int residual) {
 
 /// The convolution that comes later takes the other value in. Half-width floats stay in chains of
 /// elementwise work.
-int take_in_residual(Rewriting& r, const Instruction& i) {
+int take_in_residual(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
   if (op_of<Binary>(i).kind != BinaryKind::add || size_of(r.result(i).dtype) < 4) return kKeep;
   const auto [first, last] = std::minmax(i.inputs[0], i.inputs[1]);
   const int y = with_residual(r, last, first);
   return y == kKeep ? with_residual(r, first, last) : y;
 }
 
-constexpr RuleRow kResidualRules[] = {{Binary::kName, take_in_residual}};
-constexpr RuleRow kEpiloguesRules[] = {{Binary::kName, take_in_bias},
-                                       {Binary::kName, take_in_sum},
-                                       {Unary::kName, take_in_activation},
-                                       {Select::kName, mask_convolution},
-                                       {Select::kName, mask_product}};
+constexpr Condition kBias{
+    "x is a product or convolution, perhaps reshaped, that nobody else reads; b has a number a "
+    "channel"};
+constexpr Condition kSum{
+    "x is a product that nobody else reads, y has its shape; neither is elementwise work"};
+constexpr Condition kActivation{"of floats; x is a product or convolution that nobody else reads"};
+constexpr Condition kMaskedGradient{
+    "nobody else reads the gradient; float32 or float64, all of one shape"};
+constexpr Condition kMaskedProduct{
+    "z is a product to which nothing was done and that nobody else reads, y has its shape"};
+constexpr Condition kResidual{
+    "the later one is a convolution with at most a bias that nobody else reads"};
+
+constexpr RewriteRule kEpilogueRules[] = {
+    {"add(x, b)", "x + bias", kBias, take_in_bias, Digits::rounded},
+    {"add(x, y)", "x + add", kSum, take_in_sum, Digits::rounded},
+    {"relu(x)", "x + relu", kActivation, take_in_activation, Digits::rounded},
+    {"sigmoid(x)", "x + sigmoid", kActivation, take_in_activation, Digits::rounded},
+    {"tanh(x)", "x + tanh", kActivation, take_in_activation, Digits::rounded},
+    {"select(greater(y, 0), conv_backward_data(...), 0)", "conv_backward_data + mask",
+     kMaskedGradient, mask_convolution, Digits::rounded},
+    {"select(greater(y, 0), z, 0)", "z + mask", kMaskedProduct, mask_product, Digits::rounded},
+};
+constexpr RewriteRule kResidualRules[] = {
+    {"add(x, y)", "convolution + add", kResidual, take_in_residual, Digits::rounded}};
 
 }  // namespace
 
-bool epilogues(Program& program) { return rewrite(program, kEpiloguesRules); }
-bool residuals(Program& program) { return rewrite(program, kResidualRules); }
+const RuleTable& epilogue_rules() {
+  static const RuleTable table("epilogues", kEpilogueRules);
+  return table;
+}
+
+const RuleTable& residual_rules() {
+  static const RuleTable table("residuals", kResidualRules);
+  return table;
+}
+
+bool epilogues(Program& program) { return epilogue_rules().rewrite(program); }
+bool residuals(Program& program) { return residual_rules().rewrite(program); }
 
 }  // namespace crescent::passes

@@ -16,7 +16,7 @@
 
 #include "crescent/lowered_ops.h"
 #include "program/passes/passes.h"
-#include "program/passes/rewriting.h"
+#include "program/passes/rewriting/rewriting.h"
 
 namespace crescent::passes {
 namespace {

@@ -19,19 +19,16 @@
 namespace crescent::passes {
 namespace {
 
-int sum_of_gradient(Rewriting& r, const Instruction& i) {
-  const auto& reduce = op_of<Reduce>(i);
-  auto* made = r.made_by<BatchNormBackward>(i.inputs[0]);
-  if (!made || made->outputs[0] != i.inputs[0] || reduce.kind != ReduceKind::sum) return kKeep;
-  std::vector<int> all_but_channels(static_cast<size_t>(r.shape(i.inputs[0]).rank() - 1));
-  std::iota(all_but_channels.begin(), all_but_channels.end(), 0);
-  const TensorSpec result = r.result(i);
-  return reduce.axes == all_but_channels && result.shape.is_known()
-             ? r.stretched(r.add_scalar(0, result.dtype), result)
-             : kKeep;
-}
+constexpr Condition kAllButChannels{
+    "over all axes but the last; the shape of the result is known",
+    [](const Rewriting& r, const Match& m) {
+      std::vector<int> all_but_channels(static_cast<size_t>(r.result(m.call(1)).shape.rank() - 1));
+      std::iota(all_but_channels.begin(), all_but_channels.end(), 0);
+      return m.op<Reduce>().axes == all_but_channels && r.result(m.call()).shape.is_known();
+    }};
 
-constexpr RuleRow kNormalizationRules[] = {{Reduce::kName, sum_of_gradient}};
+constexpr RewriteRule kNormalizationRules[] = {
+    {"sum(batch_norm_backward(...))", "0", kAllButChannels, nullptr, Digits::rounded}};
 
 class Normalization {
  public:
@@ -99,8 +96,13 @@ class Normalization {
 
 }  // namespace
 
+const RuleTable& normalization_rules() {
+  static const RuleTable table("normalization", kNormalizationRules);
+  return table;
+}
+
 bool normalization(Program& program) {
-  const bool changed = rewrite(program, kNormalizationRules);
+  const bool changed = normalization_rules().rewrite(program);
   return Normalization(program).run() || changed;
 }
 

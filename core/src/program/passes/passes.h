@@ -6,6 +6,8 @@
 
 namespace crescent::passes {
 
+class RuleTable;
+
 /// Drops instructions and constants nobody needs, and variables that are neither read nor written.
 /// What is Effect::ordered is needed.
 CRESCENT_API bool dead_code(Program& program);
@@ -55,6 +57,9 @@ CRESCENT_API bool hoisting(Program& program);
 CRESCENT_API bool sinking(Program& program);
 /// Optimises the bodies of scans, which are programs of their own.
 CRESCENT_API bool scans(Program& program, bool inference, const Capabilities& can);
+
+/// The rules of the passes above that rewrite by rules.
+CRESCENT_API std::vector<const RuleTable*> rule_tables();
 
 /// The passes for a device that can do this.
 Program optimize(Program program, bool inference, const Capabilities& can);

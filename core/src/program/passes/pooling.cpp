@@ -14,29 +14,23 @@
 #include <numeric>
 
 #include "program/passes/passes.h"
-#include "program/passes/rewriting.h"
+#include "program/passes/rewriting/rules.h"
 
 namespace crescent::passes {
 namespace {
 
-bool is_positive_test(Rewriting& r, int value, int x) {
-  auto* test = r.made_by<Binary>(value);
-  return test && op_of<Binary>(*test).kind == BinaryKind::greater && test->inputs[0] == x &&
-         r.is_uniform(test->inputs[1], 0);
-}
+constexpr Condition kMaxAlone{
+    "max pooling, whose gradient nobody else reads", [](const Rewriting& r, const Match& m) {
+      return m.op<PoolBackward>(2).max && r.read_once(m.call(2).outputs[0]);
+    }};
 
-int mask_before(Rewriting& r, const Instruction& i) {
-  const int condition = i.inputs[0], gradient = i.inputs[1], otherwise = i.inputs[2];
-  auto* backward = r.made_by<PoolBackward>(gradient);
-  if (!backward || !r.is_uniform(otherwise, 0) || !r.read_once(gradient)) return kKeep;
-  const auto& op = op_of<PoolBackward>(*backward);
-  if (!op.max || !is_positive_test(r, condition, backward->inputs[0])) return kKeep;
+int mask_before(Rewriting& r, const Match& m) {
+  const auto& op = m.op<PoolBackward>(2);
   Pool forward;
   forward.max = true, forward.window = op.window, forward.spec = op.spec;
-  const int x = backward->inputs[0], dy = backward->inputs[1];
-  const int zero = r.add_scalar(0, r.dtype(x));
-  const int is_open = r.add_binary(BinaryKind::greater, r.add(forward, {x}), zero);
-  return r.add(backward->op, {x, r.add(Select{}, {is_open, dy, zero})});
+  const int zero = r.add_scalar(0, r.dtype(m['x']));
+  const int is_open = r.add_binary(BinaryKind::greater, r.add(forward, {m['x']}), zero);
+  return r.add(m.call(2).op, {m['x'], r.add(Select{}, {is_open, m['g'], zero})});
 }
 
 /// No window lies outside of the image.
@@ -47,21 +41,31 @@ bool sees_something_everywhere(const PoolBackward& op) {
   return true;
 }
 
-int sum_before(Rewriting& r, const Instruction& i) {
-  const auto& reduce = op_of<Reduce>(i);
-  auto* backward = r.made_by<PoolBackward>(i.inputs[0]);
-  if (!backward || reduce.kind != ReduceKind::sum ||
-      !sees_something_everywhere(op_of<PoolBackward>(*backward)))
-    return kKeep;
-  std::vector<int> all_but_channels(static_cast<size_t>(r.shape(i.inputs[0]).rank() - 1));
-  std::iota(all_but_channels.begin(), all_but_channels.end(), 0);
-  return reduce.axes == all_but_channels ? r.add(i.op, {backward->inputs.back()}) : kKeep;
-}
+constexpr Condition kAllPixels{
+    "over all axes but the last, and no window lies outside of the image",
+    [](const Rewriting& r, const Match& m) {
+      std::vector<int> all_but_channels(static_cast<size_t>(r.result(m.call(1)).shape.rank() - 1));
+      std::iota(all_but_channels.begin(), all_but_channels.end(), 0);
+      return m.op<Reduce>().axes == all_but_channels &&
+             sees_something_everywhere(m.op<PoolBackward>(1));
+    }};
 
-constexpr RuleRow kPoolingRules[] = {{Select::kName, mask_before}, {Reduce::kName, sum_before}};
+int sum_before(Rewriting& r, const Match& m) { return r.add(m.call().op, {m['g']}); }
+
+constexpr RewriteRule kPoolingRules[] = {
+    {"select(greater(x, 0), pool_backward(x, g), 0)",
+     "pool_backward(x, select(greater(pool(x), 0), g, 0))", kMaxAlone, mask_before},
+    {"sum(pool_backward(x, g))", "sum(g)", kAllPixels, sum_before, Digits::rounded},
+    {"sum(pool_backward(g))", "sum(g)", kAllPixels, sum_before, Digits::rounded},
+};
 
 }  // namespace
 
-bool pooling(Program& program) { return rewrite(program, kPoolingRules); }
+const RuleTable& pooling_rules() {
+  static const RuleTable table("pooling", kPoolingRules);
+  return table;
+}
+
+bool pooling(Program& program) { return pooling_rules().rewrite(program); }
 
 }  // namespace crescent::passes

@@ -1,7 +1,7 @@
 // Products and convolutions as passes see them: with what is already done to their results.
 #pragma once
 #include "crescent/lowered_ops.h"
-#include "program/passes/rewriting.h"
+#include "program/passes/rewriting/rules.h"
 
 namespace crescent::passes {
 

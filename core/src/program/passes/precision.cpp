@@ -13,7 +13,8 @@
 namespace crescent::passes {
 namespace {
 
-int cast_operands(Rewriting& r, const Instruction& i) {
+int cast_operands(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
   if (!as<Matmul>(*base_of(i.op)) || i.outputs.size() > 1) return kKeep;
   WithPostOps op = with_post_ops(i.op);
   if (r.result(i).dtype != DType::bfloat16 && op.mixed == Mixed::no) return kKeep;
@@ -33,7 +34,8 @@ int widened(Rewriting& r, int value) {
   return r.add(std::move(op), made->inputs);
 }
 
-int cast_result(Rewriting& r, const Instruction& i) {
+int cast_result(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
   const int x = i.inputs[0];
   if (r.dtype(x) != DType::bfloat16 || r.result(i).dtype != DType::float32) return kKeep;
   auto* reshape = r.made_by<Reshape>(x);
@@ -43,27 +45,40 @@ int cast_result(Rewriting& r, const Instruction& i) {
   return y == kKeep ? kKeep : r.reshaped(y, r.result(i).shape);
 }
 
-int round_fewer(Rewriting& r, const Instruction& i) {
-  auto* cast = r.made_by<Cast>(i.inputs[0]);
-  if (!cast || r.result(i).shape.size() >= r.shape(i.inputs[0]).size()) return kKeep;
-  return r.add(cast->op, {r.add(i.op, {cast->inputs[0], i.inputs[1]})});
+int round_fewer(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
+  if (r.result(i).shape.size() >= r.shape(m['x']).size()) return kKeep;
+  return r.add(m.call(1).op, {r.add(i.op, {m['x'], m['i']})});
 }
 
-int sum_wide(Rewriting& r, const Instruction& i) {
-  auto* sum = r.made_by<ScatterAdd>(i.inputs[0]);
-  if (!sum || !is_floating(r.dtype(i.inputs[0])) || !r.read_once(i.inputs[0])) return kKeep;
+int sum_wide(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
+  if (!is_floating(r.dtype(i.inputs[0])) || !r.read_once(i.inputs[0])) return kKeep;
   if (size_of(r.result(i).dtype) <= size_of(r.dtype(i.inputs[0]))) return kKeep;
-  return r.add(sum->op, {sum->inputs[0], r.add(i.op, {sum->inputs[1]})});
+  return r.add(m.call(1).op, {m['i'], r.add(i.op, {m['x']})});
 }
 
-constexpr RuleRow kPrecisionRules[] = {{Matmul::kName, cast_operands},
-                                       {WithPostOps::kName, cast_operands},
-                                       {Cast::kName, cast_result},
-                                       {Gather::kName, round_fewer},
-                                       {Cast::kName, sum_wide}};
+constexpr Condition kRounded{"to bfloat16, of operands that were rounded from float32"};
+constexpr Condition kWidened{"from bfloat16 to float32, of a product that nobody else reads"};
+constexpr Condition kFewer{"fewer elements are gathered than x has"};
+constexpr Condition kWider{"to a wider float, of sums that nobody else reads"};
+
+constexpr RewriteRule kPrecisionRules[] = {
+    {"matmul(x, y)", "matmul(x, y; to bfloat16)", kRounded, cast_operands, Digits::rounded},
+    {"with_post_ops(...)", "with_post_ops(...; to bfloat16)", kRounded, cast_operands,
+     Digits::rounded},
+    {"cast(x)", "x to float32", kWidened, cast_result, Digits::rounded},
+    {"gather(cast(x), i)", "cast(gather(x, i))", kFewer, round_fewer},
+    {"cast(scatter_add(i, x))", "scatter_add(i, cast(x))", kWider, sum_wide, Digits::rounded},
+};
 
 }  // namespace
 
-bool precision(Program& program) { return rewrite(program, kPrecisionRules); }
+const RuleTable& precision_rules() {
+  static const RuleTable table("precision", kPrecisionRules);
+  return table;
+}
+
+bool precision(Program& program) { return precision_rules().rewrite(program); }
 
 }  // namespace crescent::passes

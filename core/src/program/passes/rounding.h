@@ -1,6 +1,6 @@
-// Values that are rounded to bfloat16 or widened again.
+// Values that are rounded to half-width floats or widened again.
 #pragma once
-#include "program/passes/rewriting.h"
+#include "program/passes/rewriting/rules.h"
 
 namespace crescent::passes {
 

@@ -4,41 +4,39 @@
 //   %2 = transpose(%0 (1, 5))          %4 = reshape(%0)
 //   %3 = reshape(%2)            ->
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "program/passes/passes.h"
-#include "program/passes/rewriting.h"
+#include "program/passes/rounding.h"
+#include "tensor/elements.h"
 
 namespace crescent::passes {
 namespace {
 
+// ---- the same order
+
 /// The result has the input's spec for sure.
-bool keeps_spec(Rewriting& r, const Instruction& i) {
-  const TensorSpec in = r.spec(i.inputs[0]);
-  return in.shape.is_known() && in == r.result(i);
+bool keeps_spec(const Rewriting& r, const Match& m) {
+  const TensorSpec x = r.spec(m['x']);
+  return x.shape.is_known() && x == r.result(m.call());
+}
+bool is_known(const Rewriting& r, const Match& m) { return r.result(m.call()).shape.is_known(); }
+
+constexpr Condition kSameSpec{"the shape is that of x", keeps_spec};
+constexpr Condition kKnown{"the shape of the result is known", is_known};
+
+int reshape_input(Rewriting& r, const Match& m) {
+  return r.reshaped(m['x'], r.result(m.call()).shape);
 }
 
-int fill_again(Rewriting& r, const Instruction& i) {
-  const auto number = r.uniform(i.inputs[0]);
-  const TensorSpec wanted = r.result(i);
-  if (!number || !wanted.shape.is_known()) return kKeep;
+int broadcast_input(Rewriting& r, const Match& m) { return r.add(m.call().op, {m['x']}); }
+
+int fill(Rewriting& r, const Match& m) {
+  const TensorSpec wanted = r.result(m.call());
   Fill op;
-  op.shape = wanted.shape, op.dtype = wanted.dtype, op.value = *number;
+  op.shape = wanted.shape, op.dtype = wanted.dtype, op.value = m.number('n');
   return r.add(op, {});
-}
-
-int simplify_reshape(Rewriting& r, const Instruction& i) {
-  const int x = i.inputs[0];
-  const Shape shape = r.result(i).shape;
-  if (r.shape(x).is_known() && r.shape(x) == shape) return x;
-  auto* inner = r.made_by<Reshape>(x);
-  return inner && shape.is_known() ? r.reshaped(inner->inputs[0], shape) : kKeep;
-}
-
-int simplify_broadcast(Rewriting& r, const Instruction& i) {
-  if (keeps_spec(r, i)) return i.inputs[0];
-  auto* inner = r.made_by<BroadcastTo>(i.inputs[0]);
-  return inner ? r.add(i.op, {inner->inputs[0]}) : kKeep;
 }
 
 // ---- transpose
@@ -54,18 +52,18 @@ bool keeps_order(const std::vector<int>& axes, const Shape& shape) {
   return true;
 }
 
-int simplify_transpose(Rewriting& r, const Instruction& i) {
-  const int x = i.inputs[0];
-  const auto& axes = op_of<Transpose>(i).axes;
-  if (std::is_sorted(axes.begin(), axes.end())) return x;
-  const Shape shape = r.result(i).shape;
-  if (shape.is_known() && keeps_order(axes, r.shape(x))) return r.reshaped(x, shape);
-  auto* inner = r.made_by<Transpose>(x);
-  if (!inner) return kKeep;
+constexpr Condition kNothingMoves{"axes of one element alone change places",
+                                  [](const Rewriting& r, const Match& m) {
+                                    const auto& axes = m.op<Transpose>().axes;
+                                    return std::is_sorted(axes.begin(), axes.end()) ||
+                                           (is_known(r, m) && keeps_order(axes, r.shape(m['x'])));
+                                  }};
+
+int transpose_once(Rewriting& r, const Match& m) {
   Transpose both;
-  for (int axis : axes)
-    both.axes.push_back(op_of<Transpose>(*inner).axes[static_cast<size_t>(axis)]);
-  return r.add(both, {inner->inputs[0]});
+  for (int axis : m.op<Transpose>().axes)
+    both.axes.push_back(m.op<Transpose>(1).axes[static_cast<size_t>(axis)]);
+  return r.add(both, {m['x']});
 }
 
 // ---- parts
@@ -74,31 +72,25 @@ bool all_are(const std::vector<int64_t>& list, int64_t number) {
   return std::all_of(list.begin(), list.end(), [number](int64_t n) { return n == number; });
 }
 
-int simplify_slice(Rewriting& r, const Instruction& i) {
-  const auto& op = op_of<Slice>(i);
-  return keeps_spec(r, i) && all_are(op.start, 0) && all_are(op.stride, 1) ? i.inputs[0] : kKeep;
-}
-
-int simplify_pad(Rewriting&, const Instruction& i) {
-  const auto& op = op_of<Pad>(i);
-  return all_are(op.before, 0) && all_are(op.after, 0) && all_are(op.inner, 0) ? i.inputs[0]
-                                                                               : kKeep;
-}
-
-int simplify_concat(Rewriting&, const Instruction& i) {
-  return i.inputs.size() == 1 ? i.inputs[0] : kKeep;
-}
-
-bool flips_nothing(const Reverse& op, const Shape& shape) {
-  return std::all_of(op.axes.begin(), op.axes.end(), [&](int axis) { return shape[axis] == 1; });
-}
-
-int simplify_reverse(Rewriting& r, const Instruction& i) {
-  const int x = i.inputs[0];
-  if (flips_nothing(op_of<Reverse>(i), r.shape(x))) return x;
-  auto* inner = r.made_by<Reverse>(x);
-  return inner && inner->op->equals(*i.op) ? inner->inputs[0] : kKeep;
-}
+constexpr Condition kWholeSlice{"it is all of x", [](const Rewriting& r, const Match& m) {
+                                  const auto& op = m.op<Slice>();
+                                  return keeps_spec(r, m) && all_are(op.start, 0) &&
+                                         all_are(op.stride, 1);
+                                }};
+constexpr Condition kNoPadding{"nothing is added", [](const Rewriting&, const Match& m) {
+                                 const auto& op = m.op<Pad>();
+                                 return all_are(op.before, 0) && all_are(op.after, 0) &&
+                                        all_are(op.inner, 0);
+                               }};
+constexpr Condition kFlipsNothing{
+    "the axes have one element", [](const Rewriting& r, const Match& m) {
+      const auto& axes = m.op<Reverse>().axes;
+      const Shape shape = r.shape(m['x']);
+      return std::all_of(axes.begin(), axes.end(), [&](int axis) { return shape[axis] == 1; });
+    }};
+constexpr Condition kSameAxes{"both of the same axes", [](const Rewriting&, const Match& m) {
+                                return m.call(1).op->equals(*m.call().op);
+                              }};
 
 // ---- reductions
 
@@ -114,19 +106,28 @@ std::optional<double> reduced(ReduceKind kind, double number, int64_t count) {
   }
 }
 
+/// Of integers the number is one of the dtype, which sums may leave, and a double tells it from its
+/// neighbours; floats are rounded.
+bool is_held(double number, DType dtype) {
+  if (is_floating(dtype)) return true;
+  return std::abs(number) < 0x1p53 && with_element_type(dtype, [&]<class T>(T* t) {
+           return number_of(element_of(number, t)) == number;
+         });
+}
+
 int64_t count_of(const Reduce& op, const Shape& shape) {
   return std::accumulate(op.axes.begin(), op.axes.end(), int64_t{1},
                          [&](int64_t n, int axis) { return n * shape[axis]; });
 }
 
-int reduce_fill(Rewriting& r, const Instruction& i) {
+int reduce_fill(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
   const auto& op = op_of<Reduce>(i);
   const TensorSpec x = r.spec(i.inputs[0]), wanted = r.result(i);
-  const auto number = r.uniform(i.inputs[0]);
-  if (!number || !x.shape.is_known() || x.dtype != wanted.dtype) return kKeep;
+  if (!x.shape.is_known() || x.dtype != wanted.dtype) return kKeep;
   const int64_t count = count_of(op, x.shape);
-  const auto result = reduced(op.kind, *number, count);
-  if (!result || count == 0) return kKeep;
+  const auto result = reduced(op.kind, m.number('n'), count);
+  if (!result || count == 0 || !is_held(*result, wanted.dtype)) return kKeep;
   Fill fill;
   fill.shape = wanted.shape, fill.dtype = wanted.dtype, fill.value = *result;
   return r.add(fill, {});
@@ -151,8 +152,18 @@ Shape reduced_shape(const Shape& source, int rank, const Reduce& op) {
   return shape;
 }
 
+/// So many times the value; half-width floats are multiplied as sums of them are added up.
+int times(Rewriting& r, int value, double count) {
+  const DType dtype = r.dtype(value);
+  const DType wide = is_floating(dtype) && size_of(dtype) == 2 ? DType::float32 : dtype;
+  const int product =
+      r.add_binary(BinaryKind::multiply, as_dtype(r, value, wide), r.add_scalar(count, wide));
+  return as_dtype(r, product, dtype);
+}
+
 /// A reduction along axes that hold one element, or the same one again and again.
-int reduce_repeated(Rewriting& r, const Instruction& i) {
+int reduce_repeated(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
   const auto& op = op_of<Reduce>(i);
   const int x = i.inputs[0];
   const TensorSpec spec = r.spec(x), wanted = r.result(i);
@@ -162,31 +173,44 @@ int reduce_repeated(Rewriting& r, const Instruction& i) {
   const bool fits = spec.shape.is_known() && shape.is_known() && spec.dtype == wanted.dtype &&
                     count_of(op, spec.shape) > 0 && was_repeated(shape, spec.shape.rank(), op.axes);
   const auto factor = fits ? reduced(op.kind, 1, count_of(op, spec.shape)) : std::nullopt;
-  if (!factor) return kKeep;
+  if (!factor || !is_held(*factor, spec.dtype)) return kKeep;
   int y = r.reshaped(source, reduced_shape(shape, spec.shape.rank(), op));
-  if (op.kind == ReduceKind::sum && *factor != 1)
-    y = r.add_binary(BinaryKind::multiply, y, r.add_scalar(*factor, spec.dtype));
+  if (op.kind == ReduceKind::sum && *factor != 1) y = times(r, y, *factor);
   return r.stretched(y, wanted);
 }
 
-constexpr RuleRow kShapesRules[] = {
-    {Reshape::kName, simplify_reshape},
-    {Reshape::kName, fill_again},
-    {BroadcastTo::kName, simplify_broadcast},
-    {BroadcastTo::kName, fill_again},
-    {Transpose::kName, fill_again},
-    {Transpose::kName, simplify_transpose},
-    {Slice::kName, simplify_slice},
-    {Slice::kName, fill_again},
-    {Pad::kName, simplify_pad},
-    {Concat::kName, simplify_concat},
-    {Reverse::kName, simplify_reverse},
-    {Reduce::kName, reduce_fill},
-    {Reduce::kName, reduce_repeated},
+constexpr Condition kReduced{"the result is one of the dtype, and no product is taken"};
+constexpr Condition kRepeated{
+    "along the axes x has one element, or was stretched; no product is taken"};
+
+constexpr RewriteRule kShapeRules[] = {
+    {"reshape(x)", "x", kSameSpec},
+    {"reshape(reshape(x))", "reshape(x)", kKnown, reshape_input},
+    {"reshape(n)", "fill(n)", kKnown, fill},
+    {"broadcast_to(x)", "x", kSameSpec},
+    {"broadcast_to(broadcast_to(x))", "broadcast_to(x)", {}, broadcast_input},
+    {"broadcast_to(n)", "fill(n)", kKnown, fill},
+    {"transpose(n)", "fill(n)", kKnown, fill},
+    {"transpose(x)", "reshape(x)", kNothingMoves, reshape_input},
+    {"transpose(transpose(x))", "transpose(x)", {}, transpose_once},
+    {"slice(x)", "x", kWholeSlice},
+    {"slice(n)", "fill(n)", kKnown, fill},
+    {"pad(x)", "x", kNoPadding},
+    {"concat(x)", "x"},
+    {"reverse(x)", "x", kFlipsNothing},
+    {"reverse(reverse(x))", "x", kSameAxes},
+    {"reduce(n)", "fill(n)", kReduced, reduce_fill, Digits::rounded},
+    {"reduce(x)", "broadcast_to(multiply(reshape(x), count))", kRepeated, reduce_repeated,
+     Digits::rounded},
 };
 
 }  // namespace
 
-bool shapes(Program& program) { return rewrite(program, kShapesRules); }
+const RuleTable& shape_rules() {
+  static const RuleTable table("shapes", kShapeRules);
+  return table;
+}
+
+bool shapes(Program& program) { return shape_rules().rewrite(program); }
 
 }  // namespace crescent::passes

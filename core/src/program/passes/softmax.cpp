@@ -14,69 +14,61 @@
 //
 // The division itself stays: the loss has Keras' digits.
 #include "program/passes/passes.h"
-#include "program/passes/rewriting.h"
+#include "program/passes/rewriting/rules.h"
 
 namespace crescent::passes {
 namespace {
 
-int join_logarithm(Rewriting& r, const Instruction& i) {
-  auto* made = r.made_by<Softmax>(i.inputs[0]);
-  if (op_of<Unary>(i).kind != UnaryKind::log || !made || op_of<Softmax>(*made).log) return kKeep;
-  Softmax joined = op_of<Softmax>(*made);
+constexpr Condition kProbabilities{
+    "of probabilities, not of their logarithms",
+    [](const Rewriting&, const Match& m) { return !m.op<Softmax>(1).log; }};
+
+int join_logarithm(Rewriting& r, const Match& m) {
+  Softmax joined = m.op<Softmax>(1);
   joined.log = true;
-  return r.add(joined, {made->inputs[0]});
+  return r.add(joined, {m['x']});
 }
 
 /// Half-width probabilities add up to 1 too roughly.
 bool is_precise(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
 
-/// The value is made by that kind of binary op: its operands, both ways round.
-std::vector<std::pair<int, int>> operands(Rewriting& r, int value, BinaryKind kind) {
-  auto* made = r.made_by<Binary>(value);
-  if (!made || op_of<Binary>(*made).kind != kind) return {};
-  const int a = made->inputs[0], b = made->inputs[1];
-  return {{a, b}, {b, a}};
-}
-
-/// The probabilities p when `total` is sum(x * p) over the axis of their softmax, or kKeep.
-int weights_of_mean(Rewriting& r, int total, int x) {
-  auto* made = r.made_by<Reduce>(total);
-  if (!made) return kKeep;
-  const auto& sum = op_of<Reduce>(*made);
-  if (sum.kind != ReduceKind::sum || !sum.keepdims || sum.axes.size() != 1) return kKeep;
-  for (auto [factor, p] : operands(r, made->inputs[0], BinaryKind::multiply)) {
-    auto* softmax = r.op_that_made<Softmax>(p);
-    const bool fits = factor == x && softmax && !softmax->log && r.spec(p) == r.spec(x);
-    if (fits && r.shape(p).axis(softmax->axis) == sum.axes[0]) return p;
-  }
-  return kKeep;
-}
-
+/// One element along the axis of a result of `rank` axes.
 bool is_level(const Shape& shape, int axis, int rank) {
   const int own = axis - (rank - shape.rank());
   return own < 0 || shape[own] == 1;
 }
 
-int drop_level(Rewriting& r, const Instruction& i) {
-  const int x = i.inputs[0], total = i.inputs[1];
-  if (op_of<Binary>(i).kind != BinaryKind::subtract || !is_precise(r.dtype(x))) return kKeep;
-  const int p = weights_of_mean(r, total, x);
-  if (p == kKeep) return kKeep;
-  const OpPtr sum = r.maker(total)->op;
-  for (auto [rest, level] : operands(r, x, BinaryKind::add)) {
-    const bool is_same =
-        is_level(r.shape(level), static_cast<const Reduce&>(*sum).axes[0], r.shape(x).rank());
-    if (!is_same || !(r.spec(rest) == r.spec(x))) continue;
-    const int mean = r.add(sum, {r.add_binary(BinaryKind::multiply, rest, p)});
-    return r.add_binary(BinaryKind::subtract, rest, mean);
-  }
-  return kKeep;
+constexpr Condition kLevel{
+    "the sum is over the axis of the softmax and keeps it, y is the same along it, x is as large "
+    "as the result; float32 or float64",
+    [](const Rewriting& r, const Match& m) {
+      const TensorSpec result = r.result(m.call());
+      const auto& sum = m.op<Reduce>(2);
+      const auto& softmax = m.op<Softmax>(5);
+      return is_precise(result.dtype) && sum.keepdims && sum.axes.size() == 1 && !softmax.log &&
+             result.shape.axis(softmax.axis) == sum.axes[0] && r.spec(m['x']) == result &&
+             r.result(m.call(5)) == result &&
+             is_level(r.shape(m['y']), sum.axes[0], result.shape.rank());
+    }};
+
+int drop_level(Rewriting& r, const Match& m) {
+  const int weighted = r.add_binary(BinaryKind::multiply, m['x'], m.call(5).outputs[0]);
+  return r.add_binary(BinaryKind::subtract, m['x'], r.add(m.call(2).op, {weighted}));
 }
 
-constexpr RuleRow kSoftmaxRules[] = {{Unary::kName, join_logarithm}, {Binary::kName, drop_level}};
+constexpr RewriteRule kSoftmaxRules[] = {
+    {"log(softmax(x))", "log_softmax(x)", kProbabilities, join_logarithm, Digits::rounded},
+    {"subtract(add(x, y), sum(multiply(add(x, y), softmax(z))))",
+     "subtract(x, sum(multiply(x, softmax(z))))", kLevel, drop_level, Digits::rounded},
+};
 
 }  // namespace
 
-bool softmax(Program& program) { return rewrite(program, kSoftmaxRules); }
+const RuleTable& softmax_rules() {
+  static const RuleTable table("softmax", kSoftmaxRules);
+  return table;
+}
+
+bool softmax(Program& program) { return softmax_rules().rewrite(program); }
 
 }  // namespace crescent::passes

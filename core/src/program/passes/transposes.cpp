@@ -33,7 +33,8 @@ int with_product(Rewriting& r, const Instruction& i, const Matmul& matmul,
   return r.add(std::move(op), std::move(inputs));
 }
 
-int transpose_operands(Rewriting& r, const Instruction& i) {
+int transpose_operands(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
   auto* product = as<Matmul>(*base_of(i.op));
   if (!product || i.outputs.size() > 1) return kKeep;
   Matmul op = *product;
@@ -49,7 +50,8 @@ int transpose_operands(Rewriting& r, const Instruction& i) {
 }
 
 /// (a b)^T = b^T a^T
-int transpose_result(Rewriting& r, const Instruction& i) {
+int transpose_result(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
   const int x = i.inputs[0];
   auto* made = product<Matmul>(r, x);
   if (!made || !swaps_matrices(op_of<Transpose>(i)) || !r.read_once(x)) return kKeep;
@@ -60,12 +62,26 @@ int transpose_result(Rewriting& r, const Instruction& i) {
   return with_product(r, *made, op, {made->inputs[1], made->inputs[0]});
 }
 
-constexpr RuleRow kTransposesRules[] = {{Matmul::kName, transpose_operands},
-                                        {WithPostOps::kName, transpose_operands},
-                                        {Transpose::kName, transpose_result}};
+constexpr Condition kSwapsMatrices{"the last two axes of an operand change places"};
+constexpr Condition kAlone{
+    "the last two axes change places, nobody else reads the product, and nothing was added to it"};
+
+constexpr RewriteRule kTransposeRules[] = {
+    {"matmul(x, y)", "matmul(untransposed x, untransposed y)", kSwapsMatrices, transpose_operands,
+     Digits::rounded},
+    {"with_post_ops(...)", "with_post_ops(untransposed ...)", kSwapsMatrices, transpose_operands,
+     Digits::rounded},
+    {"transpose(x)", "matmul(b, a) for x = matmul(a, b)", kAlone, transpose_result,
+     Digits::rounded},
+};
 
 }  // namespace
 
-bool transposes(Program& program) { return rewrite(program, kTransposesRules); }
+const RuleTable& transpose_rules() {
+  static const RuleTable table("transposes", kTransposeRules);
+  return table;
+}
+
+bool transposes(Program& program) { return transpose_rules().rewrite(program); }
 
 }  // namespace crescent::passes

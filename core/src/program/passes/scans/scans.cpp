@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "program/passes/passes.h"
-#include "program/passes/rewriting.h"
+#include "program/passes/rewriting/rewriting.h"
 
 namespace crescent::passes {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "program/passes/passes.h"
-#include "program/passes/rewriting.h"
+#include "program/passes/rewriting/rewriting.h"
 
 namespace crescent::passes {
 namespace {

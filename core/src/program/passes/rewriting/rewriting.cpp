@@ -1,4 +1,4 @@
-#include "program/passes/rewriting.h"
+#include "program/passes/rewriting/rewriting.h"
 
 #include <algorithm>
 #include <cassert>
@@ -41,16 +41,10 @@ std::vector<bool> values_read(const Program& program) {
   return read;
 }
 
-bool rewrite(Program& program, std::span<const RuleRow> rules) {
-  const auto has_rule = [&](const Instruction& i) {
-    const std::string_view name = i.op->name();
-    return std::any_of(rules.begin(), rules.end(),
-                       [&](const RuleRow& row) { return row.op == name; });
-  };
-  if (std::none_of(program.code.begin(), program.code.end(), has_rule)) return false;
+bool rewrite_each(Program& program, const Rewrite& rewrite) {
   Rewriting rewriting(program);
   for (Instruction& instruction : std::exchange(program.code, {}))
-    rewriting.visit(std::move(instruction), rules);
+    rewriting.visit(std::move(instruction), rewrite);
   rewriting.finish();
   return rewriting.changed_;
 }
@@ -85,16 +79,11 @@ std::optional<double> Rewriting::uniform(int value) const {
   return only_number(program_.constants[static_cast<size_t>(constant)].tensor);
 }
 
-void Rewriting::visit(Instruction instruction, std::span<const RuleRow> rules) {
+void Rewriting::visit(Instruction instruction, const Rewrite& rewrite) {
   for (int& value : instruction.inputs) value = now_[static_cast<size_t>(value)];
   scope_ = instruction.scope;
-  const std::string_view name = instruction.op->name();
-  for (const RuleRow& row : rules) {
-    if (row.op != name) continue;
-    const int value = row.rule(*this, instruction);
-    if (value != kKeep) return replace(instruction, value);
-  }
-  keep(std::move(instruction));
+  const int value = rewrite(*this, instruction);
+  value == kKeep ? keep(std::move(instruction)) : replace(instruction, value);
 }
 
 void Rewriting::keep(Instruction instruction) {

@@ -3,8 +3,8 @@
 // result. What becomes unused stays behind for dead_code.
 #pragma once
 #include <deque>
+#include <functional>
 #include <optional>
-#include <span>
 
 #include "crescent/op_types.h"
 #include "crescent/program.h"
@@ -16,14 +16,10 @@ class Rewriting;
 
 inline constexpr int kKeep = -1;
 /// The value that replaces the only result of the instruction (same spec), or kKeep.
-using Rule = int (*)(Rewriting&, const Instruction&);
-struct RuleRow {
-  std::string_view op;
-  Rule rule;
-};
+using Rewrite = std::function<int(Rewriting&, const Instruction&)>;
 
-/// Offers every instruction to the rules of its op, until one applies. True when any did.
-bool rewrite(Program& program, std::span<const RuleRow> rules);
+/// Offers every instruction to `rewrite`. True when any was replaced.
+bool rewrite_each(Program& program, const Rewrite& rewrite);
 
 /// Per value, whether an instruction, an output or a variable's new value reads it.
 std::vector<bool> values_read(const Program& program);
@@ -87,8 +83,8 @@ class Rewriting {
   int stretched(int value, const TensorSpec& spec);
 
  private:
-  friend bool rewrite(Program& program, std::span<const RuleRow> rules);
-  void visit(Instruction instruction, std::span<const RuleRow> rules);
+  friend bool rewrite_each(Program& program, const Rewrite& rewrite);
+  void visit(Instruction instruction, const Rewrite& rewrite);
   void keep(Instruction instruction);
   void replace(const Instruction& instruction, int value);
   void finish();

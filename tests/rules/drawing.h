@@ -1,0 +1,54 @@
+// Programs drawn for a term: its calls with options at random, its letters as inputs of random
+// shapes or, for rules about products, as products.
+#pragma once
+#include <map>
+
+#include "program/passes/rewriting/rules.h"
+#include "rules/dice.h"
+
+namespace crescent::rules {
+
+class Drawing {
+ public:
+  /// What values have in common: every letter broadcasts to `shape`.
+  struct Universe {
+    Shape shape;
+    DType dtype;
+    bool products;  ///< letters x and z may be products and convolutions
+  };
+  Drawing(Dice& dice, Universe universe) : dice_(dice), universe_(std::move(universe)) {}
+
+  /// A program with one result. Throws an Error where the drawn dtypes or shapes do not fit.
+  Program program(const passes::Term& term);
+
+ private:
+  int value(const passes::Term& term, DType dtype);
+  int letter(char name, DType dtype);
+  int call(const passes::Term& term, DType dtype);
+  int elementwise(const passes::Term& term, DType dtype);
+  int moved(const passes::Term& term, DType dtype);
+  int pooled(const passes::Term& term, DType dtype);
+  int any_operands(const passes::Term& term, DType dtype);
+  int batch_norm_backward(DType dtype);
+  int product(DType dtype, bool may_have_more = true);
+  int biased(int value, DType dtype);
+  int convolution(DType dtype);
+  int with_post_ops(DType dtype);
+
+  int input(const Shape& shape, DType dtype);
+  int number(double number, DType dtype);
+  int add(OpPtr op, std::vector<int> inputs);
+  template <class T>
+  int add(T op, std::vector<int> inputs) {
+    return add(OpPtr(std::make_shared<const T>(std::move(op))), std::move(inputs));
+  }
+  Shape part_of(const Shape& shape);
+  Shape shape(int value) const { return program_.values[static_cast<size_t>(value)].shape; }
+
+  Dice& dice_;
+  Universe universe_;
+  Program program_;
+  std::map<char, int> letters_;
+};
+
+}  // namespace crescent::rules
