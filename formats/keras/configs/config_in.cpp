@@ -330,16 +330,24 @@ Value as_boolean(const Value& value) {
   return value == Value(1) ? Value(true) : value == Value(0) ? Value(false) : value;
 }
 
+constexpr const char* kDecay = "decay";
+
+/// Every optimizer of Keras 2 has it, but a class of somebody's own may call its own option so.
+bool is_decay_of_keras2(const ClassInfo& info, const std::string& option, const Origin& origin) {
+  const bool own = is_foreign(info) && (info.schema.find(kDecay) || origin.generation() >= 3);
+  return info.kind == Optimizer::kKind && option == kDecay && !own;
+}
+
 /// Keras 2's decay: lr / (1 + decay * iterations).
 void decay_to_schedule(Dict& config) {
-  const Value* decay = config.find("decay");
+  const Value* decay = config.find(kDecay);
   const Value* rate = config.find("learning_rate");
   if (!decay || !decay->is_number() || decay->as_float() == 0 || !rate || !rate->is_number())
     return;
   Dict schedule{{"initial_learning_rate", *rate}, {"decay_steps", 1}, {"decay_rate", *decay}};
   config.set("learning_rate",
              Dict{{"class_name", "InverseTimeDecay"}, {"config", std::move(schedule)}});
-  config.erase("decay");
+  config.erase(kDecay);
 }
 
 /// A path in somebody's file may be that of any file here.
@@ -386,7 +394,7 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
       if (option == row.from && !schema.find(row.from) && schema.find(row.to)) option = row.to;
     if (const Field* field = schema.find(option)) option = field->name;  // an alias
     if (!schema.find(option) && !class_info->open_options && neutral(option, entry.value) &&
-        option != "decay")
+        !is_decay_of_keras2(*class_info, option, origin_))
       continue;
     refuse_path(class_name, option, entry.value);
     // A Lambda's code stays in the file; its layer's name may stand for a function that the user
@@ -406,7 +414,7 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
     value = with_meaning(option, value, origin_);
     if (origin_.before_tensorflow() && option == kActivityRegularizer && !value.is_null())
       value = Dict{{"class_name", kActivityKeras2}, {"config", Dict{{"regularizer", value}}}};
-    if (origin_.before_tensorflow() && option == "clipnorm")
+    if (origin_.before_tensorflow() && kind == "optimizer" && option == "clipnorm")
       option = "global_clipnorm";  // one norm of all gradients
     if (const Field* field = schema.find(option)) value = known(class_name, *field, value);
     if (const Field* field = schema.find(option); field && field->type == Codec<bool>::type())
@@ -422,9 +430,9 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
                  field->type == Codec<bool>::type() ? Value(row.value != 0) : Value(row.value));
   }
   if (class_name == "BatchNormalization") add_moving_variance(origin_, result);
-  if (kind == "optimizer") {
+  if (is_decay_of_keras2(*class_info, kDecay, origin_)) {
     decay_to_schedule(result);
-    result.erase("decay");
+    result.erase(kDecay);
   }
   return result;
 }

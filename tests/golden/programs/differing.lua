@@ -6,7 +6,6 @@ return {
   ["involution.keras"] = "layers of own layers by attributes",
   ["model_of_submodels.keras"] = "layers of own models by attributes",
   ["nbeats.keras"] = "layers of own layers by attributes",
-  ["own_optimizer.keras"] = "an option called decay",
   ["own_pieces.h5"] = "the name of a metric function",
   ["own_pieces.keras"] = "the name of a metric function",
   ["perceiver.keras"] = "the batch size as a value",

@@ -129,4 +129,29 @@ do -- ScheduleFreeAdamW predicts with the averages of its steps
   model.optimizer:train()
   check.near(weight, on_the_way, 1e-6)
 end
+
+-- an option called decay is the class' own business, and no schedule of Keras 2
+do
+  local Slow = cr.optimizers.Optimizer:subclass("SlowDescent", { { "decay", 0.9 } })
+  function Slow:update_step(g, v, rate) v:assign(v - rate * self.decay * g) end
+  local a, b = cr.random.uniform({ 4, 3 }, { seed = 1 }), cr.ones { 4, 2 }
+  local one = cr.Sequential { cr.layers.Dense(2, { input_shape = { 3 } }) }
+  one:compile { optimizer = Slow { learning_rate = 0.5, decay = 0.25 }, loss = "mse" }
+  one:fit(a, b, { verbose = 0 })
+  local went_on = {}
+  for _, ending in ipairs { ".keras", ".h5" } do
+    local file = check.temporary(ending)
+    one:save(file)
+    local again = cr.models.load_model(file)
+    check.near(again.optimizer:get_config().decay, 0.25)
+    check.near(again.optimizer:get_config().learning_rate, 0.5)
+    went_on[#went_on + 1] = again
+    os.remove(file)
+  end
+  local want = one:fit(a, b, { verbose = 0 }).history.loss
+  for _, again in ipairs(went_on) do
+    check.same(again:fit(a, b, { verbose = 0 }).history.loss, want)
+  end
+end
+
 print "ok optimizers"
