@@ -126,7 +126,8 @@ const char* fitting(const Family& family, const Loss* loss, int64_t width) {
   return loss && loss->sparse_targets() ? family.sparse : family.by_shapes;
 }
 
-/// A metric object of its own for this output; texts give their name.
+/// A metric object of its own for this output; texts give their name, but for the package of a
+/// function.
 MetricPtr make_metric(const Value& value, const Loss* loss, int64_t width, bool copy) {
   if (!value.is_string()) {
     MetricPtr metric = get<Metric>(value);
@@ -141,7 +142,7 @@ MetricPtr make_metric(const Value& value, const Loss* loss, int64_t width, bool 
       !registry().find(Metric::kKind, meant) && registry().find(Loss::kKind, meant);
   MetricPtr metric =
       loss_alone ? make<Metric>("MeanMetricWrapper", {{"fn", meant}}) : get<Metric>(Value(meant));
-  metric->set_name(name);
+  metric->set_name(name.substr(name.rfind('>') + 1));
   return metric;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "crescent/layer.h"
 #include "crescent/registry.h"
 #include "keras/configs/objects.h"
 
@@ -66,6 +67,12 @@ std::vector<std::string> names_of_code(const Value& config) {
   CodeSearch search;
   search.look(config);
   return std::move(search.names);
+}
+
+bool is_own_function(const std::string& kind, const std::string& name) {
+  if (kind.empty() || kind == Layer::kKind || name.starts_with("__")) return false;
+  const Info info = registry().find(kind, name);
+  return !info || info->schema.traits.contains("function");
 }
 
 bool is_own_word(const std::string& class_name, const std::string& option,

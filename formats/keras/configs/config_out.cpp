@@ -4,6 +4,7 @@
 #include <set>
 
 #include "crescent/registry.h"
+#include "keras/configs/code_names.h"
 #include "keras/configs/config_out_keras3.h"
 #include "keras/configs/formulas.h"
 #include "keras/configs/keras2_vocabulary.h"
@@ -104,11 +105,17 @@ class Writer {
     return truncated ? Value("normal") : keras_name(where, name);
   }
 
+  /// Before Keras 3 a function is its name alone.
+  Value function(const std::string& name) const {
+    return keras3_ ? Value(function_object(name)) : Value(name);
+  }
+
   /// An object that is no layer of a model: Keras 3 wants to know where it has its class.
   Value inner_object(const Value& value, const std::string& expected) const {
     const std::string kind = kind_given(expected, class_of(value));
     const Dict config = config_of(value.as_dict());
     if (class_of(value) == kActivityKeras2) return this->value(config.at("regularizer"), kind);
+    if (is_own_function(kind, class_of(value))) return function(class_of(value));
     const Dict written = plain(class_of(value), config, {}, kind);
     return keras3_ ? with_module(kind, written) : written;
   }
@@ -195,8 +202,13 @@ class Writer {
       for (const RenamedOut& row : kRenamedOut)
         if (name == row.class_name && option == row.here) option = row.keras;
       const Value given = with_meaning(option, entry.value);
-      result.set(option, has_row(kSingle, name, option) ? first_of(given)
-                                                        : value(given, field ? field->kind : ""));
+      const std::string kind_there = field ? field->kind : "";
+      if (given.is_string() && is_own_function(kind_there, given.as_string()) &&
+          !is_own_word(name, option, given.as_string()))
+        result.set(option, function(given.as_string()));
+      else
+        result.set(option,
+                   has_row(kSingle, name, option) ? first_of(given) : value(given, kind_there));
     }
     if (name == "Bidirectional") drop_implied_direction(result);
     return result;

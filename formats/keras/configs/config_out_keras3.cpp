@@ -226,6 +226,15 @@ Value call(const Layer& layer, const Value& node, const Outputs& outputs) {
 
 Value value_in(const Value& value, const Layer* owner, const std::string& kind = "");
 
+/// A text in an option of this kind: perhaps the name of a function.
+Value name_in(const std::string& class_name, const std::string& option, const std::string& kind,
+              const Value& text) {
+  const std::string& name = text.as_string();
+  if (is_own_function(kind, name) && !is_own_word(class_name, option, name))
+    return function_object(name);
+  return keras_name(kind.empty() ? option : kind, text);
+}
+
 Dict layer_options(const std::string& kind, const std::string& name, const Dict& config) {
   const auto info = kind.empty() ? find_class(name) : registry().find(kind, name);
   Dict result;
@@ -240,7 +249,7 @@ Dict layer_options(const std::string& kind, const std::string& name, const Dict&
     else if (entry.key == "dtype" && (entry.value.is_string() || is_object(entry.value)))
       result.set(entry.key, policy(entry.value));
     else if (const std::string kind = kind_of(info.get(), entry.key); entry.value.is_string())
-      result.set(entry.key, keras_name(kind.empty() ? entry.key : kind, entry.value));
+      result.set(entry.key, name_in(name, entry.key, kind, entry.value));
     else
       result.set(entry.key, value_in(entry.value, nullptr, kind));
   }
@@ -333,6 +342,7 @@ Value value_in(const Value& value, const Layer* owner, const std::string& expect
   }
   const std::string name = class_of(value), kind = kind_given(expected, name);
   const Dict config = config_of(value.as_dict());
+  if (is_own_function(kind, name)) return function_object(name);
   const bool is_model = is_sequential(name) || is_graph(name, config);
   if (is_model && !owner) return value_in(value, blank_model_from_config(value, {}).get(), kind);
   auto* model = dynamic_cast<const Model*>(owner);
@@ -356,6 +366,13 @@ Value value_in(const Value& value, const Layer* owner, const std::string& expect
 }
 
 }  // namespace
+
+Dict function_object(const std::string& name) {
+  return {{"module", "builtins"},
+          {"class_name", "function"},
+          {"config", name},
+          {"registered_name", "function"}};
+}
 
 std::optional<Dict> activation_of_lambda(const std::string& class_name, const Dict& config) {
   const std::string* function = class_name == "Lambda" ? text_at(config, "function") : nullptr;

@@ -21,6 +21,9 @@ bool keras3_hides(const std::string& class_name);
 /// {"class_name", "config"} of a kind of class, with what Keras 3 finds the class by.
 Dict with_module(const std::string& kind, const Dict& written);
 
+/// A function of somebody's own, wherever Keras 3 has objects inside others.
+Dict function_object(const std::string& name);
+
 /// A Lambda of a built-in function as the Activation that every generation reads; nothing for other
 /// layers and functions.
 std::optional<Dict> activation_of_lambda(const std::string& class_name, const Dict& config);

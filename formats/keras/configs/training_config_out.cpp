@@ -24,6 +24,10 @@ constexpr Function kKeras2Functions[] = {{"Huber", "huber_loss"},
 /// Metrics that Keras picks by the shape of the output.
 constexpr const char* kPicked[] = {"accuracy", "acc", "crossentropy", "ce"};
 
+bool is_picked(const std::string& name) {
+  return std::count(std::begin(kPicked), std::end(kPicked), name) > 0;
+}
+
 bool only_object(const std::string& kind, const std::string& class_name,
                  const std::string& target) {
   return target == "keras2" && kind == "metric" && keras2_has_no_function(class_name);
@@ -38,16 +42,20 @@ std::string function_of(const std::string& class_name, const std::string& target
 /// "mse" -> "mean_squared_error": Keras 3 reads short names in compile, but not in a file.
 Value named(const std::string& kind, const std::string& name, const std::string& target) {
   const auto info = registry().find(kind, name);
-  if (!info || is_foreign(*info) || std::count(std::begin(kPicked), std::end(kPicked), name) > 0)
-    return name;
+  if (!info || is_foreign(*info) || is_picked(name)) return name;
   if (!only_object(kind, info->name, target)) return function_of(info->name, target);
   return Dict{{"class_name", info->name}, {"config", Dict()}};
 }
 
-/// An object as Keras 3 has it in training_config: without the module, unlike those inside it.
+/// An object as Keras 3 has it in training_config: without the module, unlike those inside it, and
+/// with the package in the name of its class. Functions are names there.
 Value object_out(const Value& object, const std::string& kind, const std::string& target) {
+  if (is_object(object) && is_own_function(kind, class_of(object))) return class_of(object);
   Value written = keras_value(object, kind, target);
   if (!is_object(written)) return written;
+  if (const std::string* registered = text_at(written.as_dict(), "registered_name");
+      registered && !keras3_hides(class_of(written)))
+    written.as_dict().set("class_name", Value(*registered));
   for (const char* key : {"module", "registered_name"}) written.as_dict().erase(key);
   return written;
 }
@@ -128,9 +136,12 @@ Value keras_training_config(const Value& compile, const std::string& target) {
 
 namespace {
 
-/// Objects of this kind, wherever they are in a nest of outputs.
+/// Objects and functions of this kind, wherever they are in a nest of outputs.
 Value with_modules(const Value& value, const std::string& kind) {
   if (is_object(value)) return with_module(kind, value.as_dict());
+  if (value.is_string() && !is_picked(value.as_string()) &&
+      is_own_function(kind, value.as_string()))
+    return function_object(value.as_string());
   if (value.is_list()) {
     List items;
     for (const Value& item : value.as_list()) items.push_back(with_modules(item, kind));

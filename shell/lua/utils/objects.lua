@@ -37,8 +37,8 @@ objects.register_keras_serializable = shell.define("register_keras_serializable"
         shell.fail "register_keras_serializable: a function has no name of its own: give one"
       end
       own = own:match "[^>]*$"
-      add(own, object)
       add(package .. ">" .. own, object)
+      if type(object) == "function" then custom[own] = object else add(own, object) end
       if type(object) == "table" then shell.register_class(package .. ">" .. own, object) end
       return object
     end

@@ -15,7 +15,8 @@ ObjectPtr function_object(const Ref& function, const std::string& name) {
   info.origin = "Lua";
   object->attach(std::make_shared<const ClassInfo>(std::move(info)));
   object->configured();
-  if constexpr (std::is_same_v<T, LuaMetric>) object->set_name(name);
+  if constexpr (std::is_same_v<T, LuaMetric>)
+    object->set_name(name.substr(name.rfind('>') + 1));  // the package is not shown
   return object;
 }
 
@@ -30,11 +31,16 @@ constexpr std::pair<std::string_view, MakeFunction> kFunctionKinds[] = {
     kind_of<LuaInitializer>(), kind_of<LuaRegularizer>(), kind_of<LuaConstraint>(),
     kind_of<LuaSchedule>()};
 
-/// The name of the global variable that holds the function, if one does and nothing else of the
-/// kind is called so.
-std::string global_name(const Ref& function, std::string_view kind) {
+const char names_key = 0;  // registry: weak table, function -> the name it was registered by
+
+/// The name it was registered by in a package, else that of the global variable that holds the
+/// function, if one does and nothing else of the kind is called so.
+std::string name_of(const Ref& function, std::string_view kind) {
   lua_State* L = current();
   Height height(L);
+  push_weak_table(L, &names_key, "k");
+  function.push(L);
+  if (lua_rawget(L, -2) == LUA_TSTRING) return text_of(L, -1);
   function.push(L);
   lua_pushglobaltable(L);
   for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
@@ -61,6 +67,15 @@ class FunctionFactory final : public Factory {
   std::string name_;
 };
 
+/// A short name is that of the function that took it last; the other keeps its name.
+void take_short_name(std::string_view kind, const std::string& word) {
+  const ClassPtr there = registry().find(kind, word);
+  if (!there || there->name == word) return;
+  ClassInfo without = *there;
+  std::erase(without.aliases, word);
+  registry().replace(without);
+}
+
 }  // namespace
 
 ObjectPtr function_as(std::string_view kind, const Ref& function, const std::string& name) {
@@ -82,7 +97,7 @@ Value adapted(const Value& value, std::string_view kind) {
   }
   auto function = value.object_as<LuaFunction>();
   if (!function) return value;
-  if (auto object = function_as(kind, function->function, global_name(function->function, kind)))
+  if (auto object = function_as(kind, function->function, name_of(function->function, kind)))
     return Value(object);
   fail("a function cannot be used as ", kind);
 }
@@ -95,11 +110,29 @@ void adapt_options(Dict& options, const SchemaData& schema) {
 }
 
 void register_function(const std::string& name, const Ref& function) {
+  const auto is_ours = [](std::string_view kind, const std::string& word) {
+    const ClassPtr there = registry().find(kind, word);
+    return there && there->origin != "Lua";
+  };
+  const std::string alone = name.substr(name.rfind('>') + 1);
+  if (alone != name) {
+    lua_State* L = current();
+    Height height(L);
+    push_weak_table(L, &names_key, "k");
+    function.push(L);
+    push_string(L, name);
+    lua_rawset(L, -3);
+  }
   for (const auto& [kind, make] : kFunctionKinds) {
-    if (auto there = registry().find(kind, name); there && there->origin != "Lua") continue;
+    if (is_ours(kind, name)) continue;
     ClassInfo info;
     info.kind = kind;
     info.name = name;
+    if (!is_ours(kind, alone)) {
+      take_short_name(kind, alone);
+      if (alone != name) info.aliases = {alone};
+    }
+    info.schema.traits.set("function", true);
     info.plugin = "Lua";
     info.origin = "Lua";
     info.schema.title = name;

@@ -6,8 +6,6 @@ return {
   ["involution.keras"] = "layers of own layers by attributes",
   ["model_of_submodels.keras"] = "layers of own models by attributes",
   ["nbeats.keras"] = "layers of own layers by attributes",
-  ["own_pieces.h5"] = "the name of a metric function",
-  ["own_pieces.keras"] = "the name of a metric function",
   ["perceiver.keras"] = "the batch size as a value",
   ["subclassed_model.keras"] = "layers of own models by attributes",
   ["vit.keras"] = "layers of own layers by attributes",

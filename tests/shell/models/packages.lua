@@ -1,0 +1,78 @@
+-- Packages of one's own classes and functions in files, and what is shown of them.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local L, ops = cr.layers, cr.ops
+local lab = cr.utils.register_keras_serializable "lab"
+local function named(name, f) return cr.utils.register_keras_serializable("lab", name)(f) end
+
+local function holds(path, ...)
+  local file = assert(io.open(path, "rb"))
+  local all = file:read "a"
+  file:close()
+  for _, text in ipairs { ... } do
+    assert(all:find(text, 1, true), path .. " lacks " .. text)
+  end
+end
+
+local x, y = cr.random.uniform({ 4, 3 }, { seed = 1 }), cr.random.uniform({ 4, 2 }, { seed = 2 })
+local archive, h5 = check.temporary ".keras", check.temporary ".h5"
+
+local Slow = lab(cr.optimizers.Optimizer:subclass("Slow", { { "decay", 0.9 } }))
+function Slow:update_step(g, v, rate) v:assign(v - rate * self.decay * g) end
+local Pinball = lab(cr.losses.Loss:subclass("Pinball", { { "q", 0.5 } }))
+function Pinball:call(t, p)
+  return ops.mean(ops.maximum(self.q * (t - p), (self.q - 1) * (t - p)), -1)
+end
+local Far = lab(cr.metrics.Metric:subclass "Far")
+function Far:init()
+  self.sum = self:add_weight { name = "sum", shape = {}, initializer = "zeros" }
+end
+function Far:update_state(t, p) self.sum:assign(self.sum + ops.sum(ops.abs(t - p))) end
+function Far:result() return self.sum end
+local snake = named("snake", function(t) return t + ops.square(ops.sin(t)) end)
+local near = named("near", function(t, p) return ops.mean(ops.abs(t - p), -1) end)
+named("small", function(w) return 0.01 * ops.sum(ops.abs(w)) end)
+local model = cr.Sequential {
+  L.Dense(3, { activation = snake, kernel_regularizer = "small", input_shape = { 3 } }),
+  L.Activation "snake", L.Dense(2, { activation = "lab>snake" }) }
+model:compile { optimizer = Slow { learning_rate = 0.5, decay = 0.25 }, loss = Pinball { q = 0.3 },
+  metrics = { Far(), near } }
+check.same(cr.utils.get_registered_name(snake), "lab>snake")
+local history = model:fit(x, y, { epochs = 1, verbose = 0 }).history
+assert(history.near and history.far and not history["lab>near"])
+local snake_object = '{"module": "builtins", "class_name": "function", "config": "lab>snake", '
+  .. '"registered_name": "function"}'
+local function object(name)
+  return string.format('"class_name": "%s"', name),
+    string.format('"registered_name": "lab>%s"', name)
+end
+model:save(archive)
+model:save(h5)
+holds(archive, '"activation": ' .. snake_object,
+  '"kernel_regularizer": ' .. snake_object:gsub("snake", "small"),
+  (snake_object:gsub("snake", "near")))
+for _, name in ipairs { "Slow", "Pinball", "Far" } do holds(archive, object(name)) end
+holds(h5, '"class_name": "lab>Slow"', '"class_name": "lab>Pinball"', '"class_name": "lab>Far"',
+  '"lab>near"', '"activation": ' .. snake_object)
+local function losses(of)
+  return of:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history.loss
+end
+local from = {}
+for i, path in ipairs { archive, h5 } do
+  from[i] = cr.models.load_model(path)
+  check.near(from[i].optimizer:get_config().decay, 0.25)
+  check.near(from[i].optimizer:get_config().learning_rate, 0.5)
+  check.near(from[i].loss.q, 0.3)
+end
+local went_on = losses(model)
+for _, loaded in ipairs(from) do check.same(losses(loaded), went_on) end
+for _, path in ipairs { archive, h5 } do os.remove(path) end
+
+-- functions of two packages may have one short name, which is that of the last
+cr.utils.register_keras_serializable("lib", "snake")(function(t) return t * 2 end)
+local two = cr.tensor { 2 }
+check.near(L.Activation "lib>snake"(two), { 4 })
+check.near(L.Activation "snake"(two), { 4 })
+check.near(L.Activation "lab>snake"(two), { 2 + math.sin(2) ^ 2 })
+print "ok packages"
