@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "layer/blank_weights.h"
+#include "layer/built_for.h"
 #include "layer/layer_access.h"
 #include "layer/outside_trace.h"
 #include "program/option_changes.h"
@@ -86,6 +87,7 @@ void Layer::build_for(const std::vector<Shape>& inputs) {
     build(inputs);
   });
   built_ = true;
+  set_built_for(*this, inputs);
   if (!initial_weights_.is_null()) set_weights(tensors_of(initial_weights_));
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <unordered_set>
 
+#include "layer/built_for.h"
 #include "layer/layer_access.h"
 
 namespace crescent {
@@ -23,6 +24,7 @@ void collect(Layer& layer, std::unordered_set<Layer*>& seen, std::vector<Layer*>
 }  // namespace
 
 Layer::~Layer() {
+  if (built_) forget_built_for(*this);
   for (const LayerPtr& sublayer : sublayers_) std::erase(sublayer->owners_, this);
 }
 

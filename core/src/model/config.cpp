@@ -4,6 +4,7 @@
 #include <map>
 
 #include "crescent/format.h"
+#include "layer/built_for.h"
 #include "layer/input_layer.h"
 #include "model/constants.h"
 
@@ -228,12 +229,57 @@ std::shared_ptr<Functional> functional_from_config(const Dict& config) {
   return model;
 }
 
+namespace {
+
+constexpr const char* kBuildShape = "build_input_shape";
+
+/// Whether the class sees itself to what its models are built for.
+bool knows_build_shape(const std::string& class_name) {
+  const auto info = registry().find(Layer::kKind, class_name);
+  return info && info->schema.find(kBuildShape);
+}
+
+/// One shape, or a list of them.
+std::vector<Shape> shapes_in(const Value& value) {
+  const List& list = value.as_list();
+  if (list.empty() || !list.front().is_list()) return {Codec<Shape>::decode(value)};
+  std::vector<Shape> shapes;
+  for (const Value& shape : list) shapes.push_back(Codec<Shape>::decode(shape));
+  return shapes;
+}
+
+Value encoded(const std::vector<Shape>& shapes) {
+  List list;
+  for (const Shape& shape : shapes) list.push_back(Codec<Shape>::encode(shape));
+  return list.size() == 1 ? list.front() : Value(std::move(list));
+}
+
+/// Its call says what layers inside are built for.
+void build_by_call(Model& model, const Value& shapes) {
+  try {
+    model.compute_output_shape(shapes_in(shapes));
+  } catch (const Error& error) {
+    warn("Model ", model.name(), " could not be built for ", shapes, ": ", error.what(),
+         "; call it on data before its weights are loaded");
+  }
+}
+
+}  // namespace
+
 ModelPtr model_from_own_config(const Value& config) {
-  const Dict& object = config.as_dict();
+  Dict object = config.as_dict();
+  Value shapes;
+  if (Value* options = object.find("config");
+      options && options->is_dict() && !knows_build_shape(text_at(object, "class_name", "model")))
+    if (const Value* found = options->as_dict().find(kBuildShape)) {
+      shapes = *found;
+      options->as_dict().erase(kBuildShape);
+    }
   auto model = std::dynamic_pointer_cast<Model>(layer_from_config(object));
   if (!model)
     fail("expected the configuration of a model, got one of ",
          text_at(object, "class_name", "model"));
+  if (shapes.is_list() && !model->is_graph()) build_by_call(*model, shapes);
   return model;
 }
 
@@ -280,7 +326,11 @@ ModelPtr model_from_json(std::string_view json, const Value& custom_objects) {
 }
 
 Value model_config(const Model& model) {
-  return Dict{{"class_name", model.class_name()}, {"config", model.get_config()}};
+  Dict config = model.get_config();
+  if (const auto shapes = built_for(model);
+      !shapes.empty() && !model.is_graph() && !knows_build_shape(model.class_name()))
+    config.set(kBuildShape, encoded(shapes));
+  return Dict{{"class_name", model.class_name()}, {"config", std::move(config)}};
 }
 
 /// The translator gets the model itself, which need not be made again to know its shapes.

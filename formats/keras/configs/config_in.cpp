@@ -1,6 +1,7 @@
 #include "keras/configs/config_in.h"
 
 #include <algorithm>
+#include <map>
 
 #include "crescent/model.h"
 #include "crescent/pattern.h"
@@ -107,6 +108,20 @@ Value ConfigIn::model(const Value& object) const {
   return layer(origin_.generation() < 2 ? from_keras1(object).as_dict() : object.as_dict());
 }
 
+Value build_shape_in(const Value& build_config) {
+  if (!build_config.is_dict()) return {};
+  for (const DictEntry& entry : build_config.as_dict()) {
+    if (entry.key != "input_shape" && entry.key != "shapes_dict") continue;
+    if (!entry.value.is_dict()) return entry.value;
+    List shapes;  // of inputs with names, which go by the alphabet
+    std::map<std::string, Value> sorted;
+    for (const DictEntry& shape : entry.value.as_dict()) sorted[shape.key] = shape.value;
+    for (const auto& [name, shape] : sorted) shapes.push_back(shape);
+    return shapes;
+  }
+  return {};
+}
+
 /// {"class_name", "config"} of a layer, whatever else Keras 3 put beside them (module,
 /// registered_name, build_config).
 Value ConfigIn::layer(const Dict& object) const {
@@ -129,8 +144,11 @@ Value ConfigIn::layer(const Dict& object) const {
   if (!registry().find("layer", name))
     names_.fail_unknown("layer", name, concat("layer '", name_of_layer(object), "'"));
   const auto info = registry().find("layer", name);
-  if (const Value* build = object.find(kBuildConfig); build && info && info->origin == "Lua")
+  if (const Value* build = object.find(kBuildConfig); build && info && info->origin == "Lua") {
     config.set(kBuildConfig, *build);
+    if (info->schema.find(kBuildShape) && is_build_shape(info.get(), kBuildShape))
+      config.set(kBuildShape, build_shape_in(*build));
+  }
   if (name == "TimeDistributed" && origin_.generation() >= 3 && !origin_.ours)
     leave_out_penalty(config["layer"]);
   return Dict{{"class_name", name}, {"config", options("layer", name, config)}};

@@ -11,6 +11,10 @@
 
 namespace crescent::keras {
 
+/// The shape, or shapes, that Keras 3 built an object for, of its build_config; null when it does
+/// not say.
+Value build_shape_in(const Value& build_config);
+
 class ConfigIn {
  public:
   /// `custom`: class name in the file -> registered name. `plugins`: class name -> [plugin,

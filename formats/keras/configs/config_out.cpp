@@ -197,7 +197,8 @@ class Writer {
     Dict result;
     for (const DictEntry& entry : config) {
       const Field* field = info ? info->schema.find(entry.key) : nullptr;
-      if (left_out(field, kind, name, entry.value)) continue;
+      if (is_build_shape(info.get(), entry.key) || left_out(field, kind, name, entry.value))
+        continue;
       std::string option = entry.key;
       for (const RenamedOut& row : kRenamedOut)
         if (name == row.class_name && option == row.here) option = row.keras;

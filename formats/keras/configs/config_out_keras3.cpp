@@ -325,6 +325,17 @@ Dict functional(const Dict& config, const Model& model) {
        keras3_ends(config.at("output_layers").as_list(), config.find("output_keys"))}};
 }
 
+/// What Keras has beside a configuration, out of it: what the class itself gave, or what a model
+/// was built for.
+Value take_build_config(const ClassInfo* info, Dict& options) {
+  const Value *build = options.find(kBuildConfig), *shape = options.find(kBuildShape);
+  const bool has_shape = shape && is_build_shape(info, kBuildShape);
+  Value taken = build ? *build : has_shape ? Value(Dict{{"input_shape", *shape}}) : Value();
+  options.erase(kBuildConfig);
+  if (has_shape) options.erase(kBuildShape);
+  return taken;
+}
+
 /// `owner`: the layer that an object with class_name became. `expected`: the kind of what stands
 /// there, "" when that is open.
 Value value_in(const Value& value, const Layer* owner, const std::string& expected) {
@@ -357,9 +368,7 @@ Value value_in(const Value& value, const Layer* owner, const std::string& expect
   if (const auto activation = activation_of_lambda(name, config))
     return object("keras.layers", "Activation", layer_options(kind, "Activation", *activation));
   Dict options = layer_options(kind, name, config);
-  const Value* build = options.find(kBuildConfig);
-  const Value beside = build ? *build : Value();
-  options.erase(kBuildConfig);
+  const Value beside = take_build_config(registry().find(kind, name).get(), options);
   Dict written = object(module_of(kind, name), name, std::move(options));
   if (!beside.is_null()) written.set(kBuildConfig, beside);
   return written;

@@ -68,6 +68,15 @@ inline constexpr const char* kCarryMask = "carry_mask";
 /// ours.
 inline constexpr const char* kBuildConfig = "build_config";
 
+/// What a model without a graph is built for: beside the configuration in Keras 3, in it in ours.
+inline constexpr const char* kBuildShape = "build_input_shape";
+
+/// Whether an option of a class is that, and none that the class declares for itself.
+inline bool is_build_shape(const ClassInfo* info, std::string_view option) {
+  const Field* field = info ? info->schema.find(option) : nullptr;
+  return option == kBuildShape && (!field || !field->stored);
+}
+
 /// From Lua, or from a plugin that does not lie beside ours: Keras finds it only where the user
 /// brings it along.
 inline bool is_foreign(const ClassInfo& info) {

@@ -96,16 +96,13 @@ Value compile_config(const Model& model, const SaveOptions& options) {
   return model.compiled() && options.include_optimizer ? model.compile_config() : Value();
 }
 
-/// Of a model, what Keras builds it for again; a class from Lua has it among its options, where
-/// Keras does not look.
-Value build_shape(Model& model, Dict& config) {
-  if (!is_sequential(model.class_name())) {
-    const Value* shape = config.find("build_input_shape");
-    const Value found = shape ? *shape : Value();
-    config.erase("build_input_shape");
-    return found;
-  }
-  return model.is_graph() ? Codec<Shape>::encode(model.inputs().front().shape()) : Value();
+/// What Keras builds the model for again: a graph knows it itself.
+Value build_shape(const Model& model, const Value& config) {
+  if (is_sequential(model.class_name()))
+    return model.is_graph() ? Codec<Shape>::encode(model.inputs().front().shape()) : Value();
+  const Dict options = config_of(config.as_dict());
+  const Value* shape = options.find(kBuildShape);
+  return shape ? *shape : Value();
 }
 
 }  // namespace
@@ -117,8 +114,8 @@ ArchiveDescription archive_description(Model& model, const std::string& path,
   check_limits(path, options.target, config, compile);
   warn_of_code(path, config, compile);
   Value written = keras3_layer_config(model);
-  const Value shape = build_shape(model, written.as_dict().find("config")->as_dict());
-  written.as_dict().set("build_config", Dict{{"input_shape", shape}});
+  if (!written.as_dict().contains(kBuildConfig))  // of the class itself
+    written.as_dict().set(kBuildConfig, Dict{{"input_shape", build_shape(model, config)}});
   written.as_dict().set("compile_config",
                         compile.is_null() ? Dict() : keras3_compile_config(compile));
   const Value own = own_description(model, config, compile, std::move(callback_states), entries);
@@ -192,9 +189,23 @@ const Value& Description::own(const char* name) const {
   return value ? *value : nothing;
 }
 
+namespace {
+
+/// Beside a class of Keras 3's there is what its models were built for, which a graph knows itself.
+Value with_build_shape(Value config, const Value& written) {
+  const Value* build = written.is_dict() ? written.as_dict().find(kBuildConfig) : nullptr;
+  const std::string name = class_of(config);
+  if (!build || is_sequential(name) || is_graph(name, config_of(config.as_dict()))) return config;
+  const Value shape = build_shape_in(*build);
+  if (!shape.is_null()) config.as_dict()["config"].as_dict().set(kBuildShape, shape);
+  return config;
+}
+
+}  // namespace
+
 ModelPtr Description::build() const {
   try {
-    const Value config = reader_->model(model_);
+    const Value config = with_build_shape(reader_->model(model_), model_);
     std::vector<Shape> inputs;
     if (const Value& shapes = own("input_shapes"); shapes.is_list())
       for (const Value& shape : shapes.as_list()) inputs.push_back(Codec<Shape>::decode(shape));

@@ -58,8 +58,9 @@ void LuaModel::configured() {
     connect(inputs_, outputs_);
   inputs_ = outputs_ = Value();
   const Value shapes = std::exchange(build_input_shape_, Value());
+  const bool builds_itself = !build_config_.is_null();
   LuaLayerOf<Model>::configured();
-  if (!graph_ && shapes.is_list()) build_again(shapes);
+  if (!graph_ && !builds_itself && shapes.is_list()) build_again(shapes);
 }
 
 void LuaModel::build(const std::vector<Shape>& inputs) {
