@@ -113,7 +113,8 @@ void collect(WeightSource& file, const std::string& group, const std::string& be
   }
 }
 
-/// Of a layer the class is known by its group: "conv2d_1" is the second Conv2D of the model.
+/// Of a layer the class is known by its group: "conv2d_1" is the second Conv2D of the model. What
+/// stands beside the layers is an attribute of the model's class.
 std::vector<Shelf> keras3_shelves(WeightSource& file, const std::vector<Told>& told) {
   const std::string root = file.members("layers") ? "layers" : "_layer_checkpoint_dependencies";
   std::map<std::string, std::string> names;  // of the layers, by group
@@ -126,6 +127,14 @@ std::vector<Shelf> keras3_shelves(WeightSource& file, const std::vector<Told>& t
     const auto found = names.find(group);
     shelf.layer = found == names.end() ? group : found->second;
     collect(file, root + "/" + group, "", 0, shelf, looked_at);
+  }
+  for (const std::string& attribute : file.members("").value_or(Names{})) {
+    const bool other = attribute == root || attribute == "vars" || attribute == "optimizer" ||
+                       attribute.starts_with("crescent");
+    if (other) continue;
+    Shelf& shelf = shelves.emplace_back();
+    shelf.layer = attribute;
+    collect(file, attribute, "", 0, shelf, looked_at);
   }
   return shelves;
 }
@@ -159,8 +168,10 @@ void add_weights(WeightSource& file, Dict& result, const std::vector<Told>& told
     weights[shelf.layer] = Dict{{"parameters", own}, {"weights", std::move(list)}};
   }
   List layers = list_of(told).as_list();
-  if (told.empty())
-    for (const Shelf& shelf : shelves) layers.push_back(Dict{{"name", shelf.layer}});
+  for (const Shelf& shelf : shelves)
+    if (std::none_of(told.begin(), told.end(),
+                     [&](const Told& layer) { return layer.name == shelf.layer; }))
+      layers.push_back(Dict{{"name", shelf.layer}});
   for (Value& layer : layers)
     if (const auto found = weights.find(layer.as_dict().at("name").as_string());
         found != weights.end())

@@ -15,6 +15,9 @@ namespace {
 /// The group that a model's layers are in, and its name in the tf.keras that first had this layout.
 constexpr const char *kLayers = "layers", *kOldLayers = "_layer_checkpoint_dependencies";
 
+/// Layers inside one that has no attributes for them.
+constexpr const char* kNumbered = "layer_";
+
 /// The attribute in which a layer of Keras keeps a layer that ours has inside it, known by its
 /// name, or (null) by its place among those. An attribute that is a list ("cells/") has all of
 /// them, by class and number.
@@ -58,17 +61,44 @@ std::string attribute_of(const std::string& class_name, const Layer& inner, size
   return "";
 }
 
-/// Paths of the layers inside one that is no model, from its own on.
-std::vector<std::string> inner_paths(const Layer& layer) {
-  GroupNames names;
-  std::vector<std::string> paths;
-  for (const LayerPtr& inner : layer.sublayers()) {
-    std::string path = attribute_of(layer.class_name(), *inner, paths.size());
-    if (path.empty()) path = concat("layer_", paths.size());
-    if (path.ends_with('/')) path += names.next(inner->class_name());
-    paths.push_back(std::move(path));
+/// Layers by the attributes of Keras that hold them: a layer, or a list of layers and lists.
+/// Classes from Lua know them, and a class of somebody's plugin says them in a property of this
+/// name.
+constexpr const char* kLayersByAttribute = "layers_by_attribute";
+
+Dict attributes_of(const Layer& layer) {
+  if (layer.info() && layer.info()->schema.find_property(kLayersByAttribute))
+    return layer.get_property(kLayersByAttribute).as_dict();
+  Dict attributes;
+  for (size_t i = 0; i < layer.sublayers().size(); ++i) {
+    const Value held(layer.sublayers()[i]);
+    std::string name = attribute_of(layer.class_name(), *layer.sublayers()[i], i);
+    if (name.empty()) continue;
+    if (!name.ends_with('/')) {
+      attributes.set(name, held);
+      continue;
+    }
+    name.pop_back();
+    if (!attributes.contains(name)) attributes.set(name, List());
+    attributes[name].as_list().push_back(held);
   }
-  return paths;
+  return attributes;
+}
+
+/// Names of attributes in the order in which Keras visits them: hidden ones last.
+Names visited(const Dict& attributes, Names more) {
+  for (const DictEntry& entry : attributes) more.push_back(entry.key);
+  const auto place = [](const std::string& name) {
+    return name.starts_with('_') ? "~" + name : name;
+  };
+  std::sort(more.begin(), more.end(),
+            [&](const std::string& a, const std::string& b) { return place(a) < place(b); });
+  return more;
+}
+
+/// Whether its layers come before whatever else it has.
+bool begins_with_layers(const Model& model) {
+  return model.is_graph() || dynamic_cast<const Functional*>(&model);
 }
 
 /// The low-rank adapter of a layer; null when it has none. It is no object of its own to Keras.
@@ -120,14 +150,11 @@ struct Place {
 class Places {
  public:
   /// Where they are written.
-  explicit Places(const Model& model) : group_(kLayers) { add(model, ""); }
-  explicit Places(const LayerList& list) : group_(kLayers) { add_layers(list.layers, list.group); }
+  explicit Places(const Model& model) { add(model, ""); }
+  explicit Places(const LayerList& list) { add_layers(list.layers, list.group); }
   /// Where a file has them.
-  Places(WeightSource& file, const Model& model)
-      : file_(&file), group_(file.members(kLayers) ? kLayers : kOldLayers) {
-    add(model, "");
-  }
-  Places(WeightSource& file, const LayerList& list) : file_(&file), group_(kLayers) {
+  Places(WeightSource& file, const Model& model) : file_(&file) { add(model, ""); }
+  Places(WeightSource& file, const LayerList& list) : file_(&file) {
     add_layers(list.layers, list.group);
   }
   std::vector<Place> take() { return std::move(places_); }
@@ -135,13 +162,51 @@ class Places {
  private:
   void add(const Layer& layer, const std::string& path) {
     if (!seen_.insert(&layer).second) return;  // a layer is where it is met first
-    auto* model = dynamic_cast<const Model*>(&layer);
-    const std::vector<LayerPtr> inside = model ? model->layers() : layer.sublayers();
-    places_.push_back({path + "vars", &layer, variables_of(layer, inside)});
-    if (model) return add_layers(inside, path + group_);
-    const std::vector<std::string> paths = inner_paths(layer);
+    places_.push_back({path + "vars", &layer, variables_of(layer, layer.sublayers())});
+    if (auto* model = dynamic_cast<const Model*>(&layer))
+      add_parts(*model, path);
+    else
+      add_parts(layer, path);
+  }
+
+  void add_parts(const Model& model, const std::string& path) {
+    const std::string layers = group_of_layers(path);
+    const bool at_first = begins_with_layers(model);
+    if (at_first) add_layers(model.layers(), path + layers);
+    const Dict attributes = attributes_of(model);
+    for (const std::string& name : visited(attributes, at_first ? Names{} : Names{layers}))
+      if (name == layers)
+        add_layers(model.layers(), path + layers);
+      else if (!file_ || file_->members(path + name))  // else it is among the layers
+        add_attribute(attributes.at(name), path + name);
+  }
+
+  /// What the group of a model's layers is called.
+  std::string group_of_layers(const std::string& path) const {
+    const bool old = file_ && !file_->members(path + kLayers) && file_->members(path + kOldLayers);
+    return old ? kOldLayers : kLayers;
+  }
+
+  void add_parts(const Layer& layer, const std::string& path) {
+    const Dict attributes = attributes_of(layer);
+    for (const std::string& name : visited(attributes, {})) {
+      const std::string place = path + spelt(path, name);
+      if (!file_ || file_->members(place) || !is_numbered(path))
+        add_attribute(attributes.at(name), place);
+    }
+    const std::vector<LayerPtr>& inside = layer.sublayers();
     for (size_t i = 0; i < inside.size(); ++i)
-      if (inside[i].get() != adapter_of(layer)) add(*inside[i], path + spelt(path, paths[i]) + "/");
+      if (inside[i].get() != adapter_of(layer)) add(*inside[i], concat(path, kNumbered, i, "/"));
+  }
+
+  void add_attribute(const Value& held, const std::string& path) {
+    if (!held.is_list()) return add(*held.object_as<Layer>(), path + "/");
+    GroupNames names = group_names(path);  // lists in it count too
+    for (const Value& item : held.as_list())
+      add_attribute(
+          item,
+          concat(path, "/",
+                 names.next(item.is_list() ? "container" : item.object_as<Layer>()->class_name())));
   }
 
   /// The attribute as the file has it: tf.keras hides some of those that Keras 3 shows.
@@ -151,16 +216,24 @@ class Places {
     return renamed ? other : attribute;
   }
 
+  /// Whether the file knows layers inside this one by numbers, as ours did of all own classes.
+  bool is_numbered(const std::string& path) const {
+    return file_->members(concat(path, kNumbered, 0)).has_value();
+  }
+
+  GroupNames group_names(const std::string& path) const {
+    return file_ ? GroupNames(*file_, path) : GroupNames();
+  }
+
   /// Calls of operations are no layers to Keras.
   void add_layers(const std::vector<LayerPtr>& layers, const std::string& path) {
-    GroupNames names = file_ ? GroupNames(*file_, path) : GroupNames();
+    GroupNames names = group_names(path);
     for (const LayerPtr& layer : layers)
       if (layer->class_name() != kOperationLayer)
         add(*layer, concat(path, "/", names.next(layer->class_name()), "/"));
   }
 
   WeightSource* file_ = nullptr;
-  std::string group_;
   std::vector<Place> places_;
   std::set<const Layer*> seen_;
 };
@@ -172,6 +245,17 @@ size_t count_variables(WeightSource& file, const Place& place) {
   if (place.layer->class_name() == "Discretization") return 0;
   return members.size() -
          static_cast<size_t>(std::count(members.begin(), members.end(), kIdfWeights));
+}
+
+/// Where a place is not in the file: what stands in the group nearest to it, for messages.
+std::string there_instead(WeightSource& file, const std::string& path) {
+  if (file.members(path)) return "";
+  std::string group = path.substr(0, path.rfind('/'));
+  while (!group.empty() && !file.members(group))
+    group = group.substr(0, group.rfind('/') == group.npos ? 0 : group.rfind('/'));
+  Names names = file.members(group).value_or(Names{});
+  std::erase(names, "vars");
+  return concat("; '/", group, "' of the file has [", join(names), "]");
 }
 
 std::string names_of(const Variables& variables) {
@@ -232,7 +316,7 @@ LayerPaths keras3_paths(WeightSource& file, const LayerList& list) {
 
 bool has_keras3_weights(WeightSource& file) {
   if (file.texts("", "layer_names")) return false;  // a layer may be called "layers"
-  return file.members(kLayers) || file.members(kOldLayers);
+  return file.members(kLayers) || file.members(kOldLayers) || file.members("vars");
 }
 
 namespace {
@@ -270,6 +354,7 @@ Matches match_places(WeightSource& file, const std::vector<Place>& places, bool 
       fail("'", file.path(), "': '/", place.path, "': Layer '", place.layer->name(), "' expected ",
            expected, " variables, but received ", received,
            " variables during loading. Expected: ", names_of(place.variables),
+           there_instead(file, place.path),
            place.layer->built() ? "" : " (it is not built: the model was never called in training)",
            "; nothing was loaded");
     for (size_t i = 0; i < expected; ++i)

@@ -1,6 +1,8 @@
 #include "instances/instance.h"
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <unordered_set>
 
 #include "crescent/layer.h"
@@ -9,6 +11,18 @@ namespace crescent::lua {
 namespace {
 
 constexpr int kDeepest = 8;
+const char ages_key = 0;  // registry: weak table, handle of an object -> how many came before it
+
+/// Counts objects in the order in which Lua got them.
+lua_Integer age_of(lua_State* L, int handle) {
+  handle = lua_absindex(L, handle);
+  push_weak_table(L, &ages_key, "k");
+  lua_pushvalue(L, handle);
+  lua_rawget(L, -2);
+  const lua_Integer age = lua_tointeger(L, -1);
+  lua_pop(L, 2);
+  return age;
+}
 
 /// Calls visit(stack index) for the value and everything in plain tables below it.
 template <class Visit>
@@ -20,22 +34,84 @@ void walk(lua_State* L, int index, Visit visit, int depth = 0) {
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) walk(L, -1, visit, depth + 1);
 }
 
+/// A layer, or of a table the list of the layers and tables in it; null for whatever else. `age`:
+/// of the layer that was made first; without one the greatest number.
+struct Held {
+  Value value;
+  lua_Integer age = std::numeric_limits<lua_Integer>::max();
+};
+
+Held held_in(lua_State* L, int index, const Layer& owner, int depth = 0) {
+  index = lua_absindex(L, index);
+  if (const auto layer = object_as<Layer>(L, index))
+    return layer.get() == &owner ? Held{} : Held{Value(layer), age_of(L, index)};
+  if (depth == kDeepest || !is_plain_table(L, index)) return {};
+  reserve(L, 4);
+  const auto numbered = static_cast<lua_Integer>(lua_rawlen(L, index));
+  std::vector<Held> held;
+  for (lua_Integer i = 1; i <= numbered; ++i, lua_pop(L, 1)) {
+    lua_rawgeti(L, index, i);
+    held.push_back(held_in(L, -1, owner, depth + 1));
+  }
+  for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+    const bool counted =
+        lua_isinteger(L, -2) && lua_tointeger(L, -2) >= 1 && lua_tointeger(L, -2) <= numbered;
+    if (!counted) held.push_back(held_in(L, -1, owner, depth + 1));
+  }
+  std::stable_sort(held.begin() + static_cast<std::ptrdiff_t>(numbered), held.end(),
+                   [](const Held& a, const Held& b) { return a.age < b.age; });
+  Held all;
+  List list;
+  for (Held& each : held) {
+    all.age = std::min(all.age, each.age);
+    if (!each.value.is_null()) list.push_back(std::move(each.value));
+  }
+  all.value = std::move(list);
+  return all;
+}
+
 bool owns(const Layer& layer, const Variable& variable) {
   const Variables weights = layer.weights();
   return std::find(weights.begin(), weights.end(), variable) != weights.end();
 }
 
+void add_layers(const Value& held, std::vector<LayerPtr>& layers) {
+  if (const auto layer = held.object_as<Layer>()) layers.push_back(layer);
+  if (!held.is_list()) return;
+  for (const Value& item : held.as_list()) add_layers(item, layers);
+}
+
+/// Variables, metrics and layers of a value, these as they stand in lists.
 void track(lua_State* L, Layer& owner, int index) {
   walk(L, index, [&](int item) {
     if (auto* variable = to_handle<Variable>(L, item)) {
       if (!owns(owner, *variable)) owner.track(*variable);
-    } else if (auto layer = object_as<Layer>(L, item)) {
-      if (layer.get() != &owner) owner.track(layer);
     } else if (auto metric = object_as<Metric>(L, item)) {
       const auto& known = owner.metrics();
       if (std::find(known.begin(), known.end(), metric) == known.end()) owner.add_metric(metric);
     }
   });
+  std::vector<LayerPtr> layers;
+  add_layers(held_in(L, index, owner).value, layers);
+  for (const LayerPtr& layer : layers) owner.track(layer);
+}
+
+/// What was put into tables since they became attributes: layers in the order in which they were
+/// made, as when each is tracked at once.
+void track_all(lua_State* L, Layer& owner, int attributes) {
+  std::vector<LayerPtr> layers;
+  add_layers(held_in(L, attributes, owner).value, layers);
+  std::map<const Layer*, lua_Integer> ages;
+  for (const LayerPtr& layer : layers) {
+    push_object(L, layer);
+    ages[layer.get()] = age_of(L, -1);
+    lua_pop(L, 1);
+  }
+  std::stable_sort(layers.begin(), layers.end(), [&](const LayerPtr& a, const LayerPtr& b) {
+    return ages[a.get()] < ages[b.get()];
+  });
+  for (const LayerPtr& layer : layers) owner.track(layer);
+  track(L, owner, attributes);
 }
 
 /// Layers of a value that was an attribute, unless another attribute has them too.
@@ -68,6 +144,15 @@ Value serialized(const Value& value) {
 }
 
 }  // namespace
+
+void count_object(lua_State* L) {
+  static thread_local lua_Integer count = 0;
+  push_weak_table(L, &ages_key, "k");
+  lua_pushvalue(L, -2);
+  lua_pushinteger(L, ++count);
+  lua_rawset(L, -3);
+  lua_pop(L, 1);
+}
 
 void Instance::adopt(lua_State* L, int class_index, int options_index) {
   class_ = Ref(L, class_index);
@@ -158,7 +243,22 @@ void Instance::track_attributes() {
   lua_State* L = current();
   Height height(L);
   push_user_value(L, kAttributes);
-  track(L, *layer, -1);
+  track_all(L, *layer, lua_gettop(L));
+}
+
+Dict Instance::layers_by_attribute() const {
+  const auto& owner = dynamic_cast<const Layer&>(*this);
+  Dict held;
+  if (!class_) return held;
+  lua_State* L = current();
+  Height height(L);
+  push_user_value(L, kAttributes);
+  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING) continue;
+    Held attribute = held_in(L, -1, owner);
+    if (attribute.age < Held{}.age) held.set(text_of(L, -2), std::move(attribute.value));
+  }
+  return held;
 }
 
 Value Instance::option(const std::string& name) const {
@@ -200,10 +300,12 @@ void set_attribute(lua_State* L) {
   lua_pushvalue(L, 2);
   lua_rawget(L, attributes);
   const int old = lua_gettop(L);
+  auto layer = object_as<Layer>(L, 1);
+  const bool holds = is_plain_table(L, 3) || object_as<Layer>(L, 3);
+  if (layer && holds) track_all(L, *layer, attributes);
   lua_pushvalue(L, 2);
   lua_pushvalue(L, 3);
   lua_rawset(L, attributes);
-  auto layer = object_as<Layer>(L, 1);
   if (!layer) return;
   if (!lua_isnil(L, old) && !lua_rawequal(L, old, 3)) untrack(L, *layer, old, attributes);
   track(L, *layer, 3);

@@ -40,6 +40,10 @@ class Instance {
   void push_self_method(lua_State* L, const char* method) const { push_method(L, method); }
   /// Layers, variables and metrics in attributes become part of the layer.
   void track_attributes();
+  /// Of a layer: those that attributes hold, in lists where an attribute is a table. Names in a
+  /// table go in the order in which their layers were made, as in a dictionary of Python that is
+  /// written down.
+  Dict layers_by_attribute() const;
   /// Options become attributes, init runs.
   void start();
   /// All of that was done already when configured() is called next.
@@ -74,6 +78,9 @@ class Instance {
   std::string name_;
   Dict declared_;
 };
+
+/// Numbers the object whose new handle is on top of the stack: layers in tables go by that.
+void count_object(lua_State* L);
 
 /// Attribute assignment on an instance: self, name, value from 1 on the stack. Layers and variables
 /// are tracked.

@@ -47,8 +47,11 @@ class LuaLayerOf : public Base,
   template <class T>
   static void describe_base(Schema<T>& s) {
     Base::template describe_base<T>(s);
-    s.property("keeps_own_variables", &T::keeps_own_variables,
-               "Whether its class has save_own_variables(store) or load_own_variables(store).")
+    s.property("layers_by_attribute", &T::layers_by_attribute,
+               "Layers by the attributes that hold them, in lists where that is a table: files of "
+               "Keras 3 are laid out by them.")
+        .property("keeps_own_variables", &T::keeps_own_variables,
+                  "Whether its class has save_own_variables(store) or load_own_variables(store).")
         .property("own_variables", &T::own_variables, &T::set_own_variables,
                   "What save_own_variables puts into the store for files of Keras 3, and "
                   "load_own_variables takes out.");

@@ -1,4 +1,6 @@
-// Models of C++ classes without symbols: what they were built for is in the file.
+// Models of C++ classes without symbols: what they were built for is in the file, and their layers
+// stand where Keras has attributes.
+#include "keras_file.h"
 #include "models.h"
 
 namespace crescent::hdf5 {
@@ -7,7 +9,8 @@ namespace {
 class TwoLayers final : public Model {
  public:
   static void describe(Schema<TwoLayers>& s) {
-    s.field("units", &TwoLayers::units_, "Width of the first.");
+    s.field("units", &TwoLayers::units_, "Width of the first.")
+        .property("layers_by_attribute", &TwoLayers::layers_by_attribute, "For files.");
   }
   void configured() override {
     Model::configured();
@@ -16,6 +19,9 @@ class TwoLayers final : public Model {
   }
   Tensors call(const Tensors& inputs, const Call&) override {
     return {(*tail_)((*first_)(inputs.front()) + inputs.back())};
+  }
+  Dict layers_by_attribute() const {
+    return {{"first", Value(first_)}, {"tail", List{Value(tail_)}}};
   }
 
  private:
@@ -47,6 +53,19 @@ TEST_CASE("a model of a C++ class without symbols goes on from its file") {
     check_same(loaded->get_weights(), model->get_weights());
     CHECK(clone_model(*model)->count_params() == model->count_params());
   }
+}
+
+TEST_CASE("layers of a C++ class stand below the attributes that it says") {
+  register_two_layers();
+  const Scratch scratch;
+  const ModelPtr model = std::dynamic_pointer_cast<Model>(layer("TwoLayers", {}));
+  model->compute_output_shape({{-1, 4}, {-1, 3}});
+  crescent::save_weights(*model, scratch.path("m.weights.h5"));
+  KerasFile file(scratch.path("m.weights.h5"));
+  CHECK(file.members("first/vars").has_value());
+  CHECK(file.members("layers/dense_1/vars").has_value());  // "layers" comes before "tail"
+  CHECK(!file.members("layers/dense").has_value());
+  CHECK(!file.members("tail").has_value());
 }
 
 }  // namespace crescent::hdf5

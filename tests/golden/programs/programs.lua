@@ -1,6 +1,7 @@
 -- crescent programs.lua   models of the real Keras with classes of people's own, which the folder
--- `programs` of the recorded cases has in Lua beside a script that loads, evaluates, trains and saves
--- each. The files that do not agree are those of differing.lua, no more and no less.
+-- `programs` of the recorded cases has in Lua beside a script that loads, evaluates, trains and
+-- saves each. The files that do not agree are those of differing.lua, no more and no less; archives
+-- that were saved again have their arrays where Keras had them.
 local cases = os.getenv "CRESCENT_GOLDEN" .. "/programs"
 if not io.open(cases .. "/check.lua") then
   print("skipped: " .. cases .. "/check.lua is not there")
@@ -9,6 +10,7 @@ end
 local expected = dofile((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/differing.lua")
 
 local say, leave, getenv = print, os.exit, os.getenv
+local program = arg[-1]
 local scratch = os.tmpname()
 os.remove(scratch)
 local found, total = {}, nil
@@ -20,9 +22,36 @@ function os.exit() end
 function os.getenv(name) return name == "BACK" and scratch or getenv(name) end
 arg = { cases }
 dofile(cases .. "/check.lua")
+
+--- The arrays of an archive, one a line.
+local function arrays_in(path)
+  local pipe = assert(io.popen(string.format("'%s' inspect '%s' --json", program, path)))
+  local text = pipe:read "a"
+  pipe:close()
+  local arrays = {}
+  local array = '"name": "([^"]*vars/%d+)", "dtype": "(%w+)", "shape": (%b[])'
+  for name, dtype, shape in text:gmatch(array) do
+    arrays[#arrays + 1] = name .. " " .. dtype .. " " .. shape
+  end
+  return table.concat(arrays, "\n"), #arrays
+end
+
+local compared = 0
+for folder in io.popen("ls '" .. scratch .. "'"):lines() do
+  local again = scratch .. "/" .. folder .. "/keras.keras"
+  local recorded, count = arrays_in(cases .. "/" .. folder .. "/model.keras")
+  if io.open(again) and not found[folder .. ".keras"] then
+    compared = compared + count
+    local written = arrays_in(again)
+    if written ~= recorded then
+      found[folder .. ".keras"] = "saved again it has\n" .. written .. "\nwhere Keras has\n"
+        .. recorded
+    end
+  end
+end
 os.execute("rm -rf '" .. scratch .. "'")
 
-local failed = not total or total == 0
+local failed = not total or total == 0 or compared == 0
 local differing = 0
 for file, problem in pairs(found) do
   differing = differing + 1
@@ -37,5 +66,6 @@ for file in pairs(expected) do
     failed = true
   end
 end
-say(string.format("%d files, %d agree", total or 0, (total or 0) - differing))
+say(string.format("%d files, %d agree; %d arrays were where they were", total or 0,
+  (total or 0) - differing, compared))
 leave(not failed)

@@ -1,0 +1,143 @@
+-- Files of models with classes of one's own: the weights of layers inside others stand where Keras
+-- has them, and models without symbols are built again.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local L = cr.layers
+local lab = cr.utils.register_keras_serializable "lab"
+
+local function bytes(path)
+  local file = assert(io.open(path, "rb"))
+  local all = file:read "a"
+  file:close()
+  return all
+end
+
+local function holds(path, ...)
+  local all = bytes(path)
+  for _, text in ipairs { ... } do
+    assert(all:find(text, 1, true), path .. " lacks " .. text)
+  end
+end
+
+--- Each path is a dataset with a bias of this width.
+local function check_places(file, widths)
+  for place, width in pairs(widths) do
+    check.same(cr.data.read_hdf5(file, place .. "/vars/1").shape, { width }, place)
+  end
+end
+
+-- layers in attributes, lists, lists of lists and tables with names
+local Tower = lab(cr.Layer:subclass("Tower", { { "first", 2 } }))
+function Tower:init()
+  self.stem = L.Dense(self.first)
+  self.blocks = {}
+  for i = 1, 2 do self.blocks[i] = L.Dense(self.first + i) end
+  self.nested = { { 1, 2 }, { L.Dense(5), { L.Dense(6) } }, L.Dense(7) }
+  self.heads = { zeta = L.Dense(8), alpha = L.Dense(9) }
+  self._hidden = L.Dense(10)
+  self.again = self.stem
+  self.body = cr.Sequential { L.Dense(11), L.Dense(12) }
+end
+function Tower:call(x)
+  x = self.blocks[2](self.blocks[1](self.again(x)))
+  x = self.nested[3](self.nested[2][2][1](self.nested[2][1](x)))
+  return self.body(self._hidden(self.heads.alpha(self.heads.zeta(x))))
+end
+
+local function tower(options)
+  local i = cr.Input { shape = { 3 } }
+  return cr.Model { inputs = i, outputs = Tower(options or {})(i) }
+end
+
+local x = cr.random.uniform({ 4, 3 }, { seed = 1 })
+local model = tower()
+local weights = check.temporary ".weights.h5"
+model:save_weights(weights)
+local at = "layers/tower/"
+check_places(weights, {
+  [at .. "again"] = 2, [at .. "blocks/dense"] = 3, [at .. "blocks/dense_1"] = 4,
+  [at .. "nested/container_1/dense"] = 5, [at .. "nested/container_1/container/dense"] = 6,
+  [at .. "nested/dense"] = 7, [at .. "heads/dense"] = 8, [at .. "heads/dense_1"] = 9,
+  [at .. "_hidden"] = 10, [at .. "body/layers/dense"] = 11, [at .. "body/layers/dense_1"] = 12,
+})
+check.fails(function() cr.data.read_hdf5(weights, at .. "stem/vars/1") end, "stem")
+local other = tower()
+other:load_weights(weights)
+check.same(other:predict(x, { verbose = 0 }):totable(), model:predict(x, { verbose = 0 }):totable())
+
+-- variables are in the order in which Keras tracks their layers
+local function widths(of)
+  local found = {}
+  for _, weight in ipairs(of.weights) do
+    if #weight.shape == 1 then found[#found + 1] = weight.shape[1] end
+  end
+  return found
+end
+check.same(widths(model), { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 })
+
+-- files that know layers inside by numbers, as ours did
+local numbered = {}
+local order = { "again", "blocks/dense", "blocks/dense_1", "nested/container_1/dense",
+  "nested/container_1/container/dense", "nested/dense", "heads/dense", "heads/dense_1", "_hidden",
+  "body/layers/dense", "body/layers/dense_1" }
+for i, place in ipairs(order) do
+  local old = i < 10 and "layer_" .. i - 1 or place:gsub("body", "layer_9")
+  for k = 0, 1 do
+    local values = cr.data.read_hdf5(weights, at .. place .. "/vars/" .. k)
+    numbered[at .. old .. "/vars/" .. k] = values
+  end
+end
+local old_file = check.temporary ".weights.h5"
+cr.data.write_hdf5(old_file, numbered)
+other = tower()
+other:load_weights(old_file)
+check.same(other:predict(x, { verbose = 0 }):totable(), model:predict(x, { verbose = 0 }):totable())
+os.remove(old_file)
+os.remove(weights)
+
+-- a model without symbols: attributes before "layers" by their names, those after by class
+local Net = lab(cr.Model:subclass("Net", { { "units", 3 } }))
+function Net:init()
+  self.head = L.Dense(self.units)
+  self.tail = Tower { first = 4 }
+  self.trunk = cr.Sequential { L.Dense(6) }
+end
+function Net:call(t) return self.tail(self.trunk(self.head(t))) end
+local y = cr.random.uniform({ 4, 12 }, { seed = 2 })
+model = Net { units = 5 }
+model:compile { optimizer = "adam", loss = "mse" }
+model:fit(x, y, { epochs = 2, verbose = 0, shuffle = false })
+local archive = check.temporary ".keras"
+model:save(archive)
+model:save_weights(weights)
+check_places(weights, { head = 5, ["layers/tower/blocks/dense"] = 5, ["layers/tower/again"] = 4,
+  ["layers/sequential/layers/dense"] = 6 })
+holds(archive, '"registered_name": "lab>Net"', '"class_name": "Net"',
+  '"build_config": {"input_shape": [4, 3]}')
+other = cr.models.load_model(archive)
+local again = Net { units = 5 }
+again:predict(x, { verbose = 0 })
+again:load_weights(weights)
+check.same(again:predict(x, { verbose = 0 }):totable(), model:predict(x, { verbose = 0 }):totable())
+local function losses(of)
+  return of:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history.loss
+end
+check.same(losses(other), losses(model))
+
+-- such a model inside another says in Keras' place what it was built for
+local Outer = lab(cr.Model:subclass "Outer")
+function Outer:init(config)
+  local given = config.net
+  self.net = type(given) == "table" and cr.saving.deserialize_keras_object(given) or given
+end
+function Outer:call(t) return self.net(t) end
+function Outer:get_config() return { net = cr.saving.serialize_keras_object(self.net) } end
+model = Outer { net = Net { units = 2 } }
+local predicted = model:predict(x, { verbose = 0 })
+model:save(archive)
+assert(not bytes(archive):match('"build_input_shape": %[4, 3%], "net"'))
+check.same(cr.models.load_model(archive):predict(x, { verbose = 0 }):totable(),
+  predicted:totable())
+for _, path in ipairs { archive, weights } do os.remove(path) end
+print "ok own_classes"
