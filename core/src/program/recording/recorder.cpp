@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstring>
 
 #include "tensor/tensor_record.h"
 
@@ -18,7 +17,7 @@ Recorder* Recorder::set_current(Recorder* recorder) {
   return std::exchange(current_recorder, recorder);
 }
 
-Recorder::Recorder(Kind kind) : kind_(kind), parent_(set_current(this)) {}
+Recorder::Recorder(Kind kind) : kind_(kind), parent_(set_current(this)), scopes_{{"", 0}} {}
 Recorder::~Recorder() { set_current(parent_); }
 
 int Recorder::add(const Tensor& tensor) {
@@ -51,21 +50,26 @@ int Recorder::capture(const Tensor& tensor) {
   return program_.inputs.back();
 }
 
-/// Equal scalars share one constant.
 int Recorder::add_constant(const Tensor& tensor) {
-  if (tensor.rank() == 0) {
-    for (const Program::Constant& c : program_.constants) {
-      if (c.tensor.spec() == tensor.spec() &&
-          std::memcmp(c.tensor.raw(), tensor.raw(), tensor.bytes()) == 0) {
-        values_.emplace(value_id(tensor), c.value);
-        alive_.push_back(value_of(tensor));
-        return c.value;
-      }
-    }
-  }
+  if (tensor.rank() == 0) return add_scalar(tensor);
   const int number = add(tensor);
   program_.constants.push_back({number, value_of(tensor)});
   return number;
+}
+
+/// Equal scalars share one constant.
+int Recorder::add_scalar(const Tensor& tensor) {
+  std::string key(1, static_cast<char>(tensor.dtype()));
+  key.append(static_cast<const char*>(tensor.raw()), tensor.bytes());
+  const auto [known, is_new] = scalars_.try_emplace(std::move(key), -1);
+  if (is_new) {
+    known->second = add(tensor);
+    program_.constants.push_back({known->second, value_of(tensor)});
+  } else {
+    values_.emplace(value_id(tensor), known->second);
+    alive_.push_back(value_of(tensor));
+  }
+  return known->second;
 }
 
 bool Recorder::record(const OpPtr& op, std::span<const Tensor> inputs,
@@ -122,10 +126,11 @@ Program Recorder::finish(std::span<const Tensor> outputs) {
 
 int Recorder::enter_scope(const std::string& name) {
   const std::string& outer = program_.scopes[static_cast<size_t>(scope_)];
-  const std::string path = outer.empty() ? name : outer + "/" + name;
-  auto at = std::find(program_.scopes.begin(), program_.scopes.end(), path);
-  if (at == program_.scopes.end()) at = program_.scopes.insert(at, path);
-  return std::exchange(scope_, static_cast<int>(at - program_.scopes.begin()));
+  std::string path = outer.empty() ? name : outer + "/" + name;
+  const auto [known, is_new] =
+      scopes_.try_emplace(std::move(path), static_cast<int>(program_.scopes.size()));
+  if (is_new) program_.scopes.push_back(known->first);
+  return std::exchange(scope_, known->second);
 }
 
 Tensors replay(const Program& program, std::span<const Tensor> inputs) {

@@ -46,6 +46,7 @@ class Recorder {
   int find(const Tensor& tensor);  ///< its value number, -1 for an abstract tensor from elsewhere
   int add(const Tensor& tensor);   ///< a new value that this tensor stands for
   int add_constant(const Tensor& tensor);
+  int add_scalar(const Tensor& tensor);
   int capture(const Tensor& tensor);
   Watched& binding_of(const Variable& variable);
 
@@ -54,7 +55,9 @@ class Recorder {
   Program program_;
   std::unordered_map<const void*, int> values_;  ///< value id of a tensor -> number
   std::unordered_map<const void*, Watched> variables_;
-  Tensors alive_;  ///< so that ids stay unique
+  std::unordered_map<std::string, int> scalars_;  ///< dtype and bytes of a constant -> number
+  std::unordered_map<std::string, int> scopes_;   ///< path -> index among the program's
+  Tensors alive_;                                 ///< so that ids stay unique
   Tensors captured_;
   int scope_ = 0;
 };
