@@ -32,12 +32,13 @@ void Ownership::visit_graph(const Functional& model) {
   for (const LayerPtr& layer : model.layers())
     known_[layer.get()] += sequential && model.is_graph() ? 2 : 1;
   if (!model.is_graph()) return;
+  ++graphs_;
   std::vector<const Node*> waiting;
   std::unordered_set<const Node*> here;
   auto count = [&](const std::vector<Symbol>& symbols) {
     for (const Symbol& symbol : symbols) {
       const Node* node = symbol.node().get();
-      ++nodes_[node];
+      add_owner(node);
       if (here.insert(node).second) waiting.push_back(node);
     }
   };
@@ -45,23 +46,26 @@ void Ownership::visit_graph(const Functional& model) {
     for (const Symbol& symbol : symbols)
       if (here.insert(symbol.node().get()).second) waiting.push_back(symbol.node().get());
   };
-  std::unordered_set<const Node*> before;
-  for (const auto& [node, owners] : nodes_) before.insert(node);
   count(model.inputs());
   count(model.outputs());
   while (!waiting.empty()) {
     const Node* node = waiting.back();
     waiting.pop_back();
-    if (!node->inputs.empty()) ++nodes_[node];
-    before.contains(node) ? reach(node->inputs) : count(node->inputs);
+    const bool is_new = nodes_.try_emplace(node, Owners{0, graphs_}).first->second.graph == graphs_;
+    if (!node->inputs.empty()) add_owner(node);
+    is_new ? count(node->inputs) : reach(node->inputs);
   }
+}
+
+void Ownership::add_owner(const Node* node) {
+  ++nodes_.try_emplace(node, Owners{0, graphs_}).first->second.count;
 }
 
 /// A node that only graphs own is one more owner of its layer.
 void Ownership::count_nodes() {
-  for (const auto& [node, count] : nodes_)
+  for (const auto& [node, owners] : nodes_)
     for (const NodePtr& living : node->outbound_layer->inbound_nodes())
-      if (living.get() == node && living.use_count() - 1 == count)
+      if (living.get() == node && living.use_count() - 1 == owners.count)
         ++known_[node->outbound_layer.get()];
 }
 

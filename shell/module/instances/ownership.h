@@ -31,12 +31,19 @@ class Ownership {
  private:
   void visit(Object* object);
   void visit_graph(const Functional& model);
+  void add_owner(const Node* node);
   void count_nodes();
   void keep(Object* object);
 
   std::vector<Object*> handles_;
-  std::unordered_map<Object*, long> known_;      // owners that were counted
-  std::unordered_map<const Node*, long> nodes_;  // the same of nodes, which own their layer
+  /// Of a node, and the number of the graph that it was found in first.
+  struct Owners {
+    long count;
+    size_t graph;
+  };
+  std::unordered_map<Object*, long> known_;        // owners that were counted
+  std::unordered_map<const Node*, Owners> nodes_;  // the same of nodes, which own their layer
+  size_t graphs_ = 0;
   std::unordered_set<Object*> visited_, kept_;
 };
 
