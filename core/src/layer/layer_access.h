@@ -18,6 +18,8 @@ struct LayerAccess {
   static void check_count(const Layer& layer, size_t received);
   static void cast_to_compute(const Layer& layer, Tensors& tensors);
   static Tensors call(Layer& layer, const Tensors& inputs, const Call& call);
+  /// What a graph gives for symbols like its own; none where that is not known.
+  static Tensors outputs_as_known(const Layer& layer, const Node& node, const Tensors& inputs);
   static void attach_masks(Layer& layer, const Tensors& inputs, const Tensors& masks,
                            Tensors& outputs);
   /// Fails when `outer` is `inner` or somewhere below it.

@@ -1,7 +1,8 @@
 // Calling a layer: on tensors it computes (or traces), on symbols it makes a node of the graph.
 #include <algorithm>
+#include <typeinfo>
 
-#include "crescent/program.h"
+#include "crescent/model.h"
 #include "layer/call_arguments.h"
 #include "layer/call_frame.h"
 #include "layer/layer_access.h"
@@ -158,6 +159,25 @@ void LayerAccess::attach_masks(Layer& layer, const Tensors& inputs, const Tensor
          "Downstream layers will not see the mask.");
 }
 
+/// What the symbols of a graph say: models within models would be gone through again for each model
+/// around them.
+Tensors LayerAccess::outputs_as_known(const Layer& layer, const Node& node, const Tensors& inputs) {
+  const bool is_graph = typeid(layer) == typeid(Functional) || typeid(layer) == typeid(Sequential);
+  if (!is_graph || !layer.built() || !node.arguments.empty()) return {};
+  const std::vector<Symbol> ends = layer.graph_inputs();
+  const auto is_like = [](const Symbol& end, const Tensor& input) {
+    return end.spec() == input.spec() && !input.mask() && !end.abstract().mask();
+  };
+  if (!std::equal(ends.begin(), ends.end(), inputs.begin(), inputs.end(), is_like)) return {};
+  Tensors outputs;
+  for (const Symbol& end : layer.graph_outputs()) {
+    const Tensor mask = end.abstract().mask();
+    outputs.push_back(Tensor::abstract(end.spec()));
+    if (mask) outputs.back() = outputs.back().with_mask(Tensor::abstract(mask.spec()));
+  }
+  return outputs;
+}
+
 Tensors Layer::run(const Tensors& given, const CallOptions& options) {
   const CallFrame frame(given, options.training, trains_by_itself(*this));
   if (frame.outermost()) LayerAccess::forget_losses(*this);
@@ -236,9 +256,12 @@ std::vector<Symbol> Layer::operator()(const std::vector<Symbol>& inputs,
       fail_in_layer(
           name_, "Layer ", name_,
           ": the inputs are symbols, so a mask must be one too: arguments = {mask = ...}");
-  node->outputs = run_abstractly(
-      [&](const Tensors& tensors) { return call_again(*node, tensors, {}); }, abstract);
-  LayerAccess::forget_losses(*this);
+  node->outputs = LayerAccess::outputs_as_known(*this, *node, abstract);
+  if (node->outputs.empty()) {
+    node->outputs = run_abstractly(
+        [&](const Tensors& tensors) { return call_again(*node, tensors, {}); }, abstract);
+    LayerAccess::forget_losses(*this);
+  }
   LayerAccess::add_node(node);
   return node->output_symbols(node);
 }
