@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "keras/configs/objects.h"
 
@@ -150,13 +151,18 @@ class Layouts {
     find_owners();
   }
   void find_owners() {
+    std::set<std::string> kinds;
+    std::unordered_map<const void*, Variable> owners;  // of slots that all variables have
     for (StateLayout* places : {&shared_, &slots_})
       for (StatePlace& each : *places) {
-        const Variables slots = optimizer_.slot(each.slot);
-        const auto found = std::find(slots.begin(), slots.end(), each.variable);
-        if (slots.size() == trained_.size() && found != slots.end())
-          each.owner = trained_[static_cast<size_t>(found - slots.begin())];
+        if (kinds.insert(each.slot).second) add_owners(optimizer_.slot(each.slot), owners);
+        const auto owner = owners.find(each.variable.id());
+        if (owner != owners.end()) each.owner = owner->second;
       }
+  }
+  void add_owners(const Variables& slots, std::unordered_map<const void*, Variable>& owners) const {
+    for (size_t i = 0; slots.size() == trained_.size() && i < slots.size(); ++i)
+      owners.emplace(slots[i].id(), trained_[i]);
   }
 
   int rank(const std::string& slot, Order order) const {
@@ -253,8 +259,11 @@ std::vector<Candidate> candidates(const Layouts& layouts, bool by_slot) {
 
 /// Sorts the entries of each slot by their owners.
 void go_through(StateLayout& layout, const Variables& owners) {
+  std::unordered_map<const void*, size_t> places;
+  for (const Variable& owner : owners) places.emplace(owner.id(), places.size());
   const auto place = [&](const StatePlace& each) {
-    return std::find(owners.begin(), owners.end(), each.owner) - owners.begin();
+    const auto known = places.find(each.owner.id());
+    return known == places.end() ? owners.size() : known->second;
   };
   for (auto begin = layout.begin(), end = begin; begin != layout.end(); begin = end) {
     end = std::find_if(begin, layout.end(), [&](const StatePlace& each) {
