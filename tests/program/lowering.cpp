@@ -41,6 +41,29 @@ struct Doubled final : OpOf<Doubled> {
   }
 };
 
+int times_counted = 0;
+
+/// (x) -> x; counts how often it was computed.
+struct Counted final : OpOf<Counted> {
+  static constexpr const char* kName = "counted";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    ++times_counted;
+    for (int64_t i = 0; i < in[0].size(); ++i)
+      out[0].mutable_data<float>()[i] = in[0].data<float>()[i];
+    return true;
+  }
+};
+
+/// (x) -> x, but it is made of something of another shape.
+struct Misshapen final : OpOf<Misshapen> {
+  static constexpr const char* kName = "misshapen";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+  Tensors decompose(std::span<const Tensor> in) const override { return {ops::sum(in[0])}; }
+};
+
 /// (x) -> x, by itself.
 struct Endless final : OpOf<Endless> {
   static constexpr const char* kName = "endless";
@@ -114,6 +137,7 @@ TEST_CASE("lowering: identities and empty results are no instructions", "[loweri
   const Program q = lowered(p, host_device());
   CHECK(names(q) == "negative");
   CHECK(q.outputs[2] == q.inputs[0]);
+  CHECK(message(Misshapen()) == "misshapen: decompose() gave (float32()), expected (float32(3,))");
 }
 
 TEST_CASE("lowering: sums of nothing are zeros", "[lowering]") {

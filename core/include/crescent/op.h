@@ -52,8 +52,9 @@ class CRESCENT_API Op {
   virtual ~Op();
   virtual std::string_view name() const = 0;
   virtual TensorSpecs infer(std::span<const TensorSpec> inputs) const = 0;
-  /// One gradient per input; no tensor where there is none or it is not wanted. The default
-  /// differentiates decompose(), or gives none (the op is not differentiable) when that is empty.
+  /// One gradient per input, of its shape and dtype, which a tape checks; no tensor where there is
+  /// none or it is not wanted. The default differentiates decompose(), or gives none (the op is not
+  /// differentiable) when that is empty.
   virtual Tensors vjp(const Vjp& v) const;
   /// The same result in simpler ops; empty when the op is simple.
   virtual Tensors decompose(std::span<const Tensor> inputs) const;

@@ -33,6 +33,12 @@ bool computes(const Op& op, const TensorSpecs& in, const TensorSpecs& out) {
   if (op.effect() >= Effect::state) return !host_device().takes(op, in, out);
   Tensors inputs, outputs;
   for (const TensorSpec& spec : in) inputs.emplace_back(spec);
+std::string text_of(const TensorSpecs& specs) {
+  std::vector<std::string> texts;
+  for (const TensorSpec& spec : specs) texts.push_back(to_text(spec));
+  return "(" + join(texts) + ")";
+}
+
   for (const TensorSpec& spec : out) outputs.emplace_back(spec);
   try {
     return op.compute(inputs, outputs);
@@ -43,10 +49,7 @@ bool computes(const Op& op, const TensorSpecs& in, const TensorSpecs& out) {
 }
 
 [[noreturn]] void fail_without_kernel(const Op& op, const TensorSpecs& in, const Device& device) {
-  std::vector<std::string> specs;
-  for (const TensorSpec& spec : in) specs.push_back(to_text(spec));
-  fail("the ", device.class_name(), " device has no way to run ", op.name(), " on (", join(specs),
-       ")");
+  fail("the ", device.class_name(), " device has no way to run ", op.name(), " on ", text_of(in));
 }
 
 }  // namespace

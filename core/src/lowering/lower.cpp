@@ -113,6 +113,7 @@ class Lowering {
         in);
     if (is_simple) return false;
     if (++depth_ > kDeepest)
+    check_results(part, whole);
       fail(whole.op->name(), ": it decomposes into ops that decompose without end");
     part = passes::optimize_part(std::move(part), *whole.op, device_.capabilities());
     put(part, whole);
@@ -121,6 +122,16 @@ class Lowering {
   }
 
   void put(const Program& part, const Instruction& whole) {
+  /// What an op decomposes into gives what the op gives.
+  void check_results(const Program& part, const Instruction& whole) const {
+    TensorSpecs given;
+    for (int value : part.outputs) given.push_back(part.values[static_cast<size_t>(value)]);
+    const TensorSpecs expected = specs(whole.outputs);
+    if (given != expected)
+      fail(whole.op->label(), ": decompose() gave ", lowering::text_of(given), ", expected ",
+           lowering::text_of(expected));
+  }
+
     std::vector<int> here(part.values.size(), -1);  // value of the part -> value of the whole
     for (size_t i = 0; i < part.inputs.size(); ++i)
       here[static_cast<size_t>(part.inputs[i])] = whole.inputs[i];

@@ -15,6 +15,9 @@ OpPtr leave_to_host(OpPtr op, const TensorSpecs& inputs, const TensorSpecs& outp
 /// A program of the op alone.
 Program program_of(OpPtr op, const TensorSpecs& inputs, const TensorSpecs& outputs);
 
+/// For messages: "(float32(3,), int64())".
+std::string text_of(const TensorSpecs& specs);
+
 /// The executable of the program; where that has strings, their texts stay while it runs.
 std::unique_ptr<Executable> keeping_strings(const Program& program,
                                             std::unique_ptr<Executable> executable);

@@ -72,6 +72,22 @@ bool differentiable(const Tensor& t) {
   return is_floating(t.dtype()) || t.dtype() == DType::complex64;
 }
 
+/// The gradients that the op gives, which fit its inputs.
+Tensors checked_vjp(const Op& op, const Vjp& v) {
+  Tensors gradients = op.vjp(v);
+  if (gradients.size() != v.inputs.size())
+    fail(op.label(), ": vjp() gave ", gradients.size(), " gradients, expected one for each of ",
+         v.inputs.size(), " inputs (no tensor where there is none)");
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    if (!v.wanted[i] || !gradients[i]) continue;
+    const TensorSpec &input = v.inputs[i].spec(), &given = gradients[i].spec();
+    if (given.dtype != input.dtype || !given.shape.compatible(input.shape))
+      fail(op.label(), ": vjp() gave a gradient ", given, " for input ", i + 1, " of ",
+           v.inputs.size(), ", which is ", input);
+  }
+  return gradients;
+}
+
 /// The vjp sweep over the entries of one tape.
 class Sweep {
  public:
@@ -118,7 +134,7 @@ class Sweep {
       v.wanted.push_back(differentiable(input) && is_on_path(input));
     if (std::find(v.wanted.begin(), v.wanted.end(), true) == v.wanted.end()) return;
     const InScopeOf scope(tape_, entry.scope);
-    Tensors gradients = entry.op->vjp(v);
+    const Tensors gradients = checked_vjp(*entry.op, v);
     for (size_t i = 0; i < gradients.size(); ++i) {
       if (v.wanted[i]) add(entry.inputs[i], gradients[i]);
     }

@@ -1,0 +1,84 @@
+// Ops whose vjp() gives something else than one gradient for each input, of its shape and dtype.
+#include <catch2/catch.hpp>
+
+#include "crescent/gradient.h"
+#include "crescent/ops.h"
+#include "crescent/program.h"
+
+using namespace crescent;
+
+namespace {
+
+/// (a, b) -> a + b, whose gradients are what `make` gives of the upstream one.
+struct Careless final : Op {
+  using Make = std::function<Tensors(const Tensor&)>;
+  explicit Careless(Make gradients) : make(std::move(gradients)) {}
+  std::string_view name() const override { return "careless"; }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+  Tensors decompose(std::span<const Tensor> in) const override { return {ops::add(in[0], in[1])}; }
+  Tensors vjp(const Vjp& v) const override { return make(v.gradients[0]); }
+  bool equals(const Op& other) const override { return this == &other; }
+  size_t hash() const override { return 1; }
+  std::string text() const override { return "careless"; }
+  Make make;
+};
+
+/// What is said of these gradients, "" when they are taken; at once and in a program.
+std::string said_of(const Careless::Make& gradients) {
+  const auto differentiate = [&](const Tensors& in) {
+    GradientTape tape;
+    for (const Tensor& x : in) tape.watch(x);
+    const Tensor y = crescent::apply(std::make_shared<const Careless>(gradients), in)[0];
+    Tensors found = tape.gradient(y, in);
+    for (Tensor& g : found) g = g ? g : Tensor(0.0);
+    return found;
+  };
+  const Tensors given{Tensor::full({2, 3}, 1), Tensor::full({2, 3}, 2)};
+  const auto text = [&](const std::function<void()>& work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const std::string at_once = text([&] { differentiate(given); });
+  const Function compiled(differentiate);
+  CHECK(text([&] { compiled(given); }) == at_once);
+  return at_once;
+}
+
+}  // namespace
+
+TEST_CASE("gradients that do not fit the inputs are refused, and right ones taken") {
+  CHECK(said_of([](const Tensor& g) { return Tensors{g, g}; }) == "");
+  CHECK(said_of([](const Tensor& g) { return Tensors{g, Tensor()}; }) == "");
+  CHECK(said_of([](const Tensor& g) { return Tensors{g}; }) ==
+        "careless: vjp() gave 1 gradients, expected one for each of 2 inputs (no tensor where "
+        "there is none)");
+  CHECK(said_of([](const Tensor& g) {
+          return Tensors{g, g, g};
+        }).find("gave 3 gradients") != std::string::npos);
+  CHECK(said_of([](const Tensor& g) {
+          return Tensors{g, ops::sum(g)};
+        }) == "careless: vjp() gave a gradient float32() for input 2 of 2, which is float32(2, 3)");
+  CHECK(said_of([](const Tensor& g) {
+          return Tensors{ops::transpose(g), g};
+        }) ==
+        "careless: vjp() gave a gradient float32(3, 2) for input 1 of 2, which is float32(2, 3)");
+  CHECK(said_of([](const Tensor& g) {
+          return Tensors{g, ops::cast(g, DType::float64)};
+        }) ==
+        "careless: vjp() gave a gradient float64(2, 3) for input 2 of 2, which is float32(2, 3)");
+}
+
+TEST_CASE("gradients that nobody wants may be anything") {
+  const Tensor a = Tensor::full({2}, 1), b = Tensor::full({2}, 1);
+  GradientTape tape;
+  tape.watch(a);
+  const auto op = std::make_shared<const Careless>([](const Tensor& g) {
+    return Tensors{g, Tensor::full({7}, 1)};
+  });
+  const Tensor y = crescent::apply(op, Tensors{a, b})[0];
+  CHECK(tape.gradient(y, Tensors{a})[0].to_vector() == std::vector<double>{1, 1});
+}
