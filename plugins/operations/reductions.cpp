@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "crescent/system/interrupt.h"
 #include "given_axes.h"
 #include "kernels/axis_ops.h"
 
@@ -272,9 +273,13 @@ Tensor running_numbers(const Tensor& x, std::optional<int64_t> axis, std::option
   return F(nan_to(x, Neutral), axis, dtype);
 }
 
+/// After as many differences as there are elements nothing is left.
 Tensor diff(Tensor a, int64_t n, int axis) {
   axis = axis_of(a, axis);
+  if (n < 0) fail("diff: expected an order of at least 0, got ", n);
+  if (a.dim(axis) >= 0) n = std::min(n, a.dim(axis));
   for (int64_t i = 0; i < n; ++i) {
+    heed_interruption("differences were taken");
     const int64_t size = a.dim(axis);
     if (size > 0 && a.dtype() != DType::boolean && a.dtype() != DType::complex64) {
       a = differences(a, axis);

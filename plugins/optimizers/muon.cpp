@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "crescent/pattern.h"
+#include "crescent/system/interrupt.h"
 #include "optimizers.h"
 #include "update_rule.h"
 
@@ -89,6 +90,7 @@ class Muon final : public UpdateRule {
     Tensor x = tall ? transpose(matrix) : matrix;
     x = x / (sqrt(sum(square(x))) + 1e-7);
     for (int64_t i = 0; i < iterations_of_root_; ++i) {
+      heed_interruption("a gradient was made orthogonal");
       const Tensor squares = matmul(x, x, false, true);
       x = a_ * x + matmul(b_ * squares + c_ * matmul(squares, squares), x);
     }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "crescent/error.h"
+
 namespace crescent {
 namespace {
 
@@ -15,6 +17,10 @@ std::shared_ptr<Interruption>& of_this_thread() {
 }  // namespace
 
 const std::shared_ptr<Interruption>& Interruption::current() { return of_this_thread(); }
+
+void heed_interruption(std::string_view doing) {
+  if (interrupted()) throw Interrupted(concat("interrupted while ", doing));
+}
 
 Run::Run() {
   if (runs++ == 0) clear_interrupt();

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "crescent/error.h"
+#include "crescent/system/interrupt.h"
 
 namespace crescent {
 namespace {
@@ -44,6 +45,7 @@ std::string read_file(const std::string& path) {
   const Descriptor file(open_regular_file(path));
   std::string text;
   for (size_t size = 0;;) {
+    heed_interruption(concat("'", path, "' was read"));
     text.resize(size + kChunk);
     const ssize_t count = ::read(file, text.data() + size, kChunk);
     if (count < 0 && errno == EINTR) {

@@ -7,6 +7,7 @@
 
 #include "crescent/error.h"
 #include "crescent/system/file.h"
+#include "crescent/system/interrupt.h"
 
 namespace crescent {
 
@@ -26,6 +27,7 @@ std::string read_file_unpacked(const std::string& path) {
   std::string text;
   int status = Z_OK;
   while (status == Z_OK) {
+    heed_interruption(concat("'", path, "' was unpacked"));
     const size_t size = text.size();
     text.resize(size + kChunk);
     stream.next_out = reinterpret_cast<Bytef*>(text.data() + size);

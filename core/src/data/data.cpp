@@ -6,8 +6,8 @@
 namespace crescent {
 namespace {
 
-void heed_interruption() {
-  if (interrupted()) throw Interrupted("restore: interrupted before the place was reached");
+void heed_while_passing() {
+  heed_interruption("data passed over what a run was given before it was kept");
 }
 
 [[noreturn]] void fail_too_short(int64_t given, int64_t wanted) {
@@ -23,7 +23,7 @@ void Dataset::restore(const Value&, int64_t batches) {
   Batch passed;
   begin_epoch();
   for (int64_t done = 0; done < batches; ++done) {
-    heed_interruption();
+    heed_while_passing();
     if (!next(passed)) fail_too_short(done, batches);
   }
 }
@@ -54,7 +54,7 @@ class GeneratorDataset final : public Dataset {
       fail("restore: the generator was asked ", asked_, " times already and cannot go back to ",
            wanted, ": give the run a new one");
     for (Batch passed; asked_ < wanted; ++asked_) {
-      heed_interruption();
+      heed_while_passing();
       if (!produce_(passed) && asked_ >= before) fail_too_short(asked_ - before, batches);
     }
     asked_before_ = before;

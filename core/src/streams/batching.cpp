@@ -1,8 +1,10 @@
 // Elements as rows of a batch, and back.
 #include <algorithm>
 #include <deque>
+#include <limits>
 
 #include "streams/element.h"
+#include "streams/heeding.h"
 #include "streams/staged.h"
 
 namespace crescent {
@@ -16,7 +18,7 @@ struct Windows {
   /// Windows over so many elements.
   int64_t count(int64_t elements) const {
     if (drop_remainder) return elements < span() ? 0 : (elements - span()) / shift + 1;
-    return (elements + shift - 1) / shift;
+    return elements == 0 ? 0 : (elements - 1) / shift + 1;
   }
 };
 
@@ -40,6 +42,7 @@ class WindowCursor final : public Cursor {
     if (w_.shift < w_.span()) return Cursor::pass(count);
     int64_t passed = 0;
     for (; passed < count; ++passed) {
+      heed_interruption_of_elements();
       const int64_t had = from_->pass(w_.shift);
       first_ += w_.shift;
       if (had < w_.shift) return passed + (had >= (w_.drop_remainder ? w_.span() : 1));
@@ -52,6 +55,7 @@ class WindowCursor final : public Cursor {
     if (to_skip_ > 0) ended_ = ended_ || from_->pass(to_skip_) < to_skip_;
     to_skip_ = 0;
     while (!ended_ && static_cast<int64_t>(kept_.size()) < w_.span()) {
+      heed_interruption_of_elements();
       Element more;
       ended_ = !from_->next(more);
       if (!ended_) kept_.push_back(std::move(more));
@@ -84,6 +88,9 @@ class Batched final : public Staged {
     if (windows_.size < 1 || windows_.shift < 1 || windows_.stride < 1)
       fail("batch: expected numbers of at least 1, got size ", windows_.size, ", shift ",
            windows_.shift, ", stride ", windows_.stride);
+    if (windows_.size - 1 > (std::numeric_limits<int64_t>::max() - 1) / windows_.stride)
+      fail("batch: windows of size ", windows_.size, " and stride ", windows_.stride,
+           " span more elements than there can be");
   }
   int64_t elements() const override {
     return counted([&](int64_t all) { return windows_.count(all); });
@@ -117,6 +124,7 @@ class UnbatchCursor final : public Cursor {
  private:
   bool has_row() {
     while (row_ == rows_) {
+      heed_interruption_of_elements();
       if (!from_->next(batch_)) return false;
       rows_ = rows_of(batch_);
       row_ = 0;

@@ -1,5 +1,6 @@
 // interleave: the elements of several streams, in turn.
 #include "crescent/random.h"
+#include "streams/heeding.h"
 #include "streams/staged.h"
 
 namespace crescent {
@@ -12,6 +13,7 @@ class InterleaveCursor final : public Cursor {
 
   bool next(Element& element) override {
     for (;;) {
+      heed_interruption_of_elements();
       while (!ended_ && static_cast<int64_t>(open_.size()) < how_.cycle) open_one();
       if (open_.empty()) return false;
       if (given_ == how_.block) turn();

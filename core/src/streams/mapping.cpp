@@ -3,6 +3,7 @@
 
 #include "program/random_scope.h"
 #include "streams/draws.h"
+#include "streams/heeding.h"
 #include "streams/staged.h"
 #include "streams/workers.h"
 
@@ -167,6 +168,7 @@ class FilterCursor final : public Cursor {
   /// The verdict stands before the parts of the element.
   bool next(Element& element) override {
     while (judged_->next(element)) {
+      heed_interruption_of_elements();
       const bool keep = element.front().as_bool();
       element.erase(element.begin());
       if (keep) return true;

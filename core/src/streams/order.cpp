@@ -1,8 +1,10 @@
 // Which elements come, and in which order.
 #include <algorithm>
+#include <limits>
 
 #include "crescent/random.h"
 #include "streams/draws.h"
+#include "streams/heeding.h"
 #include "streams/staged.h"
 
 namespace crescent {
@@ -22,6 +24,7 @@ class ShuffleCursor final : public Cursor {
 
   bool next(Element& element) override {
     while (!ended_ && buffer_.size() < size_) {
+      heed_interruption_of_elements();
       Element more;
       ended_ = !from_->next(more);
       if (!ended_) buffer_.push_back(std::move(more));
@@ -72,6 +75,7 @@ class RepeatCursor final : public Cursor {
 
   bool next(Element& element) override {
     for (bool fresh = false;; fresh = true) {
+      heed_interruption_of_elements();
       if (cursor_ && cursor_->next(element)) return true;
       if (left_ == 0 || (fresh && left_ < 0)) return false;
       if (left_ > 0) --left_;
@@ -95,7 +99,8 @@ class Repeated final : public Staged {
   int64_t elements() const override {
     if (source_->elements() == 0 || count_ == 0) return 0;
     if (count_ < 0) return kInfinite;
-    return counted([&](int64_t all) { return all * count_; });
+    constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+    return counted([&](int64_t all) { return all > kMost / count_ ? kMost : all * count_; });
   }
   CursorPtr open(uint64_t epoch) override {
     constexpr uint64_t kMany = 1 << 20;

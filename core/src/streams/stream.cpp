@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "streams/element.h"
+#include "streams/heeding.h"
 
 namespace crescent {
 
@@ -11,8 +12,10 @@ Cursor::~Cursor() = default;
 
 int64_t Cursor::pass(int64_t count) {
   Element passed;
-  for (int64_t done = 0; done < count; ++done)
+  for (int64_t done = 0; done < count; ++done) {
+    heed_interruption_of_elements();
     if (!next(passed)) return done;
+  }
   return count;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "crescent/progress.h"
+#include "crescent/system/interrupt.h"
 
 namespace crescent {
 namespace {
@@ -40,6 +41,7 @@ void each_batch(const Value& data, std::optional<int64_t> steps,
   Progress progress("adapt", "batch", steps.value_or(std::max<int64_t>(known, 0)));
   Batch batch;
   for (int64_t i = 0; !steps || i < *steps; ++i) {
+    heed_interruption("a layer adapted to data");
     Value next;
     if (dataset)
       next = next_input(*dataset, batch);

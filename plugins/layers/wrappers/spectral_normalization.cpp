@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "crescent/system/interrupt.h"
 #include "wrapper.h"
 
 namespace crescent {
@@ -69,6 +70,7 @@ class SpectralNormalization final : public BaseWrapper {
     const Tensor blank = ops::all(ops::equal(matrix, 0));
     Tensor u = u_.value(), v;
     for (int64_t i = 0; i < iterations_; ++i) {
+      heed_interruption("a weight was normalized");
       v = unit(ops::matmul(u, matrix, false, true));
       u = unit(ops::matmul(v, matrix));
     }

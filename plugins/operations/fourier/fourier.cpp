@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "crescent/plugin.h"
+#include "crescent/system/interrupt.h"
 
 namespace crescent::operations {
 namespace {
@@ -139,6 +140,7 @@ Tensor overlapped(const Tensor& frames, int64_t stride) {
   const int64_t total = length + stride * (count - 1);
   Tensor sum;
   for (int64_t i = 0; i < count; ++i) {
+    heed_interruption("frames were added up");
     const Tensor frame = ops::squeeze(ops::slice_axis(frames, -2, i, i + 1), -2);
     std::vector<int64_t> before(static_cast<size_t>(frame.rank()), 0), after = before;
     before.back() = i * stride;

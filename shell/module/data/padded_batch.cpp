@@ -1,6 +1,7 @@
 #include "data/padded_batch.h"
 
 #include "crescent/ops.h"
+#include "crescent/system/interrupt.h"
 
 namespace crescent::lua {
 namespace {
@@ -28,8 +29,10 @@ class PaddedCursor final : public Cursor {
   bool next(Element& element) override {
     std::vector<Element> elements;
     Element more;
-    while (static_cast<int64_t>(elements.size()) < size_ && from_->next(more))
+    while (static_cast<int64_t>(elements.size()) < size_ && from_->next(more)) {
+      heed_interruption("elements of a dataset were made");
       elements.push_back(std::move(more));
+    }
     if (elements.empty()) return false;
     fill_up(elements);
     const WindowOptions all{static_cast<int64_t>(elements.size()), {}, 1, false};

@@ -6,6 +6,7 @@
 
 #include "crescent/operation.h"
 #include "crescent/program.h"
+#include "crescent/system/interrupt.h"
 #include "tensors/structure.h"
 #include "values/callable.h"
 #include "values/function.h"
@@ -75,6 +76,7 @@ Value while_loop(Any condition, Any body, const Value& loop_vars,
   Value vars = loop_vars;
   Tensor active;
   for (int64_t i = 0; !maximum_iterations || i < *maximum_iterations; ++i) {
+    heed_interruption("while_loop went on");
     const Value test = holds(arguments(vars));
     const auto now = known(test);
     if (now && !*now) break;
@@ -95,7 +97,10 @@ Value while_loop(Any condition, Any body, const Value& loop_vars,
 Value fori_loop(int64_t lower, int64_t upper, Any body_fun, const Value& init_val) {
   const ValueFunction step = function_at(body_fun.index);
   Value value = init_val;
-  for (int64_t i = lower; i < upper; ++i) value = step({i, value});
+  for (int64_t i = lower; i < upper; ++i) {
+    heed_interruption("fori_loop went on");
+    value = step({i, value});
+  }
   return value;
 }
 

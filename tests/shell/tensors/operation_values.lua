@@ -37,6 +37,10 @@ row("weights of the averaged axes",
   ops.average(t { { { 1, 2 }, { 3, 5 } } }, { 2, 0 }, t { { 1 }, { 3 } }), { 1.75, 4.5 })
 row("differences of booleans", ops.diff(t { 1, 0, 0 }:cast "bool"), { true, false }, "bool")
 row("differences of one", ops.diff(t { 1 }), {})
+row("as many differences as elements", ops.diff(t { 1, 4, 9 }, 3), {})
+row("differences without end", ops.diff(t { 1, 4, 9 }, 1 << 62), {})
+row("no differences", ops.diff(t { 1, 4, 9 }, 0), { 1, 4, 9 })
+assert(not pcall(ops.diff, t { 1, 4, 9 }, -1))
 row("a patch without what is beside it",
   ops.image.extract_patches(t { { { 1, 2 }, { inf, nan } } }:transpose { 1, 2, 0 }, 1),
   { 1, 2, inf, nan })

@@ -5,6 +5,7 @@
 #pragma once
 #include <atomic>
 #include <memory>
+#include <string_view>
 
 #include "crescent/export.h"
 
@@ -29,6 +30,9 @@ class CRESCENT_API Interruption {
 inline void interrupt() { Interruption::current()->request(); }
 inline bool interrupted() { return Interruption::current()->pending(); }
 inline void clear_interrupt() { Interruption::current()->clear(); }
+/// For loops that may be long: throws Interrupted when the runs of this thread are to stop. `doing`
+/// goes on with "interrupted while ": "elements of a dataset were made".
+CRESCENT_API void heed_interruption(std::string_view doing);
 
 /// Fit, evaluate, predict and loading make one; so does who calls several of them, or prepares
 /// data, as one run. What is pending when the outermost of a thread begins is forgotten, and those

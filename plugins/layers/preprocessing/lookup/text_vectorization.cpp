@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "../preprocessing_layers.h"
+#include "crescent/system/interrupt.h"
 #include "lookup_layer.h"
 #include "text_rules.h"
 
@@ -180,7 +181,10 @@ class TextVectorization final : public LookupLayer<std::string> {
     if (ngrams_option_.is_null()) return {};
     std::vector<int64_t> widths;
     if (ngrams_option_.is_int())
-      for (int64_t n = 1; n <= ngrams_option_.as_int(); ++n) widths.push_back(n);
+      for (int64_t n = 1; n <= ngrams_option_.as_int(); ++n) {
+        heed_interruption("widths of ngrams were listed");
+        widths.push_back(n);
+      }
     else
       widths = Codec<std::vector<int64_t>>::decode(ngrams_option_);
     if (widths.empty() || *std::min_element(widths.begin(), widths.end()) < 1)
