@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <unistd.h>
 
@@ -128,6 +129,13 @@ int access(const char* path, int mode) noexcept {
   if (fails("access")) return -1;
   static auto* call = real(&::access, "access");
   return call(path, mode);
+}
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
+                   void* argument) {
+  if (fails("pthread_create")) return errno;
+  static auto* call = real(&::pthread_create, "pthread_create");
+  return call(thread, attributes, run, argument);
 }
 
 int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,

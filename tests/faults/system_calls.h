@@ -6,7 +6,7 @@
 
 namespace crescent::faults {
 
-/// Calls that can fail: open, write, fsync, rename, access, posix_spawn.
+/// Calls that can fail: open, write, fsync, rename, access, posix_spawn, pthread_create.
 inline constexpr const char* kCallsOfSaving[] = {"open", "write", "fsync", "rename"};
 
 /// While it lives, the n-th call of this name (from 1) fails with `error`, and, when the fault

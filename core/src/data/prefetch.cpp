@@ -1,12 +1,14 @@
 // A dataset that works ahead of its user on a thread of its own.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 
 #include "crescent/data.h"
 #include "crescent/system/interrupt.h"
+#include "crescent/system/thread.h"
 
 namespace crescent {
 namespace {
@@ -22,14 +24,16 @@ size_t bytes_of(const Batch& batch) {
 /// it had, to be filled again.
 class Prefetch final : public Dataset {
  public:
-  explicit Prefetch(DatasetPtr source) : source_(std::move(source)), thread_([this] { work(); }) {}
+  explicit Prefetch(DatasetPtr source)
+      : source_(std::move(source)), thread_(start_thread([this] { work(); })) {}
   ~Prefetch() override {
     {
       const std::lock_guard lock(mutex_);
       state_ = State::quit;
     }
+    source_runs_->request();
     changed_.notify_all();
-    thread_.join();
+    if (thread_.joinable()) thread_.join();
   }
 
   int64_t samples() const override { return source_->samples(); }
@@ -45,9 +49,14 @@ class Prefetch final : public Dataset {
     begin([&] { source_->restore(state, batches); });
   }
 
+  /// A signal wakes nobody, so an interruption is looked for now and then. Without a thread batches
+  /// are made when they are asked for.
   bool next(Batch& batch) override {
+    if (!thread_.joinable()) return state_ == State::making && source_->next(batch);
+    constexpr auto kLook = std::chrono::milliseconds(20);
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return ready_ > 0 || state_ == State::ended; });
+    while (!changed_.wait_for(lock, kLook, [this] { return ready_ > 0 || state_ == State::ended; }))
+      heed_interruption("a batch was made");
     if (ready_ == 0) {
       if (std::exception_ptr error = std::exchange(error_, nullptr)) std::rethrow_exception(error);
       return false;
@@ -66,17 +75,19 @@ class Prefetch final : public Dataset {
  private:
   enum class State { ended, making, quit };
 
-  /// Has the source begin an epoch while the thread is not in it; the thread goes on from there.
+  /// Has the source begin an epoch while the thread is not in it: what it does there is given up.
+  /// The thread goes on from there.
   template <class F>
   void begin(F begin_source) {
     std::unique_lock lock(mutex_);
     state_ = State::ended;
+    source_runs_->request();
     changed_.wait(lock, [this] { return !working_; });
+    source_runs_->clear();
     ready_ = 0;
     error_ = nullptr;
     begin_source();
     source_state_ = source_->state();
-    runs_ = Interruption::current();
     state_ = State::making;
     changed_.notify_all();
   }
@@ -99,7 +110,7 @@ class Prefetch final : public Dataset {
   void make_one(std::unique_lock<std::mutex>& lock) {
     Batch& batch = ring_[(first_ + ready_) % ring_.size()];
     working_ = true;
-    const WorksFor the_caller(runs_);
+    const WorksFor the_epoch(source_runs_);
     lock.unlock();
     bool made = false;
     std::exception_ptr error;
@@ -123,8 +134,8 @@ class Prefetch final : public Dataset {
 
   static constexpr size_t kMostBytes = size_t{2} << 20;
   DatasetPtr source_;
-  Value source_state_;                  // since the epoch began
-  std::shared_ptr<Interruption> runs_;  // of the thread that takes the batches
+  Value source_state_;  // since the epoch began
+  std::shared_ptr<Interruption> source_runs_ = std::make_shared<Interruption>();  // of the thread
   std::mutex mutex_;
   std::condition_variable changed_;
   State state_ = State::ended;  // of the epoch; ended: the source has no more, or was not started

@@ -6,7 +6,8 @@
 #include <mutex>
 #include <thread>
 
-#include "crescent/system/interrupt.h"
+#include "crescent/system/thread.h"
+#include "streams/heeding.h"
 #include "streams/staged.h"
 
 namespace crescent {
@@ -27,13 +28,15 @@ class AheadCursor final : public Cursor {
     if (thread_.joinable()) thread_.join();
   }
 
-  /// A signal wakes nobody, so an interruption is looked for now and then.
+  /// A signal wakes nobody, so an interruption is looked for now and then. Without a thread
+  /// elements are made when they are asked for.
   bool next(Element& element) override {
-    start();
+    if (!started_) start();
+    if (!thread_.joinable()) return from_->next(element);
     constexpr auto kLook = std::chrono::milliseconds(20);
     std::unique_lock lock(mutex_);
     while (!changed_.wait_for(lock, kLook, [&] { return ended_ || !ready_.empty(); }))
-      if (interrupted()) throw Interrupted("interrupted while elements of a dataset were made");
+      heed_interruption_of_elements();
     if (ready_.empty()) {
       if (const std::exception_ptr error = std::exchange(error_, nullptr))
         std::rethrow_exception(error);
@@ -51,7 +54,8 @@ class AheadCursor final : public Cursor {
 
  private:
   void start() {
-    if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+    started_ = true;
+    thread_ = start_thread([this] { work(); });
   }
 
   void work() {
@@ -83,7 +87,7 @@ class AheadCursor final : public Cursor {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Element> ready_;
-  bool ended_ = false, stopping_ = false;
+  bool started_ = false, ended_ = false, stopping_ = false;
   std::exception_ptr error_;
   std::thread thread_;
 };

@@ -2,18 +2,19 @@
 
 #include <algorithm>
 #include <chrono>
-#include <system_error>
+
+#include "crescent/system/thread.h"
+#include "streams/heeding.h"
 
 namespace crescent {
 
 Workers::Workers(int64_t count, std::function<Work()> begin)
-    : runs_(std::make_shared<Interruption>()) {
-  try {
-    for (int64_t i = 0; i < count; ++i) threads_.emplace_back([this, begin] { run(begin); });
-  } catch (const std::system_error& error) {
-    const size_t begun = threads_.size();
-    stop();
-    fail("cannot begin ", count, " threads for workers, only ", begun, ": ", error.what());
+    : begin_(std::move(begin)), runs_(std::make_shared<Interruption>()) {
+  threads_.reserve(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    std::thread thread = start_thread([this] { run(begin_); });
+    if (!thread.joinable()) break;
+    threads_.push_back(std::move(thread));
   }
 }
 
@@ -41,14 +42,21 @@ void Workers::give(Placed placed) {
 
 /// A signal wakes nobody, so an interruption is looked for now and then.
 Element Workers::take() {
+  if (threads_.empty()) return take_unworked();
   constexpr auto kLook = std::chrono::milliseconds(20);
   std::unique_lock lock(mutex_);
   const std::shared_ptr<Task> task = tasks_.front();
-  while (!done_.wait_for(lock, kLook, [&] { return task->done; }))
-    if (interrupted()) throw Interrupted("interrupted while elements of a dataset were made");
+  while (!done_.wait_for(lock, kLook, [&] { return task->done; })) heed_interruption_of_elements();
   tasks_.pop_front();
   if (task->error) std::rethrow_exception(task->error);
   return std::move(task->result);
+}
+
+Element Workers::take_unworked() {
+  const std::shared_ptr<Task> task = tasks_.front();
+  tasks_.pop_front();
+  if (!own_) own_ = begin_();
+  return own_(std::move(task->placed));
 }
 
 void Workers::run(const std::function<Work()>& begin) {

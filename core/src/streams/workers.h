@@ -20,7 +20,8 @@ struct Placed {
 class Workers {
  public:
   using Work = std::function<Element(Placed)>;
-  /// `begin` is called by each thread and gives what it works with.
+  /// `begin` is called by each thread and gives what it works with. Where the system starts fewer
+  /// threads, those work; without any, take() does.
   Workers(int64_t count, std::function<Work()> begin);
   /// Asks what is being done to stop, and waits for it.
   ~Workers();
@@ -39,8 +40,11 @@ class Workers {
     std::exception_ptr error;
   };
   void run(const std::function<Work()>& begin);
+  Element take_unworked();
   void stop();
 
+  std::function<Work()> begin_;
+  Work own_;  ///< of the thread that takes, where there is no other
   std::mutex mutex_;
   std::condition_variable given_, done_;
   std::deque<std::shared_ptr<Task>> tasks_;  ///< given and not taken, in order

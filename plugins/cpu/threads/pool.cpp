@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "crescent/system/thread.h"
 #include "threads/flush_denormals.h"
 #include "threads/relax.h"
 #include "threads/work_trace.h"
@@ -160,10 +161,13 @@ Pool::~Pool() {
 void Pool::start(int threads) {
   threads = std::clamp(threads, 1, kMaxThreads);
   state_->stopping = false;
+  state_->workers.reserve(static_cast<size_t>(threads));
   for (int worker = 1; worker < threads; ++worker) {
-    state_->workers.emplace_back([this, worker] { state_->loop(worker); });
+    std::thread thread = start_thread([this, worker] { state_->loop(worker); });
+    if (!thread.joinable()) break;
+    state_->workers.push_back(std::move(thread));
   }
-  threads_ = threads;
+  threads_ = static_cast<int>(state_->workers.size()) + 1;
 }
 
 void Pool::stop() {

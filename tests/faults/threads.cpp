@@ -1,0 +1,81 @@
+// T17: the system starts no more threads, or fewer than asked for. Work goes on with those that
+// there are, and gives the same.
+#include <cerrno>
+#include <fstream>
+#include <thread>
+
+#include "crescent/crescent.h"
+#include "crescent/stream.h"
+#include "report.h"
+#include "savers.h"
+#include "system_calls.h"
+
+namespace crescent::faults {
+namespace {
+
+/// What is done with threads, as numbers to compare.
+std::vector<double> worked() {
+  set_device("cpu", {{"threads", 4}});
+  const Tensor x = SeedGenerator(3).normal({300, 200});
+  std::vector<double> all{ops::sum(ops::matmul(x, x, true, false)).item()};
+  std::vector<Element> elements;
+  for (int64_t i = 0; i < 40; ++i) elements.push_back({Value(i)});
+  Mapping squares;
+  squares.make = []() -> Mapper {
+    return [](Element e) -> Element { return {Value(e[0].as_int() * e[0].as_int())}; };
+  };
+  squares.workers = 3;
+  const StreamPtr stream = prefetch_elements(map(list_stream(elements), squares), 2);
+  const CursorPtr cursor = stream->open(0);
+  for (Element element; cursor->next(element);)
+    all.push_back(static_cast<double>(element[0].as_int()));
+  const DatasetPtr data = prefetch(batch(list_stream(elements), {7, {}}));
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    data->begin_epoch();
+    for (Batch given; data->next(given);) all.push_back(ops::sum(given.x[0]).item());
+  }
+  return all;
+}
+
+int64_t threads_in_use() { return device().information().at("threads").as_int(); }
+
+TEST_CASE("T17: whatever thread is not started, the same comes out") {
+  set_warning_handler([](std::string_view) {});
+  set_device("cpu", {{"threads", 1}});
+  const std::vector<double> expected = worked();
+  CHECK(threads_in_use() == 4);
+  int64_t times = 0;
+  for (const bool lasts : {true, false})
+    for (int n = 1;; ++n, ++times) {
+      CAPTURE(n, lasts);
+      set_device("cpu", {{"threads", 1}});
+      const Failing failing("pthread_create", n, EAGAIN, lasts);
+      CHECK(worked() == expected);
+      if (!failing.happened()) break;
+      CHECK(threads_in_use() == std::min(n, 4));
+    }
+  set_device("cpu", {{"threads", 1}});
+  CHECK(worked() == expected);
+  CHECK(threads_in_use() == 4);
+  set_warning_handler(nullptr);
+  report("T17 threads that are not started", times, "the same numbers with fewer");
+}
+
+TEST_CASE("T17: files are read and written without further threads") {
+  set_warning_handler([](std::string_view) {});
+  int64_t times = 0;
+  for (const Saver& saver : savers(500)) {
+    CAPTURE(saver.name);
+    const Folder folder;
+    const std::string path = folder / ("m" + saver.ending);
+    const Failing failing("pthread_create", 1, EAGAIN, true);
+    saver.save(path, 1);
+    CHECK(saver.load(path) == 1);
+    ++times;
+  }
+  set_warning_handler(nullptr);
+  report("T17 files without further threads", times, "whole");
+}
+
+}  // namespace
+}  // namespace crescent::faults

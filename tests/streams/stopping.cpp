@@ -1,0 +1,124 @@
+// Stages that would never come to an end stop when they are asked to, and numbers beyond all
+// elements are no overflow.
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <thread>
+
+#include "crescent/stream.h"
+#include "crescent/system/interrupt.h"
+
+using namespace crescent;
+using Catch::Contains;
+
+namespace {
+
+constexpr int64_t kHuge = 1'000'000'000'000;
+
+StreamPtr three() { return list_stream({{Value(1)}, {Value(2)}, {Value(3)}}); }
+StreamPtr endless() { return repeat(three(), {}); }
+
+StreamPtr keeping(StreamPtr source, bool keeps, int64_t workers) {
+  Mapping m;
+  m.make = [keeps]() -> Mapper { return [keeps](Element) -> Element { return {keeps}; }; };
+  m.workers = workers;
+  return filter(std::move(source), m);
+}
+
+Interleaving nothing() {
+  Interleaving how;
+  how.make = [](Element) { return list_stream({}); };
+  return how;
+}
+
+struct Stage {
+  const char* name;
+  std::function<StreamPtr()> make;
+};
+
+const Stage kStages[] = {
+    {"skip", [] { return skip(endless(), kHuge); }},
+    {"skip in a map", [] { return skip(keeping(endless(), true, 0), kHuge); }},
+    {"skip in workers", [] { return skip(keeping(endless(), true, 2), kHuge); }},
+    {"skip of windows",
+     [] {
+       return skip(batch(endless(), {2, 3, 1}), kHuge);
+     }},
+    {"a filter that lets nothing through", [] { return keeping(endless(), false, 0); }},
+    {"the same with workers", [] { return keeping(endless(), false, 2); }},
+    {"a filter behind a filter", [] { return keeping(keeping(endless(), false, 0), false, 0); }},
+    {"nothing, again and again", [] { return repeat(list_stream({}), kHuge); }},
+    {"interleaved nothing", [] { return interleave(endless(), nothing()); }},
+    {"prefetched", [] { return prefetch_elements(keeping(endless(), false, 0), 2); }},
+    {"nothing, in batches",
+     [] {
+       return unbatch(map(
+           endless(), {[]() -> Mapper {
+             return [](Element) -> Element {
+               return {Value(std::make_shared<BoxedTensor>(Tensor(Shape{0, 2}, DType::float32)))};
+             };
+           }}));
+     }},
+    // These keep what they get: they are stopped early.
+    {"shuffle",
+     [] {
+       return shuffle(endless(), {kHuge, 1});
+     }},
+    {"batch",
+     [] {
+       return batch(endless(), {kHuge, {}});
+     }},
+};
+
+}  // namespace
+
+TEST_CASE("what has no end stops when its run is interrupted") {
+  for (const Stage& stage : kStages) {
+    INFO(stage.name);
+    const Run run;
+    const CursorPtr cursor = stage.make()->open(0);
+    std::thread user([runs = Interruption::current()] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      runs->request();
+    });
+    Element element;
+    CHECK_THROWS_AS(cursor->next(element), Interrupted);
+    user.join();
+    clear_interrupt();
+  }
+}
+
+TEST_CASE("a pass that nobody goes on with ends, whatever its thread is doing") {
+  for (const bool prefetched : {true, false}) {
+    const StreamPtr stream = prefetched ? prefetch_elements(keeping(endless(), false, 0), 2)
+                                        : keeping(endless(), false, 2);
+    const CursorPtr cursor = stream->open(0);
+    const Run run;
+    interrupt();
+    Element element;
+    CHECK_THROWS_AS(cursor->next(element), Interrupted);
+    clear_interrupt();
+  }
+  Batch batch;
+  const DatasetPtr data = prefetch(keeping(endless(), false, 0));
+  data->begin_epoch();  // the thread begins to look for an element
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  data->begin_epoch();
+  const Run run;
+  interrupt();
+  CHECK_THROWS_AS(data->next(batch), Interrupted);
+  clear_interrupt();
+}
+
+TEST_CASE("numbers beyond all elements") {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  CHECK(repeat(three(), kMost)->elements() == kMost);
+  CHECK(batch(three(), {kMost, {}})->elements() == 1);
+  CHECK(batch(three(), {2, kMost, 1})->elements() == 1);
+  CHECK(batch(three(), {kMost, 1, 1, true})->elements() == 0);
+  CHECK_THROWS_WITH(batch(three(), {kMost / 2, 1, 3}), Contains("more elements than there can be"));
+  Element element;
+  const CursorPtr whole = batch(three(), {kMost, {}})->open(0);
+  REQUIRE(whole->next(element));
+  CHECK(Codec<Tensor>::decode(element[0]).size() == 3);
+  CHECK_FALSE(whole->next(element));
+}
