@@ -113,6 +113,19 @@ TEST_CASE("lowering: an op of somebody else is computed by itself", "[lowering]"
   CHECK(apply1(Doubled(), {Tensor::full({3}, 1.5)}).to_vector() == std::vector<double>(3, 3.0));
 }
 
+TEST_CASE("lowering: an op that computes by itself is not asked to before it is run",
+          "[lowering]") {
+  CHECK(Counted().computes());
+  CHECK_FALSE(Unknown().computes());
+  const Program p =
+      traced([](const Tensors& in) { return Tensors{apply1(Counted(), {in[0]})}; }, {f32({3})});
+  times_counted = 0;
+  CHECK(names(lower(p, host_device())) == "host_call");
+  CHECK(times_counted == 0);
+  apply1(Counted(), {Tensor::full({3}, 1)});
+  CHECK(times_counted == 1);
+}
+
 TEST_CASE("lowering: what nobody can compute is named", "[lowering]") {
   auto message = [](auto op) {
     try {
@@ -124,6 +137,7 @@ TEST_CASE("lowering: what nobody can compute is named", "[lowering]") {
     return std::string("nothing");
   };
   CHECK(message(Unknown()) == "the cpu device has no way to run unknown on (float32(3,))");
+  CHECK(message(Misshapen()) == "misshapen: decompose() gave (float32()), expected (float32(3,))");
   CHECK(message(Endless()) == "endless: it decomposes into ops that decompose without end");
 }
 
@@ -137,7 +151,6 @@ TEST_CASE("lowering: identities and empty results are no instructions", "[loweri
   const Program q = lowered(p, host_device());
   CHECK(names(q) == "negative");
   CHECK(q.outputs[2] == q.inputs[0]);
-  CHECK(message(Misshapen()) == "misshapen: decompose() gave (float32()), expected (float32(3,))");
 }
 
 TEST_CASE("lowering: sums of nothing are zeros", "[lowering]") {

@@ -65,6 +65,8 @@ class CRESCENT_API Op {
   /// Computes on host values for devices without a kernel; false when it cannot. `outputs` are
   /// allocated.
   virtual bool compute(std::span<const Tensor> inputs, std::span<Tensor> outputs) const;
+  /// Whether compute() is there to be asked; OpOf knows by itself.
+  virtual bool computes() const;
   virtual bool equals(const Op& other) const = 0;
   virtual size_t hash() const = 0;
   /// "matmul(false, true)".
@@ -150,6 +152,9 @@ struct OpOf : Op {
         },
         self().fields());
     return text + ")";
+  }
+  bool computes() const override {
+    return !std::is_same_v<decltype(&T::compute), decltype(&Op::compute)>;
   }
 
  private:

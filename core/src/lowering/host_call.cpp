@@ -27,32 +27,17 @@ std::string HostCall::text() const { return "host_call(" + op_->text() + ")"; }
 namespace lowering {
 namespace {
 
-/// Tried on zeros, which an op that checks values need not take; one that does or reads more than
-/// its arguments is trusted.
-bool computes(const Op& op, const TensorSpecs& in, const TensorSpecs& out) {
-  if (op.effect() >= Effect::state) return !host_device().takes(op, in, out);
-  Tensors inputs, outputs;
-  for (const TensorSpec& spec : in) inputs.emplace_back(spec);
-std::string text_of(const TensorSpecs& specs) {
-  std::vector<std::string> texts;
-  for (const TensorSpec& spec : specs) texts.push_back(to_text(spec));
-  return "(" + join(texts) + ")";
-}
-
-  for (const TensorSpec& spec : out) outputs.emplace_back(spec);
-  try {
-    return op.compute(inputs, outputs);
-  } catch (const Error&) {
-    if (op.effect() == Effect::check) return true;
-    throw;
-  }
-}
-
 [[noreturn]] void fail_without_kernel(const Op& op, const TensorSpecs& in, const Device& device) {
   fail("the ", device.class_name(), " device has no way to run ", op.name(), " on ", text_of(in));
 }
 
 }  // namespace
+
+std::string text_of(const TensorSpecs& specs) {
+  std::vector<std::string> texts;
+  for (const TensorSpec& spec : specs) texts.push_back(to_text(spec));
+  return "(" + join(texts) + ")";
+}
 
 Program program_of(OpPtr op, const TensorSpecs& inputs, const TensorSpecs& outputs) {
   Program program;
@@ -67,7 +52,7 @@ Program program_of(OpPtr op, const TensorSpecs& inputs, const TensorSpecs& outpu
 
 OpPtr leave_to_host(OpPtr op, const TensorSpecs& inputs, const TensorSpecs& outputs,
                     const Device& device) {
-  if (computes(*op, inputs, outputs)) return std::make_shared<const HostCall>(op);
+  if (op->computes()) return std::make_shared<const HostCall>(op);
   Device& host = host_device();
   if (&device == &host) fail_without_kernel(*op, inputs, device);
   std::shared_ptr<Executable> on_host = compile(program_of(op, inputs, outputs), host);

@@ -21,6 +21,8 @@ bool Op::takes(DType) const { return false; }
 
 bool Op::compute(std::span<const Tensor>, std::span<Tensor>) const { return false; }
 
+bool Op::computes() const { return false; }
+
 Tensors Op::vjp(const Vjp& v) const {
   GradientTape tape;
   for (size_t i = 0; i < v.inputs.size(); ++i) {
