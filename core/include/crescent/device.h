@@ -46,7 +46,7 @@ class CRESCENT_API Executable {
  public:
   virtual ~Executable();
   /// One run. `inputs` follow Program::inputs; `variables` follow Program::variables and are
-  /// written in place; `outputs` are allocated by the caller with the specs of Program::outputs.
+  /// written in place, none of them in a run that throws; `outputs` are allocated by the caller with the specs of Program::outputs.
   /// All are in Device::memory(); where that is the host's, inputs may be in any memory
   /// (Tensor::raw()). Nothing is allocated. What is written is told to be (Storage::written); what
   /// was computed from variables that are only read may be used again in the next run while their

@@ -35,9 +35,15 @@ class CRESCENT_API HostCall final : public Op {
 ///   - a Scan that it takes(), with a lowered body,
 ///   - a Reshape: its result is the memory of its input under another shape, or
 ///   - a HostCall.
-/// Checks of what the program is given come first; what is Effect::ordered keeps its order. Results
-/// without elements are constants. Fails naming an op that nobody can compute.
+/// Checks of what the program is given come first; what is Effect::ordered keeps its order. What
+/// may fail comes before new values of variables that it does not follow from: where others remain,
+/// a device writes variables after it, so that a run that fails changes none. Results without
+/// elements are constants. Fails naming an op that nobody can compute.
 CRESCENT_API Program lower(Program program, const Device& device);
+
+/// Whether a run of the op may fail: it looks at values, is seen outside of the program, or is
+/// computed by code that is not the device's; a scan with such an op.
+CRESCENT_API bool may_fail(const Op& op);
 
 /// Lowers the program and compiles it.
 CRESCENT_API std::unique_ptr<Executable> compile(const Program& program,

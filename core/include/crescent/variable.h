@@ -2,6 +2,8 @@
 // Inside a recorded program, value() is what the program has assigned so far and assign() becomes a
 // write that the compiled step does in place.
 #pragma once
+#include <unordered_set>
+
 #include "crescent/tensor.h"
 
 namespace crescent {
@@ -62,6 +64,27 @@ class CRESCENT_API Variable {
   std::shared_ptr<State> state_;
 };
 using Variables = std::vector<Variable>;
+
+/// While it lives, what this thread does to the values of variables counts as a whole: unless
+/// keep() is called, they have their values back when it goes. It concerns what runs at once, as a
+/// step that is not compiled; recorded programs change all of their variables or none by
+/// themselves.
+class CRESCENT_API AllOrNothing {
+ public:
+  AllOrNothing();
+  ~AllOrNothing();
+  AllOrNothing(const AllOrNothing&) = delete;
+  void keep();
+  /// For who is about to change the value of a variable.
+  static void note(const Variable& variable);
+
+ private:
+  AllOrNothing* around_;
+  void add(const Variable& variable, Tensor value);
+  std::vector<std::pair<Variable, Tensor>> before_;  ///< values that were there first
+  std::unordered_set<const void*> noted_;            ///< whose
+  bool kept_ = false;
+};
 
 /// A Variable inside a Value; whoever asks for a tensor finds the value that it had.
 class CRESCENT_API BoxedVariable final : public BoxedTensor {

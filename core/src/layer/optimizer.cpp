@@ -266,6 +266,7 @@ void Optimizer::apply(std::span<const Tensor> gradients, const Variables& variab
   if (gradients.size() != variables.size())
     fail("expected a gradient for each of ", variables.size(), " variables, got ",
          gradients.size());
+  AllOrNothing whole;
   include(variables);
   std::vector<Work> all;
   for (size_t i = 0; i < variables.size(); ++i) {
@@ -308,6 +309,7 @@ void Optimizer::apply(std::span<const Tensor> gradients, const Variables& variab
     if (v.constraint())
       v.assign(blaming(*v.constraint(), [&] { return (*v.constraint())(v.value()); }));
   iterations_.assign(done + 1);
+  whole.keep();
 }
 
 }  // namespace crescent

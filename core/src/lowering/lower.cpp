@@ -49,6 +49,7 @@ class Lowering {
       if (b.result == b.value) b.result = -1;
     }
     lowering::put_checks_first(program_);
+    lowering::put_failures_before_writes(program_);
     passes::renumber(program_);
     return std::move(program_);
   }
@@ -112,8 +113,8 @@ class Lowering {
         },
         in);
     if (is_simple) return false;
-    if (++depth_ > kDeepest)
     check_results(part, whole);
+    if (++depth_ > kDeepest)
       fail(whole.op->name(), ": it decomposes into ops that decompose without end");
     part = passes::optimize_part(std::move(part), *whole.op, device_.capabilities());
     put(part, whole);
@@ -121,7 +122,6 @@ class Lowering {
     return true;
   }
 
-  void put(const Program& part, const Instruction& whole) {
   /// What an op decomposes into gives what the op gives.
   void check_results(const Program& part, const Instruction& whole) const {
     TensorSpecs given;
@@ -132,6 +132,7 @@ class Lowering {
            lowering::text_of(expected));
   }
 
+  void put(const Program& part, const Instruction& whole) {
     std::vector<int> here(part.values.size(), -1);  // value of the part -> value of the whole
     for (size_t i = 0; i < part.inputs.size(); ++i)
       here[static_cast<size_t>(part.inputs[i])] = whole.inputs[i];

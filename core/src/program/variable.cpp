@@ -19,6 +19,8 @@ struct Variable::State {
 
 namespace {
 
+thread_local AllOrNothing* all_or_nothing = nullptr;  // the innermost
+
 std::atomic<uint64_t> trainable_count{0}, constraint_count{0};
 
 /// Nobody else has the memory, which is no file, or a pointer to write to it.
@@ -90,6 +92,7 @@ void Variable::assign(const Tensor& value) const {
     fail("variable '", path(), "' cannot be assigned a tensor ", converted.spec(),
          " without values");
   }
+  AllOrNothing::note(*this);
   state_->value = fresh(safe(converted));
 }
 
@@ -110,6 +113,33 @@ Tensor Variable::exclusive(Memory* memory) const {
 }
 
 bool Variable::is_exclusive() const { return may_be_written(state_->value); }
+
+struct VariableAccess {
+  static Tensor& value(const Variable& variable) { return variable.state_->value; }
+};
+
+AllOrNothing::AllOrNothing() : around_(std::exchange(all_or_nothing, this)) {}
+
+AllOrNothing::~AllOrNothing() {
+  all_or_nothing = around_;
+  if (kept_) {
+    for (auto& [variable, value] : before_)
+      if (around_) around_->add(variable, std::move(value));
+  } else {
+    for (auto& [variable, value] : before_) VariableAccess::value(variable) = std::move(value);
+  }
+}
+
+void AllOrNothing::keep() { kept_ = true; }
+
+void AllOrNothing::note(const Variable& variable) {
+  if (all_or_nothing) all_or_nothing->add(variable, VariableAccess::value(variable));
+}
+
+/// The first value of each variable counts.
+void AllOrNothing::add(const Variable& variable, Tensor value) {
+  if (noted_.insert(variable.id()).second) before_.emplace_back(variable, std::move(value));
+}
 
 BoxedVariable::~BoxedVariable() = default;
 

@@ -206,7 +206,7 @@ const Function& Stepper::function(bool training) {
 void Stepper::run(const Batch& batch, bool training, bool inference_metrics) {
   lay_out(batch, training, inference_metrics);
   if (state_.options.run_eagerly)
-    state_.logs = step(state_.inputs, training);
+    run_eagerly(training);
   else
     function(training).call(state_.inputs, state_.logs, state_.layout.key());
   state_.logs_are_of_training = training;
@@ -215,6 +215,13 @@ void Stepper::run(const Batch& batch, bool training, bool inference_metrics) {
 
 CompiledStep Stepper::compiled_train(const Batch& batch) {
   lay_out(batch, true);
+/// A step that fails changes no variable.
+void Stepper::run_eagerly(bool training) {
+  AllOrNothing whole;
+  state_.logs = step(state_.inputs, training);
+  whole.keep();
+}
+
   return {function(true), std::exchange(state_.inputs, {}), state_.layout.key()};
 }
 

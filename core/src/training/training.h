@@ -108,6 +108,7 @@ class Stepper {
   void collect_trained();
   void lay_out(const Batch& batch, bool training, bool inference_metrics = false);
   const Function& function(bool training);
+  void run_eagerly(bool training);
   const Function& predict_function(const Tensors& x);
   Tensors step(const Tensors& flat, bool training);
   NamedValues own_logs() const;

@@ -53,6 +53,7 @@ class Guest final : public Kernel {
   std::string name() const override { return name_; }
   size_t scratch_bytes() const override { return scratch_bytes_; }
   double flops() const override { return flops_; }
+  bool may_fail() const override { return true; }
   bool in_place(int input) const override {
     return blaming(*kernel_, [&] { return kernel_->in_place(input); });
   }

@@ -51,6 +51,8 @@ class Kernel {
   virtual std::string name() const = 0;  ///< for profiles: "onednn brg:avx512_core", "highway"
   virtual size_t scratch_bytes() const { return 0; }
   virtual double flops() const { return 0; }  ///< a run
+  /// run() may throw although the op that it is made for does not say so: it is code of others.
+  virtual bool may_fail() const { return false; }
   /// Output 0 may share memory with input i (elementwise).
   virtual bool in_place(int /*input*/) const { return false; }
   /// The same for any output: `output` may share memory with `input`.

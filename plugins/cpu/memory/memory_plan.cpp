@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "crescent/lowering.h"
+
 namespace crescent::cpu {
 namespace {
 
@@ -16,6 +18,10 @@ struct Block {
   size_t offset = 0;
   std::vector<size_t*> owners;
 };
+
+bool may_fail(const Step& step) {
+  return step.kernel->may_fail() || (step.op && crescent::may_fail(*step.op));
+}
 
 bool overlap(const Block& a, const Block& b) { return a.first <= b.last && b.first <= a.last; }
 
@@ -128,9 +134,9 @@ void MemoryPlan::place_variable_results() {
   for (size_t i = 0; i < program_.variables.size(); ++i) {
     auto [value, result] = program_.variables[i];
     if (result < 0) continue;
-    const Step& step =
-        program_.steps[static_cast<size_t>(made_[static_cast<size_t>(program_.root(result))])];
-    if (can_write_in_place(step, value, result)) {
+    const int when = made_[static_cast<size_t>(program_.root(result))];
+    const Step& step = program_.steps[static_cast<size_t>(when)];
+    if (when > last_failure_ && can_write_in_place(step, value, result)) {
       place(result) = {Place::Kind::variable, static_cast<int>(i), 0};
     } else {
       late.push_back(i);
@@ -148,6 +154,7 @@ void MemoryPlan::place_outputs() {
     place(program_.outputs[i]) = {Place::Kind::output, static_cast<int>(i), 0};
   }
 }
+    if (may_fail(step)) last_failure_ = static_cast<int>(s);
 
 /// What the prologue makes for the steps after it.
 void MemoryPlan::keep_prepared() {
@@ -173,6 +180,8 @@ void MemoryPlan::share_in_place() {
       if (!in_arena(out)) continue;
       for (int input : step.inputs) {
         size_t in = static_cast<size_t>(program_.root(input));
+/// A result that is there before the last step that may fail is copied behind it: so a run that
+/// fails changes no variable.
         bool dies = in_arena(in) && made_[in] >= 0 && last_use_[in] == made_[out] && !lent[in];
         if (!dies || program_.bytes(input) != program_.bytes(output)) continue;
         if (!can_write_in_place(step, input, output)) continue;

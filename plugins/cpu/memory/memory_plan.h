@@ -44,6 +44,7 @@ struct MemoryPlan {
   Place& place(int value) { return places[static_cast<size_t>(program_.root(value))]; }
 
   Lowered& program_;
+  int last_failure_ = -1;         ///< the last step that may fail
   std::vector<int> made_;         ///< per root: the step that makes it, -1 for none
   std::vector<int> last_use_;     ///< per root: the last step that reads or makes it
   std::vector<int> shares_with_;  ///< per root: the root whose memory it takes over, or itself

@@ -91,6 +91,7 @@ class Converted final : public Kernel {
   std::string name() const override { return inner_->name() + " in " + name_of(wide_); }
   size_t scratch_bytes() const override { return scratch_; }
   double flops() const override { return inner_->flops(); }
+  bool may_fail() const override { return inner_->may_fail(); }
 
  private:
   struct Port {

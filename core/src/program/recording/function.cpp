@@ -63,6 +63,7 @@ class Compiled final : public CachedProgram {
   void run(std::span<const Tensor> inputs, Tensors& outputs) {
     for (size_t i = 0; i < bindings_.size(); ++i) {
       const Variable& variable = bindings_[i].variable;
+      if (bindings_[i].result >= 0) AllOrNothing::note(variable);
       variables_[i] =
           bindings_[i].result >= 0 ? variable.exclusive(memory_) : variable.settled(memory_);
     }

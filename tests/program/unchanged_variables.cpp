@@ -1,0 +1,198 @@
+// A run that fails changes no variable: whatever fails, wherever it stands, compiled or at once.
+#include <catch2/catch.hpp>
+
+#include "crescent/lowering.h"
+#include "crescent/ops.h"
+#include "crescent/program.h"
+#include "crescent/training.h"
+
+using namespace crescent;
+using Catch::Contains;
+
+namespace {
+
+/// (x) -> x; fails when an element is below 0. Computed on the host.
+struct Positive final : OpOf<Positive> {
+  static constexpr const char* kName = "positive";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    for (int64_t i = 0; i < in[0].size(); ++i) {
+      if (in[0].data<float>()[i] < 0) fail("below zero");
+      out[0].mutable_data<float>()[i] = in[0].data<float>()[i];
+    }
+    return true;
+  }
+};
+Tensor positive(const Tensor& x) { return apply1(Positive(), {x}); }
+
+/// x where all is well, else an index that a table has not.
+Tensor checked(const Tensor& x) {
+  const Tensor index = ops::cast(ops::sum(x), DType::int32);
+  return x + ops::take(Tensor::full({8}, 0), index, 0);
+}
+
+/// Variables of a few sizes.
+struct State {
+  Variable a{Tensor::full({3}, 1)}, b{Tensor::full({3}, 2)}, c{Tensor::full({3}, 3)};
+  std::vector<double> values() const {
+    std::vector<double> all;
+    for (const Variable& v : {a, b, c})
+      for (double x : v.value().to_vector()) all.push_back(x);
+    return all;
+  }
+};
+
+using Step = std::function<Tensors(const State&, const Tensor&)>;
+
+const std::pair<const char*, Step> kSteps[] = {
+    {"a computed check after a write",
+     [](const State& s, const Tensor& x) {
+       s.a.assign_add(x);
+       return Tensors{checked(x * 2.0)};
+     }},
+    {"a host call after writes",
+     [](const State& s, const Tensor& x) {
+       s.a.assign_add(x);
+       s.b.assign(s.a.value() * 2.0);
+       return Tensors{positive(x * 3.0)};
+     }},
+    {"a host call on what was written",
+     [](const State& s, const Tensor& x) {
+       s.a.assign_add(x * 10.0);
+       s.b.assign(positive(s.a.value()));
+       s.c.assign_sub(s.b.value());
+       return Tensors{};
+     }},
+    {"a host call that makes the value itself",
+     [](const State& s, const Tensor& x) {
+       s.b.assign_add(x);
+       s.a.assign(positive(s.a.value() + x * 10.0));
+       return Tensors{};
+     }},
+    {"values that change places",
+     [](const State& s, const Tensor& x) {
+       const Tensor a = s.a.value();
+       s.a.assign(s.b.value());
+       s.b.assign(a);
+       s.c.assign(positive(s.c.value() + x * 10.0));
+       return Tensors{};
+     }},
+    {"a scan whose steps check",
+     [](const State& s, const Tensor& x) {
+       s.a.assign_add(x);
+       const auto scan = ops::scan(
+           [](const Tensors& states, const Tensors& row) {
+             return ops::ScanResult{{positive(states[0] + row[0])}, {}};
+           },
+           {s.b.value()}, {ops::stack(Tensors{x, x, x}) * 4.0});
+       s.b.assign(scan.states[0]);
+       return Tensors{};
+     }},
+};
+
+}  // namespace
+
+TEST_CASE("a compiled run that fails changes no variable, and the next one all of them") {
+  for (const auto& [name, step] : kSteps) {
+    INFO(name);
+    const State state, expected;
+    const Function compiled([&, &step = step](const Tensors& in) { return step(state, in[0]); });
+    const Tensor good = Tensor::full({3}, 1), bad = Tensor::full({3}, -4);
+    for (int i = 0; i < 3; ++i) {
+      const std::vector<double> before = state.values();
+      CHECK_THROWS_AS(compiled({bad}), Error);
+      CHECK(state.values() == before);
+      compiled({good});
+      step(expected, good);
+      CHECK(state.values() == expected.values());
+    }
+  }
+}
+
+TEST_CASE("what runs at once as a whole has no effect when it fails") {
+  for (const auto& [name, step] : kSteps) {
+    INFO(name);
+    const State state;
+    const std::vector<double> before = state.values();
+    const auto run = [&, &step = step](double x) {
+      AllOrNothing whole;
+      step(state, Tensor::full({3}, x));
+      whole.keep();
+    };
+    CHECK_THROWS_AS(run(-4), Error);
+    CHECK(state.values() == before);
+    run(1);
+    CHECK(state.values() != before);
+  }
+}
+
+TEST_CASE("wholes within a whole: those inside count for the one around") {
+  const Variable v(Tensor::full({2}, 1));
+  const Function doubled([&](const Tensors&) {
+    v.assign(v.value() * 2.0);
+    return Tensors{};
+  });
+  try {
+    AllOrNothing outer;
+    v.assign_add(Tensor::full({2}, 1));
+    {
+      AllOrNothing inner;
+      doubled({});
+      CHECK(v.value().to_vector() == std::vector<double>{4, 4});
+    }
+    CHECK(v.value().to_vector() == std::vector<double>{2, 2});
+    {
+      AllOrNothing inner;
+      doubled({});
+      inner.keep();
+    }
+    CHECK(v.value().to_vector() == std::vector<double>{4, 4});
+    fail("stop");
+  } catch (const Error&) {
+  }
+  CHECK(v.value().to_vector() == std::vector<double>{1, 1});
+}
+
+TEST_CASE("an optimizer that fails on its second variable has not changed the first") {
+  const Variable a(Tensor::full({3}, 1));
+  class Refusing final : public Optimizer {
+   public:
+    static void describe(Schema<Refusing>& s) { s.doc("For tests."); }
+
+   protected:
+    void update(const Variable& v, const Tensor& g, const Tensor&, const Tensor&,
+                std::span<const Variable>) override {
+      if (v.shape()[0] == 2) fail("not this one");
+      v.assign_sub(g);
+    }
+  };
+  static const bool registered = (registry().add<Refusing>("test.Refusing"), true);
+  REQUIRE(registered);
+  const auto optimizer = make<Optimizer>("test.Refusing");
+  const Variable b(Tensor::full({2}, 1));
+  const Tensors gradients{Tensor::full({3}, 1), Tensor::full({2}, 1)};
+  CHECK_THROWS_WITH(optimizer->apply(gradients, {a, b}), Contains("not this one"));
+  CHECK(a.value().to_vector() == std::vector<double>(3, 1));
+  CHECK(optimizer->iterations().value().item() == 0);
+  optimizer->apply(std::span(gradients).first(1), {a});
+  CHECK(a.value().to_vector() == std::vector<double>(3, 0));
+}
+
+TEST_CASE("what may fail comes before new values that it does not follow from") {
+  const State state;
+  Program program = lower(trace(
+                              [&](const Tensors& in) {
+                                state.a.assign_add(in[0]);
+                                state.b.assign(positive(in[0] * 2.0));
+                                return Tensors{};
+                              },
+                              TensorSpecs{{DType::float32, {3}}}),
+                          host_device());
+  size_t failing = program.code.size(), writing = 0;
+  for (size_t i = 0; i < program.code.size(); ++i) {
+    if (may_fail(*program.code[i].op)) failing = i;
+    if (program.code[i].outputs[0] == program.variables[0].result) writing = i;
+  }
+  CHECK(failing < writing);
+}
