@@ -3,14 +3,10 @@
 #include <algorithm>
 
 #include "engine/lower.h"
+#include "engine/readers.h"
 
 namespace crescent::cpu {
 namespace {
-
-bool has(const Lowered& program, const std::vector<int>& values, int value) {
-  return std::any_of(values.begin(), values.end(),
-                     [&](int v) { return program.root(v) == program.root(value); });
-}
 
 /// The columns that are left where `step` sums over all others; 0 when it does something else.
 int64_t summed_columns(const Lowered& program, const Step& step) {
@@ -22,30 +18,52 @@ int64_t summed_columns(const Lowered& program, const Step& step) {
   return shape.slice(sum->axes.back() + 1, shape.rank()).size();
 }
 
-bool join(Lowered& program, size_t sum, size_t product, int64_t columns) {
-  Step &from = program.steps[sum], &to = program.steps[product];
-  if (sum == product || to.inputs.size() < 2 ||
-      program.root(to.inputs[1]) != program.root(from.inputs[0]))
-    return false;
-  for (size_t s = sum + 1; s <= product; ++s) {
-    if (has(program, program.steps[s].inputs, from.outputs[0])) return false;
+class ColumnSums {
+ public:
+  explicit ColumnSums(Lowered& program)
+      : program_(program), readers_(program), products_(program.values.size()) {
+    for (size_t s = program.prologue; s < program.steps.size(); ++s)
+      if (step(s).inputs.size() >= 2) products_of(step(s).inputs[1]).push_back(s);
   }
-  if (!to.kernel->sum_columns(columns, static_cast<int>(to.outputs.size()))) return false;
-  to.outputs.push_back(from.outputs[0]);
-  program.steps.erase(program.steps.begin() + static_cast<ptrdiff_t>(sum));
-  return true;
-}
+
+  void join() {
+    for (size_t s = program_.prologue; s < program_.steps.size(); ++s) join(s);
+    drop_joined(program_);
+  }
+
+ private:
+  Step& step(size_t s) { return program_.steps[s]; }
+  /// Steps that may be products a'b with this b.
+  std::vector<size_t>& products_of(int value) {
+    return products_[static_cast<size_t>(program_.root(value))];
+  }
+
+  void join(size_t sum) {
+    const int64_t columns = summed_columns(program_, step(sum));
+    if (columns == 0) return;
+    const int result = step(sum).outputs[0];
+    for (size_t product : products_of(step(sum).inputs[0])) {
+      Step& to = step(product);
+      if (product == sum || !to.kernel || is_read_between(result, sum, product)) continue;
+      if (!to.kernel->sum_columns(columns, static_cast<int>(to.outputs.size()))) continue;
+      to.outputs.push_back(result);
+      step(sum) = Step{};
+      return;
+    }
+  }
+  bool is_read_between(int value, size_t sum, size_t product) {
+    const std::vector<size_t>& readers = readers_.of(value);
+    return std::any_of(readers.begin(), readers.end(),
+                       [&](size_t s) { return s > sum && s <= product && step(s).kernel; });
+  }
+
+  Lowered& program_;
+  const Readers readers_;
+  std::vector<std::vector<size_t>> products_;  ///< per root of b
+};
 
 }  // namespace
 
-void join_column_sums(Lowered& program) {
-  for (size_t s = program.prologue; s < program.steps.size();) {
-    const int64_t columns = summed_columns(program, program.steps[s]);
-    bool joined = false;
-    for (size_t p = program.prologue; columns > 0 && !joined && p < program.steps.size(); ++p)
-      joined = join(program, s, p, columns);
-    if (!joined) ++s;
-  }
-}
+void join_column_sums(Lowered& program) { ColumnSums(program).join(); }
 
 }  // namespace crescent::cpu

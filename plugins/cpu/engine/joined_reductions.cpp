@@ -3,34 +3,28 @@
 #include <algorithm>
 
 #include "engine/lower.h"
+#include "engine/readers.h"
 #include "reduction/reduction.h"
 
 namespace crescent::cpu {
 namespace {
 
-/// An elementwise step and the reductions that read what it makes.
+/// Elementwise steps and the reductions that read what they make.
 class Reductions {
  public:
-  Reductions(Lowered& program, size_t maker) : program_(program), maker_(maker) {}
+  explicit Reductions(Lowered& program)
+      : program_(program),
+        readers_of_(program),
+        is_new_value_(program.values.size()),
+        is_kept_(program.values.size()) {
+    for (const Lowered::Binding& v : program.variables)
+      if (v.result >= 0) is_new_value_[root(v.result)] = is_kept_[root(v.result)] = true;
+    for (int value : program.outputs) is_kept_[root(value)] = true;
+  }
 
-  /// True when they are one step now, at the place of the elementwise one.
-  bool join() {
-    if (!dynamic_cast<Elementwise*>(step(maker_).kernel.get()) || !find_readers()) return false;
-    auto* first = reduction(readers_[0].step);
-    for (size_t r = 1; r < readers_.size(); ++r)
-      if (!first->may_join(*reduction(readers_[r].step))) return false;
-    if (readers_.size() > ReduceKernel::kMostResults ||
-        !first->take(step(maker_).kernel, readers_[0].output))
-      return false;
-    for (size_t r = 1; r < readers_.size(); ++r)
-      first->join(*reduction(readers_[r].step), readers_[r].output);
-    Step& joined = step(maker_);
-    joined.kernel = std::move(step(readers_[0].step).kernel);
-    joined.outputs.clear();
-    for (const Reader& r : readers_) joined.outputs.push_back(step(r.step).outputs[0]);
-    for (size_t r = readers_.size(); r-- > 0;)
-      program_.steps.erase(program_.steps.begin() + static_cast<ptrdiff_t>(readers_[r].step));
-    return true;
+  void join() {
+    for (size_t s = program_.prologue; s < program_.steps.size(); ++s) join(s);
+    drop_joined(program_);
   }
 
  private:
@@ -41,46 +35,52 @@ class Reductions {
 
   Step& step(size_t s) { return program_.steps[s]; }
   ReduceKernel* reduction(size_t s) { return dynamic_cast<ReduceKernel*>(step(s).kernel.get()); }
-  bool same(int a, int b) const { return program_.root(a) == program_.root(b); }
+  size_t root(int value) const { return static_cast<size_t>(program_.root(value)); }
 
-  /// Its memory may be that of a variable.
-  bool is_new_value(int value) const {
-    return std::any_of(
-        program_.variables.begin(), program_.variables.end(),
-        [&](const Lowered::Binding& v) { return v.result >= 0 && same(v.result, value); });
-  }
-  /// Somebody outside sees the value.
-  bool is_kept(int value) const {
-    return is_new_value(value) || std::any_of(program_.outputs.begin(), program_.outputs.end(),
-                                              [&](int v) { return same(v, value); });
+  /// They become one step, at the place of the elementwise one, if that can be.
+  void join(size_t maker) {
+    if (!dynamic_cast<Elementwise*>(step(maker).kernel.get()) || !find_readers(maker)) return;
+    auto* first = reduction(readers_[0].step);
+    for (size_t r = 1; r < readers_.size(); ++r)
+      if (!first->may_join(*reduction(readers_[r].step))) return;
+    if (readers_.size() > ReduceKernel::kMostResults ||
+        !first->take(step(maker).kernel, readers_[0].output))
+      return;
+    for (size_t r = 1; r < readers_.size(); ++r)
+      first->join(*reduction(readers_[r].step), readers_[r].output);
+    Step& joined = step(maker);
+    joined.kernel = std::move(step(readers_[0].step).kernel);
+    joined.outputs.clear();
+    for (const Reader& r : readers_) joined.outputs.push_back(step(r.step).outputs[0]);
+    for (const Reader& r : readers_) step(r.step) = Step{};
   }
 
-  /// In the order of the program; false when others read what is made, too.
-  bool find_readers() {
-    const std::vector<int>& made = step(maker_).outputs;
-    if (std::any_of(made.begin(), made.end(), [&](int v) { return is_kept(v); })) return false;
-    std::vector<bool> is_read(made.size());
-    for (size_t s = maker_ + 1; s < program_.steps.size(); ++s) {
-      for (int value : step(s).inputs) {
-        for (size_t o = 0; o < made.size(); ++o) {
-          if (!same(value, made[o])) continue;
-          if (!reduction(s) || is_new_value(step(s).outputs[0])) return false;
-          readers_.push_back({s, static_cast<int>(o)}), is_read[o] = true;
-        }
+  /// In the order of the program; false when others read what is made, too. Somebody outside may
+  /// see a value, and the memory of a reduction's result may be that of a variable.
+  bool find_readers(size_t maker) {
+    readers_.clear();
+    const std::vector<int>& made = step(maker).outputs;
+    for (size_t o = 0; o < made.size(); ++o) {
+      const std::vector<size_t>& readers = readers_of_.of(made[o]);
+      if (is_kept_[root(made[o])] || readers.empty()) return false;
+      for (size_t s : readers) {
+        if (!reduction(s) || is_new_value_[root(step(s).outputs[0])]) return false;
+        readers_.push_back({s, static_cast<int>(o)});
       }
     }
-    return std::find(is_read.begin(), is_read.end(), false) == is_read.end();
+    std::sort(readers_.begin(), readers_.end(),
+              [](const Reader& a, const Reader& b) { return a.step < b.step; });
+    return true;
   }
 
   Lowered& program_;
-  size_t maker_;
-  std::vector<Reader> readers_;
+  const Readers readers_of_;
+  std::vector<bool> is_new_value_, is_kept_;  ///< per root
+  std::vector<Reader> readers_;               ///< of the step that is looked at
 };
 
 }  // namespace
 
-void join_reductions(Lowered& program) {
-  for (size_t s = program.prologue; s < program.steps.size(); ++s) Reductions(program, s).join();
-}
+void join_reductions(Lowered& program) { Reductions(program).join(); }
 
 }  // namespace crescent::cpu

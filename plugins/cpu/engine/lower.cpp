@@ -36,11 +36,6 @@ Lowered::Lowered(const Program& program, const Options& options, Pool& pool)
   join_reductions(*this);
 }
 
-int Lowered::root(int value) const {
-  while (alias_[static_cast<size_t>(value)] != value) value = alias_[static_cast<size_t>(value)];
-  return value;
-}
-
 size_t Lowered::bytes(int value) const {
   const TensorSpec& spec = values[static_cast<size_t>(value)];
   return static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
@@ -70,7 +65,7 @@ void Lowered::add(const Program::Instruction& instruction, const Options& option
   const TensorSpecs in = specs(instruction.inputs), out = specs(instruction.outputs);
   std::vector<int> made = instruction.outputs;
   if (is_alias(op, in, out)) {
-    alias_[static_cast<size_t>(made[0])] = instruction.inputs[0];
+    alias_[static_cast<size_t>(made[0])] = root(instruction.inputs[0]);
     if (op.name() != CheckIndices::kName) return;
     made.clear();
   }

@@ -33,7 +33,7 @@ struct Lowered {
   std::vector<Step> steps;
   size_t prologue = 0;  ///< so many steps
 
-  int root(int value) const;
+  int root(int value) const { return alias_[static_cast<size_t>(value)]; }
   size_t bytes(int value) const;
   int add_value(const TensorSpec& spec);
   /// Appends a step that copies `value`; gives the value it makes.
@@ -44,7 +44,7 @@ struct Lowered {
   TensorSpecs specs(const std::vector<int>& list) const;
   void separate_prologue();
 
-  std::vector<int> alias_;  ///< per value: the value whose memory it names, itself for a root
+  std::vector<int> alias_;  ///< per value: the root whose memory it names, itself for a root
 };
 
 /// Lets elementwise steps run within the products whose results they alone read.

@@ -25,28 +25,78 @@ bool may_fail(const Step& step) {
 
 bool overlap(const Block& a, const Block& b) { return a.first <= b.last && b.first <= a.last; }
 
-/// The lowest gap among the placed blocks that live at the same time.
-size_t find_gap(const Block& block, const std::vector<const Block*>& placed) {
-  size_t offset = 0;
-  for (const Block* other : placed) {  // ascending offsets
-    if (!overlap(block, *other)) continue;
-    if (offset + block.bytes <= other->offset) break;
-    offset = std::max(offset, other->offset + other->bytes);
+/// Blocks that have their offsets, found by when they live: those of short lives by stretches of
+/// steps, since most of a long program's never meet.
+class Placed {
+ public:
+  explicit Placed(const std::vector<Block>& blocks) {
+    int steps = 0;
+    for (const Block& block : blocks) {
+      steps = std::max(steps, block.last);
+      some_are_long_ = some_are_long_ || !is_short(block);
+    }
+    short_.resize(static_cast<size_t>(steps / kStretch + 1));
   }
-  return offset;
-}
+
+  void add(const Block& block) {
+    if (some_are_long_) add_sorted(all_, block);
+    if (!is_short(block)) return add_sorted(long_, block);
+    for (int s = block.first / kStretch; s <= block.last / kStretch; ++s)
+      short_[static_cast<size_t>(s)].push_back(&block);
+  }
+
+  /// The lowest gap among those that live at the same time.
+  size_t find_gap(const Block& block) {
+    neighbours_.clear();
+    if (!is_short(block)) {
+      find_neighbours(block, all_);
+    } else {
+      find_neighbours(block, long_);
+      const auto sorted = static_cast<ptrdiff_t>(neighbours_.size());
+      for (int s = block.first / kStretch; s <= block.last / kStretch; ++s)
+        find_neighbours(block, short_[static_cast<size_t>(s)]);
+      const auto middle = neighbours_.begin() + sorted;
+      std::sort(middle, neighbours_.end(), is_below);
+      std::inplace_merge(neighbours_.begin(), middle, neighbours_.end(), is_below);
+    }
+    size_t offset = 0;
+    for (const Block* other : neighbours_) {
+      if (offset + block.bytes <= other->offset) break;
+      offset = std::max(offset, other->offset + other->bytes);
+    }
+    return offset;
+  }
+
+ private:
+  using Blocks = std::vector<const Block*>;
+  static constexpr int kStretch = 64;
+  static bool is_short(const Block& block) { return block.last - block.first < kStretch; }
+  static bool is_below(const Block* a, const Block* b) { return a->offset < b->offset; }
+  static void add_sorted(Blocks& to, const Block& block) {
+    to.insert(std::upper_bound(to.begin(), to.end(), &block, is_below), &block);
+  }
+  /// One in two stretches is found twice, which does not matter.
+  void find_neighbours(const Block& block, const Blocks& among) {
+    for (const Block* other : among)
+      if (overlap(block, *other)) neighbours_.push_back(other);
+  }
+
+  bool some_are_long_ = false;
+  Blocks all_, long_;          ///< by offset; all where some are long
+  std::vector<Blocks> short_;  ///< per stretch
+  Blocks neighbours_;
+};
 
 /// Big blocks first; the size of the arena.
 size_t assign_offsets(std::vector<Block>& blocks) {
   std::stable_sort(blocks.begin(), blocks.end(),
                    [](const Block& a, const Block& b) { return a.bytes > b.bytes; });
-  std::vector<const Block*> placed;
+  Placed placed(blocks);
   size_t total = 0;
   for (Block& block : blocks) {
-    block.offset = find_gap(block, placed);
+    block.offset = placed.find_gap(block);
     total = std::max(total, block.offset + block.bytes);
-    auto later = [](size_t offset, const Block* b) { return offset < b->offset; };
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), block.offset, later), &block);
+    placed.add(block);
     for (size_t* owner : block.owners) *owner = block.offset;
   }
   return total;
@@ -104,6 +154,7 @@ void MemoryPlan::find_lives() {
   last_use_.assign(program_.values.size(), -1);
   for (size_t s = 0; s < program_.steps.size(); ++s) {
     const Step& step = program_.steps[s];
+    if (may_fail(step)) last_failure_ = static_cast<int>(s);
     for (int v : step.inputs)
       last_use_[static_cast<size_t>(program_.root(v))] = static_cast<int>(s);
     for (int v : step.outputs) {
@@ -129,6 +180,8 @@ bool MemoryPlan::can_write_in_place(const Step& step, int old_value, int result)
   return true;
 }
 
+/// A result that is there before the last step that may fail is copied behind it: so a run that
+/// fails changes no variable.
 void MemoryPlan::place_variable_results() {
   std::vector<size_t> late;
   for (size_t i = 0; i < program_.variables.size(); ++i) {
@@ -154,7 +207,6 @@ void MemoryPlan::place_outputs() {
     place(program_.outputs[i]) = {Place::Kind::output, static_cast<int>(i), 0};
   }
 }
-    if (may_fail(step)) last_failure_ = static_cast<int>(s);
 
 /// What the prologue makes for the steps after it.
 void MemoryPlan::keep_prepared() {
@@ -180,8 +232,6 @@ void MemoryPlan::share_in_place() {
       if (!in_arena(out)) continue;
       for (int input : step.inputs) {
         size_t in = static_cast<size_t>(program_.root(input));
-/// A result that is there before the last step that may fail is copied behind it: so a run that
-/// fails changes no variable.
         bool dies = in_arena(in) && made_[in] >= 0 && last_use_[in] == made_[out] && !lent[in];
         if (!dies || program_.bytes(input) != program_.bytes(output)) continue;
         if (!can_write_in_place(step, input, output)) continue;
