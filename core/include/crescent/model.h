@@ -4,6 +4,13 @@
 //   auto model = Sequential::make({make<Layer>("Dense", {{"units", 10}, {"input_shape",
 //   List{4}}})}); model->compile({{"optimizer", "adam"}, {"loss", "mse"}}); model->fit({x}, {y},
 //   {{"epochs", 3}});
+//
+// Threads: predict may run on several threads at once, and beside one thread that trains or
+// evaluates: steps of one model take turns. A second thread that trains or evaluates meanwhile is
+// refused, since both would count in the same metrics. Who does anything else with a model that
+// other threads use (assigns or saves weights, calls it as a layer, compiles or changes it) has a
+// Turn meanwhile. Models that share layers do not know of each other: their threads take turns by
+// themselves.
 #pragma once
 #include "crescent/callback.h"
 #include "crescent/data.h"
@@ -178,6 +185,18 @@ class CRESCENT_API Model : public Layer {
   /// Hears the shapes of data before they are checked against the graph.
   virtual void adapt(const std::vector<Shape>& /*inputs*/) const {}
   std::unique_ptr<Training> training_;
+};
+
+/// While it lives, no other thread is in a step of the model. A thread may have several at once. It
+/// must not wait for another thread that uses the model.
+class CRESCENT_API Turn {
+ public:
+  explicit Turn(const Model& model);
+  ~Turn();
+  Turn(const Turn&) = delete;
+
+ private:
+  const Model& model_;
 };
 
 /// A graph of layers from inputs to outputs; nodes in topological order, addressed by slots worked

@@ -1,6 +1,7 @@
 // evaluate and predict, and single batches of each kind.
 #include "data/array_dataset.h"
 #include "training/pass.h"
+#include "training/turn.h"
 
 namespace crescent {
 namespace {
@@ -50,8 +51,8 @@ class Collected {
 };
 
 Pass::Work collecting(Model& model, Collected& collected) {
-  return {[stepper = Stepper(model), &collected](const Batch& batch) mutable {
-            const Tensors& outputs = stepper.predict(batch.x);
+  return {[stepper = Stepper(model), outputs = Tensors(), &collected](const Batch& batch) mutable {
+            stepper.predict(batch.x, outputs);
             collected.add(outputs, batch.x.front().dim(0));
           },
           &Callback::on_predict_batch_begin, &Callback::on_predict_batch_end, false};
@@ -61,6 +62,7 @@ Pass::Work collecting(Model& model, Collected& collected) {
 
 NamedValues Model::evaluate(const Tensors& x, const Tensors& y, const Dict& given) {
   const Run run;
+  const Counting counting(*this, "evaluate");
   const EvaluateOptions options = parse<EvaluateOptions>("evaluate", given);
   check_compiled(*this);
   Arrays arrays{x, y, {}};
@@ -75,6 +77,7 @@ NamedValues Model::evaluate(const Tensors& x, const Tensors& y, const Dict& give
 
 NamedValues Model::evaluate(DatasetPtr data, const Dict& given) {
   const Run run;
+  const Counting counting(*this, "evaluate");
   const EvaluateOptions options = parse<EvaluateOptions>("evaluate", given);
   check_compiled(*this);
   CallbackList callbacks(options.callbacks, verbosity(options.verbose));
@@ -94,9 +97,13 @@ NamedValues Model::evaluate(DatasetPtr data, const Dict& given) {
 Tensors Model::predict(const Tensors& x, const Dict& given) {
   const Run run;
   const PredictOptions options = parse<PredictOptions>("predict", given);
-  check_inputs(*this, x);
-  const int64_t batch_size = batch_size_for(*this, options.batch_size);
-  check_stateful(*this, x.front().dim(0), batch_size);
+  const int64_t batch_size = [&] {
+    const Turn turn(*this);
+    check_inputs(*this, x);
+    const int64_t size = batch_size_for(*this, options.batch_size);
+    check_stateful(*this, x.front().dim(0), size);
+    return size;
+  }();
   return predict(make_array_dataset({x, {}, {}}, batch_size, Shuffle::none, nullptr), given);
 }
 
@@ -145,6 +152,8 @@ Batch checked_batch(const Model& model, const Tensors& x, const Tensors& y, cons
 
 NamedValues Model::train_on_batch(const Tensors& x, const Tensors& y, const Tensors& sample_weight,
                                   const Dict& class_weight, bool reset) {
+  const Turn turn(*this);
+  expect_to_count_alone(*this, "train_on_batch");
   const Batch batch = checked_batch(*this, x, y, sample_weight,
                                     class_weight.empty() ? Value() : Value(class_weight));
   if (reset) reset_metrics();
@@ -155,6 +164,8 @@ NamedValues Model::train_on_batch(const Tensors& x, const Tensors& y, const Tens
 
 NamedValues Model::test_on_batch(const Tensors& x, const Tensors& y, const Tensors& sample_weight,
                                  bool reset) {
+  const Turn turn(*this);
+  expect_to_count_alone(*this, "test_on_batch");
   const Batch batch = checked_batch(*this, x, y, sample_weight, {});
   if (reset) reset_metrics();
   Stepper stepper(*this);
@@ -163,8 +174,11 @@ NamedValues Model::test_on_batch(const Tensors& x, const Tensors& y, const Tenso
 }
 
 Tensors Model::predict_on_batch(const Tensors& x) {
+  const Turn turn(*this);
   check_inputs(*this, x);
-  return Stepper(*this).predict(x);
+  Tensors outputs;
+  Stepper(*this).predict(x, outputs);
+  return outputs;
 }
 
 }  // namespace crescent

@@ -118,12 +118,14 @@ std::shared_ptr<History> finish_or_end(TrainingRun& run) {
 }  // namespace
 
 TrainingRunPtr Model::start_training(const Tensors& x, const Tensors& y, const Dict& given) {
+  const Turn turn(*this);
   const FitOptions options = parse<FitOptions>("fit", given);
   check_compiled(*this);
   return start(*this, options, plan_arrays(*this, training_->order, x, y, options));
 }
 
 TrainingRunPtr Model::start_training(DatasetPtr data, const Dict& given, DatasetPtr validation) {
+  const Turn turn(*this);
   const FitOptions options = parse<FitOptions>("fit", given);
   check_compiled(*this);
   return start(*this, options,

@@ -4,6 +4,7 @@
 
 #include "training/pass.h"
 #include "training/profile_tables.h"
+#include "training/turn.h"
 
 namespace crescent {
 namespace {
@@ -83,6 +84,8 @@ std::vector<ProfileRow> rows_of_a_step(const std::vector<ProfileRow>& instructio
 
 Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& given) {
   const Run run;
+  const Counting counting(*this, "profile");
+  const Turn turn(*this);
   const ProfileOptions options = parse<ProfileOptions>("profile", given);
   if (!y.empty()) check_compiled(*this);
   if (training_->compiled && training_->options.run_eagerly)

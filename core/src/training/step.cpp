@@ -188,6 +188,7 @@ void Stepper::lay_out(const Batch& batch, bool training, bool inference_metrics)
 }
 
 void Stepper::prepare(const Tensors& x) {
+  const Turn turn(model_);
   settle(x);
   collect_trained();
 }
@@ -204,6 +205,7 @@ const Function& Stepper::function(bool training) {
 }
 
 void Stepper::run(const Batch& batch, bool training, bool inference_metrics) {
+  const Turn turn(model_);
   lay_out(batch, training, inference_metrics);
   if (state_.options.run_eagerly)
     run_eagerly(training);
@@ -213,8 +215,6 @@ void Stepper::run(const Batch& batch, bool training, bool inference_metrics) {
   state_.inputs.clear();
 }
 
-CompiledStep Stepper::compiled_train(const Batch& batch) {
-  lay_out(batch, true);
 /// A step that fails changes no variable.
 void Stepper::run_eagerly(bool training) {
   AllOrNothing whole;
@@ -222,6 +222,8 @@ void Stepper::run_eagerly(bool training) {
   whole.keep();
 }
 
+CompiledStep Stepper::compiled_train(const Batch& batch) {
+  lay_out(batch, true);
   return {function(true), std::exchange(state_.inputs, {}), state_.layout.key()};
 }
 
@@ -255,14 +257,16 @@ Tensors Stepper::step(const Tensors& flat, bool training) {
   return values;
 }
 
-const Tensors& Stepper::predict(const Tensors& x) {
+void Stepper::predict(const Tensors& x, Tensors& outputs) {
   check_inputs(x);
-  if (state_.compiled && state_.options.run_eagerly)
-    return state_.values = steps_of(model_).predict_step(model_, x);
+  const Turn turn(model_);
+  if (state_.compiled && state_.options.run_eagerly) {
+    outputs = steps_of(model_).predict_step(model_, x);
+    return;
+  }
   const Function& function = predict_function(x);
-  state_.values.clear();  // so that the results of this batch can take their place
-  function.call(x, state_.values, state_.predict_key);
-  return state_.values;
+  outputs.clear();  // so that the results of this batch can take their place
+  function.call(x, outputs, state_.predict_key);
 }
 
 CompiledStep Stepper::compiled_predict(const Tensors& x) {
@@ -304,6 +308,7 @@ NamedValues Stepper::own_logs() const {
 }
 
 NamedValues Stepper::results() {
+  const Turn turn(model_);
   if (!state_.logs.empty()) return own_logs();
   follow_structure();
   const auto named = named_metrics(model_);

@@ -1,5 +1,8 @@
 // What compile leaves in a model, and the steps made from it.
 #pragma once
+#include <mutex>
+#include <thread>
+
 #include "model/model_access.h"
 #include "training/compiled_flags.h"
 
@@ -35,6 +38,10 @@ struct StepLayout {
 using OutputKeys = std::vector<std::pair<std::string, int64_t>>;
 
 struct Model::Training {
+  std::recursive_mutex turn;  ///< of the thread that is in a step
+  std::thread::id counting;   ///< the thread that trains or evaluates,
+  int countings = 0;          ///< if it does
+
   SeedGenerator order;  ///< of the samples
   int64_t epochs = 0;
   std::shared_ptr<History> history;
@@ -65,7 +72,7 @@ struct Model::Training {
   std::vector<std::string> train_names, test_names;  // of what steps of the model's own give
   bool logs_are_of_training = false;
   bool measured_inference = false;  ///< by the step that is being traced
-  Tensors inputs, logs, values;     // kept from batch to batch
+  Tensors inputs, logs;             // kept from batch to batch
 };
 
 /// Names and widths of outputs.
@@ -82,7 +89,7 @@ struct CompiledStep {
   int64_t key;
 };
 
-/// Makes the steps of a model run: builds what is not built, compiles, runs.
+/// Makes the steps of a model run: builds what is not built, compiles, runs. Each takes a turn.
 class Stepper {
  public:
   explicit Stepper(Model& model);
@@ -92,7 +99,8 @@ class Stepper {
     run(batch, true, inference_metrics);
   }
   void test(const Batch& batch) { run(batch, false, false); }
-  const Tensors& predict(const Tensors& x);
+  /// Into `outputs`, whose memory is used again where nobody else has it.
+  void predict(const Tensors& x, Tensors& outputs);
   CompiledStep compiled_train(const Batch& batch);
   CompiledStep compiled_predict(const Tensors& x);
   /// Loss and metrics so far, in Keras' order. A result of several numbers is "name[0]", ...
@@ -100,6 +108,7 @@ class Stepper {
 
  private:
   void run(const Batch& batch, bool training, bool inference_metrics);
+  void run_eagerly(bool training);
   void follow_structure();
   Tensors build(const Tensors& x);
   void settle(const Tensors& x);
@@ -108,7 +117,6 @@ class Stepper {
   void collect_trained();
   void lay_out(const Batch& batch, bool training, bool inference_metrics = false);
   const Function& function(bool training);
-  void run_eagerly(bool training);
   const Function& predict_function(const Tensors& x);
   Tensors step(const Tensors& flat, bool training);
   NamedValues own_logs() const;

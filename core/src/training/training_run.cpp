@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "training/run_state.h"
+#include "training/turn.h"
 
 namespace crescent {
 namespace {
@@ -196,6 +197,7 @@ void TrainingRun::State::end_whole() {
 
 void TrainingRun::State::take_averages() const {
   if (!compiled.optimizer || options.epochs == 0) return;
+  const Turn turn(*model);
   for (const auto& [weight, average] : compiled.optimizer->pairs_with("average"))
     weight.assign(average.value().clone());
 }
@@ -246,6 +248,7 @@ TrainingRun::~TrainingRun() = default;
 
 int64_t TrainingRun::advance(int64_t batches) {
   const Run run;
+  const Counting counting(*state_->model, "fit");
   const auto self = std::static_pointer_cast<TrainingRun>(shared_from_this());
   state_->take_over(self);
   int64_t done = 0;

@@ -1,0 +1,31 @@
+#include "training/turn.h"
+
+#include "training/training.h"
+
+namespace crescent {
+
+Turn::Turn(const Model& model) : model_(model) { ModelAccess::training(model_).turn.lock(); }
+Turn::~Turn() { ModelAccess::training(model_).turn.unlock(); }
+
+void expect_to_count_alone(const Model& model, const char* what) {
+  const ModelAccess::Training& state = ModelAccess::training(model);
+  if (state.countings > 0 && state.counting != std::this_thread::get_id())
+    fail(what, ": another thread trains or evaluates model '", model.name(),
+         "' now, and both would count in its metrics: do one after the other, or use a clone "
+         "(predict may run beside it)");
+}
+
+Counting::Counting(const Model& model, const char* what) : model_(model) {
+  const Turn turn(model);
+  expect_to_count_alone(model, what);
+  ModelAccess::Training& state = ModelAccess::training(model);
+  state.counting = std::this_thread::get_id();
+  ++state.countings;
+}
+
+Counting::~Counting() {
+  const Turn turn(model_);
+  --ModelAccess::training(model_).countings;
+}
+
+}  // namespace crescent

@@ -1,0 +1,149 @@
+// One model on several threads: predictions run beside each other and beside training; what counts
+// in the same metrics is refused.
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "small_model.h"
+
+using namespace crescent;
+using namespace crescent::small;
+using Catch::Contains;
+
+namespace {
+
+/// Calls work(number) on so many threads at once; what each of them threw, "" for nothing.
+std::vector<std::string> on_threads(int count, const std::function<void(int)>& work) {
+  std::vector<std::string> errors(static_cast<size_t>(count));
+  std::vector<std::thread> threads;
+  for (int number = 0; number < count; ++number)
+    threads.emplace_back([&, number] {
+      try {
+        work(number);
+      } catch (const std::exception& error) {
+        errors[static_cast<size_t>(number)] = error.what();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  return errors;
+}
+
+const std::vector<std::string> kNoErrors(4);
+
+}  // namespace
+
+TEST_CASE("several threads predict with one model, built by whichever comes first") {
+  for (int round = 0; round < 5; ++round) {
+    const auto model = Sequential::make({make<Layer>("Dense", {{"units", 8}}),
+                                         make<Layer>("Dropout", {{"rate", 0.5}}),
+                                         make<Layer>("Dense", {{"units", 2}})});
+    std::atomic<int> wrong{0};
+    CHECK(on_threads(4, [&](int number) {
+            const Tensor x = data(8 + number);
+            const Tensor first = model->predict({x}, {{"batch_size", 4}})[0];
+            for (int i = 0; i < 50; ++i) {
+              const Tensor all = model->predict({x}, {{"batch_size", 3 + i % 5}})[0];
+              const Tensor batch = model->predict_on_batch({x})[0];
+              const auto numbers = first.to_vector();
+              for (size_t k = 0; k < numbers.size(); ++k)
+                wrong += std::abs(all.to_vector()[k] - numbers[k]) > 1e-5 ||
+                         std::abs(batch.to_vector()[k] - numbers[k]) > 1e-5;
+            }
+          }) == kNoErrors);
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("threads predict while another trains, and training has the bits of one alone") {
+  const Tensor x = data(64), y = targets(x);
+  const auto alone = small_model(), model = small_model();
+  const Dict compiled{{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{"mae"}}};
+  alone->compile(compiled), model->compile(compiled);
+  const Dict options{{"epochs", 10}, {"batch_size", 8}, {"shuffle", false}, {"verbose", 0}};
+  alone->fit({x}, {y}, options);
+  std::atomic<bool> ended{false};
+  CHECK(on_threads(4, [&](int number) {
+          struct End {
+            std::atomic<bool>& ended;
+            ~End() { ended = true; }
+          };
+          if (number == 0) {
+            const End end{ended};
+            model->fit({x}, {y}, options);
+          }
+          while (!ended) {
+            const Tensor given = model->predict({x}, {{"batch_size", 16}})[0];
+            if (given.shape() != Shape{64, 1}) fail("a wrong shape");
+          }
+        }) == kNoErrors);
+  const Variables expected = alone->weights(), weights = model->weights();
+  for (size_t i = 0; i < weights.size(); ++i)
+    CHECK(weights[i].value().to_vector() == expected[i].value().to_vector());
+  CHECK(model->history()->at("loss") == alone->history()->at("loss"));
+}
+
+TEST_CASE("a second thread that trains or evaluates is refused, and the first goes on") {
+  const Tensor x = data(32), y = targets(x);
+  const auto model = small_model();
+  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  class Meanwhile final : public Callback {
+   public:
+    Meanwhile(Tensor x, Tensor y) : x_(std::move(x)), y_(std::move(y)) {}
+    void on_epoch_end(int64_t, Logs&) override {
+      const std::string meanwhile = "another thread trains or evaluates model '";
+      errors = on_threads(1, [&](int) { model_->evaluate({x_}, {y_}, {{"verbose", 0}}); });
+      CHECK_THAT(errors[0], Contains("evaluate: " + meanwhile));
+      errors = on_threads(1, [&](int) { model_->fit({x_}, {y_}, {{"verbose", 0}}); });
+      CHECK_THAT(errors[0], Contains("fit: " + meanwhile));
+      errors = on_threads(1, [&](int) { model_->train_on_batch({x_}, {y_}); });
+      CHECK_THAT(errors[0], Contains("train_on_batch: " + meanwhile));
+      CHECK(on_threads(1, [&](int) { model_->predict({x_}); })[0].empty());
+      model_->evaluate({x_}, {y_}, {{"verbose", 0}});
+      ++epochs;
+    }
+    int epochs = 0;
+    std::vector<std::string> errors;
+
+   private:
+    Tensor x_, y_;
+  };
+  const auto callback = std::make_shared<Meanwhile>(x, y);
+  model->fit({x}, {y}, {{"epochs", 3}, {"verbose", 0}, {"callbacks", callback}});
+  CHECK(callback->epochs == 3);
+  CHECK(on_threads(1, [&](int) { model->evaluate({x}, {y}, {{"verbose", 0}}); })[0].empty());
+}
+
+TEST_CASE("who has a turn may assign weights while others predict") {
+  const auto model = small_model();
+  const Tensor x = Tensor::full({4, 3}, 1);
+  const Tensors before = model->get_weights();
+  Tensors zeros;
+  for (const Tensor& w : before) zeros.push_back(ops::zeros_like(w));
+  std::atomic<int> wrong{0};
+  const double expected = model->predict({x})[0].to_vector()[0];
+  CHECK(on_threads(4, [&](int number) {
+          for (int i = 0; i < 200; ++i) {
+            if (number == 0) {
+              const Turn turn(*model);
+              model->set_weights(i % 2 ? before : zeros);
+              continue;
+            }
+            const double got = model->predict({x})[0].to_vector()[0];
+            wrong += got != 0 && std::abs(got - expected) > 1e-6;
+          }
+        }) == kNoErrors);
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("ops run at once on several threads") {
+  std::atomic<int> wrong{0};
+  CHECK(on_threads(4, [&](int number) {
+          for (int i = 1; i <= 100; ++i) {
+            const Tensor a = Tensor::full({7, i % 9 + 1}, number + 1);
+            const Tensor product = ops::matmul(ops::exp(a * 0.0) + a, a, false, true);
+            wrong += product.to_vector()[0] !=
+                     (number + 2.0) * (number + 1.0) * static_cast<double>(i % 9 + 1);
+          }
+        }) == kNoErrors);
+  CHECK(wrong == 0);
+}
