@@ -12,6 +12,7 @@
 #include "crescent/export.h"
 #include "file_commands.h"
 #include "lua_state.h"
+#include "module/values/interruption.h"
 #include "prompt.h"
 #include "signals.h"
 
@@ -139,6 +140,7 @@ int run_lua(const Invocation& call) {
   const bool ended = lua_pcall(L, 1, 1, 0) == LUA_OK;
   if (!ended) report(L);
   const bool good = ended && lua_toboolean(L, -1);
+  if (!good && stop_signal()) lua::end_soon(stop_signal());  // threads may not come to an end
   lua_close(L);
   if (good) return 0;
   return stop_signal() ? 128 + stop_signal() : 1;

@@ -125,6 +125,7 @@ bool run_prompt(lua_State* L) {
     return complete(L, pending.empty() ? text : pending + "\n" + text);
   });
   lua_settop(L, 0);
+  begin_prompt();
   while (read_and_run(L, editor, pending)) {
   }
   std::printf("\n");

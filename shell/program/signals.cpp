@@ -6,27 +6,42 @@
 #include <cstring>
 #include <iterator>
 
+#include "crescent/system/interrupt.h"
+#include "module/values/interruption.h"
+
 namespace crescent::program {
 namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 lua_State* interruptible = nullptr;  // the state whose code is stopped
+Interruption* asked = nullptr;       // of the thread that it runs on
+bool at_prompt = false;
 volatile std::sig_atomic_t received = 0, count = 0;
 
 bool is_final(int signal) { return signal == SIGTERM || signal == SIGHUP; }
 
+/// Ctrl-C at the prompt, where the session is worth more than its command.
+bool is_gentle(int signal) { return at_prompt && !is_final(signal); }
+
 void stop(lua_State* L, lua_Debug*) {
+  clear_interrupt();
   if (count < 2 && !is_final(received)) lua_sethook(L, nullptr, 0, 0);
   if (is_final(received)) luaL_error(L, "stopped by SIG%s", sigabbrev_np(received));
   luaL_error(L, "interrupted!");
 }
 
-/// Only sets a hook, which raises the error before the next instruction of Lua code.
+/// Only sets a hook, which raises the error before the next instruction of Lua code, and asks the
+/// loops of C++ to stop.
 extern "C" void crescent_stop_lua(int signal) {
   if (!is_final(received)) received = signal;
   count = count + 1;
-  if (count > 1) std::signal(signal, SIG_DFL);
-  if (interruptible) lua_sethook(interruptible, stop, LUA_MASKCOUNT, 1);
+  if (count > 1 && is_gentle(signal))
+    std::signal(signal, SIG_DFL);
+  else if (count > 1)
+    lua::end_soon(received);
+  if (!interruptible) return;
+  asked->request();
+  lua_sethook(interruptible, stop, LUA_MASKCOUNT, 1);
 }
 
 }  // namespace
@@ -35,6 +50,7 @@ StopSignals::StopSignals(lua_State* L) : L_(L) {
   if (!is_final(received)) received = 0;
   count = 0;
   interruptible = L;
+  asked = Interruption::current().get();
   struct sigaction action {};
   action.sa_handler = crescent_stop_lua;
   sigemptyset(&action.sa_mask);
@@ -48,7 +64,10 @@ StopSignals::StopSignals(lua_State* L) : L_(L) {
 StopSignals::~StopSignals() {
   for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before_[i], nullptr);
   interruptible = nullptr;
-  if (L_) lua_sethook(L_, nullptr, 0, 0);
+  if (!L_) return;
+  lua_sethook(L_, nullptr, 0, 0);
+  clear_interrupt();
+  if (!told_to_end()) lua::take_back_end();
 }
 
 bool await_input(int file) {
@@ -62,6 +81,8 @@ bool await_input(int file) {
   sigprocmask(SIG_SETMASK, &before, nullptr);
   return received == 0;
 }
+
+void begin_prompt() { at_prompt = true; }
 
 int stop_signal() { return received; }
 bool told_to_end() { return is_final(received); }

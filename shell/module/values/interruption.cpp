@@ -1,5 +1,7 @@
 #include "values/interruption.h"
 
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <iterator>
@@ -14,7 +16,9 @@ volatile std::sig_atomic_t caught = 0;         // the signal that the run was st
 int running = 0;
 Interruption* volatile asked = nullptr;  // of the thread that the outermost is on
 bool answerable = false;                 // the command had no Ctrl-C yet
-thread_local int elsewhere = 0;          // signals are no business of this thread
+bool at_prompt = false;
+volatile std::sig_atomic_t ending = 0;  // the signal that the process is about to end by
+thread_local int elsewhere = 0;         // signals are no business of this thread
 
 const struct sigaction& handled_before(int signal) {
   size_t i = 0;
@@ -29,9 +33,12 @@ extern "C" void crescent_on_interrupt(int signal) {
     return;
   }
   caught = 0;
+  if (!at_prompt || signal != SIGINT) end_soon(signal);
   sigaction(signal, &handled_before(signal), nullptr);
   std::raise(signal);  // arrives when this handler ends
 }
+
+extern "C" void crescent_end(int) { _exit(128 + ending); }
 
 /// What a process that the signal kills would have written.
 void flush_if_deadly(int signal) {
@@ -62,6 +69,7 @@ Interruptible::~Interruptible() {
   --running;
   if (!outermost_) return;
   for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before[i], nullptr);
+  take_back_end();
   clear_interrupt();
   const int signal = caught;
   caught = 0;
@@ -74,6 +82,23 @@ void Interruptible::answer() {
   if (outermost_ && caught == SIGINT && std::exchange(answerable, false)) caught = 0;
 }
 
-void begin_command() { answerable = true; }
+void begin_command() { answerable = at_prompt = true; }
+
+void end_soon(int signal) {
+  constexpr unsigned kSeconds = 2;
+  ending = signal;
+  struct sigaction action {};
+  action.sa_handler = crescent_end;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGALRM, &action, nullptr);
+  alarm(kSeconds);
+}
+
+void take_back_end() {
+  if (ending == 0) return;
+  ending = 0;
+  alarm(0);
+  std::signal(SIGALRM, SIG_DFL);
+}
 
 }  // namespace crescent::lua

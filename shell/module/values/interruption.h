@@ -7,7 +7,8 @@ namespace crescent::lua {
 
 /// While the outermost lives, a first signal asks the run to stop and a second goes to whoever
 /// handled signals before. So does the first at the end: a script ends, unless the run answered it.
-/// Signals that are ignored stay ignored.
+/// A run that has not ended two seconds after the second signal is ended with its process, unless
+/// that is Ctrl-C at the prompt. Signals that are ignored stay ignored.
 class Interruptible {
  public:
   Interruptible();
@@ -30,6 +31,11 @@ class SignalsElsewhere {
   ~SignalsElsewhere();
   SignalsElsewhere(const SignalsElsewhere&) = delete;
 };
+
+/// Async-signal-safe: in two seconds the process ends with 128 + the number of the signal, whatever
+/// it does, unless that is taken back before.
+void end_soon(int signal);
+void take_back_end();
 
 /// The prompt begins a command, which may go on after an answered Ctrl-C. Elsewhere all that a
 /// script does ends.

@@ -1,0 +1,171 @@
+// Signals to scripts that are in the middle of something that would take for ever. One of them
+// stops what looks at the interruption; two end whatever it is.
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <string>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A script that runs in a process of its own; it says "ready" before the part that takes long.
+class Script {
+ public:
+  explicit Script(const std::string& text) {
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    child_ = fork();
+    if (child_ == 0) {
+      dup2(ends[1], STDOUT_FILENO), dup2(ends[1], STDERR_FILENO);
+      close(ends[0]);
+      const std::string whole = "io.stdout:setvbuf 'no' " + text;
+      execl(CRESCENT_PROGRAM, "crescent", "-e", whole.c_str(), nullptr);
+      _exit(127);
+    }
+    close(ends[1]);
+    output_ = ends[0];
+    fcntl(output_, F_SETFL, O_NONBLOCK);
+    for (int tries = 0; seen().find("ready") == std::string::npos; ++tries) {
+      INFO(seen_);
+      REQUIRE(tries < 600);
+      usleep(50000);
+    }
+    usleep(100000);  // so that it is in the middle
+  }
+  ~Script() {
+    if (!ended_) kill(child_, SIGKILL), waitpid(child_, nullptr, 0);
+    close(output_);
+  }
+  void signal(int number) { REQUIRE(kill(child_, number) == 0); }
+  /// The exit status as a shell gives it; -1 when it has not ended in time.
+  int end(double seconds) {
+    for (const auto limit = Clock::now() + std::chrono::duration<double>(seconds);
+         Clock::now() < limit; usleep(20000)) {
+      int status = 0;
+      if (waitpid(child_, &status, WNOHANG) != child_) continue;
+      ended_ = true;
+      return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    }
+    return -1;
+  }
+  const std::string& seen() {
+    char buffer[4096];
+    for (ssize_t count; (count = read(output_, buffer, sizeof buffer)) > 0;)
+      seen_.append(buffer, static_cast<size_t>(count));
+    return seen_;
+  }
+
+ private:
+  pid_t child_ = -1;
+  int output_ = -1;
+  bool ended_ = false;
+  std::string seen_;
+};
+
+constexpr double kSoon = 20;  // seconds on a busy machine
+
+struct Endless {
+  const char* name;
+  const char* code;
+};
+
+const std::string kElements = "local data = cr.data.from_list { 1, 2, 3 }:repeated() ";
+
+/// What looks at the interruption.
+const Endless kHeeding[] = {
+    {"skip", "for e in data:skip(1000000000000):elements() do print(e) break end"},
+    {"shuffle", "for e in data:shuffle(1000000000000):elements() do print(e) break end"},
+    {"batch", "for e in data:batch(1000000000000):elements() do print(e) break end"},
+    {"filter", "for e in data:filter(function() return false end):elements() do print(e) end"},
+    {"filter with workers",
+     "for e in data:filter(function() return false end, { workers = 2 }):elements() do end"},
+    {"prefetched filter",
+     "for e in data:filter(function() return false end, { workers = 1 }):prefetch(2):elements() do "
+     "end"},
+    {"interleave",
+     "for e in data:interleave(function() return cr.data.from_list {} end):elements() do end"},
+    {"fit on nothing",
+     "local m = cr.Sequential { cr.layers.Dense(1, { input_shape = { 1 } }) } m:compile { loss = "
+     "'mse' } "
+     "m:fit(data:filter(function() return false end, { workers = 1 }):batch(2), { verbose = 0 })"},
+    {"fori_loop of a function of the library", "cr.ops.fori_loop(0, 1 << 62, cr.ops.add, 1)"},
+    {"while_loop of functions of the library",
+     "cr.ops.while_loop(cr.ops.isfinite, cr.ops.abs, cr.ops.ones {})"},
+    {"adapt",
+     "local l = cr.layers.Normalization {} l:adapt(data:map(function(x) return x * 1.0 "
+     "end):batch(2))"},
+    {"power iterations",
+     "local l = cr.layers.SpectralNormalization(cr.layers.Dense(2), { power_iterations = 1 << 62 "
+     "}) "
+     "l(cr.ones { 2, 2 }, { training = true })"},
+    {"ngrams", "local l = cr.layers.TextVectorization { ngrams = 1 << 62 } l:adapt { 'a b' }"},
+    {"a loop of Lua", "while true do end"},
+};
+
+/// What does not.
+const Endless kStubborn[] = {
+    {"a pattern", "string.find(('a'):rep(40), ('a*'):rep(30) .. 'b')"},
+    {"a worker in a pattern",
+     "for e in cr.data.from_tensor_slices(cr.ones { 100, 2 }):map(function() return "
+     "string.find(('a'):rep(40), ('a*'):rep(30) .. 'b') end, { workers = 2 }):elements() do end"},
+    {"a fit on such data",
+     "local m = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) } m:compile { loss = "
+     "'mse' } "
+     "m:fit(cr.data.from_tensor_slices(cr.ones { 100, 2 }):map(function(x) "
+     "string.find(('a'):rep(40), ('a*'):rep(30) .. 'b') return x, x end, { workers = 2 "
+     "}):batch(4), "
+     "{ verbose = 0 })"},
+};
+
+}  // namespace
+
+TEST_CASE("one signal stops what would never end") {
+  for (const Endless& endless : kHeeding)
+    for (const int number : {SIGINT, SIGTERM}) {
+      INFO(endless.name << ", signal " << number);
+      Script script(kElements + "print 'ready' " + endless.code);
+      script.signal(number);
+      const int status = script.end(kSoon);
+      INFO(script.seen());
+      CHECK(status == 128 + number);
+    }
+}
+
+TEST_CASE("an interruption that is caught lets a script go on") {
+  for (const Endless& endless : kHeeding) {
+    INFO(endless.name);
+    Script script(kElements + "print 'ready' local good, message = pcall(function() " +
+                  endless.code + " end) print(good) print 'went on'");
+    script.signal(SIGINT);
+    CHECK(script.end(kSoon) == 0);
+    INFO(script.seen());
+    CHECK(script.seen().find("false\nwent on") != std::string::npos);
+  }
+}
+
+TEST_CASE("two signals end everything") {
+  for (const Endless& endless : kStubborn)
+    for (const int number : {SIGINT, SIGTERM}) {
+      INFO(endless.name << ", signal " << number);
+      Script script("print 'ready' " + std::string(endless.code));
+      script.signal(number);
+      usleep(200000);
+      script.signal(number);
+      const auto begin = Clock::now();
+      CHECK(script.end(kSoon) == 128 + number);
+      const std::chrono::duration<double> taken = Clock::now() - begin;
+      WARN(endless.name << ": ended " << taken.count() << " s after the second signal");
+    }
+}
+
+TEST_CASE("a script that was stopped does not wait for its workers") {
+  Script script("print 'ready' " + std::string(kStubborn[1].code));
+  script.signal(SIGTERM);
+  CHECK(script.end(kSoon) == 128 + SIGTERM);
+}
