@@ -1,0 +1,124 @@
+// What is done with large graphs takes time in proportion to their size: twice as many ops, layers
+// or models take twice as long, and not four times.
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <functional>
+
+#include "crescent/crescent.h"
+
+using namespace crescent;
+
+namespace {
+
+/// Of this process on all of its threads.
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// Seconds that work(n) takes, at best.
+double seconds(const std::function<void(int64_t)>& work, int64_t n) {
+  double best = 1e9;
+  for (int i = 0; i < 3; ++i) {
+    const double begin = cpu_seconds();
+    work(n);
+    best = std::min(best, cpu_seconds() - begin);
+  }
+  return best;
+}
+
+/// Checks n beside 2 n.
+void check_growth(const std::string& what, int64_t n, const std::function<void(int64_t)>& work) {
+  constexpr double kSlack = 2.8;  // memory that no longer fits a cache grows dearer, too
+  const double one = seconds(work, n), two = seconds(work, 2 * n);
+  WARN(what << ": " << n << " in " << one << " s, " << 2 * n << " in " << two << " s");
+  CHECK(two < kSlack * one + 0.01);
+}
+
+/// Compiles a chain of so many.
+void compile_chain(int64_t n, const std::function<Tensor(const Tensor&, int64_t)>& link) {
+  const Program program = trace(
+      [&](const Tensors& in) {
+        Tensor x = in[0];
+        for (int64_t i = 0; i < n; ++i) x = link(x, i);
+        return Tensors{x};
+      },
+      TensorSpecs{{DType::float32, {4, 4}}});
+  compile(optimize(program));
+}
+
+std::shared_ptr<Sequential> deep_model(int64_t layers) {
+  std::vector<LayerPtr> all;
+  for (int64_t i = 0; i < layers; ++i)
+    all.push_back(make<Layer>("Dense", {{"units", 2}, {"input_shape", List{2}}}));
+  const auto model = Sequential::make(all);
+  model->compile({{"loss", "mse"}, {"optimizer", "adam"}});
+  return model;
+}
+
+void train(Model& model) {
+  const Tensor x = Tensor::full({4, 2}, 1);
+  model.fit({x}, {x}, {{"verbose", 0}});
+}
+
+}  // namespace
+
+TEST_CASE("chains of ops compile in proportion to their length") {
+  constexpr int64_t kMany = 20000, kFewer = 4000;
+  check_growth("additions", kMany,
+               [](int64_t n) { compile_chain(n, [](auto& x, int64_t) { return x + 1.0; }); });
+  check_growth("numbers that all differ", kMany, [](int64_t n) {
+    compile_chain(n, [](auto& x, int64_t i) { return x * (1 + 1e-6 * static_cast<double>(i)); });
+  });
+  check_growth("layers' scopes", kMany, [](int64_t n) {
+    compile_chain(n, [](auto& x, int64_t i) {
+      const ProgramScope scope(concat("layer_", i));
+      return ops::sin(x);
+    });
+  });
+  check_growth("reshapes", kMany, [](int64_t n) {
+    compile_chain(n, [](auto& x, int64_t i) {
+      return ops::reshape(ops::cumsum(x, 0), i % 2 ? Shape{4, 4} : Shape{2, 8});
+    });
+  });
+  check_growth("running sums, which are no elementwise work", kMany, [](int64_t n) {
+    compile_chain(n, [](auto& x, int64_t) { return ops::cumsum(x, 0); });
+  });
+  check_growth("products with an epilogue", kFewer, [](int64_t n) {
+    compile_chain(n, [](auto& x, int64_t) { return ops::relu(ops::matmul(x, x) + 1.0); });
+  });
+}
+
+TEST_CASE("deep models train, save and load in proportion to their depth") {
+  constexpr int64_t kLayers = 500;
+  check_growth("layers that train", kLayers, [](int64_t n) { train(*deep_model(n)); });
+  char folder[] = "/tmp/crescent-growth-XXXXXX";
+  REQUIRE(mkdtemp(folder));
+  for (const char* ending : {".keras", ".h5"}) {
+    const std::string path = std::string(folder) + "/m" + ending;
+    std::shared_ptr<Sequential> models[2] = {deep_model(kLayers), deep_model(2 * kLayers)};
+    for (const auto& model : models) train(*model);
+    const auto model = [&](int64_t n) { return models[n == kLayers ? 0 : 1]; };
+    check_growth(concat("layers saved as ", ending), kLayers,
+                 [&](int64_t n) { save_model(*model(n), path); });
+    for (int i = 0; i < 2; ++i)
+      save_model(*models[i], path + std::to_string((i + 1) * kLayers) + ending);
+    check_growth(concat("layers loaded from ", ending), kLayers,
+                 [&](int64_t n) { load_model(path + std::to_string(n) + ending); });
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("models within a model are made and run in proportion to their number") {
+  check_growth("models", 500, [](int64_t n) {
+    std::vector<LayerPtr> all;
+    for (int64_t i = 0; i < n; ++i)
+      all.push_back(
+          Sequential::make({make<Layer>("Dense", {{"units", 2}, {"input_shape", List{2}}})}));
+    Sequential::make(all)->predict({Tensor::full({1, 2}, 1)});
+  });
+}
