@@ -107,8 +107,11 @@ void fill_all(std::byte* to, const TensorSpec& spec, const std::byte* value, Poo
   });
 }
 
+/// As the dtype has it, the nearest where it has no such number.
 struct Number {
-  Number(double x, DType dtype) { cast_loop(DType::float64, dtype)(&x, bytes, 1); }
+  Number(double x, DType dtype) {
+    std::memcpy(bytes, Tensor::full({}, x, dtype).raw(), size_of(dtype));
+  }
   alignas(8) std::byte bytes[8];
 };
 

@@ -14,6 +14,13 @@ namespace {
 
 constexpr size_t kLargestScanned = 64 << 10;
 
+/// The number that a tensor of the dtype is filled with.
+std::optional<double> held(double number, DType dtype) {
+  if (dtype == DType::complex64 || dtype == DType::string) return {};
+  return with_element_type(dtype,
+                           [&]<class T>(T* type) { return number_of(element_of(number, type)); });
+}
+
 /// The one number in a constant.
 std::optional<double> only_number(const Tensor& constant) {
   const size_t bytes = constant.bytes(), step = size_of(constant.dtype());
@@ -73,7 +80,7 @@ Rewriting::Rewriting(Program& program)
 }
 
 std::optional<double> Rewriting::uniform(int value) const {
-  if (auto* fill = op_that_made<Fill>(value)) return fill->value;
+  if (auto* fill = op_that_made<Fill>(value)) return held(fill->value, fill->dtype);
   const int constant = constant_[static_cast<size_t>(value)];
   if (constant < 0) return {};
   return only_number(program_.constants[static_cast<size_t>(constant)].tensor);
