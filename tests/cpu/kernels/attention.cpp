@@ -36,7 +36,7 @@ Weights weights_of(const Sizes& z, const Array& q, const Array& k, const Array* 
         w[j] += kScale * q[((b * z.queries + i) * z.heads + h) * z.width + c] *
                 k[((b * z.keys + j) * z.heads + h) * z.width + c];
       }
-      if (!allowed(b, h, i, j)) w[j] -= kMaskedScore;
+      if (!allowed(b, h, i, j)) w[j] -= masked_score(DType::float32);
     }
     const double top = *std::max_element(w, w + z.keys);
     double total = 0;

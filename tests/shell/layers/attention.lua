@@ -193,4 +193,23 @@ assert(not saved and tostring(reasons):find "Keras 2.3.1 has no layer 'GroupedQu
 os.remove(path)
 ]]
 assert(ok and not text:find "destroy", text)
+do -- queries that see no key have weights that add up to 1, with dropout and without
+  local x, blind = cr.random.normal({ 1, 3, 8 }, 0, 1, "float32", 1), cr.zeros({ 1, 3, 3 }):cast "bool"
+  for _, dtype in ipairs { "float32", "float16", "bfloat16" } do
+    for _, dropout in ipairs { 0, 0.5 } do
+      for _, training in ipairs { true, false } do
+        local l = layers.MultiHeadAttention(2, 4, { dropout = dropout, dtype = dtype })
+        local y = l({ x:cast(dtype), x:cast(dtype) }, { attention_mask = blind, training = training })
+        assert(ops.all(ops.isfinite(y:cast "float32")):item(), dtype .. ": no numbers")
+      end
+    end
+    for _, make in ipairs { layers.Attention, layers.AdditiveAttention } do
+      local q = x:cast(dtype)
+      local result = make { dtype = dtype }({ q, q },
+        { mask = { false, cr.zeros({ 1, 3 }):cast "bool" }, return_attention_scores = true })
+      check.near(ops.sum(result[2], -1):cast "float32", ops.ones { 1, 3 }, 2e-2, dtype)
+      assert(ops.all(ops.isfinite(result[1]:cast "float32")):item(), dtype .. ": no numbers")
+    end
+  end
+end
 print "ok attention"

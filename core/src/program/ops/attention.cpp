@@ -11,7 +11,7 @@ Tensor swap_heads(const Tensor& x) { return ops::transpose(x, {0, 2, 1, 3}); }
 /// false.
 Tensor scores(const Tensor& query, const Tensor& key, const Tensor& mask, double scale) {
   const Tensor x = ops::matmul(swap_heads(query) * scale, swap_heads(key), false, true);
-  return mask ? ops::where(mask, x, x - kMaskedScore) : x;
+  return mask ? ops::where(mask, x, x - masked_score(x.dtype())) : x;
 }
 
 Tensor mask_of(std::span<const Tensor> in, size_t others) {
