@@ -17,6 +17,8 @@ Tensor values_of(const std::string& data, const FileArray& array) {
   std::string bytes = data.substr(array.start, static_cast<size_t>(shape.size()) * type.width);
   if (array.swapped)
     swap_elements(reinterpret_cast<std::byte*>(bytes.data()), bytes.size(), type.width);
+  if (type.dtype == DType::boolean)
+    normalize_booleans(reinterpret_cast<std::byte*>(bytes.data()), bytes.size());
   if (!type.converted()) return Tensor::from_bytes(bytes.data(), bytes.size(), {type.dtype, shape});
   std::vector<int32_t> wide(static_cast<size_t>(shape.size()));
   for (size_t i = 0; i < wide.size(); ++i) {
@@ -62,6 +64,7 @@ Tensor open(const std::string& path, Header* header_of, const char* load_with) {
          load_with);
   if (array.swapped && array.type.width > 1)
     file = swapped_storage(std::move(file), array.type.width);
+  if (array.type.dtype == DType::boolean) file = boolean_storage(std::move(file));
   return Tensor::on(std::move(file), array.start, {array.type.dtype, Shape(array.dims)});
 }
 

@@ -14,8 +14,7 @@ Tensor array_at(const std::string& path, const std::shared_ptr<Storage>& file, c
   Tensor array = checked_array(path, file, place);
   if (place.spec.dtype != DType::boolean) return array;
   array = array.clone();
-  auto* bytes = static_cast<uint8_t*>(array.mutable_raw());
-  for (size_t i = 0; i < array.bytes(); ++i) bytes[i] = bytes[i] != 0;
+  normalize_booleans(static_cast<std::byte*>(array.mutable_raw()), array.bytes());
   return array;
 }
 

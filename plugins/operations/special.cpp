@@ -2,6 +2,7 @@
 // the bytes of numbers.
 #include <cstring>
 
+#include "crescent/data.h"
 #include "families.h"
 #include "kernels/pairs.h"
 #include "kernels/special_functions.h"
@@ -58,6 +59,8 @@ struct View final : OpOf<View> {
   }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
     if (in[0].bytes()) std::memcpy(out[0].mutable_raw(), in[0].raw(), in[0].bytes());
+    if (dtype == DType::boolean)
+      normalize_booleans(static_cast<std::byte*>(out[0].mutable_raw()), out[0].bytes());
     return true;
   }
 };

@@ -83,6 +83,10 @@ CRESCENT_API std::shared_ptr<Storage> file_storage(int descriptor, const std::st
 CRESCENT_API std::shared_ptr<Storage> swapped_storage(std::shared_ptr<Storage> file, size_t width);
 /// Turns the order of bytes around in each element of `width` bytes.
 CRESCENT_API void swap_elements(std::byte* data, size_t bytes, size_t width);
+/// The same file, where each byte that is not 0 is 1: what others wrote as truth may be any byte.
+CRESCENT_API std::shared_ptr<Storage> boolean_storage(std::shared_ptr<Storage> file);
+/// Makes each byte 0 or 1, as kernels expect those of a bool tensor.
+CRESCENT_API void normalize_booleans(std::byte* data, size_t bytes);
 /// An array in a file as an array in memory, without a copy: the mapped file. No tensor where its
 /// values are not there as they are in memory, or cannot be mapped.
 CRESCENT_API Tensor map_array(const Tensor& in_file);

@@ -1,6 +1,7 @@
 #include "data/file_storage.h"
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
 #include <optional>
 
@@ -31,21 +32,23 @@ class FileStorage final : public Storage {
   mutable std::optional<FileMapping> mapping_;
 };
 
-class SwappedStorage final : public Storage {
+/// A file whose bytes become those of elements as they are read.
+class ConvertedStorage final : public Storage {
  public:
-  SwappedStorage(std::shared_ptr<Storage> file, size_t width)
-      : file_(std::move(file)), width_(width) {
+  using Convert = std::function<void(std::byte* data, size_t bytes)>;
+  ConvertedStorage(std::shared_ptr<Storage> file, Convert convert)
+      : file_(std::move(file)), convert_(std::move(convert)) {
     bytes_ = file_->bytes();
   }
   void fetch(size_t offset, size_t count, void* target) const override {
     file_->read(offset, count, target);
-    swap_elements(static_cast<std::byte*>(target), count, width_);
+    convert_(static_cast<std::byte*>(target), count);
   }
   std::string place() const override { return file_->place(); }
 
  private:
   std::shared_ptr<Storage> file_;
-  size_t width_;
+  Convert convert_;
 };
 
 /// The values of an array in a mapped file.
@@ -88,6 +91,10 @@ void swap_elements(std::byte* data, size_t bytes, size_t width) {
   if (width == 8) swap_bytes<8>(data, bytes);
 }
 
+void normalize_booleans(std::byte* data, size_t bytes) {
+  for (size_t i = 0; i < bytes; ++i) data[i] = std::byte{data[i] != std::byte{0}};
+}
+
 Tensor map_array(const Tensor& in_file) {
   const auto file = std::dynamic_pointer_cast<const FileStorage>(in_file.storage());
   const FileMapping* mapping =
@@ -113,7 +120,13 @@ std::shared_ptr<Storage> file_storage(int descriptor, const std::string& path) {
 }
 
 std::shared_ptr<Storage> swapped_storage(std::shared_ptr<Storage> file, size_t width) {
-  return std::make_shared<SwappedStorage>(std::move(file), width);
+  return std::make_shared<ConvertedStorage>(
+      std::move(file),
+      [width](std::byte* data, size_t bytes) { swap_elements(data, bytes, width); });
+}
+
+std::shared_ptr<Storage> boolean_storage(std::shared_ptr<Storage> file) {
+  return std::make_shared<ConvertedStorage>(std::move(file), normalize_booleans);
 }
 
 }  // namespace crescent

@@ -1,0 +1,81 @@
+-- Truth in files of others may be any byte but 0; in tensors it is 1, as kernels expect it.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+
+local shape, bytes = "(1, 1, 4, 4)", string.char(1, 0, 0, 255):rep(4)
+
+local function npy()
+  local header = "{'descr': '|b1', 'fortran_order': False, 'shape': " .. shape .. ", }"
+  header = header .. (" "):rep(64 - (10 + #header + 1) % 64) .. "\n"
+  return "\x93NUMPY\1\0" .. string.pack("<I2", #header) .. header .. bytes
+end
+
+local function crc32(text)
+  local crc = 0xFFFFFFFF
+  for i = 1, #text do
+    crc = crc ~ text:byte(i)
+    for _ = 1, 8 do crc = (crc & 1) * 0xEDB88320 ~ (crc >> 1) end
+  end
+  return crc ~ 0xFFFFFFFF
+end
+
+--- An archive of one array, stored.
+local function npz()
+  local name, data = "mask.npy", npy()
+  local sizes = string.pack("<I4I4I4", crc32(data), #data, #data)
+  local member = "PK\3\4" .. string.pack("<I2I2I2I2I2", 20, 0, 0, 0, 33) .. sizes
+    .. string.pack("<I2I2", #name, 0) .. name .. data
+  local entry = "PK\1\2" .. string.pack("<I2I2I2I2I2I2", 20, 20, 0, 0, 0, 33) .. sizes
+    .. string.pack("<I2I2I2I2I2I4I4", #name, 0, 0, 0, 0, 0, 0) .. name
+  return member .. entry .. "PK\5\6"
+    .. string.pack("<I2I2I2I2I4I4I2", 0, 0, 1, 1, #entry, #member, 0)
+end
+
+local function safetensors()
+  local header = '{"mask":{"dtype":"BOOL","shape":[1,1,4,4],"data_offsets":[0,16]}}'
+  header = header .. (" "):rep(-#header % 8)
+  return string.pack("<I8", #header) .. header .. bytes
+end
+
+local function written(ending, content)
+  local path = check.temporary(ending)
+  local file = assert(io.open(path, "wb"))
+  file:write(content)
+  file:close()
+  return path
+end
+
+local clean = (cr.tensor { 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1 }):reshape { 1, 1, 4, 4 }
+  :cast "bool"
+local query = cr.random.normal({ 1, 4, 1, 8 }, 0, 1, "float32", 1)
+local value = cr.random.normal({ 1, 4, 1, 8 }, 0, 1, "float32", 2)
+local function attended(mask)
+  return cr.ops.dot_product_attention(query, query, value, nil, mask):totable()
+end
+
+local function is_clean(what, mask)
+  if mask.clone then mask = mask:clone() end
+  check.same(mask.dtype, "bool", what)
+  check.same(mask:totable(), clean:totable(), what)
+  check.same(cr.ops.sum(mask:cast "int32"):item(), 8, what .. ": the sum")
+  assert(cr.ops.all(cr.ops.equal(mask, clean)):item(), what .. ": equality")
+  check.same(attended(mask), attended(clean), what .. ": as a mask")
+end
+
+local path = written(".npy", npy())
+is_clean("npy", cr.data.read_npy(path))
+is_clean("npy that stays in its file", cr.data.open(path))
+os.remove(path)
+path = written(".npz", npz())
+is_clean("npz", cr.data.read_npz(path).mask)
+is_clean("npz that is opened", cr.data.open(path, "mask"))
+os.remove(path)
+path = written(".safetensors", safetensors())
+is_clean("safetensors", cr.data.open(path, "mask"))
+os.remove(path)
+
+-- bytes seen as truth
+local seen = cr.ops.view(cr.tensor({ 0, 1, 2, 255 }):cast "uint8", "bool")
+check.same(cr.ops.sum(seen:cast "int32"):item(), 3)
+check.same(cr.ops.view(seen, "uint8"):totable(), { 0, 1, 1, 1 })
