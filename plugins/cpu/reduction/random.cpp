@@ -16,7 +16,7 @@
 #include <numbers>
 
 #include "engine/kernel.h"
-#include "vectors/converted.h"
+#include "vectors/loops.h"
 #include "vectors/mathematics-inl.h"
 
 #ifndef CRESCENT_CPU_RANDOM_ONCE
@@ -26,7 +26,8 @@ namespace crescent::cpu {
 struct Draw {
   RandomKind kind;
   double a, b;
-  int64_t seed, counter;
+  double low, top;  ///< limits of uniform and truncated numbers that the result's dtype has
+  int64_t seed = 0, counter = 0;
 };
 /// Elements [begin, end) of a draw to `to`, which is where element `begin` goes; `begin` is a
 /// multiple of 4.
@@ -88,7 +89,7 @@ constexpr T kUlp = sizeof(T) == 4 ? T(0x1p-24) : T(0x1p-53);
 template <class T>
 void uniform(const Draw& draw, T* u, int64_t n) {
   const T low = static_cast<T>(draw.a), width = static_cast<T>(draw.b - draw.a);
-  const T top = std::nextafter(static_cast<T>(draw.b), low);  // rounding must not reach b
+  const T top = static_cast<T>(draw.top);  // rounding must not reach b
   for (int64_t i = 0; i < n; ++i) u[i] = std::min(low + u[i] * width, width > 0 ? top : low);
 }
 
@@ -142,8 +143,8 @@ void truncated_normal(const Draw& draw, T* u, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     const double p =
         below + inside * (static_cast<double>(u[i]) + 0.5 * static_cast<double>(kUlp<T>));
-    u[i] =
-        static_cast<T>(draw.a + draw.b * std::clamp(normal_quantile(p, sizeof(T) == 8), -2.0, 2.0));
+    const double x = draw.a + draw.b * normal_quantile(p, sizeof(T) == 8);
+    u[i] = static_cast<T>(std::min(std::max(x, draw.low), draw.top));
   }
 }
 
@@ -190,13 +191,53 @@ namespace {
 
 HWY_EXPORT(find_random);
 
+/// The number that the dtype has for it.
+double rounded(double x, DType dtype) {
+  switch (dtype) {
+    case DType::float32:
+      return static_cast<float>(x);
+    case DType::float16:
+      return float16_to_float(float_to_float16(static_cast<float>(x)));
+    case DType::bfloat16:
+      return bfloat16_to_float(float_to_bfloat16(static_cast<float>(x)));
+    default:
+      return x;
+  }
+}
+
+/// The largest number of the dtype below one of its numbers.
+double before(double x, DType dtype) {
+  if (dtype == DType::float64) return std::nextafter(x, -INFINITY);
+  const auto number = static_cast<float>(x);
+  if (dtype == DType::float32) return std::nextafter(number, -INFINITY);
+  const bool brief = dtype == DType::bfloat16;
+  const uint16_t bits = brief ? float_to_bfloat16(number) : float_to_float16(number);
+  const auto next = static_cast<uint16_t>(x > 0 ? bits - 1 : x < 0 ? bits + 1 : 0x8001);
+  return brief ? bfloat16_to_float(next) : float16_to_float(next);
+}
+
+/// The largest number of the dtype that is at most x.
+double at_most(double x, DType dtype) {
+  const double near = rounded(x, dtype);
+  return near > x ? before(near, dtype) : near;
+}
+
+Draw draw_of(const Random& op, DType dtype) {
+  const double reach = 2 * std::abs(op.b);
+  if (op.kind == RandomKind::truncated_normal)
+    return {op.kind, op.a, op.b, -at_most(reach - op.a, dtype), at_most(op.a + reach, dtype)};
+  return {op.kind, op.a, op.b, op.a, before(rounded(op.b, dtype), dtype)};
+}
+
+/// Half-width floats are drawn as float32, some at a time, and rounded.
 class RandomKernel final : public Kernel {
  public:
   RandomKernel(const Random& op, const TensorSpec& out, RandomLoop loop)
-      : draw_{op.kind, op.a, op.b, 0, 0},
+      : draw_(draw_of(op, out.dtype)),
         size_(out.shape.size()),
         bytes_(size_of(out.dtype)),
-        loop_(loop) {}
+        loop_(loop),
+        round_(bytes_ == 2 ? cast_loop(DType::float32, out.dtype) : nullptr) {}
   void run(const Arguments& a) override {
     Draw draw = draw_;
     draw.seed = a.in<int64_t>(0)[0];
@@ -204,29 +245,44 @@ class RandomKernel final : public Kernel {
     const int64_t grain =
         draw.kind == RandomKind::truncated_normal ? 1024 : 8192;  // multiples of a batch of words
     a.pool.blocks(size_, grain, [&](int64_t begin, int64_t end) {
-      loop_(draw, begin, end, a.outputs[0] + static_cast<size_t>(begin) * bytes_);
+      std::byte* to = a.outputs[0] + static_cast<size_t>(begin) * bytes_;
+      round_ ? draw_rounded(draw, begin, end, to) : loop_(draw, begin, end, to);
     });
   }
   std::string name() const override { return "philox"; }
 
  private:
+  void draw_rounded(const Draw& draw, int64_t begin, int64_t end, std::byte* to) const {
+    constexpr int64_t kBlock = 1024;
+    float block[kBlock];
+    for (; begin < end; begin += kBlock) {
+      const int64_t n = std::min(kBlock, end - begin);
+      loop_(draw, begin, begin + n, block);
+      round_(block, to, static_cast<size_t>(n));
+      to += static_cast<size_t>(n) * bytes_;
+    }
+  }
+
   Draw draw_;
   int64_t size_;
   size_t bytes_;
   RandomLoop loop_;
+  UnaryLoop round_;
 };
 
 std::unique_ptr<Kernel> make_random(const Request& r) {
   auto& op = static_cast<const Random&>(r.op);
-  const RandomLoop loop = HWY_DYNAMIC_DISPATCH(find_random)(op.kind, r.outputs[0].dtype);
+  const DType dtype = r.outputs[0].dtype;
+  const bool is_half = is_floating(dtype) && size_of(dtype) == 2;
+  const RandomLoop loop =
+      HWY_DYNAMIC_DISPATCH(find_random)(op.kind, is_half ? DType::float32 : dtype);
   return loop ? std::make_unique<RandomKernel>(op, r.outputs[0], loop) : nullptr;
 }
 
 }  // namespace
 
 std::span<const KernelRow> random_kernels() {
-  static constexpr KernelRow rows[] = {{"random", make_random},
-                                       {"random", make_converted<random_kernels>}};
+  static constexpr KernelRow rows[] = {{"random", make_random}};
   return rows;
 }
 

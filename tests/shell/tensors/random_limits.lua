@@ -1,0 +1,38 @@
+-- Numbers that are drawn stay within their limits, in every dtype.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local ops = cr.ops
+
+local function extremes(x)
+  x = x:cast "float64"
+  return ops.min(x):item(), ops.max(x):item()
+end
+
+-- uniform numbers are below the upper limit, truncated ones within two deviations
+for _, dtype in ipairs { "float16", "bfloat16", "float32", "float64" } do
+  for _, limits in ipairs { { 0, 1 }, { -1, 0 }, { -3, -2 }, { 0, 0.1 }, { 1, 1.25 } } do
+    local low, high = table.unpack(limits)
+    local bound = cr.tensor({ high }):cast(dtype):cast "float64":totable()[1]
+    for _, n in ipairs { 5, 1023, 1025, 100003 } do
+      local least, most = extremes(cr.random.uniform({ n }, low, high, dtype, 7))
+      local what = string.format("%s from %g to %g: %.9g to %.9g", dtype, low, high, least, most)
+      assert(most < bound and least >= cr.tensor({ low }):cast(dtype):cast "float64":totable()[1],
+        what)
+      if n > 100000 then assert(most > high - 0.05 * (high - low), what) end
+    end
+  end
+  for _, deviation in ipairs { 1, 0.05, 3 } do
+    for _, n in ipairs { 1023, 1025, 100003 } do
+      local least, most = extremes(cr.random.truncated_normal({ n }, 0.5, deviation, dtype, 3))
+      local reach = 2 * deviation
+      assert(least >= 0.5 - reach and most <= 0.5 + reach,
+        string.format("%s, deviation %g: %.9g to %.9g", dtype, deviation, least, most))
+    end
+  end
+end
+-- the numbers are those of float32, rounded
+for _, dtype in ipairs { "float16", "bfloat16" } do
+  local narrow = cr.random.normal({ 3001 }, 1, 2, dtype, 5)
+  check.same(narrow:totable(), cr.random.normal({ 3001 }, 1, 2, "float32", 5):cast(dtype):totable())
+end
