@@ -47,20 +47,23 @@ Tensor layer_normalization(const Tensor& given, const Tensor& gamma, const Tenso
     };
     return ops::cast(ops::layer_norm(x, in_row(gamma, 1), in_row(beta, 0), least), given.dtype());
   }
-  const Tensor apart = x - ops::mean(x, axes, true);
-  const Tensor variance = ops::mean(ops::square(apart), axes, true);
-  Tensor result = (rms_scaling ? x : apart) * ops::rsqrt(variance + least);
-  if (gamma) result = result * spread(gamma, x, axes);
-  if (beta && !rms_scaling) result = result + spread(beta, x, axes);
-  return ops::cast(result, given.dtype());
+  const auto normalized = [&](const Tensor& wide) {
+    const Tensor apart = wide - ops::mean(wide, axes, true);
+    const Tensor variance = ops::mean(ops::square(apart), axes, true);
+    Tensor result = (rms_scaling ? wide : apart) * ops::rsqrt(variance + least);
+    if (gamma) result = result * spread(gamma, x, axes);
+    return beta && !rms_scaling ? result + spread(beta, x, axes) : result;
+  };
+  return ops::cast(in_wide(x, normalized), given.dtype());
 }
 
 Tensor rms_normalization(const Tensor& given, const Tensor& scale, const Axes& axes,
                          std::optional<double> epsilon) {
-  const Tensor x = floating(given);
-  const Tensor square = ops::mean(ops::square(x), axes, true);
-  const Tensor result = x * ops::rsqrt(square + epsilon.value_or(kEpsilon));
-  return scale ? result * spread(scale, x, axes) : result;
+  return in_wide(given, [&](const Tensor& x) {
+    const Tensor square = ops::mean(ops::square(x), axes, true);
+    const Tensor result = x * ops::rsqrt(square + epsilon.value_or(kEpsilon));
+    return scale ? result * spread(scale, x, axes) : result;
+  });
 }
 
 /// x / max(its norm, epsilon); over two axes the norm is that of matrices.
@@ -71,7 +74,10 @@ Tensor normalize(const Tensor& given, const Axes& axes, double order,
   const Tensor x = floating(given);
   const double least = epsilon.value_or(kEpsilon);
   if (order == 2)
-    return x * ops::rsqrt(ops::maximum(ops::sum(ops::square(x), axes, true), least * least));
+    return in_wide(x, [&](const Tensor& wide) {
+      const Tensor squares = ops::sum(ops::square(wide), axes, true);
+      return wide * ops::rsqrt(ops::maximum(squares, least * least));
+    });
   const Tensor norm = operation(
       "norm",
       {{"x", boxed(x)},

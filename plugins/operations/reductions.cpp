@@ -80,8 +80,10 @@ Tensor average(const Tensor& x, const Axes& given, const Tensor& weights) {
     w = ops::reshape(ops::transpose(w, order), shape);
   }
   const Tensor values = floating(ops::cast(x, promote(x.dtype(), w.dtype())));
-  const Tensor spread = ops::broadcast_to(ops::cast(w, values.dtype()), values.shape());
-  return ops::sum(values * spread, axes) / ops::sum(spread, axes);
+  return in_wide(values, [&](const Tensor& wide) {
+    const Tensor spread = ops::broadcast_to(ops::cast(w, wide.dtype()), wide.shape());
+    return ops::sum(wide * spread, axes) / ops::sum(spread, axes);
+  });
 }
 
 Tensor count_nonzero(const Tensor& x, const Axes& axes) {
@@ -93,9 +95,11 @@ Tensor ptp(const Tensor& x, const Axes& axes, bool keepdims) {
 }
 
 /// Where numbers do not differ the gradient is 0.
-Tensor std(const Tensor& x, const Axes& axes, bool keepdims) {
-  const Tensor variance = ops::variance(x, axes, keepdims), zero = ops::equal(variance, 0);
-  return ops::where(zero, 0.0, ops::sqrt(ops::where(zero, 1.0, variance)));
+Tensor std(const Tensor& given, const Axes& axes, bool keepdims) {
+  return in_wide(given, [&](const Tensor& x) {
+    const Tensor variance = ops::variance(x, axes, keepdims), zero = ops::equal(variance, 0);
+    return ops::where(zero, 0.0, ops::sqrt(ops::where(zero, 1.0, variance)));
+  });
 }
 
 Tensor logsumexp(const Tensor& x, const Axes& axes, bool keepdims) {
@@ -106,7 +110,15 @@ Tensor logsumexp(const Tensor& x, const Axes& axes, bool keepdims) {
 std::tuple<Tensor, Tensor> moments(const Tensor& x, const GivenAxes& axes, bool keepdims,
                                    bool synchronized) {
   if (synchronized) fail("moments: synchronized=True is not supported");
-  return {Over<&ops::mean>::call(x, axes, keepdims), Over<&ops::variance>::call(x, axes, keepdims)};
+  // What is beyond float16 is its largest number, as Keras has it.
+  constexpr double kLargest = 65504;
+  const auto moment = [&](auto of) {
+    return in_wide(x, [&](const Tensor& wide) {
+      const Tensor result = of(wide, axes, keepdims);
+      return x.dtype() == DType::float16 ? ops::clip(result, -kLargest, kLargest) : result;
+    });
+  };
+  return {moment(over<&ops::mean>), moment(over<&ops::variance>)};
 }
 
 // ---- without what is no number
@@ -127,16 +139,18 @@ Tensor nanprod(const Tensor& x, const Axes& axes, bool keepdims) {
   return ops::prod(nan_to(x, 1), axes, keepdims);
 }
 Tensor nanmean(const Tensor& given, const Axes& axes, bool keepdims) {
-  const Tensor x = floating(given);
-  return nansum(x, axes, keepdims) / count_numbers(x, axes, keepdims);
+  return in_wide(given, [&](const Tensor& x) {
+    return nansum(x, axes, keepdims) / count_numbers(x, axes, keepdims);
+  });
 }
 Tensor nanvar(const Tensor& given, const Axes& axes, bool keepdims) {
-  const Tensor x = floating(given);
-  const Tensor apart = ops::where(ops::isnan(x), 0.0, nan_to(x, 0) - nanmean(x, axes, true));
-  return ops::sum(ops::square(apart), axes, keepdims) / count_numbers(x, axes, keepdims);
+  return in_wide(given, [&](const Tensor& x) {
+    const Tensor apart = ops::where(ops::isnan(x), 0.0, nan_to(x, 0) - nanmean(x, axes, true));
+    return ops::sum(ops::square(apart), axes, keepdims) / count_numbers(x, axes, keepdims);
+  });
 }
-Tensor nanstd(const Tensor& x, const Axes& axes, bool keepdims) {
-  return ops::sqrt(nanvar(x, axes, keepdims));
+Tensor nanstd(const Tensor& given, const Axes& axes, bool keepdims) {
+  return in_wide(given, [&](const Tensor& x) { return ops::sqrt(nanvar(x, axes, keepdims)); });
 }
 
 template <Tensor (*F)(const Tensor&, const Axes&, bool), bool Largest>

@@ -17,6 +17,12 @@ inline Tensor floating(const Tensor& x) {
 inline Tensor wide_floating(const Tensor& x) {
   return x.dtype() == DType::int64 ? ops::cast(x, DType::float64) : floating(x);
 }
+/// f(x) of floats; of half-width ones in float32, as squares and counts of them leave float16.
+template <class F>
+Tensor in_wide(const Tensor& given, const F& f) {
+  const Tensor x = floating(given);
+  return ops::cast(f(ops::cast(x, promote(x.dtype(), DType::float32))), x.dtype());
+}
 /// A number of the tensor's dtype.
 inline Tensor number_like(const Tensor& x, double number) {
   return Tensor::scalar(number, x.dtype());

@@ -65,6 +65,14 @@ Tensor product_gradient(const Tensor& x, const Tensor& g, const std::vector<int>
   return g * where(zero, at_zero, elsewhere);
 }
 
+/// f(x) in the dtype of statistics, and back: squares and counts of half-width floats leave them on
+/// the way.
+template <class F>
+Tensor in_wide(const Tensor& given, const F& f) {
+  const Tensor x = as_floating(given);
+  return ops::cast(f(ops::cast(x, statistics_dtype(x.dtype()))), x.dtype());
+}
+
 Tensor log_sum_exp(const Tensor& x, const ops::Axes& axes, bool keepdims) {
   using namespace ops;
   const Tensor top = stop_gradient(max(x, axes, true));
@@ -107,11 +115,18 @@ Tensors Reduce::vjp(const Vjp& v) const {
     case ReduceKind::sum:
       return {broadcast_to(g, x.shape())};
     case ReduceKind::mean:
-      return {broadcast_to(g * (1.0 / static_cast<double>(count_of(x.shape(), axes))), x.shape())};
+      return {broadcast_to(in_wide(g,
+                                   [&](const Tensor& wide) {
+                                     return wide *
+                                            (1.0 / static_cast<double>(count_of(x.shape(), axes)));
+                                   }),
+                           x.shape())};
     case ReduceKind::max:
     case ReduceKind::min: {
       const Tensor equals = equal(x, reshape(v.outputs[0], kept));
-      const Tensor share = g / sum(cast(equals, x.dtype()), axes, true);
+      const Tensor share = in_wide(g, [&](const Tensor& wide) {
+        return wide / sum(cast(equals, wide.dtype()), axes, true);
+      });
       return {where(equals, share, 0.0)};
     }
     case ReduceKind::prod:
@@ -179,20 +194,22 @@ Tensor all(const Tensor& x, const Axes& axes, bool keepdims) {
 }
 
 Tensor variance(const Tensor& x, const Axes& axes, bool keepdims) {
-  const Tensor values = as_floating(x);
-  return mean(square(values - mean(values, axes, true)), axes, keepdims);
+  return in_wide(x, [&](const Tensor& values) {
+    return mean(square(values - mean(values, axes, true)), axes, keepdims);
+  });
 }
 
 Tensor std(const Tensor& x, const Axes& axes, bool keepdims) {
-  return sqrt(variance(x, axes, keepdims));
+  return in_wide(x, [&](const Tensor& values) { return sqrt(variance(values, axes, keepdims)); });
 }
 
 Tensor norm(const Tensor& x, const Axes& axes, bool keepdims) {
-  return sqrt(sum(square(as_floating(x)), axes, keepdims));
+  return in_wide(x,
+                 [&](const Tensor& values) { return sqrt(sum(square(values), axes, keepdims)); });
 }
 
 Tensor logsumexp(const Tensor& x, const Axes& axes, bool keepdims) {
-  return log_sum_exp(as_floating(x), axes, keepdims);
+  return in_wide(x, [&](const Tensor& values) { return log_sum_exp(values, axes, keepdims); });
 }
 
 Tensor argmax(const Tensor& x, int axis) {

@@ -1,0 +1,63 @@
+-- Numbers of 16 bits: what is computed from many of them stays in their range.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local ops = cr.ops
+local halves = { "float16", "bfloat16" }
+
+-- statistics of numbers whose squares are beyond float16, in single calls and compiled
+local big = ops.reshape(cr.tensor { 300, -500, 700, 900, 1100, -1300, 1500, 1700 }, { 2, 4 })
+for name, f in pairs {
+  var = function(x) return ops.var(x, 1) / 1000 end,
+  std = function(x) return ops.std(x, 1) end,
+  norm = function(x) return ops.norm(x, nil, 1) end,
+  moments = function(x) return select(2, ops.moments(x, { 1 })) / 1000 end,
+  logsumexp = function(x) return ops.logsumexp(x, 1) end,
+} do
+  for _, dtype in ipairs(halves) do
+    local x = big:cast(dtype)
+    local want = f(x:cast "float32")
+    if name ~= "var" and name ~= "moments" then
+      check.near(f(x):cast "float32", want, 8e-3, name .. ", " .. dtype)
+      check.near(cr.compiled(f)(x):cast "float32", want, 8e-3, name .. ", compiled, " .. dtype)
+    end
+  end
+end
+-- of more elements than float16 counts
+local many = ops.zeros({ 70000 }, "float16")
+check.near(ops.logsumexp(many):cast "float32", math.log(70000), 4e-3)
+check.near(ops.std(many + 1):cast "float32", 0)
+
+-- gradients of means and maxima over more elements than float16 counts
+local function gradient(f, x, scale)
+  local y
+  local tape = cr.GradientTape(function(tape)
+    tape:watch(x)
+    y = f(x) * scale
+  end)
+  return tape:gradient(y, { x })[1]
+end
+for _, f in ipairs { ops.mean, ops.max } do
+  for _, n in ipairs { 100, 3000, 70000 } do
+    local x, scale = ops.ones({ n }, "float16"), 32768
+    local step = function(t) return gradient(f, t, scale) end
+    check.near(ops.max(step(x)):cast "float32", scale / n, 1e-3, "gradient over " .. n)
+    check.near(ops.max(cr.compiled(step)(x)):cast "float32", scale / n, 1e-3, "compiled")
+  end
+end
+
+-- a number that is compared with and chosen as well
+for _, dtype in ipairs(halves) do
+  for _, number in ipairs { 1, -1, 0.75, 3 } do
+    for _, n in ipairs { 5, 64, 1025, 4099 } do
+      local x = (ops.floor(cr.random.uniform({ n }, -4, 4, "float32", n)) / 1):cast(dtype)
+      local one = cr.tensor(number):cast(dtype)
+      local function f(t)
+        return ops.where(ops.greater(one, t), one, t), ops.where(ops.less(t, one), t * 2, one),
+          ops.maximum(one, t) + ops.where(ops.equal(one, t), one, t)
+      end
+      local a, b = { f(x) }, { cr.compiled(f)(x) }
+      for i = 1, 3 do check.same(b[i]:totable(), a[i]:totable(), dtype .. ", " .. number) end
+    end
+  end
+end
