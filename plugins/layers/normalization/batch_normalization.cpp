@@ -79,14 +79,14 @@ class BatchNormalization final : public ScaledLayer {
   /// A mask as numbers that go with the elements of x once the channels are its last axis.
   Tensor weights_of(const Tensor& mask, const Tensor& x, int axis) const {
     if (!mask || count_masked_) return {};
-    Tensor weights = ops::cast(mask, mean_.dtype());
+    Tensor weights = ops::cast(mask, promote(x.dtype(), DType::float32));
     while (weights.rank() < x.rank()) weights = ops::expand_dims(weights, -1);
     weights = ops::broadcast_to(weights, x.shape());
     return axis == x.rank() - 1 ? weights : ops::swap_axes(weights, axis, x.rank() - 1);
   }
   Tensor normalize(const Tensor& x, const Tensor& mean, const Tensor& variance) const {
-    const Tensor factor = ops::rsqrt(variance + epsilon_) * gamma();
-    return ops::cast(x * factor + (beta() - mean * factor), x.dtype());
+    const Tensor factor = ops::rsqrt(wide(variance) + epsilon_) * wide(gamma());
+    return ops::cast(x * factor + (wide(beta()) - wide(mean) * factor), x.dtype());
   }
   Tensor train(const Tensor& x, const Tensor& weights) {
     if (weights || synchronized_ || renorm_) return train_by(moments_of(x, weights), x);
@@ -103,17 +103,16 @@ class BatchNormalization final : public ScaledLayer {
   };
   /// Over the steps that count, of all processes when synchronized.
   Statistics moments_of(const Tensor& x, const Tensor& weights) const {
-    const Tensor values = ops::cast(x, mean_.dtype());
-    const Tensor wide = weights ? weights : ops::ones_like(values);
+    const Tensor values = wide(x), shares = weights ? weights : ops::ones_like(values);
     ops::Axes axes;
     for (int i = 0; i < x.rank() - 1; ++i) axes.push_back(i);
     const auto total = [&](const Tensor& terms) {
       const Tensor sum = ops::sum(terms, axes);
       return synchronized_ ? ops::all_reduce(sum) : sum;
     };
-    const Tensor count = weights ? total(wide) + 1e-7 : total(wide);
-    const Tensor mean = total(values * wide) / count;
-    return {mean, total(ops::square(values - mean) * wide) / count, count};
+    const Tensor count = weights ? total(shares) + 1e-7 : total(shares);
+    const Tensor mean = total(values * shares) / count;
+    return {mean, total(ops::square(values - mean) * shares) / count, count};
   }
   Tensor train_by(const Statistics& batch, const Tensor& x) {
     if (renorm_) return train_renorm(batch, x);
@@ -124,7 +123,7 @@ class BatchNormalization final : public ScaledLayer {
   }
   void average(const Variable& moving, const Tensor& value, double momentum) const {
     if (!trainable()) return;
-    moving.assign(moving * momentum + ops::stop_gradient(value) * (1 - momentum));
+    moving.assign(wide(moving) * momentum + ops::stop_gradient(value) * (1 - momentum));
   }
   void move_averages(const Tensor& mean, const Tensor& variance) {
     average(mean_, mean, momentum_);
@@ -162,19 +161,20 @@ class BatchNormalization final : public ScaledLayer {
   Tensor train_renorm(const Statistics& batch, const Tensor& x) {
     constexpr double kNone = 1e30;
     const Tensor deviation = ops::sqrt(batch.variance + epsilon_);
-    const Tensor wanted = ops::maximum(renorm_deviation_.value(), std::sqrt(epsilon_));
+    const Tensor wanted = ops::maximum(wide(renorm_deviation_), std::sqrt(epsilon_));
     const Tensor r =
         ops::stop_gradient(ops::clip(deviation / wanted, limit("rmin", 0), limit("rmax", kNone)));
     const double dmax = limit("dmax", kNone);
     const Tensor d =
-        ops::stop_gradient(ops::clip((batch.mean - renorm_mean_.value()) / wanted, -dmax, dmax));
+        ops::stop_gradient(ops::clip((batch.mean - wide(renorm_mean_)) / wanted, -dmax, dmax));
     average(renorm_mean_, batch.mean, renorm_momentum_);
     average(renorm_deviation_, deviation, renorm_momentum_);
     average(mean_, batch.mean, momentum_);
     average(deviation_, deviation, momentum_);
-    if (trainable()) variance_.assign(ops::relu(ops::square(deviation_.value()) - epsilon_));
-    const Tensor factor = r * gamma() / deviation;
-    return ops::cast(x * factor + (d * gamma() + beta() - batch.mean * factor), x.dtype());
+    if (trainable()) variance_.assign(ops::relu(ops::square(wide(deviation_)) - epsilon_));
+    const Tensor factor = r * wide(gamma()) / deviation;
+    return ops::cast(x * factor + (d * wide(gamma()) + wide(beta()) - batch.mean * factor),
+                     x.dtype());
   }
 
   static constexpr double kLeastDegrees = 1e-3;

@@ -21,6 +21,7 @@ class GroupNormalization final : public ScaledLayer {
     ScaledLayer::configured();
     if (groups_ == 0) fail("groups: expected -1 or at least 1, got 0");
     set_supports_masking(true);
+    autocast_ = false;  // numbers beyond float16 have statistics too
   }
   void build(const Shape& input) override {
     const int axis = channel_axis(input);
@@ -38,17 +39,19 @@ class GroupNormalization final : public ScaledLayer {
     set_input_specs({InputSpec::with_ndim(input.rank()).axis(axis, channels)});
   }
   Tensor call(const Tensor& x, const Call&) override {
-    if (!x.shape().slice(1, x.rank()).is_known()) return x;  // only its shape matters then
+    if (!x.shape().slice(1, x.rank()).is_known())
+      return ops::cast(x, compute_dtype());  // only its shape matters then
     const int axis = channel_axis(x.shape());
-    const Tensor apart = ops::reshape(ops::cast(x, variable_dtype()), divided(x.shape(), axis));
+    const Tensor apart = ops::reshape(wide(x), divided(x.shape(), axis));
     ops::Axes axes;
     for (int i = 1; i < apart.rank(); ++i)
       if (i != axis) axes.push_back(i);
     const Tensor centred = apart - ops::mean(apart, axes, true);
     const Tensor y = centred * ops::rsqrt(ops::mean(ops::square(centred), axes, true) + epsilon_);
-    const Shape wide = divided(broadcast_along(x, {axis}), axis);
-    const Tensor scaled = y * ops::reshape(gamma(), wide) + ops::reshape(beta(), wide);
-    return ops::cast(ops::reshape(scaled, x.shape()), x.dtype());
+    const Shape along = divided(broadcast_along(x, {axis}), axis);
+    const Tensor scaled =
+        y * ops::reshape(wide(gamma()), along) + ops::reshape(wide(beta()), along);
+    return ops::cast(ops::reshape(scaled, x.shape()), compute_dtype());
   }
 
  private:

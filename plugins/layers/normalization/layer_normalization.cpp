@@ -23,19 +23,20 @@ class LayerNormalization final : public ScaledLayer {
     if (axis_.empty()) fail("axis: expected at least one integer, got none");
     if (rms_scaling_) scale_ = true, center_ = false;
     set_supports_masking(true);
+    autocast_ = false;  // numbers beyond float16 have statistics too
   }
   void build(const Shape& input) override { build_scale(dims_of(input, axes_in(input, axis_))); }
   Tensor call(const Tensor& x, const Call&) override {
     const std::vector<int> axes = axes_in(x.shape(), axis_);
     if (axes.size() == 1 && axes[0] == x.rank() - 1 && !rms_scaling_)
-      return ops::layer_norm(x, gamma(), beta(), epsilon_);
-    const Shape wide = broadcast_along(x, axes);
-    const Tensor values = ops::cast(x, variable_dtype()),
-                 centred = values - ops::mean(values, axes, true);
+      return ops::cast(ops::layer_norm(x, gamma(), beta(), epsilon_), compute_dtype());
+    const Shape along = broadcast_along(x, axes);
+    const Tensor values = wide(x), centred = values - ops::mean(values, axes, true);
     const Tensor factor = ops::rsqrt(ops::mean(ops::square(centred), axes, true) + epsilon_) *
-                          ops::reshape(gamma(), wide);
-    const Tensor y = rms_scaling_ ? values * factor : centred * factor + ops::reshape(beta(), wide);
-    return ops::cast(y, x.dtype());
+                          ops::reshape(wide(gamma()), along);
+    const Tensor y =
+        rms_scaling_ ? values * factor : centred * factor + ops::reshape(wide(beta()), along);
+    return ops::cast(y, compute_dtype());
   }
 
  private:
@@ -62,9 +63,9 @@ class RMSNormalization final : public UnaryLayer {
   }
   Tensor call(const Tensor& x, const Call&) override {
     const std::vector<int> axes = axes_in(x.shape(), axis_);
-    const Tensor values = ops::cast(x, variable_dtype());
+    const Tensor values = wide(x);
     const Tensor factor = ops::rsqrt(ops::mean(ops::square(values), axes, true) + epsilon_);
-    const Tensor scale = ops::reshape(scale_.value(), broadcast_along(x, axes));
+    const Tensor scale = ops::reshape(wide(scale_.value()), broadcast_along(x, axes));
     return ops::cast(values * factor * scale, x.dtype());
   }
 
@@ -87,7 +88,7 @@ class UnitNormalization final : public UnaryLayer {
   }
   /// Vectors shorter than 1e-12 are divided by that.
   Tensor call(const Tensor& x, const Call&) override {
-    const Tensor values = ops::cast(x, variable_dtype());
+    const Tensor values = wide(x);
     const Tensor squares = ops::sum(ops::square(values), axes_in(x.shape(), axis_), true);
     return ops::cast(values * ops::rsqrt(ops::maximum(squares, 1e-24)), x.dtype());
   }

@@ -6,7 +6,10 @@
 
 namespace crescent {
 
-/// gamma and beta. Under mixed precision statistics and parameters stay as wide as the variables.
+/// As float32 at least, in which statistics are computed: squares leave float16.
+inline Tensor wide(const Tensor& x) { return ops::cast(x, promote(x.dtype(), DType::float32)); }
+
+/// gamma and beta, which mixed precision leaves as wide as they are.
 class ScaledLayer : public UnaryLayer {
  protected:
   template <class T>

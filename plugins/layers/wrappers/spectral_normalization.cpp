@@ -66,16 +66,19 @@ class SpectralNormalization final : public BaseWrapper {
   /// The gradient takes the new kernel for the old one (Keras).
   void normalize() {
     const Tensor kernel = kernel_.value();
-    const Tensor matrix = ops::stop_gradient(ops::reshape(kernel, {-1, kernel.dim(-1)}));
+    const DType wide = promote(kernel.dtype(), DType::float32);  // squares leave float16
+    const Tensor matrix =
+        ops::cast(ops::stop_gradient(ops::reshape(kernel, {-1, kernel.dim(-1)})), wide);
     const Tensor blank = ops::all(ops::equal(matrix, 0));
-    Tensor u = u_.value(), v;
+    Tensor u = ops::cast(u_.value(), wide), v;
     for (int64_t i = 0; i < iterations_; ++i) {
       heed_interruption("a weight was normalized");
       v = unit(ops::matmul(u, matrix, false, true));
       u = unit(ops::matmul(v, matrix));
     }
     const Tensor norm = ops::reshape(ops::matmul(ops::matmul(v, matrix), u, false, true), {});
-    const Tensor divided = ops::stop_gradient(kernel) / ops::where(blank, 1, norm);
+    const Tensor divided = ops::cast(
+        ops::cast(ops::stop_gradient(kernel), wide) / ops::where(blank, 1, norm), kernel.dtype());
     u_.assign(ops::where(blank, u_.value(), u));
     kernel_.assign(kernel + (divided - ops::stop_gradient(kernel)));
   }

@@ -1,0 +1,49 @@
+-- Normalization of numbers beyond float16, by layers that compute in it: statistics are wider.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local ops, layers = cr.ops, cr.layers
+
+local rows = cr.tensor { { 60000, 70000, 65000, 69000 }, { -90000, 1, 2, 80000 } }
+local function normalized(x, axes)
+  local mean, variance = ops.moments(x, axes, true)
+  return (x - mean) * ops.rsqrt(variance + 1e-3)
+end
+for _, policy in ipairs { "mixed_float16", "mixed_bfloat16", "float16", "bfloat16" } do
+  local function row(what, layer, want)
+    local y = layer(rows)
+    check.same(y.dtype, policy:gsub("mixed_", ""), what .. ": dtype")
+    check.near(y:cast "float32", want, 1e-2, what .. ", " .. policy)
+  end
+  local pairs_ = ops.reshape(rows, { 2, 2, 2 })
+  row("groups", layers.GroupNormalization { groups = 2, dtype = policy },
+    ops.reshape(normalized(pairs_, { 2 }), { 2, 4 }))
+  row("instances", layers.GroupNormalization { groups = -1, dtype = policy }, ops.zeros { 2, 4 })
+  row("layer", layers.LayerNormalization { dtype = policy }, normalized(rows, { 1 }))
+  row("layer, another axis", layers.LayerNormalization { axis = { 1 }, rms_scaling = true,
+    dtype = policy }, rows * ops.rsqrt(ops.var(rows, 1, true) + 1e-3))
+end
+-- whose squares are, of others
+local far = cr.tensor { { 600, -700, 650, 690 }, { -900, 1, 2, 800 } }
+for _, dtype in ipairs { "mixed_float16", "float16" } do
+  local square = ops.mean(far * far, 1, true)
+  check.near(layers.RMSNormalization { dtype = dtype }(far):cast "float32", far * ops.rsqrt(square),
+    4e-3)
+  check.near(layers.UnitNormalization { dtype = dtype }(far):cast "float32",
+    far * ops.rsqrt(square * 4), 4e-3)
+  local batch = layers.BatchNormalization { dtype = dtype, momentum = 0 }
+  check.near(batch(far, { training = true }):cast "float32", normalized(far, { 0 }), 4e-3)
+  check.near(layers.BatchNormalization { dtype = dtype, synchronized = true }(far,
+    { training = true }):cast "float32", normalized(far, { 0 }), 4e-3)
+  local masked = layers.BatchNormalization { dtype = dtype }
+  local steps, mask = ops.reshape(far, { 1, 2, 4 }), cr.tensor({ { 1, 1 } }):cast "bool"
+  check.near(masked(steps, { training = true, mask = mask }):cast "float32",
+    ops.reshape(normalized(far, { 0 }), { 1, 2, 4 }), 4e-3)
+end
+local spectral = layers.SpectralNormalization(
+  layers.Dense(2, { dtype = "float16", use_bias = false, kernel_initializer = "ones" }),
+  { dtype = "float16" })
+spectral:build { -1, 3 }
+spectral.layer.kernel:assign(ops.full({ 3, 2 }, 400))
+for _ = 1, 3 do spectral(ops.ones({ 1, 3 }, "float16"), { training = true }) end
+check.near(spectral.layer.kernel:cast "float32", ops.full({ 3, 2 }, 1 / math.sqrt(6)), 2e-3)
