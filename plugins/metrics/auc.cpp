@@ -69,14 +69,15 @@ class Auc final : public Metric {
   Tensor result() const override {
     if (!state_.true_positives) return Tensor::scalar(0);
     const std::string curve = upper(curve_), method = upper(method_);
-    if (curve == "PR" && method == "INTERPOLATION") return over_labels(interpolated_precision());
+    if (curve == "PR" && method == "INTERPOLATION")
+      return over_labels(as_result(interpolated_precision()));
     const auto [x, y] = curve == "ROC"  ? Curve{state_.fall_out(), state_.recall()}
                         : curve == "PR" ? Curve{state_.recall(), state_.precision()}
                                         : gain();
     const Tensor height = method == "INTERPOLATION" ? (before(y) + after(y)) / 2.0
                           : method == "MINORING"    ? minimum(before(y), after(y))
                                                     : maximum(before(y), after(y));
-    return over_labels(sum((before(x) - after(x)) * height, {0}));
+    return over_labels(as_result(sum((before(x) - after(x)) * height, {0})));
   }
 
  private:
@@ -95,10 +96,10 @@ class Auc final : public Metric {
   void begin(int64_t labels) {
     const int64_t n = static_cast<int64_t>(options_.thresholds.size());
     const Shape shape = multi_label_ ? Shape{n, labels} : Shape{n};
-    state_.true_positives = add_variable("true_positives", shape);
-    state_.false_positives = add_variable("false_positives", shape);
-    state_.true_negatives = add_variable("true_negatives", shape);
-    state_.false_negatives = add_variable("false_negatives", shape);
+    state_.true_positives = add_variable("true_positives", shape, kSums);
+    state_.false_positives = add_variable("false_positives", shape, kSums);
+    state_.true_negatives = add_variable("true_negatives", shape, kSums);
+    state_.false_negatives = add_variable("false_negatives", shape, kSums);
   }
   /// Of (labels): their weighted mean. A scalar stays.
   Tensor over_labels(const Tensor& areas) const {

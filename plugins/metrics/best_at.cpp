@@ -43,10 +43,10 @@ class BestAt final : public Metric {
     options_.class_id = class_id_;
     options_.thresholds =
         num_thresholds_ == 1 ? std::vector<double>{0.5} : even_thresholds(num_thresholds_);
-    state_.true_positives = add_variable("true_positives", {num_thresholds_});
-    state_.false_positives = add_variable("false_positives", {num_thresholds_});
-    state_.true_negatives = add_variable("true_negatives", {num_thresholds_});
-    state_.false_negatives = add_variable("false_negatives", {num_thresholds_});
+    state_.true_positives = add_variable("true_positives", {num_thresholds_}, kSums);
+    state_.false_positives = add_variable("false_positives", {num_thresholds_}, kSums);
+    state_.true_negatives = add_variable("true_negatives", {num_thresholds_}, kSums);
+    state_.false_negatives = add_variable("false_negatives", {num_thresholds_}, kSums);
   }
   void update_state(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight) override {

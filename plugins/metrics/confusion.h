@@ -1,7 +1,7 @@
 // Weights of true and false positives and negatives at thresholds: what Precision, AUC and the like
 // are computed from.
 #pragma once
-#include "crescent/training.h"
+#include "metrics.h"
 
 namespace crescent {
 
@@ -13,17 +13,14 @@ Tensor divide_no_nan(const Tensor& a, const Tensor& b);
 struct Confusion {
   Variable true_positives, false_positives, true_negatives, false_negatives;
 
-  Tensor precision() const {
-    return divide_no_nan(true_positives, true_positives + false_positives.value());
-  }
-  Tensor recall() const {
-    return divide_no_nan(true_positives, true_positives + false_negatives.value());
-  }
-  Tensor specificity() const {
-    return divide_no_nan(true_negatives, true_negatives + false_positives.value());
-  }
-  Tensor fall_out() const {
-    return divide_no_nan(false_positives, false_positives + true_negatives.value());
+  Tensor precision() const { return share(true_positives, false_positives); }
+  Tensor recall() const { return share(true_positives, false_negatives); }
+  Tensor specificity() const { return share(true_negatives, false_positives); }
+  Tensor fall_out() const { return share(false_positives, true_negatives); }
+
+ private:
+  static Tensor share(const Tensor& part, const Tensor& rest) {
+    return as_result(divide_no_nan(part, part + rest));
   }
 };
 

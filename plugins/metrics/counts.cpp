@@ -36,13 +36,13 @@ class ConditionCount final : public Metric {
   void configured() override {
     options_.thresholds = thresholds_of(thresholds_, 0.5);
     state_.*kCounts[Row].counted =
-        add_variable("accumulator", {static_cast<int64_t>(options_.thresholds.size())});
+        add_variable("accumulator", {static_cast<int64_t>(options_.thresholds.size())}, kSums);
   }
   void update_state(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight) override {
     count(state_, options_, y_true, y_pred, sample_weight);
   }
-  Tensor result() const override { return scalar_of_one(state_.*kCounts[Row].counted); }
+  Tensor result() const override { return scalar_of_one(as_result(state_.*kCounts[Row].counted)); }
 
  private:
   Value thresholds_;
@@ -73,8 +73,8 @@ class PrecisionOrRecall : public Metric {
     options_.thresholds = thresholds_of(thresholds_, top_k_ ? kNoThreshold : 0.5);
     options_.top_k = top_k_, options_.class_id = class_id_;
     const Shape shape{static_cast<int64_t>(options_.thresholds.size())};
-    state_.true_positives = add_variable("true_positives", shape);
-    state_.*other = add_variable(name, shape);
+    state_.true_positives = add_variable("true_positives", shape, kSums);
+    state_.*other = add_variable(name, shape, kSums);
   }
   Confusion state_;
 

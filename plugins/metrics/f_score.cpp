@@ -42,9 +42,10 @@ class FScore : public Metric {
     const double square = beta_ * beta_;
     const Tensor score =
         precision * recall / (precision * square + recall + kEpsilon) * (1 + square);
-    if (!average_) return score;
-    if (average_ == "weighted") return sum(score * (positives_ / (sum(positives_) + kEpsilon)));
-    return mean(score);
+    if (!average_) return as_result(score);
+    if (average_ == "weighted")
+      return as_result(sum(score * (positives_ / (sum(positives_) + kEpsilon))));
+    return as_result(mean(score));
   }
 
  protected:
@@ -64,10 +65,10 @@ class FScore : public Metric {
  private:
   void begin(int64_t classes) {
     const Shape shape = average_ == "micro" ? Shape{} : Shape{classes};
-    both_ = add_variable("true_positives", shape);
-    false_positives_ = add_variable("false_positives", shape);
-    false_negatives_ = add_variable("false_negatives", shape);
-    positives_ = add_variable("intermediate_weights", shape);
+    both_ = add_variable("true_positives", shape, kSums);
+    false_positives_ = add_variable("false_positives", shape, kSums);
+    false_negatives_ = add_variable("false_negatives", shape, kSums);
+    positives_ = add_variable("intermediate_weights", shape, kSums);
   }
   Tensor chosen(const Tensor& p) const {
     const Tensor positive =

@@ -34,7 +34,7 @@ class Sum final : public Metric {
     s.doc("Weighted sum of given values.");
     describe_name(s, &Sum::name_, &Sum::dtype_);
   }
-  Sum() : total_(add_variable("total", {})) {}
+  Sum() : total_(add_variable("total", {}, kSums)) {}
   void update_state(const Tensor& given, const Tensor& second, const Tensor& third) override {
     Tensor values = cast(given, DType::float32);
     Tensor weight = third ? third : second;
@@ -45,7 +45,7 @@ class Sum final : public Metric {
     }
     total_.assign_add(sum(values));
   }
-  Tensor result() const override { return total_; }
+  Tensor result() const override { return as_result(total_); }
 
  private:
   Variable total_;

@@ -13,11 +13,12 @@ class MeanMetric : public Metric {
         .arg("y_true", "Labels.")
         .arg("y_pred", "Predictions.");
   }
-  MeanMetric() : total_(add_variable("total", {})), count_(add_variable("count", {})) {}
+  MeanMetric()
+      : total_(add_variable("total", {}, kSums)), count_(add_variable("count", {}, kSums)) {}
   void update_state(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight) override;
   Tensor result() const override {
-    return ops::where(ops::greater(count_.value(), 0), total_ / count_, 0);
+    return as_result(ops::where(ops::greater(count_.value(), 0), total_ / count_, 0));
   }
 
  protected:

@@ -8,6 +8,11 @@ namespace crescent {
 
 constexpr double kEpsilon = 1e-7;  ///< keras.config.epsilon()
 
+/// Of variables that add up over an epoch: float32 loses a digit with every tenfold of batches, and
+/// counts no further than 2^24. Results are float32.
+constexpr DType kSums = DType::float64;
+inline Tensor as_result(const Tensor& x) { return ops::cast(x, DType::float32); }
+
 /// The options of every metric, at the place that Keras has them: `name` and `dtype`.
 template <class T, class Name, class Dtype>
 void describe_name(Schema<T>& s, Name name, Dtype dtype) {

@@ -11,7 +11,7 @@ using namespace ops;
 
 class R2Score final : public Metric {
  public:
-  R2Score() : samples_(add_variable("num_samples", {})) {}
+  R2Score() : samples_(add_variable("num_samples", {}, kSums)) {}
   static void describe(Schema<R2Score>& s) {
     s.doc("1 - squared error / variance of the labels.")
         .field("class_aggregation", &R2Score::aggregation_,
@@ -51,15 +51,15 @@ class R2Score final : public Metric {
     score = where(equal(abs(score), INFINITY), 0, score);
     if (aggregation_ == "uniform_average") score = mean(score);
     if (aggregation_ == "variance_weighted_average") score = sum(total * score) / sum(total);
-    return regressors_ == 0 ? score : adjusted(score);
+    return as_result(regressors_ == 0 ? score : adjusted(score));
   }
 
  private:
   void begin(int64_t columns) {
-    squares_ = add_variable("squared_sum", {columns});
-    sum_ = add_variable("sum", {columns});
-    residual_ = add_variable("residual", {columns});
-    count_ = add_variable("count", {columns});
+    squares_ = add_variable("squared_sum", {columns}, kSums);
+    sum_ = add_variable("sum", {columns}, kSums);
+    residual_ = add_variable("residual", {columns}, kSums);
+    count_ = add_variable("count", {columns}, kSums);
   }
   /// Where there are too few samples, the score as it is.
   Tensor adjusted(const Tensor& score) const {

@@ -124,6 +124,7 @@ class CRESCENT_API Metric : public Configurable {
   const Variables& variables() const { return variables_; }
   const std::string& name() const { return name_; }
   void set_name(std::string name);
+  std::optional<DType> dtype() const { return dtype_; }  ///< as the option says
 
  protected:
   Variable add_variable(const std::string& name, const Shape& shape, DType dtype = DType::float32);

@@ -105,9 +105,11 @@ std::string shown_name(Metric& metric) {
   return metric.name().empty() ? to_snake_case(metric.class_name()) : metric.name();
 }
 
-/// Of its state.
+/// As given, else what Keras has: int32 where a state counts in integers.
 DType dtype_of(Metric& metric) {
-  return metric.variables().empty() ? DType::float32 : metric.variables().front().dtype();
+  const Variables& state = metric.variables();
+  const bool counts = !state.empty() && is_integer(state.front().dtype());
+  return metric.dtype().value_or(counts ? state.front().dtype() : DType::float32);
 }
 
 void add_losses_and_metrics(ObjectTypes& types, const Type& object) {

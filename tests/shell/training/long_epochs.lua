@@ -1,0 +1,39 @@
+-- Means over epochs of many batches keep their digits.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers, ops = cr.layers, cr.ops
+
+local rows = 40000
+local model = cr.Sequential { layers.Rescaling(1, { input_shape = { 1 } }) }
+model:compile { optimizer = "sgd", loss = "mae",
+  metrics = { "mae", "mse", cr.metrics.RootMeanSquaredError(), cr.metrics.R2Score() } }
+local x = ops.full({ rows, 1 }, 0.1)
+local y = ops.reshape(ops.tile(cr.tensor { 0, 0.2 }, { rows // 2 }), { rows, 1 })
+local logs = model:evaluate(x, y, { batch_size = 1, verbose = 0, return_dict = true })
+check.near(logs.loss, 0.1, 1e-6, "loss")
+check.near(logs.mae or logs.mean_absolute_error, 0.1, 1e-6, "mae")
+check.near(logs.mse or logs.mean_squared_error, 0.01, 1e-7, "mse")
+check.near(logs.root_mean_squared_error, 0.1, 1e-6, "rmse")
+check.near(logs.r2_score, 0, 1e-6, "r2")
+
+-- counts go on beyond the whole numbers of float32
+local function counted(metric, ...)
+  metric:update_state(...)
+  return metric
+end
+local far = cr.tensor { 2 ^ 25 }
+for name, of_one in pairs { Sum = { cr.tensor { 1 } }, TruePositives = { cr.tensor { 1 }, cr.tensor { 1 } } } do
+  local metric = counted(cr.metrics[name](), table.unpack(of_one))
+  local total = metric.variables[1]
+  total:assign(ops.reshape(far, total.shape))
+  for _ = 1, 4 do counted(metric, table.unpack(of_one)) end
+  check.same(ops.sum(metric:result()):item(), 2 ^ 25 + 4, name)
+end
+-- results and what is shown are as before
+for _, metric in ipairs { cr.metrics.Mean(), cr.metrics.Precision(), cr.metrics.AUC(),
+  cr.metrics.F1Score(), cr.metrics.SensitivityAtSpecificity(0.5), cr.metrics.AUC { curve = "PR" } } do
+  local labels, guesses = cr.tensor { { 1, 0 }, { 0, 1 } }, cr.tensor { { 0.9, 0.2 }, { 0.6, 0.7 } }
+  check.same(counted(metric, labels, guesses):result().dtype, "float32", metric.name)
+  check.same(metric.dtype, "float32", metric.name)
+end
