@@ -190,9 +190,7 @@ Tensor floor_divide(const Operand& a, const Operand& b) {
 
 void add_arithmetic(Registry& registry) {
   Operations math(registry, "keras.src.ops.math");
-  math.add("Erf", "erf(x)", &of_floats<ops::erf>)
-      .add("Rsqrt", "rsqrt(x)", &of_floats<ops::rsqrt>)
-      .add("Erfc", "erfc(x)", [](const Tensor& x) { return 1.0 - ops::erf(floating(x)); });
+  math.add("Erf", "erf(x)", &of_floats<ops::erf>).add("Rsqrt", "rsqrt(x)", &of_floats<ops::rsqrt>);
   Operations(registry, "keras.src.ops.numpy")
       .add("Absolute", "absolute|abs(x)", &of_numbers<ops::abs>)
       .add("Fabs", "fabs(x)", &of_floats<ops::abs>)

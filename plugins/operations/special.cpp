@@ -109,7 +109,8 @@ void add_special(Registry& registry) {
       .add("I0", "i0(x)", &i0, "The modified Bessel function of order 0.")
       .add("View", "view(x, dtype=None)", &view, "The same bytes as another dtype.");
   Operations(registry, "keras.src.ops.math")
-      .add("Erfinv", "erfinv(x)", &inverse_erf, "The inverse of erf.");
+      .add("Erfinv", "erfinv(x)", &inverse_erf, "The inverse of erf.")
+      .add("Erfc", "erfc(x)", &complement_of_erf, "1 - erf(x), accurate far out too.");
   Operations(registry, "keras.src.ops.core")
       .add("SaturateCast", "saturate_cast(x, dtype)", &saturate_cast,
            "Cast, with what does not fit as the nearest that does.");

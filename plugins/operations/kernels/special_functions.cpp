@@ -102,14 +102,17 @@ CRESCENT_IN_CLONES void bessel_series(const float* x, float* y, int64_t n) {
 CRESCENT_CLONES(series_of_i0, bessel_series<0>, (const float* x, float* y, int64_t n), (x, y, n))
 CRESCENT_CLONES(series_of_i1, bessel_series<1>, (const float* x, float* y, int64_t n), (x, y, n))
 
-enum class Special : uint8_t { erfinv, i0, i1 };
+enum class Special : uint8_t { erfinv, erfc, i0, i1 };
 std::string to_text(Special kind) {
-  return kind == Special::erfinv ? "erfinv" : kind == Special::i0 ? "i0" : "i1";
+  constexpr const char* kNames[] = {"erfinv", "erfc", "i0", "i1"};
+  return kNames[static_cast<size_t>(kind)];
 }
+bool is_bessel(Special kind) { return kind == Special::i0 || kind == Special::i1; }
 
 double special(Special kind, double x) {
   if (std::isnan(x)) return x;
   if (kind == Special::erfinv) return inverse_of_erf(x);
+  if (kind == Special::erfc) return std::erfc(x);
   if (std::isinf(x)) return NAN;  // as Keras has it
   const double value = bessel_i(kind == Special::i0 ? 0 : 1, std::abs(x));
   return kind == Special::i1 ? std::copysign(value, x) : value;
@@ -131,7 +134,7 @@ struct SpecialFunction final : OpOf<SpecialFunction> {
       const T* x = reinterpret_cast<const T*>(in[0]);
       T* y = reinterpret_cast<T*>(out);
       if constexpr (std::is_same_v<T, float>) {
-        if (kind != Special::erfinv) return by_series(x + begin, y + begin, end - begin);
+        if (is_bessel(kind)) return by_series(x + begin, y + begin, end - begin);
       }
       for (int64_t i = begin; i < end; ++i)
         y[i] = static_cast<T>(special(kind, static_cast<double>(x[i])));
@@ -166,6 +169,7 @@ Tensor apply_special(Special kind, const Tensor& given) {
 Tensors SpecialFunction::vjp(const Vjp& v) const {
   const Tensor &x = v.inputs[0], &y = v.outputs[0], &g = v.gradients[0];
   if (kind == Special::erfinv) return {g * ops::exp(y * y) * (std::sqrt(std::numbers::pi) / 2)};
+  if (kind == Special::erfc) return {g * ops::exp(-(x * x)) * (-2 / std::sqrt(std::numbers::pi))};
   if (kind == Special::i0) return {g * apply_special(Special::i1, x)};
   // I1' = I0 - I1 / x, and 1/2 at 0.
   const Tensor zero = ops::equal(x, 0);
@@ -181,6 +185,7 @@ double bessel_i(double order, double x) {
 }
 
 Tensor inverse_erf(const Tensor& x) { return apply_special(Special::erfinv, x); }
+Tensor complement_of_erf(const Tensor& x) { return apply_special(Special::erfc, x); }
 Tensor bessel_i0(const Tensor& x) { return apply_special(Special::i0, x); }
 
 void add_special_kernel(Registry& registry) {

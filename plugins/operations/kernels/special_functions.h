@@ -8,6 +8,8 @@ namespace crescent::operations {
 double bessel_i(double order, double x);
 /// The inverse of erf. x: floats of any shape.
 Tensor inverse_erf(const Tensor& x);
+/// 1 - erf(x), as accurate where that is next to nothing. x: floats of any shape.
+Tensor complement_of_erf(const Tensor& x);
 /// The modified Bessel function of order 0. x: floats of any shape.
 Tensor bessel_i0(const Tensor& x);
 

@@ -351,4 +351,27 @@ do -- similarity of images with the channels first
   check.near(ops.image.ssim(first(a)[1], first(b)[1], { data_format = "channels_first" }),
     want:totable()[1], 1e-5)
 end
+do -- erfc far out, and its slope
+  local x = { -6, -1.5, 0, 0.3, 1, 3.9, 4, 5, 9, 26, 27 }
+  local want = { 2, 1.96610514647531, 1, 0.671373240540873, 0.157299207050285, 3.47922485972318e-08, 1.541725790028e-08, 1.53745979442804e-12, 4.13703174651381e-37, 5.66319240885614e-296, 5.23704643935263e-319 }
+  for dtype, digits in pairs { float32 = 1e-6, float64 = 1e-13, float16 = 2e-3, bfloat16 = 2e-2 } do
+    for _, times in ipairs { 1, 700 } do -- some blocks of them as well
+      local y = ops.erfc(ops.tile(t(x):cast(dtype), { times })):cast "float64":totable()
+      for i, value in ipairs(y) do
+        local wanted = want[(i - 1) % #x + 1]
+        local near = x[(i - 1) % #x + 1]
+        local least = dtype == "float16" and 6.2e-5 or dtype == "float64" and 1e-307 or 1.2e-38
+        if wanted > least and near == t({ near }):cast(dtype):cast "float64":totable()[1] then
+          check.near(value / wanted, 1, digits, "erfc(" .. near .. "), " .. dtype)
+        end
+      end
+    end
+  end
+  local slope
+  local at = t({ 0.5, 3 }, "float64")
+  local y
+  local tape = cr.GradientTape(function(tape) tape:watch(at) y = ops.sum(ops.erfc(at)) end)
+  slope = tape:gradient(y, { at })[1]
+  check.near(slope / t({ -0.878782578935445, -0.000139253051946748 }, "float64"), { 1, 1 }, 1e-12)
+end
 print "ok operation_values"
