@@ -91,16 +91,22 @@ std::tuple<Tensor, Tensor> histogram(const Tensor& given, int64_t bins,
   if (bins < 1) fail("histogram: expected at least one bin, got ", bins);
   if (!range.empty() && (range.size() != 2 || !(range[0] <= range[1])))
     fail("histogram: range must be two numbers, the lower one first, got ", Value(range));
-  const Tensor x = ops::reshape(floating(given), {-1});
-  Tensor low = range.empty() ? ops::min(x) : Tensor::scalar(range[0], x.dtype());
-  Tensor high = range.empty() ? ops::max(x) : Tensor::scalar(range[1], x.dtype());
+  const DType dtype = floating(ops::zeros({}, given.dtype())).dtype();
+  const Tensor x =
+      ops::reshape(is_floating(given.dtype()) ? given : ops::cast(given, DType::float64), {-1});
+  const auto limit = [&](size_t i, Tensor (*extreme)(const Tensor&, const ops::Axes&, bool)) {
+    return range.empty() ? ops::cast(extreme(x, {}, false), DType::float64)
+                         : Tensor::scalar(range[i], DType::float64);
+  };
+  Tensor low = limit(0, ops::min), high = limit(1, ops::max);
   const Tensor same = ops::equal(low, high);
   low = ops::where(same, low - 0.5, low), high = ops::where(same, high + 0.5, high);
-  // The first and the last edge are the limits themselves, to the last digit.
-  const Tensor share = ops::cast(ops::arange(bins + 1), x.dtype()) / static_cast<double>(bins);
-  const Tensor edges = low * (1.0 - share) + high * share;
-  const Tensor counts = ops::cast(tallied_between(x, edges), x.dtype());
-  return {counts, edges};
+  // As NumPy has them: whole steps from the first, in double precision, and the last as it is.
+  const Tensor step = (high - low) / static_cast<double>(bins);
+  const Tensor steps = low + ops::cast(ops::arange(bins), DType::float64) * step;
+  const Tensor edges =
+      ops::cast(ops::concatenate(Tensors{steps, ops::reshape(high, {1})}, 0), x.dtype());
+  return {ops::cast(tallied_between(x, edges), dtype), ops::cast(edges, dtype)};
 }
 
 // ---- sizes that only the values tell

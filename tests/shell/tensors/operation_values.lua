@@ -374,4 +374,31 @@ do -- erfc far out, and its slope
   slope = tape:gradient(y, { at })[1]
   check.near(slope / t({ -0.878782578935445, -0.000139253051946748 }, "float64"), { 1, 1 }, 1e-12)
 end
+do -- histograms: numbers on inner edges belong to the bin above, the last edge to the last bin
+  local function histogram(values, bins, low, high)
+    local counts, edges = ops.histogram(values, bins, { low, high })
+    check.near(edges, ops.linspace(low, high, bins + 1), 1e-6)
+    local want = {}
+    for i = 1, bins do want[i] = 0 end
+    local numbers, limits = values:cast "float64":totable(), edges:cast "float64":totable()
+    for _, x in ipairs(numbers) do
+      for i = 1, bins do
+        if x >= limits[i] and (x < limits[i + 1] or i == bins and x == high) then
+          want[i] = want[i] + 1
+        end
+      end
+    end
+    check.same(counts:totable(), want, bins .. " bins")
+  end
+  for _, dtype in ipairs { "float32", "float64", "int32", "int64" } do
+    local whole = ops.arange(-5, 6):cast(dtype)
+    histogram(whole, 5, -5, 5)
+    check.same(ops.histogram(whole, 5, { -5, 5 }):totable(), { 2, 2, 2, 2, 3 })
+    histogram(whole, 10, -5, 5)
+    histogram(whole, 4, -4, 4)
+  end
+  histogram(cr.random.uniform({ 70000 }, -1, 2, "float32", 1), 37, -1, 2)
+  local counts, edges = ops.histogram(ops.arange(0, 31):cast "int32", 3)
+  check.same({ counts:totable(), edges:totable() }, { { 10, 10, 11 }, { 0, 10, 20, 30 } })
+end
 print "ok operation_values"
