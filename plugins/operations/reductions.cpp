@@ -295,11 +295,11 @@ Tensor diff(Tensor a, int64_t n, int axis) {
   for (int64_t i = 0; i < n; ++i) {
     heed_interruption("differences were taken");
     const int64_t size = a.dim(axis);
-    if (size > 0 && a.dtype() != DType::boolean && a.dtype() != DType::complex64) {
+    if (size != 0 && a.dtype() != DType::boolean && a.dtype() != DType::complex64) {
       a = differences(a, axis);
       continue;
     }
-    const int64_t first = std::min<int64_t>(1, size);
+    const int64_t first = size == 0 ? 0 : 1;
     const Tensor after = ops::slice_axis(a, axis, first, size);
     const Tensor before = ops::slice_axis(a, axis, 0, size - first);
     a = a.dtype() == DType::boolean ? ops::not_equal(after, before) : after - before;

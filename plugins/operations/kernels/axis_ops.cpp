@@ -222,7 +222,8 @@ struct Differences final : OpOf<Differences> {
   auto fields() const { return std::tie(axis); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {
     TensorSpec fewer = in[0];
-    fewer.shape.set(axis, in[0].shape[axis] - 1);
+    const int64_t n = in[0].shape[axis];
+    fewer.shape.set(axis, n < 0 ? n : n - 1);
     return {fewer};
   }
   Tensors decompose(std::span<const Tensor> in) const override {

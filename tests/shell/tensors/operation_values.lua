@@ -401,4 +401,13 @@ do -- histograms: numbers on inner edges belong to the bin above, the last edge 
   local counts, edges = ops.histogram(ops.arange(0, 31):cast "int32", 3)
   check.same({ counts:totable(), edges:totable() }, { { 10, 10, 11 }, { 0, 10, 20, 30 } })
 end
+do -- open axes have as many differences as nobody knows
+  local i = cr.Input { batch_shape = { -1, -1, 3 } }
+  check.same(ops.diff(i, 1, 1).shape, { -1, -1, 3 })
+  check.same(ops.diff(i, 2, 2).shape, { -1, -1, 1 })
+  check.same(ops.diff(ops.greater(i, 0), 1, 1).shape, { -1, -1, 3 })
+  local m = cr.Model { inputs = i, outputs = ops.diff(i, 2, 1) }
+  local x = cr.random.normal { 2, 7, 3 }
+  check.near(m:predict(x), ops.diff(x, 2, 1))
+end
 print "ok operation_values"
