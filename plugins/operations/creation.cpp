@@ -9,6 +9,15 @@
 #include "kernels/special_functions.h"
 
 namespace crescent::operations {
+namespace {
+
+/// The number of a diagonal, or of the nearest that is just beside the matrix.
+int64_t diagonal_near(int64_t k, int64_t rows, int64_t columns) {
+  return std::max(std::min(k, columns), -rows);
+}
+
+}  // namespace
+
 Tensor diagonal(const Tensor& given, int64_t offset, int axis1, int axis2) {
   const int first = axis_of(given, axis1), second = axis_of(given, axis2);
   if (first == second) fail("diagonal: the axes must differ, got ", axis1, " twice");
@@ -21,13 +30,13 @@ Tensor diagonal(const Tensor& given, int64_t offset, int axis1, int axis2) {
   const int64_t rows = x.dim(-2), columns = x.dim(-1);
   if (rows < 0 || columns < 0)
     fail("diagonal: the size of both axes must be known, got shape ", given.shape());
+  offset = diagonal_near(offset, rows, columns);
   const int64_t row = std::max<int64_t>(0, -offset), column = std::max<int64_t>(0, offset);
   const int64_t count = std::max<int64_t>(0, std::min(rows - row, columns - column));
   const Tensor flat = ops::reshape(x, x.shape().slice(0, x.rank() - 2).concat({rows * columns}));
   if (count == 0) return ops::slice_axis(flat, -1, 0, 0);
-  std::vector<int32_t> places;
-  for (int64_t i = 0; i < count; ++i)
-    places.push_back(static_cast<int32_t>((row + i) * columns + column + i));
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < count; ++i) places.push_back((row + i) * columns + column + i);
   return ops::take(flat, Tensor::from(places, {count}), -1);
 }
 
@@ -155,13 +164,14 @@ Tensor geomspace(const Operand& start, const Operand& stop, int64_t num, bool en
 /// What the test makes of each column and the column of the k-th diagonal in its row.
 template <class Test>
 Tensor diagonal_mask(int64_t rows, int64_t columns, int64_t k, Test test) {
-  k = std::max(std::min(k, columns), -rows);  // all that there are
+  k = diagonal_near(k, rows, columns);
   return test(positions(columns, 1, 2), positions(rows, 0, 2) + k);
 }
 
 Tensor eye(int64_t n, std::optional<int64_t> m, int64_t k, MaybeType dtype) {
   const int64_t columns = m.value_or(n);
   if (n < 0 || columns < 0) fail("eye: expected sizes of at least 0, got ", n, " and ", columns);
+  k = diagonal_near(k, n, columns);
   Tensor result({n, columns}, or_float(dtype));
   const Tensor one = Tensor::scalar(1, result.dtype());
   const auto bytes = static_cast<int64_t>(size_of(result.dtype()));
@@ -191,6 +201,9 @@ Tensor trace(const Tensor& x, int64_t offset, int axis1, int axis2) {
 Tensor diagflat(const Tensor& given, int64_t k) {
   const Tensor x = ops::reshape(given, {-1});
   if (x.dim(0) < 0) fail("diagflat: the size must be known, got shape ", given.shape());
+  constexpr int64_t kFarthest = int64_t{1} << 30;
+  if (k < -kFarthest || k > kFarthest)
+    fail("diagflat: expected k from ", -kFarthest, " to ", kFarthest, ", got ", k);
   const int64_t n = x.dim(0), size = n + std::abs(k);
   if (n == 0) return ops::zeros({size, size}, x.dtype());
   // Row after row, elements of the diagonal are so far apart.

@@ -10,7 +10,7 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
-/// Negative ones count from the end.
+/// Negative ones count from the end; those before the first stay, for the check that names them.
 Tensor wrapped(const Tensor& indices, int64_t size) {
   const bool known = !indices.is_abstract() && is_integer(indices.dtype()) && indices.size() > 0;
   if (known && ops::min(indices).item() >= 0) return indices;
@@ -18,7 +18,8 @@ Tensor wrapped(const Tensor& indices, int64_t size) {
                            ? indices
                            : ops::cast(indices, DType::int32);
   if (size < 0) return whole;
-  return ops::where(ops::less(whole, 0), whole + size, whole);
+  const Tensor from_end = ops::logical_and(ops::less(whole, 0), ops::greater_equal(whole, -size));
+  return ops::where(from_end, whole + size, whole);
 }
 
 Tensor take(const Tensor& given, const Tensor& indices, std::optional<int64_t> axis) {
@@ -300,7 +301,8 @@ Tensor multi_hot(const Tensor& x, std::optional<int64_t> classes, int axis,
 
 Tensors unravel_index(const Tensor& indices, const Shape& shape) {
   Tensors places(static_cast<size_t>(shape.rank()));
-  Tensor rest = wrapped(indices, shape.size());
+  Tensor rest = ops::check_indices(wrapped(indices, shape.size()), shape.size(),
+                                   "unravel_index: index", concat("shape ", shape));
   for (int i = shape.rank(); i-- > 0;) {
     places[static_cast<size_t>(i)] = ops::mod(rest, shape[i]);
     rest = ops::floor_divide(rest, shape[i]);

@@ -41,6 +41,13 @@ Tensor moveaxis(const Tensor& x, const std::vector<int>& source, const std::vect
          source.size());
   const auto from = source.empty() ? source : axes_of(x, source);
   const auto to = target.empty() ? target : axes_of(x, target);
+  for (const auto& [axes, role] : {std::pair(from, "source"), std::pair(to, "destination")}) {
+    std::vector<int> sorted = axes;
+    std::sort(sorted.begin(), sorted.end());
+    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+      fail("moveaxis: an axis is there twice in ", role, " ",
+           to_text(Value(Sizes(axes.begin(), axes.end()))));
+  }
   std::vector<int> order(static_cast<size_t>(x.rank()), -1), rest;
   for (int i = 0; i < x.rank(); ++i)
     if (std::find(from.begin(), from.end(), i) == from.end()) rest.push_back(i);

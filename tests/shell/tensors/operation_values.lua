@@ -410,4 +410,23 @@ do -- open axes have as many differences as nobody knows
   local x = cr.random.normal { 2, 7, 3 }
   check.near(m:predict(x), ops.diff(x, 2, 1))
 end
+-- diagonals that lie beside the matrix, however far
+for _, k in ipairs { math.mininteger, -4, 3, math.maxinteger } do
+  row("eye", ops.sum(ops.eye(4, 3, k)), 0)
+  row("tri", ops.sum(ops.tri(4, 3, k)), k > 0 and 12 or 0)
+  check.same(ops.diagonal(ops.ones { 4, 3 }, k).shape, { 0 })
+end
+check.fails(function() ops.diag(t { 1 }, math.mininteger) end, "expected k from")
+-- what is out of range is named as it was given
+check.fails(function() ops.take(t { 1, 2, 3, 4 }, t({ 1, -5 }, "int64")) end, "index -5 at [1]")
+check.fails(function() ops.take_along_axis(t { 1, 2 }, t({ -3 }, "int32"), 0) end, "index -3 at [0]")
+row("from the end", ops.take(t { 1, 2, 3, 4 }, t({ -4, 3, -1 }, "int64")), { 1, 4, 4 })
+check.fails(function() ops.unravel_index(t({ 3, 100 }, "int64"), { 2, 2 }) end, "index 100 at [1]",
+  "shape (2, 2)")
+check.same(ops.unravel_index(t({ -1 }, "int64"), { 2, 2 })[1]:totable(), { 1 })
+check.fails(function() ops.moveaxis(ops.ones { 2, 3, 4 }, { 0, 0 }, { 1, 2 }) end, "twice",
+  "source")
+check.fails(function() ops.moveaxis(ops.ones { 2, 3, 4 }, { 0, 1 }, { -1, 2 }) end, "twice",
+  "destination")
+check.same(ops.moveaxis(ops.ones { 2, 3, 4 }, { 0, -1 }, { 1, 0 }).shape, { 4, 2, 3 })
 print "ok operation_values"
