@@ -54,7 +54,7 @@ class ScanKernel final : public Kernel {
     ++runs_;
     for (const auto& plan : plans_) begin(a, *plan);
     if (rest_) begin(a, *rest_);
-    plans_[0]->prepare(arena(a, 0));
+    if (steps_ > 0) plans_[0]->prepare(arena(a, 0));  // checks of it fail only where a step would
     if (parts_ == 1) return run_part(a, *plans_[0], 0);
     a.pool.parallel(
         parts_,

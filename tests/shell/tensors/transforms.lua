@@ -208,3 +208,12 @@ do
     return inner:jacobian(z, v)
   end)(x), { { 10, 0 }, { 0, 12 } })
 end
+do -- what a step would check is not checked where there are no steps
+  local f = cr.compiled(function(xs, at, values)
+    return (ops.scan(function(sum) return sum + ops.sum(ops.take(values, at, 0)), sum end,
+      cr.tensor(1.5), xs))
+  end)
+  local at = cr.tensor({ 7 }):cast "int32"
+  check.near(f(cr.zeros { 0, 2 }, at, cr.zeros { 3 }), 1.5)
+  check.fails(function() f(cr.zeros { 1, 2 }, at, cr.zeros { 3 }) end, "index 7")
+end

@@ -1,4 +1,5 @@
-// Hoisting: what a step of a scan computes from nothing that changes is computed once, before;
+// Hoisting: what a step of a scan computes from nothing that changes is computed once, before (a
+// check only where there is a step that would make it);
 // products of a step's input with such a matrix are computed for all steps at once, as one large
 // product.
 //
@@ -72,7 +73,8 @@ class Hoisting {
   }
 
   bool hoist(const Instruction& i) {
-    if (i.outputs.size() != 1 || i.op->effect() > Effect::check || as<Scan>(*i.op)) return false;
+    const Effect most = has_steps() ? Effect::check : Effect::none;
+    if (i.outputs.size() != 1 || i.op->effect() > most || as<Scan>(*i.op)) return false;
     Around& made = at(i.outputs[0]);
     if (is_invariant(i))
       made.same = add(i.op, outside(i.inputs));
@@ -83,6 +85,13 @@ class Hoisting {
     else
       return false;
     return made.is_hoisted = true;
+  }
+
+  /// For sure.
+  bool has_steps() const {
+    return scan_.sequences > 0 &&
+           program_.values[static_cast<size_t>(loop_.inputs[static_cast<size_t>(scan_.states)])]
+                   .shape[0] > 0;
   }
 
   /// Constants alone are left to the body, where they are known.
