@@ -329,7 +329,11 @@ Tensor clip(const Tensor& x, const Operand& low, const Operand& high) {
 
 /// The gradient of a maximum or minimum of equals goes to the first of them: here to the limit.
 Tensor hard_tanh(const Tensor& x, double low, double high) {
-  if (!is_floating(x.dtype())) return clip(x, low, high);
+  if (!is_floating(x.dtype())) {
+    const bool whole = low == std::floor(low) && high == std::floor(high);
+    return whole ? clip(x, static_cast<int64_t>(low), static_cast<int64_t>(high))
+                 : clip(x, low, high);
+  }
   return together("hard_tanh", {},
                   {x, Tensor::scalar(low, x.dtype()), Tensor::scalar(high, x.dtype())},
                   [](const Tensors& in) { return minimum(in[2], maximum(in[1], in[0])); });
