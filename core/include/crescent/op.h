@@ -111,9 +111,10 @@ bool same_field(const T& a, const T& b) {
 }
 template <class... T>
 bool same_fields(const std::tuple<T...>& a, const std::tuple<T...>& b) {
-  return [&]<size_t... i>(std::index_sequence<i...>) {
-    return (same_field(std::get<i>(a), std::get<i>(b)) && ...);
-  }(std::index_sequence_for<T...>());
+  const auto same_as_b = [&](const T&... x) {
+    return std::apply([&](const T&... y) { return (same_field(x, y) && ...); }, b);
+  };
+  return std::apply(same_as_b, a);
 }
 template <class T>
 std::string field_text(const T& x) {
