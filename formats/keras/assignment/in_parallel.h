@@ -6,10 +6,9 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
-
-#include "crescent/system/thread.h"
 
 namespace crescent::keras {
 
@@ -51,15 +50,13 @@ void in_parallel(size_t count, const Work& work) {
   constexpr size_t kMostThreads = 8, kLeastWork = 2;  // starting a thread takes time too
   size_t threads = std::min(
       {count / kLeastWork, kMostThreads, static_cast<size_t>(std::thread::hardware_concurrency())});
-  std::vector<std::thread> others;
-  others.reserve(threads);
-  for (size_t i = 1; i < threads; ++i) {
-    others.push_back(start_thread(take));
-    if (!others.back().joinable()) break;
+  std::vector<std::jthread> others;
+  try {
+    for (size_t i = 1; i < threads; ++i) others.emplace_back(take);
+  } catch (const std::system_error&) {  // no more threads: those that there are do the work
   }
   take();
-  for (std::thread& other : others)
-    if (other.joinable()) other.join();
+  others.clear();
   if (error) std::rethrow_exception(error);
 }
 
