@@ -93,7 +93,8 @@ const Endless kHeeding[] = {
     {"fit on nothing",
      "local m = cr.Sequential { cr.layers.Dense(1, { input_shape = { 1 } }) } m:compile { loss = "
      "'mse' } "
-     "m:fit(data:filter(function() return false end, { workers = 1 }):batch(2), { verbose = 0 })"},
+     "m:fit(data:filter(function() return false end, { workers = 1 }):batch(2), { verbose = 0, "
+     "steps_per_epoch = 2 })"},
     {"fori_loop of a function of the library", "cr.ops.fori_loop(0, 1 << 62, cr.ops.add, 1)"},
     {"while_loop of functions of the library",
      "cr.ops.while_loop(cr.ops.isfinite, cr.ops.abs, cr.ops.ones {})"},
