@@ -21,6 +21,8 @@ using namespace crescent::random_programs;
 
 namespace {
 
+constexpr uint64_t kMostReported = 5;  ///< of those that differ; others are counted
+
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -105,6 +107,7 @@ int run(const Options& options) {
     skipped += outcome.skipped;
     if (!outcome.difference) continue;
     ++different;
+    if (different > kMostReported) continue;
     report(seed, recipe, choices, *outcome.difference);
   }
   const double seconds = seconds_since(start);

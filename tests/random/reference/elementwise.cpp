@@ -195,9 +195,9 @@ double compute(BinaryKind kind, double a, double b, DType dtype, Rounding& round
   const bool is_nan = std::isnan(a) || std::isnan(b);
   switch (kind) {
     case K::add:
-      return rounding.of_arithmetic(a + b, dtype);
+      return rounding.of_sum(a, b, dtype);
     case K::subtract:
-      return rounding.of_arithmetic(a - b, dtype);
+      return rounding.of_sum(a, -b, dtype);
     case K::multiply:
       return rounding.of_arithmetic(a * b, dtype);
     case K::divide:

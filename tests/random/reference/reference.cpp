@@ -235,10 +235,18 @@ double Rounding::operator()(double result, DType dtype, double units, double ext
   return rounds_ ? nearest(moved, dtype) : moved;
 }
 
-double Rounding::of_arithmetic(double result, DType dtype, double extra) {
-  const bool is_exact = extra == 0 && result * 4 == std::floor(result * 4) &&
-                        std::abs(result) * 4 * unit_of(dtype) <= 1;
-  return is_exact ? result : (*this)(result, dtype, 1, extra);
+bool Rounding::is_short(double result, DType dtype) {
+  return result * 4 == std::floor(result * 4) && std::abs(result) * 4 * unit_of(dtype) <= 1;
+}
+
+double Rounding::of_arithmetic(double result, DType dtype) {
+  return is_short(result, dtype) ? result : (*this)(result, dtype, 1);
+}
+
+double Rounding::of_sum(double a, double b, DType dtype) {
+  const double result = a + b;
+  if (is_short(result, dtype)) return result;
+  return (*this)(result, dtype, 1, rounds_ ? 0 : std::abs(a) + std::abs(b));
 }
 
 std::vector<int64_t> strides_of(const Shape& shape) {

@@ -36,10 +36,14 @@ class Rounding {
   double operator()(double result, DType dtype, double units, double extra = 0);
   /// The same of an operation that is exact for short numbers: multiples of 1/4 that are not large.
   /// Others may be exact in one order and not in another.
-  double of_arithmetic(double result, DType dtype, double extra = 0);
+  double of_arithmetic(double result, DType dtype);
+  /// The same of a + b, which may be off by what each of them is where a factor is multiplied in
+  /// before: (a + b) * c as a * c + b * c.
+  double of_sum(double a, double b, DType dtype);
 
  private:
   double random();  ///< -1..1
+  static bool is_short(double result, DType dtype);
   uint64_t state_ = 0;
   bool is_on_ = false, rounds_ = false;
 };

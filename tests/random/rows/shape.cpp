@@ -23,7 +23,8 @@ int axis_from_0(Draft& d, int x) {
 
 /// Two slices of one value meet, as in x[:, 0] * x[:, 1].
 int slices_meet(Draft& d) {
-  const int x = d.fraction(1), axis = axis_from_0(d, x);
+  const int x = d.fraction(1);
+  const int axis = d.choices.one_in(2) ? axis_from_0(d, x) : d.shape(x).rank() - 1;
   const int64_t n = d.shape(x)[axis];
   const int64_t count = d.choices.one_in(2) ? 1 + d.choices.below(n) : 1;
   const int64_t step = count > 1 && d.choices.one_in(4) ? 2 : 1;
@@ -210,8 +211,11 @@ constexpr std::pair<const char*, Make> kRows[] = {
 std::vector<Row> shape_rows() {
   std::vector<Row> rows;
   // What views meet is where most of an engine's work is.
-  for (int i = 0; i < 4; ++i)
-    for (const auto& [function, make] : kRows) rows.push_back({function, make});
+  for (const auto& [function, make] : kRows) rows.push_back({function, make});
+  for (size_t i = 0; i < std::size(kRows) / 2; ++i) {
+    rows.push_back({"get_item", views});
+    rows.push_back({"multiply", slices_meet});
+  }
   return rows;
 }
 
