@@ -16,7 +16,7 @@
 namespace crescent::random_programs {
 namespace {
 
-constexpr int kFirstRepetitions = 2, kSureRepetitions = 32;
+constexpr int kFirstRepetitions = 2, kSureRepetitions = 200;
 /// How many times as far as repetitions lie apart a result may be off.
 constexpr double kFactor = 6;
 constexpr int64_t kForThreads = 16'000;  ///< elements that several threads share
