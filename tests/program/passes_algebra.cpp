@@ -44,6 +44,7 @@ const Row kElementwise[] = {
     {"(-x)^2", [](const Tensor& x, const Tensor&) { return square(-x); }, "square"},
     {"relu(relu(x))", [](const Tensor& x, const Tensor&) { return relu(relu(x)); }, "relu"},
     {"maximum(x, 0)", [](const Tensor& x, const Tensor&) { return maximum(x, 0); }, "relu"},
+    {"maximum(x, 0.5)", [](const Tensor& x, const Tensor&) { return maximum(x, 0.5); }, "maximum"},
     {"stop_gradient", [](const Tensor& x, const Tensor&) { return stop_gradient(x); }, ""},
     {"select(true)",
      [](const Tensor& x, const Tensor& y) {
@@ -164,6 +165,31 @@ TEST_CASE("shapes", "[passes]") {
   for (const Row& row : kShapes) check(row, shapes);
 }
 
+TEST_CASE("shapes: sums along an axis in the middle that was repeated, kept or not", "[passes]") {
+  for (const bool keepdims : {false, true}) {
+    const Program p = traced(
+        [&](const Tensors& in) {
+          return Tensors{sum(broadcast_to(in[0], {2, 5, 3}), {1}, keepdims),
+                         max(broadcast_to(in[0], {2, 5, 3}), {1}, keepdims)};
+        },
+        {f32({2, 1, 3})});
+    CHECK(names(rewritten(p, shapes)).find("reduce") == std::string::npos);
+  }
+}
+
+TEST_CASE("shapes: two transposes are the one that does both", "[passes]") {
+  std::vector<int> first{0, 1, 2};
+  do {
+    std::vector<int> second{0, 1, 2};
+    do {
+      const Program p = traced(
+          [&](const Tensors& in) { return Tensors{transpose(transpose(in[0], first), second)}; },
+          {f32({2, 3, 4})});
+      CHECK(rewritten(p, shapes).code.size() <= 1);
+    } while (std::next_permutation(second.begin(), second.end()));
+  } while (std::next_permutation(first.begin(), first.end()));
+}
+
 TEST_CASE("shapes: reductions and rearrangements of a fill are fills", "[passes]") {
   Program p;
   const int seven = add(p, fill_op({200, 300}, 7), {});
@@ -270,6 +296,9 @@ TEST_CASE("softmax meets its logarithm", "[passes]") {
   CHECK(names(q) == "softmax, softmax");
   CHECK((op<Softmax>(q, 0).log && op<Softmax>(q, 1).log));
   CHECK(op<Softmax>(q, 0).axis != op<Softmax>(q, 1).axis);
+  const Program twice = traced(
+      [](const Tensors& in) { return Tensors{log(ops::log_softmax(in[0]))}; }, {f32({4, 10})});
+  CHECK(names(rewritten(twice, passes::softmax)) == "softmax, log");
 }
 
 TEST_CASE("the gradient of softmax forgets what is the same for all classes", "[passes]") {
@@ -294,9 +323,12 @@ TEST_CASE("the gradient of softmax forgets what is the same for all classes", "[
   Program other = traced(
       [](const Tensors& in) {
         const Tensor p = ops::softmax(in[0]), x = in[1] + in[2], y = in[1] + in[3];
-        return Tensors{x - sum(x * p, {1}, true), y - sum(y * p, {0}, true),
-                       x - sum(x * p, {0}, true), y - max(y * p, {1}, true),
-                       y - sum(y * ops::log_softmax(in[0]), {1}, true)};
+        return Tensors{x - sum(x * p, {1}, true),
+                       y - sum(y * p, {0}, true),
+                       x - sum(x * p, {0}, true),
+                       y - max(y * p, {1}, true),
+                       y - sum(y * ops::log_softmax(in[0]), {1}, true),
+                       y - sum(y * ops::softmax(in[0], 0), {0}, true)};
       },
       {f32({4, 10}), f32({4, 10}), f32({10}), f32({4, 1})});
   CHECK_FALSE(passes::softmax(other));

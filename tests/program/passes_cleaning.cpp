@@ -91,6 +91,18 @@ TEST_CASE("common subexpressions: draws are never merged", "[passes]") {
   CHECK(names(rewritten(p, common_subexpressions)) == "random, random");
 }
 
+TEST_CASE("common subexpressions: a variable becomes what was computed before", "[passes]") {
+  const Variable v(Tensor::full({3}, 1));
+  const Program p = traced(
+      [&](const Tensors& in) {
+        const Tensor y = exp(in[0]);
+        v.assign(exp(in[0]));
+        return Tensors{y};
+      },
+      {f32({3})});
+  CHECK(names(rewritten(p, common_subexpressions)) == "exp");
+}
+
 TEST_CASE("common subexpressions: a variable's old value and new value are two", "[passes]") {
   Variable v(Tensor::full({2}, 1));
   Program p = traced(

@@ -57,6 +57,18 @@ TEST_CASE("fusion: a path that leaves and comes back keeps regions apart", "[pas
   CHECK(rewritten(through_region, fusion).code.size() <= 6);
 }
 
+TEST_CASE("fusion: what comes after one region comes after all that joined it", "[passes]") {
+  const Program p = traced(
+      [](const Tensors& in) {
+        const Tensor start = exp(in[0]), before = cast(flip(start, {0}), DType::float64);
+        const Tensor base = exp(in[1]), other = base * 2.0, joined = base + before;
+        const Tensor after = cast(flip(other, {0}), DType::float32);
+        return Tensors{start + after, joined};
+      },
+      {f32({4, 3}), {DType::float64, {4, 3}}});
+  rewritten(p, fusion);
+}
+
 TEST_CASE("fusion: what is cut is small, and computed where it is needed", "[passes]") {
   Program p = traced(
       [](const Tensors& in) {

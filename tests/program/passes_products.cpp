@@ -69,6 +69,68 @@ TEST_CASE("pooling: masks and sums are done on the small side of its gradient", 
   CHECK(names(rewritten(average, pooling, 1e-5)).find("pool_backward") == std::string::npos);
 }
 
+TEST_CASE("pooling: masks that are none of a relu before stay behind", "[passes]") {
+  for (const bool max : {false, true})
+    for (const bool by_gradient : {false, true})
+      for (const double bound : {0.0, 0.25}) {
+        if (max && !by_gradient && bound == 0) continue;  // this one is
+        Program p = traced(
+            [&](const Tensors& in) {
+              GradientTape tape;
+              tape.watch(in[0]);
+              const Tensor y = max ? max_pool(in[0], {2, 2}, {1}, Padding::same)
+                                   : average_pool(in[0], {2, 2}, {1}, Padding::same);
+              const Tensor dx = tape.gradient(y, std::span(&in[0], 1), in[1])[0];
+              return Tensors{where(greater(in[by_gradient], bound), dx, 0)};
+            },
+            {f32({2, 6, 6, 3}), f32({2, 6, 6, 3})});
+        dead_code(p);
+        CHECK(names(rewritten(p, pooling)) == names(p));
+      }
+}
+
+TEST_CASE("pooling: sums of its gradient along other axes see where it goes", "[passes]") {
+  const Program p = traced(
+      [](const Tensors& in) {
+        GradientTape tape;
+        tape.watch(in[0]);
+        const Tensor y = max_pool(in[0], {2, 2}, {2}, Padding::valid);
+        const Tensor dx = tape.gradient(y, std::span(&in[0], 1), in[1])[0];
+        return Tensors{sum(dx, {0}), sum(dx, {3}), sum(dx, {0, 1, 2, 3})};
+      },
+      {f32({2, 6, 6, 3}), f32({2, 3, 3, 3})});
+  rewritten(p, pooling, 1e-5);
+}
+
+TEST_CASE("pooling: winners are those of the pooling with the same strides", "[passes]") {
+  const Program p = traced(
+      [](const Tensors& in) {
+        GradientTape first, second;
+        first.watch(in[0]), second.watch(in[0]);
+        const Tensor y = max_pool(in[0], {2, 2}, {2}, Padding::valid),
+                     z = max_pool(in[0], {2, 2}, {1}, Padding::valid);
+        return Tensors{first.gradient(sum(y * y), Tensors{in[0]})[0],
+                       second.gradient(sum(z * z), Tensors{in[0]})[0]};
+      },
+      {f32({2, 6, 6, 3})});
+  rewritten(p, pool_winners);
+}
+
+TEST_CASE("pooling: windows of more elements than a byte can number keep none of them",
+          "[passes]") {
+  for (const int64_t size : {16, 17}) {
+    const Program p = traced(
+        [&](const Tensors& in) {
+          GradientTape tape;
+          tape.watch(in[0]);
+          const Tensor y = max_pool(in[0], {size, size}, {size}, Padding::valid);
+          return Tensors{y, tape.gradient(sum(y * y), Tensors{in[0]})[0]};
+        },
+        {f32({2, 2 * size, size, 2})});
+    CHECK((names(rewritten(p, pool_winners)).find("winners") != std::string::npos) == (size == 16));
+  }
+}
+
 TEST_CASE("pooling: its gradient goes to the winners, and a convolution takes it in", "[passes]") {
   for (const bool overlap : {false, true}) {
     const Program p = traced(
@@ -145,6 +207,37 @@ TEST_CASE("epilogues: the mask of a relu behind the gradient of a convolution", 
   Program q = rewritten(p, epilogues, 1e-5);
   CHECK(names(q).find("select") == std::string::npos);
   CHECK(names(q).ends_with("conv_backward_data+mask"));
+}
+
+TEST_CASE("epilogues: one activation, and what comes behind it", "[passes]") {
+  const Program p = traced(
+      [](const Tensors& in) {
+        return Tensors{tanh(relu(matmul(in[0], in[1]))), relu(matmul(in[0], in[1])) + in[2]};
+      },
+      {f32({4, 3}), f32({3, 5}), f32({5})});
+  CHECK(names(rewritten(p, epilogues)) == "matmul+relu, tanh, matmul+relu, add");
+}
+
+TEST_CASE("transposes of the axes before the matrices stay", "[passes]") {
+  const Program p = traced(
+      [](const Tensors& in) {
+        return Tensors{matmul(transpose(in[0], {1, 0, 3, 2}), in[1]),
+                       transpose(matmul(in[0], in[1]), {1, 0, 3, 2})};
+      },
+      {f32({2, 2, 4, 4}), f32({2, 2, 4, 4})});
+  CHECK(names(rewritten(p, transposes)) == "transpose, matmul, matmul, transpose");
+}
+
+TEST_CASE("epilogues, batch norm: a column is nothing of channels", "[passes]") {
+  const Variable kernel(Tensor::full({3, 4}, 0.5)), rows(numbers(f32({4, 1}), 7));
+  const Program p = traced(
+      [&](const Tensors& in) {
+        return Tensors{matmul(in[0], kernel.value()) * rows.value(),
+                       matmul(in[0], kernel.value()) + rows.value()};
+      },
+      {f32({4, 3})});
+  CHECK(names(rewritten(p, batch_norm)) == "matmul, multiply, matmul, add");
+  CHECK(names(rewritten(p, epilogues)) == "matmul, multiply, matmul, add");
 }
 
 TEST_CASE("epilogues: a mask is that of a relu alone", "[passes]") {
@@ -303,6 +396,30 @@ TEST_CASE("normalization: batch norm in training becomes elementwise work", "[pa
   CHECK(names(q) ==
         "conv+bias+moments, subtract, add, rsqrt, multiply, multiply, add, "
         "batch_moments, subtract, add, rsqrt, multiply, multiply, add");
+}
+
+TEST_CASE("normalization: two batch norms of one convolution", "[passes]") {
+  const Program p = traced(
+      [](const Tensors& in) {
+        const Tensor y = conv(in[0], in[1], {1, 1}, Padding::same);
+        return Tensors{batch_norm_train(y, in[2], in[3], 1e-3).y,
+                       batch_norm_train(y, in[3], in[2], 0.1).y};
+      },
+      {f32({2, 9, 9, 3}), f32({3, 3, 3, 4}), f32({4}), f32({4})});
+  rewritten(p, normalization, 1e-4);
+}
+
+TEST_CASE("normalization: only the whole sum of a channel's gradient is 0", "[passes]") {
+  const Program p = traced(
+      [](const Tensors& in) {
+        GradientTape tape;
+        tape.watch(in[0]);
+        const Tensor y = batch_norm_train(in[0], in[1], in[2], 1e-3).y;
+        const Tensor dx = tape.gradient(sum(y * y * in[3]), Tensors{in[0]})[0];
+        return Tensors{sum(dx, {0}), sum(dx, {1, 2}), sum(dx, {3}), max(dx, {0, 1, 2})};
+      },
+      {f32({2, 4, 5, 3}), f32({3}), f32({3}), f32({2, 4, 5, 3})});
+  rewritten(p, normalization, 1e-4);
 }
 
 TEST_CASE("normalization: a bias before batch norm has no gradient", "[passes]") {

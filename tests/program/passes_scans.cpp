@@ -41,6 +41,63 @@ TEST_CASE("scans: bodies are optimised", "[passes]") {
   CHECK(names(*loops(after)[0]->body) == "matmul+bias+add+tanh, fused");
 }
 
+namespace {
+
+/// The program whose only instruction is a scan, which keeps its states, state `kept` as a result.
+Program with_kept_states(Program program, size_t kept) {
+  Program::Instruction& loop = program.code.at(0);
+  auto scan = std::make_shared<Scan>(dynamic_cast<const Scan&>(*loop.op));
+  scan->keep_states = true;
+  TensorSpecs specs;
+  for (int value : loop.inputs) specs.push_back(program.values[static_cast<size_t>(value)]);
+  const TensorSpecs made = scan->infer(specs);
+  const size_t first = loop.outputs.size();
+  for (size_t o = first; o < made.size(); ++o) loop.outputs.push_back(program.add_value(made[o]));
+  loop.op = scan;
+  program.outputs.push_back(loop.outputs.at(first + kept));
+  return program;
+}
+
+}  // namespace
+
+TEST_CASE("scans, sinking: states that somebody looks back at are kept", "[passes]") {
+  for (const size_t kept : {0, 1}) {
+    const Program p = with_kept_states(
+        traced(
+            [](const Tensors& in) {
+              const ScanResult r = scan(
+                  [](const Tensors& states, const Tensors& step) -> ScanResult {
+                    return {{states[0] + matmul(step[0], step[0], true), tanh(states[1] + step[0])},
+                            {}};
+                  },
+                  {in[1], in[2]}, {in[0]});
+              return Tensors{r.states[0], r.states[1]};
+            },
+            {f32({5, 3, 3}), f32({3, 3}), f32({3, 3})}),
+        kept);
+    const Tensors before = run(p);
+    Program q = p;
+    passes::scans(q, false, {});
+    validate(q);
+    check_same(before, run(q), 1e-5);
+    rewritten(p, sinking, 1e-5);
+  }
+}
+
+TEST_CASE("hoisting: a product with a transposed step stays in the loop", "[passes]") {
+  const Program p = traced(
+      [](const Tensors& in) {
+        const ScanResult r = scan(
+            [&](const Tensors& states, const Tensors& step) -> ScanResult {
+              return {{tanh(states[0] + matmul(step[0], in[2], true))}, {}};
+            },
+            {in[1]}, {in[0]});
+        return Tensors{r.states[0]};
+      },
+      {f32({5, 3, 3}), f32({3, 3}), f32({3, 3})});
+  CHECK(names(rewritten(p, hoisting)) == "scan");
+}
+
 TEST_CASE("hoisting: products with the steps' inputs, and what never changes", "[passes]") {
   for (const bool reverse : {false, true}) {
     Program p = traced([&](const Tensors& in) { return recurrent(in, reverse); }, kSpecs);
