@@ -74,6 +74,15 @@ TEST_CASE("class weights multiply sample weights of any rank") {
         ->at("loss")
         .front();
   };
+  model->compile(
+      {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},
+       {"loss", "categorical_crossentropy"}});
+  const Tensor columns = ops::one_hot(ops::cast(y, DType::int32), 2, DType::float32);
+  CHECK(model->train_on_batch({x}, {columns}, {own}, by_class, true).front().second ==
+        Approx(want));
+  model->compile(
+      {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},
+       {"loss", "sparse_categorical_crossentropy"}});
   CHECK(fitted(own) == Approx(want));
   CHECK(fitted(ops::reshape(own, {6, 1})) == Approx(want));
 }

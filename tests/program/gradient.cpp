@@ -218,6 +218,24 @@ TEST_CASE("gradients of products of matrices, transposed or not, square or not")
       }
 }
 
+TEST_CASE("gradients of what was broadcast, to two rows and to more") {
+  const SeedGenerator random(6);
+  for (const int64_t rows : {1, 2, 3}) {
+    const Tensor wide = ops::cast(random.normal({2, rows, 3}), DType::float64);
+    for (const Shape& shape : {Shape{1, 3}, Shape{3}, Shape{2, 1, 1}, Shape{1, rows, 1}, Shape{}}) {
+      const Tensor x = ops::cast(random.normal(shape), DType::float64);
+      auto f = [&](const Tensor& t) { return t * wide; };
+      GradientTape tape;
+      tape.watch(x);
+      const auto got = gradient(tape, ops::sum(f(x) * wide), x).to_vector(),
+                 want = differences(f, x, wide);
+      CAPTURE(rows, to_text(shape));
+      REQUIRE(got.size() == want.size());
+      for (size_t i = 0; i < want.size(); ++i) CHECK(got[i] == Approx(want[i]).margin(1e-8));
+    }
+  }
+}
+
 TEST_CASE("the gradient of a product of numbers, of which some are zero") {
   const Tensor weights = row({0.5, -2, 3});
   for (const auto& values : {std::vector<double>{2, 3, -4, 5},

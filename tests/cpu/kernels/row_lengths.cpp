@@ -201,6 +201,28 @@ TEST_CASE("argmax and argmin of rows of any length give the first of equals", "[
   }
 }
 
+TEST_CASE("argmax and argmin of rows of any length give the first that is no number",
+          "[cpu][lengths]") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (DType dtype : {DType::float32, DType::float64})
+    for (int64_t n : {3, 17, 257, 2049, 6147})
+      for (bool max : {true, false}) {
+        Array x = rows_with(n, dtype, 1, 4, NAN);
+        const auto at = places(n);
+        for (size_t r = 0; r < at.size(); ++r)  // not the last one either, which comes later
+          x.values[r * static_cast<size_t>(n) + static_cast<size_t>(n - 1)] = NAN;
+        Array want = zeros({static_cast<int64_t>(at.size())}, DType::int64);
+        std::copy(at.begin(), at.end(), want.values.begin());
+        ArgReduce op;
+        op.max = max, op.axis = 1;
+        CAPTURE(n, max);
+        CHECK(check(reduction_kernels, op, {x}, {want}) >= 1);
+        if (n > kLongestColumn) continue;
+        op.axis = 0;
+        CHECK(check(reduction_kernels, op, {turned(x)}, {want}) >= 1);
+      }
+}
+
 TEST_CASE("cumulative sums of any length", "[cpu][lengths]") {
   for (int64_t n : kLengths) {
     const Array x = rows_with(n, DType::int32, 0, 9, 100);
