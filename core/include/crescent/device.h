@@ -12,6 +12,7 @@
 // program next uses them, and tensors stay where they are: programs get copies of them.
 #pragma once
 #include <array>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -60,6 +61,13 @@ class CRESCENT_API Executable {
   /// running.
   virtual void profile(bool on) = 0;
   virtual std::vector<ProfileRow> rows() const = 0;
+
+  /// Told of a result: its number among Program::values, the kernel that made it, and its bytes in
+  /// the host's memory, which are others as soon as it returns.
+  using Watcher = std::function<void(int value, const std::string& kernel, const void* bytes)>;
+  /// From now on the watcher is told, behind each instruction of a run, of the results that are
+  /// whole in memory; no watcher ends that. False: the device cannot tell.
+  virtual bool watch(Watcher watcher);
 };
 
 /// Families of lowered forms that a device has kernels for. Passes make no others, so a device that

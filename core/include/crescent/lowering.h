@@ -24,6 +24,7 @@ class CRESCENT_API HostCall final : public Op {
   size_t hash() const override;
   std::string text() const override;
   std::string label() const override { return op_->label(); }
+  const OpPtr& op() const { return op_; }  ///< what is computed
 
  private:
   OpPtr op_;

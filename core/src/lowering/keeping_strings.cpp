@@ -37,6 +37,7 @@ class RunOnStrings final : public Executable {
   size_t bytes() const override { return inner_->bytes(); }
   void profile(bool on) override { inner_->profile(on); }
   std::vector<ProfileRow> rows() const override { return inner_->rows(); }
+  bool watch(Watcher watcher) override { return inner_->watch(std::move(watcher)); }
 
  private:
   std::unique_ptr<Executable> inner_;

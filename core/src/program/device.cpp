@@ -12,6 +12,7 @@ namespace crescent {
 
 Executable::~Executable() = default;
 size_t Executable::bytes() const { return arena_bytes(); }
+bool Executable::watch(Watcher) { return false; }
 Device::~Device() = default;
 
 namespace {

@@ -42,4 +42,10 @@ std::vector<ProfileRow> CpuExecutable::rows() const {
   return plan_.rows();
 }
 
+bool CpuExecutable::watch(Watcher watcher) {
+  std::lock_guard lock(mutex_);
+  plan_.watch(std::move(watcher));
+  return true;
+}
+
 }  // namespace crescent::cpu

@@ -18,6 +18,7 @@ class CpuExecutable final : public Executable {
   size_t bytes() const override { return sizeof *this + plan_.bytes(); }
   void profile(bool on) override;
   std::vector<ProfileRow> rows() const override;
+  bool watch(Watcher watcher) override;
 
  private:
   Arenas& arenas_;

@@ -67,6 +67,7 @@ void Plan::link(const Lowered& program, const MemoryPlan& plan) {
     for (int value : step.inputs) add_argument(value);
     for (int value : step.outputs) add_argument(value);
     calls_.push_back({step.kernel.get(), first, first + step.inputs.size(), plan.scratch[s]});
+    results_.push_back(step.outputs);
   }
 }
 
@@ -117,7 +118,7 @@ void Plan::describe(const Lowered& program, const std::vector<std::string>& scop
 }
 
 void Plan::profile(bool on, bool of_parts) {
-  profiling_ = on;
+  profiling_ = on, observed_ = on || watcher_;
   for (const Call& call : calls_) {
     if (auto* composed = dynamic_cast<Composed*>(call.kernel)) composed->profile(on);
   }
@@ -162,12 +163,27 @@ void Plan::run(std::byte* arena) {
 void Plan::run(size_t first, size_t last) {
   size_t i = first;
   try {
-    for (; i < last; ++i) profiling_ ? run_timed(i) : run(calls_[i]);
+    for (; i < last; ++i) observed_ ? run_observed(i) : run(calls_[i]);
   } catch (DataError& error) {
     if (const std::string& scope = profile_[i].scope; !scope.empty())
       error.add_context(scope + ": ");
     throw;
   }
+}
+
+void Plan::run_observed(size_t i) {
+  profiling_ ? run_timed(i) : run(calls_[i]);
+  if (watcher_) tell(i);
+}
+
+void Plan::watch(Executable::Watcher watcher) {
+  watcher_ = std::move(watcher);
+  observed_ = profiling_ || watcher_;
+}
+
+void Plan::tell(size_t i) const {
+  for (size_t o = 0; o < results_[i].size(); ++o)
+    watcher_(results_[i][o], calls_[i].kernel->name(), calls_[i].outputs[o]);
 }
 
 void Plan::run_timed(size_t i) {

@@ -41,6 +41,8 @@ class Plan {
   /// Times each call, from nothing, or stops; `of_parts`: and how its work is cut.
   void profile(bool on, bool of_parts = true);
   std::vector<ProfileRow> rows() const;
+  /// As Executable::watch().
+  void watch(Executable::Watcher watcher);
 
  private:
   struct Call {
@@ -66,6 +68,8 @@ class Plan {
   void describe(const Lowered& program, const std::vector<std::string>& scopes);
   void run(size_t first, size_t last);  ///< a failure tells where in the program
   void run_timed(size_t i);
+  void run_observed(size_t i);  ///< timed, or told of, or both
+  void tell(size_t i) const;
   ProfileRow row_of(size_t i) const;
   void run(const Call& call) {
     call.kernel->run({call.inputs, call.outputs, arena_ + call.scratch, pool_});
@@ -84,9 +88,11 @@ class Plan {
   std::vector<Call> calls_;
   std::vector<bool> writes_;  ///< per variable
   std::optional<Prologue> prologue_;
-  bool profiling_ = false;
-  std::vector<ProfileRow> profile_;  ///< per call
-  std::vector<WorkTrace> traces_;    ///< per call, while profiling how work is cut
+  bool profiling_ = false, observed_ = false;  ///< observed: profiled or watched
+  Executable::Watcher watcher_;
+  std::vector<std::vector<int>> results_;  ///< values, per call
+  std::vector<ProfileRow> profile_;        ///< per call
+  std::vector<WorkTrace> traces_;          ///< per call, while profiling how work is cut
 };
 
 }  // namespace crescent::cpu
