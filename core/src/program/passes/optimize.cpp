@@ -7,47 +7,84 @@
 namespace crescent {
 namespace {
 
+using namespace passes;
+
 constexpr size_t kMostRounds = 8;
 
-/// What makes work for each other, in turn, until none of them has any.
-void simplify(Program& program) {
-  using namespace passes;
-  constexpr std::array kPasses = {
-      constants, shapes, algebra, softmax, pooling, transposes, common_subexpressions, dead_code};
-  size_t idle = 0;  // passes in a row that changed nothing
-  for (size_t turn = 0; idle < kPasses.size() && turn < kMostRounds * kPasses.size(); ++turn)
-    idle = kPasses[turn % kPasses.size()](program) ? 0 : idle + 1;
-}
+/// A program that passes go over, and who is told what they change.
+class Passes {
+ public:
+  Passes(Program program, const PassObserver& observer)
+      : program_(std::move(program)), observer_(observer) {}
+
+  bool run(std::string_view name, const auto& pass) {
+    const bool changed = pass(program_);
+    if (changed && observer_) observer_(name, program_);
+    return changed;
+  }
+  bool drop_dead_code() { return run("dead_code", dead_code); }
+
+  /// What makes work for each other, in turn, until none of them has any.
+  void simplify() {
+    struct Row {
+      const char* name;
+      bool (*pass)(Program&);
+    };
+    constexpr std::array kPasses = {Row{"constants", constants},
+                                    Row{"shapes", shapes},
+                                    Row{"algebra", algebra},
+                                    Row{"softmax", softmax},
+                                    Row{"pooling", pooling},
+                                    Row{"transposes", transposes},
+                                    Row{"common_subexpressions", common_subexpressions},
+                                    Row{"dead_code", dead_code}};
+    size_t idle = 0;  // passes in a row that changed nothing
+    for (size_t turn = 0; idle < kPasses.size() && turn < kMostRounds * kPasses.size(); ++turn) {
+      const Row& row = kPasses[turn % kPasses.size()];
+      idle = run(row.name, row.pass) ? 0 : idle + 1;
+    }
+  }
+
+  Program result() { return std::move(program_); }
+
+ private:
+  Program program_;
+  const PassObserver& observer_;
+};
 
 }  // namespace
 
 namespace passes {
 
-Program optimize(Program program, bool inference, const Capabilities& can) {
-  dead_code(program);
-  hoisting(program);
-  sinking(program);
-  scans(program, inference, can);
-  simplify(program);
-  while (inference && batch_norm(program)) dead_code(program);
-  while (can.post_ops && epilogues(program)) dead_code(program);
-  while (inference && can.post_ops && (residuals(program) || epilogues(program)))
-    dead_code(program);
-  if (can.moments) normalization(program);
-  while (can.mixed && precision(program)) dead_code(program);
-  simplify(program);
-  if (can.pooled) pool_winners(program);
-  dead_code(program);
-  if (can.pooled && pooled_convolutions(program)) dead_code(program);
-  if (can.fused) recomputation(program);
-  dead_code(program);
-  if (can.fused) fusion(program);
-  dead_code(program);
-  renumber(program);
+Program optimize(Program program, bool inference, const Capabilities& can,
+                 const PassObserver& observer) {
+  Passes p(std::move(program), observer);
+  p.drop_dead_code();
+  p.run("hoisting", hoisting);
+  p.run("sinking", sinking);
+  p.run("scans", [&](Program& whole) { return scans(whole, inference, can); });
+  p.simplify();
+  while (inference && p.run("batch_norm", batch_norm)) p.drop_dead_code();
+  while (can.post_ops && p.run("epilogues", epilogues)) p.drop_dead_code();
+  while (inference && can.post_ops &&
+         (p.run("residuals", residuals) || p.run("epilogues", epilogues)))
+    p.drop_dead_code();
+  if (can.moments) p.run("normalization", normalization);
+  while (can.mixed && p.run("precision", precision)) p.drop_dead_code();
+  p.simplify();
+  if (can.pooled) p.run("pool_winners", pool_winners);
+  p.drop_dead_code();
+  if (can.pooled && p.run("pooled_convolutions", pooled_convolutions)) p.drop_dead_code();
+  if (can.fused) p.run("recomputation", recomputation);
+  p.drop_dead_code();
+  if (can.fused) p.run("fusion", fusion);
+  p.drop_dead_code();
+  Program optimized = p.result();
+  renumber(optimized);
 #ifndef NDEBUG
-  validate(program);
+  validate(optimized);
 #endif
-  return program;
+  return optimized;
 }
 
 Program optimize_part(Program part, const Op& whole, Capabilities can) {

@@ -2,6 +2,8 @@
 // changed anything; optimize() (program.h) runs those that suit the device in order, the cheap ones
 // until nothing changes any more.
 #pragma once
+#include <functional>
+
 #include "crescent/program.h"
 
 namespace crescent::passes {
@@ -61,8 +63,11 @@ CRESCENT_API bool scans(Program& program, bool inference, const Capabilities& ca
 /// The rules of the passes above that rewrite by rules.
 CRESCENT_API std::vector<const RuleTable*> rule_tables();
 
+/// Told the name of each pass that changed the program, and what it is then.
+using PassObserver = std::function<void(std::string_view pass, const Program& program)>;
 /// The passes for a device that can do this.
-Program optimize(Program program, bool inference, const Capabilities& can);
+CRESCENT_API Program optimize(Program program, bool inference, const Capabilities& can,
+                              const PassObserver& observer = {});
 /// The passes for what `whole` decomposes into, which a device did not take as it was: they make
 /// nothing of it again.
 Program optimize_part(Program part, const Op& whole, Capabilities can);
