@@ -84,6 +84,33 @@ struct CRESCENT_API Profile {
   std::vector<std::string> lines;  ///< the tables, laid out as the options say
 };
 
+struct CRESCENT_API ValidateOptions {  // after x and y
+  std::optional<int64_t> batch_size;
+  Value sample_weight;
+  static void describe(Schema<ValidateOptions>& s);
+};
+/// What is beyond its bound: an element of an instruction's result, the worst there is.
+struct CRESCENT_API Finding {
+  std::string step;         ///< "train_step", "test_step", "predict_step"
+  std::string instruction;  ///< with shapes, "matmul a'b 32x8, 32x4 -> 8x4"; or whose value it is
+  std::string layer;        ///< path of the layer that asked for it, or empty
+  std::string pass;         ///< that rewrote it wrongly or made the instruction, or empty
+  std::string kernel;       ///< that computed it, or empty where the rewriting is at fault
+  std::vector<int64_t> element;  ///< from 0
+  double got = 0, expected = 0, bound = 0;
+};
+/// A model's compiled steps beside their plain form in float64.
+struct CRESCENT_API Validation {
+  bool ok() const { return findings.empty(); }
+  std::vector<Finding> findings;        ///< of each step the first
+  std::vector<std::string> steps;       ///< that were checked
+  int64_t instructions = 0;             ///< of the plain programs
+  int64_t kernels = 0;                  ///< results of the compiled programs' kernels, as they ran
+  int64_t elements = 0, undecided = 0;  ///< that were compared; of them without a bound
+  double tightness = 0;  ///< median of error / bound over the results of kernels that had an error
+  std::vector<std::string> lines;  ///< a summary
+};
+
 using NamedValues = std::vector<std::pair<std::string, double>>;
 
 /// Of a graph whose inputs or outputs were given as a table with names.
@@ -173,6 +200,11 @@ class CRESCENT_API Model : public Layer {
   /// of x and y and takes back what they did to variables. The first profile of a model compiles
   /// that step.
   Profile profile(const Tensors& x, const Tensors& y = {}, const Dict& options = {});
+  /// Checks the compiled steps (of training, testing and prediction; without y of prediction) on
+  /// the first batch of x and y: what the passes made of the recorded program against that program,
+  /// evaluated in float64, and each kernel's results as it ran against float64, within bounds of
+  /// the rounding errors. The model stays as it was.
+  Validation validate(const Tensors& x, const Tensors& y = {}, const Dict& options = {});
   /// The architecture as Keras writes it, JSON for model_from_json: ours and Keras'. Options are
   /// those of the format that translates configurations ("target"); without one, core's own form.
   std::string to_json(const Dict& options = {}) const;

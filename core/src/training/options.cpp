@@ -104,6 +104,14 @@ void SummaryOptions::describe(Schema<SummaryOptions>& s) {
       .field("show_trainable", &O::show_trainable, "Say for each layer whether it trains.");
 }
 
+void ValidateOptions::describe(Schema<ValidateOptions>& s) {
+  using O = ValidateOptions;
+  s.doc("What of the data is checked, and where the summary goes.")
+      .field("batch_size", &O::batch_size, "Samples of the steps; 32 when not given.")
+      .min(1)
+      .field("sample_weight", &O::sample_weight, "A weight a sample, as of fit.");
+}
+
 void ProfileOptions::describe(Schema<ProfileOptions>& s) {
   using O = ProfileOptions;
   s.doc("How a step is profiled, and what is shown.")

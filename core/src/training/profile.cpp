@@ -4,6 +4,7 @@
 
 #include "training/pass.h"
 #include "training/profile_tables.h"
+#include "training/restored.h"
 #include "training/turn.h"
 
 namespace crescent {
@@ -14,22 +15,6 @@ using Clock = std::chrono::steady_clock;
 constexpr double kSeconds = 0.25;              // that each half of a profile takes
 constexpr double kTick = 1e-9;                 // of the clock
 constexpr int64_t kFewest = 3, kMost = 10000;  // steps
-
-/// Gives variables back their values at the end.
-class Restored {
- public:
-  explicit Restored(Variables variables) : variables_(std::move(variables)) {
-    for (const Variable& variable : variables_) values_.push_back(variable.value());
-  }
-  ~Restored() {
-    for (size_t i = 0; i < variables_.size(); ++i) variables_[i].assign(values_[i]);
-  }
-  Restored(const Restored&) = delete;
-
- private:
-  Variables variables_;
-  Tensors values_;
-};
 
 /// An executable times its instructions as long as this lives.
 class Timed {

@@ -227,6 +227,11 @@ CompiledStep Stepper::compiled_train(const Batch& batch) {
   return {function(true), std::exchange(state_.inputs, {}), state_.layout.key()};
 }
 
+CompiledStep Stepper::compiled_test(const Batch& batch) {
+  lay_out(batch, false);
+  return {function(false), std::exchange(state_.inputs, {}), state_.layout.key()};
+}
+
 Tensors Stepper::step(const Tensors& flat, bool training) {
   const AsCompiled as_compiled(model_, state_.flags, state_.trained);
   const StepLayout& layout = state_.layout;

@@ -102,6 +102,7 @@ class Stepper {
   /// Into `outputs`, whose memory is used again where nobody else has it.
   void predict(const Tensors& x, Tensors& outputs);
   CompiledStep compiled_train(const Batch& batch);
+  CompiledStep compiled_test(const Batch& batch);
   CompiledStep compiled_predict(const Tensors& x);
   /// Loss and metrics so far, in Keras' order. A result of several numbers is "name[0]", ...
   NamedValues results();

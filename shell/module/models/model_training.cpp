@@ -304,6 +304,44 @@ int profile(lua_State* L) {
   return 1;
 }
 
+Value validation_value(const Validation& report) {
+  List findings;
+  for (const Finding& finding : report.findings) {
+    List element;
+    for (int64_t i : finding.element) element.push_back(i + 1);
+    findings.push_back(Dict{{"step", finding.step},
+                            {"instruction", finding.instruction},
+                            {"layer", finding.layer},
+                            {"pass", finding.pass},
+                            {"kernel", finding.kernel},
+                            {"element", std::move(element)},
+                            {"got", finding.got},
+                            {"expected", finding.expected},
+                            {"bound", finding.bound}});
+  }
+  return Dict{{"ok", report.ok()},
+              {"findings", std::move(findings)},
+              {"steps", List(report.steps.begin(), report.steps.end())},
+              {"instructions", report.instructions},
+              {"kernels", report.kernels},
+              {"elements", report.elements},
+              {"undecided", report.undecided},
+              {"tightness", report.tightness}};
+}
+
+int validate(lua_State* L) {
+  Interruptible interruptible;
+  auto model = self(L);
+  const int first = first_option(L, *model, 2);
+  Dict options = options_from(L, first, schema<ValidateOptions>("validate"));
+  const Value print_fn = take(options, "print_fn");
+  const Validation report = model->validate(to_data(L, 2, input_names(*model)),
+                                            to_data(L, 3, output_names(*model)), options);
+  print_lines(L, report.lines, print_fn);
+  push(L, validation_value(report));
+  return 1;
+}
+
 void set_learning_rate(Model& model, double rate) {
   if (!model.optimizer()) fail("You must compile your model before using it.");
   model.optimizer()->set_learning_rate(rate);
@@ -344,6 +382,12 @@ void add_training(Type& model) {
                   "Where the time of a training step, or without y of predict, goes: prints tables "
                   "(or hands their lines to print_fn), gives the rows.",
                   &schema<ProfileOptions>("profile"))
+      .raw_method(
+          "validate", validate, {"x", "y=nil"},
+          "Checks the compiled steps beside their plain form in float64, each result within "
+          "a bound of its rounding errors: prints a summary (or hands its lines to "
+          "print_fn), gives what was found. The model stays as it was.",
+          &schema<ValidateOptions>("validate"))
       .method("train_on_batch", &train_on_batch,
               {"x", "y=nil", "sample_weight=nil", "class_weight=nil", "reset_metrics=true",
                "return_dict=false"},

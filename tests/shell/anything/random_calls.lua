@@ -103,7 +103,8 @@ end
 walk(cr, "cr", {})
 assert(#functions > 100 and #classes > 100 and #bases > 5)
 
-local slow = { fit = true, evaluate = true, predict = true, profile = true, train_on_batch = true }
+local slow = { fit = true, evaluate = true, predict = true, profile = true, validate = true,
+  train_on_batch = true }
 
 --- Makes the call, and keeps what it gives.
 local function call(text, f, ...)

@@ -1,0 +1,23 @@
+// Variables whose values come back.
+#pragma once
+#include "crescent/variable.h"
+
+namespace crescent {
+
+/// Gives variables back their values at the end.
+class Restored {
+ public:
+  explicit Restored(Variables variables) : variables_(std::move(variables)) {
+    for (const Variable& variable : variables_) values_.push_back(variable.value());
+  }
+  ~Restored() {
+    for (size_t i = 0; i < variables_.size(); ++i) variables_[i].assign(values_[i]);
+  }
+  Restored(const Restored&) = delete;
+
+ private:
+  Variables variables_;
+  Tensors values_;
+};
+
+}  // namespace crescent

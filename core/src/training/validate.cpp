@@ -1,0 +1,122 @@
+// validate: the compiled steps of a model beside their plain form; what the steps did to variables
+// is taken back.
+#include <algorithm>
+#include <cstdio>
+
+#include "training/pass.h"
+#include "training/restored.h"
+#include "validation/check.h"
+
+namespace crescent {
+namespace {
+
+/// The program that is recorded for a step, as it is before any pass.
+Program recorded(const CompiledStep& step) {
+  TensorSpecs specs;
+  for (const Tensor& input : step.inputs) specs.push_back(input.spec());
+  return trace(
+      [&](const Tensors& inputs) {
+        Tensors outputs;
+        step.function.call(inputs, outputs, step.key);
+        return outputs;
+      },
+      specs);
+}
+
+/// What the model's own executable gives; variables have their values again afterwards.
+validation::Outcome run_own(const CompiledStep& step, const Program& program) {
+  const Restored restored(step.function.written(step.inputs, step.key));
+  validation::Outcome outcome;
+  step.function.call(step.inputs, outcome.outputs, step.key);
+  for (Tensor& output : outcome.outputs) output = output.clone(nullptr);
+  for (const Program::Binding& b : program.variables)
+    outcome.variables.emplace(b.variable.id(), b.variable.value().clone(nullptr));
+  return outcome;
+}
+
+/// The steps of a model one after another.
+class Checks {
+ public:
+  void add(const char* name, const CompiledStep& step, bool inference) {
+    const Program program = recorded(step);
+    const std::vector<double> ratios = validation::check(
+        validation::subject_of(program, inference, step.inputs), name,
+        [&] { return run_own(step, program); }, report_);
+    ratios_.insert(ratios_.end(), ratios.begin(), ratios.end());
+  }
+  Validation finish() {
+    if (!ratios_.empty()) {
+      const auto middle = ratios_.begin() + static_cast<std::ptrdiff_t>(ratios_.size() / 2);
+      std::nth_element(ratios_.begin(), middle, ratios_.end());
+      report_.tightness = *middle;
+    }
+    return std::move(report_);
+  }
+
+ private:
+  Validation report_;
+  std::vector<double> ratios_;
+};
+
+std::string index_text(const std::vector<int64_t>& index) {
+  std::string text;
+  for (int64_t i : index) text += concat(text.empty() ? "" : ", ", i + 1);
+  return "[" + text + "]";
+}
+
+void add_lines(const Finding& finding, std::vector<std::string>& lines) {
+  lines.push_back(concat("WRONG in ", finding.step, ": ", finding.instruction));
+  if (!finding.layer.empty()) lines.push_back("  layer    " + finding.layer);
+  if (!finding.pass.empty())
+    lines.push_back("  pass     " + finding.pass +
+                    (finding.kernel.empty() ? "" : " (made the instruction)"));
+  if (!finding.kernel.empty()) lines.push_back("  kernel   " + finding.kernel);
+  char text[160];
+  std::snprintf(text, sizeof text, "got %.9g, expected %.9g, bound %.3g", finding.got,
+                finding.expected, finding.bound);
+  lines.push_back(concat("  element  ", index_text(finding.element), ": ", text));
+}
+
+std::vector<std::string> summary_of(const Validation& report) {
+  std::vector<std::string> lines;
+  for (const Finding& finding : report.findings) add_lines(finding, lines);
+  const double share = report.elements > 0 ? 100 * static_cast<double>(report.undecided) /
+                                                 static_cast<double>(report.elements)
+                                           : 0;
+  char text[160];
+  std::snprintf(text, sizeof text, "%.2g %% of %lld elements undecided, errors at %.2g of bounds",
+                share, static_cast<long long>(report.elements), report.tightness);
+  lines.push_back(concat(report.ok() ? "All within bounds: " : "Checked: ", join(report.steps),
+                         "; ", report.instructions, " instructions, ", report.kernels,
+                         " results of kernels; ", text));
+  return lines;
+}
+
+}  // namespace
+
+Validation Model::validate(const Tensors& x, const Tensors& y, const Dict& given) {
+  const Run run;
+  const ValidateOptions options = parse<ValidateOptions>("validate", given);
+  if (!y.empty()) check_compiled(*this);
+  if (training_->compiled && training_->options.run_eagerly)
+    fail("validate: a model that runs eagerly has no compiled step");
+  Arrays arrays{x, y, {}};
+  check_arrays(*this, arrays);
+  if (!y.empty()) arrays.weights = sample_weights(*this, y, options.sample_weight);
+  const int64_t size =
+      std::min(options.batch_size.value_or(batch_size_for(*this, {})), arrays.samples());
+  const Arrays batch = rows(arrays, 0, size);
+
+  Stepper stepper(*this);
+  Checks checks;
+  if (!y.empty()) {
+    checks.add("train_step", stepper.compiled_train({batch.x, batch.y, batch.weights}), false);
+    checks.add("test_step", stepper.compiled_test({batch.x, batch.y, batch.weights}), true);
+  }
+  checks.add("predict_step", stepper.compiled_predict(batch.x), true);
+  Validation report = checks.finish();
+  report.lines = summary_of(report);
+  return report;
+}
+
+}  // namespace crescent

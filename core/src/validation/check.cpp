@@ -1,0 +1,341 @@
+#include "validation/check.h"
+
+#include <algorithm>
+#include <map>
+
+#include "lowering/lowering.h"
+#include "validation/comparison.h"
+#include "validation/evaluator.h"
+
+namespace crescent::validation {
+namespace {
+
+using Instruction = Program::Instruction;
+using Values = std::vector<BoundedPtr>;
+
+/// A program as it was behind a pass.
+struct Stage {
+  std::string pass;
+  Program program;
+};
+
+Start start_of(const Program& program, const Tensors& inputs, Rounding rounding) {
+  Start start;
+  const auto bounded = [&](const Tensor& tensor) {
+    return std::make_shared<const Bounded>(Bounded::of(tensor.to(nullptr), rounding));
+  };
+  for (const Tensor& input : inputs) start.inputs.push_back(bounded(input));
+  for (const Program::Binding& b : program.variables)
+    start.variables.emplace(b.variable.id(), bounded(b.variable.value()));
+  return start;
+}
+
+/// What a program gives, and what of it that is.
+struct Result {
+  std::string what;
+  const void* variable;  ///< null for an output
+  BoundedPtr value;
+};
+
+std::vector<Result> results_of(const Program& program, const Values& values, const Start& start) {
+  std::vector<Result> results;
+  for (size_t i = 0; i < program.outputs.size(); ++i)
+    results.push_back(
+        {concat("output ", i + 1), nullptr, values[static_cast<size_t>(program.outputs[i])]});
+  for (const Program::Binding& b : program.variables)
+    results.push_back(
+        {"variable " + b.variable.path(), b.variable.id(),
+         b.result >= 0 ? values[static_cast<size_t>(b.result)] : start.of(b.variable)});
+  return results;
+}
+
+const Result* same_result(const std::vector<Result>& results, const Result& wanted, size_t place) {
+  if (!wanted.variable) return &results[place];
+  const auto at = std::find_if(results.begin(), results.end(), [&](const Result& result) {
+    return result.variable == wanted.variable;
+  });
+  return at == results.end() ? nullptr : &*at;  // passes drop variables that nobody needs
+}
+
+std::string scope_of(const Program& program, const Instruction& i) {
+  return program.scopes[static_cast<size_t>(i.scope)];
+}
+
+const Instruction* maker_of(const Program& program, int value) {
+  for (const Instruction& i : program.code)
+    if (std::find(i.outputs.begin(), i.outputs.end(), value) != i.outputs.end()) return &i;
+  return nullptr;
+}
+
+/// Two evaluations of programs that are to give the same.
+class Stages {
+ public:
+  Stages(const Subject& subject, const Program& lowered, const std::vector<Stage>& stages)
+      : subject_(subject),
+        lowered_(lowered),
+        stages_(stages),
+        start_(start_of(subject.recorded, subject.inputs, Rounding::float64)) {}
+
+  /// Whether the compiled program gives what the recorded one does.
+  std::optional<Finding> compare(Validation& report) {
+    const Program& recorded = subject_.recorded;
+    const std::vector<Result> expected =
+        results_of(recorded, Evaluator(Rounding::float64).run(recorded, start_), start_);
+    Comparison comparison(Rounding::float64);
+    std::optional<Finding> finding = first_difference(lowered_, expected, comparison);
+    comparison.report(report);
+    if (finding) blame(*finding, expected);
+    return finding;
+  }
+
+ private:
+  std::optional<Finding> first_difference(const Program& program,
+                                          const std::vector<Result>& expected,
+                                          Comparison& comparison) const {
+    const std::vector<Result> got =
+        results_of(program, Evaluator(Rounding::float64).run(program, start_), start_);
+    std::optional<Finding> first;
+    for (size_t i = 0; i < expected.size(); ++i) {
+      const Result* result = same_result(got, expected[i], i);
+      if (!result) continue;
+      std::optional<Finding> finding = comparison(*result->value, *expected[i].value);
+      if (!finding || first) continue;
+      finding->instruction = expected[i].what;
+      first = std::move(finding);
+    }
+    return first;
+  }
+
+  /// Finds the pass, and in the program before it the instruction.
+  void blame(Finding& finding, const std::vector<Result>& expected) const {
+    const Program* before = &subject_.recorded;
+    for (const Stage& stage : stages_) {
+      Comparison comparison(Rounding::float64);
+      if (auto found = first_difference(stage.program, expected, comparison)) {
+        finding = std::move(*found);
+        finding.pass = stage.pass;
+        find_instruction(*before, stage.program, finding);
+        return;
+      }
+      before = &stage.program;
+    }
+    finding.pass = "lowering";
+  }
+
+  void find_instruction(const Program& before, const Program& after, Finding& finding) const {
+    const Values was = Evaluator(Rounding::float64).run(before, start_, true),
+                 is = Evaluator(Rounding::float64).run(after, start_, true);
+    const Comparison comparison(Rounding::float64);
+    const auto difference = [&](int old_value, int new_value) -> std::optional<Finding> {
+      const auto a = static_cast<size_t>(old_value), b = static_cast<size_t>(new_value);
+      if (a >= was.size() || !was[a] || !is[b] || !(was[a]->spec == is[b]->spec)) return {};
+      return comparison.worst(*is[b], *was[a]);
+    };
+    const auto tell = [&](const Instruction& i, Finding found) {
+      found.step = finding.step, found.pass = finding.pass;
+      found.instruction = text_of(before, i), found.layer = scope_of(before, i);
+      finding = std::move(found);
+    };
+    for (const Instruction& i : after.code) {
+      for (int value : i.outputs) {
+        const Instruction* old = maker_of(before, value);
+        auto found = old ? difference(value, value) : std::nullopt;
+        if (!found) continue;
+        // An input that was replaced by another is at fault, where it differs.
+        for (size_t k = 0; k < i.inputs.size() && i.inputs.size() == old->inputs.size(); ++k) {
+          auto replaced = difference(old->inputs[k], i.inputs[k]);
+          const Instruction* maker = replaced ? maker_of(before, old->inputs[k]) : nullptr;
+          if (maker) return tell(*maker, std::move(*replaced));
+        }
+        return tell(*old, std::move(*found));
+      }
+    }
+    const auto tell_result = [&](int old_value, int new_value) {
+      auto found = difference(old_value, new_value);
+      const Instruction* maker = found ? maker_of(before, old_value) : nullptr;
+      if (maker) tell(*maker, std::move(*found));
+      return maker != nullptr;
+    };
+    for (size_t o = 0; o < before.outputs.size(); ++o)
+      if (tell_result(before.outputs[o], after.outputs[o])) return;
+    for (const Program::Binding& b : before.variables)
+      for (const Program::Binding& a : after.variables)
+        if (a.variable == b.variable && a.result >= 0 && b.result >= 0 &&
+            tell_result(b.result, a.result))
+          return;
+  }
+
+  const Subject& subject_;
+  const Program& lowered_;
+  const std::vector<Stage>& stages_;
+  Start start_;
+};
+
+/// A run of the compiled program, and what its kernels made on the way.
+class Observed {
+ public:
+  Observed(const Subject& subject, const Program& lowered) : lowered_(lowered) {
+    const auto executable = lowering::keeping_strings(lowered, subject.device->compile(lowered));
+    Memory* const memory = subject.device->memory();
+    Tensors inputs, variables;
+    for (const Tensor& input : subject.inputs) inputs.push_back(input.to(memory));
+    for (const Program::Binding& b : lowered.variables)
+      variables.push_back(b.variable.value().clone(memory));
+    for (int value : lowered.outputs)
+      outputs_.push_back(Tensor::uninitialized(spec(value), memory));
+    executable->watch([this](int value, const std::string& kernel, const void* bytes) {
+      if (static_cast<size_t>(value) >= lowered_.values.size()) return;
+      const TensorSpec& made = spec(value);
+      const size_t count = static_cast<size_t>(made.shape.size()) * size_of(made.dtype);
+      results_[value] = {Tensor::from_bytes(bytes, count, made), kernel};
+    });
+    executable->run(inputs, variables, outputs_);
+    executable->watch({});
+    for (Tensor& output : outputs_) output = output.to(nullptr);
+    for (size_t i = 0; i < variables.size(); ++i)
+      variables_.emplace(lowered.variables[i].variable.id(), variables[i].to(nullptr));
+  }
+
+  struct Made {
+    Tensor value;
+    std::string kernel;
+  };
+  const Made* made(int value) const {
+    const auto at = results_.find(value);
+    return at == results_.end() ? nullptr : &at->second;
+  }
+  Outcome outcome() const { return {outputs_, variables_}; }
+
+ private:
+  const TensorSpec& spec(int value) const { return lowered_.values[static_cast<size_t>(value)]; }
+
+  const Program& lowered_;
+  std::map<int, Made> results_;
+  Tensors outputs_;
+  std::unordered_map<const void*, Tensor> variables_;
+};
+
+/// Each kernel's result beside what float64 makes of the inputs that the kernel had.
+class Kernels {
+ public:
+  Kernels(const Subject& subject, const Program& lowered, const std::vector<Stage>& stages)
+      : subject_(subject),
+        lowered_(lowered),
+        stages_(stages),
+        comparison_(Rounding::own),
+        observed_(subject, lowered),
+        start_(start_of(lowered, subject.inputs, Rounding::own)) {}
+
+  std::optional<Finding> compare(const std::function<Outcome()>& outcome, Validation& report) {
+    Evaluator evaluator(Rounding::own, [&](const Instruction& i, int value, BoundedPtr& result) {
+      look_at(i, value, result, report);
+    });
+    const std::vector<Result> expected =
+        results_of(lowered_, evaluator.run(lowered_, start_), start_);
+    compare_outcome(observed_.outcome(), expected, "a run");
+    if (outcome && !finding_) compare_callers(outcome(), expected);
+    comparison_.report(report);
+    return finding_;
+  }
+  const std::vector<double>& ratios() const { return comparison_.ratios(); }
+
+ private:
+  /// From here on it is what the kernel made.
+  void look_at(const Instruction& i, int value, BoundedPtr& result, Validation& report) {
+    const Observed::Made* made = observed_.made(value);
+    if (!made) return;
+    ++report.kernels;
+    auto got = std::make_shared<const Bounded>(Bounded::of(made->value, Rounding::own));
+    auto found = comparison_(*got, *result);
+    result = std::move(got);
+    if (!found || finding_) return;
+    found->instruction = text_of(lowered_, i), found->layer = scope_of(lowered_, i);
+    found->kernel = made->kernel, found->pass = pass_of(i);
+    finding_ = std::move(found);
+  }
+
+  /// That made the instruction; none for one that was recorded.
+  std::string pass_of(const Instruction& wanted) const {
+    const auto has = [&](const Program& program) {
+      return std::any_of(program.code.begin(), program.code.end(),
+                         [&](const Instruction& i) { return i.op->equals(*wanted.op); });
+    };
+    if (has(subject_.recorded)) return "";
+    for (const Stage& stage : stages_)
+      if (has(stage.program)) return stage.pass;
+    return "lowering";
+  }
+
+  void compare_outcome(const Outcome& got, const std::vector<Result>& expected, const char* whose) {
+    for (size_t i = 0; i < expected.size(); ++i) {
+      const Result& result = expected[i];
+      const Tensor& value = result.variable ? got.variables.at(result.variable) : got.outputs[i];
+      auto found = comparison_(Bounded::of(value, Rounding::own), *result.value);
+      if (!found || finding_) continue;
+      found->instruction = concat(result.what, " of ", whose);
+      finding_ = std::move(found);
+    }
+  }
+
+  /// What the caller's executable gave has the bits of the run that was observed, but where threads
+  /// add in another order: then it is within the bounds of the program as a whole.
+  void compare_callers(const Outcome& got, const std::vector<Result>& observed) {
+    std::optional<std::vector<Result>> whole;
+    for (size_t i = 0; i < observed.size(); ++i) {
+      const Result& result = observed[i];
+      const Tensor& value = result.variable ? got.variables.at(result.variable) : got.outputs[i];
+      Bounded exact = *result.value;
+      exact.bound.clear();
+      const Bounded mine = Bounded::of(value, Rounding::own);
+      if (!Comparison(Rounding::own).worst(mine, exact)) continue;
+      if (!whole)
+        whole = results_of(lowered_, Evaluator(Rounding::own).run(lowered_, start_), start_);
+      auto found = comparison_(mine, *(*whole)[i].value);
+      if (!found || finding_) continue;
+      found->instruction = concat(result.what, " of the model's own executable");
+      finding_ = std::move(found);
+    }
+  }
+
+  const Subject& subject_;
+  const Program& lowered_;
+  const std::vector<Stage>& stages_;
+  Comparison comparison_;
+  Observed observed_;
+  Start start_;
+  std::optional<Finding> finding_;
+};
+
+}  // namespace
+
+Subject subject_of(Program recorded, bool inference, Tensors inputs) {
+  Device& device = crescent::device();
+  return {std::move(recorded),
+          [&device, inference](Program program, const passes::PassObserver& observer) {
+            return passes::optimize(std::move(program), inference, device.capabilities(), observer);
+          },
+          &device, std::move(inputs)};
+}
+
+std::vector<double> check(const Subject& subject, const std::string& step,
+                          const std::function<Outcome()>& outcome, Validation& report) {
+  std::vector<Stage> stages;
+  const Program optimized =
+      subject.optimize(subject.recorded, [&](std::string_view pass, const Program& program) {
+        stages.push_back({std::string(pass), program});
+      });
+  const Program lowered = lower(optimized, *subject.device);
+  report.steps.push_back(step);
+  report.instructions += static_cast<int64_t>(subject.recorded.code.size());
+  std::optional<Finding> finding = Stages(subject, lowered, stages).compare(report);
+  Kernels kernels(subject, lowered, stages);
+  std::optional<Finding> of_kernel = kernels.compare(outcome, report);
+  for (auto* found : {&finding, &of_kernel}) {
+    if (!*found) continue;
+    (*found)->step = step;
+    report.findings.push_back(std::move(**found));
+  }
+  return kernels.ratios();
+}
+
+}  // namespace crescent::validation

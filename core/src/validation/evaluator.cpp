@@ -1,0 +1,255 @@
+#include "validation/evaluator.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "crescent/gradient.h"
+#include "crescent/lowering.h"
+#include "crescent/system/interrupt.h"
+#include "validation/rules/rules.h"
+
+namespace crescent::validation {
+namespace {
+
+using Instruction = Program::Instruction;
+
+Rule rule_of(const Op& op) {
+  static const auto* rules = [] {
+    auto* table = new std::unordered_map<std::string_view, Rule>;
+    for (auto rows : {elementwise_rules(), movement_rules(), indexing_rules(), reduction_rules(),
+                      product_rules(), convolution_rules(), pooling_rules()})
+      for (const RuleRow& row : rows) table->emplace(row.op, row.rule);
+    return table;
+  }();
+  const auto at = rules->find(op.name());
+  return at == rules->end() ? nullptr : at->second;
+}
+
+bool is_number(const TensorSpec& spec) {
+  return spec.dtype != DType::complex64 && spec.dtype != DType::string;
+}
+
+TensorSpecs specs_of(const Program& program, const std::vector<int>& values) {
+  TensorSpecs specs;
+  for (int value : values) specs.push_back(program.values[static_cast<size_t>(value)]);
+  return specs;
+}
+
+/// Whole numbers, complex numbers and strings that are exact give exact ones.
+bool is_plain(std::span<const BoundedPtr> inputs, const TensorSpecs& outputs) {
+  return std::none_of(outputs.begin(), outputs.end(),
+                      [](const TensorSpec& spec) { return is_floating(spec.dtype); }) &&
+         std::all_of(inputs.begin(), inputs.end(), [](const BoundedPtr& x) {
+           return !x->is_real() && x->spec.dtype != DType::complex64 && x->is_exact();
+         });
+}
+
+std::vector<Bounded> run_plainly(const OpPtr& op, std::span<const BoundedPtr> inputs,
+                                 Rounding rounding) {
+  const NoTrace now;
+  const NoGradient unwatched;
+  Tensors arguments;
+  for (const BoundedPtr& x : inputs) arguments.push_back(rounded(*x));
+  std::vector<Bounded> results;
+  for (const Tensor& result : crescent::apply(op, arguments))
+    results.push_back(Bounded::of(result, rounding));
+  return results;
+}
+
+std::vector<Bounded> all_undecided(const TensorSpecs& specs) {
+  std::vector<Bounded> results;
+  for (const TensorSpec& spec : specs) results.push_back(Bounded::undecided(spec));
+  return results;
+}
+
+/// Element `i` of the leading axis.
+Bounded row(const Bounded& x, int64_t i) {
+  const Shape& shape = x.spec.shape;
+  Bounded y{{x.spec.dtype, shape.slice(1, shape.rank())}, {}, {}, {}, {}};
+  const auto size = static_cast<std::ptrdiff_t>(y.size()), first = size * i;
+  const auto cut = [&](const auto& from, auto& to) {
+    if (!from.empty()) to.assign(from.begin() + first, from.begin() + first + size);
+  };
+  cut(x.real, y.real), cut(x.whole, y.whole), cut(x.bound, y.bound);
+  if (x.opaque) y.opaque = x.opaque.view_rows(i, 1).view(y.spec.shape);
+  return y;
+}
+
+void put_row(const Bounded& x, int64_t i, Bounded& y) {
+  const auto first = static_cast<std::ptrdiff_t>(x.size()) * i;
+  std::copy(x.real.begin(), x.real.end(), y.real.begin() + (y.is_real() ? first : 0));
+  std::copy(x.whole.begin(), x.whole.end(), y.whole.begin() + (y.is_whole() ? first : 0));
+  if (x.bound.empty()) return;
+  if (y.bound.empty()) y.bound.assign(y.size(), 0);
+  std::copy(x.bound.begin(), x.bound.end(), y.bound.begin() + first);
+}
+
+/// Per value, the last instruction that reads it; results are read behind the last.
+std::vector<size_t> last_reads(const Program& program) {
+  std::vector<size_t> last(program.values.size(), 0);
+  for (size_t i = 0; i < program.code.size(); ++i)
+    for (int value : program.code[i].inputs) last[static_cast<size_t>(value)] = i;
+  for (int value : program.outputs) last[static_cast<size_t>(value)] = program.code.size();
+  for (const Program::Binding& b : program.variables)
+    if (b.result >= 0) last[static_cast<size_t>(b.result)] = program.code.size();
+  return last;
+}
+
+/// What does not depend on inputs or variables: passes compute it beforehand, in its own dtypes.
+class Constants {
+ public:
+  explicit Constants(const Program& program) : is_constant_(program.values.size(), false) {
+    for (const Program::Constant& c : program.constants) mark(c.value);
+  }
+  bool holds(const Instruction& i) {
+    if (i.op->effect() > Effect::check || i.op->name() == Scan::kName) return false;
+    for (int value : i.inputs)
+      if (!is_constant_[static_cast<size_t>(value)]) return false;
+    for (int value : i.outputs) mark(value);
+    return true;
+  }
+
+ private:
+  void mark(int value) { is_constant_[static_cast<size_t>(value)] = true; }
+  std::vector<bool> is_constant_;
+};
+
+}  // namespace
+
+std::vector<BoundedPtr> Evaluator::run(const Program& program, const Start& start, bool keep_all) {
+  Values values(program.values.size());
+  for (size_t i = 0; i < program.inputs.size(); ++i)
+    values[static_cast<size_t>(program.inputs[i])] = start.inputs[i];
+  for (const Program::Binding& b : program.variables)
+    values[static_cast<size_t>(b.value)] = start.of(b.variable);
+  run_code(program, values, keep_all, Role::whole);
+  return values;
+}
+
+/// A number that an op decomposes with, as 1 / n, was rounded where it is long: rewritings of the
+/// op know better.
+Bounded Evaluator::constant(const Tensor& tensor, Role role) const {
+  Bounded value = Bounded::of(tensor, rounding_);
+  if (rounding_ != Rounding::float64 || role != Role::decomposed) return value;
+  const double u = unit_roundoff(tensor.dtype(), Rounding::own);
+  for (size_t i = 0; i < value.real.size(); ++i)
+    if (as_held(value.real[i], DType::bfloat16) != value.real[i])
+      value.widen(i, u * std::abs(value.real[i]));
+  return value;
+}
+
+void Evaluator::run_code(const Program& program, Values& values, bool keep_all, Role role) {
+  const auto at = [&](int value) -> BoundedPtr& { return values[static_cast<size_t>(value)]; };
+  for (const Program::Constant& c : program.constants)
+    at(c.value) = std::make_shared<const Bounded>(constant(c.tensor, role));
+  const std::vector<size_t> last = last_reads(program);
+  Constants constants(program);
+  for (size_t i = 0; i < program.code.size(); ++i) {
+    if (interrupted()) throw Interrupted("validate: interrupted");
+    const Instruction& instruction = program.code[i];
+    Values inputs;
+    for (int value : instruction.inputs) inputs.push_back(at(value));
+    const bool is_constant = constants.holds(instruction);
+    std::vector<Bounded> results =
+        is_constant && rounding_ == Rounding::float64 && role != Role::decomposed
+            ? run_plainly(instruction.op, inputs, rounding_)
+            : compute(instruction.op, inputs, specs_of(program, instruction.outputs));
+    for (size_t o = 0; o < results.size(); ++o) {
+      results[o].settle(rounding_);
+      BoundedPtr& result = at(instruction.outputs[o]);
+      result = std::make_shared<const Bounded>(std::move(results[o]));
+      if (role == Role::whole && observer_) observer_(instruction, instruction.outputs[o], result);
+    }
+    for (int value : instruction.inputs)
+      if (!keep_all && last[static_cast<size_t>(value)] == i) at(value).reset();
+  }
+}
+
+Evaluator::Values Evaluator::run_part(const Program& part, std::span<const BoundedPtr> inputs,
+                                      Role role) {
+  Values values(part.values.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    values[static_cast<size_t>(part.inputs[i])] = inputs[i];
+  run_code(part, values, false, role);
+  Values outputs;
+  for (int value : part.outputs) outputs.push_back(values[static_cast<size_t>(value)]);
+  return outputs;
+}
+
+std::vector<Bounded> Evaluator::compute(const OpPtr& op, std::span<const BoundedPtr> inputs,
+                                        const TensorSpecs& outputs) {
+  if (auto* call = dynamic_cast<const HostCall*>(op.get()))
+    return compute(call->op(), inputs, outputs);
+  if (auto* loop = dynamic_cast<const Scan*>(op.get())) return scan(*loop, inputs, outputs);
+  const bool draws = op->name() == Random::kName;
+  if (op->effect() >= Effect::state && !draws) return all_undecided(outputs);
+  if (draws || is_plain(inputs, outputs)) return run_plainly(op, inputs, rounding_);
+  const bool numbers = std::all_of(outputs.begin(), outputs.end(), is_number) &&
+                       std::all_of(inputs.begin(), inputs.end(),
+                                   [](const BoundedPtr& x) { return is_number(x->spec); });
+  if (const Rule rule = numbers ? rule_of(*op) : nullptr)
+    return rule({*op, inputs, outputs, rounding_});
+  TensorSpecs specs;
+  for (const BoundedPtr& x : inputs) specs.push_back(x->spec);
+  bool is_simple = false;
+  const NoGradient unwatched;
+  const Program part = trace(
+      [&](const Tensors& given) {
+        Tensors results = op->decompose(given);
+        is_simple = results.empty();
+        return results;
+      },
+      specs);
+  if (is_simple) return sample(op, inputs, outputs, rounding_);
+  std::vector<Bounded> results;
+  for (const BoundedPtr& result : run_part(part, inputs, Role::decomposed))
+    results.push_back(*result);
+  return results;
+}
+
+std::vector<Bounded> Evaluator::scan(const Scan& op, std::span<const BoundedPtr> inputs,
+                                     const TensorSpecs& outputs) {
+  const auto states = static_cast<size_t>(op.states),
+             stepped = states + static_cast<size_t>(op.sequences);
+  Values now(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(states));
+  const int64_t steps = inputs[states]->spec.shape[0];
+  const size_t step_outputs = op.body->outputs.size() - states;
+  std::vector<Bounded> stacked;
+  for (size_t o = states; o < outputs.size(); ++o) stacked.push_back(Bounded::zeros(outputs[o]));
+  for (int64_t i = 0; i < steps; ++i) {
+    const int64_t t = op.reverse ? steps - 1 - i : i;
+    Values arguments = now;
+    for (size_t q = states; q < stepped; ++q)
+      arguments.push_back(std::make_shared<const Bounded>(row(*inputs[q], t)));
+    arguments.insert(arguments.end(), inputs.begin() + static_cast<std::ptrdiff_t>(stepped),
+                     inputs.end());
+    for (size_t s = 0; op.keep_states && s < states; ++s)
+      put_row(*now[s], t, stacked[step_outputs + s]);
+    const Values results = run_part(*op.body, arguments, Role::body);
+    for (size_t s = 0; s < states; ++s) now[s] = results[s];
+    for (size_t o = 0; o < step_outputs; ++o) put_row(*results[states + o], t, stacked[o]);
+  }
+  std::vector<Bounded> results;
+  for (const BoundedPtr& state : now) results.push_back(*state);
+  std::move(stacked.begin(), stacked.end(), std::back_inserter(results));
+  return results;
+}
+
+std::string text_of(const Program& program, const Instruction& instruction) {
+  const auto list = [&](const std::vector<int>& values) {
+    std::string text;
+    for (int value : values) {
+      const TensorSpec& spec = program.values[static_cast<size_t>(value)];
+      if (!text.empty()) text += ", ";
+      if (spec.dtype != DType::float32) text += concat(spec.dtype, " ");
+      std::string dims;
+      for (int64_t dim : spec.shape) dims += concat(dims.empty() ? "" : "x", dim);
+      text += dims.empty() ? "scalar" : dims;
+    }
+    return text;
+  };
+  return concat(instruction.op->label(), " ", list(instruction.inputs), " -> ",
+                list(instruction.outputs));
+}
+
+}  // namespace crescent::validation

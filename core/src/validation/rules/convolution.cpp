@@ -1,0 +1,155 @@
+// Convolutions and their gradients. A 3x3 convolution may be computed by transforms of tiles
+// (Winograd), where the roundings of neighbours meet.
+#include <algorithm>
+#include <cmath>
+
+#include "validation/rules/windows.h"
+
+namespace crescent::validation {
+namespace {
+
+constexpr int64_t kTile = 5;          ///< how far neighbours of a tile are from each other
+constexpr double kTransformed = 300;  ///< roundings of the transforms
+
+/// The three arrays of a convolution: images, kernel, results.
+struct Geometry {
+  Shape x, kernel, y;
+  ConvSpec spec;
+  std::vector<Covered> covered;
+
+  Geometry(const Shape& images, const Shape& weights, const Shape& results, const ConvSpec& given)
+      : x(images),
+        kernel(weights),
+        y(results),
+        spec(given),
+        covered(validation::covered(spatial(x), kernel.slice(0, kernel.rank() - 2), spatial(y),
+                                    spec)) {}
+
+  bool may_be_transformed() const {
+    const auto all = [](const std::vector<int64_t>& list, int64_t n) {
+      return std::all_of(list.begin(), list.end(), [n](int64_t i) { return i == n; });
+    };
+    return x.rank() == 4 && kernel[0] == 3 && kernel[1] == 3 && spec.groups == 1 &&
+           all(spec.strides, 1) && all(spec.dilation, 1);
+  }
+
+  /// f(element of x, of the kernel, of y) for each product; the last runs along y's channels.
+  template <class F>
+  void each(F&& f) const {
+    const int64_t in = x[-1], out = y[-1], pixels = spatial(x).size(), places = spatial(y).size(),
+                  group_in = in / spec.groups, group_out = out / spec.groups;
+    for (int64_t n = 0; n < x[0]; ++n)
+      for (const Covered& c : covered)
+        for (int64_t i = 0; i < in; ++i) {
+          const int64_t group = i / group_in, first = group * group_out,
+                        row = c.tap * group_in + i % group_in;
+          for (int64_t o = first; o < first + group_out; ++o)
+            f(static_cast<size_t>((n * pixels + c.pixel) * in + i),
+              static_cast<size_t>(row * out + o),
+              static_cast<size_t>((n * places + c.place) * out + o));
+        }
+  }
+};
+
+std::vector<double> sizes_of(const Bounded& x) {
+  std::vector<double> sizes(x.real);
+  for (double& size : sizes) size = std::abs(size);
+  return sizes;
+}
+
+/// Along an axis, the greatest of so many neighbours on either side.
+std::vector<double> greatest(const std::vector<double>& x, const Shape& shape, int axis,
+                             int64_t reach) {
+  const Around a(shape, axis);
+  std::vector<double> y(x.size(), 0);
+  for (int64_t before = 0; before < a.before; ++before)
+    for (int64_t k = 0; k < a.along; ++k)
+      for (int64_t j = std::max<int64_t>(k - reach, 0); j < std::min(k + reach + 1, a.along); ++j)
+        for (int64_t b = 0; b < a.behind; ++b) {
+          double& to = y[static_cast<size_t>((before * a.along + k) * a.behind + b)];
+          to = std::max(to, x[static_cast<size_t>((before * a.along + j) * a.behind + b)]);
+        }
+  return y;
+}
+
+/// What meets in a tile is as large as the greatest there.
+std::vector<double> of_tiles(std::vector<double> sizes, const Shape& shape, int first_axis) {
+  for (int axis = first_axis; axis < first_axis + 2; ++axis)
+    sizes = greatest(sizes, shape, axis, kTile);
+  return sizes;
+}
+
+/// `pass` turns the elements that meet in a product into (of a, of b, of the result).
+template <class Pass>
+std::vector<Bounded> convolved(const Request& r, const Geometry& g, int spatial_a, int spatial_b,
+                               double terms, Pass&& pass) {
+  const Bounded &a = r.in(0), &b = r.in(1);
+  if (!a.is_real()) return {Bounded::undecided(r.outputs[0])};
+  Bounded y = Bounded::zeros(r.outputs[0]);
+  const bool transformed = g.may_be_transformed(),
+             has_errors = !a.bound.empty() || !b.bound.empty();
+  std::vector<double> size_a = sizes_of(a), size_b = sizes_of(b), size(y.size(), 0);
+  if (transformed) {
+    size_a = of_tiles(std::move(size_a), a.spec.shape, spatial_a);
+    size_b = of_tiles(std::move(size_b), b.spec.shape, spatial_b);
+  }
+  if (has_errors) y.bound.assign(y.size(), 0);
+  g.each([&](size_t x, size_t w, size_t to) {
+    const auto [i, j, k] = pass(x, w, to);
+    y.real[k] += a.real[i] * b.real[j], size[k] += size_a[i] * size_b[j];
+    if (has_errors)
+      y.bound[k] +=
+          a.error(i) * std::abs(b.real[j]) + (std::abs(a.real[i]) + a.error(i)) * b.error(j);
+  });
+  const double wide =
+      sum_roundoff(y.spec.dtype, r.rounding) * (terms + 1 + (transformed ? kTransformed : 0));
+  for (size_t i = 0; i < y.size(); ++i)
+    if (size[i] > 0) y.widen(i, wide * size[i] + r.roundoff() * std::abs(y.real[i]) + r.tiny());
+  return {std::move(y)};
+}
+
+struct Meeting {
+  size_t a, b, result;
+};
+
+double taps_of(const Geometry& g) {
+  return static_cast<double>(g.kernel.slice(0, g.kernel.rank() - 2).size());
+}
+
+std::vector<Bounded> conv_rule(const Request& r) {
+  const Geometry g(r.in(0).spec.shape, r.in(1).spec.shape, r.outputs[0].shape, r.as<Conv>().spec);
+  const double terms = taps_of(g) * static_cast<double>(g.kernel[-2]);
+  return convolved(r, g, 1, 0, terms, [](size_t x, size_t w, size_t y) {
+    return Meeting{x, w, y};
+  });
+}
+
+std::vector<Bounded> data_rule(const Request& r) {
+  const Geometry g(r.outputs[0].shape, r.in(1).spec.shape, r.in(0).spec.shape,
+                   r.as<ConvBackwardData>().spec);
+  const double terms = taps_of(g) * static_cast<double>(g.kernel[-1]);
+  return convolved(r, g, 1, 0, terms, [](size_t x, size_t w, size_t y) {
+    return Meeting{y, w, x};
+  });
+}
+
+std::vector<Bounded> kernel_rule(const Request& r) {
+  const Geometry g(r.in(0).spec.shape, r.outputs[0].shape, r.in(1).spec.shape,
+                   r.as<ConvBackwardKernel>().spec);
+  const double terms = static_cast<double>(g.y[0] * spatial(g.y).size());
+  return convolved(r, g, 1, 1, terms, [](size_t x, size_t w, size_t y) {
+    return Meeting{x, y, w};
+  });
+}
+
+constexpr RuleRow kConvolutionRules[] = {
+    {Conv::kName, conv_rule},
+    {ConvBackwardData::kName, data_rule},
+    {ConvBackwardKernel::kName, kernel_rule},
+};
+
+}  // namespace
+
+std::span<const RuleRow> convolution_rules() { return kConvolutionRules; }
+
+}  // namespace crescent::validation

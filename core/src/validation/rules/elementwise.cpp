@@ -1,0 +1,482 @@
+// Elementwise ops. Errors of inputs go through monotone functions by their ends.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "validation/rules/rules.h"
+
+namespace crescent::validation {
+namespace {
+
+constexpr double kUlps = 8;  ///< of functions that are no arithmetic, with room
+
+double unary_value(UnaryKind kind, double x) {
+  using enum UnaryKind;
+  switch (kind) {
+    case negative:
+      return -x;
+    case abs:
+      return std::abs(x);
+    case sign:
+      return x > 0 ? 1 : x < 0 ? -1 : x;
+    case square:
+      return x * x;
+    case sqrt:
+      return std::sqrt(x);
+    case rsqrt:
+      return 1 / std::sqrt(x);
+    case reciprocal:
+      return 1 / x;
+    case exp:
+      return std::exp(x);
+    case expm1:
+      return std::expm1(x);
+    case log:
+      return std::log(x);
+    case log1p:
+      return std::log1p(x);
+    case sin:
+      return std::sin(x);
+    case cos:
+      return std::cos(x);
+    case tan:
+      return std::tan(x);
+    case arcsin:
+      return std::asin(x);
+    case arccos:
+      return std::acos(x);
+    case arctan:
+      return std::atan(x);
+    case sinh:
+      return std::sinh(x);
+    case cosh:
+      return std::cosh(x);
+    case tanh:
+      return std::tanh(x);
+    case sigmoid:
+      return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
+    case relu:
+      return x > 0 || std::isnan(x) ? x : 0;
+    case softplus:
+      return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+    case erf:
+      return std::erf(x);
+    case floor:
+      return std::floor(x);
+    case ceil:
+      return std::ceil(x);
+    case round:
+      return std::nearbyint(x);
+    case isnan:
+      return std::isnan(x);
+    case isfinite:
+      return std::isfinite(x);
+    case logical_not:
+      return x == 0;
+  }
+  return NAN;
+}
+
+/// Of functions whose results stay within a range.
+double range_of(UnaryKind kind) {
+  using enum UnaryKind;
+  switch (kind) {
+    case sigmoid:
+      return 1;
+    case sin:
+    case cos:
+    case tanh:
+    case erf:
+    case sign:
+      return 2;
+    case arctan:
+      return std::numbers::pi;
+    default:
+      return kUndecided;
+  }
+}
+
+/// How far f(x) may be off when x is by at most e > 0.
+double unary_error(UnaryKind kind, double x, double y, double e) {
+  using enum UnaryKind;
+  const double most = range_of(kind);
+  if (is_undecided(e)) return most;
+  switch (kind) {
+    case abs:
+      return e;
+    case square:
+      return (2 * std::abs(x) + e) * e;
+    case sin:
+    case cos:
+      return std::min(e, most);
+    case tan: {
+      const double c = std::abs(std::cos(x));
+      return c > 2 * e ? e / ((c - e) * (c - e)) : kUndecided;
+    }
+    case reciprocal:
+    case rsqrt:
+      if (std::abs(x) <= e) return kUndecided;
+      break;
+    default:
+      break;
+  }
+  const double low = unary_value(kind, x - e), high = unary_value(kind, x + e);
+  const double off = std::max(std::abs(low - y), std::abs(high - y));
+  return std::isfinite(off) ? std::min(off, most) : most;
+}
+
+/// Roundings of the function itself, in units of the roundoff.
+double unary_roundings(UnaryKind kind, double x, double y) {
+  using enum UnaryKind;
+  switch (kind) {
+    case negative:
+    case abs:
+    case sign:
+    case relu:
+    case floor:
+    case ceil:
+    case round:
+      return 0;
+    case square:
+    case sqrt:
+      return std::abs(y);
+    case sin:
+    case cos:
+    case tan:
+      return kUlps * (std::abs(y) + std::abs(x) * (kind == tan ? 1 + y * y : 1));
+    case sigmoid:  // recurrent kernels make one of the other: roundings stay as large near 0
+    case tanh:
+    case arccos:
+      return kUlps * (std::abs(y) + 1);
+    default:
+      return kUlps * std::abs(y);
+  }
+}
+
+std::vector<Bounded> unary_rule(const Request& r) {
+  const UnaryKind kind = r.as<Unary>().kind;
+  const Bounded& x = r.in(0);
+  Bounded y = Bounded::zeros(r.outputs[0]);
+  const double u = r.roundoff(), tiny = r.tiny();
+  for (size_t i = 0; i < y.size(); ++i) {
+    const double e = x.error(i), from = x.number(i), to = unary_value(kind, from);
+    if (y.is_whole()) {
+      y.whole[i] = x.is_real() ? static_cast<int64_t>(to)
+                   : kind == UnaryKind::square
+                       ? wrapped(x.whole[i] * x.whole[i], r.outputs[0].dtype)
+                       : wrapped(static_cast<int64_t>(to), r.outputs[0].dtype);
+      if (e > 0 && (x.is_whole() || is_undecided(e))) y.widen(i, kUndecided);
+      continue;
+    }
+    y.real[i] = to;
+    if (e > 0) y.widen(i, unary_error(kind, from, to, e));
+    if (const double own = unary_roundings(kind, from, to); own > 0) y.widen(i, u * own + tiny);
+  }
+  return {std::move(y)};
+}
+
+// ---- two operands
+
+double floor_quotient(double a, double b) { return std::floor(a / b); }
+
+double remainder_of(double a, double b) {
+  const double r = std::fmod(a, b);
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+double binary_value(BinaryKind kind, double a, double b) {
+  using enum BinaryKind;
+  switch (kind) {
+    case add:
+      return a + b;
+    case subtract:
+      return a - b;
+    case multiply:
+      return a * b;
+    case divide:
+      return a / b;
+    case power:
+      return std::pow(a, b);
+    case maximum:
+      return std::isnan(a) ? a : std::isnan(b) || b > a ? b : a;
+    case minimum:
+      return std::isnan(a) ? a : std::isnan(b) || b < a ? b : a;
+    case floor_divide:
+      return floor_quotient(a, b);
+    case mod:
+      return remainder_of(a, b);
+    case arctan2:
+      return std::atan2(a, b);
+    default:
+      return NAN;
+  }
+}
+
+double power_error(double a, double b, double y, double ea, double eb) {
+  const bool is_root = eb == 0 && b == std::floor(b);
+  if (a - ea <= 0 && !(is_root && b >= 0)) return kUndecided;
+  double off = 0;
+  for (double base : {a - ea, a + ea})
+    for (double exponent : {b - eb, b + eb})
+      off = std::max(off, std::abs(std::pow(base, exponent) - y));
+  if (is_root && std::abs(a) <= ea) off = std::max(off, std::abs(y));
+  return off;
+}
+
+/// How far the result may be off by the errors of the operands.
+double binary_error(BinaryKind kind, double a, double b, double y, double ea, double eb) {
+  using enum BinaryKind;
+  switch (kind) {
+    case add:
+    case subtract:
+      return ea + eb;
+    case multiply:
+      return std::abs(a) * eb + std::abs(b) * ea + ea * eb;
+    case divide:
+      return std::abs(b) > eb ? (ea + std::abs(y) * eb) / (std::abs(b) - eb) : kUndecided;
+    case power:
+      return power_error(a, b, y, ea, eb);
+    case maximum:
+    case minimum:
+      if (std::abs(a - b) > ea + eb) return (kind == maximum) == (a > b) ? ea : eb;
+      return std::max(ea, eb);
+    case arctan2: {
+      const double radius = std::hypot(a, b), e = ea + eb;
+      if (radius <= 2 * e || (b <= eb && std::abs(a) <= ea)) return 2 * std::numbers::pi;
+      return e / (radius - e);
+    }
+    default:
+      return kUndecided;
+  }
+}
+
+double binary_roundings(BinaryKind kind, double a, double b, double y) {
+  using enum BinaryKind;
+  switch (kind) {
+    case maximum:
+    case minimum:
+      return 0;
+    case power:
+      return y == 0
+                 ? 0
+                 : kUlps * std::abs(y) * (1 + (a != 0 ? std::abs(b * std::log(std::abs(a))) : 0));
+    case arctan2:
+      return kUlps * std::abs(y);
+    default:
+      return 2 * std::abs(y);
+  }
+}
+
+/// Quotients that are a whole number but for a rounding may be cut on either side.
+void cut_quotient(const Request& r, BinaryKind kind, double a, double b, double e, Bounded& y,
+                  size_t i) {
+  const double q = a / b, off = 4 * r.roundoff() * std::abs(q) + e;
+  const bool jumps = std::floor(q - off) != std::floor(q + off) && !(e == 0 && q == std::floor(q));
+  if (kind == BinaryKind::floor_divide)
+    y.widen(i, jumps ? std::floor(q + off) - std::floor(q - off) : 0);
+  else
+    y.widen(i, jumps ? std::abs(b) + off * std::abs(b)
+                     : 2 * r.roundoff() * std::abs(b) + off * std::abs(b));
+}
+
+bool compare(BinaryKind kind, double a, double b) {
+  using enum BinaryKind;
+  switch (kind) {
+    case equal:
+      return a == b;
+    case not_equal:
+      return a != b;
+    case less:
+      return a < b;
+    case less_equal:
+      return a <= b;
+    case greater:
+      return a > b;
+    default:
+      return a >= b;
+  }
+}
+
+bool compare(BinaryKind kind, int64_t a, int64_t b) {
+  return compare(kind, a < b ? -1.0 : a > b ? 1.0 : 0.0, 0.0);
+}
+
+int64_t whole_value(BinaryKind kind, int64_t a, int64_t b) {
+  using enum BinaryKind;
+  const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
+  switch (kind) {
+    case add:
+      return static_cast<int64_t>(x + y);
+    case subtract:
+      return static_cast<int64_t>(x - y);
+    case multiply:
+      return static_cast<int64_t>(x * y);
+    case maximum:
+      return std::max(a, b);
+    case minimum:
+      return std::min(a, b);
+    case logical_and:
+      return a && b;
+    default:
+      return a || b;
+  }
+}
+
+bool is_comparison(BinaryKind kind) {
+  return kind >= BinaryKind::equal && kind <= BinaryKind::greater_equal;
+}
+
+/// Undecided where the errors reach; numbers that are the same were computed alike.
+bool decides(double a, double b, double e) { return e == 0 || a == b || std::abs(a - b) > e; }
+
+/// Not exact are whole numbers that one operand decides, whatever the other is.
+bool one_decides(BinaryKind kind, int64_t a, double ea, int64_t b, double eb) {
+  if (kind == BinaryKind::logical_and) return (ea == 0 && !a) || (eb == 0 && !b);
+  if (kind == BinaryKind::logical_or) return (ea == 0 && a) || (eb == 0 && b);
+  return false;
+}
+
+/// Exact integers are computed by the op itself; these are not worth a rule for the others.
+bool has_no_whole_rule(BinaryKind kind) {
+  return kind == BinaryKind::power || kind == BinaryKind::floor_divide || kind == BinaryKind::mod;
+}
+
+std::vector<Bounded> binary_rule(const Request& r) {
+  const BinaryKind kind = r.as<Binary>().kind;
+  const Bounded &a = r.in(0), &b = r.in(1);
+  if (a.is_whole() && has_no_whole_rule(kind)) return {Bounded::undecided(r.outputs[0])};
+  const Shape& shape = r.outputs[0].shape;
+  const std::vector<size_t> from_a = broadcast_places(a.spec.shape, shape),
+                            from_b = broadcast_places(b.spec.shape, shape);
+  Bounded y = Bounded::zeros(r.outputs[0]);
+  const double u = r.roundoff(), tiny = r.tiny();
+  for (size_t i = 0; i < y.size(); ++i) {
+    const size_t j = from_a[i], k = from_b[i];
+    const double ea = a.error(j), eb = b.error(k);
+    if (is_comparison(kind) && a.is_real()) {
+      y.whole[i] = compare(kind, a.real[j], b.real[k]);
+      if (is_undecided(ea + eb) || !decides(a.real[j], b.real[k], ea + eb)) y.widen(i, kUndecided);
+    } else if (y.is_whole()) {
+      y.whole[i] = is_comparison(kind)
+                       ? compare(kind, a.whole[j], b.whole[k])
+                       : wrapped(whole_value(kind, a.whole[j], b.whole[k]), r.outputs[0].dtype);
+      if (ea + eb > 0 && !one_decides(kind, a.whole[j], ea, b.whole[k], eb)) y.widen(i, kUndecided);
+    } else {
+      const double p = a.real[j], q = b.real[k], to = binary_value(kind, p, q);
+      y.real[i] = to;
+      if (kind == BinaryKind::floor_divide || kind == BinaryKind::mod) {
+        const double e = ea + eb > 0 ? binary_error(BinaryKind::divide, p, q, p / q, ea, eb) : 0;
+        cut_quotient(r, kind, p, q, e, y, i);
+        if (kind == BinaryKind::mod) y.widen(i, ea + std::abs(std::floor(p / q)) * eb);
+        continue;
+      }
+      if (ea + eb > 0) y.widen(i, binary_error(kind, p, q, to, ea, eb));
+      if (const double own = binary_roundings(kind, p, q, to); own > 0)
+        y.widen(i, u * own + (kind == BinaryKind::add || kind == BinaryKind::subtract ? 0 : tiny));
+    }
+  }
+  return {std::move(y)};
+}
+
+// ---- select, cast
+
+std::vector<Bounded> select_rule(const Request& r) {
+  const Bounded &condition = r.in(0), &a = r.in(1), &b = r.in(2);
+  const Shape& shape = r.outputs[0].shape;
+  const std::vector<size_t> from_c = broadcast_places(condition.spec.shape, shape),
+                            from_a = broadcast_places(a.spec.shape, shape),
+                            from_b = broadcast_places(b.spec.shape, shape);
+  Bounded y = Bounded::zeros(r.outputs[0]);
+  for (size_t i = 0; i < y.size(); ++i) {
+    const bool on = condition.whole[from_c[i]] != 0, unsure = condition.error(from_c[i]) > 0;
+    const Bounded &chosen = on ? a : b, &other = on ? b : a;
+    const size_t at = on ? from_a[i] : from_b[i], away = on ? from_b[i] : from_a[i];
+    if (y.is_real())
+      y.real[i] = chosen.real[at];
+    else
+      y.whole[i] = chosen.whole[at];
+    y.widen(i, chosen.error(at));
+    if (!unsure) continue;
+    const double gap = std::abs(chosen.number(at) - other.number(away));
+    if (y.is_real())
+      y.widen(i, gap + other.error(away));
+    else if (gap != 0 || other.error(away) > 0)
+      y.widen(i, kUndecided);
+  }
+  return {std::move(y)};
+}
+
+int64_t truncated(double x, DType dtype) {
+  return std::abs(x) < 0x1p62 ? wrapped(static_cast<int64_t>(x), dtype) : 0;
+}
+
+/// Beyond the dtype's numbers the result is anything.
+bool fits(double x, DType dtype) {
+  if (dtype == DType::uint8) return x > -1 && x < 256;
+  const double half = std::ldexp(1.0, 8 * static_cast<int>(size_of(dtype)) - 1);
+  return x > -half - 1 && x < half;
+}
+
+void cast_to_whole(const Bounded& x, size_t i, Bounded& y) {
+  const double from = x.real[i], e = x.error(i);
+  const DType dtype = y.spec.dtype;
+  if (dtype == DType::boolean) {
+    y.whole[i] = from != 0;
+    if (e > 0 && from != 0 && std::abs(from) <= e) y.widen(i, kUndecided);
+    return;
+  }
+  y.whole[i] = truncated(from, dtype);
+  if (!fits(from, dtype) || is_undecided(e) || truncated(from - e, dtype) != y.whole[i] ||
+      truncated(from + e, dtype) != y.whole[i])
+    y.widen(i, kUndecided);
+}
+
+std::vector<Bounded> cast_rule(const Request& r) {
+  const Bounded& x = r.in(0);
+  Bounded y = Bounded::zeros(r.outputs[0]);
+  const double u = r.roundoff();
+  const bool rounds = x.is_real() && r.rounding == Rounding::own &&
+                      (size_of(y.spec.dtype) < size_of(x.spec.dtype) ||
+                       (size_of(y.spec.dtype) == 2 && y.spec.dtype != x.spec.dtype));
+  for (size_t i = 0; i < y.size(); ++i) {
+    if (x.is_real() && y.is_whole()) {
+      cast_to_whole(x, i, y);
+    } else if (y.is_whole()) {
+      y.whole[i] = wrapped(x.whole[i], y.spec.dtype);
+      y.widen(i, x.error(i));
+    } else if (x.is_real()) {
+      y.real[i] = x.real[i];
+      y.widen(i, x.error(i) + (rounds ? u * std::abs(x.real[i]) + r.tiny() : 0));
+    } else {
+      y.real[i] = static_cast<double>(x.whole[i]);
+      if (x.error(i) > 0) y.widen(i, x.spec.dtype == DType::boolean ? 1 : kUndecided);
+      if (r.rounding == Rounding::own)
+        y.widen(i, std::abs(as_held(y.real[i], y.spec.dtype) - y.real[i]));
+    }
+  }
+  return {std::move(y)};
+}
+
+std::vector<Bounded> same_rule(const Request& r) {
+  Bounded y = r.in(0);
+  y.spec = r.outputs[0];
+  return {std::move(y)};
+}
+
+/// Integers stay; numbers that are floating become integers.
+std::vector<Bounded> check_rule(const Request& r) {
+  return r.in(0).is_real() ? cast_rule(r) : same_rule(r);
+}
+
+constexpr RuleRow kElementwiseRules[] = {
+    {Unary::kName, unary_rule},        {Binary::kName, binary_rule},
+    {Select::kName, select_rule},      {Cast::kName, cast_rule},
+    {StopGradient::kName, same_rule},  {Reshape::kName, same_rule},
+    {CheckIndices::kName, check_rule},
+};
+
+}  // namespace
+
+std::span<const RuleRow> elementwise_rules() { return kElementwiseRules; }
+
+}  // namespace crescent::validation

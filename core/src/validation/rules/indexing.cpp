@@ -1,0 +1,106 @@
+// Ops whose results lie where whole numbers say.
+#include <algorithm>
+#include <cmath>
+
+#include "validation/rules/rules.h"
+
+namespace crescent::validation {
+namespace {
+
+void gather_element(const Bounded& x, size_t from, bool sure, Bounded& y, size_t to) {
+  if (y.is_real())
+    y.real[to] = x.real[from];
+  else
+    y.whole[to] = x.whole[from];
+  y.widen(to, sure ? x.error(from) : kUndecided);
+}
+
+std::vector<Bounded> gather_rule(const Request& r) {
+  const Bounded &x = r.in(0), &indices = r.in(1);
+  const Around a(x.spec.shape, r.as<Gather>().axis);
+  Bounded y = Bounded::zeros(r.outputs[0]);
+  const auto count = static_cast<int64_t>(indices.size());
+  size_t to = 0;
+  for (int64_t before = 0; before < a.before; ++before) {
+    for (int64_t k = 0; k < count; ++k) {
+      const size_t at = static_cast<size_t>(k);
+      const int64_t row = std::clamp<int64_t>(indices.whole[at], 0, a.along - 1);
+      for (int64_t b = 0; b < a.behind; ++b, ++to)
+        gather_element(x, static_cast<size_t>((before * a.along + row) * a.behind + b),
+                       indices.error(at) == 0, y, to);
+    }
+  }
+  return {std::move(y)};
+}
+
+std::vector<Bounded> take_along_rule(const Request& r) {
+  const Bounded &x = r.in(0), &indices = r.in(1);
+  const int axis = r.as<TakeAlong>().axis;
+  const Around from(x.spec.shape, axis), to(r.outputs[0].shape, axis);
+  Bounded y = Bounded::zeros(r.outputs[0]);
+  for (size_t i = 0; i < y.size(); ++i) {
+    const int64_t at = static_cast<int64_t>(i), behind = at % to.behind,
+                  before = at / (to.behind * to.along);
+    const int64_t row = std::clamp<int64_t>(indices.whole[i], 0, from.along - 1);
+    gather_element(x, static_cast<size_t>((before * from.along + row) * from.behind + behind),
+                   indices.error(i) == 0, y, i);
+  }
+  return {std::move(y)};
+}
+
+std::vector<Bounded> scatter_add_rule(const Request& r) {
+  const Bounded &indices = r.in(0), &updates = r.in(1);
+  if (!indices.is_exact() || !updates.is_real()) return {Bounded::undecided(r.outputs[0])};
+  const Around a(r.outputs[0].shape, r.as<ScatterAdd>().axis);
+  Bounded y = Bounded::zeros(r.outputs[0]);
+  std::vector<double> size(y.size(), 0), terms(y.size(), 0);
+  const auto count = static_cast<int64_t>(indices.size());
+  size_t from = 0;
+  for (int64_t before = 0; before < a.before; ++before) {
+    for (int64_t k = 0; k < count; ++k) {
+      const int64_t row = indices.whole[static_cast<size_t>(k)];
+      for (int64_t b = 0; b < a.behind; ++b, ++from) {
+        if (row < 0 || row >= a.along) continue;
+        const size_t to = static_cast<size_t>((before * a.along + row) * a.behind + b);
+        y.real[to] += updates.real[from], size[to] += std::abs(updates.real[from]), ++terms[to];
+        y.widen(to, updates.error(from));
+      }
+    }
+  }
+  // Sums may be kept in the dtype itself, as there is no other memory for them.
+  const double u = r.roundoff();
+  for (size_t i = 0; i < y.size(); ++i)
+    if (terms[i] > 1) y.widen(i, u * terms[i] * size[i] + r.tiny());
+  return {std::move(y)};
+}
+
+std::vector<Bounded> one_hot_rule(const Request& r) {
+  const Bounded& indices = r.in(0);
+  const int64_t depth = r.as<OneHot>().depth;
+  Bounded y = Bounded::zeros(r.outputs[0]);
+  for (size_t i = 0; i < indices.size(); ++i) {
+    for (int64_t k = 0; k < depth; ++k) {
+      const size_t to = i * static_cast<size_t>(depth) + static_cast<size_t>(k);
+      const bool on = indices.whole[i] == k;
+      if (y.is_real())
+        y.real[to] = on;
+      else
+        y.whole[to] = on;
+      if (indices.error(i) > 0) y.widen(to, y.is_real() ? 1 : kUndecided);
+    }
+  }
+  return {std::move(y)};
+}
+
+constexpr RuleRow kIndexingRules[] = {
+    {Gather::kName, gather_rule},
+    {TakeAlong::kName, take_along_rule},
+    {ScatterAdd::kName, scatter_add_rule},
+    {OneHot::kName, one_hot_rule},
+};
+
+}  // namespace
+
+std::span<const RuleRow> indexing_rules() { return kIndexingRules; }
+
+}  // namespace crescent::validation

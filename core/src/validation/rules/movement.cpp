@@ -1,0 +1,201 @@
+// Ops that move elements: each result is an element of an input, with its error.
+#include <algorithm>
+#include <numeric>
+
+#include "validation/rules/rules.h"
+
+namespace crescent::validation {
+
+std::vector<size_t> broadcast_places(const Shape& from, const Shape& to) {
+  const size_t size = static_cast<size_t>(to.size());
+  std::vector<size_t> places(size, 0);
+  if (from == to) std::iota(places.begin(), places.end(), size_t{0});
+  if (from == to || size == 0) return places;
+  std::vector<size_t> strides(static_cast<size_t>(to.rank()), 0);
+  size_t stride = 1;
+  for (int axis = from.rank() - 1; axis >= 0; --axis) {
+    if (from[axis] != 1) strides[static_cast<size_t>(axis + to.rank() - from.rank())] = stride;
+    stride *= static_cast<size_t>(from[axis]);
+  }
+  std::vector<int64_t> index(static_cast<size_t>(to.rank()), 0);
+  size_t at = 0;
+  for (size_t& place : places) {
+    place = at;
+    for (int axis = to.rank() - 1; axis >= 0; --axis) {
+      const size_t a = static_cast<size_t>(axis);
+      at += strides[a];
+      if (++index[a] < to[axis]) break;
+      at -= strides[a] * static_cast<size_t>(to[axis]);
+      index[a] = 0;
+    }
+  }
+  return places;
+}
+
+namespace {
+
+constexpr size_t kNowhere = static_cast<size_t>(-1);
+
+/// f(index) for each index of the shape, in order.
+template <class F>
+void each_index(const Shape& shape, F&& f) {
+  if (shape.size() == 0) return;
+  std::vector<int64_t> index(static_cast<size_t>(shape.rank()), 0);
+  for (;;) {
+    f(index);
+    int axis = shape.rank() - 1;
+    for (; axis >= 0; --axis) {
+      if (++index[static_cast<size_t>(axis)] < shape[axis]) break;
+      index[static_cast<size_t>(axis)] = 0;
+    }
+    if (axis < 0) return;
+  }
+}
+
+/// Where the element of that index is.
+size_t place_of(const Shape& shape, const std::vector<int64_t>& index) {
+  size_t place = 0;
+  for (int axis = 0; axis < shape.rank(); ++axis)
+    place = place * static_cast<size_t>(shape[axis]) +
+            static_cast<size_t>(index[static_cast<size_t>(axis)]);
+  return place;
+}
+
+void copy_element(const Bounded& x, size_t from, Bounded& y, size_t to) {
+  if (y.is_real())
+    y.real[to] = x.real[from];
+  else
+    y.whole[to] = x.whole[from];
+  y.widen(to, x.error(from));
+}
+
+/// The elements at these places of x, or `otherwise`.
+std::vector<Bounded> moved(const Request& r, const std::vector<size_t>& places,
+                           double otherwise = 0) {
+  const Bounded& x = r.in(0);
+  Bounded y = Bounded::zeros(r.outputs[0]);
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (places[i] != kNowhere)
+      copy_element(x, places[i], y, i);
+    else if (y.is_real())
+      y.real[i] = as_held(otherwise, y.spec.dtype);
+    else
+      y.whole[i] = static_cast<int64_t>(as_held(otherwise, y.spec.dtype));
+  }
+  return {std::move(y)};
+}
+
+std::vector<Bounded> broadcast_rule(const Request& r) {
+  return moved(r, broadcast_places(r.in(0).spec.shape, r.outputs[0].shape));
+}
+
+/// `source(index)` turns an index of the result into one of x, in place, or gives false.
+template <class F>
+std::vector<Bounded> moved_by_index(const Request& r, F&& source, double otherwise = 0) {
+  const Shape& from = r.in(0).spec.shape;
+  std::vector<size_t> places;
+  places.reserve(static_cast<size_t>(r.outputs[0].shape.size()));
+  each_index(r.outputs[0].shape, [&](std::vector<int64_t> index) {
+    places.push_back(source(index) ? place_of(from, index) : kNowhere);
+  });
+  return moved(r, places, otherwise);
+}
+
+std::vector<Bounded> transpose_rule(const Request& r) {
+  const std::vector<int>& axes = r.as<Transpose>().axes;
+  return moved_by_index(r, [&](std::vector<int64_t>& index) {
+    std::vector<int64_t> own(index.size());
+    for (size_t i = 0; i < axes.size(); ++i) own[static_cast<size_t>(axes[i])] = index[i];
+    index = std::move(own);
+    return true;
+  });
+}
+
+std::vector<Bounded> slice_rule(const Request& r) {
+  const auto& op = r.as<Slice>();
+  return moved_by_index(r, [&](std::vector<int64_t>& index) {
+    for (size_t i = 0; i < index.size(); ++i)
+      index[i] = op.start[i] + index[i] * (op.stride.empty() ? 1 : op.stride[i]);
+    return true;
+  });
+}
+
+std::vector<Bounded> pad_rule(const Request& r) {
+  const auto& op = r.as<Pad>();
+  const Shape& from = r.in(0).spec.shape;
+  return moved_by_index(
+      r,
+      [&](std::vector<int64_t>& index) {
+        for (size_t i = 0; i < index.size(); ++i) {
+          const int64_t step = op.inner.empty() ? 1 : op.inner[i] + 1, at = index[i] - op.before[i];
+          if (at < 0 || at % step != 0 || at / step >= from[static_cast<int>(i)]) return false;
+          index[i] = at / step;
+        }
+        return true;
+      },
+      op.value);
+}
+
+std::vector<Bounded> reverse_rule(const Request& r) {
+  const Shape& shape = r.in(0).spec.shape;
+  return moved_by_index(r, [&](std::vector<int64_t>& index) {
+    for (int axis : r.as<Reverse>().axes)
+      index[static_cast<size_t>(axis)] = shape[axis] - 1 - index[static_cast<size_t>(axis)];
+    return true;
+  });
+}
+
+std::vector<Bounded> concat_rule(const Request& r) {
+  const int axis = r.as<Concat>().axis;
+  Bounded y = Bounded::zeros(r.outputs[0]);
+  const Around whole(r.outputs[0].shape, axis);
+  int64_t first = 0;
+  for (size_t part = 0; part < r.inputs.size(); ++part) {
+    const Bounded& x = r.in(part);
+    const Around own(x.spec.shape, axis);
+    for (int64_t before = 0; before < own.before; ++before)
+      for (int64_t k = 0; k < own.along * own.behind; ++k)
+        copy_element(x, static_cast<size_t>(before * own.along * own.behind + k), y,
+                     static_cast<size_t>((before * whole.along + first) * whole.behind + k));
+    first += own.along;
+  }
+  return {std::move(y)};
+}
+
+void fill_element(Bounded& y, size_t i, double number) {
+  if (y.is_real())
+    y.real[i] = as_held(number, y.spec.dtype);
+  else
+    y.whole[i] = wrapped(static_cast<int64_t>(number), y.spec.dtype);
+}
+
+std::vector<Bounded> fill_rule(const Request& r) {
+  Bounded y = Bounded::of(Tensor::full(r.outputs[0].shape, r.as<Fill>().value, r.outputs[0].dtype),
+                          r.rounding);
+  return {std::move(y)};
+}
+
+std::vector<Bounded> iota_rule(const Request& r) {
+  Bounded y = Bounded::zeros(r.outputs[0]);
+  const Around a(r.outputs[0].shape, r.as<Iota>().axis);
+  for (size_t i = 0; i < y.size(); ++i)
+    fill_element(y, i, static_cast<double>(static_cast<int64_t>(i) / a.behind % a.along));
+  return {std::move(y)};
+}
+
+constexpr RuleRow kMovementRules[] = {
+    {BroadcastTo::kName, broadcast_rule},
+    {Transpose::kName, transpose_rule},
+    {Slice::kName, slice_rule},
+    {Pad::kName, pad_rule},
+    {Reverse::kName, reverse_rule},
+    {Concat::kName, concat_rule},
+    {Fill::kName, fill_rule},
+    {Iota::kName, iota_rule},
+};
+
+}  // namespace
+
+std::span<const RuleRow> movement_rules() { return kMovementRules; }
+
+}  // namespace crescent::validation

@@ -1,0 +1,166 @@
+// Pooling and its gradients. Where the errors leave open which element of a window is the greatest,
+// each that may be has the gradient as its error.
+#include <algorithm>
+#include <cmath>
+
+#include "validation/rules/windows.h"
+
+namespace crescent::validation {
+namespace {
+
+/// Windows of images with channels, one after another.
+struct Windows {
+  Shape x, y;
+  std::vector<Covered> covered;
+
+  Windows(const Shape& images, const Shape& results, const std::vector<int64_t>& window,
+          const ConvSpec& spec)
+      : x(images),
+        y(results),
+        covered(validation::covered(spatial(x), Shape(window), spatial(y), spec)) {}
+
+  /// f(result, elements of x under its window, in order) for each result.
+  template <class F>
+  void each(F&& f) const {
+    const int64_t channels = x[-1], pixels = spatial(x).size(), places = spatial(y).size();
+    std::vector<size_t> under;
+    for (int64_t n = 0; n < x[0]; ++n)
+      for (size_t i = 0; i < covered.size();) {
+        size_t end = i;
+        while (end < covered.size() && covered[end].place == covered[i].place) ++end;
+        for (int64_t c = 0; c < channels; ++c) {
+          under.clear();
+          for (size_t k = i; k < end; ++k)
+            under.push_back(static_cast<size_t>((n * pixels + covered[k].pixel) * channels + c));
+          f(static_cast<size_t>((n * places + covered[i].place) * channels + c), under);
+        }
+        i = end;
+      }
+  }
+};
+
+/// The first of the greatest; NaN is.
+size_t winner(const Bounded& x, const std::vector<size_t>& under) {
+  size_t best = 0;
+  for (size_t k = 1; k < under.size(); ++k)
+    if (x.real[under[k]] > x.real[under[best]]) best = k;
+  return best;
+}
+
+bool may_win(const Bounded& x, size_t at, size_t best) {
+  const double e = x.error(at) + x.error(best);
+  return e > 0 && x.real[best] - x.real[at] <= e && x.real[best] != x.real[at];
+}
+
+std::vector<Bounded> pooled(const Request& r, const Windows& windows, bool max) {
+  const Bounded& x = r.in(0);
+  Bounded y = Bounded::zeros(r.outputs[0]);
+  Bounded winners = r.outputs.size() > 1 ? Bounded::zeros(r.outputs[1]) : Bounded();
+  const double wide = sum_roundoff(y.spec.dtype, r.rounding);
+  windows.each([&](size_t to, const std::vector<size_t>& under) {
+    if (!max) {
+      double sum = 0, size = 0, off = 0;
+      for (size_t from : under)
+        sum += x.real[from], size += std::abs(x.real[from]), off += x.error(from);
+      const double count = static_cast<double>(under.size());
+      y.real[to] = sum / count;
+      y.widen(to, off / count + wide * (count + 2) * size / count +
+                      r.roundoff() * std::abs(y.real[to]) + (size > 0 ? r.tiny() : 0));
+      return;
+    }
+    const size_t best = winner(x, under);
+    y.real[to] = x.real[under[best]];
+    double off = x.error(under[best]);
+    bool sure = true;
+    for (size_t from : under)
+      if (may_win(x, from, under[best])) off = std::max(off, x.error(from)), sure = false;
+    y.widen(to, off);
+    if (r.outputs.size() == 1) return;
+    winners.whole[to] = static_cast<int64_t>(best);
+    if (!sure) winners.widen(to, kUndecided);
+  });
+  std::vector<Bounded> results;
+  results.push_back(std::move(y));
+  if (r.outputs.size() > 1) results.push_back(std::move(winners));
+  return results;
+}
+
+std::vector<Bounded> pool_rule(const Request& r) {
+  const auto& op = r.as<Pool>();
+  return pooled(r, {r.in(0).spec.shape, r.outputs[0].shape, op.window, op.spec}, op.max);
+}
+
+std::vector<Bounded> winners_rule(const Request& r) {
+  const auto& op = r.as<PoolWinners>();
+  return pooled(r, {r.in(0).spec.shape, r.outputs[0].shape, op.window, op.spec}, true);
+}
+
+/// Sums of gradients: their sizes and numbers, for the roundings.
+struct Sums {
+  explicit Sums(const TensorSpec& spec)
+      : y(Bounded::zeros(spec)), size(y.size(), 0), terms(y.size(), 0) {}
+  void add(size_t to, double term, double off) {
+    y.real[to] += term, size[to] += std::abs(term), ++terms[to];
+    y.widen(to, off);
+  }
+  std::vector<Bounded> finish(const Request& r) {
+    for (size_t i = 0; i < y.size(); ++i)
+      if (size[i] > 0) y.widen(i, r.roundoff() * (terms[i] + 1) * size[i] + r.tiny());
+    return {std::move(y)};
+  }
+
+  Bounded y;
+  std::vector<double> size, terms;
+};
+
+std::vector<Bounded> backward_rule(const Request& r) {
+  const auto& op = r.as<PoolBackward>();
+  const Bounded &x = r.in(0), &dy = r.in(op.max ? 1 : 0);
+  Sums sums(r.outputs[0]);
+  const Windows windows(r.outputs[0].shape, dy.spec.shape, op.window, op.spec);
+  windows.each([&](size_t from, const std::vector<size_t>& under) {
+    const double g = dy.real[from], e = dy.error(from);
+    if (!op.max) {
+      const double count = static_cast<double>(under.size());
+      for (size_t to : under) sums.add(to, g / count, e / count);
+      return;
+    }
+    const size_t best = under[winner(x, under)];
+    bool sure = true;
+    for (size_t to : under) {
+      if (!may_win(x, to, best)) continue;
+      sums.y.widen(to, std::abs(g) + e);
+      sure = false;
+    }
+    sums.add(best, g, sure ? e : std::abs(g) + e);
+  });
+  return sums.finish(r);
+}
+
+std::vector<Bounded> winners_backward_rule(const Request& r) {
+  const auto& op = r.as<PoolWinnersBackward>();
+  const Bounded &winners = r.in(0), &dy = r.in(1);
+  Sums sums(r.outputs[0]);
+  const Windows windows(r.outputs[0].shape, dy.spec.shape, op.window, op.spec);
+  windows.each([&](size_t from, const std::vector<size_t>& under) {
+    const double g = dy.real[from], e = dy.error(from);
+    if (winners.error(from) > 0)
+      for (size_t to : under) sums.y.widen(to, std::abs(g) + e);
+    const auto best = static_cast<size_t>(winners.whole[from]);
+    if (best < under.size()) sums.add(under[best], g, e);
+  });
+  return sums.finish(r);
+}
+
+constexpr RuleRow kPoolingRules[] = {
+    {Pool::kName, pool_rule},
+    {PoolWinners::kName, winners_rule},
+    {PoolBackward::kName, backward_rule},
+    {PoolWinnersBackward::kName, winners_backward_rule},
+};
+
+}  // namespace
+
+std::span<const RuleRow> pooling_rules() { return kPoolingRules; }
+
+}  // namespace crescent::validation

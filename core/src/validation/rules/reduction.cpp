@@ -1,0 +1,213 @@
+// Reductions along axes.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "validation/rules/rules.h"
+
+namespace crescent::validation {
+namespace {
+
+/// Per element of x, the element of the result that it goes to.
+std::vector<size_t> targets(const Shape& x, const std::vector<int>& axes) {
+  Shape kept;
+  for (int axis = 0; axis < x.rank(); ++axis)
+    kept.append(std::find(axes.begin(), axes.end(), axis) == axes.end() ? x[axis] : 1);
+  return broadcast_places(kept, x);
+}
+
+void finish_sum(const Request& r, Bounded& y, const std::vector<double>& size, double count,
+                double factor) {
+  const double u = r.roundoff(), wide = sum_roundoff(r.outputs[0].dtype, r.rounding);
+  for (size_t i = 0; i < y.size(); ++i) {
+    y.real[i] *= factor;
+    if (!y.bound.empty()) y.bound[i] *= factor;
+    if (count > 1 && size[i] > 0)
+      y.widen(i, wide * count * size[i] * factor + 2 * u * std::abs(y.real[i]) + r.tiny());
+  }
+}
+
+std::vector<Bounded> sum_rule(const Request& r, const std::vector<size_t>& to, double count) {
+  const Bounded& x = r.in(0);
+  Bounded y = Bounded::zeros(r.outputs[0]);
+  std::vector<double> size(y.size(), 0);
+  for (size_t i = 0; i < to.size(); ++i) {
+    y.real[to[i]] += x.real[i], size[to[i]] += std::abs(x.real[i]);
+    y.widen(to[i], x.error(i));
+  }
+  const bool is_mean = r.as<Reduce>().kind == ReduceKind::mean;
+  finish_sum(r, y, size, count, is_mean ? 1 / count : 1);
+  return {std::move(y)};
+}
+
+/// The error is that of the elements that may be the greatest.
+std::vector<Bounded> extreme_rule(const Request& r, const std::vector<size_t>& to) {
+  const Bounded& x = r.in(0);
+  const double sign = r.as<Reduce>().kind == ReduceKind::max ? 1 : -1;
+  Bounded y = Bounded::zeros(r.outputs[0]);
+  std::vector<double> surely(y.size(), -INFINITY);
+  std::vector<bool> has(y.size());
+  for (size_t i = 0; i < to.size(); ++i) {
+    if (!has[to[i]] || sign * x.real[i] > sign * y.real[to[i]]) y.real[to[i]] = x.real[i];
+    has[to[i]] = true;
+    surely[to[i]] = std::max(surely[to[i]], sign * x.real[i] - x.error(i));
+  }
+  std::vector<double> off(y.size(), 0);
+  for (size_t i = 0; i < to.size(); ++i) {
+    if (x.error(i) > 0 && sign * x.real[i] + x.error(i) >= surely[to[i]])
+      off[to[i]] = std::max(off[to[i]], x.error(i));
+  }
+  for (size_t i = 0; i < y.size(); ++i) y.widen(i, off[i]);
+  return {std::move(y)};
+}
+
+std::vector<Bounded> prod_rule(const Request& r, const std::vector<size_t>& to, double count) {
+  const Bounded& x = r.in(0);
+  Bounded y = Bounded::zeros(r.outputs[0]);
+  std::fill(y.real.begin(), y.real.end(), 1);
+  std::vector<double> most(y.size(), 1), size(y.size(), 1);
+  for (size_t i = 0; i < to.size(); ++i) {
+    y.real[to[i]] *= x.real[i], size[to[i]] *= std::abs(x.real[i]);
+    most[to[i]] *= std::abs(x.real[i]) + x.error(i);
+  }
+  for (size_t i = 0; i < y.size(); ++i)
+    if (most[i] > 0) y.widen(i, most[i] - size[i] + r.roundoff() * count * most[i] + r.tiny());
+  return {std::move(y)};
+}
+
+std::vector<Bounded> logical_rule(const Request& r, const std::vector<size_t>& to) {
+  const Bounded& x = r.in(0);
+  const bool is_any = r.as<Reduce>().kind == ReduceKind::any;
+  Bounded y = Bounded::zeros(r.outputs[0]);
+  std::fill(y.whole.begin(), y.whole.end(), !is_any);
+  std::vector<bool> decided(y.size()), unsure(y.size());
+  for (size_t i = 0; i < to.size(); ++i) {
+    if ((x.whole[i] != 0) == is_any) y.whole[to[i]] = is_any;
+    if (x.error(i) > 0)
+      unsure[to[i]] = true;
+    else if ((x.whole[i] != 0) == is_any)
+      decided[to[i]] = true;
+  }
+  for (size_t i = 0; i < y.size(); ++i)
+    if (unsure[i] && !decided[i]) y.widen(i, kUndecided);
+  return {std::move(y)};
+}
+
+std::vector<Bounded> reduce_rule(const Request& r) {
+  const auto& op = r.as<Reduce>();
+  const Bounded& x = r.in(0);
+  const std::vector<size_t> to = targets(x.spec.shape, op.axes);
+  const double results = static_cast<double>(std::max<int64_t>(r.outputs[0].shape.size(), 1)),
+               count = static_cast<double>(x.size()) / results;
+  switch (op.kind) {
+    case ReduceKind::any:
+    case ReduceKind::all:
+      return logical_rule(r, to);
+    case ReduceKind::sum:
+    case ReduceKind::mean:
+      if (x.is_real()) return sum_rule(r, to, count);
+      break;
+    case ReduceKind::max:
+    case ReduceKind::min:
+      if (x.is_real()) return extreme_rule(r, to);
+      break;
+    case ReduceKind::prod:
+      if (x.is_real()) return prod_rule(r, to, count);
+      break;
+  }
+  return {Bounded::undecided(r.outputs[0])};  // integers that are not exact
+}
+
+std::vector<Bounded> arg_reduce_rule(const Request& r) {
+  const auto& op = r.as<ArgReduce>();
+  const Bounded& x = r.in(0);
+  const Around a(x.spec.shape, op.axis);
+  const double sign = op.max ? 1 : -1;
+  Bounded y = Bounded::zeros(r.outputs[0]);
+  for (size_t i = 0; i < y.size(); ++i) {
+    const auto before = static_cast<int64_t>(i) / a.behind,
+               behind = static_cast<int64_t>(i) % a.behind;
+    const auto at = [&](int64_t k) {
+      return static_cast<size_t>((before * a.along + k) * a.behind + behind);
+    };
+    int64_t best = 0;
+    for (int64_t k = 1; k < a.along; ++k)
+      if (sign * x.number(at(k)) > sign * x.number(at(best))) best = k;
+    y.whole[i] = best;
+    for (int64_t k = 0; k < a.along; ++k) {
+      const double gap = sign * (x.number(at(best)) - x.number(at(k))),
+                   e = x.error(at(best)) + x.error(at(k));
+      if ((k != best && e > 0 && gap <= e) || std::isnan(gap)) {
+        y.widen(i, kUndecided);
+        break;
+      }
+    }
+  }
+  return {std::move(y)};
+}
+
+std::vector<Bounded> cumulative_rule(const Request& r) {
+  const auto& op = r.as<Cumulative>();
+  const Bounded& x = r.in(0);
+  if (!x.is_real()) return {Bounded::undecided(r.outputs[0])};
+  const Around a(x.spec.shape, op.axis);
+  Bounded y = Bounded::zeros(r.outputs[0]);
+  const double u = r.roundoff();
+  for (int64_t line = 0; line < a.before * a.behind; ++line) {
+    double sum = 0, size = 0, off = 0;
+    for (int64_t k = 0; k < a.along; ++k) {
+      const int64_t step = op.reverse ? a.along - 1 - k : k;
+      const auto at =
+          static_cast<size_t>((line / a.behind * a.along + step) * a.behind + line % a.behind);
+      sum += x.real[at], size += std::abs(x.real[at]), off += x.error(at);
+      y.real[at] = sum;
+      y.widen(at, off + (k > 0 ? u * static_cast<double>(k + 1) * size : 0));
+    }
+  }
+  return {std::move(y)};
+}
+
+std::vector<Bounded> top_k_rule(const Request& r) {
+  const Bounded& x = r.in(0);
+  const int64_t n = x.spec.shape[-1], k = r.as<TopK>().k;
+  Bounded values = Bounded::zeros(r.outputs[0]), places = Bounded::zeros(r.outputs[1]);
+  const int64_t rows = n > 0 ? static_cast<int64_t>(x.size()) / n : 0;
+  std::vector<int64_t> order(static_cast<size_t>(n));
+  for (int64_t row = 0; row < rows; ++row) {
+    const auto at = [&](int64_t i) { return static_cast<size_t>(row * n + i); };
+    std::iota(order.begin(), order.end(), int64_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int64_t i, int64_t j) { return x.number(at(i)) > x.number(at(j)); });
+    double off = 0;
+    for (int64_t i = 0; i < n; ++i) off = std::max(off, x.error(at(i)));
+    for (int64_t i = 0; i < k; ++i) {
+      const auto to = static_cast<size_t>(row * k + i);
+      const auto gap = [&](int64_t j) {
+        return std::abs(x.number(at(order[static_cast<size_t>(j)])) -
+                        x.number(at(order[static_cast<size_t>(i)])));
+      };
+      const bool close = (i > 0 && gap(i - 1) <= 2 * off) || (i + 1 < n && gap(i + 1) <= 2 * off);
+      if (values.is_real())
+        values.real[to] = x.real[at(order[static_cast<size_t>(i)])];
+      else
+        values.whole[to] = x.whole[at(order[static_cast<size_t>(i)])];
+      places.whole[to] = order[static_cast<size_t>(i)];
+      values.widen(to, off);
+      if (off > 0 && close) places.widen(to, kUndecided);
+    }
+  }
+  return {std::move(values), std::move(places)};
+}
+
+constexpr RuleRow kReductionRules[] = {
+    {Reduce::kName, reduce_rule},
+    {ArgReduce::kName, arg_reduce_rule},
+    {Cumulative::kName, cumulative_rule},
+    {TopK::kName, top_k_rule},
+};
+
+}  // namespace
+
+std::span<const RuleRow> reduction_rules() { return kReductionRules; }
+
+}  // namespace crescent::validation

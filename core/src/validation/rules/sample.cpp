@@ -1,0 +1,104 @@
+// Ops without a rule: they compute themselves, and how far their results spread tells how far they
+// may be off.
+#include <algorithm>
+#include <cmath>
+
+#include "crescent/gradient.h"
+#include "crescent/program.h"
+#include "crescent/random.h"
+#include "validation/rules/rules.h"
+
+namespace crescent::validation {
+namespace {
+
+constexpr int kSamples = 4;
+constexpr double kRoom = 32;  ///< roundings and spreads are taken so many times
+
+/// Off by a part of what it may be off, another one in each sample.
+Bounded nudged(const Bounded& x, uint64_t sample, size_t input, double u) {
+  Bounded y = x;
+  y.bound.clear();
+  for (size_t i = 0; i < y.real.size(); ++i) {
+    const uint32_t word = philox(sample, input, i / 4).word[i % 4];
+    const double part = static_cast<double>(word) / 0x1p31 - 1;
+    const double e = is_undecided(x.error(i)) ? 0 : x.error(i);
+    y.real[i] += part * (e + u * std::abs(x.real[i]));
+  }
+  return y;
+}
+
+Tensors run(const OpPtr& op, std::span<const Bounded> inputs, bool wide) {
+  Tensors arguments;
+  for (const Bounded& x : inputs) arguments.push_back(wide ? widened(x) : rounded(x));
+  const NoTrace now;
+  const NoGradient unwatched;
+  return crescent::apply(op, arguments);
+}
+
+bool has_shapes(const Tensors& results, const TensorSpecs& specs) {
+  return results.size() == specs.size() &&
+         std::equal(results.begin(), results.end(), specs.begin(),
+                    [](const Tensor& t, const TensorSpec& s) {
+                      return t.shape() == s.shape &&
+                             (is_floating(t.dtype()) == is_floating(s.dtype));
+                    });
+}
+
+}  // namespace
+
+std::vector<Bounded> sample(const OpPtr& op, std::span<const BoundedPtr> inputs,
+                            const TensorSpecs& outputs, Rounding rounding) {
+  std::vector<Bounded> given;
+  double u = rounding == Rounding::float64 ? 0x1p-53 : 0;
+  bool undecided = false;
+  for (const BoundedPtr& x : inputs) {
+    given.push_back(*x);
+    undecided = undecided || x->spec.dtype == DType::complex64;
+    if (x->is_real()) u = std::max(u, unit_roundoff(x->spec.dtype, rounding));
+    for (size_t i = 0; i < x->bound.size(); ++i)
+      undecided = undecided || is_undecided(x->bound[i]) || (!x->is_real() && x->bound[i] > 0);
+  }
+  for (const TensorSpec& spec : outputs)
+    if (is_floating(spec.dtype)) u = std::max(u, unit_roundoff(spec.dtype, rounding));
+  bool wide = true;
+  Tensors results;
+  try {
+    results = run(op, given, true);
+  } catch (const Error&) {
+  }
+  if (!has_shapes(results, outputs)) wide = false, results = run(op, given, false);
+
+  std::vector<Bounded> middle;
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    Bounded y = Bounded::of(results[o], Rounding::float64);
+    y.spec = outputs[o];
+    if (undecided && (y.is_real() || y.is_whole())) y = Bounded::undecided(outputs[o]);
+    middle.push_back(std::move(y));
+  }
+  if (undecided) return middle;
+  const double step = wide ? u : std::max(u, 0x1p-24);
+  for (uint64_t s = 0; s < kSamples; ++s) {
+    std::vector<Bounded> others;
+    for (size_t i = 0; i < given.size(); ++i) others.push_back(nudged(given[i], s, i, 2 * step));
+    const Tensors spread = run(op, others, wide);
+    for (size_t o = 0; o < outputs.size(); ++o) {
+      Bounded& y = middle[o];
+      if (!y.is_real() && !y.is_whole()) continue;
+      const Bounded other = Bounded::of(spread[o], Rounding::float64);
+      for (size_t i = 0; i < y.size(); ++i) {
+        if (y.is_whole()) {
+          if (other.whole[i] != y.whole[i]) y.widen(i, kUndecided);
+          continue;
+        }
+        const double off = kRoom * std::abs(other.real[i] - y.real[i]);
+        if (off > y.error(i)) y.widen(i, off - y.error(i));
+      }
+    }
+  }
+  for (Bounded& y : middle)
+    for (size_t i = 0; i < y.real.size(); ++i)
+      y.widen(i, kRoom * step * std::abs(y.real[i]) + smallest(y.spec.dtype, rounding));
+  return middle;
+}
+
+}  // namespace crescent::validation

@@ -1,0 +1,130 @@
+// The bounds themselves: rules beside the ops' own kernels in float64, and errors beside what the
+// same op gives for inputs that are off.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "crescent/gradient.h"
+#include "crescent/ops.h"
+#include "crescent/random.h"
+#include "validation/check.h"
+
+using namespace crescent;
+
+namespace {
+
+Tensor normal_numbers(const Shape& shape, int64_t seed, DType dtype = DType::float32) {
+  return ops::cast(SeedGenerator(seed).normal(shape), dtype);
+}
+
+Validation bounded(const std::function<Tensors(const Tensors&)>& body, const Tensors& inputs) {
+  TensorSpecs specs;
+  for (const Tensor& input : inputs) specs.push_back(input.spec());
+  Validation report;
+  validation::check(validation::subject_of(trace(body, specs), false, inputs), "step", {}, report);
+  return report;
+}
+
+/// Results and gradients of all inputs.
+std::function<Tensors(const Tensors&)> with_gradients(std::function<Tensor(const Tensors&)> f) {
+  return [f](const Tensors& in) {
+    GradientTape tape;
+    for (const Tensor& t : in) tape.watch(t);
+    const Tensor y = f(in);
+    const Tensor loss = ops::sum(ops::sin(ops::cast(y, DType::float32)));
+    tape.stop();
+    Tensors results{y};
+    for (const Tensor& g : tape.gradient(loss, in))
+      if (g) results.push_back(g);
+    return results;
+  };
+}
+
+struct Row {
+  const char* name;
+  std::vector<Shape> shapes;
+  std::function<Tensor(const Tensors&)> f;
+};
+
+const std::vector<Row>& rows() {
+  using namespace ops;
+  static const std::vector<Row> rows = {
+      {"products", {{17, 33}, {33, 9}}, [](const Tensors& in) { return matmul(in[0], in[1]); }},
+      {"batches",
+       {{3, 1, 5, 7}, {4, 7, 6}},
+       [](const Tensors& in) { return matmul(in[0], in[1]); }},
+      {"transposed",
+       {{9, 6}, {5, 9}},
+       [](const Tensors& in) { return matmul(in[0], in[1], true, true); }},
+      {"winograd",
+       {{2, 12, 13, 16}, {3, 3, 16, 16}},
+       [](const Tensors& in) { return conv(in[0], in[1], {1}, Padding::same); }},
+      {"strides",
+       {{2, 9, 8, 3}, {3, 2, 3, 4}},
+       [](const Tensors& in) { return conv(in[0], in[1], {2}, Padding::valid); }},
+      {"groups",
+       {{2, 7, 7, 4}, {3, 3, 1, 8}},
+       [](const Tensors& in) { return conv(in[0], in[1], {1}, Padding::same, {1}, 4); }},
+      {"dilation",
+       {{2, 15, 3}, {3, 3, 5}},
+       [](const Tensors& in) { return conv(in[0], in[1], {1}, Padding::same, {2}); }},
+      {"max pooling",
+       {{2, 7, 7, 3}},
+       [](const Tensors& in) { return max_pool(relu(in[0]), {3}, {2}, Padding::same); }},
+      {"average pooling",
+       {{2, 7, 7, 3}},
+       [](const Tensors& in) { return average_pool(in[0], {2}, {1}, Padding::same); }},
+      {"softmax", {{6, 10}}, [](const Tensors& in) { return softmax(in[0] * 5.0); }},
+      {"log softmax", {{6, 10}}, [](const Tensors& in) { return log_softmax(in[0]); }},
+      {"layer norm",
+       {{5, 12}, {12}, {12}},
+       [](const Tensors& in) { return layer_norm(in[0], in[1], in[2], 1e-3); }},
+      {"batch norm",
+       {{8, 3, 4}, {4}, {4}},
+       [](const Tensors& in) { return batch_norm_train(in[0], in[1], in[2], 1e-3).y; }},
+      {"moving elements",
+       {{4, 6, 5}},
+       [](const Tensors& in) {
+         const Tensor t = transpose(in[0], {2, 0, 1});
+         const Tensor parts[] = {slice_axis(t, 1, 1, 3), slice_axis(t, 1, 0, 4)};
+         return concatenate(parts, 1) * 2.0;
+       }},
+      {"functions",
+       {{40}},
+       [](const Tensors& in) {
+         const Tensor& x = in[0];
+         return exp(x) + tanh(x) * sigmoid(x) + sqrt(abs(x) + 0.1) + log1p(square(x)) + erf(x) +
+                arctan(x) + softplus(x) + gelu(x, true) + power(abs(x) + 0.5, 1.7);
+       }},
+      {"reductions",
+       {{7, 90}},
+       [](const Tensors& in) {
+         return sum(in[0], {1}) + max(in[0], {1}) * mean(in[0], {1}) + prod(in[0] * 0.1 + 1.0, {1});
+       }},
+      {"running sums", {{3, 70}}, [](const Tensors& in) { return cumsum(in[0], 1, true); }},
+      {"lstm",
+       {{3, 6, 4}, {3, 5}, {3, 5}, {4, 20}, {5, 20}, {20}},
+       [](const Tensors& in) { return lstm(in[0], in[1], in[2], in[3], in[4], in[5]).sequence; }},
+      {"gru",
+       {{3, 6, 4}, {3, 5}, {4, 15}, {5, 15}, {2, 15}},
+       [](const Tensors& in) { return gru(in[0], in[1], in[2], in[3], in[4]).sequence; }},
+  };
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("every family of ops and its gradient is within its bounds in every floating dtype") {
+  for (const Row& row : rows()) {
+    for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16}) {
+      INFO(row.name << " in " << name_of(dtype));
+      Tensors inputs;
+      for (const Shape& shape : row.shapes)
+        inputs.push_back(normal_numbers(shape, static_cast<int64_t>(inputs.size()) + 5, dtype));
+      const Validation report = bounded(with_gradients(row.f), inputs);
+      for (const Finding& f : report.findings)
+        FAIL_CHECK(f.instruction << " by " << f.kernel << f.pass << ": got " << f.got
+                                 << ", expected " << f.expected << ", bound " << f.bound);
+      CHECK(static_cast<double>(report.undecided) < 0.05 * static_cast<double>(report.elements));
+    }
+  }
+}

@@ -1,0 +1,246 @@
+// Planted faults: passes and kernels that are wrong in one way each are found and named.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "crescent/cpu_kernel.h"
+#include "crescent/gradient.h"
+#include "crescent/lowering.h"
+#include "crescent/ops.h"
+#include "crescent/plugin.h"
+#include "crescent/random.h"
+#include "program/passes/rewriting.h"
+#include "validation/check.h"
+
+using namespace crescent;
+using namespace crescent::passes;
+using validation::check;
+using validation::Subject;
+
+namespace {
+
+Tensor sample_numbers(const Shape& shape, int64_t seed = 1) {
+  return SeedGenerator(seed).uniform(shape, -1, 1);
+}
+
+using Body = std::function<Tensors(const Tensors&)>;
+
+Subject subject(const Body& body, const Tensors& inputs) {
+  TensorSpecs specs;
+  for (const Tensor& input : inputs) specs.push_back(input.spec());
+  return validation::subject_of(trace(body, specs), false, inputs);
+}
+
+Validation checked(const Subject& given) {
+  Validation report;
+  check(given, "step", {}, report);
+  return report;
+}
+
+/// The usual passes after one that is wrong.
+Subject with_pass(Subject given, const char* name, bool (*wrong)(Program&)) {
+  const auto usual = given.optimize;
+  given.optimize = [=](Program program, const PassObserver& observer) {
+    dead_code(program);
+    observer("dead_code", program);
+    if (wrong(program)) observer(name, program);
+    return usual(std::move(program), observer);
+  };
+  return given;
+}
+
+/// Changes the first instruction of the op.
+template <class T, class F>
+bool change_first(Program& program, F&& change) {
+  for (Program::Instruction& i : program.code) {
+    auto* op = as<T>(*i.op);
+    if (!op) continue;
+    T other = *op;
+    if (!change(other, i)) continue;
+    i.op = std::make_shared<const T>(std::move(other));
+    return true;
+  }
+  return false;
+}
+
+Tensors network(const Tensors& in) {
+  const ProgramScope scope("dense");
+  const Tensor hidden = ops::tanh(ops::matmul(in[0], in[1]) + in[2]);
+  const Tensor picked =
+      ops::cast(ops::cast(ops::slice_axis(hidden, 1, 1, 5) * 3.0, DType::int32), DType::float32);
+  return {ops::mean(hidden, {0}), ops::sum(picked * 0.25, {1})};
+}
+
+const Tensors& data() {
+  static const Tensors data{sample_numbers({6, 6}, 1), sample_numbers({6, 6}, 2),
+                            sample_numbers({6}, 3)};
+  return data;
+}
+
+Finding only(const Validation& report) {
+  REQUIRE(report.findings.size() == 1);
+  return report.findings[0];
+}
+
+bool wrong_axis(Program& program) {
+  return change_first<Reduce>(program, [](Reduce& op, const auto&) {
+    if (op.axes != std::vector<int>{0}) return false;
+    op.axes = {1};
+    return true;
+  });
+}
+
+bool wrong_start(Program& program) {
+  return change_first<Slice>(program, [](Slice& op, const auto&) {
+    ++op.start[1];
+    return true;
+  });
+}
+
+/// Whoever read a value reads another.
+void read_instead(Program& program, int value, int other) {
+  for (Program::Instruction& i : program.code)
+    std::replace(i.inputs.begin(), i.inputs.end(), value, other);
+  std::replace(program.outputs.begin(), program.outputs.end(), value, other);
+}
+
+/// x + y becomes x.
+bool dropped_term(Program& program) {
+  for (const Program::Instruction& i : program.code) {
+    auto* op = as<Binary>(*i.op);
+    if (!op || op->kind != BinaryKind::add) continue;
+    read_instead(program, i.outputs[0], i.inputs[0]);
+    return true;
+  }
+  return false;
+}
+
+/// The cast to integers and back becomes nothing.
+bool lost_cast(Program& program) {
+  for (size_t i = 1; i < program.code.size(); ++i) {
+    const Program::Instruction &first = program.code[i - 1], &second = program.code[i];
+    if (!as<Cast>(*first.op) || !as<Cast>(*second.op)) continue;
+    read_instead(program, second.outputs[0], first.inputs[0]);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a program that is compiled rightly has no findings") {
+  const Validation report = checked(subject(network, data()));
+  CHECK(report.ok());
+  CHECK(report.kernels > 0);
+  CHECK(report.elements > 0);
+}
+
+TEST_CASE("a pass that rewrites wrongly is named, with the instruction") {
+  struct Row {
+    const char* name;
+    bool (*pass)(Program&);
+    const char* instruction;
+  };
+  for (const Row& row : {Row{"wrong_axis", wrong_axis, "reduce_mean 6x6 -> 6"},
+                         Row{"wrong_start", wrong_start, "slice 6x6 -> 6x4"},
+                         Row{"dropped_term", dropped_term, "add 6x6, 6 -> 6x6"},
+                         Row{"lost_cast", lost_cast, "cast int32 6x4 -> 6x4"}}) {
+    INFO(row.name);
+    const Finding finding = only(checked(with_pass(subject(network, data()), row.name, row.pass)));
+    CHECK(finding.pass == row.name);
+    CHECK(finding.instruction == row.instruction);
+    CHECK(finding.layer == "dense");
+    CHECK(finding.kernel.empty());
+    CHECK(std::abs(finding.got - finding.expected) > finding.bound);
+  }
+}
+
+namespace {
+
+/// How a kernel is wrong.
+enum class Fault : uint8_t { none, stride, term, tail, axis, rounding };
+Fault fault = Fault::none;
+
+/// (x (rows, columns)) -> running sums of twice the rows.
+struct Doubled final : OpOf<Doubled> {
+  static constexpr const char* kName = "tests.doubled";
+  auto fields() const { return std::tuple<>(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+  Tensors decompose(std::span<const Tensor> in) const override {
+    return {ops::cumsum(in[0] + in[0], 1)};
+  }
+};
+
+class DoubledKernel final : public CpuKernel {
+ public:
+  static void describe(Schema<DoubledKernel>& s) { s.doc("Wrong in one way at a time."); }
+  bool prepare(const CpuRequest& r) override {
+    rows_ = r.inputs[0].shape[0], columns_ = r.inputs[0].shape[1];
+    return r.inputs[0].dtype == DType::float32;
+  }
+  void run(const CpuArguments& a) override {
+    const float* x = a.in<float>(0);
+    float* y = a.out<float>(0);
+    const int64_t stride = fault == Fault::stride ? columns_ - 1 : columns_;
+    for (int64_t i = 0; i < rows_; ++i) {
+      float sum = 0;
+      for (int64_t j = 0; j < columns_; ++j) {
+        const bool last = j + 1 == columns_;
+        const float value =
+            fault == Fault::axis ? x[j % rows_ * columns_ + i % columns_] : x[i * stride + j];
+        sum += fault == Fault::term && j == 3 ? value : 2 * value;
+        if (fault == Fault::rounding) sum = bfloat16_to_float(float_to_bfloat16(sum));
+        y[i * columns_ + j] = fault == Fault::tail && last ? 0 : sum;
+      }
+    }
+  }
+  std::string name() const override { return "doubled"; }
+
+ private:
+  int64_t rows_ = 0, columns_ = 0;
+};
+
+struct Registered {
+  Registered() { registry().add<DoubledKernel>(Doubled::kName); }
+};
+
+}  // namespace
+
+TEST_CASE("a kernel that computes wrongly is named, with the layer that asked for it") {
+  static const Registered registered;
+  const Body body = [](const Tensors& in) {
+    const ProgramScope scope("running");
+    return Tensors{ops::relu(apply1(Doubled(), {ops::exp(in[0])})) - 1.0};
+  };
+  for (Fault each :
+       {Fault::none, Fault::stride, Fault::term, Fault::tail, Fault::axis, Fault::rounding}) {
+    INFO(static_cast<int>(each));
+    fault = each;
+    const Validation report = checked(subject(body, {sample_numbers({5, 9})}));
+    fault = Fault::none;
+    if (each == Fault::none) {
+      CHECK(report.ok());
+      continue;
+    }
+    const Finding finding = only(report);
+    CHECK(finding.instruction == "tests.doubled 5x9 -> 5x9");
+    CHECK(finding.layer == "running");
+    CHECK(finding.kernel == "doubled");
+    CHECK(finding.pass.empty());
+    if (each == Fault::tail) CHECK(finding.element.back() == 8);
+  }
+}
+
+TEST_CASE("what the caller's executable gives is checked, too") {
+  const Subject given = subject(network, data());
+  validation::Outcome outcome;
+  const Function function(network);
+  outcome.outputs = function(data());
+  Validation report;
+  check(
+      given, "step", [&] { return outcome; }, report);
+  CHECK(report.ok());
+  outcome.outputs[1] = outcome.outputs[1] + 0.01;
+  check(
+      given, "step", [&] { return outcome; }, report);
+  CHECK(only(report).instruction == "output 2 of the model's own executable");
+}
