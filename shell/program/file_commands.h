@@ -15,6 +15,9 @@ int convert(const std::vector<std::string>& arguments);
 /// "crescent verify A B": whether two models compute and learn the same; names the first layer that
 /// differs.
 int verify(const std::vector<std::string>& arguments);
+/// "crescent validate FILE [--data FILE]": whether the model's compiled steps compute what its
+/// plain program does; names the first instruction, pass and kernel that do not.
+int validate(const std::vector<std::string>& arguments);
 
 /// What `inspect` tells, as a dict. Fails when the format has nothing to tell.
 Value described_file(const std::string& path);

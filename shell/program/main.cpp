@@ -28,6 +28,8 @@ constexpr const char* kUsage = R"(usage: crescent [options] [SCRIPT [ARGUMENTS]]
        crescent inspect FILE [--json]   what a file of a model or of arrays says about itself
        crescent convert A B [--dry-run] [--target keras3|keras2]   a model's file as another kind
        crescent verify A B        whether two files compute and learn the same
+       crescent validate FILE [--data FILE] [--batch_size N]   whether its compiled steps compute
+                                  what the plain program does in float64
 Without a script: the prompt. SCRIPT - is standard input. A script that Ctrl-C, SIGTERM or SIGHUP
 stops ends with 128 + the number of the signal: 130, 143, 129.
 
@@ -59,9 +61,10 @@ struct Command {
   const char* name;
   int (*run)(const std::vector<std::string>& arguments);
 };
-constexpr Command kCommands[] = {{"info", show_info},       {"inspect", inspect},
-                                 {"convert", convert},      {"verify", verify},
-                                 {"plugins", show_plugins}, {"new-plugin", make_plugin}};
+constexpr Command kCommands[] = {{"info", show_info},        {"inspect", inspect},
+                                 {"convert", convert},       {"verify", verify},
+                                 {"validate", validate},     {"plugins", show_plugins},
+                                 {"new-plugin", make_plugin}};
 
 struct Invocation {
   int argc;

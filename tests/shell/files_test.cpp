@@ -220,6 +220,28 @@ TEST_CASE("verify names the first layer that differs") {
   CHECK_THAT(rate.text, Catch::Contains("weights after a step: DIFFERENT, first in layer 'first'"));
 }
 
+TEST_CASE("validate checks the compiled steps of a file's model, on data of a file too") {
+  Folder folder;
+  const std::string path = folder / "m.keras";
+  auto model = trained_model();
+  save_model(*model, path);
+  const Outcome invented = crescent_says("validate " + path);
+  INFO(invented.text);
+  CHECK(invented.status == 0);
+  CHECK_THAT(invented.text,
+             Catch::Contains("All within bounds: train_step, test_step, predict_step"));
+  const std::string data = folder / "data.h5";
+  crescent_says(concat("-e 'm = cr.models.load_model [[", path, R"(]]
+    local x = cr.random.normal { 20, m.inputs[1].shape[2] }
+    cr.data.write_hdf5([[)",
+                       data, "]], { x = x, y = m:predict(x) })'"));
+  const Outcome given = crescent_says("validate " + path + " --data " + data + " --batch_size 10");
+  INFO(given.text);
+  CHECK(given.status == 0);
+  CHECK(crescent_says("validate " + path + " --dta x").text.find("did you mean") !=
+        std::string::npos);
+}
+
 }  // namespace
 
 TEST_CASE("a misspelt command or option is answered with what there is") {
