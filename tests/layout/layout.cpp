@@ -62,7 +62,7 @@ std::vector<fs::path> sources_below(const fs::path& folder) {
 // A model is trained by its own methods, a program is lowered as it is compiled, and streams are
 // data: rooms of one floor.
 const std::map<std::string, std::string> kRooms = {
-    {"training", "model"}, {"lowering", "program"}, {"streams", "data"}};
+    {"training", "model"}, {"validation", "model"}, {"lowering", "program"}, {"streams", "data"}};
 
 int floor_number(const std::string& name) {
   auto room = kRooms.find(name);
