@@ -110,6 +110,10 @@ class CRESCENT_API Function {
   std::shared_ptr<State> state_;
 };
 
+/// Every function is traced anew when it is called next: for those who have changed what a trace
+/// reads and no variable holds, such as an attribute of a layer in Lua.
+CRESCENT_API void retrace_functions();
+
 /// What is compiled in this process, of functions and of ops that ran at once, is kept to be run
 /// again.
 struct ProgramCache {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "crescent/layer.h"
+#include "crescent/program.h"
 #include "instances/instance.h"
 
 namespace crescent::lua {
@@ -16,6 +17,7 @@ const char type_key = 0;
 /// stack.
 bool push_from_instance(lua_State* L) {
   if (lua_getiuservalue(L, 1, kAttributes) != LUA_TTABLE) return lua_pop(L, 1), false;
+  if (is_tracing()) note_traced_attribute(L);
   lua_pushvalue(L, 2);
   if (lua_rawget(L, -2) != LUA_TNIL) return true;
   lua_getiuservalue(L, 1, kClass);

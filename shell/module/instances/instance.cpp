@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "crescent/layer.h"
+#include "crescent/program.h"
 
 namespace crescent::lua {
 namespace {
@@ -291,6 +292,47 @@ Dict Instance::configuration(Dict base) const {
   return base;
 }
 
+Value Instance::attribute(const char* name) const {
+  if (!class_) return {};
+  lua_State* L = current();
+  Height height(L);
+  reserve(L, 8);
+  return find_method(L, name) ? to_value(L, lua_gettop(L)) : Value();
+}
+
+void note_traced_attribute(lua_State* L) {
+  if (lua_getiuservalue(L, 1, kTraced) != LUA_TTABLE) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_setiuservalue(L, 1, kTraced);
+  }
+  lua_pushvalue(L, 2);
+  lua_pushboolean(L, true);
+  lua_rawset(L, -3);
+  lua_pop(L, 1);
+}
+
+namespace {
+
+/// Of self at 1, for the name at 2: forgets what was traced where that read another value than the
+/// one at `now`. A trace may change what it reads.
+void retrace_if_read(lua_State* L, int old, int now) {
+  if (is_tracing() || lua_rawequal(L, old, now)) return;
+  if (lua_getiuservalue(L, 1, kTraced) == LUA_TTABLE) {
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, -2) != LUA_TNIL) {
+      lua_pushnil(L);
+      lua_setiuservalue(L, 1, kTraced);
+      retrace_functions();
+    }
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+}
+
+}  // namespace
+
 void set_attribute(lua_State* L) {
   if (lua_isnil(L, 2) ||
       (lua_type(L, 2) == LUA_TNUMBER && lua_tonumber(L, 2) != lua_tonumber(L, 2)))
@@ -306,6 +348,7 @@ void set_attribute(lua_State* L) {
   lua_pushvalue(L, 2);
   lua_pushvalue(L, 3);
   lua_rawset(L, attributes);
+  retrace_if_read(L, old, 3);
   if (!layer) return;
   if (!lua_isnil(L, old) && !lua_rawequal(L, old, 3)) untrack(L, *layer, old, attributes);
   track(L, *layer, 3);

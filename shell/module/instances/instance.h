@@ -55,6 +55,8 @@ class Instance {
   Dict configuration(Dict base) const;
 
   Value option(const std::string& name) const;  ///< a declared option: the attribute now
+  /// Of the object or of its classes; null where neither has it.
+  Value attribute(const char* name) const;
   void set_option(const std::string& name, const Value& value) { declared_.set(name, value); }
   void push_class(lua_State* L) const { class_.push(L); }
   /// While the class' own build runs; the base's, which that may call, has nothing to do then.
@@ -83,7 +85,9 @@ class Instance {
 void count_object(lua_State* L);
 
 /// Attribute assignment on an instance: self, name, value from 1 on the stack. Layers and variables
-/// are tracked.
+/// are tracked. What was traced with another value of the attribute is traced anew.
 void set_attribute(lua_State* L);
+/// Remembers that a trace reads the attribute: self and name from 1 on the stack.
+void note_traced_attribute(lua_State* L);
 
 }  // namespace crescent::lua

@@ -63,7 +63,8 @@ void push_handle(lua_State* L, T value) {
 }
 
 // User values of an object's userdata.
-inline constexpr int kAttributes = 1, kClass = 2, kOptions = 3, kHeld = 4, kUserValues = 4;
+inline constexpr int kAttributes = 1, kClass = 2, kOptions = 3, kHeld = 4, kTraced = 5,
+                     kUserValues = 5;
 
 /// What the rooms above do with handles of objects.
 struct ObjectSide {

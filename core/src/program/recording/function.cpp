@@ -1,5 +1,6 @@
 // Function: one executable per signature, and the memory of its outputs.
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 
 #include "crescent/lowering.h"
@@ -121,15 +122,29 @@ size_t hash_of(std::span<const Tensor> inputs, int64_t key) {
 
 using detail::Compiled;
 
+namespace {
+std::atomic<uint64_t> retracings = 0;
+}
+
 struct Function::State {
   Body body;
   OptimizeOptions options;
   std::recursive_mutex mutex;  // a body may call other functions while it is traced
   ProgramTable compiled;
   std::weak_ptr<Compiled> latest;  ///< of what was called last
+  uint64_t age = 0;                ///< retracings when they were compiled
+
+  void forget() {
+    compiled.clear();
+    latest.reset();
+  }
 
   std::shared_ptr<Compiled> find(std::span<const Tensor> inputs, int64_t key) {
     Device& device = crescent::device();
+    if (const uint64_t now = retracings.load(std::memory_order_relaxed); now != age) {
+      forget();
+      age = now;
+    }
     std::shared_ptr<Compiled> previous = latest.lock();
     if (previous && previous->is_for(device, inputs, key)) return previous->touch(), previous;
     if (previous) previous->release_results();
@@ -186,9 +201,10 @@ Variables Function::written(std::span<const Tensor> inputs, int64_t key) const {
 
 void Function::clear() const {
   std::lock_guard lock(state_->mutex);
-  state_->compiled.clear();
-  state_->latest.reset();
+  state_->forget();
 }
+
+void retrace_functions() { ++retracings; }
 
 size_t Function::signatures() const {
   std::lock_guard lock(state_->mutex);

@@ -1,0 +1,113 @@
+-- Attributes of objects from Lua that a trace has read and that are set afterwards: steps and
+-- functions compute with the new value, and are not traced anew where nothing has changed.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers = cr.layers
+local one, two = cr.ones { 1, 1 }, cr.ones { 1, 1 } * 2
+
+local traced = 0
+local Scale = cr.Layer:subclass("Scale", { { "factor", 2.0 } })
+function Scale:call(x)
+  traced = traced + 1
+  self.seen = (self.seen or 0) + 1 -- what a trace sets itself is no change
+  return self.offset and x * self.factor + self.offset or x * self.factor
+end
+
+do -- predict, evaluate, a nested layer, an attribute that was nil, one that is removed
+  local inner = Scale {}
+  local model = cr.Sequential { cr.Sequential { inner, layers.Activation "linear" } }
+  model:compile { loss = "mse" }
+  local function all()
+    return { model:predict(one):item(), model(one):item(),
+      model:evaluate(one, one * 0, { verbose = 0 }) ^ 0.5 }
+  end
+  check.near(all(), { 2, 2, 2 })
+  inner.factor = 5
+  check.near(all(), { 5, 5, 5 })
+  inner.offset = 1
+  check.near(all(), { 6, 6, 6 })
+  inner.offset = nil
+  check.near(all(), { 5, 5, 5 })
+  model:predict(one)
+  local before = traced
+  inner.factor = 5 -- the same value
+  inner.note = "nobody reads it"
+  model:predict(one)
+  model:predict(one)
+  check.same(traced, before)
+  inner.factor = 3
+  model:predict(one)
+  model:predict(one)
+  assert(traced > before and traced <= before + 2)
+end
+
+do -- training: the gradient follows, and weights and the optimizer's state stay
+  local scale = Scale { factor = 1.0 }
+  local model = cr.Sequential { layers.Dense(1, { use_bias = false, input_shape = { 1 },
+    kernel_initializer = "ones" }), scale }
+  model:compile { loss = "mse", optimizer = cr.optimizers.SGD(0.1, { momentum = 0.5 }) }
+  local function by_hand(w, velocity, factor)
+    velocity = 0.5 * velocity - 0.1 * 2 * (factor * w - 2) * factor
+    return w + velocity, velocity
+  end
+  local w, velocity = 1, 0
+  for step, factor in ipairs { 1, 1, 3, 3, 0.5, 0.5 } do
+    scale.factor = factor
+    model:train_on_batch(one, two)
+    w, velocity = by_hand(w, velocity, factor)
+    check.near(model:get_weights()[1]:item(), w, 1e-5, "step " .. step)
+  end
+  -- in the middle of fit
+  local Change = cr.callbacks.Callback:subclass "Change"
+  function Change:on_epoch_end(epoch) scale.factor = epoch + 2 end
+  scale.factor = 1
+  model:fit(one, two, { epochs = 3, verbose = 0, callbacks = { Change() } })
+  for _, factor in ipairs { 1, 2, 3 } do w, velocity = by_hand(w, velocity, factor) end
+  check.near(model:get_weights()[1]:item(), w, 1e-5)
+end
+
+do -- losses, metrics, regularizers, models with a call, functions
+  local Off = cr.losses.Loss:subclass("Off", { { "by", 1.0 } })
+  function Off:call(y_true, y_pred) return (y_true + self.by - y_pred):square():mean(-1) end
+  local Plus = cr.metrics.Metric:subclass("Plus", { { "more", 1.0 } })
+  function Plus:init() self.sum = self:add_variable { name = "sum" } end
+  function Plus:update_state(y_true) self.sum:assign_add(y_true:sum() + self.more) end
+  function Plus:result() return self.sum * self.more end
+  local Penalty = cr.regularizers.Regularizer:subclass("Penalty", { { "rate", 1.0 } })
+  function Penalty:call(w) return w:sum() * self.rate end
+  local off, plus, penalty = Off {}, Plus {}, Penalty {}
+  local model = cr.Sequential { layers.Dense(1, { kernel_initializer = "ones", use_bias = false,
+    kernel_regularizer = penalty, input_shape = { 1 } }) }
+  model:compile { loss = off, metrics = { plus }, optimizer = cr.optimizers.SGD(0) }
+  local function logs() return model:evaluate(one, one, { verbose = 0, return_dict = true }) end
+  check.near(logs().loss, 1 + 1)
+  check.near(logs().plus, 2)
+  off.by, penalty.rate, plus.more = 3, 10, 2
+  check.near(logs().loss, 9 + 10)
+  check.near(logs().plus, 6)
+
+  local Net = cr.Model:subclass "Net"
+  function Net:init() self.dense, self.twice = layers.Dense(1, { kernel_initializer = "ones" }), false end
+  function Net:call(x)
+    local y = self.dense(x)
+    return self.twice and y + y or y
+  end
+  local net = Net {}
+  check.near(net:predict(one):item(), 1)
+  net.twice = true
+  check.near(net:predict(one):item(), 2)
+  net.dense = layers.Dense(1, { kernel_initializer = "zeros", bias_initializer = "ones" })
+  check.near(net:predict(one):item(), 2)
+  net.dense = Scale { factor = 7.0 }
+  check.near(net:predict(one):item(), 14)
+
+  local scale = Scale {}
+  local function f(x) return scale(x) + 1 end
+  local compiled = cr.compiled and cr.compiled(f)
+  if compiled then
+    check.near(compiled(one):item(), 3)
+    scale.factor = 9
+    check.near(compiled(one):item(), 10)
+  end
+end
