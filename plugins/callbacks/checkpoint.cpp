@@ -97,8 +97,10 @@ class ModelCheckpoint final : public Callback {
     check_ending();
     monitor_ = {monitor_name_, mode_, 0, threshold_};
   }
+  void on_train_begin(const Logs&) override { monitor_.better = Direction::unknown; }
   void on_epoch_begin(int64_t epoch, const Logs&) override { epoch_ = epoch; }
   void on_train_batch_end(int64_t batch, const Logs& logs) override {
+    if (best_only_) monitor_.look_up(*model_, class_name());
     if (save_freq_.is_int() && ++batches_ % save_freq_.as_int() == 0)
       consider({epoch_ + 1, batch + 1}, logs);
   }
@@ -127,6 +129,7 @@ class ModelCheckpoint final : public Callback {
     if (logs.contains("loss") && !std::isfinite(logs.at("loss")))
       return warn("ModelCheckpoint: the loss is not finite, nothing saved in epoch ", moment.epoch);
     if (!best_only_) return void(save(moment, logs, ""));
+    monitor_.look_up(*model_, class_name());
     if (!logs.contains(monitor_.name)) {
       warn("Can save best model only with ", monitor_.name, " available.");
       return void(save(moment, logs, ""));

@@ -4,14 +4,29 @@
 
 namespace crescent {
 
-bool Monitor::larger_is_better() const {
-  if (mode != "auto") return mode == "max";
-  if (name.ends_with("loss")) return false;
-  for (const char* part :
-       {"acc", "auc", "precision", "recall", "f1", "fbeta", "fmeasure", "r2_score", "io_u", "iou",
-        "sensitivity", "specificity", "correlation", "cosine_similarity"})
-    if (name.find(part) != std::string::npos) return true;
-  return false;
+namespace {
+
+/// Names in the logs whose direction a model knows, each also for data to validate with.
+std::vector<std::string> known_names(const Model& model) {
+  std::vector<std::string> names;
+  for (const std::string& name : model.metrics_names())
+    if (model.direction_of(name) != Direction::unknown)
+      for (const char* data : {"", "val_"}) names.push_back(data + name);
+  return names;
+}
+
+}  // namespace
+
+void Monitor::look_up(const Model& model, const std::string& who) {
+  if (better != Direction::unknown) return;
+  better = mode == "min"   ? Direction::down
+           : mode == "max" ? Direction::up
+                           : model.direction_of(name);
+  if (better != Direction::unknown) return;
+  const std::vector<std::string> names = known_names(model);
+  fail(who, ": monitor = '", name, "': it is not known whether that gets better by rising or by ",
+       "falling; pass mode = \"max\" or mode = \"min\"", did_you_mean(name, names),
+       "; it is known of: ", join(names));
 }
 
 bool Monitor::improves(double value) const {
@@ -20,7 +35,7 @@ bool Monitor::improves(double value) const {
 }
 
 bool Monitor::improves_on(double value, double reference) const {
-  return larger_is_better() ? value - min_delta > reference : value + min_delta < reference;
+  return better == Direction::up ? value - min_delta > reference : value + min_delta < reference;
 }
 
 std::optional<double> monitored(const Monitor& monitor, const Logs& logs, const std::string& what) {

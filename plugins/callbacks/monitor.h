@@ -1,6 +1,7 @@
 // Shared by callbacks that watch one value: which way is better, and whether it got better.
 #pragma once
 #include "crescent/callback.h"
+#include "crescent/model.h"
 
 namespace crescent {
 
@@ -9,9 +10,11 @@ struct Monitor {
   std::string mode = "auto";  ///< auto, min, max
   double min_delta = 0;
   std::optional<double> best;
+  Direction better = Direction::unknown;  ///< known once look_up() has been called
 
-  /// auto: max for accuracies, scores and the like, else min (Keras).
-  bool larger_is_better() const;
+  /// Asks the mode, and for "auto" the model what its metric says. Fails where nobody knows, in the
+  /// name of the callback `who`.
+  void look_up(const Model& model, const std::string& who);
   /// On the best value so far. NaN and infinity never do.
   bool improves(double value) const;
   bool improves_on(double value, double reference) const;

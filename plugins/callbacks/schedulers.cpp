@@ -31,10 +31,15 @@ class ReduceLROnPlateau final : public Callback {
     if (factor_ >= 1) fail("ReduceLROnPlateau does not support a factor >= 1.0.");
   }
   void on_train_begin(const Logs&) override {
-    monitor_ = {monitor_name_, mode_, min_delta_, std::nullopt};
+    monitor_ = {monitor_name_, mode_, min_delta_};
     wait_ = resting_ = 0;
   }
+  /// By then the model's metrics are all there, whatever it is made of.
+  void on_train_batch_end(int64_t, const Logs&) override {
+    monitor_.look_up(*model_, class_name());
+  }
   void on_epoch_end(int64_t epoch, Logs& logs) override {
+    monitor_.look_up(*model_, class_name());
     logs.set("learning_rate", rate());
     const std::optional<double> value = monitored(monitor_, logs, "Reduce LR on plateau");
     if (!value) return;

@@ -35,12 +35,17 @@ class EarlyStopping final : public Callback {
                   "The epoch, from 0, after which training was stopped; 0: it was not.");
   }
   void on_train_begin(const Logs&) override {
-    monitor_ = {monitor_name_, mode_, std::abs(min_delta_), std::nullopt};
+    monitor_ = {monitor_name_, mode_, std::abs(min_delta_)};
     wait_ = 0;
     best_weights_.clear();
     best_epoch_ = stopped_epoch_ = 0;
   }
+  /// By then the model's metrics are all there, whatever it is made of.
+  void on_train_batch_end(int64_t, const Logs&) override {
+    monitor_.look_up(*model_, class_name());
+  }
   void on_epoch_end(int64_t epoch, Logs& logs) override {
+    monitor_.look_up(*model_, class_name());
     const std::optional<double> value = monitored(monitor_, logs, "Early stopping");
     if (!value || epoch < start_) return;
     if (restore_ && best_weights_.empty()) remember(epoch);

@@ -36,7 +36,7 @@ Tensor sparse_hits(const Tensor& y_true, const Tensor& y_pred) {
   return as_float(equal(class_numbers(y_true, y_pred), argmax(y_pred, -1)));
 }
 
-class Accuracy final : public MeanMetric {
+class Accuracy final : public DirectedMean<Direction::up> {
  public:
   static void describe(Schema<Accuracy>& s) {
     s.doc("Share of predictions equal to the labels.");
@@ -51,7 +51,7 @@ class Accuracy final : public MeanMetric {
   }
 };
 
-class BinaryAccuracy final : public MeanMetric {
+class BinaryAccuracy final : public DirectedMean<Direction::up> {
  public:
   static void describe(Schema<BinaryAccuracy>& s) {
     s.doc("Share of predictions on the right side of the threshold.");
@@ -68,7 +68,7 @@ class BinaryAccuracy final : public MeanMetric {
   double threshold_ = 0.5;
 };
 
-class CategoricalAccuracy final : public MeanMetric {
+class CategoricalAccuracy final : public DirectedMean<Direction::up> {
  public:
   static void describe(Schema<CategoricalAccuracy>& s) {
     s.doc("Share of samples whose largest prediction is the one-hot label.");
@@ -81,7 +81,7 @@ class CategoricalAccuracy final : public MeanMetric {
   }
 };
 
-class SparseCategoricalAccuracy final : public MeanMetric {
+class SparseCategoricalAccuracy final : public DirectedMean<Direction::up> {
  public:
   static void describe(Schema<SparseCategoricalAccuracy>& s) {
     s.doc("Share of samples whose largest prediction is the class number.");
@@ -95,7 +95,7 @@ class SparseCategoricalAccuracy final : public MeanMetric {
 };
 
 /// What "accuracy" means in compile where the loss does not tell.
-class FittingAccuracy final : public MeanMetric {
+class FittingAccuracy final : public DirectedMean<Direction::up> {
  public:
   static void describe(Schema<FittingAccuracy>& s) {
     s.doc(
@@ -112,7 +112,7 @@ class FittingAccuracy final : public MeanMetric {
   }
 };
 
-class TopKCategoricalAccuracy final : public MeanMetric {
+class TopKCategoricalAccuracy final : public DirectedMean<Direction::up> {
  public:
   static void describe(Schema<TopKCategoricalAccuracy>& s) {
     s.doc("Share of samples whose one-hot label is among the k largest predictions.")
@@ -130,7 +130,7 @@ class TopKCategoricalAccuracy final : public MeanMetric {
   int64_t k_ = 5;
 };
 
-class SparseTopKCategoricalAccuracy final : public MeanMetric {
+class SparseTopKCategoricalAccuracy final : public DirectedMean<Direction::up> {
  public:
   static void describe(Schema<SparseTopKCategoricalAccuracy>& s) {
     s.doc("Share of samples whose class number is among the k largest predictions.")

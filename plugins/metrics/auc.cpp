@@ -15,6 +15,7 @@ Tensor after(const Tensor& x) { return slice_axis(x, 0, 1, x.dim(0)); }
 
 class Auc final : public Metric {
  public:
+  Direction direction() const override { return Direction::up; }
   static void describe(Schema<Auc>& s) {
     s.doc("Area under the ROC, precision-recall or precision-recall-gain curve.")
         .field("num_thresholds", &Auc::num_thresholds_, "Points of the curve.")

@@ -52,6 +52,7 @@ class BestAt final : public Metric {
                     const Tensor& sample_weight) override {
     count(state_, options_, y_true, y_pred, sample_weight);
   }
+  Direction direction() const override { return Direction::up; }
   Tensor result() const override {
     const Tensor held = (state_.*kRows[Row].held)(), best = (state_.*kRows[Row].best)();
     return ops::max(ops::where(ops::greater_equal(held, least_), best, 0));

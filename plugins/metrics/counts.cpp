@@ -53,6 +53,7 @@ class ConditionCount final : public Metric {
 /// Options and state of Precision and Recall.
 class PrecisionOrRecall : public Metric {
  public:
+  Direction direction() const override { return Direction::up; }
   void update_state(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight) override {
     count(state_, options_, y_true, y_pred, sample_weight);

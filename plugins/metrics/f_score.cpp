@@ -8,6 +8,7 @@ using namespace ops;
 
 class FScore : public Metric {
  public:
+  Direction direction() const override { return Direction::up; }
   void configured() override {
     if (beta_ <= 0) fail("Invalid `beta` argument value. It should be > 0. Received: beta=", beta_);
     if (threshold_ && (*threshold_ <= 0 || *threshold_ > 1))

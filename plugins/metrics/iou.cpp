@@ -12,6 +12,7 @@ using namespace ops;
 /// State (true class, predicted class) and the mean over the target classes that occur.
 class ClassOverlap : public Metric {
  public:
+  Direction direction() const override { return Direction::up; }
   void update_state(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight) override {
     const Tensor labels = numbers(y_true, sparse_y_true_);

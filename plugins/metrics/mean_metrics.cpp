@@ -51,7 +51,7 @@ class Sum final : public Metric {
   Variable total_;
 };
 
-class RootMeanSquaredError final : public MeanMetric {
+class RootMeanSquaredError final : public DirectedMean<Direction::down> {
  public:
   static void describe(Schema<RootMeanSquaredError>& s) {
     s.doc("Square root of the mean squared error.");
@@ -67,7 +67,7 @@ class RootMeanSquaredError final : public MeanMetric {
   }
 };
 
-class CosineSimilarity final : public MeanMetric {
+class CosineSimilarity final : public DirectedMean<Direction::up> {
  public:
   static void describe(Schema<CosineSimilarity>& s) {
     s.doc("Mean product of unit vectors.");
@@ -92,6 +92,11 @@ class MeanMetricWrapper final : public MeanMetric {
         .field("fn", &MeanMetricWrapper::fn_, "The name of a loss, or a function (y_true, y_pred).")
         .required();
     describe_name(s, &MeanMetricWrapper::name_, &MeanMetricWrapper::dtype_);
+  }
+  /// Known of the losses that come with libraries, not of functions and classes of a script.
+  Direction direction() const override {
+    return fn_ && fn_->info() && fn_->info()->origin != "Lua" ? Direction::down
+                                                              : Direction::unknown;
   }
 
  protected:
@@ -140,7 +145,7 @@ const LossRow kLossRows[] = {
 constexpr int kLossCount = std::size(kLossRows);
 
 template <int Row>
-class LossMetric final : public MeanMetric {
+class LossMetric final : public DirectedMean<Direction::down> {
  public:
   static void describe(Schema<LossMetric>& s) {
     s.doc(concat("Mean of the loss ", kLossRows[Row].loss, "."));
@@ -164,7 +169,7 @@ void add_loss_metrics(Registry& registry, std::integer_sequence<int, Rows...>) {
   (add_metric<LossMetric<Rows>>(registry, kLossRows[Rows].name, kLossRows[Rows].aliases), ...);
 }
 
-class BinaryCrossentropy final : public MeanMetric {
+class BinaryCrossentropy final : public DirectedMean<Direction::down> {
  public:
   static void describe(Schema<BinaryCrossentropy>& s) {
     s.doc("Mean of the loss BinaryCrossentropy.");
@@ -188,7 +193,7 @@ class BinaryCrossentropy final : public MeanMetric {
   double label_smoothing_ = 0;
 };
 
-class CategoricalCrossentropy final : public MeanMetric {
+class CategoricalCrossentropy final : public DirectedMean<Direction::down> {
  public:
   static void describe(Schema<CategoricalCrossentropy>& s) {
     s.doc("Mean of the loss CategoricalCrossentropy.");
@@ -214,7 +219,7 @@ class CategoricalCrossentropy final : public MeanMetric {
   int64_t axis_ = -1;
 };
 
-class SparseCategoricalCrossentropy final : public MeanMetric {
+class SparseCategoricalCrossentropy final : public DirectedMean<Direction::down> {
  public:
   static void describe(Schema<SparseCategoricalCrossentropy>& s) {
     s.doc("Mean of the loss SparseCategoricalCrossentropy.");

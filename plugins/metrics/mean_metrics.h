@@ -34,4 +34,11 @@ class MeanMetric : public Metric {
   Variable total_, count_;
 };
 
+/// A mean that gets better in one direction.
+template <Direction better>
+class DirectedMean : public MeanMetric {
+ public:
+  Direction direction() const final { return better; }
+};
+
 }  // namespace crescent

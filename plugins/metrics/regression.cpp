@@ -44,6 +44,7 @@ class R2Score final : public Metric {
     count_.assign_add(sum(weights, {0}));
     samples_.assign_add(Tensor(double(truth.size())));
   }
+  Direction direction() const override { return Direction::up; }
   Tensor result() const override {
     if (!count_) return Tensor::scalar(0);
     const Tensor total = squares_ - sum_ * (sum_ / count_);
@@ -75,7 +76,7 @@ class R2Score final : public Metric {
 };
 
 /// Values along an axis.
-class Correlation : public MeanMetric {
+class Correlation : public DirectedMean<Direction::up> {
  protected:
   template <class T>
   static void describe_correlation(Schema<T>& s) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <set>
 
 #include "crescent/crescent.h"
 
@@ -205,17 +206,88 @@ TEST_CASE("early stopping waits for the baseline, and never stops where the valu
   CHECK(epochs({5, 0.5, 3, 4, 3}, {{"patience", 2}, {"baseline", 1}}) == 4);
 }
 
-TEST_CASE("scores and similarities are better when they are larger, losses are not") {
-  const auto epochs = [](const char* name) {
+TEST_CASE("every metric says which way is better, as in Keras") {
+  const std::set<std::string> up{"Accuracy",
+                                 "BinaryAccuracy",
+                                 "CategoricalAccuracy",
+                                 "SparseCategoricalAccuracy",
+                                 "FittingAccuracy",
+                                 "TopKCategoricalAccuracy",
+                                 "SparseTopKCategoricalAccuracy",
+                                 "AUC",
+                                 "Precision",
+                                 "Recall",
+                                 "SensitivityAtSpecificity",
+                                 "SpecificityAtSensitivity",
+                                 "PrecisionAtRecall",
+                                 "RecallAtPrecision",
+                                 "F1Score",
+                                 "FBetaScore",
+                                 "IoU",
+                                 "BinaryIoU",
+                                 "MeanIoU",
+                                 "OneHotIoU",
+                                 "OneHotMeanIoU",
+                                 "CosineSimilarity",
+                                 "R2Score",
+                                 "PearsonCorrelation",
+                                 "ConcordanceCorrelation"},
+      neither{"Mean", "Sum", "TruePositives", "FalsePositives", "TrueNegatives", "FalseNegatives"};
+  const Dict required{{"num_classes", 2},   {"target_class_ids", List{0}},
+                      {"fn", "mse"},        {"specificity", 0.5},
+                      {"sensitivity", 0.5}, {"recall", 0.5},
+                      {"precision", 0.5},   {"beta", 1.0}};
+  for (const std::string& name : registry().names("metric")) {
+    const auto info = registry().get("metric", name);
+    if (!info->origin.ends_with("metrics.so")) continue;
+    Dict options;
+    for (const Field& field : info->schema.fields)
+      if (field.required) options.set(field.name, required.at(field.name));
+    CAPTURE(name);
+    CHECK(make<Metric>(name, options)->direction() == (up.contains(name)        ? Direction::up
+                                                       : neither.contains(name) ? Direction::unknown
+                                                                                : Direction::down));
+  }
+}
+
+TEST_CASE("mode auto asks the metric that is watched, whatever it is called") {
+  const auto epochs = [](const Value& metric, const std::string& name, const char* callback) {
     auto model = model_with(0.05);
+    model->compile({{"optimizer", "sgd"}, {"loss", "mse"}, {"metrics", List{metric}}});
     const Value scores = std::make_shared<Scripted>(std::vector<double>{1, 2, 3, 4}, name);
-    auto stop = make<Callback>("EarlyStopping", {{"monitor", name}, {"patience", 1}});
-    return fit(*model, List{scores, stop}, 4)->epoch().size();
+    auto watch = make<Callback>(callback, {{"monitor", name}, {"patience", 1}});
+    return fit(*model, List{scores, watch}, 4)->epoch().size();
   };
-  for (const char* name : {"val_accuracy", "auc", "r2_score", "mean_io_u", "fbeta_score",
-                           "cosine_similarity", "sensitivity_at_specificity"})
-    CHECK(epochs(name) == 4);
-  for (const char* name : {"mae", "val_accuracy_loss"}) CHECK(epochs(name) == 2);
+  const Value score = make<Metric>("R2Score", {{"name", "small_loss"}}),
+              error = make<Metric>("MeanAbsoluteError", {{"name", "accuracy"}}),
+              mean = make<Metric>("Mean", {{"name", "recall"}});
+  CHECK(epochs(score, "small_loss", "EarlyStopping") == 4);
+  CHECK(epochs(score, "val_small_loss", "EarlyStopping") == 4);
+  CHECK(epochs(error, "accuracy", "EarlyStopping") == 2);
+  CHECK(epochs("acc", "val_acc", "EarlyStopping") == 4);
+  CHECK(epochs("mae", "val_loss", "EarlyStopping") == 2);
+  for (const char* callback : {"EarlyStopping", "ReduceLROnPlateau"}) {
+    CHECK_THROWS_WITH(epochs(mean, "recall", callback),
+                      Catch::Contains(callback) && Catch::Contains("mode = \"max\""));
+    CHECK_THROWS_WITH(epochs("mae", "accuracy", callback), Catch::Contains("loss, val_loss, mae"));
+    CHECK_THROWS_WITH(epochs("mae", "val_mea", callback),
+                      Catch::Contains("did you mean 'val_mae'"));
+  }
+}
+
+TEST_CASE("losses of several outputs get better by falling") {
+  InputOptions options;
+  options.shape = Shape{2};
+  const Symbol input = Input(options);
+  const auto dense = [&](const char* name) {
+    return (*make<Layer>("Dense", {{"units", 1}, {"name", name}}))(input);
+  };
+  auto model = Functional::make({input}, {dense("a"), dense("b")});
+  model->compile({{"loss", "mse"}, {"metrics", Dict{{"b", "acc"}}}});
+  CHECK(model->direction_of("val_a_loss") == Direction::down);
+  CHECK(model->direction_of("b_acc") == Direction::up);
+  CHECK(model->direction_of("acc") == Direction::unknown);
+  CHECK(model->direction_of("learning_rate") == Direction::unknown);
 }
 
 TEST_CASE("the weights of the best epoch survive saving") {
@@ -265,7 +337,8 @@ TEST_CASE("plateaus and best values survive saving; a run that was ended leaves 
   auto ended = model_with(0.5);
   fit(*ended,
       List{scripted({1, 2}),
-           Value(make<Callback>("EarlyStopping", {{"monitor", "score"}, {"patience", 1}}))},
+           Value(make<Callback>("EarlyStopping",
+                                {{"monitor", "score"}, {"patience", 1}, {"mode", "min"}}))},
       5);
   CHECK(ended->run_state().is_null());
   CHECK_THROWS_WITH(ended->set_run_state(Dict{{"callbacks", List{Dict{{"class_name", 3}}}}}),

@@ -160,6 +160,9 @@ class CRESCENT_API Model : public Layer {
   std::vector<std::shared_ptr<Metric>> all_metrics()
       const;  ///< loss trackers, compiled and layers' metrics
   std::vector<std::string> metrics_names() const;
+  /// Of the value with this name in the logs: down for losses, else what its metric says; unknown
+  /// for other names. "val_" in front makes no difference.
+  Direction direction_of(std::string_view log) const;
   void reset_metrics();
   std::shared_ptr<History> history() const;  ///< of the last fit
   bool stop_training = false;                ///< callbacks set it; looked at after each batch

@@ -105,6 +105,9 @@ class CRESCENT_API Loss : public Configurable {
   static void describe_options(Schema<Loss>& s);
 };
 
+/// Which way a number gets better; unknown where its class does not say.
+enum class Direction { unknown, down, up };
+
 /// Streaming state over batches: update_state in the step, result when somebody looks, reset_state
 /// at epoch start.
 class CRESCENT_API Metric : public Configurable {
@@ -121,6 +124,8 @@ class CRESCENT_API Metric : public Configurable {
                             const Tensor& sample_weight) = 0;
   virtual Tensor result() const = 0;  ///< a scalar
   virtual void reset_state();         ///< zeros every variable
+  /// Of its result: what callbacks with mode = "auto" go by.
+  virtual Direction direction() const { return Direction::unknown; }
   const Variables& variables() const { return variables_; }
   const std::string& name() const { return name_; }
   void set_name(std::string name);

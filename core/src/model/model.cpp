@@ -134,6 +134,19 @@ std::vector<std::string> Model::metrics_names() const {
   return names;
 }
 
+/// A result of several numbers is "name[0]", "name[1]", ... in the logs. Steps of the model's own
+/// may log a metric that belongs to no output.
+Direction Model::direction_of(std::string_view log) const {
+  if (log.starts_with("val_")) log.remove_prefix(4);
+  log = log.substr(0, log.find('['));
+  if (log == "loss") return Direction::down;
+  for (const OutputTraining& output : training_->outputs)
+    if (output.tracker && output.tracker->name() == log) return Direction::down;
+  for (const auto& [name, metric] : named_metrics(*this))
+    if (name == log) return metric->direction();
+  return Direction::unknown;
+}
+
 void Model::reset_metrics() {
   for (const MetricPtr& metric : all_metrics()) blaming(*metric, [&] { metric->reset_state(); });
 }

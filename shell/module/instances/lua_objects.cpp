@@ -298,6 +298,15 @@ void LuaMetric::reset_state() {
   invoke(L, "reset_state", 0);
 }
 
+Direction LuaMetric::direction() const {
+  const Value said = attribute("_direction");
+  if (said == Value("up")) return Direction::up;
+  if (said == Value("down")) return Direction::down;
+  if (!said.is_null())
+    fail("metric ", name(), ": expected \"up\" or \"down\" as _direction, got ", said);
+  return Direction::unknown;
+}
+
 // ---- callbacks
 
 void LuaCallback::tell(const char* method, const Logs& logs) const {

@@ -149,6 +149,8 @@ class LuaMetric final : public LuaObjectOf<Metric> {
                     const Tensor& sample_weight) override;
   Tensor result() const override;
   void reset_state() override;
+  /// What its class or its init sets as _direction, "up" or "down", as Keras' classes do.
+  Direction direction() const override;
   Variable new_variable(std::optional<std::string> name, std::optional<Shape> shape, DType dtype,
                         const Value& initializer);
 

@@ -209,3 +209,38 @@ do -- the batch in the name of a checkpoint
   end, "asks for 'batch'", "save_freq")
   os.execute("rm -r '" .. folder .. "'")
 end
+
+do -- mode auto asks the metric: its class, or what a class of one's own says
+  local function epochs(metric, monitor, values, options)
+    local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
+    model:compile { optimizer = cr.optimizers.SGD(0), loss = "mse", metrics = { metric } }
+    local Set = cr.callbacks.Callback:subclass "Set"
+    function Set:on_epoch_end(epoch, logs) logs[monitor] = values[epoch + 1] end
+    options = options or {}
+    options.monitor, options.patience = monitor, 1
+    local stop = cr.callbacks.EarlyStopping(options)
+    return #model:fit(x, y, { epochs = #values, verbose = 0, callbacks = { Set(), stop } }).epoch
+  end
+  local rising = { 1, 2, 3 }
+  local Own = cr.metrics.Metric:subclass("Own", { { "name", "own" } })
+  function Own:init() self.sum = self:add_variable { name = "sum" } end
+  function Own:update_state(y_true) self.sum:assign_add(y_true:sum()) end
+  function Own:result() return self.sum end
+  check.fails(function() epochs(Own {}, "own", rising) end, "EarlyStopping", "'own'", 'mode = "max"')
+  check.same(epochs(Own {}, "own", rising, { mode = "max" }), 3)
+  Own._direction = "up"
+  check.same(epochs(Own {}, "val_own", rising), 3)
+  Own._direction = "down"
+  check.same(epochs(Own {}, "own", rising), 2)
+  local own = Own {}
+  own._direction = "up"
+  check.same(epochs(own, "own", rising), 3)
+  own._direction = "sideways"
+  check.fails(function() epochs(own, "own", rising) end, '"up" or "down"')
+  check.same(epochs(cr.metrics.AUC { name = "loss_of_face" }, "loss_of_face", rising), 3)
+  check.fails(function()
+    epochs(function(t, p) return cr.ops.mean(t - p, -1) end, "function", rising)
+  end, "mode = ")
+  check.fails(function() epochs("mae", "goodness", rising) end, "'goodness'", "mae")
+  check.fails(function() epochs("acc", "accuracy", rising) end, "it is known of: loss, val_loss, acc")
+end
