@@ -7,6 +7,7 @@
 #include "layer/built_for.h"
 #include "layer/input_layer.h"
 #include "model/constants.h"
+#include "registry/shared_objects.h"
 
 namespace crescent {
 namespace {
@@ -184,6 +185,7 @@ class GraphBuilder {
 }  // namespace
 
 LayerPtr layer_from_config(const Dict& object) {
+  if (const auto known = shared_object(object)) return std::dynamic_pointer_cast<Layer>(known);
   const std::string& class_name = text_at(object, "class_name", "layer");
   if (!registry().find(Layer::kKind, class_name))
     fail("Unknown layer: ", class_name,
@@ -194,10 +196,13 @@ LayerPtr layer_from_config(const Dict& object) {
   const Dict options = bare                          ? Dict{{"layers", *config}}
                        : config && config->is_dict() ? config->as_dict()
                                                      : Dict();
-  return std::dynamic_pointer_cast<Layer>(make_object(Layer::kKind, class_name, options));
+  const auto layer = make_object(Layer::kKind, class_name, options);
+  remember_shared(object, layer);
+  return std::dynamic_pointer_cast<Layer>(layer);
 }
 
 std::shared_ptr<Sequential> sequential_from_config(const Dict& config) {
+  const SharedObjects shared(false);
   auto model = Sequential::make({}, name_in(config));
   for (const Value& item : list_at(config, "layers", "Sequential")) {
     if (!item.is_dict()) fail("Sequential: expected a layer's configuration, got ", item);
@@ -213,6 +218,7 @@ std::shared_ptr<Sequential> sequential_from_config(const Dict& config) {
 }
 
 std::shared_ptr<Functional> functional_from_config(const Dict& config) {
+  const SharedObjects shared(false);
   const GraphBuilder builder(list_at(config, "layers", "model"));
   const Value* trainable = config.find("trainable");
   const auto model = Functional::make(
@@ -267,6 +273,7 @@ void build_by_call(Model& model, const Value& shapes) {
 }  // namespace
 
 ModelPtr model_from_own_config(const Value& config) {
+  const SharedObjects shared(true);
   Dict object = config.as_dict();
   Value shapes;
   if (Value* options = object.find("config");
@@ -326,7 +333,7 @@ ModelPtr model_from_json(std::string_view json, const Value& custom_objects) {
 }
 
 Value model_config(const Model& model) {
-  Dict config = model.get_config();
+  Dict config = with_shared_objects([&] { return model.get_config(); });
   if (const auto shapes = built_for(model);
       !shapes.empty() && !model.is_graph() && !knows_build_shape(model.class_name()))
     config.set(kBuildShape, encoded(shapes));

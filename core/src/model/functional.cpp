@@ -7,6 +7,7 @@
 #include "layer/layer_access.h"
 #include "model/constants.h"
 #include "model/graph.h"
+#include "registry/shared_objects.h"
 
 namespace crescent {
 namespace {
@@ -134,10 +135,12 @@ Value node_config(const KeptNodes& kept, const Node& node) {
 Value layer_config(const KeptNodes& kept, const LayerPtr& layer) {
   List nodes;
   for (const NodePtr& node : kept.of(layer)) nodes.push_back(node_config(kept, *node));
-  return Dict{{"name", layer->name()},
-              {"class_name", layer->class_name()},
-              {"config", layer->get_config()},
-              {"inbound_nodes", nodes}};
+  Dict made{{"name", layer->name()},
+            {"class_name", layer->class_name()},
+            {"config", layer->get_config()},
+            {"inbound_nodes", nodes}};
+  mark_shared(made, *layer);
+  return made;
 }
 
 }  // namespace
@@ -268,24 +271,26 @@ Dict Functional::get_config() const {
   if (!graph_)
     fail_in_layer(name(), "Model ", name(), " has not been built yet and has no configuration");
   const KeptNodes kept(*graph_);
-  List layers;
-  for (const LayerPtr& layer : graph_->layers) layers.push_back(layer_config(kept, layer));
-  Dict config{{"name", name()},
-              {"trainable", trainable_},
-              {"layers", layers},
-              {"input_layers", references(kept, graph_->inputs)},
-              {"output_layers", references(kept, graph_->outputs)}};
-  if (!keys_.inputs.empty()) config.set("input_keys", Codec<Keys>::encode(keys_.inputs));
-  if (!keys_.outputs.empty()) config.set("output_keys", Codec<Keys>::encode(keys_.outputs));
-  List losses, metrics;
-  for (const Addition& each : graph_->additions)
-    if (each.metric.empty())
-      losses.push_back(kept.reference(each.value));
-    else
-      metrics.push_back(List{each.metric, kept.reference(each.value)});
-  if (!losses.empty()) config.set("added_losses", std::move(losses));
-  if (!metrics.empty()) config.set("added_metrics", std::move(metrics));
-  return config;
+  return with_shared_objects([&] {
+    List layers;
+    for (const LayerPtr& layer : graph_->layers) layers.push_back(layer_config(kept, layer));
+    Dict config{{"name", name()},
+                {"trainable", trainable_},
+                {"layers", layers},
+                {"input_layers", references(kept, graph_->inputs)},
+                {"output_layers", references(kept, graph_->outputs)}};
+    if (!keys_.inputs.empty()) config.set("input_keys", Codec<Keys>::encode(keys_.inputs));
+    if (!keys_.outputs.empty()) config.set("output_keys", Codec<Keys>::encode(keys_.outputs));
+    List losses, metrics;
+    for (const Addition& each : graph_->additions)
+      if (each.metric.empty())
+        losses.push_back(kept.reference(each.value));
+      else
+        metrics.push_back(List{each.metric, kept.reference(each.value)});
+    if (!losses.empty()) config.set("added_losses", std::move(losses));
+    if (!metrics.empty()) config.set("added_metrics", std::move(metrics));
+    return config;
+  });
 }
 
 }  // namespace crescent

@@ -5,6 +5,7 @@
 #include "layer/input_layer.h"
 #include "layer/layer_access.h"
 #include "model/graph.h"
+#include "registry/shared_objects.h"
 
 namespace crescent {
 namespace {
@@ -306,16 +307,20 @@ std::vector<Symbol> Sequential::outputs() const {
 }
 
 Dict Sequential::get_config() const {
-  List layers;
-  auto append = [&](const LayerPtr& layer) {
-    layers.push_back(Dict{{"class_name", layer->class_name()}, {"config", layer->get_config()}});
-  };
-  if (stack_->input_layer) append(stack_->input_layer);
-  for (const LayerPtr& layer : stack_->layers) append(layer);
-  Dict config{{"name", name()}, {"layers", layers}};
-  const bool deferred = stack_->first_data && !wanted_shape(stack_->layers.front());
-  if (deferred) config.set("build_input_shape", Codec<Shape>::encode(*stack_->first_data));
-  return config;
+  return with_shared_objects([this] {
+    List layers;
+    auto append = [&](const LayerPtr& layer) {
+      Dict made{{"class_name", layer->class_name()}, {"config", layer->get_config()}};
+      mark_shared(made, *layer);
+      layers.push_back(std::move(made));
+    };
+    if (stack_->input_layer) append(stack_->input_layer);
+    for (const LayerPtr& layer : stack_->layers) append(layer);
+    Dict config{{"name", name()}, {"layers", layers}};
+    const bool deferred = stack_->first_data && !wanted_shape(stack_->layers.front());
+    if (deferred) config.set("build_input_shape", Codec<Shape>::encode(*stack_->first_data));
+    return config;
+  });
 }
 
 }  // namespace crescent

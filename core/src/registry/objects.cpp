@@ -3,6 +3,7 @@
 #include "crescent/registry.h"
 #include "registry/blame.h"
 #include "registry/core_classes.h"
+#include "registry/shared_objects.h"
 
 namespace crescent {
 namespace {
@@ -35,8 +36,10 @@ std::shared_ptr<Configurable> standing_for(std::string_view kind,
   return nullptr;
 }
 
-/// {"class_name": ..., "config": ...} with anything else beside it; functions of Keras 3 have their
-/// name as config.
+constexpr const char* kLayerKind = "layer";
+
+/// {"class_name": ..., "config": ...} with what Keras has beside them; functions of Keras 3 have
+/// their name as config.
 std::shared_ptr<Configurable> from_dict(std::string_view kind, const Dict& dict) {
   const Value* class_name = dict.find("class_name");
   if (!class_name || !class_name->is_string())
@@ -47,7 +50,11 @@ std::shared_ptr<Configurable> from_dict(std::string_view kind, const Dict& dict)
   const std::string_view name = known_name(kind, class_name->as_string());
   const std::string given = kind_given(kind, name);
   const bool has_options = config && !config->is_null();
-  auto object = make_object(given, name, has_options ? Codec<Dict>::decode(*config) : Dict());
+  auto object = given == kLayerKind ? shared_object(dict) : nullptr;
+  if (!object) {
+    object = make_object(given, name, has_options ? Codec<Dict>::decode(*config) : Dict());
+    if (given == kLayerKind) remember_shared(dict, object);
+  }
   return given == kind ? object : standing_for(kind, object);
 }
 
@@ -165,7 +172,9 @@ std::shared_ptr<Configurable> get_object(std::string_view kind, const Value& ide
 Value serialize(const Configurable* object) {
   if (!object) return {};
   return blaming(*object, [&] {
-    return Dict{{"class_name", object->class_name()}, {"config", object->get_config()}};
+    Dict made{{"class_name", object->class_name()}, {"config", object->get_config()}};
+    if (object->info() && object->info()->kind == kLayerKind) mark_shared(made, *object);
+    return Value(std::move(made));
   });
 }
 

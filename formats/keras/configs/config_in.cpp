@@ -122,9 +122,15 @@ Value build_shape_in(const Value& build_config) {
   return {};
 }
 
+Value ConfigIn::layer(const Dict& object) const {
+  Dict converted = single_layer(object);
+  keep_shared_id(object, converted, kSharedId);
+  return converted;
+}
+
 /// {"class_name", "config"} of a layer, whatever else Keras 3 put beside them (module,
 /// registered_name, build_config).
-Value ConfigIn::layer(const Dict& object) const {
+Dict ConfigIn::single_layer(const Dict& object) const {
   std::string name = names_.of(object);
   if (is_sequential(name))
     return Dict{{"class_name", name}, {"config", sequential(object.at("config"))}};
@@ -180,7 +186,7 @@ bool ConfigIn::hands_masks_on(const Dict& entry) const {
   const std::string name = class_of(entry);
   if (is_sequential(name) || is_functional(name)) return true;
   return !is_operation(entry) && !is_tensorflow_call(entry) &&
-         get<Layer>(Value(layer(entry)))->supports_masking();
+         get<Layer>(Value(single_layer(entry)))->supports_masking();
 }
 
 namespace {

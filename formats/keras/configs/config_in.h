@@ -28,6 +28,8 @@ class ConfigIn {
 
  private:
   Value layer(const Dict& object) const;
+  /// Without the number of one that stands at several places.
+  Dict single_layer(const Dict& object) const;
   Dict sequential(const Value& config) const;
   Dict functional(const Dict& config) const;
   /// Whether the layer of an entry lets a mask through.

@@ -116,8 +116,10 @@ class Writer {
     const Dict config = config_of(value.as_dict());
     if (class_of(value) == kActivityKeras2) return this->value(config.at("regularizer"), kind);
     if (is_own_function(kind, class_of(value))) return function(class_of(value));
-    const Dict written = plain(class_of(value), config, {}, kind);
-    return keras3_ ? with_module(kind, written) : written;
+    Dict written = plain(class_of(value), config, {}, kind);
+    if (keras3_) written = with_module(kind, written);
+    keep_shared_id(value.as_dict(), written, kOurSharedId);
+    return written;
   }
 
   /// Keras 2.3.1 and tf.keras read it alike with a module and without.
@@ -260,6 +262,7 @@ class Writer {
         layers.push_back(Dict{{"class_name", "InputLayer"}, {"config", implied_input(options)}});
       if (!is_input) options.erase("batch_input_shape");
       layers.push_back(layer_of_model(class_of(entry), options, at(own, layers.size())));
+      keep_shared_id(entry.as_dict(), layers.back().as_dict(), kOurSharedId);
       if (layers.size() == 1 && is_sequential(class_of(entry)) && !keras3_)
         tell_first_layer(layers[0].as_dict()["config"].as_dict());
     }
@@ -303,6 +306,7 @@ class Writer {
       Dict layer = layer_of_model(class_of(entry), config_of(entry.as_dict()), own);
       layer.set("name", entry.as_dict().at("name"));
       layer.set("inbound_nodes", nodes(entry, own, models));
+      keep_shared_id(entry.as_dict(), layer, kOurSharedId);
       layers.push_back(std::move(layer));
     }
     Dict result;

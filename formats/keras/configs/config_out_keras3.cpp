@@ -225,6 +225,8 @@ Value call(const Layer& layer, const Value& node, const Outputs& outputs) {
 }
 
 Value value_in(const Value& value, const Layer* owner, const std::string& kind = "");
+/// Without the number of an object that stands at several places.
+Value single_value(const Value& value, const Layer* owner, const std::string& kind);
 
 /// A text in an option of this kind: perhaps the name of a function.
 Value name_in(const std::string& class_name, const std::string& option, const std::string& kind,
@@ -339,6 +341,13 @@ Value take_build_config(const ClassInfo* info, Dict& options) {
 /// `owner`: the layer that an object with class_name became. `expected`: the kind of what stands
 /// there, "" when that is open.
 Value value_in(const Value& value, const Layer* owner, const std::string& expected) {
+  Value written = single_value(value, owner, expected);
+  if (is_object(value) && is_object(written))
+    keep_shared_id(value.as_dict(), written.as_dict(), kOurSharedId);
+  return written;
+}
+
+Value single_value(const Value& value, const Layer* owner, const std::string& expected) {
   if (value.is_list()) {
     List items;
     for (const Value& item : value.as_list()) items.push_back(value_in(item, nullptr, expected));

@@ -52,6 +52,9 @@ class LimitSearch {
     const std::string own = name_of_layer(object);
     if (!keras2_ && own.find('/') != own.npos)
       add(concat("layer '", own, "'"), "name", "Keras 3 takes no '/' in names");
+    if (name != "InputLayer" && object.contains(kSharedId) && shared_.insert(own).second)
+      slight(concat("layer '", own, "'"), "",
+             "models share it; Keras makes a layer with the same weights at each place");
     masked_ |= name == "Masking" || (name == "Embedding" && mask_zero(config));
     const std::string place = inside.empty() ? concat("layer '", own, "'") : inside;
     const auto info = class_named("layer", name);
@@ -273,7 +276,7 @@ class LimitSearch {
 
   bool keras2_;
   bool masked_ = false;  ///< a layer that makes masks stands before
-  std::set<std::string> told_formulas_;
+  std::set<std::string> told_formulas_, shared_;
 };
 
 }  // namespace

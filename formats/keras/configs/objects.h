@@ -77,6 +77,18 @@ inline bool is_build_shape(const ClassInfo* info, std::string_view option) {
   return option == kBuildShape && (!field || !field->stored);
 }
 
+/// The number of a layer that stands at several places. Keras 3 and tf.keras count the calls of
+/// such a layer together where they read them and apart where they write them, so that they may
+/// open their own files wrongly; ours have another word for it, and Keras makes a layer at each
+/// place.
+inline constexpr const char *kSharedId = "shared_object_id", *kOurSharedId = "crescent_shared";
+
+/// {"class_name", "config"} of a layer in one form, with the number that it has in another.
+inline void keep_shared_id(const Dict& from, Dict& to, const char* as) {
+  for (const char* id : {kSharedId, kOurSharedId})
+    if (const Value* number = from.find(id); number && number->is_int()) to.set(as, *number);
+}
+
 /// From Lua, or from a plugin that does not lie beside ours: Keras finds it only where the user
 /// brings it along.
 inline bool is_foreign(const ClassInfo& info) {

@@ -160,8 +160,10 @@ class Places {
   std::vector<Place> take() { return std::move(places_); }
 
  private:
-  void add(const Layer& layer, const std::string& path) {
-    if (!seen_.insert(&layer).second) return;  // a layer is where it is met first
+  /// A layer is where it is met first. Of graphs that share one, Keras makes a layer of each place,
+  /// so that it is written `again`.
+  void add(const Layer& layer, const std::string& path, bool again = false) {
+    if (!seen_.insert(&layer).second && !again) return;
     places_.push_back({path + "vars", &layer, variables_of(layer, layer.sublayers())});
     if (auto* model = dynamic_cast<const Model*>(&layer))
       add_parts(*model, path);
@@ -172,11 +174,12 @@ class Places {
   void add_parts(const Model& model, const std::string& path) {
     const std::string layers = group_of_layers(path);
     const bool at_first = begins_with_layers(model);
-    if (at_first) add_layers(model.layers(), path + layers);
+    const bool again = !file_ && model.is_graph();
+    if (at_first) add_layers(model.layers(), path + layers, again);
     const Dict attributes = attributes_of(model);
     for (const std::string& name : visited(attributes, at_first ? Names{} : Names{layers}))
       if (name == layers)
-        add_layers(model.layers(), path + layers);
+        add_layers(model.layers(), path + layers, again);
       else if (!file_ || file_->members(path + name))  // else it is among the layers
         add_attribute(attributes.at(name), path + name);
   }
@@ -226,11 +229,12 @@ class Places {
   }
 
   /// Calls of operations are no layers to Keras.
-  void add_layers(const std::vector<LayerPtr>& layers, const std::string& path) {
+  void add_layers(const std::vector<LayerPtr>& layers, const std::string& path,
+                  bool again = false) {
     GroupNames names = group_names(path);
     for (const LayerPtr& layer : layers)
       if (layer->class_name() != kOperationLayer)
-        add(*layer, concat(path, "/", names.next(layer->class_name()), "/"));
+        add(*layer, concat(path, "/", names.next(layer->class_name()), "/"), again);
   }
 
   WeightSource* file_ = nullptr;

@@ -1,0 +1,75 @@
+#include "registry/shared_objects.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+namespace crescent {
+namespace {
+
+/// First counts how often each object comes, then numbers those that come more than once.
+struct Sharing {
+  std::unordered_map<const Configurable*, int> times;
+  std::unordered_map<const Configurable*, int64_t> numbers;
+  bool numbering = false;
+};
+
+thread_local Sharing* sharing = nullptr;
+
+/// Nothing where the place has no number.
+std::optional<int64_t> number_of(const Dict& place) {
+  const Value* number = place.find(kSharedNumber);
+  return number && number->is_int() ? std::optional(number->as_int()) : std::nullopt;
+}
+
+}  // namespace
+
+Dict with_shared_objects(const std::function<Dict()>& make) {
+  if (sharing) return make();
+  Sharing own;
+  struct Scope {
+    ~Scope() { sharing = nullptr; }
+  } scope;
+  sharing = &own;
+  Dict made = make();
+  own.numbering = std::any_of(own.times.begin(), own.times.end(),
+                              [](const auto& each) { return each.second > 1; });
+  return own.numbering ? make() : made;
+}
+
+void mark_shared(Dict& made, const Configurable& object) {
+  if (!sharing) return;
+  if (!sharing->numbering) return void(++sharing->times[&object]);
+  if (sharing->times[&object] < 2) return;
+  const auto next = static_cast<int64_t>(sharing->numbers.size()) + 1;
+  made.set(kSharedNumber, sharing->numbers.try_emplace(&object, next).first->second);
+}
+
+struct SharedObjects::Table {
+  std::map<int64_t, std::shared_ptr<Configurable>> objects;
+  static thread_local Table* current;
+};
+thread_local SharedObjects::Table* SharedObjects::Table::current = nullptr;
+
+SharedObjects::SharedObjects(bool fresh) : before_(Table::current) {
+  if (before_ && !fresh) return;
+  table_ = std::make_unique<Table>();
+  Table::current = table_.get();
+}
+SharedObjects::~SharedObjects() { Table::current = before_; }
+
+std::shared_ptr<Configurable> shared_object(const Dict& place) {
+  const auto* table = SharedObjects::Table::current;
+  const auto number = number_of(place);
+  if (!table || !number) return nullptr;
+  const auto found = table->objects.find(*number);
+  return found == table->objects.end() ? nullptr : found->second;
+}
+
+void remember_shared(const Dict& place, const std::shared_ptr<Configurable>& object) {
+  auto* table = SharedObjects::Table::current;
+  if (const auto number = number_of(place); table && number) table->objects[*number] = object;
+}
+
+}  // namespace crescent

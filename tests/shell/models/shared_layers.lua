@@ -1,0 +1,93 @@
+-- Layers that a model shares with a model inside it stay one in files, JSON and clones.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers = cr.layers
+cr.utils.set_random_seed(3)
+local x = cr.random.normal { 5, 3 }
+
+--- The model that a file of it gives.
+local function saved(model, ending)
+  local path = check.temporary(ending)
+  model:save(path)
+  local again = cr.models.load_model(path)
+  os.remove(path)
+  return again
+end
+
+--- Every way to have the model again, by name.
+local function copies(model)
+  return {
+    keras = saved(model, ".keras"), h5 = saved(model, ".h5"),
+    json = cr.models.model_from_json(model:to_json()),
+    configuration = cr.models.from_config(cr.models.clone_model(model):get_config()),
+    clone = cr.models.clone_model(model),
+  }
+end
+
+local function check_copies(model, count)
+  check.same(#model.weights, count)
+  for how, copy in pairs(copies(model)) do
+    check.same(#copy.weights, count, how)
+    copy:set_weights(model:get_weights())
+    check.near(copy:predict(x), model:predict(x), 1e-6, how)
+    -- the shared weight gets the sum of the gradients from all places
+    local function step(each)
+      each:compile { optimizer = cr.optimizers.SGD(0.01), loss = "mse" }
+      each:train_on_batch(x, x)
+      return each:get_weights()
+    end
+    local reference = cr.models.clone_model(model)
+    reference:set_weights(model:get_weights())
+    local got, want = step(copy), step(reference)
+    for i = 1, #want do check.near(got[i], want[i], 1e-5, how .. " after a step") end
+  end
+end
+
+do -- a layer of the inner model, called again on what that gives; the input is shared too
+  local i = cr.Input { shape = { 3 } }
+  local dense = layers.Dense(3, { name = "shared", bias_initializer = "ones" })
+  local inner = cr.Model { inputs = i, outputs = dense(i), name = "inner" }
+  local outer = cr.Model { inputs = i, outputs = dense(inner(i)) }
+  local clone = cr.models.clone_model(outer)
+  assert(rawequal(clone:get_layer "shared", clone:get_layer "inner":get_layer "shared"))
+  for _, ending in ipairs { ".keras", ".h5" } do
+    local again = saved(outer, ending)
+    check.near(again:predict(x), outer:predict(x), 1e-6)
+    assert(rawequal(again:get_layer "shared", again:get_layer "inner":get_layer "shared"), ending)
+  end
+  check_copies(outer, 2)
+  -- by the word that Keras has for it, too
+  local json, places = outer:to_json():gsub("crescent_shared", "shared_object_id")
+  assert(places >= 4, "the layer and the input, at two places each")
+  local again = cr.models.model_from_json(json)
+  check.same(#again.weights, 2)
+  again:set_weights(outer:get_weights())
+  check.near(again:predict(x), outer:predict(x), 1e-6)
+end
+
+do -- a whole model at two depths, and a layer in a wrapper and outside
+  local i = cr.Input { shape = { 3 } }
+  local stack = cr.Sequential { layers.Dense(3, { name = "a" }), layers.Dense(3), name = "s" }
+  local middle = cr.Sequential { stack, layers.Dense(3), name = "m" }
+  check_copies(cr.Model { inputs = i, outputs = stack(middle(stack(i))) }, 6)
+  local dense = layers.Dense(3, { name = "inside" })
+  local steps = layers.Reshape { 1, 3 }(i)
+  local all = layers.Flatten()(layers.TimeDistributed(dense)(steps))
+  check_copies(cr.Model { inputs = i, outputs = dense(all) }, 2)
+end
+
+do -- with an optimizer that has state, training goes on with the same numbers
+  local i = cr.Input { shape = { 3 } }
+  local dense = layers.Dense(3)
+  local inner = cr.Sequential { dense, layers.Dense(3), name = "inner" }
+  local outer = cr.Model { inputs = i, outputs = dense(inner(i)) }
+  outer:compile { optimizer = "adam", loss = "mse" }
+  outer:fit(x, x, { epochs = 2, verbose = 0, shuffle = false })
+  local again = { saved(outer, ".keras"), saved(outer, ".h5") }
+  outer:fit(x, x, { epochs = 2, verbose = 0, shuffle = false })
+  for _, each in ipairs(again) do
+    each:fit(x, x, { epochs = 2, verbose = 0, shuffle = false })
+    check.near(each:predict(x), outer:predict(x), 1e-6)
+  end
+end
