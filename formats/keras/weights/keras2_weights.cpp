@@ -40,7 +40,7 @@ void write_group(Entries& entries, const std::string& group, const Layer& layer,
 // ---- what a file has
 
 struct SavedLayer {
-  std::string name;
+  std::string name, group;
   std::vector<std::string> datasets;
 };
 
@@ -54,7 +54,7 @@ std::vector<SavedLayer> saved_layers(WeightSource& file, const std::string& grou
     if (!weights[i])
       fail("'", file.path(), "': '/", groups[i], "' has no weight_names; nothing was loaded");
     if (weights[i]->empty()) continue;
-    layers.push_back({names[i], {}});
+    layers.push_back({names[i], groups[i], {}});
     for (const std::string& weight : *weights[i])
       layers.back().datasets.push_back(join_path(groups[i], weight));
   }
@@ -71,11 +71,38 @@ std::vector<LayerPtr> layers_with_weights(Model& model, const std::string& path)
   return layers;
 }
 
+/// Of a path below the group of a layer what follows that, without the ":0" of TensorFlow.
+std::string plain_name(const std::string& dataset, const std::string& group) {
+  const size_t end = dataset.ends_with(":0") ? dataset.size() - 2 : dataset.size();
+  return dataset.substr(group.size() + 1, end - group.size() - 1);
+}
+
+/// The datasets of a layer in the order of its weights. With layers inside, what is frozen comes
+/// last, and may be something else in the file: there names decide, where they are the same.
+std::vector<std::string> datasets_for(const Layer& layer, const Variables& weights,
+                                      const SavedLayer& saved) {
+  if (layer.sublayers().empty()) return saved.datasets;
+  std::map<std::string, std::string> by_name;
+  for (const std::string& dataset : saved.datasets)
+    by_name.emplace(plain_name(dataset, saved.group), dataset);
+  for (const char* target : {"keras3", "keras2"}) {
+    std::vector<std::string> found;
+    for (std::string name : weight_names(layer, weights, target)) {
+      if (name.ends_with(":0")) name.resize(name.size() - 2);
+      const auto place = by_name.find(name);
+      if (place != by_name.end()) found.push_back(place->second);
+    }
+    if (found.size() == saved.datasets.size()) return found;
+  }
+  return saved.datasets;
+}
+
 void match_layer(Matches& matches, const Layer& layer, const SavedLayer& saved,
                  const TurnedKernels& turned) {
   const Variables weights = saved_weights(layer);
+  const std::vector<std::string> datasets = datasets_for(layer, weights, saved);
   for (size_t i = 0; i < weights.size(); ++i)
-    matches.push_back({saved.datasets[i], weights[i], turned.convert(weights[i]), layer.name(),
+    matches.push_back({datasets[i], weights[i], turned.convert(weights[i]), layer.name(),
                        turned.shape(weights[i])});
 }
 
@@ -138,7 +165,7 @@ Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
     found.push_back({{}, count_mismatch(pair, skip)});
     if (!found.back().mismatch.empty()) continue;
     match_layer(found.back().matches, *pair.layer, *pair.saved, turned);
-    datasets.insert(datasets.end(), pair.saved->datasets.begin(), pair.saved->datasets.end());
+    for (const Match& match : found.back().matches) datasets.push_back(match.dataset);
   }
   const std::vector<TensorSpec> specs = file.describe(datasets);  // one question for all
   Matches matches;

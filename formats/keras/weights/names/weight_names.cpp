@@ -21,34 +21,44 @@ bool names_inside(const Layer& layer, const Layer& inner, const std::string& tar
                                           layer.class_name()) != std::end(kNamesInside));
 }
 
-using Paths = std::map<const void*, std::string>;
+/// What a weight is called: as if there were nothing around the innermost model, and from the layer
+/// that is asked about on.
+struct WeightName {
+  std::string usual, whole;
+};
+using WeightNames = std::map<const void*, WeightName>;
 
 /// Layers inside a model are named as if there were nothing around it.
-void add_paths(const Layer& layer, const std::string& scope, const std::string& target,
-               Paths& paths) {
+void add_names(const Layer& layer, const WeightName& scope, const std::string& target,
+               WeightNames& names) {
   const std::vector<LayerPtr>& inside = layer.sublayers();
   for (const Variable& own : own_variables(layer, inside))
-    if (!own.name().empty()) paths.emplace(own.id(), scope + "/" + own.name());
+    if (!own.name().empty())
+      names.emplace(own.id(),
+                    WeightName{scope.usual + "/" + own.name(), scope.whole + "/" + own.name()});
   const bool is_model = dynamic_cast<const Model*>(&layer) != nullptr;
-  for (const LayerPtr& inner : inside)
-    add_paths(*inner,
-              is_model                              ? inner->name()
-              : names_inside(layer, *inner, target) ? scope
-                                                    : scope + "/" + inner->name(),
-              target, paths);
+  for (const LayerPtr& inner : inside) {
+    const std::string below = names_inside(layer, *inner, target) ? "" : "/" + inner->name();
+    add_names(*inner, {is_model ? inner->name() : scope.usual + below, scope.whole + below}, target,
+              names);
+  }
 }
 
 }  // namespace
 
 std::vector<std::string> weight_names(const Layer& layer, const Variables& weights,
                                       const std::string& target) {
-  Paths paths;
-  add_paths(layer, layer.name(), target, paths);
+  WeightNames known;
+  add_names(layer, {layer.name(), layer.name()}, target, known);
+  std::map<std::string, int> usual;
+  for (const auto& [id, name] : known) ++usual[name.usual];
   std::vector<std::string> names;
   std::set<std::string> taken;
   for (size_t i = 0; i < weights.size(); ++i) {
-    const auto found = paths.find(weights[i].id());
-    const std::string base = found == paths.end() ? concat("param_", i) : found->second;
+    const auto found = known.find(weights[i].id());
+    const std::string base = found == known.end()                ? concat("param_", i)
+                             : usual.at(found->second.usual) > 1 ? found->second.whole
+                                                                 : found->second.usual;
     std::string name = base;
     for (int copy = 1; !taken.insert(name).second; ++copy) name = concat(base, "_", copy);
     names.push_back(target == "keras2" ? name + ":0" : name);
