@@ -135,7 +135,7 @@ void load_keras3_weights(WeightSource& file, Model& model, const LoadWeightsOpti
     if (given)
       fail("'", file.path(), "': ", name,
            " needs a file in Keras 2's layout; this one (.weights.h5) has no names of layers");
-  Matches matches = match_keras3_weights(file, model, options.skip_mismatch);
+  Matches matches = match_all_keras3_weights(file, model, options.skip_mismatch);
   tell(options.report, file, model, matches, {});
   if (options.skip_mismatch) matches = without_misfits(file, matches);
   if (model.compiled()) append(matches, match_optimizer(file, model, matches, {"3", ""}));

@@ -158,6 +158,8 @@ class Places {
     add_layers(list.layers, list.group);
   }
   std::vector<Place> take() { return std::move(places_); }
+  /// What the file has in groups of layers beside those that have a place.
+  const Names& others() const { return others_; }
 
  private:
   /// A layer is where it is met first. Of graphs that share one, Keras makes a layer of each place,
@@ -232,13 +234,21 @@ class Places {
   void add_layers(const std::vector<LayerPtr>& layers, const std::string& path,
                   bool again = false) {
     GroupNames names = group_names(path);
-    for (const LayerPtr& layer : layers)
-      if (layer->class_name() != kOperationLayer)
-        add(*layer, concat(path, "/", names.next(layer->class_name()), "/"), again);
+    std::set<std::string> taken;
+    for (const LayerPtr& layer : layers) {
+      if (layer->class_name() == kOperationLayer) continue;
+      const std::string name = names.next(layer->class_name());
+      taken.insert(name);
+      add(*layer, concat(path, "/", name, "/"), again);
+    }
+    const auto there = file_ ? file_->members(path) : std::nullopt;
+    for (const std::string& name : there.value_or(Names{}))
+      if (!taken.contains(name)) others_.push_back(path + "/" + name);
   }
 
   WeightSource* file_ = nullptr;
   std::vector<Place> places_;
+  Names others_;
   std::set<const Layer*> seen_;
 };
 
@@ -370,9 +380,49 @@ Matches match_places(WeightSource& file, const std::vector<Place>& places, bool 
 
 }  // namespace
 
-Matches match_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch) {
+namespace {
+
+/// Of the layer in this group, or of a part of it: groups have parts and, in "vars", datasets.
+bool has_variables(WeightSource& file, const std::string& group) {
+  const std::string own = group + "/vars";
+  if (!file.members(own).value_or(Names{}).empty()) return true;
+  const Names parts = file.members(group).value_or(Names{});
+  return std::any_of(parts.begin(), parts.end(), [&](const std::string& name) {
+    return name != "vars" && has_variables(file, group + "/" + name);
+  });
+}
+
+/// "layers/dense_2 ('b')".
+std::string described(WeightSource& file, const std::string& group) {
+  const auto name = file.text(group + "/vars", "name");
+  return name ? concat(group, " ('", *name, "')") : group;
+}
+
+/// Weights of layers that the model does not have are told, not left out.
+void check_others(WeightSource& file, const Model& model, const Names& others, bool skip_mismatch) {
+  Names left;
+  for (const std::string& group : others)
+    if (has_variables(file, group)) left.push_back(described(file, group));
+  if (left.empty()) return;
+  if (!skip_mismatch)
+    fail("'", file.path(), "': the file has weights of layers that model ", model.name(),
+         " does not have: ", join(left), "; nothing was loaded (skip_mismatch = true leaves them)");
+  warn("'", file.path(), "': Skipping weights of layers that model ", model.name(),
+       " does not have: ", join(left));
+}
+
+}  // namespace
+
+Matches match_keras3_weights(WeightSource& file, Model& model) {
   check_built(model, file.path());
-  return match_places(file, Places(file, model).take(), skip_mismatch);
+  return match_places(file, Places(file, model).take(), false);
+}
+
+Matches match_all_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch) {
+  check_built(model, file.path());
+  Places places(file, model);
+  check_others(file, model, places.others(), skip_mismatch);
+  return match_places(file, places.take(), skip_mismatch);
 }
 
 Matches match_keras3_weights(WeightSource& file, const LayerList& list) {

@@ -17,9 +17,11 @@ struct LayerList {
 void write_keras3_weights(Entries& entries, Model& model);
 void write_keras3_weights(Entries& entries, const LayerList& list);
 bool has_keras3_weights(WeightSource& file);
-/// Fails in Keras' words when a layer has another number of variables in the file, or leaves it as
-/// it is, with a warning.
-Matches match_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch = false);
+/// Fails in Keras' words when a layer has another number of variables in the file.
+Matches match_keras3_weights(WeightSource& file, Model& model);
+/// The same for weights of another model: fails also when the file has layers that the model does
+/// not have. `skip_mismatch`: leaves what does not fit as it is, with a warning.
+Matches match_all_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch);
 Matches match_keras3_weights(WeightSource& file, const LayerList& list);
 /// Where the layers of a model are, itself the first: "", "layers/dense/", ...
 using LayerPaths = std::vector<std::pair<std::string, Layer*>>;

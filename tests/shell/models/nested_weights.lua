@@ -36,3 +36,50 @@ for depth = 1, 3 do
     end
   end
 end
+
+-- A file of weights with layers that the model does not have.
+local function stack(...)
+  local net = cr.Sequential { layers.Dense(3, { input_shape = { 3 }, name = "first" }) }
+  for _, name in ipairs { ... } do
+    net:add(layers.Dropout(0.5))
+    net:add(layers.Dense(4, { name = name }))
+  end
+  return net
+end
+local path = check.temporary ".weights.h5"
+local more, one = stack("second", "third"), stack()
+more:save_weights(path)
+local before = one:get_weights()
+check.fails(function() one:load_weights(path) end, "layers/dense_1 ('second')",
+  "layers/dense_2 ('third')", "nothing was loaded", "skip_mismatch")
+check.near(one:get_weights()[1], before[1], 0)
+one:load_weights(path, { skip_mismatch = true })
+check.near(one:get_weights()[1], more:get_weights()[1], 0)
+more:load_weights(path)
+-- what has no weights may be missing
+stack():save_weights(path)
+one:load_weights(path)
+local dropping = cr.Sequential { layers.Dense(3, { input_shape = { 3 } }), layers.Dropout(0.1) }
+dropping:save_weights(path)
+one:load_weights(path)
+-- inside a model inside
+local function around(inner)
+  local i = cr.Input { shape = { 3 } }
+  return cr.Model { inputs = i, outputs = inner(i) }
+end
+around(more):save_weights(path)
+check.fails(function() around(one):load_weights(path) end,
+  "layers/sequential/layers/dense_1 ('second')")
+os.remove(path)
+
+-- Names of layers to rename that the file does not have.
+path = check.temporary ".h5"
+more:save_weights(path)
+check.fails(function()
+  one:load_weights(path, { by_name = true, rename = { frist = "first" } })
+end, "rename: the file has no 'frist'", "did you mean 'first'?", "nothing was loaded")
+check.fails(function()
+  one:load_weights(path, { by_name = true, rename = { first = "first", ["enc_*"] = "*" } })
+end, "enc_*")
+one:load_weights(path, { by_name = true, rename = { first = "first" } })
+os.remove(path)

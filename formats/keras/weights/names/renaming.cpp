@@ -43,4 +43,12 @@ std::string Renaming::operator()(const std::string& name) const {
   return name;
 }
 
+void Renaming::check(const std::string& path, const std::vector<std::string>& names) const {
+  for (const auto& [from, to] : rows_)
+    if (std::none_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return any_text(from, name).has_value(); }))
+      fail("'", path, "': rename: the file has no '", from, "'", did_you_mean(from, names),
+           "; it has: ", join(names), "; nothing was loaded");
+}
+
 }  // namespace crescent::keras

@@ -18,6 +18,8 @@ class Renaming {
   bool empty() const { return rows_.empty(); }
   /// By the first row that fits.
   std::string operator()(const std::string& name) const;
+  /// Fails when a row fits none of these names of the file at `path`.
+  void check(const std::string& path, const std::vector<std::string>& names) const;
 
  private:
   std::vector<std::pair<std::string, std::string>> rows_;

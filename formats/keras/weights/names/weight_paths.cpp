@@ -90,6 +90,7 @@ Matches match_by_path(WeightSource& file, Model& model, const Renaming& renamed,
                       Vocabularies& vocabularies) {
   check_built(model, file.path());
   const Names arrays = file.members("").value();
+  renamed.check(file.path(), arrays);
   const bool numbered = is_numbered(arrays);
   std::map<std::string, std::string> left;  // name in the model -> array
   for (const std::string& array : arrays)
