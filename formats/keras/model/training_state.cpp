@@ -1,6 +1,8 @@
 #include "keras/model/training_state.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "crescent/ops.h"
 #include "keras/model/optimizer_layout.h"
@@ -28,6 +30,54 @@ void write_layout(Entries& entries, const StateLayout& layout, const std::string
                        variable ? ops::cast(variable.value(), spec.dtype)
                                 : Tensor::full(spec.shape, number, spec.dtype)});
   }
+}
+
+using Slots = std::vector<std::pair<Variable, Variable>>;  // weights and what is kept of each
+
+/// Of all kinds, by their names.
+std::map<std::string, Slots> slots_of(const Optimizer& optimizer) {
+  std::map<std::string, Slots> slots;
+  std::vector<std::string> names = optimizer.slot_names();
+  names.insert(names.end(), {"average", "gradient_accumulator"});
+  for (const std::string& name : names) slots[name] = optimizer.pairs_with(name);
+  return slots;
+}
+
+/// Weights may have been frozen, merged or added since the optimizer was last used.
+bool is_of(const std::map<std::string, Slots>& slots, const Variables& trained) {
+  std::set<const void*> wanted, there;
+  for (const Variable& weight : trained) wanted.insert(weight.id());
+  for (const auto& [name, pairs] : slots)
+    for (const auto& [weight, slot] : pairs) there.insert(weight.id());
+  return there.empty() || there == wanted;
+}
+
+/// The numbers that belong to no weight, in their order.
+Variables numbers_of(const Optimizer& optimizer) {
+  std::set<const void*> kept;
+  for (const auto& [name, pairs] : slots_of(optimizer))
+    for (const auto& [weight, slot] : pairs) kept.insert(slot.id());
+  Variables numbers = optimizer.state();
+  std::erase_if(numbers, [&](const Variable& each) { return kept.contains(each.id()); });
+  return numbers;
+}
+
+/// The optimizer of a model, or one like it with the state of the weights that the model trains
+/// now: what was kept of them, and the beginning of the others.
+std::shared_ptr<Optimizer> optimizer_for(const Model& model, const Variables& trained) {
+  const std::shared_ptr<Optimizer> optimizer = model.optimizer();
+  const auto slots = slots_of(*optimizer);
+  if (is_of(slots, trained)) return optimizer;
+  const auto other = get<Optimizer>(serialize(optimizer.get()));
+  other->build(trained);
+  for (const auto& [name, pairs] : slots_of(*other))
+    for (const auto& [weight, slot] : pairs)
+      for (const auto& [known, value] : slots.at(name))
+        if (known == weight) slot.assign(value.value());
+  const Variables numbers = numbers_of(*other), values = numbers_of(*optimizer);
+  for (size_t i = 0; i < std::min(numbers.size(), values.size()); ++i)
+    numbers[i].assign(values[i].value());
+  return other;
 }
 
 /// How many arrays there are, so that one that was lost is seen. Keras ignores it.
@@ -88,18 +138,22 @@ bool is_untrained(const std::vector<TensorSpec>& specs, const StateLayout& layou
 }  // namespace
 
 void write_optimizer(Entries& entries, Model& model, const std::string& target) {
-  const Optimizer& optimizer = *model.optimizer();
-  if (!optimizer.built()) return;
-  const StateLayout layout = optimizer_layout(optimizer, model.trainable_weights(), target);
+  if (!model.optimizer()->built()) return;
+  const Variables trained = model.trainable_weights();
+  const auto kept = optimizer_for(model, trained);
+  const Optimizer& optimizer = *kept;
+  const StateLayout layout = optimizer_layout(optimizer, trained, target);
   const Names names = layout_names(optimizer, layout, target);
   entries.push_back({kOptimizer, {{"weight_names", names}}});
   write_layout(entries, layout, kOptimizer, names);
 }
 
 void write_keras3_optimizer(Entries& entries, Model& model) {
-  const Optimizer& optimizer = *model.optimizer();
-  if (!optimizer.built()) return;
-  const StateLayout layout = optimizer_layout(optimizer, model.trainable_weights(), "keras3");
+  if (!model.optimizer()->built()) return;
+  const Variables trained = model.trainable_weights();
+  const auto kept = optimizer_for(model, trained);
+  const Optimizer& optimizer = *kept;
+  const StateLayout layout = optimizer_layout(optimizer, trained, "keras3");
   const std::string& name = optimizer.name();
   entries.push_back({kOptimizerPlace,
                      {{"name", name.empty() ? to_snake_case(optimizer.class_name()) : name},

@@ -113,4 +113,60 @@ local archive = check.temporary ".keras"
 model:save(archive)
 check.near(cr.models.load_model(archive):predict(x), predicted)
 os.remove(archive)
+
+do -- files hold the optimizer's state of what is trained now: after merging, adapting and freezing
+  local ok, text = check.run [[
+    local layers, path = cr.layers, os.tmpname()
+    os.remove(path)
+    cr.utils.set_random_seed(5)
+    local x, y = cr.random.normal { 10, 3 }, cr.random.normal { 10, 4 }
+    local function values(optimizer, shape)
+      local found = {}
+      for _, each in ipairs(optimizer.variables) do
+        if table.concat(each.shape, ",") == shape and each.path:find "bias" then
+          found[#found + 1] = table.concat(each:totable(), " ")
+        end
+      end
+      return found
+    end
+    local changes = {
+      merge = function(first) first:merge_lora() end,
+      adapt = function(_, second) second:enable_lora(2) end,
+      freeze = function(first) first.trainable = false end,
+    }
+    local optimizers = {
+      function() return "adam" end,
+      function() return cr.optimizers.SGD(0.01, { momentum = 0.9, use_ema = true }) end,
+      function() return "adafactor" end,
+      function() return cr.optimizers.LossScaleOptimizer "nadam" end,
+      function() return cr.optimizers.Adam { gradient_accumulation_steps = 2 } end,
+    }
+    for name, change in pairs(changes) do
+      for number, optimizer in ipairs(optimizers) do
+        for _, ending in ipairs { ".keras", ".h5" } do
+          local first, second = layers.Dense(5, { input_shape = { 3 } }), layers.Dense(4)
+          local model = cr.Sequential { first, second }
+          first:enable_lora(2)
+          model:compile { loss = "mse", optimizer = optimizer() }
+          model:fit(x, y, { epochs = 3, batch_size = 5, verbose = 0 })
+          change(first, second)
+          local before = values(model.optimizer, "4")
+          model:save(path .. ending)
+          local again = cr.models.load_model(path .. ending)
+          local here, what = values(again.optimizer, "4"), name .. ending .. number
+          assert(#here == #before and #here > 0, what)
+          for i = 1, #here do assert(here[i] == before[i], what .. " of the last bias") end
+          assert(again.optimizer.iterations:item() == model.optimizer.iterations:item(), what)
+          assert(table.concat(values(model.optimizer, "4")) == table.concat(before), what)
+          again:fit(x, y, { verbose = 0 })
+          model:fit(x, y, { verbose = 0 })
+          os.remove(path .. ending)
+        end
+      end
+    end
+    print "all"
+  ]]
+  assert(ok and text:find "all", text)
+  assert(not text:find "freshly initialized", text)
+end
 print "ok lora"
