@@ -24,10 +24,28 @@ bool defines(lua_State* L, int class_index, const char* name) {
   return false;
 }
 
+constexpr const char* kEnds[] = {"inputs", "outputs"};
+
+/// Of a model's options, that its graph is given: symbols, or the graph itself. A class with an
+/// init may call options of its own like that.
+bool has_graph(lua_State* L, int class_index, int options_index) {
+  if (!is_model(base_at(L, class_index))) return false;
+  return std::any_of(std::begin(kEnds), std::end(kEnds), [&](const char* end) {
+    const Height height(L);
+    push_field(L, options_index, end);
+    return is_symbolic(L, -1) || object_as<Functional>(L, -1);
+  });
+}
+
+bool is_end(const std::string& name) {
+  return std::find(std::begin(kEnds), std::end(kEnds), name) != std::end(kEnds);
+}
+
 /// The options of the table that the schema knows; others are the business of the class' init.
 Dict known_options(lua_State* L, int class_index, int options_index, const SchemaData& schema) {
   Dict known;
   const bool open = defines(L, class_index, "init");
+  const bool own_ends = open && !has_graph(L, class_index, options_index);
   for (lua_pushnil(L); lua_next(L, options_index); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING) {
       if (!open)
@@ -35,7 +53,8 @@ Dict known_options(lua_State* L, int class_index, int options_index, const Schem
       continue;
     }
     const std::string name = text_of(L, -2);
-    if (schema.find(name))
+    const Field* field = schema.find(name);
+    if (field && !(own_ends && field->keyword_only && is_end(name)))
       known.set(name, to_value(L, lua_gettop(L)));
     else if (!open)
       fail(schema.title, ": no option '", name, "'", did_you_mean(name, schema.names()));
@@ -77,11 +96,13 @@ std::shared_ptr<Configurable> make_instance(lua_State* L, int class_index, int o
   add_defaults(options, info->schema);
   auto object = base_at(L, class_index).make(info->schema, options);
   object->attach(info);
-  if (is_model(base_at(L, class_index)))
-    for (const char* end : {"inputs", "outputs", "build_input_shape"}) {  // not the class' own
-      lua_pushnil(L);
-      lua_setfield(L, options_index, end);
-    }
+  std::vector<const char*> taken;  // by the base
+  if (has_graph(L, class_index, options_index)) taken.assign(std::begin(kEnds), std::end(kEnds));
+  if (is_model(base_at(L, class_index))) taken.push_back("build_input_shape");
+  for (const char* option : taken) {
+    lua_pushnil(L);
+    lua_setfield(L, options_index, option);
+  }
   auto& instance = dynamic_cast<Instance&>(*object);
   instance.adopt(L, class_index, options_index);
   if (defines(L, class_index, "build_from_config")) instance.set_build_config(build_config);

@@ -155,4 +155,35 @@ check.fails(function()
   return Custom { inputs = 3, outputs = output }
 end, "inputs: expected a symbol")
 check.fails(function() return Custom(3) end, "no option at position 1")
+do -- options called like the ends of a graph, of a class with an init of its own
+  local one = cr.ones { 1, 1 }
+  local Net = cr.Model:subclass "Net2"
+  function Net:init(options)
+    self.out, self.given = L.Dense(options.outputs, { kernel_initializer = "ones" }), options.inputs
+  end
+  function Net:call(x) return self.out(x) end
+  for _, net in ipairs { Net { outputs = 3 }, Net { outputs = 3, inputs = { "a", "b" } } } do
+    check.same(net:predict(one).shape, { 1, 3 })
+    for _, ending in ipairs { ".keras", ".h5" } do
+      local path = check.temporary(ending)
+      net:save(path)
+      local again = cr.models.load_model(path)
+      os.remove(path)
+      check.near(again:predict(one), net:predict(one))
+      check.same(again.given, net.given)
+    end
+  end
+  local Declared = cr.Model:subclass("Declared", { { "outputs", 4 } })
+  function Declared:init() self.out = L.Dense(self.outputs_ or 2) end
+  function Declared:call(x) return self.out(x) end
+  check.same(Declared {}:predict(one).shape, { 1, 2 })
+  -- symbols make the graph, with an init or without
+  local Graph = cr.Model:subclass "Graph"
+  function Graph:init(options) assert(options.inputs == nil and options.depth == 2) end
+  local i = cr.Input { shape = { 1 } }
+  local graph = Graph { inputs = i, outputs = L.Dense(2)(i), depth = 2 }
+  check.same(graph:predict(one).shape, { 1, 2 })
+  local Plain = cr.Model:subclass "Plain"
+  check.fails(function() Plain { outputs = 1 } end, "expected a symbol")
+end
 print "ok graph_models"
