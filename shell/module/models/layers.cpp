@@ -72,11 +72,18 @@ void add_symbol(Layer& layer, const char* method, Add add) {
                 layer.name(), " takes tensors, in call");
 }
 
-void add_loss(Layer& layer, Any loss) {
+/// One loss or a list of them. What they follow from need not be told, as it had to be in Keras 2:
+/// get_losses_for() finds out.
+void add_loss(Layer& layer, Any losses, Any inputs) {
   lua_State* L = current();
-  if (const auto* symbol = to_handle<Symbol>(L, loss.index))
-    return add_symbol(layer, "add_loss", [&](Functional& model) { model.add_loss(*symbol); });
-  layer.add_loss(to_tensor(L, loss.index));
+  if (!lua_isnil(L, inputs.index) && !is_symbolic(L, inputs.index)) to_tensors(L, inputs.index);
+  if (is_symbolic(L, losses.index)) {
+    const auto symbols = Read<std::vector<Symbol>>::from(L, losses.index);
+    return add_symbol(layer, "add_loss", [&](Functional& model) {
+      for (const Symbol& symbol : symbols) model.add_loss(symbol);
+    });
+  }
+  for (const Tensor& loss : to_tensors(L, losses.index)) layer.add_loss(loss);
 }
 
 void add_metric(Layer& layer, Any metric, std::optional<std::string> name) {
@@ -249,8 +256,9 @@ void add_methods(Type& type) {
               {"shape", "initializer=nil", "dtype=nil", "trainable=true", "autocast=true",
                "regularizer=nil", "constraint=nil", "name=nil"},
               "The same with Keras 3's order of arguments.")
-      .method("add_loss", &add_loss, {"loss"},
-              "Adds a scalar to what training minimises: in call, or of a model any symbol.")
+      .method("add_loss", &add_loss, {"loss", "inputs=nil"},
+              "Adds a scalar, or several, to what training minimises: in call, or of a model any "
+              "symbols. `inputs`, from which they follow, may be told as in Keras 2.")
       .method("add_update", &Layer::add_update, {"variable", "value"})
       .method("add_metric", &add_metric, {"value", "name=nil"})
       .method(

@@ -124,3 +124,25 @@ local half = layers.Flatten { dtype = "mixed_bfloat16" }
 check.same(tostring(half(row).dtype), "bfloat16")
 local same = layers.Flatten { dtype = "mixed_bfloat16", autocast = false }
 check.same(tostring(same(row).dtype), "float32")
+
+do -- several losses, and what they follow from, as in Keras 2
+  local one, two = cr.ones { 1, 1 }, cr.ones { 1, 1 } * 2
+  local Adding = cr.Layer:subclass "Adding"
+  function Adding:call(x)
+    self:add_loss(x:sum(), x)
+    self:add_loss({ x:sum() * 10, x:sum() * 100 }, { x })
+    return x
+  end
+  local model = cr.Sequential { Adding { input_shape = { 1 } } }
+  model:compile { loss = "mse" }
+  check.near(model:evaluate(two, two, { verbose = 0 }), 222)
+  check.same(#model.layers[1]:get_losses_for(model.inputs), 3)
+  local i = cr.Input { shape = { 1 } }
+  local o = layers.Dense(1, { kernel_initializer = "ones" })(i)
+  local graph = cr.Model { inputs = i, outputs = o }
+  graph:add_loss({ o, o * 2 }, i)
+  graph:add_loss(o * 3, { inputs = { i } })
+  graph:compile { loss = "mse" }
+  check.near(graph:evaluate(one, one, { verbose = 0 }), 6)
+  check.fails(function() graph:add_loss(o, "x") end, "expected a tensor")
+end
