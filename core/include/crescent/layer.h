@@ -202,6 +202,9 @@ class CRESCENT_API Layer : public Configurable {
   /// Randomness whose state is saved with the model. No seed: drawn from the process' generator.
   SeedGenerator& add_seed_generator(std::optional<int64_t> seed = {});
   void set_supports_masking(bool on);
+  std::shared_ptr<Regularizer> activity_regularizer() const {  ///< null: none
+    return activity_regularizer_.shared();
+  }
   void set_activity_regularizer(std::shared_ptr<Regularizer> regularizer);
   /// For a layer that changes by other means than these: it and all layers above get another
   /// structure_version().

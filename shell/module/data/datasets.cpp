@@ -14,7 +14,7 @@ DatasetPtr arrays_dataset(Any x, Any y, Any sample_weight, int64_t batch_size, b
   lua_State* L = current();
   const SeedGenerator order(seed);
   return array_dataset(to_data(L, x.index, {}), to_data(L, y.index, {}),
-                       to_data(L, sample_weight.index, {}),
+                       to_weights(L, sample_weight.index, {}),
                        {.batch_size = batch_size, .shuffle = shuffle, .order = &order});
 }
 

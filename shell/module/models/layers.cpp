@@ -230,9 +230,11 @@ void add_state(Type& type) {
       .property(
           "input_spec", [](Layer& l) { return OneOrMore<InputSpec>{l.input_specs()}; },
           [](Layer& l, Any spec) { l.set_input_specs(to_input_specs(current(), spec.index)); })
-      .setter("activity_regularizer", [](Layer& l, Value r) {
-        l.set_activity_regularizer(get<Regularizer>(adapted(r, "regularizer")));
-      });
+      .property(
+          "activity_regularizer", [](Layer& l) { return l.activity_regularizer(); },
+          [](Layer& l, Value r) {
+            l.set_activity_regularizer(get<Regularizer>(adapted(r, "regularizer")));
+          });
 }
 
 void add_methods(Type& type) {

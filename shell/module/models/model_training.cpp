@@ -247,7 +247,7 @@ OnStack train_on_batch(Model& model, Any x, Any y, Any sample_weight, Names clas
   const Tensors inputs = to_data(L, x.index, input_names(model));
   push_results(L,
                model.train_on_batch(inputs, to_targets(L, y.index, model, inputs),
-                                    to_data(L, sample_weight.index, output_names(model)),
+                                    to_weights(L, sample_weight.index, output_names(model)),
                                     class_weight.dict, reset_metrics),
                return_dict);
   return {};
@@ -260,7 +260,7 @@ OnStack test_on_batch(Model& model, Any x, Any y, Any sample_weight, bool reset_
   push_results(
       L,
       model.test_on_batch(inputs, to_targets(L, y.index, model, inputs),
-                          to_data(L, sample_weight.index, output_names(model)), reset_metrics),
+                          to_weights(L, sample_weight.index, output_names(model)), reset_metrics),
       return_dict);
   return {};
 }
@@ -342,10 +342,13 @@ int validate(lua_State* L) {
   return 1;
 }
 
-void set_learning_rate(Model& model, double rate) {
+Optimizer& optimizer_of(const Model& model) {
   if (!model.optimizer()) fail("You must compile your model before using it.");
-  model.optimizer()->set_learning_rate(rate);
+  return *model.optimizer();
 }
+
+Variable learning_rate(Model& model) { return optimizer_of(model).learning_rate(); }
+void set_learning_rate(Model& model, double rate) { optimizer_of(model).set_learning_rate(rate); }
 
 Variables metrics_variables(Model& model) {
   Variables all;
@@ -409,7 +412,7 @@ void add_training(Type& model) {
       .property(
           "stop_training", [](Model& m) { return m.stop_training; },
           [](Model& m, bool on) { m.stop_training = on; })
-      .setter("learning_rate", &set_learning_rate);
+      .property("learning_rate", &learning_rate, &set_learning_rate);
 }
 
 }  // namespace crescent::lua

@@ -134,6 +134,11 @@ Tensors to_data(lua_State* L, int index, const DataNames& names) {
   return {to_tensor(L, index)};
 }
 
+Tensors to_weights(lua_State* L, int index, const DataNames& names) {
+  const bool empty = is_options(L, index) && !is_keywords(L, index);
+  return empty ? Tensors() : to_data(L, index, names);
+}
+
 namespace {
 
 /// {x, y} or {x, y, sample_weight} in one table, where the model has one input.

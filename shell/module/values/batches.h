@@ -34,6 +34,8 @@ void push_in_order(lua_State* L, int index, const std::vector<std::string>& name
 /// One tensor, a table of tensors, a table by the names of inputs (or outputs), or numbers; nil is
 /// nothing.
 Tensors to_data(lua_State* L, int index, const DataNames& names);
+/// The same of the weights of samples, where an empty table is nothing: train_on_batch(x, y, {}).
+Tensors to_weights(lua_State* L, int index, const DataNames& names);
 /// The same of targets for these inputs. A model that is no graph is called to know the names of
 /// its outputs where they are needed.
 Tensors to_targets(lua_State* L, int index, Model& model, const Tensors& x);
