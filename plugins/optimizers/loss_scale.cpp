@@ -30,6 +30,7 @@ class LossScaleOptimizer final : public Optimizer {
     Optimizer::configured();
     inner();
   }
+  void check_patterns(const Variables& weights) const override { inner().check_patterns(weights); }
   void build(const Variables& variables) override {
     if (!built()) {
       if (weight_decay_ || clipnorm_ || global_clipnorm_ || clipvalue_ || loss_scale_factor_ ||

@@ -3,6 +3,7 @@
 
 #include "crescent/pattern.h"
 #include "optimizers.h"
+#include "update_rule.h"
 
 namespace crescent {
 namespace {
@@ -42,6 +43,12 @@ class OptimizerMap final : public Plain {
     }
     return found ? found->optimizer : default_.shared();
   }
+  void check_patterns(const Variables& weights) const {
+    for (const Row& row : rows_)
+      if (std::none_of(weights.begin(), weights.end(),
+                       [&](const Variable& weight) { return row.fits(weight.path()); }))
+        fail_unmatched("optimizer_map", row.text, weights);
+  }
   /// Each once.
   std::vector<OptimizerPtr> all() const {
     std::vector<OptimizerPtr> all;
@@ -59,6 +66,7 @@ class OptimizerMap final : public Plain {
     std::string text;
     Pattern pattern;
     OptimizerPtr optimizer;
+    bool fits(const std::string& path) const { return text == path || pattern.matches(path); }
   };
 
   Ref<Optimizer> default_;
@@ -90,6 +98,10 @@ class MultiOptimizer final : public Optimizer {
       optimizer->configure(
           {{"loss_scale_factor", loss_scale_factor_ ? Value(*loss_scale_factor_) : Value()}});
     }
+  }
+  void check_patterns(const Variables& weights) const override {
+    map_->check_patterns(weights);
+    for (size_t i = 0; i < inner_.size(); ++i) inner_[i]->check_patterns(part(weights, i));
   }
   void build(const Variables& variables) override {
     for (size_t i = 0; i < inner_.size(); ++i)

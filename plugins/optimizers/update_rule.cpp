@@ -10,7 +10,7 @@ using namespace ops;
 
 namespace {
 
-const std::vector<std::string> kKeys{"pattern", "learning_rate", "weight_decay"};
+const std::vector<std::string> kKeys{"pattern", "learning_rate", "weight_decay", "optional"};
 
 double factor(const Dict& rule, const char* name) {
   const Value* value = rule.find(name);
@@ -48,9 +48,20 @@ void UpdateRule::configured() {
     for (const std::string& key : rule.keys())
       if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end())
         fail("rules: no key '", key, "'", did_you_mean(key, kKeys));
-    factors_.push_back(
-        {pattern->as_string(), factor(rule, "learning_rate"), factor(rule, "weight_decay")});
+    const Value* optional = rule.find("optional");
+    if (optional && !optional->is_bool())
+      fail("rules: expected optional to be true or false, got ", *optional);
+    factors_.push_back({pattern->as_string(), factor(rule, "learning_rate"),
+                        factor(rule, "weight_decay"), optional && optional->as_bool()});
   }
+}
+
+void UpdateRule::check_patterns(const Variables& weights) const {
+  for (const Factors& factors : factors_)
+    if (!factors.optional &&
+        std::none_of(weights.begin(), weights.end(),
+                     [&](const Variable& weight) { return factors.fits(weight); }))
+      fail_unmatched("rules", factors.pattern, weights);
 }
 
 void UpdateRule::exclude_from_weight_decay(const Variables& variables,
@@ -59,7 +70,7 @@ void UpdateRule::exclude_from_weight_decay(const Variables& variables,
     fail("`exclude_from_weight_decay()` can only be configured before the optimizer is built.");
   List rules = rules_.is_null() ? List() : rules_.as_list();
   auto exclude = [&](const std::string& pattern) {
-    rules.push_back(Dict{{"pattern", pattern}, {"weight_decay", 0}});
+    rules.push_back(Dict{{"pattern", pattern}, {"weight_decay", 0}, {"optional", true}});
   };
   for (const Variable& variable : variables) exclude(variable.path());
   for (const std::string& name : names) exclude("*" + name + "*");
@@ -68,8 +79,23 @@ void UpdateRule::exclude_from_weight_decay(const Variables& variables,
 
 UpdateRule::Factors UpdateRule::factors_of(const Variable& variable) const {
   for (const Factors& factors : factors_)
-    if (fnmatch(factors.pattern.c_str(), variable.path().c_str(), 0) == 0) return factors;
+    if (factors.fits(variable)) return factors;
   return {};
+}
+
+bool UpdateRule::Factors::fits(const Variable& variable) const {
+  return fnmatch(pattern.c_str(), variable.path().c_str(), 0) == 0;
+}
+
+void fail_unmatched(const char* option, const std::string& pattern, const Variables& weights) {
+  constexpr size_t kMost = 8;
+  std::vector<std::string> paths;
+  for (const Variable& weight : weights) paths.push_back(weight.path());
+  const std::string nearest = did_you_mean(pattern, paths);
+  const size_t left = paths.size() - std::min(paths.size(), kMost);
+  paths.resize(paths.size() - left);
+  fail(option, ": the pattern '", pattern, "' fits no weight of the model", nearest,
+       "; there are: ", join(paths), left > 0 ? concat(" and ", left, " more") : "");
 }
 
 void UpdateRule::update(const Variable& v, const Tensor& gradient, const Tensor& rate,

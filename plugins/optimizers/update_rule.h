@@ -5,7 +5,8 @@
 //                       { pattern = "encoder/*", learning_rate = 0.1 } }
 //
 // The first rule counts whose pattern (with * and ?) is the weight's path; its numbers are factors
-// of the optimizer's own.
+// of the optimizer's own. A pattern that fits no weight of the model is an error, unless its rule
+// says optional = true.
 #pragma once
 #include "crescent/training.h"
 
@@ -19,8 +20,9 @@ class UpdateRule : public Optimizer {
     s.field("weight_decay", &UpdateRule::decay_,
             "Decoupled decay: w -= w * weight_decay * learning_rate.")
         .field("rules", &UpdateRule::rules_,
-               "A list of {pattern=, learning_rate=1, weight_decay=1}: factors for the weights "
-               "whose path fits the pattern, such as \"*/bias\"; the first that fits counts.")
+               "A list of {pattern=, learning_rate=1, weight_decay=1, optional=false}: factors for "
+               "the weights whose path fits the pattern, such as \"*/bias\"; the first that fits "
+               "counts. Only an optional one may fit none.")
         .omit_null()
         .field("decay", &UpdateRule::old_decay_,
                "As in Keras 2: the rate is learning_rate / (1 + decay * steps).")
@@ -32,6 +34,7 @@ class UpdateRule : public Optimizer {
         .arg("var_names", "Parts of their paths.", Value());
   }
   void configured() override;
+  void check_patterns(const Variables& weights) const override;
   void exclude_from_weight_decay(const Variables& variables, const std::vector<std::string>& names);
 
  protected:
@@ -52,6 +55,8 @@ class UpdateRule : public Optimizer {
   struct Factors {
     std::string pattern;
     double rate = 1, decay = 1;
+    bool optional = false;
+    bool fits(const Variable& variable) const;
   };
   Factors factors_of(const Variable& variable) const;
 
@@ -61,6 +66,10 @@ class UpdateRule : public Optimizer {
   Value rules_;
   std::vector<Factors> factors_;  // of rules_
 };
+
+/// The error of a pattern that fits none of these weights.
+[[noreturn]] void fail_unmatched(const char* option, const std::string& pattern,
+                                 const Variables& weights);
 
 /// value <- value + (target - value) * (1 - momentum): an exponential moving average, assigned and
 /// returned.

@@ -100,9 +100,17 @@ TEST_CASE("class weights name what they cannot read") {
   set_warning_handler([](std::string_view text) { warned += text; });
   fit_with(y, Dict{{"1", 5}});
   CHECK(warned.empty());
-  fit_with(y, Dict{{"1", 1}, {"2", 5}});
+  CHECK_THROWS_WITH(fit_with(y, Dict{{"1", 1}, {"2", 5}}),
+                    Contains("no class 2") && Contains("0 to 1") && Contains("write [0] ="));
+  CHECK_THROWS_WITH(fit_with(y, Dict{{"7", 5}}), Contains("no class 7"));
+  CHECK_THROWS_WITH(fit_with(y, Dict{{"-1", 5}}), Contains("no class -1"));
+  CHECK_THROWS_WITH(fit_with(ops::one_hot(y, 2), List{1, 5, 1}), Contains("no class 2"));
+  CHECK(warned.empty());
+  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});  // which says nothing about classes
+  fit_with(ops::expand_dims(y, 1), Dict{{"1", 1}, {"2", 5}});
   CHECK_THAT(warned, Contains("no class 2") && Contains("write [0] ="));
   set_warning_handler(nullptr);
+  model->compile({{"optimizer", "sgd"}, {"loss", "sparse_categorical_crossentropy"}});
   CHECK_THROWS_WITH(fit_with(y, Dict{{"0.5", 1}, {"1", 5}}),
                     Contains("whole numbers from 0") && Contains("'0.5'"));
   CHECK_THROWS_WITH(fit_with(y, Dict{{"cat", 1}}), Contains("'cat'"));

@@ -198,6 +198,9 @@ class CRESCENT_API Optimizer : public Configurable {
   /// keep their slots, also when they are left out now and come back later.
   virtual void build(const Variables& variables);
   bool built() const { return built_; }
+  /// Called before a model trains: these are its weights, frozen ones too. Fails where options go
+  /// by patterns of paths and one of them fits none of the weights.
+  virtual void check_patterns(const Variables& weights) const;
   /// New variables are taken in. Gradients may miss (no tensor): those variables are left alone;
   /// all missing fails.
   virtual void apply(std::span<const Tensor> gradients, const Variables& variables);

@@ -137,6 +137,8 @@ void Optimizer::build(const Variables& variables) {
   built_ = true;
 }
 
+void Optimizer::check_patterns(const Variables&) const {}
+
 void Optimizer::include(const Variables& variables) {
   if (built_ && variables == variables_) return;
   Variables all = variables_;

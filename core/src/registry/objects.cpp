@@ -1,4 +1,6 @@
 // From names and configurations to objects, and back.
+#include <algorithm>
+
 #include "base/text.h"
 #include "crescent/registry.h"
 #include "registry/blame.h"
@@ -38,12 +40,31 @@ std::shared_ptr<Configurable> standing_for(std::string_view kind,
 
 constexpr const char* kLayerKind = "layer";
 
+/// What Keras has beside class_name and config; the last two of layers alone.
+const std::vector<std::string> kBeside{
+    "class_name",   "config",         "module", "registered_name",
+    "build_config", "compile_config", "name",   "inbound_nodes"};
+
+/// Options beside "config" would count for nothing.
+void check_beside(std::string_view kind, const std::string& class_name, const Dict& dict) {
+  for (const DictEntry& entry : dict) {
+    if (entry.key == kSharedNumber) continue;
+    const auto known = std::find(kBeside.begin(), kBeside.end(), entry.key);
+    const auto end = kind == kLayerKind ? kBeside.end() : kBeside.end() - 2;
+    if (known < end) continue;
+    fail("'", entry.key, "' stands beside the class_name \"", class_name,
+         "\"; options go into its config: {class_name = \"", class_name, "\", config = {",
+         entry.key, " = ...}}", did_you_mean(entry.key, kBeside));
+  }
+}
+
 /// {"class_name": ..., "config": ...} with what Keras has beside them; functions of Keras 3 have
 /// their name as config.
 std::shared_ptr<Configurable> from_dict(std::string_view kind, const Dict& dict) {
   const Value* class_name = dict.find("class_name");
   if (!class_name || !class_name->is_string())
     fail("expected a ", kind, " with a class_name, got ", Value(dict));
+  check_beside(kind, class_name->as_string(), dict);
   const Value* config = dict.find("config");
   if (config && config->is_string())
     return make_object(kind, known_name(kind, config->as_string()), {});

@@ -47,6 +47,14 @@ class Borrowed {
   Mapper mapper_;
 };
 
+/// Nothing is no element: for who asks it would be the end of the dataset.
+Element not_nothing(Element made) {
+  if (made.empty() || made.front().is_null())
+    fail("expected an element, got nothing; the function returns what stands in place of its ",
+         "arguments, and filter is what leaves elements out");
+  return made;
+}
+
 /// Says which element it was; with randomness of the element's own.
 struct Step {
   std::string name;
@@ -56,7 +64,7 @@ struct Step {
     try {
       const RandomScope random(
           static_cast<int64_t>(drawn(static_cast<int64_t>(key), placed.place) >> 1));
-      return mapper(std::move(placed.element));
+      return not_nothing(mapper(std::move(placed.element)));
     } catch (const Interrupted&) {
       throw;
     } catch (Error& error) {

@@ -140,7 +140,10 @@ void Stepper::collect_trained() {
   if (!state_.collected) {
     const AsCompiled as_compiled(model_, state_.flags, state_.trained);
     state_.trained = model_.trainable_weights();
-    if (!state_.trained.empty()) state_.optimizer->build(state_.trained);
+    if (!state_.trained.empty()) {
+      state_.optimizer->check_patterns(model_.weights());
+      state_.optimizer->build(state_.trained);
+    }
     state_.collected = true;
     if (state_.trained.empty() && !std::exchange(state_.warned, true))
       warn("The model does not have any trainable weights.");

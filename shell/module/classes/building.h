@@ -30,6 +30,8 @@ struct Read<Ends> : ReadBase<Ends> {
     if (!is_keywords(L, index)) return {Read<std::vector<Symbol>>::from(L, index), {}};
     Ends ends;
     for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+      if (lua_type(L, -2) != LUA_TSTRING)
+        fail("expected symbols by position or by name, got both in one table");
       ends.keys.push_back(text_of(L, -2));
       ends.symbols.push_back(Read<Symbol>::from(L, lua_gettop(L)));
     }

@@ -57,22 +57,11 @@ class OperationFunction final : public Callable {
     Dict arguments;
     for (size_t i = 0; i < parameters().size(); ++i)
       if (const int index = static_cast<int>(i) + 1; !lua_isnil(L, index))
-        arguments.set(parameters()[i].name, argument_at(L, index, takes_lists >> i & 1));
+        arguments.set(parameters()[i].name, to_value(L, index));
     return push_results(L, *operation, (*operation)(arguments));
   }
 
  private:
-  /// The positions of {a, b, axis=1}, whose names are other arguments.
-  static Value argument_at(lua_State* L, int index, bool is_list) {
-    if (!is_list || !is_keywords(L, index) || lua_rawlen(L, index) == 0) return to_value(L, index);
-    List items;
-    for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, index)); ++i) {
-      lua_rawgeti(L, index, i);
-      items.push_back(to_value(L, lua_gettop(L)));
-      lua_pop(L, 1);
-    }
-    return items;
-  }
   /// f("ij,jk->ik", a, b) as f("ij,jk->ik", {a, b}).
   static void collect_variadic(lua_State* L, const Operation& operation) {
     const auto& parameters = operation.row().parameters;

@@ -215,6 +215,21 @@ bool names_parameters(lua_State* L, int table, const Parameters& parameters) {
 
 }  // namespace
 
+namespace {
+
+/// The items of a table without its names, in its place.
+void keep_list(lua_State* L, int index) {
+  const auto length = static_cast<lua_Integer>(lua_rawlen(L, index));
+  lua_createtable(L, static_cast<int>(length), 0);
+  for (lua_Integer i = 1; i <= length; ++i) {
+    lua_rawgeti(L, index, i);
+    lua_rawseti(L, -2, i);
+  }
+  lua_replace(L, index);
+}
+
+}  // namespace
+
 void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists) const {
   const int wanted = static_cast<int>(parameters_.size());
   const int given = lua_gettop(L);
@@ -224,8 +239,13 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
   };
   const bool empty =
       given > 0 && is_empty_table(L, given) && !takes(takes_names) && !takes(takes_lists);
-  const bool keywords = empty || (given > 0 && is_keywords(L, given) &&
-                                  (!takes(takes_names) || names_parameters(L, given, parameters_)));
+  // Names beside a list are options, where there are some.
+  const auto mixed = [&] {
+    return given == 1 && wanted > 1 && takes(takes_lists) && lua_rawlen(L, 1) > 0;
+  };
+  const bool keywords =
+      empty || (given > 0 && is_keywords(L, given) &&
+                (!takes(takes_names) || mixed() || names_parameters(L, given, parameters_)));
   const bool list_with_names = keywords && given == 1 && takes(takes_lists) && lua_rawlen(L, 1) > 0;
   int table = 0;
   if (keywords) {
@@ -233,7 +253,7 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
     lua_pushvalue(L, given);
     lua_insert(L, 1);
     table = 1;
-    if (!list_with_names) lua_remove(L, given + 1);
+    list_with_names ? keep_list(L, given + 1) : lua_remove(L, given + 1);
   }
   const int positional = lua_gettop(L) - table;
   if (positional > wanted)

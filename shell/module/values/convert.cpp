@@ -9,6 +9,18 @@
 #include "lua/handle.h"
 
 namespace crescent::lua {
+
+void check_list(lua_State* L, int index) {
+  index = lua_absindex(L, index);
+  const auto length = static_cast<lua_Integer>(lua_rawlen(L, index));
+  for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+    const bool number = lua_isinteger(L, -2);
+    if (number && lua_tointeger(L, -2) >= 1 && lua_tointeger(L, -2) <= length) continue;
+    if (number) fail("expected a list of ", length, ", got something at ", text_of(L, -2), " too");
+    fail("expected a list, got a table with the name '", text_of(L, -2), "'");
+  }
+}
+
 namespace {
 
 constexpr int kDeepest = 64;
@@ -141,7 +153,7 @@ class Elements {
 
  private:
   void find_shape(int index) {
-    reserve(L_, Shape::kMaxRank + 4);
+    reserve(L_, 2 * Shape::kMaxRank + 4);
     lua_pushvalue(L_, index);
     int pushed = 1;
     while (is_plain_table(L_, -1)) {
@@ -161,11 +173,26 @@ class Elements {
     const auto length = static_cast<int64_t>(lua_rawlen(L_, index));
     if (length != dims_[axis])
       fail("rows differ in length: expected ", dims_[axis], ", got ", length);
-    for (int64_t i = 1; i <= length; ++i) {
+    for (int64_t i = collect_in_order(index, axis) + 1; i <= length; ++i) {
       lua_rawgeti(L_, index, i);
       collect(lua_gettop(L_), axis + 1);
       lua_pop(L_, 1);
     }
+  }
+  /// Items as Lua goes through them, as long as that is in their order, which it is for most
+  /// tables: then there is nothing else in it. How many these were.
+  int64_t collect_in_order(int index, size_t axis) {
+    int64_t count = 0;
+    for (lua_pushnil(L_); lua_next(L_, index); lua_pop(L_, 1)) {
+      if (!lua_isinteger(L_, -2) || lua_tointeger(L_, -2) != count + 1) {
+        lua_pop(L_, 2);
+        check_list(L_, index);
+        return count;
+      }
+      collect(lua_gettop(L_), axis + 1);
+      ++count;
+    }
+    return count;
   }
   void element(int index) {
     if (lua_isboolean(L_, index)) {
@@ -331,6 +358,7 @@ Tensors to_tensors(lua_State* L, int index) {
   if (lua_isnoneornil(L, index)) return {};
   if (!is_plain_table(L, index)) return {to_tensor(L, index)};
   index = lua_absindex(L, index);
+  check_list(L, index);
   Tensors tensors;
   const auto length = static_cast<lua_Integer>(lua_rawlen(L, index));
   for (lua_Integer i = 1; i <= length; ++i) {
@@ -350,6 +378,7 @@ std::vector<T> numbers_at(lua_State* L, int index, std::string_view what,
   if (lua_isnil(L, index)) return {};
   if (lua_type(L, index) == LUA_TNUMBER) return {read(L, index)};
   if (!is_plain_table(L, index)) fail_expected(L, index, what);
+  check_list(L, index);
   std::vector<T> numbers;
   const auto length = static_cast<lua_Integer>(lua_rawlen(L, index));
   for (lua_Integer i = 1; i <= length; ++i) {

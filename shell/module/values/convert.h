@@ -23,6 +23,8 @@ class LuaFunction final : public Object {
 
 /// A table that is neither a handle nor a class made with subclass().
 bool is_plain_table(lua_State* L, int index);
+/// Fails when a table has more than the items 1..n, which those who read a list would leave out.
+void check_list(lua_State* L, int index);
 
 Value to_value(lua_State* L, int index);
 void push_value(lua_State* L, const Value& value);

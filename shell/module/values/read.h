@@ -187,6 +187,7 @@ struct Read<std::vector<T>> : ReadBase<std::vector<T>> {
   static constexpr bool is_list = true;
   static std::vector<T> from(lua_State* L, int index) {
     if (!is_plain_table(L, index)) return {Read<T>::from(L, index)};
+    check_list(L, index);
     std::vector<T> items;
     const auto count = static_cast<lua_Integer>(lua_rawlen(L, index));
     for (lua_Integer i = 1; i <= count; ++i) {

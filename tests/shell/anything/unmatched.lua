@@ -14,6 +14,140 @@ local function fresh(options)
   return model
 end
 
+do -- options beside the config of an object
+  local spread = { class_name = "RandomNormal", stddev = 300 }
+  check.fails(function() layers.Dense(5, { kernel_initializer = spread }) end, "kernel_initializer",
+    "'stddev' stands beside the class_name", 'config = {stddev = ...}')
+  check.fails(function() fresh { loss = { class_name = "Huber", delta = 3 } } end, "'delta'")
+  check.fails(function() fresh { loss = { class_name = "Huber", name = "mine" } } end, "'name'")
+  check.fails(function() fresh { optimizer = { class_name = "Adam", learning_rate = 1 } } end,
+    "'learning_rate'")
+  check.fails(function() fresh { optimizer = { class_name = "Adam", confg = {} } } end,
+    "did you mean 'config'?")
+  check.fails(function() layers.TimeDistributed { class_name = "Dense", units = 3 } end, "'units'")
+  check.fails(function() layers.Dense(2, { kernel_regularizer = { class_name = "L2", l2 = 3 } }) end,
+    "kernel_regularizer", "'l2'")
+  -- what Keras has beside it is no mistake
+  local dense = layers.Dense(2, { kernel_initializer = { module = "keras.initializers",
+    class_name = "Constant", config = { value = 3 }, registered_name = cr.null } })
+  check.near(dense(x):totable()[1], { 6, 6 })
+end
+
+do -- names among the items of a list
+  check.fails(function() cr.tensor { a = 1 } end, "expected a list, got a table with the name 'a'")
+  check.fails(function() cr.tensor { 1, 2, dtyp = "int32" } end, "no option 'dtyp'",
+    "did you mean 'dtype'?")
+  check.fails(function() cr.tensor({ 1, 2, dtype = "int32" }, { dtype = "int32" }) end, "'dtype'")
+  check.fails(function() cr.tensor { { a = 1 }, { b = 2 } } end, "the name 'a'")
+  check.fails(function() cr.tensor { { 1, 2 }, { 3, 4, b = 2 } } end, "the name 'b'")
+  check.fails(function() cr.tensor { 1, 2, [4] = 4, [3.5] = 1 } end, "expected a")
+  check.fails(function() x:reshape { 4, 4, order = "C" } end, "'order'")
+  check.fails(function() ops.concatenate({ x, x, axs = 1 }, -1) end, "axs")
+  check.fails(function() fresh():predict { x, batch_siz = 3 } end, "'batch_siz'")
+  -- lists in every order in which a table can hold them, with names that are options
+  local long, items = cr.tensor { 1, 2, 3, dtype = "int32" }, {}
+  check.same({ long.dtype, #long:totable() }, { "int32", 3 })
+  for i = 100, 1, -1 do items[i] = i end
+  check.near(cr.tensor(items):sum():item(), 5050)
+  local sparse = { [3] = 3, [1] = 1, [2] = 2 }
+  check.near(cr.tensor(sparse), { 1, 2, 3 })
+  check.near(cr.tensor { sparse, { 4, 5, 6 } }, { { 1, 2, 3 }, { 4, 5, 6 } })
+  sparse.name = "s"
+  check.fails(function() cr.tensor(sparse) end, "'name'")
+  check.fails(function() cr.tensor { sparse, { 4, 5, 6 } } end, "the name 'name'")
+  check.near(ops.concatenate { x, x, axis = 0 }, ops.concatenate({ x, x }, 0))
+end
+
+do -- patterns of rules and of optimizers by path
+  local function trained(optimizer)
+    local model = fresh { optimizer = optimizer }
+    model:fit(x, y, { verbose = 0 })
+    return model
+  end
+  local AdamW, SGD = cr.optimizers.AdamW, cr.optimizers.SGD
+  check.fails(function()
+    trained(AdamW { rules = { { pattern = "*/bias", weight_decay = 0 }, { pattern = "d/kernal" } } })
+  end, "'d/kernal' fits no weight", "did you mean 'd/kernel'?", "d/kernel, d/bias")
+  trained(AdamW { rules = { { pattern = "*/bias", weight_decay = 0 } } })
+  trained(AdamW { rules = { { pattern = "norm/*", optional = true } } })
+  check.fails(function() AdamW { rules = { { pattern = "a", optional = 1 } } } end, "optional")
+  local excluding = AdamW {}
+  excluding:exclude_from_weight_decay { var_names = { "norm", "bias" } }
+  trained(excluding)
+  local function mapped(map)
+    return trained(cr.optimizers.MultiOptimizer(cr.optimizers.OptimizerMap {
+      default_optimizer = "sgd", optimizer_map = map }))
+  end
+  check.fails(function() mapped { ["d/kernel"] = SGD(1), ["e/.*"] = SGD(0) } end,
+    "optimizer_map", "'e/.*' fits no weight")
+  mapped { ["d/.*"] = SGD(0.1) }
+  check.fails(function()
+    trained(cr.optimizers.LossScaleOptimizer(AdamW { rules = { { pattern = "none" } } }))
+  end, "'none' fits no weight")
+  -- frozen weights are there too
+  local model = cr.Sequential { layers.Dense(2, { input_shape = { 2 }, name = "early" }),
+    layers.Dense(1, { name = "late" }) }
+  model:get_layer "early".trainable = false
+  model:compile { loss = "mse",
+    optimizer = AdamW { rules = { { pattern = "early/*", learning_rate = 0.1 } } } }
+  model:fit(x, y, { verbose = 0 })
+end
+
+do -- filters of quantize
+  local model = cr.Sequential { layers.Dense(2, { input_shape = { 2 }, name = "first" }),
+    layers.Dropout(0.1, { name = "drop" }), layers.Dense(2, { name = "second" }) }
+  check.fails(function() model:quantize("int8", { filters = "frist" }) end, "'frist'",
+    "did you mean 'first'?", "first, second")
+  check.fails(function() model:quantize("int8", { filters = { "first", "drop" } }) end, "'drop'")
+  assert(model:get_layer "first".quantization_mode == nil, "nothing was changed")
+  model:quantize("int8", { filters = { "^sec", "d$" } })
+  assert(model:get_layer "second".quantization_mode == "int8")
+end
+
+do -- labels that no target can have
+  local two = cr.Sequential { layers.Dense(2, { input_shape = { 2 }, activation = "softmax" }) }
+  two:compile { loss = "sparse_categorical_crossentropy" }
+  local labels = cr.zeros({ 8 }, "int32")
+  check.fails(function()
+    two:fit(x, labels, { verbose = 0, class_weight = { [7] = 2 } })
+  end, "there is no class 7", "0 to 1")
+  check.fails(function() two:fit(x, labels, { verbose = 0, class_weight = { 1, 5 } }) end,
+    "no class 2", "write [0] =")
+  check.fails(function() two:train_on_batch(x, labels, { class_weight = { [-1] = 5 } }) end,
+    "no class -1")
+  check.fails(function()
+    two:fit(cr.data.dataset(x, labels), { verbose = 0, class_weight = { [2] = 5 } })
+  end, "no class 2")
+  two:fit(x, labels, { verbose = 0, class_weight = { [1] = 5 } })
+  local binary = fresh { loss = "binary_crossentropy" }
+  check.fails(function() binary:fit(x, y, { verbose = 0, class_weight = { [2] = 5 } }) end,
+    "no class 2")
+  binary:fit(x, y, { verbose = 0, class_weight = { [1] = 5 } })
+  fresh():fit(x, y * 7, { verbose = 0, class_weight = { [7] = 5 } })
+  two:compile { loss = "categorical_crossentropy" }
+  check.fails(function()
+    two:fit(x, ops.one_hot(labels, 2), { verbose = 0, class_weight = { [2] = 5 } })
+  end, "no class 2")
+end
+
+do -- a function that returns nil is not the end of a dataset
+  local rows = cr.data.from_list { 1, 2, 3 }
+  for _, workers in ipairs { 0, 2 } do
+    check.fails(function()
+      for _ in rows:map(function(i) if i ~= 2 then return i end return nil end,
+        { workers = workers }):elements() do end
+    end, "map: element 2", "got nothing", "filter")
+    check.fails(function()
+      for _ in rows:map(function(i) return nil, i end, { workers = workers }):elements() do end
+    end, "map: element 1")
+  end
+  local count = 0
+  for _ in rows:filter(function(i) if i > 1 then return true end return nil end):elements() do
+    count = count + 1
+  end
+  check.same(count, 2)
+end
+
 do -- options that are empty, a rate that is read
   local model = fresh { optimizer = "sgd" }
   local loss = model:test_on_batch(x, y)

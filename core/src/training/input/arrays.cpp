@@ -4,9 +4,11 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "crescent/ops.h"
 #include "model/model_access.h"
+#include "training/training.h"
 
 namespace crescent {
 namespace {
@@ -106,6 +108,30 @@ std::map<int64_t, double> class_weights(const Value& value) {
   return weights;
 }
 
+/// How many classes the targets of an output may be of; nothing where only the data could tell.
+std::optional<int64_t> class_count(const Model& model, size_t output, const Tensors& targets) {
+  const Tensor& y = targets[output];
+  if (y.rank() == 2 && y.dim(1) > 1) return y.dim(1);
+  const ModelAccess::Training& state = ModelAccess::training(model);
+  if (state.outputs.size() != targets.size() || state.planned.size() != targets.size())
+    return std::nullopt;
+  const auto& loss = state.outputs[output].loss;
+  const int64_t width = state.planned[output].second;
+  if (!loss || width < 1) return std::nullopt;
+  if (width == 1) return loss->binary_targets() ? std::optional<int64_t>(2) : std::nullopt;
+  return loss->sparse_targets() ? std::optional<int64_t>(width) : std::nullopt;
+}
+
+/// A weight of a class that no target can be of would count for nothing.
+void check_labels(const std::map<int64_t, double>& weights, std::optional<int64_t> count) {
+  if (weights.empty()) return;
+  const int64_t first = weights.begin()->first, last = weights.rbegin()->first;
+  if (first >= 0 && (!count || last < *count)) return;
+  fail("class_weight: there is no class ", first < 0 ? first : last, "; the classes are ",
+       count ? concat("0 to ", *count - 1) : "numbers from 0",
+       first == 1 && last == *count ? ": labels count from 0, write [0] = ..." : "");
+}
+
 /// A list whose positions were meant as classes is one too far.
 void warn_of_shift(const std::vector<int64_t>& classes, const std::map<int64_t, double>& weights) {
   if (classes.empty() || weights.empty() || weights.begin()->first != 1) return;
@@ -115,8 +141,9 @@ void warn_of_shift(const std::vector<int64_t>& classes, const std::map<int64_t, 
        ", and class 0 has no weight, so it counts as it is. Labels count from 0: write [0] = ...");
 }
 
-Tensor weights_by_class(const Tensor& y, const Value& value) {
+Tensor weights_by_class(const Tensor& y, const Value& value, std::optional<int64_t> known) {
   const std::map<int64_t, double> weights = class_weights(value);
+  check_labels(weights, known);
   const std::vector<int64_t> classes = classes_of(y);
   warn_of_shift(classes, weights);
   std::vector<float> found;
@@ -245,7 +272,7 @@ void weight_classes(const Model& model, Arrays& arrays, const Value& class_weigh
   const std::vector<Value> values = per_output(class_weight, names, y.size());
   for (size_t i = 0; i < y.size(); ++i) {
     if (values[i].is_null()) continue;
-    Tensor by_class = weights_by_class(y[i], values[i]);
+    Tensor by_class = weights_by_class(y[i], values[i], class_count(model, i, y));
     if (!weights[i]) {
       weights[i] = by_class;
       continue;
