@@ -30,6 +30,7 @@
 #include "crescent/steps.h"
 #include "crescent/stream.h"
 #include "crescent/strings.h"
+#include "crescent/structure.h"
 #include "crescent/system/file.h"
 #include "crescent/system/interrupt.h"
 #include "crescent/system/process.h"

@@ -23,6 +23,7 @@
 
 #include "crescent/input_spec.h"
 #include "crescent/node.h"
+#include "crescent/structure.h"
 #include "crescent/training.h"
 
 namespace crescent {
@@ -30,8 +31,9 @@ namespace crescent {
 /// What comes with the inputs of a call.
 struct CRESCENT_API Call {
   bool training = false;
-  Tensors masks;   ///< one an input, no tensor where there is none; empty when no input has one
-  Dict arguments;  ///< declared with Schema::argument; tensors are boxed
+  Tensors masks;    ///< one an input, no tensor where there is none; empty when no input has one
+  Dict arguments;   ///< declared with Schema::argument; tensors are boxed
+  Value structure;  ///< how the inputs are nested (structure.h)
 
   const Tensor& mask(size_t input = 0) const;  ///< no tensor when there is none
   /// As given, else the declared default; null when there is neither.
@@ -45,8 +47,11 @@ struct CRESCENT_API Call {
 /// Options of operator(): training unset is inherited from the call around it, else false.
 struct CallOptions {
   std::optional<bool> training{};
-  Tensors masks{};   ///< explicit masks win over those that travel with the tensors
-  Dict arguments{};  ///< those that the layer declares; tensors and symbols are boxed
+  Tensors masks{};  ///< explicit masks win over those that travel with the tensors
+  /// Those that the layer declares; tensors and symbols are boxed. "1", "2", ... are those that
+  /// follow the inputs by position.
+  Dict arguments{};
+  Value structure{};  ///< how the inputs are nested (structure.h)
 };
 
 /// float32, mixed_bfloat16, ...: dtype of the computation and of the variables.
@@ -120,6 +125,16 @@ class CRESCENT_API Layer : public Configurable {
   void configured() override;
   /// What call takes beside inputs, training and mask: as declared in describe.
   virtual const std::vector<Argument>& call_arguments() const;
+  /// Names of the arguments that may follow the inputs by position.
+  virtual std::vector<std::string> positional_arguments() const;
+  /// How what the last call gave is nested (structure.h).
+  const Value& output_structure() const { return output_structure_; }
+  /// Whether call looks at Call::structure. Others take their inputs one after another, all of
+  /// them.
+  virtual bool takes_structures() const { return false; }
+  /// Whether call may compute with the sizes of its inputs, which then must be numbers even where
+  /// shapes are worked out before they are known.
+  virtual bool computes_with_sizes() const { return false; }
 
   // ---- identity and state
   const std::string& name() const { return name_; }
@@ -222,6 +237,10 @@ class CRESCENT_API Layer : public Configurable {
   bool built_ = false;
   bool autocast_ =
       true;  ///< floating inputs are cast to compute_dtype(); models leave it to their layers
+  /// Of what call is about to give.
+  void set_output_structure(Value structure) { output_structure_ = std::move(structure); }
+  /// While build runs because of a call: the options of that.
+  const CallOptions* first_call() const { return first_call_; }
   /// Ends of the graph that this layer itself is: a model's, an InputLayer's. Others have none.
   virtual std::vector<Symbol> graph_inputs() const;
   virtual std::vector<Symbol> graph_outputs() const;
@@ -233,6 +252,8 @@ class CRESCENT_API Layer : public Configurable {
   Tensors run(const Tensors& inputs, const CallOptions& options);
 
   bool supports_masking_ = false, warned_of_mask_ = false;
+  Value output_structure_;
+  const CallOptions* first_call_ = nullptr;
   Variables own_trainable_, own_fixed_;
   std::vector<LayerPtr> sublayers_;
   std::vector<Layer*> owners_;  // layers that this one is a sublayer of; they take themselves out

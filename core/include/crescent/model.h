@@ -113,9 +113,9 @@ struct CRESCENT_API Validation {
 
 using NamedValues = std::vector<std::pair<std::string, double>>;
 
-/// Of a graph whose inputs or outputs were given as a table with names.
-struct GraphKeys {
-  std::vector<std::string> inputs, outputs;
+/// How a model's inputs and outputs are nested (structure.h).
+struct Structures {
+  Value inputs, outputs;
 };
 
 class Model;
@@ -190,8 +190,11 @@ class CRESCENT_API Model : public Layer {
   virtual std::vector<Symbol> outputs() const;
   virtual std::vector<std::string> input_names() const;
   virtual std::vector<std::string> output_names() const;
-  /// Names that inputs() and outputs() were given by; none: by position.
-  virtual GraphKeys keys() const { return {}; }
+  /// How inputs() and outputs() are nested; of a model that is no graph what it was called on last.
+  virtual Structures structures() const;
+  /// For a model that is no graph: how the inputs are nested that it gets next from fit and its
+  /// kin.
+  void set_input_structure(Value structure);
   virtual bool is_graph() const { return false; }
   bool stateful() const override;
   void reset_states() override;
@@ -220,6 +223,7 @@ class CRESCENT_API Model : public Layer {
   /// Hears the shapes of data before they are checked against the graph.
   virtual void adapt(const std::vector<Shape>& /*inputs*/) const {}
   std::unique_ptr<Training> training_;
+  Value input_structure_;
 };
 
 /// While it lives, no other thread is in a step of the model. A thread may have several at once. It
@@ -235,15 +239,15 @@ class CRESCENT_API Turn {
 };
 
 /// A graph of layers from inputs to outputs; nodes in topological order, addressed by slots worked
-/// out once. Inputs and outputs that have keys are known by those and stand in their alphabetical
-/// order, as Keras flattens tables.
+/// out once. Inputs and outputs that are nested stand in the order of their structure; those of a
+/// dictionary are known by its names.
 class CRESCENT_API Functional : public Model {
  public:
   static void describe(Schema<Functional>& s);
   ~Functional() override;
   static std::shared_ptr<Functional> make(std::vector<Symbol> inputs, std::vector<Symbol> outputs,
                                           std::string name = "", bool trainable = true,
-                                          GraphKeys keys = {});
+                                          Structures structures = {});
   void build(const std::vector<Shape>& inputs) override;
   Tensors call(const Tensors& inputs, const Call& call) override;
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
@@ -253,8 +257,9 @@ class CRESCENT_API Functional : public Model {
   std::vector<Symbol> outputs() const override;
   std::vector<std::string> input_names() const override;
   std::vector<std::string> output_names() const override;
-  GraphKeys keys() const override;
+  Structures structures() const override;
   bool is_graph() const override { return graph_ != nullptr; }
+  bool takes_structures() const override { return true; }
   Dict get_config() const override;
 
   // ---- beside the outputs, as Keras 2 has it: what follows from the model's inputs
@@ -280,7 +285,7 @@ class CRESCENT_API Functional : public Model {
   void add(const Addition& addition, Tensor value);
   void extend(const Addition& addition, const char* method);
   std::shared_ptr<const Graph> graph_;
-  GraphKeys keys_;
+  Structures structures_;
 };
 
 /// Layers one after another. Without an input shape, building waits for the first data; data of

@@ -61,6 +61,8 @@ class CRESCENT_API Node {
   std::vector<Tensor> outputs;            ///< abstract, with masks
   std::optional<bool> training;           ///< given by the user
   Dict arguments;                         ///< other keyword arguments; symbols are boxed
+  Value structure;                        ///< how the inputs of the call are nested (structure.h)
+  Value output_structure;                 ///< the same of the outputs
 
   int index() const { return index_; }  ///< position among the layer's living inbound nodes
   std::vector<Symbol> output_symbols(const NodePtr& self) const;
@@ -80,6 +82,7 @@ struct InputOptions {
   std::optional<int64_t> batch_size;
   std::string name;
   DType dtype = DType::float32;
+  bool optional = false;  ///< a model may be called without it
 };
 /// The entry of a graph: output of a new InputLayer. Neither shape nor batch_shape fails in Keras'
 /// words.

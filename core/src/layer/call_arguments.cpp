@@ -37,11 +37,44 @@ void check_kind(const Argument& argument, const Value& value) {
   fail("argument '", argument.name, "': expected ", describe_kind(like.kind()), ", got ", value);
 }
 
+bool is_position(const std::string& key) {
+  return !key.empty() &&
+         std::all_of(key.begin(), key.end(), [](char c) { return '0' <= c && c <= '9'; });
+}
+
+/// Arguments by position under their names.
+void name_positions(const Layer& layer, Dict& arguments) {
+  const bool any = std::any_of(arguments.begin(), arguments.end(),
+                               [](const DictEntry& entry) { return is_position(entry.key); });
+  if (!any) return;
+  const std::vector<std::string> names = layer.positional_arguments();
+  Dict named;
+  for (const DictEntry& entry : arguments) {
+    if (!is_position(entry.key)) {
+      named.set(entry.key, entry.value);
+      continue;
+    }
+    const size_t place = std::stoul(entry.key);
+    if (place > names.size())
+      fail("call takes the inputs and ", names.empty() ? "nothing" : join(names),
+           " after them by position, got an argument ", place + 1,
+           "; several inputs go into a table: layer {a, b}");
+    if (arguments.contains(names[place - 1]))
+      fail("argument '", names[place - 1], "' is given twice, by position and by name");
+    named.set(names[place - 1], entry.value);
+  }
+  arguments = std::move(named);
+}
+
 void check_arguments(const Layer& layer, const Dict& arguments) {
   for (const DictEntry& entry : arguments) {
     if (entry.key == kMask) continue;  // of every layer
     const Argument* argument = find_argument(layer.call_arguments(), entry.key);
-    if (!argument) fail_unknown(layer, entry.key);
+    if (!argument) {
+      const std::vector<std::string> names = layer.positional_arguments();
+      if (std::find(names.begin(), names.end(), entry.key) != names.end()) continue;
+      fail_unknown(layer, entry.key);
+    }
     if (!argument->supported && !entry.value.is_null())
       fail("argument '", entry.key, "' is not supported: ", argument->doc);
     check_kind(*argument, entry.value);
@@ -86,6 +119,7 @@ void check_masks(const Dict& arguments, const std::vector<T>& inputs) {
 template <class T>
 void arrange(const Layer& layer, Dict& arguments, std::vector<T>& inputs) {
   if (arguments.empty()) return;
+  name_positions(layer, arguments);
   check_arguments(layer, arguments);
   check_masks(arguments, inputs);
   for (const Argument& argument : layer.call_arguments()) {
@@ -159,16 +193,34 @@ std::vector<Symbol> symbols_in(const Dict& arguments) {
   return symbols;
 }
 
+namespace {
+
+/// The node's structure with null where there is no tensor, which leaves `inputs`.
+Value without_missing(const Value& structure, Tensors& inputs) {
+  List there;
+  for (const Tensor& input : inputs) there.push_back(input ? Value(true) : Value());
+  std::erase_if(inputs, [](const Tensor& input) { return !input; });
+  if (!structure.is_null()) return packed(structure, there);
+  return there.size() == 1 ? there.front() : Value(there);
+}
+
+}  // namespace
+
 Tensors call_again(const Node& node, const Tensors& tensors, std::optional<bool> training) {
   auto next = tensors.end() - static_cast<std::ptrdiff_t>(node.argument_inputs);
-  const Tensors inputs(tensors.begin(), next);
+  Tensors inputs(tensors.begin(), next);
   CallOptions options;
   options.training = node.training ? node.training : training;
-  options.arguments = node.argument_inputs == 0
-                          ? node.arguments
-                          : replace_symbols(node.arguments, [&](const Symbol&) {
-                              return Value(std::make_shared<BoxedTensor>(*next++));
-                            });
+  options.structure = node.structure;
+  if (std::any_of(inputs.begin(), inputs.end(), [](const Tensor& input) { return !input; }))
+    options.structure = without_missing(node.structure, inputs);
+  options.arguments =
+      node.argument_inputs == 0
+          ? node.arguments
+          : replace_symbols(node.arguments, [&](const Symbol&) {
+              const Tensor& tensor = *next++;
+              return tensor ? Value(std::make_shared<BoxedTensor>(tensor)) : Value();
+            });
   return (*node.outbound_layer)(inputs, options);
 }
 
@@ -193,6 +245,17 @@ Tensor Call::tensor(std::string_view name) const {
 const std::vector<Argument>& Layer::call_arguments() const {
   static const std::vector<Argument> none;
   return info() ? info()->schema.arguments : none;
+}
+
+std::vector<std::string> Layer::positional_arguments() const {
+  std::vector<const Argument*> placed;
+  for (const Argument& argument : call_arguments())
+    if (argument.place.value_or(0) > 0 && argument.supported) placed.push_back(&argument);
+  std::sort(placed.begin(), placed.end(),
+            [](const Argument* a, const Argument* b) { return *a->place < *b->place; });
+  std::vector<std::string> names;
+  for (const Argument* argument : placed) names.push_back(argument->name);
+  return names;
 }
 
 }  // namespace crescent

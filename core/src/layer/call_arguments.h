@@ -6,8 +6,9 @@
 
 namespace crescent {
 
-/// Fails on arguments that the layer does not declare or that are of another kind. Those that are
-/// inputs by another name leave `arguments` and join `inputs`.
+/// Fails on arguments that the layer does not declare or that are of another kind. Those by
+/// position get their names; those that are inputs by another name leave `arguments` and join
+/// `inputs`.
 void arrange_arguments(const Layer& layer, Dict& arguments, Tensors& inputs);
 void arrange_arguments(const Layer& layer, Dict& arguments, std::vector<Symbol>& inputs);
 
@@ -29,8 +30,8 @@ Dict with_defaults(const std::vector<Argument>& declared, Dict arguments);
 std::vector<Symbol> symbols_in(const Dict& arguments);
 Dict replace_symbols(const Dict& arguments, const std::function<Value(const Symbol&)>& replacement);
 
-/// The layer of the node once more, on tensors in place of the node's inputs. Training is the
-/// node's own word, or else this.
+/// The layer of the node once more, on tensors in place of the node's inputs; no tensor where an
+/// optional input was not given. Training is the node's own word, or else this.
 Tensors call_again(const Node& node, const Tensors& tensors, std::optional<bool> training);
 
 }  // namespace crescent

@@ -27,8 +27,7 @@ void InputLayer::describe(Schema<InputLayer>& s) {
       .field("input_tensor", &InputLayer::input_tensor_,
              "Refused: a model's inputs may be any symbols, so no layer need stand for one.")
       .not_stored()
-      .field("optional", &InputLayer::optional_, "true is refused: every input is given.")
-      .not_stored()
+      .field("optional", &InputLayer::optional_, "Whether the model may be called without it.")
       .field("name", &InputLayer::name_, "Unique in a model; counted up when not given.");
 }
 
@@ -41,7 +40,6 @@ void InputLayer::configured() {
     fail("An Input layer should be passed either a `batch_input_shape` or an `input_shape`.");
   for (const auto& [option, on] : {std::pair{"sparse", sparse_}, std::pair{"ragged", ragged_}})
     if (on.value_or(false)) fail(option, " inputs are not supported: tensors are dense");
-  if (optional_) fail("optional inputs are not supported: every input of a model is given");
   if (!input_tensor_.is_null())
     fail("input_tensor is not supported: a symbol is an input of a model by itself");
   if (activity_regularizer_)
@@ -52,10 +50,12 @@ void InputLayer::configured() {
 }
 
 Dict InputLayer::get_config() const {
-  return {{"batch_input_shape", Codec<Shape>::encode(*declared_input_shape())},
-          {"dtype", policy_.name},
-          {"sparse", false},
-          {"name", name_}};
+  Dict config{{"batch_input_shape", Codec<Shape>::encode(*declared_input_shape())},
+              {"dtype", policy_.name},
+              {"sparse", false},
+              {"name", name_}};
+  if (optional_) config.set("optional", true);
+  return config;
 }
 
 Symbol InputLayer::symbol() const {
@@ -84,6 +84,7 @@ Symbol Input(const InputOptions& options) {
         "dimension.");
   Dict config{{"dtype", name_of(options.dtype)}};
   if (!options.name.empty()) config.set("name", options.name);
+  if (options.optional) config.set("optional", true);
   const Shape shape = options.batch_shape
                           ? *options.batch_shape
                           : Shape{options.batch_size.value_or(-1)}.concat(*options.shape);

@@ -15,6 +15,8 @@ class InputLayer final : public Layer {
   Dict get_config() const override;
   /// The edge that leaves it; the same one as long as somebody holds it.
   Symbol symbol() const;
+  /// Whether a model may be called without it.
+  bool optional() const { return optional_; }
 
  protected:
   std::vector<Symbol> graph_inputs() const override { return {symbol()}; }
@@ -22,8 +24,8 @@ class InputLayer final : public Layer {
 
  private:
   std::optional<bool> sparse_, ragged_;  ///< only false is supported
-  bool optional_ = false;                ///< likewise
-  Value input_tensor_;                   ///< only null
+  bool optional_ = false;
+  Value input_tensor_;  ///< only null
 };
 
 }  // namespace crescent

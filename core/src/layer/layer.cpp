@@ -7,6 +7,7 @@
 #include "layer/built_for.h"
 #include "layer/layer_access.h"
 #include "layer/outside_trace.h"
+#include "layer/unknown_sizes.h"
 #include "program/option_changes.h"
 #include "registry/blame.h"
 
@@ -84,7 +85,7 @@ void Layer::build_for(const std::vector<Shape>& inputs) {
   LayerAccess::ensure_name(*this);
   LayerAccess::named(*this, [&] {
     LayerAccess::check_count(*this, inputs.size());
-    build(inputs);
+    build(without_stand_ins(inputs));
   });
   built_ = true;
   set_built_for(*this, inputs);

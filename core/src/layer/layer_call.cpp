@@ -7,6 +7,7 @@
 #include "layer/call_frame.h"
 #include "layer/layer_access.h"
 #include "layer/outside_trace.h"
+#include "layer/unknown_sizes.h"
 #include "registry/blame.h"
 
 namespace crescent {
@@ -178,6 +179,23 @@ Tensors LayerAccess::outputs_as_known(const Layer& layer, const Node& node, cons
   return outputs;
 }
 
+namespace {
+
+/// Options of a call that builds, while it does.
+class FirstCall {
+ public:
+  FirstCall(const CallOptions*& place, const CallOptions& options) : place_(place) {
+    place_ = &options;
+  }
+  ~FirstCall() { place_ = nullptr; }
+  FirstCall(const FirstCall&) = delete;
+
+ private:
+  const CallOptions*& place_;
+};
+
+}  // namespace
+
 Tensors Layer::run(const Tensors& given, const CallOptions& options) {
   const CallFrame frame(given, options.training, trains_by_itself(*this));
   if (frame.outermost()) LayerAccess::forget_losses(*this);
@@ -186,6 +204,7 @@ Tensors Layer::run(const Tensors& given, const CallOptions& options) {
   LayerAccess::check_count(*this, given.size());
   check_specs(input_specs_, name_, given);
   if (!built_) {
+    const FirstCall first(first_call_, options);
     build_for(shapes_of(given));
     check_specs(input_specs_, name_, given);
   }
@@ -198,6 +217,12 @@ Tensors Layer::run(const Tensors& given, const CallOptions& options) {
   Call call{frame.training(), supports_masking() ? masks : Tensors(),
             with_defaults(call_arguments(), options.arguments)};
   if (supports_masking() && !options.masks.empty()) call.arguments.set(kGivenMask, true);
+  call.structure = options.structure;
+  if (!takes_structures() && !call.structure.is_null() &&
+      leaves_of(call.structure).size() != tensor_count(call.structure))
+    fail("expected every input, got ", structure_text(call.structure),
+         "; only layers of one's own take inputs that are not there");
+  output_structure_ = Value();
   Tensors outputs = LayerAccess::call(*this, inputs, call);
   for (const Tensor& t : outputs)
     if (activity_regularizer_)
@@ -239,6 +264,7 @@ std::vector<Symbol> Layer::operator()(const std::vector<Symbol>& inputs,
   node->inputs = inputs;
   node->training = options.training;
   node->arguments = options.arguments;
+  node->structure = nested_or_null(options.structure);
   LayerAccess::named(*this, [&] { arrange_arguments(*this, node->arguments, node->inputs); });
   for (const Symbol& s : symbols_in(node->arguments)) {
     node->inputs.push_back(s);
@@ -258,10 +284,11 @@ std::vector<Symbol> Layer::operator()(const std::vector<Symbol>& inputs,
           ": the inputs are symbols, so a mask must be one too: arguments = {mask = ...}");
   node->outputs = LayerAccess::outputs_as_known(*this, *node, abstract);
   if (node->outputs.empty()) {
-    node->outputs = run_abstractly(
-        [&](const Tensors& tensors) { return call_again(*node, tensors, {}); }, abstract);
+    node->outputs = run_with_unknown_sizes(
+        *this, [&](const Tensors& tensors) { return call_again(*node, tensors, {}); }, abstract);
     LayerAccess::forget_losses(*this);
   }
+  node->output_structure = nested_or_null(output_structure_);
   LayerAccess::add_node(node);
   return node->output_symbols(node);
 }
@@ -277,8 +304,8 @@ Symbol Layer::operator()(const Symbol& input, const CallOptions& options) {
 std::vector<Shape> Layer::compute_output_shape(const std::vector<Shape>& inputs) {
   Tensors abstract;
   for (const Shape& shape : inputs) abstract.push_back(Tensor::abstract({compute_dtype(), shape}));
-  const Tensors outputs = run_abstractly(
-      [&](const Tensors& tensors) { return (*this)(tensors, CallOptions{}); }, abstract);
+  const Tensors outputs = run_with_unknown_sizes(
+      *this, [&](const Tensors& tensors) { return (*this)(tensors, CallOptions{}); }, abstract);
   LayerAccess::forget_losses(*this);
   return shapes_of(outputs);
 }
@@ -294,9 +321,11 @@ Tensors Layer::get_losses_for(const std::vector<Symbol>& inputs) const {
   Layer& self = const_cast<Layer&>(*this);  // the call is repeated for what it leaves behind
   Tensors abstract;
   for (const Symbol& s : inputs) abstract.push_back(s.abstract());
-  run_abstractly(
+  run_with_unknown_sizes(
+      self,
       [&](const Tensors& tensors) {
         self(tensors, CallOptions{});
+        losses.clear();
         for (Layer* each : self.flatten_layers())
           losses.insert(losses.end(), each->call_losses_.begin(), each->call_losses_.end());
         return Tensors{};

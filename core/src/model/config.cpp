@@ -26,10 +26,11 @@ const List& list_at(const Dict& dict, std::string_view key, const char* what) {
   return value->as_list();
 }
 
-/// Names of a graph's inputs or outputs; none where they go by position.
-std::vector<std::string> keys_in(const Dict& config, std::string_view which) {
-  const Value* keys = config.find(which);
-  return keys ? Codec<std::vector<std::string>>::decode(*keys) : std::vector<std::string>();
+/// Of a graph's inputs or outputs. Files of earlier versions have the names of a dictionary.
+Value structure_in(const Dict& config, std::string_view which) {
+  if (const Value* structure = config.find(concat(which, "_structure"))) return *structure;
+  const Value* keys = config.find(concat(which, "_keys"));
+  return keys ? structure_of_keys(Codec<std::vector<std::string>>::decode(*keys)) : Value();
 }
 
 std::string name_in(const Dict& config) {
@@ -166,6 +167,10 @@ class GraphBuilder {
           options.training = argument.value.as_bool();
           continue;
         }
+        if (argument.key == kInputStructure) {
+          options.structure = argument.value;
+          continue;
+        }
         Value value = argument.value;
         if (!resolve(value)) return false;
         options.arguments.set(argument.key, std::move(value));
@@ -224,7 +229,7 @@ std::shared_ptr<Functional> functional_from_config(const Dict& config) {
   const auto model = Functional::make(
       builder.symbols(config.at("input_layers")), builder.symbols(config.at("output_layers")),
       name_in(config), !trainable || !trainable->is_bool() || trainable->as_bool(),
-      {keys_in(config, "input_keys"), keys_in(config, "output_keys")});
+      {structure_in(config, "input"), structure_in(config, "output")});
   if (const Value* losses = config.find("added_losses"))
     for (const Symbol& loss : builder.symbols(*losses)) model->add_loss(loss);
   if (config.contains("added_metrics"))

@@ -4,6 +4,7 @@
 
 #include "crescent/mapped.h"
 #include "layer/call_arguments.h"
+#include "layer/input_layer.h"
 #include "layer/layer_access.h"
 #include "model/constants.h"
 #include "model/graph.h"
@@ -43,22 +44,33 @@ void check_results(const Tensors& results, const Node& node, const std::string& 
                   "; make the model anew");
 }
 
-using Keys = std::vector<std::string>;
+void check_structure(const Value& structure, const std::vector<Symbol>& symbols, const char* what) {
+  if (!structure.is_null() && tensor_count(structure) != symbols.size())
+    fail("expected ", tensor_count(structure), " ", what, ", ", structure_text(structure), ", got ",
+         symbols.size());
+}
 
-/// Brings symbols and their keys into the keys' alphabetical order.
-void sort_by_key(Keys& keys, std::vector<Symbol>& symbols, const char* what) {
-  if (keys.empty()) return;
-  std::map<std::string, Symbol> by_key;
-  for (size_t i = 0; i < keys.size() && i < symbols.size(); ++i)
-    by_key.emplace(keys[i], symbols[i]);
-  if (keys.size() != symbols.size() || by_key.size() != keys.size())
-    fail("expected a key of its own for each of ", symbols.size(), " ", what, ", got ", join(keys));
-  keys.clear();
-  symbols.clear();
-  for (const auto& [key, symbol] : by_key) {
-    keys.push_back(key);
-    symbols.push_back(symbol);
+bool is_optional(const Symbol& input) {
+  const auto* layer = dynamic_cast<const InputLayer*>(input.layer().get());
+  return layer && layer->optional();
+}
+
+/// A tensor for each input of the model; none for an optional one that the call leaves out.
+Tensors for_each_input(const Tensors& given, const Value& structure,
+                       const std::vector<Symbol>& inputs, const std::string& model) {
+  const List leaves = structure.is_null() ? List(given.size(), true) : leaves_of(structure);
+  if (leaves.size() != inputs.size())
+    fail_in_layer(model, "Layer ", model, " expects ", inputs.size(), " inputs, but it received ",
+                  leaves.size(), " input tensors");
+  Tensors all;
+  size_t next = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (leaves[i].is_null() && !is_optional(inputs[i]))
+      fail_in_layer(model, "The input '", inputs[i].layer()->name(),
+                    "' is not optional, but None was passed. Please provide a valid tensor.");
+    all.push_back(leaves[i].is_null() ? Tensor() : given.at(next++));
   }
+  return all;
 }
 
 /// Calls of each layer that belong to this graph, numbered from 0.
@@ -102,6 +114,7 @@ Value tensor_reference(List history) {
 Dict storable(const KeptNodes& kept, const Node& node) {
   Dict arguments;
   if (node.training) arguments.set("training", *node.training);
+  if (!node.structure.is_null()) arguments.set(kInputStructure, node.structure);
   const Dict given = replace_symbols(
       node.arguments, [&](const Symbol& s) { return tensor_reference(kept.reference(s)); });
   const auto constant = [](const Value& value) -> std::optional<Value> {
@@ -167,11 +180,13 @@ Tensor fit_input(const Tensor& given, const Symbol& wanted, size_t index,
 
 std::shared_ptr<Functional> Functional::make(std::vector<Symbol> inputs,
                                              std::vector<Symbol> outputs, std::string name,
-                                             bool trainable, GraphKeys keys) {
+                                             bool trainable, Structures structures) {
   auto model = std::make_shared<Functional>();
-  sort_by_key(keys.inputs, inputs, "inputs");
-  sort_by_key(keys.outputs, outputs, "outputs");
-  model->keys_ = std::move(keys);
+  check_structure(structures.inputs, inputs, "inputs");
+  check_structure(structures.outputs, outputs, "outputs");
+  model->structures_ = {nested_or_null(std::move(structures.inputs)),
+                        nested_or_null(std::move(structures.outputs))};
+  model->set_output_structure(model->structures_.outputs);
   model->graph_ = ModelAccess::make_graph({std::move(inputs), std::move(outputs)});
   LayerAccess::replace_sublayers(*model, model->graph_->layers);
   model->built_ = true;
@@ -184,14 +199,16 @@ void Functional::build(const std::vector<Shape>&) {
   if (!graph_) fail("a functional model is made of its inputs and outputs");
 }
 
-Tensors Functional::call(const Tensors& inputs, const Call& call) {
+Tensors Functional::call(const Tensors& given, const Call& call) {
   const Graph& graph = *graph_;
-  if (inputs.size() != graph.inputs.size())
-    fail_in_layer(name(), "Layer ", name(), " expects ", graph.inputs.size(),
-                  " inputs, but it received ", inputs.size(), " input tensors");
+  const Value left_out = Model::structures().inputs;  // where data do not have all inputs
+  const bool fewer = given.size() < graph.inputs.size() && tensor_count(left_out) == given.size();
+  const Value& structure = call.structure.is_null() && fewer ? left_out : call.structure;
+  const Tensors inputs = for_each_input(given, structure, graph.inputs, name());
   Tensors slots(static_cast<size_t>(graph.slots));
   bool as_made = true;  // with a batch of another size results have another, too
   for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i]) continue;
     Tensor& input = slots[static_cast<size_t>(graph.input_slots[i])];
     input = fit_input(inputs[i], graph.inputs[i], i, name());
     as_made = as_made && input.shape().compatible(graph.inputs[i].shape());
@@ -207,6 +224,7 @@ Tensors Functional::call(const Tensors& inputs, const Call& call) {
   for (const Addition& each : graph.additions) add(each, slots[static_cast<size_t>(each.slot)]);
   Tensors outputs;
   for (int slot : graph.output_slots) outputs.push_back(slots[static_cast<size_t>(slot)]);
+  set_output_structure(structures_.outputs);
   return outputs;
 }
 
@@ -258,14 +276,14 @@ std::vector<Symbol> Functional::outputs() const {
   return graph_->outputs;
 }
 std::vector<std::string> Functional::input_names() const {
-  if (!keys_.inputs.empty()) return keys_.inputs;
+  if (const auto keys = keys_of(structures_.inputs); !keys.empty()) return keys;
   return is_graph() ? distinct(inputs()) : Model::input_names();
 }
 std::vector<std::string> Functional::output_names() const {
-  if (!keys_.outputs.empty()) return keys_.outputs;
+  if (const auto keys = keys_of(structures_.outputs); !keys.empty()) return keys;
   return is_graph() ? distinct(outputs()) : Model::output_names();
 }
-GraphKeys Functional::keys() const { return keys_; }
+Structures Functional::structures() const { return structures_; }
 
 Dict Functional::get_config() const {
   if (!graph_)
@@ -279,8 +297,8 @@ Dict Functional::get_config() const {
                 {"layers", layers},
                 {"input_layers", references(kept, graph_->inputs)},
                 {"output_layers", references(kept, graph_->outputs)}};
-    if (!keys_.inputs.empty()) config.set("input_keys", Codec<Keys>::encode(keys_.inputs));
-    if (!keys_.outputs.empty()) config.set("output_keys", Codec<Keys>::encode(keys_.outputs));
+    if (!structures_.inputs.is_null()) config.set("input_structure", structures_.inputs);
+    if (!structures_.outputs.is_null()) config.set("output_structure", structures_.outputs);
     List losses, metrics;
     for (const Addition& each : graph_->additions)
       if (each.metric.empty())

@@ -204,6 +204,15 @@ std::vector<std::string> Model::output_names() const {
   return names;
 }
 
+Structures Model::structures() const { return {input_structure_, output_structure()}; }
+
+void Model::set_input_structure(Value structure) {
+  structure = nested_or_null(std::move(structure));
+  if (structure == input_structure_) return;
+  input_structure_ = std::move(structure);
+  forget_programs();
+}
+
 bool Model::stateful() const {
   for (const LayerPtr& layer : sublayers())
     if (layer->stateful()) return true;

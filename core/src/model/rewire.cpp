@@ -156,6 +156,7 @@ class Rewiring {
   std::vector<Symbol> call(Layer& layer, const Node& node, std::vector<Symbol> inputs) const {
     CallOptions options;
     options.training = node.training;
+    options.structure = node.structure;
     options.arguments = replace_symbols(node.arguments, [&](const Symbol& s) {
       return Value(std::make_shared<BoxedSymbol>(now(s)));
     });
@@ -190,7 +191,7 @@ std::shared_ptr<Functional> rewire(const Model& model, const std::vector<Replace
   Rewiring rewiring(model, plan);
   for (const auto& call : graph->calls) rewiring.follow(call.node);
   const auto rewired = Functional::make(rewiring.now(graph->inputs), rewiring.now(graph->outputs),
-                                        std::move(name), true, model.keys());
+                                        std::move(name), true, model.structures());
   for (const ModelAccess::Addition& each : graph->additions) {
     const Symbol value = rewiring.now(each.value);
     if (each.metric.empty())

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "crescent/strings.h"
+#include "crescent/structure.h"
 
 namespace crescent {
 namespace {
@@ -183,6 +184,11 @@ Tensors tensors_of(const Value& part, const std::vector<std::string>& names) {
   if (part.is_null()) return {};
   if (is_tensor_like(part)) return {tensor_of(part)};
   Tensors tensors;
+  if (is_deep(part, is_tensor_like)) {
+    for (const Value& leaf : leaves_by_name(part, is_tensor_like, names))
+      tensors.push_back(tensor_of(leaf));
+    return tensors;
+  }
   if (part.is_dict()) {
     const Dict& dict = part.as_dict();
     for (const std::string& name : names) {

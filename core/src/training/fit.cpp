@@ -39,9 +39,12 @@ Arrays validation_arrays(const Model& model, const Value& value) {
         "contains ",
         items.size(), " items");
   const std::vector<std::string> inputs =
-      model.is_graph() ? model.input_names() : std::vector<std::string>{};
+      model.is_graph() ? names_in_data(model.structures().inputs, model.input_names())
+                       : std::vector<std::string>{};
+  const std::vector<std::string> outputs =
+      names_in_data(model.structures().outputs, model.output_names());
   Arrays arrays{tensors_in(items[0], inputs, "validation_data"),
-                tensors_in(items[1], model.output_names(), "validation_data"),
+                tensors_in(items[1], outputs, "validation_data"),
                 {}};
   if (items.size() == 3) arrays.weights = sample_weights(model, arrays.y, items[2]);
   check_arrays(model, arrays);

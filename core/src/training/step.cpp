@@ -24,8 +24,8 @@ std::vector<Shape> shapes_of(const Tensors& tensors) {
 }
 
 /// Of a model that is no graph: those by which its call gives outputs, else output_1, ...
-std::vector<std::string> named_outputs(const Model& model, size_t count) {
-  if (const auto keys = model.keys().outputs; keys.size() == count) return keys;
+std::vector<std::string> named_outputs(const Value& structure, size_t count) {
+  if (auto keys = names_in_data(structure, keys_of(structure)); keys.size() == count) return keys;
   std::vector<std::string> names;
   for (size_t i = 1; i <= count; ++i) names.push_back(concat("output_", i));
   return names;
@@ -99,10 +99,11 @@ void Stepper::settle(const Tensors& x) {
   if (!steps_of(model_).calls_model(model_)) return settle_parts();
   Tensors outputs;
   if (!model_.is_graph() || !is_built(model_)) outputs = build(x);
-  const OutputKeys keys =
-      model_.is_graph() ? output_keys(model_)
-                        : output_keys(named_outputs(model_, outputs.size()), shapes_of(outputs));
-  if (keys != state_.planned) {
+  const Value structure = model_.structures().outputs;
+  const OutputKeys keys = model_.is_graph() ? output_keys(model_)
+                                            : output_keys(named_outputs(structure, outputs.size()),
+                                                          structure, shapes_of(outputs));
+  if (!(keys == state_.planned)) {
     state_.outputs = plan_outputs(state_.options, keys);
     state_.planned = keys;
   }

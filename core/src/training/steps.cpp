@@ -144,7 +144,7 @@ Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pr
   for (size_t i = 0; i < state.outputs.size(); ++i) {
     const OutputTraining& output = state.outputs[i];
     if (!output.loss) continue;
-    const std::string name = output.name + "_loss";
+    const std::string name = output.loss_name + "_loss";
     const ProgramScope scope(name);
     Tensor loss =
         told_where([&] { return name; },

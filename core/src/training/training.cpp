@@ -40,7 +40,49 @@ std::vector<Value> by_output(const char* what, const Dict& dict,
   return values;
 }
 
-std::vector<Value> loss_values(const Value& loss, const std::vector<std::string>& names) {
+[[noreturn]] void fail_nested(const char* what, const Value& option, const Value& structure) {
+  fail(what, ": expected one value, or values nested as the outputs are, ",
+       structure_text(structure), ", got ", option);
+}
+
+/// An option as it is nested like the outputs, one value each; a value alone is for all that are
+/// below it.
+void spread(const char* what, const Value& option, const Value& structure,
+            std::vector<Value>& values) {
+  const size_t count = tensor_count(structure);
+  const bool nested = option.is_list() || is_by_output(option);
+  if (structure.is_bool()) return values.push_back(option);
+  if (!nested) {
+    values.resize(values.size() + count, option);
+  } else if (option.is_list()) {
+    const List& items = option.as_list();
+    if (structure.is_list() && items.size() == structure.as_list().size())
+      for (size_t i = 0; i < items.size(); ++i)
+        spread(what, items[i], structure.as_list()[i], values);
+    else if (items.size() == count)
+      values.insert(values.end(), items.begin(), items.end());
+    else
+      fail_nested(what, option, structure);
+  } else if (structure.is_dict()) {
+    std::vector<std::string> names = structure.as_dict().keys();
+    std::sort(names.begin(), names.end());
+    by_output(what, option.as_dict(), names);
+    for (const std::string& name : names) {
+      const Value* own = option.as_dict().find(name);
+      spread(what, own ? *own : Value(), structure.as_dict().at(name), values);
+    }
+  } else {
+    fail_nested(what, option, structure);
+  }
+}
+
+std::vector<Value> loss_values(const Value& loss, const Value& structure,
+                               const std::vector<std::string>& names) {
+  if (is_deep(structure)) {
+    std::vector<Value> values;
+    spread("loss", loss, structure, values);
+    return values;
+  }
   if (is_by_output(loss)) {
     std::vector<Value> values = by_output("loss", loss.as_dict(), names);
     for (size_t i = 0; i < names.size(); ++i)
@@ -59,11 +101,14 @@ std::vector<Value> loss_values(const Value& loss, const std::vector<std::string>
   return std::vector<Value>(names.size(), loss);
 }
 
-std::vector<double> loss_weights(const Value& weights, const std::vector<std::string>& names) {
+std::vector<double> loss_weights(const Value& weights, const Value& structure,
+                                 const std::vector<std::string>& names) {
   std::vector<double> found(names.size(), 1.0);
   if (weights.is_null()) return found;
   std::vector<Value> values;
-  if (weights.is_dict())
+  if (is_deep(structure))
+    spread("loss_weights", weights, structure, values);
+  else if (weights.is_dict())
     values = by_output("loss_weights", weights.as_dict(), names);
   else if (weights.is_list())
     values = weights.as_list();
@@ -85,19 +130,32 @@ List as_list(const Value& value) {
   return value.is_null() ? List() : value.is_list() ? value.as_list() : List{value};
 }
 
+bool holds_lists(const Value& metrics) {
+  if (!metrics.is_list()) return false;
+  const List& all = metrics.as_list();
+  return std::any_of(all.begin(), all.end(), [](const Value& each) {
+    return each.is_list() || each.is_null() || is_by_output(each);
+  });
+}
+
 /// A list with an entry for each of several outputs goes by output (Keras 3); any other list of
 /// metrics is for every output (Keras 2).
-std::vector<List> metric_values(const char* what, const Value& metrics,
+std::vector<List> metric_values(const char* what, const Value& metrics, const Value& structure,
                                 const std::vector<std::string>& names) {
   std::vector<List> found;
+  if (is_deep(structure) && (is_by_output(metrics) || holds_lists(metrics))) {
+    std::vector<Value> values;
+    spread(what, metrics, structure, values);
+    for (const Value& value : values) found.push_back(as_list(value));
+    return found;
+  }
   if (is_by_output(metrics)) {
     for (const Value& value : by_output(what, metrics.as_dict(), names))
       found.push_back(as_list(value));
     return found;
   }
   const List all = as_list(metrics);
-  const bool nested = std::any_of(all.begin(), all.end(),
-                                  [](const Value& v) { return v.is_list() || v.is_null(); });
+  const bool nested = holds_lists(all);
   if (!nested && (names.size() == 1 || all.size() != names.size()))
     return std::vector<List>(names.size(), all);
   if (all.size() != names.size())
@@ -158,27 +216,70 @@ std::string metric_name(const Metric& metric) {
   return metric.name().empty() ? to_snake_case(metric.class_name()) : metric.name();
 }
 
-OutputKeys output_keys(const std::vector<std::string>& names, const std::vector<Shape>& shapes) {
-  OutputKeys keys;
+OutputKeys output_keys(const std::vector<std::string>& names, const Value& structure,
+                       const std::vector<Shape>& shapes) {
+  OutputKeys keys{structure, {}};
   for (size_t i = 0; i < names.size(); ++i)
-    keys.emplace_back(names[i], shapes[i].rank() > 0 ? shapes[i][-1] : 1);
+    keys.outputs.push_back({names[i], "", shapes[i].rank() > 0 ? shapes[i][-1] : 1});
   return keys;
 }
 
 OutputKeys output_keys(const Model& graph) {
+  const std::vector<Symbol> outputs = graph.outputs();
   std::vector<Shape> shapes;
-  for (const Symbol& s : graph.outputs()) shapes.push_back(s.shape());
-  return output_keys(graph.output_names(), shapes);
+  for (const Symbol& s : outputs) shapes.push_back(s.shape());
+  const Value structure = graph.structures().outputs;
+  OutputKeys keys = output_keys(names_in_data(structure, graph.output_names()), structure, shapes);
+  for (size_t i = 0; i < outputs.size(); ++i) keys.outputs[i].layer = outputs[i].layer()->name();
+  return keys;
 }
+
+namespace {
+
+/// The name that a loss was given by, or its class has.
+std::string loss_name(const Value& given, const Loss& loss) {
+  if (given.is_string()) return given.as_string();
+  return loss.name().empty() ? to_snake_case(loss.class_name()) : loss.name();
+}
+
+/// Names and positions that lead to each output, joined; a position at the end is the name of the
+/// layer, or of the loss where no layer is known.
+std::vector<std::string> shown_names(const OutputKeys& keys, const std::vector<Value>& losses) {
+  const auto own_name = [&](size_t i) {
+    const std::string& layer = keys.outputs[i].layer;
+    const auto loss = layer.empty() ? get<Loss>(losses[i]) : nullptr;
+    return loss ? loss_name(losses[i], *loss) : layer;
+  };
+  std::vector<std::string> names;
+  if (keys.structure.is_null()) {
+    for (size_t i = 0; i < keys.outputs.size(); ++i) names.push_back(own_name(i));
+    return names;
+  }
+  for (const List& path : paths_of(keys.structure)) {
+    std::vector<std::string> steps;
+    for (const Value& step : path)
+      steps.push_back(step.is_string() ? step.as_string() : std::to_string(step.as_int()));
+    if (path.empty() || !path.back().is_string()) {
+      if (!steps.empty()) steps.pop_back();
+      steps.push_back(own_name(names.size()));
+    }
+    names.push_back(join(steps, "/"));
+  }
+  return names;
+}
+
+}  // namespace
 
 std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const OutputKeys& keys) {
   std::vector<std::string> names;
-  for (const auto& [name, width] : keys) names.push_back(name);
-  const std::vector<Value> losses = loss_values(options.loss, names);
-  const std::vector<double> weights = loss_weights(options.loss_weights, names);
-  const std::vector<List> metrics = metric_values("metrics", options.metrics, names);
+  for (const OutputKey& output : keys.outputs) names.push_back(output.name);
+  const Value& structure = keys.structure;
+  const std::vector<Value> losses = loss_values(options.loss, structure, names);
+  const std::vector<double> weights = loss_weights(options.loss_weights, structure, names);
+  const std::vector<List> metrics = metric_values("metrics", options.metrics, structure, names);
   const std::vector<List> weighted =
-      metric_values("weighted_metrics", options.weighted_metrics, names);
+      metric_values("weighted_metrics", options.weighted_metrics, structure, names);
+  const std::vector<std::string> shown = shown_names(keys, losses);
   const bool several = names.size() > 1;
   const auto with_loss = std::count_if(losses.begin(), losses.end(),
                                        [](const Value& loss) { return !loss.is_null(); });
@@ -186,17 +287,19 @@ std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const Ou
   for (size_t i = 0; i < names.size(); ++i) {
     OutputTraining& output = outputs[i];
     output.name = names[i];
+    output.loss_name = shown[i];
+    output.metric_prefix = keys_of(structure).empty() ? keys.outputs[i].layer : names[i];
     output.loss = get<Loss>(losses[i]);
     output.weight = weights[i];
     if (with_loss > 1 && output.loss)
-      output.tracker = make<Metric>("Mean", {{"name", names[i] + "_loss"}});
+      output.tracker = make<Metric>("Mean", {{"name", shown[i] + "_loss"}});
+    const int64_t width = keys.outputs[i].width;
     for (const Value& value : metrics[i])
       if (!value.is_null())
-        output.metrics.push_back(make_metric(value, output.loss.get(), keys[i].second, several));
+        output.metrics.push_back(make_metric(value, output.loss.get(), width, several));
     for (const Value& value : weighted[i])
       if (!value.is_null())
-        output.weighted_metrics.push_back(
-            make_metric(value, output.loss.get(), keys[i].second, several));
+        output.weighted_metrics.push_back(make_metric(value, output.loss.get(), width, several));
   }
   return outputs;
 }
@@ -215,14 +318,16 @@ std::vector<std::pair<std::string, MetricPtr>> named_metrics(const Model& model)
   };
   if (state.loss) add("loss", state.loss);
   const bool several = state.outputs.size() > 1;
-  for (const OutputTraining& output : state.outputs)
-    if (output.tracker) add(output.name + "_loss", output.tracker);
+  for (const OutputTraining& output : state.outputs)  // the last of a name is shown
+    if (output.tracker) named.emplace_back(output.loss_name + "_loss", output.tracker);
   for (const OutputTraining& output : state.outputs) {
-    const std::string prefix = several ? output.name + "_" : "";
+    const std::string prefix =
+        several && !output.metric_prefix.empty() ? output.metric_prefix + "_" : "";
     for (const MetricPtr& metric : output.metrics) add(prefix + metric_name(*metric), metric);
   }
   for (const OutputTraining& output : state.outputs) {
-    const std::string prefix = several ? output.name + "_" : "";
+    const std::string prefix =
+        several && !output.metric_prefix.empty() ? output.metric_prefix + "_" : "";
     for (const MetricPtr& metric : output.weighted_metrics) {
       const std::string name = metric_name(*metric), usual = prefix + name;
       add(taken.contains(usual) ? prefix + "weighted_" + name : usual, metric);

@@ -12,8 +12,9 @@ using MetricPtr = std::shared_ptr<Metric>;
 
 /// Loss and metrics of one output.
 struct OutputTraining {
-  std::string name;
-  std::shared_ptr<Loss> loss;  ///< null: this output is not trained
+  std::string name;                      ///< in data and in options of compile
+  std::string loss_name, metric_prefix;  ///< what is shown goes by
+  std::shared_ptr<Loss> loss;            ///< null: this output is not trained
   double weight = 1;
   MetricPtr tracker;  ///< mean of the loss; null when no other output has a loss
   std::vector<MetricPtr> metrics, weighted_metrics;
@@ -34,8 +35,18 @@ struct StepLayout {
   int64_t key() const;  ///< tells layouts of the same specs apart
 };
 
-/// Name and width of each output: what its losses and metrics are chosen by.
-using OutputKeys = std::vector<std::pair<std::string, int64_t>>;
+/// What losses and metrics of an output are chosen by, and what names them.
+struct OutputKey {
+  std::string name;   ///< in data and in options of compile
+  std::string layer;  ///< that gives it; as Keras, two outputs may have the same
+  int64_t width = 1;
+  bool operator==(const OutputKey&) const = default;
+};
+struct OutputKeys {
+  Value structure;  ///< structure.h
+  std::vector<OutputKey> outputs;
+  bool operator==(const OutputKeys&) const = default;
+};
 
 struct Model::Training {
   std::recursive_mutex turn;  ///< of the thread that is in a step
@@ -75,9 +86,10 @@ struct Model::Training {
   Tensors inputs, logs;             // kept from batch to batch
 };
 
-/// Names and widths of outputs.
-OutputKeys output_keys(const std::vector<std::string>& names, const std::vector<Shape>& shapes);
-/// The same of a graph's outputs.
+/// Of outputs that have no layers.
+OutputKeys output_keys(const std::vector<std::string>& names, const Value& structure,
+                       const std::vector<Shape>& shapes);
+/// Of a graph's outputs.
 OutputKeys output_keys(const Model& graph);
 /// Losses and metrics for these outputs. Fails in Keras' words on what does not fit.
 std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const OutputKeys& outputs);

@@ -230,10 +230,9 @@ Dict ConfigIn::functional(const Dict& config) const {
     Dict converted = layer(object).as_dict();
     converted.set("name", name_of_layer(object));
     auto info = registry().find("layer", class_of(converted));
-    const std::vector<Argument> declared = info ? info->schema.arguments : std::vector<Argument>();
     List nodes;
     for (const Value& node : object.at("inbound_nodes").as_list())
-      nodes.push_back(call_in(masks.come_along(node) ? without_mask(node) : node, declared));
+      nodes.push_back(call_in(masks.come_along(node) ? without_mask(node) : node, info.get()));
     if (info && origin_.generation() < 3) keep_masks_of_keras2(*info, nodes, converted);
     converted.set("inbound_nodes", std::move(nodes));
     layers.push_back(std::move(converted));
@@ -244,11 +243,12 @@ Dict ConfigIn::functional(const Dict& config) const {
   result.set("layers", std::move(layers));
   result.set("input_layers", std::move(inputs));
   result.set("output_layers", std::move(outputs));
-  for (const auto& [ends, names] :
-       {std::pair{"input_layers", "input_keys"}, std::pair{"output_layers", "output_keys"}}) {
-    keep(config, names, result);  // our own form
-    if (List keys = keys_in(config.at(ends)); !keys.empty()) result.set(names, std::move(keys));
-  }
+  for (const char* own : {"input_structure", "output_structure", "input_keys", "output_keys"})
+    keep(config, own, result);
+  for (const auto& [ends, own] : {std::pair{"input_layers", "input_structure"},
+                                  std::pair{"output_layers", "output_structure"}})
+    if (Value structure = structure_in(config.at(ends)); !structure.is_null())
+      result.set(own, std::move(structure));
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "crescent/registry.h"
+#include "crescent/structure.h"
 #include "keras/configs/code_names.h"
 #include "keras/configs/config_out_keras3.h"
 #include "keras/configs/formulas.h"
@@ -54,9 +55,18 @@ bool needs_module(const Dict& layer) {
          (axis && !axis->is_number() && !(axis->is_list() && axis->as_list().size() == 1));
 }
 
-/// A call with tensors that Keras takes by name.
+bool has_structure(const Value& call) {
+  const List& references = call.as_list();
+  return std::any_of(references.begin(), references.end(), [](const Value& reference) {
+    const List& parts = reference.as_list();
+    return parts.size() > 3 && parts[3].is_dict() && parts[3].as_dict().contains(kInputStructure);
+  });
+}
+
+/// A call with tensors that Keras takes by name, or nested.
 bool by_name(const std::string& class_name, const Value& call) {
-  return has_edge(call) || (call.as_list().size() > 1 && names_inputs(class_name));
+  return has_edge(call) || has_structure(call) ||
+         (call.as_list().size() > 1 && names_inputs(class_name));
 }
 
 bool has_call_by_name(const Value& value) {
@@ -175,10 +185,12 @@ class Writer {
   static Dict input_options(const Dict& config) {
     const Value* dtype = config.find("dtype");
     bool plain = dtype && dtype->is_string() && dtype->as_string().find('_') == std::string::npos;
-    return {{"batch_input_shape", config.at("batch_input_shape")},
-            {"dtype", plain ? *dtype : Value("float32")},
-            {"sparse", false},
-            {"name", config.at("name")}};
+    Dict options{{"batch_input_shape", config.at("batch_input_shape")},
+                 {"dtype", plain ? *dtype : Value("float32")},
+                 {"sparse", false},
+                 {"name", config.at("name")}};
+    if (config.contains("optional")) options.set("optional", true);
+    return options;
   }
 
   /// What says nothing, or only what goes without saying in a generation that lacks the word.
@@ -312,10 +324,10 @@ class Writer {
     Dict result;
     if (const Value* name = config.find("name")) result.set("name", *name);
     result.set("layers", std::move(layers));
-    for (const auto& [ends, names] :
-         {std::pair{"input_layers", "input_keys"}, std::pair{"output_layers", "output_keys"}}) {
+    for (const auto& [ends, nested] : {std::pair{"input_layers", "input_structure"},
+                                       std::pair{"output_layers", "output_structure"}}) {
       Value list = references(config.at(ends), models);
-      result.set(ends, keras3_ ? keras3_ends(list.as_list(), config.find(names)) : list);
+      result.set(ends, keras3_ ? keras3_ends(list.as_list(), config.find(nested)) : list);
     }
     return result;
   }

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "crescent/format.h"
+#include "crescent/structure.h"
 #include "keras/configs/code_names.h"
 #include "keras/configs/formulas.h"
 #include "keras/configs/objects.h"
@@ -197,31 +198,38 @@ List positional(const std::string& class_name, List tensors) {
   return args;
 }
 
-/// A table of `items` by these names.
-Dict by_key(const std::vector<std::string>& keys, const List& items) {
-  Dict table;
-  for (size_t i = 0; i < keys.size(); ++i) table.set(keys[i], items.at(i));
-  return table;
-}
-
-/// What a layer is called with; a model whose inputs have names takes a table.
-List arguments_of(const Layer& layer, List tensors) {
+/// What a layer is called with by position: the inputs as they are nested, or as the model that it
+/// is has them, and those arguments of a user's class that are given one after another.
+List arguments_of(const Layer& layer, List tensors, const Value& structure, Dict& arguments) {
   const auto* model = dynamic_cast<const Model*>(&layer);
-  if (model && !model->keys().inputs.empty()) return {by_key(model->keys().inputs, tensors)};
-  return positional(layer.class_name(), std::move(tensors));
+  const Value nested = structure.is_null() && model ? model->structures().inputs : structure;
+  List args = nested.is_null() ? positional(layer.class_name(), std::move(tensors))
+                               : List{packed(nested, tensors)};
+  for (const std::string& name : layer.positional_arguments()) {
+    const Value* given = arguments.find(name);
+    if (!given) break;
+    args.push_back(*given);
+    arguments.erase(name);
+  }
+  return args;
 }
 
 Value call(const Layer& layer, const Value& node, const Outputs& outputs) {
   List tensors;
   Dict kwargs;
+  Value structure;
   for (const Value& reference : node.as_list()) {
     const List& parts = reference.as_list();
     tensors.push_back(outputs.tensor(parts));
     if (parts.size() < 4) continue;
     for (const DictEntry& entry : parts[3].as_dict())
-      kwargs.set(entry.key, outputs.argument(entry.value));
+      if (entry.key == kInputStructure)
+        structure = entry.value;
+      else
+        kwargs.set(entry.key, outputs.argument(entry.value));
   }
-  return Dict{{"args", arguments_of(layer, std::move(tensors))}, {"kwargs", std::move(kwargs)}};
+  List args = arguments_of(layer, std::move(tensors), structure, kwargs);
+  return Dict{{"args", std::move(args)}, {"kwargs", std::move(kwargs)}};
 }
 
 Value value_in(const Value& value, const Layer* owner, const std::string& kind = "");
@@ -266,7 +274,7 @@ Dict input_layer(const Dict& config) {
                      {"sparse", false},
                      {"ragged", false},
                      {"name", config.at("name")},
-                     {"optional", false}});
+                     {"optional", config.contains("optional")}});
 }
 
 /// With the input as an entry of its own.
@@ -318,13 +326,13 @@ Dict functional(const Dict& config, const Model& model) {
     layer.as_dict().set("inbound_nodes", std::move(nodes));
     layers.push_back(std::move(layer));
   }
-  return {
-      {"name", config.at("name")},
-      {"trainable", model.trainable()},
-      {"layers", std::move(layers)},
-      {"input_layers", keras3_ends(config.at("input_layers").as_list(), config.find("input_keys"))},
-      {"output_layers",
-       keras3_ends(config.at("output_layers").as_list(), config.find("output_keys"))}};
+  return {{"name", config.at("name")},
+          {"trainable", model.trainable()},
+          {"layers", std::move(layers)},
+          {"input_layers",
+           keras3_ends(config.at("input_layers").as_list(), config.find("input_structure"))},
+          {"output_layers",
+           keras3_ends(config.at("output_layers").as_list(), config.find("output_structure"))}};
 }
 
 /// What Keras has beside a configuration, out of it: what the class itself gave, or what a model
@@ -415,8 +423,8 @@ bool keras3_refuses(const std::string& class_name, const std::string& option, co
 
 bool names_inputs(const std::string& class_name) { return !places_of(class_name).empty(); }
 
-Value keras3_ends(const List& references, const Value* keys) {
-  if (keys) return by_key(Codec<std::vector<std::string>>::decode(*keys), references);
+Value keras3_ends(const List& references, const Value* structure) {
+  if (structure) return packed(*structure, references);
   return references.size() == 1 ? references.front() : Value(references);
 }
 

@@ -29,7 +29,7 @@ Dict function_object(const std::string& name);
 std::optional<Dict> activation_of_lambda(const std::string& class_name, const Dict& config);
 
 /// Where a model begins or ends: one reference, a list of them, or a table when they have names.
-Value keras3_ends(const List& references, const Value* keys);
+Value keras3_ends(const List& references, const Value* structure);
 
 /// limits.h says what of a model gets lost.
 Value keras3_model_config(const Value& model);

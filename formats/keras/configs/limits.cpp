@@ -4,6 +4,7 @@
 #include <set>
 
 #include "crescent/registry.h"
+#include "crescent/structure.h"
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
 #include "keras/configs/formulas.h"
@@ -60,9 +61,9 @@ class LimitSearch {
     const auto info = class_named("layer", name);
     const bool option = info && info->schema.find("layers");  // of a layer, not those of a model
     if (const Value* layers = config.find("layers"); layers && layers->is_list() && !option) {
-      for (const char* keys : {"input_keys", "output_keys"})
-        if (keras2_ && config.contains(keys))
-          add(concat("model '", own, "'"), keys,
+      for (const char* nested : {"input_structure", "output_structure"})
+        if (keras2_ && config.contains(nested))
+          add(concat("model '", own, "'"), nested,
               "Keras 2.3.1 knows inputs and outputs by position and by the names of their layers");
       for (const auto& [added, what] :
            {std::pair{"added_losses", "losses"}, {"added_metrics", "metrics"}})
@@ -72,6 +73,8 @@ class LimitSearch {
       for (const Value& each : layers->as_list()) layer(each.as_dict());
       return;
     }
+    if (keras2_ && name == "InputLayer" && config.contains("optional"))
+      add(place, "optional", "Keras 2.3.1 has a value for every input");
     if (name == "Lambda" && class_named("activation", text(config, "function"))) return;
     object_of("layer", name, as_written(name, config), place);
     calls(object, place);
@@ -263,6 +266,8 @@ class LimitSearch {
             arguments.is_dict() ? arguments.as_dict().find("training") : nullptr;
         if (keras2_ && has_edge(arguments))
           return add(place, "", "Keras 2.3.1 takes no tensors by name in a call");
+        if (keras2_ && arguments.is_dict() && arguments.as_dict().contains(kInputStructure))
+          return add(place, "", "Keras 2.3.1 calls a layer on one tensor or a list of them");
         if (!keras2_ && training)
           return add(place, "", "Keras 3 does not mind the argument training of a call in a graph");
       }

@@ -21,8 +21,9 @@ inline bool is_graph(const std::string& class_name, const Dict& config) {
 /// The graph of a user's class in another form, with what its configuration has beside the graph.
 inline Dict with_own_options(Dict graph, const Dict& config) {
   Dict own = config;
-  for (const char* part : {"name", "trainable", "dtype", "layers", "input_layers", "output_layers",
-                           "input_keys", "output_keys", "added_losses", "added_metrics"})
+  for (const char* part :
+       {"name", "trainable", "dtype", "layers", "input_layers", "output_layers", "input_structure",
+        "output_structure", "input_keys", "output_keys", "added_losses", "added_metrics"})
     own.erase(part);
   for (const DictEntry& entry : own) graph.set(entry.key, entry.value);
   return graph;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "crescent/structure.h"
 #include "keras/configs/objects.h"
 
 namespace crescent::keras {
@@ -69,11 +70,35 @@ void each_history(V& value, F f) {
   }
 }
 
+/// A list, or a tuple as Keras 3 writes it.
+const Value& without_tuple(const Value& value) {
+  return is_object(value) && class_of(value) == "__tuple__" ? value.as_dict().at("items") : value;
+}
+
+/// With true for each reference.
+Value structure_of_references(const Value& given) {
+  const Value& value = without_tuple(given);
+  if (is_reference(value) || keras_tensor_history(value)) return true;
+  if (value.is_list()) {
+    List list;
+    for (const Value& item : value.as_list()) list.push_back(structure_of_references(item));
+    return list;
+  }
+  if (!value.is_dict()) return {};
+  Dict dict;
+  for (const DictEntry& entry : value.as_dict())
+    dict.set(entry.key, structure_of_references(entry.value));
+  return dict;
+}
+
+bool is_own(const ClassInfo* layer) { return layer && layer->origin == "Lua"; }
+
 /// Arguments of a call: tensors that are inputs by another name join the inputs, at their place
 /// when the layer declares one; the rest stays by name.
-Dict split_arguments(const Dict& arguments, const std::vector<Argument>& declared, List& inputs) {
+Dict split_arguments(const Dict& arguments, const ClassInfo* layer, List& inputs) {
+  const std::vector<Argument> declared = layer ? layer->schema.arguments : std::vector<Argument>();
   Dict rest;
-  std::map<int, List> placed;
+  std::map<int, List> by_place;
   for (const DictEntry& entry : arguments) {
     if (entry.value.is_null()) continue;
     List references;
@@ -84,15 +109,16 @@ Dict split_arguments(const Dict& arguments, const std::vector<Argument>& declare
     }
     auto argument = std::find_if(declared.begin(), declared.end(),
                                  [&](const Argument& a) { return a.name == entry.key; });
-    bool known = argument != declared.end();
-    if (references.empty() || (known && !argument->place)) {
+    bool known = argument != declared.end() || is_own(layer);
+    const bool placed = argument != declared.end() && argument->place;
+    if (references.empty() || (known && !placed)) {
       rest.set(entry.key, marked(entry.value));
       continue;
     }
-    List& place = known ? placed[*argument->place] : inputs;
+    List& place = placed ? by_place[*argument->place] : inputs;
     place.insert(place.end(), references.begin(), references.end());
   }
-  for (const auto& [place, references] : placed)
+  for (const auto& [place, references] : by_place)
     inputs.insert(inputs.end(), references.begin(), references.end());
   return rest;
 }
@@ -159,16 +185,46 @@ const Value* keras_tensor_history(const Value& value) {
   return history;
 }
 
-Value call_in(const Value& node, const std::vector<Argument>& declared) {
+namespace {
+
+/// What a class of a user's is called with by position: the inputs, nested in any way, and
+/// arguments. Without any the inputs are the first tensors by name.
+Dict own_arguments_in(List args, Dict& kwargs, List& inputs) {
+  for (const DictEntry& entry : Dict(kwargs)) {
+    List references;
+    collect_references(entry.value, references);
+    if (!args.empty() || references.empty() || entry.key == "mask") continue;
+    args.push_back(entry.value);
+    kwargs.erase(entry.key);
+  }
+  Dict arguments;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (i > 0) {
+      arguments.set(std::to_string(i), marked(args[i]));
+      continue;
+    }
+    collect_references(args[i], inputs);
+    const Value structure = nested_or_null(structure_of_references(args[i]));
+    if (!structure.is_null()) arguments.set(kInputStructure, structure);
+  }
+  return arguments;
+}
+
+}  // namespace
+
+Value call_in(const Value& node, const ClassInfo* layer) {
   List inputs;
   Dict arguments;
   if (node.is_dict()) {
-    if (const Value* args = node.as_dict().find("args")) collect_references(*args, inputs);
-    if (const Value* given = node.as_dict().find("kwargs"); given && given->is_dict()) {
-      Dict kwargs = given->as_dict();
-      kwargs.erase("training");  // Keras 3's models go by their own, whatever stands there
-      arguments = split_arguments(kwargs, declared, inputs);
-    }
+    const Value *args = node.as_dict().find("args"), *given = node.as_dict().find("kwargs");
+    Dict kwargs = given && given->is_dict() ? given->as_dict() : Dict();
+    kwargs.erase("training");  // Keras 3's models go by their own, whatever stands there
+    if (args && is_own(layer))
+      arguments = own_arguments_in(without_tuple(*args).as_list(), kwargs, inputs);
+    else if (args)
+      collect_references(*args, inputs);
+    for (const DictEntry& entry : split_arguments(kwargs, layer, inputs))
+      arguments.set(entry.key, entry.value);
   } else {
     List items = is_reference(node) ? List{node} : node.as_list();
     for (const Value& item : items) {
@@ -176,7 +232,7 @@ Value call_in(const Value& node, const std::vector<Argument>& declared) {
       collect_references(item, inputs);
       const List& parts = item.as_list();
       if (parts.size() > 3 && parts[3].is_dict())
-        arguments = split_arguments(parts[3].as_dict(), declared, inputs);
+        arguments = split_arguments(parts[3].as_dict(), layer, inputs);
     }
   }
   for (Value& input : inputs) input.as_list().push_back(arguments);
@@ -189,16 +245,7 @@ List references_in(const Value& ends) {
   return references;
 }
 
-List keys_in(const Value& ends) {
-  List keys;
-  if (!ends.is_dict() || keras_tensor_history(ends)) return keys;
-  for (const std::string& key : sorted_keys(ends.as_dict())) {
-    const Value& end = ends.as_dict().at(key);
-    if (!is_reference(end) && !keras_tensor_history(end)) return {};
-    keys.emplace_back(key);
-  }
-  return keys;
-}
+Value structure_in(const Value& ends) { return nested_or_null(structure_of_references(ends)); }
 
 void count_nested_from_zero(List& layers, List& outputs) {
   NestedCounting counting(layers, outputs);

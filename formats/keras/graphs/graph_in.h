@@ -1,7 +1,7 @@
 // The edges of a graph as Keras 2 and Keras 3 write them, in one form: every call of a layer is a
 // list of [layer, node, tensor, arguments], and nodes count from 0.
 #pragma once
-#include "crescent/schema.h"
+#include "crescent/registry.h"
 
 namespace crescent::keras {
 
@@ -9,13 +9,13 @@ namespace crescent::keras {
 /// "config": {"keras_history": ["dense_1", 0, 0], ...}}; null when the value is none.
 const Value* keras_tensor_history(const Value& value);
 
-/// One entry of inbound_nodes, of a layer whose call takes these arguments.
-Value call_in(const Value& node, const std::vector<Argument>& declared);
+/// One entry of inbound_nodes, of a layer of this class; null: of an unknown one.
+Value call_in(const Value& node, const ClassInfo* layer);
 
 /// input_layers and output_layers: one reference, a list or any nest of them -> a list.
 List references_in(const Value& ends);
-/// The names in them when they are a table of references, in the order of that list; else none.
-List keys_in(const Value& ends);
+/// How the references in such a value are nested (structure.h).
+Value structure_in(const Value& ends);
 
 /// Keras 2 counts calls of a model inside a model from 1, Keras 3 from 0. Which one it is shows in
 /// the numbers: of n calls, all are used, so the highest number is n or n - 1. `layers` are entries

@@ -8,7 +8,7 @@ namespace {
 ModelPtr functional(Any, const Ends& inputs, const Ends& outputs, std::optional<std::string> name,
                     bool trainable) {
   return Functional::make(inputs.symbols, outputs.symbols, name.value_or(""), trainable,
-                          {inputs.keys, outputs.keys});
+                          {inputs.structure, outputs.structure});
 }
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include "crescent/model.h"
 #include "values/callable.h"
 #include "values/read.h"
+#include "values/structured.h"
 
 namespace crescent::lua {
 
@@ -18,24 +19,17 @@ struct Read<StackedLayer> : ReadBase<StackedLayer> {
     return {Read<LayerPtr>::from(L, index)};
   }
 };
-/// Inputs or outputs of a model: a symbol, a list of them, or a table of symbols by name.
+/// Inputs or outputs of a model: symbols, nested in any way.
 struct Ends {
   std::vector<Symbol> symbols;
-  std::vector<std::string> keys;  ///< of the symbols; none: by position
+  Value structure;
 };
 template <>
 struct Read<Ends> : ReadBase<Ends> {
   static constexpr bool is_list = true, takes_names = true;
   static Ends from(lua_State* L, int index) {
-    if (!is_keywords(L, index)) return {Read<std::vector<Symbol>>::from(L, index), {}};
-    Ends ends;
-    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
-      if (lua_type(L, -2) != LUA_TSTRING)
-        fail("expected symbols by position or by name, got both in one table");
-      ends.keys.push_back(text_of(L, -2));
-      ends.symbols.push_back(Read<Symbol>::from(L, lua_gettop(L)));
-    }
-    return ends;
+    const Value nested = nested_at(L, index);
+    return {symbols_of(nested), structure_of(nested)};
   }
 };
 

@@ -1,51 +1,53 @@
 #include "instances/lua_model.h"
 
-#include <map>
+#include <algorithm>
 
 #include "values/callable.h"
+#include "values/structured.h"
 
 namespace crescent::lua {
 namespace {
 
-struct Ends {
-  std::vector<Symbol> symbols;
-  std::vector<std::string> keys;  ///< none: by position
-};
-
-Symbol symbol_in(const Value& value, const char* which) {
-  const auto boxed = value.object_as<BoxedSymbol>();
-  if (!boxed) fail(which, ": expected a symbol, got ", value);
-  return boxed->symbol;
+std::vector<Symbol> ends_in(const Value& value, const char* which) {
+  try {
+    return symbols_of(value);
+  } catch (Error& error) {
+    error.add_context(concat(which, ": "));
+    throw;
+  }
 }
 
-Ends ends_in(const Value& value, const char* which) {
-  Ends ends;
-  if (value.is_dict())
-    for (const DictEntry& entry : value.as_dict()) {
-      ends.keys.push_back(entry.key);
-      ends.symbols.push_back(symbol_in(entry.value, which));
-    }
-  else if (value.is_list())
-    for (const Value& item : value.as_list()) ends.symbols.push_back(symbol_in(item, which));
-  else
-    ends.symbols.push_back(symbol_in(value, which));
-  return ends;
-}
-
-/// A shape, or a list of shapes.
-Value encoded(const std::vector<Shape>& shapes) {
+/// Shapes nested like that; else a shape, or a list of shapes.
+Value encoded(const Value& structure, const std::vector<Shape>& shapes) {
   List list;
   for (const Shape& shape : shapes) list.push_back(Codec<Shape>::encode(shape));
+  if (!structure.is_null() && tensor_count(structure) == list.size())
+    return packed(structure, list);
   return list.size() == 1 ? list.front() : Value(list);
 }
 
-std::vector<Shape> decoded(const Value& shapes) {
-  const List& list = shapes.as_list();
-  const bool several = !list.empty() && list.front().is_list();
-  std::vector<Shape> result;
-  for (const Value& shape : several ? list : List{shapes})
-    result.push_back(Codec<Shape>::decode(shape));
-  return result;
+bool is_shape(const Value& value) {
+  if (!value.is_list()) return false;
+  const List& list = value.as_list();
+  return std::all_of(list.begin(), list.end(),
+                     [](const Value& size) { return size.is_int() || size.is_null(); });
+}
+
+/// Of shapes, nested in any way: their structure.
+Value structure_of_shapes(const Value& shapes, std::vector<Shape>& all) {
+  if (is_shape(shapes)) return all.push_back(Codec<Shape>::decode(shapes)), Value(true);
+  if (shapes.is_list()) {
+    List list;
+    for (const Value& item : shapes.as_list()) list.push_back(structure_of_shapes(item, all));
+    return list;
+  }
+  if (!shapes.is_dict()) fail("expected shapes, got ", shapes);
+  std::vector<std::string> names = shapes.as_dict().keys();
+  std::sort(names.begin(), names.end());
+  Dict dict;
+  for (const std::string& name : names)
+    dict.set(name, structure_of_shapes(shapes.as_dict().at(name), all));
+  return dict;
 }
 
 }  // namespace
@@ -60,18 +62,20 @@ void LuaModel::configured() {
   const Value shapes = std::exchange(build_input_shape_, Value());
   const bool builds_itself = !build_config_.is_null();
   LuaLayerOf<Model>::configured();
-  if (!graph_ && !builds_itself && shapes.is_list()) build_again(shapes);
+  if (!graph_ && !builds_itself && !shapes.is_null()) build_again(shapes);
 }
 
 void LuaModel::build(const std::vector<Shape>& inputs) {
   LuaLayerOf<Model>::build(inputs);
-  if (!graph_) built_for_ = encoded(inputs);
+  if (!graph_) built_for_ = encoded(call_structure(), inputs);
 }
 
 /// The parts that call uses are built by running it.
 void LuaModel::build_again(const Value& shapes) {
   try {
-    compute_output_shape(decoded(shapes));
+    std::vector<Shape> flat;
+    set_input_structure(structure_of_shapes(shapes, flat));
+    compute_output_shape(flat);
   } catch (const Error& error) {
     warn("Model ", name(), " could not be built for ", shapes, ": ", error.what(),
          "; call it on data before its weights are loaded");
@@ -86,10 +90,9 @@ Dict LuaModel::get_config() const {
 
 void LuaModel::connect(const Value& inputs, const Value& outputs) {
   if (graph_) fail_in_layer(name(), "Model ", name(), " has its inputs and outputs already");
-  const Ends from = ends_in(inputs, "inputs"), to = ends_in(outputs, "outputs");
-  adopt_graph(Functional::make(from.symbols, to.symbols,
+  adopt_graph(Functional::make(ends_in(inputs, "inputs"), ends_in(outputs, "outputs"),
                                Layer::name_.empty() ? "graph" : Layer::name_, true,
-                               {from.keys, to.keys}));
+                               {structure_of(inputs), structure_of(outputs)}));
 }
 
 void LuaModel::adopt_graph(std::shared_ptr<Functional> graph) {
@@ -106,25 +109,9 @@ void LuaModel::follow_graph() {
 }
 
 Tensors LuaModel::call(const Tensors& inputs, const Call& call) {
-  return graph_ && !has("call") ? graph_->call(inputs, call)
-                                : LuaLayerOf<Model>::call(inputs, call);
-}
-
-Tensors LuaModel::results(lua_State* L, int first) {
-  output_keys_.clear();
-  if (lua_gettop(L) != first || !is_keywords(L, first)) return LuaLayerOf<Model>::results(L, first);
-  std::map<std::string, Tensor> named;
-  for (lua_pushnil(L); lua_next(L, first); lua_pop(L, 1)) {
-    if (lua_type(L, -2) != LUA_TSTRING)
-      fail("call(): expected outputs by position or by name, got both");
-    named[text_of(L, -2)] = to_tensor(L, lua_gettop(L));
-  }
-  Tensors outputs;
-  for (const auto& [name, output] : named) {
-    output_keys_.push_back(name);
-    outputs.push_back(output);
-  }
-  return outputs;
+  if (!graph_ || has("call")) return LuaLayerOf<Model>::call(inputs, call);
+  set_output_structure(graph_->structures().outputs);
+  return graph_->call(inputs, call);
 }
 
 Tensors LuaModel::compute_mask(const Tensors& inputs, const Tensors& masks,
@@ -145,7 +132,11 @@ std::vector<std::string> LuaModel::input_names() const {
 }
 std::vector<std::string> LuaModel::output_names() const {
   if (graph_) return graph_->output_names();
-  return output_keys_.empty() ? Model::output_names() : output_keys_;
+  const std::vector<std::string> keys = keys_of(structures().outputs);
+  return keys.empty() ? Model::output_names() : keys;
+}
+Structures LuaModel::structures() const {
+  return graph_ ? graph_->structures() : Model::structures();
 }
 std::vector<Symbol> LuaModel::graph_inputs() const {
   return graph_ ? graph_->inputs() : std::vector<Symbol>();

@@ -35,7 +35,7 @@ class LuaModel final : public LuaLayerOf<Model> {
   std::vector<Symbol> outputs() const override;
   std::vector<std::string> input_names() const override;
   std::vector<std::string> output_names() const override;
-  GraphKeys keys() const override { return graph_ ? graph_->keys() : GraphKeys{{}, output_keys_}; }
+  Structures structures() const override;
   bool is_graph() const override { return graph_ != nullptr; }
   Dict get_config() const override;
   Dict base_config() const;
@@ -43,8 +43,6 @@ class LuaModel final : public LuaLayerOf<Model> {
  protected:
   std::vector<Symbol> graph_inputs() const override;
   std::vector<Symbol> graph_outputs() const override;
-  /// A table with names, {a = x, b = y}, gives outputs in the order of the names.
-  Tensors results(lua_State* L, int first) override;
 
  private:
   void build_again(const Value& shapes);
@@ -53,8 +51,7 @@ class LuaModel final : public LuaLayerOf<Model> {
   Value inputs_, outputs_, build_input_shape_;
   Value built_for_;  ///< null while it is not built, and of a graph, which says so itself
   std::shared_ptr<Functional> graph_;
-  std::vector<std::string> output_keys_;  ///< of the table that call returned last
-  bool given_ = false;                    ///< the graph is an option, not the work of init
+  bool given_ = false;  ///< the graph is an option, not the work of init
 };
 
 /// Options in which the graph of a configuration is made, in place of its inputs.

@@ -5,21 +5,37 @@
 
 #include "crescent/program.h"
 #include "values/callable.h"
+#include "values/structured.h"
 
 namespace crescent::lua {
 namespace {
 
-/// What a call returned from `first` on the stack on: tensors and tables of them.
-Tensors results_of(lua_State* L, int first, const Layer& layer) {
+bool is_plain(const Value& part) {
+  const Value structure = nested_or_null(structure_of(part));
+  return structure.is_null();
+}
+
+/// What a call returned from `first` on the stack on, nested in any way; return a, {b, c} is return
+/// {a, b, c}.
+Value results_of(lua_State* L, int first, const Layer& layer) {
   if (lua_isnoneornil(L, first))
     fail_in_layer(layer.name(), "Layer ", layer.name(),
                   ": call() returned nothing; expected a tensor or a table of tensors");
+  if (lua_gettop(L) == first) return without_list_of_one(nested_at(L, first));
+  List all;
   for (int i = first; i <= lua_gettop(L); ++i)
-    if (is_keywords(L, i))
-      fail_in_layer(layer.name(), "Layer ", layer.name(),
-                    ": call() returned a table with names; expected a tensor or a list of tensors, "
-                    "{a, b}");
-  return returned_tensors(L, first);
+    if (!lua_isnil(L, i)) all.push_back(nested_at(L, i));
+  return std::all_of(all.begin(), all.end(), is_plain) ? Value(leaves_of(all)) : Value(all);
+}
+
+/// Names of what the function at `index` takes after self and the inputs.
+std::vector<std::string> parameters_of(lua_State* L, int index) {
+  std::vector<std::string> names;
+  lua_pushvalue(L, index);
+  for (int place = 3; const char* name = lua_getlocal(L, nullptr, place); ++place)
+    names.push_back(name);
+  lua_pop(L, 1);
+  return names;
 }
 
 /// {training=, mask=, ...}: the second argument of call.
@@ -42,8 +58,10 @@ bool push_argument(lua_State* L, const std::string& name, const Call& call,
     lua_pushboolean(L, call.training);
   else if (name == "mask")
     push(L, OneOrMore<Tensor>{call.masks});
+  else if (call.arguments.contains(name))
+    push(L, call.arguments.at(name));
   else if (known != declared.end())
-    push(L, call.arguments.contains(name) ? call.arguments.at(name) : known->default_value);
+    push(L, known->default_value);
   else
     return false;
   return true;
@@ -53,15 +71,30 @@ bool push_argument(lua_State* L, const std::string& name, const Call& call,
 /// parameter there is called like one, call(inputs, training), else all in a table.
 void push_arguments(lua_State* L, int function, const Call& call,
                     const std::vector<Argument>& declared) {
-  std::vector<std::string> names;
-  lua_pushvalue(L, function);
-  for (int place = 3; const char* name = lua_getlocal(L, nullptr, place); ++place)
-    names.push_back(name);
-  lua_pop(L, 1);
+  const std::vector<std::string> names = parameters_of(L, function);
   size_t pushed = 0;
   reserve(L, static_cast<int>(names.size()) + 4);
   while (pushed < names.size() && push_argument(L, names[pushed], call, declared)) ++pushed;
   if (pushed == 0 || pushed < names.size()) push_call(L, call);
+}
+
+/// The shapes of the tensors in a value, nested as they are.
+void push_shapes(lua_State* L, const Value& nested) {
+  std::vector<Shape> shapes;
+  for (const Tensor& tensor : tensors_of(nested)) shapes.push_back(tensor.shape());
+  push_nested(L, structure_of(nested), shapes);
+}
+
+/// Those of the arguments of a call that are tensors, by position: what build takes after the
+/// inputs' shapes.
+void push_argument_shapes(lua_State* L, const CallOptions& call,
+                          const std::vector<std::string>& names) {
+  reserve(L, static_cast<int>(names.size()) + 4);
+  for (const std::string& name : names) {
+    const Value* given = call.arguments.find(name);
+    const bool tensors = given && !given->is_null() && holds_tensors(*given);
+    tensors ? push_shapes(L, *given) : lua_pushnil(L);
+  }
 }
 
 struct Inputs {
@@ -146,6 +179,34 @@ Dict LuaLayerOf<Base>::with_build_config(Dict config) const {
 }
 
 template <class Base>
+Value LuaLayerOf<Base>::call_structure() const {
+  if (const CallOptions* call = this->first_call(); call && !call->structure.is_null())
+    return call->structure;
+  if constexpr (std::is_same_v<Base, Model>) return this->structures().inputs;
+  return {};
+}
+
+template <class Base>
+std::vector<std::string> LuaLayerOf<Base>::positional_arguments() const {
+  std::vector<std::string> declared;
+  for (const Argument& argument : this->call_arguments()) declared.push_back(argument.name);
+  if (!has("call")) return declared;
+  lua_State* L = current();
+  Height height(L);
+  reserve(L, 8);
+  const int function = lua_gettop(L) + 1;
+  push_self_method(L, "call");
+  std::vector<std::string> parameters = parameters_of(L, function);
+  std::erase_if(parameters,
+                [](const std::string& name) { return name == "training" || name == "mask"; });
+  const bool all_declared =
+      std::all_of(parameters.begin(), parameters.end(), [&](const std::string& name) {
+        return std::find(declared.begin(), declared.end(), name) != declared.end();
+      });
+  return declared.empty() || (all_declared && !parameters.empty()) ? parameters : declared;
+}
+
+template <class Base>
 void LuaLayerOf<Base>::build(const std::vector<Shape>& inputs) {
   if (has("build")) {
     struct Mark {
@@ -154,7 +215,13 @@ void LuaLayerOf<Base>::build(const std::vector<Shape>& inputs) {
     } mark{building_ = true};
     lua_State* L = current();
     Height height(L);
-    invoke(L, "build", 0, OneOrMore<Shape>{inputs});
+    const int function = lua_gettop(L) + 1;
+    reserve(L, 8);
+    push_self_method(L, "build");
+    push_nested(L, call_structure(), inputs);
+    if (const CallOptions* call = this->first_call())
+      push_argument_shapes(L, *call, positional_arguments());
+    protected_call(L, lua_gettop(L) - function, 0);
     track_attributes();
   }
   if constexpr (std::is_same_v<Base, Model>) Base::build(inputs);
@@ -168,15 +235,15 @@ Tensors LuaLayerOf<Base>::call(const Tensors& inputs, const Call& call) {
   const int first = lua_gettop(L) + 1;
   reserve(L, 8);
   push_self_method(L, "call");
-  push(L, Inputs{inputs});
+  Value structure = call.structure;
+  if constexpr (std::is_same_v<Base, Model>)
+    if (structure.is_null()) structure = this->structures().inputs;
+  push_nested(L, structure, inputs);
   push_arguments(L, first, call, this->call_arguments());
   protected_call(L, lua_gettop(L) - first, LUA_MULTRET);
-  return results(L, first);
-}
-
-template <class Base>
-Tensors LuaLayerOf<Base>::results(lua_State* L, int first) {
-  return results_of(L, first, *this);
+  const Value results = results_of(L, first, *this);
+  this->set_output_structure(nested_or_null(structure_of(results)));
+  return tensors_of(results);
 }
 
 template <class Base>

@@ -44,6 +44,11 @@ class LuaLayerOf : public Base,
   void reset_states() override;
   Dict get_config() const override { return with_build_config(configuration(Base::get_config())); }
   Dict base_config() const { return Base::get_config(); }
+  /// The parameters of the class' call where they are what it declares, or where it declares
+  /// nothing; else what it declares.
+  std::vector<std::string> positional_arguments() const override;
+  bool takes_structures() const override { return true; }
+  bool computes_with_sizes() const override { return true; }
   template <class T>
   static void describe_base(Schema<T>& s) {
     Base::template describe_base<T>(s);
@@ -64,8 +69,8 @@ class LuaLayerOf : public Base,
   /// With what get_build_config of the class gives, which build_from_config gets once the layer is
   /// made again.
   Dict with_build_config(Dict config) const;
-  /// What call returned, from `first` on the stack on.
-  virtual Tensors results(lua_State* L, int first);
+  /// How the inputs of the call that builds, or of the model's data, are nested.
+  Value call_structure() const;
 
  private:
   bool resetting_ = false;

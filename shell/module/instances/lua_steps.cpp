@@ -2,26 +2,37 @@
 #include <algorithm>
 
 #include "instances/lua_objects.h"
+#include "values/structured.h"
 
 namespace crescent::lua {
 namespace {
 
 struct Arrays {
   const Tensors& tensors;
+  Value structure;
 };
-void push(lua_State* L, const Arrays& arrays) { push(L, OneOrMore<Tensor>{arrays.tensors}); }
+void push(lua_State* L, const Arrays& arrays) {
+  const bool none = std::none_of(arrays.tensors.begin(), arrays.tensors.end(),
+                                 [](const Tensor& each) { return static_cast<bool>(each); });
+  if (none && !arrays.structure.is_null()) return lua_pushnil(L);
+  push_nested(L, arrays.structure, arrays.tensors);
+}
 
 /// {x, y, sample_weight}, by name too.
 struct Data {
   const Batch& batch;
+  Structures structures;
 };
 void push(lua_State* L, const Data& data) {
-  const std::pair<const char*, const Tensors&> parts[] = {
-      {"x", data.batch.x}, {"y", data.batch.y}, {"sample_weight", data.batch.sample_weight}};
+  const auto& [inputs, outputs] = data.structures;
+  const std::pair<const char*, Arrays> parts[] = {
+      {"x", {data.batch.x, inputs}},
+      {"y", {data.batch.y, outputs}},
+      {"sample_weight", {data.batch.sample_weight, outputs}}};
   lua_createtable(L, 3, 3);
   lua_Integer place = 0;
-  for (const auto& [name, tensors] : parts) {
-    push(L, Arrays{tensors});
+  for (const auto& [name, arrays] : parts) {
+    push(L, arrays);
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, name);
     lua_rawseti(L, -2, ++place);
@@ -65,12 +76,12 @@ StepLogs call_for_logs(const Model& model, const char* method, const A&... argum
 
 StepLogs LuaSteps::train_step(Model& model, const Batch& batch) const {
   if (!instance_of(model).has("train_step")) return Steps::train_step(model, batch);
-  return call_for_logs(model, "train_step", Data{batch});
+  return call_for_logs(model, "train_step", Data{batch, model.structures()});
 }
 
 StepLogs LuaSteps::test_step(Model& model, const Batch& batch) const {
   if (!instance_of(model).has("test_step")) return Steps::test_step(model, batch);
-  return call_for_logs(model, "test_step", Data{batch});
+  return call_for_logs(model, "test_step", Data{batch, model.structures()});
 }
 
 Tensors LuaSteps::predict_step(Model& model, const Tensors& x) const {
@@ -79,10 +90,10 @@ Tensors LuaSteps::predict_step(Model& model, const Tensors& x) const {
   Height height(L);
   reserve(L, 8);
   instance_of(model).push_self_method(L, "predict_step");
-  push(L, Arrays{x});
+  push(L, Arrays{x, model.structures().inputs});
   protected_call(L, 2, 1);
   if (lua_isnil(L, -1)) fail("predict_step() returned nothing; expected a tensor");
-  return to_tensors(L, -1);
+  return tensors_of(nested_at(L, -1));
 }
 
 Tensor LuaSteps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pred,
@@ -93,8 +104,10 @@ Tensor LuaSteps::compute_loss(Model& model, const Batch& batch, const Tensors& y
   Height height(L);
   reserve(L, 12);
   instance_of(model).push_self_method(L, "compute_loss");
-  for (const Tensors* part : {&batch.x, &batch.y, &y_pred, &batch.sample_weight})
-    push(L, Arrays{*part});
+  const auto [inputs, outputs] = model.structures();
+  push(L, Arrays{batch.x, inputs});
+  for (const Tensors* part : {&batch.y, &y_pred, &batch.sample_weight})
+    push(L, Arrays{*part, outputs});
   push(L, training);
   protected_call(L, 6, 1);
   if (lua_isnil(L, -1)) fail("compute_loss() returned nothing; expected a scalar");
@@ -105,8 +118,9 @@ Tensor LuaSteps::compute_loss(Model& model, const Batch& batch, const Tensors& y
 StepLogs LuaSteps::compute_metrics(Model& model, const Batch& batch, const Tensors& y_pred) const {
   if (!instance_of(model).has("compute_metrics"))
     return Steps::compute_metrics(model, batch, y_pred);
-  return call_for_logs(model, "compute_metrics", Arrays{batch.x}, Arrays{batch.y}, Arrays{y_pred},
-                       Arrays{batch.sample_weight});
+  const auto [inputs, outputs] = model.structures();
+  return call_for_logs(model, "compute_metrics", Arrays{batch.x, inputs}, Arrays{batch.y, outputs},
+                       Arrays{y_pred, outputs}, Arrays{batch.sample_weight, outputs});
 }
 
 /// A class without a call or a graph is never called as a whole.

@@ -37,7 +37,7 @@ std::vector<Shape> shapes_of(const std::vector<Symbol>& symbols) {
 
 Symbol make_input(std::optional<Shape> shape, std::optional<int64_t> batch_size,
                   std::optional<std::string> name, DType dtype, std::optional<Shape> batch_shape,
-                  std::optional<Shape> batch_input_shape, bool sparse, bool ragged) {
+                  std::optional<Shape> batch_input_shape, bool sparse, bool ragged, bool optional) {
   if (sparse || ragged)
     fail("Input: `", sparse ? "sparse" : "ragged", "=true` is not possible: tensors are dense");
   InputOptions options;
@@ -46,6 +46,7 @@ Symbol make_input(std::optional<Shape> shape, std::optional<int64_t> batch_size,
   options.batch_size = batch_size;
   options.name = name.value_or("");
   options.dtype = dtype;
+  options.optional = optional;
   return Input(options);
 }
 
@@ -166,7 +167,7 @@ const std::vector<CallablePtr>& graph_functions() {
     all.push_back(
         bound("Input", &make_input,
               {"shape=nil", "batch_size=nil", "name=nil", "dtype=float32", "batch_shape=nil",
-               "batch_input_shape=nil", "sparse=false", "ragged=false"},
+               "batch_input_shape=nil", "sparse=false", "ragged=false", "optional=false"},
               "The entry of a model: a symbol of this shape (without the batch axis)."));
     all.push_back(
         bound("InputSpec", &make_input_spec,

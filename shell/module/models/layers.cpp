@@ -8,6 +8,7 @@
 #include "models/graph.h"
 #include "models/quantizing.h"
 #include "values/batches.h"
+#include "values/structured.h"
 
 namespace crescent::lua {
 namespace {
@@ -327,14 +328,49 @@ void call_on_names(lua_State* L, Layer& layer, CallOptions options) {
     push_named(L, layer, given, layer(Tensors{}, options));
 }
 
-/// layer(query, value): an input after the first is the argument that the class has for its place.
-void add_placed_input(lua_State* L, const Layer& layer, int index, CallOptions& options) {
-  for (const Argument& argument : layer.call_arguments())
-    if (argument.place == index - 2 && argument.supported)
-      return options.arguments.set(argument.name, to_value(L, index));
-  fail_in_layer(layer.name(), "Layer ", layer.name(),
-                ": expected inputs and one table of options, got ", describe(L, index),
-                "; several inputs go into a table: layer {a, b}");
+/// A table by names that are all arguments of the layer, which has each input as one of them.
+bool names_arguments(lua_State* L, int index, const Layer& layer) {
+  if (!is_keywords(L, index)) return false;
+  const std::vector<Argument>& arguments = layer.call_arguments();
+  for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+    const bool known = lua_type(L, -2) == LUA_TSTRING &&
+                       std::any_of(arguments.begin(), arguments.end(), [&](const Argument& each) {
+                         return each.name == text_of(L, -2) && each.place;
+                       });
+    if (known) continue;
+    lua_pop(L, 2);
+    return false;
+  }
+  return true;
+}
+
+bool is_symbolic(const Value& nested) {
+  const List leaves = leaves_of(nested);
+  return std::any_of(leaves.begin(), leaves.end(),
+                     [](const Value& leaf) { return leaf.object_as<BoxedSymbol>() != nullptr; });
+}
+
+/// What the table at 2 is to the layer: of a graph its inputs in order, of others what stands
+/// there.
+Value inputs_at(lua_State* L, const Layer& layer) {
+  const Value nested = without_list_of_one(nested_at(L, 2));
+  const auto* model = dynamic_cast<const Model*>(&layer);
+  if (!model || !model->is_graph()) return nested;
+  const List inputs = inputs_of_graph(*model, nested);
+  return inputs.size() == 1 ? inputs.front() : Value(inputs);
+}
+
+/// Calls the layer on what is nested like that, and pushes what it gives.
+void call_on_structure(lua_State* L, Layer& layer, const Value& nested, CallOptions options) {
+  const Value structure = structure_of(nested);
+  const bool all_there = leaves_of(structure).size() == tensor_count(structure);
+  if (layer.takes_structures() || !all_there) options.structure = structure;
+  if (is_symbolic(nested)) {
+    const std::vector<Symbol> results = layer(symbols_of(nested), options);
+    return push_nested(L, results.front().node()->output_structure, results);
+  }
+  const Tensors results = layer(tensors_of(nested), options);
+  push_nested(L, layer.output_structure(), results);
 }
 
 }  // namespace
@@ -351,24 +387,12 @@ int call_layer(lua_State* L) {
   const int last = lua_gettop(L);
   const bool named = last > 2 && (lua_isnil(L, last) || is_options(L, last));
   CallOptions options = call_options(L, named ? last : last + 1);
-  for (int i = 3; i <= last - named; ++i) add_placed_input(L, *layer, i, options);
-  const auto* model = dynamic_cast<const Model*>(layer.get());
-
-  if (model && model->is_graph() && is_keywords(L, 2)) {
-    const std::vector<std::string> names = model->input_names();
-    push_in_order(L, 2, names, names);
-    lua_replace(L, 2);
-  }
-  const auto give = [&](const auto& results) {
-    if (model) return push_outputs(L, *model, results);
-    push(L, OneOrMore<std::decay_t<decltype(results[0])>>{results});
-  };
-  if (is_keywords(L, 2))
+  for (int i = 3; i <= last - named; ++i)
+    options.arguments.set(std::to_string(i - 2), to_value(L, i));
+  if (names_arguments(L, 2, *layer) || (is_keywords(L, 2) && !layer->takes_structures()))
     call_on_names(L, *layer, options);
-  else if (is_symbolic(L, 2))
-    give((*layer)(Read<std::vector<Symbol>>::from(L, 2), options));
   else
-    give((*layer)(to_data(L, 2, {}), options));
+    call_on_structure(L, *layer, inputs_at(L, *layer), options);
   return 1;
 }
 

@@ -8,6 +8,7 @@
 #include "models/given_model.h"
 #include "values/batches.h"
 #include "values/interruption.h"
+#include "values/structured.h"
 
 namespace crescent::lua {
 
@@ -195,7 +196,7 @@ auto train_on(lua_State* L, Model& model, Train train) {
   const DatasetPtr data = dataset_at(L, 2, model, integer_option(options, "steps_per_epoch"));
   if (data) check_call_on_dataset(L, "fit", options);
   if (data) return train(data, options);
-  const Tensors x = to_data(L, 2, input_names(model));
+  const Tensors x = to_inputs(L, 2, model);
   return train(x, to_targets(L, 3, model, x), options);
 }
 
@@ -222,7 +223,7 @@ int evaluate(lua_State* L) {
   const Value* as_dict = options.find("return_dict");
   const DatasetPtr data = dataset_at(L, 2, *model, integer_option(options, "steps"));
   if (data) check_call_on_dataset(L, "evaluate", options);
-  const Tensors x = data ? Tensors() : to_data(L, 2, input_names(*model));
+  const Tensors x = data ? Tensors() : to_inputs(L, 2, *model);
   const NamedValues values = data ? model->evaluate(data, options)
                                   : model->evaluate(x, to_targets(L, 3, *model, x), options);
   push_results(L, values, as_dict && as_dict->as_bool());
@@ -235,16 +236,16 @@ int predict(lua_State* L) {
   const int first = first_option(L, *model, 1);
   const Dict options = options_from(L, first, schema<PredictOptions>("predict"));
   const DatasetPtr data = dataset_at(L, 2, *model, integer_option(options, "steps"));
-  push_outputs(L, *model,
-               data ? model->predict(data, options)
-                    : model->predict(to_data(L, 2, input_names(*model)), options));
+  const Tensors outputs =
+      data ? model->predict(data, options) : model->predict(to_inputs(L, 2, *model), options);
+  push_nested(L, model->structures().outputs, outputs);
   return 1;
 }
 
 OnStack train_on_batch(Model& model, Any x, Any y, Any sample_weight, Names class_weight,
                        bool reset_metrics, bool return_dict) {
   lua_State* L = current();
-  const Tensors inputs = to_data(L, x.index, input_names(model));
+  const Tensors inputs = to_inputs(L, x.index, model);
   push_results(L,
                model.train_on_batch(inputs, to_targets(L, y.index, model, inputs),
                                     to_weights(L, sample_weight.index, output_names(model)),
@@ -256,7 +257,7 @@ OnStack train_on_batch(Model& model, Any x, Any y, Any sample_weight, Names clas
 OnStack test_on_batch(Model& model, Any x, Any y, Any sample_weight, bool reset_metrics,
                       bool return_dict) {
   lua_State* L = current();
-  const Tensors inputs = to_data(L, x.index, input_names(model));
+  const Tensors inputs = to_inputs(L, x.index, model);
   push_results(
       L,
       model.test_on_batch(inputs, to_targets(L, y.index, model, inputs),
@@ -267,7 +268,8 @@ OnStack test_on_batch(Model& model, Any x, Any y, Any sample_weight, bool reset_
 
 OnStack predict_on_batch(Model& model, Any x) {
   lua_State* L = current();
-  push_outputs(L, model, model.predict_on_batch(to_data(L, x.index, input_names(model))));
+  const Tensors outputs = model.predict_on_batch(to_inputs(L, x.index, model));
+  push_nested(L, model.structures().outputs, outputs);
   return {};
 }
 
@@ -297,8 +299,8 @@ int profile(lua_State* L) {
   const int first = first_option(L, *model, 2);
   Dict options = options_from(L, first, schema<ProfileOptions>("profile"));
   const Value print_fn = take(options, "print_fn");
-  const Profile profile = model->profile(to_data(L, 2, input_names(*model)),
-                                         to_data(L, 3, output_names(*model)), options);
+  const Profile profile =
+      model->profile(to_inputs(L, 2, *model), to_data(L, 3, output_names(*model)), options);
   print_lines(L, profile.lines, print_fn);
   push(L, profile_value(profile));
   return 1;

@@ -5,6 +5,7 @@
 #include "lua/handle.h"
 #include "values/callable.h"
 #include "values/convert.h"
+#include "values/structured.h"
 
 namespace crescent::lua {
 namespace {
@@ -26,8 +27,8 @@ bool has_names(lua_State* L, int index) {
   return named;
 }
 
-}  // namespace
-
+/// A list of what the table at `index` has by the wanted ones of these names; fails for names
+/// beyond them.
 void push_in_order(lua_State* L, int index, const std::vector<std::string>& names,
                    const std::vector<std::string>& wanted) {
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
@@ -48,10 +49,13 @@ void push_in_order(lua_State* L, int index, const std::vector<std::string>& name
   }
 }
 
+}  // namespace
+
 std::vector<std::string> DataNames::get() const {
-  const bool known = model_ && (model_->is_graph() ||
-                                (of_ == &Model::output_names && !model_->keys().outputs.empty()));
-  return known ? (model_->*of_)() : std::vector<std::string>{};
+  if (!model_) return {};
+  const Structures structures = model_->structures();
+  const Value& structure = of_ == &Model::output_names ? structures.outputs : structures.inputs;
+  return names_in_data(structure, model_->is_graph() ? (model_->*of_)() : keys_of(structure));
 }
 namespace {
 
@@ -109,8 +113,46 @@ bool holds_arrays(lua_State* L, int index, const DataNames& names) {
 
 }  // namespace
 
+Tensors to_inputs(lua_State* L, int index, Model& model) {
+  if (model.is_graph() && lacks_parts(L, index)) {
+    const List inputs = inputs_of_graph(model, nested_at(L, index));
+    model.set_input_structure(structure_of(inputs));
+    return tensors_of(inputs);
+  }
+  if (model.is_graph()) model.set_input_structure({});
+  if (model.is_graph() || !model.takes_structures()) return to_data(L, index, input_names(model));
+  if (!is_nested(L, index)) {
+    model.set_input_structure({});
+    return to_data(L, index, {});
+  }
+  const Value nested = nested_at(L, index);
+  model.set_input_structure(structure_of(nested));
+  return tensors_of(nested);
+}
+
+List inputs_of_graph(const Model& graph, const Value& nested) {
+  const auto is_leaf = [](const Value& part) { return !part.is_list() && !part.is_dict(); };
+  const std::vector<std::string> names =
+      names_in_data(graph.structures().inputs, graph.input_names());
+  if (is_deep(nested, is_leaf)) return leaves_by_name(nested, is_leaf, names);
+  if (!nested.is_dict()) return leaves_of(nested);
+  const Dict& given = nested.as_dict();
+  for (const DictEntry& entry : given)
+    if (std::find(names.begin(), names.end(), entry.key) == names.end())
+      fail("no data is expected for '", entry.key, "'", did_you_mean(entry.key, names),
+           "; expected ", join(names));
+  List inputs;
+  for (const std::string& name : names) {
+    if (!given.contains(name))
+      fail("No data provided for \"", name, "\". Need data for each key in: ", join(names));
+    inputs.push_back(given.at(name));
+  }
+  return inputs;
+}
+
 Tensors to_targets(lua_State* L, int index, Model& model, const Tensors& x) {
-  if (!model.is_graph() && !x.empty() && is_keywords(L, index) && model.keys().outputs.empty()) {
+  if (!model.is_graph() && !x.empty() && is_nested(L, index) &&
+      model.structures().outputs.is_null()) {
     TensorSpecs specs;
     for (const Tensor& input : x) specs.push_back(input.spec());
     trace([&](const Tensors& inputs) { return model(inputs), Tensors{}; }, specs);
@@ -122,6 +164,13 @@ Tensors to_data(lua_State* L, int index, const DataNames& names) {
   index = lua_absindex(L, index);
   reserve(L, 6);
   if (lua_isnoneornil(L, index)) return {};
+  if (is_deep_table(L, index)) {
+    Tensors tensors;
+    const auto is_leaf = [](const Value& part) { return !part.is_list() && !part.is_dict(); };
+    for (const Value& leaf : leaves_by_name(nested_at(L, index), is_leaf, names.get()))
+      tensors.push_back(leaf.is_null() ? Tensor() : leaf.object_as<BoxedTensor>()->tensor);
+    return tensors;
+  }
   if (!is_plain_table(L, index) || holds_tensors(L, index)) return to_tensors(L, index);
   if (has_names(L, index)) {
     const std::vector<std::string> all = names.get();
@@ -240,8 +289,9 @@ DatasetPtr for_model(const DatasetPtr& data, const Model& model, int64_t batches
         "When providing an infinite dataset, you must specify the number of steps to run (if you "
         "did not intend to create an infinite dataset, make sure to not call `repeated()` on the "
         "dataset).");
-  if (!model.is_graph() && model.keys().outputs.empty()) return data;
-  return with_names(stream, model.input_names(), model.output_names());
+  const std::vector<std::string> inputs = input_names(model).get(),
+                                 outputs = output_names(model).get();
+  return inputs.empty() && outputs.empty() ? data : with_names(stream, inputs, outputs);
 }
 
 }  // namespace crescent::lua

@@ -27,29 +27,18 @@ class DataNames {
 DataNames input_names(const Model& model);
 DataNames output_names(const Model& model);
 
-/// A list of what the table at `index` has by the wanted ones of these names; fails for names
-/// beyond them.
-void push_in_order(lua_State* L, int index, const std::vector<std::string>& names,
-                   const std::vector<std::string>& wanted);
 /// One tensor, a table of tensors, a table by the names of inputs (or outputs), or numbers; nil is
 /// nothing.
 Tensors to_data(lua_State* L, int index, const DataNames& names);
 /// The same of the weights of samples, where an empty table is nothing: train_on_batch(x, y, {}).
 Tensors to_weights(lua_State* L, int index, const DataNames& names);
+/// The same of a model's inputs: one that is no graph is given tables as they are nested.
+Tensors to_inputs(lua_State* L, int index, Model& model);
+/// A tensor, or none, for each input of a graph, from what a call is given.
+List inputs_of_graph(const Model& graph, const Value& nested);
 /// The same of targets for these inputs. A model that is no graph is called to know the names of
 /// its outputs where they are needed.
 Tensors to_targets(lua_State* L, int index, Model& model, const Tensors& x);
-/// What a model gives: one tensor or symbol, a list of them, or a table by its outputs' keys.
-template <class T>
-void push_outputs(lua_State* L, const Model& model, std::vector<T> items) {
-  const std::vector<std::string> keys = model.keys().outputs;
-  if (keys.size() != items.size()) return push(L, OneOrMore<T>{std::move(items)});
-  lua_createtable(L, 0, static_cast<int>(keys.size()));
-  for (size_t i = 0; i < keys.size(); ++i) {
-    push(L, items[i]);
-    lua_setfield(L, -2, keys[i].c_str());
-  }
-}
 /// A function that returns x, y, sample_weight of the next batch, or nil at the end of the epoch.
 DatasetPtr function_dataset(lua_State* L, int index, const DataNames& inputs,
                             const DataNames& outputs, int64_t batches);

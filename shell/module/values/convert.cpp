@@ -345,14 +345,24 @@ Tensor to_tensor(lua_State* L, int index, std::optional<DType> dtype) {
   fail_expected(L, index, "a tensor");
 }
 
-bool is_symbolic(lua_State* L, int index) {
+namespace {
+
+bool is_symbolic(lua_State* L, int index, int depth) {
   if (to_handle<Symbol>(L, index)) return true;
-  if (!is_plain_table(L, index)) return false;
+  if (!is_plain_table(L, index) || depth > kDeepest) return false;
   Height height(L);
   index = lua_absindex(L, index);
-  lua_pushnil(L);
-  return lua_next(L, index) && to_handle<Symbol>(L, -1);
+  reserve(L, 4);
+  for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+    if (is_symbolic(L, -1, depth + 1)) return true;
+    if (!is_plain_table(L, -1)) return false;
+  }
+  return false;
 }
+
+}  // namespace
+
+bool is_symbolic(lua_State* L, int index) { return is_symbolic(L, index, 0); }
 
 Tensors to_tensors(lua_State* L, int index) {
   if (lua_isnoneornil(L, index)) return {};

@@ -38,7 +38,7 @@ Tensor to_tensor(lua_State* L, int index, std::optional<DType> dtype = {});
 bool is_tensor_like(lua_State* L, int index);  ///< a tensor or a variable
 /// One tensor or a table of them.
 Tensors to_tensors(lua_State* L, int index);
-bool is_symbolic(lua_State* L, int index);  ///< a symbol, or a table that has some
+bool is_symbolic(lua_State* L, int index);  ///< a symbol, or a table of them, nested in any way
 int64_t to_integer(lua_State* L, int index);
 double to_number(lua_State* L, int index);
 /// A number or a table of numbers.

@@ -54,7 +54,7 @@ for _, ending in ipairs { ".h5", ".keras" } do
 end
 check.fails(function()
   model:save(check.temporary ".h5", { target = "keras2" })
-end, "option 'output_keys'")
+end, "option 'output_structure'")
 
 -- inside another model
 local a, b = cr.Input { shape = { 8 } }, cr.Input { shape = { 2 } }

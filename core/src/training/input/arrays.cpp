@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "crescent/ops.h"
+#include "crescent/structure.h"
 #include "model/model_access.h"
 #include "training/training.h"
 
@@ -56,14 +57,24 @@ bool fits(const Tensors& x, const std::vector<Symbol>& wanted) {
       [](const Tensor& t, const Symbol& input) { return t.shape().compatible(input.shape()); });
 }
 
+/// The inputs of a graph but those that the next data leave out.
+std::vector<Symbol> inputs_given(const Model& graph) {
+  std::vector<Symbol> inputs = graph.inputs();
+  const Value structure = graph.Model::structures().inputs;
+  const List there = structure.is_null() ? List() : leaves_of(structure);
+  for (size_t i = there.size() == inputs.size() ? inputs.size() : 0; i > 0; --i)
+    if (there[i - 1].is_null()) inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(i) - 1);
+  return inputs;
+}
+
 /// A model that is no graph adapts itself and wants nothing.
 void check_against_graph(const Model& model, const Tensors& x) {
-  if (model.is_graph() && fits(x, model.inputs())) return;
+  if (model.is_graph() && fits(x, inputs_given(model))) return;
   std::vector<Shape> shapes;
   for (const Tensor& t : x) shapes.push_back(t.shape());
   ModelAccess::adapt(model, shapes);
   if (!model.is_graph()) return;
-  const std::vector<Symbol> wanted = model.inputs();
+  const std::vector<Symbol> wanted = inputs_given(model);
   if (wanted.size() != x.size())
     fail(
         "Error when checking model input: the list of Numpy arrays that you are passing to your "
@@ -193,7 +204,8 @@ Tensor tensor_of(const Value& value, const char* what) try {
 /// A list of tensors, not of the numbers of one.
 bool holds_tensors(const List& list) {
   return list.empty() || std::any_of(list.begin(), list.end(), [](const Value& item) {
-           return item.is_object() || item.is_null();
+           return item.is_object() || item.is_null() || item.is_dict() ||
+                  (item.is_list() && !item.as_list().empty() && holds_tensors(item.as_list()));
          });
 }
 
@@ -202,6 +214,14 @@ bool holds_tensors(const List& list) {
 Tensors tensors_in(const Value& value, const std::vector<std::string>& names, const char* what) {
   if (auto boxed = value.object_as<BoxedTensor>()) return {boxed->tensor};
   Tensors tensors;
+  const auto is_leaf = [](const Value& part) {
+    return !part.is_dict() && !(part.is_list() && holds_tensors(part.as_list()));
+  };
+  if (is_deep(value, is_leaf)) {
+    for (const Value& leaf : leaves_by_name(value, is_leaf, names))
+      tensors.push_back(tensor_of(leaf, what));
+    return tensors;
+  }
   if (value.is_list() && !holds_tensors(value.as_list())) return {tensor_of(value, what)};
   if (value.is_list()) {
     for (const Value& item : value.as_list()) tensors.push_back(tensor_of(item, what));
@@ -249,7 +269,9 @@ void check_arrays(const Model& model, const Arrays& arrays) {
 
 Tensors sample_weights(const Model& model, const Tensors& y, const Value& sample_weight) {
   if (sample_weight.is_null()) return {};
-  Tensors weights = tensors_in(sample_weight, model.output_names(), "sample_weight");
+  Tensors weights =
+      tensors_in(sample_weight, names_in_data(model.structures().outputs, model.output_names()),
+                 "sample_weight");
   for (Tensor& weight : weights)
     if (weight && !is_floating(weight.dtype())) weight = ops::cast(weight, DType::float32);
   if (weights.size() == 1 && y.size() > 1) weights.resize(y.size(), weights.front());
@@ -265,7 +287,8 @@ Tensors sample_weights(const Model& model, const Tensors& y, const Value& sample
 
 void weight_classes(const Model& model, Arrays& arrays, const Value& class_weight) {
   if (class_weight.is_null()) return;
-  const std::vector<std::string> names = model.output_names();
+  const std::vector<std::string> names =
+      names_in_data(model.structures().outputs, model.output_names());
   const Tensors& y = arrays.y;
   Tensors& weights = arrays.weights;
   weights.resize(y.size());

@@ -1,0 +1,92 @@
+#include "layer/unknown_sizes.h"
+
+#include <algorithm>
+
+#include "layer/outside_trace.h"
+
+namespace crescent {
+namespace {
+
+constexpr int64_t kStandIns[] = {1009, 1013};  // primes that hardly anybody chooses as a size
+thread_local int64_t stand_in = 0;             // 0: sizes are what they are
+
+/// While alive, this number stands for sizes that are not known.
+class StandIn {
+ public:
+  explicit StandIn(int64_t size) : before_(stand_in) { stand_in = size; }
+  ~StandIn() { stand_in = before_; }
+  StandIn(const StandIn&) = delete;
+
+ private:
+  int64_t before_;
+};
+
+Shape with_size(Shape shape, int64_t unknown, int64_t size) {
+  for (int axis = 0; axis < shape.rank(); ++axis)
+    if (shape[axis] == unknown) shape.set(axis, size);
+  return shape;
+}
+
+Tensor with_size(const Tensor& like, int64_t size) {
+  const Tensor tensor = Tensor::abstract({like.dtype(), with_size(like.shape(), -1, size)});
+  return like.mask() ? tensor.with_mask(with_size(like.mask(), size)) : tensor;
+}
+
+bool needs_numbers(Layer& layer, const Tensors& like) {
+  const bool known =
+      std::all_of(like.begin(), like.end(), [](const Tensor& t) { return t.shape().is_known(); });
+  if (known) return false;
+  const std::vector<Layer*> layers = layer.flatten_layers();
+  return std::any_of(layers.begin(), layers.end(),
+                     [](const Layer* each) { return each->computes_with_sizes(); });
+}
+
+Tensors run_with(int64_t size, const std::function<Tensors(const Tensors&)>& f,
+                 const Tensors& like) {
+  const StandIn standing_in(size);
+  Tensors sized;
+  for (const Tensor& t : like) sized.push_back(with_size(t, size));
+  return run_abstractly(f, sized);
+}
+
+/// An abstract tensor of what both have in common.
+Tensor joined(const Tensor& a, const Tensor& b) {
+  Shape shape = a.shape();
+  if (shape.rank() != b.rank())
+    fail("the rank of an output depends on a size that is not known: ", shape, " or ", b.shape());
+  for (int axis = 0; axis < shape.rank(); ++axis)
+    if (shape[axis] != b.shape()[axis]) shape.set(axis, -1);
+  const Tensor tensor = Tensor::abstract({a.dtype(), shape});
+  return a.mask() && b.mask() ? tensor.with_mask(joined(a.mask(), b.mask())) : tensor;
+}
+
+Tensors joined(const Tensors& a, const Tensors& b) {
+  if (a.size() != b.size())
+    fail("the number of outputs depends on a size that is not known: ", a.size(), " or ", b.size());
+  Tensors tensors;
+  for (size_t i = 0; i < a.size(); ++i) tensors.push_back(joined(a[i], b[i]));
+  return tensors;
+}
+
+}  // namespace
+
+Tensors run_with_unknown_sizes(Layer& layer, const std::function<Tensors(const Tensors&)>& f,
+                               const Tensors& like) {
+  if (!needs_numbers(layer, like)) return run_abstractly(f, like);
+  try {
+    const Tensors first = run_with(kStandIns[0], f, like);
+    return joined(first, run_with(kStandIns[1], f, like));
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const Error&) {
+    return run_abstractly(f, like);  // or its error, which speaks of the true shapes
+  }
+}
+
+std::vector<Shape> without_stand_ins(std::vector<Shape> shapes) {
+  if (stand_in == 0) return shapes;
+  for (Shape& shape : shapes) shape = with_size(shape, stand_in, -1);
+  return shapes;
+}
+
+}  // namespace crescent
