@@ -5,7 +5,8 @@
 -- doc =} with `default` or `required = true`; the body gets one value for each. shell.warn(text)
 -- tells the user something, shell.counted_name(class) draws the next automatic name of a layer,
 -- shell.save_feature_space(path, config) writes one where the format of such files has a word for
--- it.
+-- it, shell.set_base(name, make) says what stands for a built-in class of layers where others are
+-- derived from it.
 local cr, shell = ...
 
 local loaded = {}
@@ -61,5 +62,6 @@ for _, name in ipairs { "config", "preprocessing", "random", "utils" } do
 end
 
 filled_later("elastic", cr.ops.image)
+shell.set_base("Wrapper", function() return shell.library "wrapper" end)
 
 shell.library "session"

@@ -8,6 +8,7 @@
 namespace crescent::lua {
 namespace {
 
+const char derivable_key = 0;  // registry: name -> what makes the base that stands for the class
 const char namespace_key = 0;  // in the metatable of a namespace: its KindInfo
 
 const KindInfo* find_namespace(lua_State* L, int index) {
@@ -180,8 +181,23 @@ void push_namespace(lua_State* L, const KindInfo& space) {
   lua_setmetatable(L, -2);
 }
 
-/// A class of Lua keeps what it needs of one that is written in C++.
-void refuse_subclass(ClassPtr& info, Any, Any, Any) {
+/// class, name, options, arguments. A class of Lua keeps what it needs of one that is written in
+/// C++, but of those that have a base in Lua.
+int subclass(lua_State* L) {
+  const ClassPtr info = Read<ClassPtr>::from(L, 1);
+  reserve(L, 8);
+  push_derivable(L);
+  push_field(L, -1, info->name.c_str());
+  if (info->kind == Layer::kKind && lua_isfunction(L, -1)) {
+    const int arguments = lua_gettop(L) - 3;
+    protected_call(L, 0, 1);
+    const int base = lua_gettop(L);
+    lua_getfield(L, base, "subclass");  // of the table that it is derived from
+    lua_pushvalue(L, base);
+    for (int i = 2; i <= arguments + 1; ++i) lua_pushvalue(L, i);
+    protected_call(L, arguments + 1, 1);
+    return 1;
+  }
   const KindInfo& kind = kind_named(info->kind);
   const std::string place = concat("cr.", kind.plural, ".");
   fail("subclass: ", info->name, " is written in C++ and is no base; derive from ", place,
@@ -203,7 +219,7 @@ const Type& class_type() {
         .property("plugin", [](ClassPtr& info) { return info->plugin; })
         .property("doc", [](ClassPtr& info) { return info->schema.description; })
         .method("from_config", &made_from_config, {"config=nil"}, "An object with these options.")
-        .method("subclass", &refuse_subclass, {"name=nil", "options=nil", "arguments=nil"})
+        .raw_method("subclass", subclass, {"name=nil", "options=nil", "arguments=nil"})
         .meta("__call", raw("call", call_class))
         .meta("__eq", raw("==", same_classes))
         .meta("__tostring",
@@ -214,6 +230,8 @@ const Type& class_type() {
   }();
   return type;
 }
+
+void push_derivable(lua_State* L) { push_weak_table(L, &derivable_key, ""); }
 
 void set_namespaces(lua_State* L) {
   for (const KindInfo& space : kinds()) {

@@ -7,6 +7,7 @@
 #include "instances/functions.h"
 #include "library/feature_spaces.h"
 #include "library/lua_sources.h"
+#include "library/namespaces.h"
 #include "values/callable.h"
 
 namespace crescent::lua {
@@ -129,6 +130,14 @@ void register_named_class(const std::string& name, Any table) {
   register_class_as(current(), table.index, name);
 }
 
+void set_base_of(const std::string& name, Any make) {
+  lua_State* L = current();
+  push_derivable(L);
+  lua_pushvalue(L, make.index);
+  lua_setfield(L, -2, name.c_str());
+  lua_pop(L, 1);
+}
+
 bool save_named_space(const std::string& path, Names space) {
   return save_feature_space(path, space.dict);
 }
@@ -141,6 +150,7 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("counted_name", &counted_name, {"class_name"}));
     all.push_back(bound("warn", &warning, {"text"}));
     all.push_back(bound("save_feature_space", &save_named_space, {"path", "space"}));
+    all.push_back(bound("set_base", &set_base_of, {"name", "make"}));
     all.push_back(bound("register_function", &register_named, {"name", "function"}));
     all.push_back(bound("register_class", &register_named_class, {"name", "class"}));
     return all;

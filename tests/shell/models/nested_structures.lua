@@ -202,6 +202,22 @@ do -- a class that is no graph, on tables
   check.same(steps.seen, { 4, 3 })
 end
 
+do -- a class derived from Wrapper
+  local Scaled = layers.Wrapper:subclass("StructuresScaled", { { "scale", 1.0 } })
+  function Scaled:build(s)
+    Scaled.super.build(self, s)
+    self.g = self:add_weight { shape = {}, initializer = "ones", name = "g" }
+  end
+  function Scaled:call(x) return self.layer(x) * self.scale * self.g end
+  local i = cr.Input { shape = { 4 } }
+  local inner = layers.Dense(3)
+  local model = cr.Model(i, layers.Dense(1)(Scaled(inner, { scale = 0.5 })(i)))
+  check.same(#model.weights, 5)
+  model:compile { optimizer = "adam", loss = "mse" }
+  check_files(model, cr.random.normal { 16, 4 }, cr.random.normal { 16, 1 })
+  check.fails(function() Scaled { scale = 2.0 } end, "expected a layer")
+end
+
 do -- models and layers nested at random, three deep
   local seed = tonumber(os.getenv "CRESCENT_SEED") or 7
   math.randomseed(seed)
