@@ -8,7 +8,7 @@
 #include "crescent/ops.h"
 #include "crescent/plugin.h"
 #include "crescent/random.h"
-#include "program/passes/rewriting.h"
+#include "program/passes/rewriting/rewriting.h"
 #include "validation/check.h"
 
 using namespace crescent;

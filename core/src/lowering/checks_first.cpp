@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "lowering/lowering.h"
-#include "program/passes/rewriting.h"
+#include "program/passes/rewriting/rewriting.h"
 
 namespace crescent::lowering {
 namespace {

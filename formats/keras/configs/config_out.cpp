@@ -226,6 +226,8 @@ class Writer {
                    has_row(kSingle, name, option) ? first_of(given) : value(given, kind_there));
     }
     if (name == "Bidirectional") drop_implied_direction(result);
+    if (!keras3_ && kind == "optimizer" && name == "Nadam" && !result.contains("schedule_decay"))
+      result.set("schedule_decay", 1.0);  // that of Keras 3; without a word it is 0.004
     return result;
   }
 

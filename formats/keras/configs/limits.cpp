@@ -42,6 +42,9 @@ std::shared_ptr<const ClassInfo> class_named(std::string_view kind, const std::s
   return kind.empty() ? nullptr : registry().find(kind, name);
 }
 
+constexpr const char* kTurnedOnTheano[] = {"Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose",
+                                           "ConvLSTM2D"};
+
 class LimitSearch {
  public:
   explicit LimitSearch(bool keras2) : keras2_(keras2) {}
@@ -56,6 +59,7 @@ class LimitSearch {
     if (name != "InputLayer" && object.contains(kSharedId) && shared_.insert(own).second)
       slight(concat("layer '", own, "'"), "",
              "models share it; Keras makes a layer with the same weights at each place");
+    turned_ |= std::count(std::begin(kTurnedOnTheano), std::end(kTurnedOnTheano), name) > 0;
     masked_ |= name == "Masking" || (name == "Embedding" && mask_zero(config));
     const std::string place = inside.empty() ? concat("layer '", own, "'") : inside;
     const auto info = class_named("layer", name);
@@ -80,6 +84,13 @@ class LimitSearch {
     calls(object, place);
   }
 
+  /// Where the backend of Keras 2.3.1 that is not TensorFlow pads in another way.
+  void padding(const Value& model) {
+    if (const auto names = padded_otherwise_by_theano(model); !names.empty())
+      slight(concat("layers ", join(names)), "padding",
+             "Keras 2.3.1 on Theano puts the zeros of \"same\" at other ends");
+  }
+
   void compile(const Dict& given) {
     static constexpr struct {
       const char *option, *kind;
@@ -89,6 +100,11 @@ class LimitSearch {
                   {"weighted_metrics", "metric"}};
     for (const auto& [option, kind] : kParts)
       if (const Value* value = given.find(option)) anything(*value, kind, option, "");
+    if (const Value* optimizer = given.find("optimizer");
+        keras2_ && turned_ && optimizer && is_object(*optimizer) && remembers(optimizer->as_dict()))
+      slight("optimizer", "",
+             "Keras 2.3.1 on Theano turns kernels of convolutions around as it reads them, but not "
+             "what the optimizer remembers of them");
     const Value* weights = given.find("mask_as_weights");
     if (masked_ && keras2_ != (weights && *weights == Value(true)))
       slight("compile", "mask_as_weights",
@@ -279,8 +295,16 @@ class LimitSearch {
     return option && *option == Value(true);
   }
 
+  /// Whether it has more of each weight than its gradient.
+  static bool remembers(const Dict& optimizer) {
+    const Value* momentum = config_of(optimizer).find("momentum");
+    return class_of(optimizer) != "SGD" ||
+           (momentum && momentum->is_number() && momentum->as_float() != 0);
+  }
+
   bool keras2_;
   bool masked_ = false;  ///< a layer that makes masks stands before
+  bool turned_ = false;  ///< there is a convolution whose kernel is another one on Theano
   std::set<std::string> told_formulas_, shared_;
 };
 
@@ -289,6 +313,7 @@ class LimitSearch {
 std::vector<Limit> limits_of(const Value& model, const Value& compile, const std::string& target) {
   LimitSearch search(target == "keras2");
   search.layer(model.as_dict());
+  if (target == "keras2") search.padding(model);
   if (compile.is_dict()) search.compile(compile.as_dict());
   return std::move(search.limits);
 }

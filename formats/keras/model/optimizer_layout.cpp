@@ -35,15 +35,15 @@ constexpr Idle kIdle[] = {{"SGD", "momentum", true}, {"Adam", "velocity_hat", fa
 /// Classes whose slots every generation lists variable by variable.
 constexpr const char* kAlwaysByVariable[] = {"Ftrl"};
 
-/// The product of momenta that Nadam keeps, and we compute: its momentum grows as 1 - growth^step
-/// / 2.
+/// The product of momenta that Nadam keeps, and we compute: its momentum grows as 1 - 0.96^(decay *
+/// step) / 2, in Keras 3 with a decay of 1.
 struct KeptProduct {
   const char *target, *name;
-  double growth;
+  bool has_decay;
 };
 constexpr const char* kNadam = "Nadam";
-constexpr KeptProduct kKeptProducts[] = {{"keras3", "u_product", 0.96},
-                                         {"keras2", "m_schedule", 0.99983672535}};  // 0.96^0.004
+constexpr KeptProduct kKeptProducts[] = {{"keras3", "u_product", false},
+                                         {"keras2", "m_schedule", true}};
 
 /// What Keras 2 and tf.keras call our slots.
 struct Spelling {
@@ -179,11 +179,13 @@ class Layouts {
     const Dict config = optimizer_.get_config();
     const Value *beta = config.find("beta_1"), *every = config.find("gradient_accumulation_steps");
     const bool accumulates = every && every->is_int();
+    const Value* decay = row->has_decay ? config.find("schedule_decay") : nullptr;
+    const double growth = std::pow(0.96, decay && decay->is_number() ? decay->as_float() : 1);
     double product = 1;
     const double steps = std::floor(optimizer_.iterations().value().item() /
                                     (accumulates ? double(every->as_int()) : 1));
     for (double step = 1; step <= steps && product > 0; ++step)
-      product *= (beta ? beta->as_float() : 0.9) * (1 - 0.5 * std::pow(row->growth, step));
+      product *= (beta ? beta->as_float() : 0.9) * (1 - 0.5 * std::pow(growth, step));
     return {{}, row->name, {DType::float32, Shape{}}, {}, product};
   }
 

@@ -1,0 +1,53 @@
+-- What is written for Keras 2.3.1 so that it goes on with the same numbers, and what saving tells of it.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers = cr.layers
+
+local function written(path)
+  local file = assert(io.open(path, "rb"))
+  local bytes = file:read "a"
+  file:close()
+  os.remove(path)
+  return bytes
+end
+
+do -- Nadam grows its momentum as Keras 3 does; without a word Keras 2 lets it grow more slowly
+  local x, y = cr.random.normal { 8, 3 }, cr.random.normal { 8, 2 }
+  local function saved(optimizer)
+    local model = cr.Sequential { cr.Input { shape = { 3 } }, layers.Dense(2) }
+    model:compile { optimizer = optimizer, loss = "mse" }
+    model:fit(x, y, { verbose = 0 })
+    local path = check.temporary ".h5"
+    model:save(path, { target = "keras2" })
+    local again = cr.models.load_model(path)
+    check.near(again:train_on_batch(x, y), model:train_on_batch(x, y))
+    check.near(again:predict(x), model:predict(x))
+    return written(path)
+  end
+  assert(saved(cr.optimizers.Nadam(0.01)):find('"schedule_decay": 1.0', 1, true))
+  assert(saved(cr.optimizers.Nadam(0.01, { schedule_decay = 0.004 }))
+    :find('"schedule_decay": 0.004', 1, true))
+end
+
+do -- what differs on Theano
+  local function told(layer, optimizer)
+    local path = check.temporary ".h5"
+    local _, text = check.run(string.format([[
+      local model = cr.Sequential { cr.Input { shape = { 6, 6, 2 } }, %s, cr.layers.Flatten(),
+        cr.layers.Dense(1) }
+      model:compile { optimizer = %s, loss = "mse" }
+      model:save("%s", { target = "keras2" })]], layer, optimizer, path))
+    os.remove(path)
+    return text
+  end
+  local turned, padded = "turns kernels of convolutions", "at other ends"
+  local conv = "cr.layers.Conv2D(3, 3)"
+  assert(told(conv, "cr.optimizers.SGD(0.1, { momentum = 0.9 })"):find(turned, 1, true))
+  assert(told(conv, "'adam'"):find(turned, 1, true))
+  local plain = told(conv, "'sgd'")
+  assert(not plain:find(turned, 1, true) and not plain:find(padded, 1, true), plain)
+  assert(not told("cr.layers.Dense(3)", "'adam'"):find(turned, 1, true))
+  assert(told("cr.layers.Conv2D(3, 2, { padding = 'same' })", "'sgd'"):find(padded, 1, true))
+  assert(not told("cr.layers.Conv2D(3, 3, { padding = 'same' })", "'sgd'"):find(padded, 1, true))
+end
