@@ -9,12 +9,9 @@ namespace crescent::lua {
 namespace {
 
 std::vector<Symbol> ends_in(const Value& value, const char* which) {
-  try {
-    return symbols_of(value);
-  } catch (Error& error) {
-    error.add_context(concat(which, ": "));
-    throw;
-  }
+  for (const Value& leaf : leaves_of(value))
+    if (!leaf.object_as<BoxedSymbol>()) fail(which, ": expected a symbol, got ", leaf);
+  return symbols_of(value);
 }
 
 /// Shapes nested like that; else a shape, or a list of shapes.
