@@ -69,7 +69,7 @@ class InMemory final : public keras::WeightSource {
   Entries entries_;
 };
 
-ModelPtr trained_model() {
+ModelPtr fitted_model() {
   auto model = small_sequential();
   model->compile({{"optimizer", "adam"}, {"loss", "sparse_categorical_crossentropy"}});
   model->fit({ramp({32, 4})}, {labels(32, 3)}, {{"epochs", 2}, {"verbose", 0}});
@@ -77,7 +77,7 @@ ModelPtr trained_model() {
 }
 
 TEST_CASE("a model goes through any source of weights and trains on alike") {
-  auto model = trained_model();
+  auto model = fitted_model();
   InMemory file(keras::model_entries(*model, "memory", {}));
   auto again = keras::load_model(file, {});
   CHECK(model_config(*again) == model_config(*model));
@@ -88,7 +88,7 @@ TEST_CASE("a model goes through any source of weights and trains on alike") {
 }
 
 TEST_CASE("weights go through any source, in both layouts") {
-  auto model = trained_model();
+  auto model = fitted_model();
   for (const char* path : {"w.h5", "w.weights.h5"}) {
     InMemory file(keras::weight_entries(*model, path));
     auto other = small_sequential();
@@ -119,7 +119,7 @@ std::string warnings_of_loading(Entries entries) {
 }
 
 TEST_CASE("a self-test tells when a model predicts otherwise than when it was saved") {
-  auto model = trained_model();
+  auto model = fitted_model();
   keras::SaveOptions options;
   options.self_test = true;
   Entries entries = keras::model_entries(*model, "memory", options);
@@ -131,7 +131,7 @@ TEST_CASE("a self-test tells when a model predicts otherwise than when it was sa
 
 TEST_CASE("a self-test goes through every format of models") {
   Scratch scratch;
-  auto model = trained_model();
+  auto model = fitted_model();
   for (const char* name : {"m.h5", "m.keras"}) {
     CAPTURE(name);
     crescent::save_model(*model, scratch.path(name), {{"self_test", true}});
