@@ -28,6 +28,12 @@ class Nadam final : public UpdateRule {
         .omit_null();
   }
 
+  /// Keras 3 has no word for its own.
+  void configured() override {
+    Optimizer::configured();
+    if (schedule_decay_ == 1.0) schedule_decay_.reset();
+  }
+
  protected:
   std::vector<std::string> slots() const override { return {"momentum", "velocity"}; }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,

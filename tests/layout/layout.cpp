@@ -21,7 +21,7 @@ const std::vector<std::string> kFloors = {"base",  "registry", "tensor", "progra
 const std::map<std::string, std::set<std::string>> kHeaders = {
     {"base",
      {"error.h", "export.h", "file.h", "interrupt.h", "mapped.h", "pattern.h", "process.h",
-      "progress.h", "value.h"}},
+      "progress.h", "structure.h", "thread.h", "value.h"}},
     {"registry", {"codec.h", "loader.h", "registry.h", "schema.h", "stamp.h"}},
     {"program",
      {"communicator.h", "cpu_kernel.h", "device.h", "elementwise_ops.h", "gradient.h",

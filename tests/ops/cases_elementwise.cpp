@@ -130,6 +130,7 @@ std::vector<Case> elementwise_cases() {
   add("where number", [](const Tensors& x) { return ops::where(x[0], x[1], 0.0); },
       {booleans({3, 5}), {{3, 5}}});
   add("clip", [](const Tensors& x) { return ops::clip(x[0], -0.7, 0.8); }, {{{4, 9}}});
+  add("hard_tanh", [](const Tensors& x) { return ops::hard_tanh(x[0], -0.7, 0.8); }, {{{4, 9}}});
   add(
       "cast float32", [](const Tensors& x) { return ops::cast(x[0], DType::float32); }, {{{4, 5}}},
       Dtypes::numbers, false);

@@ -337,11 +337,17 @@ class OnednnKernelGradient final : public PiecewiseConvolution {
 };
 
 /// oneDNN 2.6.3 in bfloat16: wrong gradients or crashes with three axes, and without tiles
-/// gradients of the kernel that read memory nobody wrote where a stride is wider than the rows.
+/// gradients of the kernel that read memory nobody wrote where a stride is wider than the rows, and
+/// gradients of the image that pair wrong numbers where single pixels have an odd number of
+/// filters.
 bool is_wrong(const ConvPlan& plan) {
   if (plan.dtype != DType::bfloat16) return false;
   const ConvPlan::Axis& row = plan.axes[2];
-  return plan.spatial == 3 || (plan.pass == ConvPass::backward_kernel && row.in < row.stride);
+  const bool of_pixels = std::all_of(plan.axes.begin(), plan.axes.end(),
+                                     [](const auto& axis) { return axis.kernel == 1; });
+  const bool odd = plan.out_channels / plan.groups % 2 == 1;
+  return plan.spatial == 3 || (plan.pass == ConvPass::backward_kernel && row.in < row.stride) ||
+         (plan.pass == ConvPass::backward_data && of_pixels && odd);
 }
 
 }  // namespace

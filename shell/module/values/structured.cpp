@@ -9,6 +9,10 @@ namespace {
 
 constexpr int kDeepest = 64;
 
+[[noreturn]] void fail_too_deep() {
+  fail("a table contains itself or is nested more than ", kDeepest, " deep");
+}
+
 bool is_missing(lua_State* L, int index) {
   return lua_islightuserdata(L, index) || (lua_isboolean(L, index) && !lua_toboolean(L, index));
 }
@@ -16,7 +20,7 @@ bool is_missing(lua_State* L, int index) {
 /// A table that holds tensors, symbols or tables with names, however deep: not one of numbers.
 bool holds_parts(lua_State* L, int index, int depth = 0) {
   if (!is_plain_table(L, index)) return is_tensor_like(L, index) || to_handle<Symbol>(L, index);
-  if (depth > kDeepest) fail("a table contains itself or is nested more than ", kDeepest, " deep");
+  if (depth > kDeepest) fail_too_deep();
   if (is_keywords(L, index)) return true;
   index = lua_absindex(L, index);
   reserve(L, 4);
@@ -30,16 +34,17 @@ bool holds_parts(lua_State* L, int index, int depth = 0) {
   return false;
 }
 
-Value table_of_parts(lua_State* L, int index);
+Value table_of_parts(lua_State* L, int index, int depth);
 
-Value part_at(lua_State* L, int index) {
+Value part_at(lua_State* L, int index, int depth = 0) {
   if (lua_isnil(L, index) || is_missing(L, index)) return {};
   if (const Symbol* symbol = to_handle<Symbol>(L, index)) return boxed(*symbol);
-  if (is_plain_table(L, index) && holds_parts(L, index)) return table_of_parts(L, index);
+  if (is_plain_table(L, index) && holds_parts(L, index)) return table_of_parts(L, index, depth);
   return boxed(to_tensor(L, index));
 }
 
-Value table_of_parts(lua_State* L, int index) {
+Value table_of_parts(lua_State* L, int index, int depth) {
+  if (depth > kDeepest) fail_too_deep();
   index = lua_absindex(L, index);
   reserve(L, 6);
   if (!is_keywords(L, index)) {
@@ -47,7 +52,7 @@ Value table_of_parts(lua_State* L, int index) {
     const auto length = static_cast<lua_Integer>(lua_rawlen(L, index));
     for (lua_Integer i = 1; i <= length; ++i) {
       lua_rawgeti(L, index, i);
-      list.push_back(part_at(L, -1));
+      list.push_back(part_at(L, -1, depth + 1));
       lua_pop(L, 1);
     }
     return list;
@@ -56,7 +61,7 @@ Value table_of_parts(lua_State* L, int index) {
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING)
       fail("expected tensors by position or by name, got both in one table");
-    dict.set(text_of(L, -2), part_at(L, -1));
+    dict.set(text_of(L, -2), part_at(L, -1, depth + 1));
   }
   return dict;
 }
@@ -73,17 +78,25 @@ bool is_deep_table(lua_State* L, int index) {
   return false;
 }
 
-bool lacks_parts(lua_State* L, int index) {
+namespace {
+
+bool lacks_parts_within(lua_State* L, int index, int depth) {
   if (!is_plain_table(L, index)) return false;
+  if (depth > kDeepest) fail_too_deep();
   Height height(L);
   index = lua_absindex(L, index);
   reserve(L, 4);
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
     if (lua_islightuserdata(L, -1)) return true;
-    if (is_plain_table(L, -1) && holds_parts(L, -1) && lacks_parts(L, -1)) return true;
+    const bool holds = is_plain_table(L, -1) && holds_parts(L, -1);
+    if (holds && lacks_parts_within(L, -1, depth + 1)) return true;
   }
   return false;
 }
+
+}  // namespace
+
+bool lacks_parts(lua_State* L, int index) { return lacks_parts_within(L, index, 0); }
 
 bool is_nested(lua_State* L, int index) { return is_keywords(L, index) || is_deep_table(L, index); }
 

@@ -24,7 +24,7 @@ do -- options beside the config of an object
     "'learning_rate'")
   check.fails(function() fresh { optimizer = { class_name = "Adam", confg = {} } } end,
     "did you mean 'config'?")
-  check.fails(function() layers.TimeDistributed { class_name = "Dense", units = 3 } end, "'units'")
+  check.fails(function() layers.TimeDistributed { class_name = "Dense", units = 3 } end, "no option")
   check.fails(function() layers.Dense(2, { kernel_regularizer = { class_name = "L2", l2 = 3 } }) end,
     "kernel_regularizer", "'l2'")
   -- what Keras has beside it is no mistake
