@@ -54,8 +54,8 @@ void name_positions(const Layer& layer, Dict& arguments) {
       named.set(entry.key, entry.value);
       continue;
     }
-    const size_t place = std::stoul(entry.key);
-    if (place > names.size())
+    const size_t place = entry.key.size() < 9 ? std::stoul(entry.key) : names.size() + 1;
+    if (place == 0 || place > names.size())
       fail("call takes the inputs and ", names.empty() ? "nothing" : join(names),
            " after them by position, got an argument ", place + 1,
            "; several inputs go into a table: layer {a, b}");
