@@ -47,11 +47,11 @@ class CRESCENT_API Executable {
  public:
   virtual ~Executable();
   /// One run. `inputs` follow Program::inputs; `variables` follow Program::variables and are
-  /// written in place, none of them in a run that throws; `outputs` are allocated by the caller with the specs of Program::outputs.
-  /// All are in Device::memory(); where that is the host's, inputs may be in any memory
-  /// (Tensor::raw()). Nothing is allocated. What is written is told to be (Storage::written); what
-  /// was computed from variables that are only read may be used again in the next run while their
-  /// contents() are the same.
+  /// written in place, none of them in a run that throws; `outputs` are allocated by the caller
+  /// with the specs of Program::outputs. All are in Device::memory(); where that is the host's,
+  /// inputs may be in any memory (Tensor::raw()). Nothing is allocated. What is written is told to
+  /// be (Storage::written); what was computed from variables that are only read may be used again
+  /// in the next run while their contents() are the same.
   virtual void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
                    std::span<Tensor> outputs) = 0;
   virtual size_t arena_bytes() const = 0;  ///< memory for intermediate values

@@ -5,7 +5,6 @@
 // A structure is a Value: true is a tensor, null one that is not there, lists and dictionaries hold
 // structures. A null alone says that nothing is nested: one tensor, or a list of them.
 #pragma once
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -41,11 +40,10 @@ CRESCENT_API bool is_deep(const Value& structure);
 CRESCENT_API std::vector<std::string> names_in_data(const Value& structure,
                                                     std::vector<std::string> names);
 /// Whether a list or a dictionary holds others that are no leaves.
-CRESCENT_API bool is_deep(const Value& data, const std::function<bool(const Value&)>& is_leaf);
+CRESCENT_API bool is_deep(const Value& data, bool (*is_leaf)(const Value&));
 /// The leaves of deep data in the order of such names, or of the data where there are none. Fails
 /// where they are nested in another way.
-CRESCENT_API List leaves_by_name(const Value& data,
-                                 const std::function<bool(const Value&)>& is_leaf,
+CRESCENT_API List leaves_by_name(const Value& data, bool (*is_leaf)(const Value&),
                                  const std::vector<std::string>& names);
 /// {first = a, rest = {b, c}}, for messages; leaves by the letters of the alphabet.
 CRESCENT_API std::string structure_text(const Value& structure);

@@ -1,5 +1,7 @@
 #include "crescent/structure.h"
 
+#include <functional>
+
 #include <algorithm>
 #include <map>
 
@@ -152,7 +154,7 @@ std::vector<std::string> names_in_data(const Value& structure, std::vector<std::
   return names;
 }
 
-bool is_deep(const Value& data, const std::function<bool(const Value&)>& is_leaf) {
+bool is_deep(const Value& data, bool (*is_leaf)(const Value&)) {
   if (is_leaf(data)) return false;
   const auto below = [&](const Value& item) {
     return !is_leaf(item) && (item.is_list() || item.is_dict());
@@ -162,7 +164,7 @@ bool is_deep(const Value& data, const std::function<bool(const Value&)>& is_leaf
                                        [&](const DictEntry& entry) { return below(entry.value); });
 }
 
-List leaves_by_name(const Value& data, const std::function<bool(const Value&)>& is_leaf,
+List leaves_by_name(const Value& data, bool (*is_leaf)(const Value&),
                     const std::vector<std::string>& names) {
   List path, leaves;
   std::map<std::string, Value> named;
