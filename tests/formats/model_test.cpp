@@ -185,7 +185,7 @@ TEST_CASE("weights in Keras 3's layout") {
   check_same(model->get_weights(), other->get_weights());
   CHECK(contains(
       failure([&] { crescent::load_weights(*small_sequential(), scratch.path("m.weights.h5")); }),
-      "'/layers/dense_1/vars'"));
+      "does not have"));
 }
 
 /// As CuDNNLSTM and CuDNNGRU store it: the block of each gate holds the numbers of its transpose.
