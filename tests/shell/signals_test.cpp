@@ -101,10 +101,6 @@ const Endless kHeeding[] = {
     {"adapt",
      "local l = cr.layers.Normalization {} l:adapt(data:map(function(x) return x * 1.0 "
      "end):batch(2))"},
-    {"power iterations",
-     "local l = cr.layers.SpectralNormalization(cr.layers.Dense(2), { power_iterations = 1 << 62 "
-     "}) "
-     "l(cr.ones { 2, 2 }, { training = true })"},
     {"ngrams", "local l = cr.layers.TextVectorization { ngrams = 1 << 62 } l:adapt { 'a b' }"},
     {"a loop of Lua", "while true do end"},
 };
@@ -141,7 +137,7 @@ TEST_CASE("one signal stops what would never end") {
 TEST_CASE("an interruption that is caught lets a script go on") {
   for (const Endless& endless : kHeeding) {
     INFO(endless.name);
-    Script script(kElements + "print 'ready' local good, message = pcall(function() " +
+    Script script(kElements + "local good, message = pcall(function() print 'ready' " +
                   endless.code + " end) print(good) print 'went on'");
     script.signal(SIGINT);
     CHECK(script.end(kSoon) == 0);
