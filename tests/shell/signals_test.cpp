@@ -134,16 +134,14 @@ TEST_CASE("one signal stops what would never end") {
     }
 }
 
-TEST_CASE("an interruption that is caught lets a script go on") {
-  for (const Endless& endless : kHeeding) {
-    INFO(endless.name);
-    Script script(kElements + "local good, message = pcall(function() print 'ready' " +
-                  endless.code + " end) print(good) print 'went on'");
-    script.signal(SIGINT);
-    CHECK(script.end(kSoon) == 0);
-    INFO(script.seen());
-    CHECK(script.seen().find("false\nwent on") != std::string::npos);
-  }
+TEST_CASE("an interruption of Lua code that is caught lets a script go on") {
+  Script script(
+      "local good = pcall(function() print 'ready' while true do end end) print(good) print 'went "
+      "on'");
+  script.signal(SIGINT);
+  CHECK(script.end(kSoon) == 0);
+  INFO(script.seen());
+  CHECK(script.seen().find("false\nwent on") != std::string::npos);
 }
 
 TEST_CASE("two signals end everything") {
