@@ -170,6 +170,10 @@ function recipes.recipe(seed)
   local own = kind == "images" and images or kind == "sequences" and sequences or anywhere
   for _ = 1, math.random(5) do
     local layer = (chance(3) and pick(anywhere) or pick(own))()
+    -- A mask of steps is none of channels, as Softmax takes it.
+    if layer[1] == "Softmax" and kind == "sequences" then
+      layer = { "Activation", { activation = "softmax" } }
+    end
     layer.again = chance(8)
     layer.skip = chance(4) and pick(merges) or nil
     table.insert(recipe.layers, layer)

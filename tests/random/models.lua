@@ -1,6 +1,6 @@
 -- Random models: trained for some batches compiled and op by op, and predicted in batches of several
 -- sizes, from the same weights, beside the same in float64. How far numbers may be off is what
--- op by op is off, and what float64 is when weights and inputs move by some roundings.
+-- op by op is off, and what results move when weights and inputs move by some roundings.
 --   crescent tests/random/models.lua [--seconds S] [--seed N] [--count N] [--recipe FILE]
 -- Seeds follow each other; without one it is drawn from the clock. Without a count or seconds there
 -- are as many seconds as CRESCENT_RANDOM_PROGRAMS says, or 60. The recipe of a model that differs is
@@ -53,10 +53,11 @@ local function build(recipe)
   return cr.Model { inputs = input, outputs = y }
 end
 
+--- By roundings of x and of 1: what is 0 meets numbers of that size.
 local function moved(x, roundings, seed)
-  if not x.dtype:find "float" then return x end
+  if not x.dtype:find "float" or roundings == 0 then return x end
   local by = cr.random.uniform(x.shape, -1, 1, x.dtype, seed)
-  return x * (by * (roundings * unit) + 1)
+  return x + by * (ops.abs(x) + 1) * (roundings * unit)
 end
 
 --- What training and predicting give: numbers by name.
@@ -89,7 +90,8 @@ end
 --- The exact counterpart of a number that only compiled runs have.
 local function base(name) return name:match "^prediction" or name end
 
-local function check(recipe)
+--- What differs when everything was moved by roundings `turns` times.
+local function check_with(recipe, turns)
   cr.random.seed(recipe.seed)
   cr.config.set_dtype_policy "float32"
   local ok, model = pcall(build, recipe)
@@ -98,16 +100,23 @@ local function check(recipe)
   local weights = model:get_weights()
   local exact = results(recipe, "float64", true, weights, x, y, 0)
   local once = results(recipe, "float32", true, weights, x, y, 0)
-  local room = {}
+  local room, spread = {}, {}  -- spread: how far results move when everything else does
   for name, value in pairs(exact) do
-    if not (largest(value) < 1e6) then return nil, "large" end
+    -- What float32 cannot hold op by op: random programs tell whether an op itself is right there.
+    if not (largest(value) < 1e6 and largest(once[name]) < 1e6) then return nil, "large" end
     room[name] = largest(wide(once[name]) - wide(value)) + 32 * unit * (largest(value) + 1e-3)
+    spread[name] = 0
   end
-  for turn = 1, 2 do
-    for name, value in pairs(results(recipe, "float64", true, weights, x, y, 16 * turn)) do
-      room[name] = math.max(room[name], largest(value - exact[name]))
+  -- In float32 as well: a gradient that would be 0 is nothing but rounding there, and some optimizers
+  -- make steps of their full length of it.
+  for policy, still in pairs { float64 = exact, float32 = once } do
+    for turn = 1, turns do
+      for name, value in pairs(results(recipe, policy, true, weights, x, y, 16 * turn)) do
+        spread[name] = math.max(spread[name], largest(wide(value) - wide(still[name])))
+      end
     end
   end
+  for name, value in pairs(spread) do room[name] = math.max(room[name], value) end
   local compiled = results(recipe, "float32", false, weights, x, y, 0)
   for name, value in pairs(compiled) do
     local off = largest(wide(value) - wide(exact[base(name)]))
@@ -117,10 +126,18 @@ local function check(recipe)
   end
   for name, value in pairs(once) do
     local off, size = largest(wide(value) - wide(exact[name])), largest(exact[name])
-    if not (off <= 0.02 * (size + 0.01)) then
+    if not (off <= 0.02 * (size + 0.01) + 8 * spread[name]) then
       return ("op by op, %s is off by %.3g of %.3g"):format(name, off, size)
     end
   end
+end
+
+--- The same, tried more often before a number counts as wrong: where a maximum is nearly reached twice,
+--- or a sign hangs on a rounding, few movements show it.
+local function check(recipe)
+  local what, why = check_with(recipe, 2)
+  if what then what = check_with(recipe, 40) end
+  return what, why
 end
 
 -- ---- what differs -------------------------------------------------------------------------------
