@@ -18,7 +18,7 @@ template <class S>
 const S* penalties(const Scores<S>& scores, int64_t i, S* penalty) {
   const AttentionMask& mask = scores.mask;
   if (!mask.first) return nullptr;
-  constexpr double kLoss = masked_score(DType::float32);  // of sums, which are wide
+  constexpr double kLoss = masked_score(DTypeOf<S>::value);  // of sums, which are wide
   const uint8_t* allowed = mask.first + i * mask.query;
   for (int64_t j = 0; j < scores.keys; ++j)
     penalty[j] = allowed[j * mask.key] ? S{0} : static_cast<S>(kLoss);
