@@ -7,8 +7,9 @@ local steps = tonumber(arg[1]) or 500
 local length, width, heads, blocks, batch = 64, 96, 4, 2, 16
 
 local parts = {}
-for _, name in ipairs { "tensor", "ops", "op_types", "layer", "model", "schema", "registry",
-  "training", "callback", "data", "value" } do
+for _, name in ipairs { "tensor/tensor", "ops/ops", "program/op_types", "layer/layer",
+  "model/model", "registry/schema", "registry/registry", "layer/training", "model/callback",
+  "data/data", "base/value" } do
   local file = assert(io.open(folder .. name .. ".h", "rb"))
   parts[#parts + 1] = file:read "a"
   file:close()

@@ -1,6 +1,6 @@
 // Operations of cr.ops that other plugins call by name.
 #pragma once
-#include "crescent/operation.h"
+#include "crescent/layer/operation.h"
 
 namespace crescent {
 

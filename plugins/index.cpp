@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <exception>
 
-#include "crescent/loader.h"
+#include "crescent/registry/loader.h"
 
 int main(int argc, char** argv) try {
   if (argc != 2) {

@@ -1,6 +1,6 @@
 // Arrays and tables through formats that tests name, whatever the files are called.
 #pragma once
-#include "crescent/format.h"
+#include "crescent/io/format.h"
 
 namespace crescent {
 

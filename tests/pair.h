@@ -8,7 +8,7 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 
-#include "crescent/communicator.h"
+#include "crescent/program/communicator.h"
 #include "crescent/system/process.h"
 
 namespace crescent {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "crescent/tensor.h"
+#include "crescent/tensor/tensor.h"
 
 namespace crescent::test {
 

@@ -56,7 +56,7 @@ set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
 # header. The builds with sanitizers do without, so that a source which forgets an include is found
 # there.
 set(CRESCENT_COMMON_HEADERS <algorithm> <functional> <map> <mutex> <set> <unordered_map>
-  <crescent/layer.h>)
+  <crescent/layer/layer.h>)
 file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/empty.cpp" CONTENT "")
 add_library(common_headers OBJECT EXCLUDE_FROM_ALL "${CMAKE_BINARY_DIR}/empty.cpp")
 target_include_directories(common_headers PRIVATE "${PROJECT_SOURCE_DIR}/core/include")

@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "registry/plugins/plugin_trial.h"
+#include "registry/loader/plugin_trial.h"
 
 int main(int argc, char** argv) {
   const rlimit no_core{0, 0};

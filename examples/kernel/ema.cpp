@@ -1,4 +1,4 @@
-#include "crescent/cpu_kernel.h"
+#include "crescent/device/cpu_kernel.h"
 #include "crescent/plugin.h"
 
 using namespace crescent;

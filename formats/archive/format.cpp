@@ -1,6 +1,6 @@
 // The format "archive": Keras 3's .keras files. What is said in them is the business of
 // formats/keras.
-#include "crescent/format.h"
+#include "crescent/io/format.h"
 #include "crescent/plugin.h"
 #include "keras/model/feature_space.h"
 #include "keras/model/inspection.h"

@@ -2,7 +2,7 @@
 // file: weights and what else is in model.weights.h5, and config.json and metadata.json where an
 // HDF5 file of Keras has attributes of its root.
 #pragma once
-#include "crescent/value.h"
+#include "crescent/base/value.h"
 #include "keras/model/model_file.h"
 #include "keras_file.h"
 

@@ -1,5 +1,5 @@
 // The format "sharded": weights in several files.
-#include "crescent/format.h"
+#include "crescent/io/format.h"
 #include "crescent/plugin.h"
 #include "keras/model/inspection.h"
 #include "keras/model/model_file.h"

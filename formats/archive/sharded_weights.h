@@ -5,7 +5,7 @@
 #include <map>
 #include <memory>
 
-#include "keras/weights/entry.h"
+#include "keras/source/entry.h"
 #include "keras_file.h"
 
 namespace crescent::archive {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "crescent/data.h"
-#include "crescent/ops.h"
+#include "crescent/data/data.h"
+#include "crescent/ops/ops.h"
 #include "crescent/system/file.h"
 
 namespace crescent::arrays {

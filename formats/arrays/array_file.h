@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "crescent/format.h"
+#include "crescent/io/format.h"
 
 namespace crescent::arrays {
 

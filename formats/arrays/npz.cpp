@@ -2,8 +2,8 @@
 // stored stay in the file until somebody wants them.
 #include <algorithm>
 
-#include "crescent/data.h"
-#include "crescent/ops.h"
+#include "crescent/data/data.h"
+#include "crescent/ops/ops.h"
 #include "crescent/system/file.h"
 #include "keras/model/named_format.h"
 #include "npy.h"

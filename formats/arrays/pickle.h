@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "crescent/tensor.h"
-#include "crescent/value.h"
+#include "crescent/base/value.h"
+#include "crescent/tensor/tensor.h"
 
 namespace crescent::arrays {
 

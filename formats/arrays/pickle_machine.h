@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 
 namespace crescent::arrays {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "crescent/format.h"
+#include "crescent/io/format.h"
 #include "crescent/plugin.h"
 #include "crescent/system/file.h"
 

@@ -10,7 +10,7 @@
 #pragma once
 #include <string_view>
 
-#include "crescent/format.h"
+#include "crescent/io/format.h"
 
 namespace crescent::images {
 

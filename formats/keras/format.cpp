@@ -1,6 +1,6 @@
 // The format "keras": no files of its own, but the JSON of models that every generation of Keras
 // wrote, for model_from_json and to_json.
-#include "crescent/format.h"
+#include "crescent/io/format.h"
 #include "crescent/plugin.h"
 #include "keras/configs/model_json.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "crescent/lowering.h"
+#include "crescent/device/lowering.h"
 #include "rows.h"
 
 namespace crescent::onnx {

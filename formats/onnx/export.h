@@ -1,6 +1,6 @@
 // A model's prediction as a graph of ONNX.
 #pragma once
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 #include "graph.h"
 
 namespace crescent::onnx {

@@ -2,7 +2,7 @@
 // read.
 #include <limits>
 
-#include "crescent/format.h"
+#include "crescent/io/format.h"
 #include "crescent/plugin.h"
 #include "crescent/system/file.h"
 #include "export.h"

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "crescent/tensor.h"
+#include "crescent/tensor/tensor.h"
 #include "message.h"
 
 namespace crescent::onnx {

@@ -3,7 +3,7 @@
 #pragma once
 #include <span>
 
-#include "crescent/op_types.h"
+#include "crescent/program/op_types.h"
 #include "emitter.h"
 
 namespace crescent::onnx {

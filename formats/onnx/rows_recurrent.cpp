@@ -1,5 +1,5 @@
 // Ops over time. ONNX has the axis of time first, and one for directions.
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 #include "rows.h"
 
 namespace crescent::onnx {

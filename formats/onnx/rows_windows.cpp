@@ -1,5 +1,5 @@
 // Convolution and pooling: channels first in ONNX, kernels (out, in/groups, spatial...).
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 #include "rows.h"
 
 namespace crescent::onnx {

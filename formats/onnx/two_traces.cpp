@@ -6,7 +6,7 @@
 #include <cstring>
 #include <optional>
 
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 
 namespace crescent::onnx {
 namespace {

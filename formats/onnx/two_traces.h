@@ -4,7 +4,7 @@
 #include <functional>
 #include <map>
 
-#include "crescent/program.h"
+#include "crescent/program/program.h"
 #include "graph.h"
 
 namespace crescent::onnx {

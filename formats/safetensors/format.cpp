@@ -1,6 +1,6 @@
 // The format "safetensors": arrays by name, weights among them, as Hugging Face's libraries keep
 // them. Nothing in such a file can be code.
-#include "crescent/data.h"
+#include "crescent/data/data.h"
 #include "crescent/plugin.h"
 #include "crescent/system/file.h"
 #include "header.h"

@@ -6,8 +6,8 @@
 #include <set>
 #include <sstream>
 
-#include "hdf5/src/crc32c.h"
-#include "hdf5/src/pieces.h"
+#include "files/crc32c.h"
+#include "files/pieces.h"
 
 namespace crescent::safetensors {
 namespace {
@@ -85,8 +85,8 @@ const char* code_of(DType dtype) {
 uint32_t sealed(const std::string& name, const TensorSpec& spec,
                 const std::vector<uint32_t>& pieces, uint64_t bytes) {
   const std::string said = concat(name, " ", code_of(spec.dtype), " ", spec.shape);
-  return hdf5::crc32c_joined(hdf5::crc32c(said.data(), said.size()),
-                             hdf5::joined_pieces(pieces, bytes), bytes);
+  return files::crc32c_joined(files::crc32c(said.data(), said.size()),
+                              files::joined_pieces(pieces, bytes), bytes);
 }
 
 /// An object in JSON.
@@ -108,7 +108,7 @@ std::vector<uint32_t> checksums_in(const std::string& text) {
   std::istringstream words(text);
   std::vector<std::string> texts;
   for (std::string word; words >> word;) texts.push_back(word);
-  return hdf5::pieces_of_texts(texts);
+  return files::pieces_of_texts(texts);
 }
 
 /// As many as there are arrays.
@@ -203,11 +203,11 @@ std::vector<Place> read_header(const std::string& path, const Storage& file) {
 void check_seal(const std::string& path, const Storage& file, const Place& place) {
   if (!place.seal) return;
   std::vector<uint32_t> pieces;
-  std::vector<std::byte> piece(std::min(hdf5::kPiece, place.bytes()));
+  std::vector<std::byte> piece(std::min(files::kPiece, place.bytes()));
   for (uint64_t at = 0; at < place.bytes(); at += piece.size()) {
     const uint64_t count = std::min<uint64_t>(piece.size(), place.bytes() - at);
     file.read(place.start + at, count, piece.data());
-    pieces.push_back(hdf5::crc32c(piece.data(), count));
+    pieces.push_back(files::crc32c(piece.data(), count));
   }
   check_pieces(path, place, pieces);
 }
@@ -219,8 +219,8 @@ Tensor checked_array(const std::string& path, const std::shared_ptr<Storage>& fi
     return Tensor::on(file, place.start, place.spec);
   }
   check_pieces(path, place, place.pieces);
-  return Tensor::on(hdf5::checked_storage(file, place.start, place.bytes(), place.pieces,
-                                          concat("'", path, "': '", place.name, "'")),
+  return Tensor::on(files::checked_storage(file, place.start, place.bytes(), place.pieces,
+                                           concat("'", path, "': '", place.name, "'")),
                     0, place.spec);
 }
 
@@ -228,12 +228,12 @@ Tensor checked_array(const std::string& path, const std::shared_ptr<Storage>& fi
 std::string seals_of(const std::string& name, const Tensor& array) {
   const auto* bytes = static_cast<const std::byte*>(array.raw());
   std::vector<uint32_t> pieces;
-  for (uint64_t at = 0; at < array.bytes(); at += hdf5::kPiece)
+  for (uint64_t at = 0; at < array.bytes(); at += files::kPiece)
     pieces.push_back(
-        hdf5::crc32c(bytes + at, std::min<uint64_t>(hdf5::kPiece, array.bytes() - at)));
+        files::crc32c(bytes + at, std::min<uint64_t>(files::kPiece, array.bytes() - at)));
   std::vector<uint32_t> sums{sealed(name, array.spec(), pieces, array.bytes())};
   if (pieces.size() > 1) sums.insert(sums.end(), pieces.begin(), pieces.end());
-  return join(hdf5::texts_of_pieces(sums), " ");
+  return join(files::texts_of_pieces(sums), " ");
 }
 
 std::string header_of(const NamedTensors& arrays) {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "crescent/format.h"
+#include "crescent/io/format.h"
 
 namespace crescent::safetensors {
 

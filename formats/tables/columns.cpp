@@ -4,8 +4,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "crescent/ops.h"
-#include "crescent/strings.h"
+#include "crescent/ops/ops.h"
+#include "crescent/tensor/strings.h"
 
 namespace crescent::tables {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 #include <optional>
 
-#include "crescent/schema.h"
-#include "crescent/tensor.h"
+#include "crescent/registry/schema.h"
+#include "crescent/tensor/tensor.h"
 #include "records.h"
 
 namespace crescent::tables {

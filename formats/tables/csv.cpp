@@ -4,9 +4,9 @@
 #include <cmath>
 #include <map>
 
-#include "crescent/format.h"
+#include "crescent/base/progress.h"
+#include "crescent/io/format.h"
 #include "crescent/plugin.h"
-#include "crescent/progress.h"
 #include "typed_tables.h"
 
 namespace crescent::tables {

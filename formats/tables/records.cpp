@@ -3,7 +3,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 #include "crescent/system/file.h"
 #include "crescent/system/interrupt.h"
 

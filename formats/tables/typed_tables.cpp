@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "crescent/progress.h"
+#include "crescent/base/progress.h"
 
 namespace crescent::tables {
 namespace {

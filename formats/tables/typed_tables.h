@@ -1,7 +1,7 @@
 // Tables with a type for each column: as arrays by name, or as a stream of rows.
 #pragma once
 #include "columns.h"
-#include "crescent/stream.h"
+#include "crescent/data/stream.h"
 
 namespace crescent::tables {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "keras/assignment/in_parallel.h"
+#include "files/in_parallel.h"
 #include "layout.h"
 
 namespace crescent::zip {
@@ -30,9 +30,9 @@ uint64_t size_of(const File& file) {
 uint32_t checksum_of(const File& file) {
   std::vector<uint64_t> sizes;
   for (const Bytes& piece : file.pieces) sizes.push_back(piece.size());
-  const auto parts = keras::parts_of(std::vector<uint64_t>(sizes.size()), sizes);
+  const auto parts = files::parts_of(std::vector<uint64_t>(sizes.size()), sizes);
   std::vector<uLong> sums(parts.size());
-  keras::in_parallel(parts.size(), [&](size_t k) {
+  files::in_parallel(parts.size(), [&](size_t k) {
     const auto* bytes = reinterpret_cast<const Bytef*>(file.pieces[parts[k].array].data());
     sums[k] = crc32_z(0, bytes + parts[k].offset, parts[k].size);
   });

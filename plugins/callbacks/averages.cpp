@@ -1,6 +1,6 @@
 // SwapEMAWeights: evaluates and predicts with the moving average of the weights.
 #include "callbacks.h"
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 
 namespace crescent {
 namespace {

@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "callbacks.h"
+#include "crescent/model/training_run.h"
 #include "crescent/system/interrupt.h"
-#include "crescent/training_run.h"
 
 namespace crescent {
 namespace {

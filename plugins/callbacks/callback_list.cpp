@@ -1,6 +1,6 @@
 // CallbackList: several callbacks as one, for loops of one's own.
 #include "callbacks.h"
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 
 namespace crescent {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include <chrono>
 
-#include "crescent/callback.h"
+#include "crescent/model/callback.h"
 
 namespace crescent {
 

@@ -4,8 +4,8 @@
 #include <cstdio>
 
 #include "callbacks.h"
-#include "crescent/format.h"
-#include "crescent/ops.h"
+#include "crescent/io/format.h"
+#include "crescent/ops/ops.h"
 #include "monitor.h"
 
 namespace crescent {

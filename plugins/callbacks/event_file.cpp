@@ -13,7 +13,7 @@
 #include <limits>
 #include <vector>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 #include "crescent/system/file.h"
 
 namespace crescent {

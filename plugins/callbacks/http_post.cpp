@@ -8,7 +8,7 @@
 #include <cstring>
 #include <memory>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 
 namespace crescent {
 namespace {

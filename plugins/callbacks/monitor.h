@@ -1,7 +1,7 @@
 // Shared by callbacks that watch one value: which way is better, and whether it got better.
 #pragma once
-#include "crescent/callback.h"
-#include "crescent/model.h"
+#include "crescent/model/callback.h"
+#include "crescent/model/model.h"
 
 namespace crescent {
 

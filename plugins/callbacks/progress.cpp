@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "callbacks.h"
-#include "crescent/callback.h"
+#include "crescent/model/callback.h"
 
 namespace crescent {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "callbacks.h"
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 #include "monitor.h"
 
 namespace crescent {

@@ -1,7 +1,7 @@
 // TensorBoard: losses, metrics and weights as files that TensorBoard shows: log_dir/train and
 // log_dir/validation.
 #include "callbacks.h"
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 #include "crescent/system/interrupt.h"
 #include "event_file.h"
 

@@ -1,5 +1,5 @@
 #include "crescent/plugin.h"
 
-#include "engine/device.h"
+#include "executor/device.h"
 
 CRESCENT_PLUGIN("cpu", "0.1.0") { registry.add<crescent::cpu::CpuDevice>("cpu"); }

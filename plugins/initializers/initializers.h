@@ -1,6 +1,6 @@
 // The files of this plugin.
 #pragma once
-#include "crescent/training.h"
+#include "crescent/layer/training.h"
 
 namespace crescent {
 void add_stft(Registry& registry);

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "../called_operations.h"
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 
 namespace crescent {
 

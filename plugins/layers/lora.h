@@ -1,7 +1,7 @@
 // Low-rank adapters (Hu et al. 2021): a weight stays as it is, (alpha / rank) a . b is added to it,
 // and training changes only the small matrices a and b.
 #pragma once
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 
 namespace crescent {
 

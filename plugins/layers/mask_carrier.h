@@ -2,7 +2,7 @@
 // fewer axes than what it is of: features have none. Keras loses the mask in these layers, so
 // models that Keras wrote are read with carry_mask = false.
 #pragma once
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 
 namespace crescent {
 

@@ -2,7 +2,7 @@
 // summed over all ways to spread it over time with blanks (class 0) between.
 #include <cmath>
 
-#include "crescent/program.h"
+#include "crescent/program/program.h"
 #include "losses.h"
 
 namespace crescent {

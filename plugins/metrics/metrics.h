@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 
-#include "crescent/training.h"
+#include "crescent/layer/training.h"
 
 namespace crescent {
 

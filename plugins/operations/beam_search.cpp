@@ -6,8 +6,8 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "crescent/op.h"
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
+#include "crescent/program/op.h"
 
 namespace crescent::operations {
 namespace {

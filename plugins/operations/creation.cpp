@@ -4,7 +4,7 @@
 #include <cstring>
 #include <numbers>
 
-#include "crescent/op_types.h"
+#include "crescent/program/op_types.h"
 #include "families.h"
 #include "kernels/special_functions.h"
 

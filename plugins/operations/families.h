@@ -1,6 +1,6 @@
 // The families of operations, each a file: rows, and above them what the rows call.
 #pragma once
-#include "shared.h"
+#include "shared/shared.h"
 
 namespace crescent::operations {
 

@@ -1,6 +1,6 @@
 // The axes of a call: none at all is another thing than not saying which, which is all.
 #pragma once
-#include "crescent/operation.h"
+#include "crescent/layer/operation.h"
 
 namespace crescent {
 

@@ -2,9 +2,9 @@
 
 #include <limits>
 
-#include "crescent/op_types.h"
+#include "crescent/program/op_types.h"
 #include "families.h"
-#include "host.h"
+#include "shared/host.h"
 
 namespace crescent::operations {
 namespace {

@@ -4,10 +4,10 @@
 #include <numeric>
 #include <set>
 
-#include "host.h"
 #include "kernels/places.h"
 #include "kernels/tally.h"
 #include "segments.h"
+#include "shared/host.h"
 
 namespace crescent::operations {
 namespace {

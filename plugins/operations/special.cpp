@@ -2,7 +2,7 @@
 // the bytes of numbers.
 #include <cstring>
 
-#include "crescent/data.h"
+#include "crescent/data/data.h"
 #include "families.h"
 #include "kernels/pairs.h"
 #include "kernels/special_functions.h"

@@ -1,7 +1,7 @@
 // Several optimizers for one model, chosen by the paths of the weights.
 #include <algorithm>
 
-#include "crescent/pattern.h"
+#include "crescent/base/pattern.h"
 #include "optimizers.h"
 #include "update_rule.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "crescent/pattern.h"
+#include "crescent/base/pattern.h"
 #include "crescent/system/interrupt.h"
 #include "optimizers.h"
 #include "update_rule.h"

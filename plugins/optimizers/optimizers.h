@@ -1,6 +1,6 @@
 // The files of this plugin; each adds its classes.
 #pragma once
-#include "crescent/training.h"
+#include "crescent/layer/training.h"
 
 namespace crescent {
 void add_layer_wise(Registry& registry);

@@ -8,7 +8,7 @@
 // of the optimizer's own. A pattern that fits no weight of the model is an error, unless its rule
 // says optional = true.
 #pragma once
-#include "crescent/training.h"
+#include "crescent/layer/training.h"
 
 namespace crescent {
 

@@ -6,7 +6,7 @@
 #include "classes/lambda_callbacks.h"
 #include "classes/lambda_layer.h"
 #include "classes/lua_class.h"
-#include "crescent/export.h"
+#include "crescent/base/export.h"
 #include "data/datasets.h"
 #include "data/from_directory.h"
 #include "data/known_datasets.h"

@@ -2,6 +2,6 @@
 #pragma once
 #include <lua.hpp>
 
-#include "crescent/export.h"
+#include "crescent/base/export.h"
 
 extern "C" CRESCENT_API int luaopen_crescent(lua_State* L);

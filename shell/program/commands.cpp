@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <functional>
 
-#include "crescent/device.h"
-#include "crescent/loader.h"
 #include "crescent/plugin.h"
+#include "crescent/program/device.h"
+#include "crescent/registry/loader.h"
 #include "crescent/system/process.h"
 #include "file_commands.h"
 

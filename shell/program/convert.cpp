@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "crescent/format.h"
+#include "crescent/io/format.h"
 #include "file_commands.h"
 
 namespace crescent::program {

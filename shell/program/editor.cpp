@@ -13,7 +13,7 @@
 #include <cwchar>
 #include <memory>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 #include "crescent/system/file.h"
 #include "signals.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "crescent/value.h"
+#include "crescent/base/value.h"
 
 namespace crescent::program {
 

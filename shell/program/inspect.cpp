@@ -1,6 +1,6 @@
 #include <sys/stat.h>
 
-#include "crescent/format.h"
+#include "crescent/io/format.h"
 #include "file_commands.h"
 
 namespace crescent::program {

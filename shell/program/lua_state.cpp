@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 #include "module/module.h"
 #include "signals.h"
 

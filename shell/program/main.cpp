@@ -8,8 +8,8 @@
 #include <iostream>
 
 #include "commands.h"
-#include "crescent/error.h"
-#include "crescent/export.h"
+#include "crescent/base/error.h"
+#include "crescent/base/export.h"
 #include "file_commands.h"
 #include "lua_state.h"
 #include "module/values/interruption.h"

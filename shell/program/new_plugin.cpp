@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "commands.h"
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 #include "crescent/system/file.h"
 
 namespace crescent::program {

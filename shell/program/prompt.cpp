@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "crescent/error.h"
-#include "crescent/export.h"
+#include "crescent/base/error.h"
+#include "crescent/base/export.h"
 #include "editor.h"
 #include "lua_state.h"
 #include "module/values/interruption.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 
 namespace crescent::program {
 namespace {

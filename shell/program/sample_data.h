@@ -1,6 +1,6 @@
 // Numbers without a pattern for a model's inputs and targets.
 #pragma once
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 
 namespace crescent::program {
 

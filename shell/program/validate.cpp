@@ -1,5 +1,5 @@
-#include "crescent/format.h"
-#include "crescent/ops.h"
+#include "crescent/io/format.h"
+#include "crescent/ops/ops.h"
 #include "file_commands.h"
 #include "sample_data.h"
 

@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "crescent/format.h"
-#include "crescent/gradient.h"
-#include "crescent/ops.h"
+#include "crescent/io/format.h"
+#include "crescent/ops/ops.h"
+#include "crescent/program/gradient.h"
 #include "file_commands.h"
 #include "sample_data.h"
 

@@ -1,4 +1,4 @@
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 
 #include <catch2/catch.hpp>
 #include <limits>

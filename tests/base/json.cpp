@@ -2,7 +2,7 @@
 #include <cmath>
 #include <random>
 
-#include "crescent/value.h"
+#include "crescent/base/value.h"
 
 using namespace crescent;
 

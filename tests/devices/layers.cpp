@@ -1,5 +1,5 @@
 // Layers: what they compute and their gradients, with weights of the cpu, as the cpu has them.
-#include "crescent/gradient.h"
+#include "crescent/program/gradient.h"
 #include "support.h"
 
 namespace crescent::test {

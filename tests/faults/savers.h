@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 
 namespace crescent::faults {
 

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "crescent/crescent.h"
-#include "crescent/stream.h"
+#include "crescent/data/stream.h"
 #include "report.h"
 #include "savers.h"
 #include "system_calls.h"

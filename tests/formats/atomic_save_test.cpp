@@ -10,9 +10,9 @@
 #include <random>
 
 #include "array_files.h"
-#include "crescent/data.h"
-#include "crescent/format.h"
-#include "crescent/ops.h"
+#include "crescent/data/data.h"
+#include "crescent/io/format.h"
+#include "crescent/ops/ops.h"
 #include "scratch.h"
 
 namespace crescent::hdf5 {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <ctime>
 
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 #include "models.h"
 #include "zip/image.h"
 

@@ -1,7 +1,7 @@
 // What is written comes back, in Keras' layout, and equal trees are equal files.
 #include <limits>
 
-#include "crc32c.h"
+#include "files/crc32c.h"
 #include "handle.h"
 #include "scratch.h"
 

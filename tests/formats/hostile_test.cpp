@@ -8,8 +8,8 @@
 #include <fstream>
 #include <thread>
 
-#include "crescent/format.h"
-#include "crescent/model.h"
+#include "crescent/io/format.h"
+#include "crescent/model/model.h"
 #include "scratch.h"
 
 namespace crescent::hdf5 {

@@ -1,7 +1,7 @@
 // Small models for tests of files.
 #pragma once
-#include "crescent/format.h"
-#include "crescent/model.h"
+#include "crescent/io/format.h"
+#include "crescent/model/model.h"
 #include "scratch.h"
 
 namespace crescent::hdf5 {

@@ -2,7 +2,7 @@
 // dead process.
 #include <random>
 
-#include "crescent/format.h"
+#include "crescent/io/format.h"
 #include "scratch.h"
 
 namespace crescent::hdf5 {

@@ -9,7 +9,7 @@
 #include <iterator>
 #include <string>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 #include "crescent/system/file.h"
 #include "file_reader.h"
 #include "image.h"

@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 #include "file_reader.h"
 
 namespace crescent::hdf5 {

@@ -1,7 +1,7 @@
 // Any bytes as a WAV file: its samples, or an error.
 #include "audio/wav.h"
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 
 using namespace crescent;
 

@@ -1,6 +1,6 @@
 // Any JSON as the configuration of a model, of whichever Keras: rewritten into ours, or an error.
 // The first byte is the version. No model is built of it: what that needs is checked by layers.
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 #include "keras/configs/config_in.h"
 
 using namespace crescent;

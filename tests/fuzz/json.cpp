@@ -1,8 +1,8 @@
 // Any bytes as JSON: a value or an error; what was read is written and read again as the same.
 #include <cstdlib>
 
-#include "crescent/error.h"
-#include "crescent/value.h"
+#include "crescent/base/error.h"
+#include "crescent/base/value.h"
 
 using namespace crescent;
 

@@ -1,7 +1,7 @@
 // Any bytes as an array of NumPy: its values, or an error.
 #include "arrays/npy.h"
 
-#include "crescent/registry.h"
+#include "crescent/registry/registry.h"
 
 using namespace crescent;
 using namespace crescent::arrays;

@@ -4,8 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "crescent/data.h"
-#include "crescent/error.h"
+#include "crescent/base/error.h"
+#include "crescent/data/data.h"
 #include "crescent/system/file.h"
 
 using namespace crescent;

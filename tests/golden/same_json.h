@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-#include "crescent/value.h"
+#include "crescent/base/value.h"
 
 namespace crescent::golden {
 

@@ -1,4 +1,4 @@
-// The floors of the code, kept by reading #include lines: arrows point down only. The outer walls
+// The plan of the code, kept by reading #include lines: arrows point down only. The outer walls
 // (plugins see public headers alone) are CMake's; they are checked here too, where they are cheap
 // to name.
 #include <algorithm>
@@ -15,24 +15,14 @@ namespace {
 namespace fs = std::filesystem;
 const fs::path kRoot = fs::weakly_canonical(CRESCENT_SOURCE_DIR);
 
-// Lowest first. A public header stands on the floor of what it declares.
-const std::vector<std::string> kFloors = {"base",  "registry", "tensor", "program",
-                                          "layer", "data",     "model"};
-const std::map<std::string, std::set<std::string>> kHeaders = {
-    {"base",
-     {"error.h", "export.h", "file.h", "interrupt.h", "mapped.h", "pattern.h", "process.h",
-      "progress.h", "structure.h", "thread.h", "value.h"}},
-    {"registry", {"codec.h", "loader.h", "registry.h", "schema.h", "stamp.h"}},
-    {"program",
-     {"communicator.h", "cpu_kernel.h", "device.h", "elementwise_ops.h", "gradient.h",
-      "lowered_ops.h", "lowering.h", "op.h", "op_types.h", "ops.h", "program.h", "random.h",
-      "variable.h"}},
-    {"tensor", {"strings.h", "tensor.h"}},
-    {"layer", {"input_spec.h", "layer.h", "node.h", "training.h"}},
-    {"model",
-     {"callback.h", "crescent.h", "format.h", "model.h", "operation.h", "plugin.h", "rewire.h",
-      "steps.h", "training_run.h"}},
-    {"data", {"data.h", "stream.h"}}};
+// The rooms of public headers and of core's sources, lowest first. crescent.h and plugin.h stand
+// above all rooms of headers.
+const std::vector<std::string> kHeaderRooms = {"base",    "system", "registry", "tensor",
+                                               "program", "device", "ops",      "layer",
+                                               "data",    "model",  "io"};
+const std::vector<std::string> kSourceRooms = {
+    "base", "registry", "tensor",       "program", "random",     "device",   "compile",
+    "ops",  "layer",    "optimization", "data",    "validation", "training", "model"};
 
 struct Include {
   std::string name;
@@ -59,59 +49,109 @@ std::vector<fs::path> sources_below(const fs::path& folder) {
   return files;
 }
 
-// A model is trained by its own methods, a program is lowered as it is compiled, and streams are
-// data: rooms of one floor.
-const std::map<std::string, std::string> kRooms = {
-    {"training", "model"}, {"validation", "model"}, {"lowering", "program"}, {"streams", "data"}};
-
-int floor_number(const std::string& name) {
-  auto room = kRooms.find(name);
-  auto at = std::find(kFloors.begin(), kFloors.end(), room == kRooms.end() ? name : room->second);
-  return at == kFloors.end() ? -1 : int(at - kFloors.begin());
-}
-
-// A program that a floor starts stands on it.
-const std::map<std::string, std::string> kProgramFloors = {{"trial", "registry"}};
-
-int floor_of(const fs::path& file) {
-  const fs::path folder = *fs::relative(file, kRoot / "core").begin();
-  if (auto program = kProgramFloors.find(folder.string()); program != kProgramFloors.end())
-    return floor_number(program->second);
-  const fs::path inside = fs::relative(file, kRoot / "core/src");
-  if (*inside.begin() != "..") return floor_number(inside.begin()->string());
-  for (const auto& [floor, headers] : kHeaders)
-    if (headers.count(file.filename().string())) return floor_number(floor);
-  return -1;
-}
-
 // Public, but written by the build.
 const std::set<std::string> kGenerated = {"crescent/headers_hash.h"};
 
-// Where core finds what `file` includes; empty when nowhere.
+/// What an include of `file` names: beside the file, or below a folder that its part of the tree is
+/// compiled with. Empty for what is in none of them.
 fs::path resolve(const fs::path& file, const std::string& name) {
-  for (const fs::path& folder : {file.parent_path(), kRoot / "core/src", kRoot / "core/include"})
+  std::vector<fs::path> folders = {file.parent_path()};
+  for (const char* folder : {"core/src", "plugins/cpu", "formats/hdf5/src", "formats",
+                             "shell/module", "shell/program", "shell", "core/include"})
+    if (const std::string inside = fs::relative(file, kRoot / folder).string();
+        !inside.starts_with("..") || std::string_view(folder) == "core/include")
+      folders.push_back(kRoot / folder);
+  for (const fs::path& folder : folders)
     if (fs::exists(folder / name)) return fs::weakly_canonical(folder / name);
   return {};
 }
 
-void check_floor(const fs::path& file) {
-  const int own_floor = floor_of(file);
-  INFO(fs::relative(file, kRoot).string());
-  REQUIRE(own_floor >= 0);
-  for (const Include& include : includes_of(file)) {
-    if (!include.quoted || kGenerated.count(include.name)) continue;
-    INFO("includes " << include.name);
-    const fs::path included = resolve(file, include.name);
-    REQUIRE_FALSE(included.empty());
-    CHECK(floor_of(included) >= 0);
-    CHECK(floor_of(included) <= own_floor);
+/// The number of the room below `root` that holds the file; -1 for files in none.
+int room_number(const fs::path& file, const fs::path& root, const std::vector<std::string>& rooms) {
+  const fs::path inside = fs::relative(file, root);
+  const auto at = std::find(rooms.begin(), rooms.end(), inside.begin()->string());
+  return at == rooms.end() ? -1 : int(at - rooms.begin());
+}
+
+/// Fails for files below `root` that are in no room, or include a file of a room above theirs.
+void check_rooms(const fs::path& root, const std::vector<std::string>& rooms) {
+  for (const fs::path& file : sources_below(root)) {
+    if (file.parent_path() == root) continue;
+    INFO(fs::relative(file, kRoot).string());
+    REQUIRE(room_number(file, root, rooms) >= 0);
+    for (const Include& include : includes_of(file)) {
+      if (!include.quoted || kGenerated.count(include.name)) continue;
+      INFO("includes " << include.name);
+      const fs::path included = resolve(file, include.name);
+      REQUIRE_FALSE(included.empty());
+      if (fs::relative(included, root).string().starts_with("..")) continue;
+      CHECK(room_number(included, root, rooms) >= 0);
+      CHECK(room_number(included, root, rooms) <= room_number(file, root, rooms));
+    }
   }
+}
+
+// A graph: the folders, or units, that each includes files of.
+using Includes = std::map<std::string, std::set<std::string>>;
+
+Includes includes_of_folders() {
+  Includes folders;
+  for (const char* part : {"core", "plugins", "formats", "shell", "tests"})
+    for (const fs::path& file : sources_below(kRoot / part)) {
+      const std::string folder = fs::relative(file.parent_path(), kRoot).string();
+      for (const Include& include : includes_of(file)) {
+        const fs::path included = include.quoted ? resolve(file, include.name) : fs::path();
+        if (!included.empty())
+          folders[folder].insert(fs::relative(included.parent_path(), kRoot).string());
+      }
+      folders[folder].erase(folder);
+    }
+  return folders;
+}
+
+/// Fails for those that include each other, whichever way round: whoever includes nothing that is
+/// left goes, and a circle stays.
+void check_no_circles(Includes all) {
+  for (bool some = true; some;) {
+    some = false;
+    for (auto at = all.begin(); at != all.end();) {
+      const bool is_free = std::none_of(at->second.begin(), at->second.end(),
+                                        [&](const auto& other) { return all.count(other) > 0; });
+      some = some || is_free;
+      at = is_free ? all.erase(at) : std::next(at);
+    }
+  }
+  for (const auto& [name, included] : all) FAIL_CHECK(name << " is in a circle of includes");
 }
 
 }  // namespace
 
-TEST_CASE("Every file of core stands on a floor and includes nothing above it") {
-  for (const fs::path& file : sources_below(kRoot / "core")) check_floor(file);
+TEST_CASE("Every file of core is in a room and includes nothing of one above it") {
+  check_rooms(kRoot / "core/include/crescent", kHeaderRooms);
+  check_rooms(kRoot / "core/src", kSourceRooms);
+}
+
+TEST_CASE("No folders include each other in a circle") {
+  const Includes folders = includes_of_folders();
+  REQUIRE(folders.size() > 100);
+  check_no_circles(folders);
+}
+
+TEST_CASE("crescent.h brings users nothing of devices") {
+  for (const Include& include : includes_of(kRoot / "core/include/crescent/crescent.h"))
+    CHECK_FALSE(include.name.starts_with("crescent/device/"));
+}
+
+TEST_CASE("Every public header has a forward by its name alone") {
+  for (const fs::path& file : sources_below(kRoot / "core/include/crescent")) {
+    const std::string inside = fs::relative(file, kRoot / "core/include").string();
+    if (file.parent_path().filename() == "crescent" || file.parent_path().filename() == "system")
+      continue;
+    INFO(inside);
+    const auto forwarded = includes_of(kRoot / "core/include/forwards/crescent" / file.filename());
+    REQUIRE(forwarded.size() == 1);
+    CHECK(forwarded[0].name == inside);
+  }
 }
 
 TEST_CASE("Public headers show the standard library alone") {
@@ -180,8 +220,8 @@ int room_of(const std::string& unit) {
 }
 
 // What each unit of the module includes of the others.
-std::map<std::string, std::set<std::string>> units_of_module() {
-  std::map<std::string, std::set<std::string>> units;
+Includes units_of_module() {
+  Includes units;
   for (const fs::path& file : sources_below(kModule)) {
     const std::string unit = unit_of(file);
     std::set<std::string>& included = units[unit];
@@ -207,18 +247,5 @@ TEST_CASE("The rooms of the Lua module include what is below them") {
 }
 
 TEST_CASE("No units of the Lua module include each other, whichever way round") {
-  auto units = units_of_module();
-  // Those whose includes are all gone go, too; a circle stays.
-  for (bool some = true; some;) {
-    some = false;
-    for (auto unit = units.begin(); unit != units.end();) {
-      const std::set<std::string>& included = unit->second;
-      const bool is_free = std::none_of(included.begin(), included.end(),
-                                        [&](const auto& other) { return units.count(other) > 0; });
-      some = some || is_free;
-      unit = is_free ? units.erase(unit) : std::next(unit);
-    }
-  }
-  for (const auto& [unit, included] : units) FAIL_CHECK(unit << " is in a circle of includes");
-  CHECK(units.empty());
+  check_no_circles(units_of_module());
 }

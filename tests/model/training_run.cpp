@@ -1,6 +1,6 @@
 // Training runs: going on a batch at a time, looking, changing, pausing, keeping and going on
 // elsewhere with the same bits.
-#include "crescent/training_run.h"
+#include "crescent/model/training_run.h"
 
 #include <unistd.h>
 

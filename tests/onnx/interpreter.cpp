@@ -4,7 +4,7 @@
 #include <functional>
 #include <numeric>
 
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 
 namespace crescent::onnx_test {
 namespace {

@@ -5,8 +5,8 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "crescent/format.h"
-#include "crescent/ops.h"
+#include "crescent/io/format.h"
+#include "crescent/ops/ops.h"
 #include "distance.h"
 #include "interpreter.h"
 

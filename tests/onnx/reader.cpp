@@ -4,7 +4,7 @@
 #include <functional>
 #include <string_view>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 #include "crescent/system/file.h"
 
 namespace crescent::onnx_test {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "crescent/tensor.h"
+#include "crescent/tensor/tensor.h"
 
 namespace crescent::onnx_test {
 

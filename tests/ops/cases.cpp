@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "crescent/gradient.h"
-#include "crescent/random.h"
+#include "crescent/ops/random.h"
+#include "crescent/program/gradient.h"
 #include "distance.h"
 
 namespace crescent::test {

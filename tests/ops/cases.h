@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "crescent/ops.h"
-#include "crescent/program.h"
+#include "crescent/ops/ops.h"
+#include "crescent/program/program.h"
 
 namespace crescent::test {
 

@@ -1,5 +1,5 @@
 // Ops that plugins/operations brings: they are reached by the names of their functions.
-#include "crescent/operation.h"
+#include "crescent/layer/operation.h"
 #include "ops/cases.h"
 
 namespace crescent::test {

@@ -1,4 +1,4 @@
-#include "crescent/op_types.h"
+#include "crescent/program/op_types.h"
 #include "ops/cases.h"
 
 namespace crescent::test {

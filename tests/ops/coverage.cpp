@@ -5,7 +5,7 @@
 #include <set>
 #include <sstream>
 
-#include "crescent/gradient.h"
+#include "crescent/program/gradient.h"
 #include "ops/cases.h"
 
 namespace crescent::test {
@@ -61,9 +61,9 @@ void record(const Case& c, std::set<std::string>& names) {
 TEST_CASE("every function of ops.h has a case") {
   std::set<std::string> known;
   for (const Case& c : all_cases()) known.insert(c.name.substr(0, c.name.find(' ')));
-  const std::string header = text_of("ops.h");
+  const std::string header = text_of("ops/ops.h");
   std::set<std::string> functions =
-      names_in(text_of("elementwise_ops.h"), "ROW\\((\\w\\w+), \\w+\\)");
+      names_in(text_of("program/elementwise_ops.h"), "ROW\\((\\w\\w+), \\w+\\)");
   functions.merge(names_in(header, "CRESCENT_API (?!DType)\\w+ (\\w\\w+)\\(const"));
   functions.merge(names_in(header, "CRESCENT_API \\w+ (\\w+)\\(std"));
   REQUIRE(functions.size() > 80);
@@ -77,7 +77,7 @@ TEST_CASE("every op is recorded by a case or its gradient") {
   std::set<std::string> recorded;
   for (const Case& c : all_cases()) record(c, recorded);
   for (const std::string& name :
-       names_in(text_of("op_types.h"), "CRESCENT_OP\\(\\w+, \"(\\w+)\"\\)")) {
+       names_in(text_of("program/op_types.h"), "CRESCENT_OP\\(\\w+, \"(\\w+)\"\\)")) {
     // Made by decompositions; made of nothing, so computed while tracing.
     if (name == "batch_moments" || name == "fill" || name == "iota") continue;
     INFO(name);

@@ -3,7 +3,7 @@
 // and compiled, with gradients.
 #include <catch2/catch.hpp>
 
-#include "crescent/gradient.h"
+#include "crescent/program/gradient.h"
 #include "ops/cases.h"
 #include "poison.h"
 

@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
-#include "crescent/gradient.h"
-#include "crescent/ops.h"
-#include "crescent/program.h"
+#include "crescent/ops/ops.h"
+#include "crescent/program/gradient.h"
+#include "crescent/program/program.h"
 #include "ops/cases.h"
 
 using namespace crescent;

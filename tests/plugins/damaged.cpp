@@ -6,7 +6,7 @@
 #include <iterator>
 #include <random>
 
-#include "registry/plugins/elf_file.h"
+#include "registry/loader/elf_file.h"
 #include "support.h"
 
 using namespace crescent;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "crescent/plugin.h"
-#include "crescent/registry.h"
+#include "crescent/registry/registry.h"
 #include "support.h"
 
 using namespace crescent;

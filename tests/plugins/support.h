@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <string>
 
-#include "crescent/error.h"
-#include "crescent/loader.h"
+#include "crescent/base/error.h"
+#include "crescent/registry/loader.h"
 
 namespace crescent::plugin_tests {
 

@@ -1,7 +1,7 @@
 // Classes of every kind whose code throws: "std" std::out_of_range, "int" a number.
 #include <stdexcept>
 
-#include "crescent/callback.h"
+#include "crescent/model/callback.h"
 #include "crescent/plugin.h"
 
 using namespace crescent;

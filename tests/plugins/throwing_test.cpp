@@ -1,9 +1,9 @@
 // Whatever code of a plugin throws becomes an error that says whose it was.
 #include <catch2/catch.hpp>
 
-#include "crescent/callback.h"
-#include "crescent/gradient.h"
-#include "crescent/model.h"
+#include "crescent/model/callback.h"
+#include "crescent/model/model.h"
+#include "crescent/program/gradient.h"
 #include "support.h"
 
 using namespace crescent;

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <csignal>
 
-#include "crescent/registry.h"
+#include "crescent/registry/registry.h"
 #include "support.h"
 
 using namespace crescent;

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "crescent/ops.h"
-#include "crescent/program.h"
+#include "crescent/ops/ops.h"
+#include "crescent/program/program.h"
 
 using namespace crescent;
 

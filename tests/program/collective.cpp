@@ -1,9 +1,9 @@
 // Two processes that compute together.
 #include <catch2/catch.hpp>
 
-#include "crescent/gradient.h"
-#include "crescent/ops.h"
-#include "crescent/program.h"
+#include "crescent/ops/ops.h"
+#include "crescent/program/gradient.h"
+#include "crescent/program/program.h"
 #include "distance.h"
 #include "pair.h"
 

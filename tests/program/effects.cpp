@@ -1,7 +1,7 @@
 // Effects: passes keep what is seen outside of the program, once a run and in its order.
 #include <vector>
 
-#include "crescent/gradient.h"
+#include "crescent/program/gradient.h"
 #include "passes.h"
 #include "picky_device.h"
 

@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <new>
 
-#include "crescent/gradient.h"
-#include "crescent/ops.h"
-#include "crescent/program.h"
-#include "crescent/random.h"
+#include "crescent/ops/ops.h"
+#include "crescent/ops/random.h"
+#include "crescent/program/gradient.h"
+#include "crescent/program/program.h"
 
 namespace {
 std::atomic<uint64_t> news{0};

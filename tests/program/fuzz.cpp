@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "crescent/gradient.h"
-#include "crescent/lowering.h"
-#include "crescent/ops.h"
-#include "crescent/random.h"
+#include "crescent/device/lowering.h"
+#include "crescent/ops/ops.h"
+#include "crescent/ops/random.h"
+#include "crescent/program/gradient.h"
 #include "distance.h"
 #include "picky_device.h"
 

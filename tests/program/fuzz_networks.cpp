@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "crescent/gradient.h"
-#include "crescent/ops.h"
-#include "crescent/program.h"
-#include "crescent/random.h"
+#include "crescent/ops/ops.h"
+#include "crescent/ops/random.h"
+#include "crescent/program/gradient.h"
+#include "crescent/program/program.h"
 #include "distance.h"
 
 using namespace crescent;

@@ -1,12 +1,12 @@
-#include "crescent/gradient.h"
+#include "crescent/program/gradient.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "crescent/op_types.h"
-#include "crescent/ops.h"
-#include "crescent/program.h"
-#include "crescent/random.h"
+#include "crescent/ops/ops.h"
+#include "crescent/ops/random.h"
+#include "crescent/program/op_types.h"
+#include "crescent/program/program.h"
 
 using namespace crescent;
 using Catch::Matchers::Contains;

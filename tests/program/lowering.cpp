@@ -1,9 +1,9 @@
 // lower(): programs in what a device takes, and nothing else.
-#include "crescent/lowering.h"
+#include "crescent/device/lowering.h"
 
 #include <set>
 
-#include "crescent/gradient.h"
+#include "crescent/program/gradient.h"
 #include "passes.h"
 #include "picky_device.h"
 

@@ -3,11 +3,11 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "crescent/lowered_ops.h"
-#include "crescent/lowering.h"
-#include "crescent/ops.h"
+#include "compile/passes/passes.h"
+#include "crescent/device/lowered_ops.h"
+#include "crescent/device/lowering.h"
+#include "crescent/ops/ops.h"
 #include "distance.h"
-#include "program/passes/passes.h"
 
 namespace crescent::passes {
 

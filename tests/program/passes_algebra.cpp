@@ -1,7 +1,7 @@
 // Identities of numbers and shapes.
 #include <algorithm>
 
-#include "crescent/gradient.h"
+#include "crescent/program/gradient.h"
 #include "passes.h"
 
 namespace crescent::passes {

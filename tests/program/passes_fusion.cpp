@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "crescent/gradient.h"
+#include "crescent/program/gradient.h"
 #include "passes.h"
 
 namespace crescent::passes {

@@ -1,5 +1,5 @@
 // Transposes, epilogues and scales around products and convolutions.
-#include "crescent/gradient.h"
+#include "crescent/program/gradient.h"
 #include "passes.h"
 
 namespace crescent::passes {

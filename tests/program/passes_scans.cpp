@@ -1,5 +1,5 @@
 // Loops over time: their bodies, and what moves out of them.
-#include "crescent/gradient.h"
+#include "crescent/program/gradient.h"
 #include "passes.h"
 
 namespace crescent::passes {

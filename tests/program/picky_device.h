@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
-#include "crescent/lowering.h"
-#include "crescent/op_types.h"
+#include "crescent/device/lowering.h"
+#include "crescent/program/op_types.h"
 
 namespace crescent {
 

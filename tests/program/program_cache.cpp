@@ -1,9 +1,9 @@
 // Compiled programs are kept within a budget, whoever made them.
 #include <catch2/catch.hpp>
 
-#include "crescent/layer.h"
-#include "crescent/ops.h"
-#include "crescent/program.h"
+#include "crescent/layer/layer.h"
+#include "crescent/ops/ops.h"
+#include "crescent/program/program.h"
 
 using namespace crescent;
 

@@ -1,4 +1,4 @@
-#include "crescent/random.h"
+#include "crescent/ops/random.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -3,11 +3,11 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "crescent/gradient.h"
-#include "crescent/layer.h"
-#include "crescent/ops.h"
-#include "crescent/program.h"
-#include "crescent/random.h"
+#include "crescent/layer/layer.h"
+#include "crescent/ops/ops.h"
+#include "crescent/ops/random.h"
+#include "crescent/program/gradient.h"
+#include "crescent/program/program.h"
 
 using namespace crescent;
 

@@ -1,10 +1,10 @@
 // A run that fails changes no variable: whatever fails, wherever it stands, compiled or at once.
 #include <catch2/catch.hpp>
 
-#include "crescent/lowering.h"
-#include "crescent/ops.h"
-#include "crescent/program.h"
-#include "crescent/training.h"
+#include "crescent/device/lowering.h"
+#include "crescent/layer/training.h"
+#include "crescent/ops/ops.h"
+#include "crescent/program/program.h"
 
 using namespace crescent;
 using Catch::Contains;

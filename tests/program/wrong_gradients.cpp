@@ -1,9 +1,9 @@
 // Ops whose vjp() gives something else than one gradient for each input, of its shape and dtype.
 #include <catch2/catch.hpp>
 
-#include "crescent/gradient.h"
-#include "crescent/ops.h"
-#include "crescent/program.h"
+#include "crescent/ops/ops.h"
+#include "crescent/program/gradient.h"
+#include "crescent/program/program.h"
 
 using namespace crescent;
 

@@ -6,8 +6,8 @@
 #include <set>
 #include <sstream>
 
-#include "crescent/lowering.h"
-#include "crescent/program.h"
+#include "crescent/device/lowering.h"
+#include "crescent/program/program.h"
 #include "distance.h"
 #include "program/picky_device.h"
 #include "random/draft.h"

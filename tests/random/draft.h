@@ -4,8 +4,8 @@
 #include <functional>
 #include <set>
 
-#include "crescent/error.h"
-#include "crescent/op.h"
+#include "crescent/base/error.h"
+#include "crescent/program/op.h"
 #include "random/choices.h"
 #include "random/recipe.h"
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 #include "random/draft.h"
 
 namespace crescent::random_programs {

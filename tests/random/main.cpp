@@ -10,8 +10,8 @@
 #include <cstring>
 #include <map>
 
-#include "crescent/device.h"
-#include "crescent/error.h"
+#include "crescent/base/error.h"
+#include "crescent/program/device.h"
 #include "random/check.h"
 #include "random/draft.h"
 #include "random/shrinker.h"

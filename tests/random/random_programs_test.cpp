@@ -3,7 +3,7 @@
 #include <numeric>
 #include <set>
 
-#include "crescent/operation.h"
+#include "crescent/layer/operation.h"
 #include "distance.h"
 #include "random/check.h"
 #include "random/draft.h"

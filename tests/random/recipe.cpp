@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "crescent/gradient.h"
-#include "crescent/operation.h"
-#include "crescent/program.h"
+#include "crescent/layer/operation.h"
+#include "crescent/program/gradient.h"
+#include "crescent/program/program.h"
 
 namespace crescent::random_programs {
 namespace {

@@ -5,8 +5,8 @@
 #include <variant>
 #include <vector>
 
-#include "crescent/tensor.h"
-#include "crescent/value.h"
+#include "crescent/base/value.h"
+#include "crescent/tensor/tensor.h"
 
 namespace crescent::random_programs {
 

@@ -1,7 +1,7 @@
 // Recipes as scripts in Lua.
 #include <sstream>
 
-#include "crescent/operation.h"
+#include "crescent/layer/operation.h"
 #include "random/recipe.h"
 
 namespace crescent::random_programs {

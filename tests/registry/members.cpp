@@ -1,7 +1,7 @@
 // Methods and properties of registered classes, and what the kinds are.
 #include <catch2/catch.hpp>
 
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 
 using namespace crescent;
 using Catch::Contains;

@@ -1,4 +1,4 @@
-#include "crescent/registry.h"
+#include "crescent/registry/registry.h"
 
 #include <catch2/catch.hpp>
 #include <thread>

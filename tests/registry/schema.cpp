@@ -1,4 +1,4 @@
-#include "crescent/schema.h"
+#include "crescent/registry/schema.h"
 
 #include <catch2/catch.hpp>
 

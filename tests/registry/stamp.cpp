@@ -1,6 +1,6 @@
 // Reading a plugin's stamp out of a library that may be anything. This program carries a stamp
 // itself.
-#include "registry/plugins/plugin_stamp.h"
+#include "registry/loader/plugin_stamp.h"
 
 #include <elf.h>
 #include <sys/mman.h>

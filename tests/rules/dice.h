@@ -2,8 +2,8 @@
 #pragma once
 #include <initializer_list>
 
-#include "crescent/random.h"
-#include "crescent/tensor.h"
+#include "crescent/ops/random.h"
+#include "crescent/tensor/tensor.h"
 
 namespace crescent::rules {
 

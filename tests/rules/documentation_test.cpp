@@ -3,8 +3,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "program/passes/passes.h"
-#include "program/passes/rewriting/rules.h"
+#include "compile/passes/passes.h"
+#include "compile/passes/rewriting/rules.h"
 
 using namespace crescent;
 
@@ -30,11 +30,11 @@ std::string documentation() {
 }  // namespace
 
 TEST_CASE("the documentation of the rules shows the rules") {
-  std::ifstream file(CRESCENT_SOURCE_DIR "/core/src/program/passes/README.md");
+  std::ifstream file(CRESCENT_SOURCE_DIR "/core/src/compile/passes/README.md");
   std::stringstream text;
   text << file.rdbuf();
   const std::string shown = text.str(), wanted = documentation();
   if (shown.ends_with(wanted)) return;
   std::ofstream("rules.md") << wanted;
-  FAIL("core/src/program/passes/README.md should end with what is now in rules.md");
+  FAIL("core/src/compile/passes/README.md should end with what is now in rules.md");
 }

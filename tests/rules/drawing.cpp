@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "crescent/lowered_ops.h"
-#include "crescent/ops.h"
+#include "crescent/device/lowered_ops.h"
+#include "crescent/ops/ops.h"
 
 namespace crescent::rules {
 

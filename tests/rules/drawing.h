@@ -3,7 +3,7 @@
 #pragma once
 #include <map>
 
-#include "program/passes/rewriting/rules.h"
+#include "compile/passes/rewriting/rules.h"
 #include "rules/dice.h"
 
 namespace crescent::rules {

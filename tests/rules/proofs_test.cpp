@@ -8,9 +8,9 @@
 #include <map>
 #include <optional>
 
-#include "crescent/op_types.h"
-#include "program/passes/passes.h"
-#include "program/passes/rewriting/rules.h"
+#include "compile/passes/passes.h"
+#include "compile/passes/rewriting/rules.h"
+#include "crescent/program/op_types.h"
 
 using namespace crescent;
 using passes::Term;

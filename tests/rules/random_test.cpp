@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "crescent/op.h"
+#include "compile/passes/passes.h"
+#include "crescent/program/op.h"
 #include "distance.h"
-#include "program/passes/passes.h"
 #include "rules/drawing.h"
 
 using namespace crescent;

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "crescent/format.h"
+#include "crescent/io/format.h"
 
 using namespace crescent;
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "crescent/stream.h"
+#include "crescent/data/stream.h"
 #include "crescent/system/interrupt.h"
 
 using namespace crescent;

@@ -5,7 +5,7 @@
 #include <set>
 #include <thread>
 
-#include "crescent/stream.h"
+#include "crescent/data/stream.h"
 
 using namespace crescent;
 using Catch::Contains;

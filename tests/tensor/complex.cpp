@@ -2,8 +2,8 @@
 #include <cmath>
 #include <complex>
 
-#include "crescent/gradient.h"
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
+#include "crescent/program/gradient.h"
 
 using namespace crescent;
 using Catch::Matchers::Contains;

@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "crescent/ops.h"
-#include "crescent/program.h"
-#include "crescent/strings.h"
+#include "crescent/ops/ops.h"
+#include "crescent/program/program.h"
+#include "crescent/tensor/strings.h"
 
 using namespace crescent;
 using Catch::Matchers::Contains;

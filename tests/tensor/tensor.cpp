@@ -2,7 +2,7 @@
 #include <cmath>
 #include <set>
 
-#include "crescent/tensor.h"
+#include "crescent/tensor/tensor.h"
 
 using namespace crescent;
 using Catch::Matchers::Contains;

@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "crescent/gradient.h"
-#include "crescent/ops.h"
-#include "crescent/random.h"
+#include "crescent/ops/ops.h"
+#include "crescent/ops/random.h"
+#include "crescent/program/gradient.h"
 #include "validation/check.h"
 
 using namespace crescent;

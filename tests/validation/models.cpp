@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "crescent/crescent.h"
-#include "crescent/random.h"
+#include "crescent/ops/random.h"
 #include "layer/layer_rows.h"
 
 using namespace crescent;

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "crescent/cpu_kernel.h"
-#include "crescent/gradient.h"
-#include "crescent/lowering.h"
-#include "crescent/ops.h"
+#include "compile/passes/rewriting/rewriting.h"
+#include "crescent/device/cpu_kernel.h"
+#include "crescent/device/lowering.h"
+#include "crescent/ops/ops.h"
+#include "crescent/ops/random.h"
 #include "crescent/plugin.h"
-#include "crescent/random.h"
-#include "program/passes/rewriting/rewriting.h"
+#include "crescent/program/gradient.h"
 #include "validation/check.h"
 
 using namespace crescent;

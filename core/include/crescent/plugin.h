@@ -9,11 +9,11 @@
 // A file that does without the macro better includes layer.h or training.h: every change of a
 // public header changes the stamp, so whatever includes this file is compiled again.
 #pragma once
-#include "crescent/layer.h"
-#include "crescent/loader.h"
-#include "crescent/registry.h"
-#include "crescent/stamp.h"
-#include "crescent/training.h"
+#include "crescent/layer/layer.h"
+#include "crescent/layer/training.h"
+#include "crescent/registry/loader.h"
+#include "crescent/registry/registry.h"
+#include "crescent/registry/stamp.h"
 
 #define CRESCENT_PLUGIN(plugin_name, plugin_version)                                        \
   static void crescent_plugin_setup(::crescent::Registry& registry);                        \

@@ -1,4 +1,4 @@
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 
 #include <cxxabi.h>
 

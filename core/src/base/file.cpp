@@ -15,7 +15,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 
 namespace crescent {
 

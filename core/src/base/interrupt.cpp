@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 
 namespace crescent {
 namespace {

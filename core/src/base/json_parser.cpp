@@ -7,7 +7,7 @@
 
 #include "base/json_depth.h"
 #include "base/text.h"
-#include "crescent/value.h"
+#include "crescent/base/value.h"
 
 namespace crescent {
 namespace {

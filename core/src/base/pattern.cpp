@@ -1,8 +1,8 @@
-#include "crescent/pattern.h"
+#include "crescent/base/pattern.h"
 
 #include <regex>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 
 namespace crescent {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "base/text.h"
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 
 namespace crescent {
 namespace {

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 
 extern char** environ;
 

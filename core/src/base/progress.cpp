@@ -1,4 +1,4 @@
-#include "crescent/progress.h"
+#include "crescent/base/progress.h"
 
 #include <unistd.h>
 

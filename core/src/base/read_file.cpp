@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 #include "crescent/system/interrupt.h"
 
 namespace crescent {

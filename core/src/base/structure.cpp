@@ -1,11 +1,11 @@
-#include "crescent/structure.h"
+#include "crescent/base/structure.h"
 
 #include <functional>
 
 #include <algorithm>
 #include <map>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 
 namespace crescent {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <typeinfo>
 
-#include "crescent/export.h"
+#include "crescent/base/export.h"
 
 namespace crescent {
 

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <system_error>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 
 namespace crescent {
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 #include "crescent/system/file.h"
 #include "crescent/system/interrupt.h"
 

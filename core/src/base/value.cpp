@@ -1,4 +1,4 @@
-#include "crescent/value.h"
+#include "crescent/base/value.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // Arrays as a dataset, the way fit goes through them.
 #pragma once
-#include "crescent/data.h"
+#include "crescent/data/data.h"
 #include "data/arrays.h"
 
 namespace crescent {

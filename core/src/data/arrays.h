@@ -1,6 +1,6 @@
 // Arrays that belong together, a row of each a sample.
 #pragma once
-#include "crescent/tensor.h"
+#include "crescent/tensor/tensor.h"
 
 namespace crescent {
 

@@ -1,5 +1,5 @@
 // Datasets: the interface, and batches that a function makes.
-#include "crescent/data.h"
+#include "crescent/data/data.h"
 
 #include "crescent/system/interrupt.h"
 

@@ -1,6 +1,6 @@
 // Files as memory of tensors.
 #pragma once
-#include "crescent/data.h"
+#include "crescent/data/data.h"
 
 namespace crescent {
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 #include "crescent/system/file.h"
 
 namespace crescent {

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "crescent/data.h"
+#include "crescent/data/data.h"
 #include "crescent/system/interrupt.h"
 #include "crescent/system/thread.h"
 

@@ -2,9 +2,9 @@
 
 #include <cstring>
 
-#include "crescent/gradient.h"
-#include "crescent/lowering.h"
-#include "crescent/ops.h"
+#include "crescent/device/lowering.h"
+#include "crescent/ops/ops.h"
+#include "crescent/program/gradient.h"
 #include "data/arrays.h"
 #include "data/foresee.h"
 

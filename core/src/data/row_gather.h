@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-#include "crescent/device.h"
+#include "crescent/program/device.h"
 
 namespace crescent {
 

@@ -1,5 +1,5 @@
 // Shards: each of several workers goes through its part of the data.
-#include "crescent/data.h"
+#include "crescent/data/data.h"
 
 namespace crescent {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "crescent/random.h"
+#include "crescent/ops/random.h"
 
 namespace crescent {
 

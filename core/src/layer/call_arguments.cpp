@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 
 namespace crescent {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include <functional>
 
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 
 namespace crescent {
 

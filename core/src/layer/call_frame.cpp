@@ -1,6 +1,6 @@
 #include "layer/call_frame.h"
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 
 namespace crescent {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include <optional>
 
-#include "crescent/tensor.h"
+#include "crescent/tensor/tensor.h"
 
 namespace crescent {
 

@@ -1,6 +1,6 @@
 // The one layer in core: where a graph begins.
 #pragma once
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 
 namespace crescent {
 

@@ -1,4 +1,4 @@
-#include "crescent/input_spec.h"
+#include "crescent/layer/input_spec.h"
 
 namespace crescent {
 namespace {

@@ -1,5 +1,5 @@
 // Identity and state of a layer: name, weights, losses, sublayers.
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 
 #include <unordered_set>
 

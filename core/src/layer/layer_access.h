@@ -1,6 +1,6 @@
 // What graphs and models do with layers that nobody else may.
 #pragma once
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 
 namespace crescent {
 

@@ -1,5 +1,5 @@
 // A layer as the activation of another: Dense(8, activation=LeakyReLU(0.1)).
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 #include "registry/core_classes.h"
 
 namespace crescent {

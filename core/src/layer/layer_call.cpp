@@ -1,7 +1,7 @@
 // Calling a layer: on tensors it computes (or traces), on symbols it makes a node of the graph.
 #include <algorithm>
 
-#include "crescent/program.h"
+#include "crescent/program/program.h"
 #include "layer/call_arguments.h"
 #include "layer/call_frame.h"
 #include "layer/layer_access.h"

@@ -1,7 +1,7 @@
 // What a layer knows of its calls on symbols, in the words of Keras 2.3.1.
 #include <functional>
 
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 #include "layer/layer_access.h"
 
 namespace crescent {

@@ -3,8 +3,8 @@
 #include <mutex>
 
 #include "base/text.h"
-#include "crescent/layer.h"
-#include "program/recording/program_cache.h"
+#include "crescent/layer/layer.h"
+#include "program/program_cache.h"
 #include "tensor/memory.h"
 
 namespace crescent {

@@ -1,6 +1,6 @@
-#include "crescent/node.h"
+#include "crescent/layer/node.h"
 
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 #include "layer/layer_access.h"
 
 namespace crescent {

@@ -1,6 +1,6 @@
 #include "layer/outside_trace.h"
 
-#include "program/recording/recorder.h"
+#include "program/recorder.h"
 
 namespace crescent {
 

@@ -3,8 +3,8 @@
 #pragma once
 #include <functional>
 
-#include "crescent/gradient.h"
-#include "crescent/tensor.h"
+#include "crescent/program/gradient.h"
+#include "crescent/tensor/tensor.h"
 #include "program/autocast.h"
 
 namespace crescent {

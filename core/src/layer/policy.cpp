@@ -6,7 +6,7 @@
 #include <map>
 #include <mutex>
 
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 
 namespace crescent {
 namespace {

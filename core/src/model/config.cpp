@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "crescent/format.h"
+#include "crescent/io/format.h"
 #include "layer/built_for.h"
 #include "layer/input_layer.h"
 #include "model/constants.h"

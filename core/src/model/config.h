@@ -1,6 +1,6 @@
 // From configurations to layers and models.
 #pragma once
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 
 namespace crescent {
 

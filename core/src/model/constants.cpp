@@ -1,6 +1,6 @@
 #include "model/constants.h"
 
-#include "crescent/strings.h"
+#include "crescent/tensor/strings.h"
 
 namespace crescent {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include <optional>
 
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 
 namespace crescent {
 

@@ -1,10 +1,10 @@
 // The classes that are core's own.
 #include "registry/core_classes.h"
 
+#include "device/communicator.h"
 #include "layer/input_layer.h"
 #include "model/config.h"
 #include "model/operation_layer.h"
-#include "program/communicator.h"
 
 namespace crescent {
 namespace {

@@ -1,5 +1,5 @@
 // Finding the format of a file: by its name when writing, by its first bytes when reading.
-#include "crescent/format.h"
+#include "crescent/io/format.h"
 
 #include <sys/stat.h>
 

@@ -2,7 +2,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "crescent/mapped.h"
+#include "crescent/base/mapped.h"
 #include "layer/call_arguments.h"
 #include "layer/input_layer.h"
 #include "layer/layer_access.h"

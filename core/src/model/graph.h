@@ -1,6 +1,6 @@
 // The graph of a functional model, worked out once: calls in topological order over numbered slots.
 #pragma once
-#include "model/model_access.h"
+#include "training/state/model_access.h"
 
 namespace crescent {
 

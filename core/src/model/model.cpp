@@ -1,5 +1,5 @@
 // Model: compile and what a model knows of its layers.
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 
 #include <unordered_set>
 

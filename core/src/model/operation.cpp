@@ -1,12 +1,12 @@
-#include "crescent/operation.h"
+#include "crescent/layer/operation.h"
 
 #include <algorithm>
 #include <cassert>
 
-#include "crescent/mapped.h"
-#include "crescent/strings.h"
+#include "crescent/base/mapped.h"
+#include "crescent/tensor/strings.h"
 #include "model/operation_layer.h"
-#include "program/recording/together.h"
+#include "program/together.h"
 
 namespace crescent {
 namespace {

@@ -1,8 +1,8 @@
 #include "model/operation_layer.h"
 
 #include "base/text.h"
-#include "crescent/mapped.h"
-#include "crescent/variable.h"
+#include "crescent/base/mapped.h"
+#include "crescent/tensor/variable.h"
 #include "model/constants.h"
 
 namespace crescent {

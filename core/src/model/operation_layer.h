@@ -1,7 +1,7 @@
 // A call of an operation on symbols: the layer that a graph has for it.
 #pragma once
-#include "crescent/layer.h"
-#include "crescent/operation.h"
+#include "crescent/layer/layer.h"
+#include "crescent/layer/operation.h"
 
 namespace crescent {
 

@@ -1,4 +1,4 @@
-#include "crescent/rewire.h"
+#include "crescent/model/rewire.h"
 
 #include <algorithm>
 #include <map>

@@ -4,10 +4,10 @@
 #include <map>
 
 #include "base/text.h"
+#include "base/text_table.h"
 #include "layer/input_layer.h"
 #include "model/graph.h"
 #include "model/operation_layer.h"
-#include "model/text_table.h"
 
 namespace crescent {
 namespace {

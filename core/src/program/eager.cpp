@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "crescent/op_types.h"
-#include "lowering/lowering.h"
-#include "program/recording/program_cache.h"
+#include "crescent/device/lowering.h"
+#include "crescent/program/op_types.h"
+#include "program/op_program.h"
+#include "program/program_cache.h"
 #include "tensor/tensor_record.h"
 
 namespace crescent {
@@ -47,7 +48,7 @@ std::shared_ptr<CompiledOp> compiled(Device& device, const OpPtr& op, const Tens
   auto found = table().find<CompiledOp>(
       hash, [&](const CompiledOp& program) { return program.is_for(device, *op, in); });
   if (!found) {
-    auto executable = compile(lowering::program_of(op, in, out), device);
+    auto executable = compile(program_of_op(op, in, out), device);
     found = std::make_shared<CompiledOp>(device, op, in, std::move(executable));
     table().add(hash, found);
   }

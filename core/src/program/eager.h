@@ -1,6 +1,6 @@
 // Eager execution: a program of one op, compiled once for its specs.
 #pragma once
-#include "crescent/op.h"
+#include "crescent/program/op.h"
 
 namespace crescent {
 

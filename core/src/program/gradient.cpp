@@ -1,11 +1,11 @@
-#include "crescent/gradient.h"
+#include "crescent/program/gradient.h"
 
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "crescent/ops.h"
-#include "program/recording/recorder.h"
+#include "crescent/ops/ops.h"
+#include "program/recorder.h"
 #include "program/tape.h"
 #include "tensor/tensor_record.h"
 

@@ -1,12 +1,12 @@
 // apply: the one function every op goes through.
-#include "crescent/op.h"
+#include "crescent/program/op.h"
 
 #include <algorithm>
 
-#include "crescent/gradient.h"
-#include "crescent/op_types.h"
+#include "crescent/program/gradient.h"
+#include "crescent/program/op_types.h"
 #include "program/eager.h"
-#include "program/recording/recorder.h"
+#include "program/recorder.h"
 #include "program/tape.h"
 
 namespace crescent {

@@ -3,8 +3,8 @@
 #include <cassert>
 #include <cstring>
 
-#include "crescent/ops.h"
-#include "program/recording/recorder.h"
+#include "crescent/ops/ops.h"
+#include "program/recorder.h"
 #include "program/tape.h"
 
 namespace crescent {

@@ -2,9 +2,9 @@
 // the body at the states that the first scan kept.
 #include <algorithm>
 
-#include "crescent/gradient.h"
-#include "crescent/ops.h"
-#include "program/recording/recorder.h"
+#include "crescent/ops/ops.h"
+#include "crescent/program/gradient.h"
+#include "program/recorder.h"
 
 namespace crescent {
 namespace {

@@ -1,6 +1,6 @@
 // What tapes of this thread are told by apply() and by variables.
 #pragma once
-#include "crescent/gradient.h"
+#include "crescent/program/gradient.h"
 
 namespace crescent {
 

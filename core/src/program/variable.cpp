@@ -1,11 +1,11 @@
-#include "crescent/variable.h"
+#include "crescent/tensor/variable.h"
 
 #include <atomic>
 
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 #include "program/autocast.h"
 #include "program/option_changes.h"
-#include "program/recording/recorder.h"
+#include "program/recorder.h"
 #include "program/tape.h"
 #include "tensor/tensor_record.h"
 

@@ -1,6 +1,6 @@
 // Exceptions that plugins throw and that are no Error: each becomes one that says whose it was.
 #pragma once
-#include "crescent/registry.h"
+#include "crescent/registry/registry.h"
 
 namespace crescent {
 

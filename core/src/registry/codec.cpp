@@ -1,5 +1,5 @@
 // The conversions of plain option types.
-#include "crescent/codec.h"
+#include "crescent/registry/codec.h"
 
 namespace crescent {
 namespace {

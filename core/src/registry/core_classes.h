@@ -1,4 +1,4 @@
-// What the registry is told from floors above it, and defines nothing of.
+// What the registry calls of the classes that are part of core; their rooms define it.
 #pragma once
 #include <memory>
 
@@ -8,12 +8,10 @@ class Configurable;
 class Registry;
 
 /// InputLayer, Sequential, Functional, ...: classes that are part of core. Called once, at the
-/// first question that the registry cannot answer yet. Weak: a core without models has none.
-__attribute__((weak)) void register_core_classes(Registry& registry);
+/// first question that the registry cannot answer yet.
+void register_core_classes(Registry& registry);
 
-/// A layer where an activation is expected; null for an object that is no layer. Weak: a core
-/// without layers has none.
-__attribute__((weak)) std::shared_ptr<Configurable> layer_as_activation(
-    const std::shared_ptr<Configurable>& object);
+/// A layer where an activation is expected; null for an object that is no layer.
+std::shared_ptr<Configurable> layer_as_activation(const std::shared_ptr<Configurable>& object);
 
 }  // namespace crescent

@@ -1,7 +1,7 @@
 // What there is many of.
 #include <algorithm>
 
-#include "crescent/registry.h"
+#include "crescent/registry/registry.h"
 
 namespace crescent {
 namespace {

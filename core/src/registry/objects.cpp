@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "crescent/registry.h"
+#include "crescent/registry/registry.h"
 #include "registry/blame.h"
 #include "registry/core_classes.h"
 #include "registry/shared_objects.h"
@@ -33,7 +33,7 @@ const StandIn kStandIns[] = {{"activation", "layer", layer_as_activation}};
 std::shared_ptr<Configurable> standing_for(std::string_view kind,
                                            const std::shared_ptr<Configurable>& object) {
   for (const StandIn& row : kStandIns)
-    if (row.expected == kind && row.as_expected)
+    if (row.expected == kind)
       if (auto made = row.as_expected(object)) return made;
   return nullptr;
 }

@@ -1,8 +1,7 @@
-#include "crescent/registry.h"
+#include "crescent/registry/registry.h"
 
 #include <algorithm>
 
-#include "registry/plugins/plugin_loader.h"
 #include "registry/registry_state.h"
 #include "registry/signature.h"
 
@@ -85,17 +84,6 @@ std::vector<std::string> Registry::State::collect(From from) const {
 
 Registry::Registry() : state_(std::make_unique<State>()) {}
 Registry::~Registry() = default;
-
-Registry& registry() {
-  // Lives as long as the process: classes of plugins and of Lua would be destroyed after what they
-  // need.
-  static Registry* const instance = [] {
-    auto* process_registry = new Registry;
-    PluginLoader::attach(*process_registry);
-    return process_registry;
-  }();
-  return *instance;
-}
 
 void Registry::add(ClassInfo info) {
   if (info.plugin.empty()) info.plugin = state_->plugin, info.plugin_version = state_->version;

@@ -1,4 +1,4 @@
-#include "crescent/schema.h"
+#include "crescent/registry/schema.h"
 
 #include <algorithm>
 #include <cassert>

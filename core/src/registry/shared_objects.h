@@ -4,7 +4,7 @@
 #pragma once
 #include <functional>
 
-#include "crescent/registry.h"
+#include "crescent/registry/registry.h"
 
 namespace crescent {
 

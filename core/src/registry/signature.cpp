@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cstdint>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 
 namespace crescent {
 

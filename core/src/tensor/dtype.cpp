@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "crescent/tensor.h"
+#include "crescent/tensor/tensor.h"
 
 namespace crescent {
 namespace {

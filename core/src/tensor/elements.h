@@ -2,7 +2,7 @@
 #pragma once
 #include <cmath>
 
-#include "crescent/strings.h"
+#include "crescent/tensor/strings.h"
 
 namespace crescent {
 

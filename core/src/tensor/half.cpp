@@ -1,7 +1,7 @@
 // Half-width floats: both ways, round to nearest even.
 #include <bit>
 
-#include "crescent/tensor.h"
+#include "crescent/tensor/tensor.h"
 
 namespace crescent {
 

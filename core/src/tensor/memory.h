@@ -1,6 +1,6 @@
 // What this machine can hold.
 #pragma once
-#include "crescent/tensor.h"
+#include "crescent/tensor/tensor.h"
 
 namespace crescent {
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "crescent/tensor.h"
+#include "crescent/tensor/tensor.h"
 
 namespace crescent {
 

@@ -1,6 +1,6 @@
 // Which texts are in use.
 #pragma once
-#include "crescent/strings.h"
+#include "crescent/tensor/strings.h"
 
 namespace crescent {
 

@@ -1,5 +1,5 @@
 // Numbers, strings and lists of them as tensors.
-#include "crescent/strings.h"
+#include "crescent/tensor/strings.h"
 
 namespace crescent {
 namespace {

@@ -1,6 +1,6 @@
-#include "crescent/callback.h"
+#include "crescent/model/callback.h"
 
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 
 namespace crescent {
 

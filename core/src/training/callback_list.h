@@ -1,6 +1,6 @@
 // The callbacks of a run, called in Keras' order; those that save the model come last.
 #pragma once
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 #include "registry/blame.h"
 
 namespace crescent {

@@ -1,5 +1,5 @@
 // The options of compile, fit and the others, in Keras' order.
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 
 namespace crescent {
 

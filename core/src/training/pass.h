@@ -6,8 +6,8 @@
 #include "training/callback_list.h"
 #include "training/input/arrays.h"
 #include "training/input/batches.h"
+#include "training/state/training.h"
 #include "training/told_where.h"
-#include "training/training.h"
 
 namespace crescent {
 

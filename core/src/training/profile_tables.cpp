@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "base/text.h"
-#include "model/text_table.h"
+#include "base/text_table.h"
 
 namespace crescent {
 namespace {

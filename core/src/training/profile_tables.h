@@ -1,6 +1,6 @@
 // The tables of a profile.
 #pragma once
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 
 namespace crescent {
 

@@ -1,6 +1,6 @@
 // Variables whose values come back.
 #pragma once
-#include "crescent/variable.h"
+#include "crescent/tensor/variable.h"
 
 namespace crescent {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <atomic>
 
-#include "crescent/training_run.h"
+#include "crescent/model/training_run.h"
 #include "training/pass.h"
 
 namespace crescent {

@@ -1,9 +1,9 @@
 // A snapshot as a file of arrays: its text, in which {"tensor": i} stands for array "i".
 #include <algorithm>
 
-#include "crescent/format.h"
-#include "crescent/mapped.h"
-#include "crescent/training_run.h"
+#include "crescent/base/mapped.h"
+#include "crescent/io/format.h"
+#include "crescent/model/training_run.h"
 
 namespace crescent {
 namespace {

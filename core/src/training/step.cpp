@@ -1,12 +1,12 @@
 // One step of training, testing or predicting: traced once per signature, one program each.
 #include <algorithm>
 
-#include "crescent/steps.h"
+#include "crescent/model/steps.h"
 #include "layer/layer_access.h"
 #include "layer/outside_trace.h"
 #include "program/option_changes.h"
 #include "registry/blame.h"
-#include "training/training.h"
+#include "training/state/training.h"
 
 namespace crescent {
 namespace {

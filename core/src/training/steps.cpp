@@ -1,11 +1,11 @@
 // The usual steps: forward, losses, gradients, update, metrics.
-#include "crescent/steps.h"
+#include "crescent/model/steps.h"
 
-#include "crescent/gradient.h"
+#include "crescent/program/gradient.h"
 #include "layer/layer_access.h"
 #include "registry/blame.h"
+#include "training/state/training.h"
 #include "training/told_where.h"
-#include "training/training.h"
 
 namespace crescent {
 

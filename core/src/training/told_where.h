@@ -1,6 +1,6 @@
 // Mistakes in data name the place: the loss, the batch.
 #pragma once
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 
 namespace crescent {
 

@@ -1,7 +1,7 @@
 // A training run: epochs of batches, validation, callbacks around them. The arithmetic is in the
 // steps; each phase ends by saying which one follows, before its callbacks are told, so that what
 // they save goes on after them.
-#include "crescent/training_run.h"
+#include "crescent/model/training_run.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,6 +1,6 @@
 #include "training/turn.h"
 
-#include "training/training.h"
+#include "training/state/training.h"
 
 namespace crescent {
 

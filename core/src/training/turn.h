@@ -1,6 +1,6 @@
 // Several threads that use one model: who trains or evaluates it.
 #pragma once
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 
 namespace crescent {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "lowering/lowering.h"
+#include "compile/lowering/lowering.h"
 #include "validation/comparison.h"
 #include "validation/evaluator.h"
 

@@ -3,8 +3,8 @@
 #pragma once
 #include <unordered_map>
 
-#include "crescent/model.h"
-#include "program/passes/passes.h"
+#include "compile/passes/passes.h"
+#include "crescent/model/model.h"
 
 namespace crescent::validation {
 

@@ -2,8 +2,8 @@
 #pragma once
 #include <optional>
 
-#include "crescent/model.h"
-#include "validation/bounded.h"
+#include "crescent/model/model.h"
+#include "validation/rules/bounded.h"
 
 namespace crescent::validation {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "crescent/gradient.h"
-#include "crescent/lowering.h"
+#include "crescent/device/lowering.h"
+#include "crescent/program/gradient.h"
 #include "crescent/system/interrupt.h"
 #include "validation/rules/rules.h"
 

@@ -2,9 +2,9 @@
 #pragma once
 #include <unordered_map>
 
-#include "crescent/op_types.h"
-#include "crescent/program.h"
-#include "validation/bounded.h"
+#include "crescent/program/op_types.h"
+#include "crescent/program/program.h"
+#include "validation/rules/bounded.h"
 
 namespace crescent::validation {
 

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 
 namespace crescent::hdf5 {
 namespace {

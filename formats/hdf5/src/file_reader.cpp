@@ -8,13 +8,13 @@
 #include <cerrno>
 #include <cstring>
 
-#include "crc32c.h"
-#include "crescent/data.h"
-#include "crescent/error.h"
-#include "crescent/model.h"
+#include "crescent/base/error.h"
+#include "crescent/data/data.h"
+#include "crescent/model/model.h"
 #include "crescent/system/file.h"
-#include "keras/assignment/in_parallel.h"
-#include "keras/assignment/let_go.h"
+#include "files/crc32c.h"
+#include "files/in_parallel.h"
+#include "files/release_pages.h"
 
 namespace crescent::hdf5 {
 
@@ -27,7 +27,7 @@ struct FileReader::Request {
 
 namespace {
 
-using keras::in_parallel, keras::Part, keras::parts_of;
+using files::in_parallel, files::Part, files::parts_of;
 
 constexpr uint64_t kAlignment = 64;
 
@@ -314,17 +314,18 @@ bool FileReader::stays_in_file(const DatasetInfo& info) const {
 FileReader::Look FileReader::look_at(const DatasetInfo& info, uint64_t offset, uint64_t size,
                                      std::byte* bytes) const {
   constexpr uint64_t kPiece = uint64_t{256} << 10;
-  Look look{.checksum = crc32c(nullptr, 0)};
+  Look look{.checksum = files::crc32c(nullptr, 0)};
   for (uint64_t at = 0; at < size; at += kPiece) {
     std::byte* piece = bytes + at;
     const uint64_t count = std::min(kPiece, size - at);
     if (info.place && !stays_in_file(info))
       contents_->read(*info.place + offset + at, count, piece);
-    if (info.checksum) look.checksum = crc32c_joined(look.checksum, crc32c(piece, count), count);
+    if (info.checksum)
+      look.checksum = files::crc32c_joined(look.checksum, files::crc32c(piece, count), count);
     if (info.element == Element::boolean) normalize_booleans(piece, count);
     look.finite &= all_finite(info.element, piece, count);
   }
-  if (stays_in_file(info) && size_ > keras::kMostMapped) keras::let_go(bytes, size);
+  if (stays_in_file(info) && size_ > files::kMostMapped) files::release_pages(bytes, size);
   return look;
 }
 
@@ -370,10 +371,10 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
     const auto& [i, offset, size] = parts[k];
     looks[k] = look_at(infos[i], offset, size, bytes_of(i) + offset);
   });
-  std::vector<uint32_t> checksums(datasets.size(), crc32c(nullptr, 0));
+  std::vector<uint32_t> checksums(datasets.size(), files::crc32c(nullptr, 0));
   for (size_t k = 0; k < parts.size(); ++k) {
     uint32_t& sum = checksums[parts[k].array];
-    sum = crc32c_joined(sum, looks[k].checksum, parts[k].size);
+    sum = files::crc32c_joined(sum, looks[k].checksum, parts[k].size);
     arrays[parts[k].array].finite &= looks[k].finite;
   }
   for (size_t i = 0; i < datasets.size(); ++i)

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "child.h"
-#include "crescent/tensor.h"
+#include "crescent/tensor/tensor.h"
 #include "file_lease.h"
 #include "seal.h"
 

@@ -1,6 +1,6 @@
 // The format "hdf5": Keras' models and weights, and plain arrays. What a model's file says is the
 // business of formats/keras; here it becomes bytes.
-#include "crescent/format.h"
+#include "crescent/io/format.h"
 #include "crescent/plugin.h"
 #include "crescent/system/file.h"
 #include "image.h"

@@ -5,10 +5,10 @@
 #include <bit>
 #include <cstring>
 
-#include "crc32c.h"
-#include "crescent/error.h"
-#include "keras/assignment/in_parallel.h"
-#include "pieces.h"
+#include "crescent/base/error.h"
+#include "files/crc32c.h"
+#include "files/in_parallel.h"
+#include "files/pieces.h"
 #include "seal.h"
 #include "sparse_file.h"
 
@@ -207,10 +207,10 @@ uint64_t bytes_of(const Node& node) {
 
 /// What damage to an array is seen by.
 std::vector<Attribute> seals_of_array(const Node& node, const std::vector<uint32_t>& pieces) {
-  const uint32_t all = joined_pieces(pieces, bytes_of(node));
+  const uint32_t all = files::joined_pieces(pieces, bytes_of(node));
   std::vector<Attribute> seals{
       {kChecksum, sealed_checksum(node.path, node.data->element, node.data->shape, all)}};
-  if (pieces.size() > 1) seals.push_back({kPieces, texts_of_pieces(pieces)});
+  if (pieces.size() > 1) seals.push_back({kPieces, files::texts_of_pieces(pieces)});
   return seals;
 }
 
@@ -226,14 +226,14 @@ std::vector<std::vector<uint32_t>> checksums_of(const Tree& tree) {
   std::vector<keras::Part> parts;
   for (const Node& node : tree) {
     const uint64_t size = bytes_of(node);
-    for (uint64_t at = 0; at < size; at += kPiece)
-      parts.push_back({sums.size(), at, std::min(kPiece, size - at)});
-    sums.emplace_back((size + kPiece - 1) / kPiece);
+    for (uint64_t at = 0; at < size; at += files::kPiece)
+      parts.push_back({sums.size(), at, std::min(files::kPiece, size - at)});
+    sums.emplace_back((size + files::kPiece - 1) / files::kPiece);
   }
-  keras::in_parallel(parts.size(), [&](size_t k) {
+  files::in_parallel(parts.size(), [&](size_t k) {
     const auto& [i, offset, size] = parts[k];
     auto* bytes = static_cast<const std::byte*>(tree[i].data->bytes);
-    sums[i][offset / kPiece] = crc32c(bytes + offset, size);
+    sums[i][offset / files::kPiece] = files::crc32c(bytes + offset, size);
   });
   return sums;
 }

@@ -3,8 +3,8 @@
 #include <unordered_map>
 
 #include "file_reader.h"
-#include "keras/weights/entry.h"
-#include "keras/weights/weight_source.h"
+#include "keras/source/entry.h"
+#include "keras/source/weight_source.h"
 
 namespace crescent::hdf5 {
 

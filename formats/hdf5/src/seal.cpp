@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "crc32c.h"
+#include "files/crc32c.h"
 
 namespace crescent::hdf5 {
 namespace {
@@ -19,7 +19,7 @@ struct Pack {
 };
 
 uint32_t checksum(const Packer& packer) {
-  return crc32c(packer.bytes().data(), packer.bytes().size());
+  return files::crc32c(packer.bytes().data(), packer.bytes().size());
 }
 
 /// "1a2b3c4d kernel".

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <new>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 
 namespace crescent::hdf5 {
 

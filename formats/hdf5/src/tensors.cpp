@@ -4,7 +4,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "pieces.h"
+#include "files/pieces.h"
 
 namespace crescent::hdf5 {
 namespace {
@@ -60,11 +60,11 @@ std::vector<uint32_t> pieces_of(FileReader& file, const std::string& dataset,
                                 const DatasetInfo& info) {
   if (!info.checksum) return {};
   const uint64_t bytes = *byte_count(info.element, info.shape);
-  if (bytes <= kPiece) return {*info.checksum};
+  if (bytes <= files::kPiece) return {*info.checksum};
   const auto texts = file.texts(dataset, kPieces);
   if (!texts) return {};
-  std::vector<uint32_t> pieces = pieces_of_texts(*texts);
-  if (joined_pieces(pieces, bytes) != *info.checksum)
+  std::vector<uint32_t> pieces = files::pieces_of_texts(*texts);
+  if (files::joined_pieces(pieces, bytes) != *info.checksum)
     fail("'", file.path(), "': '/", dataset, "' is damaged: its checksums contradict each other");
   return pieces;
 }
@@ -104,7 +104,8 @@ Tensor tensor_in_file(std::unique_ptr<FileReader> file, const std::string& datas
     storage = std::make_shared<PackedStorage>(std::move(file), dataset, std::move(info));
   }
   if (pieces.empty()) return Tensor::on(storage, start, spec);
-  return Tensor::on(checked_storage(storage, start, bytes, std::move(pieces), what), 0, spec);
+  return Tensor::on(files::checked_storage(storage, start, bytes, std::move(pieces), what), 0,
+                    spec);
 }
 
 Array to_array(const Tensor& tensor) {

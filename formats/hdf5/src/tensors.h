@@ -1,6 +1,6 @@
 // Between the file's arrays and the framework's tensors.
 #pragma once
-#include "crescent/tensor.h"
+#include "crescent/tensor/tensor.h"
 #include "file_reader.h"
 #include "tree.h"
 

@@ -3,10 +3,10 @@
 #include <numeric>
 #include <utility>
 
-#include "crescent/ops.h"
-#include "keras/assignment/copy_past_cache.h"
-#include "keras/assignment/in_parallel.h"
-#include "keras/assignment/let_go.h"
+#include "crescent/ops/ops.h"
+#include "files/copy_past_cache.h"
+#include "files/in_parallel.h"
+#include "files/release_pages.h"
 #include "keras/weights/cudnn_weights.h"
 
 namespace crescent::keras {
@@ -59,13 +59,13 @@ void copy_all(const std::vector<Copy>& copies) {
     places.push_back(reinterpret_cast<uint64_t>(copy.to.raw()));
     sizes.push_back(copy.to.bytes());
   }
-  const std::vector<Part> parts = parts_of(places, sizes);
-  const bool large = std::accumulate(sizes.begin(), sizes.end(), uint64_t{0}) > kMostMapped;
-  in_parallel(parts.size(), [&](size_t k) {
+  const std::vector<files::Part> parts = files::parts_of(places, sizes);
+  const bool large = std::accumulate(sizes.begin(), sizes.end(), uint64_t{0}) > files::kMostMapped;
+  files::in_parallel(parts.size(), [&](size_t k) {
     const auto& [i, offset, size] = parts[k];
     const auto* from = static_cast<const std::byte*>(copies[i].from) + offset;
-    copy_past_cache(reinterpret_cast<std::byte*>(places[i]) + offset, from, size);
-    if (large) let_go(from, size);
+    files::copy_past_cache(reinterpret_cast<std::byte*>(places[i]) + offset, from, size);
+    if (large) files::release_pages(from, size);
   });
 }
 

@@ -1,8 +1,8 @@
 // From the datasets of a file to the variables that they were matched with. Nothing is assigned
 // before everything has been read and checked.
 #pragma once
-#include "keras/weights/match.h"
-#include "keras/weights/weight_source.h"
+#include "keras/source/match.h"
+#include "keras/source/weight_source.h"
 
 namespace crescent::keras {
 

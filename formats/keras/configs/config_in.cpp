@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <map>
 
-#include "crescent/model.h"
-#include "crescent/pattern.h"
-#include "keras/configs/code_names.h"
-#include "keras/configs/formulas.h"
-#include "keras/configs/objects.h"
+#include "crescent/base/pattern.h"
+#include "crescent/model/model.h"
 #include "keras/graphs/given_masks.h"
 #include "keras/graphs/graph_in.h"
 #include "keras/graphs/operation_nodes.h"
 #include "keras/graphs/tensorflow_calls.h"
 #include "keras/keras1/configurations.h"
+#include "keras/vocabulary/code_names.h"
+#include "keras/vocabulary/formulas.h"
+#include "keras/vocabulary/objects.h"
 
 namespace crescent::keras {
 namespace {

@@ -5,9 +5,9 @@
 #pragma once
 #include <string>
 
-#include "crescent/schema.h"
-#include "keras/configs/class_names.h"
-#include "keras/configs/origin.h"
+#include "crescent/registry/schema.h"
+#include "keras/vocabulary/class_names.h"
+#include "keras/vocabulary/origin.h"
 
 namespace crescent::keras {
 

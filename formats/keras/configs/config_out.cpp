@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <set>
 
-#include "crescent/registry.h"
-#include "crescent/structure.h"
-#include "keras/configs/code_names.h"
+#include "crescent/base/structure.h"
+#include "crescent/registry/registry.h"
 #include "keras/configs/config_out_keras3.h"
-#include "keras/configs/formulas.h"
-#include "keras/configs/keras2_vocabulary.h"
-#include "keras/configs/objects.h"
 #include "keras/graphs/operation_nodes.h"
+#include "keras/vocabulary/code_names.h"
+#include "keras/vocabulary/formulas.h"
+#include "keras/vocabulary/keras2_vocabulary.h"
+#include "keras/vocabulary/objects.h"
 
 namespace crescent::keras {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <map>
 
-#include "crescent/format.h"
-#include "crescent/structure.h"
-#include "keras/configs/code_names.h"
-#include "keras/configs/formulas.h"
-#include "keras/configs/objects.h"
+#include "crescent/base/structure.h"
+#include "crescent/io/format.h"
 #include "keras/graphs/operation_nodes.h"
+#include "keras/vocabulary/code_names.h"
+#include "keras/vocabulary/formulas.h"
+#include "keras/vocabulary/objects.h"
 
 namespace crescent::keras {
 namespace {

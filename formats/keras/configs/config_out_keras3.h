@@ -3,8 +3,8 @@
 #pragma once
 #include <optional>
 
-#include "crescent/layer.h"
-#include "crescent/value.h"
+#include "crescent/base/value.h"
+#include "crescent/layer/layer.h"
 
 namespace crescent::keras {
 

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <set>
 
-#include "crescent/registry.h"
-#include "crescent/structure.h"
+#include "crescent/base/structure.h"
+#include "crescent/registry/registry.h"
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
-#include "keras/configs/formulas.h"
-#include "keras/configs/keras2_vocabulary.h"
-#include "keras/configs/objects.h"
 #include "keras/configs/training_config_out.h"
 #include "keras/graphs/operation_nodes.h"
+#include "keras/vocabulary/formulas.h"
+#include "keras/vocabulary/keras2_vocabulary.h"
+#include "keras/vocabulary/objects.h"
 
 namespace crescent::keras {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "crescent/value.h"
+#include "crescent/base/value.h"
 
 namespace crescent::keras {
 

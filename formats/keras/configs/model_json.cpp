@@ -1,14 +1,14 @@
 #include "keras/configs/model_json.h"
 
-#include "crescent/model.h"
-#include "keras/configs/code_names.h"
+#include "crescent/model/model.h"
 #include "keras/configs/config_in.h"
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
 #include "keras/configs/limits.h"
-#include "keras/configs/objects.h"
-#include "keras/configs/told_once.h"
 #include "keras/keras1/configurations.h"
+#include "keras/vocabulary/code_names.h"
+#include "keras/vocabulary/objects.h"
+#include "keras/vocabulary/told_once.h"
 
 namespace crescent::keras {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "crescent/schema.h"
+#include "crescent/registry/schema.h"
 
 namespace crescent::keras {
 

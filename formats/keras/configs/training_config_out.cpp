@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "crescent/training.h"
-#include "keras/configs/code_names.h"
+#include "crescent/layer/training.h"
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
-#include "keras/configs/keras2_vocabulary.h"
-#include "keras/configs/objects.h"
+#include "keras/vocabulary/code_names.h"
+#include "keras/vocabulary/keras2_vocabulary.h"
+#include "keras/vocabulary/objects.h"
 
 namespace crescent::keras {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "crescent/value.h"
+#include "crescent/base/value.h"
 
 namespace crescent::keras {
 

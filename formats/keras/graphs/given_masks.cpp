@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "keras/configs/objects.h"
 #include "keras/graphs/graph_in.h"
+#include "keras/vocabulary/objects.h"
 
 namespace crescent::keras {
 namespace {

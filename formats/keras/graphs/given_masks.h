@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "crescent/value.h"
+#include "crescent/base/value.h"
 
 namespace crescent::keras {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "crescent/structure.h"
-#include "keras/configs/objects.h"
+#include "crescent/base/structure.h"
+#include "keras/vocabulary/objects.h"
 
 namespace crescent::keras {
 namespace {

@@ -1,7 +1,7 @@
 // The edges of a graph as Keras 2 and Keras 3 write them, in one form: every call of a layer is a
 // list of [layer, node, tensor, arguments], and nodes count from 0.
 #pragma once
-#include "crescent/registry.h"
+#include "crescent/registry/registry.h"
 
 namespace crescent::keras {
 

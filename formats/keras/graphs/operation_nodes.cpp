@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "crescent/mapped.h"
-#include "crescent/operation.h"
-#include "keras/configs/objects.h"
+#include "crescent/base/mapped.h"
+#include "crescent/layer/operation.h"
 #include "keras/graphs/graph_in.h"
+#include "keras/vocabulary/objects.h"
 
 namespace crescent::keras {
 namespace {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <set>
 
-#include "crescent/value.h"
+#include "crescent/base/value.h"
 
 namespace crescent::keras {
 

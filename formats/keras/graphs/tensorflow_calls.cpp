@@ -4,13 +4,13 @@
 #include <iterator>
 #include <optional>
 
-#include "crescent/mapped.h"
-#include "crescent/operation.h"
-#include "keras/configs/objects.h"
+#include "crescent/base/mapped.h"
+#include "crescent/layer/operation.h"
 #include "keras/graphs/graph_in.h"
 #include "keras/graphs/operation_nodes.h"
 #include "keras/graphs/tensorflow_functions.h"
 #include "keras/graphs/tensorflow_nodes.h"
+#include "keras/vocabulary/objects.h"
 
 namespace crescent::keras {
 namespace {

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <vector>
 
-#include "crescent/error.h"
-#include "keras/configs/objects.h"
+#include "crescent/base/error.h"
+#include "keras/vocabulary/objects.h"
 
 namespace crescent::keras {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "crescent/mapped.h"
-#include "keras/configs/objects.h"
+#include "crescent/base/mapped.h"
+#include "keras/vocabulary/objects.h"
 
 namespace crescent::keras {
 namespace {

@@ -1,7 +1,7 @@
 // Configurations of Keras 1 in the words of Keras 2. What a word means is then told by the version,
 // as for files of Keras 2 (config_in).
 #pragma once
-#include "crescent/value.h"
+#include "crescent/base/value.h"
 
 namespace crescent::keras {
 

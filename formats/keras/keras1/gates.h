@@ -3,7 +3,7 @@
 #pragma once
 #include <map>
 
-#include "keras/weights/weight_source.h"
+#include "keras/source/weight_source.h"
 
 namespace crescent::keras {
 

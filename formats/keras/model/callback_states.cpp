@@ -1,6 +1,6 @@
 #include "keras/model/callback_states.h"
 
-#include "crescent/mapped.h"
+#include "crescent/base/mapped.h"
 
 namespace crescent::keras {
 namespace {

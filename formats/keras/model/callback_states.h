@@ -2,10 +2,10 @@
 // model's own description, where {"crescent_tensor": i} stands for a dataset of the group
 // crescent_callbacks. Keras ignores both.
 #pragma once
-#include "crescent/model.h"
-#include "keras/weights/entry.h"
-#include "keras/weights/match.h"
-#include "keras/weights/weight_source.h"
+#include "crescent/model/model.h"
+#include "keras/source/entry.h"
+#include "keras/source/match.h"
+#include "keras/source/weight_source.h"
 
 namespace crescent::keras {
 

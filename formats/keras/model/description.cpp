@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
-#include "crescent/model.h"
-#include "keras/configs/code_names.h"
+#include "crescent/model/model.h"
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
 #include "keras/configs/limits.h"
-#include "keras/configs/objects.h"
-#include "keras/configs/told_once.h"
 #include "keras/configs/training_config_out.h"
 #include "keras/model/own_attribute.h"
+#include "keras/vocabulary/code_names.h"
+#include "keras/vocabulary/objects.h"
+#include "keras/vocabulary/told_once.h"
 #include "keras/weights/keras3_weights.h"
 
 namespace crescent::keras {

@@ -4,11 +4,11 @@
 #pragma once
 #include <optional>
 
-#include "crescent/format.h"
+#include "crescent/io/format.h"
 #include "keras/configs/config_in.h"
 #include "keras/model/options.h"
-#include "keras/weights/entry.h"
-#include "keras/weights/weight_source.h"
+#include "keras/source/entry.h"
+#include "keras/source/weight_source.h"
 
 namespace crescent::keras {
 

@@ -3,8 +3,8 @@
 #include "keras/assignment/assignment.h"
 #include "keras/configs/config_in.h"
 #include "keras/configs/config_out_keras3.h"
-#include "keras/configs/objects.h"
 #include "keras/model/description.h"
+#include "keras/vocabulary/objects.h"
 #include "keras/weights/keras3_weights.h"
 #include "keras/weights/vocabularies.h"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "keras/configs/objects.h"
 #include "keras/model/feature_space.h"
 #include "keras/model/own_attribute.h"
+#include "keras/vocabulary/objects.h"
 #include "keras/weights/keras3_weights.h"
 #include "keras/weights/names/group_names.h"
 

@@ -1,8 +1,8 @@
 // What a file says about itself, for people and tools: read from texts and headers alone. Nothing
 // is built, no class is looked up, no number is read.
 #pragma once
-#include "keras/weights/named_arrays.h"
-#include "keras/weights/weight_source.h"
+#include "keras/source/named_arrays.h"
+#include "keras/source/weight_source.h"
 
 namespace crescent::keras {
 

@@ -1,10 +1,10 @@
 // What a model carries from batch to batch beside its weights: random generators, the order of
 // samples, the states of stateful layers. Keras ignores it.
 #pragma once
-#include "crescent/model.h"
-#include "keras/weights/entry.h"
-#include "keras/weights/match.h"
-#include "keras/weights/weight_source.h"
+#include "crescent/model/model.h"
+#include "keras/source/entry.h"
+#include "keras/source/match.h"
+#include "keras/source/weight_source.h"
 
 namespace crescent::keras {
 

@@ -11,8 +11,8 @@
 #include "keras/model/training_state.h"
 #include "keras/weights/keras2_weights.h"
 #include "keras/weights/keras3_weights.h"
-#include "keras/weights/names/weight_paths.h"
 #include "keras/weights/vocabularies.h"
+#include "keras/weights/weight_paths.h"
 #include "keras/weights/weight_report.h"
 
 namespace crescent::keras {

@@ -1,10 +1,10 @@
 // Models and weights as files of Keras, in whatever format: what is to be written, and what is
 // read.
 #pragma once
-#include "crescent/format.h"
+#include "crescent/io/format.h"
 #include "keras/model/options.h"
-#include "keras/weights/entry.h"
-#include "keras/weights/weight_source.h"
+#include "keras/source/entry.h"
+#include "keras/source/weight_source.h"
 
 namespace crescent::keras {
 

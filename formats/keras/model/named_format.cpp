@@ -2,7 +2,7 @@
 
 #include "keras/model/inspection.h"
 #include "keras/model/model_file.h"
-#include "keras/weights/names/weight_paths.h"
+#include "keras/weights/weight_paths.h"
 
 namespace crescent::keras {
 

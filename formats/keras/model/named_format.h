@@ -1,7 +1,7 @@
 // Formats that know arrays by name alone: a model's weights are arrays with the weights' names.
 #pragma once
-#include "crescent/format.h"
-#include "keras/weights/named_arrays.h"
+#include "crescent/io/format.h"
+#include "keras/source/named_arrays.h"
 
 namespace crescent::keras {
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "keras/configs/objects.h"
+#include "keras/vocabulary/objects.h"
 
 namespace crescent::keras {
 namespace {

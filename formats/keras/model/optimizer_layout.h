@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "crescent/training.h"
+#include "crescent/layer/training.h"
 
 namespace crescent::keras {
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 
 namespace crescent::keras {
 namespace {

@@ -1,10 +1,10 @@
 // A sample input and what the model makes of it, kept in its file and compared when it is loaded:
 // on another machine, by another version. Keras ignores it.
 #pragma once
-#include "crescent/model.h"
-#include "keras/weights/entry.h"
-#include "keras/weights/match.h"
-#include "keras/weights/weight_source.h"
+#include "crescent/model/model.h"
+#include "keras/source/entry.h"
+#include "keras/source/match.h"
+#include "keras/source/weight_source.h"
 
 namespace crescent::keras {
 

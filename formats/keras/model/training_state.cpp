@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 #include "keras/model/optimizer_layout.h"
 #include "keras/weights/keras2_weights.h"
 #include "keras/weights/keras3_weights.h"

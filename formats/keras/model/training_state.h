@@ -2,11 +2,11 @@
 #pragma once
 #include <string>
 
-#include "crescent/model.h"
-#include "keras/configs/origin.h"
-#include "keras/weights/entry.h"
-#include "keras/weights/match.h"
-#include "keras/weights/weight_source.h"
+#include "crescent/model/model.h"
+#include "keras/source/entry.h"
+#include "keras/source/match.h"
+#include "keras/source/weight_source.h"
+#include "keras/vocabulary/origin.h"
 
 namespace crescent::keras {
 

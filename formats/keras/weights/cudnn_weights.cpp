@@ -1,6 +1,6 @@
 #include "keras/weights/cudnn_weights.h"
 
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 
 namespace crescent::keras {
 namespace {

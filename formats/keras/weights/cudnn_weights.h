@@ -2,7 +2,7 @@
 // kernels are transposed, and there are two biases. Which layout a file has shows in the shape of
 // its bias.
 #pragma once
-#include "keras/weights/match.h"
+#include "keras/source/match.h"
 
 namespace crescent::keras {
 

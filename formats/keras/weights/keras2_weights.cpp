@@ -8,8 +8,8 @@
 #include "keras/graphs/operation_nodes.h"
 #include "keras/weights/cudnn_weights.h"
 #include "keras/weights/names/weight_names.h"
-#include "keras/weights/names/weight_paths.h"
 #include "keras/weights/turned_kernels.h"
+#include "keras/weights/weight_paths.h"
 
 namespace crescent::keras {
 namespace {

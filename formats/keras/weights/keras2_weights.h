@@ -1,11 +1,11 @@
 // Keras 2's layout of weights: a group with layer_names, in it a group a layer with weight_names, a
 // dataset a weight. Writing it, and matching what a file has with what a model has.
 #pragma once
-#include "keras/configs/origin.h"
-#include "keras/weights/entry.h"
-#include "keras/weights/match.h"
+#include "keras/source/entry.h"
+#include "keras/source/match.h"
+#include "keras/source/weight_source.h"
+#include "keras/vocabulary/origin.h"
 #include "keras/weights/names/renaming.h"
-#include "keras/weights/weight_source.h"
 
 namespace crescent::keras {
 

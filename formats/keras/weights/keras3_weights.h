@@ -2,9 +2,9 @@
 // class and number or by the attribute that it is, its variables by position, the optimizer's
 // beside them.
 #pragma once
-#include "keras/weights/entry.h"
-#include "keras/weights/match.h"
-#include "keras/weights/weight_source.h"
+#include "keras/source/entry.h"
+#include "keras/source/match.h"
+#include "keras/source/weight_source.h"
 
 namespace crescent::keras {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 
 namespace crescent::keras {
 namespace {

@@ -4,8 +4,8 @@
 #pragma once
 #include <map>
 
-#include "keras/configs/origin.h"
-#include "keras/weights/match.h"
+#include "keras/source/match.h"
+#include "keras/vocabulary/origin.h"
 
 namespace crescent::keras {
 

@@ -2,10 +2,10 @@
 // get_vocabulary() and set_vocabulary(). A model's configuration holds them; an archive of Keras
 // has them in files beside it, and weights alone have them in arrays of bytes that Keras ignores.
 #pragma once
-#include "keras/weights/entry.h"
+#include "keras/source/entry.h"
+#include "keras/source/match.h"
+#include "keras/source/weight_source.h"
 #include "keras/weights/keras3_weights.h"
-#include "keras/weights/match.h"
-#include "keras/weights/weight_source.h"
 
 namespace crescent::keras {
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "keras/weights/cudnn_weights.h"
-#include "keras/weights/names/weight_paths.h"
+#include "keras/weights/weight_paths.h"
 
 namespace crescent::keras {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "keras/weights/match.h"
-#include "keras/weights/weight_source.h"
+#include "keras/source/match.h"
+#include "keras/source/weight_source.h"
 
 namespace crescent::keras {
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "attention/attention_products.h"
+#include "kernel/converted.h"
 #include "threads/thread_scratch.h"
-#include "vectors/converted.h"
 
 namespace crescent::cpu {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 #include <cstdint>
 
-#include "crescent/op_types.h"
-#include "vectors/half.h"
+#include "crescent/program/op_types.h"
+#include "kernel/half.h"
 
 namespace crescent::cpu {
 

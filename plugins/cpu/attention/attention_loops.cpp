@@ -7,7 +7,7 @@
 #define HWY_TARGET_INCLUDE "attention/attention_loops.cpp"
 #include <hwy/foreach_target.h>
 
-#include "vectors/mathematics-inl.h"
+#include "kernel/mathematics-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {

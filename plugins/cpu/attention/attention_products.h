@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
-#include "product/amx.h"
-#include "product/blas.h"
-#include "vectors/half.h"
+#include "kernel/half.h"
+#include "matmul/amx.h"
+#include "matmul/blas.h"
 
 namespace crescent::cpu {
 

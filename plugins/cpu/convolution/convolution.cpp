@@ -1,6 +1,6 @@
 #include "convolution/convolution.h"
 
-#include "vectors/converted.h"
+#include "kernel/converted.h"
 
 namespace crescent::cpu {
 namespace {

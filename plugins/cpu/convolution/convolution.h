@@ -2,7 +2,7 @@
 #pragma once
 #include <array>
 
-#include "engine/kernel.h"
+#include "kernel/kernel.h"
 
 namespace crescent::cpu {
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "convolution/convolution.h"
-#include "product/amx.h"
-#include "product/matmul.h"
+#include "kernel/loops.h"
+#include "matmul/amx.h"
+#include "matmul/matmul.h"
 #include "threads/thread_scratch.h"
-#include "vectors/loops.h"
 
 namespace crescent::cpu {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "convolution/convolution.h"
-#include "convolution/onednn.h"
-#include "product/matmul.h"
+#include "matmul/matmul.h"
+#include "matmul/onednn.h"
 
 namespace crescent::cpu {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "convolution/convolution.h"
-#include "product/blas.h"
-#include "product/matmul.h"
-#include "vectors/typed.h"
+#include "kernel/typed.h"
+#include "matmul/blas.h"
+#include "matmul/matmul.h"
 
 namespace crescent::cpu {
 namespace {

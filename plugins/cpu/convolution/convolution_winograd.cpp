@@ -5,8 +5,8 @@
 
 #include "convolution/convolution.h"
 #include "convolution/winograd.h"
+#include "matmul/matmul.h"
 #include "normalization/normalization.h"
-#include "product/matmul.h"
 #include "threads/thread_scratch.h"
 #include "threads/work_trace.h"
 

@@ -5,7 +5,7 @@
 #pragma once
 #include <cstdint>
 
-#include "crescent/lowered_ops.h"
+#include "crescent/device/lowered_ops.h"
 
 namespace crescent::cpu {
 

@@ -4,7 +4,7 @@
 #define HWY_TARGET_INCLUDE "convolution/depthwise_loops.cpp"
 #include <hwy/foreach_target.h>
 
-#include "vectors/vector-inl.h"
+#include "kernel/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {

@@ -7,7 +7,7 @@
 #pragma once
 #include <cstdint>
 
-#include "engine/post_ops.h"
+#include "kernel/post_ops.h"
 
 namespace crescent::cpu::winograd {
 

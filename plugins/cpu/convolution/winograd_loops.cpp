@@ -8,7 +8,7 @@
 #define HWY_TARGET_INCLUDE "convolution/winograd_loops.cpp"
 #include <hwy/foreach_target.h>
 
-#include "vectors/vector-inl.h"
+#include "kernel/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::winograd::HWY_NAMESPACE {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "crescent/tensor.h"
+#include "crescent/tensor/tensor.h"
 
 namespace crescent::cpu {
 

@@ -3,10 +3,10 @@
 #pragma once
 #include <vector>
 
+#include "data_movement/indexing.h"
 #include "elementwise/broadcast.h"
-#include "engine/kernel.h"
-#include "shape/indexing.h"
-#include "vectors/loops.h"
+#include "kernel/kernel.h"
+#include "kernel/loops.h"
 
 namespace crescent::cpu {
 

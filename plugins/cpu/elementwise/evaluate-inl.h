@@ -1,5 +1,5 @@
 // Included once a SIMD target (Highway): one elementwise operation on vectors of floats.
-#include "vectors/mathematics-inl.h"
+#include "kernel/mathematics-inl.h"
 
 #if defined(CRESCENT_CPU_EVALUATE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef CRESCENT_CPU_EVALUATE_INL_H

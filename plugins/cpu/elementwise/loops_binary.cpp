@@ -9,7 +9,7 @@
 
 #include "elementwise/evaluate-inl.h"
 #include "elementwise/scalars.h"
-#include "vectors/loops.h"
+#include "kernel/loops.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {

@@ -7,7 +7,7 @@
 #include <bit>
 #include <utility>
 
-#include "vectors/loops.h"
+#include "kernel/loops.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {

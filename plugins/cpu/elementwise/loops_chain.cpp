@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "elementwise/evaluate-inl.h"
-#include "vectors/columns-inl.h"
-#include "vectors/loops.h"
+#include "kernel/columns-inl.h"
+#include "kernel/loops.h"
 
 #ifndef CRESCENT_CPU_LOOPS_CHAIN_ONCE
 #define CRESCENT_CPU_LOOPS_CHAIN_ONCE

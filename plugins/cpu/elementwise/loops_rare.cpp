@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "elementwise/scalars.h"
-#include "vectors/loops.h"
+#include "kernel/loops.h"
 
 namespace crescent::cpu {
 namespace {

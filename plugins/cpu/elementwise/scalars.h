@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "crescent/op_types.h"
+#include "crescent/program/op_types.h"
 
 namespace crescent::cpu {
 

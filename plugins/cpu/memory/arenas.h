@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "crescent/tensor.h"
+#include "crescent/tensor/tensor.h"
 #include "threads/elastic_memory.h"
 
 namespace crescent::cpu {

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "crescent/op.h"
+#include "crescent/program/op.h"
 #include "memory/uniform_constants.h"
 
 namespace crescent::cpu {

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "crescent/tensor.h"
+#include "crescent/tensor/tensor.h"
 
 namespace crescent::cpu {
 

@@ -1,7 +1,7 @@
 // The gradient of batch normalization in three parts, of which the first and the last go through
 // the batch slice by slice (slices/).
 #pragma once
-#include "crescent/op_types.h"
+#include "crescent/program/op_types.h"
 
 namespace crescent::cpu {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernel/converted.h"
+#include "kernel/typed.h"
 #include "normalization/batch_norm_parts.h"
-#include "vectors/converted.h"
-#include "vectors/typed.h"
 
 namespace crescent::cpu {
 namespace {

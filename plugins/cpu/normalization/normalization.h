@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "vectors/half.h"
+#include "kernel/half.h"
 
 namespace crescent::cpu {
 

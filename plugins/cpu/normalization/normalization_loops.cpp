@@ -8,7 +8,7 @@
 #define HWY_TARGET_INCLUDE "normalization/normalization_loops.cpp"
 #include <hwy/foreach_target.h>
 
-#include "vectors/columns-inl.h"
+#include "kernel/columns-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "vectors/converted.h"
-#include "vectors/typed.h"
+#include "kernel/converted.h"
+#include "kernel/typed.h"
 
 namespace crescent::cpu {
 namespace {

@@ -4,8 +4,8 @@
 #include <array>
 #include <vector>
 
-#include "engine/kernel.h"
-#include "vectors/half.h"
+#include "kernel/half.h"
+#include "kernel/kernel.h"
 
 namespace crescent::cpu {
 

@@ -4,7 +4,7 @@
 // and the threads meet after every step. Sums are cut by shapes alone, so the bits do not depend on
 // the number of threads.
 #pragma once
-#include "product/matmul.h"
+#include "matmul/matmul.h"
 #include "recurrent/sequence.h"
 #include "threads/lockstep.h"
 #include "threads/thread_scratch.h"

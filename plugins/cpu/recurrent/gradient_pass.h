@@ -2,7 +2,7 @@
 // a time: first the steps, then the inputs' gradient and a share of the weights' gradients. Sums
 // are cut by shapes alone, so the bits do not depend on the number of threads.
 #pragma once
-#include "product/matmul.h"
+#include "matmul/matmul.h"
 #include "recurrent/sequence.h"
 #include "threads/thread_scratch.h"
 

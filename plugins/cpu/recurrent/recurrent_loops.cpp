@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "vectors/vector-inl.h"
+#include "kernel/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {

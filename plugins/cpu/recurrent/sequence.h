@@ -3,10 +3,10 @@
 #pragma once
 #include <algorithm>
 
-#include "product/blas.h"
+#include "kernel/converted.h"
+#include "kernel/typed.h"
+#include "matmul/blas.h"
 #include "recurrent/recurrent.h"
-#include "vectors/converted.h"
-#include "vectors/typed.h"
 
 namespace crescent::cpu {
 

@@ -2,9 +2,9 @@
 // is a sum divided by the number of processes that there are when it runs.
 #include <cstring>
 
-#include "crescent/communicator.h"
-#include "engine/kernel.h"
-#include "vectors/converted.h"
+#include "crescent/program/communicator.h"
+#include "kernel/converted.h"
+#include "kernel/kernel.h"
 
 namespace crescent::cpu {
 namespace {

@@ -15,9 +15,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "engine/kernel.h"
-#include "vectors/loops.h"
-#include "vectors/mathematics-inl.h"
+#include "kernel/kernel.h"
+#include "kernel/loops.h"
+#include "kernel/mathematics-inl.h"
 
 #ifndef CRESCENT_CPU_RANDOM_ONCE
 #define CRESCENT_CPU_RANDOM_ONCE

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "shape/ordering.h"
+#include "data_movement/ordering.h"
+#include "kernel/converted.h"
 #include "threads/thread_scratch.h"
-#include "vectors/converted.h"
 
 namespace crescent::cpu {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "elementwise/elementwise.h"
-#include "vectors/loops.h"
+#include "kernel/loops.h"
 
 namespace crescent::cpu {
 

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <limits>
 
+#include "kernel/mathematics-inl.h"
 #include "reduction/reduction.h"
-#include "vectors/mathematics-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "data_movement/ordering.h"
+#include "kernel/converted.h"
 #include "reduction/softmax_loops.h"
-#include "shape/ordering.h"
-#include "vectors/converted.h"
 
 namespace crescent::cpu {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernel/mathematics-inl.h"
 #include "reduction/softmax_loops.h"
-#include "vectors/mathematics-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {

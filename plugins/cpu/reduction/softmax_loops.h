@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include "crescent/tensor.h"
+#include "crescent/tensor/tensor.h"
 
 namespace crescent::cpu {
 

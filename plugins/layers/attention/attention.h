@@ -1,6 +1,6 @@
 // What the attention layers share: dropout of the weights, masks, and the way through the fused op.
 #pragma once
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 
 namespace crescent {
 

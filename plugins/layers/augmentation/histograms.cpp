@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "augmentation.h"
-#include "crescent/op_types.h"
+#include "crescent/program/op_types.h"
 
 namespace crescent {
 namespace {

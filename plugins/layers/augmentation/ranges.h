@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 
 namespace crescent {
 

@@ -1,6 +1,6 @@
 // Random numbers of distributions that are made of uniform and normal ones, and random orders.
 #pragma once
-#include "crescent/random.h"
+#include "crescent/ops/random.h"
 
 namespace crescent {
 

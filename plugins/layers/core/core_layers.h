@@ -1,6 +1,6 @@
 // What the layers of this plugin share, and its files; each adds its classes.
 #pragma once
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 
 namespace crescent {
 

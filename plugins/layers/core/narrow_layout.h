@@ -1,6 +1,6 @@
 // How a weight that may be kept in few bits is used: which elements share a scale.
 #pragma once
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 
 namespace crescent {
 

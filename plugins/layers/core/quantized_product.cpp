@@ -1,6 +1,6 @@
 #include "quantized_product.h"
 
-#include "crescent/gradient.h"
+#include "crescent/program/gradient.h"
 
 namespace crescent {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "crescent/progress.h"
+#include "crescent/base/progress.h"
 #include "crescent/system/interrupt.h"
 
 namespace crescent {

@@ -3,8 +3,8 @@
 #include <functional>
 #include <optional>
 
-#include "crescent/data.h"
-#include "crescent/ops.h"
+#include "crescent/data/data.h"
+#include "crescent/ops/ops.h"
 
 namespace crescent {
 

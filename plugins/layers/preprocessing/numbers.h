@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 
 namespace crescent {
 

@@ -1,6 +1,6 @@
 #include "conv_lstm_steps.h"
 
-#include "crescent/program.h"
+#include "crescent/program/program.h"
 #include "lstm_gates.h"
 
 namespace crescent {

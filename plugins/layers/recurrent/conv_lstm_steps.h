@@ -1,7 +1,7 @@
 // All steps of a convolutional LSTM with standard activations, as an op: what a step makes is kept
 // for the gradient, which goes through time once and sums up the kernel's for all steps together.
 #pragma once
-#include "crescent/op.h"
+#include "crescent/program/op.h"
 
 namespace crescent {
 

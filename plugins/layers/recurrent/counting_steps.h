@@ -2,7 +2,7 @@
 // steps that count can as well be the first ones of each sample, and the others come after them,
 // where nobody looks.
 #pragma once
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 
 namespace crescent {
 

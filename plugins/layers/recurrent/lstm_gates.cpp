@@ -1,6 +1,6 @@
 #include "lstm_gates.h"
 
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 
 namespace crescent {
 namespace {

@@ -1,7 +1,7 @@
 // What an LSTM does to its gates at each step of each sample or pixel, as ops: a device may go
 // through the arrays once. The kernels of cpu go by these names.
 #pragma once
-#include "crescent/op.h"
+#include "crescent/program/op.h"
 
 namespace crescent {
 

@@ -1,8 +1,8 @@
 // RNN: runs a cell over the steps of (batch, time, features). SimpleRNN, LSTM and GRU are RNNs that
 // make their own cell and may know a faster way through all steps at once.
 #pragma once
-#include "crescent/layer.h"
-#include "crescent/program.h"
+#include "crescent/layer/layer.h"
+#include "crescent/program/program.h"
 
 namespace crescent {
 

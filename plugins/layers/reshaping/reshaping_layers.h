@@ -1,6 +1,6 @@
 // The files of this plugin; each adds its classes.
 #pragma once
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 
 namespace crescent {
 void add_margins(Registry& registry);

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "crescent/operation.h"
+#include "crescent/layer/operation.h"
 #include "spectrograms.h"
 
 namespace crescent {

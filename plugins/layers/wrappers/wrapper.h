@@ -1,6 +1,6 @@
 // Layers around another layer.
 #pragma once
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 
 namespace crescent {
 

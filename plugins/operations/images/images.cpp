@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "crescent/program.h"
+#include "crescent/program/program.h"
 #include "families.h"
 #include "kernels/bands.h"
 

@@ -1,5 +1,5 @@
 // Images read between their elements: at coordinates, through affine and perspective transforms.
-#include "sampling.h"
+#include "kernels/sampling.h"
 #include <algorithm>
 
 #include "../../called_operations.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "../host.h"
+#include "../shared/host.h"
 #include "clones.h"
-#include "crescent/cpu_kernel.h"
+#include "crescent/device/cpu_kernel.h"
 #include "square.h"
 
 namespace crescent::operations {

@@ -1,6 +1,6 @@
 // Ops along an axis or two that kernels compute in a single pass.
 #pragma once
-#include "../families.h"
+#include "../shared/shared.h"
 
 namespace crescent::operations {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "clones.h"
-#include "crescent/cpu_kernel.h"
+#include "crescent/device/cpu_kernel.h"
 
 namespace crescent::operations {
 namespace {

@@ -1,6 +1,6 @@
 // Distances of rows from each other.
 #pragma once
-#include "../families.h"
+#include "../shared/shared.h"
 
 namespace crescent::operations {
 

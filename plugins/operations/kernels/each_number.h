@@ -3,8 +3,8 @@
 //   void range(DType, const std::byte* const* in, std::byte* out, int64_t begin, int64_t end)
 //   const;
 #pragma once
-#include "crescent/cpu_kernel.h"
-#include "crescent/tensor.h"
+#include "crescent/device/cpu_kernel.h"
+#include "crescent/tensor/tensor.h"
 
 namespace crescent::operations {
 

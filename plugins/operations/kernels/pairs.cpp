@@ -3,7 +3,7 @@
 #include <bit>
 #include <numeric>
 
-#include "../host.h"
+#include "../shared/host.h"
 #include "each_number.h"
 
 namespace crescent::operations {

@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "../families.h"
+#include "../shared/shared.h"
 
 namespace crescent::operations {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "crescent/cpu_kernel.h"
+#include "crescent/device/cpu_kernel.h"
 
 namespace crescent::operations {
 namespace {

@@ -1,6 +1,6 @@
 // Arrays with a part of them exchanged.
 #pragma once
-#include "../families.h"
+#include "../shared/shared.h"
 
 namespace crescent::operations {
 

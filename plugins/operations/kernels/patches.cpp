@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "../host.h"
-#include "crescent/cpu_kernel.h"
+#include "../shared/host.h"
+#include "crescent/device/cpu_kernel.h"
 #include "patch_layout.h"
 
 namespace crescent::operations {

@@ -1,6 +1,6 @@
 // Patches of images, with the channels last, and images of patches.
 #pragma once
-#include "../families.h"
+#include "../shared/shared.h"
 
 namespace crescent::operations {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "../host.h"
-#include "crescent/cpu_kernel.h"
+#include "../shared/host.h"
+#include "crescent/device/cpu_kernel.h"
 
 namespace crescent::operations {
 namespace {

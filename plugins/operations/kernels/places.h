@@ -1,6 +1,6 @@
 // Places of numbers in a sorted list, and whether they are in a set.
 #pragma once
-#include "../families.h"
+#include "../shared/shared.h"
 
 namespace crescent::operations {
 

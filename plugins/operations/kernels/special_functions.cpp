@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "../host.h"
+#include "../shared/host.h"
 #include "clones.h"
 #include "each_number.h"
 

@@ -1,6 +1,6 @@
 // Functions of one number that no formula of others gives.
 #pragma once
-#include "../families.h"
+#include "../shared/shared.h"
 
 namespace crescent::operations {
 

@@ -1,6 +1,6 @@
 // How many numbers are in each bin.
 #pragma once
-#include "../families.h"
+#include "../shared/shared.h"
 
 namespace crescent::operations {
 

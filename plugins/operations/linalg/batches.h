@@ -5,7 +5,7 @@
 #pragma once
 #include <array>
 
-#include "crescent/cpu_kernel.h"
+#include "crescent/device/cpu_kernel.h"
 #include "matrices.h"
 
 namespace crescent::operations {

@@ -1,6 +1,6 @@
 // The families of linear algebra, each a file.
 #pragma once
-#include "../shared.h"
+#include "../shared/shared.h"
 
 namespace crescent::operations {
 

@@ -1,6 +1,6 @@
 #include "classes/building.h"
 
-#include "crescent/operation.h"
+#include "crescent/layer/operation.h"
 #include "values/callable.h"
 
 namespace crescent::lua {

@@ -1,6 +1,6 @@
 // Models made of layers and symbols: what the classes Model and Sequential do when they are called.
 #pragma once
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 #include "values/callable.h"
 #include "values/read.h"
 #include "values/structured.h"

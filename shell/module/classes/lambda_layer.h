@@ -1,7 +1,7 @@
 // Lambda: a function as a layer. The function is never stored: a file holds its name, and loading
 // asks for it.
 #pragma once
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 
 namespace crescent::lua {
 

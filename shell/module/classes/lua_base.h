@@ -3,7 +3,7 @@
 #pragma once
 #include <lua.hpp>
 
-#include "crescent/registry.h"
+#include "crescent/registry/registry.h"
 
 namespace crescent::lua {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "classes/declared.h"
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 #include "instances/instance.h"
 #include "instances/roots.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 #include "values/callable.h"
 
 namespace crescent::lua {

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <span>
 
-#include "crescent/layer.h"
-#include "crescent/program.h"
+#include "crescent/layer/layer.h"
+#include "crescent/program/program.h"
 #include "instances/instance.h"
 
 namespace crescent::lua {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "crescent/format.h"
+#include "crescent/io/format.h"
 
 namespace crescent::lua {
 

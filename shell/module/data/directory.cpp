@@ -6,8 +6,8 @@
 #include <set>
 #include <thread>
 
-#include "crescent/progress.h"
-#include "crescent/random.h"
+#include "crescent/base/progress.h"
+#include "crescent/ops/random.h"
 #include "data/numpy_random.h"
 #include "data/padded_batch.h"
 #include "values/push.h"

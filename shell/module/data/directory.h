@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "classes/object_types.h"
-#include "crescent/stream.h"
+#include "crescent/data/stream.h"
 
 namespace crescent::lua {
 

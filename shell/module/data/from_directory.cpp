@@ -1,7 +1,7 @@
 #include "data/from_directory.h"
 
-#include "crescent/format.h"
-#include "crescent/ops.h"
+#include "crescent/io/format.h"
+#include "crescent/ops/ops.h"
 #include "crescent/system/file.h"
 #include "data/directory.h"
 #include "data/timeseries.h"

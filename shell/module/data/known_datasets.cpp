@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 #include "crescent/system/file.h"
 #include "data/dataset_files.h"
 #include "data/numpy_random.h"

@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "crescent/random.h"
-#include "crescent/strings.h"
+#include "crescent/ops/random.h"
+#include "crescent/tensor/strings.h"
 #include "lua/handle.h"
 #include "values/convert.h"
 #include "workers/worker_state.h"

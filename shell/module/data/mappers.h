@@ -1,7 +1,7 @@
 // What map, filter and interleave call: a function of the script, on its own thread or on workers,
 // or a layer.
 #pragma once
-#include "crescent/stream.h"
+#include "crescent/data/stream.h"
 #include "lua/state.h"
 
 namespace crescent::lua {

@@ -1,6 +1,6 @@
 #include "data/padded_batch.h"
 
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 #include "crescent/system/interrupt.h"
 
 namespace crescent::lua {

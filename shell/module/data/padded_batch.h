@@ -1,6 +1,6 @@
 // Batches of elements whose first parts are not of one length.
 #pragma once
-#include "crescent/stream.h"
+#include "crescent/data/stream.h"
 
 namespace crescent::lua {
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <numeric>
 
-#include "crescent/ops.h"
-#include "crescent/random.h"
+#include "crescent/ops/ops.h"
+#include "crescent/ops/random.h"
 #include "values/read.h"
 
 namespace crescent::lua {

@@ -1,7 +1,7 @@
 // Chains of datasets in Lua: where elements come from and what is done with them.
 #pragma once
 #include "classes/object_types.h"
-#include "crescent/stream.h"
+#include "crescent/data/stream.h"
 
 namespace crescent::lua {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "crescent/random.h"
-#include "crescent/stream.h"
+#include "crescent/data/stream.h"
+#include "crescent/ops/random.h"
 #include "data/numpy_random.h"
 
 namespace crescent::lua {

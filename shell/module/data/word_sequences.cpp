@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 #include "values/push.h"
 
 namespace crescent::lua {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "crescent/value.h"
+#include "crescent/base/value.h"
 #include "data/numpy_random.h"
 
 namespace crescent {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "crescent/format.h"
-#include "crescent/ops.h"
+#include "crescent/io/format.h"
+#include "crescent/ops/ops.h"
 
 namespace crescent::lua {
 namespace {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "crescent/tensor.h"
+#include "crescent/tensor/tensor.h"
 
 namespace crescent::lua {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <numbers>
 
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 
 namespace crescent::lua {
 namespace {

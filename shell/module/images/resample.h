@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "crescent/tensor.h"
+#include "crescent/tensor/tensor.h"
 
 namespace crescent::lua {
 

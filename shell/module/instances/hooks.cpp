@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 #include "instances/instance.h"
 #include "lua/class_table.h"
 

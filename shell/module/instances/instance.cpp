@@ -5,8 +5,8 @@
 #include <map>
 #include <unordered_set>
 
-#include "crescent/layer.h"
-#include "crescent/program.h"
+#include "crescent/layer/layer.h"
+#include "crescent/program/program.h"
 
 namespace crescent::lua {
 namespace {

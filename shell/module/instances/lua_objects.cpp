@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "crescent/program.h"
+#include "crescent/program/program.h"
 #include "values/callable.h"
 #include "values/structured.h"
 

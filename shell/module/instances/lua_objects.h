@@ -1,9 +1,9 @@
 // The C++ objects behind classes and functions written in Lua: each overrides what its kind asks
 // for with a call of Lua.
 #pragma once
-#include "crescent/callback.h"
-#include "crescent/model.h"
-#include "crescent/steps.h"
+#include "crescent/model/callback.h"
+#include "crescent/model/model.h"
+#include "crescent/model/steps.h"
 #include "instances/instance.h"
 
 namespace crescent::lua {

@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 
 namespace crescent::lua {
 

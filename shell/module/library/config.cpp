@@ -1,12 +1,12 @@
 // cr.config, cr.utils, cr.plugins.
 #include <chrono>
 
-#include "crescent/communicator.h"
-#include "crescent/device.h"
-#include "crescent/layer.h"
-#include "crescent/loader.h"
-#include "crescent/program.h"
-#include "crescent/random.h"
+#include "crescent/layer/layer.h"
+#include "crescent/ops/random.h"
+#include "crescent/program/communicator.h"
+#include "crescent/program/device.h"
+#include "crescent/program/program.h"
+#include "crescent/registry/loader.h"
 #include "crescent/system/file.h"
 #include "library/libraries.h"
 

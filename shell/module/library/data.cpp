@@ -1,8 +1,8 @@
 // cr.data: files to tensors.
 #include <algorithm>
 
-#include "crescent/format.h"
-#include "crescent/ops.h"
+#include "crescent/io/format.h"
+#include "crescent/ops/ops.h"
 #include "data/datasets.h"
 #include "data/splits.h"
 #include "library/file_options.h"

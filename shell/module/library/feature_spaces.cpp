@@ -1,6 +1,6 @@
 #include "library/feature_spaces.h"
 
-#include "crescent/format.h"
+#include "crescent/io/format.h"
 #include "values/push.h"
 
 namespace crescent::lua {

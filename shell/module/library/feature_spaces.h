@@ -4,7 +4,7 @@
 #pragma once
 #include <lua.hpp>
 
-#include "crescent/value.h"
+#include "crescent/base/value.h"
 
 namespace crescent::lua {
 

@@ -1,5 +1,5 @@
 // cr.random: draws from the process' generator, and generators of one's own.
-#include "crescent/random.h"
+#include "crescent/ops/random.h"
 
 #include "classes/object_types.h"
 #include "library/libraries.h"

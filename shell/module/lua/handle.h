@@ -5,10 +5,10 @@
 #include <lua.hpp>
 #include <new>
 
-#include "crescent/input_spec.h"
-#include "crescent/node.h"
-#include "crescent/registry.h"
-#include "crescent/variable.h"
+#include "crescent/layer/input_spec.h"
+#include "crescent/layer/node.h"
+#include "crescent/registry/registry.h"
+#include "crescent/tensor/variable.h"
 #include "lua/stack.h"
 
 namespace crescent::lua {

@@ -1,6 +1,6 @@
 #include "lua/stack.h"
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 
 namespace crescent::lua {
 

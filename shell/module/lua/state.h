@@ -9,7 +9,7 @@
 #include <lua.hpp>
 #include <memory>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 #include "lua/stack.h"
 #include "lua/text.h"
 

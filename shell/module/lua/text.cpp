@@ -1,6 +1,6 @@
 #include "lua/text.h"
 
-#include "crescent/value.h"
+#include "crescent/base/value.h"
 #include "lua/handle.h"
 
 namespace crescent::lua {

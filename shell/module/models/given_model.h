@@ -1,6 +1,6 @@
 // What methods of models begin with.
 #pragma once
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 #include "values/read.h"
 
 namespace crescent::lua {

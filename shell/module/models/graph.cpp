@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 #include "tensors/ops.h"
 
 namespace crescent::lua {

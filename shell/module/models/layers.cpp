@@ -3,7 +3,7 @@
 
 #include "classes/object_types.h"
 #include "classes/options.h"
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 #include "instances/lua_model.h"
 #include "models/graph.h"
 #include "models/quantizing.h"

@@ -1,7 +1,7 @@
 #include "models/merge_functions.h"
 
 #include "classes/options.h"
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 #include "instances/instance.h"
 #include "models/layers.h"
 

@@ -2,7 +2,7 @@
 
 #include "classes/building.h"
 #include "classes/options.h"
-#include "crescent/format.h"
+#include "crescent/io/format.h"
 #include "library/feature_spaces.h"
 #include "library/file_options.h"
 #include "models/given_model.h"

@@ -1,7 +1,7 @@
 // Models and their weights in files, from Lua.
 #pragma once
 #include "classes/object_types.h"
-#include "crescent/value.h"
+#include "crescent/base/value.h"
 
 namespace crescent::lua {
 

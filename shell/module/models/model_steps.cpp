@@ -1,6 +1,6 @@
 #include "models/model_steps.h"
 
-#include "crescent/steps.h"
+#include "crescent/model/steps.h"
 #include "values/batches.h"
 #include "values/read.h"
 

@@ -2,8 +2,8 @@
 
 #include "classes/building.h"
 #include "classes/options.h"
-#include "crescent/mapped.h"
-#include "crescent/training_run.h"
+#include "crescent/base/mapped.h"
+#include "crescent/model/training_run.h"
 #include "instances/lua_objects.h"
 #include "models/given_model.h"
 #include "values/batches.h"

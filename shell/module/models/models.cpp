@@ -3,7 +3,7 @@
 #include "classes/building.h"
 #include "classes/lambda_layer.h"
 #include "classes/options.h"
-#include "crescent/rewire.h"
+#include "crescent/model/rewire.h"
 #include "instances/lua_model.h"
 #include "models/given_model.h"
 #include "models/model_files.h"

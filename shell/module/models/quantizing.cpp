@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "classes/options.h"
-#include "crescent/pattern.h"
+#include "crescent/base/pattern.h"
 #include "values/function.h"
 
 namespace crescent::lua {

@@ -1,6 +1,6 @@
 // quantize() in Lua: layers that can be have a method of that name.
 #pragma once
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 #include "values/read.h"
 
 namespace crescent::lua {

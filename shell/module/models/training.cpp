@@ -4,8 +4,8 @@
 
 #include "classes/building.h"
 #include "classes/object_types.h"
-#include "crescent/callback.h"
-#include "crescent/model.h"
+#include "crescent/model/callback.h"
+#include "crescent/model/model.h"
 #include "instances/instance.h"
 #include "instances/lua_objects.h"
 

@@ -1,6 +1,6 @@
 #include "models/training_runs.h"
 
-#include "crescent/training_run.h"
+#include "crescent/model/training_run.h"
 #include "values/interruption.h"
 
 namespace crescent::lua {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "crescent/program.h"
+#include "crescent/program/program.h"
 #include "tensors/structure.h"
 #include "tensors/tensors.h"
 

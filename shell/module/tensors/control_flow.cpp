@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "crescent/operation.h"
-#include "crescent/program.h"
+#include "crescent/layer/operation.h"
+#include "crescent/program/program.h"
 #include "crescent/system/interrupt.h"
 #include "tensors/structure.h"
 #include "values/callable.h"

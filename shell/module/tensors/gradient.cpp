@@ -1,7 +1,7 @@
 // The tape of gradients in Lua.
 #include "tensors/gradient.h"
 
-#include "crescent/gradient.h"
+#include "crescent/program/gradient.h"
 #include "tensors/compiled.h"
 #include "tensors/tensors.h"
 

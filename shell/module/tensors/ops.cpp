@@ -3,7 +3,7 @@
 
 #include <mutex>
 
-#include "crescent/operation.h"
+#include "crescent/layer/operation.h"
 #include "tensors/control_flow.h"
 #include "tensors/transforms.h"
 

@@ -1,7 +1,7 @@
 // Nested tables of tensors: taken apart, and put together from other tensors.
 #pragma once
-#include "crescent/layer.h"
-#include "crescent/mapped.h"
+#include "crescent/base/mapped.h"
+#include "crescent/layer/layer.h"
 
 namespace crescent::lua {
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "crescent/strings.h"
+#include "crescent/tensor/strings.h"
 #include "tensors/ops.h"
 #include "values/interruption.h"
 

@@ -1,7 +1,7 @@
 #include "tensors/transforms.h"
 
-#include "crescent/gradient.h"
-#include "crescent/program.h"
+#include "crescent/program/gradient.h"
+#include "crescent/program/program.h"
 #include "tensors/structure.h"
 #include "tensors/vectorize.h"
 #include "values/function.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "crescent/program.h"
+#include "crescent/program/program.h"
 #include "tensors/structure.h"
 #include "values/function.h"
 

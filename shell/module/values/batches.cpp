@@ -1,7 +1,7 @@
 #include "values/batches.h"
 
-#include "crescent/program.h"
-#include "crescent/stream.h"
+#include "crescent/data/stream.h"
+#include "crescent/program/program.h"
 #include "lua/handle.h"
 #include "values/callable.h"
 #include "values/convert.h"

@@ -1,7 +1,7 @@
 // Data of models as Lua gives it: tensors, tables of tensors by position or by name, functions that
 // produce batches.
 #pragma once
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 #include "lua/state.h"
 #include "values/push.h"
 

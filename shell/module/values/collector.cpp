@@ -4,7 +4,7 @@
 #include <atomic>
 #include <limits>
 
-#include "crescent/tensor.h"
+#include "crescent/tensor/tensor.h"
 
 namespace crescent::lua {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "crescent/program.h"
-#include "crescent/strings.h"
+#include "crescent/program/program.h"
+#include "crescent/tensor/strings.h"
 #include "lua/class_table.h"
 #include "lua/handle.h"
 

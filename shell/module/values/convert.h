@@ -3,8 +3,8 @@
 #pragma once
 #include <lua.hpp>
 
-#include "crescent/layer.h"
-#include "crescent/value.h"
+#include "crescent/base/value.h"
+#include "crescent/layer/layer.h"
 #include "lua/state.h"
 
 namespace crescent::lua {

@@ -2,7 +2,7 @@
 #pragma once
 #include <functional>
 
-#include "crescent/value.h"
+#include "crescent/base/value.h"
 #include "values/callable.h"
 
 namespace crescent::lua {

@@ -1,7 +1,7 @@
 // Ctrl-C, SIGTERM and SIGHUP while a model trains or a file is read: the run stops after the
 // current batch.
 #pragma once
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 
 namespace crescent::lua {
 

@@ -3,7 +3,7 @@
 #include <lua.hpp>
 #include <span>
 
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 #include "lua/handle.h"
 #include "values/convert.h"
 

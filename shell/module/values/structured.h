@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 #include "values/push.h"
 
 namespace crescent::lua {

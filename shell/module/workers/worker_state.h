@@ -1,7 +1,7 @@
 // A Lua state of its own for one worker: the standard libraries, cr, and one function that was
 // taken over from the script.
 #pragma once
-#include "crescent/stream.h"
+#include "crescent/data/stream.h"
 #include "workers/copied.h"
 
 namespace crescent::lua {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "crescent/ops.h"
-#include "crescent/program.h"
+#include "crescent/ops/ops.h"
+#include "crescent/program/program.h"
 
 namespace crescent::bench {
 

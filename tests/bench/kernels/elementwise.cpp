@@ -1,7 +1,7 @@
 // What is limited by memory: elementwise ops and fused chains, reductions, moving elements,
 // softmax, random numbers.
 #include "bench.h"
-#include "crescent/training.h"
+#include "crescent/layer/training.h"
 
 namespace crescent::bench {
 namespace {

@@ -1,6 +1,6 @@
 // Pooling, normalization, attention and recurrence, forward and backward.
 #include "bench.h"
-#include "crescent/gradient.h"
+#include "crescent/program/gradient.h"
 
 namespace crescent::bench {
 namespace {

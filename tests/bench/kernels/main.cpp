@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "bench.h"
-#include "crescent/random.h"
+#include "crescent/ops/random.h"
 #include "machine_limits.h"
 
 namespace crescent::bench {

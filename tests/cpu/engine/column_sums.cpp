@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "crescent/lowering.h"
-#include "crescent/ops.h"
+#include "crescent/device/lowering.h"
+#include "crescent/ops/ops.h"
 #include "distance.h"
 #include "support.h"
 

@@ -1,9 +1,9 @@
 // Elementwise steps that run within the product they follow.
 #include <catch2/catch.hpp>
 
-#include "crescent/lowering.h"
-#include "crescent/ops.h"
-#include "product/amx.h"
+#include "crescent/device/lowering.h"
+#include "crescent/ops/ops.h"
+#include "matmul/amx.h"
 #include "support.h"
 
 using namespace crescent;

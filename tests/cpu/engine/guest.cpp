@@ -3,10 +3,10 @@
 #include <catch2/catch.hpp>
 #include <stdexcept>
 
-#include "crescent/cpu_kernel.h"
-#include "crescent/lowering.h"
-#include "crescent/ops.h"
-#include "crescent/program.h"
+#include "crescent/device/cpu_kernel.h"
+#include "crescent/device/lowering.h"
+#include "crescent/ops/ops.h"
+#include "crescent/program/program.h"
 #include "support.h"
 
 using namespace crescent;

@@ -4,9 +4,9 @@
 
 #include <functional>
 
-#include "crescent/lowering.h"
-#include "crescent/ops.h"
-#include "crescent/random.h"
+#include "crescent/device/lowering.h"
+#include "crescent/ops/ops.h"
+#include "crescent/ops/random.h"
 #include "support.h"
 
 using namespace crescent;

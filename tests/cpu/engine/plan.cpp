@@ -7,8 +7,8 @@
 #include <new>
 #include <thread>
 
-#include "crescent/lowering.h"
-#include "crescent/ops.h"
+#include "crescent/device/lowering.h"
+#include "crescent/ops/ops.h"
 #include "support.h"
 
 using namespace crescent;

@@ -3,10 +3,10 @@
 #include <cstring>
 #include <functional>
 
-#include "crescent/lowering.h"
-#include "crescent/ops.h"
-#include "slices/rows.h"
+#include "crescent/device/lowering.h"
+#include "crescent/ops/ops.h"
 #include "support.h"
+#include "tiling/rows.h"
 
 using namespace crescent;
 using cpu::test::are_same;

@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "crescent/ops.h"
-#include "crescent/program.h"
+#include "crescent/ops/ops.h"
+#include "crescent/program/program.h"
 #include "memory/arenas.h"
 #include "support.h"
 

@@ -4,11 +4,11 @@
 #include <map>
 
 #include "../kernels/support.h"
-#include "crescent/gradient.h"
-#include "crescent/lowering.h"
-#include "crescent/ops.h"
-#include "slices/sliced.h"
+#include "crescent/device/lowering.h"
+#include "crescent/ops/ops.h"
+#include "crescent/program/gradient.h"
 #include "support.h"
+#include "tiling/sliced.h"
 
 using namespace crescent;
 using cpu::test::are_same;

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <vector>
 
-#include "crescent/tensor.h"
-#include "engine/device.h"
+#include "crescent/tensor/tensor.h"
+#include "executor/device.h"
 
 namespace crescent::cpu::test {
 

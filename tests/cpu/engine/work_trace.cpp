@@ -3,8 +3,8 @@
 #include <chrono>
 #include <thread>
 
-#include "crescent/ops.h"
-#include "crescent/program.h"
+#include "crescent/ops/ops.h"
+#include "crescent/program/program.h"
 #include "support.h"
 #include "threads/lockstep.h"
 #include "threads/pool.h"

@@ -1,6 +1,6 @@
 // Chains of elementwise steps as one kernel.
+#include "kernel/loops.h"
 #include "support.h"
-#include "vectors/loops.h"
 
 using namespace crescent;
 using namespace crescent::cpu;

@@ -1,8 +1,8 @@
 #include <bit>
 
-#include "product/amx.h"
-#include "product/amx_cut.h"
-#include "product/matmul.h"
+#include "matmul/amx.h"
+#include "matmul/amx_cut.h"
+#include "matmul/matmul.h"
 #include "support.h"
 
 using namespace crescent;

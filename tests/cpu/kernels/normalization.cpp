@@ -1,5 +1,5 @@
+#include "kernel/loops.h"
 #include "support.h"
-#include "vectors/loops.h"
 
 using namespace crescent;
 using namespace crescent::cpu;

@@ -1,7 +1,7 @@
 // What oneDNN refuses is an error that names the primitive.
 #include <catch2/catch.hpp>
 
-#include "convolution/onednn.h"
+#include "matmul/onednn.h"
 
 using namespace crescent::cpu;
 using Catch::Contains;

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "crescent/random.h"
+#include "crescent/ops/random.h"
 #include "support.h"
 
 using namespace crescent;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "distance.h"
-#include "engine/kernel.h"
+#include "kernel/kernel.h"
 
 namespace crescent::cpu::test {
 

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "crescent/lowering.h"
+#include "crescent/device/lowering.h"
 
 namespace crescent::far {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "crescent/program.h"
+#include "crescent/program/program.h"
 #include "kernels.h"
 #include "memory.h"
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "crescent/op_types.h"
+#include "crescent/program/op_types.h"
 
 namespace crescent::far {
 

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <memory>
 
-#include "crescent/tensor.h"
+#include "crescent/tensor/tensor.h"
 #include "worker.h"
 
 namespace crescent::far {

@@ -1,8 +1,8 @@
 // Masks beside calls in graphs of Keras 3: those that come with the inputs anyway are left to the
 // layers, all others are inputs of the call.
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 #include "keras/configs/config_in.h"
-#include "keras/configs/objects.h"
+#include "keras/vocabulary/objects.h"
 #include "models.h"
 
 namespace crescent::keras {

@@ -1,7 +1,7 @@
 // The state of optimizers in the order of every generation: what is placed, and what is refused.
 #include "keras/model/optimizer_layout.h"
 
-#include "keras/configs/origin.h"
+#include "keras/vocabulary/origin.h"
 
 #include "models.h"
 

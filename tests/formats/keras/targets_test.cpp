@@ -4,8 +4,8 @@
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
 #include "keras/configs/limits.h"
-#include "keras/configs/objects.h"
 #include "keras/configs/training_config_out.h"
+#include "keras/vocabulary/objects.h"
 #include "models.h"
 
 namespace crescent::keras {

@@ -9,13 +9,13 @@
 #include <set>
 
 #include "crescent/crescent.h"
-#include "crescent/mapped.h"
+#include "crescent/base/mapped.h"
 #include "golden/interop/one_form.h"
 #include "keras/configs/config_in.h"
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
 #include "keras/configs/limits.h"
-#include "keras/configs/objects.h"
+#include "keras/vocabulary/objects.h"
 #include "keras/configs/training_config_out.h"
 
 using namespace crescent;

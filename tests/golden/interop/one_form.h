@@ -1,7 +1,7 @@
 // Objects that Keras 2.3.1 only knows as settings of another class, which every generation reads:
 // in comparisons they have that one form.
 #pragma once
-#include "crescent/value.h"
+#include "crescent/base/value.h"
 
 namespace crescent::golden {
 

@@ -10,8 +10,8 @@
 
 #include "golden/interop/one_form.h"
 #include "golden/recorded.h"
-#include "keras/configs/objects.h"
-#include "keras/configs/origin.h"
+#include "keras/vocabulary/objects.h"
+#include "keras/vocabulary/origin.h"
 #include "keras_file.h"
 
 using namespace crescent;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "crescent/mapped.h"
+#include "crescent/base/mapped.h"
 #include "golden/recorded.h"
 
 using namespace crescent;

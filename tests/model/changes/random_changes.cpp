@@ -3,7 +3,7 @@
 #include <random>
 
 #include "changing.h"
-#include "crescent/rewire.h"
+#include "crescent/model/rewire.h"
 
 using namespace crescent;
 using namespace crescent::changing;

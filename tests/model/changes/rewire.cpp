@@ -1,5 +1,5 @@
 // Models made of the layers of others.
-#include "crescent/rewire.h"
+#include "crescent/model/rewire.h"
 
 #include "changing.h"
 

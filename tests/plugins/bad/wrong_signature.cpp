@@ -1,4 +1,4 @@
-#include "crescent/format.h"
+#include "crescent/io/format.h"
 #include "crescent/plugin.h"
 
 using namespace crescent;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "crescent/op_types.h"
+#include "crescent/program/op_types.h"
 #include "random/reference/reference.h"
 
 namespace crescent::random_programs {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <unordered_set>
 
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 
 namespace crescent::random_programs {
 namespace {

@@ -6,7 +6,7 @@
 #pragma once
 #include <stdexcept>
 
-#include "crescent/program.h"
+#include "crescent/program/program.h"
 
 namespace crescent::random_programs {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "crescent/op_types.h"
+#include "crescent/program/op_types.h"
 #include "random/reference/reference.h"
 
 namespace crescent::random_programs {

@@ -1,7 +1,7 @@
 // Convolutions and pooling of the reference.
 #include <cmath>
 
-#include "crescent/op_types.h"
+#include "crescent/program/op_types.h"
 #include "random/reference/reference.h"
 
 namespace crescent::random_programs {

@@ -1,5 +1,5 @@
 // Convolutions, pooling and patches.
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 #include "random/draft.h"
 
 namespace crescent::random_programs {

@@ -1,5 +1,5 @@
 // Functions that read and write by position.
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 #include "random/draft.h"
 
 namespace crescent::random_programs {

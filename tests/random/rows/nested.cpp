@@ -1,5 +1,5 @@
 // Programs within programs: scans whose bodies are drawn too.
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 #include "random/draft.h"
 
 namespace crescent::random_programs {

@@ -1,7 +1,7 @@
 // Products, normalization with parameters, attention.
 #include <cmath>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 #include "random/draft.h"
 
 namespace crescent::random_programs {

@@ -3,7 +3,7 @@
 // Operands: n a number, f a fraction, p one of at least 0.5, u one in (-1, 1), w whole numbers, b
 // booleans, y what broadcasts with the first. Options: axis, axes, flag, dtype, or JSON. An
 // exclamation mark: the result grows, and is made small again.
-#include "crescent/ops.h"
+#include "crescent/ops/ops.h"
 #include "random/draft.h"
 
 namespace crescent::random_programs {

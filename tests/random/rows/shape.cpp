@@ -1,5 +1,5 @@
 // Functions that move elements: slices that meet each other, concatenations, repetitions, indices.
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 #include "random/draft.h"
 
 namespace crescent::random_programs {

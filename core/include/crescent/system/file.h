@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "crescent/export.h"
+#include "crescent/base/export.h"
 
 namespace crescent {
 

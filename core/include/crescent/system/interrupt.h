@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-#include "crescent/export.h"
+#include "crescent/base/export.h"
 
 namespace crescent {
 

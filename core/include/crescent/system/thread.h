@@ -3,7 +3,7 @@
 #include <functional>
 #include <thread>
 
-#include "crescent/export.h"
+#include "crescent/base/export.h"
 
 namespace crescent {
 

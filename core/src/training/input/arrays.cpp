@@ -6,10 +6,10 @@
 #include <map>
 #include <optional>
 
-#include "crescent/ops.h"
-#include "crescent/structure.h"
-#include "model/model_access.h"
-#include "training/training.h"
+#include "crescent/base/structure.h"
+#include "crescent/ops/ops.h"
+#include "training/state/model_access.h"
+#include "training/state/training.h"
 
 namespace crescent {
 namespace {

@@ -1,6 +1,6 @@
 // Arrays that users pass to fit and its kin: counted, checked, weighted.
 #pragma once
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 #include "data/arrays.h"
 
 namespace crescent {

@@ -2,8 +2,8 @@
 #pragma once
 #include <optional>
 
-#include "crescent/data.h"
-#include "training/together.h"
+#include "crescent/data/data.h"
+#include "training/input/together.h"
 
 namespace crescent {
 

@@ -1,6 +1,6 @@
 // A dataset whose samples also count by their classes.
 #pragma once
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 
 namespace crescent {
 

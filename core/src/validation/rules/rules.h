@@ -4,8 +4,8 @@
 #include <functional>
 #include <span>
 
-#include "crescent/lowered_ops.h"
-#include "validation/bounded.h"
+#include "crescent/device/lowered_ops.h"
+#include "validation/rules/bounded.h"
 
 namespace crescent::validation {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "crescent/gradient.h"
-#include "crescent/program.h"
-#include "crescent/random.h"
+#include "crescent/ops/random.h"
+#include "crescent/program/gradient.h"
+#include "crescent/program/program.h"
 #include "validation/rules/rules.h"
 
 namespace crescent::validation {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "crescent/training.h"
+#include "crescent/layer/training.h"
 
 namespace crescent::keras {
 namespace {

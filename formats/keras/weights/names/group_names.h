@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "keras/weights/weight_source.h"
+#include "keras/source/weight_source.h"
 
 namespace crescent::keras {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 
 namespace crescent::keras {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "crescent/value.h"
+#include "crescent/base/value.h"
 
 namespace crescent::keras {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "keras/weights/match.h"
+#include "keras/source/match.h"
 
 namespace crescent::keras {
 namespace {

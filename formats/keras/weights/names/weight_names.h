@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "crescent/model.h"
+#include "crescent/model/model.h"
 
 namespace crescent::keras {
 

@@ -4,7 +4,7 @@
 #include "../adapting.h"
 #include "../numbers.h"
 #include "../preprocessing_layers.h"
-#include "crescent/op.h"
+#include "crescent/program/op.h"
 #include "encoding.h"
 #include "quantiles.h"
 

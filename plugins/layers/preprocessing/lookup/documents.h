@@ -1,6 +1,6 @@
 // Data of adapt() and options as terms.
 #pragma once
-#include "crescent/value.h"
+#include "crescent/base/value.h"
 #include "term_counts.h"
 
 namespace crescent {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "crescent/op.h"
+#include "crescent/program/op.h"
 
 namespace crescent {
 namespace {

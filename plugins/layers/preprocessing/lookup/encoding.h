@@ -1,6 +1,6 @@
 // Places from 0 to depth - 1 as what a model takes.
 #pragma once
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 
 namespace crescent {
 

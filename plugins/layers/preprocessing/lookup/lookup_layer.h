@@ -1,7 +1,7 @@
 // What StringLookup, IntegerLookup and TextVectorization have in common: a vocabulary, given or
 // learned by adapt(), and the encodings of places in it. Keras' IndexLookup.
 #pragma once
-#include "crescent/layer.h"
+#include "crescent/layer/layer.h"
 #include "documents.h"
 #include "encoding.h"
 #include "term_table.h"

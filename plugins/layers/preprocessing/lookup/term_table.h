@@ -3,7 +3,7 @@
 #pragma once
 #include <unordered_map>
 
-#include "crescent/op.h"
+#include "crescent/program/op.h"
 #include "hashing/buckets.h"
 #include "terms.h"
 

@@ -1,7 +1,7 @@
 // Terms: the words or numbers that a vocabulary consists of, as tensors and options have them.
 #pragma once
-#include "crescent/ops.h"
-#include "crescent/strings.h"
+#include "crescent/ops/ops.h"
+#include "crescent/tensor/strings.h"
 
 namespace crescent {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <memory>
 
-#include "crescent/training.h"
+#include "crescent/layer/training.h"
 #include "documents.h"
 
 namespace crescent {

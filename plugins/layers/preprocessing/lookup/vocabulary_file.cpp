@@ -3,7 +3,7 @@
 #include <charconv>
 #include <unordered_map>
 
-#include "crescent/error.h"
+#include "crescent/base/error.h"
 #include "crescent/system/file.h"
 
 namespace crescent {

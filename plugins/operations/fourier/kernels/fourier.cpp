@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "crescent/cpu_kernel.h"
+#include "crescent/device/cpu_kernel.h"
 #include "fourier_transform.h"
 #include "lanes.h"
 

@@ -1,6 +1,6 @@
 // Fourier transforms of the last axis, as ops.
 #pragma once
-#include "../../shared.h"
+#include "../../shared/shared.h"
 
 namespace crescent::operations {
 

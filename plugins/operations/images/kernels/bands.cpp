@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "../../kernels/clones.h"
-#include "crescent/cpu_kernel.h"
+#include "crescent/device/cpu_kernel.h"
 
 namespace crescent::operations {
 namespace {

@@ -1,6 +1,6 @@
 // Linear maps along an axis in which each element of the result comes from a few neighbours.
 #pragma once
-#include "../../shared.h"
+#include "../../shared/shared.h"
 
 namespace crescent::operations {
 

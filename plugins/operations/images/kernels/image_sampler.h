@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 
-#include "../sampling.h"
+#include "sampling.h"
 
 namespace crescent::operations {
 

@@ -1,6 +1,6 @@
 // Images as affine and perspective transforms show them, with a kernel that works out where each
 // pixel comes from as it goes along.
-#include "crescent/cpu_kernel.h"
+#include "crescent/device/cpu_kernel.h"
 #include "image_sampler.h"
 
 namespace crescent::operations {

@@ -1,6 +1,6 @@
 // Images at places between their pixels, with a kernel: gathering the neighbours one by one takes
 // four times as long.
-#include "crescent/cpu_kernel.h"
+#include "crescent/device/cpu_kernel.h"
 #include "image_sampler.h"
 
 namespace crescent::operations {

@@ -2,7 +2,7 @@
 #pragma once
 #include <optional>
 
-#include "crescent/value.h"
+#include "crescent/base/value.h"
 #include "hashes.h"
 
 namespace crescent {

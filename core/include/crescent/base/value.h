@@ -1,0 +1,157 @@
+// Value: what configurations, options and files are made of. Null, bool, int, float, string, list,
+// dict (keeps insertion order), or a shared Object (an initializer given as an object, a callback,
+// ...).
+//
+//   Dict config{{"units", 10}, {"activation", "relu"}};
+//   std::string text = to_json(config);          // {"units": 10, "activation": "relu"}
+//   Value again = parse_json(text);
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "crescent/base/error.h"
+
+namespace crescent {
+
+/// Anything polymorphic that a Value can carry by reference: layers, losses, callbacks, boxed
+/// tensors.
+class CRESCENT_API Object : public std::enable_shared_from_this<Object> {
+ public:
+  Object() = default;
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+  virtual ~Object();
+  /// Name of the class as users write it: "Dense", "Adam".
+  virtual std::string class_name() const = 0;
+};
+
+class Value;
+struct DictEntry;
+using List = std::vector<Value>;
+
+/// An insertion-ordered map from string to Value. Lookup is linear: configurations are small.
+class CRESCENT_API Dict {
+ public:
+  Dict();
+  Dict(std::initializer_list<DictEntry> entries);
+  static Dict from(std::vector<DictEntry> entries);  ///< in linear time; the keys are distinct
+  Dict(const Dict&);
+  Dict(Dict&&) noexcept;
+  Dict& operator=(const Dict&);
+  Dict& operator=(Dict&&) noexcept;
+  ~Dict();
+
+  size_t size() const;
+  bool empty() const { return size() == 0; }
+  /// Null pointer when absent.
+  const Value* find(std::string_view key) const;
+  Value* find(std::string_view key);
+  bool contains(std::string_view key) const { return find(key) != nullptr; }
+  /// Error naming the key when absent.
+  const Value& at(std::string_view key) const;
+  /// Adds null when absent.
+  Value& operator[](std::string_view key);
+  void set(std::string_view key, Value value);
+  bool erase(std::string_view key);
+  std::vector<std::string> keys() const;
+
+  const DictEntry* begin() const;
+  const DictEntry* end() const;
+  DictEntry* begin();
+  DictEntry* end();
+
+ private:
+  std::vector<DictEntry> entries_;
+};
+
+/// Its special members are in core, as those of everything that options are made of (Field,
+/// ClassInfo, ...): inlined, they were most of the code of a plugin and of the time to compile it.
+class CRESCENT_API Value {
+ public:
+  enum class Kind : uint8_t { null, boolean, integer, real, string, list, dict, object };
+
+  Value() noexcept;
+  Value(const Value&);
+  Value(Value&&) noexcept;
+  Value& operator=(const Value&);
+  Value& operator=(Value&&) noexcept;
+  ~Value();
+  Value(std::nullptr_t);
+  Value(bool b);
+  Value(int64_t n);
+  template <std::integral T>
+  Value(T n) : Value(static_cast<int64_t>(n)) {}
+  Value(double x);
+  Value(const char* s);
+  Value(std::string s);
+  Value(std::string_view s);
+  Value(List list);
+  Value(Dict dict);
+  Value(std::shared_ptr<Object> object);  ///< none is null
+  template <std::derived_from<Object> T>
+  Value(std::shared_ptr<T> object) : Value(std::shared_ptr<Object>(std::move(object))) {}
+  template <class T>
+  requires(!std::same_as<T, Value> && std::convertible_to<const T&, Value>)
+      Value(const std::vector<T>& items)
+      : Value(List(items.begin(), items.end())) {}
+
+  Kind kind() const { return static_cast<Kind>(data_.index()); }
+  bool is_null() const { return kind() == Kind::null; }
+  bool is_bool() const { return kind() == Kind::boolean; }
+  bool is_int() const { return kind() == Kind::integer; }
+  bool is_float() const { return kind() == Kind::real; }
+  bool is_number() const { return is_int() || is_float(); }
+  bool is_string() const { return kind() == Kind::string; }
+  bool is_list() const { return kind() == Kind::list; }
+  bool is_dict() const { return kind() == Kind::dict; }
+  bool is_object() const { return kind() == Kind::object; }
+
+  // Each fails with "expected an integer, got "ten"" when the kind is another.
+  bool as_bool() const;
+  int64_t as_int() const;   ///< also a float without fraction
+  double as_float() const;  ///< also an integer
+  const std::string& as_string() const;
+  const List& as_list() const;
+  List& as_list();
+  const Dict& as_dict() const;
+  Dict& as_dict();
+  const std::shared_ptr<Object>& as_object() const;
+  /// The object as T, or null when it is none.
+  template <class T>
+  std::shared_ptr<T> object_as() const {
+    return is_object() ? std::dynamic_pointer_cast<T>(as_object()) : nullptr;
+  }
+
+  /// Deep equality; 1 and 1.0 differ, objects are equal by identity.
+  bool operator==(const Value& other) const;
+
+ private:
+  std::variant<std::monostate, bool, int64_t, double, std::string, List, Dict,
+               std::shared_ptr<Object>>
+      data_;
+};
+
+struct DictEntry {
+  std::string key;
+  Value value;
+};
+CRESCENT_API bool operator==(const Dict& a, const Dict& b);
+
+/// "an integer", "a string", ... for messages.
+CRESCENT_API std::string describe_kind(Value::Kind kind);
+/// Readable text for messages: JSON, cut at 60 characters, objects as <Dense>.
+CRESCENT_API std::string to_text(const Value& value);
+
+/// Python's json.dumps: separators ", " and ": ", floats as Python's repr, non-ASCII escaped, NaN
+/// and Infinity bare as Python writes them. `indent` < 0 is one line. Fails on an Object.
+CRESCENT_API std::string to_json(const Value& value, int indent = -1);
+/// Accepts what Python writes (bare NaN, Infinity, -Infinity). Refuses depth over 64, duplicate
+/// keys, trailing text; errors name line and column.
+CRESCENT_API Value parse_json(std::string_view text);
+
+}  // namespace crescent

@@ -1,0 +1,120 @@
+// Lowered forms: what passes write programs in for devices that are capable of it (Capabilities in
+// device.h). Authors of devices read them; authors of layers and ops never meet them. They are made
+// after gradients, so they have none.
+#pragma once
+#include <algorithm>
+#include <array>
+
+#include "crescent/program/op_types.h"
+
+namespace crescent {
+
+// ---- elementwise chains
+
+/// A step of Fused. A scatter is a ScatterAdd along axis 0 whose two arguments, indices and
+/// updates, are inputs of any shape: the gradient of a table that nobody keeps as a whole.
+struct FusedStep {
+  enum class Kind : uint8_t { unary, binary, select, cast, scatter } kind{};
+  UnaryKind unary{};
+  BinaryKind binary{};
+  DType dtype{};              ///< of the register written
+  std::array<int, 3> args{};  ///< registers read
+  bool operator==(const FusedStep&) const = default;
+  size_t hash() const {
+    return detail::hash_bytes(this, 4) ^ detail::hash_bytes(args.data(), sizeof args);
+  }
+};
+CRESCENT_API std::string to_text(const FusedStep& step);
+
+/// (inputs...) -> outputs...: a chain of elementwise ops as one. Registers 0..inputs-1 are the
+/// inputs, step i writes register inputs+i. Inputs broadcast to `shape`; every output has `shape`.
+struct CRESCENT_API Fused final : OpOf<Fused> {
+  static constexpr const char* kName = "fused";
+  Shape shape;
+  std::vector<FusedStep> steps;
+  std::vector<int> outputs;  ///< registers
+  auto fields() const { return std::tie(shape, steps, outputs); }
+  TensorSpecs infer(std::span<const TensorSpec>) const override;
+  std::string label() const override;
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+
+// ---- products and convolutions
+
+/// What is done to a result before it is stored. A bias, an add and a mask read an input each.
+enum class PostOp : uint8_t {
+  bias /* + x (channels,) */,
+  add /* + x */,
+  mask /* 0 where not x > 0, as behind the gradient of relu */,
+  relu,
+  sigmoid,
+  tanh,
+  moments /* the last: gives BatchMoments of the result, too */,
+};
+CRESCENT_API const char* name_of(PostOp post);
+inline bool reads_input(PostOp post) { return post <= PostOp::mask; }
+
+/// Mixed precision: operands of float32 or bfloat16, in any combination, are multiplied as bfloat16
+/// and summed in float32; the result is stored as one or the other. Other inputs are bfloat16.
+enum class Mixed : uint8_t { no, to_bfloat16, to_float32 };
+
+/// A Matmul, Conv, ConvBackwardData or ConvBackwardKernel and what is done to its result.
+/// (its inputs..., inputs of post-ops in their order...) -> result[, mean, variance].
+class CRESCENT_API WithPostOps final : public Op {
+ public:
+  static constexpr const char* kName = "with_post_ops";
+  OpPtr op;
+  std::vector<PostOp> post;
+  Mixed mixed = Mixed::no;
+
+  std::string_view name() const override { return kName; }
+  TensorSpecs infer(std::span<const TensorSpec> inputs) const override;
+  Tensors decompose(std::span<const Tensor> inputs) const override;
+  bool equals(const Op& other) const override;
+  size_t hash() const override;
+  std::string text() const override;
+  std::string label() const override;
+  bool has(PostOp what) const { return std::find(post.begin(), post.end(), what) != post.end(); }
+
+ private:
+  size_t operands(size_t inputs) const;  ///< how many of them are the op's
+};
+
+// ---- max pooling that tells where the maxima were
+
+/// (x) -> y, winners: uint8, which of the elements under its window each maximum is.
+struct CRESCENT_API PoolWinners final : OpOf<PoolWinners> {
+  static constexpr const char* kName = "pool_winners";
+  std::vector<int64_t> window;
+  ConvSpec spec;
+  auto fields() const { return std::tie(window, spec); }
+  TensorSpecs infer(std::span<const TensorSpec>) const override;
+  std::string label() const override { return "max_pool"; }
+};
+/// (winners, dy) -> dx of shape `input`.
+struct CRESCENT_API PoolWinnersBackward final : OpOf<PoolWinnersBackward> {
+  static constexpr const char* kName = "pool_winners_backward";
+  std::vector<int64_t> window;
+  ConvSpec spec;
+  Shape input;
+  auto fields() const { return std::tie(window, spec, input); }
+  TensorSpecs infer(std::span<const TensorSpec>) const override;
+  std::string label() const override { return "max_pool_backward"; }
+};
+/// (inputs of the convolution...) -> what max pooling of its result gives: `conv` is a Conv, maybe
+/// WithPostOps, `pool` a Pool or PoolWinners.
+class CRESCENT_API ConvPool final : public Op {
+ public:
+  static constexpr const char* kName = "conv_pool";
+  OpPtr conv, pool;
+
+  std::string_view name() const override { return kName; }
+  TensorSpecs infer(std::span<const TensorSpec> inputs) const override;
+  Tensors decompose(std::span<const Tensor> inputs) const override;
+  bool equals(const Op& other) const override;
+  size_t hash() const override;
+  std::string text() const override;
+  std::string label() const override;
+};
+
+}  // namespace crescent

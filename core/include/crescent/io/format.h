@@ -1,0 +1,167 @@
+// Format: how models, weights, arrays, tables and configurations become files. Formats are plugins
+// of kind "format", found by a file's first bytes (reading) or its name; the index of plugins has
+// both, so that one plugin is loaded. What a format can do are the interfaces that it derives from:
+//
+//   class Npy final : public Format, public ReadsArrays, public WritesArrays {
+//    public:
+//     static void describe(Schema<Npy>& s) {
+//       s.doc("Arrays of NumPy.")
+//           .trait("endings", List{".npy"})
+//           .trait("signatures", List{"934e554d5059"});  // hexadecimal
+//     }
+//
+// Asking for what a format cannot do is an error that names the formats that can. Saving is atomic;
+// loading never runs code from the file.
+#pragma once
+#include "crescent/model/model.h"
+
+namespace crescent {
+
+// ---- what a format may be able to do; `options` are by name, and unknown ones fail
+
+class CRESCENT_API HoldsModels {
+ public:
+  static constexpr const char* kAbility = "hold models";
+  virtual ~HoldsModels();
+  virtual const SchemaData& save_model_options() const = 0;
+  virtual const SchemaData& load_model_options() const = 0;
+  virtual void save_model(Model& model, const std::string& path, const Dict& options) = 0;
+  virtual ModelPtr load_model(const std::string& path, const Dict& options) = 0;
+};
+
+class CRESCENT_API HoldsWeights {
+ public:
+  static constexpr const char* kAbility = "hold weights";
+  virtual ~HoldsWeights();
+  virtual const SchemaData& save_weights_options() const = 0;
+  virtual const SchemaData& load_weights_options() const = 0;
+  virtual void save_weights(Model& model, const std::string& path, const Dict& options) = 0;
+  virtual void load_weights(Model& model, const std::string& path, const Dict& options) = 0;
+};
+
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
+class CRESCENT_API ReadsArrays {
+ public:
+  static constexpr const char* kAbility = "hold arrays";
+  virtual ~ReadsArrays();
+  /// One array by its place inside the file; "": the only one.
+  virtual Tensor read_array(const std::string& path, const std::string& place) = 0;
+  /// The same, staying in the file: fit, evaluate and predict read its rows as they go.
+  virtual Tensor open_array(const std::string& path, const std::string& place) = 0;
+  /// All of a file of arrays alone, read at once: of one state of it, though others may replace it
+  /// meanwhile. As it is: for formats whose files hold a single array, which has the name "".
+  virtual NamedTensors read_arrays(const std::string& path);
+};
+
+class CRESCENT_API WritesArrays {
+ public:
+  static constexpr const char* kAbility = "take arrays";
+  virtual ~WritesArrays();
+  virtual void write_arrays(const std::string& path, const NamedTensors& arrays) = 0;
+};
+
+struct CRESCENT_API Table {
+  /// float32 (rows, columns); texts become class numbers in order of appearance.
+  Tensor values;
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> classes;  ///< per column, empty for numbers
+};
+
+class CRESCENT_API ReadsTables {
+ public:
+  static constexpr const char* kAbility = "hold tables";
+  virtual ~ReadsTables();
+  virtual const SchemaData& read_table_options() const = 0;
+  virtual Table read_table(const std::string& path, const Dict& options) = 0;
+};
+
+/// Between configurations of other programs and core's own form of them (model.h).
+class CRESCENT_API TranslatesConfigs {
+ public:
+  static constexpr const char* kAbility = "translate configurations";
+  virtual ~TranslatesConfigs();
+  /// {"class_name", "config"} of a model -> the same in core's own form.
+  virtual Value config_in(const Value& config, const Value& custom_objects) = 0;
+  virtual const SchemaData& config_out_options() const = 0;
+  virtual Value config_out(const Value& config, const Dict& options) = 0;
+};
+
+class CRESCENT_API Format : public Plain {
+ public:
+  static constexpr const char* kKind = "format";
+  ~Format() override;
+  template <class T>
+  static void describe_base(Schema<T>& s) {
+    s.trait("abilities", abilities<T, HoldsModels, HoldsWeights, ReadsArrays, WritesArrays,
+                                   ReadsTables, TranslatesConfigs>());
+  }
+
+ private:
+  template <class T, class... Interfaces>
+  static List abilities() {
+    List names;
+    ((std::is_base_of_v<Interfaces, T> ? names.push_back(Interfaces::kAbility) : void()), ...);
+    return names;
+  }
+};
+using FormatPtr = std::shared_ptr<Format>;
+
+// ---- finding formats
+
+/// The format that files of this name are written in; fails when it lacks the ability, or when
+/// there is no folder to write to.
+CRESCENT_API FormatPtr format_to_write(const std::string& path, std::string_view ability);
+/// The format of a file that is there, with any ability when none is asked for.
+CRESCENT_API FormatPtr format_to_read(const std::string& path, std::string_view ability = "");
+/// The format with this name; fails when it lacks the ability.
+CRESCENT_API FormatPtr format_named(const std::string& name, std::string_view ability);
+/// Any one that has the ability; null when there is none.
+CRESCENT_API FormatPtr format_with(std::string_view ability);
+
+template <class Ability>
+std::shared_ptr<Ability> format_to_write(const std::string& path) {
+  return std::dynamic_pointer_cast<Ability>(format_to_write(path, Ability::kAbility));
+}
+template <class Ability>
+std::shared_ptr<Ability> format_to_read(const std::string& path) {
+  return std::dynamic_pointer_cast<Ability>(format_to_read(path, Ability::kAbility));
+}
+template <class Ability>
+std::shared_ptr<Ability> format_named(const std::string& name) {
+  return std::dynamic_pointer_cast<Ability>(format_named(name, Ability::kAbility));
+}
+template <class Ability>
+std::shared_ptr<Ability> format_with() {
+  return std::dynamic_pointer_cast<Ability>(format_with(Ability::kAbility));
+}
+
+// ---- for formats
+
+/// For load_model: a model whose weights have no values yet; the format assigns every one.
+/// `config` is in core's own form. `inputs`: shapes to build a model for that its configuration
+/// alone does not build.
+CRESCENT_API ModelPtr blank_model_from_config(const Value& config,
+                                              const std::vector<Shape>& inputs);
+
+/// Options of one operation, as its schema has them.
+template <class T>
+T read_options(const SchemaData& schema, const Dict& options) {
+  T result;
+  schema.configure(&result, options);
+  return result;
+}
+
+// ---- using them: each finds the format; errors name the path and what was expected
+
+CRESCENT_API void save_model(Model& model, const std::string& path, const Dict& options = {});
+CRESCENT_API ModelPtr load_model(const std::string& path, const Dict& options = {});
+CRESCENT_API void save_weights(Model& model, const std::string& path, const Dict& options = {});
+CRESCENT_API void load_weights(Model& model, const std::string& path, const Dict& options = {});
+CRESCENT_API Tensor read_array(const std::string& path, const std::string& place = "");
+CRESCENT_API Tensor open_array(const std::string& path, const std::string& place = "");
+CRESCENT_API NamedTensors read_arrays(const std::string& path);
+CRESCENT_API void write_arrays(const std::string& path, const NamedTensors& arrays);
+CRESCENT_API Table read_table(const std::string& path, const Dict& options = {});
+
+}  // namespace crescent

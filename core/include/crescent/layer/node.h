@@ -1,0 +1,92 @@
+// Symbol and Node: the layer graph. A Symbol is an edge (dtype, shape, mask, where it came from;
+// never values); calling a layer on symbols makes a Node. A symbol keeps its node alive, the node
+// its layer and input symbols; a layer knows its nodes weakly, so there are no cycles.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "crescent/base/value.h"
+#include "crescent/tensor/tensor.h"
+
+namespace crescent {
+
+class Layer;
+class Node;
+using NodePtr = std::shared_ptr<const Node>;  ///< nobody changes a call that was made
+
+class CRESCENT_API Symbol {
+ public:
+  Symbol() = default;
+  Symbol(NodePtr node, int tensor_index) : node_(std::move(node)), tensor_index_(tensor_index) {}
+  explicit operator bool() const { return node_ != nullptr; }
+  const TensorSpec& spec() const;
+  const Shape& shape() const { return spec().shape; }
+  DType dtype() const { return spec().dtype; }
+  /// history = (layer, node index, tensor index), counted from 0.
+  const std::shared_ptr<Layer>& layer() const;
+  int node_index() const;
+  int tensor_index() const { return tensor_index_; }
+  const NodePtr& node() const { return node_; }
+  std::string name() const;  ///< "dense_1/output_0"-like, for messages
+  /// The abstract tensor (with mask) that stands for it while shapes are worked out.
+  const Tensor& abstract() const;
+  bool operator==(const Symbol& other) const {
+    return node_ == other.node_ && tensor_index_ == other.tensor_index_;
+  }
+
+ private:
+  NodePtr node_;
+  int tensor_index_ = 0;
+};
+CRESCENT_API std::string to_text(
+    const Symbol& symbol);  ///< <Symbol shape=(None, 3) dtype=float32 (created by layer 'dense_1')>
+
+/// A Symbol inside a Value: an argument of a call.
+class CRESCENT_API BoxedSymbol final : public Object {
+ public:
+  explicit BoxedSymbol(Symbol s) : symbol(std::move(s)) {}
+  ~BoxedSymbol() override;
+  std::string class_name() const override { return "Symbol"; }
+  Symbol symbol;
+};
+
+/// One call of a layer on symbols.
+class CRESCENT_API Node {
+ public:
+  std::shared_ptr<Layer> outbound_layer;  ///< the layer called
+  std::vector<Symbol> inputs;             ///< of the call, then those among its arguments
+  size_t argument_inputs = 0;             ///< how many of them are arguments
+  std::vector<Tensor> outputs;            ///< abstract, with masks
+  std::optional<bool> training;           ///< given by the user
+  Dict arguments;                         ///< other keyword arguments; symbols are boxed
+  Value structure;                        ///< how the inputs of the call are nested (structure.h)
+  Value output_structure;                 ///< the same of the outputs
+
+  int index() const { return index_; }  ///< position among the layer's living inbound nodes
+  std::vector<Symbol> output_symbols(const NodePtr& self) const;
+  std::vector<std::shared_ptr<Layer>> inbound_layers() const;
+  std::vector<int> node_indices() const;
+  std::vector<int> tensor_indices() const;
+  Dict get_config() const;
+
+ private:
+  friend struct LayerAccess;
+  mutable int index_ = 0;
+};
+
+struct InputOptions {
+  std::optional<Shape> shape;        ///< without batch axis
+  std::optional<Shape> batch_shape;  ///< with it
+  std::optional<int64_t> batch_size;
+  std::string name;
+  DType dtype = DType::float32;
+  bool optional = false;  ///< a model may be called without it
+};
+/// The entry of a graph: output of a new InputLayer. Neither shape nor batch_shape fails in Keras'
+/// words.
+CRESCENT_API Symbol Input(const InputOptions& options);
+CRESCENT_API Symbol Input(const Shape& shape, std::string name = "");
+
+}  // namespace crescent

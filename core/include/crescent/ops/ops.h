@@ -1,0 +1,208 @@
+// The flat list of functions users call: eager on real tensors, traced on abstract ones,
+// differentiable. Names follow keras.ops. Dtypes of two operands are promoted; a C++ number adopts
+// the tensor's dtype, but 2.0 beside integers makes float32 as in Python. Axes may be negative.
+// Shapes in comments; every mistake fails naming the op and the shapes.
+#pragma once
+#include <optional>
+#include <type_traits>
+
+#include "crescent/program/op_types.h"
+#include "crescent/tensor/variable.h"
+
+namespace crescent::ops {
+
+/// A tensor, or a plain number without a dtype of its own: `whole` as 2 is, and 2.0 is not.
+struct CRESCENT_API Operand {
+  Operand(const Tensor& t) : tensor(t) {}
+  Operand(const Variable& v) : tensor(v.value()) {}
+  template <class Number>
+  Operand(Number x) requires(std::is_arithmetic_v<Number>)
+      : number(static_cast<double>(x)), whole(std::is_integral_v<Number>) {}
+  Tensor tensor;
+  double number = 0;
+  bool whole = false;
+};
+/// The dtype in which both meet. A number takes the tensor's, but float32 where it is no whole one
+/// and the tensor is of integers, int32 where that is of booleans, and a wider one of integers
+/// where it does not fit. Two numbers are float32, whole ones int32 (int64 if they do not fit).
+CRESCENT_API DType result_dtype(const Operand& a, const Operand& b);
+
+// -- elementwise: the names in elementwise_ops.h
+#define CRESCENT_UNARY(f, ...) CRESCENT_API Tensor f(const Tensor& x);
+CRESCENT_UNARY_OPS(CRESCENT_UNARY)
+#undef CRESCENT_UNARY
+#define CRESCENT_BINARY(f, ...) CRESCENT_API Tensor f(const Operand& a, const Operand& b);
+CRESCENT_BINARY_OPS(CRESCENT_BINARY)
+#undef CRESCENT_BINARY
+CRESCENT_API Tensor where(const Tensor& condition, const Operand& a, const Operand& b);
+/// x between two limits, at which the gradient goes on to x.
+CRESCENT_API Tensor clip(const Tensor& x, const Operand& low, const Operand& high);
+/// The same, but at the limits themselves the gradient is 0, as beyond them: relu6 is
+/// hard_tanh(x, 0, 6).
+CRESCENT_API Tensor hard_tanh(const Tensor& x, double low, double high);
+CRESCENT_API Tensor cast(const Tensor& x,
+                         DType dtype);  ///< same tensor when the dtype is already that
+CRESCENT_API Tensor stop_gradient(const Tensor& x);
+CRESCENT_API Tensor view_as_real(const Tensor& x);     ///< complex64 (...) -> float32 (..., 2)
+CRESCENT_API Tensor view_as_complex(const Tensor& x);  ///< the other way round
+CRESCENT_API Tensor
+add_n(std::span<const Tensor> tensors);  ///< one shape; an empty list is the scalar 0
+
+// -- activations
+CRESCENT_API Tensor softmax(const Tensor& x, int axis = -1);
+CRESCENT_API Tensor log_softmax(const Tensor& x, int axis = -1);
+CRESCENT_API Tensor leaky_relu(const Tensor& x, double slope);
+CRESCENT_API Tensor elu(const Tensor& x, double alpha = 1);
+CRESCENT_API Tensor gelu(const Tensor& x, bool approximate);
+CRESCENT_API Tensor silu(const Tensor& x);
+
+// -- shape
+CRESCENT_API Tensor reshape(const Tensor& x, const Shape& shape);
+CRESCENT_API Tensor flatten(const Tensor& x);
+CRESCENT_API Tensor transpose(const Tensor& x,
+                              std::vector<int> axes = {});  ///< default: reversed axes
+CRESCENT_API Tensor swap_axes(const Tensor& x, int a, int b);
+CRESCENT_API Tensor expand_dims(const Tensor& x, int axis);
+CRESCENT_API Tensor squeeze(const Tensor& x, std::optional<int> axis = {});
+CRESCENT_API Tensor broadcast_to(const Tensor& x, const Shape& shape);
+CRESCENT_API Tensor repeat(const Tensor& x, int64_t n, int axis);  ///< each element n times
+CRESCENT_API Tensor tile(const Tensor& x, const std::vector<int64_t>& repeats);
+CRESCENT_API Tensor concatenate(std::span<const Tensor> tensors, int axis = -1);
+CRESCENT_API Tensor stack(std::span<const Tensor> tensors, int axis = 0);
+CRESCENT_API Tensors split(const Tensor& x, const std::vector<int64_t>& sizes, int axis);
+CRESCENT_API Tensor slice(const Tensor& x, const std::vector<int64_t>& start,
+                          const std::vector<int64_t>& size);
+/// Elements [first, last) of one axis with a step; negative positions count from the end.
+CRESCENT_API Tensor slice_axis(const Tensor& x, int axis, int64_t first, int64_t last,
+                               int64_t step = 1);
+CRESCENT_API Tensor pad(const Tensor& x, const std::vector<int64_t>& before,
+                        const std::vector<int64_t>& after, double value = 0);
+CRESCENT_API Tensor flip(const Tensor& x, const std::vector<int>& axes);
+CRESCENT_API Tensor take(const Tensor& x, const Tensor& indices, int axis = 0);  ///< gather
+CRESCENT_API Tensor take_along_axis(const Tensor& x, const Tensor& indices, int axis = -1);
+/// Numbers as integers, each of which must be one of 0..size-1: "`what` 7 is out of range for
+/// `of`". A size of -1 is not known.
+CRESCENT_API Tensor check_indices(const Tensor& x, int64_t size, const std::string& what,
+                                  const std::string& of);
+CRESCENT_API Tensor one_hot(const Tensor& indices, int64_t depth, DType dtype = DType::float32);
+CRESCENT_API Tensor zeros(const Shape& shape, DType dtype = DType::float32);
+CRESCENT_API Tensor ones(const Shape& shape, DType dtype = DType::float32);
+CRESCENT_API Tensor full(const Shape& shape, double value, DType dtype = DType::float32);
+CRESCENT_API Tensor zeros_like(const Tensor& x);  ///< an unknown dim of x stays unknown
+CRESCENT_API Tensor ones_like(const Tensor& x);
+CRESCENT_API Tensor arange(int64_t n, DType dtype = DType::int32);
+CRESCENT_API Tensor eye(int64_t rows, int64_t columns, DType dtype = DType::float32);
+
+// -- reductions; no axes = all
+using Axes = std::vector<int>;
+CRESCENT_API Tensor sum(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
+CRESCENT_API Tensor mean(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
+CRESCENT_API Tensor max(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
+CRESCENT_API Tensor min(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
+CRESCENT_API Tensor prod(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
+CRESCENT_API Tensor any(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
+CRESCENT_API Tensor all(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
+CRESCENT_API Tensor variance(const Tensor& x, const Axes& axes = {},
+                             bool keepdims = false);  ///< biased
+CRESCENT_API Tensor std(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
+CRESCENT_API Tensor norm(const Tensor& x, const Axes& axes = {},
+                         bool keepdims = false);  ///< Euclidean
+CRESCENT_API Tensor logsumexp(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
+CRESCENT_API Tensor argmax(const Tensor& x, int axis = -1);
+CRESCENT_API Tensor argmin(const Tensor& x, int axis = -1);
+CRESCENT_API Tensor cumsum(const Tensor& x, int axis = -1, bool reverse = false);
+CRESCENT_API Tensors top_k(const Tensor& x, int64_t k);  ///< values, int32 indices
+CRESCENT_API Tensor in_top_k(const Tensor& targets, const Tensor& predictions,
+                             int64_t k);  ///< bool per row
+
+// -- products
+CRESCENT_API Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a = false,
+                           bool transpose_b = false);
+/// Contracts the last axis of x (..., k) with the first of w (k, ...).
+CRESCENT_API Tensor dot(const Tensor& x, const Tensor& w);
+CRESCENT_API Tensor einsum(const std::string& equation,
+                           std::span<const Tensor> tensors);  ///< one or two operands
+enum class Padding : uint8_t { valid, same, causal };
+/// strides and dilation per spatial axis; one value serves all.
+CRESCENT_API Tensor conv(const Tensor& x, const Tensor& kernel, std::vector<int64_t> strides,
+                         Padding padding, std::vector<int64_t> dilation = {1}, int64_t groups = 1);
+/// kernel (spatial..., out, in); Keras' output length rules.
+CRESCENT_API Tensor conv_transpose(const Tensor& x, const Tensor& kernel,
+                                   std::vector<int64_t> strides, Padding padding,
+                                   std::vector<int64_t> dilation = {1},
+                                   const std::vector<int64_t>& output_padding = {});
+CRESCENT_API Tensor max_pool(const Tensor& x, std::vector<int64_t> window,
+                             std::vector<int64_t> strides, Padding padding);
+CRESCENT_API Tensor average_pool(const Tensor& x, std::vector<int64_t> window,
+                                 std::vector<int64_t> strides, Padding padding);
+
+// -- compound
+CRESCENT_API Tensor sparse_softmax_cross_entropy(const Tensor& logits,
+                                                 const Tensor& labels);  ///< per row
+CRESCENT_API Tensor softmax_cross_entropy(const Tensor& logits, const Tensor& labels);
+struct Moments {
+  Tensor y, mean, variance;
+};
+CRESCENT_API Moments batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta,
+                                      double epsilon);
+CRESCENT_API Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta,
+                               double epsilon);
+/// Of query (b,t,h,d), key (b,s,h,d) and value (b,s,h,e): (b,t,h,e). The bool mask, of 4 axes that
+/// broadcast to (b,h,t,s), tells which keys a query may look at; no tensor: all.
+CRESCENT_API Tensor dot_product_attention(const Tensor& query, const Tensor& key,
+                                          const Tensor& value, const Tensor& mask, double scale);
+/// The weights (b,h,t,s) with which dot_product_attention mixes values.
+CRESCENT_API Tensor attention_weights(const Tensor& query, const Tensor& key, const Tensor& mask,
+                                      double scale);
+struct LstmResult {
+  Tensor sequence, h, c;
+};
+CRESCENT_API LstmResult lstm(const Tensor& x, const Tensor& h0, const Tensor& c0,
+                             const Tensor& kernel, const Tensor& recurrent, const Tensor& bias);
+struct GruResult {
+  Tensor sequence, h;
+};
+CRESCENT_API GruResult gru(const Tensor& x, const Tensor& h0, const Tensor& kernel,
+                           const Tensor& recurrent, const Tensor& bias);
+
+// -- several processes (communicator.h)
+/// The sum, mean, max or min over all processes. Its gradient is that of the sum of their losses.
+CRESCENT_API Tensor all_reduce(const Tensor& x, ReduceKind kind = ReduceKind::sum);
+
+// -- control flow: scan lives in program.h (its body is a function)
+
+// -- linear algebra
+struct QrResult {
+  Tensor q, r;
+};
+CRESCENT_API QrResult qr(const Tensor& a);
+struct SvdResult {
+  Tensor u, s, vt;
+};
+CRESCENT_API SvdResult svd(const Tensor& a);
+
+}  // namespace crescent::ops
+
+namespace crescent {
+inline Tensor operator+(const ops::Operand& a, const Tensor& b) { return ops::add(a, b); }
+template <class Number>
+Tensor operator+(const Tensor& a, Number b) requires(std::is_arithmetic_v<Number>) {
+  return ops::add(a, b);
+}
+inline Tensor operator-(const ops::Operand& a, const Tensor& b) { return ops::subtract(a, b); }
+template <class Number>
+Tensor operator-(const Tensor& a, Number b) requires(std::is_arithmetic_v<Number>) {
+  return ops::subtract(a, b);
+}
+inline Tensor operator*(const ops::Operand& a, const Tensor& b) { return ops::multiply(a, b); }
+template <class Number>
+Tensor operator*(const Tensor& a, Number b) requires(std::is_arithmetic_v<Number>) {
+  return ops::multiply(a, b);
+}
+inline Tensor operator/(const ops::Operand& a, const Tensor& b) { return ops::divide(a, b); }
+template <class Number>
+Tensor operator/(const Tensor& a, Number b) requires(std::is_arithmetic_v<Number>) {
+  return ops::divide(a, b);
+}
+inline Tensor operator-(const Tensor& a) { return ops::negative(a); }
+}  // namespace crescent

@@ -1,0 +1,180 @@
+// For authors of ops. An op is a struct with attributes, `infer` (dtypes and shapes; all checks
+// live here) and `vjp` written with ops, so that second order, tracing and new devices cost nothing
+// extra.
+//
+//   struct Softmax final : OpOf<Softmax> {
+//     static constexpr const char* kName = "softmax";
+//     int axis = -1;
+//     auto fields() const { return std::tie(axis); }          // equality, hash and printing follow
+//     TensorSpecs infer(std::span<const TensorSpec> in) const override;
+//     Tensors vjp(const Vjp& v) const override;
+//   };
+//   Softmax op;
+//   op.axis = 1;
+//   Tensor y = apply1(op, {x});
+//
+// Kernels belong to devices (device.h); they never check and never allocate. An op without a kernel
+// on the device runs through decompose() (ops it is made of) or compute() (values on the host).
+#pragma once
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "crescent/tensor/tensor.h"
+
+namespace crescent {
+
+using TensorSpecs = std::vector<TensorSpec>;
+
+/// What a vjp is told.
+struct Vjp {
+  std::span<const Tensor> inputs;
+  std::span<const Tensor> outputs;
+  std::span<const Tensor> gradients;  ///< per output; no tensor = zero
+  std::vector<bool> wanted;           ///< per input
+};
+
+/// What an op does beside making its results, in rising strength. A scan has the effect of its
+/// body.
+enum class Effect : uint8_t {
+  none,   ///< nothing: it may be dropped, merged with an equal one, moved, computed beforehand
+  check,  ///< fails on some values: as early as what it looks at is there; dropped when unread
+  state,  ///< reads what changes between runs, as a clock: never merged, hoisted or computed early
+  ordered,  ///< is seen outside of the program: runs once a run, in the order that it was recorded
+};
+
+class CRESCENT_API Op {
+ public:
+  virtual ~Op();
+  virtual std::string_view name() const = 0;
+  virtual TensorSpecs infer(std::span<const TensorSpec> inputs) const = 0;
+  /// One gradient per input, of its shape and dtype, which a tape checks; no tensor where there is
+  /// none or it is not wanted. The default differentiates decompose(), or gives none (the op is not
+  /// differentiable) when that is empty.
+  virtual Tensors vjp(const Vjp& v) const;
+  /// The same result in simpler ops; empty when the op is simple.
+  virtual Tensors decompose(std::span<const Tensor> inputs) const;
+  virtual Effect effect() const { return Effect::none; }
+  /// Whether inputs of complex numbers or strings are taken, as by ops that move elements; apply()
+  /// refuses them for others, whose infer need not think of them.
+  virtual bool takes(DType dtype) const;
+  /// Computes on host values for devices without a kernel; false when it cannot. `outputs` are
+  /// allocated.
+  virtual bool compute(std::span<const Tensor> inputs, std::span<Tensor> outputs) const;
+  /// Whether compute() is there to be asked; OpOf knows by itself.
+  virtual bool computes() const;
+  virtual bool equals(const Op& other) const = 0;
+  virtual size_t hash() const = 0;
+  /// "matmul(false, true)".
+  virtual std::string text() const = 0;
+  /// A word or a few for people who look at a profile: "add", "matmul a'b", "max_pool"; the name,
+  /// unless overridden.
+  virtual std::string label() const;
+};
+using OpPtr = std::shared_ptr<const Op>;
+
+namespace detail {
+CRESCENT_API size_t hash_bytes(const void* bytes, size_t count);
+inline void mix(size_t& seed, size_t h) {
+  seed ^= h + 0x9e3779b97f4a7c15ull + (seed << 6) + (seed >> 2);
+}
+template <class T>
+size_t hash_field(const T& x) {
+  if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T>) {
+    return hash_bytes(&x, sizeof x);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return hash_bytes(x.data(), x.size());
+  } else if constexpr (requires { x.hash(); }) {
+    return x.hash();
+  } else {
+    size_t seed = 0;
+    for (const auto& item : x) mix(seed, hash_field(item));
+    return seed;
+  }
+}
+/// Floats are compared by their bits, as hash_field takes them: a NaN is itself, and -0 is not 0.
+template <class T>
+bool same_field(const T& a, const T& b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::memcmp(&a, &b, sizeof a) == 0;
+  } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T> ||
+                       std::is_same_v<T, std::string> || requires { a.hash(); }) {
+    return a == b;
+  } else {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const auto& x, const auto& y) { return same_field(x, y); });
+  }
+}
+template <class... T>
+bool same_fields(const std::tuple<T...>& a, const std::tuple<T...>& b) {
+  const auto same_as_b = [&](const T&... x) {
+    return std::apply([&](const T&... y) { return (same_field(x, y) && ...); }, b);
+  };
+  return std::apply(same_as_b, a);
+}
+template <class T>
+std::string field_text(const T& x) {
+  if constexpr (requires { typename T::value_type; } && !std::is_same_v<T, std::string>) {
+    std::string text = "[";
+    for (const auto& item : x) text += (text.size() > 1 ? ", " : "") + field_text(item);
+    return text + "]";
+  } else if constexpr (requires { to_text(x); }) {
+    return to_text(x);
+  } else {
+    return std::to_string(static_cast<int>(x));
+  }
+}
+}  // namespace detail
+
+/// Gives Op's boring members from T::kName and T::fields().
+template <class T>
+struct OpOf : Op {
+  std::string_view name() const override { return T::kName; }
+  bool equals(const Op& other) const override {
+    auto* same = dynamic_cast<const T*>(&other);
+    return same && detail::same_fields(self().fields(), same->fields());
+  }
+  size_t hash() const override {
+    size_t seed = detail::hash_bytes(T::kName, std::string_view(T::kName).size());
+    std::apply([&](const auto&... f) { (detail::mix(seed, detail::hash_field(f)), ...); },
+               self().fields());
+    return seed;
+  }
+  std::string text() const override {
+    std::string text = T::kName;
+    text += '(';
+    std::apply(
+        [&](const auto&... f) {
+          ((text += (text.back() == '(' ? "" : ", ") + detail::field_text(f)), ...);
+        },
+        self().fields());
+    return text + ")";
+  }
+  bool computes() const override {
+    return !std::is_same_v<decltype(&T::compute), decltype(&Op::compute)>;
+  }
+
+ private:
+  const T& self() const { return static_cast<const T&>(*this); }
+};
+
+/// The one function every op goes through: infers, then computes on the device (or gives abstract
+/// tensors when an input is abstract), records into the program being traced, and tells the tapes
+/// that watch.
+CRESCENT_API Tensors apply(OpPtr op, std::span<const Tensor> inputs);
+
+template <std::derived_from<Op> T>
+Tensors apply(T op, std::initializer_list<Tensor> inputs) {
+  return crescent::apply(std::make_shared<const T>(std::move(op)),
+                         std::span<const Tensor>(inputs.begin(), inputs.size()));
+}
+template <std::derived_from<Op> T>
+Tensor apply1(T op, std::initializer_list<Tensor> inputs) {
+  return crescent::apply<T>(std::move(op), inputs).front();
+}
+
+}  // namespace crescent

@@ -1,0 +1,425 @@
+// The built-in ops with their attributes: what passes and devices need to know. Users call ops.h.
+// Layouts: images NHWC (channels last), kernels (spatial..., in, out), sequences (batch, time,
+// features). Compound ops also decompose() into simple ones; a device may have a faster kernel for
+// them.
+#pragma once
+#include "crescent/program/elementwise_ops.h"
+#include "crescent/program/op.h"
+
+namespace crescent {
+
+class Program;
+
+// ---- elementwise (NumPy broadcasting for binary and select)
+CRESCENT_API const char* name_of(UnaryKind kind);
+CRESCENT_API const char* name_of(BinaryKind kind);
+inline std::string to_text(UnaryKind kind) { return name_of(kind); }
+inline std::string to_text(BinaryKind kind) { return name_of(kind); }
+
+// A macro opens each struct, which clang-format cannot see.
+// clang-format off
+#define CRESCENT_OP(Type, op_name)                    \
+  struct CRESCENT_API Type final : OpOf<Type> {       \
+    static constexpr const char* kName = op_name;     \
+    TensorSpecs infer(std::span<const TensorSpec>) const override;
+
+// A template, so that only sources which compare or print an op compile it.
+#define CRESCENT_FIELDS(...)                          \
+  template <class = void>                             \
+  auto fields() const {                               \
+    return std::tie(__VA_ARGS__);                     \
+  }
+
+// Ops that move elements, whatever these are.
+#define CRESCENT_TAKES_ALL \
+  bool takes(DType) const override { return true; }
+
+CRESCENT_OP(Unary, "unary")                            // (x) -> y
+  UnaryKind kind{};
+  CRESCENT_FIELDS(kind)
+  std::string label() const override;
+  Tensors vjp(const Vjp&) const override;
+};
+/// (a, b) -> y; the dtypes are equal (ops.h promotes); comparisons give bool.
+CRESCENT_OP(Binary, "binary")
+  BinaryKind kind{};
+  CRESCENT_FIELDS(kind)
+  bool takes(DType dtype) const override;              ///< strings: equal and not_equal
+  std::string label() const override;
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(Select, "select")                    // (bool condition, a, b) -> condition ? a : b
+  CRESCENT_FIELDS()
+  CRESCENT_TAKES_ALL
+  Tensors vjp(const Vjp&) const override;
+};
+/// (x) -> x as dtype; float to int truncates. Complex numbers become no others.
+CRESCENT_OP(Cast, "cast")
+  DType dtype{};
+  CRESCENT_FIELDS(dtype)
+  bool takes(DType dtype) const override { return dtype != DType::string; }
+  Tensors vjp(const Vjp&) const override;
+};
+/// (x) -> the same bytes: complex64 (...) as float32 (..., 2), and back.
+CRESCENT_OP(Bitcast, "bitcast")
+  DType dtype{};
+  CRESCENT_FIELDS(dtype)
+  bool takes(DType dtype) const override { return dtype != DType::string; }
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(StopGradient, "stop_gradient")             // (x) -> x
+  CRESCENT_FIELDS()
+  CRESCENT_TAKES_ALL
+  Tensors vjp(const Vjp&) const override;
+};
+
+// ---- shape
+/// (x): one -1 is worked out from the size (or stays unknown).
+CRESCENT_OP(Reshape, "reshape")
+  Shape shape;
+  CRESCENT_FIELDS(shape)
+  CRESCENT_TAKES_ALL
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(BroadcastTo, "broadcast_to")               // (x)
+  Shape shape;
+  CRESCENT_FIELDS(shape)
+  CRESCENT_TAKES_ALL
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(Transpose, "transpose")                    // (x): output axis i is input axis axes[i]
+  std::vector<int> axes;
+  CRESCENT_FIELDS(axes)
+  CRESCENT_TAKES_ALL
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(Concat, "concat")                          // (a, b, ...)
+  int axis = 0;                                        ///< >= 0
+  CRESCENT_FIELDS(axis)
+  CRESCENT_TAKES_ALL
+  Tensors vjp(const Vjp&) const override;
+};
+/// (x): start[i] + k*stride[i], k < size[i]; size -1 = to the end (stride 1).
+CRESCENT_OP(Slice, "slice")
+  std::vector<int64_t> start, size, stride;
+  CRESCENT_FIELDS(start, size, stride)
+  CRESCENT_TAKES_ALL
+  Tensors vjp(const Vjp&) const override;
+};
+/// (x): constant; `inner` zeros between elements (dilation), for the vjp of strided slices.
+CRESCENT_OP(Pad, "pad")
+  std::vector<int64_t> before, after, inner;
+  double value = 0;
+  CRESCENT_FIELDS(before, after, inner, value)
+  CRESCENT_TAKES_ALL
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(Reverse, "reverse")                        // (x): flips the axes
+  std::vector<int> axes;
+  CRESCENT_FIELDS(axes)
+  CRESCENT_TAKES_ALL
+  Tensors vjp(const Vjp&) const override;
+};
+/// (numbers) -> the same as integers (those that are floating as int32). A run fails at the first
+/// that is not one of 0..size-1, "`what` 7 is out of range for `of`", and does so before it writes
+/// a variable where they depend on none.
+CRESCENT_OP(CheckIndices, "check_indices")
+  int64_t size = 0;
+  std::string what, of;
+  CRESCENT_FIELDS(size, what, of)
+  Effect effect() const override { return Effect::check; }
+};
+/// (x, int indices): rows of `axis`; y = x.shape[:axis] + indices.shape + x.shape[axis+1:]. Indices
+/// that may be out of range come from CheckIndices; devices clamp the others.
+CRESCENT_OP(Gather, "gather")
+  int axis = 0;
+  CRESCENT_FIELDS(axis)
+  CRESCENT_TAKES_ALL
+  Tensors vjp(const Vjp&) const override;
+};
+/// (int indices, updates) -> zeros(size along axis) with updates added; inverse of Gather.
+CRESCENT_OP(ScatterAdd, "scatter_add")
+  int axis = 0;
+  int64_t size = 0;
+  CRESCENT_FIELDS(axis, size)
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(TakeAlong, "take_along")                   // (x, int indices of x's rank) along axis
+  int axis = -1;
+  CRESCENT_FIELDS(axis)
+  CRESCENT_TAKES_ALL
+  Tensors vjp(const Vjp&) const override;
+};
+/// (int indices) -> (..., depth); out of range gives zeros.
+CRESCENT_OP(OneHot, "one_hot")
+  int64_t depth = 0;
+  DType dtype = DType::float32;
+  CRESCENT_FIELDS(depth, dtype)
+};
+CRESCENT_OP(Fill, "fill")                              // () -> constant
+  Shape shape;
+  DType dtype{};
+  double value = 0;
+  CRESCENT_FIELDS(shape, dtype, value)
+};
+CRESCENT_OP(Iota, "iota")                              // () -> 0, 1, 2, ... along axis
+  Shape shape;
+  DType dtype{};
+  int axis = 0;
+  CRESCENT_FIELDS(shape, dtype, axis)
+};
+
+// ---- reductions
+enum class ReduceKind : uint8_t { sum, mean, max, min, prod, any, all };
+CRESCENT_API const char* name_of(ReduceKind kind);
+inline std::string to_text(ReduceKind kind) { return name_of(kind); }
+/// (x): axes sorted, >= 0; gradients of max and min are shared among equals.
+CRESCENT_OP(Reduce, "reduce")
+  ReduceKind kind{};
+  std::vector<int> axes;
+  bool keepdims = false;
+  CRESCENT_FIELDS(kind, axes, keepdims)
+  std::string label() const override;
+  Tensors vjp(const Vjp&) const override;
+};
+CRESCENT_OP(ArgReduce, "arg_reduce")                   // (x) -> int64, the first of equals
+  bool max = true;
+  int axis = -1;
+  CRESCENT_FIELDS(max, axis)
+  std::string label() const override;
+};
+CRESCENT_OP(Cumulative, "cumulative")                  // (x): running sum along axis
+  int axis = 0;
+  bool reverse = false;
+  CRESCENT_FIELDS(axis, reverse)
+  Tensors vjp(const Vjp&) const override;
+};
+/// (x) -> values, int32 indices of the last axis, descending, stable.
+CRESCENT_OP(TopK, "top_k")
+  int64_t k = 1;
+  CRESCENT_FIELDS(k)
+  Tensors vjp(const Vjp&) const override;
+};
+
+// ---- products
+/// (a (..., m, k), b (..., k, n)): leading axes broadcast; both have at least 2 axes.
+CRESCENT_OP(Matmul, "matmul")
+  bool transpose_a = false, transpose_b = false;
+  CRESCENT_FIELDS(transpose_a, transpose_b)
+  std::string label() const override;
+  Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;  // for sums of nothing
+};
+
+/// Geometry of a convolution or pooling over 1, 2 or 3 spatial axes.
+struct ConvSpec {
+  std::vector<int64_t> strides, dilation, pad_before, pad_after;
+  int64_t groups = 1;
+  bool operator==(const ConvSpec&) const = default;
+  CRESCENT_API size_t hash() const;
+};
+CRESCENT_API std::string to_text(const ConvSpec& spec);
+/// (x, kernel (spatial..., in/groups, out)): cross-correlation.
+CRESCENT_OP(Conv, "conv")
+  ConvSpec spec;
+  CRESCENT_FIELDS(spec)
+  Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;  // for sums of nothing
+};
+/// (dy, kernel) -> dx of shape `input` (its batch dim may be -1); also Conv*Transpose.
+CRESCENT_OP(ConvBackwardData, "conv_backward_data")
+  ConvSpec spec;
+  Shape input;
+  CRESCENT_FIELDS(spec, input)
+  Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;  // for sums of nothing
+};
+/// (x, dy) -> dkernel of shape `kernel`.
+CRESCENT_OP(ConvBackwardKernel, "conv_backward_kernel")
+  ConvSpec spec;
+  Shape kernel;
+  CRESCENT_FIELDS(spec, kernel)
+  Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;  // for sums of nothing
+};
+/// (x): max or average over windows; average counts valid elements only.
+CRESCENT_OP(Pool, "pool")
+  bool max = true;
+  std::vector<int64_t> window;
+  ConvSpec spec;  // dilation 1, groups 1
+  CRESCENT_FIELDS(max, window, spec)
+  std::string label() const override;
+  Tensors vjp(const Vjp&) const override;
+};
+/// max: (x, dy), average: (dy) -> dx of shape `input`; max goes to the first of equals.
+CRESCENT_OP(PoolBackward, "pool_backward")
+  bool max = true;
+  std::vector<int64_t> window;
+  ConvSpec spec;
+  Shape input;
+  CRESCENT_FIELDS(max, window, spec, input)
+  std::string label() const override;
+  Tensors vjp(const Vjp&) const override;
+};
+
+// ---- compound ops
+CRESCENT_OP(Softmax, "softmax")                        // (x)
+  int axis = -1;
+  bool log = false;
+  CRESCENT_FIELDS(axis, log)
+  Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// (logits, labels) -> loss per row. Sparse: labels integers (..., ), from CheckIndices. Dense:
+/// labels like logits.
+CRESCENT_OP(SoftmaxCrossEntropy, "softmax_cross_entropy")
+  bool sparse = true;
+  CRESCENT_FIELDS(sparse)
+  Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// (logits, labels, upstream per row) -> (softmax sum(labels) - labels) * upstream.
+CRESCENT_OP(SoftmaxCrossEntropyBackward, "softmax_cross_entropy_backward")
+  bool sparse = true;
+  CRESCENT_FIELDS(sparse)
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// (x) -> mean, variance (biased) over all axes but the last.
+CRESCENT_OP(BatchMoments, "batch_moments")
+  CRESCENT_FIELDS()
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// (x, gamma, beta) -> y, mean, variance as of BatchMoments.
+CRESCENT_OP(BatchNormTrain, "batch_norm_train")
+  double epsilon = 1e-3;
+  CRESCENT_FIELDS(epsilon)
+  Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// (x, gamma, mean, variance, dy) -> dx, dgamma, dbeta.
+CRESCENT_OP(BatchNormBackward, "batch_norm_backward")
+  double epsilon = 1e-3;
+  CRESCENT_FIELDS(epsilon)
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// (x, gamma, beta) -> y, mean, reciprocal deviation per row, over the last axis.
+CRESCENT_OP(LayerNorm, "layer_norm")
+  double epsilon = 1e-3;
+  CRESCENT_FIELDS(epsilon)
+  Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// (x, gamma, mean, rstd, dy) -> dx, dgamma, dbeta.
+CRESCENT_OP(LayerNormBackward, "layer_norm_backward")
+  double epsilon = 1e-3;
+  CRESCENT_FIELDS(epsilon)
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// What attention takes away from the score of a masked key: little enough for a score of that dtype
+/// to stay finite (Keras' numbers), and so much that scores vanish beside it. A query that may see no
+/// key weighs all of them alike, then, in float64 as in float32.
+constexpr double masked_score(DType dtype) {
+  return dtype == DType::float16 ? 3e4 : dtype == DType::float64 ? 1e18 : 1e9;
+}
+/// Scaled dot-product attention: softmax(scale q k') v for every head, scores of masked keys
+/// lowered by masked_score of the dtype that scores are computed in.
+/// (q (b,t,h,d), k (b,s,h,d), v (b,s,h,e)[, bool mask, broadcast to (b,h,t,s)]) -> context
+/// (b,t,h,e), and for the gradient statistics (b,h,t,2): the highest score of a query, and the sum
+/// of exponentials of what its scores are below it.
+CRESCENT_OP(Attention, "attention")
+  double scale = 1;
+  CRESCENT_FIELDS(scale)
+  Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// (q, k, v, statistics, dcontext[, mask]) -> dq, dk, dv.
+CRESCENT_OP(AttentionBackward, "attention_backward")
+  double scale = 1;
+  CRESCENT_FIELDS(scale)
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// Standard LSTM over time (sigmoid gates, tanh; gate order i, f, c, o).
+/// (x, h0, c0, kernel, recurrent, bias) -> h of every step (b,t,u), last h, last c, gates (b,t,4u)
+/// after activation, cells (b,t,u).
+CRESCENT_OP(Lstm, "lstm")
+  CRESCENT_FIELDS()
+  Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;      // through scan
+};
+/// (x, h0, c0, kernel, recurrent, hs, gates, cells, dhs, dlast_h, dlast_c) -> dx, dh0, dc0,
+/// dkernel, drecurrent, dbias.
+CRESCENT_OP(LstmBackward, "lstm_backward")
+  CRESCENT_FIELDS()
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// Standard GRU over time, reset_after = true (gate order z, r, h; bias (2, 3u)).
+/// (x, h0, kernel, recurrent, bias) -> h of every step, last h, gates (b,t,4u: z, r, candidate,
+/// recurrent part of the candidate).
+CRESCENT_OP(Gru, "gru")
+  CRESCENT_FIELDS()
+  Tensors vjp(const Vjp&) const override;
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// (x, h0, kernel, recurrent, bias, hs, gates, dhs, dlast_h) -> dx, dh0, dkernel, drecurrent,
+/// dbias.
+CRESCENT_OP(GruBackward, "gru_backward")
+  CRESCENT_FIELDS()
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+
+/// Control flow over time. body: (states..., step inputs..., captured...) -> (next states..., step
+/// outputs...). Inputs: states..., sequences (t, ...)..., captured.... Outputs: last states...,
+/// stacked step outputs (t, ...)....
+CRESCENT_OP(Scan, "scan")
+  std::shared_ptr<const Program> body;
+  int states = 0, sequences = 0;
+  bool reverse = false;
+  bool keep_states = false;  ///< also outputs the states before every step, stacked (for the vjp)
+  auto fields() const {
+    return std::make_tuple(body.get(), states, sequences, reverse, keep_states);
+  }
+  CRESCENT_TAKES_ALL
+  size_t hash() const override;
+  std::string text() const override;
+  bool equals(const Op& other) const override;
+  Effect effect() const override;                      ///< the strongest of its body, no check
+  Tensors vjp(const Vjp&) const override;
+};
+
+// ---- randomness (counter-based, Philox 4x32-10)
+enum class RandomKind : uint8_t {
+  uniform /* [a, b) */,
+  normal /* mean a, deviation b */,
+  truncated_normal /* redrawn beyond 2 b */,
+  bits /* int32 */,
+};
+/// (int64 state[2] = seed, counter) -> values. Element i depends on seed, counter and i alone.
+/// Each is a draw of its own, so none is merged with another or made beforehand.
+CRESCENT_OP(Random, "random")
+  RandomKind kind{};
+  Shape shape;
+  DType dtype = DType::float32;
+  double a = 0, b = 1;
+  CRESCENT_FIELDS(kind, shape, dtype, a, b)
+  Effect effect() const override { return Effect::state; }
+};
+
+// ---- several processes (communicator.h)
+/// (x) -> the sum, maximum or minimum of the x of all processes, on each of them.
+CRESCENT_OP(AllReduce, "all_reduce")
+  ReduceKind kind{};
+  CRESCENT_FIELDS(kind)
+  std::string label() const override;
+  Effect effect() const override { return Effect::ordered; }
+  Tensors vjp(const Vjp&) const override;
+};
+
+// ---- linear algebra
+CRESCENT_OP(Qr, "qr")                            // (a (m,n)) -> q (m,k), r (k,n), k = min(m,n)
+  CRESCENT_FIELDS()
+};
+CRESCENT_OP(Svd, "svd")                                // (a (m,n)) -> u (m,k), s (k), vt (k,n)
+  CRESCENT_FIELDS()
+};
+
+}  // namespace crescent

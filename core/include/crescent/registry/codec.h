@@ -1,0 +1,135 @@
+// Values as members and members as values: what an option, an argument or a property may be.
+//
+// Here are the plain types; other headers add Shape, DType, Tensor, Variable, Ref<T>, objects. A
+// type of one's own: CRESCENT_CODEC(MyType) and the three functions.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "crescent/base/value.h"
+
+namespace crescent {
+
+/// Conversion between a member and a Value. decode fails with "expected ..., got ...". An optional
+/// encode_default(member) writes a member's initial value for help; it may not load anything.
+template <class T>
+struct Codec;
+
+#define CRESCENT_CODEC(Type)                      \
+  template <>                                     \
+  struct CRESCENT_API Codec<Type> {               \
+    static Type decode(const Value& value);       \
+    static Value encode(const Type& member);      \
+    static std::string type(); /* "an integer" */ \
+  }
+CRESCENT_CODEC(bool);
+CRESCENT_CODEC(int64_t);
+CRESCENT_CODEC(double);
+CRESCENT_CODEC(std::string);
+CRESCENT_CODEC(Value);  // anything
+CRESCENT_CODEC(Dict);
+CRESCENT_CODEC(std::vector<int64_t>);  // a single integer is a list of one
+CRESCENT_CODEC(std::vector<double>);   // a single number is a list of one
+CRESCENT_CODEC(std::vector<std::string>);
+
+/// A list; a single item is a list of one.
+template <class T>
+struct Codec<std::vector<T>> {
+  static std::vector<T> decode(const Value& value) {
+    std::vector<T> items;
+    if (!value.is_list()) return items.push_back(Codec<T>::decode(value)), items;
+    for (const Value& item : value.as_list()) items.push_back(Codec<T>::decode(item));
+    return items;
+  }
+  static Value encode(const std::vector<T>& member) {
+    List list;
+    for (const T& item : member) list.push_back(Codec<T>::encode(item));
+    return list;
+  }
+  static std::string type() { return concat(Codec<T>::type(), " or a list of them"); }
+};
+
+/// Null is "not given".
+template <class T>
+struct Codec<std::optional<T>> {
+  static std::optional<T> decode(const Value& value) {
+    return value.is_null() ? std::nullopt : std::optional<T>(Codec<T>::decode(value));
+  }
+  static Value encode(const std::optional<T>& member) {
+    return member ? Codec<T>::encode(*member) : Value();
+  }
+  static std::string type() { return Codec<T>::type() + " or null"; }
+};
+
+/// How a field reads and writes its member in an object of the described class.
+class CRESCENT_API FieldAccess {
+ public:
+  virtual ~FieldAccess();
+  virtual Value get(const void* object) const = 0;
+  virtual void set(void* object, const Value& value) const = 0;
+};
+
+/// Access to a member of type Member that lies `offset` bytes into the described object: one class
+/// for all owners, so that an option costs its class no code of its own.
+template <class Member>
+class MemberAccess final : public FieldAccess {
+ public:
+  explicit MemberAccess(std::ptrdiff_t offset) : offset_(offset) {}
+  Value get(const void* object) const override {
+    return Codec<Member>::encode(
+        *reinterpret_cast<const Member*>(static_cast<const char*>(object) + offset_));
+  }
+  void set(void* object, const Value& value) const override {
+    *reinterpret_cast<Member*>(static_cast<char*>(object) + offset_) = Codec<Member>::decode(value);
+  }
+
+ private:
+  std::ptrdiff_t offset_;
+};
+
+/// How fields with members of one type are read, written and described. Common types have theirs in
+/// core.
+struct MemberType {
+  std::string (*type)();
+  const char* kind;
+  bool takes_dict;
+  std::unique_ptr<const FieldAccess> (*access)(std::ptrdiff_t offset);
+  Value (*default_value)(const void* member);
+
+  template <class Member>
+  static MemberType of() {
+    return {&Codec<Member>::type, kind_of<Member>(),
+            std::is_same_v<Member, Value> || std::is_same_v<Member, Dict>,
+            [](std::ptrdiff_t offset) {
+              return std::unique_ptr<const FieldAccess>(new MemberAccess<Member>(offset));
+            },
+            [](const void* member) -> Value {
+              const Member& initial = *static_cast<const Member*>(member);
+              if constexpr (requires { Codec<Member>::encode_default(initial); })
+                return Codec<Member>::encode_default(initial);
+              else
+                return Codec<Member>::encode(initial);
+            }};
+  }
+
+ private:
+  template <class Member>
+  static constexpr const char* kind_of() {
+    if constexpr (requires { Codec<Member>::kKind; })
+      return Codec<Member>::kKind;
+    else
+      return "";
+  }
+};
+#define CRESCENT_COMMON_MEMBER_TYPES(declare)                                                      \
+  declare(bool) declare(int64_t) declare(double) declare(std::string) declare(Value) declare(Dict) \
+      declare(std::vector<int64_t>) declare(std::vector<double>) declare(std::vector<std::string>) \
+          declare(std::optional<int64_t>) declare(std::optional<double>)                           \
+              declare(std::optional<std::string>)
+#define CRESCENT_DECLARE(Type) extern template CRESCENT_API MemberType MemberType::of<Type>();
+CRESCENT_COMMON_MEMBER_TYPES(CRESCENT_DECLARE)
+#undef CRESCENT_DECLARE
+
+}  // namespace crescent

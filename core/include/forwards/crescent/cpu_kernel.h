@@ -1,0 +1,2 @@
+#pragma once
+#include "crescent/device/cpu_kernel.h"

@@ -1,0 +1,2 @@
+#pragma once
+#include "crescent/device/lowered_ops.h"

@@ -1,0 +1,2 @@
+#pragma once
+#include "crescent/device/lowering.h"

@@ -1,0 +1,93 @@
+// Checks of indices and labels, and whatever else may fail: what a program is given is looked at
+// before it does anything else, what it works out itself before it writes variables.
+#include <algorithm>
+
+#include "compile/lowering/lowering.h"
+#include "compile/passes/rewriting/rewriting.h"
+
+namespace crescent::lowering {
+namespace {
+
+class Values {
+ public:
+  explicit Values(const Program& program) : has_(program.values.size()) {}
+  void add(int value) { has_[static_cast<size_t>(value)] = true; }
+  void add(const std::vector<int>& values) {
+    for (int value : values) add(value);
+  }
+  bool has_all(const std::vector<int>& values) const {
+    return std::all_of(values.begin(), values.end(),
+                       [this](int v) { return has_[static_cast<size_t>(v)]; });
+  }
+  bool has_any(const std::vector<int>& values) const {
+    return std::any_of(values.begin(), values.end(),
+                       [this](int v) { return has_[static_cast<size_t>(v)]; });
+  }
+
+ private:
+  std::vector<bool> has_;
+};
+
+/// Those that are chosen, then the others.
+void put_first(Program& program, const std::vector<bool>& chosen) {
+  std::vector<Program::Instruction> first, then;
+  for (size_t i = 0; i < program.code.size(); ++i)
+    (chosen[i] ? first : then).push_back(std::move(program.code[i]));
+  std::move(then.begin(), then.end(), std::back_inserter(first));
+  program.code = std::move(first);
+}
+
+}  // namespace
+
+void put_checks_first(Program& program) {
+  Values given(program), wanted(program);
+  given.add(program.inputs);
+  for (const Program::Constant& c : program.constants) given.add(c.value);
+
+  std::vector<bool> goes_first(program.code.size());
+  for (size_t i = 0; i < program.code.size(); ++i) {
+    const Program::Instruction& instruction = program.code[i];
+    goes_first[i] = instruction.op->effect() <= Effect::check && given.has_all(instruction.inputs);
+    if (goes_first[i]) given.add(instruction.outputs);
+  }
+  for (size_t i = program.code.size(); i-- > 0;) {
+    const Program::Instruction& instruction = program.code[i];
+    goes_first[i] = goes_first[i] && (instruction.op->effect() == Effect::check ||
+                                      wanted.has_any(instruction.outputs));
+    if (goes_first[i]) wanted.add(instruction.inputs);
+  }
+  put_first(program, goes_first);
+}
+
+/// Programs that have written nothing when the last of it has run stay as they are.
+void put_failures_before_writes(Program& program) {
+  Values written(program);
+  for (const Program::Binding& b : program.variables)
+    if (b.result >= 0) written.add(b.result);
+  const auto writes = [&](const Program::Instruction& i) { return written.has_any(i.outputs); };
+  const auto fails = [](const Program::Instruction& i) { return may_fail(*i.op); };
+  const auto first_write = std::find_if(program.code.begin(), program.code.end(), writes);
+  if (std::none_of(first_write, program.code.end(), fails)) return;
+  Values wanted(program);
+  std::vector<bool> goes_first(program.code.size());
+  for (size_t i = program.code.size(); i-- > 0;) {
+    const Program::Instruction& instruction = program.code[i];
+    goes_first[i] = fails(instruction) || wanted.has_any(instruction.outputs);
+    if (goes_first[i]) wanted.add(instruction.inputs);
+  }
+  put_first(program, goes_first);
+}
+
+}  // namespace crescent::lowering
+
+namespace crescent {
+
+bool may_fail(const Op& op) {
+  if (op.effect() == Effect::check || op.effect() == Effect::ordered) return true;
+  if (op.name() == HostCall::kName) return true;
+  const auto* scan = passes::as<Scan>(op);
+  return scan && std::any_of(scan->body->code.begin(), scan->body->code.end(),
+                             [](const Program::Instruction& i) { return may_fail(*i.op); });
+}
+
+}  // namespace crescent

@@ -1,0 +1,96 @@
+// Fused: a chain of elementwise steps over registers, as one op.
+#include "crescent/device/lowered_ops.h"
+#include "program/support.h"
+
+namespace crescent {
+
+namespace {
+
+constexpr size_t kLabelSteps = 4;
+
+const char* name_of(const FusedStep& step) {
+  switch (step.kind) {
+    case FusedStep::Kind::unary:
+      return name_of(step.unary);
+    case FusedStep::Kind::binary:
+      return name_of(step.binary);
+    case FusedStep::Kind::select:
+      return "select";
+    case FusedStep::Kind::scatter:
+      return "scatter";
+    case FusedStep::Kind::cast:
+      break;
+  }
+  return "cast";
+}
+
+}  // namespace
+
+std::string to_text(const FusedStep& step) {
+  using Kind = FusedStep::Kind;
+  const int reads = step.kind == Kind::select                                 ? 3
+                    : step.kind == Kind::binary || step.kind == Kind::scatter ? 2
+                                                                              : 1;
+  std::string text = name_of(step);
+  for (int i = 0; i < reads; ++i) text += concat(" r", step.args[static_cast<size_t>(i)]);
+  return step.kind == Kind::cast ? concat(text, " ", step.dtype) : text;
+}
+
+/// How many steps there are when not all are named.
+std::string Fused::label() const {
+  const bool all = steps.size() <= kLabelSteps;
+  std::string text = all ? kName : concat(kName, " ", steps.size(), ":");
+  for (size_t i = 0; i < std::min(steps.size(), kLabelSteps); ++i)
+    text += concat(" ", name_of(steps[i]));
+  return all ? text : text + " ...";
+}
+
+TensorSpecs Fused::infer(std::span<const TensorSpec> in) const {
+  TensorSpecs out;
+  for (int r : outputs) {
+    const size_t at = static_cast<size_t>(r);
+    out.push_back({at < in.size() ? in[at].dtype : steps[at - in.size()].dtype, shape});
+  }
+  return out;
+}
+
+namespace {
+
+Tensor run_step(const FusedStep& step, const Tensors& registers, const Shape& shape) {
+  auto arg = [&](size_t i) { return registers[static_cast<size_t>(step.args[i])]; };
+  switch (step.kind) {
+    case FusedStep::Kind::unary: {
+      Unary op;
+      op.kind = step.unary;
+      return apply1(op, {arg(0)});
+    }
+    case FusedStep::Kind::binary: {
+      Binary op;
+      op.kind = step.binary;
+      return apply1(op, {arg(0), arg(1)});
+    }
+    case FusedStep::Kind::select:
+      return apply1(Select{}, {arg(0), arg(1), arg(2)});
+    case FusedStep::Kind::scatter: {
+      ScatterAdd op;
+      op.size = shape[0];
+      return apply1(op, {arg(0), arg(1)});
+    }
+    case FusedStep::Kind::cast:
+      break;
+  }
+  return ops::cast(arg(0), step.dtype);
+}
+
+}  // namespace
+
+Tensors Fused::decompose(std::span<const Tensor> inputs) const {
+  Tensors registers(inputs.begin(), inputs.end());
+  for (const FusedStep& step : steps) registers.push_back(run_step(step, registers, shape));
+  Tensors results;
+  for (int r : outputs)
+    results.push_back(ops::broadcast_to(registers[static_cast<size_t>(r)], shape));
+  return results;
+}
+
+}  // namespace crescent

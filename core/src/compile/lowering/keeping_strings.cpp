@@ -1,0 +1,55 @@
+// What programs with strings owe to the table of texts.
+#include <algorithm>
+
+#include "compile/lowering/lowering.h"
+#include "compile/passes/rewriting/rewriting.h"
+#include "tensor/strings.h"
+
+namespace crescent::lowering {
+namespace {
+
+bool has_strings(const Program& program) {
+  const auto is_string = [](const TensorSpec& spec) { return spec.dtype == DType::string; };
+  const auto inside = [](const Program::Instruction& i) {
+    auto* scan = passes::as<Scan>(*i.op);
+    return scan && has_strings(*scan->body);
+  };
+  return std::any_of(program.values.begin(), program.values.end(), is_string) ||
+         std::any_of(program.code.begin(), program.code.end(), inside);
+}
+
+void keep_constants(const Program& program) {
+  for (const Program::Constant& constant : program.constants)
+    if (constant.tensor.dtype() == DType::string) keep_strings(constant.tensor);
+  for (const Program::Instruction& i : program.code)
+    if (auto* scan = passes::as<Scan>(*i.op)) keep_constants(*scan->body);
+}
+
+class RunOnStrings final : public Executable {
+ public:
+  explicit RunOnStrings(std::unique_ptr<Executable> inner) : inner_(std::move(inner)) {}
+  void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
+           std::span<Tensor> outputs) override {
+    const StringsInUse in_use;
+    inner_->run(inputs, variables, outputs);
+  }
+  size_t arena_bytes() const override { return inner_->arena_bytes(); }
+  size_t bytes() const override { return inner_->bytes(); }
+  void profile(bool on) override { inner_->profile(on); }
+  std::vector<ProfileRow> rows() const override { return inner_->rows(); }
+  bool watch(Watcher watcher) override { return inner_->watch(std::move(watcher)); }
+
+ private:
+  std::unique_ptr<Executable> inner_;
+};
+
+}  // namespace
+
+std::unique_ptr<Executable> keeping_strings(const Program& program,
+                                            std::unique_ptr<Executable> executable) {
+  if (!has_strings(program)) return executable;
+  keep_constants(program);
+  return std::make_unique<RunOnStrings>(std::move(executable));
+}
+
+}  // namespace crescent::lowering

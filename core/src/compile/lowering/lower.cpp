@@ -1,0 +1,200 @@
+// lower(): a program in what a device takes.
+//
+//   device without softmax:
+//   %1 = softmax(%0)            ->     %2 = reduce_max(%0)
+//                                      %3 = subtract(%0, %2)
+//                                      ...
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "compile/lowering/lowering.h"
+#include "compile/passes/passes.h"
+#include "compile/passes/rewriting/rewriting.h"
+#include "crescent/device/lowered_ops.h"
+
+namespace crescent {
+namespace {
+
+using passes::as;
+using Instruction = Program::Instruction;
+
+/// An op that is made of itself again and again is a mistake of its author.
+constexpr int kDeepest = 32;
+
+/// The result is the input, in bytes and spec.
+bool is_identity(const Op& op, const TensorSpecs& in, const TensorSpecs& out) {
+  return (as<StopGradient>(op) || as<Cast>(op) || as<BroadcastTo>(op) || as<Reshape>(op)) &&
+         in[0] == out[0];
+}
+
+bool is_empty(const TensorSpec& spec) { return spec.shape.size() == 0; }
+
+bool has_empty(const TensorSpecs& specs) {
+  return std::any_of(specs.begin(), specs.end(), is_empty);
+}
+
+class Lowering {
+ public:
+  Lowering(Program program, const Device& device)
+      : program_(std::move(program)), device_(device), now_(program_.values.size()) {
+    std::iota(now_.begin(), now_.end(), 0);
+  }
+
+  Program run() {
+    for (Instruction& i : std::exchange(program_.code, {})) lower(std::move(i));
+    rename(program_.outputs);
+    for (Program::Binding& b : program_.variables) {
+      if (b.result >= 0) b.result = now(b.result);
+      if (b.result == b.value) b.result = -1;
+    }
+    lowering::put_checks_first(program_);
+    lowering::put_failures_before_writes(program_);
+    passes::renumber(program_);
+    return std::move(program_);
+  }
+
+ private:
+  int& now(int value) { return now_[static_cast<size_t>(value)]; }
+  void rename(std::vector<int>& values) {
+    for (int& value : values) value = now(value);
+  }
+  int add_value(const TensorSpec& spec) {
+    now_.push_back(program_.add_value(TensorSpec(spec)));
+    return now_.back();
+  }
+  TensorSpecs specs(const std::vector<int>& values) const {
+    TensorSpecs specs;
+    for (int value : values) specs.push_back(program_.values[static_cast<size_t>(value)]);
+    return specs;
+  }
+
+  void lower(Instruction i) {
+    rename(i.inputs);
+    const TensorSpecs in = specs(i.inputs), out = specs(i.outputs);
+    if (is_identity(*i.op, in, out)) {
+      now(i.outputs[0]) = i.inputs[0];
+    } else if (as<Reshape>(*i.op) || as<HostCall>(*i.op)) {
+      keep(std::move(i));
+    } else if (i.op->effect() != Effect::ordered && std::all_of(out.begin(), out.end(), is_empty)) {
+      give(i, out);
+    } else if (has_empty(in) && !as<Fused>(*i.op) && splice(i, in)) {
+      // sums of nothing, which kernels need not know of
+    } else if (device_.takes(*i.op, in, out)) {
+      if (auto* scan = as<Scan>(*i.op)) i.op = with_lowered_body(*scan);
+      keep(std::move(i));
+    } else if (!splice(i, in)) {
+      leave_to_host(std::move(i), in, out);
+    }
+  }
+
+  void keep(Instruction i) { program_.code.push_back(std::move(i)); }
+
+  OpPtr with_lowered_body(const Scan& scan) const {
+    auto lowered = std::make_shared<Scan>(scan);
+    lowered->body = std::make_shared<const Program>(crescent::lower(*scan.body, device_));
+    return lowered;
+  }
+
+  /// Constants as the results.
+  void give(const Instruction& i, const TensorSpecs& specs) {
+    for (size_t o = 0; o < specs.size(); ++o)
+      program_.constants.push_back({i.outputs[o], Tensor(specs[o])});
+  }
+
+  /// What the op decomposes into in its place; false for a simple op.
+  bool splice(const Instruction& whole, const TensorSpecs& in) {
+    bool is_simple = false;
+    Program part = trace(
+        [&](const Tensors& inputs) {
+          Tensors outputs = whole.op->decompose(inputs);
+          is_simple = outputs.empty();
+          return outputs;
+        },
+        in);
+    if (is_simple) return false;
+    check_results(part, whole);
+    if (++depth_ > kDeepest)
+      fail(whole.op->name(), ": it decomposes into ops that decompose without end");
+    part = passes::optimize_part(std::move(part), *whole.op, device_.capabilities());
+    put(part, whole);
+    --depth_;
+    return true;
+  }
+
+  /// What an op decomposes into gives what the op gives.
+  void check_results(const Program& part, const Instruction& whole) const {
+    TensorSpecs given;
+    for (int value : part.outputs) given.push_back(part.values[static_cast<size_t>(value)]);
+    const TensorSpecs expected = specs(whole.outputs);
+    if (given != expected)
+      fail(whole.op->label(), ": decompose() gave ", lowering::text_of(given), ", expected ",
+           lowering::text_of(expected));
+  }
+
+  void put(const Program& part, const Instruction& whole) {
+    std::vector<int> here(part.values.size(), -1);  // value of the part -> value of the whole
+    for (size_t i = 0; i < part.inputs.size(); ++i)
+      here[static_cast<size_t>(part.inputs[i])] = whole.inputs[i];
+    for (size_t v = 0; v < here.size(); ++v) {
+      if (here[v] < 0) here[v] = add_value(part.values[v]);
+    }
+    auto translated = [&](std::vector<int> values) {
+      for (int& value : values) value = here[static_cast<size_t>(value)];
+      return values;
+    };
+    for (const Program::Constant& c : part.constants)
+      program_.constants.push_back({here[static_cast<size_t>(c.value)], c.tensor});
+    for (const Instruction& i : part.code)
+      lower({i.op, translated(i.inputs), translated(i.outputs), whole.scope});
+    for (size_t o = 0; o < part.outputs.size(); ++o)
+      now(whole.outputs[o]) = now(here[static_cast<size_t>(part.outputs[o])]);
+  }
+
+  /// What needs nothing is computed at once.
+  void leave_to_host(Instruction i, const TensorSpecs& in, const TensorSpecs& out) {
+    i.op = lowering::leave_to_host(i.op, in, out, device_);
+    if (!in.empty() || i.op->effect() != Effect::none) return keep(std::move(i));
+    Tensors results;
+    for (const TensorSpec& spec : out) results.push_back(Tensor(spec));
+    static_cast<const HostCall&>(*i.op).run({}, results);
+    for (size_t o = 0; o < out.size(); ++o)
+      program_.constants.push_back({i.outputs[o], results[o]});
+  }
+
+  Program program_;
+  const Device& device_;
+  std::vector<int> now_;  ///< per value: what stands for it
+  int depth_ = 0;         ///< of decompositions
+};
+
+#ifndef NDEBUG
+/// Fails unless the device takes every instruction.
+void check_taken(const Program& program, const Device& device) {
+  for (const Instruction& i : program.code) {
+    if (as<Reshape>(*i.op) || as<HostCall>(*i.op)) continue;
+    TensorSpecs in, out;
+    for (int value : i.inputs) in.push_back(program.values[static_cast<size_t>(value)]);
+    for (int value : i.outputs) out.push_back(program.values[static_cast<size_t>(value)]);
+    if (!device.takes(*i.op, in, out)) fail("lowered to ", i.op->text(), ", which is not taken");
+  }
+}
+#endif
+
+}  // namespace
+
+Program lower(Program program, const Device& device) {
+  Program lowered = Lowering(std::move(program), device).run();
+#ifndef NDEBUG
+  passes::validate(lowered);
+  check_taken(lowered, device);
+#endif
+  return lowered;
+}
+
+std::unique_ptr<Executable> compile(const Program& program, Device& device) {
+  const Program lowered = lower(program, device);
+  return lowering::keeping_strings(lowered, device.compile(lowered));
+}
+
+}  // namespace crescent

@@ -1,0 +1,125 @@
+// WithPostOps: a product or convolution and what is done to its result.
+#include "crescent/device/lowered_ops.h"
+#include "program/support.h"
+
+namespace crescent {
+namespace {
+
+Tensor after(PostOp post, const Tensor& y, const Tensor& other) {
+  switch (post) {
+    case PostOp::bias:
+    case PostOp::add:
+      return y + other;
+    case PostOp::mask:
+      return ops::where(ops::greater(other, 0), y, 0);
+    case PostOp::relu:
+      return ops::relu(y);
+    case PostOp::sigmoid:
+      return ops::sigmoid(y);
+    case PostOp::tanh:
+      return ops::tanh(y);
+    case PostOp::moments:
+      break;
+  }
+  return y;
+}
+
+bool is_array(PostOp post) { return post == PostOp::add || post == PostOp::mask; }
+
+size_t count_inputs(const std::vector<PostOp>& post) {
+  return static_cast<size_t>(std::count_if(post.begin(), post.end(), reads_input));
+}
+
+DType result_dtype(Mixed mixed) {
+  return mixed == Mixed::to_float32 ? DType::float32 : DType::bfloat16;
+}
+
+}  // namespace
+
+const char* name_of(PostOp post) {
+  constexpr const char* kNames[] = {"bias", "add", "mask", "relu", "sigmoid", "tanh", "moments"};
+  return kNames[static_cast<size_t>(post)];
+}
+
+size_t WithPostOps::operands(size_t inputs) const { return inputs - count_inputs(post); }
+
+TensorSpecs WithPostOps::infer(std::span<const TensorSpec> in) const {
+  const size_t count = operands(in.size());
+  TensorSpecs own(in.begin(), in.begin() + static_cast<ptrdiff_t>(count));
+  for (TensorSpec& spec : own) {
+    if (mixed == Mixed::no) break;
+    if (spec.dtype != DType::float32 && spec.dtype != DType::bfloat16)
+      fail(text(), ": expected float32 or bfloat16, got ", spec.dtype);
+    spec.dtype = DType::bfloat16;
+  }
+  TensorSpecs results = op->infer(own);
+  const Shape shape = results[0].shape;
+  if (mixed != Mixed::no) results[0].dtype = result_dtype(mixed);
+  size_t next = count;
+  for (PostOp each : post) {
+    if (each == PostOp::moments) {
+      for (const TensorSpec& channels : BatchMoments().infer({results.data(), 1}))
+        results.push_back(channels);
+    } else if (reads_input(each)) {
+      const Shape wanted = each == PostOp::bias ? Shape{shape[-1]} : shape;
+      if (!in[next].shape.compatible(wanted))
+        fail(text(), ": expected shape ", wanted, " for ", name_of(each), ", got ", in[next].shape);
+      ++next;
+    }
+  }
+  return results;
+}
+
+/// Between casts when it is mixed. What may not be taken is then done by itself: moments, another
+/// array and what follows it, or else everything. A device may take the rest.
+Tensors WithPostOps::decompose(std::span<const Tensor> inputs) const {
+  auto rest = std::make_shared<WithPostOps>(*this);
+  if (mixed != Mixed::no) {
+    rest->mixed = Mixed::no;
+    Tensors operands(inputs.begin(), inputs.end());
+    for (Tensor& t : operands) t = ops::cast(t, DType::bfloat16);
+    Tensors results = crescent::apply(std::move(rest), operands);
+    results[0] = ops::cast(results[0], result_dtype(mixed));
+    return results;
+  }
+  auto first = std::find(post.begin(), post.end(), PostOp::moments);
+  const bool has_moments = first != post.end();
+  if (!has_moments) first = std::find_if(post.begin(), post.end(), is_array);
+  if (first == post.end()) first = post.begin();
+  rest->post.assign(post.begin(), first);
+
+  size_t next = operands(inputs.size()) + count_inputs(rest->post);
+  const OpPtr simpler = rest->post.empty() ? op : OpPtr(std::move(rest));
+  Tensor y = crescent::apply(simpler, inputs.first(next)).front();
+  for (; first != post.end(); ++first)
+    y = after(*first, y, reads_input(*first) ? inputs[next++] : Tensor());
+  if (!has_moments) return {y};
+  const Tensors both = apply(BatchMoments(), {y});
+  return {y, both[0], both[1]};
+}
+
+bool WithPostOps::equals(const Op& other) const {
+  auto* same = dynamic_cast<const WithPostOps*>(&other);
+  return same && post == same->post && mixed == same->mixed && op->equals(*same->op);
+}
+
+size_t WithPostOps::hash() const {
+  size_t hash = op->hash();
+  detail::mix(hash, detail::hash_field(post));
+  detail::mix(hash, detail::hash_field(mixed));
+  return hash;
+}
+
+std::string WithPostOps::text() const {
+  std::string text = op->text();
+  for (PostOp each : post) text += concat(" + ", name_of(each));
+  return mixed == Mixed::no ? text : concat(text, " mixed to ", result_dtype(mixed));
+}
+
+std::string WithPostOps::label() const {
+  std::string label = op->label();
+  for (PostOp each : post) label += concat("+", name_of(each));
+  return label;
+}
+
+}  // namespace crescent

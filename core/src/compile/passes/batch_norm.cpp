@@ -1,0 +1,128 @@
+// Batch norm at inference is x * factor + offset per channel, with both known from variables.
+// Behind a convolution the factor goes into the kernel. Of variables that the program only reads
+// that is computed once; of other values on each run, so only where it is far less work than
+// scaling the images. Offset and bias become one, for the epilogue.
+//
+//   %4 = conv(%0, %1)                  %8 = multiply(%1, %2)
+//   %5 = multiply(%4, %2)       ->     %4 = conv(%0, %8)
+//   %6 = add(%5, %3)                   %6 = add(%4, %3)
+//
+// Of bfloat16, which is widened for batch norm and rounded behind it, kernel and bias are scaled in
+// float32 and rounded. A factor of half width stays behind: its products with the kernel would be
+// rounded, and leave float16, where the sums that it scales do not.
+#include "compile/passes/channels.h"
+#include "compile/passes/passes.h"
+#include "compile/passes/post_ops.h"
+#include "compile/passes/rounding.h"
+
+namespace crescent::passes {
+namespace {
+
+constexpr int64_t kPays = 4;  // times more elements in the result than in the kernel
+
+int scaled_kernel(Rewriting& r, int kernel, int channels, bool is_transposed) {
+  const int64_t n = r.shape(channels)[0];
+  const int factor = is_transposed ? r.reshaped(channels, {n, 1}) : channels;
+  return r.add_binary(BinaryKind::multiply, kernel, factor);
+}
+
+bool is_transposed(const Matmul& op) { return op.transpose_b; }
+bool is_transposed(const Conv&) { return false; }
+
+template <class T>
+int scale(Rewriting& r, int product, int factor) {
+  auto* made = bare<T>(r, product);
+  if (!made || !with_post_ops(made->op).post.empty()) return kKeep;
+  const int kernel = made->inputs[1];
+  if (!r.shape(kernel).is_known() || size_of(r.dtype(factor)) < 4) return kKeep;
+  const bool is_free = r.is_stable(kernel) && r.is_stable(factor);
+  if (!is_free && r.shape(kernel).size() * kPays > r.shape(product).size()) return kKeep;
+  const int wide = as_dtype(r, unrounded(r, kernel), r.dtype(factor));
+  const int scaled =
+      scaled_kernel(r, wide, as_channels(r, factor), is_transposed(*as<T>(*base_of(made->op))));
+  return r.add(made->op, {made->inputs[0], as_dtype(r, scaled, r.dtype(kernel))});
+}
+
+int scale_any(Rewriting& r, int product, int factor) {
+  const int y = scale<Matmul>(r, product, factor);
+  return y != kKeep ? y : scale<Conv>(r, product, factor);
+}
+
+/// The addition of a bias per channel to a value of the same spec: the other operand first.
+std::optional<std::pair<int, int>> biased(Rewriting& r, int value) {
+  auto* sum = r.made_by<Binary>(value);
+  if (!sum || op_of<Binary>(*sum).kind != BinaryKind::add || !r.read_once(value)) return {};
+  for (auto [x, bias] :
+       {std::pair(sum->inputs[0], sum->inputs[1]), std::pair(sum->inputs[1], sum->inputs[0])}) {
+    if (r.spec(x) == r.spec(value) && is_per_channel(r, bias, r.spec(value)))
+      return std::pair(x, bias);
+  }
+  return {};
+}
+
+/// (x k) f = x (k f);  (x k + b) f = x (k f) + b f
+int scale_kernel(Rewriting& r, const Match& m) {
+  const TensorSpec result = r.result(m.call());
+  const int wide = m['x'], factor = m['f'];
+  if (!(r.spec(wide) == result) || !is_per_channel(r, factor, result)) return kKeep;
+  const int x = before_widening(r, wide);
+  if (const int y = scale_any(r, x, factor); y != kKeep) return as_dtype(r, y, result.dtype);
+  const auto sum = biased(r, x);
+  const int y = sum ? scale_any(r, sum->first, factor) : kKeep;
+  if (y == kKeep) return kKeep;
+  const int bias = as_channels(r, as_dtype(r, unrounded(r, sum->second), result.dtype));
+  return r.add_binary(BinaryKind::add, as_dtype(r, y, result.dtype),
+                      r.add_binary(BinaryKind::multiply, bias, as_channels(r, factor)));
+}
+
+bool is_bare_product(Rewriting& r, int value) {
+  return bare<Conv>(r, value) || bare<Matmul>(r, value);
+}
+
+/// (y + b) + o = y + (b + o)
+int join_offsets(Rewriting& r, const Match& m) {
+  const TensorSpec result = r.result(m.call());
+  const int x = m['x'], offset = m['d'];
+  if (!(r.spec(x) == result) || !is_per_channel(r, offset, result)) return kKeep;
+  const auto sum = biased(r, x);
+  if (!sum || !is_bare_product(r, before_widening(r, sum->first))) return kKeep;
+  const int both =
+      r.add_binary(BinaryKind::add, as_channels(r, sum->second), as_channels(r, offset));
+  return r.add_binary(BinaryKind::add, sum->first, both);
+}
+
+/// What was widened for its bias alone, y + b rounded, is y + rounded b.
+int round_bias(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
+  const auto sum = biased(r, i.inputs[0]);
+  if (!sum || r.result(i).dtype != DType::bfloat16) return kKeep;
+  const int product = before_widening(r, sum->first);
+  if (product == sum->first || !is_bare_product(r, product)) return kKeep;
+  return r.add_binary(BinaryKind::add, product,
+                      as_dtype(r, as_channels(r, sum->second), DType::bfloat16));
+}
+
+constexpr Condition kChannels{
+    "x is a product or convolution, perhaps with a bias, that nobody else reads; f has a number a "
+    "channel, and scaling the kernel costs less"};
+constexpr Condition kTwoOffsets{
+    "x is a product or convolution with a bias that nobody else reads; d has a number a channel"};
+constexpr Condition kRoundedBias{
+    "to bfloat16, of a product or convolution in bfloat16 that was widened for its bias alone"};
+
+constexpr RewriteRule kBatchNormRules[] = {
+    {"multiply(x, f)", "x by a scaled kernel", kChannels, scale_kernel, Digits::rounded},
+    {"add(x, d)", "x with the sum of both offsets", kTwoOffsets, join_offsets, Digits::rounded},
+    {"cast(x)", "add(product, cast(bias))", kRoundedBias, round_bias, Digits::rounded},
+};
+
+}  // namespace
+
+const RuleTable& batch_norm_rules() {
+  static const RuleTable table("batch_norm", kBatchNormRules);
+  return table;
+}
+
+bool batch_norm(Program& program) { return batch_norm_rules().rewrite(program); }
+
+}  // namespace crescent::passes

@@ -1,0 +1,24 @@
+// Products and convolutions with what follows them per channel of the last axis.
+#pragma once
+#include "compile/passes/rewriting/rules.h"
+
+namespace crescent::passes {
+
+/// One number per channel of `result`: all of its last axis, or of its last `axes` axes, and
+/// nothing else.
+inline bool is_per_channel(Rewriting& r, int value, const TensorSpec& result, int axes = 1) {
+  const TensorSpec spec = r.spec(value);
+  const int rank = spec.shape.rank();
+  if (spec.dtype != result.dtype || rank < axes || rank > result.shape.rank() ||
+      !result.shape.is_known())
+    return false;
+  const Shape channels = result.shape.slice(-axes, result.shape.rank());
+  return spec.shape.slice(-axes, rank) == channels && spec.shape.size() == channels.size();
+}
+
+/// The value as (channels,).
+inline int as_channels(Rewriting& r, int value) {
+  return r.reshaped(value, {r.shape(value).size()});
+}
+
+}  // namespace crescent::passes

@@ -1,0 +1,98 @@
+// Common subexpressions: equal ops on equal values are computed once. Values are never overwritten
+// within a program (a variable's new value is a value of its own), so equal values stay equal.
+//
+//   %2 = exp(%0)                       %2 = exp(%0)
+//   %3 = exp(%0)                ->     %4 = add(%2, %2)
+//   %4 = add(%2, %3)
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "compile/passes/passes.h"
+#include "compile/passes/rewriting/rewriting.h"
+
+namespace crescent::passes {
+namespace {
+
+constexpr size_t kLargestCompared = 64;  // bytes of a constant
+
+bool is_commutative(const Op& op) {
+  auto* binary = as<Binary>(op);
+  if (!binary) return false;
+  switch (binary->kind) {
+    case BinaryKind::add:
+    case BinaryKind::multiply:
+    case BinaryKind::equal:
+    case BinaryKind::not_equal:
+    case BinaryKind::logical_and:
+    case BinaryKind::logical_or:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// What two instructions must agree on to be one.
+struct Expression {
+  explicit Expression(const Instruction& i)
+      : op(i.op.get()), inputs(i.inputs), outputs(&i.outputs), hash(op->hash()) {
+    if (is_commutative(*op)) std::sort(inputs.begin(), inputs.end());
+    for (int value : inputs) detail::mix(hash, static_cast<size_t>(value));
+  }
+  bool operator==(const Expression& other) const {
+    return inputs == other.inputs && op->equals(*other.op);
+  }
+
+  const Op* op;
+  std::vector<int> inputs;
+  const std::vector<int>* outputs;
+  size_t hash;
+};
+
+/// Small equal constants become one: the text of spec and bytes tells them apart.
+void merge_constants(const Program& program, std::vector<int>& now) {
+  std::unordered_map<std::string, int> seen;
+  for (const Program::Constant& c : program.constants) {
+    const size_t bytes = c.tensor.bytes();
+    if (bytes > kLargestCompared) continue;
+    std::string key = to_text(c.tensor.spec());
+    if (bytes > 0) key.append(static_cast<const char*>(c.tensor.raw()), bytes);
+    now[static_cast<size_t>(c.value)] = seen.emplace(std::move(key), c.value).first->second;
+  }
+}
+
+}  // namespace
+
+bool common_subexpressions(Program& program) {
+  std::vector<int> now(program.values.size());  // per value: the first equal one
+  std::iota(now.begin(), now.end(), 0);
+  auto rename = [&](int& value) { value = now[static_cast<size_t>(value)]; };
+  merge_constants(program, now);
+
+  const size_t before = program.code.size();
+  std::vector<Instruction> code;
+  code.reserve(before);  // expressions point into it
+  auto hash = [](const Expression& e) { return e.hash; };
+  std::unordered_set<Expression, decltype(hash)> seen(2 * before, hash);
+  for (Instruction& instruction : program.code) {
+    std::for_each(instruction.inputs.begin(), instruction.inputs.end(), rename);
+    code.push_back(std::move(instruction));
+    if (code.back().op->effect() > Effect::check) continue;
+    auto [same, is_new] = seen.emplace(code.back());
+    if (is_new) continue;
+    for (size_t o = 0; o < same->outputs->size(); ++o) {
+      now[static_cast<size_t>(code.back().outputs[o])] = (*same->outputs)[o];
+    }
+    code.pop_back();
+  }
+  program.code = std::move(code);
+  std::for_each(program.outputs.begin(), program.outputs.end(), rename);
+  for (Program::Binding& b : program.variables) {
+    if (b.result >= 0) rename(b.result);
+  }
+  return program.code.size() < before;
+}
+
+}  // namespace crescent::passes

@@ -1,0 +1,73 @@
+// Constants: what does not depend on inputs or variables is computed now, when it is small. Kernels
+// of the device do it, so the numbers are those that the program would have made.
+//
+//   %1 = constant 0.9                  %1 = constant 0.9
+//   %3 = subtract(1, %1)        ->     %3 = constant 0.1
+#include <algorithm>
+
+#include "compile/passes/passes.h"
+#include "compile/passes/rewriting/rewriting.h"
+#include "crescent/program/gradient.h"
+
+namespace crescent::passes {
+namespace {
+
+constexpr int64_t kLargestResult = 64 << 10, kLargestOperands = 1 << 20;  // bytes
+
+class Folding {
+ public:
+  explicit Folding(Program& program) : program_(program), known_(program.values.size()) {
+    for (const Program::Constant& c : program.constants) at(c.value) = c.tensor;
+  }
+  bool run() {
+    return std::erase_if(program_.code,
+                         [this](const Instruction& i) { return is_foldable(i) && fold(i); }) > 0;
+  }
+
+ private:
+  Tensor& at(int value) { return known_[static_cast<size_t>(value)]; }
+
+  int64_t bytes(const std::vector<int>& values) const {
+    int64_t total = 0;
+    for (int value : values) {
+      const TensorSpec& spec = program_.values[static_cast<size_t>(value)];
+      total += spec.shape.is_known() ? spec.shape.size() * static_cast<int64_t>(size_of(spec.dtype))
+                                     : kLargestOperands + 1;
+    }
+    return total;
+  }
+
+  bool is_foldable(const Instruction& i) {
+    return std::all_of(i.inputs.begin(), i.inputs.end(),
+                       [this](int value) { return static_cast<bool>(at(value)); }) &&
+           bytes(i.outputs) <= kLargestResult && bytes(i.inputs) <= kLargestOperands &&
+           i.op->effect() <= Effect::check && !as<Scan>(*i.op);
+  }
+
+  /// False when the op fails on these values: that is told when, and if, the program gets there.
+  bool fold(const Instruction& i) {
+    NoTrace now;
+    NoGradient unwatched;
+    Tensors inputs, outputs;
+    for (int value : i.inputs) inputs.push_back(at(value));
+    try {
+      outputs = crescent::apply(i.op, inputs);
+    } catch (const Error&) {
+      return false;
+    }
+    for (size_t o = 0; o < outputs.size(); ++o) {
+      at(i.outputs[o]) = outputs[o];
+      program_.constants.push_back({i.outputs[o], outputs[o]});
+    }
+    return true;
+  }
+
+  Program& program_;
+  Tensors known_;  // per value: its value, or no tensor
+};
+
+}  // namespace
+
+bool constants(Program& program) { return Folding(program).run(); }
+
+}  // namespace crescent::passes

@@ -1,0 +1,59 @@
+// Dead code: from the results backwards, what nobody asks for goes. What is seen outside of the
+// program stays.
+//
+//   %2 = exp(%0)                       %3 = tanh(%0)
+//   %3 = tanh(%0)               ->     outputs %3
+//   outputs %3
+#include <algorithm>
+
+#include "compile/passes/passes.h"
+
+namespace crescent::passes {
+namespace {
+
+using Instruction = Program::Instruction;
+
+/// Per value: whether an output, a variable's new value or a needed instruction reads it.
+class Needed {
+ public:
+  explicit Needed(const Program& program) : needed_(program.values.size()) {
+    mark(program.outputs);
+    for (const Program::Binding& b : program.variables) {
+      if (is_written(b)) mark({b.result});
+    }
+    for (auto i = program.code.rbegin(); i != program.code.rend(); ++i) {
+      if (is_needed(*i)) mark(i->inputs);
+    }
+  }
+  bool operator()(int value) const { return needed_[static_cast<size_t>(value)]; }
+  bool is_needed(const Instruction& i) const {
+    return i.op->effect() == Effect::ordered ||
+           std::any_of(i.outputs.begin(), i.outputs.end(),
+                       [this](int value) { return (*this)(value); });
+  }
+  static bool is_written(const Program::Binding& b) { return b.result >= 0 && b.result != b.value; }
+
+ private:
+  void mark(const std::vector<int>& values) {
+    for (int value : values) needed_[static_cast<size_t>(value)] = true;
+  }
+  std::vector<bool> needed_;
+};
+
+}  // namespace
+
+bool dead_code(Program& program) {
+  const Needed needed(program);
+  for (Program::Binding& b : program.variables) {
+    if (!Needed::is_written(b)) b.result = -1;
+  }
+  const size_t gone =
+      std::erase_if(program.code, [&](const Instruction& i) { return !needed.is_needed(i); }) +
+      std::erase_if(program.constants,
+                    [&](const Program::Constant& c) { return !needed(c.value); }) +
+      std::erase_if(program.variables,
+                    [&](const Program::Binding& b) { return b.result < 0 && !needed(b.value); });
+  return gone > 0;
+}
+
+}  // namespace crescent::passes

@@ -1,0 +1,207 @@
+// Epilogues: bias and activation of a product or convolution are applied while its result is in
+// cache. A reshape between them, as of a product over sequences or into heads, moves behind. A
+// product takes in a residual connection, or another gradient of the same value, and the mask of
+// the relu that its result is the gradient of.
+//
+//   %3 = matmul(%0, %1)                %5 = matmul + bias + relu(%0, %1, %2)
+//   %4 = add(%3, %2)            ->
+//   %5 = relu(%4)
+//
+// So is the mask of a relu that the gradient of a convolution comes to next:
+//
+//   %3 = conv_backward_data(%0, %1)    %5 = conv_backward_data + mask(%0, %1, %2)
+//   %4 = greater(%2, 0)         ->
+//   %5 = select(%4, %3, 0)
+//
+// And what is added to the result of a convolution, as around a residual block:
+//
+//   %4 = conv + bias(%0, %1, %2)       %5 = conv + bias + add(%0, %1, %2, %3)
+//   %5 = add(%4, %3)            ->
+#include <algorithm>
+#include <optional>
+
+#include "compile/passes/channels.h"
+#include "compile/passes/passes.h"
+#include "compile/passes/post_ops.h"
+
+namespace crescent::passes {
+namespace {
+
+/// The value in front of a reshape, or the value itself.
+int before_reshape(Rewriting& r, int value) {
+  auto* reshape = r.made_by<Reshape>(value);
+  return reshape && r.read_once(value) ? reshape->inputs[0] : value;
+}
+
+/// A number per channel of the product: of the last axes of x when they are what its channels were
+/// reshaped to.
+bool is_bias(Rewriting& r, int bias, int x, int product) {
+  const TensorSpec spec = r.spec(x);
+  const Shape shape = r.shape(product);
+  if (shape.rank() == 0 || !spec.shape.is_known()) return false;
+  for (int axes = 1; axes <= spec.shape.rank(); ++axes) {
+    if (!is_per_channel(r, bias, spec, axes)) continue;
+    return spec.shape.slice(-axes, spec.shape.rank()).size() == shape[-1];
+  }
+  return false;
+}
+
+/// The bias comes first; a mask, or what is added to a convolution, has to wait for it.
+template <class T>
+int with_bias(Rewriting& r, int value, int bias) {
+  auto* made = bare<T>(r, value);
+  if (!made) return kKeep;
+  WithPostOps op = with_post_ops(made->op);
+  const bool fits = std::is_same_v<T, Matmul> ? has_only(op, {PostOp::add}) : op.post.empty();
+  if (!fits) return kKeep;
+  op.post.insert(op.post.begin(), PostOp::bias);
+  std::vector<int> inputs = made->inputs;
+  inputs.insert(inputs.begin() + 2, as_channels(r, bias));
+  return r.add(std::move(op), std::move(inputs));
+}
+
+int take_in_bias(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
+  const TensorSpec result = r.result(i);
+  for (auto [x, bias] :
+       {std::pair(i.inputs[0], i.inputs[1]), std::pair(i.inputs[1], i.inputs[0])}) {
+    const int product = before_reshape(r, x);
+    if (!(r.spec(x) == result) || !is_bias(r, bias, x, product)) continue;
+    int y = with_bias<Matmul>(r, product, bias);
+    if (y == kKeep) y = with_bias<Conv>(r, product, bias);
+    if (y != kKeep) return r.reshaped(y, result.shape);
+  }
+  return kKeep;
+}
+
+std::optional<PostOp> activation_of(UnaryKind kind) {
+  switch (kind) {
+    case UnaryKind::relu:
+      return PostOp::relu;
+    case UnaryKind::sigmoid:
+      return PostOp::sigmoid;
+    case UnaryKind::tanh:
+      return PostOp::tanh;
+    default:
+      return {};
+  }
+}
+
+int take_in_activation(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
+  const std::optional<PostOp> activation = activation_of(op_of<Unary>(i).kind);
+  const TensorSpec result = r.result(i);
+  if (!activation || !is_floating(result.dtype)) return kKeep;
+  const int value = before_reshape(r, i.inputs[0]);
+  auto* made = bare<Matmul>(r, value);
+  if (!made) made = bare<Conv>(r, value);
+  return made ? r.reshaped(with(r, *made, *activation), result.shape) : kKeep;
+}
+
+/// Of half-width floats it stays: a mask that is kept is cheaper than to look at y again.
+int mask_convolution(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
+  auto* test = r.made_by<Binary>(i.inputs[0]);
+  auto* made = r.made_by<ConvBackwardData>(i.inputs[1]);
+  if (!test || !made || !r.read_once(i.inputs[1]) || !r.is_uniform(i.inputs[2], 0)) return kKeep;
+  const int y = test->inputs[0];
+  if (size_of(r.dtype(y)) < 4) return kKeep;
+  const bool is_positive =
+      op_of<Binary>(*test).kind == BinaryKind::greater && r.is_uniform(test->inputs[1], 0);
+  if (!is_positive || !(r.spec(y) == r.result(i)) || !(r.spec(i.inputs[1]) == r.result(i)))
+    return kKeep;
+  return with(r, *made, PostOp::mask, {y});
+}
+
+/// The product of which x is the result, perhaps reshaped, with `other` added or as its mask:
+/// one such array a product.
+int combined(Rewriting& r, int x, int other, PostOp how) {
+  const int value = before_reshape(r, x);
+  auto* made = bare<Matmul>(r, value);
+  if (!made || !is_floating(r.dtype(x)) || !(r.spec(other) == r.spec(x))) return kKeep;
+  const bool fits = how == PostOp::add ? has_only(with_post_ops(made->op), {PostOp::bias})
+                                       : with_post_ops(made->op).post.empty();
+  if (!fits) return kKeep;
+  const int y = with(r, *made, how, {r.reshaped(other, r.shape(value))});
+  return r.reshaped(y, r.shape(x));
+}
+
+/// What is elementwise is better one pass with the sum, as in the update of an optimizer.
+int take_in_sum(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
+  auto is_fused = [&](int x) {
+    return r.read_once(x) && r.maker(x) && is_elementwise(*r.maker(x)->op);
+  };
+  if (op_of<Binary>(i).kind != BinaryKind::add || is_fused(i.inputs[0]) || is_fused(i.inputs[1]))
+    return kKeep;
+  const int y = combined(r, i.inputs[1], i.inputs[0], PostOp::add);
+  return y == kKeep ? combined(r, i.inputs[0], i.inputs[1], PostOp::add) : y;
+}
+
+int mask_product(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
+  auto* condition = r.made_by<Binary>(i.inputs[0]);
+  if (!condition || op_of<Binary>(*condition).kind != BinaryKind::greater) return kKeep;
+  if (!r.is_uniform(condition->inputs[1], 0) || !r.is_uniform(i.inputs[2], 0)) return kKeep;
+  if (!(r.spec(i.inputs[1]) == r.result(i))) return kKeep;
+  return combined(r, i.inputs[1], condition->inputs[0], PostOp::mask);
+}
+
+int with_residual(Rewriting& r, int y, int residual) {
+  auto* made = bare<Conv>(r, y);
+  const bool fits = made && has_only(with_post_ops(made->op), {PostOp::bias});
+  return fits && r.spec(y) == r.spec(residual) ? with(r, *made, PostOp::add, {residual}) : kKeep;
+}
+
+/// The convolution that comes later takes the other value in. Half-width floats stay in chains of
+/// elementwise work.
+int take_in_residual(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
+  if (op_of<Binary>(i).kind != BinaryKind::add || size_of(r.result(i).dtype) < 4) return kKeep;
+  const auto [first, last] = std::minmax(i.inputs[0], i.inputs[1]);
+  const int y = with_residual(r, last, first);
+  return y == kKeep ? with_residual(r, first, last) : y;
+}
+
+constexpr Condition kBias{
+    "x is a product or convolution, perhaps reshaped, that nobody else reads; b has a number a "
+    "channel"};
+constexpr Condition kSum{
+    "x is a product that nobody else reads, y has its shape; neither is elementwise work"};
+constexpr Condition kActivation{"of floats; x is a product or convolution that nobody else reads"};
+constexpr Condition kMaskedGradient{
+    "nobody else reads the gradient; float32 or float64, all of one shape"};
+constexpr Condition kMaskedProduct{
+    "z is a product to which nothing was done and that nobody else reads, y has its shape"};
+constexpr Condition kResidual{
+    "the later one is a convolution with at most a bias that nobody else reads"};
+
+constexpr RewriteRule kEpilogueRules[] = {
+    {"add(x, b)", "x + bias", kBias, take_in_bias, Digits::rounded},
+    {"add(x, y)", "x + add", kSum, take_in_sum, Digits::rounded},
+    {"relu(x)", "x + relu", kActivation, take_in_activation, Digits::rounded},
+    {"sigmoid(x)", "x + sigmoid", kActivation, take_in_activation, Digits::rounded},
+    {"tanh(x)", "x + tanh", kActivation, take_in_activation, Digits::rounded},
+    {"select(greater(y, 0), conv_backward_data(...), 0)", "conv_backward_data + mask",
+     kMaskedGradient, mask_convolution, Digits::rounded},
+    {"select(greater(y, 0), z, 0)", "z + mask", kMaskedProduct, mask_product, Digits::rounded},
+};
+constexpr RewriteRule kResidualRules[] = {
+    {"add(x, y)", "convolution + add", kResidual, take_in_residual, Digits::rounded}};
+
+}  // namespace
+
+const RuleTable& epilogue_rules() {
+  static const RuleTable table("epilogues", kEpilogueRules);
+  return table;
+}
+
+const RuleTable& residual_rules() {
+  static const RuleTable table("residuals", kResidualRules);
+  return table;
+}
+
+bool epilogues(Program& program) { return epilogue_rules().rewrite(program); }
+bool residuals(Program& program) { return residual_rules().rewrite(program); }
+
+}  // namespace crescent::passes

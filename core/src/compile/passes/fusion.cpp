@@ -1,0 +1,325 @@
+// Fusion: elementwise instructions that feed each other and have results of one shape become one
+// Fused op, so that values between them never leave the cache. A region grows along the edges of
+// the program as long as no path leaves it and comes back: then it would have to run before and
+// after what lies between. Smaller operands stay outside and are broadcast, so a number needed
+// everywhere is computed once, by a region of scalars. The gradient of a table, rows added at
+// indices, joins those who read it: it is worked out where it is needed and never kept.
+//
+//   %3 = subtract(%0, %1)              %3, %5 = fused(r3 = subtract r0 r1; r4 = square r3;
+//   %4 = square(%3)             ->                    r5 = multiply r4 r2) %0, %1, %2
+//   %5 = multiply(%4, %2)
+#include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "compile/passes/passes.h"
+#include "compile/passes/rewriting/rewriting.h"
+#include "crescent/device/lowered_ops.h"
+
+namespace crescent::passes {
+namespace {
+
+constexpr size_t kMostInputs = 24, kMostFused = 64;
+constexpr int kWindow =
+    1024;  // regions do not reach across; keeps the search linear in the program
+
+class Bits {
+ public:
+  explicit Bits(int count = 0) : words_(static_cast<size_t>(count + 63) / 64) {}
+  bool has(int i) const { return words_[static_cast<size_t>(i) / 64] >> (i % 64) & 1; }
+  void add(int i) { words_[static_cast<size_t>(i) / 64] |= uint64_t{1} << (i % 64); }
+  void remove(int i) { words_[static_cast<size_t>(i) / 64] &= ~(uint64_t{1} << (i % 64)); }
+  void add(const Bits& other) {
+    for (size_t w = 0; w < words_.size(); ++w) words_[w] |= other.words_[w];
+  }
+
+ private:
+  std::vector<uint64_t> words_;
+};
+
+FusedStep step_of(const Op& op, DType result) {
+  FusedStep step;
+  step.dtype = result;
+  if (auto* unary = as<Unary>(op)) step.kind = FusedStep::Kind::unary, step.unary = unary->kind;
+  if (auto* binary = as<Binary>(op))
+    step.kind = FusedStep::Kind::binary, step.binary = binary->kind;
+  if (as<Select>(op)) step.kind = FusedStep::Kind::select;
+  if (as<Cast>(op)) step.kind = FusedStep::Kind::cast;
+  if (as<ScatterAdd>(op)) step.kind = FusedStep::Kind::scatter;
+  return step;
+}
+
+/// Begins a region and reads its operands as a whole.
+bool is_scatter(const Op& op) {
+  auto* scatter = as<ScatterAdd>(op);
+  return scatter && scatter->axis == 0;
+}
+
+/// Finds the regions: every instruction belongs to one, most are alone in theirs. A region is named
+/// by its last instruction, the root.
+class Regions {
+ public:
+  explicit Regions(const Program& program) : program_(program), maker_(program.values.size(), -1) {
+    const int count = static_cast<int>(program.code.size());
+    operands_.reserve(program.code.size());
+    for (int i = 0, ordered = -1; i < count; ++i) {
+      const bool is_ordered = at(i).op->effect() == Effect::ordered;
+      before_.push_back(is_ordered ? std::exchange(ordered, i) : -1);
+      for (int value : at(i).outputs) maker_[static_cast<size_t>(value)] = i;
+      operands_.push_back(find_operands(i));
+      root_.push_back(i);
+      members_.push_back({i});
+      ancestors_.emplace_back();
+    }
+    for (int first = 0; first < count; first += kWindow)
+      grow(first, std::min(first + kWindow, count));
+  }
+
+  int root(int instruction) const { return root_[static_cast<size_t>(instruction)]; }
+  /// In the order of the program.
+  const std::vector<int>& members(int root) const { return members_[static_cast<size_t>(root)]; }
+  /// The instruction that one of Effect::ordered comes after, or -1.
+  int before(int instruction) const { return before_[static_cast<size_t>(instruction)]; }
+  /// The instruction that makes the value, or -1.
+  int maker(int value) const { return maker_[static_cast<size_t>(value)]; }
+  /// What the instruction reads within a region: values before they were broadcast, as regions
+  /// broadcast by themselves.
+  const std::vector<int>& operands(int instruction) const {
+    return operands_[static_cast<size_t>(instruction)];
+  }
+  /// What a region of these instructions reads from outside.
+  std::vector<int> inputs(const std::vector<int>& members) const {
+    std::vector<int> inputs;
+    for (int i : members) {
+      for (int value : operands(i)) {
+        const bool own =
+            maker(value) >= 0 && std::binary_search(members.begin(), members.end(), maker(value));
+        if (!own && std::find(inputs.begin(), inputs.end(), value) == inputs.end())
+          inputs.push_back(value);
+      }
+    }
+    return inputs;
+  }
+
+ private:
+  const Instruction& at(int i) const { return program_.code[static_cast<size_t>(i)]; }
+  const Shape& shape(int i) const {
+    return program_.values[static_cast<size_t>(at(i).outputs[0])].shape;
+  }
+  std::vector<int> find_operands(int instruction) const {
+    std::vector<int> values = at(instruction).inputs;
+    if (is_scatter(*at(instruction).op)) return values;
+    for (int& value : values) {
+      while (maker(value) >= 0 && as<BroadcastTo>(*at(maker(value)).op))
+        value = at(maker(value)).inputs[0];
+    }
+    return values;
+  }
+  Bits& ancestors(int root) { return ancestors_[static_cast<size_t>(root)]; }
+
+  /// A value that could stay within a region: of `bytes` an element, from one instruction to
+  /// another.
+  struct Edge {
+    size_t bytes;
+    int to, from;
+    auto operator<=>(const Edge&) const = default;
+  };
+
+  /// Where not everything can go together, what is cut should be small, and a value should be
+  /// computed where it is needed rather than kept: wide edges first, from the end of the program.
+  void grow(int first, int last) {
+    first_ = first, last_ = last;
+    std::vector<Edge> edges;
+    for (int i = first; i < last; ++i) {
+      find_ancestors(i);
+      add_edges(i, edges);
+    }
+    std::sort(edges.begin(), edges.end(), std::greater<>());
+    for (const Edge& edge : edges) {
+      const auto [b, a] = std::minmax({root(edge.from), root(edge.to)});
+      if (a != b) merge(a, b);
+    }
+    for (int i = first; i < last; ++i) ancestors(i) = Bits();
+  }
+
+  bool is_inside(int instruction) const { return instruction >= first_; }
+
+  void find_ancestors(int i) {
+    Bits& mine = ancestors(i) = Bits(last_ - first_);
+    auto come_after = [&](int instruction) {
+      if (!is_inside(instruction)) return;
+      const int other = root(instruction);
+      mine.add(ancestors(other));
+      mine.add(other - first_);
+    };
+    for (int value : at(i).inputs) come_after(maker(value));
+    come_after(before(i));
+  }
+
+  void add_edges(int i, std::vector<Edge>& edges) const {
+    if (!is_elementwise(*at(i).op) || !shape(i).is_known()) return;
+    for (int value : at(i).inputs) {
+      const int other = maker(value);
+      if (!is_inside(other) || !(shape(other) == shape(i))) continue;
+      if (!is_elementwise(*at(other).op) && !is_scatter(*at(other).op)) continue;
+      edges.push_back({size_of(program_.values[static_cast<size_t>(value)].dtype), i, other});
+    }
+  }
+
+  /// Something outside both needs one of them and is needed by one of them.
+  bool would_surround(int a, int b) {
+    for (int root_of_part : {a, b}) {
+      for (int i : members(root_of_part)) {
+        for (int value : at(i).inputs) {
+          if (!is_inside(maker(value))) continue;
+          const int other = root(maker(value));
+          if (other == a || other == b) continue;
+          if (ancestors(other).has(a - first_) || ancestors(other).has(b - first_)) return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /// A scatter in one of them needs all of what the other makes.
+  bool would_scatter_own(int a, int b) const {
+    for (int part : {a, b}) {
+      for (int i : members(part)) {
+        if (!is_scatter(*at(i).op)) continue;
+        for (int value : at(i).inputs) {
+          if (maker(value) >= 0 && (root(maker(value)) == a || root(maker(value)) == b))
+            return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /// Region b into a, the later one, if that is allowed.
+  void merge(int a, int b) {
+    const auto &in_a = members(a), &in_b = members(b);
+    if (in_a.size() + in_b.size() > kMostFused || would_surround(a, b) || would_scatter_own(a, b))
+      return;
+    std::vector<int> all;
+    std::merge(in_a.begin(), in_a.end(), in_b.begin(), in_b.end(), std::back_inserter(all));
+    if (inputs(all).size() > kMostInputs) return;
+    for (int i : in_b) root_[static_cast<size_t>(i)] = a;
+    members_[static_cast<size_t>(a)] = std::move(all);
+    members_[static_cast<size_t>(b)].clear();
+    join_ancestors(a, b);
+  }
+
+  /// Who comes after one now comes after both and all before them.
+  void join_ancestors(int a, int b) {
+    Bits& joined = ancestors(a);
+    joined.add(ancestors(b));
+    joined.remove(a - first_);
+    joined.remove(b - first_);
+    for (int i = first_; i < last_; ++i) {
+      Bits& later = ancestors(i);
+      if (root(i) != i || i == a || !(later.has(a - first_) || later.has(b - first_))) continue;
+      later.add(joined);
+      later.add(a - first_);
+    }
+  }
+
+  const Program& program_;
+  std::vector<int> maker_;                  ///< per value
+  std::vector<int> before_;                 ///< per instruction
+  std::vector<std::vector<int>> operands_;  ///< per instruction
+  std::vector<int> root_;                   ///< per instruction
+  std::vector<std::vector<int>> members_;   ///< per root
+  std::vector<Bits>
+      ancestors_;             ///< per root, of the window: roots of the regions that come before it
+  int first_ = 0, last_ = 0;  ///< the window
+};
+
+/// Writes the program again, a region at the place of its last instruction, or before the first
+/// that needs it.
+class Emission {
+ public:
+  Emission(Program& program, const Regions& regions)
+      : program_(program),
+        regions_(regions),
+        is_done_(program.code.size()),
+        is_needed_outside_(program.values.size()),
+        register_(program.values.size(), -1) {
+    find_needed_outside();
+    for (int i = 0; i < static_cast<int>(program.code.size()); ++i) {
+      if (regions.root(i) == i) emit(i);
+    }
+    program.code = std::move(code_);
+  }
+
+ private:
+  Instruction& at(int i) { return program_.code[static_cast<size_t>(i)]; }
+  int& reg(int value) { return register_[static_cast<size_t>(value)]; }
+
+  void find_needed_outside() {
+    auto need = [&](int value) { is_needed_outside_[static_cast<size_t>(value)] = true; };
+    for (int i = 0; i < static_cast<int>(program_.code.size()); ++i) {
+      for (int value : at(i).inputs) {
+        const int maker = regions_.maker(value);
+        if (maker >= 0 && regions_.root(maker) != regions_.root(i)) need(value);
+      }
+    }
+    std::for_each(program_.outputs.begin(), program_.outputs.end(), need);
+    for (const Program::Binding& b : program_.variables) {
+      if (b.result >= 0) need(b.result);
+    }
+  }
+
+  void emit(int root) {
+    if (is_done_[static_cast<size_t>(root)]) return;
+    is_done_[static_cast<size_t>(root)] = true;
+    const auto& members = regions_.members(root);
+    const bool is_alone = members.size() == 1;
+    const std::vector<int> inputs = is_alone ? at(root).inputs : regions_.inputs(members);
+    for (int value : inputs) {
+      if (regions_.maker(value) >= 0) emit(regions_.root(regions_.maker(value)));
+    }
+    if (regions_.before(root) >= 0) emit(regions_.before(root));
+    code_.push_back(is_alone ? at(root) : fused(members, inputs));
+  }
+
+  Instruction fused(const std::vector<int>& members, const std::vector<int>& inputs) {
+    Instruction result{nullptr, inputs, {}, at(members.back()).scope};
+    auto op = std::make_shared<Fused>();
+    op->shape = program_.values[static_cast<size_t>(at(members.back()).outputs[0])].shape;
+    for (size_t i = 0; i < inputs.size(); ++i) reg(inputs[i]) = static_cast<int>(i);
+    for (int i : members) {
+      const int made = at(i).outputs[0];
+      FusedStep step = step_of(*at(i).op, program_.values[static_cast<size_t>(made)].dtype);
+      const std::vector<int>& operands = regions_.operands(i);
+      for (size_t a = 0; a < operands.size(); ++a) step.args[a] = reg(operands[a]);
+      const auto same = std::find(op->steps.begin(), op->steps.end(), step);
+      reg(made) = static_cast<int>(inputs.size() + static_cast<size_t>(same - op->steps.begin()));
+      if (same == op->steps.end()) op->steps.push_back(step);
+      if (!is_needed_outside_[static_cast<size_t>(made)]) continue;
+      op->outputs.push_back(reg(made));
+      result.outputs.push_back(made);
+    }
+    result.op = std::move(op);
+    return result;
+  }
+
+  Program& program_;
+  const Regions& regions_;
+  std::vector<Instruction> code_;
+  std::vector<bool> is_done_;            ///< per root
+  std::vector<bool> is_needed_outside_;  ///< per value: of its region
+  std::vector<int> register_;            ///< per value: in the region being written
+};
+
+}  // namespace
+
+bool fusion(Program& program) {
+  const size_t before = program.code.size();
+  const Regions regions(program);
+  Emission(program, regions);
+  return program.code.size() < before;
+}
+
+}  // namespace crescent::passes

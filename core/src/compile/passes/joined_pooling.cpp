@@ -1,0 +1,106 @@
+// Max pooling joined with what is around it. It tells which element of each window was the
+// greatest, and its gradient goes there without looking at the images again:
+//
+//   %1 = pool(%0)                           %1, %4 = pool_winners(%0)
+//   %3 = pool_backward(%0, %2)      ->      %3 = pool_winners_backward(%4, %2)
+//
+// Of a convolution that nobody else reads only the greatest elements are stored:
+//
+//   %2 = conv(%0, %1)
+//   %3 = pool(%2)                   ->      %3 = conv_pool(%0, %1)
+#include "compile/passes/passes.h"
+#include "compile/passes/post_ops.h"
+
+namespace crescent::passes {
+namespace {
+
+/// A number of an element of the window is a byte.
+bool is_small(const std::vector<int64_t>& window) {
+  int64_t size = 1;
+  for (int64_t n : window) size *= n;
+  return size <= 256;
+}
+
+/// Whether the gradient belongs to this pooling.
+bool belongs(const PoolBackward& gradient, const Op& forward) {
+  if (auto* told = as<PoolWinners>(forward))
+    return told->window == gradient.window && told->spec == gradient.spec;
+  auto* pool = as<Pool>(forward);
+  return pool && pool->max && pool->window == gradient.window && pool->spec == gradient.spec;
+}
+
+/// The pooling that the gradient belongs to, or null.
+Instruction* forward_of(Program& program, const Instruction& gradient) {
+  for (Instruction& i : program.code) {
+    if (&i == &gradient) break;
+    if (belongs(op_of<PoolBackward>(gradient), *i.op) && i.inputs[0] == gradient.inputs[0])
+      return &i;
+  }
+  return nullptr;
+}
+
+/// Which elements won, as a result of the pooling.
+int winners_of(Program& program, Instruction& forward) {
+  if (auto* pool = as<Pool>(*forward.op)) {
+    auto op = std::make_shared<PoolWinners>();
+    op->window = pool->window, op->spec = pool->spec;
+    forward.op = std::move(op);
+    forward.outputs.push_back(program.add_value(
+        {DType::uint8, program.values[static_cast<size_t>(forward.outputs[0])].shape}));
+  }
+  return forward.outputs[1];
+}
+
+/// How many read the value, outputs and variables included.
+std::vector<int> count_reads(const Program& program) {
+  std::vector<int> reads(program.values.size());
+  auto read = [&](int value) { ++reads[static_cast<size_t>(value)]; };
+  for (const Instruction& i : program.code) {
+    for (int value : i.inputs) read(value);
+  }
+  for (int value : program.outputs) read(value);
+  for (const Program::Binding& b : program.variables) {
+    if (b.result >= 0) read(b.result);
+  }
+  return reads;
+}
+
+}  // namespace
+
+bool pool_winners(Program& program) {
+  bool changed = false;
+  for (Instruction& i : program.code) {
+    auto* gradient = as<PoolBackward>(*i.op);
+    if (!gradient || !gradient->max || !is_small(gradient->window)) continue;
+    Instruction* forward = forward_of(program, i);
+    if (!forward) continue;
+    auto op = std::make_shared<PoolWinnersBackward>();
+    op->window = gradient->window, op->spec = gradient->spec, op->input = gradient->input;
+    i.op = std::move(op), i.inputs[0] = winners_of(program, *forward);
+    changed = true;
+  }
+  return changed;
+}
+
+bool pooled_convolutions(Program& program) {
+  const std::vector<int> reads = count_reads(program);
+  std::vector<const Instruction*> makers(program.values.size());
+  bool changed = false;
+  for (Instruction& i : program.code) {
+    for (int value : i.outputs) makers[static_cast<size_t>(value)] = &i;
+    auto* pool = as<Pool>(*i.op);
+    if (!(pool && pool->max) && !as<PoolWinners>(*i.op)) continue;
+    const Instruction* maker = makers[static_cast<size_t>(i.inputs[0])];
+    if (!maker || !as<Conv>(*base_of(maker->op)) || reads[static_cast<size_t>(i.inputs[0])] > 1)
+      continue;
+    const WithPostOps conv = with_post_ops(maker->op);
+    if (conv.has(PostOp::moments) || conv.has(PostOp::add)) continue;
+    auto op = std::make_shared<ConvPool>();
+    op->conv = maker->op, op->pool = i.op;
+    i.op = std::move(op), i.inputs = maker->inputs;
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace crescent::passes

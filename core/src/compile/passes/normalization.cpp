@@ -1,0 +1,109 @@
+// Normalization: batch norm in training is taken apart into the moments of its input and
+// elementwise work, which fuses with what follows. A convolution works out the moments of its
+// result while that is in the cache. Of half-width floats that would take casts forth and back.
+//
+//   %3 = conv(%0, %1)                                  %3, %5, %6 = conv + moments(%0, %1)
+//   %4, %5, %6 = batch_norm_train(%3, %2, ...)   ->    %7 = subtract(%3, %5)
+//                                                      ...
+//
+// The gradient that leaves a batch norm adds up to 0 in every channel, since a mean was taken off,
+// so a bias before it has none:
+//
+//   %4 = sum(batch_norm_backward(...))           ->    %4 = fill(0)
+#include <numeric>
+#include <utility>
+
+#include "compile/passes/passes.h"
+#include "compile/passes/post_ops.h"
+
+namespace crescent::passes {
+namespace {
+
+constexpr Condition kAllButChannels{
+    "over all axes but the last; the shape of the result is known",
+    [](const Rewriting& r, const Match& m) {
+      std::vector<int> all_but_channels(static_cast<size_t>(r.result(m.call(1)).shape.rank() - 1));
+      std::iota(all_but_channels.begin(), all_but_channels.end(), 0);
+      return m.op<Reduce>().axes == all_but_channels && r.result(m.call()).shape.is_known();
+    }};
+
+constexpr RewriteRule kNormalizationRules[] = {
+    {"sum(batch_norm_backward(...))", "0", kAllButChannels, nullptr, Digits::rounded}};
+
+class Normalization {
+ public:
+  explicit Normalization(Program& program) : program_(program), maker_(program.values.size(), -1) {}
+
+  bool run() {
+    const std::vector<Instruction> code = std::exchange(program_.code, {});
+    for (const Instruction& i : code) is_apart_faster(i) ? take_apart(i) : add(i);
+    return program_.code.size() > code.size();
+  }
+
+ private:
+  TensorSpec& spec(int value) { return program_.values[static_cast<size_t>(value)]; }
+
+  bool is_apart_faster(const Instruction& i) {
+    return as<BatchNormTrain>(*i.op) && size_of(spec(i.inputs[0]).dtype) >= 4;
+  }
+
+  void add(Instruction instruction) {
+    for (int value : instruction.outputs)
+      maker_[static_cast<size_t>(value)] = static_cast<int>(program_.code.size());
+    program_.code.push_back(std::move(instruction));
+  }
+
+  /// The decomposition in the place of the instruction.
+  void take_apart(const Instruction& whole) {
+    TensorSpecs specs;
+    for (int value : whole.inputs) specs.push_back(spec(value));
+    const Program part = trace([&](const Tensors& in) { return whole.op->decompose(in); }, specs);
+    std::vector<int> here(part.values.size(), -1);
+    auto name = [&](const std::vector<int>& values, const std::vector<int>& names) {
+      for (size_t i = 0; i < values.size(); ++i) here[static_cast<size_t>(values[i])] = names[i];
+    };
+    name(part.inputs, whole.inputs), name(part.outputs, whole.outputs);
+    for (size_t v = 0; v < here.size(); ++v) {
+      if (here[v] < 0) here[v] = program_.add_value(part.values[v]), maker_.push_back(-1);
+    }
+    for (const Program::Constant& c : part.constants)
+      program_.constants.push_back({here[static_cast<size_t>(c.value)], c.tensor});
+    for (Instruction i : part.code) {
+      for (auto* values : {&i.inputs, &i.outputs}) {
+        for (int& value : *values) value = here[static_cast<size_t>(value)];
+      }
+      i.scope = whole.scope;
+      if (!(as<BatchMoments>(*i.op) && take_in(i))) add(std::move(i));
+    }
+  }
+
+  /// Moments of the result of a convolution as results of that.
+  bool take_in(const Instruction& moments) {
+    const int maker = maker_[static_cast<size_t>(moments.inputs[0])];
+    if (maker < 0) return false;
+    Instruction& made = program_.code[static_cast<size_t>(maker)];
+    if (!as<Conv>(*base_of(made.op)) || made.outputs.size() > 1) return false;
+    auto op = std::make_shared<WithPostOps>(with_post_ops(made.op));
+    op->post.push_back(PostOp::moments);
+    made.op = std::move(op);
+    made.outputs.insert(made.outputs.end(), moments.outputs.begin(), moments.outputs.end());
+    return true;
+  }
+
+  Program& program_;
+  std::vector<int> maker_;  ///< per value: an instruction, or -1
+};
+
+}  // namespace
+
+const RuleTable& normalization_rules() {
+  static const RuleTable table("normalization", kNormalizationRules);
+  return table;
+}
+
+bool normalization(Program& program) {
+  const bool changed = normalization_rules().rewrite(program);
+  return Normalization(program).run() || changed;
+}
+
+}  // namespace crescent::passes

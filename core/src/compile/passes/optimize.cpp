@@ -1,0 +1,105 @@
+// optimize(): the passes in order.
+#include <array>
+
+#include "compile/passes/passes.h"
+#include "compile/passes/post_ops.h"
+
+namespace crescent {
+namespace {
+
+using namespace passes;
+
+constexpr size_t kMostRounds = 8;
+
+/// A program that passes go over, and who is told what they change.
+class Passes {
+ public:
+  Passes(Program program, const PassObserver& observer)
+      : program_(std::move(program)), observer_(observer) {}
+
+  bool run(std::string_view name, const auto& pass) {
+    const bool changed = pass(program_);
+    if (changed && observer_) observer_(name, program_);
+    return changed;
+  }
+  bool drop_dead_code() { return run("dead_code", dead_code); }
+
+  /// What makes work for each other, in turn, until none of them has any.
+  void simplify() {
+    struct Row {
+      const char* name;
+      bool (*pass)(Program&);
+    };
+    constexpr std::array kPasses = {Row{"constants", constants},
+                                    Row{"shapes", shapes},
+                                    Row{"algebra", algebra},
+                                    Row{"softmax", softmax},
+                                    Row{"pooling", pooling},
+                                    Row{"transposes", transposes},
+                                    Row{"common_subexpressions", common_subexpressions},
+                                    Row{"dead_code", dead_code}};
+    size_t idle = 0;  // passes in a row that changed nothing
+    for (size_t turn = 0; idle < kPasses.size() && turn < kMostRounds * kPasses.size(); ++turn) {
+      const Row& row = kPasses[turn % kPasses.size()];
+      idle = run(row.name, row.pass) ? 0 : idle + 1;
+    }
+  }
+
+  Program result() { return std::move(program_); }
+
+ private:
+  Program program_;
+  const PassObserver& observer_;
+};
+
+}  // namespace
+
+namespace passes {
+
+Program optimize(Program program, bool inference, const Capabilities& can,
+                 const PassObserver& observer) {
+  Passes p(std::move(program), observer);
+  p.drop_dead_code();
+  p.run("hoisting", hoisting);
+  p.run("sinking", sinking);
+  p.run("scans", [&](Program& whole) { return scans(whole, inference, can); });
+  p.simplify();
+  while (inference && p.run("batch_norm", batch_norm)) p.drop_dead_code();
+  while (can.post_ops && p.run("epilogues", epilogues)) p.drop_dead_code();
+  while (inference && can.post_ops &&
+         (p.run("residuals", residuals) || p.run("epilogues", epilogues)))
+    p.drop_dead_code();
+  if (can.moments) p.run("normalization", normalization);
+  while (can.mixed && p.run("precision", precision)) p.drop_dead_code();
+  p.simplify();
+  if (can.pooled) p.run("pool_winners", pool_winners);
+  p.drop_dead_code();
+  if (can.pooled && p.run("pooled_convolutions", pooled_convolutions)) p.drop_dead_code();
+  if (can.fused) p.run("recomputation", recomputation);
+  p.drop_dead_code();
+  if (can.fused) p.run("fusion", fusion);
+  p.drop_dead_code();
+  Program optimized = p.result();
+  renumber(optimized);
+#ifndef NDEBUG
+  validate(optimized);
+#endif
+  return optimized;
+}
+
+Program optimize_part(Program part, const Op& whole, Capabilities can) {
+  const bool has_post_ops = as<WithPostOps>(whole) || as<ConvPool>(whole);
+  can.mixed = can.pooled = false;
+  can.post_ops = can.post_ops && !has_post_ops;
+  can.fused = can.fused && !as<Fused>(whole);
+  return optimize(std::move(part), false, can);
+}
+
+}  // namespace passes
+
+Program optimize(Program program, const OptimizeOptions& options) {
+  const Device& target = options.device ? *options.device : device();
+  return passes::optimize(std::move(program), options.inference, target.capabilities());
+}
+
+}  // namespace crescent

@@ -1,0 +1,55 @@
+// Products and convolutions as passes see them: with what is already done to their results.
+#pragma once
+#include "compile/passes/rewriting/rules.h"
+#include "crescent/device/lowered_ops.h"
+
+namespace crescent::passes {
+
+/// The op that post-ops belong to; any other op itself.
+inline const OpPtr& base_of(const OpPtr& op) {
+  auto* with = as<WithPostOps>(*op);
+  return with ? with->op : op;
+}
+/// The op as one with post-ops, maybe none so far.
+inline WithPostOps with_post_ops(const OpPtr& op) {
+  if (auto* with = as<WithPostOps>(*op)) return *with;
+  WithPostOps with;
+  with.op = op;
+  return with;
+}
+/// The instruction that made the value when that is a T, by itself or with post-ops; or null.
+template <class T>
+const Instruction* product(Rewriting& r, int value) {
+  auto* made = r.maker(value);
+  return made && made->outputs[0] == value && as<T>(*base_of(made->op)) ? made : nullptr;
+}
+
+/// Nothing but these has been done to the result.
+inline bool has_only(const WithPostOps& op, std::initializer_list<PostOp> allowed) {
+  return std::all_of(op.post.begin(), op.post.end(), [&](PostOp each) {
+    return std::find(allowed.begin(), allowed.end(), each) != allowed.end();
+  });
+}
+
+/// Adds the instruction with one more thing that is done to its result.
+inline int with(Rewriting& r, const Instruction& made, PostOp post,
+                std::initializer_list<int> inputs = {}) {
+  WithPostOps op = with_post_ops(made.op);
+  op.post.push_back(post);
+  std::vector<int> all = made.inputs;
+  all.insert(all.end(), inputs.begin(), inputs.end());
+  return r.add(std::move(op), std::move(all));
+}
+
+/// A product or convolution of one precision of which nobody else sees the result, and to which
+/// sums and masks alone are done.
+template <class T>
+const Instruction* bare(Rewriting& r, int value) {
+  auto* made = product<T>(r, value);
+  if (!made || !r.read_once(value)) return nullptr;
+  const WithPostOps op = with_post_ops(made->op);
+  const bool is_bare = has_only(op, {PostOp::bias, PostOp::add, PostOp::mask});
+  return is_bare && op.mixed == Mixed::no ? made : nullptr;
+}
+
+}  // namespace crescent::passes

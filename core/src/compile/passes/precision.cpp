@@ -1,0 +1,84 @@
+// Precision: a product of bfloat16 reads float32 operands and writes a float32 result by itself. So
+// weights are rounded on their way into the product, and the sums of a weight's gradient go to the
+// optimizer unrounded. Likewise of a table only the rows that are looked up are rounded, and the
+// gradient of a table is summed in float32.
+//
+//   %2 = cast(%1, bfloat16)
+//   %3 = matmul(%0, %2)         ->     %5 = matmul(%0, %1; to float32)
+//   %4 = cast(%3, float32)
+#include "compile/passes/passes.h"
+#include "compile/passes/post_ops.h"
+#include "compile/passes/rounding.h"
+
+namespace crescent::passes {
+namespace {
+
+int cast_operands(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
+  if (!as<Matmul>(*base_of(i.op)) || i.outputs.size() > 1) return kKeep;
+  WithPostOps op = with_post_ops(i.op);
+  if (r.result(i).dtype != DType::bfloat16 && op.mixed == Mixed::no) return kKeep;
+  std::vector<int> inputs = i.inputs;
+  for (size_t side = 0; side < 2; ++side) inputs[side] = unrounded(r, inputs[side]);
+  if (inputs == i.inputs) return kKeep;
+  if (op.mixed == Mixed::no) op.mixed = Mixed::to_bfloat16;
+  return r.add(std::move(op), std::move(inputs));
+}
+
+template <class T>
+int widened(Rewriting& r, int value) {
+  auto* made = product<T>(r, value);
+  if (!made || made->outputs.size() > 1 || !r.read_once(value)) return kKeep;
+  WithPostOps op = with_post_ops(made->op);
+  op.mixed = Mixed::to_float32;
+  return r.add(std::move(op), made->inputs);
+}
+
+int cast_result(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
+  const int x = i.inputs[0];
+  if (r.dtype(x) != DType::bfloat16 || r.result(i).dtype != DType::float32) return kKeep;
+  auto* reshape = r.made_by<Reshape>(x);
+  const int product = reshape && r.read_once(x) ? reshape->inputs[0] : x;
+  int y = widened<Matmul>(r, product);
+  if (y == kKeep) y = widened<ConvBackwardKernel>(r, product);
+  return y == kKeep ? kKeep : r.reshaped(y, r.result(i).shape);
+}
+
+int round_fewer(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
+  if (r.result(i).shape.size() >= r.shape(m['x']).size()) return kKeep;
+  return r.add(m.call(1).op, {r.add(i.op, {m['x'], m['i']})});
+}
+
+int sum_wide(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
+  if (!is_floating(r.dtype(i.inputs[0])) || !r.read_once(i.inputs[0])) return kKeep;
+  if (size_of(r.result(i).dtype) <= size_of(r.dtype(i.inputs[0]))) return kKeep;
+  return r.add(m.call(1).op, {m['i'], r.add(i.op, {m['x']})});
+}
+
+constexpr Condition kRounded{"to bfloat16, of operands that were rounded from float32"};
+constexpr Condition kWidened{"from bfloat16 to float32, of a product that nobody else reads"};
+constexpr Condition kFewer{"fewer elements are gathered than x has"};
+constexpr Condition kWider{"to a wider float, of sums that nobody else reads"};
+
+constexpr RewriteRule kPrecisionRules[] = {
+    {"matmul(x, y)", "matmul(x, y; to bfloat16)", kRounded, cast_operands, Digits::rounded},
+    {"with_post_ops(...)", "with_post_ops(...; to bfloat16)", kRounded, cast_operands,
+     Digits::rounded},
+    {"cast(x)", "x to float32", kWidened, cast_result, Digits::rounded},
+    {"gather(cast(x), i)", "cast(gather(x, i))", kFewer, round_fewer},
+    {"cast(scatter_add(i, x))", "scatter_add(i, cast(x))", kWider, sum_wide, Digits::rounded},
+};
+
+}  // namespace
+
+const RuleTable& precision_rules() {
+  static const RuleTable table("precision", kPrecisionRules);
+  return table;
+}
+
+bool precision(Program& program) { return precision_rules().rewrite(program); }
+
+}  // namespace crescent::passes

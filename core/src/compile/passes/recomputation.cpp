@@ -1,0 +1,127 @@
+// Recomputation: a value that is a step or two of cheap arithmetic away from one that is in memory
+// anyway is not kept for the backward pass but computed again by each who reads it: reading x is as
+// fast as reading 0.5 * x, and nothing was written. Fusion then takes the copies in, and joins
+// those that meet in one region.
+//
+//   %2 = multiply(%0, 0.5)             %2 = multiply(%0, 0.5)
+//   %3 = multiply(%2, %1)       ->     %3 = multiply(%2, %1)
+//   ...                                ...
+//   %9 = multiply(%2, %8)              %10 = multiply(%0, 0.5)
+//                                      %9 = multiply(%10, %8)
+#include <utility>
+
+#include "compile/passes/passes.h"
+#include "compile/passes/rewriting/rewriting.h"
+
+namespace crescent::passes {
+namespace {
+
+constexpr int kMostRepeated = 3;
+
+bool is_cheap(const Op& op) {
+  if (auto* unary = as<Unary>(op)) {
+    return unary->kind == UnaryKind::negative || unary->kind == UnaryKind::abs ||
+           unary->kind == UnaryKind::square || unary->kind == UnaryKind::relu;
+  }
+  if (auto* binary = as<Binary>(op)) {
+    return binary->kind == BinaryKind::add || binary->kind == BinaryKind::subtract ||
+           binary->kind == BinaryKind::multiply || binary->kind == BinaryKind::maximum ||
+           binary->kind == BinaryKind::minimum;
+  }
+  return as<Cast>(op) != nullptr;
+}
+
+class Recomputation {
+ public:
+  explicit Recomputation(Program& program) : program_(program), values_(program.values.size()) {
+    for (const Instruction& i : program.code) count_reads(i);
+    auto keep = [this](int value) { at(value).is_in_memory = true; };
+    for (int value : program.outputs) keep(value);
+    for (const Program::Binding& b : program.variables) {
+      if (b.result >= 0) keep(b.result);
+    }
+  }
+
+  bool run() {
+    const std::vector<Instruction> code = std::exchange(program_.code, {});
+    for (const Instruction& i : code) note(i);
+    for (Instruction i : code) {
+      if (is_elementwise(*i.op)) take_copies(i, 2);
+      program_.code.push_back(std::move(i));
+    }
+    return program_.code.size() > code.size();
+  }
+
+ private:
+  struct Known {
+    const Instruction* maker = nullptr;  ///< when that is cheap
+    int reads = 0;
+    int steps = 0;             ///< to compute it again; 0: it is read from where it is
+    bool is_in_memory = true;  ///< whatever fusion does
+  };
+  Known& at(int value) { return values_[static_cast<size_t>(value)]; }
+  const TensorSpec& spec(int value) const { return program_.values[static_cast<size_t>(value)]; }
+
+  /// Elementwise results are in memory only if something else reads them.
+  void count_reads(const Instruction& i) {
+    const bool fuses = is_elementwise(*i.op);
+    if (fuses) at(i.outputs[0]).is_in_memory = false;
+    for (int value : i.inputs) {
+      ++at(value).reads;
+      if (!fuses || !(spec(value).shape == spec(i.outputs[0]).shape)) at(value).is_in_memory = true;
+    }
+  }
+
+  /// The only operand that is not a scalar, or -1.
+  int base(const Instruction& i) const {
+    int found = -1;
+    for (int value : i.inputs) {
+      if (spec(value).shape.rank() == 0) continue;
+      if (found >= 0 && found != value) return -1;
+      found = value;
+    }
+    return found;
+  }
+
+  void note(const Instruction& i) {
+    if (!is_cheap(*i.op)) return;
+    Known& made = at(i.outputs[0]);
+    const int from = base(i);
+    if (made.is_in_memory || from < 0) return;
+    const TensorSpec &source = spec(from), &result = spec(i.outputs[0]);
+    const bool is_worth_it =
+        source.shape == result.shape && size_of(source.dtype) <= size_of(result.dtype);
+    const int steps = at(from).steps + 1;
+    if (!is_worth_it || steps > kMostRepeated || !(at(from).is_in_memory || at(from).steps > 0))
+      return;
+    made.maker = &i;
+    made.steps = steps;
+  }
+
+  /// Of operands that are read at least so many times: one that is read once goes to its reader
+  /// without that.
+  void take_copies(Instruction& i, int reads) {
+    for (int& value : i.inputs) {
+      if (at(value).steps > 0 && at(value).reads >= reads) value = copy(value, i.scope);
+    }
+  }
+
+  int copy(int value, int scope) {
+    Instruction again = *at(value).maker;
+    again.scope = scope;
+    take_copies(again, 1);
+    again.outputs = {program_.add_value(TensorSpec(spec(value)))};
+    values_.emplace_back();
+    program_.code.push_back(again);
+    return again.outputs[0];
+  }
+
+  Program& program_;
+  std::vector<Known> values_;
+};
+
+}  // namespace
+
+bool recomputation(Program& program) { return Recomputation(program).run(); }
+
+}  // namespace crescent::passes

@@ -1,0 +1,181 @@
+#include "compile/passes/rewriting/rewriting.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "tensor/elements.h"
+
+namespace crescent::passes {
+namespace {
+
+constexpr size_t kLargestScanned = 64 << 10;
+
+/// The number that a tensor of the dtype is filled with.
+std::optional<double> held(double number, DType dtype) {
+  if (dtype == DType::complex64 || dtype == DType::string) return {};
+  return with_element_type(dtype,
+                           [&]<class T>(T* type) { return number_of(element_of(number, type)); });
+}
+
+/// The one number in a constant.
+std::optional<double> only_number(const Tensor& constant) {
+  const size_t bytes = constant.bytes(), step = size_of(constant.dtype());
+  if (bytes == 0 || bytes > kLargestScanned) return {};
+  if (constant.dtype() == DType::complex64 || constant.dtype() == DType::string) return {};
+  const auto* first = static_cast<const std::byte*>(constant.raw());
+  if (std::memcmp(first, first + step, bytes - step) != 0) return {};
+  const double number = with_element_type(
+      constant.dtype(), [&]<class T>(T*) { return number_of(*reinterpret_cast<const T*>(first)); });
+  if (is_integer(constant.dtype()) && std::abs(number) >= 0x1p53) return {};
+  return number;
+}
+
+}  // namespace
+
+std::vector<bool> values_read(const Program& program) {
+  std::vector<bool> read(program.values.size(), false);
+  auto mark = [&](int value) { read[static_cast<size_t>(value)] = true; };
+  for (const Program::Instruction& i : program.code)
+    std::for_each(i.inputs.begin(), i.inputs.end(), mark);
+  std::for_each(program.outputs.begin(), program.outputs.end(), mark);
+  for (const Program::Binding& b : program.variables) {
+    if (b.result >= 0) mark(b.result);
+  }
+  return read;
+}
+
+bool rewrite_each(Program& program, const Rewrite& rewrite) {
+  Rewriting rewriting(program);
+  for (Instruction& instruction : std::exchange(program.code, {}))
+    rewriting.visit(std::move(instruction), rewrite);
+  rewriting.finish();
+  return rewriting.changed_;
+}
+
+Rewriting::Rewriting(Program& program)
+    : program_(program),
+      makers_(program.values.size()),
+      now_(program.values.size()),
+      reads_(program.values.size()),
+      constant_(program.values.size(), -1),
+      is_stable_(program.values.size()) {
+  std::iota(now_.begin(), now_.end(), 0);
+  auto read = [&](int value, int times) { reads_[static_cast<size_t>(value)] += times; };
+  for (const Instruction& i : program.code) {
+    for (int value : i.inputs) read(value, 1);
+  }
+  for (int value : program.outputs) read(value, 2);  // never counts as read once
+  for (const Program::Binding& b : program.variables) {
+    if (b.result >= 0) read(b.result, 2);
+    is_stable_[static_cast<size_t>(b.value)] = b.result < 0;
+  }
+  for (size_t c = 0; c < program.constants.size(); ++c) {
+    constant_[static_cast<size_t>(program.constants[c].value)] = static_cast<int>(c);
+    is_stable_[static_cast<size_t>(program.constants[c].value)] = true;
+  }
+}
+
+std::optional<double> Rewriting::uniform(int value) const {
+  if (auto* fill = op_that_made<Fill>(value)) return held(fill->value, fill->dtype);
+  const int constant = constant_[static_cast<size_t>(value)];
+  if (constant < 0) return {};
+  return only_number(program_.constants[static_cast<size_t>(constant)].tensor);
+}
+
+void Rewriting::visit(Instruction instruction, const Rewrite& rewrite) {
+  for (int& value : instruction.inputs) value = now_[static_cast<size_t>(value)];
+  scope_ = instruction.scope;
+  const int value = rewrite(*this, instruction);
+  value == kKeep ? keep(std::move(instruction)) : replace(instruction, value);
+}
+
+void Rewriting::keep(Instruction instruction) {
+  code_.push_back(std::move(instruction));
+  const auto& inputs = code_.back().inputs;
+  const bool stable =
+      std::all_of(inputs.begin(), inputs.end(), [&](int value) { return is_stable(value); });
+  for (int value : code_.back().outputs) {
+    makers_[static_cast<size_t>(value)] = &code_.back(),
+    is_stable_[static_cast<size_t>(value)] = stable;
+  }
+}
+
+void Rewriting::replace(const Instruction& instruction, int value) {
+  const size_t old = static_cast<size_t>(instruction.outputs[0]);
+  assert(instruction.outputs.size() == 1 && spec(value) == spec(instruction.outputs[0]));
+  now_[old] = value;
+  reads_[static_cast<size_t>(value)] += reads_[old];
+  for (int input : instruction.inputs) --reads_[static_cast<size_t>(input)];
+  changed_ = true;
+}
+
+int Rewriting::add(OpPtr op, std::vector<int> inputs) {
+  TensorSpecs specs;
+  for (int value : inputs) {
+    specs.push_back(spec(value));
+    ++reads_[static_cast<size_t>(value)];
+  }
+  Instruction instruction{std::move(op), std::move(inputs), {}, scope_};
+  for (const TensorSpec& made : instruction.op->infer(specs)) {
+    const int value = program_.add_value(made);
+    instruction.outputs.push_back(value);
+    now_.push_back(value);
+    makers_.push_back(nullptr);
+    reads_.push_back(0);
+    constant_.push_back(-1);
+    is_stable_.push_back(false);
+  }
+  const int first = instruction.outputs[0];
+  keep(std::move(instruction));
+  return first;
+}
+
+int Rewriting::add_unary(UnaryKind kind, int x) {
+  Unary op;
+  op.kind = kind;
+  return add(op, {x});
+}
+
+int Rewriting::add_binary(BinaryKind kind, int a, int b) {
+  Binary op;
+  op.kind = kind;
+  return add(op, {a, b});
+}
+
+int Rewriting::add_scalar(double number, DType dtype) {
+  Fill op;
+  op.dtype = dtype;
+  op.value = number;
+  return add(op, {});
+}
+
+int Rewriting::reshaped(int value, const Shape& shape) {
+  if (this->shape(value) == shape) return value;
+  Reshape op;
+  op.shape = shape;
+  return add(op, {value});
+}
+
+int Rewriting::stretched(int value, const TensorSpec& wanted) {
+  if (spec(value) == wanted) return value;
+  if (dtype(value) != wanted.dtype || !wanted.shape.is_known()) return kKeep;
+  BroadcastTo op;
+  op.shape = wanted.shape;
+  return add(op, {value});
+}
+
+void Rewriting::finish() {
+  auto rename = [&](int& value) { value = now_[static_cast<size_t>(value)]; };
+  for (int& value : program_.outputs) rename(value);
+  for (Program::Binding& b : program_.variables) {
+    if (b.result >= 0) rename(b.result);
+  }
+  program_.code.assign(std::make_move_iterator(code_.begin()),
+                       std::make_move_iterator(code_.end()));
+}
+
+}  // namespace crescent::passes

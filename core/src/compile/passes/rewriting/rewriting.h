@@ -1,0 +1,103 @@
+// Rewriting: a program while rules are applied to it, front to back. A rule looks at one
+// instruction and what leads to it, and may give another value in the place of the instruction's
+// result. What becomes unused stays behind for dead_code.
+#pragma once
+#include <deque>
+#include <functional>
+#include <optional>
+
+#include "crescent/program/op_types.h"
+#include "crescent/program/program.h"
+
+namespace crescent::passes {
+
+using Instruction = Program::Instruction;
+class Rewriting;
+
+inline constexpr int kKeep = -1;
+/// The value that replaces the only result of the instruction (same spec), or kKeep.
+using Rewrite = std::function<int(Rewriting&, const Instruction&)>;
+
+/// Offers every instruction to `rewrite`. True when any was replaced.
+bool rewrite_each(Program& program, const Rewrite& rewrite);
+
+/// Per value, whether an instruction, an output or a variable's new value reads it.
+std::vector<bool> values_read(const Program& program);
+
+/// The op as a T, or null.
+template <class T>
+const T* as(const Op& op) {
+  return op.name() == T::kName ? dynamic_cast<const T*>(&op) : nullptr;
+}
+inline bool is_elementwise(const Op& op) {
+  return as<Unary>(op) || as<Binary>(op) || as<Select>(op) || as<Cast>(op);
+}
+template <class T>
+const T& op_of(const Instruction& instruction) {
+  return static_cast<const T&>(*instruction.op);
+}
+
+class Rewriting {
+ public:
+  explicit Rewriting(Program& program);
+
+  TensorSpec spec(int value) const { return program_.values[static_cast<size_t>(value)]; }
+  Shape shape(int value) const { return spec(value).shape; }
+  DType dtype(int value) const { return spec(value).dtype; }
+  TensorSpec result(const Instruction& i) const { return spec(i.outputs[0]); }
+
+  /// What computes the value; null for inputs, variables and constants.
+  const Instruction* maker(int value) const { return makers_[static_cast<size_t>(value)]; }
+  /// The same when that is a T.
+  template <class T>
+  const Instruction* made_by(int value) const {
+    const Instruction* i = maker(value);
+    return i && as<T>(*i->op) ? i : nullptr;
+  }
+  template <class T>
+  const T* op_that_made(int value) const {
+    const Instruction* i = maker(value);
+    return i ? as<T>(*i->op) : nullptr;
+  }
+  /// The number that every element of the value is, when that is known now.
+  std::optional<double> uniform(int value) const;
+  bool is_uniform(int value, double number) const { return uniform(value) == number; }
+  /// Exactly one instruction reads the value, and neither outputs nor variables are it.
+  bool read_once(int value) const { return reads_[static_cast<size_t>(value)] == 1; }
+  /// Made of constants and of variables that the program only reads: a device computes it once,
+  /// until they change.
+  bool is_stable(int value) const { return is_stable_[static_cast<size_t>(value)]; }
+
+  /// Adds an instruction before the one being looked at; gives its (first) result.
+  int add(OpPtr op, std::vector<int> inputs);
+  template <class T>
+  int add(T op, std::vector<int> inputs) {
+    return add(OpPtr(std::make_shared<const T>(std::move(op))), std::move(inputs));
+  }
+  int add_unary(UnaryKind kind, int x);
+  int add_binary(BinaryKind kind, int a, int b);
+  int add_scalar(double number, DType dtype);
+  /// The same elements in another shape; the value itself when it has that shape.
+  int reshaped(int value, const Shape& shape);
+  /// The value stretched to the spec; kKeep when the dtype is another.
+  int stretched(int value, const TensorSpec& spec);
+
+ private:
+  friend bool rewrite_each(Program& program, const Rewrite& rewrite);
+  void visit(Instruction instruction, const Rewrite& rewrite);
+  void keep(Instruction instruction);
+  void replace(const Instruction& instruction, int value);
+  void finish();
+
+  Program& program_;
+  std::deque<Instruction> code_;
+  std::vector<const Instruction*> makers_;  ///< per value
+  std::vector<int> now_;                    ///< per value: what stands for it
+  std::vector<int> reads_;
+  std::vector<int> constant_;    ///< per value: index among the constants, or -1
+  std::vector<bool> is_stable_;  ///< per value
+  int scope_ = 0;
+  bool changed_ = false;
+};
+
+}  // namespace crescent::passes

@@ -1,0 +1,144 @@
+#include "compile/passes/rewriting/rules.h"
+
+#include <algorithm>
+
+#include "crescent/base/error.h"
+
+namespace crescent::passes {
+
+using Type = Term::Type;
+
+/// A pattern against what a program computes; `order` has a bit a commutative call, set when its
+/// operands change places.
+class Matching {
+ public:
+  Matching(const Rewriting& r, unsigned order) : r_(r), order_(order) {}
+
+  bool matches(const Term& pattern, const Instruction& instruction) {
+    return is_call(pattern, instruction);
+  }
+  const Match& match() const { return match_; }
+
+ private:
+  static bool has_kind(const Op& op, const Term& pattern) {
+    if (pattern.kind < 0) return true;
+    if (auto* unary = as<Unary>(op)) return static_cast<int>(unary->kind) == pattern.kind;
+    if (auto* binary = as<Binary>(op)) return static_cast<int>(binary->kind) == pattern.kind;
+    auto* reduce = as<Reduce>(op);
+    return reduce && static_cast<int>(reduce->kind) == pattern.kind;
+  }
+
+  bool is_call(const Term& pattern, const Instruction& i) {
+    if (i.op->name() != pattern.op || !has_kind(*i.op, pattern)) return false;
+    match_.calls_[calls_++] = &i;
+    if (pattern.takes_any) return true;
+    if (i.inputs.size() != pattern.operands.size()) return false;
+    const bool swaps = pattern.is_commutative && order_ >> commutative_++ & 1;
+    for (size_t o = 0; o < i.inputs.size(); ++o) {
+      if (!is(pattern.operands[o], i.inputs[swaps ? 1 - o : o])) return false;
+    }
+    return true;
+  }
+
+  bool is(const Term& pattern, int value) {
+    if (pattern.type == Type::number) return r_.uniform(value) == pattern.number;
+    if (pattern.type == Type::letter) return is_letter(pattern.letter, value);
+    const Instruction* made = r_.maker(value);
+    return made && made->outputs[0] == value && is_call(pattern, *made);
+  }
+
+  bool is_letter(char letter, int value) {
+    int& known = match_.values_[Match::index(letter)];
+    if (known != kKeep) return known == value;
+    if (is_number_letter(letter)) {
+      const auto number = r_.uniform(value);
+      if (!number) return false;
+      match_.numbers_[Match::index(letter)] = *number;
+    }
+    known = value;
+    return true;
+  }
+
+  const Rewriting& r_;
+  unsigned order_;
+  Match match_;
+  size_t calls_ = 0;
+  unsigned commutative_ = 0;
+};
+
+namespace {
+
+unsigned commutative_calls(const Term& e) {
+  unsigned count = e.is_commutative;
+  for (const Term& operand : e.operands) count += commutative_calls(operand);
+  return count;
+}
+
+/// The shape of an elementwise expression of values with these shapes.
+Shape broadcast(const Rewriting& r, const Match& m, const Term& e) {
+  if (e.type == Type::letter) return r.shape(m[e.letter]);
+  Shape shape;
+  for (const Term& operand : e.operands)
+    shape = broadcast_shapes(shape, broadcast(r, m, operand), e.op);
+  return shape;
+}
+
+int computed(Rewriting& r, const Match& m, const Term& e, DType dtype) {
+  if (e.type == Type::letter) return m[e.letter];
+  if (e.type == Type::number) return r.add_scalar(e.number, dtype);
+  std::vector<int> operands;
+  for (const Term& operand : e.operands) operands.push_back(computed(r, m, operand, dtype));
+  if (e.op == Unary::kName) return r.add_unary(static_cast<UnaryKind>(e.kind), operands[0]);
+  if (e.op == Binary::kName)
+    return r.add_binary(static_cast<BinaryKind>(e.kind), operands[0], operands[1]);
+  if (e.op == Select::kName) return r.add(Select{}, std::move(operands));
+  fail("a rule has to build ", e.op, " itself");
+}
+
+/// What the text of a replacement says, stretched to the result.
+int as_written(Rewriting& r, const Match& m, const Term& replacement) {
+  const TensorSpec wanted = r.result(m.call());
+  const bool fits = broadcast(r, m, replacement) == wanted.shape || wanted.shape.is_known();
+  return fits ? r.stretched(computed(r, m, replacement, wanted.dtype), wanted) : kKeep;
+}
+
+}  // namespace
+
+RuleTable::RuleTable(std::string_view pass, std::span<const RewriteRule> rules)
+    : pass_(pass), rules_(rules) {
+  for (const RewriteRule& rule : rules) {
+    Parsed parsed{&rule, parse_term(rule.pattern), {}};
+    if (!rule.build) parsed.replacement = parse_term(rule.replacement);
+    parsed.orders = 1u << commutative_calls(parsed.pattern);
+    parsed_.push_back(std::move(parsed));
+  }
+}
+
+int RuleTable::apply(Rewriting& r, const Instruction& instruction) const {
+  const std::string_view name = instruction.op->name();
+  for (const Parsed& parsed : parsed_) {
+    if (parsed.pattern.op != name) continue;
+    for (unsigned order = 0; order < parsed.orders; ++order) {
+      Matching matching(r, order);
+      if (!matching.matches(parsed.pattern, instruction)) continue;
+      const RewriteRule& rule = *parsed.rule;
+      const Match& m = matching.match();
+      if (rule.condition.holds && !rule.condition.holds(r, m)) continue;
+      const int value = rule.build ? rule.build(r, m) : as_written(r, m, parsed.replacement);
+      if (value != kKeep && r.spec(value) == r.result(instruction)) return value;
+    }
+  }
+  return kKeep;
+}
+
+bool RuleTable::rewrite(Program& program) const {
+  const auto has_rule = [&](const Instruction& i) {
+    const std::string_view name = i.op->name();
+    return std::any_of(parsed_.begin(), parsed_.end(),
+                       [&](const Parsed& parsed) { return parsed.pattern.op == name; });
+  };
+  if (std::none_of(program.code.begin(), program.code.end(), has_rule)) return false;
+  return rewrite_each(program, [this](Rewriting& r, const Instruction& i) { return apply(r, i); });
+}
+
+}  // namespace crescent::passes

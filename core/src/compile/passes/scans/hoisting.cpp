@@ -1,0 +1,169 @@
+// Hoisting: what a step of a scan computes from nothing that changes is computed once, before (a
+// check only where there is a step that would make it);
+// products of a step's input with such a matrix are computed for all steps at once, as one large
+// product.
+//
+//   body: %4 = matmul(step, w)                %8 = matmul(sequence (t * b, k), w)
+//         %5 = matmul(state, u)        ->     body: %5 = matmul(state, u)
+//         %6 = add(%4, %5)                          %6 = add(step of %8, %5)
+#include <algorithm>
+#include <utility>
+
+#include "compile/passes/passes.h"
+#include "compile/passes/rewriting/rewriting.h"
+
+namespace crescent::passes {
+namespace {
+
+class Hoisting {
+ public:
+  /// Instructions that move out of the body of `loop` are added to the code of `program`.
+  Hoisting(Program& program, Instruction& loop, std::vector<Instruction>& code)
+      : program_(program),
+        loop_(loop),
+        code_(code),
+        scan_(op_of<Scan>(loop)),
+        body_(*scan_.body),
+        around_(body_.values.size()) {
+    const size_t first = static_cast<size_t>(scan_.states),
+                 captured = first + static_cast<size_t>(scan_.sequences);
+    for (size_t i = first; i < body_.inputs.size(); ++i) {
+      (i < captured ? at(body_.inputs[i]).sequence : at(body_.inputs[i]).same) = loop.inputs[i];
+    }
+    for (const Program::Constant& c : body_.constants) {
+      program.constants.push_back({program.add_value(c.tensor.spec()), c.tensor});
+      at(c.value).same = program.constants.back().value;
+      at(c.value).is_constant = true;
+    }
+  }
+
+  bool run() {
+    const size_t before = body_.code.size();
+    std::erase_if(body_.code, [this](const Instruction& i) { return hoist(i); });
+    if (body_.code.size() == before) return false;
+    for (const Instruction& i : body_.code) need(i.inputs);
+    need(body_.outputs);
+    take_in();
+    return true;
+  }
+
+ private:
+  /// Where a value of the body is found outside of it.
+  struct Around {
+    int same = -1;             ///< the value itself: it does not change from step to step
+    int sequence = -1;         ///< the values of all steps
+    bool is_constant = false;  ///< of the body
+    bool is_hoisted = false;
+  };
+  Around& at(int value) { return around_[static_cast<size_t>(value)]; }
+  const Shape& shape(int value) const { return body_.values[static_cast<size_t>(value)].shape; }
+
+  int add(OpPtr op, std::vector<int> inputs) {
+    TensorSpecs specs;
+    for (int value : inputs) specs.push_back(program_.values[static_cast<size_t>(value)]);
+    Instruction instruction{std::move(op), std::move(inputs), {}, loop_.scope};
+    for (const TensorSpec& spec : instruction.op->infer(specs))
+      instruction.outputs.push_back(program_.add_value(spec));
+    code_.push_back(std::move(instruction));
+    return code_.back().outputs[0];
+  }
+  template <class T>
+  int add(T op, std::vector<int> inputs) {
+    return add(OpPtr(std::make_shared<const T>(std::move(op))), std::move(inputs));
+  }
+
+  bool hoist(const Instruction& i) {
+    const Effect most = has_steps() ? Effect::check : Effect::none;
+    if (i.outputs.size() != 1 || i.op->effect() > most || as<Scan>(*i.op)) return false;
+    Around& made = at(i.outputs[0]);
+    if (is_invariant(i))
+      made.same = add(i.op, outside(i.inputs));
+    else if (as<Cast>(*i.op) && at(i.inputs[0]).sequence >= 0)
+      made.sequence = add(i.op, {at(i.inputs[0]).sequence});
+    else if (is_projection(i))
+      made.sequence = project(i);
+    else
+      return false;
+    return made.is_hoisted = true;
+  }
+
+  /// For sure.
+  bool has_steps() const {
+    return scan_.sequences > 0 &&
+           program_.values[static_cast<size_t>(loop_.inputs[static_cast<size_t>(scan_.states)])]
+                   .shape[0] > 0;
+  }
+
+  /// Constants alone are left to the body, where they are known.
+  bool is_invariant(const Instruction& i) {
+    return std::all_of(i.inputs.begin(), i.inputs.end(),
+                       [this](int value) { return at(value).same >= 0; }) &&
+           std::any_of(i.inputs.begin(), i.inputs.end(),
+                       [this](int value) { return !at(value).is_constant; });
+  }
+  std::vector<int> outside(std::vector<int> values) {
+    for (int& value : values) value = at(value).same;
+    return values;
+  }
+
+  bool is_projection(const Instruction& i) {
+    auto* product = as<Matmul>(*i.op);
+    if (!product || product->transpose_a) return false;
+    const int step = i.inputs[0], matrix = i.inputs[1];
+    return at(step).sequence >= 0 && at(matrix).same >= 0 && shape(step).rank() == 2 &&
+           shape(matrix).rank() == 2 &&
+           program_.values[static_cast<size_t>(at(step).sequence)].shape.is_known();
+  }
+
+  int project(const Instruction& i) {
+    const Shape all = program_.values[static_cast<size_t>(at(i.inputs[0]).sequence)].shape;
+    Reshape rows, steps;
+    rows.shape = {all[0] * all[1], all[2]};
+    steps.shape = {all[0], all[1], shape(i.outputs[0])[1]};
+    return add(steps, {add(i.op, {add(rows, {at(i.inputs[0]).sequence}), at(i.inputs[1]).same})});
+  }
+
+  /// Hoisted values that the body still reads become inputs of it.
+  void need(const std::vector<int>& values) {
+    for (int value : values) {
+      if (at(value).is_hoisted) new_inputs_.push_back(value), at(value).is_hoisted = false;
+    }
+  }
+
+  void take_in() {
+    Scan scan = scan_;
+    for (int value : new_inputs_) {
+      const bool is_sequence = at(value).sequence >= 0;
+      const auto place =
+          is_sequence ? scan.states + scan.sequences++ : static_cast<int>(body_.inputs.size());
+      body_.inputs.insert(body_.inputs.begin() + place, value);
+      loop_.inputs.insert(loop_.inputs.begin() + place,
+                          is_sequence ? at(value).sequence : at(value).same);
+    }
+    scan.body = std::make_shared<const Program>(std::move(body_));
+    loop_.op = std::make_shared<const Scan>(std::move(scan));
+  }
+
+  Program& program_;
+  Instruction& loop_;
+  std::vector<Instruction>& code_;
+  const Scan scan_;  ///< as it was
+  Program body_;
+  std::vector<Around> around_;  ///< per value of the body
+  std::vector<int> new_inputs_;
+};
+
+}  // namespace
+
+bool hoisting(Program& program) {
+  bool changed = false;
+  std::vector<Instruction> code;
+  for (Instruction& i : std::exchange(program.code, {})) {
+    if (as<Scan>(*i.op)) changed |= Hoisting(program, i, code).run();
+    code.push_back(std::move(i));
+  }
+  program.code = std::move(code);
+  return changed;
+}
+
+}  // namespace crescent::passes

@@ -1,0 +1,33 @@
+// Scans: the body of a loop over time is a program of its own; states that nobody looks back at are
+// not kept.
+#include <algorithm>
+#include <unordered_map>
+
+#include "compile/passes/passes.h"
+#include "compile/passes/rewriting/rewriting.h"
+
+namespace crescent::passes {
+
+bool scans(Program& program, bool inference, const Capabilities& can) {
+  std::unordered_map<const Program*, std::shared_ptr<const Program>> bodies;
+  const std::vector<bool> read = values_read(program);
+  for (Program::Instruction& i : program.code) {
+    auto* scan = as<Scan>(*i.op);
+    if (!scan) continue;
+    auto& body = bodies[scan->body.get()];
+    if (!body) body = std::make_shared<const Program>(optimize(*scan->body, inference, can));
+    auto optimized = std::make_shared<Scan>(*scan);
+    optimized->body = body;
+    const auto kept = i.outputs.begin() + static_cast<ptrdiff_t>(scan->body->outputs.size());
+    if (scan->keep_states && std::none_of(kept, i.outputs.end(), [&](int value) {
+          return read[static_cast<size_t>(value)];
+        })) {
+      optimized->keep_states = false;
+      i.outputs.erase(kept, i.outputs.end());
+    }
+    i.op = std::move(optimized);
+  }
+  return !bodies.empty();
+}
+
+}  // namespace crescent::passes

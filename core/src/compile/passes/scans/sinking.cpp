@@ -1,0 +1,277 @@
+// Sinking: what the steps of a scan only add up, and what they make with a matrix for nobody but
+// the result, is computed behind it, for all steps at once, as one large product.
+//
+//   body: %6 = matmul'(h, dz)          ->     body: step output dz
+//         next sum = add(sum, %6)             %9 = matmul'(all h (t * b, k), all dz (t * b, n))
+//         step output matmul(dz, w)           last sum = add(first sum, %9)
+//                                             all steps' output = matmul(all dz (t * b, n), w)
+#include <algorithm>
+#include <utility>
+
+#include "compile/passes/passes.h"
+#include "compile/passes/rewriting/rewriting.h"
+
+namespace crescent::passes {
+namespace {
+
+class Sinking {
+ public:
+  /// `read`: per value of the program, whether anybody does.
+  Sinking(Program& program, const Instruction& loop, const std::vector<bool>& read)
+      : program_(program),
+        loop_(loop),
+        scan_(op_of<Scan>(loop)),
+        body_(cleaned(*scan_.body)),
+        read_(read),
+        inside_(body_.values.size()),
+        gone_(body_.outputs.size()) {
+    for (const Instruction& i : body_.code) {
+      for (int value : i.inputs) ++at(value).reads;
+      for (int value : i.outputs) at(value).maker = &i;
+    }
+    for (int value : body_.outputs) ++at(value).reads;
+    for (size_t s = 0; s < states(); ++s) {
+      at(body_.inputs[s]).is_state = true;
+      if (scan_.keep_states) at(body_.inputs[s]).stacked = loop.outputs[kept(s)];
+    }
+    for (size_t q = states(); q < captured(); ++q) at(body_.inputs[q]).stacked = loop.inputs[q];
+    for (size_t c = captured(); c < body_.inputs.size(); ++c)
+      at(body_.inputs[c]).same = loop.inputs[c];
+    for (size_t o = states(); o < gone_.size(); ++o) at(body_.outputs[o]).stacked = loop.outputs[o];
+  }
+
+  /// Appends the loop, and behind it what has moved.
+  bool run(std::vector<Instruction>& code) {
+    if (steps() > 0) {
+      for (size_t o = states(); o < gone_.size(); ++o) gone_[o] = sink_output(o);
+      for (size_t s = 0; s < states(); ++s) gone_[s] = sink_state(s);
+    }
+    code.push_back(what_is_left());
+    std::move(behind_.begin(), behind_.end(), std::back_inserter(code));
+    return std::count(gone_.begin(), gone_.end(), true) > 0;
+  }
+
+ private:
+  /// A value of the body.
+  struct Inside {
+    const Instruction* maker = nullptr;
+    int reads = 0;  ///< instructions and results
+    bool is_state = false;
+    int same = -1;     ///< outside: the value itself, which does not change from step to step
+    int stacked = -1;  ///< outside: the values of all steps
+  };
+  static Program cleaned(Program body) {
+    dead_code(body);
+    return body;
+  }
+  Inside& at(int value) { return inside_[static_cast<size_t>(value)]; }
+  const TensorSpec& spec(int value) const { return body_.values[static_cast<size_t>(value)]; }
+  const TensorSpec& outer(int value) const { return program_.values[static_cast<size_t>(value)]; }
+  int rank(int value) const { return spec(value).shape.rank(); }
+  size_t states() const { return static_cast<size_t>(scan_.states); }
+  size_t captured() const { return states() + static_cast<size_t>(scan_.sequences); }
+  /// Which result of the loop has the states before every step.
+  size_t kept(size_t state) const { return gone_.size() + state; }
+  int64_t steps() const { return scan_.sequences > 0 ? outer(loop_.inputs[states()]).shape[0] : 0; }
+
+  /// Adds an instruction behind the loop.
+  int add(OpPtr op, std::vector<int> inputs) {
+    TensorSpecs specs;
+    for (int value : inputs) specs.push_back(outer(value));
+    Instruction instruction{std::move(op), std::move(inputs), {}, loop_.scope};
+    for (const TensorSpec& made : instruction.op->infer(specs))
+      instruction.outputs.push_back(program_.add_value(made));
+    behind_.push_back(std::move(instruction));
+    return behind_.back().outputs[0];
+  }
+  template <class T>
+  int add(T op, std::vector<int> inputs) {
+    return add(OpPtr(std::make_shared<const T>(std::move(op))), std::move(inputs));
+  }
+  int reshaped(int value, const Shape& shape) {
+    Reshape op;
+    op.shape = shape;
+    return add(op, {value});
+  }
+  /// Lets the instruction added last make `value` instead.
+  void becomes(int value) { behind_.back().outputs = {value}; }
+
+  // What goes from step to step is not made longer than all that a step reads anyway.
+  bool can_be_stacked(int value) {
+    const Inside& v = at(value);
+    if (v.stacked >= 0) return true;
+    int64_t read = 0;
+    for (size_t q = states(); q < captured(); ++q) read += bytes(body_.inputs[q]);
+    return (v.maker || v.is_state) && rank(value) == 2 && bytes(value) <= read;
+  }
+  int64_t bytes(int value) const {
+    return spec(value).shape.size() * static_cast<int64_t>(size_of(spec(value).dtype));
+  }
+  /// The values of all steps (t, ...), for which the body may have to give one more result.
+  int stacked(int value) {
+    int& all = at(value).stacked;
+    if (all >= 0) return all;
+    all = program_.add_value({spec(value).dtype, Shape{steps()}.concat(spec(value).shape)});
+    body_.outputs.push_back(value), new_outputs_.push_back(all);
+    return all;
+  }
+  /// The same of rows: (t * rows, columns).
+  int stacked_rows(int value) {
+    const Shape& shape = spec(value).shape;
+    return reshaped(stacked(value), {steps() * shape[0], shape[1]});
+  }
+
+  enum class Term {
+    sum,      ///< of two terms
+    moved,    ///< a term whose elements go elsewhere, or get more places
+    product,  ///< a'b of rows
+    reduced,  ///< sums of elements
+    unknown
+  };
+  Term term(int value) {
+    const Instruction* i = at(value).maker;
+    if (!i) return Term::unknown;
+    const int first = i->inputs.empty() ? -1 : i->inputs[0];
+    if (auto* binary = as<Binary>(*i->op); binary && binary->kind == BinaryKind::add) {
+      const bool is_plain = spec(first) == spec(value) && spec(i->inputs[1]) == spec(value);
+      return is_plain ? Term::sum : Term::unknown;
+    }
+    auto* pad = as<Pad>(*i->op);
+    if (as<Reshape>(*i->op) || as<Transpose>(*i->op) || (pad && pad->value == 0) ||
+        (as<Cast>(*i->op) && is_widened(spec(first).dtype, spec(value).dtype)))
+      return Term::moved;
+    auto* product = as<Matmul>(*i->op);
+    if (product && product->transpose_a && !product->transpose_b && rank(first) == 2 &&
+        rank(i->inputs[1]) == 2)
+      return Term::product;
+    auto* reduce = as<Reduce>(*i->op);
+    return reduce && reduce->kind == ReduceKind::sum ? Term::reduced : Term::unknown;
+  }
+  static bool is_widened(DType from, DType to) {
+    return is_floating(from) && is_floating(to) && size_of(to) > size_of(from);
+  }
+
+  bool can_be_added_up(int value) {
+    const Instruction* i = at(value).maker;
+    switch (term(value)) {
+      case Term::sum:
+        return can_be_added_up(i->inputs[0]) && can_be_added_up(i->inputs[1]);
+      case Term::moved:
+        return can_be_added_up(i->inputs[0]);
+      case Term::product:
+        return can_be_stacked(i->inputs[0]) && can_be_stacked(i->inputs[1]);
+      case Term::reduced:
+        return can_be_stacked(i->inputs[0]);
+      case Term::unknown:
+        break;
+    }
+    return false;
+  }
+  /// The sum over the steps.
+  int added_up(int value) {
+    const Instruction& i = *at(value).maker;
+    switch (term(value)) {
+      case Term::sum: {
+        const int first = added_up(i.inputs[0]);
+        return add(i.op, {first, added_up(i.inputs[1])});
+      }
+      case Term::moved:
+        return add(i.op, {added_up(i.inputs[0])});
+      case Term::product: {
+        const int left = stacked_rows(i.inputs[0]);
+        return add(i.op, {left, stacked_rows(i.inputs[1])});
+      }
+      default: {
+        Reduce sum = op_of<Reduce>(i);
+        for (int& axis : sum.axes) ++axis;
+        sum.axes.insert(sum.axes.begin(), 0), sum.keepdims = false;
+        return reshaped(add(sum, {stacked(i.inputs[0])}), spec(value).shape);
+      }
+    }
+  }
+
+  /// A state that each step only adds to.
+  bool sink_state(size_t s) {
+    const int before = body_.inputs[s], after = body_.outputs[s];
+    const Instruction* i = at(after).maker;
+    const bool is_seen = scan_.keep_states && read_[static_cast<size_t>(loop_.outputs[kept(s)])];
+    if (!i || is_seen || at(before).reads != 1 || at(after).reads != 1 ||
+        term(after) != Term::sum || !is_floating(spec(after).dtype))
+      return false;
+    const auto own = std::find(i->inputs.begin(), i->inputs.end(), before);
+    if (own == i->inputs.end()) return false;
+    const int added = i->inputs[own == i->inputs.begin() ? 1 : 0];
+    if (!can_be_added_up(added)) return false;
+    add(i->op, {loop_.inputs[s], added_up(added)});
+    becomes(loop_.outputs[s]);
+    return true;
+  }
+
+  /// A result of every step that is a product with the same matrix.
+  bool sink_output(size_t o) {
+    const int value = body_.outputs[o];
+    const Instruction* i = at(value).maker;
+    auto* product = i ? as<Matmul>(*i->op) : nullptr;
+    if (!product || product->transpose_a || at(value).reads != 1) return false;
+    const int rows = i->inputs[0], matrix = i->inputs[1];
+    if (rank(rows) != 2 || rank(matrix) != 2 || at(matrix).same < 0 || !can_be_stacked(rows))
+      return false;
+    const int left = stacked_rows(rows);
+    reshaped(add(i->op, {left, at(matrix).same}), outer(loop_.outputs[o]).shape);
+    becomes(loop_.outputs[o]);
+    return true;
+  }
+
+  Instruction what_is_left() const {
+    Instruction loop = loop_;
+    Scan scan = scan_;
+    Program body = body_;
+    const auto results = loop.outputs.begin() + static_cast<ptrdiff_t>(gone_.size());
+    loop.outputs.insert(results, new_outputs_.begin(), new_outputs_.end());
+    for (size_t o = gone_.size(); o-- > 0;) {
+      if (!gone_[o]) continue;
+      const auto place = static_cast<ptrdiff_t>(o);
+      if (o < states()) {
+        if (scan.keep_states)
+          loop.outputs.erase(loop.outputs.begin() + static_cast<ptrdiff_t>(body.outputs.size()) +
+                             place);
+        body.inputs.erase(body.inputs.begin() + place),
+            loop.inputs.erase(loop.inputs.begin() + place);
+        --scan.states;
+      }
+      body.outputs.erase(body.outputs.begin() + place),
+          loop.outputs.erase(loop.outputs.begin() + place);
+    }
+    scan.body = std::make_shared<const Program>(std::move(body));
+    loop.op = std::make_shared<const Scan>(std::move(scan));
+    return loop;
+  }
+
+  Program& program_;
+  const Instruction& loop_;
+  const Scan scan_;  ///< as it was
+  Program body_;
+  const std::vector<bool>& read_;
+  std::vector<Inside> inside_;    ///< per value of the body
+  std::vector<bool> gone_;        ///< per result of a step, whether it has moved
+  std::vector<int> new_outputs_;  ///< outside
+  std::vector<Instruction> behind_;
+};
+
+}  // namespace
+
+bool sinking(Program& program) {
+  const std::vector<bool> read = values_read(program);
+  bool changed = false;
+  std::vector<Instruction> code;
+  for (Instruction& i : std::exchange(program.code, {})) {
+    if (as<Scan>(*i.op))
+      changed |= Sinking(program, i, read).run(code);
+    else
+      code.push_back(std::move(i));
+  }
+  program.code = std::move(code);
+  return changed;
+}
+
+}  // namespace crescent::passes

@@ -1,0 +1,216 @@
+// Shapes: rearrangements that do nothing, undo each other or are a reshape (which costs nothing),
+// and reductions of what was only repeated.
+//
+//   %2 = transpose(%0 (1, 5))          %4 = reshape(%0)
+//   %3 = reshape(%2)            ->
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "compile/passes/passes.h"
+#include "compile/passes/rounding.h"
+#include "tensor/elements.h"
+
+namespace crescent::passes {
+namespace {
+
+// ---- the same order
+
+/// The result has the input's spec for sure.
+bool keeps_spec(const Rewriting& r, const Match& m) {
+  const TensorSpec x = r.spec(m['x']);
+  return x.shape.is_known() && x == r.result(m.call());
+}
+bool is_known(const Rewriting& r, const Match& m) { return r.result(m.call()).shape.is_known(); }
+
+constexpr Condition kSameSpec{"the shape is that of x", keeps_spec};
+constexpr Condition kKnown{"the shape of the result is known", is_known};
+
+int reshape_input(Rewriting& r, const Match& m) {
+  return r.reshaped(m['x'], r.result(m.call()).shape);
+}
+
+int broadcast_input(Rewriting& r, const Match& m) { return r.add(m.call().op, {m['x']}); }
+
+int fill(Rewriting& r, const Match& m) {
+  const TensorSpec wanted = r.result(m.call());
+  Fill op;
+  op.shape = wanted.shape, op.dtype = wanted.dtype, op.value = m.number('n');
+  return r.add(op, {});
+}
+
+// ---- transpose
+
+/// Only axes of one element change places.
+bool keeps_order(const std::vector<int>& axes, const Shape& shape) {
+  int last = -1;
+  for (int axis : axes) {
+    if (shape[axis] == 1) continue;
+    if (axis < last) return false;
+    last = axis;
+  }
+  return true;
+}
+
+constexpr Condition kNothingMoves{"axes of one element alone change places",
+                                  [](const Rewriting& r, const Match& m) {
+                                    const auto& axes = m.op<Transpose>().axes;
+                                    return std::is_sorted(axes.begin(), axes.end()) ||
+                                           (is_known(r, m) && keeps_order(axes, r.shape(m['x'])));
+                                  }};
+
+int transpose_once(Rewriting& r, const Match& m) {
+  Transpose both;
+  for (int axis : m.op<Transpose>().axes)
+    both.axes.push_back(m.op<Transpose>(1).axes[static_cast<size_t>(axis)]);
+  return r.add(both, {m['x']});
+}
+
+// ---- parts
+
+bool all_are(const std::vector<int64_t>& list, int64_t number) {
+  return std::all_of(list.begin(), list.end(), [number](int64_t n) { return n == number; });
+}
+
+constexpr Condition kWholeSlice{"it is all of x", [](const Rewriting& r, const Match& m) {
+                                  const auto& op = m.op<Slice>();
+                                  return keeps_spec(r, m) && all_are(op.start, 0) &&
+                                         all_are(op.stride, 1);
+                                }};
+constexpr Condition kNoPadding{"nothing is added", [](const Rewriting&, const Match& m) {
+                                 const auto& op = m.op<Pad>();
+                                 return all_are(op.before, 0) && all_are(op.after, 0) &&
+                                        all_are(op.inner, 0);
+                               }};
+constexpr Condition kFlipsNothing{
+    "the axes have one element", [](const Rewriting& r, const Match& m) {
+      const auto& axes = m.op<Reverse>().axes;
+      const Shape shape = r.shape(m['x']);
+      return std::all_of(axes.begin(), axes.end(), [&](int axis) { return shape[axis] == 1; });
+    }};
+constexpr Condition kSameAxes{"both of the same axes", [](const Rewriting&, const Match& m) {
+                                return m.call(1).op->equals(*m.call().op);
+                              }};
+
+// ---- reductions
+
+/// What a reduction makes of `count` times the same number.
+std::optional<double> reduced(ReduceKind kind, double number, int64_t count) {
+  switch (kind) {
+    case ReduceKind::sum:
+      return number * static_cast<double>(count);
+    case ReduceKind::prod:
+      return {};
+    default:
+      return number;
+  }
+}
+
+/// Of integers the number is one of the dtype, which sums may leave, and a double tells it from its
+/// neighbours; floats are rounded.
+bool is_held(double number, DType dtype) {
+  if (is_floating(dtype)) return true;
+  return std::abs(number) < 0x1p53 && with_element_type(dtype, [&]<class T>(T* t) {
+           return number_of(element_of(number, t)) == number;
+         });
+}
+
+int64_t count_of(const Reduce& op, const Shape& shape) {
+  return std::accumulate(op.axes.begin(), op.axes.end(), int64_t{1},
+                         [&](int64_t n, int axis) { return n * shape[axis]; });
+}
+
+int reduce_fill(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
+  const auto& op = op_of<Reduce>(i);
+  const TensorSpec x = r.spec(i.inputs[0]), wanted = r.result(i);
+  if (!x.shape.is_known() || x.dtype != wanted.dtype) return kKeep;
+  const int64_t count = count_of(op, x.shape);
+  const auto result = reduced(op.kind, m.number('n'), count);
+  if (!result || count == 0 || !is_held(*result, wanted.dtype)) return kKeep;
+  Fill fill;
+  fill.shape = wanted.shape, fill.dtype = wanted.dtype, fill.value = *result;
+  return r.add(fill, {});
+}
+
+/// The shape of `source`, stretched to rank `rank`, has one element along all of the axes.
+bool was_repeated(const Shape& source, int rank, const std::vector<int>& axes) {
+  return std::all_of(axes.begin(), axes.end(), [&](int axis) {
+    const int own = axis - (rank - source.rank());
+    return own < 0 || source[own] == 1;
+  });
+}
+
+/// The result's shape before stretching: `source` without the reduced axes, or with ones there.
+Shape reduced_shape(const Shape& source, int rank, const Reduce& op) {
+  Shape shape;
+  for (int own = 0; own < source.rank(); ++own) {
+    const bool gone =
+        std::binary_search(op.axes.begin(), op.axes.end(), own + rank - source.rank());
+    if (!gone || op.keepdims) shape.append(source[own]);
+  }
+  return shape;
+}
+
+/// So many times the value; half-width floats are multiplied as sums of them are added up.
+int times(Rewriting& r, int value, double count) {
+  const DType dtype = r.dtype(value);
+  const DType wide = is_floating(dtype) && size_of(dtype) == 2 ? DType::float32 : dtype;
+  const int product =
+      r.add_binary(BinaryKind::multiply, as_dtype(r, value, wide), r.add_scalar(count, wide));
+  return as_dtype(r, product, dtype);
+}
+
+/// A reduction along axes that hold one element, or the same one again and again.
+int reduce_repeated(Rewriting& r, const Match& m) {
+  const Instruction& i = m.call();
+  const auto& op = op_of<Reduce>(i);
+  const int x = i.inputs[0];
+  const TensorSpec spec = r.spec(x), wanted = r.result(i);
+  auto* stretch = r.made_by<BroadcastTo>(x);
+  const int source = stretch ? stretch->inputs[0] : x;
+  const Shape shape = r.shape(source);
+  const bool fits = spec.shape.is_known() && shape.is_known() && spec.dtype == wanted.dtype &&
+                    count_of(op, spec.shape) > 0 && was_repeated(shape, spec.shape.rank(), op.axes);
+  const auto factor = fits ? reduced(op.kind, 1, count_of(op, spec.shape)) : std::nullopt;
+  if (!factor || !is_held(*factor, spec.dtype)) return kKeep;
+  int y = r.reshaped(source, reduced_shape(shape, spec.shape.rank(), op));
+  if (op.kind == ReduceKind::sum && *factor != 1) y = times(r, y, *factor);
+  return r.stretched(y, wanted);
+}
+
+constexpr Condition kReduced{"the result is one of the dtype, and no product is taken"};
+constexpr Condition kRepeated{
+    "along the axes x has one element, or was stretched; no product is taken"};
+
+constexpr RewriteRule kShapeRules[] = {
+    {"reshape(x)", "x", kSameSpec},
+    {"reshape(reshape(x))", "reshape(x)", kKnown, reshape_input},
+    {"reshape(n)", "fill(n)", kKnown, fill},
+    {"broadcast_to(x)", "x", kSameSpec},
+    {"broadcast_to(broadcast_to(x))", "broadcast_to(x)", {}, broadcast_input},
+    {"broadcast_to(n)", "fill(n)", kKnown, fill},
+    {"transpose(n)", "fill(n)", kKnown, fill},
+    {"transpose(x)", "reshape(x)", kNothingMoves, reshape_input},
+    {"transpose(transpose(x))", "transpose(x)", {}, transpose_once},
+    {"slice(x)", "x", kWholeSlice},
+    {"slice(n)", "fill(n)", kKnown, fill},
+    {"pad(x)", "x", kNoPadding},
+    {"concat(x)", "x"},
+    {"reverse(x)", "x", kFlipsNothing},
+    {"reverse(reverse(x))", "x", kSameAxes},
+    {"reduce(n)", "fill(n)", kReduced, reduce_fill, Digits::rounded},
+    {"reduce(x)", "broadcast_to(multiply(reshape(x), count))", kRepeated, reduce_repeated,
+     Digits::rounded},
+};
+
+}  // namespace
+
+const RuleTable& shape_rules() {
+  static const RuleTable table("shapes", kShapeRules);
+  return table;
+}
+
+bool shapes(Program& program) { return shape_rules().rewrite(program); }
+
+}  // namespace crescent::passes

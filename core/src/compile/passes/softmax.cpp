@@ -1,0 +1,74 @@
+// Softmax, its logarithm and its gradient.
+//
+//   %1 = softmax(%0)                   %4 = log_softmax(%0)
+//   %2 = log(%1)                ->
+//
+// Keras' crossentropies of probabilities divide by their sum before the logarithm. The gradient
+// through the sum is the same for all classes, and what is the same for all classes the gradient of
+// softmax takes away again (the sum of p is 1):
+//
+//   %4 = add(%3, %2 (n, 1))            %5 = multiply(%3, p)
+//   %5 = multiply(%4, p)        ->     %6 = sum(%5, -1)
+//   %6 = sum(%5, -1)                   %7 = subtract(%3, %6)
+//   %7 = subtract(%4, %6)
+//
+// The division itself stays: the loss has Keras' digits.
+#include "compile/passes/passes.h"
+#include "compile/passes/rewriting/rules.h"
+
+namespace crescent::passes {
+namespace {
+
+constexpr Condition kProbabilities{
+    "of probabilities, not of their logarithms",
+    [](const Rewriting&, const Match& m) { return !m.op<Softmax>(1).log; }};
+
+int join_logarithm(Rewriting& r, const Match& m) {
+  Softmax joined = m.op<Softmax>(1);
+  joined.log = true;
+  return r.add(joined, {m['x']});
+}
+
+/// Half-width probabilities add up to 1 too roughly.
+bool is_precise(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
+
+/// One element along the axis of a result of `rank` axes.
+bool is_level(const Shape& shape, int axis, int rank) {
+  const int own = axis - (rank - shape.rank());
+  return own < 0 || shape[own] == 1;
+}
+
+constexpr Condition kLevel{
+    "the sum is over the axis of the softmax and keeps it, y is the same along it, x is as large "
+    "as the result; float32 or float64",
+    [](const Rewriting& r, const Match& m) {
+      const TensorSpec result = r.result(m.call());
+      const auto& sum = m.op<Reduce>(2);
+      const auto& softmax = m.op<Softmax>(5);
+      return is_precise(result.dtype) && sum.keepdims && sum.axes.size() == 1 && !softmax.log &&
+             result.shape.axis(softmax.axis) == sum.axes[0] && r.spec(m['x']) == result &&
+             r.result(m.call(5)) == result &&
+             is_level(r.shape(m['y']), sum.axes[0], result.shape.rank());
+    }};
+
+int drop_level(Rewriting& r, const Match& m) {
+  const int weighted = r.add_binary(BinaryKind::multiply, m['x'], m.call(5).outputs[0]);
+  return r.add_binary(BinaryKind::subtract, m['x'], r.add(m.call(2).op, {weighted}));
+}
+
+constexpr RewriteRule kSoftmaxRules[] = {
+    {"log(softmax(x))", "log_softmax(x)", kProbabilities, join_logarithm, Digits::rounded},
+    {"subtract(add(x, y), sum(multiply(add(x, y), softmax(z))))",
+     "subtract(x, sum(multiply(x, softmax(z))))", kLevel, drop_level, Digits::rounded},
+};
+
+}  // namespace
+
+const RuleTable& softmax_rules() {
+  static const RuleTable table("softmax", kSoftmaxRules);
+  return table;
+}
+
+bool softmax(Program& program) { return softmax_rules().rewrite(program); }
+
+}  // namespace crescent::passes

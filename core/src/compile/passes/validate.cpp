@@ -1,0 +1,113 @@
+// Order and specs of a program: renumber() makes them tidy, validate() says when they are broken.
+#include "compile/passes/passes.h"
+
+namespace crescent::passes {
+namespace {
+
+class Numbering {
+ public:
+  explicit Numbering(Program& program)
+      : old_(std::move(program.values)), number_(old_.size(), -1), values_(program.values) {
+    values_.clear();
+  }
+  void operator()(int& value) {
+    int& number = number_[static_cast<size_t>(value)];
+    if (number < 0) {
+      number = static_cast<int>(values_.size());
+      values_.push_back(old_[static_cast<size_t>(value)]);
+    }
+    value = number;
+  }
+  void operator()(std::vector<int>& values) {
+    for (int& value : values) (*this)(value);
+  }
+
+ private:
+  TensorSpecs old_;
+  std::vector<int> number_;  // per old value
+  TensorSpecs& values_;
+};
+
+class Check {
+ public:
+  explicit Check(const Program& program) : program_(program), made_(program.values.size()) {}
+
+  void run() {
+    for (int value : program_.inputs) make(value, "an input");
+    for (const Program::Constant& c : program_.constants)
+      make_as(c.value, c.tensor.spec(), "a constant");
+    for (const Program::Binding& b : program_.variables)
+      make_as(b.value, b.variable.spec(), "a variable");
+    for (const Program::Instruction& i : program_.code) check(i);
+    for (int value : program_.outputs) read(value, "the outputs");
+    for (const Program::Binding& b : program_.variables) {
+      if (b.result < 0) continue;
+      read(b.result, "a variable");
+      expect(b.result, b.variable.spec(), "a variable's new value");
+    }
+  }
+
+ private:
+  void in_range(int value) const {
+    if (value < 0 || static_cast<size_t>(value) >= made_.size())
+      fail("program: there is no value %", value);
+  }
+  void make(int value, std::string_view what) {
+    in_range(value);
+    if (made_[static_cast<size_t>(value)])
+      fail("program: %", value, " is made twice, again by ", what);
+    made_[static_cast<size_t>(value)] = true;
+  }
+  void make_as(int value, const TensorSpec& spec, std::string_view what) {
+    make(value, what);
+    expect(value, spec, what);
+  }
+  void read(int value, std::string_view who) const {
+    in_range(value);
+    if (!made_[static_cast<size_t>(value)])
+      fail("program: %", value, " is read by ", who, " before it is made");
+  }
+  void expect(int value, const TensorSpec& spec, std::string_view what) const {
+    const TensorSpec& stated = program_.values[static_cast<size_t>(value)];
+    if (!(stated == spec))
+      fail("program: %", value, " is stated as ", stated, ", ", what, " has ", spec);
+  }
+  void check(const Program::Instruction& i) {
+    TensorSpecs in;
+    for (int value : i.inputs) {
+      read(value, i.op->text());
+      in.push_back(program_.values[static_cast<size_t>(value)]);
+    }
+    const TensorSpecs out = i.op->infer(in);
+    if (out.size() != i.outputs.size())
+      fail("program: ", i.op->text(), " has ", out.size(), " results, ", i.outputs.size(),
+           " are stated");
+    for (size_t o = 0; o < out.size(); ++o) make_as(i.outputs[o], out[o], i.op->text());
+    if (i.scope < 0 || static_cast<size_t>(i.scope) >= program_.scopes.size())
+      fail("program: there is no scope ", i.scope);
+  }
+
+  const Program& program_;
+  std::vector<bool> made_;  // per value
+};
+
+}  // namespace
+
+void renumber(Program& program) {
+  Numbering number(program);
+  number(program.inputs);
+  for (Program::Constant& c : program.constants) number(c.value);
+  for (Program::Binding& b : program.variables) number(b.value);
+  for (Program::Instruction& i : program.code) {
+    number(i.inputs);
+    number(i.outputs);
+  }
+  number(program.outputs);
+  for (Program::Binding& b : program.variables) {
+    if (b.result >= 0) number(b.result);
+  }
+}
+
+void validate(const Program& program) { Check(program).run(); }
+
+}  // namespace crescent::passes

@@ -1,0 +1,157 @@
+// Elements as rows of a batch, and back.
+#include <algorithm>
+#include <deque>
+#include <limits>
+
+#include "data/streams/element.h"
+#include "data/streams/heeding.h"
+#include "data/streams/staged.h"
+
+namespace crescent {
+namespace {
+
+struct Windows {
+  int64_t size, shift, stride;
+  bool drop_remainder;
+
+  int64_t span() const { return (size - 1) * stride + 1; }  ///< elements from first to last
+  /// Windows over so many elements.
+  int64_t count(int64_t elements) const {
+    if (drop_remainder) return elements < span() ? 0 : (elements - span()) / shift + 1;
+    return elements == 0 ? 0 : (elements - 1) / shift + 1;
+  }
+};
+
+/// Keeps the elements of the window that goes on and of those that follow it.
+class WindowCursor final : public Cursor {
+ public:
+  WindowCursor(CursorPtr from, const Windows& windows) : from_(std::move(from)), w_(windows) {}
+
+  bool next(Element& element) override {
+    fill();
+    if (!has_window()) return false;
+    std::vector<Element> rows;
+    const auto end = std::min<int64_t>(w_.span(), static_cast<int64_t>(kept_.size()));
+    for (int64_t i = 0; i < end; i += w_.stride) rows.push_back(kept_[static_cast<size_t>(i)]);
+    element = stacked(rows, first_ + 1);
+    advance();
+    return true;
+  }
+
+  int64_t pass(int64_t count) override {
+    if (w_.shift < w_.span()) return Cursor::pass(count);
+    int64_t passed = 0;
+    for (; passed < count; ++passed) {
+      heed_interruption_of_elements();
+      const int64_t had = from_->pass(w_.shift);
+      first_ += w_.shift;
+      if (had < w_.shift) return passed + (had >= (w_.drop_remainder ? w_.span() : 1));
+    }
+    return passed;
+  }
+
+ private:
+  void fill() {
+    if (to_skip_ > 0) ended_ = ended_ || from_->pass(to_skip_) < to_skip_;
+    to_skip_ = 0;
+    while (!ended_ && static_cast<int64_t>(kept_.size()) < w_.span()) {
+      heed_interruption_of_elements();
+      Element more;
+      ended_ = !from_->next(more);
+      if (!ended_) kept_.push_back(std::move(more));
+    }
+  }
+  bool has_window() const {
+    return !kept_.empty() &&
+           (!w_.drop_remainder || static_cast<int64_t>(kept_.size()) >= w_.span());
+  }
+  void advance() {
+    const auto gone = std::min<int64_t>(w_.shift, static_cast<int64_t>(kept_.size()));
+    kept_.erase(kept_.begin(), kept_.begin() + gone);
+    to_skip_ = w_.shift - gone;
+    first_ += w_.shift;
+  }
+
+  CursorPtr from_;
+  Windows w_;
+  std::deque<Element> kept_;
+  int64_t first_ = 0, to_skip_ = 0;
+  bool ended_ = false;
+};
+
+class Batched final : public Staged {
+ public:
+  Batched(StreamPtr source, const WindowOptions& options)
+      : Staged(std::move(source)),
+        windows_{options.size, options.shift.value_or(options.size), options.stride,
+                 options.drop_remainder} {
+    if (windows_.size < 1 || windows_.shift < 1 || windows_.stride < 1)
+      fail("batch: expected numbers of at least 1, got size ", windows_.size, ", shift ",
+           windows_.shift, ", stride ", windows_.stride);
+    if (windows_.size - 1 > (std::numeric_limits<int64_t>::max() - 1) / windows_.stride)
+      fail("batch: windows of size ", windows_.size, " and stride ", windows_.stride,
+           " span more elements than there can be");
+  }
+  int64_t elements() const override {
+    return counted([&](int64_t all) { return windows_.count(all); });
+  }
+  CursorPtr open(uint64_t epoch) override {
+    return std::make_shared<WindowCursor>(source_->open(epoch), windows_);
+  }
+
+ private:
+  Windows windows_;
+};
+
+class UnbatchCursor final : public Cursor {
+ public:
+  explicit UnbatchCursor(CursorPtr from) : from_(std::move(from)) {}
+  bool next(Element& element) override {
+    if (!has_row()) return false;
+    element = row_of(batch_, row_++);
+    return true;
+  }
+  int64_t pass(int64_t count) override {
+    int64_t passed = 0;
+    while (passed < count && has_row()) {
+      const int64_t here = std::min(count - passed, rows_ - row_);
+      row_ += here;
+      passed += here;
+    }
+    return passed;
+  }
+
+ private:
+  bool has_row() {
+    while (row_ == rows_) {
+      heed_interruption_of_elements();
+      if (!from_->next(batch_)) return false;
+      rows_ = rows_of(batch_);
+      row_ = 0;
+    }
+    return true;
+  }
+  CursorPtr from_;
+  Element batch_;
+  int64_t row_ = 0, rows_ = 0;
+};
+
+class Unbatched final : public Staged {
+ public:
+  using Staged::Staged;
+  int64_t elements() const override {
+    return counted([](int64_t all) { return all == 0 ? 0 : kUnknown; });
+  }
+  CursorPtr open(uint64_t epoch) override {
+    return std::make_shared<UnbatchCursor>(source_->open(epoch));
+  }
+};
+
+}  // namespace
+
+StreamPtr batch(StreamPtr source, const WindowOptions& options) {
+  return std::make_shared<Batched>(std::move(source), options);
+}
+StreamPtr unbatch(StreamPtr source) { return std::make_shared<Unbatched>(std::move(source)); }
+
+}  // namespace crescent

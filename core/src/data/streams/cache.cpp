@@ -1,0 +1,126 @@
+// cache: the first whole pass is kept, in memory or in a file.
+#include <filesystem>
+#include <mutex>
+
+#include "crescent/system/file.h"
+#include "data/streams/element_file.h"
+#include "data/streams/staged.h"
+
+namespace crescent {
+namespace {
+
+class ReadingCursor final : public Cursor {
+ public:
+  explicit ReadingCursor(const std::string& path) : reader_(path) {}
+  bool next(Element& element) override { return reader_.next(element); }
+
+ private:
+  ElementReader reader_;
+};
+
+/// Keeps in a file what it gives.
+class WritingCursor final : public Cursor {
+ public:
+  WritingCursor(CursorPtr from, const std::string& path)
+      : from_(std::move(from)), writer_(std::make_unique<ElementWriter>(path)) {}
+  bool next(Element& element) override {
+    const bool more = from_->next(element);
+    if (!writer_) return more;
+    if (more) {
+      writer_->write(element);
+    } else {
+      writer_->finish();
+      writer_ = nullptr;
+    }
+    return more;
+  }
+
+ private:
+  CursorPtr from_;
+  std::unique_ptr<ElementWriter> writer_;  ///< none after the end
+};
+
+class InFile final : public Staged {
+ public:
+  InFile(StreamPtr source, std::string path) : Staged(std::move(source)), path_(std::move(path)) {
+    system_path(path_);
+  }
+  bool on_own_thread() const override { return !is_there() && Stream::on_own_thread(); }
+  CursorPtr open(uint64_t) override {
+    if (is_there()) return std::make_shared<ReadingCursor>(path_);
+    return std::make_shared<WritingCursor>(source_->open(0), path_);
+  }
+
+ private:
+  bool is_there() const { return std::filesystem::exists(path_); }
+  std::string path_;
+};
+
+/// What a whole pass gave; passes of several threads may look for it.
+struct Kept {
+  std::mutex mutex;
+  std::shared_ptr<const std::vector<Element>> elements;
+};
+
+class KeepingCursor final : public Cursor {
+ public:
+  KeepingCursor(CursorPtr from, std::shared_ptr<Kept> kept)
+      : from_(std::move(from)), kept_(std::move(kept)) {}
+  bool next(Element& element) override {
+    if (!from_->next(element)) {
+      const std::lock_guard lock(kept_->mutex);
+      if (!kept_->elements)
+        kept_->elements = std::make_shared<const std::vector<Element>>(std::move(given_));
+      return false;
+    }
+    given_.push_back(element);
+    return true;
+  }
+
+ private:
+  CursorPtr from_;
+  std::shared_ptr<Kept> kept_;
+  std::vector<Element> given_;
+};
+
+class GivingCursor final : public Cursor {
+ public:
+  explicit GivingCursor(std::shared_ptr<const std::vector<Element>> elements)
+      : elements_(std::move(elements)) {}
+  bool next(Element& element) override {
+    if (at_ == elements_->size()) return false;
+    element = (*elements_)[at_++];
+    return true;
+  }
+  int64_t pass(int64_t count) override {
+    const size_t passed = std::min(static_cast<size_t>(count), elements_->size() - at_);
+    at_ += passed;
+    return static_cast<int64_t>(passed);
+  }
+
+ private:
+  std::shared_ptr<const std::vector<Element>> elements_;
+  size_t at_ = 0;
+};
+
+class InMemory final : public Staged {
+ public:
+  using Staged::Staged;
+  CursorPtr open(uint64_t) override {
+    const std::lock_guard lock(kept_->mutex);
+    if (kept_->elements) return std::make_shared<GivingCursor>(kept_->elements);
+    return std::make_shared<KeepingCursor>(source_->open(0), kept_);
+  }
+
+ private:
+  std::shared_ptr<Kept> kept_ = std::make_shared<Kept>();
+};
+
+}  // namespace
+
+StreamPtr cache(StreamPtr source, const std::string& path) {
+  if (path.empty()) return std::make_shared<InMemory>(std::move(source));
+  return std::make_shared<InFile>(std::move(source), path);
+}
+
+}  // namespace crescent

@@ -1,0 +1,217 @@
+#include "data/streams/element.h"
+
+#include <algorithm>
+
+#include "crescent/base/structure.h"
+#include "crescent/tensor/strings.h"
+
+namespace crescent {
+namespace {
+
+Value boxed(Tensor tensor) { return Value(std::make_shared<BoxedTensor>(std::move(tensor))); }
+
+bool is_number_like(const Value& part) { return part.is_number() || part.is_bool(); }
+bool is_text(const Value& part) { return part.is_string(); }
+
+/// A value of this kind, or lists of such alone.
+bool consists_of(const Value& part, bool (*kind)(const Value&)) {
+  if (!part.is_list()) return kind(part);
+  const List& list = part.as_list();
+  return !list.empty() && std::all_of(list.begin(), list.end(),
+                                      [&](const Value& item) { return consists_of(item, kind); });
+}
+
+/// Shape of nested lists; the texts in them go to `texts`.
+Shape collect_texts(const Value& part, std::vector<std::string>& texts) {
+  if (part.is_string()) return texts.push_back(part.as_string()), Shape{};
+  Shape shape;
+  for (const Value& item : part.as_list()) shape = collect_texts(item, texts);
+  return Shape{static_cast<int64_t>(part.as_list().size())}.concat(shape);
+}
+
+Tensor scalar_of(const Value& part) {
+  if (part.is_bool()) return Tensor::scalar(part.as_bool(), DType::boolean);
+  if (part.is_float()) return Tensor::scalar(part.as_float());
+  const int64_t n = part.as_int();
+  if (std::in_range<int32_t>(n)) return Tensor::scalar(static_cast<double>(n), DType::int32);
+  return Tensor::from(std::vector<int64_t>{n}, {});
+}
+
+const char* kind_of(const Value& part) {
+  if (is_tensor_like(part)) return "a tensor";
+  if (part.is_list()) return "a list";
+  if (part.is_dict()) return "a table with names";
+  return part.is_null() ? "nothing" : "an object";
+}
+
+/// Rows of the first axis, wherever the values are.
+Value stacked_tensors(const std::vector<Value>& parts, int64_t first) {
+  const Tensor like = tensor_of(parts.front());
+  TensorSpec spec{like.dtype(), Shape{static_cast<int64_t>(parts.size())}.concat(like.shape())};
+  Tensor all = Tensor::uninitialized(spec);
+  auto* to = static_cast<std::byte*>(all.mutable_raw());
+  const size_t bytes = like.bytes();
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Tensor row = i == 0 ? like : tensor_of(parts[i]);
+    if (row.spec() != like.spec())
+      fail("batch: element ", first + static_cast<int64_t>(i), " is ", row.spec(),
+           ", those before it are ", like.spec(),
+           "; tensors of one batch have the same shape and dtype");
+    row.storage()->read(row.offset(), bytes, to + i * bytes);
+  }
+  return boxed(std::move(all));
+}
+
+Value stacked_lists(const std::vector<Value>& parts, int64_t first) {
+  const size_t count = parts.front().as_list().size();
+  List lists;
+  for (size_t place = 0; place < count; ++place) {
+    std::vector<Value> column;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const List& list = parts[i].as_list();
+      if (list.size() != count)
+        fail("batch: element ", first + static_cast<int64_t>(i), " has a list of ", list.size(),
+             ", those before it lists of ", count);
+      column.push_back(list[place]);
+    }
+    lists.push_back(stacked(column, first));
+  }
+  return lists;
+}
+
+Value stacked_dicts(const std::vector<Value>& parts, int64_t first) {
+  const std::vector<std::string> names = parts.front().as_dict().keys();
+  std::vector<DictEntry> entries;
+  for (const std::string& name : names) {
+    std::vector<Value> column;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const Dict& dict = parts[i].as_dict();
+      if (dict.size() != names.size() || !dict.contains(name))
+        fail("batch: element ", first + static_cast<int64_t>(i), " has ", join(dict.keys()),
+             ", those before it ", join(names));
+      column.push_back(dict.at(name));
+    }
+    entries.push_back({name, stacked(column, first)});
+  }
+  return Dict::from(std::move(entries));
+}
+
+Value row_of(const Value& part, int64_t row) {
+  if (is_tensor_like(part)) {
+    const Tensor tensor = tensor_of(part);
+    const Shape shape = tensor.shape().slice(1, tensor.rank());
+    const TensorSpec spec{tensor.dtype(), shape};
+    const size_t bytes = static_cast<size_t>(shape.size()) * size_of(spec.dtype);
+    return boxed(
+        Tensor::on(tensor.storage(), tensor.offset() + static_cast<size_t>(row) * bytes, spec));
+  }
+  if (part.is_list()) return part.as_list()[static_cast<size_t>(row)];
+  std::vector<DictEntry> entries;
+  for (const DictEntry& entry : part.as_dict())
+    entries.push_back({entry.key, row_of(entry.value, row)});
+  return Dict::from(std::move(entries));
+}
+
+}  // namespace
+
+bool is_tensor_like(const Value& part) {
+  return consists_of(part, is_number_like) || consists_of(part, is_text) ||
+         part.object_as<BoxedTensor>() || part.object_as<BoxedVariable>();
+}
+
+Tensor tensor_of(const Value& part) {
+  if (is_number_like(part)) return scalar_of(part);
+  if (consists_of(part, is_text)) {
+    std::vector<std::string> texts;
+    const Shape shape = collect_texts(part, texts);
+    return string_tensor(texts, shape);
+  }
+  if (auto variable = part.object_as<BoxedVariable>()) return variable->variable.value();
+  return Codec<Tensor>::decode(part);
+}
+
+Value stacked(const std::vector<Value>& parts, int64_t first) {
+  const Value& like = parts.front();
+  for (size_t i = 1; i < parts.size(); ++i)
+    if (std::string_view(kind_of(parts[i])) != kind_of(like))
+      fail("batch: element ", first + static_cast<int64_t>(i), " has ", kind_of(parts[i]),
+           " where those before it have ", kind_of(like));
+  if (like.is_null()) return {};
+  if (is_tensor_like(like)) return stacked_tensors(parts, first);
+  if (like.is_list()) return stacked_lists(parts, first);
+  if (like.is_dict()) return stacked_dicts(parts, first);
+  return List(parts.begin(), parts.end());
+}
+
+Element stacked(const std::vector<Element>& elements, int64_t first) {
+  std::vector<Value> lists(elements.begin(), elements.end());
+  return stacked_lists(lists, first).as_list();
+}
+
+int64_t rows_of(const Value& part) {
+  if (is_tensor_like(part)) {
+    const Tensor tensor = tensor_of(part);
+    if (tensor.rank() == 0) fail("expected arrays with a first axis, got a single number");
+    return tensor.dim(0);
+  }
+  if (part.is_list()) return static_cast<int64_t>(part.as_list().size());
+  if (!part.is_dict() || part.as_dict().empty())
+    fail("expected arrays or lists, got ", kind_of(part));
+  const DictEntry& like = *part.as_dict().begin();
+  const int64_t rows = rows_of(like.value);
+  for (const DictEntry& entry : part.as_dict())
+    if (rows_of(entry.value) != rows)
+      fail("expected parts of the same length, got ", rows, " rows of '", like.key, "' and ",
+           rows_of(entry.value), " of '", entry.key, "'");
+  return rows;
+}
+
+int64_t rows_of(const Element& parts) {
+  const int64_t rows = rows_of(parts.at(0));
+  for (const Value& part : parts)
+    if (!part.is_null() && rows_of(part) != rows)
+      fail("expected parts of the same length, got ", rows, " and ", rows_of(part), " rows");
+  return rows;
+}
+
+Element row_of(const Element& parts, int64_t row) {
+  Element element;
+  for (const Value& part : parts) element.push_back(part.is_null() ? Value() : row_of(part, row));
+  return element;
+}
+
+Tensors tensors_of(const Value& part, const std::vector<std::string>& names) {
+  if (part.is_null()) return {};
+  if (is_tensor_like(part)) return {tensor_of(part)};
+  Tensors tensors;
+  if (is_deep(part, is_tensor_like)) {
+    for (const Value& leaf : leaves_by_name(part, is_tensor_like, names))
+      tensors.push_back(tensor_of(leaf));
+    return tensors;
+  }
+  if (part.is_dict()) {
+    const Dict& dict = part.as_dict();
+    for (const std::string& name : names) {
+      if (!dict.contains(name))
+        fail("No data provided for \"", name, "\". Need data for each key in: ", join(names));
+      tensors.push_back(tensor_of(dict.at(name)));
+    }
+    for (const DictEntry& entry : dict) {
+      if (names.empty()) tensors.push_back(tensor_of(entry.value));
+      const bool expected = std::find(names.begin(), names.end(), entry.key) != names.end();
+      if (!names.empty() && !expected)
+        fail("no data is expected for '", entry.key, "'", did_you_mean(entry.key, names),
+             "; expected ", join(names));
+    }
+    return tensors;
+  }
+  if (!part.is_list()) fail("expected tensors for a model, got ", kind_of(part));
+  for (const Value& item : part.as_list()) {
+    if (!is_tensor_like(item))
+      fail("expected tensors for a model, got a list with ", kind_of(item));
+    tensors.push_back(tensor_of(item));
+  }
+  return tensors;
+}
+
+}  // namespace crescent

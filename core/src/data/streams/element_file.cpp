@@ -1,0 +1,126 @@
+#include "data/streams/element_file.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "crescent/base/mapped.h"
+#include "crescent/system/file.h"
+#include "crescent/tensor/strings.h"
+
+namespace crescent {
+namespace {
+
+// A record is the length of a JSON text, the text, and the values of its tensors in the order in
+// which it names them: {"<tensor>": [dtype, shape]}. Texts are in the JSON: {"<texts>": [texts,
+// shape]}.
+constexpr std::string_view kStart = "crescent elements 1\n";
+constexpr const char* kTensor = "<tensor>";
+constexpr const char* kTexts = "<texts>";
+
+Value value_of(const Shape& shape) { return List(shape.begin(), shape.end()); }
+
+}  // namespace
+
+ElementWriter::ElementWriter(const std::string& path)
+    : path_(path), temporary_(concat(path, ".", getpid(), ".part")) {
+  file_ = std::fopen(system_path(temporary_), "wbx");
+  if (!file_) fail_writing();
+  put(kStart.data(), kStart.size());
+}
+
+ElementWriter::~ElementWriter() {
+  if (!file_) return;
+  std::fclose(file_);
+  std::remove(temporary_.c_str());
+}
+
+void ElementWriter::write(const Element& element) {
+  Tensors tensors;
+  const Value plain = mapped(Value(element), [&](const Value& value) -> std::optional<Value> {
+    if (!value.object_as<BoxedTensor>() && !value.object_as<BoxedVariable>()) return std::nullopt;
+    const Tensor tensor = tensor_of(value);
+    if (tensor.dtype() == DType::string)
+      return Dict{{kTexts, List{strings_of(tensor), value_of(tensor.shape())}}};
+    tensors.push_back(tensor);
+    return Dict{{kTensor, List{name_of(tensor.dtype()), value_of(tensor.shape())}}};
+  });
+  const std::string text = to_json(plain);
+  const uint64_t length = text.size();
+  put(&length, sizeof length);
+  put(text.data(), text.size());
+  for (const Tensor& tensor : tensors) put(tensor.to(nullptr).raw(), tensor.bytes());
+}
+
+void ElementWriter::finish() {
+  const bool whole = std::fflush(file_) == 0 && fsync(fileno(file_)) == 0;
+  if (std::fclose(std::exchange(file_, nullptr)) != 0 || !whole ||
+      std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    const int error = errno;
+    std::remove(temporary_.c_str());
+    errno = error;
+    fail_writing();
+  }
+}
+
+void ElementWriter::put(const void* bytes, size_t count) {
+  const NoFileSizeSignal guard;
+  if (std::fwrite(bytes, 1, count, file_) != count) fail_writing();
+}
+
+void ElementWriter::fail_writing() const {
+  fail("cannot write '", path_, "': ", std::strerror(errno));
+}
+
+ElementReader::ElementReader(const std::string& path)
+    : file_(path), size_(file_.size()), at_(kStart.size()) {
+  std::string start(std::min(size_, kStart.size()), '\0');
+  file_.read(0, start.size(), start.data());
+  if (start != kStart) fail("'", path, "' is no cache of a dataset: it starts with other bytes");
+}
+
+bool ElementReader::next(Element& element) {
+  if (at_ == size_) return false;
+  uint64_t length = 0;
+  need(sizeof length);
+  file_.read(at_, sizeof length, &length);
+  at_ += sizeof length;
+  need(length);
+  std::string text(length, '\0');
+  file_.read(at_, length, text.data());
+  at_ += length;
+  const Value read = mapped(parse_json(text), [&](const Value& value) -> std::optional<Value> {
+    if (!value.is_dict()) return std::nullopt;
+    const Value *tensor = value.as_dict().find(kTensor), *texts = value.as_dict().find(kTexts);
+    if (tensor) return Value(std::make_shared<BoxedTensor>(tensor_at(tensor->as_list())));
+    if (texts) return Value(std::make_shared<BoxedTensor>(texts_of(texts->as_list())));
+    return std::nullopt;
+  });
+  element = read.as_list();
+  return true;
+}
+
+Tensor ElementReader::texts_of(const List& given) const {
+  if (given.size() != 2) fail("'", file_.path(), "' is damaged before offset ", at_);
+  return string_tensor(Codec<std::vector<std::string>>::decode(given[0]),
+                       Codec<Shape>::decode(given[1]));
+}
+
+Tensor ElementReader::tensor_at(const List& spec) {
+  if (spec.size() != 2) fail("'", file_.path(), "' is damaged before offset ", at_);
+  const TensorSpec wanted{dtype_named(spec[0].as_string()), Codec<Shape>::decode(spec[1])};
+  if (wanted.dtype == DType::string) fail("'", file_.path(), "' is damaged before offset ", at_);
+  const uint64_t bytes = static_cast<uint64_t>(wanted.shape.size()) * size_of(wanted.dtype);
+  need(bytes);
+  Tensor tensor = Tensor::uninitialized(wanted);
+  file_.read(at_, bytes, tensor.mutable_raw());
+  at_ += bytes;
+  return tensor;
+}
+
+void ElementReader::need(uint64_t bytes) const {
+  if (bytes > size_ - at_) fail("'", file_.path(), "' ends inside the element at offset ", at_);
+}
+
+}  // namespace crescent

@@ -1,0 +1,42 @@
+// Elements in a file, one after another: how cache() keeps them.
+#pragma once
+#include <cstdio>
+#include <memory>
+
+#include "data/input_file.h"
+#include "data/streams/element.h"
+
+namespace crescent {
+
+/// Appends elements to a temporary file beside `path`; finish() gives it its name. A file that is
+/// not finished is removed.
+class ElementWriter {
+ public:
+  explicit ElementWriter(const std::string& path);
+  ~ElementWriter();
+  ElementWriter(const ElementWriter&) = delete;
+  void write(const Element& element);
+  void finish();
+
+ private:
+  void put(const void* bytes, size_t count);
+  [[noreturn]] void fail_writing() const;
+  std::string path_, temporary_;
+  std::FILE* file_ = nullptr;
+};
+
+/// Gives them back; nothing in the file is believed before it was checked.
+class ElementReader {
+ public:
+  explicit ElementReader(const std::string& path);
+  bool next(Element& element);
+
+ private:
+  Tensor tensor_at(const List& spec);
+  Tensor texts_of(const List& given) const;
+  void need(uint64_t bytes) const;
+  InputFile file_;
+  size_t size_, at_;
+};
+
+}  // namespace crescent

@@ -1,0 +1,85 @@
+// interleave: the elements of several streams, in turn.
+#include "crescent/ops/random.h"
+#include "data/streams/heeding.h"
+#include "data/streams/staged.h"
+
+namespace crescent {
+namespace {
+
+class InterleaveCursor final : public Cursor {
+ public:
+  InterleaveCursor(CursorPtr from, const Interleaving& how, uint64_t epoch)
+      : from_(std::move(from)), how_(how), epoch_(epoch) {}
+
+  bool next(Element& element) override {
+    for (;;) {
+      heed_interruption_of_elements();
+      while (!ended_ && static_cast<int64_t>(open_.size()) < how_.cycle) open_one();
+      if (open_.empty()) return false;
+      if (given_ == how_.block) turn();
+      if (open_[at_]->next(element)) return ++given_, true;
+      replace();
+    }
+  }
+
+ private:
+  CursorPtr opened() {
+    Element one;
+    ended_ = ended_ || !from_->next(one);
+    if (ended_) return nullptr;
+    const StreamPtr stream = how_.make(std::move(one));
+    if (!stream) fail("interleave: the function gave no dataset");
+    return stream->open(epoch_);
+  }
+  void open_one() {
+    if (CursorPtr cursor = opened()) open_.push_back(std::move(cursor));
+  }
+  void turn() {
+    given_ = 0;
+    at_ = (at_ + 1) % open_.size();
+  }
+  /// The one whose turn it is has ended: another takes its place.
+  void replace() {
+    if (CursorPtr cursor = opened()) {
+      open_[at_] = std::move(cursor);
+      return turn();
+    }
+    open_.erase(open_.begin() + static_cast<int64_t>(at_));
+    given_ = 0;
+    if (at_ >= open_.size()) at_ = 0;
+  }
+
+  CursorPtr from_;
+  Interleaving how_;
+  uint64_t epoch_;
+  std::vector<CursorPtr> open_;
+  size_t at_ = 0;
+  int64_t given_ = 0;  ///< of the block that goes on
+  bool ended_ = false;
+};
+
+class Interleaved final : public Staged {
+ public:
+  Interleaved(StreamPtr source, Interleaving how)
+      : Staged(std::move(source)), how_(std::move(how)) {
+    if (how_.cycle < 1 || how_.block < 1)
+      fail("interleave: expected a cycle and a block of at least 1, got ", how_.cycle, " and ",
+           how_.block);
+  }
+  int64_t elements() const override { return kUnknown; }
+  bool on_own_thread() const override { return how_.on_own_thread || Stream::on_own_thread(); }
+  CursorPtr open(uint64_t epoch) override {
+    return std::make_shared<InterleaveCursor>(source_->open(epoch), how_, epoch);
+  }
+
+ private:
+  Interleaving how_;
+};
+
+}  // namespace
+
+StreamPtr interleave(StreamPtr source, Interleaving interleaving) {
+  return std::make_shared<Interleaved>(std::move(source), std::move(interleaving));
+}
+
+}  // namespace crescent

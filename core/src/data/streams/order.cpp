@@ -1,0 +1,339 @@
+// Which elements come, and in which order.
+#include <algorithm>
+#include <limits>
+
+#include "crescent/ops/random.h"
+#include "data/streams/draws.h"
+#include "data/streams/heeding.h"
+#include "data/streams/staged.h"
+
+namespace crescent {
+namespace {
+
+void check_count(const char* what, int64_t count, int64_t least) {
+  if (count < least) fail(what, ": expected at least ", least, ", got ", count);
+}
+
+// ---- shuffle
+
+/// Elements wait in a buffer; a drawn one goes, the next of the source takes its place.
+class ShuffleCursor final : public Cursor {
+ public:
+  ShuffleCursor(CursorPtr from, int64_t size, uint64_t key)
+      : from_(std::move(from)), size_(static_cast<size_t>(size)), draws_(key) {}
+
+  bool next(Element& element) override {
+    while (!ended_ && buffer_.size() < size_) {
+      heed_interruption_of_elements();
+      Element more;
+      ended_ = !from_->next(more);
+      if (!ended_) buffer_.push_back(std::move(more));
+    }
+    if (buffer_.empty()) return false;
+    std::swap(buffer_[draws_.below(buffer_.size())], buffer_.back());
+    element = std::move(buffer_.back());
+    buffer_.pop_back();
+    return true;
+  }
+
+ private:
+  CursorPtr from_;
+  size_t size_;
+  Draws draws_;
+  bool ended_ = false;
+  std::vector<Element> buffer_;
+};
+
+class Shuffled final : public Staged {
+ public:
+  Shuffled(StreamPtr source, const ShuffleOptions& options)
+      : Staged(std::move(source)), options_(options), seed_(options.seed.value_or(0)) {
+    check_count("shuffle: buffer", options.buffer, 1);
+    if (!options.seed) seed_ = global_random().seed();
+  }
+  CursorPtr open(uint64_t epoch) override {
+    return std::make_shared<ShuffleCursor>(source_->open(epoch), options_.buffer,
+                                           drawn(seed_, options_.each_pass ? epoch : 0));
+  }
+
+ protected:
+  Value own_state() const override { return seed_; }
+  void set_own_state(const Value& state) override { seed_ = state.as_int(); }
+
+ private:
+  ShuffleOptions options_;
+  int64_t seed_;
+};
+
+// ---- repeat
+
+class RepeatCursor final : public Cursor {
+ public:
+  /// `count` < 0: without end. The passes are those from `first` on.
+  RepeatCursor(StreamPtr source, int64_t count, uint64_t first)
+      : source_(std::move(source)), left_(count), pass_(first) {}
+
+  bool next(Element& element) override {
+    for (bool fresh = false;; fresh = true) {
+      heed_interruption_of_elements();
+      if (cursor_ && cursor_->next(element)) return true;
+      if (left_ == 0 || (fresh && left_ < 0)) return false;
+      if (left_ > 0) --left_;
+      cursor_ = source_->open(pass_++);
+    }
+  }
+
+ private:
+  StreamPtr source_;
+  int64_t left_;
+  uint64_t pass_;
+  CursorPtr cursor_;
+};
+
+class Repeated final : public Staged {
+ public:
+  Repeated(StreamPtr source, std::optional<int64_t> count)
+      : Staged(std::move(source)), count_(count.value_or(-1)) {
+    if (count) check_count("repeat: count", *count, 0);
+  }
+  int64_t elements() const override {
+    if (source_->elements() == 0 || count_ == 0) return 0;
+    if (count_ < 0) return kInfinite;
+    constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+    return counted([&](int64_t all) { return all > kMost / count_ ? kMost : all * count_; });
+  }
+  CursorPtr open(uint64_t epoch) override {
+    constexpr uint64_t kMany = 1 << 20;
+    return std::make_shared<RepeatCursor>(
+        source_, count_, epoch * (count_ < 0 ? kMany : static_cast<uint64_t>(count_)));
+  }
+
+ private:
+  int64_t count_;
+};
+
+// ---- take and skip
+
+class TakeCursor final : public Cursor {
+ public:
+  TakeCursor(CursorPtr from, int64_t count) : from_(std::move(from)), left_(count) {}
+  bool next(Element& element) override {
+    if (left_ == 0 || !from_->next(element)) return left_ = 0, false;
+    --left_;
+    return true;
+  }
+  int64_t pass(int64_t count) override {
+    const int64_t passed = from_->pass(std::min(count, left_));
+    left_ -= passed;
+    return passed;
+  }
+
+ private:
+  CursorPtr from_;
+  int64_t left_;
+};
+
+class Taken final : public Staged {
+ public:
+  Taken(StreamPtr source, int64_t count) : Staged(std::move(source)), count_(count) {
+    check_count("take: count", count, 0);
+  }
+  int64_t elements() const override {
+    const int64_t all = source_->elements();
+    if (all == kInfinite) return count_;
+    return counted([&](int64_t n) { return std::min(n, count_); });
+  }
+  CursorPtr open(uint64_t epoch) override {
+    return std::make_shared<TakeCursor>(source_->open(epoch), count_);
+  }
+
+ private:
+  int64_t count_;
+};
+
+/// Goes on from the place where the first elements were passed over.
+class SkipCursor final : public Cursor {
+ public:
+  SkipCursor(CursorPtr from, int64_t count) : from_(std::move(from)), skip_(count) {}
+  bool next(Element& element) override { return start(), from_->next(element); }
+  int64_t pass(int64_t count) override { return start(), from_->pass(count); }
+
+ private:
+  void start() { from_->pass(std::exchange(skip_, 0)); }
+  CursorPtr from_;
+  int64_t skip_;
+};
+
+class Skipped final : public Staged {
+ public:
+  Skipped(StreamPtr source, int64_t count) : Staged(std::move(source)), count_(count) {
+    check_count("skip: count", count, 0);
+  }
+  int64_t elements() const override {
+    return counted([&](int64_t n) { return std::max<int64_t>(0, n - count_); });
+  }
+  CursorPtr open(uint64_t epoch) override {
+    return std::make_shared<SkipCursor>(source_->open(epoch), count_);
+  }
+
+ private:
+  int64_t count_;
+};
+
+// ---- several sources
+
+class Several : public Stream {
+ public:
+  Several(const char* what, std::vector<StreamPtr> sources) : sources_(std::move(sources)) {
+    if (sources_.empty()) fail(what, ": expected at least one dataset");
+    for (const StreamPtr& source : sources_)
+      if (!source) fail(what, ": expected datasets, got none");
+  }
+  std::vector<StreamPtr> sources() const override { return sources_; }
+
+ protected:
+  std::vector<StreamPtr> sources_;
+};
+
+class ConcatenateCursor final : public Cursor {
+ public:
+  ConcatenateCursor(std::vector<StreamPtr> sources, uint64_t epoch)
+      : sources_(std::move(sources)), epoch_(epoch) {}
+  bool next(Element& element) override {
+    for (; at_ < sources_.size(); ++at_, cursor_ = nullptr)
+      if (cursor().next(element)) return true;
+    return false;
+  }
+  int64_t pass(int64_t count) override {
+    int64_t passed = 0;
+    for (; at_ < sources_.size(); ++at_, cursor_ = nullptr)
+      if ((passed += cursor().pass(count - passed)) == count) break;
+    return passed;
+  }
+
+ private:
+  Cursor& cursor() {
+    if (!cursor_) cursor_ = sources_[at_]->open(epoch_);
+    return *cursor_;
+  }
+  std::vector<StreamPtr> sources_;
+  uint64_t epoch_;
+  size_t at_ = 0;
+  CursorPtr cursor_;
+};
+
+class Concatenated final : public Several {
+ public:
+  explicit Concatenated(std::vector<StreamPtr> sources)
+      : Several("concatenate", std::move(sources)) {}
+  int64_t elements() const override {
+    int64_t all = 0;
+    for (const StreamPtr& source : sources_) {
+      const int64_t count = source->elements();
+      if (count == kInfinite || count == kUnknown) return count;
+      all += count;
+    }
+    return all;
+  }
+  CursorPtr open(uint64_t epoch) override {
+    return std::make_shared<ConcatenateCursor>(sources_, epoch);
+  }
+};
+
+class ZipCursor final : public Cursor {
+ public:
+  explicit ZipCursor(std::vector<CursorPtr> from) : from_(std::move(from)) {}
+  bool next(Element& element) override {
+    Element all, one;
+    for (const CursorPtr& cursor : from_) {
+      if (!cursor->next(one)) return false;
+      std::move(one.begin(), one.end(), std::back_inserter(all));
+    }
+    element = std::move(all);
+    return true;
+  }
+  int64_t pass(int64_t count) override {
+    for (const CursorPtr& cursor : from_) count = std::min(count, cursor->pass(count));
+    return count;
+  }
+
+ private:
+  std::vector<CursorPtr> from_;
+};
+
+class Zipped final : public Several {
+ public:
+  explicit Zipped(std::vector<StreamPtr> sources) : Several("zip", std::move(sources)) {}
+  int64_t elements() const override {
+    int64_t least = kInfinite;
+    for (const StreamPtr& source : sources_) {
+      const int64_t count = source->elements();
+      if (count == kUnknown) return kUnknown;
+      if (count != kInfinite) least = least == kInfinite ? count : std::min(least, count);
+    }
+    return least;
+  }
+  CursorPtr open(uint64_t epoch) override {
+    std::vector<CursorPtr> cursors;
+    for (const StreamPtr& source : sources_) cursors.push_back(source->open(epoch));
+    return std::make_shared<ZipCursor>(std::move(cursors));
+  }
+};
+
+// ---- enumerate
+
+class EnumerateCursor final : public Cursor {
+ public:
+  EnumerateCursor(CursorPtr from, int64_t first) : from_(std::move(from)), number_(first) {}
+  bool next(Element& element) override {
+    if (!from_->next(element)) return false;
+    element.insert(element.begin(), number_++);
+    return true;
+  }
+  int64_t pass(int64_t count) override {
+    const int64_t passed = from_->pass(count);
+    number_ += passed;
+    return passed;
+  }
+
+ private:
+  CursorPtr from_;
+  int64_t number_;
+};
+
+class Enumerated final : public Staged {
+ public:
+  Enumerated(StreamPtr source, int64_t first) : Staged(std::move(source)), first_(first) {}
+  CursorPtr open(uint64_t epoch) override {
+    return std::make_shared<EnumerateCursor>(source_->open(epoch), first_);
+  }
+
+ private:
+  int64_t first_;
+};
+
+}  // namespace
+
+StreamPtr shuffle(StreamPtr source, const ShuffleOptions& options) {
+  return std::make_shared<Shuffled>(std::move(source), options);
+}
+StreamPtr repeat(StreamPtr source, std::optional<int64_t> count) {
+  return std::make_shared<Repeated>(std::move(source), count);
+}
+StreamPtr take(StreamPtr source, int64_t count) {
+  return std::make_shared<Taken>(std::move(source), count);
+}
+StreamPtr skip(StreamPtr source, int64_t count) {
+  return std::make_shared<Skipped>(std::move(source), count);
+}
+StreamPtr concatenate(std::vector<StreamPtr> sources) {
+  return std::make_shared<Concatenated>(std::move(sources));
+}
+StreamPtr zip(std::vector<StreamPtr> sources) {
+  return std::make_shared<Zipped>(std::move(sources));
+}
+StreamPtr enumerate(StreamPtr source, int64_t first) {
+  return std::make_shared<Enumerated>(std::move(source), first);
+}
+
+}  // namespace crescent

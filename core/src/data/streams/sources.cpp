@@ -1,0 +1,175 @@
+// Where elements come from: lists, rows of arrays, functions, other datasets.
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "crescent/data/stream.h"
+#include "data/streams/element.h"
+
+namespace crescent {
+namespace {
+
+/// Elements that are found by their number.
+class Numbered : public Stream {
+ public:
+  virtual Element at(int64_t number) const = 0;
+  CursorPtr open(uint64_t) override;
+};
+
+class NumberedCursor final : public Cursor {
+ public:
+  explicit NumberedCursor(std::shared_ptr<const Numbered> stream) : stream_(std::move(stream)) {}
+  bool next(Element& element) override {
+    if (at_ == stream_->elements()) return false;
+    element = stream_->at(at_++);
+    return true;
+  }
+  int64_t pass(int64_t count) override {
+    const int64_t passed = std::min(count, stream_->elements() - at_);
+    at_ += passed;
+    return passed;
+  }
+
+ private:
+  std::shared_ptr<const Numbered> stream_;
+  int64_t at_ = 0;
+};
+
+CursorPtr Numbered::open(uint64_t) {
+  return std::make_shared<NumberedCursor>(
+      std::static_pointer_cast<const Numbered>(shared_from_this()));
+}
+
+class ListStream final : public Numbered {
+ public:
+  explicit ListStream(std::vector<Element> elements) : elements_(std::move(elements)) {}
+  int64_t elements() const override { return static_cast<int64_t>(elements_.size()); }
+  Element at(int64_t number) const override { return elements_[static_cast<size_t>(number)]; }
+
+ private:
+  std::vector<Element> elements_;
+};
+
+class Slices final : public Numbered {
+ public:
+  explicit Slices(Element arrays) : arrays_(std::move(arrays)), rows_(rows_of(arrays_)) {
+    for (Value& part : arrays_)
+      if (is_tensor_like(part)) part = std::make_shared<BoxedTensor>(tensor_of(part));
+  }
+  int64_t elements() const override { return rows_; }
+  Element at(int64_t number) const override { return row_of(arrays_, number); }
+
+ private:
+  Element arrays_;
+  int64_t rows_;
+};
+
+class FunctionCursor final : public Cursor {
+ public:
+  explicit FunctionCursor(std::function<bool(Element&)> produce) : produce_(std::move(produce)) {}
+  bool next(Element& element) override {
+    if (produce_ && !produce_(element)) produce_ = nullptr;
+    return produce_ != nullptr;
+  }
+
+ private:
+  std::function<bool(Element&)> produce_;  ///< none at the end
+};
+
+class GeneratedStream final : public Stream {
+ public:
+  explicit GeneratedStream(Generated source) : source_(std::move(source)) {}
+  int64_t elements() const override { return source_.elements; }
+  bool on_own_thread() const override { return source_.on_own_thread; }
+  CursorPtr open(uint64_t epoch) override {
+    return std::make_shared<FunctionCursor>(source_.begin(epoch));
+  }
+
+ private:
+  Generated source_;
+};
+
+Value part_of(const Tensors& tensors) {
+  if (tensors.empty()) return {};
+  List parts;
+  for (const Tensor& t : tensors)
+    parts.push_back(t ? Value(std::make_shared<BoxedTensor>(t)) : Value());
+  return parts.size() == 1 ? parts.front() : Value(parts);
+}
+
+/// The batches of data that are no stream. Those have a place of their own, so that a later pass
+/// ends the one before it.
+class Batches final : public Stream {
+ public:
+  explicit Batches(DatasetPtr data) : data_(std::move(data)) {}
+  int64_t elements() const override { return data_->batches(); }
+  /// What does not know its samples may come from a function of the script.
+  bool on_own_thread() const override { return data_->samples() < 0; }
+  void check() const override { data_->check(); }
+
+  CursorPtr open(uint64_t) override {
+    if (begins_with_)
+      data_->restore(*std::exchange(begins_with_, std::nullopt), 0);
+    else
+      data_->begin_epoch();
+    const auto self = std::static_pointer_cast<Batches>(shared_from_this());
+    return std::make_shared<FunctionCursor>(
+        [self, pass = ++passes_](Element& element) { return self->next_of(pass, element); });
+  }
+
+ protected:
+  Value own_state() const override { return data_->state(); }
+  void set_own_state(const Value& state) override { begins_with_ = state; }
+
+ private:
+  bool next_of(uint64_t pass, Element& element) {
+    if (pass != passes_)
+      fail(
+          "another pass over this dataset has begun, and it can be gone through once at a time; "
+          "from_tensor_slices makes one that can be used in several places");
+    Batch batch;
+    if (!data_->next(batch)) return false;
+    element = {part_of(batch.x), part_of(batch.y), part_of(batch.sample_weight)};
+    while (element.size() > 1 && element.back().is_null()) element.pop_back();
+    return true;
+  }
+
+  DatasetPtr data_;
+  std::optional<Value> begins_with_;
+  uint64_t passes_ = 0;
+};
+
+/// One for each dataset while somebody has it, so that its passes know of each other.
+StreamPtr batches_of(const DatasetPtr& data) {
+  static std::mutex mutex;
+  static std::map<const Dataset*, std::weak_ptr<Batches>> all;
+  const std::lock_guard lock(mutex);
+  std::erase_if(all, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<Batches>& known = all[data.get()];
+  std::shared_ptr<Batches> stream = known.lock();
+  if (!stream) known = stream = std::make_shared<Batches>(data);
+  return stream;
+}
+
+}  // namespace
+
+StreamPtr list_stream(std::vector<Element> elements) {
+  return std::make_shared<ListStream>(std::move(elements));
+}
+
+StreamPtr slices(Element arrays) {
+  if (arrays.empty()) fail("expected at least one array");
+  return std::make_shared<Slices>(std::move(arrays));
+}
+
+StreamPtr generated(Generated source) {
+  return std::make_shared<GeneratedStream>(std::move(source));
+}
+
+StreamPtr stream_of(const DatasetPtr& data) {
+  if (!data) fail("expected a dataset, got none");
+  if (auto stream = std::dynamic_pointer_cast<Stream>(data)) return stream;
+  return batches_of(data);
+}
+
+}  // namespace crescent

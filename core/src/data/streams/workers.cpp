@@ -1,0 +1,98 @@
+#include "data/streams/workers.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "crescent/system/thread.h"
+#include "data/streams/heeding.h"
+
+namespace crescent {
+
+Workers::Workers(int64_t count, std::function<Work()> begin)
+    : begin_(std::move(begin)), runs_(std::make_shared<Interruption>()) {
+  threads_.reserve(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    std::thread thread = start_thread([this] { run(begin_); });
+    if (!thread.joinable()) break;
+    threads_.push_back(std::move(thread));
+  }
+}
+
+Workers::~Workers() { stop(); }
+
+void Workers::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  runs_->request();
+  given_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Workers::give(Placed placed) {
+  auto task = std::make_shared<Task>();
+  task->placed = std::move(placed);
+  {
+    const std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+  }
+  given_.notify_one();
+}
+
+/// A signal wakes nobody, so an interruption is looked for now and then.
+Element Workers::take() {
+  if (threads_.empty()) return take_unworked();
+  constexpr auto kLook = std::chrono::milliseconds(20);
+  std::unique_lock lock(mutex_);
+  const std::shared_ptr<Task> task = tasks_.front();
+  while (!done_.wait_for(lock, kLook, [&] { return task->done; })) heed_interruption_of_elements();
+  tasks_.pop_front();
+  if (task->error) std::rethrow_exception(task->error);
+  return std::move(task->result);
+}
+
+Element Workers::take_unworked() {
+  const std::shared_ptr<Task> task = tasks_.front();
+  tasks_.pop_front();
+  if (!own_) own_ = begin_();
+  return own_(std::move(task->placed));
+}
+
+void Workers::run(const std::function<Work()>& begin) {
+  const WorksFor the_pass(runs_);
+  Work work;
+  std::exception_ptr broken;
+  try {
+    work = begin();
+  } catch (...) {
+    broken = std::current_exception();
+  }
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    std::shared_ptr<Task> task;
+    given_.wait(lock, [&] {
+      const auto found =
+          std::find_if(tasks_.begin(), tasks_.end(), [](const auto& t) { return !t->begun; });
+      if (found != tasks_.end()) task = *found;
+      return stopping_ || task;
+    });
+    if (stopping_) return;
+    task->begun = true;
+    lock.unlock();
+    Element result;
+    std::exception_ptr error = broken;
+    try {
+      if (!broken) result = work(std::move(task->placed));
+    } catch (...) {
+      error = std::current_exception();
+    }
+    lock.lock();
+    task->result = std::move(result);
+    task->error = error;
+    task->done = true;
+    done_.notify_all();
+  }
+}
+
+}  // namespace crescent

@@ -1,0 +1,78 @@
+#include "device/communicator.h"
+
+#include <cstdlib>
+#include <mutex>
+
+#include "registry/loader/class_of_plugin.h"
+
+namespace crescent {
+
+Communicator::~Communicator() = default;
+
+/// The sum of lists that are 0 but at one's own place.
+std::vector<double> Communicator::all_gather(double value) {
+  std::vector<double> values(static_cast<size_t>(size()));
+  values[static_cast<size_t>(rank())] = value;
+  all_reduce(ReduceKind::sum, DType::float64, values.data(), values.size());
+  return values;
+}
+
+void Communicator::barrier() { all_gather(0); }
+
+void Communicator::fail_late(const std::vector<int>& ranks, double seconds) const {
+  std::vector<std::string> texts;
+  for (int rank : ranks) texts.push_back(std::to_string(rank));
+  fail(texts.size() == 1 ? "the process of rank " : "the processes of ranks ", join(texts),
+       " did not come within ", seconds, " seconds (option 'timeout' of the communicator '",
+       class_name(), "'): it hangs, or takes longer than that");
+}
+
+void SingleProcess::describe(Schema<SingleProcess>& s) { s.doc("One process by itself."); }
+
+namespace {
+
+constexpr const char* kSingle = "single";
+
+struct InUse {
+  std::mutex mutex;
+  std::shared_ptr<Communicator> communicator;  ///< null: nobody has asked yet
+};
+
+/// Never destroyed: programs in static objects may go after it would.
+InUse& communicator_in_use() {
+  static auto* in_use = new InUse;
+  return *in_use;
+}
+
+std::shared_ptr<Communicator> make_named(std::string_view name, const Dict& options = {}) {
+  return make<Communicator>(class_or_plugin(Communicator::kKind, name)->name, options);
+}
+
+std::shared_ptr<Communicator> first_communicator() try {
+  const char* name = std::getenv("CRESCENT_COMMUNICATOR");
+  return make_named(name && *name ? name : kSingle);
+} catch (Error& error) {
+  error.add_context("CRESCENT_COMMUNICATOR: ");
+  throw;
+}
+
+}  // namespace
+
+std::shared_ptr<Communicator> communicator() {
+  const std::lock_guard lock(communicator_in_use().mutex);
+  std::shared_ptr<Communicator>& communicator = communicator_in_use().communicator;
+  if (!communicator) communicator = first_communicator();
+  return communicator;
+}
+
+void set_communicator(std::shared_ptr<Communicator> communicator) {
+  if (!communicator) communicator = make_named(kSingle);
+  const std::lock_guard lock(communicator_in_use().mutex);
+  communicator_in_use().communicator.swap(communicator);  // the old one goes without the lock
+}
+
+void use_communicator(std::string_view name, const Dict& options) {
+  set_communicator(make_named(name, options));
+}
+
+}  // namespace crescent

@@ -1,0 +1,111 @@
+// Attention of several heads: which values each query mixes, and its gradient.
+#include "program/support.h"
+
+namespace crescent {
+namespace {
+
+/// (batch, steps, heads, width) <-> (batch, heads, steps, width).
+Tensor swap_heads(const Tensor& x) { return ops::transpose(x, {0, 2, 1, 3}); }
+
+/// What queries (b,t,h,d) say of keys (b,s,h,d): (b,h,t,s), far below all others where the mask is
+/// false.
+Tensor scores(const Tensor& query, const Tensor& key, const Tensor& mask, double scale) {
+  const Tensor x = ops::matmul(swap_heads(query) * scale, swap_heads(key), false, true);
+  return mask ? ops::where(mask, x, x - masked_score(x.dtype())) : x;
+}
+
+Tensor mask_of(std::span<const Tensor> in, size_t others) {
+  return in.size() > others ? in[others] : Tensor();
+}
+
+[[noreturn]] void fail_shapes(std::span<const TensorSpec> in, const char* why) {
+  fail("attention: shapes ", shapes_text(in), " do not fit: ", why);
+}
+
+/// The shape of the scores.
+Shape check_operands(std::span<const TensorSpec> in, size_t others) {
+  const std::span<const TensorSpec> operands = in.first(3);
+  const Shape &query = in[0].shape, &key = in[1].shape, &value = in[2].shape;
+  expect_floating("attention", in[0].dtype);
+  for (const TensorSpec& x : operands) {
+    if (x.shape.rank() != 4) fail_shapes(operands, "expected (batch, steps, heads, width)");
+    if (x.dtype != in[0].dtype)
+      fail("attention: dtypes ", in[0].dtype, " and ", x.dtype, " differ");
+  }
+  if (!key.compatible({query[0], key[1], query[2], query[3]}))
+    fail_shapes(operands, "keys need the queries' batch, heads and width");
+  if (!value.compatible({key[0], key[1], key[2], value[3]}))
+    fail_shapes(operands, "expected a value for each key");
+  if (key[1] == 0) fail_shapes(operands, "nothing to attend to");
+  const Shape shape{query[0], query[2], query[1], key[1]};
+  if (in.size() > others) {
+    const TensorSpec& mask = in[others];
+    if (mask.dtype != DType::boolean) fail("attention: expected a mask of bool, got ", mask.dtype);
+    if (mask.shape.rank() != 4 ||
+        !broadcast_shapes(mask.shape, shape, "attention").compatible(shape)) {
+      fail("attention: a mask of shape ", mask.shape, " does not fit scores of shape ", shape);
+    }
+  }
+  return shape;
+}
+
+}  // namespace
+
+TensorSpecs Attention::infer(std::span<const TensorSpec> in) const {
+  const Shape shape = check_operands(in, 3), query = in[0].shape;
+  const DType statistics = statistics_dtype(in[0].dtype);
+  return {{in[0].dtype, query.slice(0, 3).concat({in[2].shape[3]})},
+          {statistics, shape.slice(0, 3).concat({2})}};
+}
+
+Tensors Attention::decompose(std::span<const Tensor> in) const {
+  const Tensor x = scores(in[0], in[1], mask_of(in, 3), scale), top = ops::max(x, {-1}, true);
+  const Tensor powers = ops::exp(x - top), total = ops::sum(powers, {-1}, true);
+  const Tensor statistics = ops::concatenate(Tensors{top, total}, -1);
+  return {swap_heads(ops::matmul(powers / total, swap_heads(in[2]))),
+          ops::cast(statistics, statistics_dtype(x.dtype()))};
+}
+
+Tensors Attention::vjp(const Vjp& v) const {
+  AttentionBackward op;
+  op.scale = scale;
+  Tensors inputs{v.inputs[0], v.inputs[1], v.inputs[2], v.outputs[1], v.gradients[0]};
+  if (v.inputs.size() > 3) inputs.push_back(v.inputs[3]);
+  Tensors result = crescent::apply(std::make_shared<const AttentionBackward>(op), inputs);
+  result.resize(v.inputs.size());
+  return result;
+}
+
+TensorSpecs AttentionBackward::infer(std::span<const TensorSpec> in) const {
+  check_operands(in, 5);
+  return {in[0], in[1], in[2]};
+}
+
+Tensors AttentionBackward::decompose(std::span<const Tensor> in) const {
+  const Tensor weights = ops::softmax(scores(in[0], in[1], mask_of(in, 5), scale));
+  const Tensor query = swap_heads(in[0]), key = swap_heads(in[1]), value = swap_heads(in[2]),
+               dy = swap_heads(in[4]);
+  const Tensor dweights = ops::matmul(dy, value, false, true);
+  const Tensor dscores = weights * (dweights - ops::sum(dweights * weights, {-1}, true)) * scale;
+  return {swap_heads(ops::matmul(dscores, key)), swap_heads(ops::matmul(dscores, query, true)),
+          swap_heads(ops::matmul(weights, dy, true))};
+}
+
+namespace ops {
+
+Tensor dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                             const Tensor& mask, double scale) {
+  Attention op;
+  op.scale = scale;
+  const DType dtype = promote(promote(as_floating(query).dtype(), key.dtype()), value.dtype());
+  Tensors inputs{cast(query, dtype), cast(key, dtype), cast(value, dtype)};
+  if (mask) inputs.push_back(mask);
+  return crescent::apply(std::make_shared<const Attention>(op), inputs)[0];
+}
+
+Tensor attention_weights(const Tensor& query, const Tensor& key, const Tensor& mask, double scale) {
+  return softmax(scores(query, key, mask, scale));
+}
+
+}  // namespace ops
+}  // namespace crescent

@@ -1,0 +1,40 @@
+// Ops that processes do together.
+#include "program/support.h"
+
+namespace crescent {
+namespace {
+
+Tensor all_reduce_op(const Tensor& x, ReduceKind kind) {
+  AllReduce op;
+  op.kind = kind;
+  return apply1(op, {x});
+}
+
+}  // namespace
+
+std::string AllReduce::label() const { return concat(kName, "_", name_of(kind)); }
+
+TensorSpecs AllReduce::infer(std::span<const TensorSpec> in) const {
+  if (kind == ReduceKind::prod)
+    fail(kName, ": expected sum, mean, max or min, got ", name_of(kind));
+  if (in[0].dtype == DType::boolean) fail(kName, ": expected numbers, got bool");
+  if (kind == ReduceKind::mean && !is_floating(in[0].dtype))
+    fail(kName, ": expected floating-point numbers for the mean, got ", in[0].dtype);
+  return {in[0]};
+}
+
+/// Of an extreme it is shared among equals, as within one process.
+Tensors AllReduce::vjp(const Vjp& v) const {
+  const Tensor &x = v.inputs[0], &y = v.outputs[0];
+  if (kind == ReduceKind::sum || kind == ReduceKind::mean)
+    return {all_reduce_op(v.gradients[0], kind)};
+  const Tensor total = all_reduce_op(v.gradients[0], ReduceKind::sum);
+  const Tensor is_extreme = ops::cast(ops::equal(x, y), x.dtype());
+  return {is_extreme * (total / all_reduce_op(is_extreme, ReduceKind::sum))};
+}
+
+Tensor ops::all_reduce(const Tensor& x, ReduceKind kind) {
+  return all_reduce_op(kind == ReduceKind::mean ? as_floating(x) : x, kind);
+}
+
+}  // namespace crescent

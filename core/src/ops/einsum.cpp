@@ -1,0 +1,189 @@
+// einsum of one or two operands: sums, transposes and one batched product. Axes that "..." stands
+// for become letters of their own, counted from the last, so that those of two operands meet as in
+// broadcasting.
+#include <string>
+
+#include "program/support.h"
+
+namespace crescent {
+namespace {
+
+constexpr char kDots = '*';  // "..." while the equation is read
+constexpr std::string_view kDotLetters =
+    "01234567";  // of its axes, the last of these for the last of them
+static_assert(kDotLetters.size() == Shape::kMaxRank);
+
+struct Equation {
+  std::vector<std::string> inputs;
+  std::string output;
+};
+
+[[noreturn]] void fail_equation(const std::string& equation, std::string_view why) {
+  fail("einsum: equation '", equation, "' ", why);
+}
+
+bool has(const std::string& letters, char c) { return letters.find(c) != std::string::npos; }
+
+/// Without an arrow the output has "..." and the letters that appear once, in alphabetical order.
+std::string implied_output(const std::vector<std::string>& inputs) {
+  std::string all, output;
+  for (const std::string& letters : inputs) all += letters;
+  std::sort(all.begin(), all.end());
+  if (has(all, kDots)) output += kDots;
+  for (char c : all) {
+    if (c != kDots && std::count(all.begin(), all.end(), c) == 1) output += c;
+  }
+  return output;
+}
+
+Equation parse(std::string text) {
+  const std::string whole = text;
+  std::erase(text, ' ');
+  if (has(text, kDots)) fail_equation(whole, "may hold letters, '...', commas and one '->'");
+  for (size_t at = 0; (at = text.find("...", at)) != std::string::npos; ++at)
+    text.replace(at, 3, 1, kDots);
+  const size_t arrow = text.find("->");
+  Equation e;
+  e.inputs.emplace_back();
+  for (char c : text.substr(0, arrow)) {
+    if (c == ',') {
+      e.inputs.emplace_back();
+    } else if (std::isalpha(static_cast<unsigned char>(c)) || c == kDots) {
+      if (has(e.inputs.back(), c))
+        fail_equation(whole,
+                      "repeats a letter or '...' within one operand, which is not supported");
+      e.inputs.back() += c;
+    } else {
+      fail_equation(whole, "may hold letters, '...', commas and one '->'");
+    }
+  }
+  e.output = arrow == std::string::npos ? implied_output(e.inputs) : text.substr(arrow + 2);
+  for (char c : e.output) {
+    const bool known = std::any_of(e.inputs.begin(), e.inputs.end(),
+                                   [&](const std::string& in) { return has(in, c); });
+    if (!known || std::count(e.output.begin(), e.output.end(), c) != 1)
+      fail_equation(whole, "has a wrong output");
+  }
+  return e;
+}
+
+void replace_dots(std::string& letters, std::string_view by) {
+  if (const size_t at = letters.find(kDots); at != std::string::npos) letters.replace(at, 1, by);
+}
+
+/// Puts letters in the place of "...", as many as there are axes.
+void name_dots(const std::string& equation, Equation& e, std::span<const Tensor> tensors) {
+  size_t most = 0;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    std::string& letters = e.inputs[i];
+    const size_t named = letters.size() - has(letters, kDots),
+                 rank = static_cast<size_t>(tensors[i].rank());
+    if (rank < named || (rank > named && !has(letters, kDots)))
+      fail_equation(equation, concat("gives operand ", i, " ", named, " axes, its shape is ",
+                                     tensors[i].shape()));
+    most = std::max(most, rank - named);
+    replace_dots(letters, kDotLetters.substr(kDotLetters.size() - (rank - named)));
+  }
+  if (most > 0 && !has(e.output, kDots))
+    fail_equation(equation, "has '...' in an operand and not in the output");
+  replace_dots(e.output, kDotLetters.substr(kDotLetters.size() - most));
+}
+
+/// Drops axes of one element that stand against longer ones of the other operand in "...".
+void drop_stretched(Tensor& x, std::string& letters, const Tensor& other,
+                    const std::string& others) {
+  for (size_t i = letters.size(); i-- > 0;) {
+    const size_t at = kDotLetters.find(letters[i]) == std::string::npos ? std::string::npos
+                                                                        : others.find(letters[i]);
+    if (at == std::string::npos || x.dim(static_cast<int>(i)) != 1 ||
+        other.dim(static_cast<int>(at)) == 1)
+      continue;
+    x = ops::squeeze(x, static_cast<int>(i));
+    letters.erase(i, 1);
+  }
+}
+
+/// Sums over the letters that `keep` lacks, and drops them from `letters`.
+Tensor sum_out(const Tensor& x, std::string& letters, const std::string& keep) {
+  ops::Axes axes;
+  std::string kept;
+  for (size_t i = 0; i < letters.size(); ++i) {
+    if (has(keep, letters[i])) {
+      kept += letters[i];
+    } else {
+      axes.push_back(static_cast<int>(i));
+    }
+  }
+  letters = kept;
+  return axes.empty() ? x : ops::sum(x, axes);
+}
+
+Tensor arrange(const Tensor& x, const std::string& from, const std::string& to) {
+  std::vector<int> axes;
+  for (char c : to) axes.push_back(static_cast<int>(from.find(c)));
+  return axes.empty() ? x : ops::transpose(x, axes);
+}
+
+/// Letters of `a` that pass the test, in order.
+template <class Test>
+std::string chosen(const std::string& a, Test test) {
+  std::string letters;
+  std::copy_if(a.begin(), a.end(), std::back_inserter(letters), test);
+  return letters;
+}
+
+Shape dims_of(const Tensor& x, const std::string& letters, const std::string& wanted) {
+  Shape shape;
+  for (char c : wanted) shape.append(x.dim(static_cast<int>(letters.find(c))));
+  return shape;
+}
+
+/// (batch..., a's own..., shared...) times (batch..., shared..., b's own...) as one product of
+/// three axes.
+Tensor product(Tensor a, std::string in_a, Tensor b, std::string in_b, const std::string& output) {
+  a = sum_out(a, in_a, in_b + output);
+  b = sum_out(b, in_b, in_a + output);
+  const std::string batch = chosen(in_a, [&](char c) { return has(in_b, c) && has(output, c); });
+  const std::string shared = chosen(in_a, [&](char c) { return has(in_b, c) && !has(output, c); });
+  const std::string own_a = chosen(in_a, [&](char c) { return !has(in_b, c); });
+  const std::string own_b = chosen(in_b, [&](char c) { return !has(in_a, c); });
+  const Shape batch_dims = dims_of(a, in_a, batch), dims_a = dims_of(a, in_a, own_a),
+              dims_b = dims_of(b, in_b, own_b);
+  const int64_t n = known_size(batch_dims), k = known_size(dims_of(a, in_a, shared));
+  const Tensor x =
+      ops::reshape(arrange(a, in_a, batch + own_a + shared), {n, known_size(dims_a), k});
+  const Tensor y =
+      ops::reshape(arrange(b, in_b, batch + shared + own_b), {n, k, known_size(dims_b)});
+  const Tensor z = ops::reshape(ops::matmul(x, y), batch_dims.concat(dims_a).concat(dims_b));
+  return arrange(z, batch + own_a + own_b, output);
+}
+
+}  // namespace
+
+Tensor ops::einsum(const std::string& equation, std::span<const Tensor> tensors) {
+  Equation e = parse(equation);
+  if (e.inputs.size() != tensors.size() || tensors.size() > 2) {
+    fail_equation(equation, concat("has ", e.inputs.size(), " operands for ", tensors.size(),
+                                   " tensors; one or two are supported"));
+  }
+  name_dots(equation, e, tensors);
+  if (tensors.size() == 2) {
+    Tensor a = tensors[0], b = tensors[1];
+    drop_stretched(a, e.inputs[0], tensors[1], e.inputs[1]);
+    drop_stretched(b, e.inputs[1], a, e.inputs[0]);
+    for (size_t i = 0; i < e.inputs[0].size(); ++i) {
+      const size_t at = e.inputs[1].find(e.inputs[0][i]);
+      if (at == std::string::npos) continue;
+      const int64_t x = a.dim(static_cast<int>(i)), y = b.dim(static_cast<int>(at));
+      const bool is_dot = has(std::string(kDotLetters), e.inputs[0][i]);
+      if (x >= 0 && y >= 0 && x != y)
+        fail_equation(equation, concat("gives '", is_dot ? "..." : std::string(1, e.inputs[0][i]),
+                                       "' the lengths ", x, " and ", y));
+    }
+    return product(a, e.inputs[0], b, e.inputs[1], e.output);
+  }
+  const Tensor x = sum_out(tensors[0], e.inputs[0], e.output);
+  return arrange(x, e.inputs[0], e.output);
+}
+
+}  // namespace crescent

@@ -1,0 +1,389 @@
+// Elementwise ops: one table of unary functions, one of binary ones, select and cast.
+#include <cmath>
+#include <numbers>
+
+#include "ops/complex.h"
+#include "program/together.h"
+
+namespace crescent {
+namespace {
+
+enum class Domain : uint8_t { floating, numbers, boolean, test };
+
+struct UnaryRow {
+  const char* name;
+  Domain domain;
+};
+#define CRESCENT_ROW(name, domain) {#name, Domain::domain},
+constexpr UnaryRow kUnary[] = {CRESCENT_UNARY_OPS(CRESCENT_ROW)};
+#undef CRESCENT_ROW
+
+struct BinaryRow {
+  const char* name;
+  enum class Class : uint8_t { arithmetic, floating, extreme, comparison, logical } kind;
+};
+using BinaryClass = BinaryRow::Class;
+#define CRESCENT_ROW(name, kind) {#name, BinaryClass::kind},
+constexpr BinaryRow kBinary[] = {CRESCENT_BINARY_OPS(CRESCENT_ROW)};
+#undef CRESCENT_ROW
+
+const UnaryRow& row(UnaryKind kind) { return kUnary[static_cast<size_t>(kind)]; }
+const BinaryRow& row(BinaryKind kind) { return kBinary[static_cast<size_t>(kind)]; }
+
+DType unary_dtype(UnaryKind kind, DType x) {
+  const UnaryRow& r = row(kind);
+  if (r.domain == Domain::floating) expect_floating(r.name, x);
+  const bool wants_bool = r.domain == Domain::boolean;
+  if (wants_bool != (x == DType::boolean))
+    fail(r.name, ": expected ", wants_bool ? "bool" : "a number", ", got ", x);
+  return r.domain == Domain::test ? DType::boolean : x;
+}
+
+DType binary_dtype(BinaryKind kind, DType a, DType b) {
+  const BinaryRow& r = row(kind);
+  if (a != b) fail(r.name, ": dtypes ", a, " and ", b, " differ");
+  if (r.kind == BinaryClass::floating) expect_floating(r.name, a);
+  if (r.kind == BinaryClass::arithmetic && a == DType::boolean)
+    fail(r.name, ": expected numbers, got bool");
+  if (r.kind == BinaryClass::logical && a != DType::boolean)
+    fail(r.name, ": expected bool, got ", a);
+  return r.kind == BinaryClass::comparison ? DType::boolean : a;
+}
+
+void refuse_strings(const char* name, DType dtype) {
+  if (dtype == DType::string) fail(name, " takes no strings");
+}
+
+Tensor unary(UnaryKind kind, const Tensor& x) {
+  refuse_strings(row(kind).name, x.dtype());
+  if (x.dtype() == DType::complex64)
+    if (Tensor result = complex_unary(kind, x)) return result;
+  Unary op;
+  op.kind = kind;
+  const Domain domain = row(kind).domain;
+  if (domain == Domain::floating || domain == Domain::test) return apply1(op, {as_floating(x)});
+  if (domain == Domain::boolean) return apply1(op, {ops::cast(x, DType::boolean)});
+  return apply1(op, {x.dtype() == DType::boolean ? ops::cast(x, DType::int32) : x});
+}
+
+/// What a dtype of integers holds, both ends included.
+std::pair<double, double> limits_of(DType dtype) {
+  const double half = std::ldexp(1.0, 8 * static_cast<int>(size_of(dtype)) - 1);
+  return dtype == DType::uint8 ? std::pair{0.0, 255.0} : std::pair{-half, half - 1};
+}
+
+bool holds(DType dtype, double number) {
+  const auto [low, high] = limits_of(dtype);
+  return low <= number && number <= high;
+}
+
+/// For a whole number: the dtype of integers, or a wider one that holds it.
+DType widened(DType dtype, double number) {
+  if (holds(dtype, number)) return dtype;
+  return holds(DType::int32, number) ? promote(dtype, DType::int32) : DType::int64;
+}
+
+/// Both operands as tensors of one dtype.
+std::pair<Tensor, Tensor> meet(const ops::Operand& a, const ops::Operand& b) {
+  const DType dtype = ops::result_dtype(a, b);
+  auto as_tensor = [&](const ops::Operand& x) {
+    return x.tensor ? ops::cast(x.tensor, dtype) : Tensor::scalar(x.number, dtype);
+  };
+  return {as_tensor(a), as_tensor(b)};
+}
+
+Tensor binary(BinaryKind kind, const ops::Operand& a, const ops::Operand& b) {
+  auto [x, y] = meet(a, b);
+  Binary op;
+  op.kind = kind;
+  if (!op.takes(x.dtype())) refuse_strings(row(kind).name, x.dtype());
+  if (x.dtype() == DType::complex64)
+    if (Tensor result = complex_binary(kind, x, y)) return result;
+  const BinaryClass group = row(kind).kind;
+  auto convert = [&](DType dtype) { x = ops::cast(x, dtype), y = ops::cast(y, dtype); };
+  if (group == BinaryClass::floating && !is_floating(x.dtype()) && x.dtype() != DType::complex64)
+    convert(DType::float32);
+  if (group == BinaryClass::arithmetic && x.dtype() == DType::boolean) convert(DType::int32);
+  if (group == BinaryClass::logical) convert(DType::boolean);
+  return apply1(op, {x, y});
+}
+
+Tensor zero_where_not(const Tensor& condition, const Tensor& g) {
+  return ops::where(condition, g, 0.0);
+}
+
+/// d y / d x times g; no tensor where that is zero everywhere.
+Tensor unary_gradient(UnaryKind kind, const Tensor& x, const Tensor& y, const Tensor& g) {
+  using namespace ops;
+  using enum UnaryKind;
+  switch (kind) {
+    case negative:
+      return ops::negative(g);
+    case abs:
+      return g * ops::sign(x);
+    case square:
+      return g * x * 2;
+    case sqrt:
+      return g * 0.5 / y;
+    case rsqrt:
+      return g * -0.5 * y / x;
+    case reciprocal:
+      return -(g * y * y);
+    case exp:
+      return g * y;
+    case expm1:
+      return g * (y + 1);
+    case log:
+      return g / x;
+    case log1p:
+      return g / (x + 1);
+    case sin:
+      return g * ops::cos(x);
+    case cos:
+      return -(g * ops::sin(x));
+    case tan:
+      return g * (y * y + 1);
+    case arcsin:
+      return g * ops::rsqrt(1.0 - x * x);
+    case arccos:
+      return -(g * ops::rsqrt(1.0 - x * x));
+    case arctan:
+      return g / (x * x + 1);
+    case sinh:
+      return g * ops::cosh(x);
+    case cosh:
+      return g * ops::sinh(x);
+    case tanh:
+      return g * (1.0 - y * y);
+    case sigmoid:
+      return g * y * (1.0 - y);
+    case relu:
+      return zero_where_not(greater(y, 0.0), g);
+    case softplus:
+      return g * ops::sigmoid(x);
+    case erf:
+      return g * ops::exp(-(x * x)) * (2 / std::sqrt(std::numbers::pi));
+    default:
+      return {};  // steps and tests
+  }
+}
+
+bool is_constant(const Tensor& t, double value) {
+  return !t.is_abstract() && t.rank() == 0 && t.item() == value;
+}
+
+/// a^b by its base; exact where b is 0 and where a is 0.
+Tensor power_gradient_base(const Tensor& a, const Tensor& b, const Tensor& g) {
+  using namespace ops;
+  if (is_constant(b, 2)) return g * a * 2;
+  if (!b.is_abstract() && b.rank() == 0 && b.item() != 0) return g * b * power(a, b - 1);
+  return where(equal(b, 0.0), 0.0, g * b * power(a, where(equal(b, 0.0), 1.0, b - 1)));
+}
+
+Tensor power_gradient_exponent(const Tensor& a, const Tensor& y, const Tensor& g) {
+  using namespace ops;
+  const Tensor positive = greater(a, 0.0);
+  return zero_where_not(positive, g * y * log(where(positive, a, 1.0)));
+}
+
+/// Gradients by a and by b before broadcasting is undone.
+std::pair<Tensor, Tensor> binary_gradients(BinaryKind kind, const Vjp& v) {
+  using namespace ops;
+  const Tensor &a = v.inputs[0], &b = v.inputs[1], &y = v.outputs[0], &g = v.gradients[0];
+  auto wanted = [&](size_t i, auto make) { return v.wanted[i] ? make() : Tensor(); };
+  auto both = [&](auto first, auto second) {
+    return std::pair{wanted(0, first), wanted(1, second)};
+  };
+  using enum BinaryKind;
+  switch (kind) {
+    case add:
+      return both([&] { return g; }, [&] { return g; });
+    case subtract:
+      return both([&] { return g; }, [&] { return -g; });
+    case multiply:
+      return both([&] { return g * b; }, [&] { return g * a; });
+    case divide:
+      return both([&] { return g / b; }, [&] { return -(g / b * y); });
+    case power:
+      return both([&] { return power_gradient_base(a, b, g); },
+                  [&] { return power_gradient_exponent(a, y, g); });
+    case maximum:
+      return both([&] { return zero_where_not(ops::greater_equal(a, b), g); },
+                  [&] { return zero_where_not(ops::less(a, b), g); });
+    case minimum:
+      return both([&] { return zero_where_not(ops::less_equal(a, b), g); },
+                  [&] { return zero_where_not(ops::greater(a, b), g); });
+    case mod:
+      return both([&] { return g; }, [&] { return -(g * floor(a / b)); });
+    case arctan2:
+      return both([&] { return g * b / (a * a + b * b); },
+                  [&] { return -(g * a / (a * a + b * b)); });
+    default:
+      return {};  // steps, comparisons, logic
+  }
+}
+
+}  // namespace
+
+const char* name_of(UnaryKind kind) { return row(kind).name; }
+const char* name_of(BinaryKind kind) { return row(kind).name; }
+
+std::string Unary::label() const { return name_of(kind); }
+std::string Binary::label() const { return name_of(kind); }
+
+bool Binary::takes(DType dtype) const {
+  return dtype == DType::string && (kind == BinaryKind::equal || kind == BinaryKind::not_equal);
+}
+
+TensorSpecs Unary::infer(std::span<const TensorSpec> in) const {
+  return {{unary_dtype(kind, in[0].dtype), in[0].shape}};
+}
+
+Tensors Unary::vjp(const Vjp& v) const {
+  return {unary_gradient(kind, v.inputs[0], v.outputs[0], v.gradients[0])};
+}
+
+TensorSpecs Binary::infer(std::span<const TensorSpec> in) const {
+  const Shape shape = broadcast_shapes(in[0].shape, in[1].shape, name_of(kind));
+  return {{binary_dtype(kind, in[0].dtype, in[1].dtype), shape}};
+}
+
+Tensors Binary::vjp(const Vjp& v) const {
+  auto [a, b] = binary_gradients(kind, v);
+  if (a) a = sum_to(a, v.inputs[0].shape());
+  if (b) b = sum_to(b, v.inputs[1].shape());
+  return {a, b};
+}
+
+TensorSpecs Select::infer(std::span<const TensorSpec> in) const {
+  if (in[0].dtype != DType::boolean) fail("where: expected a bool condition, got ", in[0].dtype);
+  if (in[1].dtype != in[2].dtype)
+    fail("where: dtypes ", in[1].dtype, " and ", in[2].dtype, " differ");
+  const Shape values = broadcast_shapes(in[1].shape, in[2].shape, "where");
+  return {{in[1].dtype, broadcast_shapes(in[0].shape, values, "where")}};
+}
+
+Tensors Select::vjp(const Vjp& v) const {
+  const Tensor &condition = v.inputs[0], &g = v.gradients[0];
+  Tensors result(3);
+  if (v.wanted[1]) result[1] = sum_to(ops::where(condition, g, 0.0), v.inputs[1].shape());
+  if (v.wanted[2]) result[2] = sum_to(ops::where(condition, 0.0, g), v.inputs[2].shape());
+  return result;
+}
+
+TensorSpecs Cast::infer(std::span<const TensorSpec> in) const {
+  if (dtype == DType::string) fail("cast: ", in[0].dtype, " does not become strings");
+  if (in[0].dtype == DType::complex64 && dtype != DType::complex64)
+    fail("cast: complex numbers do not become ", dtype, "; real, imag and abs give numbers");
+  return {{dtype, in[0].shape}};
+}
+
+Tensors Cast::vjp(const Vjp& v) const {
+  const Tensor& g = v.gradients[0];
+  if (dtype == DType::complex64) return {ops::cast(real_part(g), v.inputs[0].dtype())};
+  return {is_floating(dtype) ? ops::cast(g, v.inputs[0].dtype()) : Tensor()};
+}
+
+TensorSpecs StopGradient::infer(std::span<const TensorSpec> in) const { return {in[0]}; }
+Tensors StopGradient::vjp(const Vjp&) const { return {Tensor()}; }
+
+namespace ops {
+
+DType result_dtype(const Operand& a, const Operand& b) {
+  if (a.tensor && b.tensor) return promote(a.tensor.dtype(), b.tensor.dtype());
+  if (!a.tensor && !b.tensor)
+    return a.whole && b.whole ? widened(widened(DType::int32, a.number), b.number) : DType::float32;
+  const DType dtype = (a.tensor ? a : b).tensor.dtype();
+  const Operand& other = a.tensor ? b : a;
+  if (dtype == DType::string) fail("strings meet strings only, not the number ", other.number);
+  if (!is_integer(dtype) && dtype != DType::boolean) return dtype;
+  if (!other.whole) return DType::float32;
+  return widened(dtype == DType::boolean ? DType::int32 : dtype, other.number);
+}
+
+#define CRESCENT_UNARY(f, ...) \
+  Tensor f(const Tensor& x) { return unary(UnaryKind::f, x); }
+CRESCENT_UNARY_OPS(CRESCENT_UNARY)
+#undef CRESCENT_UNARY
+#define CRESCENT_BINARY(f, ...) \
+  Tensor f(const Operand& a, const Operand& b) { return binary(BinaryKind::f, a, b); }
+CRESCENT_BINARY_OPS(CRESCENT_BINARY)
+#undef CRESCENT_BINARY
+
+Tensor where(const Tensor& condition, const Operand& a, const Operand& b) {
+  auto [x, y] = meet(a, b);
+  return apply1(Select{}, {cast(condition, DType::boolean), x, y});
+}
+
+Tensor clip(const Tensor& x, const Operand& low, const Operand& high) {
+  const bool numbers = !low.tensor && !high.tensor;
+  if (numbers && !(low.number <= high.number))
+    fail("clip: expected low <= high, got ", low.number, " and ", high.number);
+  if (!numbers || !is_floating(x.dtype())) return minimum(maximum(x, low), high);
+  // The limits are inputs: they may be others at each call.
+  return together(
+      "clip", {},
+      {x, Tensor::scalar(low.number, x.dtype()), Tensor::scalar(high.number, x.dtype())},
+      [](const Tensors& in) { return minimum(maximum(in[0], in[1]), in[2]); });
+}
+
+/// The gradient of a maximum or minimum of equals goes to the first of them: here to the limit.
+Tensor hard_tanh(const Tensor& x, double low, double high) {
+  if (!is_floating(x.dtype())) {
+    const bool whole = low == std::floor(low) && high == std::floor(high);
+    return whole ? clip(x, static_cast<int64_t>(low), static_cast<int64_t>(high))
+                 : clip(x, low, high);
+  }
+  return together("hard_tanh", {},
+                  {x, Tensor::scalar(low, x.dtype()), Tensor::scalar(high, x.dtype())},
+                  [](const Tensors& in) { return minimum(in[2], maximum(in[1], in[0])); });
+}
+
+Tensor cast(const Tensor& x, DType dtype) {
+  if (x.dtype() == dtype) return x;
+  Cast op;
+  op.dtype = dtype;
+  return apply1(op, {x});
+}
+
+Tensor stop_gradient(const Tensor& x) { return apply1(StopGradient{}, {x}); }
+
+Tensor add_n(std::span<const Tensor> tensors) {
+  if (tensors.empty()) return Tensor(0.0f);
+  Tensor sum = tensors[0];
+  for (const Tensor& t : tensors.subspan(1)) {
+    if (!t.shape().compatible(sum.shape()))
+      fail("add_n: shapes ", sum.shape(), " and ", t.shape(), " differ");
+    sum = add(sum, t);
+  }
+  return sum;
+}
+
+Tensor leaky_relu(const Tensor& x, double slope) {
+  return together("leaky_relu", {slope}, {x}, [&](const Tensors& in) {
+    return where(greater(in[0], 0.0), in[0], multiply(in[0], slope));
+  });
+}
+
+Tensor elu(const Tensor& x, double alpha) {
+  return together("elu", {alpha}, {x}, [&](const Tensors& in) {
+    return where(greater(in[0], 0.0), in[0], multiply(expm1(minimum(in[0], 0.0)), alpha));
+  });
+}
+
+Tensor gelu(const Tensor& given, bool approximate) {
+  return together("gelu", {approximate ? 1.0 : 0.0}, {given}, [&](const Tensors& in) {
+    const Tensor& x = in[0];
+    const Tensor inner = approximate
+                             ? tanh((x + x * x * x * 0.044715) * std::sqrt(2 / std::numbers::pi))
+                             : erf(x * std::numbers::sqrt2 * 0.5);
+    return x * 0.5 * (inner + 1);
+  });
+}
+
+Tensor silu(const Tensor& x) {
+  return together("silu", {}, {x}, [](const Tensors& in) { return in[0] * sigmoid(in[0]); });
+}
+
+}  // namespace ops
+}  // namespace crescent

@@ -1,0 +1,200 @@
+// Ops that join, cut and pad: concat, slice, pad.
+#include "program/support.h"
+
+namespace crescent {
+namespace {
+
+/// Larger positions are mistakes; below it they add up without overflow.
+constexpr int64_t kMostPosition = int64_t{1} << 60;
+
+Slice whole(const Tensor& x) {
+  Slice op;
+  op.start.assign(static_cast<size_t>(x.rank()), 0);
+  op.size.assign(static_cast<size_t>(x.rank()), -1);
+  op.stride.assign(static_cast<size_t>(x.rank()), 1);
+  return op;
+}
+
+}  // namespace
+
+TensorSpecs Concat::infer(std::span<const TensorSpec> in) const {
+  Shape shape = in[0].shape;
+  int64_t length = 0;
+  for (const TensorSpec& spec : in) {
+    Shape other = spec.shape;
+    if (other.rank() != shape.rank())
+      fail("concatenate: shapes ", shapes_text(in), " have different ranks");
+    if (spec.dtype != in[0].dtype)
+      fail("concatenate: dtypes ", in[0].dtype, " and ", spec.dtype, " differ");
+    length = length < 0 || other[axis] < 0 ? -1 : length + other[axis];
+    other.set(axis, shape[axis]);
+    if (!other.compatible(shape))
+      fail("concatenate: shapes ", shapes_text(in), " differ beyond axis ", axis);
+    for (int i = 0; i < shape.rank(); ++i) shape.set(i, std::max(shape[i], other[i]));
+  }
+  shape.set(axis, length);
+  return {{in[0].dtype, shape}};
+}
+Tensors Concat::vjp(const Vjp& v) const {
+  Tensors result;
+  int64_t at = 0;
+  for (size_t i = 0; i < v.inputs.size(); ++i) {
+    const int64_t length = std::max<int64_t>(v.inputs[i].dim(axis), 0);
+    result.push_back(v.wanted[i] ? ops::slice_axis(v.gradients[0], axis, at, at + length)
+                                 : Tensor());
+    at += length;
+  }
+  return result;
+}
+
+TensorSpecs Slice::infer(std::span<const TensorSpec> in) const {
+  const Shape& x = in[0].shape;
+  expect_rows("slice", start.size(), x, "start");
+  expect_rows("slice", size.size(), x, "size");
+  expect_rows("slice", stride.size(), x, "stride");
+  Shape shape;
+  for (int i = 0; i < x.rank(); ++i) {
+    const size_t at = static_cast<size_t>(i);
+    const int64_t dim = x[i], step = std::min(stride[at], kMostPosition);
+    if (start[at] < 0 || step < 1 || size[at] < -1)
+      fail("slice: start ", start[at], ", size ", size[at], " and stride ", step, " make no sense");
+    if (start[at] > kMostPosition || size[at] > kMostPosition)
+      fail("slice: position ", std::max(start[at], size[at]), " is out of range for shape ", x);
+    if (dim < 0) {
+      shape.append(size[at]);
+      continue;
+    }
+    const int64_t count = size[at] >= 0      ? size[at]
+                          : dim <= start[at] ? 0
+                                             : (dim - start[at] - 1) / step + 1;
+    int64_t last = start[at];
+    const bool overflows = count > 0 && (__builtin_mul_overflow(count - 1, step, &last) ||
+                                         __builtin_add_overflow(last, start[at] + 1, &last));
+    if (overflows || last > dim)
+      fail("slice: positions ", start[at], " to ", last, " of axis ", i,
+           " are out of range for shape ", x);
+    shape.append(count);
+  }
+  return {{in[0].dtype, shape}};
+}
+Tensors Slice::vjp(const Vjp& v) const {
+  const Shape &x = v.inputs[0].shape(), &y = v.outputs[0].shape();
+  if (!x.is_known()) return {ops::zeros_like(v.inputs[0])};  // only its shape matters then
+  Pad op;
+  for (int i = 0; i < x.rank(); ++i) {
+    const size_t at = static_cast<size_t>(i);
+    const int64_t covered = y[i] == 0 ? 0 : (y[i] - 1) * stride[at] + 1;
+    op.before.push_back(start[at]);
+    op.after.push_back(x[i] - start[at] - covered);
+    op.inner.push_back(stride[at] - 1);
+  }
+  return {apply1(op, {v.gradients[0]})};
+}
+
+TensorSpecs Pad::infer(std::span<const TensorSpec> in) const {
+  const Shape& x = in[0].shape;
+  expect_rows("pad", before.size(), x, "width before");
+  expect_rows("pad", after.size(), x, "width after");
+  expect_rows("pad", inner.size(), x, "inner width");
+  Shape shape;
+  for (int i = 0; i < x.rank(); ++i) {
+    const size_t at = static_cast<size_t>(i);
+    if (before[at] < 0 || after[at] < 0 || inner[at] < 0) fail("pad: widths cannot be negative");
+    if (std::max({before[at], after[at], inner[at]}) > kMostLength)
+      fail("pad: a width of more than ", kMostLength, " is too large");
+    shape.append(
+        x[i] < 0 ? -1 : before[at] + x[i] + std::max<int64_t>(x[i] - 1, 0) * inner[at] + after[at]);
+  }
+  return {{in[0].dtype, shape}};
+}
+Tensors Pad::vjp(const Vjp& v) const {
+  Slice op;
+  op.start = before;
+  for (int64_t dim : v.inputs[0].shape()) op.size.push_back(dim);
+  for (int64_t width : inner) op.stride.push_back(width + 1);
+  return {apply1(op, {v.gradients[0]})};
+}
+
+namespace ops {
+
+Tensor concatenate(std::span<const Tensor> tensors, int axis) {
+  if (tensors.empty()) fail("concatenate: expected at least one tensor");
+  DType dtype = tensors[0].dtype();
+  for (const Tensor& t : tensors) dtype = promote(dtype, t.dtype());
+  auto op = std::make_shared<Concat>();
+  op->axis = normal_axis("concatenate", axis, tensors[0].shape());
+  if (tensors.size() == 1) return tensors[0];
+  Tensors converted;
+  for (const Tensor& t : tensors) converted.push_back(cast(t, dtype));
+  return crescent::apply(OpPtr(op), converted).front();
+}
+
+Tensor stack(std::span<const Tensor> tensors, int axis) {
+  if (tensors.empty()) fail("stack: expected at least one tensor");
+  Tensors expanded;
+  for (const Tensor& t : tensors) {
+    if (!t.shape().compatible(tensors[0].shape()))
+      fail("stack: shapes ", tensors[0].shape(), " and ", t.shape(), " differ");
+    expanded.push_back(expand_dims(t, axis));
+  }
+  return concatenate(expanded, axis);
+}
+
+Tensors split(const Tensor& x, const std::vector<int64_t>& sizes, int axis) {
+  const int at = normal_axis("split", axis, x.shape());
+  int64_t total = 0;
+  for (int64_t size : sizes) {
+    if (size < 0 || __builtin_add_overflow(total, size, &total))
+      fail("split: a part cannot have size ", size);
+  }
+  if (x.dim(at) >= 0 && total != x.dim(at))
+    fail("split: sizes add up to ", total, ", axis ", axis, " of shape ", x.shape(),
+         " has another length");
+  Tensors parts;
+  int64_t start = 0;
+  for (int64_t size : sizes) {
+    Slice op = whole(x);
+    op.start[static_cast<size_t>(at)] = start;
+    op.size[static_cast<size_t>(at)] = size;
+    parts.push_back(apply1(op, {x}));
+    start += size;
+  }
+  return parts;
+}
+
+Tensor slice(const Tensor& x, const std::vector<int64_t>& start, const std::vector<int64_t>& size) {
+  Slice op = whole(x);
+  op.start = start;
+  op.size = size;
+  return apply1(op, {x});
+}
+
+Tensor slice_axis(const Tensor& x, int axis, int64_t first, int64_t last, int64_t step) {
+  if (step < 1) fail("slice: expected a positive step, got ", step);
+  const int i = normal_axis("slice", axis, x.shape());
+  const size_t at = static_cast<size_t>(i);
+  const int64_t dim = x.dim(i);
+  Slice op = whole(x);
+  op.stride[at] = step;
+  if (dim >= 0) {
+    auto position = [&](int64_t p) { return std::clamp<int64_t>(p < 0 ? p + dim : p, 0, dim); };
+    first = position(first), last = position(last);
+    if (first == 0 && last == dim && step == 1) return x;
+    op.size[at] = last <= first ? 0 : (last - first - 1) / step + 1;
+  } else if (first >= 0 && last >= 0) {
+    op.size[at] = last <= first ? 0 : (last - first - 1) / step + 1;
+  }
+  op.start[at] = std::max<int64_t>(first, 0);
+  return apply1(op, {x});
+}
+
+Tensor pad(const Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after,
+           double value) {
+  Pad op;
+  op.before = before, op.after = after, op.value = value;
+  op.inner.assign(before.size(), 0);
+  return apply1(op, {x});
+}
+
+}  // namespace ops
+}  // namespace crescent

@@ -1,0 +1,134 @@
+// Pooling over 1 to 3 spatial axes.
+#include "ops/windows.h"
+
+namespace crescent {
+namespace {
+
+Shape pool_shape(std::string_view op, const Shape& x, const std::vector<int64_t>& window,
+                 const ConvSpec& spec) {
+  if (x.rank() < 3 || x.rank() > 5 || window.size() != spatial_of(x)) {
+    fail(op, ": a window of ", window.size(), " axes does not fit shape ", x);
+  }
+  expect_spatial(op, spec, window.size());
+  Shape result{x[0]};
+  for (size_t i = 0; i < window.size(); ++i) {
+    const int axis = static_cast<int>(i) + 1;
+    if (window[i] < 1) fail(op, ": the window must be at least 1, got ", window[i]);
+    if (spec.pad_before[i] >= window[i] || spec.pad_after[i] >= window[i])
+      fail(op, ": padding must be smaller than the window");
+    const int64_t n = places(x[axis], window[i], spec, i);
+    if (n == 0 && x[axis] != 0)
+      fail(op, ": the window of ", window[i], " is larger than axis ", axis, " of shape ", x);
+    result.append(n);
+  }
+  result.append(x[-1]);
+  return result;
+}
+
+/// The windows of x side by side: (places in the window, batch, places..., channels). For the
+/// second derivative of max.
+Tensor windows_of(const Tensor& x, const PoolBackward& op, double outside) {
+  const size_t spatial = op.window.size();
+  std::vector<int64_t> before{0}, after{0};
+  for (size_t i = 0; i < spatial; ++i)
+    before.push_back(op.spec.pad_before[i]), after.push_back(op.spec.pad_after[i]);
+  before.push_back(0), after.push_back(0);
+  const Tensor padded = ops::pad(x, before, after, outside);
+  const Shape places = pool_shape("max_pool", x.shape(), op.window, op.spec);
+  Tensors parts;
+  std::vector<int64_t> at(spatial, 0);
+  for (bool more = true; more;) {
+    Slice slice;
+    for (int i = 0; i < places.rank(); ++i) {
+      const bool inner = i > 0 && i + 1 < places.rank();
+      slice.start.push_back(inner ? at[static_cast<size_t>(i - 1)] : 0);
+      slice.stride.push_back(inner ? op.spec.strides[static_cast<size_t>(i - 1)] : 1);
+      slice.size.push_back(places[i]);
+    }
+    parts.push_back(apply1(slice, {padded}));
+    more = false;
+    for (size_t i = spatial; i-- > 0 && !more;) {
+      more = ++at[i] < op.window[i];
+      if (!more) at[i] = 0;
+    }
+  }
+  return ops::stack(parts, 0);
+}
+
+}  // namespace
+
+std::string Pool::label() const { return max ? "max_pool" : "average_pool"; }
+std::string PoolBackward::label() const {
+  return max ? "max_pool_backward" : "average_pool_backward";
+}
+
+TensorSpecs Pool::infer(std::span<const TensorSpec> in) const {
+  const char* name = max ? "max_pool" : "average_pool";
+  expect_floating(name, in[0].dtype);
+  return {{in[0].dtype, pool_shape(name, in[0].shape, window, spec)}};
+}
+
+Tensors Pool::vjp(const Vjp& v) const {
+  PoolBackward op;
+  op.max = max, op.window = window, op.spec = spec, op.input = v.inputs[0].shape();
+  return {max ? apply1(op, {v.inputs[0], v.gradients[0]}) : apply1(op, {v.gradients[0]})};
+}
+
+TensorSpecs PoolBackward::infer(std::span<const TensorSpec> in) const {
+  const TensorSpec& dy = in[max ? 1 : 0];
+  const Shape result = with_batch(input, dy.shape[0]);
+  const Shape expected = pool_shape("pool_backward", result, window, spec);
+  if (!expected.compatible(dy.shape))
+    fail("pool_backward: gradient ", dy.shape, " does not fit input ", result);
+  return {{dy.dtype, result}};
+}
+
+Tensors PoolBackward::vjp(const Vjp& v) const {
+  const Tensor& g = v.gradients[0];
+  if (!max) {
+    Pool op;
+    op.max = false, op.window = window, op.spec = spec;
+    return {apply1(op, {g})};
+  }
+  if (!v.wanted[1]) return Tensors(2);
+  const Tensor first = ops::argmax(windows_of(v.inputs[0], *this, -1e300), 0);
+  const Tensor picked =
+      ops::take_along_axis(windows_of(g, *this, 0), ops::expand_dims(first, 0), 0);
+  return {Tensor(), ops::squeeze(picked, 0)};
+}
+
+namespace ops {
+namespace {
+
+Tensor pool(bool max, const Tensor& x, std::vector<int64_t> window, std::vector<int64_t> strides,
+            Padding padding) {
+  const char* name = max ? "max_pool" : "average_pool";
+  expect_rank_at_least(name, x.shape(), 3);
+  const size_t spatial = spatial_of(x.shape());
+  Pool op;
+  op.max = max;
+  op.window = per_axis(name, std::move(window), spatial, "window lengths");
+  op.spec.strides =
+      strides.empty() ? op.window : per_axis(name, std::move(strides), spatial, "strides");
+  op.spec.dilation.assign(spatial, 1);
+  for (size_t i = 0; i < spatial; ++i) {
+    if (op.spec.strides[i] < 1)
+      fail(name, ": strides must be at least 1, got ", op.spec.strides[i]);
+    pad_axis(op.spec, padding, x.dim(static_cast<int>(i) + 1), op.window[i], op.spec.strides[i]);
+  }
+  return apply1(op, {as_floating(x)});
+}
+
+}  // namespace
+
+Tensor max_pool(const Tensor& x, std::vector<int64_t> window, std::vector<int64_t> strides,
+                Padding padding) {
+  return pool(true, x, std::move(window), std::move(strides), padding);
+}
+Tensor average_pool(const Tensor& x, std::vector<int64_t> window, std::vector<int64_t> strides,
+                    Padding padding) {
+  return pool(false, x, std::move(window), std::move(strides), padding);
+}
+
+}  // namespace ops
+}  // namespace crescent

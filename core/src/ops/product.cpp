@@ -1,0 +1,125 @@
+// Matrix products.
+#include "program/support.h"
+
+namespace crescent {
+namespace {
+
+Tensor matmul_op(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
+  Matmul op;
+  op.transpose_a = transpose_a;
+  op.transpose_b = transpose_b;
+  return apply1(op, {a, b});
+}
+
+bool are_bytes(DType a, DType b) { return a == DType::int8 && b == DType::int8; }
+
+/// A stretch of the axis that a product sums along.
+Tensor stretch(const Tensor& x, int axis, int64_t first, int64_t last) {
+  return ops::cast(ops::slice_axis(x, axis, first, last), DType::float32);
+}
+
+/// Products of bytes are exact as floats, and so are sums of a thousand of them.
+Tensor product_of_bytes(const Matmul& op, const Tensor& a, const Tensor& b) {
+  constexpr int64_t kExact = (1 << 24) / (128 * 128);
+  const int inner_a = op.transpose_a ? -2 : -1, inner_b = op.transpose_b ? -1 : -2;
+  const int64_t depth = a.dim(inner_a);
+  Tensor sum;
+  for (int64_t first = 0; first < depth; first += kExact) {
+    const int64_t last = std::min(depth, first + kExact);
+    const Tensor part =
+        ops::cast(matmul_op(stretch(a, inner_a, first, last), stretch(b, inner_b, first, last),
+                            op.transpose_a, op.transpose_b),
+                  DType::int32);
+    sum = sum ? sum + part : part;
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::string Matmul::label() const {
+  return concat("matmul ", transpose_a ? "a'" : "a", transpose_b ? "b'" : "b");
+}
+
+TensorSpecs Matmul::infer(std::span<const TensorSpec> in) const {
+  const Shape &a = in[0].shape, &b = in[1].shape;
+  auto mismatch = [&](const auto&... why) {
+    fail("matmul: shapes ", a, " and ", b, " do not fit: ", why...);
+  };
+  if (a.rank() < 2 || b.rank() < 2) mismatch("both need at least 2 axes");
+  const DType dtype = are_bytes(in[0].dtype, in[1].dtype)
+                          ? DType::int32
+                          : product_dtype("matmul", in[0].dtype, in[1].dtype);
+  if (in[0].dtype == DType::boolean) fail("matmul: expected numbers, got bool");
+  const int64_t rows = a[transpose_a ? -1 : -2], inner_a = a[transpose_a ? -2 : -1];
+  const int64_t inner_b = b[transpose_b ? -1 : -2], columns = b[transpose_b ? -2 : -1];
+  if (inner_a >= 0 && inner_b >= 0 && inner_a != inner_b) {
+    mismatch("rows of ", inner_a, " elements against columns of ", inner_b);
+  }
+  const Shape batch = broadcast_shapes(a.slice(0, -2), b.slice(0, -2), "matmul");
+  return {{dtype, batch.concat({rows, columns})}};
+}
+
+Tensors Matmul::decompose(std::span<const Tensor> inputs) const {
+  if (!sums_nothing(inputs[0], inputs[1]))
+    return are_bytes(inputs[0].dtype(), inputs[1].dtype())
+               ? Tensors{product_of_bytes(*this, inputs[0], inputs[1])}
+               : Tensors{};
+  const TensorSpec specs[] = {inputs[0].spec(), inputs[1].spec()}, result = infer(specs)[0];
+  return {ops::zeros(result.shape, result.dtype)};
+}
+
+Tensors Matmul::vjp(const Vjp& v) const {
+  const Tensor &a = v.inputs[0], &b = v.inputs[1], &g = v.gradients[0];
+  Tensors result(2);
+  if (v.wanted[0]) {
+    const Tensor da =
+        transpose_a ? matmul_op(b, g, transpose_b, true) : matmul_op(g, b, false, !transpose_b);
+    result[0] = sum_to(da, a.shape());
+  }
+  if (v.wanted[1]) {
+    const Tensor db =
+        transpose_b ? matmul_op(g, a, true, transpose_a) : matmul_op(a, g, !transpose_a, false);
+    result[1] = sum_to(db, b.shape());
+  }
+  return result;
+}
+
+namespace ops {
+
+/// Vectors are rows on the left and columns on the right, as in NumPy. A stack of matrices times
+/// one matrix is one product.
+Tensor matmul(const Tensor& left, const Tensor& right, bool transpose_a, bool transpose_b) {
+  const DType common = promote(left.dtype(), right.dtype());
+  const DType dtype = common == DType::boolean ? DType::uint8 : common;
+  const Tensor a = cast(left, dtype), b = cast(right, dtype);
+  if (a.rank() == 0 || b.rank() == 0)
+    fail("matmul: shapes ", a.shape(), " and ", b.shape(), " do not fit: a scalar has no rows");
+  if (a.rank() == 1)
+    return squeeze(matmul(reshape(a, {1, a.dim(0)}), b, false, transpose_b),
+                   b.rank() == 1 ? -1 : -2);
+  if (b.rank() == 1) return squeeze(matmul(a, reshape(b, {b.dim(0), 1}), transpose_a, false), -1);
+  if (a.rank() == 2 || b.rank() > 2 || transpose_a)
+    return matmul_op(a, b, transpose_a, transpose_b);
+  const Tensor y = matmul_op(as_rows(a), b, false, transpose_b);
+  return reshape(y, a.shape().slice(0, -1).concat({y.dim(-1)}));
+}
+
+Tensor dot(const Tensor& x, const Tensor& w) {
+  if (x.rank() < 1 || w.rank() < 1)
+    fail("dot: shapes ", x.shape(), " and ", w.shape(),
+         " do not fit: a scalar has no axis to contract");
+  const int64_t k = w.dim(0);
+  if (x.dim(-1) >= 0 && k >= 0 && x.dim(-1) != k) {
+    fail("dot: shapes ", x.shape(), " and ", w.shape(), " do not fit: last axis ", x.dim(-1),
+         " against first axis ", k);
+  }
+  const Shape result = x.shape().slice(0, -1).concat(w.shape().slice(1, w.rank()));
+  const Tensor rows = x.rank() == 2 ? x : as_rows(x);
+  const Tensor columns =
+      w.rank() == 2 ? w : reshape(w, {k, known_size(w.shape().slice(1, w.rank()))});
+  return reshape(matmul(rows, columns), result);
+}
+
+}  // namespace ops
+}  // namespace crescent

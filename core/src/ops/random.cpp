@@ -1,0 +1,15 @@
+// Random: values that depend on seed, counter and position alone.
+#include "program/support.h"
+
+namespace crescent {
+
+TensorSpecs Random::infer(std::span<const TensorSpec> in) const {
+  if (in[0] != TensorSpec{DType::int64, {2}})
+    fail("random: expected the state of a generator, int64(2,), got ", in[0]);
+  const bool bits = kind == RandomKind::bits;
+  if (bits ? dtype != DType::int32 : !is_floating(dtype))
+    fail("random: cannot draw values of dtype ", dtype);
+  return {{dtype, shape}};
+}
+
+}  // namespace crescent

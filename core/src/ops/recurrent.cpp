@@ -1,0 +1,233 @@
+// LSTM and GRU over time. The decompositions go through scan; devices have faster kernels.
+#include "crescent/program/program.h"
+#include "program/support.h"
+
+namespace crescent {
+namespace {
+
+/// (batch, time, ...) <-> (time, batch, ...).
+Tensor swap_time(const Tensor& x) { return ops::swap_axes(x, 0, 1); }
+
+/// Part `i` of `count` equal ones of the last axis.
+Tensor part(const Tensor& x, int i, int count) {
+  const int64_t width = x.dim(-1) / count;
+  return ops::slice_axis(x, -1, i * width, (i + 1) * width);
+}
+
+Tensor joined(std::initializer_list<Tensor> parts) {
+  return ops::concatenate(std::span<const Tensor>(parts.begin(), parts.size()), -1);
+}
+
+/// States one step earlier: h0, then all but the last.
+Tensor shifted(const Tensor& h0, const Tensor& hs) {
+  if (hs.dim(1) == 0) return hs;
+  const Tensor first = ops::expand_dims(h0, 1), rest = ops::slice_axis(hs, 1, 0, hs.dim(1) - 1);
+  const Tensor parts[] = {first, rest};
+  return ops::concatenate(parts, 1);
+}
+
+/// Gradient of a weight: the sum over batch and time of x^T dz.
+Tensor weight_gradient(const Tensor& x, const Tensor& dz) {
+  return ops::matmul(as_rows(x), as_rows(dz), true, false);
+}
+
+/// The factors (b, u) that states are multiplied with before each step, when they are there: the
+/// input after the `plain` ones.
+Tensor factors_of(std::span<const Tensor> in, size_t plain) {
+  return in.size() > plain ? in[plain] : Tensor();
+}
+
+Tensor times(const Tensor& x, const Tensor& factors) {
+  if (!factors) return x;
+  return x * (x.rank() == 3 ? ops::expand_dims(factors, 1) : factors);
+}
+
+/// The inputs of a gradient: without the factors, then they.
+template <class Backward>
+Tensors apply_backward(const Vjp& v, size_t plain, Tensors inputs) {
+  if (v.inputs.size() > plain) inputs.push_back(v.inputs[plain]);
+  Tensors result = crescent::apply(std::make_shared<const Backward>(), inputs);
+  result.resize(v.inputs.size());
+  return result;
+}
+
+/// x (b, t, f), states (b, u), kernel (f, g u), recurrent (u, g u), bias; u is returned.
+int64_t check_sequence(std::string_view op, std::span<const TensorSpec> in, size_t states,
+                       int64_t gates, const Shape& bias) {
+  const Shape& x = in[0].shape;
+  const Shape &kernel = in[1 + states].shape, &recurrent = in[2 + states].shape;
+  if (x.rank() != 3) fail(op, ": expected x (batch, time, features), got shape ", x);
+  if (recurrent.rank() != 2)
+    fail(op, ": expected a recurrent kernel (units, ", gates, " * units), got ", recurrent);
+  const int64_t units = recurrent[0];
+  expect_floating(op, in[0].dtype);
+  for (const TensorSpec& spec : in) {
+    if (spec.dtype != in[0].dtype)
+      fail(op, ": dtypes ", in[0].dtype, " and ", spec.dtype, " differ");
+  }
+  auto expect = [&](const Shape& shape, const Shape& expected, const char* what) {
+    if (!shape.compatible(expected))
+      fail(op, ": expected ", what, " of shape ", expected, ", got ", shape);
+  };
+  for (size_t i = 1; i <= states; ++i) expect(in[i].shape, {x[0], units}, "a state");
+  expect(kernel, {x[2], gates * units}, "a kernel");
+  expect(recurrent, {units, gates * units}, "a recurrent kernel");
+  if (bias.rank() > 0) expect(in[3 + states].shape, bias, "a bias");
+  if (in.size() > 4 + states) expect(in[4 + states].shape, {x[0], units}, "factors of states");
+  return units;
+}
+
+}  // namespace
+
+TensorSpecs Lstm::infer(std::span<const TensorSpec> in) const {
+  const int64_t units =
+      check_sequence("lstm", in, 2, 4, {in[4].shape.rank() == 2 ? 4 * in[4].shape[0] : -1});
+  const Shape& x = in[0].shape;
+  const DType dtype = in[0].dtype;
+  return {{dtype, {x[0], x[1], units}},
+          {dtype, {x[0], units}},
+          {dtype, {x[0], units}},
+          {dtype, {x[0], x[1], 4 * units}},
+          {dtype, {x[0], x[1], units}}};
+}
+
+Tensors Lstm::decompose(std::span<const Tensor> in) const {
+  const Tensor &recurrent = in[4], z = swap_time(ops::matmul(in[0], in[3]) + in[5]);
+  const Tensor factors = factors_of(in, 6);
+  auto [last, steps] = ops::scan(
+      [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
+        const Tensor gates = step[0] + ops::matmul(times(state[0], factors), recurrent);
+        const Tensor i = ops::sigmoid(part(gates, 0, 4)), f = ops::sigmoid(part(gates, 1, 4));
+        const Tensor candidate = ops::tanh(part(gates, 2, 4)), o = ops::sigmoid(part(gates, 3, 4));
+        const Tensor c = f * state[1] + i * candidate, h = o * ops::tanh(c);
+        return {{h, c}, {h, joined({i, f, candidate, o}), c}};
+      },
+      {in[1], in[2]}, {z});
+  return {swap_time(steps[0]), last[0], last[1], swap_time(steps[1]), swap_time(steps[2])};
+}
+
+Tensors Lstm::vjp(const Vjp& v) const {
+  if (v.gradients[3] || v.gradients[4]) return Op::vjp(v);  // second order
+  auto gradient = [&](size_t i) {
+    return v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[i]);
+  };
+  return apply_backward<LstmBackward>(
+      v, 6,
+      {v.inputs[0], v.inputs[1], v.inputs[2], v.inputs[3], v.inputs[4], v.outputs[0], v.outputs[3],
+       v.outputs[4], gradient(0), gradient(1), gradient(2)});
+}
+
+TensorSpecs LstmBackward::infer(std::span<const TensorSpec> in) const {
+  return {in[0], in[1], in[2], in[3], in[4], {in[0].dtype, {in[4].shape[-1]}}};
+}
+
+Tensors LstmBackward::decompose(std::span<const Tensor> in) const {
+  const Tensor &x = in[0], &h0 = in[1], &c0 = in[2], &kernel = in[3], &recurrent = in[4],
+               &hs = in[5], &gates = in[6], &cells = in[7], &dhs = in[8];
+  const Tensor factors = factors_of(in, 11);
+  auto [first, steps] = ops::scan(
+      [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
+        const Tensor &gate = step[0], &c = step[1], &before = step[2];
+        const Tensor i = part(gate, 0, 4), f = part(gate, 1, 4), candidate = part(gate, 2, 4),
+                     o = part(gate, 3, 4);
+        const Tensor dh = state[0] + step[3], bent = ops::tanh(c);
+        const Tensor dc = state[1] + dh * o * (1.0 - bent * bent);
+        const Tensor dz =
+            joined({dc * candidate * i * (1.0 - i), dc * before * f * (1.0 - f),
+                    dc * i * (1.0 - candidate * candidate), dh * bent * o * (1.0 - o)});
+        return {{times(ops::matmul(dz, recurrent, false, true), factors), dc * f}, {dz}};
+      },
+      {in[9], in[10]},
+      {swap_time(gates), swap_time(cells), swap_time(shifted(c0, cells)), swap_time(dhs)}, true);
+  const Tensor dz = swap_time(steps[0]);
+  return {ops::matmul(dz, kernel, false, true),
+          first[0],
+          first[1],
+          weight_gradient(x, dz),
+          weight_gradient(times(shifted(h0, hs), factors), dz),
+          ops::sum(dz, {0, 1})};
+}
+
+TensorSpecs Gru::infer(std::span<const TensorSpec> in) const {
+  const int64_t wide = in[3].shape.rank() == 2 && in[3].shape[0] >= 0 ? 3 * in[3].shape[0] : -1;
+  const int64_t units = check_sequence("gru", in, 1, 3, {2, wide});
+  const Shape& x = in[0].shape;
+  const DType dtype = in[0].dtype;
+  return {{dtype, {x[0], x[1], units}}, {dtype, {x[0], units}}, {dtype, {x[0], x[1], 4 * units}}};
+}
+
+Tensors Gru::decompose(std::span<const Tensor> in) const {
+  const Tensor &recurrent = in[3], &bias = in[4];
+  const Tensor input_bias = ops::squeeze(ops::slice_axis(bias, 0, 0, 1), 0);
+  const Tensor recurrent_bias = ops::squeeze(ops::slice_axis(bias, 0, 1, 2), 0);
+  const Tensor x = swap_time(ops::matmul(in[0], in[2]) + input_bias);
+  const Tensor factors = factors_of(in, 5);
+  auto [last, steps] = ops::scan(
+      [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
+        const Tensor h = times(state[0], factors),
+                     inner = ops::matmul(h, recurrent) + recurrent_bias;
+        const Tensor z = ops::sigmoid(part(step[0], 0, 3) + part(inner, 0, 3));
+        const Tensor r = ops::sigmoid(part(step[0], 1, 3) + part(inner, 1, 3)),
+                     own = part(inner, 2, 3);
+        const Tensor candidate = ops::tanh(part(step[0], 2, 3) + r * own);
+        const Tensor next = z * h + (1.0 - z) * candidate;
+        return {{next}, {next, joined({z, r, candidate, own})}};
+      },
+      {in[1]}, {x});
+  return {swap_time(steps[0]), last[0], swap_time(steps[1])};
+}
+
+Tensors Gru::vjp(const Vjp& v) const {
+  if (v.gradients[2]) return Op::vjp(v);  // second order
+  auto gradient = [&](size_t i) {
+    return v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[i]);
+  };
+  return apply_backward<GruBackward>(
+      v, 5,
+      {v.inputs[0], v.inputs[1], v.inputs[2], v.inputs[3], v.inputs[4], v.outputs[0], v.outputs[2],
+       gradient(0), gradient(1)});
+}
+
+TensorSpecs GruBackward::infer(std::span<const TensorSpec> in) const {
+  return {in[0], in[1], in[2], in[3], in[4]};
+}
+
+Tensors GruBackward::decompose(std::span<const Tensor> in) const {
+  const Tensor &x = in[0], &kernel = in[2], &recurrent = in[3], &gates = in[6], &dhs = in[7];
+  const Tensor factors = factors_of(in, 9), before_each = times(shifted(in[1], in[5]), factors);
+  auto [first, steps] = ops::scan(
+      [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
+        const Tensor &gate = step[0], &before = step[1];
+        const Tensor z = part(gate, 0, 4), r = part(gate, 1, 4), candidate = part(gate, 2, 4),
+                     own = part(gate, 3, 4);
+        const Tensor dh = state[0] + step[2];
+        const Tensor dz = dh * (before - candidate) * z * (1.0 - z);
+        const Tensor dc = dh * (1.0 - z) * (1.0 - candidate * candidate);
+        const Tensor dr = dc * own * r * (1.0 - r);
+        const Tensor inner = joined({dz, dr, dc * r});
+        return {{times(dh * z + ops::matmul(inner, recurrent, false, true), factors)},
+                {joined({dz, dr, dc}), inner}};
+      },
+      {in[8]}, {swap_time(gates), swap_time(before_each), swap_time(dhs)}, true);
+  const Tensor outer = swap_time(steps[0]), inner = swap_time(steps[1]);
+  const Tensor biases[] = {ops::sum(outer, {0, 1}), ops::sum(inner, {0, 1})};
+  return {ops::matmul(outer, kernel, false, true), first[0], weight_gradient(x, outer),
+          weight_gradient(before_each, inner), ops::stack(biases, 0)};
+}
+
+namespace ops {
+
+LstmResult lstm(const Tensor& x, const Tensor& h0, const Tensor& c0, const Tensor& kernel,
+                const Tensor& recurrent, const Tensor& bias) {
+  Tensors out = apply(Lstm{}, {x, h0, c0, kernel, recurrent, bias});
+  return {out[0], out[1], out[2]};
+}
+
+GruResult gru(const Tensor& x, const Tensor& h0, const Tensor& kernel, const Tensor& recurrent,
+              const Tensor& bias) {
+  Tensors out = apply(Gru{}, {x, h0, kernel, recurrent, bias});
+  return {out[0], out[1]};
+}
+
+}  // namespace ops
+}  // namespace crescent

@@ -1,0 +1,258 @@
+// Reductions along axes.
+#include <array>
+
+#include "program/support.h"
+
+namespace crescent {
+namespace {
+
+constexpr std::array<const char*, 7> kReduceNames{"sum",  "mean", "max", "min",
+                                                  "prod", "any",  "all"};
+
+/// How many elements become one; 1 where that is not known (only shapes matter then).
+int64_t count_of(const Shape& shape, const std::vector<int>& axes) {
+  int64_t count = 1;
+  for (int axis : axes) count *= std::max<int64_t>(shape[axis], shape[axis] < 0 ? 1 : 0);
+  return count;
+}
+
+Shape reduced_shape(const Shape& shape, const std::vector<int>& axes, bool keepdims) {
+  Shape result;
+  for (int i = 0; i < shape.rank(); ++i) {
+    const bool gone = std::find(axes.begin(), axes.end(), i) != axes.end();
+    if (!gone) result.append(shape[i]);
+    if (gone && keepdims) result.append(1);
+  }
+  return result;
+}
+
+/// Sums and means are taken part by part.
+Tensor reduce_complex(ReduceKind kind, const Tensor& x, const ops::Axes& axes, bool keepdims);
+
+Tensor reduce(ReduceKind kind, const Tensor& x, const ops::Axes& axes, bool keepdims) {
+  if (x.dtype() == DType::complex64 && (kind == ReduceKind::sum || kind == ReduceKind::mean))
+    return reduce_complex(kind, x, axes, keepdims);
+  Reduce op;
+  op.kind = kind;
+  op.axes = normal_axes(name_of(kind), axes, x.shape());
+  op.keepdims = keepdims;
+  if (op.axes.empty() && kind != ReduceKind::any && kind != ReduceKind::all &&
+      x.dtype() != DType::boolean)
+    return x;
+  return apply1(op, {x});
+}
+
+Tensor reduce_complex(ReduceKind kind, const Tensor& x, const ops::Axes& axes, bool keepdims) {
+  std::vector<int> all = normal_axes(name_of(kind), axes, x.shape());
+  if (all.empty()) return x;
+  return ops::view_as_complex(reduce(kind, ops::view_as_real(x), all, keepdims));
+}
+
+Tensor small_integers_widened(const Tensor& x) {
+  const bool small =
+      x.dtype() == DType::boolean || (is_integer(x.dtype()) && size_of(x.dtype()) < 4);
+  return small ? ops::cast(x, DType::int32) : x;
+}
+
+/// The product of the other elements, exact with zeros among them.
+Tensor product_gradient(const Tensor& x, const Tensor& g, const std::vector<int>& axes) {
+  using namespace ops;
+  const Tensor zero = equal(x, 0.0);
+  const Tensor zeros = sum(cast(zero, x.dtype()), axes, true);
+  const Tensor others = prod(where(zero, 1.0, x), axes, true);
+  const Tensor at_zero = where(equal(zeros, 1.0), others, 0.0);
+  const Tensor elsewhere = where(equal(zeros, 0.0), others, 0.0) / where(zero, 1.0, x);
+  return g * where(zero, at_zero, elsewhere);
+}
+
+/// f(x) in the dtype of statistics, and back: squares and counts of half-width floats leave them on
+/// the way.
+template <class F>
+Tensor in_wide(const Tensor& given, const F& f) {
+  const Tensor x = as_floating(given);
+  return ops::cast(f(ops::cast(x, statistics_dtype(x.dtype()))), x.dtype());
+}
+
+Tensor log_sum_exp(const Tensor& x, const ops::Axes& axes, bool keepdims) {
+  using namespace ops;
+  const Tensor top = stop_gradient(max(x, axes, true));
+  const Tensor shift = where(isfinite(top), top, 0.0);
+  const Tensor result = log(sum(exp(x - shift), axes, true)) + shift;
+  return keepdims
+             ? result
+             : reshape(result,
+                       reduced_shape(x.shape(), normal_axes("logsumexp", axes, x.shape()), false));
+}
+
+}  // namespace
+
+const char* name_of(ReduceKind kind) { return kReduceNames[static_cast<size_t>(kind)]; }
+
+std::string Reduce::label() const { return concat("reduce_", name_of(kind)); }
+std::string ArgReduce::label() const { return max ? "argmax" : "argmin"; }
+
+TensorSpecs Reduce::infer(std::span<const TensorSpec> in) const {
+  const TensorSpec& x = in[0];
+  const bool logical = kind == ReduceKind::any || kind == ReduceKind::all;
+  if (logical != (x.dtype == DType::boolean)) {
+    fail(name_of(kind), ": expected ", logical ? "bool" : "numbers", ", got ", x.dtype);
+  }
+  if (kind == ReduceKind::mean) expect_floating("mean", x.dtype);
+  const bool extreme = kind == ReduceKind::max || kind == ReduceKind::min;
+  for (int axis : axes) {
+    if (extreme && x.shape[axis] == 0)
+      fail(name_of(kind), ": shape ", x.shape, " has nothing along axis ", axis);
+  }
+  return {{x.dtype, reduced_shape(x.shape, axes, keepdims)}};
+}
+
+Tensors Reduce::vjp(const Vjp& v) const {
+  using namespace ops;
+  const Tensor& x = v.inputs[0];
+  const Shape kept = reduced_shape(x.shape(), axes, true);
+  const Tensor g = reshape(v.gradients[0], kept);
+  switch (kind) {
+    case ReduceKind::sum:
+      return {broadcast_to(g, x.shape())};
+    case ReduceKind::mean:
+      return {broadcast_to(in_wide(g,
+                                   [&](const Tensor& wide) {
+                                     return wide *
+                                            (1.0 / static_cast<double>(count_of(x.shape(), axes)));
+                                   }),
+                           x.shape())};
+    case ReduceKind::max:
+    case ReduceKind::min: {
+      const Tensor equals = equal(x, reshape(v.outputs[0], kept));
+      const Tensor share = in_wide(g, [&](const Tensor& wide) {
+        return wide / sum(cast(equals, wide.dtype()), axes, true);
+      });
+      return {where(equals, share, 0.0)};
+    }
+    case ReduceKind::prod:
+      return {product_gradient(x, g, axes)};
+    default:
+      return {Tensor()};
+  }
+}
+
+TensorSpecs ArgReduce::infer(std::span<const TensorSpec> in) const {
+  const Shape& shape = in[0].shape;
+  const int at = normal_axis(max ? "argmax" : "argmin", axis, shape);
+  if (shape[at] == 0)
+    fail(max ? "argmax" : "argmin", ": shape ", shape, " has nothing along axis ", axis);
+  return {{DType::int64, reduced_shape(shape, {at}, false)}};
+}
+
+TensorSpecs Cumulative::infer(std::span<const TensorSpec> in) const {
+  normal_axis("cumsum", axis, in[0].shape);
+  if (in[0].dtype == DType::boolean) fail("cumsum: expected numbers, got bool");
+  return {in[0]};
+}
+
+Tensors Cumulative::vjp(const Vjp& v) const {
+  return {ops::cumsum(v.gradients[0], axis, !reverse)};
+}
+
+TensorSpecs TopK::infer(std::span<const TensorSpec> in) const {
+  expect_rank_at_least("top_k", in[0].shape, 1);
+  const int64_t n = in[0].shape[-1];
+  if (k < 1 || (n >= 0 && k > n))
+    fail("top_k: k = ", k, " does not fit the last axis of shape ", in[0].shape);
+  Shape shape = in[0].shape;
+  shape.set(-1, k);
+  return {{in[0].dtype, shape}, {DType::int32, shape}};
+}
+
+Tensors TopK::vjp(const Vjp& v) const {
+  if (!v.gradients[0]) return {Tensor()};
+  return {scatter_along(v.outputs[1], v.gradients[0], v.inputs[0].shape(), -1)};
+}
+
+namespace ops {
+
+Tensor sum(const Tensor& x, const Axes& axes, bool keepdims) {
+  return reduce(ReduceKind::sum, small_integers_widened(x), axes, keepdims);
+}
+Tensor mean(const Tensor& x, const Axes& axes, bool keepdims) {
+  return reduce(ReduceKind::mean, as_floating(x), axes, keepdims);
+}
+Tensor max(const Tensor& x, const Axes& axes, bool keepdims) {
+  return reduce(ReduceKind::max, small_integers_widened(x), axes, keepdims);
+}
+Tensor min(const Tensor& x, const Axes& axes, bool keepdims) {
+  return reduce(ReduceKind::min, small_integers_widened(x), axes, keepdims);
+}
+Tensor prod(const Tensor& x, const Axes& axes, bool keepdims) {
+  return reduce(ReduceKind::prod, small_integers_widened(x), axes, keepdims);
+}
+Tensor any(const Tensor& x, const Axes& axes, bool keepdims) {
+  return reduce(ReduceKind::any, cast(x, DType::boolean), axes, keepdims);
+}
+Tensor all(const Tensor& x, const Axes& axes, bool keepdims) {
+  return reduce(ReduceKind::all, cast(x, DType::boolean), axes, keepdims);
+}
+
+Tensor variance(const Tensor& x, const Axes& axes, bool keepdims) {
+  return in_wide(x, [&](const Tensor& values) {
+    return mean(square(values - mean(values, axes, true)), axes, keepdims);
+  });
+}
+
+Tensor std(const Tensor& x, const Axes& axes, bool keepdims) {
+  return in_wide(x, [&](const Tensor& values) { return sqrt(variance(values, axes, keepdims)); });
+}
+
+Tensor norm(const Tensor& x, const Axes& axes, bool keepdims) {
+  return in_wide(x,
+                 [&](const Tensor& values) { return sqrt(sum(square(values), axes, keepdims)); });
+}
+
+Tensor logsumexp(const Tensor& x, const Axes& axes, bool keepdims) {
+  return in_wide(x, [&](const Tensor& values) { return log_sum_exp(values, axes, keepdims); });
+}
+
+Tensor argmax(const Tensor& x, int axis) {
+  ArgReduce op;
+  op.axis = normal_axis("argmax", axis, x.shape());
+  return apply1(op, {x});
+}
+
+Tensor argmin(const Tensor& x, int axis) {
+  ArgReduce op;
+  op.max = false;
+  op.axis = normal_axis("argmin", axis, x.shape());
+  return apply1(op, {x});
+}
+
+Tensor cumsum(const Tensor& x, int axis, bool reverse) {
+  Cumulative op;
+  op.axis = normal_axis("cumsum", axis, x.shape());
+  op.reverse = reverse;
+  return apply1(op, {small_integers_widened(x)});
+}
+
+Tensors top_k(const Tensor& x, int64_t k) {
+  TopK op;
+  op.k = k;
+  return apply(op, {x});
+}
+
+/// A target counts when fewer than k predictions are larger than its own; a class that is not there
+/// or a prediction that is no number does not count.
+Tensor in_top_k(const Tensor& targets, const Tensor& predictions, int64_t k) {
+  if (predictions.rank() != 2 || targets.rank() != 1) {
+    fail("in_top_k: expected targets (rows,) and predictions (rows, classes), got ",
+         targets.shape(), " and ", predictions.shape());
+  }
+  const Tensor rows = expand_dims(cast(targets, DType::int64), 1);
+  const int64_t classes = predictions.dim(1);
+  const Tensor known =
+      logical_and(greater_equal(rows, 0), less(rows, std::max<int64_t>(classes, 1)));
+  const Tensor own = take_along_axis(predictions, where(known, rows, 0), 1);
+  const Tensor larger = sum(cast(greater(predictions, own), DType::int32), {1}, true);
+  return squeeze(logical_and(logical_and(known, isfinite(own)), less(larger, k)), 1);
+}
+
+}  // namespace ops
+}  // namespace crescent

@@ -1,0 +1,174 @@
+// Ops that give the same values another shape or order: reshape, broadcast, transpose, reverse.
+#include <numeric>
+
+#include "program/support.h"
+
+namespace crescent {
+namespace {
+
+/// A dimension n times as long; an unknown one stays unknown.
+int64_t times(std::string_view op, int64_t dim, int64_t n) {
+  if (n < 0) fail(op, ": cannot repeat ", n, " times");
+  int64_t product = -1;
+  if (dim >= 0 && __builtin_mul_overflow(dim, n, &product))
+    fail(op, ": ", n, " times ", dim, " is too long");
+  return product;
+}
+
+/// The one -1 of a reshape worked out.
+Shape resolved(const Shape& from, const Shape& to) {
+  const int64_t size = known_size(from);
+  if (size < 0) return to;
+  int64_t rest = 1;
+  int unknown = -1;
+  for (int i = 0; i < to.rank(); ++i) {
+    if (to[i] >= 0) {
+      if (__builtin_mul_overflow(rest, to[i], &rest))
+        fail("reshape: shape ", to, " has too many elements");
+    } else if (unknown >= 0) {
+      fail("reshape: only one dimension of ", to, " may be left open");
+    } else {
+      unknown = i;
+    }
+  }
+  Shape result = to;
+  const bool fits = unknown < 0 ? rest == size : rest > 0 && size % rest == 0;
+  if (!fits) fail("reshape: shape ", from, " has ", size, " elements and does not fit ", to);
+  if (unknown >= 0) result.set(unknown, size / rest);
+  return result;
+}
+
+}  // namespace
+
+TensorSpecs Reshape::infer(std::span<const TensorSpec> in) const {
+  return {{in[0].dtype, resolved(in[0].shape, shape)}};
+}
+Tensors Reshape::vjp(const Vjp& v) const {
+  return {ops::reshape(v.gradients[0], v.inputs[0].shape())};
+}
+
+TensorSpecs BroadcastTo::infer(std::span<const TensorSpec> in) const {
+  const Shape result = broadcast_shapes(in[0].shape, shape, "broadcast_to");
+  if (!result.compatible(shape))
+    fail("broadcast_to: shape ", in[0].shape, " does not broadcast to ", shape);
+  return {{in[0].dtype, result}};
+}
+Tensors BroadcastTo::vjp(const Vjp& v) const {
+  return {sum_to(v.gradients[0], v.inputs[0].shape())};
+}
+
+TensorSpecs Transpose::infer(std::span<const TensorSpec> in) const {
+  const Shape& x = in[0].shape;
+  expect_rows("transpose", axes.size(), x, "place");
+  if (normal_axes("transpose", axes, x).size() != axes.size())
+    fail("transpose: expected every axis of ", x, " once");
+  Shape shape;
+  for (int axis : axes) shape.append(x[axis]);
+  return {{in[0].dtype, shape}};
+}
+Tensors Transpose::vjp(const Vjp& v) const {
+  std::vector<int> back(axes.size());
+  for (size_t i = 0; i < axes.size(); ++i) back[static_cast<size_t>(axes[i])] = static_cast<int>(i);
+  return {ops::transpose(v.gradients[0], back)};
+}
+
+TensorSpecs Reverse::infer(std::span<const TensorSpec> in) const {
+  normal_axes("flip", axes, in[0].shape);
+  return {in[0]};
+}
+Tensors Reverse::vjp(const Vjp& v) const { return {ops::flip(v.gradients[0], axes)}; }
+
+namespace ops {
+
+Tensor reshape(const Tensor& x, const Shape& shape) {
+  if (x.shape() == shape && shape.is_known()) return x;
+  Reshape op;
+  op.shape = resolved(x.shape(), shape);
+  return apply1(op, {x});
+}
+
+Tensor flatten(const Tensor& x) {
+  if (x.rank() < 1) return reshape(x, {1, 1});
+  return reshape(x, {x.dim(0), known_size(x.shape().slice(1, x.rank()))});
+}
+
+Tensor transpose(const Tensor& x, std::vector<int> axes) {
+  Transpose op;
+  if (axes.empty()) {
+    axes.resize(static_cast<size_t>(x.rank()));
+    std::iota(axes.rbegin(), axes.rend(), 0);
+  }
+  for (int axis : axes) op.axes.push_back(normal_axis("transpose", axis, x.shape()));
+  if (std::is_sorted(op.axes.begin(), op.axes.end()) &&
+      static_cast<int>(op.axes.size()) == x.rank() &&
+      std::adjacent_find(op.axes.begin(), op.axes.end()) == op.axes.end()) {
+    return x;
+  }
+  return apply1(op, {x});
+}
+
+Tensor swap_axes(const Tensor& x, int a, int b) {
+  std::vector<int> axes(static_cast<size_t>(x.rank()));
+  std::iota(axes.begin(), axes.end(), 0);
+  std::swap(axes[static_cast<size_t>(normal_axis("swap_axes", a, x.shape()))],
+            axes[static_cast<size_t>(normal_axis("swap_axes", b, x.shape()))]);
+  return transpose(x, axes);
+}
+
+Tensor expand_dims(const Tensor& x, int axis) {
+  const int rank = x.rank() + 1, at = axis < 0 ? axis + rank : axis;
+  if (at < 0 || at >= rank)
+    fail("expand_dims: axis ", axis, " is out of range for shape ", x.shape());
+  return reshape(x, x.shape().slice(0, at).concat({1}).concat(x.shape().slice(at, x.rank())));
+}
+
+Tensor squeeze(const Tensor& x, std::optional<int> axis) {
+  Shape shape;
+  const int only = axis ? normal_axis("squeeze", *axis, x.shape()) : -1;
+  if (axis && x.dim(only) >= 0 && x.dim(only) != 1)
+    fail("squeeze: axis ", *axis, " of shape ", x.shape(), " is not 1");
+  for (int i = 0; i < x.rank(); ++i) {
+    const bool gone = axis ? i == only : x.dim(i) == 1;
+    if (!gone) shape.append(x.dim(i));
+  }
+  return reshape(x, shape);
+}
+
+Tensor broadcast_to(const Tensor& x, const Shape& shape) {
+  if (x.shape() == shape) return x;
+  BroadcastTo op;
+  op.shape = shape;
+  return apply1(op, {x});
+}
+
+Tensor repeat(const Tensor& x, int64_t n, int axis) {
+  const int at = normal_axis("repeat", axis, x.shape());
+  const Shape before = x.shape().slice(0, at + 1), after = x.shape().slice(at + 1, x.rank());
+  Shape result = x.shape();
+  result.set(at, times("repeat", x.dim(at), n));
+  return reshape(broadcast_to(expand_dims(x, at + 1), before.concat({n}).concat(after)), result);
+}
+
+/// One axis after the other: an axis of n * d is n copies of d.
+Tensor tile(const Tensor& x, const std::vector<int64_t>& repeats) {
+  expect_rows("tile", repeats.size(), x.shape(), "count");
+  Tensor y = x;
+  for (int i = 0; i < x.rank(); ++i) {
+    const int64_t n = repeats[static_cast<size_t>(i)];
+    if (n == 1) continue;
+    const Shape before = y.shape().slice(0, i), after = y.shape().slice(i, y.rank());
+    Shape result = y.shape();
+    result.set(i, times("tile", y.dim(i), n));
+    y = reshape(broadcast_to(expand_dims(y, i), before.concat({n}).concat(after)), result);
+  }
+  return y;
+}
+
+Tensor flip(const Tensor& x, const std::vector<int>& axes) {
+  Reverse op;
+  op.axes = normal_axes("flip", axes, x.shape());
+  return apply1(op, {x});
+}
+
+}  // namespace ops
+}  // namespace crescent

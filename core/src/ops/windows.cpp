@@ -1,0 +1,75 @@
+#include "ops/windows.h"
+
+namespace crescent {
+
+int64_t places(int64_t length, int64_t window, const ConvSpec& spec, size_t axis) {
+  if (length < 0) return -1;
+  const int64_t padded = length + spec.pad_before[axis] + spec.pad_after[axis];
+  return padded < window ? 0 : (padded - window) / spec.strides[axis] + 1;
+}
+
+void expect_spatial(std::string_view op, const ConvSpec& spec, size_t spatial) {
+  for (const auto* list : {&spec.strides, &spec.dilation, &spec.pad_before, &spec.pad_after}) {
+    if (list->size() != spatial)
+      fail(op, ": expected a value for each of ", spatial, " spatial axes, got ", list->size());
+  }
+  for (size_t i = 0; i < spatial; ++i) {
+    for (const auto* list : {&spec.strides, &spec.dilation, &spec.pad_before, &spec.pad_after}) {
+      if ((*list)[i] > kMostLength)
+        fail(op, ": ", (*list)[i], " is too large for a stride, dilation or padding");
+    }
+    if (spec.strides[i] < 1) fail(op, ": strides must be at least 1, got ", spec.strides[i]);
+    if (spec.dilation[i] < 1) fail(op, ": dilation must be at least 1, got ", spec.dilation[i]);
+    if (spec.pad_before[i] < 0 || spec.pad_after[i] < 0) fail(op, ": padding cannot be negative");
+  }
+  if (spec.groups < 1 || spec.groups > kMostLength)
+    fail(op, ": groups must be at least 1, got ", spec.groups);
+}
+
+Shape with_batch(Shape shape, int64_t batch) {
+  if (shape[0] < 0) shape.set(0, batch);
+  return shape;
+}
+
+std::vector<int64_t> per_axis(std::string_view op, std::vector<int64_t> values, size_t spatial,
+                              std::string_view what) {
+  if (values.size() == 1) values.resize(spatial, values[0]);
+  if (values.size() != spatial)
+    fail(op, ": expected ", spatial, " ", what, ", got ", values.size());
+  for (int64_t value : values) {
+    if (value < 0 || value > kMostLength) fail(op, ": ", what, " cannot be ", value);
+  }
+  return values;
+}
+
+void append_padding(ConvSpec& spec, int64_t total) {
+  spec.pad_before.push_back(total / 2);
+  spec.pad_after.push_back(total - total / 2);
+}
+
+void pad_axis(ConvSpec& spec, ops::Padding padding, int64_t length, int64_t window,
+              int64_t stride) {
+  if (padding == ops::Padding::causal) {
+    spec.pad_before.push_back(window - 1);
+    spec.pad_after.push_back(0);
+    return;
+  }
+  const bool padded = padding == ops::Padding::same && length >= 0;
+  const int64_t last = padded ? ((length + stride - 1) / stride - 1) * stride : 0;
+  append_padding(spec, padded ? std::max<int64_t>(last + window - length, 0) : 0);
+}
+
+size_t ConvSpec::hash() const {
+  size_t seed = static_cast<size_t>(groups);
+  for (const auto* list : {&strides, &dilation, &pad_before, &pad_after})
+    detail::mix(seed, detail::hash_field(*list));
+  return seed;
+}
+
+std::string to_text(const ConvSpec& spec) {
+  auto list = [](const std::vector<int64_t>& values) { return detail::field_text(values); };
+  return concat("strides ", list(spec.strides), " pads ", list(spec.pad_before),
+                list(spec.pad_after), " dilation ", list(spec.dilation), " groups ", spec.groups);
+}
+
+}  // namespace crescent

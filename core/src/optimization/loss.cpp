@@ -1,0 +1,80 @@
+// From losses per sample to one number, as Keras 3 does it.
+#include "base/text.h"
+#include "crescent/layer/training.h"
+#include "registry/blame.h"
+
+namespace crescent {
+namespace {
+
+using namespace ops;
+
+constexpr double kEpsilon = 1e-7;
+
+bool averages(const std::string& reduction) {
+  return reduction == "sum_over_batch_size" || reduction == "mean";
+}
+
+/// Number of elements, also when the batch is not known yet.
+Tensor count_of(const Tensor& x) { return sum(ones_like(x)); }
+
+/// `weight` with as many axes as `values`, so that it broadcasts from the left; one value for all
+/// (Dice) becomes a value a weight.
+Tensor align_left(Tensor weight, const Tensor& values) {
+  if (values.rank() == 0) return weight;
+  if (weight.rank() == values.rank() + 1 && weight.dim(-1) == 1)
+    weight = squeeze(weight, weight.rank() - 1);
+  while (weight.rank() < values.rank()) weight = expand_dims(weight, -1);
+  if (weight.rank() > values.rank())
+    fail("sample_weight of shape ", weight.shape(), " does not fit losses of shape ",
+         values.shape());
+  return weight;
+}
+
+/// A mask as weights; rescaled so that a mean is over what is valid.
+Tensor mask_weights(const Tensor& mask, const Tensor& values, const std::string& reduction) {
+  const Tensor weights = align_left(cast(mask, values.dtype()), values);
+  if (!averages(reduction)) return weights;
+  return weights * (count_of(weights) / (sum(weights) + kEpsilon));
+}
+
+Tensor both(const Tensor& a, const Tensor& b) {
+  if (!a || !b) return a ? a : b;
+  return a.rank() == b.rank() ? logical_and(a, b) : a.rank() > b.rank() ? a : b;
+}
+
+Tensor divide_no_nan(const Tensor& a, const Tensor& b) {
+  return where(equal(b, 0), zeros_like(a), a / maximum(abs(b), 1e-38) * sign(b));
+}
+
+Tensor reduce(const Tensor& values, const Tensor& weights, const std::string& reduction) {
+  if (reduction == "none" || values.rank() == 0) return values;
+  if (reduction == "sum") return sum(values);
+  if (reduction == "mean_with_sample_weight" && weights)
+    return divide_no_nan(sum(values), sum(weights));
+  return mean(values);
+}
+
+}  // namespace
+
+Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred,
+                        const Tensor& sample_weight) const {
+  const DType dtype =
+      dtype_.value_or(y_pred.dtype() == DType::float64 ? DType::float64 : DType::float32);
+  const Tensor prediction_mask = y_pred.mask();
+  const Tensor truth = sparse_targets() ? y_true : cast(y_true, dtype);
+  Tensor values = blaming(*this, [&] { return call(truth, cast(y_pred, dtype)); });
+  const Tensor mask = both(prediction_mask, values.mask());
+  Tensor weights;
+  if (mask) weights = mask_weights(mask, values, reduction_);
+  if (sample_weight) {
+    const Tensor given = align_left(cast(sample_weight, dtype), values);
+    weights = weights ? weights * given : given;
+  }
+  if (weights) values = values * weights;
+  // A column of weights makes a column of losses.
+  if (sample_weight && values.rank() == 1 && sample_weight.rank() == 2)
+    values = expand_dims(values, -1);
+  return reduce(values, weights, reduction_);
+}
+
+}  // namespace crescent

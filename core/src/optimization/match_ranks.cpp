@@ -1,0 +1,24 @@
+#include "crescent/layer/training.h"
+
+namespace crescent {
+namespace {
+
+/// `longer` has one axis more, of size 1, at the end.
+void fit(Tensor& longer, Tensor& shorter) {
+  if (shorter.rank() == 1) {
+    shorter = ops::expand_dims(shorter, -1);
+  } else {
+    longer = ops::squeeze(longer, longer.rank() - 1);
+  }
+}
+
+}  // namespace
+
+void match_ranks(Tensor& a, Tensor& b) {
+  if (a.rank() == b.rank() + 1 && a.dim(-1) == 1)
+    fit(a, b);
+  else if (b.rank() == a.rank() + 1 && b.dim(-1) == 1)
+    fit(b, a);
+}
+
+}  // namespace crescent

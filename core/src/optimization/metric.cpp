@@ -1,0 +1,37 @@
+#include "crescent/layer/training.h"
+#include "crescent/program/device.h"
+#include "layer/outside_trace.h"
+
+namespace crescent {
+namespace {
+
+/// Zeros in the memory of the device in use.
+Tensor zeros(const TensorSpec& spec) {
+  Memory* memory = device().memory();
+  if (!memory) return Tensor(spec);
+  const size_t bytes = static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
+  return Tensor::on(memory->allocate(bytes), 0, spec);
+}
+
+}  // namespace
+
+Variable Metric::add_variable(const std::string& name, const Shape& shape, DType dtype) {
+  const OutsideTrace outside;
+  Variable::Options options;
+  options.name = name;
+  options.trainable = false;
+  return variables_.emplace_back(Tensor(shape, dtype), options);
+}
+
+void Metric::describe_options(Schema<Metric>& s) {
+  s.field("name", &Metric::name_, "Shown in logs.")
+      .field("dtype", &Metric::dtype_, "Of the state.");
+}
+
+void Metric::set_name(std::string name) { name_ = std::move(name); }
+
+void Metric::reset_state() {
+  for (const Variable& v : variables_) v.assign(zeros(v.spec()));
+}
+
+}  // namespace crescent

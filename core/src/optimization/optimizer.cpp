@@ -1,0 +1,317 @@
+// What optimizers share: state, clipping, decay, averages, constraints. Formulas are Keras 3's.
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "crescent/layer/training.h"
+#include "layer/outside_trace.h"
+#include "registry/blame.h"
+
+namespace crescent {
+namespace {
+
+using namespace ops;
+
+constexpr const char* kAverage = "average";
+constexpr const char* kAccumulator = "gradient_accumulator";
+
+Variable state_variable(const Tensor& initial, const std::string& name) {
+  Variable::Options options;
+  options.name = name;
+  options.trainable = false;
+  return Variable(initial, options);
+}
+
+Tensor clip_by_norm(const Tensor& g, double limit) {
+  const Tensor squares = sum(square(g));
+  const Tensor norm = sqrt(where(greater(squares, 0), squares, 1));
+  return g * limit / maximum(norm, limit);
+}
+
+void clip_by_global_norm(Tensors& gradients, double limit) {
+  Tensors squares;
+  for (const Tensor& g : gradients) squares.push_back(sum(square(cast(g, DType::float32))));
+  const Tensor norm = sqrt(add_n(squares));
+  const Tensor factor = limit / maximum(norm, limit);
+  for (Tensor& g : gradients) g = g * cast(factor, g.dtype());
+}
+
+Tensor rate_at(const Schedule& schedule, const Tensor& step) {
+  return blaming(schedule, [&] { return schedule(step); });
+}
+
+}  // namespace
+
+ConditionalUpdate::ConditionalUpdate(Tensor on, Variables variables)
+    : on_(std::move(on)), variables_(std::move(variables)) {
+  if (on_)
+    for (const Variable& v : variables_) before_.push_back(v.value());
+}
+void ConditionalUpdate::finish() {
+  if (!on_) return;
+  for (size_t i = 0; i < variables_.size(); ++i)
+    variables_[i].assign(where(on_, variables_[i].value(), before_[i]));
+}
+
+Optimizer::Optimizer()
+    : iterations_(state_variable(Tensor(Shape{}, DType::int64), "iterations")),
+      rate_(state_variable(Tensor::scalar(NAN), "learning_rate")) {
+}  // NaN: the option has not been looked at yet
+
+void Optimizer::describe_options(Schema<Optimizer>& s) {
+  s.field("name", &Optimizer::name_, "Name of the optimizer.")
+      .field("weight_decay", &Optimizer::weight_decay_,
+             "Decoupled decay: w -= w * weight_decay * learning_rate.")
+      .field("clipnorm", &Optimizer::clipnorm_, "Largest norm of each gradient.")
+      .field("global_clipnorm", &Optimizer::global_clipnorm_,
+             "Largest norm of all gradients together.")
+      .field("clipvalue", &Optimizer::clipvalue_, "Largest magnitude of a gradient's elements.")
+      .field("use_ema", &Optimizer::use_ema_, "Keep a moving average of the weights.")
+      .field("ema_momentum", &Optimizer::ema_momentum_, "Momentum of that average.")
+      .min(0)
+      .max(1)
+      .field("ema_overwrite_frequency", &Optimizer::ema_overwrite_frequency_,
+             "Steps between overwriting the weights by it.")
+      .field("loss_scale_factor", &Optimizer::loss_scale_factor_,
+             "The loss is multiplied, gradients divided by this.")
+      .field("gradient_accumulation_steps", &Optimizer::gradient_accumulation_steps_,
+             "Updates happen every so many steps.");
+}
+
+std::vector<std::string> Optimizer::slots() const { return {}; }
+std::vector<std::string> Optimizer::slot_names() const { return slots(); }
+
+Variable Optimizer::learning_rate() const {
+  const OutsideTrace outside;
+  if (std::isnan(rate_.value().item())) {
+    const Tensor rate = learning_rate_.schedule
+                            ? rate_at(*learning_rate_.schedule, iterations_.value())
+                            : Tensor(learning_rate_.rate);
+    rate_.assign(rate);
+  }
+  return rate_;
+}
+
+void Optimizer::set_learning_rate(double rate) {
+  if (learning_rate_.schedule)
+    fail(
+        "This optimizer was created with a schedule as its `learning_rate` argument, hence its "
+        "learning rate is not settable. If "
+        "you need the learning rate to be settable, you should instantiate the optimizer with a "
+        "number.");
+  learning_rate_.rate = rate;
+  rate_.assign(Tensor(rate));
+}
+
+Tensor Optimizer::initial_slot(std::string_view, const Variable& variable) const {
+  return Tensor(variable.shape(), variable.dtype());
+}
+
+void Optimizer::build(const Variables& variables) {
+  if (built_ && variables == variables_) return;
+  const OutsideTrace outside;
+  const int set = clipnorm_.has_value() + global_clipnorm_.has_value() + clipvalue_.has_value();
+  if (set > 1) fail("only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set");
+  if (gradient_accumulation_steps_ && *gradient_accumulation_steps_ < 2)
+    fail("`gradient_accumulation_steps` must be an integer >= 2. Received: ",
+         *gradient_accumulation_steps_);
+  if (ema_overwrite_frequency_ && *ema_overwrite_frequency_ < 1)
+    fail("`ema_overwrite_frequency` must be an integer >= 1 or null. Received: ",
+         *ema_overwrite_frequency_);
+  Optimizer::learning_rate();
+  std::unordered_map<const void*, std::pair<Variable, Variables>> known;
+  for (auto& [variable, slots] : std::exchange(resting_, {}))
+    known[variable.id()] = {variable, std::move(slots)};
+  for (size_t i = 0; i < variables_.size(); ++i)
+    known[variables_[i].id()] = {variables_[i], std::move(slot_variables_[i])};
+  variables_ = variables;
+  slot_variables_.clear();
+  for (const Variable& v : variables) {
+    const auto place = known.find(v.id());
+    slot_variables_.push_back(place == known.end() ? make_slots(v)
+                                                   : std::move(place->second.second));
+    if (place != known.end()) known.erase(place);
+  }
+  for (auto& [id, variable] : known) resting_.push_back(std::move(variable));
+  built_ = true;
+}
+
+void Optimizer::check_patterns(const Variables&) const {}
+
+void Optimizer::include(const Variables& variables) {
+  if (built_ && variables == variables_) return;
+  Variables all = variables_;
+  std::unordered_set<const void*> known;
+  for (const Variable& v : all) known.insert(v.id());
+  for (const Variable& v : variables)
+    if (known.insert(v.id()).second) all.push_back(v);
+  build(all);
+}
+
+const Variables& Optimizer::slots_of(const Variable& variable, size_t guess) const {
+  if (guess < variables_.size() && variables_[guess] == variable) return slot_variables_[guess];
+  const auto place = std::find(variables_.begin(), variables_.end(), variable) - variables_.begin();
+  return slot_variables_[static_cast<size_t>(place)];
+}
+
+/// A slot whose initial value is no tensor is none of this variable: Adafactor keeps rows and
+/// columns of matrices only.
+Variables Optimizer::make_slots(const Variable& variable) const {
+  Variables made;
+  auto add = [&](const std::string& slot, const Tensor& initial) {
+    made.push_back(state_variable(initial, slot));
+    made.back().set_path(variable.path() + "/" + slot);
+  };
+  if (use_ema_) add(kAverage, variable.value().clone());
+  if (gradient_accumulation_steps_) add(kAccumulator, Tensor(variable.shape(), variable.dtype()));
+  for (const std::string& slot : slots())
+    if (const Tensor initial = initial_slot(slot, variable)) add(slot, initial);
+  return made;
+}
+
+Tensor Optimizer::scale_loss(const Tensor& loss) const {
+  return loss_scale_factor_ ? loss * *loss_scale_factor_ : loss;
+}
+
+Variables Optimizer::slot(std::string_view name) const {
+  Variables found;
+  for (const auto& [variable, slot] : pairs_with(name)) found.push_back(slot);
+  return found;
+}
+
+std::vector<std::pair<Variable, Variable>> Optimizer::pairs_with(std::string_view slot) const {
+  std::vector<std::pair<Variable, Variable>> pairs;
+  for (size_t i = 0; i < slot_variables_.size(); ++i)
+    for (const Variable& v : slot_variables_[i])
+      if (v.name() == slot) pairs.emplace_back(variables_[i], v);
+  return pairs;
+}
+
+Variables Optimizer::state() const {
+  Variables state{iterations_, learning_rate()};
+  for (const char* shared : {kAverage, kAccumulator})
+    for (const Variable& v : slot(shared)) state.push_back(v);
+  for (const Variables& own : slot_variables_)
+    for (const Variable& v : own)
+      if (v.name() != kAverage && v.name() != kAccumulator) state.push_back(v);
+  return state;
+}
+
+namespace {
+
+/// One variable of a step: its gradient, the rule's slots, and what belongs to the options here.
+struct Work {
+  Variable variable;
+  Tensor gradient;
+  Variables slots;
+  Variable average, accumulator;
+};
+
+Work work_of(const Variable& variable, const Tensor& gradient, const Variables& slots) {
+  Work work{variable, gradient, {}, {}, {}};
+  for (const Variable& v : slots) {
+    if (v.name() == kAverage)
+      work.average = v;
+    else if (v.name() == kAccumulator)
+      work.accumulator = v;
+    else
+      work.slots.push_back(v);
+  }
+  return work;
+}
+
+[[noreturn]] void fail_without_gradients(const Variables& variables) {
+  std::vector<std::string> names;
+  for (const Variable& v : variables) names.push_back(v.path());
+  fail("No gradients provided for any variable: ", join(names),
+       ". The loss does not depend on them.");
+}
+
+/// Gradients become the mean of those collected; the collection starts again after an update.
+void accumulate(std::vector<Work>& all, const Tensor& is_update, int64_t every) {
+  for (Work& work : all) {
+    const Tensor total = work.accumulator + work.gradient;
+    work.accumulator.assign(where(is_update, zeros_like(total), total));
+    work.gradient = total / static_cast<double>(every);
+  }
+}
+
+Variables touched_by(const std::vector<Work>& all) {
+  Variables touched;
+  for (const Work& work : all) {
+    touched.push_back(work.variable);
+    touched.insert(touched.end(), work.slots.begin(), work.slots.end());
+  }
+  return touched;
+}
+
+/// The first average is the weight itself; every so many steps the averages become the weights.
+void move_averages(const std::vector<Work>& all, const Tensor& done, double momentum,
+                   std::optional<int64_t> overwrite_every) {
+  for (const Work& work : all) {
+    const Tensor kept = full({}, momentum, work.variable.dtype());
+    const Tensor mixed = work.average * kept + work.variable * (1.0 - kept);
+    const Tensor average = where(equal(done, 0), work.variable.value(), mixed);
+    work.average.assign(average);
+    if (!overwrite_every) continue;
+    const Tensor overwrite = equal(mod(done + 1, *overwrite_every), 0);
+    work.variable.assign(where(overwrite, average, work.variable.value()));
+  }
+}
+
+bool is_on(const std::optional<double>& limit) { return limit && *limit > 0; }
+
+}  // namespace
+
+void Optimizer::apply(std::span<const Tensor> gradients, const Variables& variables) {
+  if (gradients.size() != variables.size())
+    fail("expected a gradient for each of ", variables.size(), " variables, got ",
+         gradients.size());
+  AllOrNothing whole;
+  include(variables);
+  std::vector<Work> all;
+  for (size_t i = 0; i < variables.size(); ++i) {
+    if (!gradients[i]) continue;
+    const Tensor g = cast(gradients[i], variables[i].dtype());
+    all.push_back(work_of(variables[i], loss_scale_factor_ ? g / *loss_scale_factor_ : g,
+                          slots_of(variables[i], i)));
+  }
+  if (all.empty()) fail_without_gradients(variables);
+
+  const Tensor done = iterations_.value();
+  Tensor is_update, updates = done;  // with accumulation: whether this step updates, updates so far
+  if (gradient_accumulation_steps_) {
+    is_update = equal(mod(done + 1, *gradient_accumulation_steps_), 0);
+    updates = floor_divide(done, *gradient_accumulation_steps_);
+    accumulate(all, is_update, *gradient_accumulation_steps_);
+  }
+  ConditionalUpdate conditional(is_update, touched_by(all));
+  Tensors clipped;
+  for (const Work& work : all) clipped.push_back(work.gradient);
+  if (is_on(clipnorm_))
+    for (Tensor& g : clipped) g = clip_by_norm(g, *clipnorm_);
+  else if (is_on(global_clipnorm_))
+    clip_by_global_norm(clipped, *global_clipnorm_);
+  else if (is_on(clipvalue_))
+    for (Tensor& g : clipped) g = clip(g, -*clipvalue_, *clipvalue_);
+  if (learning_rate_.schedule)
+    rate_.assign(cast(rate_at(*learning_rate_.schedule, done), DType::float32));
+  const Tensor rate = rate_.value(), step = cast(updates + 1, DType::float32);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Variable& v = all[i].variable;
+    const Tensor own_rate = cast(rate, v.dtype());
+    if (weight_decay_) v.assign(v - v * *weight_decay_ * own_rate);
+    update(v, clipped[i], own_rate, cast(step, v.dtype()), all[i].slots);
+  }
+  conditional.finish();
+
+  if (use_ema_) move_averages(all, updates, ema_momentum_, ema_overwrite_frequency_);
+  for (const Variable& v : variables)
+    if (v.constraint())
+      v.assign(blaming(*v.constraint(), [&] { return (*v.constraint())(v.value()); }));
+  iterations_.assign(done + 1);
+  whole.keep();
+}
+
+}  // namespace crescent

@@ -1,0 +1,47 @@
+// What the kinds that train share: how each is written into a configuration.
+#include "crescent/layer/training.h"
+
+namespace crescent {
+
+Activation::~Activation() = default;
+Initializer::~Initializer() = default;
+Regularizer::~Regularizer() = default;
+Constraint::~Constraint() = default;
+Loss::~Loss() = default;
+Metric::~Metric() = default;
+Schedule::~Schedule() = default;
+Optimizer::~Optimizer() = default;
+
+void Loss::describe_options(Schema<Loss>& s) {
+  s.field("reduction", &Loss::reduction_, "How values per sample become one.")
+      .choices({"sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none"})
+      .field("name", &Loss::name_, "Shown in logs.")
+      .field("dtype", &Loss::dtype_, "Of the computation.")
+      .not_stored();
+}
+
+Value Activation::encode_option(const Activation* activation) {
+  if (!activation) return "linear";
+  const Dict config = activation->get_config();
+  if (config.empty()) return activation->class_name();
+  return Dict{{"class_name", activation->class_name()}, {"config", config}};
+}
+
+LearningRate::LearningRate(double rate) : rate(rate) {}
+LearningRate::LearningRate(const LearningRate&) = default;
+LearningRate& LearningRate::operator=(const LearningRate&) = default;
+LearningRate::~LearningRate() = default;
+
+LearningRate Codec<LearningRate>::decode(const Value& value) {
+  if (value.is_number()) return LearningRate(value.as_float());
+  if (!value.is_dict() && !value.is_object()) fail("expected ", type(), ", got ", value);
+  LearningRate rate(0.0);
+  rate.schedule = get<Schedule>(value);
+  return rate;
+}
+Value Codec<LearningRate>::encode(const LearningRate& rate) {
+  return rate.schedule ? serialize(rate.schedule.get()) : Value(rate.rate);
+}
+std::string Codec<LearningRate>::type() { return "a number or a schedule"; }
+
+}  // namespace crescent

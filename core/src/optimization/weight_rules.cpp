@@ -1,0 +1,47 @@
+// The options of a weight: kernel_initializer, kernel_regularizer, kernel_constraint.
+#include "crescent/layer/training.h"
+
+namespace crescent {
+namespace {
+
+/// What help calls the weight.
+std::string text_of(const char* name, const char* called) {
+  return called ? called : concat("the ", name);
+}
+
+template <class Member>
+std::ptrdiff_t place_of(Member WeightRules::*member) {
+  static const WeightRules sample("zeros");
+  return reinterpret_cast<const char*>(&(sample.*member)) - reinterpret_cast<const char*>(&sample);
+}
+
+}  // namespace
+
+WeightRules::WeightRules(const char* initializer) : initializer(initializer) {}
+WeightRules::WeightRules(const WeightRules&) = default;
+WeightRules& WeightRules::operator=(const WeightRules&) = default;
+WeightRules::~WeightRules() = default;
+
+void WeightRules::describe_initializer(SchemaBuilder& schema, const char* name, const char* called,
+                                       std::ptrdiff_t offset, const void* object) {
+  schema.add(concat(name, "_initializer"), concat("How ", text_of(name, called), " starts."),
+             MemberType::of<Ref<Initializer>>(), offset + place_of(&WeightRules::initializer),
+             object);
+}
+
+void WeightRules::describe_regularizer(SchemaBuilder& schema, const char* name, const char* called,
+                                       std::ptrdiff_t offset, const void* object) {
+  schema.add(concat(name, "_regularizer"), concat("Penalty on ", text_of(name, called), "."),
+             MemberType::of<Ref<Regularizer>>(), offset + place_of(&WeightRules::regularizer),
+             object);
+}
+
+void WeightRules::describe_constraint(SchemaBuilder& schema, const char* name, const char* called,
+                                      std::ptrdiff_t offset, const void* object) {
+  schema.add(concat(name, "_constraint"),
+             concat("Projection of ", text_of(name, called), " after updates."),
+             MemberType::of<Ref<Constraint>>(), offset + place_of(&WeightRules::constraint),
+             object);
+}
+
+}  // namespace crescent

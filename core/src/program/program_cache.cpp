@@ -1,0 +1,121 @@
+#include "program/program_cache.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <vector>
+
+namespace crescent {
+namespace {
+
+constexpr size_t kDefaultBudget = size_t{16} << 20;
+constexpr uint64_t kRecent = 16;  ///< what was used since so many were added stays in any case
+
+/// $CRESCENT_PROGRAM_CACHE is a number of bytes.
+size_t budget_of_environment() {
+  const char* text = std::getenv("CRESCENT_PROGRAM_CACHE");
+  if (!text) return kDefaultBudget;
+  char* end = nullptr;
+  const unsigned long long bytes = std::strtoull(text, &end, 10);
+  if (*text >= '0' && *text <= '9' && *end == '\0') return static_cast<size_t>(bytes);
+  warn("CRESCENT_PROGRAM_CACHE: expected a number of bytes, got '", text, "'");
+  return kDefaultBudget;
+}
+
+/// Never destroyed: tables may be in static objects.
+struct Cache {
+  std::set<ProgramTable*> tables;
+  size_t programs = 0, bytes = 0, budget = budget_of_environment();
+};
+
+Cache& cache() {
+  static auto* cache = new Cache;
+  return *cache;
+}
+
+}  // namespace
+
+std::mutex ProgramTable::mutex_;
+
+CachedProgram::~CachedProgram() = default;
+
+ProgramTable::ProgramTable() {
+  const std::lock_guard lock(mutex_);
+  cache().tables.insert(this);
+}
+
+ProgramTable::~ProgramTable() {
+  clear();
+  const std::lock_guard lock(mutex_);
+  cache().tables.erase(this);
+}
+
+void ProgramTable::add(size_t hash, std::shared_ptr<CachedProgram> program) {
+  Programs dropped;  // destroyed without the lock: what a program holds may come back here
+  const std::lock_guard lock(mutex_);
+  ++CachedProgram::clock_;
+  program->touch();
+  program->bytes_ = program->bytes();
+  cache().bytes += program->bytes_, ++cache().programs;
+  programs_.emplace(hash, std::move(program));
+  if (cache().bytes > cache().budget) drop_oldest(dropped);
+}
+
+/// Down to some space for the next ones.
+void ProgramTable::drop_oldest(Programs& dropped) {
+  struct Place {
+    Programs* table;
+    Programs::iterator at;
+    uint64_t used;
+  };
+  std::vector<Place> places;
+  for (ProgramTable* table : cache().tables) {
+    for (auto at = table->programs_.begin(); at != table->programs_.end(); ++at)
+      places.push_back({&table->programs_, at, at->second->used_.load()});
+  }
+  std::sort(places.begin(), places.end(),
+            [](const Place& a, const Place& b) { return a.used < b.used; });
+  const size_t enough = cache().budget - cache().budget / 8;
+  for (const Place& place : places) {
+    if (cache().bytes <= enough || place.used + kRecent > CachedProgram::clock_) return;
+    cache().bytes -= place.at->second->bytes_, --cache().programs;
+    dropped.insert(place.table->extract(place.at));
+  }
+}
+
+void ProgramTable::clear() {
+  Programs dropped;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [hash, program] : programs_) cache().bytes -= program->bytes_;
+  cache().programs -= programs_.size();
+  dropped.swap(programs_);
+}
+
+size_t ProgramTable::size() const {
+  const std::lock_guard lock(mutex_);
+  return programs_.size();
+}
+
+void ProgramTable::clear_all() {
+  std::vector<Programs> dropped;
+  const std::lock_guard lock(mutex_);
+  for (ProgramTable* table : cache().tables) dropped.push_back(std::exchange(table->programs_, {}));
+  cache().programs = cache().bytes = 0;
+}
+
+ProgramCache ProgramTable::facts() {
+  const std::lock_guard lock(mutex_);
+  return {cache().programs, cache().bytes, cache().budget};
+}
+
+void ProgramTable::set_budget(size_t bytes) {
+  Programs dropped;
+  const std::lock_guard lock(mutex_);
+  cache().budget = bytes;
+  if (cache().bytes > bytes) drop_oldest(dropped);
+}
+
+ProgramCache program_cache() { return ProgramTable::facts(); }
+void set_program_cache(size_t budget) { ProgramTable::set_budget(budget); }
+
+}  // namespace crescent

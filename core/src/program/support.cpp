@@ -1,0 +1,106 @@
+#include "program/support.h"
+
+#include <numeric>
+
+namespace crescent {
+
+Tensor sum_to(const Tensor& gradient, const Shape& shape) {
+  const Shape& from = gradient.shape();
+  const int extra = from.rank() - shape.rank();
+  std::vector<int> axes;
+  for (int i = 0; i < from.rank(); ++i) {
+    if (i < extra || (shape[i - extra] == 1 && from[i] != 1)) axes.push_back(i);
+  }
+  if (axes.empty()) return gradient;
+  const Tensor sum = ops::sum(gradient, axes, true);
+  return extra == 0 ? sum : ops::reshape(sum, sum.shape().slice(extra, sum.rank()));
+}
+
+std::string shapes_text(std::span<const TensorSpec> specs) {
+  std::string text;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == specs.size() ? " and " : ", ") + to_text(specs[i].shape);
+  }
+  return text;
+}
+
+bool sums_nothing(const Tensor& a, const Tensor& b) {
+  auto is_empty = [](const Tensor& t) {
+    return std::find(t.shape().begin(), t.shape().end(), 0) != t.shape().end();
+  };
+  return is_empty(a) || is_empty(b);
+}
+
+void expect_floating(std::string_view op, DType dtype) {
+  if (!is_floating(dtype)) fail(op, ": expected a floating dtype, got ", dtype);
+}
+
+void expect_rank_at_least(std::string_view op, const Shape& shape, int rank) {
+  if (shape.rank() < rank) fail(op, ": expected at least ", rank, " axes, got shape ", shape);
+}
+
+void expect_rows(std::string_view op, size_t rows, const Shape& shape, std::string_view what) {
+  if (static_cast<int>(rows) != shape.rank()) {
+    fail(op, ": expected a ", what, " for each of the ", shape.rank(), " axes of shape ", shape,
+         ", got ", rows);
+  }
+}
+
+int normal_axis(std::string_view op, int axis, const Shape& shape) {
+  const int positive = axis < 0 ? axis + shape.rank() : axis;
+  if (positive < 0 || positive >= shape.rank())
+    fail(op, ": axis ", axis, " is out of range for shape ", shape);
+  return positive;
+}
+
+std::vector<int> normal_axes(std::string_view op, const std::vector<int>& axes,
+                             const Shape& shape) {
+  std::vector<int> result;
+  if (axes.empty()) {
+    result.resize(static_cast<size_t>(shape.rank()));
+    std::iota(result.begin(), result.end(), 0);
+    return result;
+  }
+  for (int axis : axes) result.push_back(normal_axis(op, axis, shape));
+  std::sort(result.begin(), result.end());
+  if (std::adjacent_find(result.begin(), result.end()) != result.end())
+    fail(op, ": an axis is given twice");
+  return result;
+}
+
+/// Every row along `axis` gets a range of its own in one long line.
+Tensor scatter_along(const Tensor& indices, const Tensor& updates, const Shape& shape, int axis) {
+  if (!shape.is_known() || !updates.shape().is_known())
+    return Tensor::abstract({updates.dtype(), shape});
+  const int last = shape.rank() - 1;
+  axis = shape.axis(axis);
+  Shape turned = shape;
+  turned.set(axis, shape[last]);
+  turned.set(last, shape[axis]);
+  const int64_t n = shape[axis], k = updates.dim(axis), rows = n == 0 ? 0 : shape.size() / n;
+  const Tensor at = ops::reshape(ops::swap_axes(indices, axis, last), {rows, k});
+  const Tensor values = ops::reshape(ops::swap_axes(updates, axis, last), {rows * k});
+  const Tensor starts = ops::multiply(ops::reshape(ops::arange(rows, DType::int64), {rows, 1}), n);
+  const Tensor places = ops::reshape(ops::add(ops::cast(at, DType::int64), starts), {rows * k});
+  ScatterAdd scatter;
+  scatter.size = rows * n;
+  const Tensor line = apply1(scatter, {places, values});
+  return ops::swap_axes(ops::reshape(line, turned), axis, last);
+}
+
+DType product_dtype(std::string_view op, DType a, DType b) {
+  if (a != b) fail(op, ": dtypes ", a, " and ", b, " differ");
+  return a;
+}
+
+int64_t known_size(const Shape& shape) { return shape.is_known() ? shape.size() : -1; }
+
+Tensor as_rows(const Tensor& x) {
+  return ops::reshape(x, {known_size(x.shape().slice(0, -1)), x.dim(-1)});
+}
+
+Tensor as_floating(const Tensor& x, DType dtype) {
+  return is_integer(x.dtype()) || x.dtype() == DType::boolean ? ops::cast(x, dtype) : x;
+}
+
+}  // namespace crescent

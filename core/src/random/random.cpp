@@ -1,0 +1,119 @@
+// SeedGenerator: (seed, counter) in a variable; every draw is a Random op and a step of the
+// counter.
+#include "crescent/ops/random.h"
+
+#include <mutex>
+#include <numeric>
+
+#include "program/recorder.h"
+#include "random/random_scope.h"
+#include "tensor/memory.h"
+
+namespace crescent {
+namespace {
+
+Variable make_state(int64_t seed) {
+  Variable::Options options;
+  options.name = "seed_generator_state";
+  options.trainable = false;
+  return Variable(Tensor::from(std::vector<int64_t>{seed, 0}, {2}), std::move(options));
+}
+
+std::mutex& turns() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+/// The state behind a draw. Where the host has the numbers no device is asked: models take seeds
+/// from here before anything is computed, and a device takes time to start.
+Tensor next_state(const Tensor& now) {
+  if (now.is_abstract() || now.storage()->memory())
+    return ops::add(now, Tensor::from(std::vector<int64_t>{0, 1}, {2}));
+  const int64_t* words = now.data<int64_t>();
+  const auto counter = static_cast<int64_t>(static_cast<uint64_t>(words[1]) + 1);
+  return Tensor::from(std::vector<int64_t>{words[0], counter}, {2});
+}
+
+/// The state for one draw. Of several threads each gets a state of its own.
+Tensor taken(const Variable& state) {
+  const std::lock_guard lock(turns());
+  const Tensor now = state.value();
+  state.assign(next_state(now));
+  return now;
+}
+
+}  // namespace
+
+SeedGenerator::SeedGenerator(std::optional<int64_t> seed)
+    : state_(make_state(seed ? *seed : global_random().seed())) {}
+
+int64_t SeedGenerator::seed() const {
+  NoTrace eager;
+  const Tensor state = taken(state_);
+  const int64_t* words = state.data<int64_t>();
+  const PhiloxBlock block =
+      philox(static_cast<uint64_t>(words[0]), static_cast<uint64_t>(words[1]), 0);
+  return static_cast<int64_t>((uint64_t{block.word[0]} << 32 | block.word[1]) >> 1);
+}
+
+Tensor SeedGenerator::draw(RandomKind kind, const Shape& shape, double a, double b,
+                           DType dtype) const {
+  Random op;
+  op.kind = kind, op.shape = shape, op.dtype = dtype, op.a = a, op.b = b;
+  return apply1(op, {taken(state_)});
+}
+
+Tensor SeedGenerator::uniform(const Shape& shape, double low, double high, DType dtype) const {
+  return draw(RandomKind::uniform, shape, low, high, dtype);
+}
+
+Tensor SeedGenerator::normal(const Shape& shape, double mean, double stddev, DType dtype) const {
+  return draw(RandomKind::normal, shape, mean, stddev, dtype);
+}
+
+Tensor SeedGenerator::truncated_normal(const Shape& shape, double mean, double stddev,
+                                       DType dtype) const {
+  return draw(RandomKind::truncated_normal, shape, mean, stddev, dtype);
+}
+
+/// Fisher and Yates with words of one draw; a word decides by multiplication, biased by at most n /
+/// 2^32.
+std::vector<int64_t> SeedGenerator::permutation(int64_t n) const {
+  if (n < 0 || n > int64_t{1} << 32) fail("permutation: cannot order ", n, " numbers");
+  expect_memory(static_cast<size_t>(n) * sizeof(int64_t));
+  NoTrace eager;
+  const Tensor state = taken(state_);
+  const int64_t* words = state.data<int64_t>();
+  const uint64_t seed = static_cast<uint64_t>(words[0]), counter = static_cast<uint64_t>(words[1]);
+  std::vector<int64_t> order(static_cast<size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  PhiloxBlock block{};
+  for (int64_t i = n - 1, drawn = 0; i > 0; --i, ++drawn) {
+    if (drawn % 4 == 0) block = philox(seed, counter, static_cast<uint64_t>(drawn / 4));
+    const uint64_t word = block.word[drawn % 4];
+    std::swap(order[static_cast<size_t>(i)],
+              order[static_cast<size_t>(word * static_cast<uint64_t>(i + 1) >> 32)]);
+  }
+  return order;
+}
+
+namespace {
+thread_local SeedGenerator* scoped = nullptr;
+}
+
+SeedGenerator& global_random() {
+  static SeedGenerator generator(0);
+  return scoped ? *scoped : generator;
+}
+
+RandomScope::RandomScope(int64_t seed)
+    : generator_(seed), before_(std::exchange(scoped, &generator_)) {}
+RandomScope::~RandomScope() { scoped = before_; }
+
+void set_random_seed(int64_t seed) {
+  NoTrace eager;
+  const std::lock_guard lock(turns());
+  global_random().state().assign(Tensor::from(std::vector<int64_t>{seed, 0}, {2}));
+}
+
+}  // namespace crescent

@@ -1,0 +1,15 @@
+#include "registry/loader/class_of_plugin.h"
+
+#include "crescent/registry/loader.h"
+
+namespace crescent {
+
+std::shared_ptr<const ClassInfo> class_or_plugin(std::string_view kind, std::string_view name) {
+  if (auto info = registry().find(kind, name)) return info;
+  for (const PluginRecord& plugin : list_plugins()) {
+    if (plugin.name == name && !plugin.loaded && plugin.refused.empty()) load_plugin(plugin.path);
+  }
+  return registry().get(kind, name);
+}
+
+}  // namespace crescent

@@ -1,0 +1,32 @@
+// index.json beside the built-in plugins: which library has which class, so that none is loaded
+// before it is needed.
+//
+//   {"crescent": "0.1.0", "plugins": [{"library": "losses.so", "bytes": 91234, "name": "losses",
+//   "version": "0.1.0",
+//     "classes": [{"kind": "loss", "name": "MeanSquaredError", "aliases": ["mse"],
+//      "traits": {}}]}]}
+#pragma once
+#include <string>
+#include <vector>
+
+#include "crescent/base/value.h"
+
+namespace crescent {
+
+struct IndexedClass {
+  std::string kind, name;
+  std::vector<std::string> aliases;
+  Dict traits;  ///< Schema::trait
+};
+
+struct IndexedPlugin {
+  std::string path, name, version;
+  std::vector<IndexedClass> classes;
+};
+
+/// Entries that still describe the libraries in `directory` (same size, same Crescent); none when
+/// there is no index.
+std::vector<IndexedPlugin> read_index(const std::string& directory);
+void write_index(const std::string& directory, const std::vector<IndexedPlugin>& plugins);
+
+}  // namespace crescent

@@ -1,0 +1,301 @@
+#include "registry/loader/plugin_loader.h"
+
+#include <dlfcn.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+#include <new>
+#include <utility>
+
+#include "crescent/system/file.h"
+#include "registry/core_classes.h"
+#include "registry/loader/elf_file.h"
+#include "registry/loader/plugin_path.h"
+#include "registry/loader/plugin_stamp.h"
+#include "registry/loader/plugin_trial.h"
+
+namespace crescent {
+namespace fs = std::filesystem;
+namespace {
+
+std::string real_path(const std::string& path) {
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  return error ? path : real.string();
+}
+
+PluginRecord to_record(const PluginInfo& stamp, const std::string& path) {
+  PluginRecord record;
+  record.name = stamp.name, record.version = stamp.version, record.path = path;
+  return record;
+}
+
+PluginRecord to_record(const IndexedPlugin& plugin) {
+  PluginRecord record;
+  record.name = plugin.name, record.version = plugin.version, record.path = plugin.path;
+  for (const IndexedClass& c : plugin.classes) record.classes.emplace_back(c.kind, c.name);
+  return record;
+}
+
+/// What the stamp alone tells of a library.
+PluginRecord judge(const std::string& path) try {
+  const PluginInfo stamp = read_stamp(path);
+  PluginRecord record = to_record(stamp, path);
+  record.refused = mismatch(stamp);
+  return record;
+} catch (const Error& error) {
+  PluginRecord record;
+  record.path = path, record.refused = error.what();
+  return record;
+}
+
+/// The system's loader starts its messages with the path, which ours have already.
+std::string without_path(std::string message, const std::string& path) {
+  const std::string prefix = path + ": ";
+  return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
+}
+
+/// The stamp as the system's loader mapped it, now with its setup function.
+const PluginInfo& map_library(const std::string& path, const PluginInfo& stamp) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (!library) fail(without_path(dlerror(), path));
+  auto* info = static_cast<const PluginInfo*>(dlsym(library, "crescent_plugin"));
+  const bool same = info && std::memcmp(info, &stamp, offsetof(PluginInfo, setup)) == 0;
+  if (!same || !info->setup) fail("its symbol 'crescent_plugin' is not what its stamp says");
+  return *info;
+}
+
+void run_setup(const PluginInfo& info, Registry& staging) try {
+  info.setup(staging);
+} catch (const Error&) {
+  throw;
+} catch (...) {
+  fail("its setup failed: ", exception_text());
+}
+
+}  // namespace
+
+// ---- the process' loader
+
+Registry& registry() { return PluginLoader::process().registry; }
+
+PluginLoader& PluginLoader::instance() { return process().loader; }
+
+PluginLoader::Process& PluginLoader::process() {
+  // Lives as long as the process: classes of plugins and of Lua would be destroyed after what they
+  // need.
+  static auto* const process = new Process;
+  return *process;
+}
+
+void PluginLoader::prepare() {
+  std::lock_guard lock(mutex_);
+  if (prepared_) return;
+  prepared_ = true;
+  register_core_classes(registry_);
+  read_built_in_index();
+}
+
+/// Libraries that the index does not describe (any more) are loaded at once: it is the only way to
+/// know what they have. Not on trial: the trial of one is not about the others.
+void PluginLoader::read_built_in_index() {
+  built_in_ = read_index(installed_plugin_directory());
+  for (const IndexedPlugin& plugin : built_in_)
+    for (const IndexedClass& c : plugin.classes) promised_.add(c.kind, c.name, c.aliases, &plugin);
+  for (const std::string& path : libraries_in(installed_plugin_directory())) {
+    const bool indexed = std::any_of(built_in_.begin(), built_in_.end(),
+                                     [&](auto& plugin) { return plugin.path == path; });
+    try {
+      if (!indexed && trials_) load(path);
+    } catch (const Error& error) {
+      warn(error.what());
+    }
+  }
+}
+
+const NameTable<const IndexedPlugin*>& PluginLoader::promised() {
+  prepare();
+  return promised_;
+}
+
+const IndexedPlugin* PluginLoader::promise(std::string_view kind, std::string_view word) {
+  const auto* plugin = promised().find(kind, word);
+  return plugin ? *plugin : nullptr;
+}
+
+Dict PluginLoader::promised_traits(std::string_view kind, std::string_view name) {
+  const IndexedPlugin* plugin = promise(kind, name);
+  if (plugin)
+    for (const IndexedClass& c : plugin->classes)
+      if (c.name == name && c.kind == kind) return c.traits;
+  return {};
+}
+
+void PluginLoader::load_for(std::string_view kind, std::string_view word) {
+  if (const IndexedPlugin* plugin = promise(kind, word)) load(plugin->path);
+}
+
+void PluginLoader::refuse_promised(std::string_view kind, std::string_view word,
+                                   std::string_view origin) {
+  const auto* plugin = promised().find_exact(kind, word);
+  if (plugin && (*plugin)->path != origin && real_path((*plugin)->path) != origin)
+    refuse_clash(kind, word, concat("plugin '", (*plugin)->name, "' (", (*plugin)->path, ")"));
+}
+
+// ---- loading
+
+PluginRecord PluginLoader::load(const std::string& path) {
+  prepare();
+  std::lock_guard lock(mutex_);
+  struct stat status {};
+  const bool there = stat(system_path(path), &status) == 0;
+  const FileId id{status.st_dev, status.st_ino};
+  if (auto known = loaded_.find(id); there && known != loaded_.end()) return known->second;
+  try {
+    PluginRecord record = load_new(path);
+    refused_.erase(record.path);
+    return loaded_[id] = record;
+  } catch (const Error& error) {
+    PluginRecord& record = refused_[real_path(path)] = judge(path);
+    record.path = real_path(path), record.refused = error.what();
+    throw;
+  }
+}
+
+PluginRecord PluginLoader::load_new(const std::string& path) {
+  const std::string real = real_path(path);
+  const PluginInfo stamp = read_stamp(path);
+  const bool installed = fs::path(real).parent_path() == installed_plugin_directory();
+  try {
+    if (std::string reason = installed ? "" : distrust(real); !reason.empty()) fail(reason);
+    if (std::string reason = mismatch(stamp); !reason.empty()) fail(reason);
+    const bool foreign = std::none_of(built_in_.begin(), built_in_.end(), [&](auto& plugin) {
+      return plugin.path == path || plugin.path == real;
+    });
+    if (foreign) try_first(real, stamp);
+    PluginRecord record = take_in(real, stamp);
+    if (foreign) foreign_.push_back(real);
+    return record;
+  } catch (const Error& error) {
+    fail("plugin '", stamp.name, "' ", stamp.version, " (", path,
+         ") is not loaded: ", error.what());
+  }
+}
+
+/// Plugins loaded before it may be what its setup builds on.
+void PluginLoader::try_first(const std::string& path, const PluginInfo& stamp) {
+  ElfFile(path).check_addresses();
+  if (!trials_) return;
+  std::vector<std::string> libraries = foreign_;
+  libraries.push_back(path);
+  if (const std::string reason = tried(libraries); !reason.empty()) fail(reason);
+  auto rehearsal = [&] {
+    new (&mutex_) std::recursive_mutex;  // its owner has another number in a copy of the process
+    take_in(path, stamp);
+  };
+  if (const std::string reason = rehearsed(rehearsal); !reason.empty()) fail(reason);
+}
+
+PluginRecord PluginLoader::take_in(const std::string& path, const PluginInfo& stamp) {
+  const PluginInfo& info = map_library(path, stamp);
+  Registry staging;
+  staging.state_->plugin = info.name;
+  staging.state_->version = info.version;
+  staging.state_->origin = path;
+  run_setup(info, staging);
+  take_over(staging);
+  PluginRecord record = to_record(info, path);
+  record.loaded = true;
+  for (const ClassInfoPtr& c : staging.state_->classes)
+    record.classes.emplace_back(c->kind, c->name);
+  return record;
+}
+
+/// All classes of a plugin or none.
+void PluginLoader::take_over(Registry& staging) {
+  Registry::State& state = *registry_.state_;
+  for (const ClassInfoPtr& info : staging.state_->classes)
+    for (const std::string& word : words_of(*info)) {
+      if (ClassInfoPtr there = state.find_exact(info->kind, word))
+        refuse_clash(info->kind, word, describe_origin(*there));
+      refuse_promised(info->kind, word, info->origin);
+    }
+  for (const ClassInfoPtr& info : staging.state_->classes) state.insert(info);
+}
+
+PluginRecord PluginLoader::load_by_name(const std::string& name) {
+  prepare();
+  std::lock_guard lock(mutex_);
+  for (const auto& [id, record] : loaded_)
+    if (record.name == name) return record;
+  std::vector<std::string> tried, found;
+  for (const SearchPlace& place : search_places()) {
+    tried.push_back(place.directory +
+                    (place.left_out.empty() ? "" : " (left out: " + place.left_out + ")"));
+    if (!place.left_out.empty()) continue;
+    for (const std::string& path : libraries_in(place.directory)) {
+      found.push_back(judge(path).name);
+      if (found.back() == name) return load(path);
+    }
+  }
+  fail("no plugin '", name, "'", did_you_mean(name, found), "; looked in ", join(tried));
+}
+
+std::vector<PluginRecord> PluginLoader::list() {
+  prepare();
+  std::lock_guard lock(mutex_);
+  std::map<std::string, PluginRecord> records = refused_;  // by path
+  for (const auto& [id, record] : loaded_) records.emplace(record.path, record);
+  for (const IndexedPlugin& plugin : built_in_) records.emplace(plugin.path, to_record(plugin));
+  for (const std::string& directory : plugin_search_path())
+    for (const std::string& path : libraries_in(directory))
+      if (!records.contains(real_path(path))) records.emplace(real_path(path), judge(path));
+  std::vector<PluginRecord> list;
+  for (auto& [path, record] : records) list.push_back(std::move(record));
+  return list;
+}
+
+// ---- the index of built-in plugins
+
+void PluginLoader::write_index_of(const std::string& directory) {
+  std::lock_guard lock(mutex_);
+  stop_trials();
+  const bool first = !std::exchange(prepared_, true);  // without the index that is to be written
+  if (first && register_core_classes) register_core_classes(registry_);
+  std::vector<IndexedPlugin> plugins;
+  std::vector<std::string> refusals;
+  for (const std::string& path : libraries_in(directory)) try {
+      const PluginRecord record = load(path);
+      IndexedPlugin plugin{path, record.name, record.version, {}};
+      for (const auto& [kind, name] : record.classes) {
+        const ClassInfoPtr info = registry_.state_->find_exact(kind, name);
+        plugin.classes.push_back({kind, name, info->aliases, info->schema.traits});
+      }
+      plugins.push_back(std::move(plugin));
+    } catch (const Error& error) {
+      refusals.push_back(error.what());
+    }
+  write_index(directory, plugins);
+  if (!refusals.empty()) fail(join(refusals, "\n"));
+}
+
+// ---- public
+
+PluginRecord load_plugin(const std::string& path) { return PluginLoader::instance().load(path); }
+PluginRecord load_plugin_by_name(const std::string& name) {
+  return PluginLoader::instance().load_by_name(name);
+}
+std::vector<PluginRecord> list_plugins() { return PluginLoader::instance().list(); }
+void load_untried(const std::string& library) try {
+  PluginLoader::instance().stop_trials();
+  PluginLoader::instance().load(library);
+} catch (const Error&) {
+}
+void write_plugin_index(const std::string& directory) {
+  PluginLoader::instance().write_index_of(directory);
+}
+
+}  // namespace crescent

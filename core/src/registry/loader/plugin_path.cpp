@@ -1,0 +1,116 @@
+#include "registry/loader/plugin_path.h"
+
+#include <dlfcn.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+#include "crescent/registry/loader.h"
+
+namespace crescent {
+namespace fs = std::filesystem;
+namespace {
+
+std::string library_path() {
+  Dl_info info{};
+  std::error_code ignored;
+  if (!dladdr(reinterpret_cast<const void*>(&installed_plugin_directory), &info)) return "";
+  return fs::canonical(info.dli_fname, ignored).string();
+}
+
+uid_t library_owner() {
+  struct stat status {};
+  return stat(library_path().c_str(), &status) == 0 ? status.st_uid : 0;
+}
+
+/// A group of one user, by the convention that it has the user's number, counts as the user.
+bool others_may_write(const struct stat& status) {
+  const bool own_group =
+      status.st_gid == 0 || (status.st_gid == getegid() && status.st_gid == geteuid());
+  return (status.st_mode & S_IWOTH) || ((status.st_mode & S_IWGRP) && !own_group);
+}
+
+std::string distrust_one(const fs::path& path, bool above) {
+  static const uid_t owner = library_owner();
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return "";
+  if (status.st_uid != 0 && status.st_uid != geteuid() && status.st_uid != owner)
+    return "'" + path.string() + "' belongs to another user";
+  const bool sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX);
+  if (others_may_write(status) && !(above && sticky))
+    return "others may write to '" + path.string() + "'";
+  return "";
+}
+
+/// What is not absolute is meant from the folder in which the process was when it first asked.
+std::string absolute(std::string_view entry) {
+  std::error_code error;
+  static const fs::path start = fs::current_path(error);
+  return (start / entry).string();
+}
+
+std::vector<std::string> environment_entries() {
+  std::vector<std::string> entries;
+  const char* text = getauxval(AT_SECURE) ? nullptr : std::getenv("CRESCENT_PLUGIN_PATH");
+  for (std::string_view left = text ? text : ""; !left.empty();) {
+    const size_t colon = std::min(left.find(':'), left.size());
+    if (colon > 0) entries.push_back(absolute(left.substr(0, colon)));
+    left.remove_prefix(std::min(colon + 1, left.size()));
+  }
+  return entries;
+}
+
+std::string user_directory() {
+  const char *data = std::getenv("XDG_DATA_HOME"), *home = std::getenv("HOME");
+  if (data && *data == '/') return std::string(data) + "/crescent/plugins";
+  return home && *home == '/' ? std::string(home) + "/.local/share/crescent/plugins" : "";
+}
+
+}  // namespace
+
+const std::string& installed_plugin_directory() {
+  static const std::string directory =
+      (fs::path(library_path()).parent_path() / "crescent/plugins").string();
+  return directory;
+}
+
+std::vector<std::string> libraries_in(const std::string& directory) {
+  std::vector<std::string> libraries;
+  std::error_code error;
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error))
+    if (at->path().extension() == ".so") libraries.push_back(at->path().string());
+  std::sort(libraries.begin(), libraries.end());
+  return libraries;
+}
+
+std::string distrust(const std::string& path) {
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  if (error) return "";
+  for (fs::path at = real;; at = at.parent_path()) {
+    if (std::string reason = distrust_one(at, at != real); !reason.empty()) return reason;
+    if (at == at.parent_path()) return "";
+  }
+}
+
+std::vector<SearchPlace> search_places() {
+  std::vector<SearchPlace> places;
+  for (const std::string& entry : environment_entries()) places.push_back({entry, distrust(entry)});
+  if (std::string user = user_directory(); !user.empty()) places.push_back({user, distrust(user)});
+  places.push_back({installed_plugin_directory(), ""});
+  return places;
+}
+
+std::vector<std::string> plugin_search_path() {
+  std::vector<std::string> directories;
+  for (const SearchPlace& place : search_places())
+    if (place.left_out.empty()) directories.push_back(place.directory);
+  return directories;
+}
+
+}  // namespace crescent

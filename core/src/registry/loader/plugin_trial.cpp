@@ -1,0 +1,83 @@
+#include "registry/loader/plugin_trial.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "crescent/base/error.h"
+#include "crescent/system/process.h"
+#include "registry/loader/plugin_path.h"
+
+namespace crescent {
+namespace {
+
+constexpr auto kPatience = std::chrono::seconds(10);
+constexpr const char* kMemory = "crescent-try";
+
+std::string helper() {
+  const std::string path =
+      (std::filesystem::path(installed_plugin_directory()).parent_path() / "crescent-try").string();
+  if (access(path.c_str(), X_OK) != 0)
+    fail("the program that tries plugins, ", path, ", is missing; install Crescent again");
+  return path;
+}
+
+/// The last line on stderr: what an assertion or the system's loader had to say.
+std::string last_words(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  const std::string line = text.substr(text.rfind('\n') + 1);
+  return line.empty() ? "" : concat("; its last words: ", line);
+}
+
+}  // namespace
+
+/// The helper stays in the process group, so that Ctrl-C ends the trial.
+std::string tried(const std::vector<std::string>& libraries) {
+  std::vector<std::string> words{helper()};
+  words.insert(words.end(), libraries.begin(), libraries.end());
+  const Descriptor said = memory_file(kMemory), report = memory_file(kMemory);
+  constexpr int kNowhere = ProcessOptions::kNowhere;
+  Process process = Process::program(words, {.descriptors = {{kNowhere, STDIN_FILENO},
+                                                             {kNowhere, STDOUT_FILENO},
+                                                             {said, STDERR_FILENO},
+                                                             {report, kTrialDescriptor}}});
+  const bool in_time = process.wait(kPatience), loaded = !contents_of(report).empty();
+  const std::string words_left = last_words(contents_of(said));
+  const char* when = loaded ? "when the process ends" : "while it is loaded";
+  if (!in_time)
+    return concat("it does not come to an end ", when, ": it was given ", kPatience.count(),
+                  " seconds", words_left);
+  if (process.signal())
+    return concat("it crashes ", when, ": ", signal_name(process.signal()), words_left);
+  if (!loaded)
+    return concat("it ends the process ", when, ", with exit status ", process.exit_status(),
+                  words_left);
+  return process.exit_status() ? concat("it makes the process end with exit status ",
+                                        process.exit_status(), words_left)
+                               : "";
+}
+
+/// A copy has one thread: one that waits for the others says nothing against the library. Nor does
+/// a machine without memory for a copy.
+std::string rehearsed(const std::function<void()>& load) try {
+  const Descriptor report = memory_file(kMemory);
+  const auto work = [&] {
+    try {
+      load();
+    } catch (...) {  // found again by who loads it in earnest
+    }
+    return write(report, "1", 1) == 1 ? 0 : 1;
+  };
+  constexpr int kNowhere = ProcessOptions::kNowhere;
+  Process process = Process::copy(
+      work, {.descriptors = {
+                 {kNowhere, STDIN_FILENO}, {kNowhere, STDOUT_FILENO}, {kNowhere, STDERR_FILENO}}});
+  if (!process.wait(kPatience) || !contents_of(report).empty()) return "";
+  if (process.signal())
+    return concat("it crashes in this process: ", signal_name(process.signal()));
+  return "it ends this process while it is loaded";
+} catch (const Error&) {
+  return "";
+}
+
+}  // namespace crescent

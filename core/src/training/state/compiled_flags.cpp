@@ -1,0 +1,54 @@
+#include "training/state/compiled_flags.h"
+
+#include <unordered_set>
+
+#include "layer/layer_access.h"
+
+namespace crescent {
+
+void CompiledFlags::take(Model& model) {
+  flags_.clear();
+  own_ = LayerAccess::own_trainable(model);
+  take_new(model);
+}
+
+void CompiledFlags::take_new(Model& model) {
+  std::erase_if(flags_, [](const Flag& flag) { return flag.alive.expired(); });
+  std::unordered_set<const Layer*> known{&model};
+  for (const Flag& flag : flags_) known.insert(flag.layer);
+  for (Layer* layer : model.flatten_layers())
+    if (known.insert(layer).second)
+      flags_.push_back({layer->weak_from_this(), layer, LayerAccess::own_trainable(*layer)});
+}
+
+AsCompiled::AsCompiled(Model& model, const CompiledFlags& flags, const Variables& trained) {
+  set(model, flags.own_);
+  for (const CompiledFlags::Flag& flag : flags.flags_) {
+    const std::shared_ptr<Object> alive = flag.alive.lock();
+    if (!alive || LayerAccess::own_trainable(*flag.layer) == flag.trainable) continue;
+    kept_.push_back(alive);
+    set(*flag.layer, flag.trainable);
+  }
+  for (const Variable& v : trained)
+    if (!v.trainable()) variables_.push_back(v);
+  for (const Variable& v : variables_) v.set_trainable(true);
+}
+
+AsCompiled::~AsCompiled() {
+  for (const auto& [layer, trainable] : layers_) LayerAccess::set_own_trainable(*layer, trainable);
+  for (const Variable& v : variables_) v.set_trainable(false);
+}
+
+void AsCompiled::set(Layer& layer, bool trainable) {
+  layers_.emplace_back(&layer, LayerAccess::own_trainable(layer));
+  LayerAccess::set_own_trainable(layer, trainable);
+}
+
+int64_t trainable_key(Model& model) {
+  uint64_t key = 14695981039346656037u;  // FNV-1a
+  for (Layer* layer : model.flatten_layers())
+    key = (key ^ (layer->trainable() ? 1 : 2)) * 1099511628211u;
+  return static_cast<int64_t>(key);
+}
+
+}  // namespace crescent

@@ -1,0 +1,341 @@
+// From the arguments of compile to losses and metrics per output.
+#include "training/state/training.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/text.h"
+
+namespace crescent {
+namespace {
+
+bool is_object_config(const Value& value) {
+  return value.is_dict() && value.as_dict().contains("class_name");
+}
+bool is_by_output(const Value& value) { return value.is_dict() && !is_object_config(value); }
+
+[[noreturn]] void fail_unknown_keys(const char* what, const Dict& dict,
+                                    const std::vector<std::string>& names) {
+  std::vector<std::string> unknown, known;
+  for (const std::string& key : dict.keys())
+    if (std::find(names.begin(), names.end(), key) == names.end())
+      unknown.push_back("'" + key + "'");
+  for (const std::string& name : names) known.push_back("'" + name + "'");
+  fail("Unknown entries in ", what, " dictionary: [", join(unknown),
+       "]. Only expected following keys: [", join(known), "]");
+}
+
+/// One value per output, from a dict by output name; null where there is none.
+std::vector<Value> by_output(const char* what, const Dict& dict,
+                             const std::vector<std::string>& names) {
+  for (const std::string& key : dict.keys())
+    if (std::find(names.begin(), names.end(), key) == names.end())
+      fail_unknown_keys(what, dict, names);
+  std::vector<Value> values;
+  for (const std::string& name : names) {
+    const Value* value = dict.find(name);
+    values.push_back(value ? *value : Value());
+  }
+  return values;
+}
+
+[[noreturn]] void fail_nested(const char* what, const Value& option, const Value& structure) {
+  fail(what, ": expected one value, or values nested as the outputs are, ",
+       structure_text(structure), ", got ", option);
+}
+
+/// An option as it is nested like the outputs, one value each; a value alone is for all that are
+/// below it.
+void spread(const char* what, const Value& option, const Value& structure,
+            std::vector<Value>& values) {
+  const size_t count = tensor_count(structure);
+  const bool nested = option.is_list() || is_by_output(option);
+  if (structure.is_bool()) return values.push_back(option);
+  if (!nested) {
+    values.resize(values.size() + count, option);
+  } else if (option.is_list()) {
+    const List& items = option.as_list();
+    if (structure.is_list() && items.size() == structure.as_list().size())
+      for (size_t i = 0; i < items.size(); ++i)
+        spread(what, items[i], structure.as_list()[i], values);
+    else if (items.size() == count)
+      values.insert(values.end(), items.begin(), items.end());
+    else
+      fail_nested(what, option, structure);
+  } else if (structure.is_dict()) {
+    std::vector<std::string> names = structure.as_dict().keys();
+    std::sort(names.begin(), names.end());
+    by_output(what, option.as_dict(), names);
+    for (const std::string& name : names) {
+      const Value* own = option.as_dict().find(name);
+      spread(what, own ? *own : Value(), structure.as_dict().at(name), values);
+    }
+  } else {
+    fail_nested(what, option, structure);
+  }
+}
+
+std::vector<Value> loss_values(const Value& loss, const Value& structure,
+                               const std::vector<std::string>& names) {
+  if (is_deep(structure)) {
+    std::vector<Value> values;
+    spread("loss", loss, structure, values);
+    return values;
+  }
+  if (is_by_output(loss)) {
+    std::vector<Value> values = by_output("loss", loss.as_dict(), names);
+    for (size_t i = 0; i < names.size(); ++i)
+      if (values[i].is_null())
+        warn("Output \"", names[i],
+             "\" missing from loss dictionary. We assume this was done on purpose.");
+    return values;
+  }
+  if (loss.is_list()) {
+    if (loss.as_list().size() != names.size())
+      fail(
+          "When passing a list as loss, it should have one entry per model outputs. The model has ",
+          names.size(), " outputs, but you passed loss=", loss);
+    return loss.as_list();
+  }
+  return std::vector<Value>(names.size(), loss);
+}
+
+std::vector<double> loss_weights(const Value& weights, const Value& structure,
+                                 const std::vector<std::string>& names) {
+  std::vector<double> found(names.size(), 1.0);
+  if (weights.is_null()) return found;
+  std::vector<Value> values;
+  if (is_deep(structure))
+    spread("loss_weights", weights, structure, values);
+  else if (weights.is_dict())
+    values = by_output("loss_weights", weights.as_dict(), names);
+  else if (weights.is_list())
+    values = weights.as_list();
+  else if (weights.is_number() && names.size() == 1)
+    values = {weights};
+  else
+    fail("Could not interpret loss_weights argument: ", weights, " - expected a list of dicts.");
+  if (values.size() != names.size())
+    fail(
+        "When passing a list as loss_weights, it should have one entry per model output. The model "
+        "has ",
+        names.size(), " outputs, but you passed loss_weights=", weights);
+  for (size_t i = 0; i < values.size(); ++i)
+    if (!values[i].is_null()) found[i] = values[i].as_float();
+  return found;
+}
+
+List as_list(const Value& value) {
+  return value.is_null() ? List() : value.is_list() ? value.as_list() : List{value};
+}
+
+bool holds_lists(const Value& metrics) {
+  if (!metrics.is_list()) return false;
+  const List& all = metrics.as_list();
+  return std::any_of(all.begin(), all.end(), [](const Value& each) {
+    return each.is_list() || each.is_null() || is_by_output(each);
+  });
+}
+
+/// A list with an entry for each of several outputs goes by output (Keras 3); any other list of
+/// metrics is for every output (Keras 2).
+std::vector<List> metric_values(const char* what, const Value& metrics, const Value& structure,
+                                const std::vector<std::string>& names) {
+  std::vector<List> found;
+  if (is_deep(structure) && (is_by_output(metrics) || holds_lists(metrics))) {
+    std::vector<Value> values;
+    spread(what, metrics, structure, values);
+    for (const Value& value : values) found.push_back(as_list(value));
+    return found;
+  }
+  if (is_by_output(metrics)) {
+    for (const Value& value : by_output(what, metrics.as_dict(), names))
+      found.push_back(as_list(value));
+    return found;
+  }
+  const List all = as_list(metrics);
+  const bool nested = holds_lists(all);
+  if (!nested && (names.size() == 1 || all.size() != names.size()))
+    return std::vector<List>(names.size(), all);
+  if (all.size() != names.size())
+    fail("When passing a list of lists as `", what,
+         "`, it should have one entry per model output. The model has ", names.size(),
+         " outputs, but you passed ", what, "=", metrics);
+  for (const Value& value : all) found.push_back(as_list(value));
+  return found;
+}
+
+/// Names that mean a metric fitting the loss.
+struct Family {
+  std::vector<std::string> names;
+  const char *binary, *sparse, *by_shapes;
+};
+const Family kFamilies[] = {
+    {{"accuracy", "acc"}, "binary_accuracy", "sparse_categorical_accuracy", "fitting_accuracy"},
+    {{"crossentropy", "ce"},
+     "binary_crossentropy",
+     "sparse_categorical_crossentropy",
+     "crossentropy"},
+};
+
+const char* fitting(const Family& family, const Loss* loss, int64_t width) {
+  if (width == 1) return family.binary;
+  return loss && loss->sparse_targets() ? family.sparse : family.by_shapes;
+}
+
+/// A metric object of its own for this output; texts give their name, but for the package of a
+/// function.
+MetricPtr make_metric(const Value& value, const Loss* loss, int64_t width, bool copy) {
+  if (!value.is_string()) {
+    MetricPtr metric = get<Metric>(value);
+    return copy ? get<Metric>(serialize(metric.get())) : metric;
+  }
+  const std::string& name = value.as_string();
+  const char* meant = name.c_str();
+  for (const Family& family : kFamilies)
+    if (std::find(family.names.begin(), family.names.end(), lower_case(name)) != family.names.end())
+      meant = fitting(family, loss, width);
+  const bool loss_alone =
+      !registry().find(Metric::kKind, meant) && registry().find(Loss::kKind, meant);
+  MetricPtr metric =
+      loss_alone ? make<Metric>("MeanMetricWrapper", {{"fn", meant}}) : get<Metric>(Value(meant));
+  metric->set_name(name.substr(name.rfind('>') + 1));
+  return metric;
+}
+
+}  // namespace
+
+int64_t StepLayout::key() const {
+  int64_t key = 1;
+  for (bool on : weighted) key = key * 2 + on;
+  return (key * 2 + inference_metrics) * 64 + static_cast<int64_t>(x);
+}
+
+std::string metric_name(const Metric& metric) {
+  return metric.name().empty() ? to_snake_case(metric.class_name()) : metric.name();
+}
+
+OutputKeys output_keys(const std::vector<std::string>& names, const Value& structure,
+                       const std::vector<Shape>& shapes) {
+  OutputKeys keys{structure, {}};
+  for (size_t i = 0; i < names.size(); ++i)
+    keys.outputs.push_back({names[i], "", shapes[i].rank() > 0 ? shapes[i][-1] : 1});
+  return keys;
+}
+
+OutputKeys output_keys(const Model& graph) {
+  const std::vector<Symbol> outputs = graph.outputs();
+  std::vector<Shape> shapes;
+  for (const Symbol& s : outputs) shapes.push_back(s.shape());
+  const Value structure = graph.structures().outputs;
+  OutputKeys keys = output_keys(names_in_data(structure, graph.output_names()), structure, shapes);
+  for (size_t i = 0; i < outputs.size(); ++i) keys.outputs[i].layer = outputs[i].layer()->name();
+  return keys;
+}
+
+namespace {
+
+/// The name that a loss was given by, or its class has.
+std::string loss_name(const Value& given, const Loss& loss) {
+  if (given.is_string()) return given.as_string();
+  return loss.name().empty() ? to_snake_case(loss.class_name()) : loss.name();
+}
+
+/// Names and positions that lead to each output, joined; a position at the end is the name of the
+/// layer, or of the loss where no layer is known.
+std::vector<std::string> shown_names(const OutputKeys& keys, const std::vector<Value>& losses) {
+  const auto own_name = [&](size_t i) {
+    const std::string& layer = keys.outputs[i].layer;
+    const auto loss = layer.empty() ? get<Loss>(losses[i]) : nullptr;
+    return loss ? loss_name(losses[i], *loss) : layer;
+  };
+  std::vector<std::string> names;
+  if (keys.structure.is_null()) {
+    for (size_t i = 0; i < keys.outputs.size(); ++i) names.push_back(own_name(i));
+    return names;
+  }
+  for (const List& path : paths_of(keys.structure)) {
+    std::vector<std::string> steps;
+    for (const Value& step : path)
+      steps.push_back(step.is_string() ? step.as_string() : std::to_string(step.as_int()));
+    if (path.empty() || !path.back().is_string()) {
+      if (!steps.empty()) steps.pop_back();
+      steps.push_back(own_name(names.size()));
+    }
+    names.push_back(join(steps, "/"));
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const OutputKeys& keys) {
+  std::vector<std::string> names;
+  for (const OutputKey& output : keys.outputs) names.push_back(output.name);
+  const Value& structure = keys.structure;
+  const std::vector<Value> losses = loss_values(options.loss, structure, names);
+  const std::vector<double> weights = loss_weights(options.loss_weights, structure, names);
+  const std::vector<List> metrics = metric_values("metrics", options.metrics, structure, names);
+  const std::vector<List> weighted =
+      metric_values("weighted_metrics", options.weighted_metrics, structure, names);
+  const std::vector<std::string> shown = shown_names(keys, losses);
+  const bool several = names.size() > 1;
+  const auto with_loss = std::count_if(losses.begin(), losses.end(),
+                                       [](const Value& loss) { return !loss.is_null(); });
+  std::vector<OutputTraining> outputs(names.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    OutputTraining& output = outputs[i];
+    output.name = names[i];
+    output.loss_name = shown[i];
+    output.metric_prefix = keys_of(structure).empty() ? keys.outputs[i].layer : names[i];
+    output.loss = get<Loss>(losses[i]);
+    output.weight = weights[i];
+    if (with_loss > 1 && output.loss)
+      output.tracker = make<Metric>("Mean", {{"name", shown[i] + "_loss"}});
+    const int64_t width = keys.outputs[i].width;
+    for (const Value& value : metrics[i])
+      if (!value.is_null())
+        output.metrics.push_back(make_metric(value, output.loss.get(), width, several));
+    for (const Value& value : weighted[i])
+      if (!value.is_null())
+        output.weighted_metrics.push_back(make_metric(value, output.loss.get(), width, several));
+  }
+  return outputs;
+}
+
+std::vector<std::pair<std::string, MetricPtr>> named_metrics(const Model& model) {
+  const ModelAccess::Training& state = ModelAccess::training(model);
+  std::vector<std::pair<std::string, MetricPtr>> named;
+  std::unordered_set<const Metric*> known;
+  std::unordered_set<std::string> taken;
+  std::unordered_map<std::string, int> repeated;
+  auto add = [&](const std::string& name, const MetricPtr& metric) {
+    if (!known.insert(metric.get()).second) return;
+    std::string unique = name;
+    while (!taken.insert(unique).second) unique = concat(name, "_", ++repeated[name]);
+    named.emplace_back(unique, metric);
+  };
+  if (state.loss) add("loss", state.loss);
+  const bool several = state.outputs.size() > 1;
+  for (const OutputTraining& output : state.outputs)  // the last of a name is shown
+    if (output.tracker) named.emplace_back(output.loss_name + "_loss", output.tracker);
+  for (const OutputTraining& output : state.outputs) {
+    const std::string prefix =
+        several && !output.metric_prefix.empty() ? output.metric_prefix + "_" : "";
+    for (const MetricPtr& metric : output.metrics) add(prefix + metric_name(*metric), metric);
+  }
+  for (const OutputTraining& output : state.outputs) {
+    const std::string prefix =
+        several && !output.metric_prefix.empty() ? output.metric_prefix + "_" : "";
+    for (const MetricPtr& metric : output.weighted_metrics) {
+      const std::string name = metric_name(*metric), usual = prefix + name;
+      add(taken.contains(usual) ? prefix + "weighted_" + name : usual, metric);
+    }
+  }
+  for (Layer* layer : const_cast<Model&>(model).flatten_layers())
+    for (const MetricPtr& metric : layer->metrics()) add(metric_name(*metric), metric);
+  return named;
+}
+
+}  // namespace crescent

@@ -1,0 +1,10 @@
+// CRC-32C (Castagnoli), the checksum of every dataset we write.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace crescent::files {
+uint32_t crc32c(const void* bytes, size_t size);
+/// Of two parts, one after the other, from the checksum of each.
+uint32_t crc32c_joined(uint32_t first, uint32_t second, size_t size_of_second);
+}  // namespace crescent::files

@@ -1,0 +1,94 @@
+#include "files/pieces.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+
+#include "crescent/base/error.h"
+#include "files/crc32c.h"
+
+namespace crescent::files {
+namespace {
+
+class CheckedStorage final : public Storage {
+ public:
+  CheckedStorage(std::shared_ptr<Storage> file, uint64_t start, uint64_t bytes,
+                 std::vector<uint32_t> pieces, std::string what)
+      : file_(std::move(file)),
+        start_(start),
+        pieces_(std::move(pieces)),
+        known_(pieces_.size()),
+        what_(std::move(what)) {
+    bytes_ = bytes;
+  }
+
+  void fetch(size_t offset, size_t count, void* target) const override {
+    file_->read(start_ + offset, count, target);
+    for (size_t k = offset / kPiece; k * kPiece < offset + count; ++k)
+      if (!known_[k].load(std::memory_order_relaxed))
+        check(k, offset, count, static_cast<const std::byte*>(target));
+  }
+  size_t block() const override { return file_->block(); }
+  std::string place() const override { return file_->place(); }
+
+ private:
+  /// `read` are the bytes [offset, offset + count): maybe all of the piece, maybe not.
+  void check(size_t k, size_t offset, size_t count, const std::byte* read) const {
+    const size_t begin = k * kPiece, size = std::min<size_t>(kPiece, bytes_ - begin);
+    const bool all = begin >= offset && begin + size <= offset + count;
+    std::vector<std::byte> piece(all ? 0 : size);
+    if (!all) file_->read(start_ + begin, size, piece.data());
+    if (crc32c(all ? read + (begin - offset) : piece.data(), size) != pieces_[k])
+      fail(what_, " is damaged: bytes ", begin, " to ", begin + size,
+           " of it are not those that were saved");
+    known_[k].store(true, std::memory_order_relaxed);
+  }
+
+  std::shared_ptr<Storage> file_;
+  uint64_t start_;
+  std::vector<uint32_t> pieces_;
+  mutable std::vector<std::atomic<bool>> known_;  ///< to be whole
+  std::string what_;
+};
+
+}  // namespace
+
+uint32_t joined_pieces(const std::vector<uint32_t>& pieces, uint64_t bytes) {
+  uint32_t sum = crc32c(nullptr, 0);
+  for (uint32_t piece : pieces) {
+    const uint64_t size = std::min(kPiece, bytes);
+    sum = crc32c_joined(sum, piece, size);
+    bytes -= size;
+  }
+  return sum;
+}
+
+std::vector<std::string> texts_of_pieces(const std::vector<uint32_t>& pieces) {
+  std::vector<std::string> texts;
+  for (uint32_t piece : pieces) {
+    char digits[9];
+    std::snprintf(digits, sizeof digits, "%08x", piece);
+    texts.emplace_back(digits);
+  }
+  return texts;
+}
+
+std::vector<uint32_t> pieces_of_texts(const std::vector<std::string>& texts) {
+  std::vector<uint32_t> pieces;
+  for (const std::string& text : texts)
+    pieces.push_back(static_cast<uint32_t>(std::strtoul(text.c_str(), nullptr, 16)));
+  return pieces;
+}
+
+std::shared_ptr<Storage> checked_storage(std::shared_ptr<Storage> file, uint64_t start,
+                                         uint64_t bytes, std::vector<uint32_t> pieces,
+                                         std::string what) {
+  if (pieces.size() != (bytes + kPiece - 1) / kPiece)
+    fail(what, " is damaged: it has checksums of ", pieces.size(), " pieces, expected ",
+         (bytes + kPiece - 1) / kPiece);
+  return std::make_shared<CheckedStorage>(std::move(file), start, bytes, std::move(pieces),
+                                          std::move(what));
+}
+
+}  // namespace crescent::files

@@ -1,0 +1,64 @@
+#include "keras/source/match.h"
+
+#include <map>
+#include <set>
+
+namespace crescent::keras {
+
+namespace {
+constexpr const char *kKeeps = "keeps_own_variables", *kOwnVariables = "own_variables";
+}
+
+bool is_kept_by_class(const Layer& layer) {
+  return layer.info() && layer.info()->schema.find_property(kKeeps) &&
+         layer.get_property(kKeeps).as_bool();
+}
+
+Dict kept_by_class(const Layer& layer) { return layer.get_property(kOwnVariables).as_dict(); }
+
+void hand_over(const Matches& matches) {
+  std::map<Layer*, Dict> values;
+  for (const Match& match : matches)
+    if (match.keeper)
+      values[match.keeper].set(match.dataset.substr(match.dataset.rfind('/') + 1),
+                               Codec<Tensor>::encode(match.variable.value()));
+  for (const auto& [layer, own] : values) layer->set_property(kOwnVariables, own);
+}
+
+std::vector<std::string> datasets_of(const Matches& matches) {
+  std::vector<std::string> names;
+  for (const Match& match : matches) names.push_back(match.dataset);
+  return names;
+}
+
+void convert_shapes(const Matches& matches, std::vector<TensorSpec>& saved) {
+  for (size_t i = 0; i < matches.size(); ++i)
+    if (matches[i].shape) saved[i].shape = matches[i].shape(saved[i].shape);
+}
+
+void append(Matches& matches, Matches more) {
+  matches.insert(matches.end(), std::make_move_iterator(more.begin()),
+                 std::make_move_iterator(more.end()));
+}
+
+Variables own_variables(const Layer& layer, const std::vector<LayerPtr>& inside) {
+  std::set<const void*> deeper;
+  for (const LayerPtr& inner : inside)
+    for (const Variable& weight : inner->weights()) deeper.insert(weight.id());
+  Variables own;
+  for (const Variable& weight : layer.weights())
+    if (!deeper.count(weight.id())) own.push_back(weight);
+  return own;
+}
+
+/// Layers that a built model has not called are those that it calls in training only, Dropout and
+/// the like.
+void check_built(const Model& model, const std::string& path) {
+  if (model.built()) return;
+  for (const LayerPtr& layer : model.layers())
+    if (!layer->built())
+      fail("'", path, "': layer '", layer->name(),
+           "' of the model is not built yet; build the model before loading weights");
+}
+
+}  // namespace crescent::keras

@@ -1,0 +1,57 @@
+#include "keras/vocabulary/class_names.h"
+
+#include "crescent/layer/layer.h"
+#include "keras/vocabulary/code_names.h"
+#include "keras/vocabulary/objects.h"
+
+namespace crescent::keras {
+
+std::string ClassNames::registered(const std::string& class_name) const {
+  const size_t package = class_name.rfind('>');
+  const std::string alone = class_name.substr(package + 1);
+  for (const std::string& name : {class_name, alone})
+    if (const Value* custom = custom_.is_dict() ? custom_.as_dict().find(name) : nullptr;
+        custom && custom->is_string())
+      return custom->as_string();
+  if (package == class_name.npos) return class_name;
+  const bool is_ours = plugins_.is_dict() && plugins_.as_dict().contains(class_name);
+  return is_ours || find_class(class_name) ? class_name : alone;
+}
+
+std::string ClassNames::of(const Dict& object) const {
+  const std::string* given = text_at(object, "registered_name");
+  if (given && given->find('>') != given->npos)
+    if (const std::string name = registered(*given); find_class(name)) return name;
+  return registered(class_of(object));
+}
+
+void ClassNames::fail_unknown(std::string_view kind, const std::string& class_name,
+                              const std::string& place) const {
+  const std::string which =
+      concat("Unknown ", kind, ": ", class_name, place.empty() ? "" : " (" + place + ")");
+  if (class_name == "Lambda")
+    fail(which, ". The code of a Lambda is never loaded from a file: define a layer instead");
+  if (class_name == "FeatureSpace")
+    fail(which, ". It is no model: in Lua cr.models.load_model gives the cr.utils.FeatureSpace");
+  const Value* origin = plugins_.is_dict() ? plugins_.as_dict().find(class_name) : nullptr;
+  if (origin && origin->is_list() && !origin->as_list().empty() &&
+      origin->as_list().front() == Value("Lua"))
+    fail(which, ". It is a class from Lua: define it before loading, or ",
+         how_to_bring(class_name));
+  if (origin && origin->is_list() && origin->as_list().size() == 2)
+    fail(which, ". It was saved from plugin ", origin->as_list()[0], ", version ",
+         origin->as_list()[1], ": load that plugin first");
+  fail(which, ". Register the class before loading or ", how_to_bring(class_name),
+       did_you_mean(class_name, registry().all_names(kind)));
+}
+
+std::string kind_beside_layers(const std::string& class_name, const std::string& expected) {
+  if (!expected.empty() && registry().find(expected, class_name))
+    return expected == Layer::kKind ? "" : expected;
+  for (const KindInfo& kind : kinds())
+    if (kind.name != std::string_view(Layer::kKind) && registry().find(kind.name, class_name))
+      return std::string(kind.name);
+  return "";
+}
+
+}  // namespace crescent::keras

@@ -1,0 +1,93 @@
+#include "keras/vocabulary/code_names.h"
+
+#include <algorithm>
+
+#include "crescent/layer/layer.h"
+#include "crescent/registry/registry.h"
+#include "keras/vocabulary/objects.h"
+
+namespace crescent::keras {
+namespace {
+
+/// Options that are a word or a function.
+struct Word {
+  const char *class_name, *option, *word;
+};
+constexpr Word kWords[] = {{"TextVectorization", "standardize", "lower_and_strip_punctuation"},
+                           {"TextVectorization", "standardize", "lower"},
+                           {"TextVectorization", "standardize", "strip_punctuation"},
+                           {"TextVectorization", "split", "whitespace"},
+                           {"TextVectorization", "split", "character"}};
+
+using Info = std::shared_ptr<const ClassInfo>;
+
+bool is_code(const Info& info) { return !info || info->origin == "Lua"; }
+
+class CodeSearch {
+ public:
+  void look(const Value& value) {
+    if (value.is_list()) {
+      for (const Value& item : value.as_list()) look(item);
+    } else if (is_object(value)) {
+      look_at_object(value.as_dict());
+    } else if (value.is_dict()) {
+      for (const DictEntry& entry : value.as_dict()) look(entry.value);
+    }
+  }
+  std::vector<std::string> names;
+
+ private:
+  void look_at_object(const Dict& object) {
+    const std::string name = class_of(object);
+    const Info info = find_class(name);
+    const bool is_data = name.starts_with("__") || is_policy(name);  // slices, tensors, dtypes
+    if (!is_data && is_code(info)) add(name);
+    for (const DictEntry& entry : config_of(object)) {
+      const Field* field = info ? info->schema.find(entry.key) : nullptr;
+      const std::string kind = field ? field->kind : "";
+      if (!entry.value.is_string())
+        look(entry.value);
+      else if (is_own_word(name, entry.key, entry.value.as_string()))
+        continue;
+      else if (!kind.empty() && is_code(registry().find(kind, entry.value.as_string())))
+        add(entry.value.as_string());
+      else if (name == "Lambda" && entry.key == "function" &&
+               is_code(registry().find("activation", entry.value.as_string())))
+        add(entry.value.as_string());
+    }
+  }
+  void add(const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+};
+
+}  // namespace
+
+std::vector<std::string> names_of_code(const Value& config) {
+  CodeSearch search;
+  search.look(config);
+  return std::move(search.names);
+}
+
+bool is_own_function(const std::string& kind, const std::string& name) {
+  if (kind.empty() || kind == Layer::kKind || name.starts_with("__")) return false;
+  const Info info = registry().find(kind, name);
+  return !info || info->schema.traits.contains("function");
+}
+
+bool is_own_word(const std::string& class_name, const std::string& option,
+                 const std::string& text) {
+  return std::any_of(std::begin(kWords), std::end(kWords), [&](const Word& row) {
+    return class_name == row.class_name && option == row.option && text == row.word;
+  });
+}
+
+std::string how_to_bring(const std::string& name, const char* load) {
+  const bool nameless = name == "function";
+  if (const size_t package = name.rfind('>'); package != name.npos)
+    return how_to_bring(name.substr(package + 1), load);
+  return concat("pass it when loading: ", load, ", {custom_objects = {",
+                nameless ? "[\"function\"]" : name, " = ", nameless ? "f" : name, "}})");
+}
+
+}  // namespace crescent::keras

@@ -1,0 +1,96 @@
+#include "keras/vocabulary/formulas.h"
+
+#include <algorithm>
+
+#include "crescent/base/mapped.h"
+#include "keras/vocabulary/objects.h"
+
+namespace crescent::keras {
+namespace {
+
+struct Choice {
+  const char *class_name, *option;
+  bool keras3_has_it = false;
+};
+constexpr Choice kChoices[] = {{"RMSprop", "epsilon_outside"},
+                               {"Adagrad", "epsilon_outside"},
+                               {"Adagrad", "initial_accumulator_value", true},
+                               {"ActivityRegularization", "whole_batch"},
+                               {"Concatenate", "mask_all"},
+                               {"BatchNormalization", "moving_variance_ddof"},
+                               {"BatchNormalization", "batch_when_frozen"},
+                               {"BatchNormalization", "count_masked"}};
+
+struct Name {
+  const char *where, *here, *keras;
+};
+constexpr Name kNames[] = {{"activation", "hard_sigmoid_keras2", "hard_sigmoid"},
+                           {"interpolation", "bilinear_keras2", "bilinear"}};
+
+}  // namespace
+
+bool chooses_formula(const std::string& class_name, const std::string& option, bool keras3) {
+  if (option == kMaskWithStates) return true;
+  return std::any_of(std::begin(kChoices), std::end(kChoices), [&](const Choice& row) {
+    return class_name == row.class_name && option == row.option && !(keras3 && row.keras3_has_it);
+  });
+}
+
+Value keras_name(const std::string& where, const Value& name) {
+  for (const Name& row : kNames)
+    if (where == row.where && name == Value(row.here)) return row.keras;
+  return name;
+}
+
+void leave_out_penalty(Value& inside) {
+  if (!is_object(inside) || !inside.as_dict().at("config").is_dict()) return;
+  Dict& config = inside.as_dict()["config"].as_dict();
+  const Value* penalty = config.find(kActivityRegularizer);
+  if (!penalty || penalty->is_null()) return;
+  config.erase(kActivityRegularizer);
+  warn("layer '", name_of_layer(inside.as_dict()), "': Keras 3 calls what is in a TimeDistributed ",
+       "without ", kActivityRegularizer, ", and so do models from its files");
+}
+
+namespace {
+
+int64_t largest(const Value& value) {
+  if (value.is_int()) return value.as_int();
+  int64_t result = 0;
+  for (const Value& item : value.is_list() ? value.as_list() : List())
+    result = std::max(result, largest(item));
+  return result;
+}
+
+bool all_odd(const Value& value) {
+  if (value.is_int()) return value.as_int() % 2 != 0;
+  return !value.is_list() || std::all_of(value.as_list().begin(), value.as_list().end(), all_odd);
+}
+
+/// Theano puts half a window before the first value; TensorFlow shares out what the windows lack.
+bool same_on_theano(const Dict& config) {
+  const Value *kernel = config.find("kernel_size"), *pool = config.find("pool_size");
+  const Value size = kernel ? *kernel : pool ? *pool : Value(1), *strides = config.find("strides");
+  const int64_t step = strides && !strides->is_null() ? largest(*strides)
+                       : pool                         ? largest(size)
+                                                      : 1;
+  const bool in_the_middle = all_odd(size) && step == 1 && !(pool && largest(size) > 3);
+  return largest(size) == 1 || in_the_middle;
+}
+
+}  // namespace
+
+std::vector<std::string> padded_otherwise_by_theano(const Value& model) {
+  std::vector<std::string> names;
+  mapped(model, [&](const Value& part) -> std::optional<Value> {
+    if (!is_object(part)) return std::nullopt;
+    const Dict config = config_of(part.as_dict());
+    const std::string* padding = text_at(config, "padding");
+    if (padding && *padding == "same" && !same_on_theano(config))
+      names.push_back(name_of_layer(part.as_dict()));
+    return std::nullopt;
+  });
+  return names;
+}
+
+}  // namespace crescent::keras

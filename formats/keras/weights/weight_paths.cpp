@@ -1,0 +1,122 @@
+#include "keras/weights/weight_paths.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace crescent::keras {
+namespace {
+
+/// The last part of a variable's own path.
+std::string name_of(const Variable& variable) {
+  const std::string& name = variable.name();
+  return name.substr(name.rfind('/') + 1);
+}
+
+void collect(std::map<const void*, std::string>& paths, const Layer& layer,
+             const std::string& prefix) {
+  auto* model = dynamic_cast<const Model*>(&layer);
+  const std::vector<LayerPtr> inside = model ? model->layers() : layer.sublayers();
+  for (const Variable& variable : own_variables(layer, inside))
+    paths.emplace(variable.id(), prefix + name_of(variable));
+  for (const LayerPtr& inner : inside) collect(paths, *inner, prefix + inner->name() + "/");
+}
+
+/// Layers with a vocabulary, by the path that it has among the arrays.
+void collect(std::vector<std::pair<std::string, Layer*>>& found, Layer& layer,
+             const std::string& prefix) {
+  if (has_vocabulary(layer)) found.emplace_back(prefix + "vocabulary", &layer);
+  auto* model = dynamic_cast<const Model*>(&layer);
+  for (const LayerPtr& inner : model ? model->layers() : layer.sublayers())
+    collect(found, *inner, prefix + inner->name() + "/");
+}
+
+std::vector<std::pair<std::string, Layer*>> vocabularies_by_path(Model& model) {
+  std::vector<std::pair<std::string, Layer*>> found;
+  collect(found, model, "");
+  return found;
+}
+
+bool is_numbered(const Names& names) {
+  const std::set<std::string> all(names.begin(), names.end());
+  for (size_t i = 0; i < names.size(); ++i)
+    if (!all.contains(concat("arr_", i))) return false;
+  return !names.empty();
+}
+
+/// "'a', 'b' and 3 more".
+std::string listed(const Names& names) {
+  constexpr size_t kMost = 8;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kMost); ++i)
+    text += concat(i == 0 ? "'" : ", '", names[i], "'");
+  return names.size() > kMost ? concat(text, " and ", names.size() - kMost, " more") : text;
+}
+
+}  // namespace
+
+void check_all_matched(const std::string& path, const Names& missing, const Names& unexpected) {
+  if (missing.empty() && unexpected.empty()) return;
+  fail("'", path, "': ", missing.empty() ? "" : concat("there is no array for ", listed(missing)),
+       missing.empty() || unexpected.empty() ? "" : "; ",
+       unexpected.empty() ? "" : concat("the model has no weight ", listed(unexpected)),
+       "; nothing was loaded");
+}
+
+std::vector<std::pair<std::string, Variable>> weights_by_path(Model& model) {
+  std::map<const void*, std::string> paths;
+  collect(paths, model, "");
+  std::set<std::string> taken;
+  std::vector<std::pair<std::string, Variable>> named;
+  for (const Variable& variable : model.weights_in_order()) {
+    const std::string& base = paths.at(variable.id());
+    std::string name = base;
+    for (int copy = 1; !taken.insert(name).second; ++copy) name = concat(base, "_", copy);
+    named.emplace_back(name, variable);
+  }
+  return named;
+}
+
+NamedTensors values_by_path(Model& model) {
+  NamedTensors values;
+  for (const auto& [path, variable] : weights_by_path(model))
+    values.emplace_back(path, variable.value());
+  for (const auto& [path, layer] : vocabularies_by_path(model))
+    values.emplace_back(path, vocabulary_bytes(*layer));
+  return values;
+}
+
+Matches match_by_path(WeightSource& file, Model& model, const Renaming& renamed,
+                      Vocabularies& vocabularies) {
+  check_built(model, file.path());
+  const Names arrays = file.members("").value();
+  renamed.check(file.path(), arrays);
+  const bool numbered = is_numbered(arrays);
+  std::map<std::string, std::string> left;  // name in the model -> array
+  for (const std::string& array : arrays)
+    if (!left.emplace(renamed(array), array).second)
+      fail("'", file.path(), "': rename makes two arrays '", renamed(array), "'");
+  Matches matches;
+  Names missing;
+  for (const auto& [path, variable] : weights_by_path(model)) {
+    const std::string name = numbered ? concat("arr_", matches.size() + missing.size()) : path;
+    const auto found = left.find(name);
+    if (found == left.end()) {
+      missing.push_back(path);
+      continue;
+    }
+    matches.push_back({found->second, variable, nullptr, path});
+    left.erase(found);
+  }
+  for (const auto& [path, layer] : vocabularies_by_path(model))
+    if (const auto found = left.find(path); found != left.end()) {
+      vocabularies.add_bytes(file, *layer, found->second);
+      left.erase(found);
+    }
+  Names unexpected;
+  for (const auto& [name, array] : left) unexpected.push_back(array);
+  check_all_matched(file.path(), missing, unexpected);
+  return matches;
+}
+
+}  // namespace crescent::keras

@@ -1,0 +1,105 @@
+// Checks of indices and labels.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "data_movement/indexing.h"
+#include "kernel/loops.h"
+
+namespace crescent::cpu {
+namespace {
+
+/// Where element `i` is: "[2]", "[0, 3]"; a scalar is nowhere in particular.
+std::string position_text(const Shape& shape, int64_t i) {
+  std::vector<std::string> places;
+  for (int axis = shape.rank() - 1; axis >= 0; i /= shape[axis--])
+    places.push_back(std::to_string(i % shape[axis]));
+  std::reverse(places.begin(), places.end());
+  return places.empty() ? "" : concat(" at [", join(places), "]");
+}
+
+/// A float counts without its fraction, as when it is cast.
+template <class T>
+bool is_outside(T x, int64_t size) {
+  if constexpr (std::is_floating_point_v<T>)
+    return !(x > T{-1} && x < static_cast<T>(size));
+  else
+    return x < 0 || static_cast<int64_t>(x) >= size;
+}
+
+/// Of n > 0.
+template <class T>
+bool any_is_outside(const T* x, int64_t n, int64_t size) {
+  if constexpr (std::is_integral_v<T>) {
+    T least = 0, most = 0;
+    extremes_loop(sizeof(T), std::is_signed_v<T>)(x, n, &least, &most);
+    return is_outside(least, size) || is_outside(most, size);
+  } else {
+    bool outside = false;
+    for (int64_t i = 0; i < n; ++i) outside |= is_outside(x[i], size);
+    return outside;
+  }
+}
+
+template <class T>
+class CheckKernel final : public Kernel {
+ public:
+  CheckKernel(const CheckIndices& op, const Request& r)
+      : op_(op),
+        shape_(r.inputs[0].shape),
+        count_(shape_.size()),
+        convert_(std::is_integral_v<T> ? nullptr
+                                       : cast_loop(r.inputs[0].dtype, r.outputs[0].dtype)) {}
+
+  void run(const Arguments& a) override {
+    const T* x = a.in<T>(0);
+    std::atomic<bool> any_outside = false;
+    a.pool.blocks(count_, kGrain, [&](int64_t begin, int64_t end) {
+      if (begin < end && any_is_outside(x + begin, end - begin, op_.size)) any_outside = true;
+    });
+    if (any_outside) fail_at(x);
+    if (convert_) convert_(x, a.outputs[0], static_cast<size_t>(count_));
+  }
+  std::string name() const override { return "loop"; }
+
+ private:
+  [[noreturn]] void fail_at(const T* x) const {
+    const int64_t i =
+        std::find_if(x, x + count_, [this](T v) { return is_outside(v, op_.size); }) - x;
+    const std::string value = std::is_integral_v<T> ? to_text(static_cast<int64_t>(x[i]))
+                                                    : to_text(static_cast<double>(x[i]));
+    throw DataError(
+        concat(op_.what, " ", value, position_text(shape_, i), " is out of range for ", op_.of));
+  }
+  static constexpr int64_t kGrain = 65536;  ///< elements that are worth another thread
+  CheckIndices op_;
+  Shape shape_;
+  int64_t count_;
+  UnaryLoop convert_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_check_indices(const Request& r) {
+  const auto& op = static_cast<const CheckIndices&>(r.op);
+  switch (r.inputs[0].dtype) {
+    case DType::int32:
+      return std::make_unique<CheckKernel<int32_t>>(op, r);
+    case DType::int64:
+      return std::make_unique<CheckKernel<int64_t>>(op, r);
+    case DType::uint8:
+      return std::make_unique<CheckKernel<uint8_t>>(op, r);
+    case DType::int8:
+      return std::make_unique<CheckKernel<int8_t>>(op, r);
+    case DType::int16:
+      return std::make_unique<CheckKernel<int16_t>>(op, r);
+    case DType::float32:
+      return std::make_unique<CheckKernel<float>>(op, r);
+    case DType::float64:
+      return std::make_unique<CheckKernel<double>>(op, r);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace crescent::cpu

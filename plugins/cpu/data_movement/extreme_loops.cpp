@@ -1,0 +1,140 @@
+// Where the largest or smallest of numbers is: of a row, and of columns beside each other.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "data_movement/extreme_loops.cpp"
+#include <hwy/foreach_target.h>
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "data_movement/ordering.h"
+#include "kernel/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace crescent::cpu::HWY_NAMESPACE {
+namespace {
+
+/// a is wanted rather than b, which comes first; NaN is wanted most.
+template <bool max, class T>
+HWY_INLINE bool is_better(T a, T b) {
+  const bool beyond = max ? a > b : a < b;
+  if constexpr (std::is_floating_point_v<T>) return beyond | ((a != a) & (b == b));
+  return beyond;
+}
+
+constexpr int64_t kChunk = 2048;  ///< is read twice, the second time from the cache
+
+/// The most wanted of a chunk.
+template <bool max, class T>
+HWY_INLINE T extreme_of(const T* x, int64_t n) {
+  T best = x[0];
+  int64_t i = 0;
+  if constexpr (std::is_floating_point_v<T>) {
+    const hn::ScalableTag<T> d;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    if (n >= lanes) {
+      auto a = hn::LoadU(d, x), b = a;
+      const auto take = [&](auto& kept, auto next) HWY_ATTR {
+        const auto beyond = max ? hn::Gt(next, kept) : hn::Lt(next, kept);
+        kept = hn::IfThenElse(hn::Or(beyond, hn::IsNaN(next)), next, kept);
+      };
+      for (; i + 2 * lanes <= n; i += 2 * lanes)
+        take(a, hn::LoadU(d, x + i)), take(b, hn::LoadU(d, x + i + lanes));
+      for (; i + lanes <= n; i += lanes) take(a, hn::LoadU(d, x + i));
+      take(a, b);
+      if (!hn::AllFalse(d, hn::IsNaN(a))) return std::numeric_limits<T>::quiet_NaN();
+      best = hn::GetLane(max ? hn::MaxOfLanes(d, a) : hn::MinOfLanes(d, a));
+    }
+  } else {
+    for (; i < n; ++i) best = max ? std::max(best, x[i]) : std::min(best, x[i]);
+  }
+  for (; i < n; ++i)
+    if (is_better<max>(x[i], best)) best = x[i];
+  return best;
+}
+
+/// The first of the chunk that is it.
+template <class T>
+HWY_INLINE int64_t first_of(const T* x, int64_t n, T value) {
+  if (value != value) return std::find_if(x, x + n, [](T each) { return each != each; }) - x;
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto wanted = hn::Set(d, value);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    if (const auto at = hn::FindFirstTrue(d, hn::Eq(hn::LoadU(d, x + i), wanted)); at >= 0)
+      return i + static_cast<int64_t>(at);
+  return std::find(x + i, x + n, value) - x;
+}
+
+template <bool max, class T>
+int64_t place_in_row(const void* row, int64_t n) {
+  const T* x = static_cast<const T*>(row);
+  T best = x[0];
+  int64_t chunk = 0;
+  for (int64_t i = 0; i < n; i += kChunk) {
+    const T value = extreme_of<max>(x + i, std::min(kChunk, n - i));
+    if (is_better<max>(value, best)) best = value, chunk = i;
+  }
+  return chunk + first_of(x + chunk, std::min(kChunk, n - chunk), best);
+}
+
+template <bool max, class T>
+void places_in_columns(const void* rows, int64_t count, int64_t width, int64_t stride,
+                       int64_t* to) {
+  using Place = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+  const T* HWY_RESTRICT x = static_cast<const T*>(rows);
+  HWY_ALIGN T best[kExtremeColumns];
+  HWY_ALIGN Place places[kExtremeColumns] = {};
+  std::copy_n(x, width, best);
+  for (int64_t i = 1; i < count; ++i) {
+    const T* HWY_RESTRICT line = x + i * stride;
+    for (int64_t j = 0; j < width; ++j) {
+      const T candidate = line[j], kept = best[j];
+      const bool takes = is_better<max>(candidate, kept);
+      best[j] = takes ? candidate : kept;
+      places[j] = takes ? static_cast<Place>(i) : places[j];
+    }
+  }
+  std::copy_n(places, width, to);
+}
+
+template <class T>
+ExtremeLoops loops(bool max) {
+  return max ? ExtremeLoops{place_in_row<true, T>, places_in_columns<true, T>}
+             : ExtremeLoops{place_in_row<false, T>, places_in_columns<false, T>};
+}
+
+ExtremeLoops find_extreme(bool max, DType dtype) {
+  switch (dtype) {
+    case DType::float32:
+      return loops<float>(max);
+    case DType::float64:
+      return loops<double>(max);
+    case DType::int32:
+      return loops<int32_t>(max);
+    case DType::int64:
+      return loops<int64_t>(max);
+    case DType::uint8:
+    case DType::boolean:
+      return loops<uint8_t>(max);
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+}  // namespace crescent::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace crescent::cpu {
+
+HWY_EXPORT(find_extreme);
+
+ExtremeLoops extreme_loops(bool max, DType dtype) {
+  return HWY_DYNAMIC_DISPATCH(find_extreme)(max, dtype);
+}
+
+}  // namespace crescent::cpu
+#endif

@@ -1,0 +1,242 @@
+#include "data_movement/indexing.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "data_movement/grain.h"
+#include "data_movement/ordering.h"
+#include "kernel/converted.h"
+#include "kernel/loops.h"
+
+namespace crescent::cpu {
+namespace {
+
+/// Of so many lines, each of so many elements. Many parts for many cores where there is work for
+/// several.
+int64_t lines_per_part(int64_t lines, int64_t elements) {
+  constexpr int64_t kLeast = 4096, kParts = 64;
+  const int64_t all = lines * elements;
+  const int64_t part = all <= kGrain ? kGrain : std::clamp(all / kParts, kLeast, kGrain);
+  return std::max<int64_t>(1, part / std::max<int64_t>(elements, 1));
+}
+
+/// The next line that is read, in an order that the processor does not foresee: asked for when it
+/// fits the first-level cache beside the one that is read.
+void fetch_line(const std::byte* line, size_t bytes) {
+  constexpr size_t kMost = size_t{8} << 10, kCacheLine = 64;
+  for (size_t i = 0; i < bytes && bytes <= kMost; i += kCacheLine) __builtin_prefetch(line + i);
+}
+
+class GatherKernel final : public Kernel {
+ public:
+  explicit GatherKernel(const Request& r)
+      : view_(r.inputs[0].shape, static_cast<const Gather&>(r.op).axis),
+        count_(r.inputs[1].shape.size()),
+        bytes_(static_cast<size_t>(view_.inner) * size_of(r.inputs[0].dtype)),
+        indices_(r.inputs[1].dtype),
+        loop_(gather_loop(bytes_, r.inputs[1].dtype)) {}
+  void run(const Arguments& a) override {
+    const int64_t lines = view_.outer * count_;
+    a.pool.blocks(lines, lines_per_part(lines, view_.inner), [&](int64_t begin, int64_t end) {
+      while (begin < end) {
+        const int64_t place = begin % count_, n = std::min(count_ - place, end - begin);
+        if (loop_ && begin + n < end) fetch_line(line_of(a, begin / count_ + 1), line_bytes());
+        copy(a, begin / count_, place, n);
+        begin += n;
+      }
+    });
+  }
+  std::string name() const override { return loop_ ? "highway" : "copy"; }
+
+ private:
+  size_t line_bytes() const { return static_cast<size_t>(view_.length) * bytes_; }
+  const std::byte* line_of(const Arguments& a, int64_t outer) const {
+    return a.inputs[0] + static_cast<size_t>(outer) * line_bytes();
+  }
+  /// Rows that the indices from `place` on name.
+  void copy(const Arguments& a, int64_t outer, int64_t place, int64_t n) const {
+    const std::byte* from = line_of(a, outer);
+    std::byte* to = a.outputs[0] + static_cast<size_t>(outer * count_ + place) * bytes_;
+    if (loop_) return loop_(from, indices_.from(a.inputs[1], place), n, view_.length, to);
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t row = indices_.clamped(a.inputs[1], place + i, view_.length);
+      std::memcpy(to + static_cast<size_t>(i) * bytes_, from + static_cast<size_t>(row) * bytes_,
+                  bytes_);
+    }
+  }
+  AxisView view_;
+  int64_t count_;
+  size_t bytes_;
+  Indices indices_;
+  GatherLoop loop_;
+};
+
+class TakeAlongKernel final : public Kernel {
+ public:
+  explicit TakeAlongKernel(const Request& r)
+      : from_(r.inputs[0].shape, static_cast<const TakeAlong&>(r.op).axis),
+        to_(r.outputs[0].shape, static_cast<const TakeAlong&>(r.op).axis),
+        bytes_(size_of(r.inputs[0].dtype)),
+        indices_(r.inputs[1].dtype),
+        loop_(to_.inner == 1 ? gather_loop(bytes_, r.inputs[1].dtype) : nullptr) {}
+  void run(const Arguments& a) override {
+    const int64_t lines = to_.outer * to_.length;
+    a.pool.blocks(lines, lines_per_part(lines, to_.inner), [&](int64_t begin, int64_t end) {
+      if (loop_) return take_elements(a, begin, end);
+      for (int64_t line = begin; line < end; ++line) {
+        for (int64_t i = 0; i < to_.inner; ++i) take(a, line, line * to_.inner + i, i);
+      }
+    });
+  }
+  std::string name() const override { return loop_ ? "highway" : "copy"; }
+
+ private:
+  /// Of the last axis.
+  void take_elements(const Arguments& a, int64_t begin, int64_t end) const {
+    while (begin < end) {
+      const int64_t outer = begin / to_.length;
+      const int64_t n = std::min((outer + 1) * to_.length, end) - begin;
+      const size_t line = static_cast<size_t>(from_.length) * bytes_;
+      const std::byte* from = a.inputs[0] + static_cast<size_t>(outer) * line;
+      if (begin + n < end) fetch_line(from + line, line);
+      loop_(from, indices_.from(a.inputs[1], begin), n, from_.length,
+            a.outputs[0] + static_cast<size_t>(begin) * bytes_);
+      begin += n;
+    }
+  }
+  void take(const Arguments& a, int64_t line, int64_t to, int64_t i) const {
+    const int64_t index = indices_.clamped(a.inputs[1], to, from_.length);
+    const int64_t from = (line / to_.length * from_.length + index) * from_.inner + i;
+    std::memcpy(a.outputs[0] + static_cast<size_t>(to) * bytes_,
+                a.inputs[0] + static_cast<size_t>(from) * bytes_, bytes_);
+  }
+  AxisView from_, to_;
+  size_t bytes_;
+  Indices indices_;
+  GatherLoop loop_;
+};
+
+/// Each part owns a range of target rows and adds what falls into it in the order of the indices.
+class ScatterAddKernel final : public Kernel {
+ public:
+  ScatterAddKernel(const Request& r, BinaryLoop add)
+      : view_(r.outputs[0].shape, static_cast<const ScatterAdd&>(r.op).axis),
+        count_(r.inputs[0].shape.size()),
+        bytes_(static_cast<size_t>(view_.inner) * size_of(r.outputs[0].dtype)),
+        indices_(r.inputs[0].dtype),
+        dtype_(r.outputs[0].dtype),
+        add_(add) {
+    const int64_t elements = r.outputs[0].shape.size();
+    parts_ = std::clamp<int64_t>(elements / kGrain, 1,
+                                 std::min<int64_t>(16, std::max<int64_t>(view_.length, 1)));
+  }
+  void run(const Arguments& a) override {
+    a.pool.parallel(view_.outer * parts_, [&](int64_t part, int) {
+      const int64_t outer = part / parts_, piece = part % parts_;
+      add_rows(a, outer, view_.length * piece / parts_, view_.length * (piece + 1) / parts_);
+    });
+  }
+  std::string name() const override { return "highway"; }
+
+ private:
+  void add_rows(const Arguments& a, int64_t outer, int64_t first, int64_t last) const {
+    std::byte* target = a.outputs[0] + static_cast<size_t>(outer * view_.length) * bytes_;
+    const std::byte* updates = a.inputs[1] + static_cast<size_t>(outer * count_) * bytes_;
+    std::memset(target + static_cast<size_t>(first) * bytes_, 0,
+                static_cast<size_t>(last - first) * bytes_);
+    if (view_.inner == 1 && dtype_ == DType::float32)
+      return add_elements<float>(a, first, last, updates, target);
+    if (view_.inner == 1 && dtype_ == DType::int32)
+      return add_elements<int32_t>(a, first, last, updates, target);
+    for (int64_t i = 0; i < count_; ++i) {
+      const int64_t row = indices_.clamped(a.inputs[0], i, view_.length);
+      if (row < first || row >= last) continue;
+      std::byte* to = target + static_cast<size_t>(row) * bytes_;
+      add_(to, updates + static_cast<size_t>(i) * bytes_, to, static_cast<size_t>(view_.inner));
+    }
+  }
+  /// Of rows of one element, for which a call each would cost more than the addition.
+  template <class T>
+  void add_elements(const Arguments& a, int64_t first, int64_t last, const std::byte* updates,
+                    std::byte* target) const {
+    const T* from = reinterpret_cast<const T*>(updates);
+    T* to = reinterpret_cast<T*>(target);
+    indices_.typed(a.inputs[0], [&](const auto* indices) {
+      for (int64_t i = 0; i < count_; ++i) {
+        const auto row = std::clamp<int64_t>(indices[i], 0, view_.length - 1);
+        if (row >= first && row < last) to[row] = sum_of(to[row], from[i]);
+      }
+    });
+  }
+  static float sum_of(float a, float b) { return a + b; }
+  static int32_t sum_of(int32_t a, int32_t b) {  // wraps around
+    return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
+  }
+  AxisView view_;
+  int64_t count_, parts_;
+  size_t bytes_;
+  Indices indices_;
+  DType dtype_;
+  BinaryLoop add_;
+};
+
+class OneHotKernel final : public Kernel {
+ public:
+  explicit OneHotKernel(const Request& r)
+      : depth_(static_cast<const OneHot&>(r.op).depth),
+        count_(r.inputs[0].shape.size()),
+        bytes_(size_of(r.outputs[0].dtype)),
+        indices_(r.inputs[0].dtype) {
+    const double one = 1;
+    cast_loop(DType::float64, r.outputs[0].dtype)(&one, one_, 1);
+  }
+  void run(const Arguments& a) override {
+    a.pool.blocks(count_, lines_per_part(count_, depth_), [&](int64_t begin, int64_t end) {
+      const size_t line = static_cast<size_t>(depth_) * bytes_;
+      std::memset(a.outputs[0] + static_cast<size_t>(begin) * line, 0,
+                  static_cast<size_t>(end - begin) * line);
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t index = indices_.at(a.inputs[0], i);
+        if (index < 0 || index >= depth_) continue;
+        std::memcpy(a.outputs[0] + static_cast<size_t>(i * depth_ + index) * bytes_, one_, bytes_);
+      }
+    });
+  }
+  std::string name() const override { return "loop"; }
+
+ private:
+  int64_t depth_, count_;
+  size_t bytes_;
+  Indices indices_;
+  alignas(8) std::byte one_[8];
+};
+
+bool readable(const TensorSpec& indices) { return Indices(indices.dtype).readable(); }
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_gather(const Request& r) {
+  return readable(r.inputs[1]) ? std::make_unique<GatherKernel>(r) : nullptr;
+}
+
+std::unique_ptr<Kernel> make_take_along(const Request& r) {
+  return readable(r.inputs[1]) ? std::make_unique<TakeAlongKernel>(r) : nullptr;
+}
+
+std::unique_ptr<Kernel> make_scatter_add(const Request& r) {
+  const DType dtype = r.outputs[0].dtype;
+  // A long sum of halves stands still where what is added is less than half a digit of it.
+  if (is_floating(dtype) && size_of(dtype) == 2) return nullptr;
+  const BinaryLoop add = binary_loops(BinaryKind::add, dtype).arrays;
+  return readable(r.inputs[0]) && add ? std::make_unique<ScatterAddKernel>(r, add) : nullptr;
+}
+
+std::unique_ptr<Kernel> make_converted_scatter_add(const Request& r) {
+  return make_through_float32(r, shape_kernels());
+}
+
+std::unique_ptr<Kernel> make_one_hot(const Request& r) {
+  return readable(r.inputs[0]) ? std::make_unique<OneHotKernel>(r) : nullptr;
+}
+
+}  // namespace crescent::cpu

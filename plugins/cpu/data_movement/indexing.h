@@ -1,0 +1,93 @@
+// Kernels that read or write where integers say. Which indices are in range is checked before
+// (check_indices); a kernel that is given others reads and writes at the nearest (one_hot:
+// nothing).
+#pragma once
+#include <algorithm>
+
+#include "kernel/kernel.h"
+
+namespace crescent::cpu {
+
+/// Reads indices of any integer dtype.
+class Indices {
+ public:
+  explicit Indices(DType dtype) : dtype_(dtype) {}
+  bool readable() const { return is_integer(dtype_) || dtype_ == DType::boolean; }
+  int64_t at(const std::byte* indices, int64_t i) const {
+    int64_t number = 0;
+    typed(indices, [&](const auto* numbers) { number = static_cast<int64_t>(numbers[i]); });
+    return number;
+  }
+  /// f(pointer) with the type that they have.
+  template <class F>
+  void typed(const std::byte* indices, F&& f) const {
+    switch (dtype_) {
+      case DType::int32:
+        return f(reinterpret_cast<const int32_t*>(indices));
+      case DType::int64:
+        return f(reinterpret_cast<const int64_t*>(indices));
+      case DType::int16:
+        return f(reinterpret_cast<const int16_t*>(indices));
+      case DType::int8:
+        return f(reinterpret_cast<const int8_t*>(indices));
+      default:
+        return f(reinterpret_cast<const uint8_t*>(indices));
+    }
+  }
+  const std::byte* from(const std::byte* indices, int64_t i) const {
+    return indices + static_cast<size_t>(i) * size_of(dtype_);
+  }
+  int64_t clamped(const std::byte* indices, int64_t i, int64_t length) const {
+    return std::clamp<int64_t>(at(indices, i), 0, length - 1);
+  }
+
+ private:
+  DType dtype_;
+};
+
+/// to[i] = line[indices[i]], i < n, of a line of `length` elements.
+using GatherLoop = void (*)(const void* line, const void* indices, int64_t n, int64_t length,
+                            void* to);
+/// By the size of an element; null where there is none.
+GatherLoop gather_loop(size_t bytes, DType indices);
+
+/// The smallest and the largest of n > 0 numbers.
+using ExtremesLoop = void (*)(const void* x, int64_t n, void* least, void* most);
+/// Of integers of so many bytes.
+ExtremesLoop extremes_loop(size_t bytes, bool is_signed);
+
+/// For every row of a table the indices that name it, in their order. Lives in memory of the
+/// caller.
+class RowLists {
+ public:
+  RowLists(const TensorSpec& indices, int64_t rows)
+      : indices_(indices.dtype), count_(indices.shape.size()), rows_(rows) {}
+  bool possible() const { return indices_.readable() && std::max(count_, rows_) < INT32_MAX; }
+  size_t bytes() const { return static_cast<size_t>(rows_ + count_) * sizeof(int32_t); }
+  void build(const std::byte* indices, int32_t* lists) const {
+    std::fill_n(lists, rows_, int32_t{-1});
+    for (int64_t i = count_ - 1; i >= 0; --i) {
+      int32_t& first = lists[indices_.clamped(indices, i, rows_)];
+      lists[rows_ + i] = first;
+      first = static_cast<int32_t>(i);
+    }
+  }
+  /// f(i) for every index that is `row`.
+  template <class F>
+  void each(const int32_t* lists, int64_t row, F&& f) const {
+    for (int32_t i = lists[row]; i >= 0; i = lists[rows_ + i]) f(int64_t{i});
+  }
+
+ private:
+  Indices indices_;
+  int64_t count_, rows_;
+};
+
+std::unique_ptr<Kernel> make_check_indices(const Request& request);
+std::unique_ptr<Kernel> make_gather(const Request& request);
+std::unique_ptr<Kernel> make_take_along(const Request& request);
+std::unique_ptr<Kernel> make_scatter_add(const Request& request);
+std::unique_ptr<Kernel> make_converted_scatter_add(const Request& request);
+std::unique_ptr<Kernel> make_one_hot(const Request& request);
+
+}  // namespace crescent::cpu

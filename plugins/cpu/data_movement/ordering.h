@@ -1,0 +1,52 @@
+// Kernels that compare along an axis, and running sums.
+#pragma once
+#include "kernel/kernel.h"
+
+namespace crescent::cpu {
+
+std::unique_ptr<Kernel> make_arg_reduce(const Request& request);
+std::unique_ptr<Kernel> make_top_k(const Request& request);
+std::unique_ptr<Kernel> make_cumulative(const Request& request);
+
+/// Where the most wanted of numbers is, the first of equals; null for dtypes without a loop.
+struct ExtremeLoops {
+  int64_t (*row)(const void* x, int64_t n) = nullptr;  ///< n >= 1
+  /// to[j] is that of x[i * stride + j] for i < rows, j < width <= kExtremeColumns.
+  void (*columns)(const void* x, int64_t rows, int64_t width, int64_t stride,
+                  int64_t* to) = nullptr;
+};
+inline constexpr int64_t kExtremeColumns = 256;
+ExtremeLoops extreme_loops(bool max, DType dtype);
+
+/// A dense array as outer x length x inner around one axis.
+struct AxisView {
+  AxisView(const Shape& shape, int axis) {
+    axis = shape.axis(axis);
+    for (int i = 0; i < axis; ++i) outer *= shape[i];
+    length = shape[axis];
+    for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape[i];
+  }
+  int64_t outer = 1, length = 1, inner = 1;
+};
+
+/// Calls f.template operator()<T>() with the type of `dtype`; null for half-width floats.
+template <class F>
+std::unique_ptr<Kernel> with_type(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::float32:
+      return f.template operator()<float>();
+    case DType::float64:
+      return f.template operator()<double>();
+    case DType::int32:
+      return f.template operator()<int32_t>();
+    case DType::int64:
+      return f.template operator()<int64_t>();
+    case DType::uint8:
+    case DType::boolean:
+      return f.template operator()<uint8_t>();
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace crescent::cpu

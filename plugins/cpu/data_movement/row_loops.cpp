@@ -1,0 +1,110 @@
+#include "data_movement/row_loops.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace crescent::cpu {
+namespace {
+
+/// Rows of at least one Piece and less than two, the last bytes of which may be copied twice.
+template <class Piece>
+void copy_pairs(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
+                int64_t bytes, int64_t rows) {
+  const int64_t second = bytes - static_cast<int64_t>(sizeof(Piece));
+  for (int64_t r = 0; r < rows; ++r, from += from_step, to += to_step) {
+    Piece a, b;
+    std::memcpy(&a, from, sizeof a), std::memcpy(&b, from + second, sizeof b);
+    std::memcpy(to, &a, sizeof a), std::memcpy(to + second, &b, sizeof b);
+  }
+}
+
+struct Vector {
+  uint64_t words[2];
+};
+
+/// Rows of at least a vector.
+void copy_vectors(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
+                  int64_t bytes, int64_t rows) {
+  constexpr auto kVector = static_cast<int64_t>(sizeof(Vector));
+  const auto copy = [&](int64_t at) {
+    Vector v;
+    std::memcpy(&v, from + at, sizeof v), std::memcpy(to + at, &v, sizeof v);
+  };
+  for (int64_t r = 0; r < rows; ++r, from += from_step, to += to_step) {
+    for (int64_t at = 0; at < bytes - kVector; at += kVector) copy(at);
+    copy(bytes - kVector);
+  }
+}
+
+template <class T, size_t arrays>
+void interleave(const std::byte* const* from, int64_t count, std::byte* to) {
+  const T* in[arrays];
+  for (size_t k = 0; k < arrays; ++k) in[k] = reinterpret_cast<const T*>(from[k]);
+  T* __restrict out = reinterpret_cast<T*>(to);
+  for (int64_t i = 0; i < count; ++i)
+    for (size_t k = 0; k < arrays; ++k) out[i * static_cast<int64_t>(arrays) + k] = in[k][i];
+}
+
+template <size_t arrays>
+InterleaveLoop interleave_of_size(int64_t bytes) {
+  switch (bytes) {
+    case 1:
+      return interleave<uint8_t, arrays>;
+    case 2:
+      return interleave<uint16_t, arrays>;
+    case 4:
+      return interleave<uint32_t, arrays>;
+    case 8:
+      return interleave<uint64_t, arrays>;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+void copy_rows(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
+               int64_t bytes, int64_t rows) {
+  constexpr int64_t kShort = 256;
+  if (bytes > kShort) {
+    for (int64_t r = 0; r < rows; ++r)
+      std::memcpy(to + r * to_step, from + r * from_step, static_cast<size_t>(bytes));
+  } else if (bytes >= 16) {
+    copy_vectors(from, from_step, to, to_step, bytes, rows);
+  } else if (bytes >= 8) {
+    copy_pairs<uint64_t>(from, from_step, to, to_step, bytes, rows);
+  } else if (bytes >= 4) {
+    copy_pairs<uint32_t>(from, from_step, to, to_step, bytes, rows);
+  } else if (bytes >= 2) {
+    copy_pairs<uint16_t>(from, from_step, to, to_step, bytes, rows);
+  } else if (bytes == 1) {
+    for (int64_t r = 0; r < rows; ++r) to[r * to_step] = from[r * from_step];
+  }
+}
+
+void repeat_row(const std::byte* row, int64_t bytes, int64_t times, std::byte* to) {
+  constexpr int64_t kNear = 4096;  // what is copied on stays in the first-level cache
+  if (bytes >= kNear || times < 2) return copy_rows(row, 0, to, bytes, bytes, times);
+  const int64_t total = bytes * times, most = kNear / bytes * bytes;
+  std::memcpy(to, row, static_cast<size_t>(bytes));
+  for (int64_t done = bytes; done < total;) {
+    const int64_t next = std::min({done, most, total - done});
+    std::memcpy(to + done, to, static_cast<size_t>(next));
+    done += next;
+  }
+}
+
+InterleaveLoop interleave_loop(size_t arrays, int64_t bytes) {
+  switch (arrays) {
+    case 2:
+      return interleave_of_size<2>(bytes);
+    case 3:
+      return interleave_of_size<3>(bytes);
+    case 4:
+      return interleave_of_size<4>(bytes);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace crescent::cpu

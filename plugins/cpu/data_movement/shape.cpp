@@ -1,0 +1,286 @@
+// Kernels that move elements: each works out strides once and leaves the rest to StridedCopy.
+#include <algorithm>
+#include <cstring>
+
+#include "data_movement/indexing.h"
+#include "data_movement/row_loops.h"
+#include "data_movement/strided_copy.h"
+#include "kernel/loops.h"
+
+namespace crescent::cpu {
+namespace {
+
+using Axes = std::vector<StridedCopy::Axis>;
+
+std::vector<int64_t> dense_strides(const Shape& shape) {
+  std::vector<int64_t> strides(static_cast<size_t>(shape.rank()));
+  int64_t stride = 1;
+  for (int i = shape.rank() - 1; i >= 0; --i) {
+    strides[static_cast<size_t>(i)] = stride;
+    stride *= shape[i];
+  }
+  return strides;
+}
+
+class Rearrange final : public Kernel {
+ public:
+  /// Element offsets of the first elements.
+  Rearrange(Axes axes, size_t bytes, int64_t from = 0, int64_t to = 0)
+      : copy_(std::move(axes), bytes),
+        from_(from * static_cast<int64_t>(bytes)),
+        to_(to * static_cast<int64_t>(bytes)) {}
+  void run(const Arguments& a) override {
+    copy_.run(a.inputs[0] + from_, a.outputs[0] + to_, a.pool);
+  }
+  std::string name() const override { return "copy"; }
+
+ private:
+  StridedCopy copy_;
+  int64_t from_, to_;
+};
+
+std::unique_ptr<Kernel> make_broadcast(const Request& r) {
+  const Shape &in = r.inputs[0].shape, &out = r.outputs[0].shape;
+  const auto from = dense_strides(in), to = dense_strides(out);
+  Axes axes;
+  const int missing = out.rank() - in.rank();
+  for (int i = 0; i < out.rank(); ++i) {
+    const bool repeats = i < missing || in[i - missing] == 1;
+    axes.push_back(
+        {out[i], repeats ? 0 : from[static_cast<size_t>(i - missing)], to[static_cast<size_t>(i)]});
+  }
+  return std::make_unique<Rearrange>(std::move(axes), size_of(r.inputs[0].dtype));
+}
+
+std::unique_ptr<Kernel> make_transpose(const Request& r) {
+  auto& op = static_cast<const Transpose&>(r.op);
+  const auto from = dense_strides(r.inputs[0].shape), to = dense_strides(r.outputs[0].shape);
+  Axes axes;
+  for (size_t i = 0; i < op.axes.size(); ++i) {
+    axes.push_back(
+        {r.outputs[0].shape[static_cast<int>(i)], from[static_cast<size_t>(op.axes[i])], to[i]});
+  }
+  return std::make_unique<Rearrange>(std::move(axes), size_of(r.inputs[0].dtype));
+}
+
+std::unique_ptr<Kernel> make_slice(const Request& r) {
+  auto& op = static_cast<const Slice&>(r.op);
+  const auto from = dense_strides(r.inputs[0].shape), to = dense_strides(r.outputs[0].shape);
+  Axes axes;
+  int64_t first = 0;
+  for (size_t i = 0; i < from.size(); ++i) {
+    const int64_t count = r.outputs[0].shape[static_cast<int>(i)];
+    const int64_t step = count > 1 && i < op.stride.size()
+                             ? op.stride[i]
+                             : 1;  // a stride that is never taken may be any number
+    axes.push_back({count, from[i] * step, to[i]});
+    first += op.start[i] * from[i];
+  }
+  return std::make_unique<Rearrange>(std::move(axes), size_of(r.inputs[0].dtype), first);
+}
+
+std::unique_ptr<Kernel> make_reverse(const Request& r) {
+  auto& op = static_cast<const Reverse&>(r.op);
+  const auto strides = dense_strides(r.inputs[0].shape);
+  Axes axes;
+  int64_t first = 0;
+  for (size_t i = 0; i < strides.size(); ++i) {
+    const int64_t size = r.inputs[0].shape[static_cast<int>(i)];
+    const bool flipped =
+        std::find(op.axes.begin(), op.axes.end(), static_cast<int>(i)) != op.axes.end();
+    axes.push_back({size, flipped ? -strides[i] : strides[i], strides[i]});
+    if (flipped) first += (size - 1) * strides[i];
+  }
+  return std::make_unique<Rearrange>(std::move(axes), size_of(r.inputs[0].dtype), first);
+}
+
+/// Writes one number everywhere.
+void fill_all(std::byte* to, const TensorSpec& spec, const std::byte* value, Pool& pool) {
+  const size_t bytes = size_of(spec.dtype);
+  const UnaryLoop fill = fill_loop(bytes);
+  const bool zeros =
+      std::all_of(value, value + bytes, [](std::byte each) { return each == std::byte{}; });
+  pool.blocks(spec.shape.size(), 65536, [&](int64_t begin, int64_t end) {
+    std::byte* first = to + static_cast<size_t>(begin) * bytes;
+    const auto count = static_cast<size_t>(end - begin);
+    zeros ? void(std::memset(first, 0, count * bytes)) : fill(value, first, count);
+  });
+}
+
+/// As the dtype has it, the nearest where it has no such number.
+struct Number {
+  Number(double x, DType dtype) {
+    std::memcpy(bytes, Tensor::full({}, x, dtype).raw(), size_of(dtype));
+  }
+  alignas(8) std::byte bytes[8];
+};
+
+class PadKernel final : public Kernel {
+ public:
+  PadKernel(Axes axes, int64_t to, double value, const TensorSpec& out)
+      : copy_(std::move(axes), size_of(out.dtype)),
+        to_(to * static_cast<int64_t>(size_of(out.dtype))),
+        value_(value, out.dtype),
+        out_(out) {}
+  void run(const Arguments& a) override {
+    fill_all(a.outputs[0], out_, value_.bytes, a.pool);
+    copy_.run(a.inputs[0], a.outputs[0] + to_, a.pool);
+  }
+  std::string name() const override { return "copy"; }
+
+ private:
+  StridedCopy copy_;
+  int64_t to_;
+  Number value_;
+  TensorSpec out_;
+};
+
+std::unique_ptr<Kernel> make_pad(const Request& r) {
+  auto& op = static_cast<const Pad&>(r.op);
+  const auto from = dense_strides(r.inputs[0].shape), to = dense_strides(r.outputs[0].shape);
+  Axes axes;
+  int64_t first = 0;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (op.before[i] < 0 || op.after[i] < 0) return nullptr;
+    const int64_t gap = i < op.inner.size() ? op.inner[i] : 0;
+    axes.push_back({r.inputs[0].shape[static_cast<int>(i)], from[i], to[i] * (gap + 1)});
+    first += op.before[i] * to[i];
+  }
+  return std::make_unique<PadKernel>(std::move(axes), first, op.value, r.outputs[0]);
+}
+
+/// Row by row where rows are short, so that the result goes through a cache once; else array by
+/// array.
+class ConcatKernel final : public Kernel {
+ public:
+  ConcatKernel(const Concat& op, const Request& r) {
+    const auto bytes = static_cast<int64_t>(size_of(r.outputs[0].dtype));
+    const Shape& out = r.outputs[0].shape;
+    const int64_t inner = out.slice(op.axis + 1, out.rank()).size(), row = out[op.axis] * inner;
+    rows_ = out.slice(0, op.axis).size(), row_bytes_ = row * bytes;
+    int64_t first = 0;
+    bool single = true;
+    for (const TensorSpec& in : r.inputs) {
+      const int64_t own = in.shape[op.axis] * inner;
+      parts_.push_back({StridedCopy({{rows_, own, row}, {own, 1, 1}}, size_of(in.dtype)),
+                        first * bytes, own * bytes});
+      single = single && own == 1;
+      first += own;
+    }
+    if (single) interleave_ = interleave_loop(parts_.size(), bytes);
+  }
+  void run(const Arguments& a) override {
+    constexpr int64_t kLongest = 64 << 10, kPart = 64 << 10;  // bytes of a row, and of a part
+    if (rows_ > 1 && row_bytes_ <= kLongest) {
+      const int64_t most = kPart / std::max<int64_t>(row_bytes_, 1);
+      return a.pool.blocks(rows_, std::max<int64_t>(most, 1),
+                           [&](int64_t begin, int64_t end) { join(a, begin, end); });
+    }
+    for (size_t i = 0; i < parts_.size(); ++i)
+      parts_[i].copy.run(a.inputs[i], a.outputs[0] + parts_[i].offset, a.pool);
+  }
+  std::string name() const override { return "copy"; }
+
+ private:
+  void join(const Arguments& a, int64_t begin, int64_t end) const {
+    constexpr int64_t kCached = 16 << 10;
+    const int64_t block = std::max<int64_t>(kCached / std::max<int64_t>(row_bytes_, 1), 1);
+    for (; begin < end; begin += block) join_block(a, begin, std::min(block, end - begin));
+  }
+  void join_block(const Arguments& a, int64_t first, int64_t rows) const {
+    std::byte* to = a.outputs[0] + first * row_bytes_;
+    const auto from = [&](size_t i) { return a.inputs[i] + first * parts_[i].bytes; };
+    if (interleave_) {
+      const std::byte* sources[kMostInterleaved];
+      for (size_t i = 0; i < parts_.size(); ++i) sources[i] = from(i);
+      return interleave_(sources, rows, to);
+    }
+    for (size_t i = 0; i < parts_.size(); ++i)
+      copy_rows(from(i), parts_[i].bytes, to + parts_[i].offset, row_bytes_, parts_[i].bytes, rows);
+  }
+
+  struct Part {
+    StridedCopy copy;
+    int64_t offset, bytes;  ///< within a row
+  };
+  std::vector<Part> parts_;
+  int64_t rows_ = 1, row_bytes_ = 0;
+  InterleaveLoop interleave_ = nullptr;
+};
+
+std::unique_ptr<Kernel> make_concat(const Request& r) {
+  return std::make_unique<ConcatKernel>(static_cast<const Concat&>(r.op), r);
+}
+
+std::unique_ptr<Kernel> make_bitcast(const Request& r) {
+  const auto bytes = r.outputs[0].shape.size() * static_cast<int64_t>(size_of(r.outputs[0].dtype));
+  return std::make_unique<Rearrange>(Axes{{bytes / 8, 1, 1}}, 8);
+}
+
+class FillKernel final : public Kernel {
+ public:
+  FillKernel(double value, const TensorSpec& out) : value_(value, out.dtype), out_(out) {}
+  void run(const Arguments& a) override { fill_all(a.outputs[0], out_, value_.bytes, a.pool); }
+  std::string name() const override { return "fill"; }
+
+ private:
+  Number value_;
+  TensorSpec out_;
+};
+
+std::unique_ptr<Kernel> make_fill(const Request& r) {
+  return std::make_unique<FillKernel>(static_cast<const Fill&>(r.op).value, r.outputs[0]);
+}
+
+/// Counts along one axis; the numbers are written once, when the kernel is made.
+class IotaKernel final : public Kernel {
+ public:
+  IotaKernel(const Iota& op, const TensorSpec& out) {
+    const Shape& shape = out.shape;
+    const int axis = shape.axis(op.axis);
+    std::vector<double> numbers(static_cast<size_t>(shape[axis]));
+    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i);
+    const size_t bytes = size_of(out.dtype);
+    counted_.resize(numbers.size() * bytes);
+    cast_loop(DType::float64, out.dtype)(numbers.data(), counted_.data(), numbers.size());
+    Axes axes;
+    const auto strides = dense_strides(shape);
+    for (int i = 0; i < shape.rank(); ++i)
+      axes.push_back({shape[i], i == axis ? 1 : 0, strides[static_cast<size_t>(i)]});
+    copy_ = StridedCopy(std::move(axes), bytes);
+  }
+  void run(const Arguments& a) override { copy_.run(counted_.data(), a.outputs[0], a.pool); }
+  std::string name() const override { return "copy"; }
+
+ private:
+  std::vector<std::byte> counted_;
+  StridedCopy copy_;
+};
+
+std::unique_ptr<Kernel> make_iota(const Request& r) {
+  if (r.outputs[0].shape.rank() == 0) return std::make_unique<FillKernel>(0, r.outputs[0]);
+  return std::make_unique<IotaKernel>(static_cast<const Iota&>(r.op), r.outputs[0]);
+}
+
+}  // namespace
+
+std::span<const KernelRow> shape_kernels() {
+  static constexpr KernelRow rows[] = {{"broadcast_to", make_broadcast},
+                                       {"transpose", make_transpose},
+                                       {"slice", make_slice},
+                                       {"reverse", make_reverse},
+                                       {"pad", make_pad},
+                                       {"concat", make_concat},
+                                       {"bitcast", make_bitcast},
+                                       {"fill", make_fill},
+                                       {"iota", make_iota},
+                                       {"gather", make_gather},
+                                       {"take_along", make_take_along},
+                                       {"scatter_add", make_scatter_add},
+                                       {"one_hot", make_one_hot},
+                                       {"scatter_add", make_converted_scatter_add},
+                                       {CheckIndices::kName, make_check_indices}};
+  return rows;
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,194 @@
+#include "data_movement/strided_copy.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "data_movement/grain.h"
+#include "data_movement/row_loops.h"
+
+namespace crescent::cpu {
+namespace {
+
+constexpr int64_t kTile = 32;  // of a transposition: a tile of both arrays stays in the cache
+constexpr int64_t kShort = 8, kShortLines = 1024;  // elements of a short line, and lines at a time
+
+/// Axes of size 1 say nothing; neighbours along which both arrays go on alike are one axis.
+std::vector<StridedCopy::Axis> merged(const std::vector<StridedCopy::Axis>& axes) {
+  std::vector<StridedCopy::Axis> result;
+  for (const auto& axis : axes) {
+    if (axis.size == 1) continue;
+    if (!result.empty() && result.back().from == axis.from * axis.size &&
+        result.back().to == axis.to * axis.size) {
+      result.back() = {result.back().size * axis.size, axis.from, axis.to};
+    } else {
+      result.push_back(axis);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+StridedCopy::StridedCopy(std::vector<Axis> axes, size_t bytes) : bytes_(bytes) {
+  empty_ = std::any_of(axes.begin(), axes.end(), [](const Axis& a) { return a.size == 0; });
+  outer_ = merged(axes);
+  if (empty_ || outer_.empty()) return;
+  inner_ = outer_.back();
+  outer_.pop_back();
+  auto contiguous = [](const Axis& a) { return a.from == 1; };
+  if (std::abs(inner_.from) > 1) {
+    if (auto it = std::find_if(outer_.begin(), outer_.end(), contiguous); it != outer_.end()) {
+      turned_ = *it;
+      outer_.erase(it);
+    }
+  }
+  for (const Axis& axis : outer_) lines_ *= axis.size;
+}
+
+/// Calls f(from, to, count) for the combinations of the outer axes in [begin, end): so many at a
+/// time as go along the last of them.
+template <class T, class F>
+static void for_runs(const std::vector<StridedCopy::Axis>& axes, const T* from, T* to,
+                     int64_t begin, int64_t end, F&& f) {
+  if (axes.empty()) return f(from, to, int64_t{1});
+  const StridedCopy::Axis& last = axes.back();
+  for (int64_t line = begin; line < end;) {
+    const int64_t first = line % last.size, count = std::min(last.size - first, end - line);
+    int64_t rest = line / last.size, source = first * last.from, target = first * last.to;
+    for (size_t i = axes.size() - 1; i-- > 0;) {
+      const int64_t at = rest % axes[i].size;
+      rest /= axes[i].size;
+      source += at * axes[i].from;
+      target += at * axes[i].to;
+    }
+    f(from + source, to + target, count);
+    line += count;
+  }
+}
+
+template <class T>
+static void copy_line(const StridedCopy::Axis& axis, const T* from, T* to) {
+  if (axis.from == 1 && axis.to == 1) {
+    std::memcpy(to, from, static_cast<size_t>(axis.size) * sizeof(T));
+  } else if (axis.from == 0 && axis.to == 1) {
+    std::fill_n(to, axis.size, *from);
+  } else {
+    for (int64_t i = 0; i < axis.size; ++i) to[i * axis.to] = from[i * axis.from];
+  }
+}
+
+/// Lines of `inner` along `last`.
+template <class T>
+static void copy_run(const StridedCopy::Axis& last, const StridedCopy::Axis& inner, const T* from,
+                     T* to, int64_t count) {
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
+  const auto* source = reinterpret_cast<const std::byte*>(from);
+  auto* target = reinterpret_cast<std::byte*>(to);
+  const bool one_after_the_other = inner.to == 1 && last.to == inner.size;
+  if (one_after_the_other && inner.from == 0) {
+    repeat_loop(sizeof(T))(from, last.from, count, inner.size, to);
+  } else if (one_after_the_other && inner.from == 1 && last.from == 0) {
+    repeat_row(source, inner.size * kBytes, count, target);
+  } else if (inner.from == 1 && inner.to == 1) {
+    copy_rows(source, last.from * kBytes, target, last.to * kBytes, inner.size * kBytes, count);
+  } else {
+    for (int64_t i = 0; i < count; ++i) copy_line(inner, from + i * last.from, to + i * last.to);
+  }
+}
+
+template <class T>
+void StridedCopy::run_lines(const T* from, T* to, int64_t begin, int64_t end) const {
+  for_runs(outer_, from, to, begin, end, [&](const T* source, T* target, int64_t count) {
+    copy_run(outer_.back(), inner_, source, target, count);
+  });
+}
+
+/// Short lines of the source, such as pixels: so many stay in the cache for all of their elements.
+template <class T>
+void StridedCopy::run_short(const T* from, T* to, int64_t begin, int64_t end) const {
+  const int64_t blocks = pieces(inner_.size, kShortLines);
+  for (int64_t unit = begin; unit < end; ++unit) {
+    const int64_t first = unit % blocks * kShortLines, line = unit / blocks,
+                  last = std::min(first + kShortLines, inner_.size);
+    for_runs(outer_, from, to, line, line + 1, [&](const T* source, T* target, int64_t) {
+      for (int64_t i = 0; i < turned_.size; ++i, ++source, target += turned_.to)
+        for (int64_t j = first; j < last; ++j) target[j * inner_.to] = source[j * inner_.from];
+    });
+  }
+}
+
+/// What a tile will read or write of a line after this one: the processor foresees few lines.
+template <class T>
+static void fetch_ahead(const T* line) {
+  constexpr size_t kLine = 64;
+  const auto* bytes = reinterpret_cast<const char*>(line);
+  for (size_t i = 0; i < kTile * sizeof(T); i += kLine) __builtin_prefetch(bytes + i);
+}
+
+/// Lines here are tiles of `turned_`, each with the whole inner axis.
+template <class T>
+void StridedCopy::run_tiles(const T* from, T* to, int64_t begin, int64_t end) const {
+  const int64_t tiles = (turned_.size + kTile - 1) / kTile;
+  for (int64_t unit = begin; unit < end; ++unit) {
+    const int64_t first = unit % tiles * kTile, last = std::min(first + kTile, turned_.size);
+    const int64_t line = unit / tiles;
+    for_runs(outer_, from, to, line, line + 1, [&](const T* source, T* target, int64_t) {
+      T tile[kTile][kTile + 1];  // both arrays are read and written along their lines
+      for (int64_t block = 0; block < inner_.size; block += kTile) {
+        const int64_t n = std::min(kTile, inner_.size - block);
+        const bool goes_on = block + kTile < inner_.size;
+        for (int64_t j = 0; j < n; ++j) {
+          const T* line = source + (block + j) * inner_.from;
+          if (goes_on) fetch_ahead(line + kTile * inner_.from + first);
+          std::copy(line + first, line + last, tile[j]);
+        }
+        for (int64_t i = first; i < last; ++i) {
+          T* t = target + i * turned_.to + block * inner_.to;
+          if (goes_on) fetch_ahead(t + kTile * inner_.to);
+          for (int64_t j = 0; j < n; ++j) t[j * inner_.to] = tile[j][i - first];
+        }
+      }
+    });
+  }
+}
+
+template <class T>
+void StridedCopy::run_typed(const std::byte* source, std::byte* target, Pool& pool) const {
+  const T* from = reinterpret_cast<const T*>(source);
+  T* to = reinterpret_cast<T*>(target);
+  if (turned_.size > 1 && turned_.size <= kShort) {
+    pool.blocks(lines_ * pieces(inner_.size, kShortLines), 4,
+                [&](int64_t begin, int64_t end) { run_short(from, to, begin, end); });
+  } else if (turned_.size > 1) {
+    const int64_t tiles = (turned_.size + kTile - 1) / kTile * lines_;
+    const int64_t grain =
+        std::max<int64_t>(1, kGrain / (inner_.size * std::min(kTile, turned_.size)));
+    pool.blocks(tiles, grain, [&](int64_t begin, int64_t end) { run_tiles(from, to, begin, end); });
+  } else if (lines_ == 1) {
+    pool.blocks(inner_.size, 4 * kGrain, [&](int64_t begin, int64_t end) {
+      copy_line({end - begin, inner_.from, inner_.to}, from + begin * inner_.from,
+                to + begin * inner_.to);
+    });
+  } else {
+    const int64_t grain = std::max<int64_t>(1, kGrain / inner_.size);
+    pool.blocks(lines_, grain,
+                [&](int64_t begin, int64_t end) { run_lines(from, to, begin, end); });
+  }
+}
+
+void StridedCopy::run(const std::byte* from, std::byte* to, Pool& pool) const {
+  if (empty_) return;
+  switch (bytes_) {
+    case 1:
+      return run_typed<uint8_t>(from, to, pool);
+    case 2:
+      return run_typed<uint16_t>(from, to, pool);
+    case 4:
+      return run_typed<uint32_t>(from, to, pool);
+    default:
+      return run_typed<uint64_t>(from, to, pool);
+  }
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,69 @@
+// Joins two steps: where a bias was added to a product, the gradient of the weight is a product a'b
+// and that of the bias the sum of the rows of b. The product reads b anyway and makes both.
+#include <algorithm>
+
+#include "executor/lower.h"
+#include "executor/readers.h"
+
+namespace crescent::cpu {
+namespace {
+
+/// The columns that are left where `step` sums over all others; 0 when it does something else.
+int64_t summed_columns(const Lowered& program, const Step& step) {
+  const auto* sum = dynamic_cast<const Reduce*>(step.op.get());
+  if (!sum || sum->kind != ReduceKind::sum || sum->axes.empty() ||
+      sum->axes.back() + 1 != static_cast<int>(sum->axes.size()))
+    return 0;
+  const Shape& shape = program.values[static_cast<size_t>(step.inputs[0])].shape;
+  return shape.slice(sum->axes.back() + 1, shape.rank()).size();
+}
+
+class ColumnSums {
+ public:
+  explicit ColumnSums(Lowered& program)
+      : program_(program), readers_(program), products_(program.values.size()) {
+    for (size_t s = program.prologue; s < program.steps.size(); ++s)
+      if (step(s).inputs.size() >= 2) products_of(step(s).inputs[1]).push_back(s);
+  }
+
+  void join() {
+    for (size_t s = program_.prologue; s < program_.steps.size(); ++s) join(s);
+    drop_joined(program_);
+  }
+
+ private:
+  Step& step(size_t s) { return program_.steps[s]; }
+  /// Steps that may be products a'b with this b.
+  std::vector<size_t>& products_of(int value) {
+    return products_[static_cast<size_t>(program_.root(value))];
+  }
+
+  void join(size_t sum) {
+    const int64_t columns = summed_columns(program_, step(sum));
+    if (columns == 0) return;
+    const int result = step(sum).outputs[0];
+    for (size_t product : products_of(step(sum).inputs[0])) {
+      Step& to = step(product);
+      if (product == sum || !to.kernel || is_read_between(result, sum, product)) continue;
+      if (!to.kernel->sum_columns(columns, static_cast<int>(to.outputs.size()))) continue;
+      to.outputs.push_back(result);
+      step(sum) = Step{};
+      return;
+    }
+  }
+  bool is_read_between(int value, size_t sum, size_t product) {
+    const std::vector<size_t>& readers = readers_.of(value);
+    return std::any_of(readers.begin(), readers.end(),
+                       [&](size_t s) { return s > sum && s <= product && step(s).kernel; });
+  }
+
+  Lowered& program_;
+  const Readers readers_;
+  std::vector<std::vector<size_t>> products_;  ///< per root of b
+};
+
+}  // namespace
+
+void join_column_sums(Lowered& program) { ColumnSums(program).join(); }
+
+}  // namespace crescent::cpu

@@ -1,0 +1,75 @@
+// Kernels that are not about numbers: copies, and ops that compute on tensors by themselves.
+#include <cstring>
+
+#include "crescent/device/lowering.h"
+#include "executor/lower.h"
+
+namespace crescent::cpu {
+namespace {
+
+/// Nothing where the result is to lie where the input is: a check that runs by itself.
+class Copy final : public Kernel {
+ public:
+  explicit Copy(size_t bytes) : bytes_(bytes) {}
+  void run(const Arguments& a) override {
+    if (a.inputs[0] == a.outputs[0]) return;
+    a.pool.blocks(static_cast<int64_t>(bytes_), int64_t{1} << 18, [&](int64_t begin, int64_t end) {
+      if (end > begin)
+        std::memcpy(a.outputs[0] + begin, a.inputs[0] + begin, static_cast<size_t>(end - begin));
+    });
+  }
+  std::string name() const override { return "memcpy"; }
+
+ private:
+  size_t bytes_;
+};
+
+/// Somebody else's memory.
+class Borrowed final : public Storage {
+ public:
+  Borrowed(const std::byte* memory, size_t bytes) {
+    host_ = const_cast<std::byte*>(memory);
+    bytes_ = bytes;
+  }
+};
+
+Tensor borrow(const std::byte* memory, const TensorSpec& spec) {
+  size_t bytes = static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
+  return Tensor::on(std::make_shared<Borrowed>(memory, bytes), 0, spec);
+}
+
+/// The one kernel that allocates: handles around the memory.
+class Computed final : public Kernel {
+ public:
+  explicit Computed(const Request& request)
+      : call_(static_cast<const HostCall&>(request.op)),
+        in_(request.inputs.begin(), request.inputs.end()),
+        out_(request.outputs.begin(), request.outputs.end()) {}
+
+  void run(const Arguments& a) override {
+    Tensors inputs, outputs;
+    for (size_t i = 0; i < in_.size(); ++i) inputs.push_back(borrow(a.inputs[i], in_[i]));
+    for (size_t i = 0; i < out_.size(); ++i) outputs.push_back(borrow(a.outputs[i], out_[i]));
+    call_.run(inputs, outputs);
+  }
+  std::string name() const override { return "host"; }
+
+ private:
+  HostCall call_;
+  TensorSpecs in_, out_;
+};
+
+std::unique_ptr<Kernel> make_computed(const Request& request) {
+  return std::make_unique<Computed>(request);
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_copy(size_t bytes) { return std::make_unique<Copy>(bytes); }
+
+std::span<const KernelRow> host_kernels() {
+  static constexpr KernelRow kRows[] = {{HostCall::kName, make_computed}};
+  return kRows;
+}
+
+}  // namespace crescent::cpu

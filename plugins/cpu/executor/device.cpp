@@ -1,0 +1,77 @@
+#include "executor/device.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "executor/executable.h"
+
+namespace crescent::cpu {
+namespace {
+
+/// Cores' worth of time that a container grants (cgroup v2, then v1); 0 for no limit.
+int granted_cores() {
+  double quota = 0, period = 0;
+  std::ifstream both("/sys/fs/cgroup/cpu.max");
+  if (!(both >> quota >> period)) {
+    std::ifstream("/sys/fs/cgroup/cpu/cpu.cfs_quota_us") >> quota;
+    std::ifstream("/sys/fs/cgroup/cpu/cpu.cfs_period_us") >> period;
+  }
+  return quota > 0 && period > 0 ? static_cast<int>(std::ceil(quota / period)) : 0;
+}
+
+/// Cores that this process may use.
+int available_cores() {
+  cpu_set_t set;
+  const int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  const int granted = granted_cores();
+  return granted > 0 ? std::min(granted, cores) : cores;
+}
+
+bool switched_off(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text && std::strcmp(text, "0") == 0;
+}
+
+}  // namespace
+
+void CpuDevice::describe(Schema<CpuDevice>& s) {
+  s.doc("Runs programs on the cores of this machine.")
+      .field("threads", &CpuDevice::threads_, "How many compute; 0: all cores.")
+      .field("deterministic", &CpuDevice::deterministic_,
+             "Whole runs give the same bits for any number of threads.");
+}
+
+CpuDevice::CpuDevice() : pool_(available_cores()) {
+  options_.onednn = !switched_off("CRESCENT_ONEDNN");
+}
+
+bool CpuDevice::takes(const Op& op, std::span<const TensorSpec> inputs,
+                      std::span<const TensorSpec> outputs) const {
+  return op.name() == Scan::kName || has_kernel({op, inputs, outputs, options_});
+}
+
+std::unique_ptr<Executable> CpuDevice::compile(const Program& program) {
+  auto executable = std::make_unique<CpuExecutable>(program, options_, pool_, arenas_, values_);
+  drop_kept_kernels();
+  return executable;
+}
+
+void CpuDevice::configured() {
+  set_threads(threads_);
+  options_.deterministic = deterministic_;
+}
+
+void CpuDevice::set_threads(int64_t count) {
+  constexpr int64_t kMost = 4096;
+  if (count < 0 || count > kMost)
+    fail("threads: expected a number from 0 (all cores) to ", kMost, ", got ", count);
+  const int wanted = count == 0 ? available_cores() : static_cast<int>(count);
+  if (wanted != threads()) pool_.resize(wanted);
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,34 @@
+// The cpu device: its threads and switches, and the door to compiled programs.
+#pragma once
+#include "crescent/program/device.h"
+#include "kernel/kernel.h"
+#include "memory/arenas.h"
+#include "memory/stable_values.h"
+
+namespace crescent::cpu {
+
+class CpuDevice final : public Device {
+ public:
+  static void describe(Schema<CpuDevice>& s);
+  CpuDevice();
+
+  /// Of a scan any body: it is lowered, too.
+  bool takes(const Op& op, std::span<const TensorSpec> inputs,
+             std::span<const TensorSpec> outputs) const override;
+  Capabilities capabilities() const override { return {true, true, true, true, true}; }
+  std::unique_ptr<Executable> compile(const Program& program) override;
+  Dict information() const override;
+  void configured() override;
+  void set_threads(int64_t count);  ///< 0 = all cores this process may use
+  int threads() const { return pool_.threads(); }
+
+ private:
+  int64_t threads_ = 0;
+  bool deterministic_ = false;
+  Options options_;
+  Pool pool_;
+  Arenas arenas_;
+  StableValues values_;
+};
+
+}  // namespace crescent::cpu

@@ -1,0 +1,51 @@
+#include "executor/executable.h"
+
+#include <cassert>
+
+namespace crescent::cpu {
+namespace {
+
+/// Fails for tensors that stay in files.
+std::byte* memory_of(const Tensor& t) {
+  return static_cast<std::byte*>(const_cast<void*>(t.raw()));
+}
+
+}  // namespace
+
+void CpuExecutable::run(std::span<const Tensor> inputs, std::span<Tensor> variables,
+                        std::span<Tensor> outputs) {
+  std::lock_guard lock(mutex_);
+  auto& memory = plan_.memory();
+  assert(inputs.size() == memory.inputs.size() && variables.size() == memory.variables.size() &&
+         outputs.size() == memory.outputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) memory.inputs[i] = memory_of(inputs[i]);
+  for (size_t i = 0; i < variables.size(); ++i) {
+    if (plan_.writes(i)) variables[i].storage()->written();
+    memory.variables[i] = memory_of(variables[i]);
+    memory.contents[i] = variables[i].contents();
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    outputs[i].storage()->written();
+    memory.outputs[i] = memory_of(outputs[i]);
+  }
+  const Arenas::Loan arena(arenas_, plan_.arena_bytes());
+  plan_.run(arena.memory());
+}
+
+void CpuExecutable::profile(bool on) {
+  std::lock_guard lock(mutex_);
+  plan_.profile(on);
+}
+
+std::vector<ProfileRow> CpuExecutable::rows() const {
+  std::lock_guard lock(mutex_);
+  return plan_.rows();
+}
+
+bool CpuExecutable::watch(Watcher watcher) {
+  std::lock_guard lock(mutex_);
+  plan_.watch(std::move(watcher));
+  return true;
+}
+
+}  // namespace crescent::cpu

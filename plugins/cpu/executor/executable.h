@@ -1,0 +1,30 @@
+// The executable that core sees: a plan and the tensors of one run at a time.
+#pragma once
+#include <mutex>
+
+#include "executor/plan.h"
+#include "memory/arenas.h"
+
+namespace crescent::cpu {
+
+class CpuExecutable final : public Executable {
+ public:
+  CpuExecutable(const Program& program, const Options& options, Pool& pool, Arenas& arenas,
+                StableValues& values)
+      : arenas_(arenas), user_(arenas), plan_(program, options, pool, values) {}
+  void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
+           std::span<Tensor> outputs) override;
+  size_t arena_bytes() const override { return plan_.arena_bytes(); }
+  size_t bytes() const override { return sizeof *this + plan_.bytes(); }
+  void profile(bool on) override;
+  std::vector<ProfileRow> rows() const override;
+  bool watch(Watcher watcher) override;
+
+ private:
+  Arenas& arenas_;
+  Arenas::User user_;
+  mutable std::mutex mutex_;  // eager ops of several threads share executables
+  Plan plan_;
+};
+
+}  // namespace crescent::cpu

@@ -1,0 +1,86 @@
+// Joins steps: what an elementwise step makes for reductions alone is made within them, block by
+// block, and never goes to memory.
+#include <algorithm>
+
+#include "executor/lower.h"
+#include "executor/readers.h"
+#include "reduction/reduction.h"
+
+namespace crescent::cpu {
+namespace {
+
+/// Elementwise steps and the reductions that read what they make.
+class Reductions {
+ public:
+  explicit Reductions(Lowered& program)
+      : program_(program),
+        readers_of_(program),
+        is_new_value_(program.values.size()),
+        is_kept_(program.values.size()) {
+    for (const Lowered::Binding& v : program.variables)
+      if (v.result >= 0) is_new_value_[root(v.result)] = is_kept_[root(v.result)] = true;
+    for (int value : program.outputs) is_kept_[root(value)] = true;
+  }
+
+  void join() {
+    for (size_t s = program_.prologue; s < program_.steps.size(); ++s) join(s);
+    drop_joined(program_);
+  }
+
+ private:
+  struct Reader {
+    size_t step;
+    int output;  ///< of the elementwise step
+  };
+
+  Step& step(size_t s) { return program_.steps[s]; }
+  ReduceKernel* reduction(size_t s) { return dynamic_cast<ReduceKernel*>(step(s).kernel.get()); }
+  size_t root(int value) const { return static_cast<size_t>(program_.root(value)); }
+
+  /// They become one step, at the place of the elementwise one, if that can be.
+  void join(size_t maker) {
+    if (!dynamic_cast<Elementwise*>(step(maker).kernel.get()) || !find_readers(maker)) return;
+    auto* first = reduction(readers_[0].step);
+    for (size_t r = 1; r < readers_.size(); ++r)
+      if (!first->may_join(*reduction(readers_[r].step))) return;
+    if (readers_.size() > ReduceKernel::kMostResults ||
+        !first->take(step(maker).kernel, readers_[0].output))
+      return;
+    for (size_t r = 1; r < readers_.size(); ++r)
+      first->join(*reduction(readers_[r].step), readers_[r].output);
+    Step& joined = step(maker);
+    joined.kernel = std::move(step(readers_[0].step).kernel);
+    joined.outputs.clear();
+    for (const Reader& r : readers_) joined.outputs.push_back(step(r.step).outputs[0]);
+    for (const Reader& r : readers_) step(r.step) = Step{};
+  }
+
+  /// In the order of the program; false when others read what is made, too. Somebody outside may
+  /// see a value, and the memory of a reduction's result may be that of a variable.
+  bool find_readers(size_t maker) {
+    readers_.clear();
+    const std::vector<int>& made = step(maker).outputs;
+    for (size_t o = 0; o < made.size(); ++o) {
+      const std::vector<size_t>& readers = readers_of_.of(made[o]);
+      if (is_kept_[root(made[o])] || readers.empty()) return false;
+      for (size_t s : readers) {
+        if (!reduction(s) || is_new_value_[root(step(s).outputs[0])]) return false;
+        readers_.push_back({s, static_cast<int>(o)});
+      }
+    }
+    std::sort(readers_.begin(), readers_.end(),
+              [](const Reader& a, const Reader& b) { return a.step < b.step; });
+    return true;
+  }
+
+  Lowered& program_;
+  const Readers readers_of_;
+  std::vector<bool> is_new_value_, is_kept_;  ///< per root
+  std::vector<Reader> readers_;               ///< of the step that is looked at
+};
+
+}  // namespace
+
+void join_reductions(Lowered& program) { Reductions(program).join(); }
+
+}  // namespace crescent::cpu

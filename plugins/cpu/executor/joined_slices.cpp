@@ -1,0 +1,112 @@
+// Joins steps: elementwise steps read what is cut out of an array where it lies, row by row, so
+// that it need not be copied.
+#include <algorithm>
+
+#include "elementwise/elementwise.h"
+#include "executor/lower.h"
+
+namespace crescent::cpu {
+namespace {
+
+class Slices {
+ public:
+  Slices(Lowered& program, const Options& options)
+      : program_(program), options_(options), maker_(program.values.size(), kNone) {}
+
+  void join() {
+    find_slices();
+    for (size_t s = program_.prologue; s < program_.steps.size(); ++s) join_reader(step(s));
+    drop_unread();
+  }
+
+ private:
+  static constexpr size_t kNone = static_cast<size_t>(-1);
+
+  Step& step(size_t s) { return program_.steps[s]; }
+  const TensorSpec& spec(int value) const { return program_.values[static_cast<size_t>(value)]; }
+  size_t& maker(int value) { return maker_[static_cast<size_t>(value)]; }
+
+  /// Slices that elementwise steps alone read.
+  void find_slices() {
+    for (size_t s = program_.prologue; s < program_.steps.size(); ++s) {
+      for (int value : step(s).inputs) {
+        if (!reads_by_element(step(s))) maker(program_.root(value)) = kNone;
+      }
+      if (is_worth_it(step(s))) maker(step(s).outputs[0]) = s;
+    }
+    for (int value : program_.outputs) maker(program_.root(value)) = kNone;
+    for (const Lowered::Binding& v : program_.variables)
+      if (v.result >= 0) maker(program_.root(v.result)) = kNone;
+  }
+
+  static bool reads_by_element(const Step& step) {
+    auto* kernel = dynamic_cast<const Elementwise*>(step.kernel.get());
+    return kernel && step.op && kernel->can_be_cut();
+  }
+
+  /// The array stays in memory until it is read; it is there anyway or little more than the slice.
+  bool is_worth_it(const Step& step) const {
+    auto* slice = dynamic_cast<const Slice*>(step.op.get());
+    if (!slice || std::any_of(slice->stride.begin(), slice->stride.end(),
+                              [](int64_t stride) { return stride != 1; }))
+      return false;
+    const int whole = program_.root(step.inputs[0]);
+    return program_.bytes(whole) <= 2 * program_.bytes(step.outputs[0]) ||
+           std::any_of(program_.inputs.begin(), program_.inputs.end(),
+                       [&](int v) { return program_.root(v) == whole; });
+  }
+
+  /// Where the slice of that step lies.
+  Elementwise::Window window(int input, const Step& slice) const {
+    const auto& op = static_cast<const Slice&>(*slice.op);
+    const Shape& whole = spec(slice.inputs[0]).shape;
+    int64_t first = 0;
+    for (int axis = 0; axis < whole.rank(); ++axis)
+      first = first * whole[axis] + op.start[static_cast<size_t>(axis)];
+    return {input, whole, first};
+  }
+
+  void join_reader(Step& reader) {
+    if (!reads_by_element(reader)) return;
+    TensorSpecs in, out;
+    for (int value : reader.inputs) in.push_back(spec(value));
+    for (int value : reader.outputs) out.push_back(spec(value));
+    std::vector<Elementwise::Window> windows;
+    for (size_t i = 0; i < reader.inputs.size(); ++i) {
+      const size_t slice = maker(reader.inputs[i]);
+      if (slice == kNone) continue;
+      const Elementwise::Window w = window(static_cast<int>(i), step(slice));
+      if (Elementwise::reads(w, in[i], out[0].shape)) windows.push_back(w);
+    }
+    if (windows.empty()) return;
+    auto kernel = Elementwise::make({*reader.op, in, out, options_}, windows);
+    if (!kernel) return;
+    reader.kernel = std::move(kernel);
+    for (const Elementwise::Window& w : windows) {
+      int& value = reader.inputs[static_cast<size_t>(w.input)];
+      value = step(maker(value)).inputs[0];
+    }
+  }
+
+  void drop_unread() {
+    std::vector<bool> is_read(program_.values.size());
+    for (const Step& s : program_.steps)
+      for (int value : s.inputs) is_read[static_cast<size_t>(program_.root(value))] = true;
+    std::vector<bool> goes(program_.steps.size());
+    for (size_t s : maker_) {
+      if (s != kNone) goes[s] = !is_read[static_cast<size_t>(step(s).outputs[0])];
+    }
+    size_t next = 0;
+    std::erase_if(program_.steps, [&](const Step&) { return goes[next++]; });
+  }
+
+  Lowered& program_;
+  const Options& options_;
+  std::vector<size_t> maker_;  ///< per value: the step that cuts it out
+};
+
+}  // namespace
+
+void join_slices(Lowered& program, const Options& options) { Slices(program, options).join(); }
+
+}  // namespace crescent::cpu

@@ -1,0 +1,273 @@
+#include "executor/memory_plan.h"
+
+#include <algorithm>
+
+#include "crescent/device/lowering.h"
+
+namespace crescent::cpu {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+/// Memory that is taken from step `first` to step `last`.
+struct Block {
+  size_t bytes;
+  int first, last;
+  size_t offset = 0;
+  std::vector<size_t*> owners;
+};
+
+bool may_fail(const Step& step) {
+  return step.kernel->may_fail() || (step.op && crescent::may_fail(*step.op));
+}
+
+bool overlap(const Block& a, const Block& b) { return a.first <= b.last && b.first <= a.last; }
+
+/// Blocks that have their offsets, found by when they live: those of short lives by stretches of
+/// steps, since most of a long program's never meet.
+class Placed {
+ public:
+  explicit Placed(const std::vector<Block>& blocks) {
+    int steps = 0;
+    for (const Block& block : blocks) {
+      steps = std::max(steps, block.last);
+      some_are_long_ = some_are_long_ || !is_short(block);
+    }
+    short_.resize(static_cast<size_t>(steps / kStretch + 1));
+  }
+
+  void add(const Block& block) {
+    if (some_are_long_) add_sorted(all_, block);
+    if (!is_short(block)) return add_sorted(long_, block);
+    for (int s = block.first / kStretch; s <= block.last / kStretch; ++s)
+      short_[static_cast<size_t>(s)].push_back(&block);
+  }
+
+  /// The lowest gap among those that live at the same time.
+  size_t find_gap(const Block& block) {
+    neighbours_.clear();
+    if (!is_short(block)) {
+      find_neighbours(block, all_);
+    } else {
+      find_neighbours(block, long_);
+      const auto sorted = static_cast<ptrdiff_t>(neighbours_.size());
+      for (int s = block.first / kStretch; s <= block.last / kStretch; ++s)
+        find_neighbours(block, short_[static_cast<size_t>(s)]);
+      const auto middle = neighbours_.begin() + sorted;
+      std::sort(middle, neighbours_.end(), is_below);
+      std::inplace_merge(neighbours_.begin(), middle, neighbours_.end(), is_below);
+    }
+    size_t offset = 0;
+    for (const Block* other : neighbours_) {
+      if (offset + block.bytes <= other->offset) break;
+      offset = std::max(offset, other->offset + other->bytes);
+    }
+    return offset;
+  }
+
+ private:
+  using Blocks = std::vector<const Block*>;
+  static constexpr int kStretch = 64;
+  static bool is_short(const Block& block) { return block.last - block.first < kStretch; }
+  static bool is_below(const Block* a, const Block* b) { return a->offset < b->offset; }
+  static void add_sorted(Blocks& to, const Block& block) {
+    to.insert(std::upper_bound(to.begin(), to.end(), &block, is_below), &block);
+  }
+  /// One in two stretches is found twice, which does not matter.
+  void find_neighbours(const Block& block, const Blocks& among) {
+    for (const Block* other : among)
+      if (overlap(block, *other)) neighbours_.push_back(other);
+  }
+
+  bool some_are_long_ = false;
+  Blocks all_, long_;          ///< by offset; all where some are long
+  std::vector<Blocks> short_;  ///< per stretch
+  Blocks neighbours_;
+};
+
+/// Big blocks first; the size of the arena.
+size_t assign_offsets(std::vector<Block>& blocks) {
+  std::stable_sort(blocks.begin(), blocks.end(),
+                   [](const Block& a, const Block& b) { return a.bytes > b.bytes; });
+  Placed placed(blocks);
+  size_t total = 0;
+  for (Block& block : blocks) {
+    block.offset = placed.find_gap(block);
+    total = std::max(total, block.offset + block.bytes);
+    placed.add(block);
+    for (size_t* owner : block.owners) *owner = block.offset;
+  }
+  return total;
+}
+
+}  // namespace
+
+MemoryPlan::MemoryPlan(Lowered& program) : program_(program) {
+  place_callers_values();
+  copy_what_is_not_made_here();
+  find_lives();
+  place_variable_results();
+  place_outputs();
+  find_lives();
+  keep_prepared();
+  share_in_place();
+  pack();
+}
+
+void MemoryPlan::place_callers_values() {
+  places.resize(program_.values.size());
+  auto put = [&](int value, Place::Kind kind, size_t index) {
+    if (Place& p = place(value); p.kind == Place::Kind::none)
+      p = {kind, static_cast<int>(index), 0};
+  };
+  for (size_t i = 0; i < program_.inputs.size(); ++i)
+    put(program_.inputs[i], Place::Kind::input, i);
+  for (size_t i = 0; i < program_.constants.size(); ++i)
+    put(program_.constants[i].value, Place::Kind::constant, i);
+  for (size_t i = 0; i < program_.variables.size(); ++i)
+    put(program_.variables[i].value, Place::Kind::variable, i);
+}
+
+/// Outputs and new values of variables that are somebody else's memory, or one value in two roles.
+void MemoryPlan::copy_what_is_not_made_here() {
+  std::vector<bool> taken(program_.values.size());
+  auto own = [&](int& value) {
+    size_t root = static_cast<size_t>(program_.root(value));
+    if (places[root].kind == Place::Kind::none && !taken[root]) {
+      taken[root] = true;
+      return;
+    }
+    value = program_.add_copy(value);
+    places.resize(program_.values.size());
+    taken.resize(program_.values.size(), true);
+  };
+  for (auto& v : program_.variables) {
+    if (v.result >= 0) own(v.result);
+  }
+  for (int& value : program_.outputs) own(value);
+}
+
+void MemoryPlan::find_lives() {
+  made_.assign(program_.values.size(), -1);
+  last_use_.assign(program_.values.size(), -1);
+  for (size_t s = 0; s < program_.steps.size(); ++s) {
+    const Step& step = program_.steps[s];
+    if (may_fail(step)) last_failure_ = static_cast<int>(s);
+    for (int v : step.inputs)
+      last_use_[static_cast<size_t>(program_.root(v))] = static_cast<int>(s);
+    for (int v : step.outputs) {
+      size_t root = static_cast<size_t>(program_.root(v));
+      made_[root] = last_use_[root] = static_cast<int>(s);
+    }
+  }
+}
+
+/// Every read of `old_value` is over when `step` writes `result` over it.
+bool MemoryPlan::can_write_in_place(const Step& step, int old_value, int result) const {
+  int old_root = program_.root(old_value);
+  int when = made_[static_cast<size_t>(program_.root(result))];
+  int last = last_use_[static_cast<size_t>(old_root)];
+  if (last != when) return last < when;
+  for (size_t o = 0; o < step.outputs.size(); ++o) {
+    if (program_.root(step.outputs[o]) != program_.root(result)) continue;
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
+      bool reads = program_.root(step.inputs[i]) == old_root;
+      if (reads && !step.kernel->may_share(static_cast<int>(i), static_cast<int>(o))) return false;
+    }
+  }
+  return true;
+}
+
+/// A result that is there before the last step that may fail is copied behind it: so a run that
+/// fails changes no variable.
+void MemoryPlan::place_variable_results() {
+  std::vector<size_t> late;
+  for (size_t i = 0; i < program_.variables.size(); ++i) {
+    auto [value, result] = program_.variables[i];
+    if (result < 0) continue;
+    const int when = made_[static_cast<size_t>(program_.root(result))];
+    const Step& step = program_.steps[static_cast<size_t>(when)];
+    if (when > last_failure_ && can_write_in_place(step, value, result)) {
+      place(result) = {Place::Kind::variable, static_cast<int>(i), 0};
+    } else {
+      late.push_back(i);
+    }
+  }
+  for (size_t i : late) {
+    int copy = program_.add_copy(program_.variables[i].result);
+    places.resize(program_.values.size());
+    place(copy) = {Place::Kind::variable, static_cast<int>(i), 0};
+  }
+}
+
+void MemoryPlan::place_outputs() {
+  for (size_t i = 0; i < program_.outputs.size(); ++i) {
+    place(program_.outputs[i]) = {Place::Kind::output, static_cast<int>(i), 0};
+  }
+}
+
+/// What the prologue makes for the steps after it.
+void MemoryPlan::keep_prepared() {
+  const int end = static_cast<int>(program_.prologue);
+  for (size_t s = 0; s < program_.prologue; ++s) {
+    for (int value : program_.steps[s].outputs) {
+      if (last_use_[static_cast<size_t>(program_.root(value))] < end) continue;
+      place(value) = {Place::Kind::kept, static_cast<int>(kept.size()), 0};
+      kept.push_back(value);
+    }
+  }
+}
+
+/// An arena value that dies in a step may lend its memory to what the step makes.
+void MemoryPlan::share_in_place() {
+  auto in_arena = [&](size_t root) { return places[root].kind == Place::Kind::none; };
+  shares_with_.resize(program_.values.size());
+  for (size_t v = 0; v < shares_with_.size(); ++v) shares_with_[v] = static_cast<int>(v);
+  std::vector<bool> lent(program_.values.size());
+  for (const Step& step : program_.steps) {
+    for (int output : step.outputs) {
+      size_t out = static_cast<size_t>(program_.root(output));
+      if (!in_arena(out)) continue;
+      for (int input : step.inputs) {
+        size_t in = static_cast<size_t>(program_.root(input));
+        bool dies = in_arena(in) && made_[in] >= 0 && last_use_[in] == made_[out] && !lent[in];
+        if (!dies || program_.bytes(input) != program_.bytes(output)) continue;
+        if (!can_write_in_place(step, input, output)) continue;
+        lent[in] = true;
+        shares_with_[out] = shares_with_[in];
+        break;
+      }
+    }
+  }
+}
+
+void MemoryPlan::pack() {
+  std::vector<int> block_of(program_.values.size(), -1);
+  std::vector<Block> blocks;
+  for (const Step& step : program_.steps) {
+    for (int output : step.outputs) {
+      size_t root = static_cast<size_t>(program_.root(output));
+      if (places[root].kind != Place::Kind::none) continue;
+      size_t first = static_cast<size_t>(shares_with_[root]);
+      if (block_of[first] < 0) {
+        block_of[first] = static_cast<int>(blocks.size());
+        blocks.push_back({aligned(program_.bytes(output)), made_[root], made_[root], 0, {}});
+      }
+      Block& block = blocks[static_cast<size_t>(block_of[first])];
+      block.last = std::max(block.last, last_use_[root]);
+      block.owners.push_back(&places[root].offset);
+      places[root].kind = Place::Kind::arena;
+    }
+  }
+  scratch.resize(program_.steps.size());
+  for (size_t s = 0; s < program_.steps.size(); ++s) {
+    size_t bytes = aligned(program_.steps[s].kernel->scratch_bytes());
+    if (bytes > 0)
+      blocks.push_back({bytes, static_cast<int>(s), static_cast<int>(s), 0, {&scratch[s]}});
+  }
+  arena_bytes = assign_offsets(blocks);
+}
+
+}  // namespace crescent::cpu

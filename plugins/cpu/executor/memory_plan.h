@@ -1,0 +1,53 @@
+// Where every value lives: in memory of the caller (inputs, outputs, variables), in a constant, at
+// an offset of one arena that values share when they are not alive at the same time, or, what the
+// prologue leaves, in memory that is kept and that programs share.
+#pragma once
+#include <vector>
+
+#include "executor/lower.h"
+
+namespace crescent::cpu {
+
+struct Place {
+  enum class Kind : uint8_t {
+    none,
+    input,
+    output,
+    variable,
+    constant,
+    arena,
+    kept
+  } kind = Kind::none;
+  int index = 0;      ///< of the input, output, variable, constant or kept value
+  size_t offset = 0;  ///< in the arena
+};
+
+struct MemoryPlan {
+  /// May append copies to `program` where a result cannot be written in its place.
+  explicit MemoryPlan(Lowered& program);
+
+  std::vector<Place> places;    ///< per value; only roots count
+  std::vector<size_t> scratch;  ///< per step: offset in the arena
+  std::vector<int> kept;        ///< values
+  size_t arena_bytes = 0;
+
+ private:
+  void place_callers_values();
+  void copy_what_is_not_made_here();
+  void place_variable_results();
+  void place_outputs();
+  void keep_prepared();
+  void find_lives();
+  void share_in_place();
+  void pack();
+  bool can_write_in_place(const Step& step, int old_value, int result) const;
+  Place& place(int value) { return places[static_cast<size_t>(program_.root(value))]; }
+
+  Lowered& program_;
+  int last_failure_ = -1;         ///< the last step that may fail
+  std::vector<int> made_;         ///< per root: the step that makes it, -1 for none
+  std::vector<int> last_use_;     ///< per root: the last step that reads or makes it
+  std::vector<int> shares_with_;  ///< per root: the root whose memory it takes over, or itself
+};
+
+}  // namespace crescent::cpu

@@ -1,0 +1,256 @@
+#include "executor/plan.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "kernel/composed.h"
+#include "threads/flush_denormals.h"
+#include "tiling/sliced.h"
+
+namespace crescent::cpu {
+
+Plan::Plan(const Program& program, const Options& options, Pool& pool, StableValues& values)
+    : pool_(pool), values_(values) {
+  const std::optional<Program> sliced = by_slices(program);
+  Lowered lowered(sliced ? *sliced : program, options, pool);
+  const MemoryPlan plan(lowered);
+  if (lowered.prologue > 0) prologue_.emplace(lowered, plan, program, options, values);
+  link(lowered, plan);
+  describe(lowered, program.scopes);
+  for (Step& step : lowered.steps) kernels_.push_back(std::move(step.kernel));
+  for (const auto& [value, result] : lowered.variables) writes_.push_back(result >= 0);
+}
+
+/// Turns places into pointers.
+void Plan::link(const Lowered& program, const MemoryPlan& plan) {
+  memory_.inputs.resize(program.inputs.size());
+  memory_.variables.resize(program.variables.size());
+  memory_.contents.resize(program.variables.size());
+  memory_.outputs.resize(program.outputs.size());
+  for (const Program::Constant& c : program.constants)
+    constants_.push_back(values_.constants().shared(c.tensor));
+  arena_bytes_ = plan.arena_bytes;
+
+  size_t count = 0;
+  for (const Step& step : program.steps) count += step.inputs.size() + step.outputs.size();
+  arguments_.reserve(count);  // calls_ point into it
+  auto add_argument = [&](int value) {
+    const Place& place = plan.places[static_cast<size_t>(program.root(value))];
+    size_t index = static_cast<size_t>(place.index);
+    std::byte** argument = &arguments_.emplace_back(nullptr);
+    switch (place.kind) {
+      case Place::Kind::input:
+        slots_.push_back({argument, &memory_.inputs[index]});
+        break;
+      case Place::Kind::output:
+        slots_.push_back({argument, &memory_.outputs[index]});
+        break;
+      case Place::Kind::variable:
+        slots_.push_back({argument, &memory_.variables[index]});
+        break;
+      case Place::Kind::constant:
+        *argument = const_cast<std::byte*>(static_cast<const std::byte*>(constants_[index].raw()));
+        break;
+      case Place::Kind::arena:
+        spots_.push_back({argument, place.offset});
+        break;
+      case Place::Kind::kept:
+        prologue_->add_argument(index, argument);
+        break;
+      case Place::Kind::none:
+        break;
+    }
+  };
+  for (size_t s = 0; s < program.steps.size(); ++s) {
+    const Step& step = program.steps[s];
+    std::byte** first = arguments_.data() + arguments_.size();
+    for (int value : step.inputs) add_argument(value);
+    for (int value : step.outputs) add_argument(value);
+    calls_.push_back({step.kernel.get(), first, first + step.inputs.size(), plan.scratch[s]});
+    results_.push_back(step.outputs);
+  }
+}
+
+namespace {
+
+/// "128x784"; dtypes other than float32 are said.
+std::string shape_text(const TensorSpec& spec) {
+  std::string text = spec.dtype == DType::float32 ? "" : concat(spec.dtype, " ");
+  if (spec.shape.rank() == 0) return text + "scalar";
+  for (int64_t dim : spec.shape) text += concat(text.empty() || text.back() == ' ' ? "" : "x", dim);
+  return text;
+}
+
+/// Each shape once.
+std::string shapes_text(const std::vector<int>& values, const TensorSpecs& specs) {
+  std::vector<std::string> texts;
+  for (int value : values) {
+    std::string text = shape_text(specs[static_cast<size_t>(value)]);
+    if (std::find(texts.begin(), texts.end(), text) == texts.end())
+      texts.push_back(std::move(text));
+  }
+  return crescent::join(texts);
+}
+
+/// The first input is only read in places, as much as there are results.
+bool picks(const Op& op) {
+  return op.name() == "gather" || op.name() == "take_along" || op.name() == "slice";
+}
+
+}  // namespace
+
+void Plan::describe(const Lowered& program, const std::vector<std::string>& scopes) {
+  for (const Step& step : program.steps) {
+    ProfileRow row;
+    size_t scope = static_cast<size_t>(step.scope);
+    row.scope = scope < scopes.size() ? scopes[scope] : "";
+    row.op = step.op ? step.op->label() : profile_.size() < program.prologue ? "prepare" : "copy";
+    row.shapes = shapes_text(step.inputs, program.values) + " -> " +
+                 shapes_text(step.outputs, program.values);
+    row.kernel = step.kernel->name();
+    row.flops = step.kernel->flops();
+    const bool picked = step.op && picks(*step.op);
+    for (int value : picked ? step.outputs : step.inputs)
+      row.bytes += static_cast<double>(program.bytes(value));
+    for (int value : step.outputs) row.bytes += static_cast<double>(program.bytes(value));
+    profile_.push_back(std::move(row));
+  }
+}
+
+void Plan::profile(bool on, bool of_parts) {
+  profiling_ = on, observed_ = on || watcher_;
+  for (const Call& call : calls_) {
+    if (auto* composed = dynamic_cast<Composed*>(call.kernel)) composed->profile(on);
+  }
+  if (!on) return;
+  for (ProfileRow& row : profile_) row.calls = 0, row.seconds = 0;
+  traces_.assign(of_parts ? calls_.size() : 0, {});
+}
+
+void Plan::move_to(std::byte* arena) {
+  arena_ = arena;
+  for (const Spot& spot : spots_) *spot.argument = arena + spot.offset;
+}
+
+void Plan::place(std::byte* arena) {
+  for (const Slot& slot : slots_) *slot.argument = *slot.source;
+  if (arena != arena_) move_to(arena);
+}
+
+/// For those who have a Run.
+void Plan::make_prologue() {
+  if (!prologue_->is_valid(memory_.contents))
+    prologue_->make(memory_.contents, [&](size_t s) { run(s, s + 1); });
+}
+
+void Plan::prepare(std::byte* arena) {
+  if (!prologue_) return;
+  const FlushDenormals flush;
+  place(arena);
+  const StableValues::Run running(values_);
+  make_prologue();
+}
+
+void Plan::run(std::byte* arena) {
+  const FlushDenormals flush;
+  place(arena);
+  if (!prologue_) return run(0, calls_.size());
+  const StableValues::Run running(values_);
+  make_prologue();
+  run(prologue_->steps(), calls_.size());
+}
+
+void Plan::run(size_t first, size_t last) {
+  size_t i = first;
+  try {
+    for (; i < last; ++i) observed_ ? run_observed(i) : run(calls_[i]);
+  } catch (DataError& error) {
+    if (const std::string& scope = profile_[i].scope; !scope.empty())
+      error.add_context(scope + ": ");
+    throw;
+  }
+}
+
+void Plan::run_observed(size_t i) {
+  profiling_ ? run_timed(i) : run(calls_[i]);
+  if (watcher_) tell(i);
+}
+
+void Plan::watch(Executable::Watcher watcher) {
+  watcher_ = std::move(watcher);
+  observed_ = profiling_ || watcher_;
+}
+
+void Plan::tell(size_t i) const {
+  for (size_t o = 0; o < results_[i].size(); ++o)
+    watcher_(results_[i][o], calls_[i].kernel->name(), calls_[i].outputs[o]);
+}
+
+void Plan::run_timed(size_t i) {
+  using Clock = std::chrono::steady_clock;
+  auto begin = Clock::now();
+  {
+    std::optional<WorkTrace::Run> traced;
+    if (!traces_.empty()) traced.emplace(traces_[i]);
+    run(calls_[i]);
+  }
+  profile_[i].seconds += std::chrono::duration<double>(Clock::now() - begin).count();
+  ++profile_[i].calls;
+}
+
+double Plan::flops() const {
+  double flops = 0;
+  for (const ProfileRow& row : profile_) flops += row.flops;
+  return flops;
+}
+
+size_t Plan::bytes() const {
+  constexpr size_t kStep = 5120;  // a kernel, what it was made of, its row of a profile: measured
+  return sizeof *this + kStep * calls_.size() + arguments_.capacity() * sizeof(Spot);
+}
+
+ProfileRow Plan::row_of(size_t i) const {
+  ProfileRow row = profile_[i];
+  const auto calls = static_cast<double>(row.calls);
+  row.flops *= calls;
+  row.bytes *= calls;
+  if (row.calls == 0 || traces_.empty()) return row;
+  const WorkTrace& trace = traces_[i];
+  row.parts = trace.parts(), row.largest_part = trace.largest_part();
+  for (size_t c = 0; c < kProfiledCores.size(); ++c)
+    row.seconds_on[c] = calls * trace.seconds_on(kProfiledCores[c]);
+  return row;
+}
+
+namespace {
+
+/// The instructions within an instruction, each with its share of the time.
+void add_shares(const ProfileRow& whole, std::vector<ProfileRow> within,
+                std::vector<ProfileRow>& rows) {
+  double seconds = 0;
+  for (const ProfileRow& row : within) seconds += row.seconds;
+  if (seconds == 0) return rows.push_back(whole);
+  for (ProfileRow& row : within) {
+    const double share = row.seconds / seconds;
+    row.calls = whole.calls, row.seconds = share * whole.seconds;
+    for (size_t c = 0; c < kProfiledCores.size(); ++c)
+      row.seconds_on[c] = share * whole.seconds_on[c];
+    row.parts = whole.parts, row.largest_part = whole.largest_part;
+    rows.push_back(std::move(row));
+  }
+}
+
+}  // namespace
+
+std::vector<ProfileRow> Plan::rows() const {
+  std::vector<ProfileRow> rows;
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    if (const auto* composed = dynamic_cast<const Composed*>(calls_[i].kernel))
+      add_shares(row_of(i), composed->rows(), rows);
+    else
+      rows.push_back(row_of(i));
+  }
+  return rows;
+}
+
+}  // namespace crescent::cpu

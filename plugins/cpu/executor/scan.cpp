@@ -1,0 +1,210 @@
+// Scan: the body is a plan of its own, run once a step. Step inputs and outputs are read and
+// written where they are, in the sequences; states go back and forth between two buffers, or
+// straight along the kept states. What is the same for all steps is prepared once a run. Where rows
+// of the batch do not depend on one another, parts of the batch go through time on their own,
+// without barriers: each has a plan for so many rows. Parts are cut by shapes alone.
+#include <cstring>
+#include <utility>
+
+#include "executor/plan.h"
+#include "tiling/rows.h"
+
+namespace crescent::cpu {
+namespace {
+
+size_t bytes_of_value(const Program& program, int value) {
+  return static_cast<size_t>(bytes_of(program.values[static_cast<size_t>(value)]));
+}
+size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// Rows of a part: some 16 parts, as far as products of so few rows are worth it. Those of bfloat16
+/// may be on tiles of 32 rows.
+int64_t rows_of_part(const Program& body, int64_t batch) {
+  constexpr int64_t kParts = 16, kLeast = 8, kTile = 32, kMost = 2;
+  const bool is_half = std::any_of(body.values.begin(), body.values.end(),
+                                   [](const auto& spec) { return spec.dtype == DType::bfloat16; });
+  const int64_t least = is_half ? kTile : kLeast;
+  return std::clamp(pieces(batch, kParts), least, kMost * least);
+}
+
+class ScanKernel final : public Kernel {
+ public:
+  ScanKernel(const Scan& scan, const Request& request, Pool& pool)
+      : options_(request.options),
+        states_(static_cast<size_t>(scan.states)),
+        stepped_(states_ + static_cast<size_t>(scan.sequences)),
+        step_outputs_(scan.body->outputs.size() - states_),
+        reverse_(scan.reverse),
+        keep_(scan.keep_states),
+        by_rows_(scan.body->inputs.size(), false),
+        same_(scan.body->inputs.size()) {
+    for (int value : scan.body->inputs) in_bytes_.push_back(bytes_of_value(*scan.body, value));
+    for (int value : scan.body->outputs) out_bytes_.push_back(bytes_of_value(*scan.body, value));
+    const TensorSpec* stacked = stepped_ > states_  ? &request.inputs[states_]
+                                : step_outputs_ > 0 ? &request.outputs[states_]
+                                                    : nullptr;
+    steps_ = stacked ? stacked->shape[0] : 0;
+    for (size_t s = 0; s < states_; ++s) state_bytes_ += aligned(in_bytes_[s]);
+    if (!cut(*scan.body))
+      plans_.push_back(std::make_unique<Plan>(prepared(*scan.body), options_, pool, values_));
+  }
+
+  void run(const Arguments& a) override {
+    if (parts_ > 1) make_plans(a.pool.threads());
+    ++runs_;
+    for (const auto& plan : plans_) begin(a, *plan);
+    if (rest_) begin(a, *rest_);
+    if (steps_ > 0) plans_[0]->prepare(arena(a, 0));  // checks of it fail only where a step would
+    if (parts_ == 1) return run_part(a, *plans_[0], 0);
+    a.pool.parallel(
+        parts_,
+        [&](int64_t part, int worker) {
+          const bool is_rest = rest_ && part + 1 == parts_;
+          run_part(a, is_rest ? *rest_ : *plans_[static_cast<size_t>(worker)], part);
+        },
+        static_cast<int>(plans_.size()));
+  }
+
+  std::string name() const override { return "scan"; }
+  double flops() const override {
+    const double whole = plans_[0]->flops() * static_cast<double>(parts_ - (rest_ ? 1 : 0));
+    return (whole + (rest_ ? rest_->flops() : 0)) * static_cast<double>(steps_);
+  }
+  size_t scratch_bytes() const override {
+    return 2 * state_bytes_ + static_cast<size_t>(parts_) * arena_bytes();
+  }
+
+ private:
+  /// Makes plans for parts, where there are to be some.
+  bool cut(const Program& body) {
+    constexpr double kLittle = 60e3;  // operations of a part that do not repay a thread
+    const std::optional<ByRows> found = by_rows(body, stepped_);
+    const int64_t rows = found ? rows_of_part(body, found->batch) : 0;
+    if (!found || rows >= found->batch) return false;
+    const int64_t left = found->batch % rows;
+    for (size_t i = 0; i < by_rows_.size(); ++i) by_rows_[i] = found->input(i) == Part::rows;
+    batch_ = found->batch, rows_ = rows, parts_ = pieces(batch_, rows);
+    part_ = prepared(found->of(rows));
+    const Program rest = left > 0 ? prepared(found->of(left)) : Program();
+    if (has_kernels(part_) && has_kernels(rest)) {
+      make_plans(1);
+      if (left > 0) rest_ = std::make_unique<Plan>(rest, options_, alone_, values_);
+      if (flops() >= kLittle * static_cast<double>(parts_)) return true;
+    }
+    plans_.clear(), rest_.reset();
+    batch_ = parts_ = 1, by_rows_.assign(by_rows_.size(), false);
+    return false;
+  }
+  bool has_kernels(const Program& program) const {
+    auto specs = [&](const std::vector<int>& values) {
+      TensorSpecs list;
+      for (int value : values) list.push_back(program.values[static_cast<size_t>(value)]);
+      return list;
+    };
+    return std::all_of(program.code.begin(), program.code.end(), [&](const auto& i) {
+      return i.op->name() == Reshape::kName ||
+             has_kernel({*i.op, specs(i.inputs), specs(i.outputs), options_});
+    });
+  }
+  void make_plans(int threads) {
+    const auto most = static_cast<size_t>(std::min<int64_t>(threads, parts_));
+    while (plans_.size() < most)
+      plans_.push_back(std::make_unique<Plan>(part_, options_, alone_, values_));
+  }
+
+  bool is_same(size_t input) const { return input >= stepped_ && !by_rows_[input]; }
+  /// What is the same for all steps and parts comes as variables, which kernels may prepare.
+  Program prepared(Program body) {
+    const std::vector<int> inputs = std::exchange(body.inputs, {});
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!is_same(i)) {
+        body.inputs.push_back(inputs[i]);
+        continue;
+      }
+      if (!same_[i]) same_[i] = Variable(Tensor(TensorSpec{}));
+      body.variables.push_back({same_[i], inputs[i]});
+    }
+    return body;
+  }
+  void begin(const Arguments& a, Plan& plan) const {
+    size_t variable = 0;
+    for (size_t i = stepped_; i < in_bytes_.size(); ++i) {
+      if (!is_same(i)) continue;
+      plan.memory().variables[variable] = const_cast<std::byte*>(a.inputs[i]);
+      plan.memory().contents[variable++] = {1, runs_, 0};
+    }
+  }
+
+  size_t arena_bytes() const {
+    return aligned(std::max(plans_[0]->arena_bytes(), rest_ ? rest_->arena_bytes() : 0));
+  }
+  std::byte* arena(const Arguments& a, int64_t part) const {
+    return a.scratch + 2 * state_bytes_ + static_cast<size_t>(part) * arena_bytes();
+  }
+  /// How far into so many bytes, which go by rows, the part begins.
+  size_t first_row(size_t bytes, int64_t part) const {
+    return bytes / static_cast<size_t>(batch_) * static_cast<size_t>(part * rows_);
+  }
+  std::byte* input(const Arguments& a, size_t i, int64_t part) const {
+    return const_cast<std::byte*>(a.inputs[i]) + (by_rows_[i] ? first_row(in_bytes_[i], part) : 0);
+  }
+
+  void run_part(const Arguments& a, Plan& plan, int64_t part) const {
+    auto& memory = plan.memory();
+    for (size_t s = 0; s < states_; ++s) put_first_state(a, s, part);
+    size_t captured = stepped_;
+    for (size_t c = stepped_; c < in_bytes_.size(); ++c) {
+      if (!is_same(c)) memory.inputs[captured++] = input(a, c, part);
+    }
+    for (int64_t i = 0; i < steps_; ++i) {
+      const size_t t = step(i);
+      for (size_t s = 0; s < states_; ++s)
+        memory.inputs[s] = state(a, s, i, part), memory.outputs[s] = state(a, s, i + 1, part);
+      for (size_t q = states_; q < stepped_; ++q)
+        memory.inputs[q] = input(a, q, part) + t * in_bytes_[q];
+      for (size_t o = states_; o < out_bytes_.size(); ++o)
+        memory.outputs[o] = a.outputs[o] + t * out_bytes_[o] + first_row(out_bytes_[o], part);
+      plan.run(arena(a, part));
+    }
+  }
+
+  /// Which element of the sequences step i (in the order of running) is.
+  size_t step(int64_t i) const { return static_cast<size_t>(reverse_ ? steps_ - 1 - i : i); }
+  /// Where the part has state s before step i.
+  std::byte* state(const Arguments& a, size_t s, int64_t i, int64_t part) const {
+    const size_t first = first_row(in_bytes_[s], part);
+    if (i == steps_) return a.outputs[s] + first;
+    if (keep_) return a.outputs[states_ + step_outputs_ + s] + step(i) * in_bytes_[s] + first;
+    size_t offset = static_cast<size_t>(i % 2) * state_bytes_ + first;
+    for (size_t before = 0; before < s; ++before) offset += aligned(in_bytes_[before]);
+    return a.scratch + offset;
+  }
+  void put_first_state(const Arguments& a, size_t s, int64_t part) const {
+    const size_t first = first_row(in_bytes_[s], part),
+                 last = part + 1 < parts_ ? first_row(in_bytes_[s], part + 1) : in_bytes_[s];
+    if (last > first) std::memcpy(state(a, s, 0, part), a.inputs[s] + first, last - first);
+  }
+
+  Options options_;
+  Pool alone_{1};                           // of the plans of parts: each runs on one thread
+  StableValues values_;                     // what is prepared
+  size_t states_, stepped_, step_outputs_;  ///< stepped: states and sequences
+  bool reverse_, keep_;
+  std::vector<bool> by_rows_;                 ///< per input of the body, where there are parts
+  std::vector<Variable> same_;                ///< per input of the body: what stands for it
+  std::vector<size_t> in_bytes_, out_bytes_;  ///< of the body's inputs and outputs
+  size_t state_bytes_ = 0;
+  int64_t steps_ = 0, batch_ = 1, rows_ = 1, parts_ = 1;
+  Program part_;                              ///< the body for rows_
+  std::vector<std::unique_ptr<Plan>> plans_;  ///< one; for parts of the batch one a thread
+  std::unique_ptr<Plan> rest_;                ///< for the last part, if it has fewer rows
+  uint64_t runs_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_scan(const Scan& scan, const Request& request, Pool& pool) {
+  return std::make_unique<ScanKernel>(scan, request, pool);
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,182 @@
+// The body is a plan of its own, one for each worker. Slices go to a fixed number of lanes, each of
+// which adds its sums up; lanes are added in their order.
+#include "executor/sliced_kernel.h"
+
+#include <algorithm>
+
+#include "executor/plan.h"
+#include "kernel/composed.h"
+#include "kernel/loops.h"
+#include "matmul/matmul.h"
+#include "memory/stable_values.h"
+#include "threads/thread_scratch.h"
+
+namespace crescent::cpu {
+namespace {
+
+constexpr int64_t kLanes = 32;
+
+class SlicedKernel final : public Composed {
+ public:
+  SlicedKernel(const Sliced& op, const Request& r)
+      : op_(op), options_(r.options), lanes_(std::min(op.slices, kLanes)) {
+    for (int value : op.body->inputs) inputs_.push_back(bytes(value));
+    size_t scratch = 0;
+    for (size_t i = 0; i < op.body->outputs.size(); ++i) {
+      const Part part = op.cut.outputs[i];
+      const size_t size = bytes(op.body->outputs[i]), padded = (size + 63) / 64 * 64;
+      const int64_t copies = part == Part::rows ? 0 : part == Part::sum ? lanes_ : op.slices;
+      const bool is_own = part == Part::rows || part == Part::sum;
+      outputs_.push_back({part, size, scratch, padded, own_bytes_});
+      scratch += static_cast<size_t>(copies) * padded;
+      if (is_own) own_bytes_ += padded;
+    }
+    scratch_bytes_ = scratch;
+    make_plans(1);
+  }
+
+  void run(const Arguments& a) override {
+    make_plans(a.pool.threads());
+    a.pool.parallel(
+        lanes_, [&](int64_t lane, int worker) { run_lane(a, lane, *plans_[worker]); },
+        static_cast<int>(plans_.size()));
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      if (outputs_[i].part == Part::sum) add_lanes(a, i);
+      if (outputs_[i].part == Part::mean) combine(a, i);
+    }
+  }
+  std::string name() const override { return "by slices"; }
+  size_t scratch_bytes() const override { return scratch_bytes_; }
+  double flops() const override { return plans_[0]->flops() * static_cast<double>(op_.slices); }
+  void profile(bool on) override {
+    profiling_ = on;
+    for (const auto& plan : plans_) plan->profile(on, false);
+  }
+  std::vector<ProfileRow> rows() const override {
+    std::vector<ProfileRow> rows = plans_[0]->rows();
+    for (size_t p = 1; p < plans_.size(); ++p) {
+      const std::vector<ProfileRow> others = plans_[p]->rows();
+      for (size_t i = 0; i < rows.size(); ++i)
+        rows[i].seconds += others[i].seconds, rows[i].flops += others[i].flops,
+            rows[i].bytes += others[i].bytes;
+    }
+    for (ProfileRow& row : rows) row.kernel += concat(", in ", op_.slices, " slices");
+    return rows;
+  }
+
+ private:
+  struct Output {
+    Part part;
+    size_t bytes;           ///< of a slice
+    size_t offset, stride;  ///< of its copies in scratch
+    size_t own;             ///< where a worker has rows and sums of a slice
+  };
+
+  size_t bytes(int value) const {
+    return static_cast<size_t>(bytes_of(op_.body->values[static_cast<size_t>(value)]));
+  }
+  /// A plan for each worker; more when there are more threads than ever before.
+  void make_plans(int threads) {
+    const auto most = std::min<size_t>(static_cast<size_t>(threads), static_cast<size_t>(lanes_));
+    while (plans_.size() < most) {
+      plans_.push_back(std::make_unique<Plan>(*op_.body, options_, alone_, values_));
+      if (profiling_) plans_.back()->profile(true, false);
+    }
+  }
+
+  std::byte* copy(const Arguments& a, const Output& output, int64_t i) const {
+    return a.scratch + output.offset + static_cast<size_t>(i) * output.stride;
+  }
+
+  void run_lane(const Arguments& a, int64_t lane, Plan& plan) const {
+    const size_t arena = (plan.arena_bytes() + 63) / 64 * 64;
+    std::byte* memory = slice_scratch(arena + own_bytes_);
+    const int64_t first = op_.slices * lane / lanes_, last = op_.slices * (lane + 1) / lanes_;
+    for (int64_t slice = first; slice < last; ++slice) {
+      place(a, slice, memory + arena, plan.memory());
+      plan.run(memory);
+      hand_out(a, slice, lane, slice == first, memory + arena);
+    }
+  }
+  /// `own`: memory of the worker for results.
+  void place(const Arguments& a, int64_t slice, std::byte* own, Plan::Memory& memory) const {
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const bool is_cut = op_.cut.inputs[i] == Part::rows;
+      memory.inputs[i] = const_cast<std::byte*>(a.inputs[i]) +
+                         (is_cut ? static_cast<size_t>(slice) * inputs_[i] : 0);
+    }
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      const Output& o = outputs_[i];
+      const bool is_own = o.part == Part::rows || o.part == Part::sum;
+      memory.outputs[i] = is_own ? own + o.own : copy(a, o, slice);
+    }
+  }
+  void hand_out(const Arguments& a, int64_t slice, int64_t lane, bool is_first,
+                const std::byte* own) const {
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      const Output& o = outputs_[i];
+      const auto* from = reinterpret_cast<const float*>(own + o.own);
+      const size_t count = o.bytes / sizeof(float);
+      auto* sum = reinterpret_cast<float*>(copy(a, o, lane));
+      if (o.part == Part::rows)
+        stream(from, a.out<float>(static_cast<int>(i)) + static_cast<size_t>(slice) * count, count);
+      else if (o.part == Part::sum && is_first)
+        std::copy(from, from + count, sum);
+      else if (o.part == Part::sum)
+        accumulate(sum, from, static_cast<int64_t>(count));
+    }
+  }
+
+  void add_lanes(const Arguments& a, size_t i) const {
+    const Output& o = outputs_[i];
+    a.pool.blocks(static_cast<int64_t>(o.bytes / sizeof(float)), 4096,
+                  [&](int64_t begin, int64_t end) {
+                    float* sum = a.out<float>(static_cast<int>(i));
+                    std::copy(lane_of(a, o, 0) + begin, lane_of(a, o, 0) + end, sum + begin);
+                    for (int64_t lane = 1; lane < lanes_; ++lane)
+                      accumulate(sum + begin, lane_of(a, o, lane) + begin, end - begin);
+                  });
+  }
+  const float* lane_of(const Arguments& a, const Output& o, int64_t lane) const {
+    return reinterpret_cast<const float*>(copy(a, o, lane));
+  }
+
+  /// Means, and variances behind them, of the slices; all have as many rows.
+  void combine(const Arguments& a, size_t i) const {
+    const Output &mean = outputs_[i], &variance = outputs_[i + 1];
+    const int64_t channels = static_cast<int64_t>(mean.bytes / sizeof(float)),
+                  stride = static_cast<int64_t>(mean.stride / sizeof(float));
+    const float *means = lane_of(a, mean, 0), *variances = lane_of(a, variance, 0);
+    const double slices = static_cast<double>(op_.slices);
+    for (int64_t c = 0; c < channels; ++c) {
+      double middle = 0, deviation = 0;
+      for (int64_t s = 0; s < op_.slices; ++s) middle += means[s * stride + c];
+      middle /= slices;
+      for (int64_t s = 0; s < op_.slices; ++s) {
+        const double away = means[s * stride + c] - middle;
+        deviation += variances[s * stride + c] + away * away;
+      }
+      a.out<float>(static_cast<int>(i))[c] = static_cast<float>(middle);
+      a.out<float>(static_cast<int>(i + 1))[c] = static_cast<float>(deviation / slices);
+    }
+  }
+
+  Sliced op_;
+  Options options_;
+  int64_t lanes_;
+  Pool alone_{1};        // of the plans: each runs on one thread
+  StableValues values_;  // of the body, which reads no variables
+  std::vector<std::unique_ptr<Plan>> plans_;
+  std::vector<size_t> inputs_;  ///< bytes
+  std::vector<Output> outputs_;
+  size_t own_bytes_ = 0, scratch_bytes_ = 0;
+  bool profiling_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_sliced(const Sliced& op, const Request& request) {
+  return std::make_unique<SlicedKernel>(op, request);
+}
+
+}  // namespace crescent::cpu

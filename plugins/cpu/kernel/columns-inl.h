@@ -1,0 +1,69 @@
+// Loops over the rows of an array, some columns at a time.
+#if defined(CRESCENT_CPU_COLUMNS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef CRESCENT_CPU_COLUMNS_INL_H
+#undef CRESCENT_CPU_COLUMNS_INL_H
+#else
+#define CRESCENT_CPU_COLUMNS_INL_H
+#endif
+
+#include <algorithm>
+#include <type_traits>
+
+#include "kernel/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace crescent::cpu::HWY_NAMESPACE {
+
+/// f(n, load, store, fetch) over all columns, n vectors at a time: load(row, v) is vector v < n of
+/// a row, store(x, row, v) writes it, fetch(row, v) asks for it. What is the same for all rows
+/// stays in registers, and rows are read as they lie in memory.
+template <class D, class F>
+HWY_INLINE void for_columns(D d, int64_t columns, F&& f) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  auto group = [&](auto n) HWY_ATTR {
+    for (; i + n * lanes <= columns; i += n * lanes) {
+      f(
+          n,
+          [d, i, lanes](const auto* row, int v) HWY_ATTR { return load(d, row + i + v * lanes); },
+          [d, i, lanes](hn::Vec<D> x, auto* row, int v)
+              HWY_ATTR { store(x, d, row + i + v * lanes); },
+          [i, lanes](const auto* row, int v) { __builtin_prefetch(row + i + v * lanes); });
+    }
+  };
+  group(std::integral_constant<int, 4>()), group(std::integral_constant<int, 2>());
+  for_vectors(d, columns - i, [&](auto load, auto store) HWY_ATTR {
+    f(
+        std::integral_constant<int, 1>(),
+        [load, i](const auto* row, int) HWY_ATTR { return load(row + i); },
+        [store, i](hn::Vec<D> x, auto* row, int) HWY_ATTR { store(x, row + i); },
+        [i](const auto* row, int) { __builtin_prefetch(row + i); });
+  });
+}
+
+/// f(first, last, n, load, store): the same for rows [first, last) at a time. Narrow rows go all
+/// together. Wide ones go one by one, and what is the same for all is read again for each: where
+/// memory is read in a row the machine reads ahead by itself, twice as fast as when it is asked to.
+template <class D, class F>
+HWY_INLINE void for_rows(D d, int64_t rows, int64_t columns, F&& f) {
+  const bool is_wide = columns > 4 * static_cast<int64_t>(hn::Lanes(d));
+  const int64_t count = is_wide ? 1 : rows;
+  for (int64_t r = 0; r < rows; r += count) {
+    for_columns(d, columns, [&](auto n, auto load, auto store, auto) HWY_ATTR {
+      f(r, r + count, n, load, store);
+    });
+  }
+}
+
+/// Elements to the row of which for_columns() asks for the same columns: a row of a few lines is
+/// over before the machine sees the next one coming. Of each row some vectors are read at a time,
+/// so that wide rows are as many as narrow ones.
+template <class T>
+HWY_INLINE int64_t further(int64_t columns) {
+  constexpr int64_t kAhead = 4096 / sizeof(T), kRead = 256 / sizeof(T);
+  return kAhead / std::min(columns, kRead) * columns;
+}
+
+}  // namespace crescent::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

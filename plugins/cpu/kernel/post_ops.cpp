@@ -1,0 +1,59 @@
+#include "kernel/post_ops.h"
+
+#include <utility>
+
+namespace crescent::cpu {
+namespace {
+
+const WithPostOps* with_post_ops(const Op& op) {
+  return op.name() == WithPostOps::kName ? static_cast<const WithPostOps*>(&op) : nullptr;
+}
+
+/// Where kernels do it.
+int place_of(PostOp post) {
+  switch (post) {
+    case PostOp::bias:
+      return 0;
+    case PostOp::add:
+    case PostOp::mask:
+      return 1;
+    case PostOp::relu:
+    case PostOp::sigmoid:
+    case PostOp::tanh:
+      return 2;
+    case PostOp::moments:
+      break;
+  }
+  return 3;
+}
+
+}  // namespace
+
+const Op& base_of(const Op& op) {
+  auto* with = with_post_ops(op);
+  return with ? *with->op : op;
+}
+
+PostOps::PostOps(const Op& op) {
+  auto* with = with_post_ops(op);
+  if (!with) return;
+  mixed = with->mixed;
+  for (int last = -1; PostOp post : with->post) {
+    is_known = is_known && place_of(post) > std::exchange(last, place_of(post));
+    if (post == PostOp::bias) bias = true;
+    if (post == PostOp::add) combine = Combine::add;
+    if (post == PostOp::mask) combine = Combine::mask;
+    if (post == PostOp::relu) epilogue = Epilogue::relu;
+    if (post == PostOp::sigmoid) epilogue = Epilogue::sigmoid;
+    if (post == PostOp::tanh) epilogue = Epilogue::tanh;
+    if (post == PostOp::moments) moments = true;
+  }
+  const std::string_view base = with->op->name();
+  const bool is_forward = base == Conv::kName, is_product = base == Matmul::kName;
+  const bool is_sum = bias || combine == Combine::add || epilogue != Epilogue::none;
+  const bool is_masked = combine == Combine::mask;
+  is_known = is_known && (!moments || is_forward) && (!is_sum || is_forward || is_product) &&
+             (!is_masked || (!is_forward && !bias));
+}
+
+}  // namespace crescent::cpu

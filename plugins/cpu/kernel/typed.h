@@ -1,0 +1,29 @@
+// Kernels that are compiled for each type of floats that they compute in.
+#pragma once
+#include <memory>
+
+#include "kernel/half.h"
+#include "kernel/kernel.h"
+
+namespace crescent::cpu {
+
+/// K for float32 or float64; null for other dtypes.
+template <template <class> class K>
+std::unique_ptr<Kernel> make_typed(const Request& r, DType dtype) {
+  switch (dtype) {
+    case DType::float32:
+      return std::make_unique<K<float>>(r);
+    case DType::float64:
+      return std::make_unique<K<double>>(r);
+    default:
+      return nullptr;
+  }
+}
+/// The same, and for bfloat16 as it lies in memory.
+template <template <class> class K>
+std::unique_ptr<Kernel> make_typed_or_half(const Request& r, DType dtype) {
+  if (dtype == DType::bfloat16) return std::make_unique<K<BFloat16>>(r);
+  return make_typed<K>(r, dtype);
+}
+
+}  // namespace crescent::cpu

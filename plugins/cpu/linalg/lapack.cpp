@@ -1,0 +1,200 @@
+// Systems of equations and eigenvalues of matrices in float64 (and of large ones in float32) by
+// LAPACK, for ops of the plugin `linalg`: what they compute is said by their names and shapes.
+// Small matrices are left to its own loops, which run on all threads. A row-major matrix is its
+// transpose to Fortran.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "linalg/lapack.h"
+#include "matmul/blas.h"
+
+extern "C" {
+void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*,
+             const int*, int*, const int*, int*, size_t, size_t);
+void dgetrf_(const int*, const int*, double*, const int*, int*, int*);
+void dtrsm_(const char*, const char*, const char*, const char*, const int*, const int*,
+            const double*, const double*, const int*, double*, const int*, size_t, size_t, size_t,
+            size_t);
+void sgetrf_(const int*, const int*, float*, const int*, int*, int*);
+void strsm_(const char*, const char*, const char*, const char*, const int*, const int*,
+            const float*, const float*, const int*, float*, const int*, size_t, size_t, size_t,
+            size_t);
+void dpotrf_(const char*, const int*, double*, const int*, int*, size_t);
+}
+
+namespace crescent::cpu {
+namespace {
+
+constexpr int64_t kSmall = 24;  ///< rows up to which a call costs more than it gains
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+/// to (columns, rows) = from (rows, columns) transposed.
+template <class T>
+void transpose(const T* from, int64_t rows, int64_t columns, T* to) {
+  constexpr int64_t kTile = 16;
+  for (int64_t first = 0; first < rows; first += kTile)
+    for (int64_t j = 0; j < columns; ++j)
+      for (int64_t i = first; i < std::min(first + kTile, rows); ++i)
+        to[j * rows + i] = from[i * columns + j];
+}
+
+/// Matrices of a batch one after the other: (n, n), and for each operand how many numbers a matrix
+/// has of it.
+class BatchKernel : public Kernel {
+ public:
+  explicit BatchKernel(const Request& r)
+      : n_(static_cast<int>(r.inputs[0].shape[-1])),
+        count_(r.inputs[0].shape.slice(0, r.inputs[0].shape.rank() - 2).size()) {}
+  std::string name() const override { return "openblas lapack"; }
+  void run(const Arguments& a) final {
+    const BlasTurn turn;
+    for (int64_t i = 0; i < count_; ++i) run_one(a, i);
+  }
+
+ protected:
+  int64_t size() const { return int64_t{n_} * n_; }
+  virtual void run_one(const Arguments& a, int64_t i) const = 0;
+  int n_;
+  int64_t count_;
+};
+
+/// (symmetric a) -> ascending eigenvalues, eigenvectors in columns.
+class EighKernel final : public BatchKernel {
+ public:
+  explicit EighKernel(const Request& r) : BatchKernel(r) {
+    double wanted = 0;
+    const int ask = -1;
+    int info = 0;
+    const BlasTurn turn;
+    dsyevd_("V", "U", &n_, nullptr, &n_, nullptr, &wanted, &ask, &integers_, &ask, &info, 1, 1);
+    work_ = static_cast<int>(wanted);
+  }
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(size() + work_) * sizeof(double) +
+           static_cast<size_t>(integers_) * sizeof(int);
+  }
+
+ private:
+  void run_one(const Arguments& a, int64_t i) const override {
+    auto* matrix = reinterpret_cast<double*>(a.scratch);
+    double *work = matrix + size(), *values = a.out<double>(0) + i * n_,
+           *vectors = a.out<double>(1) + i * size();
+    std::copy_n(a.in<double>(0) + i * size(), size(), matrix);
+    int info =
+        std::all_of(matrix, matrix + size(), [](double x) { return std::isfinite(x); }) ? 0 : 1;
+    if (info == 0)
+      dsyevd_("V", "U", &n_, matrix, &n_, values, work, &work_,
+              reinterpret_cast<int*>(work + work_), &integers_, &info, 1, 1);
+    transpose(matrix, n_, n_, vectors);
+    if (info == 0) return;
+    std::fill_n(values, n_, kNan), std::fill_n(vectors, size(), kNan);
+  }
+  int work_ = 0, integers_ = 0;
+};
+
+template <class T>
+constexpr auto getrf = for_type<T>(sgetrf_, dgetrf_);
+template <class T>
+constexpr auto trsm = for_type<T>(strsm_, dtrsm_);
+
+/// (a, b (n, columns)) -> a^-1 b = x. To Fortran that is x' a' = b', with a' = p l u.
+template <class T>
+class SolveKernel final : public BatchKernel {
+ public:
+  explicit SolveKernel(const Request& r)
+      : BatchKernel(r), columns_(static_cast<int>(r.inputs[1].shape[-1])) {}
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(size()) * sizeof(T) + static_cast<size_t>(n_) * sizeof(int);
+  }
+  double flops() const override {
+    return static_cast<double>(count_) * n_ * n_ * (2.0 / 3 * n_ + 2.0 * columns_);
+  }
+  bool in_place(int input) const override { return input == 1; }
+
+ private:
+  void run_one(const Arguments& a, int64_t i) const override {
+    const int64_t right = int64_t{n_} * columns_;
+    auto* matrix = reinterpret_cast<T*>(a.scratch);
+    int* pivots = reinterpret_cast<int*>(matrix + size());
+    T* x = a.out<T>(0) + i * right;
+    std::copy_n(a.in<T>(0) + i * size(), size(), matrix);
+    if (const T* b = a.in<T>(1) + i * right; b != x) std::copy_n(b, right, x);
+    int info = 0;
+    getrf<T>(&n_, &n_, matrix, &n_, pivots, &info);
+    const T one = 1;
+    trsm<T>("R", "U", "N", "N", &columns_, &n_, &one, matrix, &n_, x, &columns_, 1, 1, 1, 1);
+    trsm<T>("R", "L", "N", "U", &columns_, &n_, &one, matrix, &n_, x, &columns_, 1, 1, 1, 1);
+    for (int64_t row = n_ - 1; row >= 0; --row)
+      if (const int64_t other = pivots[row] - 1; other != row)
+        std::swap_ranges(x + row * columns_, x + (row + 1) * columns_, x + other * columns_);
+  }
+  int columns_;
+};
+
+/// (a) -> lower l with l l' = a; not numbers where there is none.
+class CholeskyKernel final : public BatchKernel {
+ public:
+  using BatchKernel::BatchKernel;
+  bool in_place(int) const override { return true; }
+
+ private:
+  void run_one(const Arguments& a, int64_t i) const override {
+    double* l = a.out<double>(0) + i * size();
+    if (const double* from = a.in<double>(0) + i * size(); from != l) std::copy_n(from, size(), l);
+    int info = 0;
+    dpotrf_("U", &n_, l, &n_, &info, 1);
+    for (int64_t row = 0; row < n_; ++row) {
+      if (info != 0) std::fill_n(l + row * n_, row + 1, kNan);
+      std::fill(l + row * n_ + row + 1, l + (row + 1) * n_, 0.0);
+    }
+  }
+};
+
+/// (a) -> LU, pivots from 0, sign and logarithm of the determinant.
+class LuKernel final : public BatchKernel {
+ public:
+  using BatchKernel::BatchKernel;
+  size_t scratch_bytes() const override { return static_cast<size_t>(size()) * sizeof(double); }
+
+ private:
+  void run_one(const Arguments& a, int64_t i) const override {
+    auto* matrix = reinterpret_cast<double*>(a.scratch);
+    int32_t* pivots = a.out<int32_t>(1) + i * n_;
+    transpose(a.in<double>(0) + i * size(), n_, n_, matrix);
+    int info = 0;
+    dgetrf_(&n_, &n_, matrix, &n_, pivots, &info);
+    transpose(matrix, n_, n_, a.out<double>(0) + i * size());
+    double sign = 1, log = 0;
+    for (int k = 0; k < n_; ++k) {
+      const double x = matrix[int64_t{k} * n_ + k];
+      if (--pivots[k] != k) sign = -sign;
+      sign *= x < 0 ? -1 : x == 0 ? 0 : 1;
+      log += std::log(std::abs(x));
+    }
+    a.out<double>(2)[i] = sign, a.out<double>(3)[i] = log;
+  }
+};
+
+/// Null for other dtypes and for fewer rows than `least`.
+template <class K>
+std::unique_ptr<Kernel> make_batch(const Request& r, int64_t least, DType dtype = DType::float64) {
+  for (const TensorSpec& in : r.inputs)
+    if (in.dtype != dtype || in.shape.rank() < 2 || !fits_blas(in.shape[-1])) return nullptr;
+  return r.inputs[0].shape[-1] >= least ? std::make_unique<K>(r) : nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_eigh(const Request& r) { return make_batch<EighKernel>(r, 1); }
+std::unique_ptr<Kernel> make_solve(const Request& r) {
+  if (r.inputs[0].dtype == DType::float32)
+    return make_batch<SolveKernel<float>>(r, kSmall, DType::float32);
+  return make_batch<SolveKernel<double>>(r, kSmall);
+}
+std::unique_ptr<Kernel> make_cholesky(const Request& r) {
+  return make_batch<CholeskyKernel>(r, kSmall);
+}
+std::unique_ptr<Kernel> make_lu(const Request& r) { return make_batch<LuKernel>(r, kSmall); }
+
+}  // namespace crescent::cpu

@@ -1,0 +1,23 @@
+// Kernels of the linear algebra of the plugin `linalg`, see lapack.cpp.
+#pragma once
+#include <type_traits>
+
+#include "kernel/kernel.h"
+
+namespace crescent::cpu {
+
+/// Of a function for float and its twin for double the one for T.
+template <class T, class F, class D>
+constexpr auto for_type(F* single, D* twice) {
+  if constexpr (std::is_same_v<T, float>)
+    return single;
+  else
+    return twice;
+}
+
+std::unique_ptr<Kernel> make_eigh(const Request& r);
+std::unique_ptr<Kernel> make_solve(const Request& r);
+std::unique_ptr<Kernel> make_cholesky(const Request& r);
+std::unique_ptr<Kernel> make_lu(const Request& r);
+
+}  // namespace crescent::cpu

@@ -1,0 +1,105 @@
+// Singular values by LAPACK, of single matrices and of batches (of the plugin `linalg`). A
+// row-major matrix is its transpose to Fortran, so the two sides of the decomposition change
+// places: nothing is transposed.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "kernel/converted.h"
+#include "kernel/typed.h"
+#include "linalg/lapack.h"
+#include "linalg/qr.h"
+#include "matmul/blas.h"
+
+extern "C" {
+void sgesdd_(const char*, const int*, const int*, float*, const int*, float*, float*, const int*,
+             float*, const int*, float*, const int*, int*, int*, size_t);
+void dgesdd_(const char*, const int*, const int*, double*, const int*, double*, double*, const int*,
+             double*, const int*, double*, const int*, int*, int*, size_t);
+}
+
+namespace crescent::cpu {
+namespace {
+
+template <class T>
+constexpr auto gesdd = for_type<T>(sgesdd_, dgesdd_);
+
+template <class T>
+class SvdKernel final : public Kernel {
+ public:
+  explicit SvdKernel(const Request& r)
+      : m_(static_cast<int>(r.inputs[0].shape[-2])),
+        n_(static_cast<int>(r.inputs[0].shape[-1])),
+        k_(std::min(m_, n_)),
+        count_(r.inputs[0].shape.slice(0, r.inputs[0].shape.rank() - 2).size()) {
+    T wanted = 0, nothing = 0;
+    const int ask = -1;
+    int info = 0, integer = 0;
+    if (k_ == 0) return;
+    const BlasTurn turn;
+    gesdd<T>("S", &n_, &m_, &nothing, &n_, &nothing, &nothing, &n_, &nothing, &k_, &wanted, &ask,
+             &integer, &info, 1);
+    work_ = static_cast<int>(wanted);
+  }
+  std::string name() const override { return "openblas lapack"; }
+  size_t scratch_bytes() const override {
+    return (size() + work_) * sizeof(T) + 8 * k_ * sizeof(int) + 64;
+  }
+
+  void run(const Arguments& a) override {
+    if (k_ == 0) return;
+    const BlasTurn turn;
+    for (int64_t i = 0; i < count_; ++i) run_one(a, i);
+  }
+
+ private:
+  void run_one(const Arguments& a, int64_t i) const {
+    T* matrix = reinterpret_cast<T*>(a.scratch);
+    const T* from = a.in<T>(0) + static_cast<size_t>(i) * size();
+    std::copy_n(from, size(), matrix);
+    T *work = matrix + size(), *u = a.out<T>(0) + i * m_ * k_, *s = a.out<T>(1) + i * k_,
+      *vt = a.out<T>(2) + i * k_ * n_;
+    int* integers = reinterpret_cast<int*>(work + work_);
+    int info = 0;
+    gesdd<T>("S", &n_, &m_, matrix, &n_, s, vt, &n_, u, &k_, work, &work_, integers, &info, 1);
+    if (info == 0) return;  // else: values that are not numbers, or no convergence
+    for (auto [values, count] : {std::pair(u, int64_t{m_} * k_), std::pair(s, int64_t{k_}),
+                                 std::pair(vt, int64_t{k_} * n_)})
+      std::fill_n(values, count, std::numeric_limits<T>::quiet_NaN());
+  }
+  size_t size() const { return static_cast<size_t>(m_) * static_cast<size_t>(n_); }
+
+  int m_, n_, k_, work_ = 0;
+  int64_t count_;
+};
+
+std::unique_ptr<Kernel> make_svd(const Request& r) {
+  const Shape& shape = r.inputs[0].shape;
+  if (shape.rank() < 2 || !fits_blas(shape[-2]) || !fits_blas(shape[-1])) return nullptr;
+  return make_typed<SvdKernel>(r, r.inputs[0].dtype);
+}
+
+/// Several small matrices are left to the plugin that has the op: it decomposes eight at once.
+std::unique_ptr<Kernel> make_batched_svd(const Request& r) {
+  constexpr int64_t kSmall = 32, kSeveral = 4;
+  const Shape& shape = r.inputs[0].shape;
+  const bool several = shape.slice(0, shape.rank() - 2).size() >= kSeveral;
+  return several && std::max(shape[-2], shape[-1]) <= kSmall ? nullptr : make_svd(r);
+}
+
+}  // namespace
+
+std::span<const KernelRow> linalg_kernels() {
+  static constexpr KernelRow kRows[] = {{"qr", make_qr},
+                                        {"qr", make_converted<linalg_kernels>},
+                                        {"svd", make_svd},
+                                        {"svd", make_converted<linalg_kernels>},
+                                        {"svd_batch", make_batched_svd},
+                                        {"eigh", make_eigh},
+                                        {"solve", make_solve},
+                                        {"cholesky", make_cholesky},
+                                        {"lu_factor", make_lu}};
+  return kRows;
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,224 @@
+// QR by Householder's reflections in blocks: I - V T V' is as many of them as V has columns, so
+// nearly all of the work is products of matrices. The blocks are made of halves in the same way
+// (Elmroth and Gustavson), the smallest one column after another. Signs are LAPACK's. Work is cut
+// by shapes alone, so the bits are the same for any number of threads.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "kernel/typed.h"
+#include "linalg/qr.h"
+#include "matmul/blas.h"
+
+namespace crescent::cpu {
+namespace {
+
+constexpr int64_t kLeaf = 8, kBlock = 128;  // columns of the smallest block and of the largest
+constexpr int64_t kChunk = 256;             // columns that a part of the work reflects
+
+template <class T>
+struct Matrix {
+  T* first;
+  int64_t step;  ///< from row to row
+  T* at(int64_t row, int64_t column) const { return first + row * step + column; }
+};
+
+enum class Transposed { neither, first };
+
+/// c = a b, or c += a b.
+template <class T>
+void multiply(Transposed which, int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b,
+              Matrix<T> c, bool add = false) {
+  if (m == 0 || n == 0) return;
+  packed_gemm<T>({which == Transposed::first, false, m, n, k, a.first, a.step, b.first, b.step,
+                  add ? T{1} : T{0}, c.first, c.step});
+}
+
+template <class T>
+T dot(const T* a, const T* b, int64_t count) {
+  constexpr int64_t kLanes = 16;
+  T sums[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    for (int64_t lane = 0; lane < kLanes; ++lane) sums[lane] += a[i + lane] * b[i + lane];
+  T total = 0;
+  for (; i < count; ++i) total += a[i] * b[i];
+  for (T sum : sums) total += sum;
+  return total;
+}
+
+/// The length of a vector, whatever the size of its elements.
+template <class T>
+T length(const T* x, int64_t count) {
+  T largest = 0;
+  for (int64_t i = 0; i < count; ++i) largest = std::max(largest, std::abs(x[i]));
+  if (!(largest > 0)) return std::accumulate(x, x + count, T{0});  // zeros, or not numbers
+  const T scale =
+      std::clamp(largest, std::numeric_limits<T>::min() * 4, std::numeric_limits<T>::max() / 4);
+  T sum = 0;
+  for (int64_t i = 0; i < count; ++i) sum += (x[i] / scale) * (x[i] / scale);
+  return scale * std::sqrt(sum);
+}
+
+template <class T>
+class QrKernel final : public Kernel {
+ public:
+  explicit QrKernel(const Request& r)
+      : m_(r.inputs[0].shape[0]),
+        n_(r.inputs[0].shape[1]),
+        k_(std::min(m_, n_)),
+        block_(std::clamp<int64_t>(k_, 1, kBlock)) {}
+  std::string name() const override { return "blocked householder"; }
+  double flops() const override {
+    return 4.0 * static_cast<double>(m_) * static_cast<double>(n_) * static_cast<double>(k_);
+  }
+  size_t scratch_bytes() const override {
+    const int64_t wide = std::max(n_, k_);
+    return static_cast<size_t>(m_ * n_ + m_ * k_ + pieces(k_, block_) * block_ * block_ +
+                               2 * block_ * wide + 2 * block_ * block_ + kLeaf * m_) *
+           sizeof(T);
+  }
+
+  void run(const Arguments& a) override {
+    if (k_ == 0) return;
+    T* free = reinterpret_cast<T*>(a.scratch);
+    auto take = [&](int64_t rows, int64_t columns) {
+      return Matrix<T>{std::exchange(free, free + rows * columns), columns};
+    };
+    Work w{take(m_, n_),
+           take(m_, k_),
+           take(pieces(k_, block_) * block_, block_),
+           {take(block_, std::max(n_, k_)), take(block_, std::max(n_, k_))},
+           {take(block_, block_), take(block_, block_)},
+           free,
+           a.pool};
+    std::copy_n(a.in<T>(0), m_ * n_, w.matrix.first);
+    std::fill_n(w.v.first, m_ * k_, T{0});
+    std::fill_n(w.t.first, pieces(k_, block_) * block_ * block_, T{0});
+    for (int64_t j = 0; j < k_; j += block_) {
+      const int64_t width = std::min(block_, k_ - j);
+      factor(w, j, width);
+      reflect(w, j, width, w.matrix, j + width, n_, Transposed::first);
+    }
+    write_r(w, a.out<T>(1));
+    write_q(w, {a.out<T>(0), k_});
+  }
+
+ private:
+  struct Work {
+    Matrix<T> matrix, v, t;  ///< t: -T of the blocks, one below the other
+    Matrix<T> wide[2], small[2];
+    T* columns;  ///< of the smallest block, one after another
+    Pool& pool;
+  };
+
+  /// -T of the block in which a column is, from that column's place in its diagonal.
+  Matrix<T> t_at(const Work& w, int64_t column) const {
+    return {w.t.at(column, column % block_), block_};
+  }
+
+  /// columns first..last of `target` += V (-T) V' target, or with T' for the reflections in the
+  /// other order.
+  void reflect_columns(const Work& w, int64_t j, int64_t width, Matrix<T> target, int64_t first,
+                       int64_t last, Transposed t) const {
+    const int64_t rows = m_ - j, count = last - first;
+    const Matrix<T> v{w.v.at(j, j), k_}, part{target.at(j, first), target.step};
+    const Matrix<T> products{w.wide[0].at(0, first), w.wide[0].step},
+        turned{w.wide[1].at(0, first), w.wide[1].step};
+    multiply(Transposed::first, width, count, rows, v, part, products);
+    multiply(t, width, count, width, t_at(w, j), products, turned);
+    multiply(Transposed::neither, rows, count, width, v, turned, part, true);
+  }
+
+  void reflect(const Work& w, int64_t j, int64_t width, Matrix<T> target, int64_t first,
+               int64_t last, Transposed t) const {
+    w.pool.blocks(last - first, kChunk, [&](int64_t begin, int64_t end) {
+      reflect_columns(w, j, width, target, first + begin, first + end, t);
+    });
+  }
+
+  /// Columns j.. of the matrix become R, and their reflections V and T.
+  void factor(const Work& w, int64_t j, int64_t width) const {
+    if (width <= kLeaf) return factor_leaf(w, j, width);
+    const int64_t left = pieces(width / 2, kLeaf) * kLeaf, right = width - left, next = j + left;
+    factor(w, j, left);
+    reflect_columns(w, j, left, w.matrix, next, next + right, Transposed::first);
+    factor(w, next, right);
+    const Matrix<T> v1{w.v.at(next, j), k_}, v2{w.v.at(next, next), k_},
+        t1 = t_at(w, j), corner{t1.at(0, left), block_};
+    multiply(Transposed::first, left, right, m_ - next, v1, v2, w.small[0]);
+    multiply(Transposed::neither, left, right, left, t1, w.small[0], w.small[1]);
+    multiply(Transposed::neither, left, right, right, w.small[1], t_at(w, next), corner);
+  }
+
+  void factor_leaf(const Work& w, int64_t j, int64_t width) const {
+    const int64_t rows = m_ - j;
+    auto column = [&](int64_t i) { return w.columns + i * rows; };
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t i = 0; i < width; ++i) column(i)[r] = *w.matrix.at(j + r, j + i);
+    const Matrix<T> t = t_at(w, j);
+    for (int64_t i = 0; i < width; ++i) {
+      T* x = column(i);
+      for (int64_t r = 0; r < i; ++r) *w.matrix.at(j + r, j + i) = std::exchange(x[r], T{0});
+      const T tau = reflection(x + i, rows - i, *w.matrix.at(j + i, j + i));
+      for (int64_t other = i + 1; other < width; ++other) {
+        const T factor = tau * dot(x + i, column(other) + i, rows - i);
+        for (int64_t r = i; r < rows; ++r) column(other)[r] -= factor * x[r];
+      }
+      add_to_t(t, i, tau, [&](int64_t before) { return dot(column(before) + i, x + i, rows - i); });
+    }
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t i = 0; i < width; ++i) *w.v.at(j + r, j + i) = column(i)[r];
+  }
+
+  /// x becomes v, its first element 1, so that x - tau v v'x has `beta` and zeros; gives tau.
+  static T reflection(T* x, int64_t count, T& beta) {
+    const T alpha = std::exchange(x[0], T{1}), rest = length(x + 1, count - 1);
+    beta = alpha;
+    if (rest == 0) return 0;
+    beta = -std::copysign(std::hypot(alpha, rest), alpha);
+    const T first = alpha - beta;
+    for (int64_t r = 1; r < count; ++r) x[r] /= first;
+    return (beta - alpha) / beta;
+  }
+
+  /// Column i of -T: -tau, and above it what the columns before make of it.
+  template <class Overlap>
+  static void add_to_t(Matrix<T> t, int64_t i, T tau, Overlap overlap) {
+    T overlaps[kLeaf];
+    for (int64_t before = 0; before < i; ++before) overlaps[before] = tau * overlap(before);
+    for (int64_t row = 0; row < i; ++row) {
+      T sum = 0;
+      for (int64_t before = row; before < i; ++before) sum -= *t.at(row, before) * overlaps[before];
+      *t.at(row, i) = sum;
+    }
+    *t.at(i, i) = -tau;
+  }
+
+  void write_r(const Work& w, T* r) const {
+    for (int64_t i = 0; i < k_; ++i)
+      for (int64_t j = 0; j < n_; ++j) r[i * n_ + j] = j < i ? T{0} : *w.matrix.at(i, j);
+  }
+
+  /// The reflections of the identity, the last block first: what they do to columns before their
+  /// own is nothing.
+  void write_q(const Work& w, Matrix<T> q) const {
+    std::fill_n(q.first, m_ * k_, T{0});
+    for (int64_t i = 0; i < k_; ++i) *q.at(i, i) = 1;
+    for (int64_t j = (k_ - 1) / block_ * block_; j >= 0; j -= block_)
+      reflect(w, j, std::min(block_, k_ - j), q, j, k_, Transposed::neither);
+  }
+
+  int64_t m_, n_, k_, block_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_qr(const Request& r) {
+  if (r.inputs[0].shape.rank() != 2) return nullptr;
+  return make_typed<QrKernel>(r, r.inputs[0].dtype);
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,9 @@
+// QR of a matrix.
+#pragma once
+#include "kernel/kernel.h"
+
+namespace crescent::cpu {
+
+std::unique_ptr<Kernel> make_qr(const Request& r);
+
+}  // namespace crescent::cpu

@@ -1,0 +1,362 @@
+#include "matmul/amx.h"
+
+#ifdef __x86_64__
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <hwy/targets.h>
+
+#include "matmul/amx-inl.h"
+#endif
+
+namespace crescent::cpu::amx {
+
+#ifdef __x86_64__
+
+namespace {
+
+bool processor_has_tiles() {
+  unsigned a, b, c, d, a1;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
+  const bool tiles = (d >> 22 & 1) && (d >> 24 & 1), bw = b >> 30 & 1, vl = b >> 31 & 1,
+             dq = b >> 17 & 1;
+  return tiles && bw && vl && dq && __get_cpuid_count(7, 1, &a1, &b, &c, &d) && (a1 >> 5 & 1);
+}
+
+/// Linux gives the large registers to those who ask.
+bool system_permits() {
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
+CRESCENT_INLINE void store16(__m512 values, __mmask16 mask, float* to) {
+  _mm512_mask_storeu_ps(to, mask, values);
+}
+CRESCENT_INLINE void store16(__m512 values, __mmask16 mask, uint16_t* to) {
+  _mm256_mask_storeu_epi16(to, mask, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(values)));
+}
+
+template <bool relu, class T>
+CRESCENT_INLINE void store_columns(const float* from, int64_t width, int64_t rows, int64_t columns,
+                                   const float* bias, T* to, int64_t ld) {
+  const __m512 zero = _mm512_setzero_ps();
+  const auto mask = static_cast<__mmask16>(first(columns));
+  const __m512 added = bias ? _mm512_maskz_loadu_ps(mask, bias) : zero;
+  for (int64_t i = 0; i < rows; ++i, from += width, to += ld) {
+    __m512 x = _mm512_load_ps(from);
+    if (bias) x = _mm512_add_ps(x, added);
+    if (relu) x = _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, zero, _CMP_LT_OQ), zero);
+    store16(x, mask, to);
+  }
+}
+
+template <class T>
+CRESCENT_AVX512 void store_rows(const float* from, int64_t width, int64_t rows, int64_t columns,
+                                const float* bias, bool relu, T* to, int64_t ld) {
+  for (int64_t j = 0; j < columns; j += kLines) {
+    const float* own = bias ? bias + j : nullptr;
+    relu ? store_columns<true>(from + j, width, rows, columns - j, own, to + j, ld)
+         : store_columns<false>(from + j, width, rows, columns - j, own, to + j, ld);
+  }
+}
+
+struct alignas(64) TileConfiguration {
+  uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  uint16_t bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+constexpr TileConfiguration kWholeTiles;
+
+CRESCENT_AVX512 bool are_finite(const uint16_t* values, int64_t count) {
+  const __m512i exponent = _mm512_set1_epi16(0x7f80);
+  Mask wrong = 0;
+  for (int64_t i = 0; i < count; i += 32) {
+    wrong |= _mm512_cmpeq_epi16_mask(
+        _mm512_and_si512(_mm512_maskz_loadu_epi16(first(count - i), values + i), exponent),
+        exponent);
+  }
+  return wrong == 0;
+}
+
+CRESCENT_AVX512 void add_rows_to(const float* x, int64_t ld, int64_t rows, int64_t columns,
+                                 float* sums) {
+  constexpr int kVectors = 4;
+  for (int64_t j = 0; j < columns; j += kVectors * kLines) {
+    __mmask16 mask[kVectors];
+    __m512 sum[kVectors];
+    for (int v = 0; v < kVectors; ++v) {
+      mask[v] = static_cast<__mmask16>(first(columns - j - v * kLines));
+      sum[v] = _mm512_maskz_loadu_ps(mask[v], sums + j + v * kLines);
+    }
+    for (int64_t i = 0; i < rows; ++i) {
+      const float* row = x + i * ld + j;
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v)
+        sum[v] = _mm512_add_ps(sum[v], _mm512_maskz_loadu_ps(mask[v], row + v * kLines));
+    }
+    for (int v = 0; v < kVectors; ++v)
+      _mm512_mask_storeu_ps(sums + j + v * kLines, mask[v], sum[v]);
+  }
+}
+
+/// Tiles 0 to 3 are the sums, 4 to 7 what is multiplied.
+CRESCENT_AMX_INLINE void begin_sums(const float* c, int64_t second, int64_t third, int64_t row,
+                                    bool add) {
+  if (add) {
+    _tile_loadd(0, c, row);
+    _tile_loadd(1, c + second, row);
+    _tile_loadd(2, c + third, row);
+    _tile_loadd(3, c + third + second, row);
+  } else {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+  }
+}
+CRESCENT_AMX_INLINE void end_sums(float* c, int64_t second, int64_t third, int64_t row) {
+  _tile_stored(0, c, row);
+  _tile_stored(1, c + second, row);
+  _tile_stored(2, c + third, row);
+  _tile_stored(3, c + third + second, row);
+}
+
+/// step(offset in a, offset in b) for all steps of all runs.
+template <class F>
+CRESCENT_AMX_INLINE void each_step(const Left& a, int64_t steps, int64_t runs, F&& step) {
+  int64_t right = 0;
+  for (int64_t r = 0; r < runs; ++r) {
+    int64_t left = r * a.run;
+    for (int64_t i = 0; i < steps; ++i, left += a.step, right += kTileValues) step(left, right);
+  }
+}
+
+/// Stores a block row by row.
+class Storing {
+ public:
+  CRESCENT_INLINE explicit Storing(const Result& result) : r_(result) {
+    for (int half = 0; half < 2; ++half) {
+      masks_[half] = static_cast<__mmask16>(first(r_.columns - half * kLines));
+      bias_[half] = r_.bias ? _mm512_loadu_ps(r_.bias + half * kLines) : _mm512_setzero_ps();
+    }
+  }
+  CRESCENT_INLINE void rows(int64_t count) {
+    for (int64_t end = std::min(row_ + count, r_.rows); row_ < end; ++row_) half<0>(), half<1>();
+  }
+  CRESCENT_INLINE bool all_finite() const {
+    return _mm512_cmp_ps_mask(_mm512_add_ps(zeros_[0], zeros_[1]), _mm512_setzero_ps(),
+                              _CMP_NEQ_UQ) == 0;
+  }
+
+ private:
+  template <int kHalf>
+  CRESCENT_INLINE void half() {
+    const __m512 zero = _mm512_setzero_ps();
+    const int64_t own = row_ * kBlock + kHalf * kLines, at = row_ * r_.ld + kHalf * kLines;
+    __m512 x = _mm512_load_ps(r_.sums + own);
+    if (r_.total) x = _mm512_add_ps(x, _mm512_load_ps(r_.total + own));
+    zeros_[kHalf] =
+        _mm512_fmadd_ps(x, zero, zeros_[kHalf]);  // NaN once there is something else than a number
+    if (r_.combine != Combine::none) {
+      const __m512 other = _mm512_maskz_loadu_ps(masks_[kHalf], r_.other + at);
+      if (r_.combine == Combine::add)
+        x = _mm512_add_ps(x, other);
+      else
+        x = _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(other, zero, _CMP_GT_OQ), x);
+    }
+    if (r_.bias) x = _mm512_add_ps(x, bias_[kHalf]);
+    if (r_.relu) x = _mm512_max_ps(zero, x);  // of NaN and 0 the second
+    _mm512_mask_storeu_ps(r_.c + at, masks_[kHalf], x);
+  }
+
+  const Result& r_;
+  int64_t row_ = 0;
+  __mmask16 masks_[2];
+  __m512 bias_[2], zeros_[2] = {};
+};
+
+/// Asks for rows of what a block will be stored to, and combined with.
+class Fetching {
+ public:
+  CRESCENT_INLINE explicit Fetching(const Result& result)
+      : c_(result.c), other_(result.other), ld_(result.ld), left_(result.rows) {}
+  CRESCENT_INLINE void rows(int64_t count) {
+    for (int64_t end = left_ - std::min(count, left_); left_ > end; --left_, c_ += ld_) {
+      __builtin_prefetch(c_, 1, 3), __builtin_prefetch(c_ + kLines, 1, 3);
+      if (!other_) continue;
+      __builtin_prefetch(other_, 0, 3), __builtin_prefetch(other_ + kLines, 0, 3);
+      other_ += ld_;
+    }
+  }
+
+ private:
+  const float *c_, *other_;
+  int64_t ld_, left_;
+};
+
+/// Six of the nine products of the parts of split values, four tiles each.
+CRESCENT_AMX bool multiply_square_split(const Left& a, const Right& b, int64_t steps,
+                                        const Result& result, const Result& earlier) {
+  constexpr int64_t kSecond = kLines, kThird = 2 * kLines * kLines,
+                    kRow = 2 * kLines * sizeof(float);
+  constexpr int64_t kPairs = 6;
+  const int64_t rows = pieces(kBlock, kPairs * steps);  // at a time
+  Storing storing(earlier);
+  Fetching fetching(result);
+  begin_sums(result.sums, kSecond, kThird, kRow, false);
+  for (int64_t at = 0, end = steps * 3 * kTileValues; at < end; at += 3 * kTileValues) {
+    auto load_left = [&](int64_t part) CRESCENT_AMX_LAMBDA {
+      _tile_loadd(4, a.strips[0] + at + part * kTileValues, 64);
+      _tile_loadd(5, a.strips[1] + at + part * kTileValues, 64);
+    };
+    auto load_right = [&](int64_t part) CRESCENT_AMX_LAMBDA {
+      _tile_loadd(6, b.strips[0] + at + part * kTileValues, 64);
+      _tile_loadd(7, b.strips[1] + at + part * kTileValues, 64);
+    };
+    auto multiply_tiles = [&]() CRESCENT_AMX_LAMBDA {
+      _tile_dpbf16ps(0, 4, 6);
+      _tile_dpbf16ps(1, 4, 7);
+      _tile_dpbf16ps(2, 5, 6);
+      _tile_dpbf16ps(3, 5, 7);
+      storing.rows(rows);
+      fetching.rows(rows);
+    };
+    load_left(2), load_right(0), multiply_tiles();
+    load_left(1), multiply_tiles();
+    load_right(1), multiply_tiles();
+    load_left(0), multiply_tiles();
+    load_right(2), multiply_tiles();
+    load_right(0), multiply_tiles();
+  }
+  end_sums(result.sums, kSecond, kThird, kRow);
+  return storing.all_finite();
+}
+
+CRESCENT_AVX512 bool store_block(const Result& result) {
+  Storing storing(result);
+  storing.rows(kBlock);
+  return storing.all_finite();
+}
+
+CRESCENT_AMX void multiply_square(const Left& a, const Right& b, int64_t steps, int64_t runs,
+                                  float* c, bool add) {
+  constexpr int64_t kSecond = kLines, kThird = 2 * kLines * kLines,
+                    kRow = 2 * kLines * sizeof(float);
+  const int64_t row = a.row * static_cast<int64_t>(sizeof(uint16_t));
+  begin_sums(c, kSecond, kThird, kRow, add);
+  each_step(a, steps, runs, [&](int64_t left, int64_t right) CRESCENT_AMX_LAMBDA {
+    _tile_loadd(4, a.strips[0] + left, row);
+    _tile_loadd(6, b.strips[0] + right, 64);
+    _tile_loadd(7, b.strips[1] + right, 64);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_loadd(5, a.strips[1] + left, row);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  });
+  end_sums(c, kSecond, kThird, kRow);
+}
+
+CRESCENT_AMX void multiply_tall(const Left& a, const Right& b, int64_t steps, int64_t runs,
+                                float* c, bool add) {
+  constexpr int64_t kSecond = kLines * kLines, kThird = 2 * kSecond, kRow = kLines * sizeof(float);
+  const int64_t row = a.row * static_cast<int64_t>(sizeof(uint16_t));
+  begin_sums(c, kSecond, kThird, kRow, add);
+  each_step(a, steps, runs, [&](int64_t left, int64_t right) CRESCENT_AMX_LAMBDA {
+    _tile_loadd(7, b.strips[0] + right, 64);
+    _tile_loadd(4, a.strips[0] + left, row);
+    _tile_dpbf16ps(0, 4, 7);
+    _tile_loadd(5, a.strips[1] + left, row);
+    _tile_dpbf16ps(1, 5, 7);
+    _tile_loadd(6, a.strips[2] + left, row);
+    _tile_dpbf16ps(2, 6, 7);
+    _tile_loadd(4, a.strips[3] + left, row);
+    _tile_dpbf16ps(3, 4, 7);
+  });
+  end_sums(c, kSecond, kThird, kRow);
+}
+
+CRESCENT_AMX void multiply_wide(const Left& a, const Right& b, int64_t steps, int64_t runs,
+                                float* c, bool add) {
+  constexpr int64_t kSecond = kLines, kThird = 2 * kSecond, kRow = 4 * kLines * sizeof(float);
+  const int64_t row = a.row * static_cast<int64_t>(sizeof(uint16_t));
+  begin_sums(c, kSecond, kThird, kRow, add);
+  each_step(a, steps, runs, [&](int64_t left, int64_t right) CRESCENT_AMX_LAMBDA {
+    _tile_loadd(7, a.strips[0] + left, row);
+    _tile_loadd(4, b.strips[0] + right, 64);
+    _tile_dpbf16ps(0, 7, 4);
+    _tile_loadd(5, b.strips[1] + right, 64);
+    _tile_dpbf16ps(1, 7, 5);
+    _tile_loadd(6, b.strips[2] + right, 64);
+    _tile_dpbf16ps(2, 7, 6);
+    _tile_loadd(4, b.strips[3] + right, 64);
+    _tile_dpbf16ps(3, 7, 4);
+  });
+  end_sums(c, kSecond, kThird, kRow);
+}
+
+CRESCENT_AMX void configure() { _tile_loadconfig(&kWholeTiles); }
+CRESCENT_AMX void release() { _tile_release(); }
+
+}  // namespace
+
+bool available() {
+  static const bool answer = processor_has_tiles() && system_permits();
+  return answer && (hwy::SupportedTargets() & HWY_AVX3) != 0;
+}
+
+Tiles::Tiles() { configure(); }
+Tiles::~Tiles() { release(); }
+
+void add_rows(const float* x, int64_t ld, int64_t rows, int64_t columns, float* sums) {
+  add_rows_to(x, ld, rows, columns, sums);
+}
+bool all_finite(const uint16_t* values, int64_t count) { return are_finite(values, count); }
+
+void multiply(Block block, const Left& a, const Right& b, int64_t steps, int64_t runs, float* c,
+              bool add) {
+  switch (block) {
+    case Block::square:
+      return multiply_square(a, b, steps, runs, c, add);
+    case Block::tall:
+      return multiply_tall(a, b, steps, runs, c, add);
+    case Block::wide:
+      return multiply_wide(a, b, steps, runs, c, add);
+  }
+}
+
+bool multiply_split(const Left& a, const Right& b, int64_t steps, const Result& result,
+                    const Result& earlier) {
+  return multiply_square_split(a, b, steps, result, earlier);
+}
+bool store(const Result& result) { return store_block(result); }
+
+template <class T>
+void store(const float* from, int64_t width, int64_t rows, int64_t columns, const float* bias,
+           bool relu, T* to, int64_t ld) {
+  store_rows(from, width, rows, columns, bias, relu, to, ld);
+}
+
+#else
+
+bool available() { return false; }
+Tiles::Tiles() = default;
+Tiles::~Tiles() = default;
+void multiply(Block, const Left&, const Right&, int64_t, int64_t, float*, bool) {}
+bool multiply_split(const Left&, const Right&, int64_t, const Result&, const Result&) {
+  return true;
+}
+bool store(const Result&) { return true; }
+void add_rows(const float*, int64_t, int64_t, int64_t, float*) {}
+bool all_finite(const uint16_t*, int64_t) { return true; }
+template <class T>
+void store(const float*, int64_t, int64_t, int64_t, const float*, bool, T*, int64_t) {}
+
+#endif
+
+template void store(const float*, int64_t, int64_t, int64_t, const float*, bool, uint16_t*,
+                    int64_t);
+template void store(const float*, int64_t, int64_t, int64_t, const float*, bool, float*, int64_t);
+
+}  // namespace crescent::cpu::amx

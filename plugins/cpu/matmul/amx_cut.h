@@ -1,0 +1,102 @@
+// How a product on AMX tiles is cut into parts.
+#pragma once
+#include <algorithm>
+#include <limits>
+
+#include "matmul/amx.h"
+#include "matmul/matmul.h"
+
+namespace crescent::cpu {
+
+/// Of k, packed at a time at most: four strips of rounded values fit the first-level cache; split
+/// ones are multiplied so often that the second one is fast enough.
+constexpr int64_t longest_stretch(amx::Form form) { return form == amx::Form::split ? 256 : 288; }
+
+/// Pieces of this size at most, but for rounding up to a multiple of `step`; as many as make the
+/// last one least different.
+inline int64_t even(int64_t whole, int64_t piece, int64_t step) {
+  int64_t best = 0, missing = std::numeric_limits<int64_t>::max();
+  for (int64_t count = pieces(whole, piece), end = 2 * count; count < end; ++count) {
+    const int64_t size = pieces(pieces(whole, count), step) * step,
+                  rest = pieces(whole, size) * size - whole;
+    if (rest < missing) best = size, missing = rest;
+  }
+  return best;
+}
+
+/// How a product is cut, by its shape alone: blocks of the result, and of long sums several parts.
+/// A cut costs: where there is more than one block of columns all of a is shared, and of rows all
+/// of b; partial sums are stored and added. For many threads there are more blocks of the same
+/// sums, which changes no bits.
+struct AmxCut {
+  enum class For { few_threads, many_threads };
+
+  AmxCut(const MatmulPlan& p, bool packs_left, amx::Form form, For whom)
+      : whom(whom), rows(p.m), columns(p.n), depth(p.k) {
+    halve(p, packs_left, form, For::few_threads);
+    if (whom == For::many_threads) halve(p, packs_left, form, For::many_threads);
+    constexpr int64_t kLargest = 512;  // lines of a block
+    rows = even(p.m, std::min(rows, kLargest), amx::kBlock),
+    columns = even(p.n, std::min(columns, kLargest), amx::kBlock);
+    depth = even(p.k, depth, amx::kDepth);
+    row_blocks = pieces(p.m, rows), column_blocks = pieces(p.n, columns), sums = pieces(p.k, depth);
+    if (whom == For::many_threads) share_evenly(p);
+  }
+
+  /// Blocks of whole rows instead.
+  void take_whole_rows(const MatmulPlan& p) {
+    constexpr int64_t kLargest = 512, kMostSums = 256 << 10;  // rows and values of a block
+    rows = p.m, columns = p.n;
+    while (may_be_cut(p, whom) && rows >= 2 * amx::kBlock) rows = (rows + 1) / 2;
+    rows = even(p.m, std::min({rows, kLargest, std::max(amx::kBlock, kMostSums / columns)}),
+                amx::kBlock);
+    row_blocks = pieces(p.m, rows), column_blocks = 1;
+  }
+
+  For whom;
+  int64_t rows, columns, depth;  ///< of a part that is not at an edge
+  int64_t row_blocks, column_blocks, sums;
+
+ private:
+  static constexpr int64_t kFew = 8, kEnough = 16;  ///< parts
+
+  /// What costs least, until there are parts enough: of sums only for few threads.
+  void halve(const MatmulPlan& p, bool packs_left, amx::Form form, For parts_for) {
+    const int64_t packing = amx::parts(form), shortest = longest_stretch(form);
+    while (may_be_cut(p, parts_for)) {
+      constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+      const int64_t across = columns < 2 * amx::kBlock      ? kNever
+                             : packs_left && columns == p.n ? packing * rows * depth
+                                                            : 0;
+      const int64_t down = rows < 2 * amx::kBlock ? kNever
+                           : rows == p.m          ? packing * columns * depth
+                                                  : 0;
+      const bool is_whole = depth < 2 * shortest || parts_for == For::many_threads;
+      const int64_t deep = is_whole ? kNever : rows * columns * (depth == p.k ? 8 : 2);
+      const int64_t cheapest = std::min({across, down, deep});
+      if (cheapest == kNever) break;
+      int64_t& halved = cheapest == across ? columns : cheapest == down ? rows : depth;
+      halved = (halved + 1) / 2;
+    }
+  }
+
+  /// Twice as many blocks of rows where some threads would have two parts and others one.
+  void share_evenly(const MatmulPlan& p) {
+    const int64_t parts = p.count() * row_blocks * column_blocks * sums;
+    if (parts <= kEnough || parts >= 2 * kEnough || row_blocks == 1 || rows < 2 * amx::kBlock)
+      return;
+    rows = even(p.m, rows / 2, amx::kBlock), row_blocks = pieces(p.m, rows);
+  }
+
+  /// The parts are few, and not small.
+  bool may_be_cut(const MatmulPlan& p, For parts_for) const {
+    const int64_t enough = parts_for == For::many_threads ? kEnough : kFew;
+    constexpr double kLeastWork = 1e6;  // multiplications of a part
+    const double work =
+        static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);
+    return p.count() * pieces(p.m, rows) * pieces(p.n, columns) * pieces(p.k, depth) < enough &&
+           work > 2 * kLeastWork;
+  }
+};
+
+}  // namespace crescent::cpu

@@ -1,0 +1,84 @@
+// An operand of a product on tiles: where it lies, and how its parts are packed.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <type_traits>
+
+#include "kernel/kernel.h"
+#include "matmul/amx.h"
+#include "threads/pool.h"
+
+namespace crescent::cpu {
+
+/// f(values) on memory as the C++ type of its dtype.
+template <class Byte, class F>
+void as_values(DType dtype, Byte* memory, F&& f) {
+  using Half = std::conditional_t<std::is_const_v<Byte>, const uint16_t, uint16_t>;
+  using Single = std::conditional_t<std::is_const_v<Byte>, const float, float>;
+  dtype == DType::float32 ? f(reinterpret_cast<Single*>(memory))
+                          : f(reinterpret_cast<Half*>(memory));
+}
+
+/// Packed strips `stride` values apart; the last one stands for those that are missing to a block.
+struct Strips {
+  const uint16_t* first;
+  int64_t stride, count;
+  const uint16_t* operator[](int64_t i) const { return first + std::min(i, count - 1) * stride; }
+};
+
+/// One operand of a product: its lines are rows of a or columns of b.
+struct Operand {
+  DType dtype;
+  amx::Form form;
+  bool is_left, in_rows;  ///< in_rows: a line is contiguous in memory
+  int64_t lines, depth;
+  std::span<const int64_t> items;  ///< where the matrix of each product begins
+
+  int64_t ld() const { return in_rows ? depth : lines; }
+  int64_t values() const {
+    return pieces(lines, amx::kLines) * strip(depth);
+  }  ///< of a product, packed
+  int64_t strip(int64_t deep) const { return amx::strip_values(deep, form); }
+  /// Where in a strip value k is, if a step begins with it.
+  int64_t place(int64_t k) const { return k * amx::kLines * amx::parts(form); }
+
+  /// Packs `count` lines, values k to k + deep of each, into strips `stride` values apart.
+  void pack(const std::byte* memory, int64_t item, int64_t line, int64_t count, int64_t k,
+            int64_t deep, uint16_t* to, int64_t stride) const {
+    const auto lie = in_rows ? amx::Lie::lines_in_rows : amx::Lie::lines_in_columns;
+    as_values(dtype, memory, [&](auto* from) {
+      from += items[static_cast<size_t>(item)] + (in_rows ? line * depth + k : k * lines + line);
+      is_left ? amx::pack_left(from, ld(), lie, count, deep, to, stride, form)
+              : amx::pack_right(from, ld(), lie, count, deep, to, stride, form);
+    });
+  }
+
+  /// The pieces that all of it is packed in, as memory is read front to back.
+  int64_t packing_parts() const { return static_cast<int64_t>(items.size()) * parts_of_item(); }
+  void pack_part(const std::byte* memory, int64_t part, uint16_t* to) const {
+    const int64_t item = part / parts_of_item(), at = part % parts_of_item() * amx::kBlock,
+                  stride = strip(depth);
+    to += item * values();
+    if (in_rows)
+      return pack(memory, item, at, std::min(amx::kBlock, lines - at), 0, depth,
+                  to + at / amx::kLines * stride, stride);
+    pack(memory, item, 0, lines, at, std::min(amx::kBlock, depth - at), to + place(at), stride);
+  }
+
+  /// `count` lines from `line` on, values k to k + deep: where all of it is packed, or else packed
+  /// now into `own`.
+  Strips strips(const std::byte* memory, const uint16_t* all, uint16_t* own, int64_t item,
+                int64_t line, int64_t count, int64_t k, int64_t deep) const {
+    const int64_t stride = strip(all ? depth : deep), strips = pieces(count, amx::kLines);
+    if (all)
+      return {all + item * values() + line / amx::kLines * stride + place(k), stride, strips};
+    pack(memory, item, line, count, k, deep, own, stride);
+    return {own, stride, strips};
+  }
+
+ private:
+  int64_t parts_of_item() const { return pieces(in_rows ? lines : depth, amx::kBlock); }
+};
+
+}  // namespace crescent::cpu

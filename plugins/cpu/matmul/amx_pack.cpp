@@ -1,0 +1,256 @@
+// How operands become strips of tiles.
+#include "matmul/amx.h"
+
+#ifdef __x86_64__
+#include <bit>
+#include <cmath>
+#include <type_traits>
+
+#include "matmul/amx-inl.h"
+#endif
+
+namespace crescent::cpu::amx {
+
+#ifdef __x86_64__
+
+namespace {
+
+/// What some values become: a vector, or one for each of the three they are the sum of.
+template <Form form>
+struct Forms {
+  __m512i part[parts(form)];
+};
+
+/// The nearest values of 16 bits. A NaN of all ones becomes 0, and is found in what is left of it.
+CRESCENT_INLINE __m512 upper_half(__m512 x) {
+  const __m512i rounded = _mm512_add_epi32(_mm512_castps_si512(x), _mm512_set1_epi32(0x8000));
+  return _mm512_castsi512_ps(
+      _mm512_and_si512(rounded, _mm512_set1_epi32(static_cast<int>(0xffff0000))));
+}
+
+/// The upper halves of `low` and `high` in this order, then those of what is left, and of what is
+/// left then, which is exact.
+CRESCENT_INLINE Forms<Form::split> split(__m512 low, __m512 high, __m512i order) {
+  Forms<Form::split> result;
+  for (int p = 0; p < 3; ++p) {
+    const __m512 lower = p < 2 ? upper_half(low) : low, upper = p < 2 ? upper_half(high) : high;
+    result.part[p] =
+        _mm512_permutex2var_epi16(_mm512_castps_si512(lower), order, _mm512_castps_si512(upper));
+    low = _mm512_sub_ps(low, lower), high = _mm512_sub_ps(high, upper);
+  }
+  return result;
+}
+
+/// Every second of 64, in order.
+alignas(64) constexpr uint16_t kUpper[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21,
+                                             23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43,
+                                             45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
+/// The same of two vectors in turn.
+alignas(64) constexpr uint16_t kUpperInTurn[32] = {1,  33, 3,  35, 5,  37, 7,  39, 9,  41, 11,
+                                                   43, 13, 45, 15, 47, 17, 49, 19, 51, 21, 53,
+                                                   23, 55, 25, 57, 27, 59, 29, 61, 31, 63};
+alignas(64) constexpr uint16_t kInterleaved[32] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
+                                                   21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
+                                                   11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+
+/// `count` <= 32 values, zeros above.
+template <Form form>
+CRESCENT_INLINE Forms<form> load32(const uint16_t* from, int64_t count) {
+  return {{_mm512_maskz_loadu_epi16(first(count), from)}};
+}
+template <Form form>
+CRESCENT_INLINE Forms<form> load32(const float* from, int64_t count) {
+  const Mask mask = first(count);
+  const __m512 low = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), from);
+  const __m512 high = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask >> 16), from + 16);
+  if constexpr (form == Form::split)
+    return split(low, high, _mm512_load_si512(kUpper));
+  else
+    return {{reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low))}};
+}
+CRESCENT_INLINE __m256i load16(const uint16_t* from, int64_t count) {
+  return _mm256_maskz_loadu_epi16(static_cast<__mmask16>(first(count)), from);
+}
+
+/// The rows of a step's tiles: lines, or pairs along k.
+template <Form form>
+struct alignas(64) Rows {
+  __m512i tile[parts(form)][16];
+};
+
+template <Form form>
+CRESCENT_INLINE void put(const Forms<form>& forms, int64_t row, __m512i* tiles) {
+  for (int p = 0; p < parts(form); ++p) tiles[16 * p + row] = forms.part[p];
+}
+template <Form form>
+CRESCENT_INLINE void put_zeros(int64_t row, __m512i* tiles) {
+  for (int p = 0; p < parts(form); ++p) tiles[16 * p + row] = _mm512_setzero_si512();
+}
+
+/// Row i: the pairs of line i.
+template <Form form, class T>
+CRESCENT_INLINE void read_lines(const T* from, int64_t ld, int64_t lines, int64_t depth,
+                                __m512i* tiles) {
+  for (int64_t i = 0; i < lines; ++i, from += ld) put<form>(load32<form>(from, depth), i, tiles);
+  for (int64_t i = lines; i < 16; ++i) put_zeros<form>(i, tiles);
+}
+
+/// 16 pairs of a value from `low` and one from `high`, or zero where there is none.
+template <Form form>
+CRESCENT_INLINE Forms<form> pairs(const uint16_t* low, const uint16_t* high, int64_t count) {
+  const __m256i upper = high ? load16(high, count) : _mm256_setzero_si256();
+  const __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(load16(low, count)), upper, 1);
+  return {{_mm512_permutexvar_epi16(_mm512_load_si512(kInterleaved), both)}};
+}
+template <Form form>
+CRESCENT_INLINE Forms<form> pairs(const float* low, const float* high, int64_t count) {
+  const auto mask = static_cast<__mmask16>(first(count));
+  const __m512 lower = _mm512_maskz_loadu_ps(mask, low),
+               upper = high ? _mm512_maskz_loadu_ps(mask, high) : _mm512_setzero_ps();
+  if constexpr (form == Form::split)
+    return split(lower, upper, _mm512_load_si512(kUpperInTurn));
+  else
+    return {
+        {_mm512_permutexvar_epi16(_mm512_load_si512(kInterleaved),
+                                  reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(upper, lower)))}};
+}
+
+/// Row p: pair p of every line.
+template <Form form, class T>
+CRESCENT_INLINE void read_pairs(const T* from, int64_t ld, int64_t lines, int64_t depth,
+                                __m512i* tiles) {
+  const int64_t whole = depth / 2;
+  for (int64_t p = 0; p < whole; ++p, from += 2 * ld)
+    put<form>(pairs<form>(from, from + ld, lines), p, tiles);
+  for (int64_t p = whole; p < 16; ++p) {
+    if (2 * p < depth)
+      put<form>(pairs<form>(from, static_cast<const T*>(nullptr), lines), p, tiles);
+    else
+      put_zeros<form>(p, tiles);
+  }
+}
+
+/// Turns lines into pairs and back: a transpose of 16 x 16 pairs.
+CRESCENT_INLINE void transpose(const __m512i* rows, __m512i* to) {
+  __m512i r[16], t[16];
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i) r[i] = rows[i];
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; i += 2) {
+    t[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]), t[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; i += 4) {
+    r[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]), r[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
+    r[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]),
+          r[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
+  }
+#pragma GCC unroll 16
+  for (int j = 0; j < 8; ++j) {
+    const int i = j + j / 4 * 4;
+    t[i] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0x88),
+    t[i + 4] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0xdd);
+  }
+#pragma GCC unroll 16
+  for (int j = 0; j < 8; ++j) {
+    to[j] = _mm512_shuffle_i32x4(t[j], t[j + 8], 0x88),
+    to[j + 8] = _mm512_shuffle_i32x4(t[j], t[j + 8], 0xdd);
+  }
+}
+
+template <bool in_rows, Form form, class T>
+CRESCENT_INLINE void read(const T* from, int64_t ld, int64_t lines, int64_t depth, __m512i* tiles) {
+  in_rows ? read_lines<form>(from, ld, lines, depth, tiles)
+          : read_pairs<form>(from, ld, lines, depth, tiles);
+}
+
+/// Strips of tiles whose rows are lines (of the left operand) or pairs. Memory is read front to
+/// back.
+template <bool rows_are_lines, bool in_rows, Form form, class T>
+CRESCENT_AVX512 void pack(const T* from, int64_t ld, int64_t lines, int64_t depth, uint16_t* to,
+                          int64_t stride) {
+  auto pack_tile = [&](int64_t line, int64_t k) CRESCENT_AVX512 {
+    const int64_t count = std::min(lines - line, kLines), deep = std::min(depth - k, kDepth);
+    const T* corner = from + (in_rows ? line * ld + k : k * ld + line);
+    auto* tiles =
+        reinterpret_cast<__m512i*>(to + line / kLines * stride + k * kLines * parts(form));
+    Rows<form> read_first;
+    __m512i* rows = in_rows == rows_are_lines ? tiles : read_first.tile[0];
+    if (count == kLines && deep == kDepth)
+      read<in_rows, form>(corner, ld, kLines, kDepth, rows);  // without masks
+    else
+      read<in_rows, form>(corner, ld, count, deep, rows);
+    if constexpr (in_rows != rows_are_lines) {
+      for (int p = 0; p < parts(form); ++p) transpose(read_first.tile[p], tiles + 16 * p);
+    }
+    if constexpr (!in_rows) {  // the next step; the processor does not foresee so many rows
+      for (int64_t i = 0; i < kDepth; ++i) __builtin_prefetch(corner + (kDepth + i) * ld);
+    }
+  };
+  for (int64_t line = 0; in_rows && line < lines; line += kLines) {
+    for (int64_t k = 0; k < depth; k += kDepth) pack_tile(line, k);
+  }
+  for (int64_t k = 0; !in_rows && k < depth; k += kDepth) {
+    for (int64_t line = 0; line < lines; line += kLines) pack_tile(line, k);
+  }
+}
+
+template <bool rows_are_lines, Form form, class T>
+void pack_as(const T* from, int64_t ld, Lie lie, int64_t lines, int64_t depth, uint16_t* to,
+             int64_t stride) {
+  lie == Lie::lines_in_rows ? pack<rows_are_lines, true, form>(from, ld, lines, depth, to, stride)
+                            : pack<rows_are_lines, false, form>(from, ld, lines, depth, to, stride);
+}
+template <bool rows_are_lines, class T>
+void pack_as(const T* from, int64_t ld, Lie lie, int64_t lines, int64_t depth, uint16_t* to,
+             int64_t stride, Form form) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (form == Form::split)
+      return pack_as<rows_are_lines, Form::split>(from, ld, lie, lines, depth, to, stride);
+  }
+  pack_as<rows_are_lines, Form::rounded>(from, ld, lie, lines, depth, to, stride);
+}
+
+float value_of(uint16_t upper_half) {
+  return std::bit_cast<float>(static_cast<uint32_t>(upper_half) << 16);
+}
+
+}  // namespace
+
+template <class T>
+void pack_left(const T* from, int64_t ld, Lie lie, int64_t lines, int64_t depth, uint16_t* to,
+               int64_t stride, Form form) {
+  pack_as<true>(from, ld, lie, lines, depth, to, stride, form);
+}
+template <class T>
+void pack_right(const T* from, int64_t ld, Lie lie, int64_t lines, int64_t depth, uint16_t* to,
+                int64_t stride, Form form) {
+  pack_as<false>(from, ld, lie, lines, depth, to, stride, form);
+}
+void join_right(const uint16_t* strip, int64_t lines, int64_t depth, float* to, int64_t ld) {
+  for (int64_t k = 0; k < depth; ++k, to += ld) {
+    const uint16_t* tiles = strip + k / kDepth * 3 * kTileValues + k % kDepth / 2 * kDepth + k % 2;
+    for (int64_t i = 0; i < lines; ++i) {
+      const float first = value_of(tiles[2 * i]), rest = value_of(tiles[kTileValues + 2 * i]) +
+                                                         value_of(tiles[2 * kTileValues + 2 * i]);
+      to[i] = std::isfinite(first) ? first + rest : first;
+    }
+  }
+}
+
+#else
+
+template <class T>
+void pack_left(const T*, int64_t, Lie, int64_t, int64_t, uint16_t*, int64_t, Form) {}
+template <class T>
+void pack_right(const T*, int64_t, Lie, int64_t, int64_t, uint16_t*, int64_t, Form) {}
+void join_right(const uint16_t*, int64_t, int64_t, float*, int64_t) {}
+
+#endif
+
+template void pack_left(const uint16_t*, int64_t, Lie, int64_t, int64_t, uint16_t*, int64_t, Form);
+template void pack_left(const float*, int64_t, Lie, int64_t, int64_t, uint16_t*, int64_t, Form);
+template void pack_right(const uint16_t*, int64_t, Lie, int64_t, int64_t, uint16_t*, int64_t, Form);
+template void pack_right(const float*, int64_t, Lie, int64_t, int64_t, uint16_t*, int64_t, Form);
+
+}  // namespace crescent::cpu::amx

@@ -1,0 +1,91 @@
+#include "matmul/blas.h"
+
+#include <dlfcn.h>
+
+#include <cstring>
+#include <mutex>
+
+#include "matmul/onednn.h"
+
+extern "C" {
+void sgemm_(const char*, const char*, const int*, const int*, const int*, const float*,
+            const float*, const int*, const float*, const int*, const float*, float*, const int*);
+void dgemm_(const char*, const char*, const int*, const int*, const int*, const double*,
+            const double*, const int*, const double*, const int*, const double*, double*,
+            const int*);
+void openblas_set_num_threads(int);
+char* openblas_get_corename();
+char* openblas_get_config();
+int openblas_get_parallel();
+}
+
+namespace crescent::cpu {
+namespace {
+
+constexpr const char* kParallel[] = {"serial", "pthread", "openmp"};
+
+std::string library_of(const void* symbol) {
+  Dl_info info{};
+  return dladdr(symbol, &info) && info.dli_fname ? info.dli_fname : "";
+}
+
+BlasLibrary ask_library() {
+  openblas_set_num_threads(1);
+  std::string path = library_of(reinterpret_cast<void*>(&openblas_get_config));
+  int parallel = openblas_get_parallel();
+  return {path, openblas_get_corename(), openblas_get_config(),
+          kParallel[parallel < 0 || parallel > 2 ? 0 : parallel],
+          path == library_of(reinterpret_cast<void*>(&sgemm_))};
+}
+
+std::mutex& blas_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+constexpr char letter(bool transpose) { return transpose ? 'T' : 'N'; }
+
+// Fortran sees the transposes of row-major matrices: c' = b' a'.
+template <class T, auto routine>
+void openblas(const Product<T>& p) {
+  const char ta = letter(p.transpose_a), tb = letter(p.transpose_b);
+  const int m = static_cast<int>(p.m), n = static_cast<int>(p.n), k = static_cast<int>(p.k);
+  const int lda = static_cast<int>(p.lda), ldb = static_cast<int>(p.ldb),
+            ldc = static_cast<int>(p.ldc);
+  const T one = 1;
+  const BlasTurn turn;
+  routine(&tb, &ta, &n, &m, &k, &one, p.b, &ldb, p.a, &lda, &p.beta, p.c, &ldc);
+}
+
+void onednn_gemm(const Product<float>& p) {
+  onednn::SingleThread alone;
+  const auto status = dnnl_sgemm(letter(p.transpose_a), letter(p.transpose_b), p.m, p.n, p.k, 1,
+                                 p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc);
+  if (status != dnnl_success) onednn::fail_as("sgemm", status);
+}
+
+}  // namespace
+
+const BlasLibrary& blas_library() {
+  static const BlasLibrary library = ask_library();
+  return library;
+}
+
+BlasTurn::BlasTurn() : alone_(!std::strcmp(blas_library().parallel, kParallel[0])) {
+  if (alone_) blas_mutex().lock();
+}
+BlasTurn::~BlasTurn() {
+  if (alone_) blas_mutex().unlock();
+}
+
+template <>
+Gemm<float> gemm<float>(const Options& options) {
+  return options.onednn && kOnednnMultiplies ? onednn_gemm : openblas<float, sgemm_>;
+}
+
+template <>
+Gemm<double> gemm<double>(const Options&) {
+  return openblas<double, dgemm_>;
+}
+
+}  // namespace crescent::cpu

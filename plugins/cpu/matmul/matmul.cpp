@@ -1,0 +1,169 @@
+#include "matmul/matmul.h"
+
+#include <algorithm>
+
+#include "kernel/converted.h"
+
+namespace crescent::cpu {
+namespace {
+
+/// Element offsets of the matrices of an operand whose leading axes broadcast to `leading`.
+std::vector<int64_t> offsets(const Shape& operand, const Shape& leading) {
+  const int axes = leading.rank(), own = operand.rank() - 2;
+  std::vector<int64_t> strides(axes, 0);
+  int64_t stride = operand[-1] * operand[-2];
+  for (int i = own - 1; i >= 0; --i) {
+    if (operand[i] != 1) strides[axes - own + i] = stride;
+    stride *= operand[i];
+  }
+  std::vector<int64_t> result(leading.size());
+  for (size_t item = 0; item < result.size(); ++item) {
+    int64_t rest = static_cast<int64_t>(item);
+    for (int i = axes - 1; i >= 0; rest /= leading[i], --i)
+      result[item] += rest % leading[i] * strides[i];
+  }
+  return result;
+}
+
+template <class T>
+class IntegerMatmul final : public Kernel {
+ public:
+  explicit IntegerMatmul(const Request& r) : plan_(r) {}
+
+  void run(const Arguments& a) override {
+    a.pool.blocks(plan_.count() * plan_.m, 1 + 20000 / (1 + plan_.n * plan_.k),
+                  [&](int64_t begin, int64_t end) {
+                    for (int64_t row = begin; row < end; ++row)
+                      compute_row(a, row / plan_.m, row % plan_.m);
+                  });
+  }
+  std::string name() const override { return "loop"; }
+  double flops() const override { return plan_.flops(); }
+
+ private:
+  void compute_row(const Arguments& args, int64_t item, int64_t i) const {
+    const T* a = args.in<T>(0) + plan_.a[item] + i * (plan_.transpose_a ? 1 : plan_.k);
+    const T* b = args.in<T>(1) + plan_.b[item];
+    const T* bias = plan_.bias ? args.in<T>(2) : nullptr;
+    T* c = args.out<T>(0) + (item * plan_.m + i) * plan_.n;
+    const int64_t step_a = plan_.transpose_a ? plan_.m : 1;
+    const int64_t step_k = plan_.transpose_b ? 1 : plan_.n,
+                  step_n = plan_.transpose_b ? plan_.k : 1;
+    for (int64_t j = 0; j < plan_.n; ++j) {
+      uint64_t sum = bias ? static_cast<uint64_t>(bias[j]) : 0;  // unsigned: overflow wraps
+      for (int64_t q = 0; q < plan_.k; ++q) {
+        sum += static_cast<uint64_t>(a[q * step_a]) *
+               static_cast<uint64_t>(b[q * step_k + j * step_n]);
+      }
+      c[j] = plan_.epilogue == Epilogue::relu && static_cast<T>(sum) < T{0} ? T{0}
+                                                                            : static_cast<T>(sum);
+    }
+  }
+
+  MatmulPlan plan_;
+};
+
+int64_t rounded(int64_t n, int64_t step) { return pieces(n, step) * step; }
+
+bool is_float_epilogue(Epilogue e) { return e == Epilogue::sigmoid || e == Epilogue::tanh; }
+
+/// A factory that knows nothing of mixed precision.
+template <KernelFactory make>
+std::unique_ptr<Kernel> unmixed(const Request& r) {
+  return PostOps(r.op).mixed == Mixed::no ? make(r) : nullptr;
+}
+/// One that knows nothing of other arrays either.
+template <KernelFactory make>
+std::unique_ptr<Kernel> plain(const Request& r) {
+  return PostOps(r.op).combine == Combine::none ? unmixed<make>(r) : nullptr;
+}
+
+}  // namespace
+
+MatmulPlan::MatmulPlan(const Request& r) {
+  const auto& op = static_cast<const Matmul&>(base_of(r.op));
+  const PostOps post(r.op);
+  const Shape &left = r.inputs[0].shape, &right = r.inputs[1].shape, &out = r.outputs[0].shape;
+  transpose_a = op.transpose_a, transpose_b = op.transpose_b;
+  bias = post.bias, combine = post.combine, epilogue = post.epilogue;
+  m = out[-2], n = out[-1], k = left[transpose_a ? -2 : -1];
+  const Shape leading = out.slice(0, out.rank() - 2);
+  a = offsets(left, leading), b = offsets(right, leading);
+  const bool own_rows = left.size() == leading.size() * m * k, one_b = right.size() == n * k;
+  if (!transpose_a && own_rows && one_b && count() > 1) {
+    m *= count();
+    a.resize(1), b.resize(1);
+  }
+}
+
+MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, For whom) : whom(whom), m(p.m), n(p.n) {
+  constexpr int64_t kTile = 128, kLongTile = 512;  // columns and rows at most
+  constexpr int64_t kFew = 8, kEnough = 16;        // parts
+  constexpr double kLeastWork = 400e3;             // multiplications of a part: some microseconds
+  rows = std::min(m, kLongTile), columns = std::min(n, kTile), depth = p.k;
+  auto parts = [&] {
+    return p.count() * pieces(m, rows) * pieces(n, columns) * pieces(p.k, depth);
+  };
+  auto halve = [&](int64_t& length, int64_t least, int64_t most_parts) {
+    auto work = [&] {
+      return static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);
+    };
+    while (length >= 2 * least && parts() < most_parts && work() > kLeastWork)
+      length = (length + 1) / 2;
+  };
+  // Partial sums are stored and added, and b is copied (and turned around, if transposed) once a
+  // tile: short sums and few rows cost a tenth, and are for fewer parts.
+  if (split_sums) halve(depth, 512, kFew);
+  halve(columns, 64, kEnough);
+  halve(rows, 128, kEnough);
+  halve(rows, 64, kFew);
+  if (whom == For::many_threads) halve(columns, 32, kEnough);
+  if (whom != For::few_threads) halve(rows, 32, kEnough);
+  if (rows == kLongTile && parts() > kEnough && parts() < 2 * kEnough) rows /= 2;  // an even share
+  rows = std::min(m, rounded(pieces(m, pieces(m, rows)), 4));                      // even tiles
+  columns = std::min(n, rounded(pieces(n, pieces(n, columns)), 16));
+  row_tiles = pieces(m, rows), column_tiles = pieces(n, columns), sums = pieces(p.k, depth);
+}
+
+void MatmulCut::take_whole_rows() {
+  constexpr int64_t kFewTiles = 8, kEnoughTiles = 16;
+  const int64_t least = whom == For::few_threads ? 128 : 32;  // rows of one of many tiles
+  const int64_t tiles = std::max(row_tiles, m >= kEnoughTiles * least ? kEnoughTiles : kFewTiles);
+  rows = std::min(m, rounded(pieces(m, tiles), 4)), columns = n;
+  row_tiles = pieces(m, rows), column_tiles = 1;
+}
+
+MatmulCut::Tile MatmulCut::tile(int64_t number) const {
+  const int64_t within = number % tiles(), i = within / column_tiles * rows,
+                j = within % column_tiles * columns;
+  return {number / tiles(), i, j, std::min(rows, m - i), std::min(columns, n - j)};
+}
+
+std::unique_ptr<Kernel> make_integer_matmul(const Request& r) {
+  const bool same =
+      r.inputs[0].dtype == r.outputs[0].dtype && r.inputs[1].dtype == r.outputs[0].dtype;
+  if (!same || is_float_epilogue(PostOps(r.op).epilogue)) return nullptr;
+  switch (r.outputs[0].dtype) {
+    case DType::int32:
+      return std::make_unique<IntegerMatmul<int32_t>>(r);
+    case DType::int64:
+      return std::make_unique<IntegerMatmul<int64_t>>(r);
+    case DType::uint8:
+      return std::make_unique<IntegerMatmul<uint8_t>>(r);
+    default:
+      return nullptr;
+  }
+}
+
+std::span<const KernelRow> matmul_kernels() {
+  static constexpr KernelRow kRows[] = {{"matmul", make_row_matmul},
+                                        {"matmul", unmixed<make_direct_matmul>},
+                                        {"matmul", make_amx_matmul},
+                                        {"matmul", plain<make_onednn_matmul>},
+                                        {"matmul", unmixed<make_tiled_matmul>},
+                                        {"matmul", plain<make_integer_matmul>},
+                                        {"matmul", unmixed<make_converted<matmul_kernels>>}};
+  return kRows;
+}
+
+}  // namespace crescent::cpu

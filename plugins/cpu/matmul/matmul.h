@@ -1,0 +1,117 @@
+// What the matmul kernels share: the products of one request, and what happens to a result before
+// it is stored.
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "kernel/half.h"
+#include "kernel/kernel.h"
+
+namespace crescent::cpu {
+
+/// A matmul as `count()` products of (m,k) and (k,n) matrices. Where one b serves every a, the
+/// leading axes of a are folded into m.
+struct MatmulPlan {
+  explicit MatmulPlan(const Request& request);
+
+  bool transpose_a, transpose_b, bias;
+  Combine combine;
+  Epilogue epilogue;
+  int64_t m, n, k;
+  std::vector<int64_t> a,
+      b;  ///< where the matrices of product i begin, in elements; product i of c is at i m n
+
+  /// A gradient a'b with b of so many columns, row by row in memory.
+  bool has_rows_of_b(int64_t columns) const {
+    return transpose_a && !transpose_b && count() == 1 && n == columns;
+  }
+  int other() const { return bias ? 3 : 2; }  ///< which input c is combined with
+  int64_t count() const { return static_cast<int64_t>(a.size()); }
+  int64_t lda() const { return transpose_a ? m : k; }
+  int64_t ldb() const { return transpose_b ? k : n; }
+  double flops() const {
+    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *
+           static_cast<double>(count());
+  }
+};
+
+/// The tiles of the results and the partial sums that products are computed in. Long sums over few
+/// tiles (weight gradients) are split into several, which depend on the shape alone, so the bits do
+/// not depend on the number of threads. Tiles change no bits: for many threads there are more of
+/// them, though what they share is then read or copied more often.
+struct MatmulCut {
+  struct Tile {
+    int64_t item, i, j, rows, columns;  ///< product, first row and column, size
+  };
+
+  enum class For { few_threads, many_threads, many_threads_same_columns };
+
+  MatmulCut(const MatmulPlan& plan, bool split_sums, For whom = For::few_threads);
+
+  int64_t tiles() const { return row_tiles * column_tiles; }  ///< of one product
+  Tile tile(int64_t number) const;
+  /// Tiles of whole rows instead.
+  void take_whole_rows();
+
+  For whom;
+  int64_t m, n;
+  int64_t rows, columns, depth;  ///< of a tile that is not at an edge, and of a partial sum
+  int64_t row_tiles, column_tiles, sums;
+};
+
+/// c (rows, columns) combined with x, `ldx` apart.
+void combine(Combine how, const float* x, int64_t ldx, int64_t rows, int64_t columns, float* c,
+             int64_t ldc);
+void combine(Combine how, const double* x, int64_t ldx, int64_t rows, int64_t columns, double* c,
+             int64_t ldc);
+void combine(Combine how, const BFloat16* x, int64_t ldx, int64_t rows, int64_t columns, float* c,
+             int64_t ldc);
+
+/// c (rows, columns) = epilogue(c + bias); bias may be null.
+template <class T>
+void finish(T* c, int64_t rows, int64_t columns, int64_t ldc, const T* bias, Epilogue epilogue);
+
+/// Costs next to nothing on values on their way to memory.
+inline bool is_simple(Epilogue epilogue) {
+  return epilogue == Epilogue::none || epilogue == Epilogue::relu;
+}
+
+/// sum += part, elementwise.
+template <class T>
+void accumulate(T* sum, const T* part, int64_t count);
+
+/// The sums of the columns of b, which a product may give as well: a partial sum's lie in scratch
+/// memory, the only one's in the output.
+class ColumnSums {
+ public:
+  /// Wanted, as that output.
+  void want(int output) { output_ = output; }
+  bool are_wanted() const { return output_ >= 0; }
+  int64_t scratch_values(const MatmulPlan& p, int64_t sums) const {
+    return are_wanted() && sums > 1 ? sums * p.n : 0;
+  }
+  template <class T>
+  T* of(const Arguments& a, const MatmulPlan& p, int64_t sums, int64_t sum, T* scratch) const {
+    return sums == 1 ? a.out<T>(output_) : scratch + sum * p.n;
+  }
+  /// Adds the partial ones.
+  template <class T>
+  void end(const Arguments& a, const MatmulPlan& p, int64_t sums, const T* scratch) const {
+    if (!are_wanted() || sums == 1) return;
+    T* total = a.out<T>(output_);
+    std::copy_n(scratch, p.n, total);
+    for (int64_t i = 1; i < sums; ++i) accumulate(total, scratch + i * p.n, p.n);
+  }
+
+ private:
+  int output_ = -1;
+};
+
+std::unique_ptr<Kernel> make_direct_matmul(const Request& request);  // few operations
+std::unique_ptr<Kernel> make_row_matmul(const Request& request);     // a single row
+std::unique_ptr<Kernel> make_tiled_matmul(const Request& request);   // float32, float64
+std::unique_ptr<Kernel> make_amx_matmul(const Request& request);  // bfloat16, where there are tiles
+std::unique_ptr<Kernel> make_onednn_matmul(const Request& request);  // bfloat16
+std::unique_ptr<Kernel> make_integer_matmul(const Request& request);
+
+}  // namespace crescent::cpu

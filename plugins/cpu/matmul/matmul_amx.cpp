@@ -1,0 +1,497 @@
+// Products of bfloat16, and of float32 that is split, on AMX tiles. What only one part of the work
+// reads of a and b it packs itself, a stretch of k at a time, and has it in its own cache; what
+// several parts read is packed before, once.
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "elementwise/follower.h"
+#include "kernel/loops.h"
+#include "matmul/amx_cut.h"
+#include "matmul/amx_operand.h"
+#include "matmul/blas.h"
+#include "matmul/matmul.h"
+#include "threads/thread_scratch.h"
+#include "threads/work_trace.h"
+
+namespace crescent::cpu {
+namespace {
+
+using amx::kBlock;
+
+constexpr double kFlopsPerRegion = 4e6;  ///< worth another thread
+
+amx::Form form_of(const Request& r) {
+  const bool half = r.inputs[0].dtype == DType::bfloat16 || PostOps(r.op).mixed != Mixed::no;
+  return half ? amx::Form::rounded : amx::Form::split;
+}
+
+/// Split values on tiles are faster than float32 in vectors: measured, they are multiplied 2.2
+/// times as fast where tiles are full, splitting one costs as much as 30 multiplications in
+/// vectors, and there is some more to do for any product.
+bool pays_to_split(const MatmulPlan& p) {
+  auto whole = [](int64_t lines, int64_t step) {
+    return static_cast<double>(pieces(lines, step) * step);
+  };
+  const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n),
+             k = static_cast<double>(p.k);
+  const double all =
+      whole(p.m, kBlock) * whole(p.n, kBlock) * whole(p.k, amx::kDepth) / 2.2 + 30 * (m + n) * k;
+  return all + 300e3 / static_cast<double>(p.count()) < m * n * k;
+}
+
+/// b as AmxMatmul packs it, once for all runs.
+class PackRight final : public Kernel {
+ public:
+  explicit PackRight(const Operand& b) : b_(b), items_(b.items.begin(), b.items.end()) {
+    b_.items = items_;
+  }
+
+  void run(const Arguments& a) override {
+    a.pool.parallel(b_.packing_parts(), [&](int64_t part, int) {
+      b_.pack_part(a.inputs[0], part, a.out<uint16_t>(0));
+    });
+  }
+  std::string name() const override { return "amx"; }
+
+ private:
+  Operand b_;
+  std::vector<int64_t> items_;
+};
+
+class AmxMatmul final : public Followed {
+ public:
+  explicit AmxMatmul(const Request& r)
+      : Followed(r),
+        plan_(r),
+        form_(form_of(r)),
+        packs_left_(!is_left(plan_, r.inputs[0].dtype)),
+        few_(AmxCut(plan_, packs_left_, form_, AmxCut::For::few_threads)),
+        many_(AmxCut(plan_, packs_left_, form_, AmxCut::For::many_threads)),
+        a_{r.inputs[0].dtype, form_, true, !plan_.transpose_a, plan_.m, plan_.k, plan_.a},
+        b_{r.inputs[1].dtype, form_, false, plan_.transpose_b, plan_.n, plan_.k, plan_.b},
+        c_(r.outputs[0].dtype),
+        widen_(cast_loop(is_split() ? DType::float32 : DType::bfloat16, DType::float32)) {
+    find_shared();
+  }
+
+  Prepared prepare(int input) override {
+    if (input != 1 || plan_.count() > 1) return {};
+    is_packed_ = true;
+    find_shared();
+    return {std::make_unique<PackRight>(b_),
+            {DType::bfloat16, {b_.values()}},
+            concat("amx ", b_.lines, " ", b_.depth, b_.in_rows ? " rows" : " columns",
+                   is_split() ? " split" : "")};
+  }
+  void run(const Arguments& args) override {
+    Next next;
+    begin(args, next);
+    const Way& way = way_for(args.pool);
+    pack_shared(args, way);
+    const int64_t parts = plan_.count() * way.cut.row_blocks * way.cut.column_blocks * sum_count();
+    const auto grain =
+        static_cast<int64_t>(kFlopsPerRegion / 2 * static_cast<double>(parts) / plan_.flops());
+    args.pool.blocks(parts, std::max<int64_t>(grain, 1), [&](int64_t begin, int64_t end) {
+      const amx::Tiles tiles;
+      for (int64_t i = begin; i < end; ++i) compute(args, next, part(way, i));
+    });
+    if (sum_count() > 1)
+      args.pool.blocks(plan_.count() * plan_.m, 32,
+                       [&](int64_t begin, int64_t end) { sum(args, next, begin, end); });
+    column_sums_.end(args, plan_, sum_count(), column_scratch(args));
+  }
+  bool sum_columns(int64_t columns, int output) override {
+    if (column_sums_.are_wanted() || !is_split() || !plan_.has_rows_of_b(columns)) return false;
+    column_sums_.want(output);
+    return true;
+  }
+
+ protected:
+  /// What follows wants whole rows, for which all of b is packed: that is to be less than the
+  /// result.
+  bool has_rows() const override {
+    const AmxCut& cut = few_.cut;
+    return sum_count() > 1 ||
+           (plan_.k <= plan_.m && plan_.count() * cut.row_blocks * cut.column_blocks > 1);
+  }
+  void prepare_for_follower() override {
+    if (sum_count() > 1) return;
+    for (Way* way : {&few_, &many_}) way->cut.take_whole_rows(plan_);
+    find_shared();
+  }
+  std::string own_name() const override {
+    return std::string(is_split() ? "amx bf16x3" : "amx") +
+           (column_sums_.are_wanted() ? " with column sums" : "");
+  }
+  size_t own_scratch_bytes() const override {
+    return static_cast<size_t>(partials() * size() + column_values()) * sizeof(float) +
+           static_cast<size_t>(packed_a() + packed_b()) * sizeof(uint16_t);
+  }
+  double own_flops() const override { return plan_.flops(); }
+
+ private:
+  bool is_split() const { return form_ == amx::Form::split; }
+
+  /// How the work is cut, and what several parts read then.
+  struct Way {
+    AmxCut cut;
+    bool shares_a = false, shares_b = false;
+  };
+  /// A profile, which tells what many threads would gain, sees their work.
+  const Way& way_for(const Pool& pool) const {
+    constexpr int kFew = 8;
+    return pool.threads() > kFew || WorkTrace::current() ? many_ : few_;
+  }
+  int64_t sum_count() const { return few_.cut.sums; }
+
+  struct Part {
+    const Way& way;
+    int64_t item, sum, i, j, rows, columns, k0, k1;
+  };
+  Part part(const Way& way, int64_t number) const {
+    const AmxCut& cut = way.cut;
+    const int64_t blocks = cut.row_blocks * cut.column_blocks, all = plan_.count() * blocks;
+    const int64_t sum = number / all, block = number % all,
+                  item = block / blocks;  // sums outermost, as in TiledMatmul
+    const int64_t i = block / cut.column_blocks % cut.row_blocks * cut.rows,
+                  j = block % cut.column_blocks * cut.columns;
+    const int64_t k = sum * cut.depth;
+    return {way,
+            item,
+            sum,
+            i,
+            j,
+            std::min(cut.rows, plan_.m - i),
+            std::min(cut.columns, plan_.n - j),
+            k,
+            std::min(k + cut.depth, plan_.k)};
+  }
+  void find_shared() {
+    for (Way* way : {&few_, &many_}) {
+      way->shares_a = packs_left_ && way->cut.column_blocks > 1,
+      way->shares_b = way->cut.row_blocks > 1 && !is_packed_;
+    }
+  }
+
+  int64_t partials() const { return sum_count() > 1 ? sum_count() : 0; }
+  /// Of a partial sum, in whole cache lines.
+  int64_t size() const {
+    return pieces(plan_.count() * plan_.m * plan_.n, amx::kLines) * amx::kLines;
+  }
+  float* partial(const Arguments& args, int64_t sum) const {
+    return reinterpret_cast<float*>(args.scratch) + sum * size();
+  }
+
+  /// The tiles of a are in memory as they are wanted, and its rows do not share their places in the
+  /// first-level cache.
+  static bool is_left(const MatmulPlan& p, DType a) {
+    constexpr int64_t kFarthest = 512;  // values from row to row
+    return a == DType::bfloat16 && !p.transpose_a && p.m % kBlock == 0 && p.k % amx::kDepth == 0 &&
+           p.k <= kFarthest;
+  }
+
+  /// Values of what several parts read, packed in scratch memory behind the partial sums.
+  int64_t packed_a() const {
+    return few_.shares_a || many_.shares_a ? plan_.count() * a_.values() : 0;
+  }
+  int64_t packed_b() const {
+    return few_.shares_b || many_.shares_b ? plan_.count() * b_.values() : 0;
+  }
+  int64_t column_values() const {
+    return pieces(column_sums_.scratch_values(plan_, sum_count()), amx::kLines) * amx::kLines;
+  }
+  float* column_scratch(const Arguments& args) const { return partial(args, partials()); }
+  uint16_t* shared_a(const Arguments& args) const {
+    return reinterpret_cast<uint16_t*>(column_scratch(args) + column_values());
+  }
+  uint16_t* shared_b(const Arguments& args) const { return shared_a(args) + packed_a(); }
+  /// All of b, if it has been packed.
+  const uint16_t* whole_b(const Arguments& args, const Way& way) const {
+    return is_packed_ ? args.in<uint16_t>(1) : way.shares_b ? shared_b(args) : nullptr;
+  }
+
+  void pack_shared(const Arguments& args, const Way& way) const {
+    const int64_t left = way.shares_a ? a_.packing_parts() : 0,
+                  right = way.shares_b ? b_.packing_parts() : 0;
+    args.pool.parallel(left + right, [&](int64_t part, int) {
+      part < left ? a_.pack_part(args.inputs[0], part, shared_a(args))
+                  : b_.pack_part(args.inputs[1], part - left, shared_b(args));
+    });
+  }
+
+  /// A block of split values and what becomes of its sums.
+  struct Block {
+    amx::Result result{};                         ///< of no rows where an activation comes before
+    int64_t i = 0, j = 0, rows = 0, columns = 0;  ///< in the part; size, 0 for sums of a stretch
+    const float *bias = nullptr, *other = nullptr;
+  };
+
+  /// How a part is gone through, and the thread's memory for it. The blocks of one operand, one
+  /// after the other, are multiplied with all of the other: they are packed when it is their turn.
+  struct Work {
+    int64_t row_blocks, column_blocks, stretch;  ///< stretch: of k, packed at a time
+    bool at_once, passes_on,
+        in_rows;  ///< one stretch; rows go to what follows; rows of blocks, or columns of them
+    float *sums, *totals,
+        *bias;       ///< of two blocks; of all blocks, where there are several stretches; a row
+    std::byte* row;  ///< of blocks, if it is passed on
+    uint16_t *own_a, *own_b;
+  };
+  Work work(const Part& p, bool is_followed) const {
+    Work w{};
+    const int64_t depth = p.k1 - p.k0;
+    w.row_blocks = pieces(p.rows, kBlock), w.column_blocks = pieces(p.columns, kBlock);
+    w.stretch =
+        pieces(pieces(depth, pieces(depth, longest_stretch(form_))), amx::kDepth) * amx::kDepth;
+    w.at_once = depth <= w.stretch, w.passes_on = is_followed && sum_count() == 1,
+    w.in_rows = w.at_once || w.passes_on;
+    const int64_t strip = amx::strip_values(w.stretch, form_), width = w.column_blocks * kBlock;
+    const int64_t a =
+        !packs_left_ || p.way.shares_a ? 0 : 2 * strip * (w.in_rows ? 1 : w.row_blocks);
+    const int64_t b =
+        p.way.shares_b || is_packed_ ? 0 : 2 * strip * (w.in_rows ? w.column_blocks : 1);
+    const int64_t totals = w.at_once ? 0 : w.row_blocks * w.column_blocks;
+    const int64_t floats =
+        (2 + totals) * amx::kBlockValues + width + (w.passes_on ? kBlock * width : 0);
+    w.sums =
+        reinterpret_cast<float*>(thread_scratch(static_cast<size_t>(floats) * sizeof(float) +
+                                                static_cast<size_t>(a + b) * sizeof(uint16_t)));
+    w.totals = w.sums + 2 * amx::kBlockValues, w.bias = w.totals + totals * amx::kBlockValues;
+    w.row = w.passes_on ? reinterpret_cast<std::byte*>(w.bias + width) : nullptr;
+    w.own_a = reinterpret_cast<uint16_t*>(w.sums + floats), w.own_b = w.own_a + a;
+    return w;
+  }
+
+  void compute(const Arguments& args, const Next& next, const Part& p) const {
+    const Work w = work(p, static_cast<bool>(next));
+    if (plan_.bias) read_bias(args, p.j, p.columns, w.bias);
+    Block earlier;
+    for (int64_t k = p.k0; k < p.k1; k += w.stretch) {
+      const int64_t deep = std::min(w.stretch, p.k1 - k);
+      if (column_sums_.are_wanted() && p.i == 0) add_rows(args, p, k, deep);
+      add_stretch(args, next, p, w, k, deep, earlier);
+    }
+    flush(args, p, earlier);
+  }
+
+  /// Adds `deep` products from k on to all sums of the part; ends them if they are the last.
+  /// `earlier`: a block of split values, which is stored while the next is multiplied.
+  void add_stretch(const Arguments& args, const Next& next, const Part& p, const Work& w, int64_t k,
+                   int64_t deep, Block& earlier) const {
+    auto rows = [&](int64_t i, int64_t count) {
+      if (!packs_left_) return Strips{};
+      return a_.strips(args.inputs[0], p.way.shares_a ? shared_a(args) : nullptr, w.own_a, p.item,
+                       p.i + i, std::min(count, p.rows - i), k, deep);
+    };
+    auto columns = [&](int64_t j, int64_t count) {
+      return b_.strips(args.inputs[1], whole_b(args, p.way), w.own_b, p.item, p.j + j,
+                       std::min(count, p.columns - j), k, deep);
+    };
+    const bool is_last = k + deep >= p.k1;
+    const int64_t turns = w.in_rows ? w.row_blocks : w.column_blocks,
+                  blocks = w.in_rows ? w.column_blocks : w.row_blocks;
+    const Strips all = w.in_rows ? columns(0, p.columns) : rows(0, p.rows);
+    for (int64_t turn = 0; turn < turns; ++turn) {
+      const Strips one = w.in_rows ? rows(turn * kBlock, kBlock) : columns(turn * kBlock, kBlock);
+      for (int64_t at = 0; at < blocks; ++at) {
+        const int64_t i = w.in_rows ? turn : at, j = w.in_rows ? at : turn;
+        const std::array two = {all[2 * at], all[2 * at + 1]};
+        const amx::Left a = !packs_left_ ? left_in_memory(args, p, i * kBlock, k)
+                            : w.in_rows  ? amx::Left{{one[0], one[1]}}
+                                         : amx::Left{{two[0], two[1]}};
+        const amx::Right b =
+            w.in_rows ? amx::Right{{two[0], two[1]}} : amx::Right{{one[0], one[1]}};
+        multiply(args, p, w, i * kBlock, j * kBlock, a, b, turn * blocks + at, k == p.k0, is_last,
+                 deep, earlier);
+      }
+      if (w.passes_on && is_last) {
+        flush(args, p, earlier);
+        const int64_t i = turn * kBlock, first = p.item * plan_.m + p.i + i;
+        (*next)(first * plan_.n, (first + std::min(kBlock, p.rows - i)) * plan_.n, w.row);
+      }
+    }
+  }
+
+  /// The block at (i, j) of the part, the `number`-th.
+  void multiply(const Arguments& args, const Part& p, const Work& w, int64_t i, int64_t j,
+                const amx::Left& a, const amx::Right& b, int64_t number, bool is_first,
+                bool is_last, int64_t deep, Block& earlier) const {
+    float* total = w.totals + number * amx::kBlockValues;
+    const float* bias = plan_.bias ? w.bias + j : nullptr;
+    if (is_split()) {
+      float* sums = w.sums + number % 2 * amx::kBlockValues;
+      Block block = is_last ? this->block(args, p, i, j, sums, bias, w.row)
+                            : Block{{sums, kBlock, kBlock, total, kBlock}};
+      if (!is_first) block.result.total = total;
+      const bool is_finite =
+          amx::multiply_split(a, b, amx::steps(deep), block.result, earlier.result);
+      end(args, p, std::exchange(earlier, block), is_finite);
+    } else {
+      float* sums = w.at_once ? w.sums : total;
+      amx::multiply(amx::Block::square, a, b, amx::steps(deep), 1, sums, !is_first);
+      if (is_last) store(args, p, i, j, sums, bias, w.row);
+    }
+  }
+
+  /// Adds the part's columns of rows k to k + deep of b to their sums.
+  void add_rows(const Arguments& args, const Part& p, int64_t k, int64_t deep) const {
+    float* sums = column_sums_.of(args, plan_, sum_count(), p.sum, column_scratch(args)) + p.j;
+    if (k == p.k0) std::fill_n(sums, p.columns, 0.0f);
+    amx::add_rows(args.in<float>(1) + plan_.b[0] + k * plan_.n + p.j, plan_.n, deep, p.columns,
+                  sums);
+  }
+
+  /// The block at (i, j) of the part, with all its sums.
+  Block block(const Arguments& args, const Part& p, int64_t i, int64_t j, float* sums,
+              const float* bias, std::byte* row) const {
+    const int64_t rows = std::min(kBlock, p.rows - i), columns = std::min(kBlock, p.columns - j);
+    const int64_t at = (p.item * plan_.m + p.i + i) * plan_.n + p.j + j;
+    if (sum_count() > 1)
+      return {{sums, rows, columns, partial(args, p.sum) + at, plan_.n}, i, j, rows, columns};
+    float* c = row ? reinterpret_cast<float*>(row) + j : args.out<float>(0) + at;
+    const float* other =
+        plan_.combine == Combine::none ? nullptr : args.in<float>(plan_.other()) + at;
+    if (!is_simple(plan_.epilogue))
+      return {{sums, 0, columns, c, plan_.n}, i, j, rows, columns, bias, other};
+    return {{sums, rows, columns, c, plan_.n, nullptr, bias, plan_.combine, other,
+             plan_.epilogue == Epilogue::relu},
+            i,
+            j,
+            rows,
+            columns};
+  }
+  /// What is left to do after amx::multiply_split() or amx::store().
+  void end(const Arguments& args, const Part& p, Block block, bool is_finite) const {
+    amx::Result& r = block.result;
+    if (block.rows == 0) return;
+    const bool is_activated = r.rows == 0;
+    if (is_activated)
+      is_finite = amx::store(
+          {r.sums, block.rows, block.columns, r.sums, kBlock, std::exchange(r.total, nullptr)});
+    if (!is_finite) {
+      compute_in_full(args, p, block.i, block.j, block.rows, block.columns, r.sums);
+      r.total = nullptr;
+      amx::store(r);
+    }
+    if (!is_activated) return;
+    if (block.other)
+      combine(plan_.combine, block.other, plan_.n, block.rows, block.columns, r.sums, kBlock);
+    finish<float>(r.sums, block.rows, block.columns, kBlock, block.bias, plan_.epilogue);
+    r.rows = block.rows;
+    amx::store(r);
+  }
+  void flush(const Arguments& args, const Part& p, Block& block) const {
+    end(args, p, block, amx::store(block.result));
+    block = {};
+  }
+
+  amx::Left left_in_memory(const Arguments& args, const Part& p, int64_t i, int64_t k) const {
+    const uint16_t* first =
+        args.in<uint16_t>(0) + plan_.a[static_cast<size_t>(p.item)] + (p.i + i) * plan_.k + k;
+    return {{first, first + amx::kLines * plan_.k}, plan_.k, amx::kDepth};
+  }
+
+  void read_bias(const Arguments& args, int64_t j, int64_t columns, float* to) const {
+    is_split() ? widen_(args.in<float>(2) + j, to, static_cast<size_t>(columns))
+               : widen_(args.in<uint16_t>(2) + j, to, static_cast<size_t>(columns));
+  }
+  void combine_with(const Arguments& args, int64_t at, int64_t rows, int64_t columns, float* c,
+                    int64_t ld) const {
+    is_split()
+        ? combine(plan_.combine, args.in<float>(plan_.other()) + at, plan_.n, rows, columns, c, ld)
+        : combine(plan_.combine, args.in<BFloat16>(plan_.other()) + at, plan_.n, rows, columns, c,
+                  ld);
+  }
+
+  /// The sums of a block by multiplications of float32, which know infinity.
+  void compute_in_full(const Arguments& args, const Part& p, int64_t i, int64_t j, int64_t rows,
+                       int64_t columns, float* sums) const {
+    constexpr int64_t kDeep = 4 * amx::kDepth;
+    alignas(64) float joined[kDeep * kBlock];
+    const float* a = args.in<float>(0) + plan_.a[static_cast<size_t>(p.item)] +
+                     (p.i + i) * (plan_.transpose_a ? 1 : plan_.lda());
+    for (int64_t k = p.k0; k < p.k1; k += kDeep) {
+      Product<float> product{plan_.transpose_a, plan_.transpose_b, rows, columns,
+                             std::min(kDeep, p.k1 - k)};
+      product.a = a + k * (plan_.transpose_a ? plan_.lda() : 1), product.lda = plan_.lda();
+      if (is_packed_) {
+        const Strips b = b_.strips(args.inputs[1], whole_b(args, p.way), nullptr, p.item, p.j + j,
+                                   columns, k, product.k);
+        for (int64_t s = 0; s < b.count; ++s) {
+          amx::join_right(b[s], std::min(amx::kLines, columns - s * amx::kLines), product.k,
+                          joined + s * amx::kLines, kBlock);
+        }
+        product.transpose_b = false, product.b = joined, product.ldb = kBlock;
+      } else {
+        product.b = args.in<float>(1) + plan_.b[static_cast<size_t>(p.item)] +
+                    (plan_.transpose_b ? (p.j + j) * plan_.ldb() + k : k * plan_.ldb() + p.j + j);
+        product.ldb = plan_.ldb();
+      }
+      product.beta = k > p.k0, product.c = sums, product.ldc = kBlock;
+      packed_gemm(product);
+    }
+  }
+
+  /// The 32 x 32 sums of rounded values at (i, j) of the part: to c, or where they are to be passed
+  /// on, to `row`.
+  void store(const Arguments& args, const Part& p, int64_t i, int64_t j, float* sums,
+             const float* bias, std::byte* row) const {
+    const int64_t rows = std::min(kBlock, p.rows - i), columns = std::min(kBlock, p.columns - j);
+    const int64_t at = (p.item * plan_.m + p.i + i) * plan_.n + p.j + j;
+    if (sum_count() > 1)
+      return amx::store(sums, kBlock, rows, columns, nullptr, false, partial(args, p.sum) + at,
+                        plan_.n);
+    if (plan_.combine != Combine::none) combine_with(args, at, rows, columns, sums, kBlock);
+    if (!is_simple(plan_.epilogue))
+      finish<float>(sums, rows, columns, kBlock, std::exchange(bias, nullptr), plan_.epilogue);
+    as_values(c_, row ? row : args.outputs[0], [&](auto* c) {
+      amx::store(sums, kBlock, rows, columns, bias, plan_.epilogue == Epilogue::relu,
+                 c + (row ? j : at), plan_.n);
+    });
+  }
+
+  void sum(const Arguments& args, const Next& next, int64_t begin, int64_t end) const {
+    const int64_t first = begin * plan_.n, count = (end - begin) * plan_.n;
+    float* total = partial(args, 0) + first;
+    for (int64_t i = 1; i < sum_count(); ++i) accumulate(total, partial(args, i) + first, count);
+    if (plan_.combine != Combine::none)
+      combine_with(args, first, end - begin, plan_.n, total, plan_.n);
+    for (int64_t j = 0; j < plan_.n; j += kBlock) {
+      const int64_t columns = std::min(kBlock, plan_.n - j);
+      float bias[kBlock];
+      if (plan_.bias) read_bias(args, j, columns, bias);
+      finish<float>(total + j, end - begin, columns, plan_.n, plan_.bias ? bias : nullptr,
+                    plan_.epilogue);
+    }
+    if (next && is_split()) return (*next)(first, first + count, total);
+    const size_t bytes = size_of(c_);
+    std::byte* to = next ? thread_scratch(static_cast<size_t>(count) * bytes)
+                         : args.outputs[0] + static_cast<size_t>(first) * bytes;
+    cast_loop(DType::float32, c_)(total, to, static_cast<size_t>(count));
+    if (next) (*next)(first, first + count, to);
+  }
+
+  MatmulPlan plan_;
+  amx::Form form_;
+  bool packs_left_;
+  Way few_, many_;  ///< for so many threads; of the same sums
+  Operand a_, b_;
+  DType c_;
+  bool is_packed_ = false;
+  ColumnSums column_sums_;
+  UnaryLoop widen_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_amx_matmul(const Request& r) {
+  const bool is_split = form_of(r) == amx::Form::split;
+  if (!amx::available() || (is_split && r.outputs[0].dtype != DType::float32)) return nullptr;
+  const MatmulPlan plan(r);
+  if (plan.flops() == 0 || (is_split && !pays_to_split(plan))) return nullptr;
+  return std::make_unique<AmxMatmul>(r);
+}
+
+}  // namespace crescent::cpu

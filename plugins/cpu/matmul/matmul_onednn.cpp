@@ -1,0 +1,89 @@
+// Half-width products by oneDNN's matmul, on the same fixed tiles as the others; sums are kept in
+// float32 inside.
+#include "matmul/matmul.h"
+#include "matmul/onednn.h"
+
+namespace crescent::cpu {
+namespace {
+
+using dnnl::memory;
+
+class HalfMatmul final : public Kernel {
+ public:
+  explicit HalfMatmul(const Request& r) : plan_(r), cut_(plan_, false), dtype_(r.outputs[0].dtype) {
+    const int64_t last_rows = plan_.m - (cut_.row_tiles - 1) * cut_.rows;
+    const int64_t last_columns = plan_.n - (cut_.column_tiles - 1) * cut_.columns;
+    for (int64_t rows : {cut_.rows, last_rows}) {
+      for (int64_t columns : {cut_.columns, last_columns}) add(rows, columns);
+    }
+  }
+
+  void run(const Arguments& a) override {
+    const int workers = primitives_.prepare(a.pool.threads());
+    a.pool.parallel(
+        plan_.count() * cut_.tiles(),
+        [&](int64_t part, int worker) { compute(a, cut_.tile(part), worker); }, workers);
+  }
+  std::string name() const override { return "onednn " + implementation_; }
+  double flops() const override { return plan_.flops(); }
+
+ private:
+  /// The primitive for tiles of this size; see which().
+  void add(int64_t rows, int64_t columns) {
+    const auto type = onednn::type_of(dtype_);
+    auto strides = [](bool transposed, int64_t ld) {
+      return transposed ? memory::dims{1, ld} : memory::dims{ld, 1};
+    };
+    const memory::desc a({rows, plan_.k}, type, strides(plan_.transpose_a, plan_.lda()));
+    const memory::desc b({plan_.k, columns}, type, strides(plan_.transpose_b, plan_.ldb()));
+    const memory::desc bias({1, columns}, type, memory::dims{columns, 1}),
+        c({rows, columns}, type, memory::dims{plan_.n, 1});
+    const dnnl::matmul::desc desc =
+        plan_.bias ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
+    const dnnl::matmul::primitive_desc made(desc, onednn::attributes(plan_.epilogue),
+                                            onednn::engine());
+    if (onednn::is_reference(made.impl_info_str()))
+      throw dnnl::error(dnnl_unimplemented, "only reference code");
+    if (implementation_.empty()) implementation_ = made.impl_info_str();
+    onednn::Arguments arguments = {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}};
+    if (plan_.bias) arguments.emplace_back(DNNL_ARG_BIAS, bias);
+    primitives_.add(dnnl::matmul(made), made, arguments);
+  }
+  int which(const MatmulCut::Tile& t) const {
+    return (t.i / cut_.rows == cut_.row_tiles - 1 ? 2 : 0) +
+           (t.j / cut_.columns == cut_.column_tiles - 1 ? 1 : 0);
+  }
+
+  void compute(const Arguments& args, const MatmulCut::Tile& t, int worker) {
+    const int64_t row_step = plan_.transpose_a ? 1 : plan_.k,
+                  column_step = plan_.transpose_b ? plan_.k : 1;
+    const uint16_t* a = args.in<uint16_t>(0) + plan_.a[t.item] + t.i * row_step;
+    const uint16_t* b = args.in<uint16_t>(1) + plan_.b[t.item] + t.j * column_step;
+    uint16_t* c = args.out<uint16_t>(0) + (t.item * plan_.m + t.i) * plan_.n + t.j;
+    plan_.bias ? primitives_.run(worker, which(t), {a, b, c, args.in<uint16_t>(2) + t.j})
+               : primitives_.run(worker, which(t), {a, b, c});
+    if (plan_.epilogue != Epilogue::relu) return;
+    for (int64_t i = 0; i < t.rows; ++i) {
+      onednn::apply_relu(dtype_, reinterpret_cast<std::byte*>(c + i * plan_.n), t.columns);
+    }
+  }
+
+  MatmulPlan plan_;
+  MatmulCut cut_;
+  DType dtype_;
+  std::string implementation_;
+  onednn::Primitives primitives_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_onednn_matmul(const Request& r) {
+  const MatmulPlan plan(r);
+  const bool same =
+      r.inputs[0].dtype == r.outputs[0].dtype && r.inputs[1].dtype == r.outputs[0].dtype;
+  if (!r.options.onednn || !same || r.outputs[0].dtype != DType::bfloat16 || plan.flops() == 0)
+    return nullptr;
+  return onednn::kernel_if_known("matmul", [&] { return std::make_unique<HalfMatmul>(r); });
+}
+
+}  // namespace crescent::cpu

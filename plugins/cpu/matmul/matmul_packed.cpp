@@ -1,0 +1,485 @@
+// Own product of matrices. A panel is a block of b, some columns wide, that is copied to where it
+// fits into the first cache; tiles of c stay in registers while they run down a panel. a is read
+// where it is, transposed or not. What comes next is fetched meanwhile, evenly: rows of a are too
+// short for the machine to guess, and waiting for them cost up to a third; stores to rows of c that
+// are not in the cache hold up the loads behind them, which cost up to a quarter.
+#include <algorithm>
+
+#include "matmul/blas.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "matmul/matmul_packed.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernel/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace crescent::cpu::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// A tile takes kRows x kVectors registers; those of a row of the panel and of an element of a have
+// to fit beside it.
+constexpr int kRows = 6;
+#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
+constexpr int kVectors = 4;
+#else
+constexpr int kVectors = 2;
+#endif
+constexpr int64_t kDepth = 128;  // rows of a panel
+
+/// Rows of b as a tile reads them: a panel, or b itself.
+template <class T>
+struct Panel {
+  const T* first;
+  int64_t step;  // from row to row
+  int64_t depth, columns;
+};
+
+/// A block of rows in memory, `step` apart.
+template <class T>
+struct Block {
+  const T* first = nullptr;
+  int64_t step = 0, rows = 0, columns = 0;
+};
+
+template <class T>
+constexpr int64_t kLine = 64 / sizeof(T);  // elements that come from memory together
+
+/// Blocks that will be read next, asked for evenly while tiles are computed: a core waits for some
+/// 16 lines at a time, and what it asks for beyond them holds up what it needs now.
+template <class T>
+class Ahead {
+ public:
+  void add(const Block<T>& block) {
+    if (block.rows <= 0 || block.columns <= 0) return;
+    blocks_[count_++] = block;
+    pieces_ += block.rows * pieces(block.columns, kPiece);
+  }
+  /// All of them in so many turns.
+  void begin(int64_t turns) {
+    pace_ = pieces(pieces_, std::max<int64_t>(1, turns));
+    if (count_ > 0) open(blocks_[0]);
+  }
+  HWY_INLINE void turn() {
+    for (int64_t i = std::min(pace_, pieces_); i > 0; --i) fetch_piece();
+  }
+
+ private:
+  static constexpr int64_t kPiece = 4 * kLine<T>;
+
+  void open(const Block<T>& block) {
+    row_ = at_ = block.first, step_ = block.step, rows_ = block.rows,
+    left_ = width_ = pieces(block.columns, kPiece);
+  }
+  HWY_INLINE void fetch_piece() {
+#pragma GCC unroll 4
+    for (int64_t e = 0; e < kPiece; e += kLine<T>) __builtin_prefetch(at_ + e, 0, 2);
+    --pieces_;
+    at_ += kPiece;
+    if (--left_ > 0) return;
+    at_ = row_ += step_, left_ = width_;
+    if (--rows_ == 0 && pieces_ > 0) open(blocks_[1]);
+  }
+
+  Block<T> blocks_[2];
+  int count_ = 0;
+  int64_t pieces_ = 0, pace_ = 0;  // to come; a turn
+  const T *row_ = nullptr, *at_ = nullptr;
+  int64_t step_ = 0, rows_ = 0, left_ = 0,
+          width_ = 0;  // of the block that is asked for; left_, width_: pieces of a row
+};
+
+/// Where the sums of a tile begin, and what they pass through at last.
+template <class T>
+struct Ends {
+  const T* bias;   // a row
+  const T* first;  // rows as far apart as those of c
+  const T* mask;   // the same: sums stay where it is positive
+  bool relu;
+};
+
+/// Asks for rows of an array that a tile of c is combined with.
+template <int kR, int kV, class T>
+HWY_INLINE void fetch_tile(const T* x, int64_t ldx) {
+#pragma GCC unroll 16
+  for (int r = 0; r < kR; ++r) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kV; ++v) __builtin_prefetch(x + r * ldx + v * kLine<T>, 0, 2);
+  }
+}
+
+// kR rows of c = ends(a b), while the rows of c are fetched, and `ahead`, as many rows of a, or,
+// where those are columns of an array, what is needed later. Element (i,q) of a is at i row + q
+// step. A function of its own with few pointers, all in registers: what GCC keeps in vector
+// registers or in memory takes the place of multiplications, or waits for earlier tiles to be
+// stored.
+template <int kR, int kV, class D, class T = hn::TFromD<D>>
+HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahead,
+                       const Panel<T>& b, const Ends<T>& ends, T* c, int64_t ldc, Ahead<T>& later) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), rest = b.columns - (kV - 1) * lanes;
+  hn::Vec<D> sum[kR][kV];
+  auto each_sum = [&](auto&& f) HWY_ATTR {
+#pragma GCC unroll 16
+    for (int r = 0; r < kR; ++r) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kV; ++v) f(r, v);
+    }
+  };
+  // What holds for all sums is asked once: a branch a sum took as long as a fifth of the
+  // multiplications.
+  auto each_place = [&](auto&& f) HWY_ATTR {
+    auto load = [d](const T* from) HWY_ATTR { return hn::LoadU(d, from); };
+    auto store = [d](hn::Vec<D> x, T* to) HWY_ATTR { hn::StoreU(x, d, to); };
+    if (rest >= lanes) return each_sum([&](int r, int v) HWY_ATTR { f(r, v, load, store); });
+    each_sum([&](int r, int v) HWY_ATTR {
+      if (v < kV - 1) return f(r, v, load, store);
+      f(
+          r, v, [d, rest](const T* from) HWY_ATTR { return load_part(d, from, rest); },
+          [d, rest](hn::Vec<D> x, T* to) HWY_ATTR { store_part(x, d, to, rest); });
+    });
+  };
+  each_sum([&](int r, int v) HWY_ATTR { sum[r][v] = hn::Zero(d); });
+  if (ends.bias) {
+    each_place([&](int r, int v, auto load, auto)
+                   HWY_ATTR { sum[r][v] = r == 0 ? load(ends.bias + v * lanes) : sum[0][v]; });
+  }
+  if (ends.first) {
+    each_place([&](int r, int v, auto load, auto) HWY_ATTR {
+      sum[r][v] = hn::Add(sum[r][v], load(ends.first + r * ldc + v * lanes));
+    });
+  }
+  const bool adds_up = ends.first == c;  // earlier panels have begun
+  if (ends.first && !adds_up) fetch_tile<kR, kV>(ends.first + kR * ldc, ldc);
+  if (ends.mask) fetch_tile<kR, kV>(ends.mask, ldc);
+  const T *lower = a + kR / 2 * row, *right = b.first, *stored = adds_up ? c + kR * ldc : c;
+  for (int64_t q = 0; q < b.depth; q += kLine<T>) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kV; ++v) __builtin_prefetch(stored + v * kLine<T>, 1, 3);
+    stored += ldc;
+    if (step == 1) {
+#pragma GCC unroll 16
+      for (int r = 0; r < kR; ++r) __builtin_prefetch(ahead + q + r * row, 0, 3);
+    } else {
+      later.turn();
+    }
+#pragma GCC unroll 4
+    for (int64_t left = std::min(kLine<T>, b.depth - q); left > 0;
+         --left, a += step, lower += step, right += b.step) {
+      hn::Vec<D> x[kV];
+#pragma GCC unroll 8
+      for (int v = 0; v < kV; ++v) x[v] = hn::LoadU(d, right + v * lanes);
+#pragma GCC unroll 16
+      for (int r = 0; r < kR; ++r) {
+        const auto factor = hn::Set(d, r < kR / 2 ? a[r * row] : lower[(r - kR / 2) * row]);
+#pragma GCC unroll 8
+        for (int v = 0; v < kV; ++v) sum[r][v] = hn::MulAdd(factor, x[v], sum[r][v]);
+      }
+    }
+  }
+  if (ends.mask) {
+    each_place([&](int r, int v, auto load, auto) HWY_ATTR {
+      sum[r][v] =
+          hn::IfThenElseZero(hn::Gt(load(ends.mask + r * ldc + v * lanes), hn::Zero(d)), sum[r][v]);
+    });
+  }
+  if (ends.relu)
+    each_sum([&](int r, int v) HWY_ATTR { sum[r][v] = activate(d, sum[r][v], Epilogue::relu); });
+  each_place([&](int r, int v, auto, auto store)
+                 HWY_ATTR { store(sum[r][v], c + r * ldc + v * lanes); });
+}
+
+/// All rows of c: as many at a time as there are registers for, the last ones in even numbers.
+template <int kV, class T>
+void rows(const Product<T>& p, const T* a, const Panel<T>& b, Ends<T> ends, T* c, Ahead<T>& later) {
+  const hn::ScalableTag<T> d;
+  const int64_t row = p.transpose_a ? 1 : p.lda, step = p.transpose_a ? p.lda : 1;
+  int64_t i = 0;
+  auto go = [&]<int kR>(std::integral_constant<int, kR>) HWY_ATTR {
+    const T* from = a + i * row;
+    const T* ahead = i + kR < p.m ? from + kR * row : a + b.depth * step;
+    if (!p.transpose_a) later.turn();
+    tile<kR, kV>(d, from, row, step, ahead, b, ends, c + i * p.ldc, p.ldc, later);
+    if (ends.first) ends.first += kR * p.ldc;
+    if (ends.mask) ends.mask += kR * p.ldc;
+    i += kR;
+  };
+  constexpr int kTall = std::min(2, kVectors / kV) * kRows;  // few vectors leave registers
+  later.begin(std::max<int64_t>(1, p.m / kTall) * (p.transpose_a ? pieces(b.depth, kLine<T>) : 1));
+  if constexpr (kTall > kRows) {
+    while (p.m - i >= kTall) go(std::integral_constant<int, kTall>());
+  }
+  while (p.m - i >= kRows && p.m - i != kRows + 2) go(std::integral_constant<int, kRows>());
+  while (p.m - i >= 4) go(std::integral_constant<int, 4>());
+  if (p.m - i >= 2) go(std::integral_constant<int, 2>());
+  if (p.m - i >= 1) go(std::integral_constant<int, 1>());
+}
+
+/// Rows of kV whole vectors one after the other.
+template <int kV, class T>
+HWY_INLINE void pack_whole(const T* b, int64_t ldb, int64_t depth, T* panel) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+#pragma GCC unroll 4
+  for (int64_t q = 0; q < depth; ++q, b += ldb, panel += kV * lanes) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kV; ++v) hn::Store(hn::LoadU(d, b + v * lanes), d, panel + v * lanes);
+  }
+}
+
+/// Rows of b one after the other, `width` apart; what is beyond the columns of b is 0.
+template <class T>
+HWY_INLINE void pack(const T* b, int64_t ldb, int64_t depth, int64_t columns, T* panel,
+                     int64_t width) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  if (columns == kVectors * lanes) return pack_whole<kVectors>(b, ldb, depth, panel);
+  if (columns == kVectors / 2 * lanes) return pack_whole<kVectors / 2>(b, ldb, depth, panel);
+  for (int64_t q = 0; q < depth; ++q, b += ldb, panel += width) {
+    int64_t j = 0;
+    for (; j + lanes <= columns; j += lanes) hn::Store(hn::LoadU(d, b + j), d, panel + j);
+    if (j < columns) hn::Store(load_part(d, b + j, columns - j), d, panel + j);
+  }
+}
+
+/// 4 elements of a vector's worth of rows, turned around: a vector of each.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void turn(D d, const T* from, int64_t step, T* to, int64_t width) {
+  for (int64_t q = 0; q < 4; ++q) {
+    for (int64_t j = 0; j < static_cast<int64_t>(hn::Lanes(d)); ++j)
+      to[q * width + j] = from[j * step + q];
+  }
+}
+#if HWY_TARGET != HWY_SCALAR
+/// Block g of the result is a part of row first + 4 g.
+template <class D>
+HWY_INLINE hn::Vec<D> every_fourth_row(D d, const float* first, int64_t step) {
+  auto rows = hn::LoadDup128(d, first + (static_cast<int64_t>(hn::Lanes(d)) - 4) * step);
+#pragma GCC unroll 4
+  for (int64_t i = static_cast<int64_t>(hn::Lanes(d)) - 4; i > 0; i -= 4) {
+    rows = hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(i)),
+                          hn::LoadDup128(d, first + (i - 4) * step), rows);
+  }
+  return rows;
+}
+template <class D>
+HWY_INLINE void turn(D d, const float* from, int64_t step, float* to, int64_t width) {
+  const auto r0 = every_fourth_row(d, from, step), r1 = every_fourth_row(d, from + step, step);
+  const auto r2 = every_fourth_row(d, from + 2 * step, step),
+             r3 = every_fourth_row(d, from + 3 * step, step);
+  const auto even0 = hn::InterleaveLower(d, r0, r2), even1 = hn::InterleaveUpper(d, r0, r2);
+  const auto odd0 = hn::InterleaveLower(d, r1, r3), odd1 = hn::InterleaveUpper(d, r1, r3);
+  hn::StoreU(hn::InterleaveLower(d, even0, odd0), d, to);
+  hn::StoreU(hn::InterleaveUpper(d, even0, odd0), d, to + width);
+  hn::StoreU(hn::InterleaveLower(d, even1, odd1), d, to + 2 * width);
+  hn::StoreU(hn::InterleaveUpper(d, even1, odd1), d, to + 3 * width);
+}
+#endif
+
+/// The same where b is (columns, depth).
+template <class T>
+HWY_INLINE void pack_transposed(const T* b, int64_t ldb, int64_t depth, int64_t columns, T* panel,
+                                int64_t width) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), whole = columns / lanes * lanes,
+                deep = depth / 4 * 4;
+  for (int64_t j = 0; j < whole; j += lanes) {
+    for (int64_t q = 0; q < deep; q += 4)
+      turn(d, b + j * ldb + q, ldb, panel + q * width + j, width);
+    for (int64_t q = deep; q < depth; ++q) {
+      for (int64_t i = j; i < j + lanes; ++i) panel[q * width + i] = b[i * ldb + q];
+    }
+  }
+  for (int64_t j = whole; j < width; ++j) {
+    for (int64_t q = 0; q < depth; ++q) panel[q * width + j] = j < columns ? b[j * ldb + q] : T{0};
+  }
+}
+
+/// The columns of b that one panel holds, and how many there are with those that fill the last
+/// vector.
+template <class T>
+struct Columns {
+  Columns(const Product<T>& p, int64_t first) : first(first) {
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+    count = std::min(kVectors * lanes, p.n - first), vectors = pieces(count, lanes),
+    width = vectors * lanes;
+  }
+  int64_t first, count, vectors, width;
+};
+
+/// The block of b that makes the panel of row q, as it lies in memory.
+template <class T>
+Block<T> block(const Product<T>& p, const Columns<T>& columns, int64_t q) {
+  const int64_t depth = std::min(kDepth, p.k - q), j = columns.first;
+  if (p.is_packed) return {p.b + j * p.k + q * columns.width, columns.width, depth, columns.count};
+  if (p.transpose_b) return {p.b + j * p.ldb + q, p.ldb, columns.count, depth};
+  return {p.b + q * p.ldb + j, p.ldb, depth, columns.count};
+}
+
+template <class T>
+void pack_block(const Product<T>& p, const Columns<T>& columns, int64_t q, T* panel) {
+  const Block<T> b = block(p, columns, q);
+  if (p.transpose_b)
+    pack_transposed(b.first, b.step, b.columns, columns.count, panel, columns.width);
+  else
+    pack(b.first, b.step, b.rows, columns.count, panel, columns.width);
+}
+
+/// The panels of a product, one after the other: first those of the same columns; where a is
+/// transposed, those of the same rows of a, which are long.
+template <class T>
+class Steps {
+ public:
+  struct Step {
+    Columns<T> columns;
+    int64_t q;  // first row of b
+  };
+  explicit Steps(const Product<T>& p)
+      : p_(p),
+        wide_(pieces(p.n, width())),
+        deep_(std::max<int64_t>(1, pieces(p.k, kDepth))) {}  // one where there is nothing to add
+  int64_t count() const { return wide_ * deep_; }
+  Step operator[](int64_t number) const {
+    const auto [column, row] = p_.transpose_a ? std::pair(number % wide_, number / wide_)
+                                              : std::pair(number / deep_, number % deep_);
+    return {Columns<T>(p_, column * width()), row * kDepth};
+  }
+  /// What is read after this step: a block of b, and of a transposed a a share of the rows that
+  /// come next.
+  Ahead<T> after(int64_t number) const {
+    Ahead<T> ahead;
+    if (number + 1 < count()) {
+      const Step next = (*this)[number + 1];
+      ahead.add(block(p_, next.columns, next.q));
+    } else if (p_.next_b) {
+      Product<T> next = p_;
+      next.b = p_.next_b;
+      ahead.add(block(next, Columns<T>(next, 0), 0));
+    }
+    if (!p_.transpose_a) return ahead;
+    const int64_t q = (number / wide_ + 1) * kDepth;
+    if (q < p_.k)
+      add_share(p_.a + q * p_.lda, std::min(kDepth, p_.k - q), number % wide_, ahead);
+    else if (p_.next_a)
+      add_share(p_.next_a, std::min(kDepth, p_.k), number % wide_, ahead);
+    return ahead;
+  }
+
+ private:
+  static int64_t width() {
+    return kVectors * static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+  }
+  void add_share(const T* a, int64_t depth, int64_t part, Ahead<T>& ahead) const {
+    const int64_t first = depth * part / wide_, last = depth * (part + 1) / wide_;
+    ahead.add({a + first * p_.lda, p_.lda, last - first, p_.m});
+  }
+
+  const Product<T>& p_;
+  int64_t wide_, deep_;
+};
+
+/// sums += the rows of a panel.
+template <class T>
+void add_rows(const Panel<T>& b, T* sums) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t j = 0; j < b.columns; j += lanes) {
+    const int64_t count = std::min(lanes, b.columns - j);
+    auto row = [&](int64_t q) HWY_ATTR { return load_part(d, b.first + q * b.step + j, count); };
+    auto s0 = load_part(d, sums + j, count), s1 = hn::Zero(d), s2 = s1,
+         s3 = s1;  // sums that do not wait for one another
+    int64_t q = 0;
+    for (; q + 4 <= b.depth; q += 4) {
+      s0 = hn::Add(s0, row(q)), s1 = hn::Add(s1, row(q + 1)), s2 = hn::Add(s2, row(q + 2)),
+      s3 = hn::Add(s3, row(q + 3));
+    }
+    for (; q < b.depth; ++q) s0 = hn::Add(s0, row(q));
+    store_part(hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)), d, sums + j, count);
+  }
+}
+
+template <class T>
+void product(const Product<T>& p) {
+  constexpr int64_t kFewRows = 2 * kRows;             // too few to be worth a copy of b
+  constexpr int64_t kNear = (256 << 10) / sizeof(T);  // of b, which a core keeps between products
+  const bool looks_ahead = p.m > kFewRows || p.n * p.k > kNear;
+  HWY_ALIGN T memory[kDepth * kVectors * hn::MaxLanes(hn::ScalableTag<T>())];
+  const Steps<T> steps(p);
+  for (int64_t number = 0; number < steps.count(); ++number) {
+    const auto [columns, q] = steps[number];
+    const int64_t j = columns.first;
+    Panel<T> panel{memory, columns.width, std::min(kDepth, p.k - q), columns.count};
+    if (p.is_packed || (!p.transpose_b && p.m <= kFewRows && columns.count == columns.width)) {
+      const Block<T> here = block(p, columns, q);
+      panel.first = here.first, panel.step = here.step;
+    } else {
+      pack_block(p, columns, q, memory);
+    }
+    const bool is_first = q == 0, is_last = q + kDepth >= p.k;
+    if (p.column_sums) {
+      if (is_first) std::fill_n(p.column_sums + j, columns.count, T{0});
+      add_rows(panel, p.column_sums + j);
+    }
+    Ends<T> ends{nullptr, p.c + j, nullptr, p.relu && is_last};
+    if (is_first) {
+      ends.bias = p.bias ? p.bias + j : nullptr;
+      ends.first = p.combine == Combine::add ? p.other + j : p.beta != 0 ? p.c + j : nullptr;
+    }
+    if (is_last && p.combine == Combine::mask) ends.mask = p.other + j;
+    const T* a = p.a + (p.transpose_a ? q * p.lda : q);
+    Ahead<T> ahead = looks_ahead ? steps.after(number) : Ahead<T>();
+    if (columns.vectors == kVectors)
+      rows<kVectors>(p, a, panel, ends, p.c + j, ahead);
+    else if (columns.vectors == 1)
+      rows<1>(p, a, panel, ends, p.c + j, ahead);
+    else if (columns.vectors == 2)
+      rows<std::min(2, kVectors)>(p, a, panel, ends, p.c + j, ahead);
+    else
+      rows<std::min(3, kVectors)>(p, a, panel, ends, p.c + j, ahead);
+  }
+}
+
+template <class T>
+void panels(const Product<T>& p, T* packed) {
+  for (Columns<T> columns(p, 0); columns.first < p.n;
+       columns = Columns<T>(p, columns.first + columns.count)) {
+    for (int64_t q = 0; q < p.k; q += kDepth) {
+      pack_block(p, columns, q, packed + columns.first * p.k + q * columns.width);
+    }
+  }
+}
+
+void product_float(const Product<float>& p) { product(p); }
+void product_double(const Product<double>& p) { product(p); }
+void panels_float(const Product<float>& p, float* packed) { panels(p, packed); }
+void panels_double(const Product<double>& p, double* packed) { panels(p, packed); }
+
+}  // namespace
+}  // namespace crescent::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace crescent::cpu {
+HWY_EXPORT(product_float);
+HWY_EXPORT(product_double);
+HWY_EXPORT(panels_float);
+HWY_EXPORT(panels_double);
+
+template <>
+void packed_gemm<float>(const Product<float>& p) {
+  HWY_DYNAMIC_DISPATCH(product_float)(p);
+}
+template <>
+void packed_gemm<double>(const Product<double>& p) {
+  HWY_DYNAMIC_DISPATCH(product_double)(p);
+}
+template <>
+void pack_panels<float>(const Product<float>& p, float* packed) {
+  HWY_DYNAMIC_DISPATCH(panels_float)(p, packed);
+}
+template <>
+void pack_panels<double>(const Product<double>& p, double* packed) {
+  HWY_DYNAMIC_DISPATCH(panels_double)(p, packed);
+}
+}  // namespace crescent::cpu
+#endif

@@ -1,0 +1,365 @@
+// One row times a matrix, as in the prediction of a single sample, or a matrix times one column:
+// bound by reading the matrix once. Where that changes seldom it is laid out in the order in which
+// it is read. In mixed precision it is read as bfloat16 and summed as float32.
+#include <algorithm>
+#include <bit>
+#include <type_traits>
+#include <utility>
+
+#include "kernel/half.h"
+#include "kernel/loops.h"
+#include "kernel/typed.h"
+#include "matmul/blas.h"
+#include "matmul/matmul.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "matmul/matmul_row.cpp"
+#include <hwy/foreach_target.h>
+
+#include "kernel/vector-inl.h"
+
+#ifndef CRESCENT_CPU_MATMUL_ROW_ONCE
+#define CRESCENT_CPU_MATMUL_ROW_ONCE
+namespace crescent::cpu {
+
+/// float32 in memory, rounded to bfloat16 on its way into a register.
+struct Rounded {
+  float value;
+};
+
+}  // namespace crescent::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace crescent::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class D>
+HWY_INLINE hn::Vec<D> rounded(D d, hn::Vec<D> x) {
+  HWY_ALIGN BFloat16 half[hn::MaxLanes(d)];
+  store(x, d, half);
+  return load(d, half);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> load(D d, const Rounded* from) {
+  return rounded(d, hn::LoadU(d, &from->value));
+}
+template <class D>
+HWY_INLINE hn::Vec<D> load_part(D d, const Rounded* from, int64_t count) {
+  return rounded(d, load_part(d, &from->value, count));
+}
+
+namespace {
+
+// out (columns) = a (depth) b, rows of b `step` apart. Eight sums at a time hide the time that an
+// addition takes: kV vectors of columns by 8 / kV rows. The last vector may be partial.
+template <int kV, class D, class B, class T = hn::TFromD<D>>
+HWY_INLINE void columns(D d, const T* a, int64_t depth, const B* b, int64_t step, T* out,
+                        int64_t rest) {
+  constexpr int kU = 8 / kV;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  hn::Vec<D> sum[kU][kV];
+#pragma GCC unroll 8
+  for (int u = 0; u < kU; ++u) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kV; ++v) sum[u][v] = hn::Zero(d);
+  }
+  auto add = [&](int u, int64_t q) HWY_ATTR {
+    const auto left = hn::Set(d, a[q]);
+#pragma GCC unroll 8
+    for (int v = 0; v < kV; ++v) {
+      const B* at = b + q * step + v * lanes;
+      sum[u][v] =
+          hn::MulAdd(left, v == kV - 1 && rest ? load_part(d, at, rest) : load(d, at), sum[u][v]);
+    }
+  };
+  int64_t q = 0;
+  for (; q + kU <= depth; q += kU) {
+#pragma GCC unroll 8
+    for (int u = 0; u < kU; ++u) add(u, q + u);
+  }
+  for (; q < depth; ++q) add(0, q);
+#pragma GCC unroll 8
+  for (int v = 0; v < kV; ++v) {
+    auto total = sum[0][v];
+#pragma GCC unroll 8
+    for (int u = 1; u < kU; ++u) total = hn::Add(total, sum[u][v]);
+    v == kV - 1 && rest ? store_part(total, d, out + v * lanes, rest)
+                        : hn::StoreU(total, d, out + v * lanes);
+  }
+}
+
+template <class T, class B>
+void row_product(const T* a, int64_t depth, const B* b, int64_t step, int64_t count, T* out) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t j = 0;
+  for (; j + 8 * lanes <= count; j += 8 * lanes) columns<8>(d, a, depth, b + j, step, out + j, 0);
+  for (; j + 2 * lanes <= count; j += 2 * lanes) columns<2>(d, a, depth, b + j, step, out + j, 0);
+  for (; j < count; j += lanes)
+    columns<1>(d, a, depth, b + j, step, out + j, j + lanes <= count ? 0 : count - j);
+}
+
+void row_float(const float* a, int64_t depth, const float* b, int64_t step, int64_t count,
+               float* out) {
+  row_product(a, depth, b, step, count, out);
+}
+void row_double(const double* a, int64_t depth, const double* b, int64_t step, int64_t count,
+                double* out) {
+  row_product(a, depth, b, step, count, out);
+}
+void row_half(const float* a, int64_t depth, const BFloat16* b, int64_t step, int64_t count,
+              float* out) {
+  row_product(a, depth, b, step, count, out);
+}
+void row_rounded(const float* a, int64_t depth, const Rounded* b, int64_t step, int64_t count,
+                 float* out) {
+  row_product(a, depth, b, step, count, out);
+}
+
+}  // namespace
+}  // namespace crescent::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace crescent::cpu {
+HWY_EXPORT(row_float);
+HWY_EXPORT(row_double);
+HWY_EXPORT(row_half);
+HWY_EXPORT(row_rounded);
+
+namespace {
+
+template <class T, class B>
+void row_product(const T* a, int64_t depth, const B* b, int64_t step, int64_t count, T* out) {
+  if constexpr (std::is_same_v<B, BFloat16>)
+    HWY_DYNAMIC_DISPATCH(row_half)(a, depth, b, step, count, out);
+  else if constexpr (std::is_same_v<B, Rounded>)
+    HWY_DYNAMIC_DISPATCH(row_rounded)(a, depth, b, step, count, out);
+  else if constexpr (sizeof(T) == 4)
+    HWY_DYNAMIC_DISPATCH(row_float)(a, depth, b, step, count, out);
+  else
+    HWY_DYNAMIC_DISPATCH(row_double)(a, depth, b, step, count, out);
+}
+
+/// Blocks of columns, one after the other. A part of the product is some rows of a block.
+struct RowCut {
+  explicit RowCut(const MatmulPlan& p) : n(p.n), k(p.k), blocks((n + kColumns - 1) / kColumns) {
+    const int64_t most = std::max<int64_t>(1, k * std::min(n, kColumns) / kPart);
+    constexpr int64_t kFew = 16;  // columns that are long rows
+    // A power of two is the same for every thread of two, four, ...
+    if (!p.transpose_b || n < kFew)
+      depths = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
+  }
+  int64_t first(int64_t depth) const { return k * depth / depths; }
+  int64_t width(int64_t block) const { return std::min(kColumns, n - block * kColumns); }
+
+  static constexpr int64_t kColumns = 128, kPart = 32768;  // elements of b: some 2 us
+  int64_t n, k, blocks, depths = 1;
+};
+
+/// out = what one depth of the row x gives for one block of b (k,n), which is as it came or packed
+/// into blocks.
+template <class T, class B>
+void multiply_block(const RowCut& cut, const T* x, const B* b, bool is_packed, int64_t block,
+                    int64_t depth, T* out) {
+  const int64_t j = block * RowCut::kColumns, width = cut.width(block);
+  const int64_t q = cut.first(depth), rows = cut.first(depth + 1) - q;
+  row_product(x + q, rows, is_packed ? b + j * cut.k + q * width : b + q * cut.n + j,
+              is_packed ? width : cut.n, width, out);
+}
+
+std::string row_form(const MatmulPlan& p) {
+  return concat("row blocks ", p.k, " ", p.n, p.transpose_b ? " transposed" : "");
+}
+
+/// (k,n), or (n,k) where it is transposed, to blocks of columns.
+template <class T>
+class PackBlocks final : public Kernel {
+ public:
+  explicit PackBlocks(const MatmulPlan& plan) : cut_(plan), transposed_(plan.transpose_b) {}
+  void run(const Arguments& a) override {
+    a.pool.parallel(cut_.blocks, [&](int64_t block, int) {
+      const int64_t width = cut_.width(block), j = block * RowCut::kColumns;
+      const T* from = a.in<T>(0) + (transposed_ ? j * cut_.k : j);
+      T* to = a.out<T>(0) + j * cut_.k;
+      for (int64_t q = 0; q < cut_.k; ++q, to += width) {
+        for (int64_t i = 0; i < width; ++i)
+          to[i] = transposed_ ? from[i * cut_.k + q] : from[q * cut_.n + i];
+      }
+    });
+  }
+  std::string name() const override { return "pack"; }
+
+ private:
+  RowCut cut_;
+  bool transposed_;
+};
+
+/// One column is a row of what is transposed, and a matrix times it that row times the transposed
+/// matrix.
+MatmulPlan as_row(MatmulPlan plan) {
+  if (plan.m != 1) {
+    std::swap(plan.m, plan.n);
+    plan.transpose_b = !plan.transpose_a, plan.transpose_a = false;
+  } else if (plan.n == 1) {
+    plan.transpose_b = true;
+  }
+  return plan;
+}
+
+template <class T>
+class RowMatmul final : public Kernel {
+ public:
+  explicit RowMatmul(const Request& r)
+      : plan_(as_row(MatmulPlan(r))),
+        cut_(plan_),
+        dtype_(r.outputs[0].dtype),
+        matrix_(MatmulPlan(r).m == 1 ? 1 : 0) {}
+
+  Prepared prepare(int input) override {
+    if (input != 1 || matrix_ != 1 || plan_.n == 1) return {};
+    auto kernel = std::make_unique<PackBlocks<T>>(plan_);
+    std::string form = row_form(plan_);
+    is_packed_ = true, plan_.transpose_b = false, cut_ = RowCut(plan_);
+    return {std::move(kernel), {dtype_, {plan_.k, plan_.n}}, std::move(form)};
+  }
+  void run(const Arguments& a) override {
+    a.pool.parallel(cut_.blocks * cut_.depths,
+                    [&](int64_t part, int) { compute(a, part / cut_.depths, part % cut_.depths); });
+    if (cut_.depths == 1) return;
+    T* out = a.out<T>(0);
+    const T* partial = reinterpret_cast<const T*>(a.scratch);
+    std::copy_n(partial, plan_.n, out);
+    for (int64_t i = 1; i < cut_.depths; ++i) accumulate(out, partial + i * plan_.n, plan_.n);
+    finish_columns(a, 0, plan_.n);
+  }
+  std::string name() const override { return is_packed_ ? "highway row, packed" : "highway row"; }
+  size_t scratch_bytes() const override {
+    return cut_.depths > 1 ? static_cast<size_t>(cut_.depths * plan_.n) * sizeof(T) : 0;
+  }
+  double flops() const override { return plan_.flops(); }
+
+ private:
+  void compute(const Arguments& a, int64_t block, int64_t depth) const {
+    const int64_t j = block * RowCut::kColumns, width = cut_.width(block);
+    T* out =
+        (cut_.depths > 1 ? reinterpret_cast<T*>(a.scratch) + depth * plan_.n : a.out<T>(0)) + j;
+    const T *x = a.in<T>(1 - matrix_), *b = a.in<T>(matrix_);
+    if (plan_.transpose_b) {
+      const int64_t q = cut_.first(depth), count = cut_.first(depth + 1) - q;
+      direct_gemm<T>({false, true, 1, width, count, x + q, plan_.k, b + j * plan_.k + q, plan_.k, 0,
+                      out, plan_.n});
+    } else {
+      multiply_block(cut_, x, b, is_packed_, block, depth, out);
+    }
+    if (cut_.depths == 1) finish_columns(a, j, width);
+  }
+  void finish_columns(const Arguments& a, int64_t j, int64_t width) const {
+    T* out = a.out<T>(0) + j;
+    if (plan_.combine != Combine::none)
+      combine(plan_.combine, a.in<T>(plan_.other()) + j, plan_.n, 1, width, out, plan_.n);
+    finish(out, 1, width, width, plan_.bias ? a.in<T>(2) + j : nullptr, plan_.epilogue);
+  }
+
+  MatmulPlan plan_;
+  RowCut cut_;
+  DType dtype_;
+  int matrix_;  ///< which of the inputs is no row
+  bool is_packed_ = false;
+};
+
+/// (k,n) of float32 or bfloat16 to blocks of columns of bfloat16.
+class PackHalfBlocks final : public Kernel {
+ public:
+  PackHalfBlocks(const MatmulPlan& plan, DType from)
+      : cut_(plan), from_(from), convert_(cast_loop(from, DType::bfloat16)) {}
+  void run(const Arguments& a) override {
+    a.pool.parallel(cut_.blocks, [&](int64_t block, int) {
+      const int64_t width = cut_.width(block), j = block * RowCut::kColumns;
+      const std::byte* from = a.inputs[0] + static_cast<size_t>(j) * size_of(from_);
+      auto* to = a.out<BFloat16>(0) + j * cut_.k;
+      for (int64_t q = 0; q < cut_.k;
+           ++q, to += width, from += static_cast<size_t>(cut_.n) * size_of(from_)) {
+        convert_(from, to, static_cast<size_t>(width));
+      }
+    });
+  }
+  std::string name() const override { return "pack"; }
+
+ private:
+  RowCut cut_;
+  DType from_;
+  UnaryLoop convert_;
+};
+
+/// Of operands that are, or are to be read as, bfloat16.
+class HalfRowMatmul final : public Kernel {
+ public:
+  explicit HalfRowMatmul(const Request& r)
+      : plan_(r),
+        cut_(plan_),
+        a_(r.inputs[0].dtype),
+        b_(r.inputs[1].dtype),
+        c_(r.outputs[0].dtype) {}
+
+  Prepared prepare(int input) override {
+    if (input != 1) return {};
+    auto kernel = std::make_unique<PackHalfBlocks>(plan_, b_);
+    is_packed_ = true, b_ = DType::bfloat16;
+    return {std::move(kernel), {b_, {plan_.k, plan_.n}}, row_form(plan_)};
+  }
+  void run(const Arguments& a) override {
+    auto* x = reinterpret_cast<float*>(a.scratch);
+    float *bias = x + plan_.k, *sums = bias + plan_.n;
+    read(a_, a.inputs[0], plan_.k, x, reinterpret_cast<BFloat16*>(sums));
+    a.pool.parallel(cut_.blocks * cut_.depths, [&](int64_t part, int) {
+      const int64_t block = part / cut_.depths, depth = part % cut_.depths;
+      float* out = sums + depth * plan_.n + block * RowCut::kColumns;
+      if (b_ == DType::bfloat16)
+        multiply_block(cut_, x, a.in<BFloat16>(1), is_packed_, block, depth, out);
+      else
+        multiply_block(cut_, x, a.in<Rounded>(1), is_packed_, block, depth, out);
+    });
+    for (int64_t i = 1; i < cut_.depths; ++i) accumulate(sums, sums + i * plan_.n, plan_.n);
+    if (plan_.bias)
+      cast_loop(DType::bfloat16, DType::float32)(a.inputs[2], bias, static_cast<size_t>(plan_.n));
+    if (plan_.combine != Combine::none)
+      combine(plan_.combine, a.in<BFloat16>(plan_.other()), plan_.n, 1, plan_.n, sums, plan_.n);
+    finish(sums, 1, plan_.n, plan_.n, plan_.bias ? bias : nullptr, plan_.epilogue);
+    cast_loop(DType::float32, c_)(sums, a.outputs[0], static_cast<size_t>(plan_.n));
+  }
+  std::string name() const override { return is_packed_ ? "highway row, packed" : "highway row"; }
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(plan_.k + plan_.n + std::max(cut_.depths * plan_.n, plan_.k)) *
+           sizeof(float);
+  }
+  double flops() const override { return plan_.flops(); }
+
+ private:
+  static void read(DType dtype, const std::byte* from, int64_t count, float* to, BFloat16* half) {
+    const size_t n = static_cast<size_t>(count);
+    if (dtype == DType::float32)
+      cast_loop(dtype, DType::bfloat16)(from, half, n), from = reinterpret_cast<std::byte*>(half);
+    cast_loop(DType::bfloat16, DType::float32)(from, to, n);
+  }
+
+  MatmulPlan plan_;
+  RowCut cut_;
+  DType a_, b_, c_;
+  bool is_packed_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_row_matmul(const Request& r) {
+  const MatmulPlan plan(r);
+  const bool column = plan.n == 1 && plan.m != 1 && !plan.bias;
+  if (plan.count() != 1 || (plan.m != 1 && !column) || plan.flops() == 0) return nullptr;
+  const bool half = r.inputs[0].dtype == DType::bfloat16 || PostOps(r.op).mixed != Mixed::no;
+  if (half) return plan.transpose_b || column ? nullptr : std::make_unique<HalfRowMatmul>(r);
+  return make_typed<RowMatmul>(r, r.outputs[0].dtype);
+}
+
+}  // namespace crescent::cpu
+#endif

@@ -1,0 +1,221 @@
+// Products by own loops, on fixed tiles of the result and fixed partial sums.
+#include <algorithm>
+
+#include "elementwise/follower.h"
+#include "kernel/typed.h"
+#include "matmul/blas.h"
+#include "matmul/matmul.h"
+#include "threads/thread_scratch.h"
+#include "threads/work_trace.h"
+
+namespace crescent::cpu {
+namespace {
+
+/// Where loops without panels are faster: few columns, and many small products.
+bool prefers_direct(const MatmulPlan& p) {
+  constexpr int64_t kFewColumns = 16;
+  constexpr double kFewFlops = 30e3;
+  return (p.n <= kFewColumns && !p.transpose_b) ||
+         p.flops() / static_cast<double>(p.count()) <= kFewFlops;
+}
+
+/// Where the part of b that a tile reads begins, q rows down.
+int64_t offset_of_right(const MatmulPlan& p, const MatmulCut::Tile& t, int64_t q) {
+  return p.transpose_b ? t.j * p.ldb() + q : q * p.ldb() + t.j;
+}
+
+/// The same among the packed ones.
+int64_t packed_offset(const MatmulPlan& p, const MatmulCut::Tile& t, int64_t q) {
+  return t.j * p.k + q * panel_columns(t.columns);
+}
+
+/// b (k,n) or (n,k) as packed_gemm() reads it, part by part.
+template <class T>
+class PackPanels final : public Kernel {
+ public:
+  PackPanels(const MatmulPlan& plan, const MatmulCut& cut) : plan_(plan), cut_(cut) {}
+
+  void run(const Arguments& a) override {
+    a.pool.parallel(cut_.column_tiles * cut_.sums, [&](int64_t part, int) {
+      const MatmulCut::Tile t = cut_.tile(part / cut_.sums);
+      const int64_t q = part % cut_.sums * cut_.depth;
+      Product<T> p{false, plan_.transpose_b, 0, t.columns, std::min(cut_.depth, plan_.k - q)};
+      p.b = a.in<T>(0) + offset_of_right(plan_, t, q), p.ldb = plan_.ldb();
+      pack_panels(p, a.out<T>(0) + packed_offset(plan_, t, q));
+    });
+  }
+  std::string name() const override { return "highway"; }
+
+ private:
+  MatmulPlan plan_;
+  MatmulCut cut_;
+};
+
+template <class T>
+class TiledMatmul final : public Followed {
+ public:
+  explicit TiledMatmul(const Request& r)
+      : Followed(r),
+        plan_(r),
+        few_(plan_, true),
+        many_(plan_, true, MatmulCut::For::many_threads),
+        dtype_(r.outputs[0].dtype),
+        direct_(prefers_direct(plan_)),
+        gemm_(direct_ ? direct_gemm<T> : packed_gemm<T>) {}
+
+  Prepared prepare(int input) override {
+    if (input != 1 || direct_ || plan_.count() > 1) return {};
+    is_packed_ = true;
+    many_ = MatmulCut(plan_, true, MatmulCut::For::many_threads_same_columns);
+    return {std::make_unique<PackPanels<T>>(plan_, few_),
+            {dtype_, {plan_.k, panel_columns(plan_.n)}},
+            concat("panels ", plan_.k, " ", plan_.n, " of ", few_.depth, " ", few_.columns,
+                   plan_.transpose_b ? " transposed" : "")};
+  }
+  void run(const Arguments& a) override {
+    Next next;
+    begin(a, next);
+    const MatmulCut& cut = cut_for(a.pool);
+    // Partial sums outermost: what a thread multiplies is then, as a rule, what it computed a
+    // moment ago.
+    const int64_t parts = plan_.count() * cut.tiles() * sums();
+    a.pool.parallel(parts, [&](int64_t number, int) {
+      compute(a, next, part(cut, number), part(cut, std::min(number + 1, parts - 1)));
+    });
+    if (sums() == 1) return;
+    a.pool.blocks(plan_.count() * plan_.m, 32,
+                  [&](int64_t begin, int64_t end) { sum(a, next, begin, end); });
+    column_sums_.end(a, plan_, sums(), column_scratch(a));
+  }
+  bool sum_columns(int64_t columns, int output) override {
+    if (column_sums_.are_wanted() || direct_ || !plan_.has_rows_of_b(columns)) return false;
+    column_sums_.want(output);
+    return true;
+  }
+
+ protected:
+  /// What follows wants whole rows. A tile of them reads all of b, which is to be little beside the
+  /// result, and not to be packed for other tiles.
+  bool has_rows() const override {
+    const bool pays = few_.column_tiles == 1 || (4 * plan_.k <= plan_.m && !is_packed_);
+    return sums() > 1 || (pays && plan_.count() * few_.tiles() > 1);
+  }
+  void prepare_for_follower() override {
+    if (sums() > 1) return;
+    for (MatmulCut* cut : {&few_, &many_}) {
+      if (cut->column_tiles > 1) cut->take_whole_rows();
+    }
+  }
+  size_t own_scratch_bytes() const override {
+    return sums() > 1 ? static_cast<size_t>((sums() - in_output()) * size() +
+                                            column_sums_.scratch_values(plan_, sums())) *
+                            sizeof(T)
+                      : 0;
+  }
+  std::string own_name() const override {
+    return std::string(direct_ ? "highway" : "highway packed") +
+           (column_sums_.are_wanted() ? " with column sums" : "");
+  }
+  double own_flops() const override { return plan_.flops(); }
+
+ private:
+  /// A profile, which tells what many threads would gain, sees their work.
+  const MatmulCut& cut_for(const Pool& pool) const {
+    constexpr int kFew = 8;
+    return pool.threads() > kFew || WorkTrace::current() ? many_ : few_;
+  }
+  int64_t sums() const { return few_.sums; }
+  int64_t size() const { return plan_.count() * plan_.m * plan_.n; }
+  /// Partial sum 0 is the output itself, unless something follows.
+  int64_t in_output() const { return is_followed() ? 0 : 1; }
+  T* result(const Arguments& a, int64_t sum) const {
+    return sum < in_output() ? a.out<T>(0)
+                             : reinterpret_cast<T*>(a.scratch) + (sum - in_output()) * size();
+  }
+
+  T* column_scratch(const Arguments& a) const {
+    return reinterpret_cast<T*>(a.scratch) + (sums() - in_output()) * size();
+  }
+
+  /// A tile of a partial sum, whose terms begin at q.
+  struct Part {
+    MatmulCut::Tile tile;
+    int64_t sum, q;
+  };
+  Part part(const MatmulCut& cut, int64_t number) const {
+    const int64_t tiles = plan_.count() * cut.tiles(), sum = number / tiles;
+    return {cut.tile(number % tiles), sum, sum * cut.depth};
+  }
+  const T* left(const Arguments& a, const Part& part) const {
+    const auto& [t, sum, q] = part;
+    return a.in<T>(0) + plan_.a[t.item] +
+           (plan_.transpose_a ? q * plan_.lda() + t.i : t.i * plan_.lda() + q);
+  }
+  const T* right(const Arguments& a, const Part& part) const {
+    const auto& [t, sum, q] = part;
+    return a.in<T>(1) + (is_packed_ ? packed_offset(plan_, t, q)
+                                    : plan_.b[t.item] + offset_of_right(plan_, t, q));
+  }
+
+  /// `later`: what the thread will probably go on with.
+  void compute(const Arguments& a, const Next& next, const Part& part, const Part& later) const {
+    const auto& [t, sum, q] = part;
+    const int64_t at = (t.item * plan_.m + t.i) * plan_.n + t.j;
+    Product<T> p{plan_.transpose_a, plan_.transpose_b, t.rows, t.columns,
+                 std::min(few_.depth, plan_.k - q)};
+    p.a = left(a, part), p.lda = plan_.lda(), p.next_a = left(a, later);
+    p.b = right(a, part), p.next_b = right(a, later);
+    if (column_sums_.are_wanted() && t.i == 0)
+      p.column_sums = column_sums_.of(a, plan_, sums(), sum, column_scratch(a)) + t.j;
+    p.ldb = plan_.ldb(), p.is_packed = is_packed_;
+    p.c = result(a, sum) + at, p.ldc = plan_.n;
+    if (sums() > 1) return gemm_(p);
+    if (next)
+      p.c = reinterpret_cast<T*>(thread_scratch(static_cast<size_t>(t.rows * plan_.n) * sizeof(T)));
+    multiply(a, p, at, t.j);
+    if (next) (*next)(at, at + t.rows * plan_.n, p.c);
+  }
+
+  /// All there is to these rows from column j on, which begin at element `at` of the output. A tile
+  /// in registers begins with the bias, which a mask is not for, and knows no other activation than
+  /// relu.
+  void multiply(const Arguments& a, Product<T>& p, int64_t at, int64_t j) const {
+    const T* bias = plan_.bias ? a.in<T>(2) + j : nullptr;
+    const T* other = plan_.combine == Combine::none ? nullptr : a.in<T>(plan_.other()) + at;
+    if (!direct_ && is_simple(plan_.epilogue) && !(bias && plan_.combine == Combine::mask)) {
+      p.bias = bias, p.combine = plan_.combine, p.other = other,
+      p.relu = plan_.epilogue == Epilogue::relu;
+      return gemm_(p);
+    }
+    gemm_(p);
+    if (other) combine(plan_.combine, other, plan_.n, p.m, p.n, p.c, p.ldc);
+    finish(p.c, p.m, p.n, p.ldc, bias, plan_.epilogue);
+  }
+
+  void sum(const Arguments& a, const Next& next, int64_t begin, int64_t end) const {
+    const int64_t n = plan_.n, first = begin * n, count = (end - begin) * n;
+    T* c = result(a, 0) + first;
+    for (int64_t i = 1; i < sums(); ++i) accumulate(c, result(a, i) + first, count);
+    if (plan_.combine != Combine::none)
+      combine(plan_.combine, a.in<T>(plan_.other()) + first, n, end - begin, n, c, n);
+    finish(c, end - begin, n, n, plan_.bias ? a.in<T>(2) : nullptr, plan_.epilogue);
+    if (next) (*next)(first, first + count, c);
+  }
+
+  MatmulPlan plan_;
+  MatmulCut few_, many_;  ///< for so many threads; of the same sums
+  DType dtype_;
+  bool direct_, is_packed_ = false;
+  ColumnSums column_sums_;
+  Gemm<T> gemm_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_tiled_matmul(const Request& r) {
+  MatmulPlan plan(r);
+  if (plan.flops() == 0) return nullptr;  // the direct loops know what nothing is
+  return make_typed<TiledMatmul>(r, r.outputs[0].dtype);
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,108 @@
+#include "matmul/onednn.h"
+
+#include <oneapi/dnnl/dnnl_debug.h>
+
+#include <string_view>
+
+#include "matmul/matmul.h"
+#include "threads/thread_scratch.h"
+
+namespace crescent::cpu::onednn {
+
+dnnl::engine& engine() {
+  static dnnl::engine engine = [] {
+    constexpr int kFew = 128;  // that oneDNN keeps when no kernel has them any more
+    dnnl::set_primitive_cache_capacity(kFew);
+    return dnnl::engine(dnnl::engine::kind::cpu, 0);
+  }();
+  return engine;
+}
+
+void fail_as(const char* what, dnnl_status_t status) {
+  if (status == dnnl_out_of_memory) fail("oneDNN has not enough memory for its ", what);
+  fail("oneDNN's ", what, " failed: ", dnnl_status2str(status));
+}
+
+dnnl::memory::data_type type_of(DType dtype) {
+  switch (dtype) {
+    case DType::float32:
+      return dnnl::memory::data_type::f32;
+    case DType::bfloat16:
+      return dnnl::memory::data_type::bf16;
+    default:
+      return dnnl::memory::data_type::undef;
+  }
+}
+
+dnnl::memory::desc plain(const std::vector<int64_t>& dims, dnnl::memory::data_type type,
+                         const std::vector<int64_t>& strides) {
+  return {dims, type, strides};
+}
+
+dnnl::primitive_attr attributes(Epilogue epilogue) {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (epilogue == Epilogue::sigmoid || epilogue == Epilogue::tanh) {
+    dnnl::post_ops after;
+    after.append_eltwise(1,
+                         epilogue == Epilogue::sigmoid ? dnnl::algorithm::eltwise_logistic
+                                                       : dnnl::algorithm::eltwise_tanh,
+                         0, 0);
+    attributes.set_post_ops(after);
+  }
+  return attributes;
+}
+
+void apply_relu(DType dtype, std::byte* values, int64_t count) {
+  if (dtype == DType::float32)
+    return finish(reinterpret_cast<float*>(values), 1, count, count, {}, Epilogue::relu);
+  constexpr uint16_t kSign = 0x8000,
+                     kMinusInfinity = 0xff80;  // bfloat16: above it, what is not a number
+  auto* bits = reinterpret_cast<uint16_t*>(values);
+  for (int64_t i = 0; i < count; ++i)
+    bits[i] = bits[i] >= kSign && bits[i] <= kMinusInfinity ? 0 : bits[i];
+}
+
+bool is_reference(const char* implementation) {
+  return std::string_view(implementation).find("ref") != std::string_view::npos;
+}
+
+Primitives::Task Primitives::make_task(const Recipe& recipe) {
+  Task task;
+  for (const auto& [index, layout] : recipe.arguments) {
+    task.memory.emplace_back(layout, engine(), nullptr);
+    task.arguments.push_back({index, task.memory.back().get()});
+  }
+  return task;
+}
+
+int Primitives::prepare(int workers) {
+  checked("preparation", [&] {
+    while (static_cast<int>(workers_.size()) < workers) {
+      Worker worker{dnnl::stream(engine()), {}};
+      for (const auto& recipe : recipes_) worker.tasks.push_back(make_task(recipe));
+      workers_.push_back(std::move(worker));
+    }
+  });
+  return workers;
+}
+
+void Primitives::run(int worker, int which, std::initializer_list<const void*> addresses) {
+  SingleThread alone;
+  Task& task = workers_[worker].tasks[which];
+  const dnnl::primitive& primitive = recipes_[which].primitive;
+  const char* name = dnnl_prim_kind2str(static_cast<dnnl_primitive_kind_t>(primitive.get_kind()));
+  checked(name, [&] {
+    size_t i = 0;
+    for (const void* address : addresses)
+      task.memory[i++].set_data_handle(const_cast<void*>(address));
+    dnnl::memory& scratch = task.memory.back();
+    scratch.set_data_handle(thread_scratch(scratch.get_desc().get_size()));
+  });
+  const auto status =
+      dnnl_primitive_execute(primitive.get(), workers_[worker].stream.get(),
+                             static_cast<int>(task.arguments.size()), task.arguments.data());
+  if (status != dnnl_success) fail_as(name, status);
+}
+
+}  // namespace crescent::cpu::onednn

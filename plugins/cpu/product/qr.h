@@ -1,9 +1,0 @@
-// QR of a matrix.
-#pragma once
-#include "engine/kernel.h"
-
-namespace crescent::cpu {
-
-std::unique_ptr<Kernel> make_qr(const Request& r);
-
-}  // namespace crescent::cpu

@@ -1,0 +1,115 @@
+#include "tiling/cut.h"
+
+#include <algorithm>
+
+#include "crescent/device/lowered_ops.h"
+#include "kernel/post_ops.h"
+#include "normalization/batch_norm_parts.h"
+
+namespace crescent::cpu {
+namespace {
+
+bool is_single(const TensorSpecs& specs) {
+  return std::all_of(specs.begin(), specs.end(),
+                     [](const TensorSpec& s) { return s.dtype == DType::float32; });
+}
+
+/// Inputs that do not vary along the batch are broadcast to each slice.
+Cut elementwise(const TensorSpecs& in, const TensorSpecs& out) {
+  const Shape& shape = out[0].shape;
+  Cut cut{{}, std::vector<Part>(out.size(), Part::rows)};
+  for (const TensorSpec& spec : in) {
+    const bool varies = spec.shape.rank() == shape.rank() && spec.shape[0] == shape[0];
+    cut.inputs.push_back(varies ? Part::rows : Part::whole);
+  }
+  return cut;
+}
+
+const ConvSpec* convolution_of(const Op& base) {
+  if (auto* op = as<Conv>(base)) return &op->spec;
+  if (auto* op = as<ConvBackwardData>(base)) return &op->spec;
+  if (auto* op = as<ConvBackwardKernel>(base)) return &op->spec;
+  return nullptr;
+}
+
+/// The kernel is read, or its gradient written, once a slice: that has to be little beside the
+/// images. Winograd's algorithm has more to do for a kernel than that.
+bool has_light_kernel(const ConvSpec& spec, const TensorSpec& kernel, int64_t images) {
+  constexpr int64_t kLight = 64;
+  const Shape& shape = kernel.shape;
+  const bool is_pointwise = shape.slice(0, shape.rank() - 2).size() == 1;
+  return (is_pointwise || spec.groups > 1) && shape.size() * kLight <= images;
+}
+
+std::optional<Cut> convolution(const Op& op, const ConvSpec& spec, const TensorSpecs& in,
+                               const TensorSpecs& out) {
+  const PostOps post(op);
+  const bool is_gradient = as<ConvBackwardKernel>(base_of(op));
+  if (post.moments || post.mixed != Mixed::no || (is_gradient && &base_of(op) != &op)) return {};
+  const TensorSpec &kernel = is_gradient ? out[0] : in[1], &other = is_gradient ? in[1] : out[0];
+  if (in[0].shape.rank() < 3 ||
+      !has_light_kernel(spec, kernel, in[0].shape.size() + other.shape.size()))
+    return {};
+  if (is_gradient) return Cut{{Part::rows, Part::rows}, {Part::sum}};
+  Cut cut{{Part::rows, Part::whole}, {Part::rows}};
+  if (auto* with = as<WithPostOps>(op)) {
+    for (PostOp each : with->post) {
+      if (reads_input(each)) cut.inputs.push_back(each == PostOp::bias ? Part::whole : Part::rows);
+    }
+  }
+  return cut;
+}
+
+}  // namespace
+
+bool is_elementwise(const Op& op) {
+  const auto* fused = as<Fused>(op);
+  const auto scatters = [](const FusedStep& s) { return s.kind == FusedStep::Kind::scatter; };
+  if (fused) return std::none_of(fused->steps.begin(), fused->steps.end(), scatters);
+  return as<Unary>(op) || as<Binary>(op);
+}
+
+std::optional<Cut> cut_of(const Op& op, const TensorSpecs& in, const TensorSpecs& out) {
+  if (in.empty() || out.empty() || !is_single(in) || !is_single(out)) return {};
+  if (is_elementwise(op) && out[0].shape.rank() > 1) return elementwise(in, out);
+  if (as<BatchMoments>(op)) return Cut{{Part::rows}, {Part::mean, Part::variance}};
+  if (as<BatchNormSums>(op))
+    return Cut{{Part::rows, Part::rows, Part::whole}, {Part::sum, Part::sum}};
+  if (as<BatchNormGradient>(op)) {
+    Cut cut{std::vector<Part>(in.size(), Part::whole), {Part::rows}};
+    cut.inputs[0] = cut.inputs[1] = Part::rows;
+    return cut;
+  }
+  const ConvSpec* spec = convolution_of(base_of(op));
+  return spec ? convolution(op, *spec, in, out) : std::nullopt;
+}
+
+namespace {
+
+/// The op as a T, whose axis 0 is set to so many rows; null when it is none.
+template <class T, class F>
+OpPtr changed(const Op& op, const F& set_rows) {
+  auto* known = as<T>(op);
+  if (!known) return nullptr;
+  auto result = std::make_shared<T>(*known);
+  set_rows(*result);
+  return result;
+}
+
+}  // namespace
+
+OpPtr with_rows(const OpPtr& op, int64_t rows) {
+  const auto shape = [rows](auto& each) { each.shape.set(0, rows); };
+  if (OpPtr found = changed<WithPostOps>(*op, [rows](auto& w) { w.op = with_rows(w.op, rows); }))
+    return found;
+  if (OpPtr found = changed<ConvBackwardData>(*op, [rows](auto& d) { d.input.set(0, rows); }))
+    return found;
+  if (OpPtr found = changed<Slice>(*op, [rows](auto& s) { s.size[0] = rows; })) return found;
+  for (auto* change : {changed<Fused, decltype(shape)>, changed<Reshape, decltype(shape)>,
+                       changed<BroadcastTo, decltype(shape)>, changed<Fill, decltype(shape)>}) {
+    if (OpPtr found = change(*op, shape)) return found;
+  }
+  return op;
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,157 @@
+#include "tiling/joined_depthwise.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "convolution/depthwise.h"
+#include "kernel/post_ops.h"
+#include "normalization/batch_norm_parts.h"
+#include "tiling/cut.h"
+
+namespace crescent::cpu {
+namespace {
+
+using Instruction = Program::Instruction;
+
+/// x, mean, rstd, gamma and beta of (x - mean) rstd gamma + beta, maybe with relu; nothing for
+/// another chain.
+struct Normalization {
+  std::vector<int> values;
+  bool relu;
+};
+std::optional<Normalization> normalization_of(const Instruction& i) {
+  constexpr BinaryKind kSteps[] = {BinaryKind::subtract, BinaryKind::multiply, BinaryKind::multiply,
+                                   BinaryKind::add};
+  constexpr int kCount = 4;
+  const auto* fused = as<Fused>(*i.op);
+  const int inputs = static_cast<int>(i.inputs.size());
+  if (!fused || inputs != 1 + kCount || fused->outputs.size() != 1) return {};
+  const std::vector<FusedStep>& steps = fused->steps;
+  const int count = static_cast<int>(steps.size());
+  const bool relu = count == kCount + 1;
+  if (count < kCount || count > kCount + 1 || fused->outputs[0] != inputs + count - 1) return {};
+  if (relu && (steps[kCount].kind != FusedStep::Kind::unary ||
+               steps[kCount].unary != UnaryKind::relu || steps[kCount].args[0] != inputs + 3))
+    return {};
+  Normalization result{{}, relu};
+  for (int s = 0; s < kCount; ++s) {
+    const FusedStep& step = steps[static_cast<size_t>(s)];
+    const int before = s == 0 ? step.args[0] : inputs + s - 1;
+    if (step.kind != FusedStep::Kind::binary || step.binary != kSteps[s] ||
+        step.args[0] != before || step.args[1] >= inputs || (s == 0 && before >= inputs))
+      return {};
+    if (s == 0) result.values.push_back(i.inputs[static_cast<size_t>(before)]);
+    result.values.push_back(i.inputs[static_cast<size_t>(step.args[1])]);
+  }
+  return result;
+}
+
+class JoinedDepthwise {
+ public:
+  explicit JoinedDepthwise(Program& program) : program_(program) {}
+
+  void run() {
+    for (size_t i = 0; i < program_.code.size(); ++i) join_forward(i) || join_gradients(i);
+    std::erase_if(program_.code, [](const Instruction& i) { return !i.op; });
+  }
+
+ private:
+  const TensorSpec& spec(int value) const { return program_.values[static_cast<size_t>(value)]; }
+
+  std::vector<const Instruction*> readers(int value) const {
+    std::vector<const Instruction*> found;
+    for (const Instruction& i : program_.code) {
+      if (i.op && std::count(i.inputs.begin(), i.inputs.end(), value)) found.push_back(&i);
+    }
+    return found;
+  }
+  bool is_result(int value) const {
+    return std::count(program_.outputs.begin(), program_.outputs.end(), value) > 0;
+  }
+  /// Nobody else reads it.
+  bool is_read_by(int value, const std::set<const Instruction*>& those) const {
+    const auto all = readers(value);
+    return !is_result(value) && all.size() == those.size() &&
+           std::all_of(all.begin(), all.end(), [&](auto* i) { return those.count(i) > 0; });
+  }
+  Instruction* maker(int value) {
+    for (Instruction& i : program_.code) {
+      if (i.op && std::count(i.outputs.begin(), i.outputs.end(), value)) return &i;
+    }
+    return nullptr;
+  }
+  /// The normalization that gives this value, channel by channel.
+  std::optional<Normalization> normalization(int value) {
+    const Instruction* made = maker(value);
+    auto found = made ? normalization_of(*made) : std::nullopt;
+    if (!found || spec(found->values[0]) != spec(value)) return {};
+    const int64_t channels = spec(value).shape[-1];
+    for (size_t p = 1; p < found->values.size(); ++p) {
+      const Shape& shape = spec(found->values[p]).shape;
+      if (shape.size() != channels || shape.rank() == 0 || shape[-1] != channels) return {};
+    }
+    return found;
+  }
+
+  bool join_forward(size_t at) {
+    Instruction& i = program_.code[at];
+    const auto* conv = i.op ? as<Conv>(*i.op) : nullptr;
+    if (!conv ||
+        !goes_by_rows(conv->spec, spec(i.inputs[0]), spec(i.inputs[1]), spec(i.outputs[0])))
+      return false;
+    const auto before = normalization(i.inputs[0]);
+    if (!before || !is_read_by(i.inputs[0], {&i})) return false;
+    auto op = std::make_shared<DepthwiseForward>();
+    op->spec = conv->spec, op->relu = before->relu, op->output = spec(i.outputs[0]).shape;
+    maker(i.inputs[0])->op = nullptr;
+    std::vector<int> inputs = before->values;
+    inputs.push_back(i.inputs[1]);
+    i.op = std::move(op), i.inputs = std::move(inputs);
+    return true;
+  }
+
+  /// `at`: the sums, which come last.
+  bool join_gradients(size_t at) {
+    Instruction& sums = program_.code[at];
+    if (!sums.op || !as<BatchNormSums>(*sums.op)) return false;
+    Instruction* data = maker(sums.inputs[1]);
+    const auto* with = data ? as<WithPostOps>(*data->op) : nullptr;
+    const auto* of_data = with ? as<ConvBackwardData>(*with->op) : nullptr;
+    if (!of_data || with->post != std::vector{PostOp::mask}) return false;
+    const int dy = data->inputs[0], kernel = data->inputs[1], normal = data->inputs[2],
+              dx = data->outputs[0];
+    Instruction *of_y = maker(dy), *normalize = maker(normal);
+    const auto before = normalization(normal);
+    if (!of_y || !as<BatchNormGradient>(*of_y->op) || !before || !before->relu ||
+        !goes_by_rows(of_data->spec, spec(dx), spec(kernel), spec(dy)))
+      return false;
+    Instruction* of_kernel = nullptr;
+    for (Instruction& i : program_.code) {
+      const auto* op = i.op ? as<ConvBackwardKernel>(*i.op) : nullptr;
+      if (op && i.inputs == std::vector{normal, dy} && op->spec == of_data->spec) of_kernel = &i;
+    }
+    if (!of_kernel || !is_read_by(dy, {data, of_kernel}) ||
+        !is_read_by(normal, {data, of_kernel}) || of_kernel > &sums ||
+        !readers(of_kernel->outputs[0]).empty() || readers(dx).size() != 1 ||
+        sums.inputs[0] != before->values[0] || sums.inputs[2] != before->values[1])
+      return false;
+    auto op = std::make_shared<DepthwiseBackward>();
+    op->spec = of_data->spec;
+    std::vector<int> inputs = of_y->inputs;
+    inputs.insert(inputs.end(), before->values.begin(), before->values.end());
+    inputs.push_back(kernel);
+    std::vector<int> outputs = {of_kernel->outputs[0], dx, sums.outputs[0], sums.outputs[1]};
+    sums.op = std::move(op), sums.inputs = std::move(inputs), sums.outputs = std::move(outputs);
+    for (Instruction* joined : {data, of_y, normalize, of_kernel}) joined->op = nullptr;
+    return true;
+  }
+
+  Program& program_;
+};
+
+}  // namespace
+
+void join_depthwise(Program& program) { JoinedDepthwise(program).run(); }
+
+}  // namespace crescent::cpu

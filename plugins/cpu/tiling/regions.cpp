@@ -1,0 +1,352 @@
+// Finds what goes through the batch slice by slice: instructions in a row of which each can be cut
+// and none reads what another one makes from all rows.
+//
+//   %4 = relu(%3)                                    %5 = sliced(%3, %1):
+//   %5 = conv(%4, %1)                          ->        %4 = relu(%3)
+//   %6, %7 = batch_moments(%5)                           %5 = conv(%4, %1)
+//   ...                                                  %6, %7 = batch_moments(%5)
+//   %9 = conv_backward_kernel(%4, %8)                ...
+//
+// Where another region reads what an elementwise instruction made of values that the region reads
+// anyway, as %4 in the gradient of the kernel, it is made there again and is in memory nowhere.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "tiling/gradient_parts.h"
+#include "tiling/joined_depthwise.h"
+#include "tiling/sliced.h"
+
+namespace crescent::cpu {
+namespace {
+
+using Instruction = Program::Instruction;
+
+constexpr int64_t kSlice = 3 << 19;         ///< bytes of all arrays of a slice: they fit a cache
+constexpr int64_t kLargestSlice = 4 << 20;  ///< of a single image, which cannot be cut
+
+struct Region {
+  size_t first, last;              ///< instructions of the program: [first, last)
+  int64_t rows, slices;            ///< rows: of a slice
+  std::vector<Instruction> again;  ///< what is made here, too
+};
+
+/// Numbers of the instructions of a region, and of light ones beside it.
+struct Order {
+  int64_t batch = 0;
+  std::vector<size_t> before, inside, after;
+  std::set<int> made, later;  ///< values made inside, and after
+  std::map<int, Part> read;   ///< values of elsewhere that are read inside
+};
+
+class Regions {
+ public:
+  explicit Regions(Program program)
+      : program_(std::move(program)), maker_(program_.values.size(), -1) {
+    for (size_t i = 0; i < program_.code.size(); ++i) {
+      const Instruction& each = program_.code[i];
+      cuts_.push_back(cut_of(*each.op, specs(each.inputs), specs(each.outputs)));
+      for (int value : each.outputs) maker_[static_cast<size_t>(value)] = static_cast<int>(i);
+    }
+  }
+
+  std::optional<Program> run() {
+    find();
+    if (regions_.empty()) return {};
+    for (Region& region : regions_) make_again(region);
+    count_readers();
+    emit();
+    return std::move(program_);
+  }
+
+ private:
+  const TensorSpec& spec(int value) const { return program_.values[static_cast<size_t>(value)]; }
+  TensorSpecs specs(const std::vector<int>& values) const {
+    TensorSpecs specs;
+    for (int value : values) specs.push_back(spec(value));
+    return specs;
+  }
+  int maker(int value) const { return maker_[static_cast<size_t>(value)]; }
+
+  /// f(value, part) for every argument.
+  template <class F>
+  static void each(const Instruction& i, const Cut& cut, F&& f) {
+    for (size_t k = 0; k < i.inputs.size(); ++k) f(i.inputs[k], cut.inputs[k]);
+    for (size_t k = 0; k < i.outputs.size(); ++k) f(i.outputs[k], cut.outputs[k]);
+  }
+  int64_t batch_of(size_t i) const {
+    int64_t batch = 0;
+    each(program_.code[i], *cuts_[i], [&](int value, Part part) {
+      if (part == Part::rows) batch = spec(value).shape[0];
+    });
+    return batch;
+  }
+  Part made_as(int value) const {
+    const size_t i = static_cast<size_t>(maker(value));
+    const std::vector<int>& outputs = program_.code[i].outputs;
+    const auto at = std::find(outputs.begin(), outputs.end(), value) - outputs.begin();
+    return cuts_[i]->outputs[static_cast<size_t>(at)];
+  }
+
+  /// Whether an instruction may come into a region that began with this batch.
+  bool fits(const Order& order, size_t i) const {
+    const Instruction& next = program_.code[i];
+    if (!cuts_[i] || batch_of(i) != order.batch) return false;
+    for (size_t k = 0; k < next.inputs.size(); ++k) {
+      const int value = next.inputs[k];
+      const Part part = cuts_[i]->inputs[k];
+      if (order.later.count(value)) return false;
+      if (order.made.count(value)) {
+        if (made_as(value) != Part::rows || part != Part::rows) return false;
+      } else if (const auto known = order.read.find(value);
+                 known != order.read.end() && known->second != part) {
+        return false;
+      }
+    }
+    return true;
+  }
+  void put_inside(Order& order, size_t i) const {
+    const Instruction& next = program_.code[i];
+    order.inside.push_back(i), order.made.insert(next.outputs.begin(), next.outputs.end());
+    for (size_t k = 0; k < next.inputs.size(); ++k)
+      order.read.emplace(next.inputs[k], cuts_[i]->inputs[k]);
+  }
+  /// What may stand before or after a region as well as within.
+  bool is_light(const Instruction& i) const {
+    constexpr int64_t kLight = 64 << 10;
+    return i.op->effect() == Effect::none &&
+           std::all_of(i.outputs.begin(), i.outputs.end(),
+                       [&](int value) { return bytes_of(spec(value)) <= kLight; });
+  }
+
+  /// A region that begins with instruction `first`, and its neighbours in order; whether it is one.
+  bool gather(size_t first, Order& order) const {
+    if (!cuts_[first] || batch_of(first) < 2) return false;
+    order.batch = batch_of(first);
+    for (size_t i = first; i < program_.code.size(); ++i) {
+      const Instruction& next = program_.code[i];
+      if (fits(order, i)) {
+        put_inside(order, i);
+      } else if (!is_light(next)) {
+        break;
+      } else {
+        const bool waits = std::any_of(next.inputs.begin(), next.inputs.end(), [&](int value) {
+          return order.made.count(value) || order.later.count(value);
+        });
+        (waits ? order.after : order.before).push_back(i);
+        if (waits) order.later.insert(next.outputs.begin(), next.outputs.end());
+      }
+    }
+    return is_worth_it(order);
+  }
+
+  void find() {
+    std::vector<size_t> sequence;  // old numbers of instructions
+    auto append = [&](const std::vector<size_t>& part) {
+      sequence.insert(sequence.end(), part.begin(), part.end());
+    };
+    for (size_t i = 0; i < program_.code.size();) {
+      Order order;
+      if (!gather(i, order)) {
+        sequence.push_back(i++);
+        continue;
+      }
+      append(order.before);
+      const size_t first = sequence.size();
+      append(order.inside);
+      const int64_t rows = rows_of_slice(order.inside, order.batch);
+      regions_.push_back({first, sequence.size(), rows, order.batch / rows, {}});
+      append(order.after);
+      i += order.before.size() + order.inside.size() + order.after.size();
+    }
+    bring_into(sequence);
+  }
+  void bring_into(const std::vector<size_t>& sequence) {
+    std::vector<Instruction> code;
+    std::vector<std::optional<Cut>> cuts;
+    for (size_t i : sequence) {
+      for (int value : program_.code[i].outputs)
+        maker_[static_cast<size_t>(value)] = static_cast<int>(code.size());
+      code.push_back(std::move(program_.code[i])), cuts.push_back(std::move(cuts_[i]));
+    }
+    program_.code = std::move(code), cuts_ = std::move(cuts);
+  }
+
+  /// It is not about weights, and something large is made and read in it, or read twice.
+  bool is_worth_it(const Order& order) const {
+    std::map<int, int> uses;
+    for (size_t i : order.inside) {
+      each(program_.code[i], *cuts_[i], [&](int value, Part part) {
+        if (part == Part::rows && bytes_of(spec(value)) >= kLarge) ++uses[value];
+      });
+    }
+    const bool gains =
+        std::any_of(uses.begin(), uses.end(), [](auto& use) { return use.second > 1; });
+    const bool has_images = std::any_of(order.inside.begin(), order.inside.end(), [&](size_t i) {
+      return !is_elementwise(*program_.code[i].op);
+    });
+    return gains && has_images && rows_of_slice(order.inside, order.batch) > 0;
+  }
+
+  /// As many images as fit a cache, and divide the batch; 0 for images too large.
+  int64_t rows_of_slice(const std::vector<size_t>& inside, int64_t batch) const {
+    std::set<int> values;
+    for (size_t i : inside) {
+      each(program_.code[i], *cuts_[i], [&](int value, Part part) {
+        if (part == Part::rows) values.insert(value);
+      });
+    }
+    int64_t image = 0;
+    for (int value : values) image += bytes_of(spec(value)) / batch;
+    int64_t rows = std::clamp<int64_t>(kSlice / image, 1, batch);
+    while (batch % rows != 0) --rows;
+    return image * rows <= kLargestSlice ? rows : 0;
+  }
+
+  /// f(instruction, its cut) for all of a region, those made again first.
+  template <class F>
+  void each_instruction(const Region& region, F&& f) const {
+    for (const Instruction& i : region.again)
+      f(i, *cuts_[static_cast<size_t>(maker(i.outputs[0]))]);
+    for (size_t i = region.first; i < region.last; ++i) f(program_.code[i], *cuts_[i]);
+  }
+  bool is_inside(const Region& region, int value) const {
+    const auto at = static_cast<size_t>(maker(value));
+    return maker(value) >= 0 && at >= region.first && at < region.last;
+  }
+
+  /// Elementwise results of other places, of what the region reads by rows anyway.
+  void make_again(Region& region) {
+    std::set<int> read;
+    each_instruction(region, [&](const Instruction& i, const Cut& cut) {
+      for (size_t k = 0; k < i.inputs.size(); ++k) {
+        if (cut.inputs[k] == Part::rows && !is_inside(region, i.inputs[k]))
+          read.insert(i.inputs[k]);
+      }
+    });
+    for (int value : read) {
+      const int at = maker(value);
+      if (at < 0 || !cuts_[static_cast<size_t>(at)]) continue;
+      const Instruction& made = program_.code[static_cast<size_t>(at)];
+      const Cut& cut = *cuts_[static_cast<size_t>(at)];
+      bool is_free = is_elementwise(*made.op) && made.outputs.size() == 1;
+      for (size_t k = 0; k < made.inputs.size(); ++k)
+        is_free = is_free && (cut.inputs[k] == Part::whole ? !read.count(made.inputs[k])
+                                                           : read.count(made.inputs[k]));
+      if (is_free) region.again.push_back(made);
+    }
+  }
+
+  /// Values that are read elsewhere than where they are made.
+  void count_readers() {
+    needed_.assign(program_.values.size(), false);
+    auto need = [&](int value) { needed_[static_cast<size_t>(value)] = true; };
+    for (int value : program_.outputs) need(value);
+    for (const Program::Binding& b : program_.variables) {
+      if (b.result >= 0) need(b.result);
+    }
+    std::vector<bool> is_cut(program_.code.size());
+    for (const Region& region : regions_) {
+      for (int value : read_from_outside(region)) need(value);
+      std::fill(is_cut.begin() + static_cast<ptrdiff_t>(region.first),
+                is_cut.begin() + static_cast<ptrdiff_t>(region.last), true);
+    }
+    for (size_t i = 0; i < is_cut.size(); ++i) {
+      if (is_cut[i]) continue;
+      for (int value : program_.code[i].inputs) need(value);
+    }
+  }
+
+  std::set<int> read_from_outside(const Region& region) const {
+    std::set<int> read, made;
+    each_instruction(region, [&](const Instruction& i, const Cut&) {
+      for (int value : i.inputs) {
+        if (!made.count(value)) read.insert(value);
+      }
+      made.insert(i.outputs.begin(), i.outputs.end());
+    });
+    return read;
+  }
+
+  void emit() {
+    std::vector<Instruction> code;
+    auto region = regions_.begin();
+    for (size_t i = 0; i < program_.code.size(); ++i) {
+      if (region == regions_.end() || i != region->first) {
+        code.push_back(program_.code[i]);
+        continue;
+      }
+      code.push_back(sliced(*region));
+      i = region->last - 1;
+      ++region;
+    }
+    program_.code = std::move(code);
+  }
+
+  Instruction sliced(const Region& region) const {
+    auto op = std::make_shared<Sliced>();
+    op->rows = region.rows, op->slices = region.slices;
+    auto body = std::make_shared<Program>();
+    body->scopes = program_.scopes;
+    std::map<int, int> here;
+    auto value_here = [&](int value, Part part) {
+      const auto [at, is_new] = here.try_emplace(value, 0);
+      if (!is_new) return std::pair(at->second, false);
+      TensorSpec of_slice = spec(value);
+      if (part == Part::rows) of_slice.shape.set(0, op->rows);
+      return std::pair(at->second = body->add_value(of_slice), true);
+    };
+    Instruction result{op, {}, {}, program_.code[region.last - 1].scope};
+    each_instruction(region, [&](const Instruction& i, const Cut& cut) {
+      Instruction slice{with_rows(i.op, op->rows), {}, {}, i.scope};
+      for (size_t k = 0; k < i.inputs.size(); ++k) {
+        const auto [value, is_new] = value_here(i.inputs[k], cut.inputs[k]);
+        slice.inputs.push_back(value);
+        if (!is_new) continue;
+        body->inputs.push_back(value), result.inputs.push_back(i.inputs[k]);
+        op->cut.inputs.push_back(cut.inputs[k]);
+      }
+      for (size_t k = 0; k < i.outputs.size(); ++k) {
+        const int value = value_here(i.outputs[k], cut.outputs[k]).first;
+        slice.outputs.push_back(value);
+        const bool is_kept =
+            is_inside(region, i.outputs[k]) &&
+            (needed_[static_cast<size_t>(i.outputs[k])] || cut.outputs[k] != Part::rows);
+        if (!is_kept) continue;
+        body->outputs.push_back(value), result.outputs.push_back(i.outputs[k]);
+        op->cut.outputs.push_back(cut.outputs[k]);
+      }
+      op->what += (op->what.empty() ? "" : ", ") + i.op->label();
+      body->code.push_back(std::move(slice));
+    });
+    join_depthwise(*body);
+    op->body = std::move(body);
+    return result;
+  }
+
+  Program program_;
+  std::vector<std::optional<Cut>> cuts_;  ///< per instruction
+  std::vector<int> maker_;                ///< per value: an instruction, or -1
+  std::vector<Region> regions_;
+  std::vector<bool> needed_;  ///< per value
+};
+
+bool is_large_convolution(const Program& program, const Instruction& i) {
+  const auto is_large = [&](int value) {
+    return bytes_of(program.values[static_cast<size_t>(value)]) >= kLarge;
+  };
+  return base_of(*i.op).name() == Conv::kName && (is_large(i.inputs[0]) || is_large(i.outputs[0]));
+}
+
+}  // namespace
+
+std::optional<Program> by_slices(const Program& program) {
+  if (std::none_of(program.code.begin(), program.code.end(),
+                   [&](const Instruction& i) { return is_large_convolution(program, i); }))
+    return {};
+  Program parts = program;
+  take_gradients_apart(parts);
+  return Regions(std::move(parts)).run();
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,132 @@
+#include "tiling/rows.h"
+
+#include <algorithm>
+
+#include "crescent/device/lowered_ops.h"
+
+namespace crescent::cpu {
+namespace {
+
+using Instruction = Program::Instruction;
+
+/// Follows rows from the inputs that are known to have them. What an input beside those is, its
+/// first reader tells.
+class RowsFollowed {
+ public:
+  RowsFollowed(const Program& program, int64_t batch)
+      : program_(program), batch_(batch), parts_(program.values.size()) {}
+
+  std::optional<ByRows> run(size_t given) {
+    for (size_t i = 0; i < given; ++i)
+      part(program_.inputs[i]) = has_batch(program_.inputs[i]) ? Part::rows : Part::whole;
+    for (const Program::Constant& c : program_.constants) part(c.value) = Part::whole;
+    for (const Instruction& i : program_.code) {
+      if (i.op->effect() > Effect::check || !follow(i)) return {};
+    }
+    for (int value : program_.outputs) {
+      if (!become(value, Part::rows)) return {};
+    }
+    ByRows result{program_, batch_, {}};
+    for (const std::optional<Part>& each : parts_)
+      result.parts.push_back(each.value_or(Part::whole));
+    return result;
+  }
+
+ private:
+  std::optional<Part>& part(int value) { return parts_[static_cast<size_t>(value)]; }
+  const Shape& shape(int value) const { return program_.values[static_cast<size_t>(value)].shape; }
+  bool has_batch(int value) const { return shape(value).rank() > 0 && shape(value)[0] == batch_; }
+  bool is_rows(int value) { return part(value) == Part::rows; }
+
+  /// Whether the value is, or from now on is, such a part.
+  bool become(int value, Part wanted) {
+    std::optional<Part>& is = part(value);
+    if (!is && (wanted == Part::whole || has_batch(value))) is = wanted;
+    return is == wanted;
+  }
+  bool all_become(const std::vector<int>& values, Part wanted) {
+    return std::all_of(values.begin(), values.end(), [&](int v) { return become(v, wanted); });
+  }
+  bool all_by_rows(const Instruction& i) {
+    return all_become(i.inputs, Part::rows) && all_become(i.outputs, Part::rows);
+  }
+
+  bool follow(const Instruction& i) {
+    const Op& op = *i.op;
+    if (op.name() == Fill::kName && has_batch(i.outputs[0])) return true;  // whatever is wanted
+    if (std::none_of(i.inputs.begin(), i.inputs.end(), [&](int v) { return is_rows(v); }))
+      return all_become(i.inputs, Part::whole) && all_become(i.outputs, Part::whole);
+    if (is_elementwise(op) || op.name() == Select::kName || op.name() == Cast::kName)
+      return elementwise(i);
+    if (base_of(op).name() == Matmul::kName) return product(i);
+    if (op.name() == "lstm_gates" || op.name() == "lstm_gates_backward") return all_by_rows(i);
+    return leaves_rows(op, i) && all_by_rows(i);
+  }
+
+  bool elementwise(const Instruction& i) {
+    const int rank = shape(i.outputs[0]).rank();
+    return all_become(i.outputs, Part::rows) &&
+           std::all_of(i.inputs.begin(), i.inputs.end(), [&](int v) {
+             const bool varies = shape(v).rank() == rank && has_batch(v);
+             return become(v, varies ? Part::rows : Part::whole);
+           });
+  }
+
+  bool product(const Instruction& i) {
+    const auto& op = static_cast<const Matmul&>(base_of(*i.op));
+    const int left = i.inputs[0], right = i.inputs[1];
+    if (op.transpose_a || shape(left).rank() != 2 || shape(right).rank() != 2 ||
+        !become(left, Part::rows) || !become(right, Part::whole))
+      return false;
+    size_t input = 2;
+    if (auto* with = dynamic_cast<const WithPostOps*>(i.op.get())) {
+      for (PostOp post : with->post) {
+        if (!reads_input(post)) continue;
+        if (!become(i.inputs[input++], post == PostOp::bias ? Part::whole : Part::rows))
+          return false;
+      }
+    }
+    return all_become(i.outputs, Part::rows);
+  }
+
+  /// Axis 0 stays where it is, and nothing is moved along it.
+  bool leaves_rows(const Op& op, const Instruction& i) const {
+    const int rank = shape(i.inputs[0]).rank();
+    if (auto* reduce = dynamic_cast<const Reduce*>(&op))
+      return !reduce->axes.empty() && reduce->axes[0] > 0;
+    if (auto* softmax = dynamic_cast<const Softmax*>(&op)) return softmax->axis % rank != 0;
+    if (op.name() == BroadcastTo::kName) return shape(i.outputs[0]).rank() == rank;
+    if (auto* concat = dynamic_cast<const Concat*>(&op)) return concat->axis > 0;
+    if (auto* transpose = dynamic_cast<const Transpose*>(&op)) return transpose->axes[0] == 0;
+    if (auto* slice = dynamic_cast<const Slice*>(&op)) return slice->start[0] == 0;
+    if (auto* pad = dynamic_cast<const Pad*>(&op))
+      return pad->before[0] == 0 && pad->after[0] == 0 && pad->inner[0] == 0;
+    return op.name() == Reshape::kName;
+  }
+
+  const Program& program_;
+  int64_t batch_;
+  std::vector<std::optional<Part>> parts_;  ///< per value, as far as it is known
+};
+
+}  // namespace
+
+std::optional<ByRows> by_rows(const Program& program, size_t given) {
+  const Shape& first = program.values[static_cast<size_t>(program.inputs[0])].shape;
+  if (given == 0 || first.rank() == 0) return {};
+  return RowsFollowed(program, first[0]).run(given);
+}
+
+Program ByRows::of(int64_t rows) const {
+  Program result = program;
+  auto has_rows = [&](int value) { return parts[static_cast<size_t>(value)] == Part::rows; };
+  for (size_t v = 0; v < result.values.size(); ++v) {
+    if (parts[v] == Part::rows) result.values[v].shape.set(0, rows);
+  }
+  for (Instruction& i : result.code) {
+    if (has_rows(i.outputs[0])) i.op = with_rows(i.op, rows);
+  }
+  return result;
+}
+
+}  // namespace crescent::cpu

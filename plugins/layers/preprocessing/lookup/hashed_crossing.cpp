@@ -1,0 +1,106 @@
+#include "../preprocessing_layers.h"
+#include "crescent/program/op.h"
+#include "encoding.h"
+#include "hashing/hashes.h"
+#include "terms.h"
+
+namespace crescent {
+namespace {
+
+uint64_t fingerprint(std::string_view text) { return farm_fingerprint(text); }
+uint64_t fingerprint(int64_t number) { return static_cast<uint64_t>(number); }
+
+/// Features of one shape, element by element.
+struct CrossHashed final : OpOf<CrossHashed> {
+  static constexpr const char* kName = "cross_hashed";
+  int64_t buckets = 1;
+  auto fields() const { return std::tie(buckets); }
+  bool takes(DType dtype) const override { return dtype == DType::string; }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    return {{DType::int64, in[0].shape}};
+  }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    constexpr uint64_t kStart = 0xdecafcaffe;  // TensorFlow's
+    auto* place = out[0].mutable_data<int64_t>();
+    for (int64_t i = 0; i < out[0].size(); ++i) {
+      uint64_t hash = kStart;
+      for (const Tensor& feature : in) hash = joined_fingerprint(hash, fingerprint_at(feature, i));
+      place[i] = static_cast<int64_t>(hash % static_cast<uint64_t>(buckets));
+    }
+    return true;
+  }
+
+ private:
+  static uint64_t fingerprint_at(const Tensor& feature, int64_t i) {
+    return feature.dtype() == DType::string ? fingerprint(text_of(feature.data<StringId>()[i]))
+                                            : fingerprint(feature.data<int64_t>()[i]);
+  }
+};
+
+class HashedCrossing final : public Layer {
+ public:
+  static void describe(Schema<HashedCrossing>& s) {
+    s.doc("Two or more features as one: the hash of what they are together.")
+        .field("num_bins", &HashedCrossing::bins_, "How many places there are.")
+        .required()
+        .min(1)
+        .field("output_mode", &HashedCrossing::mode_,
+               "int: the places; one_hot: vectors of num_bins numbers.")
+        .field("sparse", &HashedCrossing::sparse_, "Tensors are dense: only false.");
+  }
+  void configured() override {
+    Layer::configured();
+    check_mode(mode_, {kPlaces, kOneHot});
+    refuse_sparse(sparse_);
+    places_are_integers(mode_, policy_);
+    autocast_ = false;  // fractions are refused
+  }
+  InputCount input_count() const override {
+    return {2, static_cast<size_t>(-1), "`HashedCrossing` should be called on at least two inputs"};
+  }
+  Tensors call(const Tensors& inputs, const Call&) override {
+    check(inputs);
+    Tensors features;
+    for (const Tensor& x : inputs)
+      features.push_back(x.dtype() == DType::string ? x : ops::cast(x, DType::int64));
+    CrossHashed op;
+    op.buckets = bins_;
+    const Tensor places =
+        crescent::apply(std::make_shared<const CrossHashed>(op), features).front();
+    return {encode_places(places, mode_, bins_, compute_dtype())};
+  }
+  /// Of integers: fractions are refused.
+  std::vector<Shape> compute_output_shape(const std::vector<Shape>& inputs) override {
+    if (inputs.size() < 2) fail("expected the shapes of two inputs or more, got ", inputs.size());
+    build_for(inputs);
+    Tensors features;
+    for (const Shape& shape : inputs) features.push_back(Tensor::abstract({DType::int64, shape}));
+    return {call(features, Call()).front().shape()};
+  }
+
+ private:
+  static void check(const Tensors& inputs) {
+    const Shape& shape = inputs.front().shape();
+    if (shape.rank() > 2 || (shape.rank() == 2 && shape[-1] != 1))
+      fail("All `HashedCrossing` inputs should have shape `()`, `(batch_size)` or ",
+           "`(batch_size, 1)`. Received: inputs of shape ", shape);
+    for (const Tensor& x : inputs) {
+      if (!x.shape().compatible(shape))
+        fail("All `HashedCrossing` inputs should have equal shape. Received: ", shape, " and ",
+             x.shape());
+      if (x.dtype() != DType::string && !is_integer(x.dtype()))
+        fail("All `HashedCrossing` inputs should have an integer or string dtype. Received: ",
+             x.dtype());
+    }
+  }
+
+  int64_t bins_ = 0;
+  std::string mode_ = kPlaces;
+  bool sparse_ = false;
+};
+
+}  // namespace
+
+void add_hashed_crossing(Registry& registry) { registry.add<HashedCrossing>("HashedCrossing"); }
+
+}  // namespace crescent

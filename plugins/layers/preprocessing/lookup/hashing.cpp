@@ -1,0 +1,95 @@
+#include "../preprocessing_layers.h"
+#include "crescent/program/op.h"
+#include "encoding.h"
+#include "hashing/buckets.h"
+#include "terms.h"
+
+namespace crescent {
+namespace {
+
+struct HashToBucket final : OpOf<HashToBucket> {
+  static constexpr const char* kName = "hash_to_bucket";
+  int64_t buckets = 1;
+  std::optional<SipKey> key;
+  auto fields() const { return std::tuple(buckets, !key, key.value_or(SipKey{})); }
+  bool takes(DType dtype) const override { return dtype == DType::string; }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    return {{DType::int64, in[0].shape}};
+  }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    in[0].dtype() == DType::string ? fill<std::string>(in[0], out[0])
+                                   : fill<int64_t>(in[0], out[0]);
+    return true;
+  }
+
+ private:
+  template <class Term>
+  void fill(const Tensor& terms, Tensor& places) const {
+    const auto* element = terms.data<ElementOf<Term>>();
+    auto* place = places.mutable_data<int64_t>();
+    for (int64_t i = 0; i < terms.size(); ++i)
+      place[i] = bucket_of(term_at(element[i]), buckets, key);
+  }
+};
+
+class Hashing final : public UnaryLayer {
+ public:
+  static void describe(Schema<Hashing>& s) {
+    s.doc("Strings or integers as places by their hash, the same in every process.")
+        .field("num_bins", &Hashing::bins_, "How many places there are, the mask's included.")
+        .required()
+        .field("mask_value", &Hashing::mask_value_,
+               "What has place 0 for itself; null: nothing has.")
+        .field("salt", &Hashing::salt_,
+               "An integer or two, which decide who meets whom: SipHash is used, else FarmHash.")
+        .field("output_mode", &Hashing::mode_,
+               "int: the places; one_hot, multi_hot, count: vectors of num_bins numbers, as of "
+               "CategoryEncoding.")
+        .field("sparse", &Hashing::sparse_, "Tensors are dense: only false.");
+  }
+  void configured() override {
+    UnaryLayer::configured();
+    if (bins_ <= 0)
+      fail("The `num_bins` for `Hashing` cannot be `None` or non-positive values. Received: ",
+           "num_bins=", bins_, ".");
+    check_mode(mode_, {kPlaces, kOneHot, kMultiHot, kCount});
+    refuse_sparse(sparse_);
+    places_are_integers(mode_, policy_);
+    key_ = key_of(salt_, "Hashing");
+  }
+  Tensor call(const Tensor& x, const Call&) override {
+    const bool masks = !mask_value_.is_null() && bins_ > 1;
+    HashToBucket op;
+    op.buckets = masks ? bins_ - 1 : bins_;
+    op.key = key_;
+    const Tensor terms = x.dtype() == DType::string ? x : ops::cast(x, DType::int64);
+    Tensor places = apply1(op, {terms});
+    if (masks) places = ops::where(is_mask(terms), 0, places + 1);
+    return encode_places(places, mode_, bins_, compute_dtype());
+  }
+  /// Of what the mask is.
+  std::vector<Shape> compute_output_shape(const std::vector<Shape>& inputs) override {
+    if (inputs.size() != 1) fail("expected the shape of one input, got ", inputs.size());
+    build_for(inputs);
+    const DType dtype = mask_value_.is_string() ? DType::string : DType::int64;
+    return {call(Tensor::abstract({dtype, inputs.front()}), Call()).shape()};
+  }
+
+ private:
+  Tensor is_mask(const Tensor& terms) const {
+    if (terms.dtype() != DType::string) return ops::equal(terms, mask_value_.as_int());
+    return ops::equal(terms, string_tensor(std::vector{mask_value_.as_string()}, {}));
+  }
+
+  int64_t bins_ = 0;
+  Value mask_value_, salt_;
+  std::string mode_ = kPlaces;
+  bool sparse_ = false;
+  std::optional<SipKey> key_;
+};
+
+}  // namespace
+
+void add_hashing(Registry& registry) { registry.add<Hashing>("Hashing"); }
+
+}  // namespace crescent
