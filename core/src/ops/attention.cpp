@@ -11,7 +11,7 @@ Tensor swap_heads(const Tensor& x) { return ops::transpose(x, {0, 2, 1, 3}); }
 /// false.
 Tensor scores(const Tensor& query, const Tensor& key, const Tensor& mask, double scale) {
   const Tensor x = ops::matmul(swap_heads(query) * scale, swap_heads(key), false, true);
-  return mask ? ops::where(mask, x, x - masked_score(x.dtype())) : x;
+  return mask ? ops::where(mask, x, masked_score(x.dtype())) : x;
 }
 
 Tensor mask_of(std::span<const Tensor> in, size_t others) {
@@ -82,11 +82,12 @@ TensorSpecs AttentionBackward::infer(std::span<const TensorSpec> in) const {
 }
 
 Tensors AttentionBackward::decompose(std::span<const Tensor> in) const {
-  const Tensor weights = ops::softmax(scores(in[0], in[1], mask_of(in, 5), scale));
+  const Tensor mask = mask_of(in, 5), weights = ops::softmax(scores(in[0], in[1], mask, scale));
   const Tensor query = swap_heads(in[0]), key = swap_heads(in[1]), value = swap_heads(in[2]),
                dy = swap_heads(in[4]);
   const Tensor dweights = ops::matmul(dy, value, false, true);
-  const Tensor dscores = weights * (dweights - ops::sum(dweights * weights, {-1}, true)) * scale;
+  const Tensor slopes = weights * (dweights - ops::sum(dweights * weights, {-1}, true)) * scale;
+  const Tensor dscores = mask ? ops::where(mask, slopes, 0) : slopes;
   return {swap_heads(ops::matmul(dscores, key)), swap_heads(ops::matmul(dscores, query, true)),
           swap_heads(ops::matmul(weights, dy, true))};
 }

@@ -215,14 +215,14 @@ class AttentionForward final : public AttentionKernel<T, Attention> {
       const auto &q = this->query_, &k = this->key_, &v = this->value_;
       const int64_t first = block * this->block_, rows = std::min(this->block_, q.steps - first);
       Pieces pieces(this->part_bytes({rows * k.steps, k.steps, rows * v.width}));
-      S *x = pieces.take<S>(rows * k.steps), *penalty = pieces.take<S>(k.steps),
+      S *x = pieces.take<S>(rows * k.steps), *masked = pieces.take<S>(k.steps),
         *mixed = pieces.take<S>(rows * v.width);
       auto* work = pieces.take<std::byte>(0);
       S* statistics = a.out<S>(1) + this->statistics(head, first);
       const KeyRange keys = this->keys_of(a, head, first, rows);
       this->each_slice(a, head, this->scores(a, multiply, head, first, rows, keys, x, work),
                        [&](const Scores<S>& scores, int64_t row) {
-                         this->loops_.exponentials(scores, statistics + 2 * row, penalty);
+                         this->loops_.exponentials(scores, statistics + 2 * row, masked);
                        });
       multiply(
           HeadProduct<S, T>{false, false, rows, v.width, keys.count, x, keys.count,
@@ -282,7 +282,7 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
     Pieces pieces(this->part_bytes({most * keys, most * keys, keys, aside * most * q.width,
                                     aside * keys * k.width, aside * keys * v.width}));
     S *w = pieces.take<S>(most * keys), *dw = pieces.take<S>(most * keys),
-      *penalty = pieces.take<S>(keys);
+      *masked = pieces.take<S>(keys);
     S* dq_aside = pieces.take<S>(aside * most * q.width);
     const Part dk = part(a, 1, k, head, 0, pieces.take<S>(aside * keys * k.width));
     const Part dv = part(a, 2, v, head, 0, pieces.take<S>(aside * keys * v.width));
@@ -302,7 +302,7 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
       const Scores<S> weights = this->scores(a, multiply, head, first, rows, seen, w, work);
       const S* statistics = a.in<S>(3) + this->statistics(head, first);
       this->each_slice(a, head, weights, [&](const Scores<S>& scores, int64_t row) {
-        this->loops_.weights(scores, statistics + 2 * row, penalty);
+        this->loops_.weights(scores, statistics + 2 * row, masked);
       });
       multiply(HeadProduct<S, T>{true, false, seen.count, v.width, rows, w, seen.count, dy,
                                  context.ld(), add, dv_seen, dv.ld},

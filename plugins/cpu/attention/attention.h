@@ -26,14 +26,14 @@ struct Scores {
 /// type T.
 template <class T, class S = Computed<T>>
 struct AttentionLoops {
-  /// x = e^(scale x - penalty - top of its row); statistics (rows, 2): top and sum of the row. May
-  /// use `penalty`, of `keys`.
-  void (*exponentials)(const Scores<S>& scores, S* statistics, S* penalty);
+  /// x = e^(scale x - top of its row), masked ones with masked_score in place of scale x;
+  /// statistics (rows, 2): top and sum of the row. May use `masked`, of `keys`.
+  void (*exponentials)(const Scores<S>& scores, S* statistics, S* masked);
   /// The same from the statistics, and divided by the sum.
-  void (*weights)(const Scores<S>& scores, const S* statistics, S* penalty);
+  void (*weights)(const Scores<S>& scores, const S* statistics, S* masked);
   /// y (rows, columns), ld apart = x / sum of the row, or x where there are no statistics.
   void (*divide)(const S* x, int64_t rows, int64_t columns, const S* statistics, T* y, int64_t ld);
-  /// dweights -> gradient of what was scaled: scale w (dw - sum of w dw).
+  /// dweights -> gradient of what was scaled: scale w (dw - sum of w dw), 0 of masked scores.
   void (*gradient)(const Scores<S>& weights, S* dweights);
 };
 

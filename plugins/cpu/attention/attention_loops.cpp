@@ -13,27 +13,35 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 
-/// What row i loses of its scores; no pointer: nothing.
+/// The scores of row i that do not depend on its keys, 0 for those that do; no pointer: all do.
 template <class S>
-const S* penalties(const Scores<S>& scores, int64_t i, S* penalty) {
+const S* masked_scores(const Scores<S>& scores, int64_t i, S* masked) {
   const AttentionMask& mask = scores.mask;
   if (!mask.first) return nullptr;
-  constexpr double kLoss = masked_score(DTypeOf<S>::value);  // of sums, which are wide
+  constexpr double kMasked = masked_score(DTypeOf<S>::value);  // of sums, which are wide
   const uint8_t* allowed = mask.first + i * mask.query;
   for (int64_t j = 0; j < scores.keys; ++j)
-    penalty[j] = allowed[j * mask.key] ? S{0} : static_cast<S>(kLoss);
-  return penalty;
+    masked[j] = allowed[j * mask.key] ? S{0} : static_cast<S>(kMasked);
+  return masked;
 }
 
-/// x = scale x - penalty; gives the largest, or something that is not a number where there is one.
+/// The scores of some keys: scale x, or what a mask says in its place.
+template <class D, class Load, class S>
+HWY_INLINE hn::Vec<D> scores_of(D d, Load load, const S* x, hn::Vec<D> scale, const S* masked) {
+  const auto y = hn::Mul(load(x), scale);
+  if (!masked) return y;
+  const auto other = load(masked);
+  return hn::IfThenElse(hn::Eq(other, hn::Zero(d)), y, other);
+}
+
+/// x = its scores; gives the largest, or something that is not a number where there is one.
 template <class S>
-HWY_INLINE S shifted(const Scores<S>& scores, S* x, const S* penalty) {
+HWY_INLINE S scaled(const Scores<S>& scores, S* x, const S* masked) {
   const hn::ScalableTag<S> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), whole = scores.keys / lanes * lanes;
   const auto scale = hn::Set(d, scores.scale);
   auto shift = [&](int64_t j, auto load) HWY_ATTR {
-    const auto y = hn::Mul(load(x + j), scale);
-    return penalty ? hn::Sub(y, load(penalty + j)) : y;
+    return scores_of(d, load, x + j, scale, masked ? masked + j : nullptr);
   };
   auto top = hn::Set(d, static_cast<S>(-INFINITY));
   for (int64_t j = 0; j < whole; j += lanes) {
@@ -70,10 +78,11 @@ HWY_INLINE S powers(S* x, int64_t n, S top) {
 }
 
 template <class S>
-void exponentials(const Scores<S>& scores, S* statistics, S* penalty) {
+void exponentials(const Scores<S>& scores, S* statistics, S* masked) {
   // Two loops: a row's largest score is not waited for while other rows can be looked at.
   for (int64_t i = 0; i < scores.rows; ++i) {
-    statistics[2 * i] = shifted(scores, scores.x + i * scores.keys, penalties(scores, i, penalty));
+    statistics[2 * i] =
+        scaled(scores, scores.x + i * scores.keys, masked_scores(scores, i, masked));
   }
   for (int64_t i = 0; i < scores.rows; ++i) {
     statistics[2 * i + 1] = powers(scores.x + i * scores.keys, scores.keys, statistics[2 * i]);
@@ -81,16 +90,16 @@ void exponentials(const Scores<S>& scores, S* statistics, S* penalty) {
 }
 
 template <class S>
-void weights(const Scores<S>& scores, const S* statistics, S* penalty) {
+void weights(const Scores<S>& scores, const S* statistics, S* masked) {
   const hn::ScalableTag<S> d;
   const auto scale = hn::Set(d, scores.scale);
   for (int64_t i = 0; i < scores.rows; ++i, statistics += 2) {
     S* x = scores.x + i * scores.keys;
-    const S* lost = penalties(scores, i, penalty);
+    const S* other = masked_scores(scores, i, masked);
     const auto top = hn::Set(d, statistics[0]), share = hn::Set(d, S{1} / statistics[1]);
     for_vectors(d, scores.keys, [&](auto load, auto store) HWY_ATTR {
-      const auto y = hn::Mul(load(x), scale), z = lost ? hn::Sub(y, load(lost)) : y;
-      store(hn::Mul(exponential_of_negative(d, hn::Sub(z, top)), share), x);
+      const auto y = scores_of(d, load, x, scale, other);
+      store(hn::Mul(exponential_of_negative(d, hn::Sub(y, top)), share), x);
     });
   }
 }
@@ -105,11 +114,26 @@ void divide(const S* x, int64_t rows, int64_t columns, const S* statistics, T* y
   }
 }
 
+/// Whether row i depends on no key.
+template <class S>
+bool is_masked(const Scores<S>& scores, int64_t i) {
+  const AttentionMask& mask = scores.mask;
+  if (!mask.first) return false;
+  const uint8_t* allowed = mask.first + i * mask.query;
+  for (int64_t j = 0; j < scores.keys; ++j)
+    if (allowed[j * mask.key]) return false;
+  return true;
+}
+
 template <class S>
 void gradient(const Scores<S>& weights, S* dweights) {
   const hn::ScalableTag<S> d;
   const auto scale = hn::Set(d, weights.scale);
   for (int64_t i = 0; i < weights.rows; ++i, dweights += weights.keys) {
+    if (is_masked(weights, i)) {
+      std::fill_n(dweights, weights.keys, S{0});
+      continue;
+    }
     const S* w = weights.x + i * weights.keys;
     auto dot = hn::Zero(d);
     for_vectors(d, weights.keys,

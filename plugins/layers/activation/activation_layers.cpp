@@ -94,8 +94,7 @@ class SoftmaxLayer final : public Elementwise {
   Tensor call(const Tensor& x, const Call& call) override {
     const Tensor mask = call.mask();
     if (!mask) return shares(x);
-    const double hidden = x.dtype() == DType::float16 ? -3e4 : -1e9;
-    return ops::where(mask, shares(ops::where(mask, x, hidden)), 0.0);
+    return ops::where(mask, shares(ops::where(mask, x, masked_score(x.dtype()))), 0.0);
   }
 
  private:

@@ -60,7 +60,7 @@ AttentionLayer::Attended AttentionLayer::attend(const Tensor& query, const Tenso
 AttentionLayer::Attended AttentionLayer::mix(const Tensor& scores, const Tensor& value,
                                              const Tensor& mask, const Call& call) const {
   const Tensor lowered =
-      mask ? ops::where(mask, scores, scores - masked_score(scores.dtype())) : scores;
+      mask ? ops::where(mask, scores, scores + masked_score(scores.dtype())) : scores;
   return mix_weights(ops::softmax(lowered), value, call);
 }
 

@@ -36,7 +36,7 @@ Weights weights_of(const Sizes& z, const Array& q, const Array& k, const Array* 
         w[j] += kScale * q[((b * z.queries + i) * z.heads + h) * z.width + c] *
                 k[((b * z.keys + j) * z.heads + h) * z.width + c];
       }
-      if (!allowed(b, h, i, j)) w[j] -= masked_score(DType::float32);
+      if (!allowed(b, h, i, j)) w[j] = masked_score(DType::float32);
     }
     const double top = *std::max_element(w, w + z.keys);
     double total = 0;
@@ -165,7 +165,17 @@ TEST_CASE("keys that no query of a block may see are left out", "[cpu][attention
 TEST_CASE("a query that may see nothing mixes all values", "[cpu][attention]") {
   const Sizes z{1, 3, 5, 1, 4, 4};
   Array mask = zeros({1, 1, 3, 5}, DType::boolean);
-  check_forward(z, DType::float64, &mask);
+  for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
+    check_forward(z, dtype, &mask);
+    check_gradient(z, dtype, &mask);
+  }
+  // One of several queries.
+  mask = some({1, 1, 3, 5});
+  for (size_t j = 0; j < 5; ++j) mask.values[5 + j] = 0;
+  for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
+    check_forward(z, dtype, &mask);
+    check_gradient(z, dtype, &mask);
+  }
 }
 
 TEST_CASE("gradients of attention agree with finite differences", "[cpu][attention]") {

@@ -283,6 +283,17 @@ do -- attention with a mask of queries and keys
   row("attention by a mask of two axes", ops.dot_product_attention(q, q, q, { mask = mask }),
     ops.dot_product_attention(q, q, q, { is_causal = true }):totable())
 end
+do -- a query that may see no key weighs all of them alike, whatever it says of them
+  local q, v = cr.tensor { { { { 3, -2 } } } }, cr.tensor { { { { 1, 5 } }, { { 3, -1 } } } }
+  local k, none = cr.tensor { { { { 2, 1 } }, { { -1, 4 } } } }, cr.tensor { { { { false, false } } } }
+  for _, dtype in ipairs { "float16", "bfloat16", "float32", "float64" } do
+    local f = function(q, k, v) return ops.dot_product_attention(q, k, v, { mask = none }) end
+    local given = { q:cast(dtype), k:cast(dtype), v:cast(dtype) }
+    row("attention to nothing, " .. dtype, f(table.unpack(given)), { { { { 2, 2 } } } })
+    row("attention to nothing, compiled, " .. dtype, cr.compiled(f)(table.unpack(given)),
+      { { { { 2, 2 } } } })
+  end
+end
 for _, name in ipairs { "depth_to_space", "space_to_depth" } do
   for _, size in ipairs { 0, -2, 1 << 40 } do
     check.fails(function() ops[name](ops.ones { 1, 2, 2, 4 }, size) end, name, "block_size")

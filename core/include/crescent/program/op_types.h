@@ -315,14 +315,11 @@ CRESCENT_OP(LayerNormBackward, "layer_norm_backward")
   CRESCENT_FIELDS(epsilon)
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// What attention takes away from the score of a masked key: little enough for a score of that dtype
-/// to stay finite (Keras' numbers), and so much that scores vanish beside it. A query that may see no
-/// key weighs all of them alike, then, in float64 as in float32.
-constexpr double masked_score(DType dtype) {
-  return dtype == DType::float16 ? 3e4 : dtype == DType::float64 ? 1e18 : 1e9;
-}
-/// Scaled dot-product attention: softmax(scale q k') v for every head, scores of masked keys
-/// lowered by masked_score of the dtype that scores are computed in.
+/// The score of a masked key, far below all others and finite in that dtype (Keras' numbers). A query
+/// that may see no key weighs all of them alike, then.
+constexpr double masked_score(DType dtype) { return dtype == DType::float16 ? -3e4 : -1e9; }
+/// Scaled dot-product attention: softmax(scale q k') v for every head, those of masked keys
+/// masked_score of the dtype that scores are computed in.
 /// (q (b,t,h,d), k (b,s,h,d), v (b,s,h,e)[, bool mask, broadcast to (b,h,t,s)]) -> context
 /// (b,t,h,e), and for the gradient statistics (b,h,t,2): the highest score of a query, and the sum
 /// of exponentials of what its scores are below it.
