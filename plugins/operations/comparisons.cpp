@@ -1,6 +1,7 @@
 // What gives truth values, and what takes them.
 #include <cmath>
 
+#include "families.h"
 #include "kernels/places.h"
 
 namespace crescent::operations {

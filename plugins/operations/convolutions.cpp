@@ -1,6 +1,7 @@
 // Convolutions, pooling, and patches of images.
 #include <algorithm>
 
+#include "families.h"
 #include "kernels/patches.h"
 
 namespace crescent::operations {

@@ -1,6 +1,7 @@
 // Sums of products.
 #include <algorithm>
 
+#include "families.h"
 #include "kernels/distances.h"
 
 namespace crescent::operations {

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "crescent/system/interrupt.h"
+#include "families.h"
 #include "given_axes.h"
 #include "kernels/axis_ops.h"
 

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "families.h"
 #include "given_axes.h"
 #include "kernels/axis_ops.h"
 

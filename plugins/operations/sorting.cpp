@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "families.h"
 #include "kernels/places.h"
 #include "kernels/tally.h"
 #include "segments.h"

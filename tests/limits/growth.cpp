@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "crescent/crescent.h"
+#include "crescent/device/lowering.h"
 
 using namespace crescent;
 

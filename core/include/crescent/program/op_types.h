@@ -315,8 +315,8 @@ CRESCENT_OP(LayerNormBackward, "layer_norm_backward")
   CRESCENT_FIELDS(epsilon)
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// The score of a masked key, far below all others and finite in that dtype (Keras' numbers). A query
-/// that may see no key weighs all of them alike, then.
+/// The score of a masked key, far below all others and finite in that dtype (Keras' numbers). So a
+/// query that may see no key weighs all of them alike.
 constexpr double masked_score(DType dtype) { return dtype == DType::float16 ? -3e4 : -1e9; }
 /// Scaled dot-product attention: softmax(scale q k') v for every head, those of masked keys
 /// masked_score of the dtype that scores are computed in.
