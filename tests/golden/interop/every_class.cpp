@@ -8,15 +8,15 @@
 #include <map>
 #include <set>
 
-#include "crescent/crescent.h"
 #include "crescent/base/mapped.h"
+#include "crescent/crescent.h"
 #include "golden/interop/one_form.h"
 #include "keras/configs/config_in.h"
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
 #include "keras/configs/limits.h"
-#include "keras/vocabulary/objects.h"
 #include "keras/configs/training_config_out.h"
+#include "keras/vocabulary/objects.h"
 
 using namespace crescent;
 using namespace crescent::keras;
