@@ -1,7 +1,7 @@
 // Random programs, checked for as long as one likes.
 //   check_random_programs [--seconds S] [--seed N] [--count N] [--rows]
 // Seeds follow each other from N on; without one it is drawn from the clock. Without a count or
-// seconds there are as many seconds as CRESCENT_RANDOM_PROGRAMS says, or 60. --rows tells how
+// seconds there are as many seconds as CRESCENT_RANDOM_PROGRAMS says, or 240. --rows tells how
 // often each function was drawn. What differs is made smaller and printed as a script; the exit
 // status is 1 then.
 #include <chrono>
@@ -59,7 +59,7 @@ Options read(int argc, char** argv) {
   }
   if (options.count == 0 && options.seconds == 0) {
     const char* seconds = std::getenv("CRESCENT_RANDOM_PROGRAMS");
-    options.seconds = seconds ? std::atof(seconds) : 60;
+    options.seconds = seconds ? std::atof(seconds) : 240;
   }
   if (!options.has_seed)
     options.seed = static_cast<uint64_t>(
