@@ -1,5 +1,5 @@
-// Losses: values per sample, the mean over the last axis unless said. Formulas are Keras 3's
-// (reference: keras.ops and keras.losses); reduction and weights are in the base class.
+// Losses: values per sample, the mean over the last axis unless said. Formulas are those of
+// keras.losses in Keras 3; reduction and weights are in the base class.
 #include <numbers>
 
 #include "losses.h"

@@ -14,8 +14,8 @@ using namespace crescent::golden;
 
 namespace {
 
-/// Keras' own float32 is that far from float64, as a share of the largest output (RULE.md), and so
-/// are we: what was rounded in one of hundreds of layers is spread over all outputs.
+/// The float32 of Keras itself is that far from float64, as a share of the largest output, and so
+/// is ours: what was rounded in one of hundreds of layers is spread over all outputs.
 constexpr double kShare = 1e-5;
 
 void check_numbers(Model& model, const Recording& io) {

@@ -1,5 +1,5 @@
-// The weights of recorded applications are not in the files but follow a rule (RULE.md of the
-// recorded set).
+// The weights of recorded applications are not in the files but follow a rule, which rule.cpp
+// states.
 #pragma once
 #include "crescent/crescent.h"
 

@@ -180,7 +180,9 @@ class CRESCENT_API Layer : public Configurable {
   // ---- graph
   std::vector<NodePtr> inbound_nodes() const;   ///< calls of this layer on symbols
   std::vector<NodePtr> outbound_nodes() const;  ///< calls of other layers on its outputs
-  // Node indices from 0. Fail in Keras' words (reference 1.1).
+  // Calls are numbered from 0; -1 is the last one. Fails with the messages of Keras 2.3.1: a layer
+  // that was never called, one that was called several times where its only call is asked for, and
+  // a number that no call has.
   std::vector<Symbol> input() const;
   std::vector<Symbol> output() const;
   std::vector<Symbol> get_input_at(int node_index) const;

@@ -200,7 +200,8 @@ class CRESCENT_API Model : public Layer {
   void reset_states() override;
   Variables weights_in_order() const override;
 
-  /// Lines of the summary in Keras 2's layout (reference 2.11).
+  /// Lines of the summary in the layout of Keras 2.3.1: a row for each layer with its output shape
+  /// and number of parameters, then the totals. The options are those of SummaryOptions.
   std::vector<std::string> summary(const Dict& options = {}) const;
   /// Where the time of a training step goes, or without y of predict: runs steps on the first batch
   /// of x and y and takes back what they did to variables. The first profile of a model compiles
