@@ -80,6 +80,13 @@ void run_setup(const PluginInfo& info, Registry& staging) try {
 
 // ---- the process' loader
 
+/// The process' registry, and what gives it classes that it does not have yet.
+struct PluginLoader::Process {
+  Registry registry;
+  PluginLoader loader{registry};
+  Process() { registry.state_->loader = &loader; }
+};
+
 Registry& registry() { return PluginLoader::process().registry; }
 
 PluginLoader& PluginLoader::instance() { return process().loader; }

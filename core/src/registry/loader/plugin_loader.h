@@ -35,12 +35,7 @@ class PluginLoader final : public ClassSource {
   void write_index_of(const std::string& directory);
 
  private:
-  /// The process' registry, and what gives it classes that it does not have yet.
-  struct Process {
-    Registry registry;
-    PluginLoader loader{registry};
-    Process() { registry.state_->loader = &loader; }
-  };
+  struct Process;
   static Process& process();
   friend Registry& registry();
 
