@@ -1,0 +1,33 @@
+-- The examples of Lua that documents show first, run as they stand there. What they save goes to a
+-- file that is removed.
+--
+--   crescent tests/documents/examples.lua
+local here = arg[0]:match "^(.*)/[^/]*$" or "."
+local root = here .. "/../.."
+
+-- The document, and the heading below which the example is the first.
+local kExamples = {
+  { "README.md", "A session" },
+  { "plugins/README.md", "A layer in Lua" },
+}
+
+local function example_of(document, heading)
+  local text = assert(io.open(root .. "/" .. document)):read "a"
+  local first, last = text:find("\n## " .. heading .. "\n", 1, true)
+  assert(first, document .. " has no heading '" .. heading .. "'")
+  return assert(text:match("\n```lua\n(.-)\n```\n", last), document .. ": no example of Lua")
+end
+
+local temporary = os.tmpname()
+local saved = temporary .. ".h5"
+for _, row in ipairs(kExamples) do
+  local document, heading = table.unpack(row)
+  local code = example_of(document, heading)
+    :gsub('"examples/', function() return '"' .. root .. "/examples/" end)
+    :gsub('save "[^"]*"', function() return ("save %q"):format(saved) end)
+  local globals = setmetatable({}, { __index = _G })
+  assert(load(code, "=" .. document, "t", globals))()
+  print("ok " .. document .. ": " .. heading)
+end
+assert(os.remove(saved))
+os.remove(temporary)

@@ -1,0 +1,228 @@
+-- Every relative link and every path in backticks of every document (*.md) of the tree leads to
+-- something that is there, anchors too, and so do paths of the tree in examples of code.
+--
+--   lua5.4 tests/documents/paths.lua [FOLDER]        FOLDER: another tree
+--
+-- A path is what has a slash or the ending of a source. It is looked for from the folder of the
+-- document, from those above it, and from where sources include; a name without a folder anywhere.
+-- `engine/plan` is plan.h or plan.cpp, `cases_*.cpp` any of them. Words in capitals stand for names
+-- (`formats/NAME`), `build/...` for what the build makes.
+local here = arg[0]:match "^(.*)/[^/]*$" or "."
+local root = arg[1] or here .. "/../.."
+
+-- Paths that are none of this tree: within files and archives, of recorded cases, of a test's
+-- result. One that no document has any more is an error.
+local kElsewhere = {
+  ["core/src/program/passes/README.md"] = { "rules.md" },
+  ["formats/archive/README.md"] = { "preprocessors/" },
+  ["formats/keras/README.md"] = { "assets/" },
+  ["shell/README.md"] = { "rest/c_loss" },
+  ["tests/golden/README.md"] = { "case.lua", "grad_inputs/i", "inputs/0", "inputs/i", "outputs/0",
+    "outputs/i", "programs/check.lua", "programs/custom.lua", "upstream/i" },
+}
+local kSources = { h = true, cpp = true, lua = true, cmake = true, txt = true, sh = true, py = true,
+  md = true }
+local kTop = { core = true, plugins = true, shell = true, formats = true, tests = true,
+  examples = true }
+local kIncluded = { "core/include", "core/include/crescent", "core/src", "plugins/cpu", "formats",
+  "formats/hdf5/src", "shell/module" }
+
+-- ---- the tree
+
+local files, folders, names = {}, { [""] = true }, {}
+local function read_tree()
+  local list = assert(io.popen("cd '" .. root .. "' && find . -path ./build -prune -o -path ./.git"
+    .. " -prune -o -type f -print"))
+  for line in list:lines() do
+    local path = line:sub(3)
+    files[path] = true
+    names[path:match "[^/]*$"] = true
+    local folder = path:match "^(.*)/"
+    while folder do
+      folders[folder] = true
+      folder = folder:match "^(.*)/"
+    end
+  end
+  list:close()
+  assert(files["CMakeLists.txt"], root .. " is no tree of Crescent")
+end
+
+local function there(path) return files[path] or folders[path] end
+
+--- "a/./b/../c/" -> "a/c"; nil when it leads out of the tree.
+local function normal(path)
+  local parts = {}
+  for part in path:gmatch "[^/]+" do
+    if part == ".." then
+      if #parts == 0 then return nil end
+      table.remove(parts)
+    elseif part ~= "." then
+      table.insert(parts, part)
+    end
+  end
+  return table.concat(parts, "/")
+end
+
+local function joined(folder, path)
+  return normal(folder == "" and path or folder .. "/" .. path)
+end
+
+local function pattern_of(glob)
+  return "^" .. glob:gsub("[%-%.%+]", "%%%0"):gsub("%*", "[^/]*") .. "$"
+end
+
+local function matches_any(glob, set)
+  local pattern = pattern_of(glob)
+  for path in pairs(set) do
+    if path:find(pattern) then return true end
+  end
+  return false
+end
+
+--- The path itself, or the header or source that it leaves the ending of out.
+local function leads_somewhere(path)
+  if not path then return false end
+  if path:find("*", 1, true) then return matches_any(path, files) or matches_any(path, folders) end
+  return there(path) or files[path .. ".h"] or files[path .. ".cpp"] or files[path .. ".lua"]
+end
+
+-- ---- what stands in documents
+
+--- Where a path of a document in `folder` may begin.
+local function places(folder)
+  local list = { folder }
+  while folder ~= "" do
+    folder = folder:match "^(.*)/" or ""
+    table.insert(list, folder)
+  end
+  table.move(kIncluded, 1, #kIncluded, #list + 1, list)
+  return list
+end
+
+--- Nothing when the words are no path of this tree.
+local function path_in(words)
+  if words:find "[^%w_%-%./%*]" or words:find "%.%.%." or words:find "^[/%*%.]" then return end
+  if words:find "%f[%w]%u%u+%f[%W]" and not words:find "%.md$" then return end
+  if words:find "^build/" then return end
+  local ending = words:match "%.(%w+)$"
+  local is_source = ending and kSources[ending] and words:find "^[%w_%-/%*]+%.%w+$"
+  if words:find "/" or is_source then return words end
+end
+
+local function is_found(path, folder)
+  for _, place in ipairs(places(folder)) do
+    if leads_somewhere(joined(place, path)) then return true end
+  end
+  return not path:find "/" and matches_any(path, names)
+end
+
+--- The anchor that a heading has: "Keras' files" -> "keras-files".
+local function anchor_of(heading)
+  return (heading:lower():gsub("`", ""):gsub("[^%w%-_ ]", ""):gsub(" ", "-"))
+end
+
+local function anchors_in(document)
+  local anchors, in_code = {}, false
+  for line in io.lines(root .. "/" .. document) do
+    if line:find "^```" then in_code = not in_code end
+    local heading = not in_code and line:match "^#+%s+(.-)%s*$"
+    if heading then anchors[anchor_of(heading)] = true end
+  end
+  return anchors
+end
+
+-- ---- going through them
+
+local wrong, links, paths = {}, 0, 0
+local used = {}
+
+local function tell(document, number, text)
+  table.insert(wrong, ("%s:%d: %s"):format(document, number, text))
+end
+
+local function check_link(document, number, target)
+  if target:find "^%a+:" then return end
+  links = links + 1
+  local path, anchor = target:match "^([^#]*)#?(.*)$"
+  local folder = document:match "^(.*)/" or ""
+  local full = path == "" and document or joined(folder, path)
+  if not full or not there(full) then
+    tell(document, number, ("the link (%s) leads nowhere"):format(target))
+  elseif anchor ~= "" and not (files[full] and anchors_in(full)[anchor]) then
+    tell(document, number, ("(%s): there is no such heading"):format(target))
+  end
+end
+
+local function is_elsewhere(document, path)
+  for _, other in ipairs(kElsewhere[document] or {}) do
+    if other == path then
+      used[document .. "\n" .. path] = true
+      return true
+    end
+  end
+  return false
+end
+
+local function check_words(document, number, words)
+  local folder = document:match "^(.*)/" or ""
+  local path = path_in(words)
+  if not path then return end
+  paths = paths + 1
+  if not is_found(path, folder) and not is_elsewhere(document, path) then
+    tell(document, number, ("there is no `%s`"):format(path))
+  end
+end
+
+--- In a line of code: paths from the top of the tree.
+local function check_code(document, number, line)
+  for words in line:gmatch "[%w_%-%./]+" do
+    if kTop[words:match "^(%w+)/" or ""] and path_in(words) then
+      paths = paths + 1
+      if not leads_somewhere(normal(words)) then
+        tell(document, number, ("there is no %s"):format(words))
+      end
+    end
+  end
+end
+
+local function check(document)
+  local in_code, number = false, 0
+  for line in io.lines(root .. "/" .. document) do
+    number = number + 1
+    if line:find "^```" then
+      in_code = not in_code
+    elseif in_code then
+      check_code(document, number, line)
+    else
+      for target in line:gmatch "%]%(([^)%s]+)%)" do check_link(document, number, target) end
+      for words in line:gmatch "`([^`]+)`" do check_words(document, number, words) end
+    end
+  end
+  if in_code then tell(document, number, "code that never ends") end
+end
+
+local function check_exceptions()
+  for document, list in pairs(kElsewhere) do
+    for _, path in ipairs(list) do
+      if not used[document .. "\n" .. path] then
+        tell(document, 0, ("%s is no exception any more: take it out of paths.lua"):format(path))
+      end
+    end
+  end
+end
+
+read_tree()
+local documents = {}
+for path in pairs(files) do
+  if path:find "%.md$" then table.insert(documents, path) end
+end
+table.sort(documents)
+for _, document in ipairs(documents) do check(document) end
+check_exceptions()
+
+if #wrong > 0 then
+  print(table.concat(wrong, "\n"))
+  os.exit(1)
+end
+assert(links > 0 and paths > 0, "no link and no path was found: the documents are read wrongly")
+print(("ok %d documents, %d links, %d paths"):format(#documents, links, paths))

@@ -1,0 +1,48 @@
+-- The glossary names things of the code by the names that they have: what stands in backticks in
+-- the first column of a row stands in a file that the row links, or in the path of one.
+--
+--   lua5.4 tests/documents/terms.lua [FOLDER]        FOLDER: another tree
+local here = arg[0]:match "^(.*)/[^/]*$" or "."
+local root = arg[1] or here .. "/../.."
+local glossary = root .. "/core/GLOSSARY.md"
+
+local function text_of(path)
+  local file = io.open(path)
+  local text = file and file:read "a"  -- nil of a folder
+  if file then file:close() end
+  return text or ""
+end
+
+--- The paths of a row's links and what stands in the files.
+local function linked(row)
+  local texts = {}
+  for target in row:gmatch "%]%(([^)#%s]+)%)" do
+    table.insert(texts, target)
+    table.insert(texts, text_of(root .. "/core/" .. target))
+  end
+  return table.concat(texts, "\n")
+end
+
+local function has_word(text, word) return text:find("%f[%w_]" .. word .. "%f[^%w_]") end
+
+local wrong, count, number = {}, 0, 0
+for line in io.lines(glossary) do
+  number = number + 1
+  local term, rest = line:match "^| ([^|]+) |(.*)$"
+  if term then
+    local text
+    for name in term:gmatch "`([%w_]+)`" do
+      count, text = count + 1, text or linked(rest)
+      if not has_word(text, name) then
+        table.insert(wrong, ("core/GLOSSARY.md:%d: no file of the row has %s"):format(number, name))
+      end
+    end
+  end
+end
+
+if #wrong > 0 then
+  print(table.concat(wrong, "\n"))
+  os.exit(1)
+end
+assert(count > 0, "no name was found: the glossary is read wrongly")
+print(("ok %d names"):format(count))
