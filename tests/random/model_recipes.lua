@@ -57,12 +57,18 @@ local inputs = {
   words = function() return { shape = { pick { 1, 4, 9, 17 } }, words = 20 } end,
 }
 
+--- A mask of steps is none of channels, as Softmax takes it.
+local function without_softmax(layer)
+  if layer[1] == "Softmax" then return { "Activation", { activation = "softmax" } } end
+  if layer[1] == "Functional" then
+    for i, inner in ipairs(layer[2]) do layer[2][i] = without_softmax(inner) end
+  end
+  return layer
+end
+
 local function layer_on(kind)
   local layer = (chance(3) and pick(kinds.anywhere) or pick(kinds[kind]))()
-  -- A mask of steps is none of channels, as Softmax takes it.
-  if layer[1] == "Softmax" and kind == "sequences" then
-    layer = { "Activation", { activation = "softmax" } }
-  end
+  if kind == "sequences" then layer = without_softmax(layer) end
   layer.again = chance(8)
   layer.skip = chance(4) and pick(kinds.merges) or nil
   return layer
@@ -84,6 +90,13 @@ local function branch(kind, most)
   return all
 end
 
+--- Ftrl divides differences of roots by the learning rate: of half widths nothing is left then.
+local function optimizer_for(policy)
+  local optimizer = pick(optimizers)
+  local keeps_halves = policy == "float16" or policy == "bfloat16"
+  return optimizer[1] == "Ftrl" and keeps_halves and optimizers[1] or optimizer
+end
+
 local recipes = {}
 
 function recipes.recipe(seed)
@@ -97,7 +110,7 @@ function recipes.recipe(seed)
   recipe.units = pick { 2, 3 }
   recipe.loss = pick(losses)
   recipe.activation = last_layers[recipe.loss]
-  recipe.optimizer = pick(optimizers)
+  recipe.optimizer = optimizer_for(recipe.policy)
   recipe.batch_size = pick { 1, 4, 8, 32 }
   recipe.weighted = chance(3)
   return recipe
