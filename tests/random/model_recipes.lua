@@ -1,123 +1,10 @@
 -- Recipes of random models: tables that tell layers with their options, data, loss and optimizer.
 local cr = require "crescent"
+local kinds = require "model_layers"
 local ops = cr.ops
 
 local function pick(list) return list[math.random(#list)] end
 local function chance(n) return math.random(n) == 1 end
-
-local activations = { "relu", "tanh", "sigmoid", "gelu", "silu", "elu", "softplus", "selu", "linear",
-  "leaky_relu", "hard_sigmoid", "mish", "softsign" }
-local function activation() return pick(activations) end
-
-local function recurrent(name)
-  return { name, { units = pick { 1, 3, 8 }, return_sequences = true, go_backwards = chance(4),
-    reset_after = name == "GRU" and chance(2) or nil, activation = chance(3) and "relu" or nil } }
-end
-
---- Of any shape (samples, ..., channels).
-local anywhere = {
-  function() return { "Dense", { units = pick { 1, 2, 7, 16, 33, 65 }, activation = activation() } } end,
-  function() return { "Dense", { units = pick { 3, 8 }, use_bias = false } } end,
-  function() return { "Activation", { activation = activation() } } end,
-  function() return { "BatchNormalization", { center = not chance(4) } } end,
-  function() return { "LayerNormalization" } end,
-  function() return { "RMSNormalization" } end,
-  function() return { "UnitNormalization" } end,
-  function() return { "PReLU" } end,
-  function() return { "ELU" } end,
-  function() return { "ReLU", { max_value = 6, negative_slope = 0.1 } } end,
-  function() return { "LeakyReLU" } end,
-  function() return { "Softmax" } end,
-  function() return { "Identity" } end,
-  function() return { "GroupNormalization", { groups = 1 } } end,
-  function() return { "ActivityRegularization", { l2 = 0.01 } } end,
-  function() return { "Dense", { units = 4, kernel_regularizer = "l2", bias_constraint = "non_neg" } } end,
-  function() return { "SpectralNormalization", { layer = { "Dense", { units = 5 } } } } end,
-}
-
---- Of sequences (samples, time, channels).
-local sequences = {
-  function()
-    return { "Conv1D", { filters = pick { 1, 2, 3, 8, 16 }, kernel_size = pick { 1, 2, 3, 5 },
-      padding = pick { "same", "causal" }, dilation_rate = pick { 1, 1, 2 }, activation = activation(),
-      use_bias = chance(2) } }
-  end,
-  function() return recurrent "LSTM" end,
-  function() return recurrent "GRU" end,
-  function() return recurrent "SimpleRNN" end,
-  function()
-    return { "Bidirectional", { layer = { pick { "LSTM", "GRU" }, { units = pick { 2, 5 },
-      return_sequences = true } }, merge_mode = pick { "concat", "sum", "mul", "ave" } } }
-  end,
-  function()
-    return { pick { "MaxPooling1D", "AveragePooling1D" }, { pool_size = pick { 2, 3 },
-      strides = pick { 1, 2 }, padding = "same" } }
-  end,
-  function()
-    return { "SeparableConv1D", { filters = pick { 2, 8 }, kernel_size = 3, padding = "same",
-      activation = activation(), depth_multiplier = pick { 1, 2 } } }
-  end,
-  function()
-    return { "DepthwiseConv1D", { kernel_size = 3, padding = "same", depth_multiplier = pick { 1, 2 },
-      activation = activation() } }
-  end,
-  function()
-    return { "Conv1DTranspose", { filters = pick { 2, 5 }, kernel_size = pick { 2, 3 },
-      strides = pick { 1, 2 }, padding = "same", activation = activation() } }
-  end,
-  function() return { "UpSampling1D", { size = 2 } } end,
-  function() return { "ZeroPadding1D", { padding = 1 } } end,
-  function() return { "Cropping1D", { cropping = 1 } } end,
-  function() return { "Permute", { dims = { 2, 1 } } } end,
-  function()
-    return { "TimeDistributed", { layer = { "Dense", { units = pick { 2, 5 }, activation = activation() } } } }
-  end,
-  function() return { "Masking" } end,
-}
-
---- Of images (samples, height, width, channels).
-local images = {
-  function()
-    return { "Conv2D", { filters = pick { 1, 3, 8, 16, 33 }, kernel_size = pick { 1, 2, 3, 5 },
-      padding = "same", strides = pick { 1, 1, 2 }, activation = activation(), use_bias = chance(2) } }
-  end,
-  function()
-    return { "Conv2D", { filters = pick { 4, 8 }, kernel_size = 3, padding = "same", dilation_rate = 2,
-      activation = activation() } }
-  end,
-  function()
-    return { "DepthwiseConv2D", { kernel_size = pick { 3, 5 }, padding = "same", strides = pick { 1, 2 },
-      activation = activation() } }
-  end,
-  function()
-    return { "SeparableConv2D", { filters = pick { 2, 8 }, kernel_size = 3, padding = "same",
-      activation = activation() } }
-  end,
-  function()
-    return { pick { "MaxPooling2D", "AveragePooling2D" }, { pool_size = pick { 2, 3 }, padding = "same",
-      strides = pick { 1, 2 } } }
-  end,
-  function()
-    return { "Conv2DTranspose", { filters = pick { 2, 5 }, kernel_size = pick { 2, 3 },
-      strides = pick { 1, 2 }, padding = "same", activation = activation() } }
-  end,
-  function() return { "UpSampling2D", { size = 2, interpolation = pick { "nearest", "bilinear" } } } end,
-  function() return { "ZeroPadding2D", { padding = 1 } } end,
-  function() return { "Cropping2D", { cropping = 1 } } end,
-  function() return { "PReLU", { shared_axes = { 1, 2 } } } end,
-  function() return { "GroupNormalization", { groups = -1 } } end,
-  function() return { "BatchNormalization" } end,
-}
-
---- From sequences or images to rows.
-local ends = {
-  sequences = { { "Flatten" }, { "GlobalAveragePooling1D" }, { "GlobalMaxPooling1D" },
-    { "LSTM", { units = 3 } }, { "GRU", { units = 2 } } },
-  images = { { "Flatten" }, { "GlobalAveragePooling2D" }, { "GlobalMaxPooling2D" } },
-  rows = { { "Identity" } },
-}
-
-local merges = { "Add", "Multiply", "Average", "Maximum", "Subtract", "Concatenate", "Minimum" }
 
 --- The optimizers divide by no small numbers: what is only rounding stays small.
 local optimizers = {
@@ -137,6 +24,8 @@ local optimizers = {
   { "Adamax", { learning_rate = 0.01, epsilon = 0.01 } },
   { "Ftrl", { learning_rate = 0.01 } },
   { "Lamb", { learning_rate = 0.005, epsilon = 0.01 } },
+  { "LossScaleOptimizer", { inner_optimizer = { class_name = "SGD", config = { learning_rate = 0.01 } },
+    initial_scale = 8 } },
 }
 
 local last_layers = {
@@ -149,63 +38,117 @@ local losses = {}
 for name in pairs(last_layers) do losses[#losses + 1] = name end
 table.sort(losses)
 
+--- Most in float32, where the least is allowed.
+local policies = { "float32", "float32", "float32", "float32", "mixed_float16", "mixed_bfloat16",
+  "float16", "bfloat16" }
+
+--- What goes in: its kind, with its shape without the samples.
+local inputs = {
+  rows = function() return { shape = { pick { 1, 2, 5, 16, 33, 64, 300 } } } end,
+  sequences = function()
+    return { shape = { pick { 1, 3, 8, 17, 40 }, pick { 1, 2, 3, 5, 16 } }, gaps = chance(3) }
+  end,
+  images = function()
+    return { shape = { pick { 4, 7, 8, 12 }, pick { 4, 6, 9 }, pick { 1, 2, 3, 5, 8, 17 } } }
+  end,
+  volumes = function()
+    return { shape = { pick { 2, 3, 5 }, pick { 3, 4, 6 }, pick { 3, 5 }, pick { 1, 2, 5 } } }
+  end,
+  words = function() return { shape = { pick { 1, 4, 9, 17 } }, words = 20 } end,
+}
+
+--- A mask of steps is none of channels, as Softmax takes it.
+local function without_softmax(layer)
+  if layer[1] == "Softmax" then return { "Activation", { activation = "softmax" } } end
+  if layer[1] == "Functional" then
+    for i, inner in ipairs(layer[2]) do layer[2][i] = without_softmax(inner) end
+  end
+  return layer
+end
+
+local function layer_on(kind)
+  local layer = (chance(3) and pick(kinds.anywhere) or pick(kinds[kind]))()
+  if kind == "sequences" then layer = without_softmax(layer) end
+  layer.again = chance(8)
+  layer.skip = chance(4) and pick(kinds.merges) or nil
+  return layer
+end
+
+--- An input with the layers from it to rows.
+local function branch(kind, most)
+  local all = inputs[kind]()
+  all.layers = {}
+  if kind == "words" then
+    kind = "sequences"
+    all.layers[1] = { pick { "Embedding", "Embedding", "ReversibleEmbedding" }, { input_dim = 20,
+      output_dim = pick { 1, 3, 8 }, mask_zero = chance(2) } }
+  elseif all.gaps then
+    all.layers[1] = { "Masking" }
+  end
+  for _ = 1, math.random(most) do table.insert(all.layers, layer_on(kind)) end
+  for _, layer in ipairs(pick(kinds.ends[kind])) do table.insert(all.layers, layer) end
+  return all
+end
+
+--- Ftrl divides differences of roots by the learning rate: of half widths nothing is left then.
+local function optimizer_for(policy)
+  local optimizer = pick(optimizers)
+  local keeps_halves = policy == "float16" or policy == "bfloat16"
+  return optimizer[1] == "Ftrl" and keeps_halves and optimizers[1] or optimizer
+end
+
 local recipes = {}
 
 function recipes.recipe(seed)
   math.randomseed(seed)
-  local recipe = { seed = seed, samples = pick { 1, 3, 5, 8, 17, 33, 70 }, layers = {} }
-  local kind = pick { "rows", "sequences", "images", "sequences", "images", "words" }
-  if kind == "rows" then
-    recipe.shape = { pick { 1, 2, 5, 16, 33, 64, 300 } }
-  elseif kind == "images" then
-    recipe.shape = { pick { 4, 7, 8, 12 }, pick { 4, 6, 9 }, pick { 1, 2, 3, 5, 8, 17 } }
-    recipe.samples = math.min(recipe.samples, 17)
-  elseif kind == "sequences" then
-    recipe.shape = { pick { 1, 3, 8, 17, 40 }, pick { 1, 2, 3, 5, 16 } }
-  else
-    recipe.words, recipe.shape, kind = 20, { pick { 1, 4, 9, 17 } }, "sequences"
-    recipe.layers[1] = { "Embedding", { input_dim = 20, output_dim = pick { 1, 3, 8 },
-      mask_zero = chance(2) } }
-  end
-  local own = kind == "images" and images or kind == "sequences" and sequences or anywhere
-  for _ = 1, math.random(5) do
-    local layer = (chance(3) and pick(anywhere) or pick(own))()
-    -- A mask of steps is none of channels, as Softmax takes it.
-    if layer[1] == "Softmax" and kind == "sequences" then
-      layer = { "Activation", { activation = "softmax" } }
-    end
-    layer.again = chance(8)
-    layer.skip = chance(4) and pick(merges) or nil
-    table.insert(recipe.layers, layer)
-  end
-  table.insert(recipe.layers, pick(ends[kind]))
+  local recipe = { seed = seed, samples = pick { 1, 3, 5, 8, 17, 33, 70 }, policy = pick(policies) }
+  local kind = pick { "rows", "sequences", "images", "sequences", "images", "words", "volumes" }
+  if kind == "images" or kind == "volumes" then recipe.samples = math.min(recipe.samples, 17) end
+  recipe.branches = { branch(kind, 5) }
+  if chance(4) then recipe.branches[2] = branch(pick { "rows", "sequences", "words" }, 2) end
+  recipe.heads = chance(4) and 2 or 1
+  recipe.units = pick { 2, 3 }
   recipe.loss = pick(losses)
-  table.insert(recipe.layers, { "Dense", { units = pick { 2, 3 }, activation = last_layers[recipe.loss] } })
-  recipe.optimizer = pick(optimizers)
+  recipe.activation = last_layers[recipe.loss]
+  recipe.optimizer = optimizer_for(recipe.policy)
   recipe.batch_size = pick { 1, 4, 8, 32 }
   recipe.weighted = chance(3)
   return recipe
 end
 
---- Inputs, and targets for the loss.
-function recipes.data(recipe, output_shape)
-  local n, seed = recipe.samples, recipe.seed
-  local classes = output_shape[#output_shape]
-  local x = cr.random.normal({ n, table.unpack(recipe.shape) }, 0, 1, "float32", seed)
-  if recipe.words then
-    x = ops.cast(cr.random.uniform({ n, table.unpack(recipe.shape) }, 0, recipe.words, "float32", seed),
-      "int32")
+--- Numbers, or words; steps at the end of some sequences are 0.
+local function input(of, n, seed)
+  local shape = { n, table.unpack(of.shape) }
+  if of.words then
+    return ops.cast(cr.random.uniform(shape, 0, of.words, "float32", seed), "int32")
   end
-  local shape = { n, table.unpack(output_shape, 2) }
-  local y = cr.random.uniform(shape, 0, 1, "float32", seed + 1)
+  local x = cr.random.normal(shape, 0, 1, "float32", seed)
+  if not of.gaps then return x end
+  local lengths = cr.random.uniform({ n, 1, 1 }, 1, of.shape[1] + 1, "float32", seed + 2)
+  local steps = ops.reshape(ops.arange(of.shape[1], nil, nil, "float32"), { 1, of.shape[1], 1 })
+  return x * ops.cast(ops.less(steps, lengths), "float32")
+end
+
+local function target(recipe, shape, seed)
+  local classes = shape[#shape]
+  shape = { recipe.samples, table.unpack(shape, 2) }
+  local y = cr.random.uniform(shape, 0, 1, "float32", seed)
   if recipe.loss:find "sparse" then
     shape[#shape] = nil
-    y = ops.cast(cr.random.uniform(shape, 0, classes, "float32", seed + 1), "int32")
+    return ops.cast(cr.random.uniform(shape, 0, classes, "float32", seed), "int32")
   elseif recipe.loss:find "hinge" then
-    y = ops.sign(y - 0.5)
+    return ops.sign(y - 0.5)
   elseif recipe.loss:find "categorical" or recipe.loss == "kl_divergence" then
-    y = ops.softmax(y * 3)
+    return ops.softmax(y * 3)
   end
+  return y
+end
+
+--- Lists of inputs and of targets for the loss, for outputs of that shape.
+function recipes.data(recipe, shape)
+  local x, y = {}, {}
+  for i, of in ipairs(recipe.branches) do x[i] = input(of, recipe.samples, recipe.seed + 10 * i) end
+  for i = 1, recipe.heads do y[i] = target(recipe, shape, recipe.seed + i) end
   return x, y
 end
 

@@ -1,15 +1,17 @@
 -- Random models: trained for some batches compiled and op by op, and predicted in batches of several
 -- sizes, from the same weights, beside the same in float64. How far numbers may be off is what
--- op by op is off, and what results move when weights and inputs move by some roundings.
+-- op by op is off, and what results move when weights and inputs move by some roundings. What layers
+-- drop is drawn from their seeds, the same each time.
 --   crescent tests/random/models.lua [--seconds S] [--seed N] [--count N] [--recipe FILE]
 -- Seeds follow each other; without one it is drawn from the clock. Without a count or seconds there
 -- are as many seconds as CRESCENT_RANDOM_PROGRAMS says, or 60. The recipe of a model that differs is
 -- made smaller and printed; in a file it is checked again.
 local cr = require "crescent"
-local ops, layers = cr.ops, cr.layers
+local ops = cr.ops
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
 package.path = folder .. "/?.lua;" .. package.path
 local draw = require "model_recipes"
+local runs = require "model_runs"
 
 local options = { seconds = tonumber(os.getenv "CRESCENT_RANDOM_PROGRAMS") or 60 }
 for i = 1, #arg, 2 do
@@ -22,102 +24,36 @@ end
 if options.count then options.seconds = math.huge end
 local first = options.seed or math.floor(cr.utils.clock() * 1000) % 2 ^ 31 | 0
 
--- ---- building and running -----------------------------------------------------------------------
-
-local unit = 2.0 ^ -24
 local function wide(x) return x:cast "float64" end
 local function largest(x) return x.size == 0 and 0 or ops.max(ops.abs(wide(x))):item() end
 
---- A layer of a recipe: { "Dense", { units = 3 } }; layers may be among its options.
-local function layer_of(what)
-  local given = {}
-  for key, value in pairs(what[2] or {}) do
-    local is_layer = type(value) == "table" and type(value[1]) == "string" and layers[value[1]]
-    given[key] = is_layer and layer_of(value) or value
-  end
-  return layers[what[1]](given)
-end
-
-local function build(recipe)
-  local input = cr.Input { shape = recipe.shape, dtype = recipe.words and "int32" or nil }
-  local y, before = input, nil
-  for _, what in ipairs(recipe.layers) do
-    local layer = layer_of(what)
-    local z = layer(y)
-    if what.again then z = layer(z) end  -- one layer in two places
-    if what.skip and before and table.concat(before.shape, ",", 2) == table.concat(z.shape, ",", 2) then
-      z = layers[what.skip]() { before, z }
-    end
-    before, y = y, z
-  end
-  return cr.Model { inputs = input, outputs = y }
-end
-
---- By roundings of x and of 1: what is 0 meets numbers of that size.
-local function moved(x, roundings, seed)
-  if not x.dtype:find "float" or roundings == 0 then return x end
-  local by = cr.random.uniform(x.shape, -1, 1, x.dtype, seed)
-  return x + by * (ops.abs(x) + 1) * (roundings * unit)
-end
-
---- What training and predicting give: numbers by name.
-local function results(recipe, policy, eagerly, weights, x, y, roundings)
-  cr.config.set_dtype_policy(policy)
-  local model = build(recipe)
-  local start = {}
-  for i, w in ipairs(weights) do start[i] = moved(w, roundings, 100 * roundings + i) end
-  model:set_weights(start)
-  x = recipe.words and x or moved(x:cast(policy), roundings, 100 * roundings)
-  y = recipe.loss:find "sparse" and y or y:cast(policy)
-  local n, found = x.shape[1], {}
-  if eagerly then
-    found["prediction"] = model(x)
-  else
-    found["prediction"] = model:predict(x, { batch_size = n })
-    found["prediction, one at a time"] = model:predict(x, { batch_size = 1 })
-    found["prediction, in uneven batches"] = model:predict(x, { batch_size = math.max(1, n - 1) })
-  end
-  model:compile { optimizer = cr.optimizers[recipe.optimizer[1]](recipe.optimizer[2]),
-    loss = recipe.loss, metrics = { recipe.loss:find "sparse" and "accuracy" or "mae" },
-    run_eagerly = eagerly }
-  local history = model:fit(x, y, { batch_size = recipe.batch_size, epochs = 2, shuffle = false,
-    verbose = 0, sample_weight = recipe.weighted and ops.linspace(0.5, 1.5, n) or nil })
-  for name, values in pairs(history.history) do found[name] = cr.tensor(values, "float64") end
-  for i, w in ipairs(model:get_weights()) do found["weight " .. i] = w end
-  return found
-end
-
 --- The exact counterpart of a number that only compiled runs have.
-local function base(name) return name:match "^prediction" or name end
+local function base(name)
+  local output = name:match "^prediction.* (%d+)$"
+  return output and "prediction " .. output or name
+end
 
---- What differs when everything was moved by roundings `turns` times.
-local function check_with(recipe, turns)
-  cr.random.seed(recipe.seed)
-  cr.config.set_dtype_policy "float32"
-  local ok, model = pcall(build, recipe)
-  if not ok then return nil, "none" end
-  local x, y = draw.data(recipe, model.output_shape)
-  local weights = model:get_weights()
-  local exact = results(recipe, "float64", true, weights, x, y, 0)
-  local once = results(recipe, "float32", true, weights, x, y, 0)
-  local room, spread = {}, {}  -- spread: how far results move when everything else does
-  for name, value in pairs(exact) do
-    -- What float32 cannot hold op by op: random programs tell whether an op itself is right there.
-    if not (largest(value) < 1e6 and largest(once[name]) < 1e6) then return nil, "large" end
-    room[name] = largest(wide(once[name]) - wide(value)) + 32 * unit * (largest(value) + 1e-3)
-    spread[name] = 0
-  end
-  -- In float32 as well: a gradient that would be 0 is nothing but rounding there, and some optimizers
-  -- make steps of their full length of it.
-  for policy, still in pairs { float64 = exact, float32 = once } do
+local still_there = { by = 0, seed = 0 }
+
+--- How far results move in float64 and under the recipe's policy when everything else does, `turns`
+--- times. Under the policy as well: a gradient that would be 0 is nothing but rounding there, and some
+--- optimizers make steps of their full length of it.
+local function spread_of(recipe, data, exact, once, turns)
+  local unit, spread = runs.unit(recipe.policy), {}
+  local wider = recipe.policy == "float32" and 16 or 2
+  for policy, still in pairs { float64 = exact, [recipe.policy] = once } do
     for turn = 1, turns do
-      for name, value in pairs(results(recipe, policy, true, weights, x, y, 16 * turn)) do
-        spread[name] = math.max(spread[name], largest(wide(value) - wide(still[name])))
+      local move = { by = wider * unit * (wider > 2 and turn or 1), seed = turn }
+      for name, value in pairs(runs.results(recipe, policy, true, data, move)) do
+        spread[name] = math.max(spread[name] or 0, largest(wide(value) - wide(still[name])))
       end
     end
   end
-  for name, value in pairs(spread) do room[name] = math.max(room[name], value) end
-  local compiled = results(recipe, "float32", false, weights, x, y, 0)
+  return spread
+end
+
+--- What compiled results differ by from exact ones beyond the room, and what op by op.
+local function difference(compiled, once, exact, room, spread, unit)
   for name, value in pairs(compiled) do
     local off = largest(wide(value) - wide(exact[base(name)]))
     if not (off <= 8 * room[base(name)]) then
@@ -126,10 +62,37 @@ local function check_with(recipe, turns)
   end
   for name, value in pairs(once) do
     local off, size = largest(wide(value) - wide(exact[name])), largest(exact[name])
-    if not (off <= 0.02 * (size + 0.01) + 8 * spread[name]) then
+    if not (off <= math.max(0.02, 32 * unit) * (size + 0.01) + 8 * spread[name]) then
       return ("op by op, %s is off by %.3g of %.3g"):format(name, off, size)
     end
   end
+end
+
+--- What differs when everything was moved by roundings `turns` times.
+local function check_with(recipe, turns)
+  cr.random.seed(recipe.seed)
+  cr.config.set_dtype_policy(recipe.policy)
+  local ok, model = pcall(runs.build, recipe, "float32")
+  if not ok then return nil, "none" end
+  local shape = recipe.heads == 1 and model.output_shape or model.output_shape[1]
+  local data = { weights = model:get_weights() }
+  data.x, data.y = draw.data(recipe, shape)
+  local exact = runs.results(recipe, "float64", true, data, still_there)
+  local once = runs.results(recipe, recipe.policy, true, data, still_there)
+  for name, value in pairs(exact) do
+    -- What float32 cannot hold op by op: random programs tell whether an op itself is right there.
+    local most = recipe.policy:find "float16" and 1e3 or 1e6
+    if not (largest(value) < most and largest(once[name]) < most) then return nil, "large" end
+  end
+  local unit = runs.unit(recipe.policy)
+  local roundings = recipe.policy == "float32" and 32 or 4
+  local spread, room = spread_of(recipe, data, exact, once, turns), {}
+  for name, value in pairs(exact) do
+    local off = largest(wide(once[name]) - wide(value))
+    room[name] = math.max(off + roundings * unit * (largest(value) + 1e-3), spread[name])
+  end
+  local compiled = runs.results(recipe, recipe.policy, false, data, still_there)
+  return difference(compiled, once, exact, room, spread, unit)
 end
 
 --- The same, tried more often before a number counts as wrong: where a maximum is nearly reached twice,
@@ -166,43 +129,68 @@ local function differs(recipe)
   return not ok and "an error: " .. tostring(what) or what
 end
 
+--- Changes that make a recipe smaller; false where there is nothing to change.
+local function changes_of(recipe)
+  local all = {
+    function(r)
+      if not r.branches[2] then return false end
+      r.branches[2] = nil
+    end,
+    function(r)
+      if r.heads == 1 then return false end
+      r.heads = 1
+    end,
+    function(r)
+      if r.samples < 2 then return false end
+      r.samples = r.samples // 2
+    end,
+    function(r)
+      if r.policy == "float32" then return false end
+      r.policy = "float32"
+    end,
+    function(r)
+      if r.optimizer[1] == "SGD" then return false end
+      r.optimizer = { "SGD", { learning_rate = 0.01 } }
+    end,
+    function(r)
+      if not r.weighted then return false end
+      r.weighted = false
+    end,
+  }
+  for b, branch in ipairs(recipe.branches) do
+    for i = #branch.layers, 1, -1 do
+      all[#all + 1] = function(r)
+        return #r.branches[b].layers > 1 and table.remove(r.branches[b].layers, i) and true or false
+      end
+      all[#all + 1] = function(r)
+        local layer = r.branches[b].layers[i]
+        if not (layer.again or layer.skip) then return false end
+        layer.again, layer.skip = nil, nil
+      end
+    end
+    for i, size in ipairs(branch.shape) do
+      all[#all + 1] = function(r)
+        if size < 2 then return false end
+        r.branches[b].shape[i] = size // 2
+      end
+    end
+  end
+  return all
+end
+
 --- Fewer layers, shorter axes, simpler training, as long as it differs.
 local function shrink(recipe, deadline)
   local smaller = true
-  local function try(change)
-    if cr.utils.clock() > deadline then return end
-    local other = copy(recipe)
-    if change(other) ~= false and differs(other) then recipe, smaller = other, true end
-  end
-  while smaller and cr.utils.clock() < deadline do
+  while smaller do
     smaller = false
-    for i = #recipe.layers, 1, -1 do
-      try(function(r) return #r.layers > 1 and table.remove(r.layers, i) and true or false end)
+    for _, change in ipairs(changes_of(recipe)) do
+      if cr.utils.clock() > deadline then return recipe end
+      local other = copy(recipe)
+      if change(other) ~= false and differs(other) then
+        recipe, smaller = other, true
+        break
+      end
     end
-    for i = 1, #recipe.layers do
-      try(function(r)
-        if not (r.layers[i].again or r.layers[i].skip) then return false end
-        r.layers[i].again, r.layers[i].skip = nil, nil
-      end)
-    end
-    for i = 1, #recipe.shape do
-      try(function(r)
-        if r.shape[i] < 2 then return false end
-        r.shape[i] = r.shape[i] // 2
-      end)
-    end
-    try(function(r)
-      if r.samples < 2 then return false end
-      r.samples = r.samples // 2
-    end)
-    try(function(r)
-      if r.optimizer[1] == "SGD" then return false end
-      r.optimizer = { "SGD", { learning_rate = 0.01 } }
-    end)
-    try(function(r)
-      if not r.weighted then return false end
-      r.weighted = false
-    end)
   end
   return recipe
 end
@@ -214,7 +202,7 @@ if options.recipe then
   print(what or "no difference")
   os.exit(not what)
 end
-local start, count, wrong, left_out = cr.utils.clock(), 0, 0, 0
+local start, count, wrong, left_out = cr.utils.clock(), 0, 0, { none = 0, large = 0 }
 print(("models from seed %d on"):format(first))
 while count < (options.count or math.huge) and cr.utils.clock() - start < options.seconds do
   local recipe = draw.recipe(first + count)
@@ -227,9 +215,9 @@ while count < (options.count or math.huge) and cr.utils.clock() - start < option
     local small = shrink(recipe, cr.utils.clock() + 60)
     print("-- made smaller: " .. tostring(differs(small)) .. "\nreturn " .. text_of(small))
   end
-  if why then left_out = left_out + 1 end
+  if why then left_out[why] = left_out[why] + 1 end
   count = count + 1
 end
-print(("%d models in %.0f s, %d left out, %d differ"):format(count, cr.utils.clock() - start, left_out,
-  wrong))
+print(("%d models in %.0f s, %d cannot be, %d have large numbers, %d differ"):format(count,
+  cr.utils.clock() - start, left_out.none, left_out.large, wrong))
 os.exit(wrong == 0)

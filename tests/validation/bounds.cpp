@@ -128,3 +128,65 @@ TEST_CASE("every family of ops and its gradient is within its bounds in every fl
     }
   }
 }
+
+TEST_CASE("what is too large for its dtype may be NaN behind it, also times zero") {
+  // 90,000 in the first row, which float16 does not hold; the others are small.
+  const Tensor x = ops::concatenate({{Tensor::full({1, 6, 6, 3}, 300, DType::float16),
+                                      normal_numbers({2, 6, 6, 3}, 1, DType::float16)}},
+                                    0);
+  const auto too_large = [](const Tensor& t) { return t * t; };
+  struct {
+    const char* name;
+    std::function<Tensor(const Tensor&)> f;
+  } const rows[] = {
+      {"multiply", [](const Tensor& t) { return t * ops::zeros_like(t); }},
+      {"tanh", [](const Tensor& t) { return ops::tanh(t - t); }},
+      {"maximum", [](const Tensor& t) { return ops::maximum(t - t, ops::zeros_like(t)); }},
+      {"greatest", [](const Tensor& t) { return ops::max(t - t, {1}); }},
+      {"product", [](const Tensor& t) { return ops::prod(ops::relu(t) * 0.0, {3}); }},
+      {"matmul",
+       [](const Tensor& t) {
+         return ops::matmul(t, Tensor::full({3, 4}, 0, DType::float16));
+       }},
+      {"convolution",
+       [](const Tensor& t) {
+         return ops::conv(t, Tensor::full({3, 3, 3, 16}, 0, DType::float16), {1},
+                          ops::Padding::same);
+       }},
+      {"max pooling",
+       [](const Tensor& t) { return ops::max_pool(t - t, {2}, {2}, ops::Padding::same); }},
+      {"top", [](const Tensor& t) { return ops::top_k(t - t, 2).front(); }},
+  };
+  for (const auto& row : rows) {
+    INFO(row.name);
+    const Validation report =
+        bounded([&](const Tensors& in) { return Tensors{row.f(too_large(in[0]))}; }, {x});
+    for (const Finding& f : report.findings)
+      FAIL_CHECK(f.instruction << " by " << f.kernel << f.pass << ": got " << f.got << ", expected "
+                               << f.expected << ", bound " << f.bound);
+    CHECK(report.undecided > 0);
+    CHECK(2 * report.undecided < report.elements);
+  }
+}
+
+TEST_CASE("sums of what is too small for its dtype lose it term by term") {
+  const std::function<Tensor(const Tensor&, const Tensor&)> sums[] = {
+      [](const Tensor& a, const Tensor& b) { return ops::matmul(a, b); },
+      [](const Tensor& a, const Tensor& b) { return ops::sum(a * ops::transpose(b), {1}); },
+      [](const Tensor& a, const Tensor& b) { return ops::cumsum(a * ops::transpose(b), 1); },
+      [](const Tensor& a, const Tensor& b) { return a * 1e-19 - ops::transpose(b) * 1e-19; },
+  };
+  for (DType dtype : {DType::float32, DType::bfloat16}) {
+    const Tensor a = normal_numbers({40, 40}, 1, dtype) * 1e-19,
+                 b = normal_numbers({40, 40}, 2, dtype) * 1e-19;
+    for (size_t i = 0; i < std::size(sums); ++i) {
+      INFO("sum " << i << " in " << name_of(dtype));
+      const Validation report =
+          bounded([&](const Tensors& in) { return Tensors{sums[i](in[0], in[1])}; }, {a, b});
+      CHECK(report.elements > 0);
+      for (const Finding& f : report.findings)
+        FAIL_CHECK(f.instruction << " by " << f.kernel << f.pass << ": got " << f.got
+                                 << ", expected " << f.expected << ", bound " << f.bound);
+    }
+  }
+}

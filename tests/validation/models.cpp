@@ -21,7 +21,10 @@ uint64_t number_in(const char* variable, uint64_t otherwise) {
 
 class RandomModel {
  public:
-  explicit RandomModel(uint64_t seed) : seed_(seed), numbers_(static_cast<int64_t>(seed)) {}
+  /// The layers' own numbers follow from the seed as well: each model is the same alone.
+  explicit RandomModel(uint64_t seed) : seed_(seed), numbers_(static_cast<int64_t>(seed)) {
+    set_random_seed(static_cast<int64_t>(seed));
+  }
 
   /// Makes the model and its data; text() says what it is, also when that fails.
   void make_it() {

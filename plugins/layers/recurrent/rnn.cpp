@@ -152,9 +152,17 @@ Tensor BaseRnn::mask_of(const Tensors& inputs, const Call& call) const {
   return counts ? call.mask() : Tensor();
 }
 
+/// A cell may compute in a dtype of its own.
+Tensors BaseRnn::as_cell_computes(Tensors tensors) const {
+  for (Tensor& t : tensors)
+    if (is_floating(t.dtype())) t = ops::cast(t, cell_->as_layer()->policy().compute);
+  return tensors;
+}
+
 Tensors BaseRnn::call(const Tensors& inputs, const Call& call) {
-  Tensor x = inputs[0], mask = mask_of(inputs, call);
-  const Tensors states = initial_states(inputs), constants = constants_of(call);
+  const Tensors given = as_cell_computes(inputs), constants = constants_of(call);
+  const Tensors states = as_cell_computes(initial_states(given));
+  Tensor x = given[0], mask = mask_of(inputs, call);
   if (go_backwards_) {
     x = ops::flip(x, {1});
     if (mask) mask = ops::flip(mask, {1});

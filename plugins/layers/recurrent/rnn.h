@@ -98,6 +98,7 @@ class BaseRnn : public Layer {
                 const Tensors& constants) const;
   std::optional<Run> fast_masked_run(const Tensor& x, const Tensors& states,
                                      const Tensor& mask) const;
+  Tensors as_cell_computes(Tensors tensors) const;
   Tensors initial_states(const Tensors& inputs) const;
   Tensor mask_of(const Tensors& inputs, const Call& call) const;
   Tensors constants_of(const Call& call) const;

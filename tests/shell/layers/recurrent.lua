@@ -263,4 +263,23 @@ for _, make in ipairs {
     check.near(again:predict(data), want, 1e-5)
   end
 end
+
+-- A cell computes in its own dtype, whatever that of the layer around it.
+for _, name in ipairs { "SimpleRNNCell", "GRUCell", "LSTMCell" } do
+  for outer, inner in pairs { float16 = "float32", float32 = "float64", float64 = "bfloat16" } do
+    for _, stateful in ipairs { false, true } do
+      local function result(dtype)
+        local layer = layers.RNN { cell = layers[name] { units = 3, dtype = inner,
+          kernel_initializer = "ones" }, dtype = dtype, stateful = stateful, return_sequences = true }
+        return layer(ops.cast(ops.reshape(ops.arange(12), { 2, 3, 2 }), "float16") * 0.125)
+      end
+      cr.random.seed(1)
+      local alike = result(inner)
+      cr.random.seed(1)
+      local mixed = result(outer)
+      assert(mixed.dtype == inner, mixed.dtype)
+      check.near(ops.cast(mixed, "float32"), ops.cast(alike, "float32"), 1e-5)
+    end
+  end
+end
 print "ok recurrent"

@@ -1,6 +1,7 @@
 // Values in float64 with a bound of the error that the same value may have when it is computed in
 // its own dtype.
 #pragma once
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -12,9 +13,12 @@ namespace crescent::validation {
 /// latter is for two programs that are both evaluated in float64.
 enum class Rounding : uint8_t { own, float64 };
 
-/// Bounds from here on say nothing: the element is undecided.
-inline constexpr double kUndecided = 1e150;
-inline bool is_undecided(double bound) { return !(bound < kUndecided * 1e-50); }
+/// The bound of an element that may be anything, infinite and NaN too: it is undecided. What bounds
+/// are made of passes it on, as infinity times 0 is no number, and such a bound is undecided as
+/// well.
+inline constexpr double kUndecided = std::numeric_limits<double>::infinity();
+/// Whether the bound says nothing.
+inline bool is_undecided(double bound) { return !(bound < 1e100); }
 
 /// The largest relative error of a rounding to the dtype.
 double unit_roundoff(DType dtype, Rounding rounding);

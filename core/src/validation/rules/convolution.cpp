@@ -51,9 +51,11 @@ struct Geometry {
   }
 };
 
+/// What is undecided may be of any size.
 std::vector<double> sizes_of(const Bounded& x) {
   std::vector<double> sizes(x.real);
-  for (double& size : sizes) size = std::abs(size);
+  for (size_t i = 0; i < sizes.size(); ++i)
+    sizes[i] = is_undecided(x.error(i)) ? kUndecided : std::abs(sizes[i]);
   return sizes;
 }
 
@@ -104,7 +106,8 @@ std::vector<Bounded> convolved(const Request& r, const Geometry& g, int spatial_
   const double wide =
       sum_roundoff(y.spec.dtype, r.rounding) * (terms + 1 + (transformed ? kTransformed : 0));
   for (size_t i = 0; i < y.size(); ++i)
-    if (size[i] > 0) y.widen(i, wide * size[i] + r.roundoff() * std::abs(y.real[i]) + r.tiny());
+    if (size[i] != 0)
+      y.widen(i, wide * size[i] + r.roundoff() * std::abs(y.real[i]) + r.tiny_sum(terms));
   return {std::move(y)};
 }
 

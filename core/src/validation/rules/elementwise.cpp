@@ -77,7 +77,7 @@ double unary_value(UnaryKind kind, double x) {
   return NAN;
 }
 
-/// Of functions whose results stay within a range.
+/// Of functions whose results stay within a range, where x is a number.
 double range_of(UnaryKind kind) {
   using enum UnaryKind;
   switch (kind) {
@@ -100,7 +100,7 @@ double range_of(UnaryKind kind) {
 double unary_error(UnaryKind kind, double x, double y, double e) {
   using enum UnaryKind;
   const double most = range_of(kind);
-  if (is_undecided(e)) return most;
+  if (is_undecided(e)) return kUndecided;
   switch (kind) {
     case abs:
       return e;
@@ -226,6 +226,7 @@ double power_error(double a, double b, double y, double ea, double eb) {
 /// How far the result may be off by the errors of the operands.
 double binary_error(BinaryKind kind, double a, double b, double y, double ea, double eb) {
   using enum BinaryKind;
+  if (is_undecided(ea + eb)) return kUndecided;
   switch (kind) {
     case add:
     case subtract:
@@ -371,8 +372,10 @@ std::vector<Bounded> binary_rule(const Request& r) {
         continue;
       }
       if (ea + eb > 0) y.widen(i, binary_error(kind, p, q, to, ea, eb));
+      // A sum is rounded to a small number only where it is one.
+      const bool is_sum = kind == BinaryKind::add || kind == BinaryKind::subtract;
       if (const double own = binary_roundings(kind, p, q, to); own > 0)
-        y.widen(i, u * own + (kind == BinaryKind::add || kind == BinaryKind::subtract ? 0 : tiny));
+        y.widen(i, u * own + (is_sum && std::abs(to) - y.error(i) > tiny ? 0 : tiny));
     }
   }
   return {std::move(y)};

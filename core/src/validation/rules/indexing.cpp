@@ -70,7 +70,7 @@ std::vector<Bounded> scatter_add_rule(const Request& r) {
   // Sums may be kept in the dtype itself, as there is no other memory for them.
   const double u = r.roundoff();
   for (size_t i = 0; i < y.size(); ++i)
-    if (terms[i] > 1) y.widen(i, u * terms[i] * size[i] + r.tiny());
+    if (terms[i] > 1) y.widen(i, u * terms[i] * size[i] + r.tiny_sum(terms[i]));
   return {std::move(y)};
 }
 

@@ -49,6 +49,7 @@ size_t winner(const Bounded& x, const std::vector<size_t>& under) {
 
 bool may_win(const Bounded& x, size_t at, size_t best) {
   const double e = x.error(at) + x.error(best);
+  if (is_undecided(e)) return true;
   return e > 0 && x.real[best] - x.real[at] <= e && x.real[best] != x.real[at];
 }
 
@@ -105,7 +106,7 @@ struct Sums {
   }
   std::vector<Bounded> finish(const Request& r) {
     for (size_t i = 0; i < y.size(); ++i)
-      if (size[i] > 0) y.widen(i, r.roundoff() * (terms[i] + 1) * size[i] + r.tiny());
+      if (size[i] != 0) y.widen(i, r.roundoff() * (terms[i] + 1) * size[i] + r.tiny_sum(terms[i]));
     return {std::move(y)};
   }
 

@@ -69,7 +69,9 @@ std::vector<Bounded> matmul_rule(const Request& r) {
   }
   const double wide = sum_roundoff(y.spec.dtype, r.rounding) * static_cast<double>(k + 1);
   for (size_t i = 0; i < y.size(); ++i)
-    if (size[i] > 0) y.widen(i, wide * size[i] + r.roundoff() * std::abs(y.real[i]) + r.tiny());
+    if (size[i] != 0)
+      y.widen(i, wide * size[i] + r.roundoff() * std::abs(y.real[i]) +
+                     r.tiny_sum(static_cast<double>(k)));
   return {std::move(y)};
 }
 

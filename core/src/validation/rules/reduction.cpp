@@ -23,7 +23,7 @@ void finish_sum(const Request& r, Bounded& y, const std::vector<double>& size, d
     y.real[i] *= factor;
     if (!y.bound.empty()) y.bound[i] *= factor;
     if (count > 1 && size[i] > 0)
-      y.widen(i, wide * count * size[i] * factor + 2 * u * std::abs(y.real[i]) + r.tiny());
+      y.widen(i, wide * count * size[i] * factor + 2 * u * std::abs(y.real[i]) + r.tiny_sum(count));
   }
 }
 
@@ -54,7 +54,7 @@ std::vector<Bounded> extreme_rule(const Request& r, const std::vector<size_t>& t
   }
   std::vector<double> off(y.size(), 0);
   for (size_t i = 0; i < to.size(); ++i) {
-    if (x.error(i) > 0 && sign * x.real[i] + x.error(i) >= surely[to[i]])
+    if (x.error(i) > 0 && !(sign * x.real[i] + x.error(i) < surely[to[i]]))
       off[to[i]] = std::max(off[to[i]], x.error(i));
   }
   for (size_t i = 0; i < y.size(); ++i) y.widen(i, off[i]);
@@ -71,7 +71,7 @@ std::vector<Bounded> prod_rule(const Request& r, const std::vector<size_t>& to, 
     most[to[i]] *= std::abs(x.real[i]) + x.error(i);
   }
   for (size_t i = 0; i < y.size(); ++i)
-    if (most[i] > 0) y.widen(i, most[i] - size[i] + r.roundoff() * count * most[i] + r.tiny());
+    if (most[i] != 0) y.widen(i, most[i] - size[i] + r.roundoff() * count * most[i] + r.tiny());
   return {std::move(y)};
 }
 
@@ -161,7 +161,8 @@ std::vector<Bounded> cumulative_rule(const Request& r) {
           static_cast<size_t>((line / a.behind * a.along + step) * a.behind + line % a.behind);
       sum += x.real[at], size += std::abs(x.real[at]), off += x.error(at);
       y.real[at] = sum;
-      y.widen(at, off + (k > 0 ? u * static_cast<double>(k + 1) * size : 0));
+      const auto terms = static_cast<double>(k + 1);
+      y.widen(at, off + (k > 0 ? u * terms * size + r.tiny_sum(terms) : 0));
     }
   }
   return {std::move(y)};
@@ -193,7 +194,7 @@ std::vector<Bounded> top_k_rule(const Request& r) {
         values.whole[to] = x.whole[at(order[static_cast<size_t>(i)])];
       places.whole[to] = order[static_cast<size_t>(i)];
       values.widen(to, off);
-      if (off > 0 && close) places.widen(to, kUndecided);
+      if (is_undecided(off) || (off > 0 && close)) places.widen(to, kUndecided);
     }
   }
   return {std::move(values), std::move(places)};

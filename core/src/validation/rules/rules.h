@@ -20,6 +20,11 @@ struct Request {
     return unit_roundoff(outputs[output].dtype, rounding);
   }
   double tiny() const { return smallest(outputs[0].dtype, rounding); }
+  /// The same of a sum of so many terms: what is too small for a normal number on the way is 0.
+  double tiny_sum(double terms) const {
+    const DType dtype = outputs[0].dtype;
+    return tiny() + terms * smallest(dtype == DType::float64 ? dtype : DType::float32, rounding);
+  }
   template <class T>
   const T& as() const {
     return static_cast<const T&>(op);

@@ -1,0 +1,29 @@
+-- Every layer of cr.layers is drawn by some random model, or is left out for a reason that is told.
+local cr = require "crescent"
+local folder = arg[0]:match "^(.*)/[^/]*$" or "."
+package.path = folder .. "/?.lua;" .. package.path
+local draw, kinds = require "model_recipes", require "model_layers"
+
+--- Names of layers anywhere in a recipe.
+local function collect(value, drawn)
+  if type(value) ~= "table" then return end
+  if type(value[1]) == "string" then drawn[value[1]] = true end
+  if value.skip then drawn[value.skip] = true end
+  for _, item in pairs(value) do collect(item, drawn) end
+end
+
+local drawn = {}
+for seed = 1, 5000 do collect(draw.recipe(seed).branches, drawn) end
+local wrong = {}
+local function check(is_right, ...)
+  if not is_right then wrong[#wrong + 1] = ("%s %s"):format(...) end
+end
+local known = {}
+for name in pairs(cr.layers) do
+  known[name] = true
+  check(drawn[name] or kinds.never[name], name, "is never drawn: add it to model_layers.lua")
+  check(not (drawn[name] and kinds.never[name]), name, "is drawn, though it is among those that are not")
+end
+for name in pairs(kinds.never) do check(known[name], name, "is left out, but is no layer") end
+for _, what in ipairs(wrong) do print(what) end
+assert(#wrong == 0, "layers of random models")

@@ -1,0 +1,140 @@
+-- Builds the models of recipes, and what training and predicting give with them.
+local cr = require "crescent"
+local ops, layers = cr.ops, cr.layers
+
+local runs = {}
+
+--- A layer of a recipe: { "Dense", { units = 3 } }; layers may be among its options.
+local function option_of(value)
+  if type(value) ~= "table" then return value end
+  if type(value[1]) == "string" and layers[value[1]] then return runs.layer(value) end
+  local all = {}
+  for key, item in pairs(value) do all[key] = option_of(item) end
+  return all
+end
+
+function runs.layer(what) return layers[what[1]](option_of(what[2] or {})) end
+
+--- The layers one after another, as a model.
+local function sequential(all)
+  local model = cr.Sequential {}
+  for _, what in ipairs(all) do model:add(runs.layer(what)) end
+  return model
+end
+
+local call, functional
+
+local function node(what, like)
+  if what[1] == "Sequential" then return sequential(what[2]) end
+  if what[1] == "Functional" then return functional(what[2], like) end
+  return runs.layer(what)
+end
+
+--- What the layer makes of y, and of what was before it.
+function call(layer, what, y, before)
+  if not what.takes then return layer(y) end
+  local other = what.takes == "both" and before and #before.shape == #y.shape and before or y
+  return layer({ y, other }, what.causal and { use_causal_mask = true } or nil)
+end
+
+--- The layers one after another, as a model of what is like this.
+function functional(all, like)
+  local input = cr.Input { shape = { table.unpack(like.shape, 2) }, dtype = like.dtype }
+  local y = input
+  for _, what in ipairs(all) do y = call(node(what, y), what, y) end
+  return cr.Model { inputs = input, outputs = y }
+end
+
+local function same_shape(a, b)
+  return table.concat(a.shape, ",", 2) == table.concat(b.shape, ",", 2)
+end
+
+local function branch(of, floats)
+  local input = cr.Input { shape = of.shape, dtype = of.words and "int32" or floats }
+  local y, before = input, nil
+  for _, what in ipairs(of.layers) do
+    local layer = node(what, y)
+    local z = call(layer, what, y, before)
+    -- One layer in two places, where it takes what it makes.
+    if what.again and same_shape(y, z) then z = call(layer, what, z, y) end
+    if what.skip and before and same_shape(before, z) then z = layers[what.skip]() { before, z } end
+    -- Rows of words are no operands.
+    before, y = y.dtype ~= "int32" and y or nil, z
+  end
+  return input, y
+end
+
+local names = { "first", "second" }
+
+--- The model; its inputs are of the dtype, whatever the policy.
+function runs.build(recipe, floats)
+  local inputs, ends, outputs = {}, {}, {}
+  for i, of in ipairs(recipe.branches) do inputs[i], ends[i] = branch(of, floats) end
+  local y = #ends > 1 and layers.Concatenate() (ends) or ends[1]
+  for i = 1, recipe.heads do
+    outputs[i] = layers.Dense { units = recipe.units, activation = recipe.activation, name = names[i] } (y)
+  end
+  return cr.Model { inputs = inputs, outputs = outputs }
+end
+
+--- The roundoff of what is computed under a policy.
+function runs.unit(policy)
+  return policy:find "bfloat16" and 2.0 ^ -8 or policy:find "float16" and 2.0 ^ -11 or 2.0 ^ -24
+end
+
+--- By so much of x and of 1: what is 0 meets numbers of that size, but stays 0 where `zeros` stay.
+local function moved(x, by, seed, zeros)
+  if not x.dtype:find "float" or by == 0 then return x end
+  local way = cr.random.uniform(x.shape, -1, 1, x.dtype, seed)
+  if zeros then way = way * ops.cast(ops.not_equal(x, 0), x.dtype) end
+  return x + way * (ops.abs(x) + 1) * by
+end
+
+local function floating(list, dtype)
+  local all = {}
+  for i, x in ipairs(list) do all[i] = x.dtype:find "float" and x:cast(dtype) or x end
+  return all
+end
+
+local function all_moved(list, move, seed, zeros)
+  local all = {}
+  for i, x in ipairs(list) do all[i] = moved(x, move.by, 100 * move.seed + seed + i, zeros) end
+  return all
+end
+
+local function one_or_all(list) return #list == 1 and list[1] or list end
+
+local function put(found, name, value)
+  for i, v in ipairs(type(value) == "table" and value or { value }) do found[name .. " " .. i] = v end
+end
+
+--- What training and predicting give: numbers by name. `move` is by how much weights and inputs are
+--- moved, and the seed of that. Losses are scaled by optimizers of recipes alone: whether a scale is
+--- too large, for float64 or for a half width, would be another step.
+function runs.results(recipe, policy, eagerly, data, move)
+  cr.random.seed(recipe.seed)
+  cr.config.set_dtype_policy(policy)
+  local floats = policy == "float64" and policy or "float32"
+  local model = runs.build(recipe, floats)
+  model:set_weights(all_moved(floating(data.weights, floats), move, 0))
+  local x = one_or_all(all_moved(floating(data.x, floats), move, 50, true))
+  local y = one_or_all(floating(data.y, floats))
+  local n, found = recipe.samples, {}
+  if eagerly then
+    put(found, "prediction", model(x))
+  else
+    put(found, "prediction", model:predict(x, { batch_size = n }))
+    put(found, "prediction, one at a time,", model:predict(x, { batch_size = 1 }))
+    put(found, "prediction, in uneven batches,", model:predict(x, { batch_size = math.max(1, n - 1) }))
+  end
+  model:compile { optimizer = cr.optimizers[recipe.optimizer[1]](recipe.optimizer[2]),
+    loss = recipe.loss, metrics = { recipe.loss:find "sparse" and "accuracy" or "mae" },
+    run_eagerly = eagerly, auto_scale_loss = false }
+  local history = model:fit(x, y, { batch_size = recipe.batch_size, epochs = 2, shuffle = false,
+    verbose = 0, sample_weight = recipe.weighted and ops.linspace(0.5, 1.5, n) or nil })
+  for name, values in pairs(history.history) do found[name] = cr.tensor(values, "float64") end
+  for i, w in ipairs(model:get_weights()) do found["weight " .. i] = w end
+  return found
+end
+
+return runs
