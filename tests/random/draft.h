@@ -80,6 +80,7 @@ std::vector<Row> indexing_rows();
 std::vector<Row> product_rows();
 std::vector<Row> image_rows();
 std::vector<Row> nested_rows();
+std::vector<Row> edge_rows();
 
 /// Makes a recipe of the choices.
 Recipe draw_recipe(Choices& choices);

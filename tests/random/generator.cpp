@@ -17,17 +17,17 @@ int64_t draw_size(Choices& choices) {
 
 /// Families are drawn first, or the one with most rows would be all there is.
 const std::vector<std::vector<Row>>& families() {
-  static const std::vector<std::vector<Row>> all{regular_rows(), regular_rows(), regular_rows(),
-                                                 shape_rows(),   shape_rows(),   indexing_rows(),
-                                                 product_rows(), image_rows(),   nested_rows()};
+  static const std::vector<std::vector<Row>> all{
+      regular_rows(),  regular_rows(), regular_rows(), shape_rows(),  shape_rows(),
+      indexing_rows(), product_rows(), image_rows(),   nested_rows(), edge_rows()};
   return all;
 }
 
-/// One more step; false when it is enough.
-bool grow(Draft& draft) {
+/// One more step; false when it is enough. A program that is all edges has few.
+bool grow(Draft& draft, bool all_edges) {
   const Choices::Step step(draft.choices);
-  if (draft.choices.below(9) == 0) return false;
-  const std::vector<Row>& family = draft.choices.of(families());
+  if (draft.choices.below(all_edges ? 4 : 9) == 0) return false;
+  const std::vector<Row>& family = all_edges ? families().back() : draft.choices.of(families());
   const Row& row = draft.choices.of(family);
   try {
     row.add(draft);
@@ -84,10 +84,10 @@ Recipe without_unused(const Recipe& recipe) {
 Recipe draw_recipe(Choices& choices) {
   constexpr int kMostSteps = 14;
   Draft draft(choices, draw_size(choices));
-  const bool gradients = choices.one_in(2);
+  const bool all_edges = choices.one_in(6), gradients = choices.one_in(2);
   const int64_t more_outputs = choices.below(3);
   int64_t back[2] = {choices.below(8), choices.below(8)};
-  for (int i = 0; i < kMostSteps && grow(draft); ++i) continue;
+  for (int i = 0; i < kMostSteps && grow(draft, all_edges); ++i) continue;
 
   Recipe& recipe = draft.recipe;
   recipe.gradients = gradients;

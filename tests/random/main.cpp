@@ -1,13 +1,19 @@
 // Random programs, checked for as long as one likes.
-//   check_random_programs [--seconds S] [--seed N] [--count N] [--rows]
+//   check_random_programs [--seconds S] [--seed N] [--count N] [--rows] [--apart]
 // Seeds follow each other from N on; without one it is drawn from the clock. Without a count or
 // seconds there are as many seconds as CRESCENT_RANDOM_PROGRAMS says, or 240. --rows tells how
 // often each function was drawn. What differs is made smaller and printed as a script; the exit
-// status is 1 then.
+// status is 1 then. What ends the process tells its seed; with --apart each program is checked in a
+// process of its own, so that such a program is made smaller as well.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
 
 #include "crescent/base/error.h"
@@ -23,6 +29,7 @@ namespace {
 
 constexpr uint64_t kMostReported = 5;  ///< of those that differ; others are counted
 
+using Check = std::function<Outcome(const Recipe&, uint64_t)>;
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -31,7 +38,7 @@ double seconds_since(Clock::time_point start) {
 struct Options {
   double seconds = 0;            ///< 0: any
   uint64_t seed = 0, count = 0;  ///< 0: any
-  bool rows = false, has_seed = false;
+  bool rows = false, apart = false, has_seed = false;
 
   bool is_over(uint64_t programs, double passed) const {
     return (count > 0 && programs >= count) || (seconds > 0 && passed >= seconds);
@@ -46,6 +53,10 @@ Options read(int argc, char** argv) {
       options.rows = true;
       continue;
     }
+    if (std::strcmp(argv[i], "--apart") == 0) {
+      options.apart = true;
+      continue;
+    }
     if (!value) fail("expected a number after ", argv[i]);
     if (std::strcmp(argv[i], "--seconds") == 0)
       options.seconds = std::atof(value);
@@ -54,7 +65,8 @@ Options read(int argc, char** argv) {
     else if (std::strcmp(argv[i], "--seed") == 0)
       options.seed = std::strtoull(value, nullptr, 10), options.has_seed = true;
     else
-      fail("unknown option ", argv[i], "; known: --seconds S, --seed N, --count N, --rows");
+      fail("unknown option ", argv[i],
+           "; known: --seconds S, --seed N, --count N, --rows, --apart");
     ++i;
   }
   if (options.count == 0 && options.seconds == 0) {
@@ -67,15 +79,67 @@ Options read(int argc, char** argv) {
   return options;
 }
 
+std::string all_of(int pipe) {
+  std::string text;
+  char part[4096];
+  for (ssize_t n; (n = ::read(pipe, part, sizeof part)) > 0;)
+    text.append(part, static_cast<size_t>(n));
+  return text;
+}
+
+/// The same as check() in a process of its own, whose end by a signal is a difference too.
+Outcome check_apart(const Recipe& recipe, uint64_t seed) {
+  int ends[2];
+  if (pipe(ends) != 0) fail("no pipe to another process");
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child < 0) fail("no other process");
+  if (child == 0) {
+    const Outcome outcome = check(recipe, seed);
+    std::string text(1, outcome.skipped ? 's' : outcome.difference ? 'd' : ' ');
+    if (outcome.difference) text += outcome.difference->way + '\n' + outcome.difference->text;
+    _exit(write(ends[1], text.data(), text.size()) < 0);
+  }
+  close(ends[1]);
+  const std::string text = all_of(ends[0]);
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  Outcome outcome;
+  if (text.empty()) {
+    outcome.difference = {"in a process of its own", concat("it ended with status ", status)};
+  } else if (text[0] == 'd') {
+    const size_t line = text.find('\n');
+    outcome.difference = {text.substr(1, line - 1), text.substr(line + 1)};
+  }
+  outcome.skipped = text == "s";
+  return outcome;
+}
+
+/// The seed that is being checked, for what ends the process.
+char seed_text[64];
+
+void tell_seed(int number) {
+  if (::write(STDOUT_FILENO, seed_text, std::strlen(seed_text)) < 0) _exit(2);
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+void tell_seed_of_signals() {
+  for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) signal(number, tell_seed);
+}
+
 /// Makes the program smaller and prints it.
-void report(uint64_t seed, const Recipe& recipe, const Choices& choices, const Difference& found) {
+void report(uint64_t seed, const Recipe& recipe, const Choices& choices, const Difference& found,
+            const Check& check) {
   constexpr double kSeconds = 30;
   std::printf("seed %llu differs, %s: %s\nagain: check_random_programs --seed %llu --count 1\n",
               static_cast<unsigned long long>(seed), found.way.c_str(), found.text.c_str(),
               static_cast<unsigned long long>(seed));
   std::fflush(stdout);
   const auto differs = [&](const std::vector<uint32_t>& candidate) {
-    return check(candidate, seed).difference.has_value();
+    Choices replayed(candidate);
+    return check(draw_recipe(replayed), seed).difference.has_value();
   };
   const Shrunk shrunk = shrink(choices.made(), differs, kSeconds);
   Choices smallest(shrunk.choices);
@@ -97,18 +161,24 @@ int run(const Options& options) {
   set_device("cpu", {{"threads", 1}});
   std::printf("seeds from %llu on\n", static_cast<unsigned long long>(options.seed));
   std::fflush(stdout);
+  tell_seed_of_signals();
+  const Check check_one =
+      options.apart ? Check(check_apart)
+                    : [](const Recipe& recipe, uint64_t seed) { return check(recipe, seed); };
   for (; !options.is_over(programs, seconds_since(start)); ++programs) {
     const uint64_t seed = options.seed + programs;
+    std::snprintf(seed_text, sizeof seed_text, "seed %llu ends the process\n",
+                  static_cast<unsigned long long>(seed));
     Choices choices(seed);
     const Recipe recipe = draw_recipe(choices);
     if (options.rows)
       for (const Node& node : recipe.nodes) ++drawn[node.function];
-    const Outcome outcome = check(recipe, seed);
+    const Outcome outcome = check_one(recipe, seed);
     skipped += outcome.skipped;
     if (!outcome.difference) continue;
     ++different;
     if (different > kMostReported) continue;
-    report(seed, recipe, choices, *outcome.difference);
+    report(seed, recipe, choices, *outcome.difference, check_one);
   }
   const double seconds = seconds_since(start);
   std::printf(

@@ -25,12 +25,13 @@ bool contains(const std::vector<int>& list, int x) {
 std::vector<int> names_in(const Chain& chain, const std::vector<FusedStep>& steps, size_t first,
                           int next) {
   if (first + chain.steps.size() > steps.size()) return {};
+  const int made = next;  // the first register that the chain makes: no input of it
   std::vector<int> names(chain.scalar.size(), -1);
   for (const FusedStep& wanted : chain.steps) {
     FusedStep step = steps[first++];
     for (size_t i = 0; i < args_of(wanted.kind); ++i) {
       int& name = names[static_cast<size_t>(wanted.args[i])];
-      if (name < 0) name = step.args[i];
+      if (name < 0 && step.args[i] < made) name = step.args[i];
       if (name != step.args[i]) return {};
       step.args[i] = wanted.args[i];
     }

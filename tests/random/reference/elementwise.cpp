@@ -268,7 +268,8 @@ void cast(const Call& call) {
     if (to == DType::boolean) {
       y = value != 0;
     } else if (is_floating(to)) {
-      y = call.rounding.of_arithmetic(value, to);
+      // An integer is exact, and so is what it is rounded to.
+      y = is_floating(from) ? call.rounding.of_arithmetic(value, to) : nearest(value, to);
     } else {
       const double most = to == DType::int64 ? 0x1p62 : 0x1p8 * (1 << (8 * (size_of(to) - 1))) / 2;
       if (is_floating(from) && !(std::abs(value) < most))

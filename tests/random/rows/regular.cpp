@@ -310,41 +310,10 @@ int draw(Draft& d, const std::string& function, const std::vector<Part>& parts, 
   return grows ? d.tame(result) : result;
 }
 
-/// f(a, b) beside f(b, a), which few functions have equal.
-int both_orders(Draft& d) {
-  constexpr const char* kFunctions[] = {"subtract", "arctan2", "power",   "divide",
-                                        "less",     "maximum", "mod",     "greater_equal",
-                                        "multiply", "add",     "minimum", "floor_divide"};
-  const std::string function = d.choices.of(kFunctions);
-  const int a = d.positive();
-  const int b = d.call("add", {{"x1", d.partner(a)}, {"x2", a}});
-  const auto call = [&](int x, int y) {
-    const int result = d.call(function, {{"x1", x}, {"x2", y}});
-    return d.dtype(result) == DType::boolean
-               ? d.call("cast", {{"x", result}, {"dtype", Value("float32")}})
-               : d.tame(result);
-  };
-  const int first = call(a, b), second = call(b, a);
-  return d.call("subtract", {{"x1", first}, {"x2", d.tame(second)}});
-}
-
-/// Numbers that some dtypes on the way do not hold.
-int cast_chain(Draft& d) {
-  int x = d.choices.one_in(2) ? d.number() : d.whole();
-  if (d.dtype(x) == DType::int32) x = d.call("multiply", {{"x1", x}, {"x2", Value(16777217)}});
-  for (int64_t more = 2 + d.choices.below(2); more > 0; --more)
-    x = d.call("cast", {{"x", x}, {"dtype", some_dtype(d.choices)}});
-  return x;
-}
-
 }  // namespace
 
 std::vector<Row> regular_rows() {
   std::vector<Row> rows;
-  for (int i = 0; i < 4; ++i) {
-    rows.push_back({"subtract", both_orders});
-    rows.push_back({"cast", cast_chain});
-  }
   for (const std::string line : kLines) {
     const std::string function = line.substr(0, line.find('('));
     const bool grows = line.back() == '!';

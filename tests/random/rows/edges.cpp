@@ -1,0 +1,179 @@
+// What kernels and passes decide by: ties and zeros, integers that floats do not hold, functions
+// both ways round, square matrices that are turned, rows about as long as those that are cut.
+#include <cmath>
+
+#include "crescent/error.h"
+#include "random/draft.h"
+
+namespace crescent::random_programs {
+namespace {
+
+Value some_name(Draft& d) {
+  constexpr const char* kNames[] = {"float32", "float64", "float16", "bfloat16", "int32",
+                                    "int64",   "int8",    "uint8",   "int16",    "bool"};
+  return d.choices.of(kNames);
+}
+
+/// f(a, b) beside f(b, a), which few functions have equal.
+int both_orders(Draft& d) {
+  constexpr const char* kFunctions[] = {"subtract", "arctan2", "power",   "divide",
+                                        "less",     "maximum", "mod",     "greater_equal",
+                                        "multiply", "add",     "minimum", "floor_divide"};
+  const std::string function = d.choices.of(kFunctions);
+  const int a = d.positive();
+  const int b = d.call("add", {{"x1", d.partner(a)}, {"x2", a}});
+  const auto call = [&](int x, int y) {
+    const int result = d.call(function, {{"x1", x}, {"x2", y}});
+    return d.dtype(result) == DType::boolean
+               ? d.call("cast", {{"x", result}, {"dtype", Value("float32")}})
+               : d.tame(result);
+  };
+  const int first = call(a, b), second = call(b, a);
+  return d.call("subtract", {{"x1", first}, {"x2", d.tame(second)}});
+}
+
+/// Numbers that some dtypes on the way do not hold.
+int cast_chain(Draft& d) {
+  int x = d.choices.one_in(2) ? d.number() : d.whole();
+  if (d.dtype(x) == DType::int32) x = d.call("multiply", {{"x1", x}, {"x2", Value(16777217)}});
+  for (int64_t more = 2 + d.choices.below(2); more > 0; --more)
+    x = d.call("cast", {{"x", x}, {"dtype", some_name(d)}});
+  return x;
+}
+
+/// Integers of more digits than floats have, there and back.
+int large_integers(Draft& d) {
+  constexpr DType kDTypes[] = {DType::int32, DType::int64, DType::int16};
+  constexpr const char* kBetween[] = {"float32", "float64", "float16", "bfloat16"};
+  const DType dtype = d.choices.of(kDTypes);
+  const int64_t factor = dtype == DType::int16 ? 257 : 16777217;
+  const int small = d.input({dtype, d.shape_of_rank(static_cast<int>(d.choices.below(3)))});
+  const int x = d.call("multiply", {{"x1", small}, {"x2", Value(factor)}});
+  const int between = d.call("cast", {{"x", x}, {"dtype", Value(d.choices.of(kBetween))}});
+  const int back = d.call("cast", {{"x", between}, {"dtype", Value(name_of(dtype))}});
+  constexpr const char* kBeside[] = {"", "subtract", "equal", "less"};
+  const std::string beside = d.choices.of(kBeside);
+  return beside.empty() ? back : d.call(beside, {{"x1", back}, {"x2", x}});
+}
+
+/// Rows or columns of a few numbers with many equal ones, and what that decides.
+int ties(Draft& d) {
+  struct Function {
+    const char* name;
+    bool has_axis;
+  };
+  constexpr Function kFunctions[] = {{"prod", true},    {"cumprod", true}, {"max", true},
+                                     {"min", true},     {"sort", true},    {"median", true},
+                                     {"argsort", true}, {"relu", false},   {"abs", false},
+                                     {"sign", false},   {"prod", true},    {"nanprod", true}};
+  const Function& function = d.choices.of(kFunctions);
+  const int64_t rows = 1 + d.choices.below(4), count = 1 + d.choices.below(5);
+  const Shape shape = d.choices.one_in(2) ? Shape{rows, count} : Shape{count, rows};
+  const int x = d.input({d.floating(), shape});
+  std::vector<Argument> arguments{{"x", x}};
+  if (function.has_axis) arguments.push_back({"axis", Value(shape[0] == rows ? 1 : 0)});
+  return d.call(function.name, arguments);
+}
+
+/// A product with a square matrix, turned or not and perhaps there twice, scaled along rows or
+/// columns, before or behind.
+int square_product(Draft& d) {
+  constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 8, 16, 17, 33};
+  const int64_t n = d.choices.of(kSizes), rows = d.choices.one_in(2) ? n : n * 4;
+  const DType dtype = d.floating();
+  const auto turned = [&](int x) {
+    return d.choices.one_in(2) ? x : d.call("transpose", {{"x", x}, {"axes", Value(List{1, 0})}});
+  };
+  const auto scaled = [&](int x) {
+    if (d.choices.one_in(2)) return x;
+    const Shape shape = d.shape(x);
+    const Shape factors = d.choices.one_in(4) ? Shape{shape[0], 1} : Shape{shape[1]};
+    return d.call("multiply", {{"x1", x}, {"x2", d.input({dtype, factors})}});
+  };
+  const int w = d.input({dtype, {n, n}});
+  const int64_t kind = d.choices.below(3);
+  const int x = kind == 2 ? w : d.input({dtype, {kind == 0 ? rows : n, n}});
+  const int left = scaled(d.shape(x)[0] == n ? turned(x) : x), right = scaled(turned(w));
+  int y = d.call("matmul", {{"x1", left}, {"x2", right}});
+  y = d.call("multiply", {{"x1", y}, {"x2", Value(std::exp2(-std::round(std::log2(double(n)))))}});
+  y = scaled(y);
+  if (d.choices.one_in(2)) y = d.call("add", {{"x1", y}, {"x2", d.input({dtype, {n}})}});
+  if (d.choices.one_in(3)) y = d.call("relu", {{"x", y}});
+  return d.choices.one_in(3) && d.shape(y) == d.shape(w) ? d.call("add", {{"x1", y}, {"x2", w}})
+                                                         : y;
+}
+
+/// Functions of an axis about as long as the pieces in which kernels take it.
+int long_rows(Draft& d) {
+  constexpr int64_t kLong[] = {1023, 1024, 1025, 2047, 2048, 2049, 2051, 4095, 4096, 4097, 6147};
+  constexpr int64_t kLonger[] = {8193, 16385, 32769, 65535, 65536, 65537, 65600, 131073};
+  constexpr const char* kFunctions[] = {
+      "argmax",  "argmin",      "max",           "min",       "sum",    "mean",
+      "softmax", "log_softmax", "cumsum",        "logsumexp", "sort",   "argsort",
+      "any",     "all",         "count_nonzero", "var",       "argmax", "flip"};
+  const int64_t n = d.most_elements() > 20'000 && d.choices.one_in(2) ? d.choices.of(kLonger)
+                                                                      : d.choices.of(kLong);
+  const int64_t beside = 1 + d.choices.below(3);
+  const bool is_last = !d.choices.one_in(3);
+  const Shape shape = is_last ? Shape{beside, n} : Shape{n, beside};
+  const std::string function = d.choices.of(kFunctions);
+  constexpr DType kWhole[] = {DType::int32, DType::int64, DType::int8, DType::uint8,
+                              DType::boolean};
+  const bool takes_whole = function.starts_with("arg") || function == "max" || function == "min" ||
+                           function == "sort" || function == "flip";
+  const DType dtype = function == "any" || function == "all" ? DType::boolean
+                      : takes_whole && d.choices.one_in(4)   ? d.choices.of(kWhole)
+                                                             : d.floating();
+  int x = d.input({dtype, shape});
+  if (function == "sum" || function == "cumsum")
+    x = d.call("multiply", {{"x1", x}, {"x2", Value(0.0625)}});
+  return d.call(function, {{"x", x}, {"axis", Value(is_last ? 1 : 0)}});
+}
+
+/// Values of each dtype, bool too, through views, put together again.
+int views_of_all(Draft& d) {
+  constexpr DType kDTypes[] = {DType::float16, DType::bfloat16, DType::int8,    DType::uint8,
+                               DType::boolean, DType::int16,    DType::float64, DType::int64};
+  const int rank = 1 + static_cast<int>(d.choices.below(3));
+  int x = d.input({d.choices.of(kDTypes), d.shape_of_rank(rank)});
+  for (int64_t more = 1 + d.choices.below(4); more > 0; --more) x = d.view(x);
+  constexpr const char* kJoins[] = {"concatenate", "stack", "", "repeat", "tile"};
+  const std::string join = d.choices.of(kJoins);
+  if (join == "stack")
+    return d.call("stack", {{"x", std::vector<int>{x, d.same_shape(x)}}, {"axis", Value(0)}});
+  if (d.shape(x).rank() == 0 || join.empty()) return x;
+  if (join == "concatenate")
+    return d.call("concatenate",
+                  {{"xs", std::vector<int>{x, d.same_shape(x)}}, {"axis", Value(d.axis(x))}});
+  if (join == "repeat")
+    return d.call("repeat", {{"x", x}, {"repeats", Value(2)}, {"axis", Value(d.axis(x))}});
+  List repeats(static_cast<size_t>(d.shape(x).rank()), Value(2));
+  return d.call("tile", {{"x", x}, {"repeats", Value(repeats)}});
+}
+
+/// A result that meets itself, as y + y: what kernels read in two places is one value.
+int with_itself(Draft& d) {
+  const int64_t which = d.choices.below(3);
+  const int x = which == 0 && d.values() > 0 ? d.values() - 1 : d.fraction();
+  if (!is_floating(d.dtype(x))) fail("a fraction");
+  constexpr const char* kFunctions[] = {"add", "multiply", "maximum", "subtract", "minimum"};
+  return d.tame(d.call(d.choices.of(kFunctions), {{"x1", x}, {"x2", x}}));
+}
+
+}  // namespace
+
+std::vector<Row> edge_rows() {
+  return {{"subtract", both_orders},
+          {"cast", cast_chain},
+          {"cast", large_integers},
+          {"prod", ties},
+          {"prod", ties},
+          {"matmul", square_product},
+          {"matmul", square_product},
+          {"argmax", long_rows},
+          {"argmax", long_rows},
+          {"get_item", views_of_all},
+          {"add", with_itself}};
+}
+
+}  // namespace crescent::random_programs
