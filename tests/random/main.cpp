@@ -1,9 +1,9 @@
 // Random programs, checked for as long as one likes.
-//   check_random_programs [--seconds S] [--seed N] [--count N] [--rows]
+//   check_random_programs [--seconds S] [--seed N] [--count N] [--first] [--rows]
 // Seeds follow each other from N on; without one it is drawn from the clock. Without a count or
 // seconds there are as many seconds as CRESCENT_RANDOM_PROGRAMS says, or 60. --rows tells how
 // often each function was drawn. What differs is made smaller and printed as a script; the exit
-// status is 1 then.
+// status is 1 then. With --first the first that differs ends it, and is named only.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -31,7 +31,7 @@ double seconds_since(Clock::time_point start) {
 struct Options {
   double seconds = 0;            ///< 0: any
   uint64_t seed = 0, count = 0;  ///< 0: any
-  bool rows = false, has_seed = false;
+  bool rows = false, has_seed = false, first = false;
 
   bool is_over(uint64_t programs, double passed) const {
     return (count > 0 && programs >= count) || (seconds > 0 && passed >= seconds);
@@ -46,6 +46,10 @@ Options read(int argc, char** argv) {
       options.rows = true;
       continue;
     }
+    if (std::strcmp(argv[i], "--first") == 0) {
+      options.first = true;
+      continue;
+    }
     if (!value) fail("expected a number after ", argv[i]);
     if (std::strcmp(argv[i], "--seconds") == 0)
       options.seconds = std::atof(value);
@@ -54,7 +58,8 @@ Options read(int argc, char** argv) {
     else if (std::strcmp(argv[i], "--seed") == 0)
       options.seed = std::strtoull(value, nullptr, 10), options.has_seed = true;
     else
-      fail("unknown option ", argv[i], "; known: --seconds S, --seed N, --count N, --rows");
+      fail("unknown option ", argv[i],
+           "; known: --seconds S, --seed N, --count N, --first, --rows");
     ++i;
   }
   if (options.count == 0 && options.seconds == 0) {
@@ -107,6 +112,11 @@ int run(const Options& options) {
     skipped += outcome.skipped;
     if (!outcome.difference) continue;
     ++different;
+    if (options.first) {
+      std::printf("seed %llu differs, %s: %s\n", static_cast<unsigned long long>(seed),
+                  outcome.difference->way.c_str(), outcome.difference->text.c_str());
+      break;
+    }
     if (different > kMostReported) continue;
     report(seed, recipe, choices, *outcome.difference);
   }
