@@ -203,10 +203,23 @@ TEST_CASE("softmax cross entropy, sparse and dense, forward and backward") {
       CHECK(check(softmax_kernels, backward, {z, dense, up}, {dense_dz}) == 2);
     }
   }
-  Array z = random({1, 3}, DType::float32, 1), label = zeros({1}, DType::int64);
-  label.values[0] = 3;
-  TensorSpecs in{z.spec, label.spec}, out{{DType::float32, {1}}};
-  CHECK(
-      std::isnan(run(*make_kernel({SoftmaxCrossEntropy{}, in, out, Options{}}), {z, label}, out, 1)
-                     .outputs[0][0]));
+}
+
+TEST_CASE("cross entropy of a label that is none of the classes is no number") {
+  const Machine machine(GENERATE(0, 1, 2));
+  const int64_t n = 3;  // behind each row but the last there is another
+  Array z = random({5, n}, DType::float32, 1), labels = zeros({5}, DType::int64),
+        up = random({5}, DType::float32, 2);
+  labels.values = {-1, 3, 2, 4, 3};
+  const TensorSpecs given{z.spec, labels.spec}, both{z.spec, labels.spec, up.spec};
+  const TensorSpecs numbers{up.spec}, rows{z.spec};
+  const auto forward = make_kernel({SoftmaxCrossEntropy{}, given, numbers, Options{}}),
+             backward = make_kernel({SoftmaxCrossEntropyBackward{}, both, rows, Options{}});
+  const Array loss = run(*forward, {z, labels}, numbers, 1).outputs[0],
+              dz = run(*backward, {z, labels, up}, rows, 1).outputs[0];
+  for (int64_t row = 0; row < 5; ++row) {
+    const bool is_class = row == 2;
+    CHECK(std::isnan(loss[row]) != is_class);
+    for (int64_t i = 0; i < n; ++i) CHECK(std::isnan(dz[row * n + i]) != is_class);
+  }
 }
