@@ -13,7 +13,7 @@ local root = arg[1] or here .. "/../.."
 -- Paths that are none of this tree: within files and archives, of recorded cases, of a test's
 -- result. One that no document has any more is an error.
 local kElsewhere = {
-  ["core/src/program/passes/README.md"] = { "rules.md" },
+  ["core/src/compile/passes/README.md"] = { "rules.md" },
   ["formats/archive/README.md"] = { "preprocessors/" },
   ["formats/keras/README.md"] = { "assets/" },
   ["shell/README.md"] = { "rest/c_loss" },

@@ -35,41 +35,72 @@ local kTargets = {
   { "^formats/keras/", "keras.so test_formats" },
 }
 
---- Whether what the file is part of compiles.
-function Copy:build(file)
+local function targets_of(file)
   for _, row in ipairs(kTargets) do
     local found = file:match(row[1])
-    if found then return self:ninja((row[2]:gsub("%%1", found))) end
+    if found then return (row[2]:gsub("%%1", found)) end
   end
   error("tests/mutations/copy.lua does not know what " .. file .. " is built into")
+end
+
+-- How a command ends that `timeout` ended, and one that used up its time of the processor.
+local kTimeout, kCpuTimeout = 124, 152
+
+--- Whether what the file is part of compiles. What the last bug was in is built again with it.
+function Copy:build(file)
+  local targets = targets_of(file)
+  local built = self:ninja(targets == self.stale and targets or self.stale .. " " .. targets)
+  self.stale = targets
+  return built
 end
 
 --- Builds what was written back after the last bug.
 function Copy:restore() self:ninja "all" end
 
 function Copy:ninja(targets)
-  return shell.runs(self.environment .. "ninja -C " .. quoted(self.build_folder) .. " -j"
-    .. self.jobs .. " " .. targets .. " > " .. quoted(self.build_folder .. "/mutation.log") .. " 2>&1")
+  return shell.runs(self.environment .. "ninja -k0 -C " .. quoted(self.build_folder) .. " -j"
+    .. self.jobs .. " " .. targets .. " > " .. quoted(self.build_folder .. "/mutation.log")
+    .. " 2>&1")
+end
+
+--- Runs tests for `limit` seconds of the processor, and on a busy machine for twice as many at
+--- most: whether they passed, what they wrote, and what to add to their name when they did not
+--- end.
+function Copy:test(command)
+  local log = self.build_folder .. "/mutation_tests.log"
+  local passed, _, status = os.execute("cd " .. quoted(self.build_folder .. "/tests")
+    .. " && ulimit -t " .. self.limit .. " && " .. self.environment .. command .. " > "
+    .. quoted(log) .. " 2>&1")
+  local text = shell.read(log)
+  local endless = status == kTimeout or status == kCpuTimeout or text:find("***Timeout", 1, true)
+    or text:find("CPU time limit", 1, true)
+  return passed == true, text, endless and " (does not end)" or ""
 end
 
 --- Runs entries of ctest together: the first that fails, or nil.
 function Copy:failing(names)
   local patterns = {}
   for i, name in ipairs(names) do patterns[i] = name:gsub("[.+]", "\\%0") end
-  local log = self.build_folder .. "/mutation_tests.log"
-  local passed = shell.runs(self.environment .. "ctest --test-dir " .. quoted(self.build_folder)
-    .. " --stop-on-failure --timeout " .. self.limit .. " -j" .. self.jobs .. " -R "
-    .. quoted("^(" .. table.concat(patterns, "|") .. ")$") .. " > " .. quoted(log) .. " 2>&1")
-  return not passed and (shell.read(log):match "%d+ %- (%S+) %(" or names[1]) or nil
+  local passed, text, ending = self:test("ctest --test-dir " .. quoted(self.build_folder)
+    .. " --stop-on-failure --timeout " .. 2 * self.limit .. " -j" .. self.jobs .. " -R "
+    .. quoted("^(" .. table.concat(patterns, "|") .. ")$"))
+  return not passed and (text:match "%d+ %- (%S+) %(" or names[1]) .. ending or nil
 end
 
---- Whether one of the cases of a file fails: "cpu/pooling" are those that Catch calls [#pooling].
-function Copy:fails_in_file(name)
+--- The name of cases of a file if one of them fails: "cpu/pooling" are those that Catch calls
+--- [#pooling].
+function Copy:failing_file(name)
   local program, file = name:match "^([^/]+)/(.+)$"
-  return not shell.runs("cd " .. quoted(self.build_folder .. "/tests") .. " && " .. self.environment
-    .. "timeout " .. self.limit .. " ../bin/test_" .. program .. " --abort -# "
-    .. quoted("[#" .. file .. "]") .. " > " .. quoted(self.build_folder .. "/mutation_tests.log")
-    .. " 2>&1")
+  local passed, _, ending = self:test("timeout " .. 2 * self.limit .. " ../bin/test_" .. program
+    .. " --abort -# " .. quoted("[#" .. file .. "]"))
+  return not passed and name .. ending or nil
+end
+
+--- Whether one of the first random programs differs, which are those of the entry of ctest.
+function Copy:failing_programs()
+  local passed, _, ending = self:test("timeout " .. 2 * self.limit
+    .. " ../bin/check_random_programs --seed 1 --count 300 --first")
+  return not passed and "random-programs" .. ending or nil
 end
 
 --- The entries of ctest and how long each takes by itself, which the file `known` keeps. Those that
@@ -106,7 +137,7 @@ function copy.make(root, options)
   local scratch = options.scratch or root .. "/build/mutations"
   local shared = os.getenv "CRESCENT_SHARED" or root .. "/../shared"
   local self = setmetatable({ folder = scratch .. "/tree", jobs = math.tointeger(options.jobs),
-    limit = math.tointeger(options.limit), seconds = {}, by_time = {} }, Copy)
+    limit = math.tointeger(options.limit), seconds = {}, by_time = {}, stale = "" }, Copy)
   self.build_folder = self.folder .. "/build/release"
   self.environment = shell.runs("test -d " .. quoted(shared))
     and "CRESCENT_SHARED=" .. quoted(shared) .. " " or ""

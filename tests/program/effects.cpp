@@ -126,6 +126,20 @@ TEST_CASE("effects: their order stays when elementwise work between them is fuse
   CHECK(written == order);
 }
 
+TEST_CASE("effects: what is needed early does not bring one before another", "[effects]") {
+  const auto f = [](const Tensors& in) {
+    const Tensor a = in[0] * 2.0, total = sum(a);  // needs all that is fused with a
+    write(in[0]);
+    const Tensor told = apply1(Told(), {in[1]});
+    return Tensors{total, tanh(a + told)};
+  };
+  const Tensors x{Tensor::full({4}, 1.0), Tensor::full({4}, 2.0)};
+  const std::vector<double> order{4, 8};
+  CHECK(written_by(f, x) == order);
+  written.clear(), f(x);
+  CHECK(written == order);
+}
+
 TEST_CASE("effects: in a scan they happen every step", "[effects]") {
   const auto f = [](const Tensors& in) {
     scan(

@@ -255,6 +255,19 @@ TEST_CASE("the gradient of a product of numbers, of which some are zero") {
   }
 }
 
+TEST_CASE("gradients of powers are numbers where the base or the exponent is zero or less") {
+  const Tensor a = row({0, 0, 0, -2, -2, 0.5, 0.5}), b = row({0, 1, 2, 2, 0, 0, -1});
+  GradientTape tape;
+  tape.watch(a), tape.watch(b);
+  const Tensor sources[] = {a, b};
+  const Tensors both = tape.gradient(ops::sum(ops::power(a, b)), sources);
+  CHECK(both[0].to_vector() == std::vector<double>{0, 1, 0, -4, 0, 0, -4});
+  const auto by_exponent = both[1].to_vector();
+  for (size_t i = 0; i < 5; ++i) CHECK(by_exponent[i] == 0);
+  CHECK(by_exponent[5] == Approx(std::log(0.5)));
+  CHECK(by_exponent[6] == Approx(2 * std::log(0.5)));
+}
+
 TEST_CASE("where numbers are equal, one gradient is shared and not given twice") {
   using F = Tensor (*)(const Tensor& a, const Tensor& b);
   const std::pair<const char*, F> rows[] = {
@@ -317,6 +330,22 @@ TEST_CASE("a variable read twice has one gradient") {
   GradientTape tape;
   const Tensor y = ops::multiply(w, w) + ops::multiply(w, 3.0);
   CHECK(tape.gradient(y, sources)[0].item() == 7);
+}
+
+TEST_CASE("a variable read before and after an assignment has the sum of both gradients") {
+  const Variable w(scalar(2));
+  const Variables sources{w};
+  const auto slope = [&](const Tensor& x) {
+    GradientTape tape;
+    const Tensor before = w * x;
+    w.assign(x * 2.0);
+    const Tensor between = ops::square(w.value());
+    w.assign(x * 3.0);
+    return tape.gradient(before + between + w * 5.0, sources)[0];
+  };
+  CHECK(slope(scalar(3)).item() == 3 + 2 * 6 + 5);
+  const Function traced([&](const Tensors& in) { return Tensors{slope(in[0])}; });
+  CHECK(traced({scalar(3)})[0].item() == 3 + 2 * 6 + 5);
 }
 
 TEST_CASE("an upstream gradient weighs the target") {

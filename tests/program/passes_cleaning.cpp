@@ -69,7 +69,7 @@ TEST_CASE("common subexpressions: results of several values, equal constants", "
   Program p = traced(
       [](const Tensors& in) {
         const Tensors a = top_k(in[0], 2), b = top_k(in[0], 2);
-        return Tensors{a[0] + b[0], a[1], in[0] * Tensor::full({1}, 3),
+        return Tensors{a[0] + b[0], a[1], b[1], in[0] * Tensor::full({1}, 3),
                        in[0] * Tensor::full({1}, 3)};
       },
       {f32({2, 3})});

@@ -436,6 +436,40 @@ TEST_CASE("normalization: a bias before batch norm has no gradient", "[passes]")
   CHECK(names(q).find("reduce") == std::string::npos);
 }
 
+TEST_CASE("precision: products are rounded to what was asked for", "[passes]") {
+  const DType half = DType::bfloat16;
+  for (DType to : {DType::float16, DType::float64, DType::int32}) {
+    const Program p = traced(
+        [&](const Tensors& in) {
+          const Tensor narrow = matmul(in[0], in[1]), rows = matmul(in[0], in[1]);
+          return Tensors{cast(narrow, to), cast(reshape(rows, {4, 2, 5}), to)};
+        },
+        {{half, {8, 6}}, {half, {6, 5}}});
+    CHECK(names(rewritten(p, precision)) == "matmul, matmul, cast, reshape, cast");
+  }
+}
+
+TEST_CASE("precision: rows are added up in the wider dtype of two", "[passes]") {
+  ScatterAdd op;
+  op.size = 4;
+  const DType dtypes[] = {DType::float64, DType::float32, DType::float16, DType::bfloat16};
+  for (DType from : dtypes) {
+    for (DType to : dtypes) {
+      if (from == to) continue;
+      const Program p = traced(
+          [&](const Tensors& in) {
+            return Tensors{cast(apply1(op, {in[0], in[1]}), to)};
+          },
+          {{DType::int32, {700}}, {from, {700, 3}}});
+      const bool widens = size_of(to) > size_of(from);
+      const double tolerance = from == DType::bfloat16 ? 0.05 : 1e-2;
+      CAPTURE(from, to);
+      CHECK(names(rewritten(p, precision, tolerance)) ==
+            (widens ? "cast, scatter_add" : "scatter_add, cast"));
+    }
+  }
+}
+
 TEST_CASE("precision: casts around products become part of them", "[passes]") {
   const DType half = DType::bfloat16, single = DType::float32;
   Program p = traced(

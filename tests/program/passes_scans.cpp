@@ -201,6 +201,25 @@ TEST_CASE("sinking: sums over the steps are made behind the loop", "[passes]") {
   }
 }
 
+TEST_CASE("sinking: a sum that the steps read stays with them", "[passes]") {
+  for (const bool reverse : {false, true}) {
+    const Program after = rewritten(
+        traced(
+            [&](const Tensors& in) {
+              auto body = [&](const Tensors& states, const Tensors& step) {
+                const Tensor h = tanh(matmul(states[0], in[2]) + step[0]);
+                return ScanResult{{h, states[1] + matmul(step[0], h, true)}, {square(states[1])}};
+              };
+              const ScanResult r = scan(body, {in[1], in[3]}, {in[0]}, reverse);
+              return Tensors{r.states[0], r.states[1], r.outputs[0]};
+            },
+            {f32({5, 2, 4}), f32({2, 4}), f32({4, 4}), f32({4, 4})}),
+        sinking);
+    CHECK(names(after) == "scan");
+    CHECK(loops(after)[0]->states == 2);
+  }
+}
+
 TEST_CASE("sinking: products with a matrix that only the result wants", "[passes]") {
   for (const bool is_read : {false, true}) {
     const Program after = rewritten(

@@ -1,10 +1,11 @@
 // Random programs, checked for as long as one likes.
-//   check_random_programs [--seconds S] [--seed N] [--count N] [--rows] [--apart]
+//   check_random_programs [--seconds S] [--seed N] [--count N] [--first] [--rows] [--apart]
 // Seeds follow each other from N on; without one it is drawn from the clock. Without a count or
 // seconds there are as many seconds as CRESCENT_RANDOM_PROGRAMS says, or 240. --rows tells how
 // often each function was drawn. What differs is made smaller and printed as a script; the exit
-// status is 1 then. What ends the process tells its seed; with --apart each program is checked in a
-// process of its own, so that such a program is made smaller as well.
+// status is 1 then. With --first the first that differs ends it, and is named only. What ends the
+// process tells its seed; with --apart each program is checked in a process of its own, so that such
+// a program is made smaller as well.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,7 +39,7 @@ double seconds_since(Clock::time_point start) {
 struct Options {
   double seconds = 0;            ///< 0: any
   uint64_t seed = 0, count = 0;  ///< 0: any
-  bool rows = false, apart = false, has_seed = false;
+  bool rows = false, apart = false, has_seed = false, first = false;
 
   bool is_over(uint64_t programs, double passed) const {
     return (count > 0 && programs >= count) || (seconds > 0 && passed >= seconds);
@@ -51,6 +52,10 @@ Options read(int argc, char** argv) {
     const char* value = i + 1 < argc ? argv[i + 1] : nullptr;
     if (std::strcmp(argv[i], "--rows") == 0) {
       options.rows = true;
+      continue;
+    }
+    if (std::strcmp(argv[i], "--first") == 0) {
+      options.first = true;
       continue;
     }
     if (std::strcmp(argv[i], "--apart") == 0) {
@@ -66,7 +71,7 @@ Options read(int argc, char** argv) {
       options.seed = std::strtoull(value, nullptr, 10), options.has_seed = true;
     else
       fail("unknown option ", argv[i],
-           "; known: --seconds S, --seed N, --count N, --rows, --apart");
+           "; known: --seconds S, --seed N, --count N, --first, --rows, --apart");
     ++i;
   }
   if (options.count == 0 && options.seconds == 0) {
@@ -177,6 +182,11 @@ int run(const Options& options) {
     skipped += outcome.skipped;
     if (!outcome.difference) continue;
     ++different;
+    if (options.first) {
+      std::printf("seed %llu differs, %s: %s\n", static_cast<unsigned long long>(seed),
+                  outcome.difference->way.c_str(), outcome.difference->text.c_str());
+      break;
+    }
     if (different > kMostReported) continue;
     report(seed, recipe, choices, *outcome.difference, check_one);
   }

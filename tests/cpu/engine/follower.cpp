@@ -34,7 +34,7 @@ Program step(const Variable& w, const Variable& momentum, const TensorSpecs& spe
 }
 
 struct Updated {
-  std::vector<double> w, momentum;
+  std::vector<double> w, momentum, gradient;
   size_t steps;
   bool operator==(const Updated& other) const { return w == other.w && momentum == other.momentum; }
 };
@@ -46,7 +46,9 @@ Updated run(const Program& program, const Tensors& inputs, const Shape& shape) {
     variables.push_back(b.variable.value() + 0.0f);
   for (int i = 0; i < 3; ++i) executable->run(inputs, variables, outputs);
   CHECK(variables[0].shape() == shape);
-  return {variables[0].to_vector(), variables[1].to_vector(), executable->rows().size()};
+  return {variables[0].to_vector(), variables[1].to_vector(),
+          outputs.empty() ? std::vector<double>{} : outputs[0].to_vector(),
+          executable->rows().size()};
 }
 
 }  // namespace
@@ -61,6 +63,9 @@ TEST_CASE("an update within the product that makes its gradient gives the same b
       const Tensors inputs = {sines({k, m}, 3), sines({k, n}, 4), Tensor::full({}, 0.9f)};
       const TensorSpecs specs = {inputs[0].spec(), inputs[1].spec(), inputs[2].spec()};
       const Updated want = run(step(w, momentum, specs, mixed, true), inputs, {m, n});
+      const auto alone = gradient(inputs[0], inputs[1], mixed).to_vector();
+      for (size_t i = 0; i < alone.size(); i += 7)
+        REQUIRE(want.gradient[i] == Approx(alone[i]).epsilon(mixed ? 0.01 : 1e-4).margin(0.01));
       for (int threads : {1, 2, 3, 9}) {
         CAPTURE(m, n, k, mixed, threads);
         test_device().set_threads(threads);

@@ -204,3 +204,29 @@ TEST_CASE("slices of every extent are read as they lie, in every layout", "[cpu]
     }
   }
 }
+
+TEST_CASE("slices with steps are read as they lie, along every axis", "[cpu][joined_steps]") {
+  for (const Shape& shape :
+       {Shape{5000}, Shape{70, 5000}, Shape{50, 300, 4}, Shape{6, 1, 5, 700}, Shape{9, 300, 257}}) {
+    for (int axis = 0; axis < shape.rank(); ++axis) {
+      for (int64_t step : {2, 3, 5}) {
+        for (int64_t first : {0, 1}) {
+          if (first >= shape[axis]) continue;
+          CAPTURE(to_text(shape), axis, step, first);
+          const auto slice = [&](const Tensors& in) {
+            return Tensors{ops::slice_axis(in[0], axis, first, shape[axis], step)};
+          };
+          const auto read = [](const Tensors& made) {
+            return Tensors{ops::relu(made[0]) * 3.0, ops::square(made[0])};
+          };
+          const Tensors inputs = {sines(shape, 1)}, want = read(slice(inputs));
+          const Result got = run(slice, read, inputs, false);
+          for (size_t i = 0; i < want.size(); ++i) {
+            const bool is_same = got.values[i] == want[i].to_vector();
+            CHECK(is_same);
+          }
+        }
+      }
+    }
+  }
+}

@@ -71,12 +71,15 @@ Program loop(Step step, const Tensors& inputs) {
       inputs);
 }
 
+/// A run of other numbers comes before, of which nothing may stay.
 Tensors run(const Program& program, const Tensors& inputs, int threads, int64_t* parts = nullptr) {
   test_device().set_threads(threads);
   auto executable = test_device().compile(program);
   Tensors outputs = outputs_of(program);
   executable->profile(parts != nullptr);
-  for (int i = 0; i < 2; ++i) executable->run(inputs, {}, outputs);
+  Tensors others;
+  for (const Tensor& x : inputs) others.push_back(x * -0.5);
+  for (const Tensors& in : {others, inputs}) executable->run(in, {}, outputs);
   for (const ProfileRow& row : executable->rows()) {
     if (parts && row.op.find("scan") != std::string::npos) *parts = row.parts;
   }

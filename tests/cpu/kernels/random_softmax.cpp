@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numbers>
 
 #include "crescent/ops/random.h"
 #include "support.h"
@@ -73,6 +74,38 @@ TEST_CASE("every number of a long draw is that of its own word") {
              static_cast<uint32_t>(static_cast<int32_t>(bits[i])) != own;
   }
   CHECK(wrong == 0);
+}
+
+TEST_CASE("every float64 of a long draw is that of its own two words") {
+  const Machine machine(GENERATE(0, 1, 2));
+  const int64_t count = 20001;
+  const Array u = sample(draw(RandomKind::uniform, {count}, DType::float64), 9, 1, 3).outputs[0];
+  int64_t wrong = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const uint64_t bits = (uint64_t{word(9, 1, 2 * i)} << 32 | word(9, 1, 2 * i + 1)) >> 11;
+    wrong += u[i] != static_cast<double>(bits) * 0x1p-53;
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("normal numbers of a long draw are pairs of the uniform ones") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (DType dtype : {DType::float32, DType::float64}) {
+    for (int64_t count : {1, 2, 15, 513, 1024, 1027, 20001}) {
+      const Array u = sample(draw(RandomKind::uniform, {count + 1}, dtype), 9, 1, 3).outputs[0],
+                  x = sample(draw(RandomKind::normal, {count}, dtype), 9, 1, 3).outputs[0];
+      double most = 0;
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t first = i / 2 * 2;
+        const double radius = std::sqrt(-2 * std::log(1 - u[first])),
+                     angle = 2 * std::numbers::pi * u[first + 1];
+        const double want = radius * (i == first ? std::cos(angle) : std::sin(angle));
+        most = std::max(most, std::abs(x[i] - want));
+      }
+      CAPTURE(count);
+      CHECK(most < (dtype == DType::float32 ? 1e-5 : 1e-13));
+    }
+  }
 }
 
 TEST_CASE("bits are the words") {
@@ -170,10 +203,23 @@ TEST_CASE("softmax cross entropy, sparse and dense, forward and backward") {
       CHECK(check(softmax_kernels, backward, {z, dense, up}, {dense_dz}) == 2);
     }
   }
-  Array z = random({1, 3}, DType::float32, 1), label = zeros({1}, DType::int64);
-  label.values[0] = 3;
-  TensorSpecs in{z.spec, label.spec}, out{{DType::float32, {1}}};
-  CHECK(
-      std::isnan(run(*make_kernel({SoftmaxCrossEntropy{}, in, out, Options{}}), {z, label}, out, 1)
-                     .outputs[0][0]));
+}
+
+TEST_CASE("cross entropy of a label that is none of the classes is no number") {
+  const Machine machine(GENERATE(0, 1, 2));
+  const int64_t n = 3;  // behind each row but the last there is another
+  Array z = random({5, n}, DType::float32, 1), labels = zeros({5}, DType::int64),
+        up = random({5}, DType::float32, 2);
+  labels.values = {-1, 3, 2, 4, 3};
+  const TensorSpecs given{z.spec, labels.spec}, both{z.spec, labels.spec, up.spec};
+  const TensorSpecs numbers{up.spec}, rows{z.spec};
+  const auto forward = make_kernel({SoftmaxCrossEntropy{}, given, numbers, Options{}}),
+             backward = make_kernel({SoftmaxCrossEntropyBackward{}, both, rows, Options{}});
+  const Array loss = run(*forward, {z, labels}, numbers, 1).outputs[0],
+              dz = run(*backward, {z, labels, up}, rows, 1).outputs[0];
+  for (int64_t row = 0; row < 5; ++row) {
+    const bool is_class = row == 2;
+    CHECK(std::isnan(loss[row]) != is_class);
+    for (int64_t i = 0; i < n; ++i) CHECK(std::isnan(dz[row * n + i]) != is_class);
+  }
 }

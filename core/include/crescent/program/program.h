@@ -43,7 +43,7 @@ class CRESCENT_API Program {
   std::string text() const;  ///< one line an instruction, for people
 };
 
-/// Rewriting; the result computes the same. Order and meaning: core/src/program/passes.
+/// Rewriting; the result computes the same. Order and meaning: core/src/compile/passes.
 struct OptimizeOptions {
   bool inference = false;  ///< variables that are not written count as constants where that pays
   const Device* device = nullptr;  ///< whose capabilities() count; null: of the device in use

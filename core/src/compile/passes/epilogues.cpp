@@ -101,15 +101,10 @@ int take_in_activation(Rewriting& r, const Match& m) {
 /// Of half-width floats it stays: a mask that is kept is cheaper than to look at y again.
 int mask_convolution(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
-  auto* test = r.made_by<Binary>(i.inputs[0]);
+  const int y = m['y'];
   auto* made = r.made_by<ConvBackwardData>(i.inputs[1]);
-  if (!test || !made || !r.read_once(i.inputs[1]) || !r.is_uniform(i.inputs[2], 0)) return kKeep;
-  const int y = test->inputs[0];
-  if (size_of(r.dtype(y)) < 4) return kKeep;
-  const bool is_positive =
-      op_of<Binary>(*test).kind == BinaryKind::greater && r.is_uniform(test->inputs[1], 0);
-  if (!is_positive || !(r.spec(y) == r.result(i)) || !(r.spec(i.inputs[1]) == r.result(i)))
-    return kKeep;
+  if (!made || !r.read_once(i.inputs[1]) || size_of(r.dtype(y)) < 4) return kKeep;
+  if (!(r.spec(y) == r.result(i)) || !(r.spec(i.inputs[1]) == r.result(i))) return kKeep;
   return with(r, *made, PostOp::mask, {y});
 }
 
@@ -140,11 +135,8 @@ int take_in_sum(Rewriting& r, const Match& m) {
 
 int mask_product(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
-  auto* condition = r.made_by<Binary>(i.inputs[0]);
-  if (!condition || op_of<Binary>(*condition).kind != BinaryKind::greater) return kKeep;
-  if (!r.is_uniform(condition->inputs[1], 0) || !r.is_uniform(i.inputs[2], 0)) return kKeep;
-  if (!(r.spec(i.inputs[1]) == r.result(i))) return kKeep;
-  return combined(r, i.inputs[1], condition->inputs[0], PostOp::mask);
+  if (!(r.spec(m['z']) == r.result(i))) return kKeep;
+  return combined(r, m['z'], m['y'], PostOp::mask);
 }
 
 int with_residual(Rewriting& r, int y, int residual) {
