@@ -23,6 +23,7 @@ class StackedRnnCells final : public RnnCell {
       cells_.push_back(cell_from(value));
       track(cells_.back()->as_layer());
     }
+    compute_as(*cells_.front()->as_layer());  // a stack computes nothing of its own
   }
   size_t state_count() const override {
     size_t count = 0;
