@@ -85,6 +85,7 @@ TEST_CASE("trains on a file that is cut", "[.worker]") {
   auto model = Sequential::make({make<Layer>("Dense", {{"units", 1}, {"input_shape", List{64}}})});
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   const Tensor x = open_array(path), y = ops::zeros({x.dim(0), 1});
+  replace_file(path + ".open", std::string());  // it may be cut
   CHECK_THROWS_AS(model->fit({x}, {y}, {{"batch_size", 16}, {"epochs", 100'000}, {"verbose", 0}}),
                   Error);
 }
@@ -98,7 +99,8 @@ TEST_CASE("data that is cut while a model trains on it is an error, not a dead p
     const std::string path = folder / name;
     write_arrays(path, {{"x", x}});
     Worker worker("trains on a file that is cut", {path});
-    usleep(400'000);
+    while (worker.runs() && !std::filesystem::exists(path + ".open")) usleep(1000);
+    usleep(100'000);
     REQUIRE(worker.runs());
     REQUIRE(truncate(path.c_str(), 4096) == 0);
     CHECK(worker.wait() == 0);

@@ -4,8 +4,8 @@
 // seconds there are as many seconds as CRESCENT_RANDOM_PROGRAMS says, or 240. --rows tells how
 // often each function was drawn. What differs is made smaller and printed as a script; the exit
 // status is 1 then. With --first the first that differs ends it, and is named only. What ends the
-// process tells its seed; with --apart each program is checked in a process of its own, so that such
-// a program is made smaller as well.
+// process tells its seed; with --apart each program is checked in a process of its own, so that one
+// that ends it is made smaller as well.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
