@@ -216,20 +216,13 @@ TEST_CASE("a chain of temporaries lives in two buffers") {
 }
 
 TEST_CASE("a value lends its memory to none of another size", "[cpu][plan]") {
-  const Tensor x = ops::cast(numbers({1 << 18}), DType::float64) * 1e-3;
+  const int64_t n = 1 << 18;  // threads would write over numbers that others have yet to read
   const auto f = [](const Tensors& in) {
-    return Tensors{ops::flip(ops::tanh(ops::cast(ops::cumsum(in[0], 0), DType::float32)), {0})};
+    const Tensor wide = ops::cumsum(in[0], 0);
+    return Tensors{ops::cumsum(ops::cast(wide, DType::float32), 0)};
   };
-  const std::vector<double> want = f({x})[0].to_vector();
-  const Program program = trace(f, TensorSpecs{x.spec()});
-  for (int threads : {2, 3, 9}) {
-    test_device().set_threads(threads);
-    for (int round = 0; round < 5; ++round) {
-      const bool is_same = run_program(program, {x})[0].to_vector() == want;
-      CHECK(is_same);
-    }
-  }
-  test_device().set_threads(0);
+  const Program program = trace(f, TensorSpecs{{DType::float64, {n}}});
+  CHECK(compile(program, test_device())->arena_bytes() >= static_cast<size_t>(12 * n));
 }
 
 TEST_CASE("a run allocates nothing") {

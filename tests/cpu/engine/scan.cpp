@@ -41,6 +41,17 @@ Tensor in_pieces(const Tensor& h, const Tensor& x, const Tensor&, const Tensors&
 Tensor mixed(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
   return ops::tanh(ops::matmul(h - ops::mean(h, {0}, true), around[0]) + x);
 }
+Tensor weighed(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
+  return ops::tanh(ops::matmul(ops::softmax(h, 0), around[0]) + x);
+}
+Tensor centered(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
+  return ops::tanh(ops::matmul(h - ops::mean(h, {0, 1}, true), around[0]) + x);
+}
+Tensor moved_on(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
+  const int64_t batch = h.dim(0);
+  const Tensor both = ops::concatenate(Tensors{h, x}, 0);
+  return ops::tanh(ops::matmul(ops::slice_axis(both, 0, batch / 2, batch / 2 + batch), around[0]));
+}
 
 Tensors operands(int64_t batch) {
   return {sines({kSteps, batch, kUnits}, 1), sines({kSteps, batch}, 2), sines({batch, kUnits}, 3),
@@ -113,8 +124,13 @@ double distance(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 TEST_CASE("parts of the batch go through time on their own", "[cpu][scan]") {
-  const auto [step, is_cut] = GENERATE(
-      table<Step, bool>({{simple, true}, {masked, true}, {in_pieces, true}, {mixed, false}}));
+  const auto [step, is_cut] = GENERATE(table<Step, bool>({{simple, true},
+                                                          {masked, true},
+                                                          {in_pieces, true},
+                                                          {mixed, false},
+                                                          {weighed, false},
+                                                          {centered, false},
+                                                          {moved_on, false}}));
   for (const int64_t batch : {8, 24, 30, 128, 130}) {
     CAPTURE(batch);
     const Tensors inputs = operands(batch);

@@ -33,8 +33,8 @@ struct Predicting {
                      {.inference = true}))),
         x_(sines({rows, w.shape()[0]}, 1)),
         y_(Shape{rows, w.shape()[1]}, DType::float32) {}
-  Tensor run() {
-    Tensor w = w_.settled(nullptr);
+  Tensor run() { return run_with(w_.settled(nullptr)); }
+  Tensor run_with(Tensor w) {
     executable_->run(std::span(&x_, 1), std::span(&w, 1), std::span(&y_, 1));
     return y_.clone();
   }
@@ -174,6 +174,38 @@ TEST_CASE("a weight is prepared once for all programs that want it in one form")
     CHECK((i % 2 ? second : first).is_right());
   }
   CHECK(second.rows()[0].calls == 2);  // the other one prepared it as often
+}
+
+TEST_CASE("what another program prepared of other numbers is prepared again") {
+  const Variable w(sines({300, 200}, 2));
+  Predicting one(w, 64), other(w, 64);
+  const Tensor first = sines({300, 200}, 3), second = sines({300, 200}, 4);
+  const auto want = one.run_with(first).to_vector();
+  CHECK(other.run_with(first).to_vector() == want);
+  CHECK(other.run_with(second).to_vector() != want);
+  CHECK(one.run_with(first).to_vector() == want);
+  CHECK(other.run_with(second).to_vector() == one.run_with(second).to_vector());
+}
+
+TEST_CASE("what is prepared of one weight in several shapes is not taken for each other") {
+  const Variable w(sines({24}, 2));
+  const auto cut = [](const Tensor& x, const Shape& shape) {
+    return ops::slice(ops::reshape(x, shape), {0, 0}, {2, 3});
+  };
+  const Tensor x = sines({40, 2}, 1);
+  const auto f = [&](const Tensors& in) {
+    const Tensor now = w.value();
+    return Tensors{ops::matmul(in[0], cut(now, {4, 6})), ops::matmul(in[0], cut(now, {6, 4})),
+                   cut(now, {8, 3}) * 2.0, cut(now, {3, 8}) * 2.0};
+  };
+  const auto executable = test_device().compile(trace(f, TensorSpecs{x.spec()}));
+  const Tensors want = f({x});
+  Tensors outputs;
+  for (const Tensor& y : want) outputs.push_back(Tensor(y.spec()));
+  Tensor value = w.value();
+  executable->run(std::span(&x, 1), std::span(&value, 1), outputs);
+  for (size_t i = 0; i < want.size(); ++i)
+    CHECK(ops::max(ops::abs(outputs[i] - want[i])).item() < 1e-5);
 }
 
 TEST_CASE("prepared weights go with the last program that wants them") {

@@ -202,14 +202,14 @@ TEST_CASE("top_k is descending and stable; cumulative sums run both ways") {
   for (int64_t n : {1, 7, 17, 40, 100, 1031})
     for (int64_t k : {int64_t{1}, n / 9, n / 5, n})
       for (bool with_nan : {false, true})
-        for (DType dtype : {DType::float32, DType::int32}) {
-          if (k < 1 || (with_nan && dtype == DType::int32)) continue;
+        for (DType dtype : {DType::float32, DType::int32, DType::float64, DType::int64}) {
+          if (k < 1 || (with_nan && is_integer(dtype))) continue;
           INFO("top_k " << k << " of " << n << (with_nan ? " with NaN" : ""));
           Array line = zeros({1, n}, dtype), best = zeros({1, k}, dtype),
                 places = zeros({1, k}, DType::int32);
           for (int64_t i = 0; i < n; ++i)
             line.values[size_t(i)] = double((i * 7919 + n) % 997 % (n / 2 + 1)) - double(n) / 4;
-          if (dtype == DType::int32)
+          if (is_integer(dtype))
             for (double& v : line.values) v = std::round(v);
           if (with_nan) line.values[size_t(n / 3)] = std::nan("");
           std::vector<int64_t> order(static_cast<size_t>(n));

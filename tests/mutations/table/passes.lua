@@ -86,7 +86,7 @@ return {
   },
   { file = "core/src/compile/passes/precision.cpp", tests = { "program" },
     { "lost cast", "if (r.dtype(x) != DType::bfloat16 || r.result(i).dtype != DType::float32) return kKeep;",
-      "if (r.dtype(x) != DType::bfloat16) return kKeep;" },
+      "if (r.result(i).dtype != DType::float32) return kKeep;" },
     { "overwritten too early", "!made || made->outputs.size() > 1 || !r.read_once(value)) return kKeep;",
       "!made || made->outputs.size() > 1) return kKeep;" },
     { "lost cast", "if (size_of(r.result(i).dtype) <= size_of(r.dtype(i.inputs[0]))) return kKeep;", "" },
