@@ -77,13 +77,13 @@ int ties(Draft& d) {
 /// columns, before or behind.
 int square_product(Draft& d) {
   constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 8, 16, 17, 33};
-  const int64_t n = d.choices.of(kSizes), rows = d.choices.one_in(3) ? n : n * 4;
+  const int64_t n = d.choices.of(kSizes), rows = d.choices.one_in(2) ? n * 4 : n;
   const DType dtype = d.floating();
   const auto turned = [&](int x) {
-    return d.choices.one_in(2) ? x : d.call("transpose", {{"x", x}, {"axes", Value(List{1, 0})}});
+    return d.choices.one_in(2) ? d.call("transpose", {{"x", x}, {"axes", Value(List{1, 0})}}) : x;
   };
   const auto scaled = [&](int x) {
-    if (d.choices.one_in(2)) return x;
+    if (!d.choices.one_in(2)) return x;
     const Shape shape = d.shape(x);
     const Shape factors = d.choices.one_in(4) ? Shape{shape[0], 1} : Shape{shape[1]};
     return d.call("multiply", {{"x1", x}, {"x2", d.input({dtype, factors})}});
