@@ -212,7 +212,11 @@ Tensor pick(const Tensor& sorted, const Tensor& position, const std::string& met
     return ops::take_along_axis(sorted, ops::cast(index, DType::int32), -1);
   };
   const Tensor low = at(place.low), high = at(place.high);
-  const Tensor same = ops::logical_or(ops::equal(place.weight, 0), ops::equal(low, high));
+  // Equal numbers are nothing special, as far as they have a difference: each has its share of the
+  // gradient.
+  const Tensor infinite =
+      ops::logical_and(ops::equal(ops::abs(low), kInfinity), ops::equal(low, high));
+  const Tensor same = ops::logical_or(ops::equal(place.weight, 0), infinite);
   return low + ops::where(same, 0.0, (high - low) * place.weight);
 }
 

@@ -28,6 +28,14 @@ local x = t { 2, nan, 1, -inf, inf, 1 }
 row("sort has NaN last", ops.sort(x), { -inf, 1, 1, 2, inf, nan })
 row("argsort keeps the order of equals", ops.argsort(x), { 3, 2, 5, 0, 4, 1 }, "int32")
 row("median of infinities", ops.median(t { -inf, -inf }), -inf)
+do -- equal numbers have their shares of the gradient
+  local x, slope = t { { 1, 1 }, { 2, 1 } }, nil
+  local tape = cr.GradientTape(function(tape)
+    tape:watch(x)
+    slope = ops.sum(ops.median(x, { axis = 1 }))
+  end)
+  row("gradient of medians", tape:gradient(slope, { x })[1], { { 0.5, 0.5 }, { 0.5, 0.5 } })
+end
 row("nanargmax of nothing", ops.nanargmax(t { { nan, nan }, { 1, 2 } }, 1), { -1, 1 })
 row("max of nothing with a start", ops.max(ops.zeros { 0, 2 }, 0, false, 1.5), { 1.5, 1.5 })
 row("a start has the dtype", ops.max(ints { 1, 2 }, nil, false, 2.5), 2, "int32")
