@@ -364,7 +364,7 @@ int Drawing::product(DType dtype, bool may_have_more) {
   Cast op;
   op.dtype = dtype;
   y = add(op, {y});
-  return dice_.happens(30) ? biased(y, dtype) : y;
+  return dice_.happens(50) ? biased(y, dtype) : y;
 }
 
 int Drawing::biased(int value, DType dtype) {
