@@ -2,7 +2,6 @@
 // looks for, what documentation shows, and what tests draw programs from.
 #pragma once
 #include <array>
-#include <functional>
 #include <span>
 #include <string_view>
 
