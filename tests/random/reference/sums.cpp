@@ -9,9 +9,11 @@
 namespace crescent::random_programs {
 namespace {
 
-/// A sum, and what its order may change.
+/// A sum, and what its order may change. It has more digits than float64, of which sums are checked
+/// as well: equal terms are all rounded the same way.
 struct Sum {
-  double value = 0, magnitude = 0;
+  long double value = 0;
+  double magnitude = 0;
   int64_t terms = 0;
   bool halves = true;  ///< all terms are multiples of 1/2
 
@@ -23,8 +25,9 @@ struct Sum {
   double parts() const { return magnitude * (1 + std::sqrt(static_cast<double>(terms)) / 16); }
   /// As a result of the dtype.
   double rounded(DType dtype, Rounding& rounding) const {
-    if (!is_floating(dtype) || (halves && magnitude * 2 * unit_of(dtype) <= 1)) return value;
-    return rounding(value, dtype, 1, parts());
+    if (!is_floating(dtype) || (halves && magnitude * 2 * unit_of(dtype) <= 1))
+      return static_cast<double>(value);
+    return rounding(static_cast<double>(value), dtype, 1, parts());
   }
 };
 
@@ -88,7 +91,7 @@ double reduced(ReduceKind kind, const Array& x, size_t begin, const std::vector<
     case ReduceKind::mean: {
       // Parts have means of their own, which are no round numbers.
       const double count = static_cast<double>(elements.size());
-      return rounding(sum.value / count, dtype, 2, 2 * sum.parts() / count);
+      return rounding(static_cast<double>(sum.value) / count, dtype, 2, 2 * sum.parts() / count);
     }
     case ReduceKind::prod:
       return rounding(product, dtype, static_cast<double>(elements.size()));

@@ -60,10 +60,10 @@ int ties(Draft& d) {
     const char* name;
     bool has_axis;
   };
-  constexpr Function kFunctions[] = {{"prod", true},    {"cumprod", true}, {"max", true},
-                                     {"min", true},     {"sort", true},    {"median", true},
-                                     {"argsort", true}, {"relu", false},   {"abs", false},
-                                     {"sign", false},   {"prod", true},    {"nanprod", true}};
+  constexpr Function kFunctions[] = {{"prod", true},  {"cumprod", true}, {"max", true},
+                                     {"min", true},   {"sort", true},    {"argsort", true},
+                                     {"relu", false}, {"abs", false},    {"sign", false},
+                                     {"prod", true},  {"nanprod", true}};
   const Function& function = d.choices.of(kFunctions);
   const int64_t rows = 1 + d.choices.below(4), count = 1 + d.choices.below(5);
   const Shape shape = d.choices.one_in(2) ? Shape{rows, count} : Shape{count, rows};
