@@ -126,16 +126,16 @@ class CrossEntropyKernel final : public Kernel {
  private:
   double loss(const Arguments& a, int64_t row) const {
     const T* z = a.in<T>(0) + row * rows_.width;
-    const double total = rows_.loops.log_sum(z, rows_.width);
+    const LogSum total = rows_.loops.log_sum(z, rows_.width);
     if (rows_.sparse) {
       const int64_t label = rows_.label(a.inputs[1], row);
-      return label < 0 || label >= rows_.width ? NAN : total - static_cast<double>(z[label]);
+      return label < 0 || label >= rows_.width ? NAN : total.minus(static_cast<double>(z[label]));
     }
     const T* target = a.in<T>(1) + row * rows_.width;
     double loss = 0;
     for (int64_t i = 0; i < rows_.width; ++i) {
       if (target[i] != 0)
-        loss += static_cast<double>(target[i]) * (total - static_cast<double>(z[i]));
+        loss += static_cast<double>(target[i]) * total.minus(static_cast<double>(z[i]));
     }
     return loss;
   }

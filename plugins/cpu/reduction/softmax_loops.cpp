@@ -83,10 +83,10 @@ void softmax_scaled(const void* px, void* py, int64_t n, double factor) {
 }
 
 template <class T>
-double log_sum(const void* px, int64_t n) {
+LogSum log_sum(const void* px, int64_t n) {
   const T* x = static_cast<const T*>(px);
   const T top = largest(x, n);
-  return static_cast<double>(top) + std::log(exponentials<T>(x, nullptr, n, top));
+  return {static_cast<double>(top), std::log(exponentials<T>(x, nullptr, n, top))};
 }
 
 template <class T>
@@ -140,11 +140,11 @@ void half_line(const void* px, void* py, int64_t n, bool log) {
     sum += exponentials<float>(piece, nullptr, count, top);
   });
   const hn::ScalableTag<float> d;
-  const auto shift = hn::Set(d, log ? top + static_cast<float>(std::log(sum)) : top),
+  const auto shift = hn::Set(d, top), rest = hn::Set(d, static_cast<float>(std::log(sum))),
              factor = hn::Set(d, static_cast<float>(1 / sum));
   for_vectors(d, n, [&](auto load, auto store) HWY_ATTR {
     const auto moved = hn::Sub(load(x), shift);
-    store(log ? moved : hn::Mul(exponential_of_negative(d, moved), factor), y);
+    store(log ? hn::Sub(moved, rest) : hn::Mul(exponential_of_negative(d, moved), factor), y);
   });
 }
 

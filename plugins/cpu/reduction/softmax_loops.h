@@ -7,14 +7,19 @@
 
 namespace crescent::cpu {
 
+/// log(sum(exp(x))) = top + rest: what is close to the top loses no digits when the top goes first.
+struct LogSum {
+  double top, rest;
+  double minus(double x) const { return (top - x) + rest; }
+};
+
 struct SoftmaxLoops {
   /// y = softmax or log softmax of x[0..n); may be in place.
   void (*line)(const void* x, void* y, int64_t n, bool log) = nullptr;
   /// `width` <= kSoftmaxTile lines of length n; elements of a line are `stride` apart.
   void (*lines)(const void* x, void* y, int64_t n, int64_t stride, int64_t width,
                 bool log) = nullptr;
-  /// log(sum(exp(x))).
-  double (*log_sum)(const void* x, int64_t n) = nullptr;
+  LogSum (*log_sum)(const void* x, int64_t n) = nullptr;
   /// y = softmax(x) * scale.
   void (*scaled)(const void* x, void* y, int64_t n, double scale) = nullptr;
 };

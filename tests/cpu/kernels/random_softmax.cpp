@@ -205,6 +205,34 @@ TEST_CASE("softmax cross entropy, sparse and dense, forward and backward") {
   }
 }
 
+TEST_CASE("what large logits share is no part of what is left of them") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
+    // 1 more than the others, which are as large as their distance of 1 is exact.
+    const double large = dtype == DType::bfloat16 ? 255 : dtype == DType::float32 ? 0x1p23 : 0x1p50;
+    const int64_t n = 4;
+    const double rest = std::log(std::exp(1) + static_cast<double>(n - 1));
+    for (double top : {large, -large}) {
+      Array z{{dtype, {2, n}}, std::vector<double>(2 * n, top - 1)};
+      z.values[1] = z.values[static_cast<size_t>(n) + 2] = top;
+      Array labels = zeros({2}, DType::int32), dense = zeros({2, n}, dtype);
+      labels.values = {1, 0};
+      dense.values[1] = dense.values[static_cast<size_t>(n)] = 1;
+      Array logs{z.spec, std::vector<double>(2 * n, -rest)};
+      logs.values[1] = logs.values[static_cast<size_t>(n) + 2] = 1 - rest;
+      const Array loss{{dtype, {2}}, {rest - 1, rest}};
+      CAPTURE(top);
+      Softmax logarithm;
+      logarithm.log = true;
+      CHECK(check(softmax_kernels, logarithm, {z}, {logs}) >= 2);
+      SoftmaxCrossEntropy forward;
+      CHECK(check(softmax_kernels, forward, {z, labels}, {loss}) >= 1);
+      forward.sparse = false;
+      CHECK(check(softmax_kernels, forward, {z, dense}, {loss}) >= 1);
+    }
+  }
+}
+
 TEST_CASE("cross entropy of a label that is none of the classes is no number") {
   const Machine machine(GENERATE(0, 1, 2));
   const int64_t n = 3;  // behind each row but the last there is another
