@@ -122,7 +122,7 @@ class Rewriter {
     const Shape& shape = own.shape;
     const int rank = shape.rank();
     const List dims(shape.begin(), shape.end());
-    const bool is_bool = own.dtype == DType::boolean;
+    const bool is_bool = own.dtype == DType::boolean, is_full = rank == Shape::kMaxRank;
     switch (choices_.below(15)) {
       case 0:
         return is_bool || has_signs_ ? x : call("add", {{"x1", x}, {"x2", Value(0)}});
@@ -163,17 +163,20 @@ class Rewriter {
         return wider ? cast(cast(x, wider), name_of(own.dtype)) : x;
       }
       case 9: {
+        if (is_full) return x;
         const Value axis(choices_.below(rank + 1));
         const int deeper = call("expand_dims", {{"x", x}, {"axis", axis}});
         return call("squeeze", {{"x", deeper}, {"axis", axis}});
       }
       case 10: {
+        if (is_full) return x;
         List wide = dims;
         wide.insert(wide.begin(), Value(2));
         const int twice = call("broadcast_to", {{"x", x}, {"shape", Value(wide)}});
         return call("get_item", {{"x", twice}, {"key", Value(choices_.below(2))}});
       }
       case 11: {
+        if (is_full) return x;
         const int twice = call("stack", {{"x", std::vector<int>{x, x}}, {"axis", Value(0)}});
         return call("unstack", {{"x", twice}, {"axis", Value(0)}},
                     static_cast<size_t>(choices_.below(2)));
