@@ -78,9 +78,11 @@ class Expected {
   /// What is wrong with results of the recipe, if anything is. Only with enough repetitions is it.
   std::optional<std::string> compare(const Tensors& got) {
     std::optional<std::string> wrong = far_off(got);
-    if (!wrong || repetitions_ == kSureRepetitions) return wrong;
-    repeat(kSureRepetitions);
-    return far_off(got);
+    while (wrong && repetitions_ < kSureRepetitions) {
+      repeat(std::min(4 * repetitions_, kSureRepetitions));
+      wrong = far_off(got);
+    }
+    return wrong;
   }
 
   /// The slope in a direction of the inputs against the gradients' own.

@@ -45,22 +45,30 @@ void run_on_device(const OpPtr& op, const Call& call) {
   }
 }
 
+Arrays pointers_to(const std::vector<Array>& arrays) {
+  Arrays pointers;
+  for (const Array& array : arrays) pointers.push_back(&array);
+  return pointers;
+}
+
 class Interpreter {
  public:
   explicit Interpreter(Rounding& rounding, bool inside = false)
       : rounding_(rounding), inside_(inside) {}
 
-  std::vector<Array> run(const Program& program, const std::vector<Array>& inputs) {
-    std::vector<Array> values(program.values.size());
+  std::vector<Array> run(const Program& program, const Arrays& inputs) {
+    std::vector<Array> made(program.values.size());
+    Arrays values;
+    for (const Array& value : made) values.push_back(&value);
     size_t next = 0;
     for (int input : program.inputs) values[static_cast<size_t>(input)] = inputs[next++];
     for (const auto& binding : program.variables)
       values[static_cast<size_t>(binding.value)] = inputs[next++];
     for (const Program::Constant& constant : program.constants)
-      values[static_cast<size_t>(constant.value)] = constant_of(constant.tensor);
+      made[static_cast<size_t>(constant.value)] = constant_of(constant.tensor);
     for (const Program::Instruction& instruction : program.code) {
       Arrays in;
-      for (int v : instruction.inputs) in.push_back(&values[static_cast<size_t>(v)]);
+      for (int v : instruction.inputs) in.push_back(values[static_cast<size_t>(v)]);
       std::vector<Array> out;
       for (int v : instruction.outputs) {
         const TensorSpec& spec = program.values[static_cast<size_t>(v)];
@@ -68,10 +76,11 @@ class Interpreter {
       }
       step(instruction.op, in, out);
       for (size_t i = 0; i < out.size(); ++i)
-        values[static_cast<size_t>(instruction.outputs[i])] = std::move(out[i]);
+        made[static_cast<size_t>(instruction.outputs[i])] = std::move(out[i]);
     }
     std::vector<Array> outputs;
-    for (int v : program.outputs) outputs.push_back(values[static_cast<size_t>(v)]);
+    outputs.reserve(program.outputs.size());
+    for (int v : program.outputs) outputs.push_back(*values[static_cast<size_t>(v)]);
     return outputs;
   }
 
@@ -108,9 +117,7 @@ class Interpreter {
         },
         specs);
     if (!has_parts) return false;
-    std::vector<Array> inputs;
-    for (const Array* in : call.in) inputs.push_back(*in);
-    call.out = Interpreter(rounding_, true).run(parts, inputs);
+    call.out = Interpreter(rounding_, true).run(parts, call.in);
     return true;
   }
 
@@ -120,6 +127,7 @@ class Interpreter {
     const int64_t steps = call.in[states]->spec.shape[0];
     std::vector<Array> inputs;
     for (const Array* in : call.in) inputs.push_back(*in);
+    const Arrays pointers = pointers_to(inputs);
     const size_t stacked = op.body->outputs.size() - states;
     for (int64_t k = 0; k < steps; ++k) {
       const int64_t t = op.reverse ? steps - 1 - k : k;
@@ -134,7 +142,7 @@ class Interpreter {
                   call.out[output].values.begin() + t * static_cast<int64_t>(part.values.size()));
       };
       for (size_t s = 0; s < states && op.keep_states; ++s) put(inputs[s], states + stacked + s);
-      const std::vector<Array> results = Interpreter(rounding_, inside_).run(*op.body, inputs);
+      const std::vector<Array> results = Interpreter(rounding_, inside_).run(*op.body, pointers);
       for (size_t s = 0; s < states; ++s) inputs[s] = results[s];
       for (size_t o = 0; o < stacked; ++o) put(results[states + o], states + o);
     }
@@ -165,7 +173,7 @@ Array array_of(const Tensor& tensor) { return {tensor.spec(), tensor.to_vector()
 
 std::vector<Array> interpret(const Program& program, const std::vector<Array>& inputs,
                              Rounding rounding) {
-  return Interpreter(rounding).run(program, inputs);
+  return Interpreter(rounding).run(program, pointers_to(inputs));
 }
 
 double unit_of(DType dtype) {
