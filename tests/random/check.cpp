@@ -271,7 +271,7 @@ class Ways {
         inputs_(draw_inputs(recipe, 0)),
         expected_(recipe, inputs_) {}
 
-  std::optional<Difference> run_all() {
+  Outcome run_all() {
     compiled();
     threads();
     eager();
@@ -280,16 +280,16 @@ class Ways {
     with_variables();
     lowered();
     slopes();
-    return difference_;
+    return outcome_;
   }
 
  private:
   void take(const char* way, const std::function<Tensors()>& results) {
-    if (difference_) return;
+    if (outcome_.difference) return;
     try {
-      if (auto wrong = expected_.compare(results())) difference_ = Difference{way, *wrong};
+      if (auto wrong = expected_.compare(results())) outcome_.difference = Difference{way, *wrong};
     } catch (const Error& e) {
-      difference_ = Difference{way, concat("an error: ", e.what())};
+      outcome_.difference = Difference{way, concat("an error: ", e.what())};
     }
   }
 
@@ -308,10 +308,11 @@ class Ways {
     take("op by op", [&] { return run(recipe_, inputs_); });
   }
   void other_identities() {
-    if (!choices_.one_in(3)) return;
+    if (!choices_.one_in(3) || outcome_.difference) return;
     const Recipe other = rewritten(recipe_, choices_);
     take("written another way",
          [&] { return run_program(optimize(traced(other, inputs_)), inputs_); });
+    if (outcome_.difference) outcome_.other = other;
   }
   void as_recorded() {
     if (!choices_.one_in(8)) return;
@@ -331,8 +332,8 @@ class Ways {
     variables.assign(others);
     try {
       Expected second(recipe_, others);
-      if (auto wrong = second.compare(call(others)); wrong && !difference_)
-        difference_ = Difference{"with other values of variables", *wrong};
+      if (auto wrong = second.compare(call(others)); wrong && !outcome_.difference)
+        outcome_.difference = Difference{"with other values of variables", *wrong};
     } catch (const Unreliable&) {
     }
     variables.assign(inputs_);
@@ -348,11 +349,11 @@ class Ways {
   }
   void slopes() {
     const bool is_short = recipe_.nodes.size() <= kFewNodes;
-    if (!(choices_.one_in(4) || is_short) || difference_ || recipe_.calls("stop_gradient") ||
+    if (!(choices_.one_in(4) || is_short) || outcome_.difference || recipe_.calls("stop_gradient") ||
         has_halves())
       return;
     if (auto wrong = expected_.compare_slopes(recipe_, inputs_))
-      difference_ = Difference{"gradients as recorded", *wrong};
+      outcome_.difference = Difference{"gradients as recorded", *wrong};
   }
 
   /// Which round the constants of gradients.
@@ -366,7 +367,7 @@ class Ways {
   Choices choices_;
   Tensors inputs_;
   Expected expected_;
-  std::optional<Difference> difference_;
+  Outcome outcome_;
 };
 
 }  // namespace
@@ -378,7 +379,7 @@ Outcome check(const Recipe& recipe, uint64_t variant) {
     return outcome;
   }
   try {
-    outcome.difference = Ways(recipe, variant).run_all();
+    return Ways(recipe, variant).run_all();
   } catch (const Unreliable&) {
     outcome.skipped = true;
   } catch (const Error& e) {

@@ -15,7 +15,8 @@ struct Difference {
 
 struct Outcome {
   std::optional<Difference> difference;
-  bool skipped = false;  ///< the reference says nothing
+  std::optional<Recipe> other;  ///< the recipe as it was written when it differed, if another way
+  bool skipped = false;         ///< the reference says nothing
 };
 
 /// `variant` decides what is drawn beside the recipe: identities, variables, a device.

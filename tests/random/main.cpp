@@ -155,7 +155,7 @@ void report(uint64_t seed, const Recipe& recipe, const Choices& choices, const D
   if (outcome.difference)
     std::printf("-- made smaller in %d tries; %s: %s\n%s\n", shrunk.tried,
                 outcome.difference->way.c_str(), outcome.difference->text.c_str(),
-                to_lua(small).c_str());
+                to_lua(outcome.other ? *outcome.other : small).c_str());
   else
     std::printf("-- as it was drawn\n%s\n", to_lua(recipe).c_str());
   std::fflush(stdout);

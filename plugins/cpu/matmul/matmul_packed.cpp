@@ -90,12 +90,13 @@ class Ahead {
           width_ = 0;  // of the block that is asked for; left_, width_: pieces of a row
 };
 
-/// Where the sums of a tile begin, and what they pass through at last.
+/// Where the sums of a tile begin, and what they pass through at last. What is added to them comes
+/// last: small products would be lost one by one beside a large addend.
 template <class T>
 struct Ends {
-  const T* bias;   // a row
-  const T* first;  // rows as far apart as those of c
-  const T* mask;   // the same: sums stay where it is positive
+  const T* bias;    // a row to begin with
+  const T* addend;  // rows as far apart as those of c
+  const T* mask;    // the same: sums stay where it is positive
   bool relu;
 };
 
@@ -144,15 +145,9 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahea
     each_place([&](int r, int v, auto load, auto)
                    HWY_ATTR { sum[r][v] = r == 0 ? load(ends.bias + v * lanes) : sum[0][v]; });
   }
-  if (ends.first) {
-    each_place([&](int r, int v, auto load, auto) HWY_ATTR {
-      sum[r][v] = hn::Add(sum[r][v], load(ends.first + r * ldc + v * lanes));
-    });
-  }
-  const bool adds_up = ends.first == c;  // earlier panels have begun
-  if (ends.first && !adds_up) fetch_tile<kR, kV>(ends.first + kR * ldc, ldc);
+  if (ends.addend && ends.addend != c) fetch_tile<kR, kV>(ends.addend, ldc);
   if (ends.mask) fetch_tile<kR, kV>(ends.mask, ldc);
-  const T *lower = a + kR / 2 * row, *right = b.first, *stored = adds_up ? c + kR * ldc : c;
+  const T *lower = a + kR / 2 * row, *right = b.first, *stored = c;
   for (int64_t q = 0; q < b.depth; q += kLine<T>) {
 #pragma GCC unroll 8
     for (int v = 0; v < kV; ++v) __builtin_prefetch(stored + v * kLine<T>, 1, 3);
@@ -177,6 +172,11 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahea
       }
     }
   }
+  if (ends.addend) {
+    each_place([&](int r, int v, auto load, auto) HWY_ATTR {
+      sum[r][v] = hn::Add(sum[r][v], load(ends.addend + r * ldc + v * lanes));
+    });
+  }
   if (ends.mask) {
     each_place([&](int r, int v, auto load, auto) HWY_ATTR {
       sum[r][v] =
@@ -200,7 +200,7 @@ void rows(const Product<T>& p, const T* a, const Panel<T>& b, Ends<T> ends, T* c
     const T* ahead = i + kR < p.m ? from + kR * row : a + b.depth * step;
     if (!p.transpose_a) later.turn();
     tile<kR, kV>(d, from, row, step, ahead, b, ends, c + i * p.ldc, p.ldc, later);
-    if (ends.first) ends.first += kR * p.ldc;
+    if (ends.addend) ends.addend += kR * p.ldc;
     if (ends.mask) ends.mask += kR * p.ldc;
     i += kR;
   };
@@ -423,7 +423,7 @@ void product(const Product<T>& p) {
     Ends<T> ends{nullptr, p.c + j, nullptr, p.relu && is_last};
     if (is_first) {
       ends.bias = p.bias ? p.bias + j : nullptr;
-      ends.first = p.combine == Combine::add ? p.other + j : p.beta != 0 ? p.c + j : nullptr;
+      ends.addend = p.combine == Combine::add ? p.other + j : p.beta != 0 ? p.c + j : nullptr;
     }
     if (is_last && p.combine == Combine::mask) ends.mask = p.other + j;
     const T* a = p.a + (p.transpose_a ? q * p.lda : q);

@@ -13,16 +13,22 @@ namespace {
 /// as well: equal terms are all rounded the same way.
 struct Sum {
   long double value = 0;
-  double magnitude = 0;
-  int64_t terms = 0;
+  double magnitude = 0, last = 0;
+  int64_t terms = 0, alike = 0;
   bool halves = true;  ///< all terms are multiples of 1/2
 
   void add(double x) {
     value += x, magnitude += std::abs(x), ++terms;
     halves = halves && x * 2 == std::floor(x * 2);
+    alike += x != 0 && std::abs(x - last) <= std::abs(x) / 1024;
+    last = x;
   }
-  /// What roundings are of. A long sum is made of parts; each is off by some more.
-  double parts() const { return magnitude * (1 + std::sqrt(static_cast<double>(terms)) / 16); }
+  /// What roundings are of. A long sum is made of parts; each is off by some more. Terms that are
+  /// alike are all rounded the same way, by as much as a half in the end.
+  double parts() const {
+    return magnitude * (1 + std::sqrt(static_cast<double>(terms)) / 16 +
+                        static_cast<double>(alike) / 24);
+  }
   /// As a result of the dtype.
   double rounded(DType dtype, Rounding& rounding) const {
     if (!is_floating(dtype) || (halves && magnitude * 2 * unit_of(dtype) <= 1))
