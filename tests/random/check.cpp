@@ -349,8 +349,8 @@ class Ways {
   }
   void slopes() {
     const bool is_short = recipe_.nodes.size() <= kFewNodes;
-    if (!(choices_.one_in(4) || is_short) || outcome_.difference || recipe_.calls("stop_gradient") ||
-        has_halves())
+    if (!(choices_.one_in(4) || is_short) || outcome_.difference ||
+        recipe_.calls("stop_gradient") || has_halves())
       return;
     if (auto wrong = expected_.compare_slopes(recipe_, inputs_))
       outcome_.difference = Difference{"gradients as recorded", *wrong};

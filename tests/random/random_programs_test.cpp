@@ -113,7 +113,8 @@ TEST_CASE("rounding tells what may differ: sums of halves do not, those of other
   const auto spread = [](double value, DType dtype) {
     double most = 0;
     for (uint64_t seed = 1; seed < 20; ++seed)
-      most = std::max(most, std::abs(Rounding(seed).of_arithmetic(value, dtype) - value));
+      most = std::max(most,
+                      std::abs(Rounding(seed).of_arithmetic(value, value, value, dtype) - value));
     return most;
   };
   CHECK(spread(1.5, DType::float32) == 0);

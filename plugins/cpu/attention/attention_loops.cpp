@@ -140,7 +140,7 @@ void gradient(const Scores<S>& weights, S* dweights) {
                 [&](auto load, auto) HWY_ATTR { dot = hn::MulAdd(load(w), load(dweights), dot); });
     const auto mean = hn::Set(d, hn::GetLane(hn::SumOfLanes(d, dot)));
     for_vectors(d, weights.keys, [&](auto load, auto store) HWY_ATTR {
-      store(hn::Mul(hn::Mul(load(w), scale), hn::Sub(load(dweights), mean)), dweights);
+      store(hn::Mul(hn::Mul(load(w), hn::Sub(load(dweights), mean)), scale), dweights);
     });
   }
 }

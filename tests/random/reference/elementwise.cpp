@@ -199,11 +199,11 @@ double compute(BinaryKind kind, double a, double b, DType dtype, Rounding& round
     case K::subtract:
       return rounding.of_sum(a, -b, dtype);
     case K::multiply:
-      return rounding.of_arithmetic(a * b, dtype);
+      return rounding.of_arithmetic(a, b, a * b, dtype);
     case K::divide:
-      return rounding.of_arithmetic(a / b, dtype);
+      return rounding.of_arithmetic(a, b, a / b, dtype);
     case K::floor_divide:
-      return floored(a, b, rounding.of_arithmetic(a / b, dtype));
+      return floored(a, b, rounding.of_arithmetic(a, b, a / b, dtype));
     case K::mod:
       return remainder(a, b);
     case K::power:
@@ -219,15 +219,24 @@ double compute(BinaryKind kind, double a, double b, DType dtype, Rounding& round
   }
 }
 
+bool has_jumps(UnaryKind kind) {
+  using K = UnaryKind;
+  return kind == K::sign || kind == K::floor || kind == K::ceil || kind == K::round;
+}
+bool has_jumps(BinaryKind kind) {
+  return kind >= BinaryKind::equal || kind == BinaryKind::floor_divide || kind == BinaryKind::mod;
+}
+
 void unary(UnaryKind kind, const Call& call) {
   const Array& x = *call.in[0];
   const DType dtype = x.spec.dtype;
   const double units = is_floating(dtype) ? units_of(kind, dtype) : 0;
-  const bool is_arithmetic = kind == UnaryKind::square;
+  const bool is_arithmetic = kind == UnaryKind::square, jumps = has_jumps(kind);
   const bool is_wave = kind == UnaryKind::sin || kind == UnaryKind::cos || kind == UnaryKind::tan;
   for (size_t i = 0; i < x.values.size(); ++i) {
-    const double y = compute(kind, x.values[i]);
-    call.out[0].values[i] = is_arithmetic ? call.rounding.of_arithmetic(y, dtype)
+    const double given = x.values[i],
+                 y = compute(kind, jumps ? call.rounding.of_reading(given, dtype) : given);
+    call.out[0].values[i] = is_arithmetic ? call.rounding.of_arithmetic(given, given, y, dtype)
                             : is_wave     ? call.rounding(y, dtype, units, 1 + y * y)
                                           : call.rounding(y, dtype, units);
   }
@@ -237,10 +246,11 @@ void binary(BinaryKind kind, const Call& call) {
   Array& out = call.out[0];
   const DType dtype = call.in[0]->spec.dtype;
   const Broadcast a(*call.in[0], out.spec.shape), b(*call.in[1], out.spec.shape);
-  const bool is_comparison = kind >= BinaryKind::equal;
+  const bool is_comparison = kind >= BinaryKind::equal, jumps = has_jumps(kind);
+  const auto read = [&](double x) { return jumps ? call.rounding.of_reading(x, dtype) : x; };
   Places places(out.spec.shape);
   for (double& y : out.values) {
-    const double left = a[places], right = b[places];
+    const double left = read(a[places]), right = read(b[places]);
     y = is_comparison        ? compare(kind, left, right)
         : is_floating(dtype) ? compute(kind, left, right, dtype, call.rounding)
                              : compute_whole(kind, left, right);
@@ -269,7 +279,8 @@ void cast(const Call& call) {
       y = value != 0;
     } else if (is_floating(to)) {
       // An integer is exact, and so is what it is rounded to.
-      y = is_floating(from) ? call.rounding.of_arithmetic(value, to) : nearest(value, to);
+      y = is_floating(from) ? call.rounding.of_arithmetic(value, value, value, to)
+                            : nearest(value, to);
     } else {
       const double most = to == DType::int64 ? 0x1p62 : 0x1p8 * (1 << (8 * (size_of(to) - 1))) / 2;
       if (is_floating(from) && !(std::abs(value) < most))

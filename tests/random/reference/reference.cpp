@@ -227,6 +227,7 @@ double nearest(double value, DType dtype) {
 }
 
 double Rounding::random() {
+  if (!moves_) return 0;
   state_ ^= state_ << 13, state_ ^= state_ >> 7, state_ ^= state_ << 17;
   return static_cast<double>(static_cast<int64_t>(state_)) * 0x1p-63;
 }
@@ -247,14 +248,19 @@ bool Rounding::is_short(double result, DType dtype) {
   return result * 4 == std::floor(result * 4) && std::abs(result) * 4 * unit_of(dtype) <= 1;
 }
 
-double Rounding::of_arithmetic(double result, DType dtype) {
-  return is_short(result, dtype) ? result : (*this)(result, dtype, 1);
+double Rounding::of_arithmetic(double a, double b, double result, DType dtype) {
+  const bool is_exact = is_short(a, dtype) && is_short(b, dtype) && is_short(result, dtype);
+  return is_exact ? result : (*this)(result, dtype, 1);
 }
 
 double Rounding::of_sum(double a, double b, DType dtype) {
   const double result = a + b;
-  if (is_short(result, dtype)) return result;
+  if (is_short(a, dtype) && is_short(b, dtype) && is_short(result, dtype)) return result;
   return (*this)(result, dtype, 1, rounds_ ? 0 : std::abs(a) + std::abs(b));
+}
+
+double Rounding::of_reading(double x, DType dtype) {
+  return size_of(dtype) == 2 ? of_arithmetic(x, x, x, dtype) : x;
 }
 
 std::vector<int64_t> strides_of(const Shape& shape) {

@@ -27,25 +27,31 @@ class Unreliable : public std::runtime_error {
 class Rounding {
  public:
   Rounding() = default;  ///< by nothing
-  /// Every other seed gives numbers of the dtype, which meet where others only come near.
+  /// Every other seed gives numbers of the dtype, which meet where others only come near; 1 gives
+  /// the nearest, so that equal numbers stay equal.
   explicit Rounding(uint64_t seed)
-      : state_(seed * 2654435761u + 12345), is_on_(true), rounds_(seed % 2 == 1) {}
+      : state_(seed * 2654435761u + 12345),
+        is_on_(true),
+        rounds_(seed % 2 == 1),
+        moves_(seed != 1) {}
 
   /// The result of an operation that is off by `units` roundings of itself, and by one of `extra`
   /// in the precision that sums are made in. Without units it is exact.
   double operator()(double result, DType dtype, double units, double extra = 0);
-  /// The same of an operation that is exact for short numbers: multiples of 1/4 that are not large.
-  /// Others may be exact in one order and not in another.
-  double of_arithmetic(double result, DType dtype);
+  /// The same of an operation on a and b that is exact for short numbers: multiples of 1/4 that are
+  /// not large. Others may be exact in one order and not in another.
+  double of_arithmetic(double a, double b, double result, DType dtype);
   /// The same of a + b, which may be off by what each of them is where a factor is multiplied in
   /// before: (a + b) * c as a * c + b * c.
   double of_sum(double a, double b, DType dtype);
+  /// A number where it is read: one of a half width may have been rounded there, and not elsewhere.
+  double of_reading(double x, DType dtype);
 
  private:
   double random();  ///< -1..1
   static bool is_short(double result, DType dtype);
   uint64_t state_ = 0;
-  bool is_on_ = false, rounds_ = false;
+  bool is_on_ = false, rounds_ = false, moves_ = true;
 };
 
 /// Outputs of the program. Inputs follow Program::inputs, then come its variables.

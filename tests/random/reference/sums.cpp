@@ -26,8 +26,8 @@ struct Sum {
   /// What roundings are of. A long sum is made of parts; each is off by some more. Terms that are
   /// alike are all rounded the same way, by as much as a half in the end.
   double parts() const {
-    return magnitude * (1 + std::sqrt(static_cast<double>(terms)) / 16 +
-                        static_cast<double>(alike) / 24);
+    return magnitude *
+           (1 + std::sqrt(static_cast<double>(terms)) / 16 + static_cast<double>(alike) / 24);
   }
   /// As a result of the dtype.
   double rounded(DType dtype, Rounding& rounding) const {
