@@ -135,10 +135,14 @@ void gradient(const Scores<S>& weights, S* dweights) {
       continue;
     }
     const S* w = weights.x + i * weights.keys;
-    auto dot = hn::Zero(d);
-    for_vectors(d, weights.keys,
-                [&](auto load, auto) HWY_ATTR { dot = hn::MulAdd(load(w), load(dweights), dot); });
-    const auto mean = hn::Set(d, hn::GetLane(hn::SumOfLanes(d, dot)));
+    auto dot = hn::Zero(d), total = hn::Zero(d);
+    for_vectors(d, weights.keys, [&](auto load, auto) HWY_ATTR {
+      dot = hn::MulAdd(load(w), load(dweights), dot);
+      total = hn::Add(total, load(w));
+    });
+    // Scores that are rounded otherwise than forward make weights whose sum is only nearly 1.
+    const auto mean =
+        hn::Set(d, hn::GetLane(hn::SumOfLanes(d, dot)) / hn::GetLane(hn::SumOfLanes(d, total)));
     for_vectors(d, weights.keys, [&](auto load, auto store) HWY_ATTR {
       store(hn::Mul(hn::Mul(load(w), hn::Sub(load(dweights), mean)), scale), dweights);
     });

@@ -219,23 +219,15 @@ double compute(BinaryKind kind, double a, double b, DType dtype, Rounding& round
   }
 }
 
-bool has_jumps(UnaryKind kind) {
-  using K = UnaryKind;
-  return kind == K::sign || kind == K::floor || kind == K::ceil || kind == K::round;
-}
-bool has_jumps(BinaryKind kind) {
-  return kind >= BinaryKind::equal || kind == BinaryKind::floor_divide || kind == BinaryKind::mod;
-}
-
 void unary(UnaryKind kind, const Call& call) {
   const Array& x = *call.in[0];
   const DType dtype = x.spec.dtype;
   const double units = is_floating(dtype) ? units_of(kind, dtype) : 0;
-  const bool is_arithmetic = kind == UnaryKind::square, jumps = has_jumps(kind);
+  const bool is_arithmetic = kind == UnaryKind::square;
   const bool is_wave = kind == UnaryKind::sin || kind == UnaryKind::cos || kind == UnaryKind::tan;
   for (size_t i = 0; i < x.values.size(); ++i) {
     const double given = x.values[i],
-                 y = compute(kind, jumps ? call.rounding.of_reading(given, dtype) : given);
+                 y = compute(kind, call.rounding.of_reading(given, x.read_as()));
     call.out[0].values[i] = is_arithmetic ? call.rounding.of_arithmetic(given, given, y, dtype)
                             : is_wave     ? call.rounding(y, dtype, units, 1 + y * y)
                                           : call.rounding(y, dtype, units);
@@ -246,11 +238,11 @@ void binary(BinaryKind kind, const Call& call) {
   Array& out = call.out[0];
   const DType dtype = call.in[0]->spec.dtype;
   const Broadcast a(*call.in[0], out.spec.shape), b(*call.in[1], out.spec.shape);
-  const bool is_comparison = kind >= BinaryKind::equal, jumps = has_jumps(kind);
-  const auto read = [&](double x) { return jumps ? call.rounding.of_reading(x, dtype) : x; };
+  const bool is_comparison = kind >= BinaryKind::equal;
   Places places(out.spec.shape);
   for (double& y : out.values) {
-    const double left = read(a[places]), right = read(b[places]);
+    const double left = call.rounding.of_reading(a[places], call.in[0]->read_as()),
+                 right = call.rounding.of_reading(b[places], call.in[1]->read_as());
     y = is_comparison        ? compare(kind, left, right)
         : is_floating(dtype) ? compute(kind, left, right, dtype, call.rounding)
                              : compute_whole(kind, left, right);
@@ -272,8 +264,9 @@ void select(const Call& call) {
 void cast(const Call& call) {
   const Array& x = *call.in[0];
   const DType from = x.spec.dtype, to = call.out[0].spec.dtype;
+  if (is_floating(from) && size_of(from) == 2 && is_floating(to)) call.out[0].half = from;
   for (size_t i = 0; i < x.values.size(); ++i) {
-    const double value = x.values[i];
+    const double value = call.rounding.of_reading(x.values[i], from);
     double& y = call.out[0].values[i];
     if (to == DType::boolean) {
       y = value != 0;

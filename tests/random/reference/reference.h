@@ -4,6 +4,7 @@
 // of additions, or with fewer roundings, may be off, element by element. Where rounding decides (a
 // comparison, a floor) repetitions differ by all that hangs on it.
 #pragma once
+#include <optional>
 #include <stdexcept>
 
 #include "crescent/program/program.h"
@@ -14,6 +15,9 @@ namespace crescent::random_programs {
 struct Array {
   TensorSpec spec;
   std::vector<double> values;
+  std::optional<DType> half = {};  ///< the half width that it was cast from
+
+  DType read_as() const { return half.value_or(spec.dtype); }
 };
 Array array_of(const Tensor& tensor);
 
@@ -44,7 +48,8 @@ class Rounding {
   /// The same of a + b, which may be off by what each of them is where a factor is multiplied in
   /// before: (a + b) * c as a * c + b * c.
   double of_sum(double a, double b, DType dtype);
-  /// A number where it is read: one of a half width may have been rounded there, and not elsewhere.
+  /// A number where it is read: one of a half width may have been rounded there, and not elsewhere,
+  /// as steps that run as one keep what is between them in float32.
   double of_reading(double x, DType dtype);
 
  private:
