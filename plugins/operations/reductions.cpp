@@ -95,14 +95,6 @@ Tensor ptp(const Tensor& x, const Axes& axes, bool keepdims) {
   return ops::cast(ops::max(x, axes, keepdims) - ops::min(x, axes, keepdims), x.dtype());
 }
 
-/// Where numbers do not differ the gradient is 0.
-Tensor std(const Tensor& given, const Axes& axes, bool keepdims) {
-  return in_wide(given, [&](const Tensor& x) {
-    const Tensor variance = ops::variance(x, axes, keepdims), zero = ops::equal(variance, 0);
-    return ops::where(zero, 0.0, ops::sqrt(ops::where(zero, 1.0, variance)));
-  });
-}
-
 Tensor logsumexp(const Tensor& x, const Axes& axes, bool keepdims) {
   if (sums_nothing(x, axes)) return ops::sum(floating(x), axes, keepdims) - kInfinity;
   return ops::logsumexp(x, axes, keepdims);
@@ -150,8 +142,12 @@ Tensor nanvar(const Tensor& given, const Axes& axes, bool keepdims) {
     return ops::sum(ops::square(apart), axes, keepdims) / count_numbers(x, axes, keepdims);
   });
 }
+/// Where numbers do not differ the gradient is 0, as that of std.
 Tensor nanstd(const Tensor& given, const Axes& axes, bool keepdims) {
-  return in_wide(given, [&](const Tensor& x) { return ops::sqrt(nanvar(x, axes, keepdims)); });
+  return in_wide(given, [&](const Tensor& x) {
+    const Tensor variance = nanvar(x, axes, keepdims), zero = ops::equal(variance, 0);
+    return ops::where(zero, 0.0, ops::sqrt(ops::where(zero, 1.0, variance)));
+  });
 }
 
 template <Tensor (*F)(const Tensor&, const Axes&, bool), bool Largest>
@@ -351,7 +347,7 @@ void add_reductions(Registry& registry) {
       .add("Any", "any(x, axis=None, keepdims=False)", over<&ops::any>)
       .add("All", "all(x, axis=None, keepdims=False)", over<&ops::all>)
       .add("Var", "var(x, axis=None, keepdims=False)", over<&ops::variance>, "The variance.")
-      .add("Std", "std(x, axis=None, keepdims=False)", over<&std>)
+      .add("Std", "std(x, axis=None, keepdims=False)", over<&ops::std>)
       .add("Ptp", "ptp(x, axis=None, keepdims=False)", over<&ptp>, "max - min")
       .add("Argmax", "argmax(x, axis=None, keepdims=False)", &place<ops::argmax>)
       .add("Argmin", "argmin(x, axis=None, keepdims=False)", &place<ops::argmin>)

@@ -37,6 +37,7 @@ struct Node {
 
   TensorSpec spec{};  ///< of the value
   Style style{};      ///< of an input
+  int phase = -1;     ///< of an input's values; its own number if negative
   bool variable = false;
 };
 

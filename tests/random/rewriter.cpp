@@ -19,6 +19,7 @@ class Rewriter {
     for (const Node& node : from_.nodes) {
       Node copy = node;
       for (Argument& argument : copy.arguments) renumber(argument);
+      copy.phase = static_cast<int>(numbers_.size());
       int value;
       if (node.function == "scan" && choices_.one_in(2)) {
         value = unrolled(copy);

@@ -164,7 +164,7 @@ std::string to_lua(const Recipe& recipe) {
   };
   for (int i : recipe.inputs()) {
     const Node& node = recipe.nodes[static_cast<size_t>(i)];
-    input(node.spec, node.style, i);
+    input(node.spec, node.style, node.phase < 0 ? i : node.phase);
     parameter(name_of_value("v", i));
     if (is_floating(node.spec.dtype))
       watched += (watched.empty() ? "" : ", ") + name_of_value("v", i);

@@ -199,8 +199,12 @@ Tensor variance(const Tensor& x, const Axes& axes, bool keepdims) {
   });
 }
 
+/// Where numbers do not differ the gradient is 0.
 Tensor std(const Tensor& x, const Axes& axes, bool keepdims) {
-  return in_wide(x, [&](const Tensor& values) { return sqrt(variance(values, axes, keepdims)); });
+  return in_wide(x, [&](const Tensor& values) {
+    const Tensor spread = variance(values, axes, keepdims), zero = equal(spread, 0);
+    return where(zero, 0.0, sqrt(where(zero, 1.0, spread)));
+  });
 }
 
 Tensor norm(const Tensor& x, const Axes& axes, bool keepdims) {

@@ -142,6 +142,14 @@ double integer_power(double a, double b) {
   return std::pow(a, b);
 }
 
+/// Numbers that are nearly equal are equal or not by how they were rounded.
+void refuse_near(double a, double b, DType dtype) {
+  const double apart = std::abs(a - b), most = std::max(std::abs(a), std::abs(b)),
+               smallest = smallest_normal(dtype) * unit_of(dtype);
+  if (apart != 0 && apart <= 8 * unit_of(dtype) * most + 2 * smallest)
+    throw Unreliable("rounding decides what is equal");
+}
+
 double compare(BinaryKind kind, double a, double b) {
   using K = BinaryKind;
   switch (kind) {
@@ -238,11 +246,14 @@ void binary(BinaryKind kind, const Call& call) {
   Array& out = call.out[0];
   const DType dtype = call.in[0]->spec.dtype;
   const Broadcast a(*call.in[0], out.spec.shape), b(*call.in[1], out.spec.shape);
-  const bool is_comparison = kind >= BinaryKind::equal;
+  const bool is_comparison = kind >= BinaryKind::equal,
+             is_equality = (kind == BinaryKind::equal || kind == BinaryKind::not_equal) &&
+                           is_floating(dtype) && call.rounding.is_exact();
   Places places(out.spec.shape);
   for (double& y : out.values) {
     const double left = call.rounding.of_reading(a[places], call.in[0]->read_as()),
                  right = call.rounding.of_reading(b[places], call.in[1]->read_as());
+    if (is_equality) refuse_near(left, right, call.in[0]->read_as());
     y = is_comparison        ? compare(kind, left, right)
         : is_floating(dtype) ? compute(kind, left, right, dtype, call.rounding)
                              : compute_whole(kind, left, right);

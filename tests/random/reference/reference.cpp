@@ -1,5 +1,6 @@
 #include "random/reference/reference.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <unordered_set>
@@ -23,8 +24,8 @@ Tensor wide_tensor(const Array& array) {
   return is_floating(array.spec.dtype) ? values : ops::cast(values, array.spec.dtype);
 }
 
-/// What nothing here computes runs on the device in float64. Results that are numbers of an input
-/// were chosen, not computed.
+/// What nothing here computes runs on the device in float64. Results that are all numbers of an
+/// input were chosen, not computed; 0 may be the value of what has no inputs.
 void run_on_device(const OpPtr& op, const Call& call) {
   constexpr double kUnits = 4;
   Tensors inputs;
@@ -39,9 +40,12 @@ void run_on_device(const OpPtr& op, const Call& call) {
   for (size_t i = 0; i < results.size(); ++i) {
     const DType dtype = call.out[i].spec.dtype;
     if (dtype == DType::complex64 || dtype == DType::string) throw Unreliable("no numbers");
-    call.out[i].values = results[i].to_vector();
-    for (double& x : call.out[i].values)
-      if (given.count(x) == 0) x = call.rounding(x, dtype, kUnits, most);
+    std::vector<double>& values = call.out[i].values;
+    values = results[i].to_vector();
+    const bool chosen =
+        std::all_of(values.begin(), values.end(), [&](double x) { return given.count(x) != 0; });
+    for (double& x : values)
+      if (!chosen && x != 0) x = call.rounding(x, dtype, kUnits, most);
   }
 }
 
@@ -227,9 +231,8 @@ double nearest(double value, DType dtype) {
 }
 
 double Rounding::random() {
-  if (!moves_) return 0;
   state_ ^= state_ << 13, state_ ^= state_ >> 7, state_ ^= state_ << 17;
-  return static_cast<double>(static_cast<int64_t>(state_)) * 0x1p-63;
+  return static_cast<double>(static_cast<int64_t>(state_)) * 0x1p-63 * scale_;
 }
 
 double Rounding::operator()(double result, DType dtype, double units, double extra) {
@@ -260,7 +263,7 @@ double Rounding::of_sum(double a, double b, DType dtype) {
 }
 
 double Rounding::of_reading(double x, DType dtype) {
-  return size_of(dtype) == 2 ? of_arithmetic(x, x, x, dtype) : x;
+  return reads_ && size_of(dtype) == 2 ? of_arithmetic(x, x, x, dtype) : x;
 }
 
 std::vector<int64_t> strides_of(const Shape& shape) {

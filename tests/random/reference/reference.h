@@ -32,12 +32,18 @@ class Rounding {
  public:
   Rounding() = default;  ///< by nothing
   /// Every other seed gives numbers of the dtype, which meet where others only come near; 1 gives
-  /// the nearest, so that equal numbers stay equal.
+  /// the nearest, so that equal numbers stay equal, and half of them move numbers by little, so
+  /// that nearly equal ones change places.
   explicit Rounding(uint64_t seed)
       : state_(seed * 2654435761u + 12345),
         is_on_(true),
         rounds_(seed % 2 == 1),
-        moves_(seed != 1) {}
+        reads_(seed % 4 == 2),
+        scale_(seed == 1           ? 0
+               : seed % 4 % 3 == 0 ? 1.0 / 16
+                                   : 1) {}
+
+  bool is_exact() const { return !is_on_; }
 
   /// The result of an operation that is off by `units` roundings of itself, and by one of `extra`
   /// in the precision that sums are made in. Without units it is exact.
@@ -53,10 +59,11 @@ class Rounding {
   double of_reading(double x, DType dtype);
 
  private:
-  double random();  ///< -1..1
+  double random();  ///< -1..1 times the scale
   static bool is_short(double result, DType dtype);
   uint64_t state_ = 0;
-  bool is_on_ = false, rounds_ = false, moves_ = true;
+  bool is_on_ = false, rounds_ = false, reads_ = false;
+  double scale_ = 1;
 };
 
 /// Outputs of the program. Inputs follow Program::inputs, then come its variables.
