@@ -190,8 +190,8 @@ class Rewriter {
         const int padded = call("pad", {{"x", x}, {"pad_width", Value(widths)}});
         return part(padded, axis, 2, 2 + shape[axis]);
       }
-      case 13:
-        return is_bool ? x : call("maximum", {{"x1", x}, {"x2", x}});
+      case 13:  // the larger of NaN and NaN has no slope
+        return is_bool || from_.gradients ? x : call("maximum", {{"x1", x}, {"x2", x}});
       default: {
         if (rank == 0) return x;
         const int axis = axis_of(x);
