@@ -210,7 +210,10 @@ bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>
     const FusedStep& step = steps[i++];
     const bool scatters = step.kind == FusedStep::Kind::scatter;
     const size_t made = registers_.size();
-    if (!(scatters ? add_scatter(request, step) : add_step(step, stored[made]))) return false;
+    const bool is_shared = contains(outputs, static_cast<int>(made)) &&
+                           is_seen(static_cast<int>(made), steps, i, 0, {});
+    if (!(scatters ? add_scatter(request, step) : add_step(step, stored[made], is_shared)))
+      return false;
     registers_[made].selected = selected[made];
   }
   return true;
@@ -282,7 +285,9 @@ bool Elementwise::add_scatter(const Request& request, const FusedStep& step) {
   return true;
 }
 
-bool Elementwise::add_step(const FusedStep& step, bool stored) {
+/// A half width that others read from memory is rounded for the steps behind it, too: what guards
+/// against a number has to see the number that is guarded against.
+bool Elementwise::add_step(const FusedStep& step, bool stored, bool is_shared) {
   using Kind = FusedStep::Kind;
   Step s;
   s.args = step.args;
@@ -307,11 +312,11 @@ bool Elementwise::add_step(const FusedStep& step, bool stored) {
     cost_ += 1;
   } else {
     s.unary = cast_loop(in, result.form());
-    if (result.is_half()) {
-      s.round = cast_loop(DType::float32, step.dtype);
-      s.widen = cast_loop(step.dtype, DType::float32);
-    }
     cost_ += 1;
+  }
+  if (result.is_half() && (step.kind == Kind::cast || is_shared)) {
+    s.round = cast_loop(DType::float32, step.dtype);
+    s.widen = cast_loop(step.dtype, DType::float32);
   }
   if (!s.unary && !s.binary && !s.select) return false;
   for (size_t i = 0; i < args && !s.binary; ++i) arg(i).spread |= arg(i).is_column();

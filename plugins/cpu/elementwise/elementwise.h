@@ -102,7 +102,7 @@ class Elementwise final : public Kernel {
     int64_t columns = 0;  ///< of rows that it goes through; 0: no rows
   };
   struct Step {
-    UnaryLoop unary = nullptr, round = nullptr;  ///< round: to half width and back
+    UnaryLoop unary = nullptr, round = nullptr;  ///< round: the result to half width and back
     UnaryLoop widen = nullptr;
     BinaryLoop binary = nullptr;
     SelectLoop select = nullptr;
@@ -130,7 +130,7 @@ class Elementwise final : public Kernel {
                                 const std::vector<int>& outputs) const;
   bool add_steps(const Request& request, const std::vector<FusedStep>& steps,
                  const std::vector<int>& outputs);
-  bool add_step(const FusedStep& step, bool stored);
+  bool add_step(const FusedStep& step, bool stored, bool is_shared);
   BinaryLoop choose_loop(const FusedStep& step, DType dtype, bool cells);
   bool add_scatter(const Request& request, const FusedStep& step);
   bool add_run(const Chain& chain, const std::vector<FusedStep>& steps, size_t first,

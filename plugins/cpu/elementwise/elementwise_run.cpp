@@ -38,9 +38,12 @@ void Elementwise::execute(const Step& step, std::byte* const* registers, size_t 
     return execute(runs_[static_cast<size_t>(step.run)], registers, static_cast<int64_t>(n));
   auto at = [&](int i) { return registers[step.args[static_cast<size_t>(i)]]; };
   std::byte* result = registers[step.result];
-  if (step.binary) return step.binary(at(0), at(1), result, n);
-  if (step.select) return step.select(at(0), at(1), at(2), result, n);
-  step.unary(at(0), result, n);
+  if (step.binary)
+    step.binary(at(0), at(1), result, n);
+  else if (step.select)
+    step.select(at(0), at(1), at(2), result, n);
+  else
+    step.unary(at(0), result, n);
   if (!step.round) return;
   alignas(64) std::byte half[kLargestBlock * 2];
   step.round(result, half, n);

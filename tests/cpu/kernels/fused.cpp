@@ -69,6 +69,34 @@ TEST_CASE("a fused chain on bfloat16, as it lies in memory and widened") {
   CHECK(check(elementwise_kernels, op, in, want) == 2);
 }
 
+TEST_CASE("what a fused kernel compares is what others read in its memory") {
+  const Machine machine(GENERATE(0, 1, 2));
+  using Kind = FusedStep::Kind;
+  const DType half = GENERATE(DType::float16, DType::bfloat16);
+  Fused op;  // 0 x, 1 one: whether 1 + x^2 is 1, and the sum
+  op.shape = {1, 1031};
+  op.steps = {{Kind::binary, {}, BinaryKind::multiply, half, {0, 0, 0}},         // 2
+              {Kind::binary, {}, BinaryKind::add, half, {2, 1, 0}},              // 3
+              {Kind::binary, {}, BinaryKind::equal, DType::boolean, {3, 1, 0}},  // 4
+              {Kind::select, {}, {}, half, {4, 0, 3}},                           // 5
+              {Kind::unary, UnaryKind::exp, {}, half, {5, 0, 0}}};               // 6
+  op.outputs = {4, 3, 6};
+  const double largest = half == DType::float16 ? 0.05 : 0.1;
+  const Array x = random(op.shape, half, 1, -largest, largest), one{{half, {}}, {1}};
+  const TensorSpec result{half, op.shape};
+  const TensorSpecs in{x.spec, one.spec}, out{{DType::boolean, op.shape}, result, result};
+  for (int threads : {1, 3}) {
+    const Outcome got = run(*make_kernel({op, in, out, Options{}}), {x, one}, out, threads);
+    int64_t equal = 0;
+    for (int64_t i = 0; i < op.shape.size(); ++i) {
+      CHECK((got.outputs[0][i] != 0) == (got.outputs[1][i] == 1));
+      equal += got.outputs[0][i] != 0;
+    }
+    CHECK(equal > 100);
+    CHECK(equal < op.shape.size() - 100);
+  }
+}
+
 TEST_CASE("steps compiled as one give the bits of single steps") {
   const Machine machine(GENERATE(0, 1, 2));
   using B = BinaryKind;
