@@ -57,10 +57,12 @@ struct Slope {
   bool is_smooth = false, agrees = false;
 };
 
-/// What storing a number of the dtype is off; NaN and infinities are stored as they are.
+/// What storing a number of the dtype is off; NaN and infinities are stored as they are. Terms of
+/// sums become 0 where they are too small for a normal number, which only float16 has near 1.
 double own_error(double exact, DType dtype) {
   if (!std::isfinite(exact) || !is_floating(dtype)) return 0;
-  return std::abs(exact) * 2 * unit_of(dtype) + smallest_normal(dtype) * unit_of(dtype) * 8;
+  const double smallest = dtype == DType::float16 ? unit_of(dtype) * 8 : 1024;
+  return std::abs(exact) * 2 * unit_of(dtype) + smallest_normal(dtype) * smallest;
 }
 
 /// What a recipe should give, and how far off each number may be.

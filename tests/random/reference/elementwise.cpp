@@ -1,4 +1,5 @@
 // Elementwise ops of the reference.
+#include <algorithm>
 #include <cmath>
 
 #include "crescent/program/op_types.h"
@@ -142,9 +143,11 @@ double integer_power(double a, double b) {
   return std::pow(a, b);
 }
 
-/// Numbers that are nearly equal are equal or not by how they were rounded.
+/// Numbers that are nearly equal are equal or not by how they were rounded, and so is what is
+/// nearly 0 after larger numbers have met.
 void refuse_near(double a, double b, DType dtype) {
-  const double apart = std::abs(a - b), most = std::max(std::abs(a), std::abs(b)),
+  constexpr double kSmall = 1e-6;  // beside what may have met
+  const double apart = std::abs(a - b), most = std::max({std::abs(a), std::abs(b), kSmall}),
                smallest = smallest_normal(dtype) * unit_of(dtype);
   if (apart != 0 && apart <= 8 * unit_of(dtype) * most + 2 * smallest)
     throw Unreliable("rounding decides what is equal");
@@ -280,6 +283,7 @@ void cast(const Call& call) {
     const double value = call.rounding.of_reading(x.values[i], from);
     double& y = call.out[0].values[i];
     if (to == DType::boolean) {
+      if (is_floating(from) && call.rounding.is_exact()) refuse_near(value, 0, from);
       y = value != 0;
     } else if (is_floating(to)) {
       // An integer is exact, and so is what it is rounded to.
