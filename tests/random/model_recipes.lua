@@ -25,7 +25,7 @@ local optimizers = {
   { "Ftrl", { learning_rate = 0.01 } },
   { "Lamb", { learning_rate = 0.005, epsilon = 0.01 } },
   { "LossScaleOptimizer", { inner_optimizer = { class_name = "SGD", config = { learning_rate = 0.01 } },
-    initial_scale = 0.125 } },  -- slopes of logarithms reach 1e4 without one
+    initial_scale = 1 } },  -- slopes of logarithms reach 1e4 without one
 }
 
 local last_layers = {
