@@ -1,7 +1,8 @@
 -- Random models: trained for some batches compiled and op by op, and predicted in batches of several
 -- sizes, from the same weights, beside the same in float64. How far numbers may be off is what
--- op by op is off, and what results move when weights and inputs move by some roundings. What layers
--- drop is drawn from their seeds, the same each time.
+-- op by op is off, and what results move when weights and inputs move by some roundings. Op by op is
+-- compared with float64 in float32 alone. What layers drop is drawn from their seeds, the same each
+-- time.
 --   crescent tests/random/models.lua [--seconds S] [--seed N] [--count N] [--recipe FILE]
 -- Seeds follow each other; without one it is drawn from the clock. Without a count or seconds there
 -- are as many seconds as CRESCENT_RANDOM_PROGRAMS says, or 60. The recipe of a model that differs is
@@ -60,9 +61,11 @@ local function difference(compiled, once, exact, room, spread, unit)
       return ("%s is off by %.3g, where %.3g would do"):format(name, off, room[base(name)])
     end
   end
+  -- Probabilities near 1 and steps that a loss scale skips make anything of half widths.
+  if unit > 1e-6 then return end
   for name, value in pairs(once) do
     local off, size = largest(wide(value) - wide(exact[name])), largest(exact[name])
-    if not (off <= math.max(0.02, 32 * unit) * (size + 0.01) + 8 * spread[name]) then
+    if not (off <= 0.02 * (size + 0.01) + 8 * spread[name]) then
       return ("op by op, %s is off by %.3g of %.3g"):format(name, off, size)
     end
   end
