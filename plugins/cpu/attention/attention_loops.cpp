@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "attention/attention.h"
 
@@ -125,6 +126,13 @@ bool is_masked(const Scores<S>& scores, int64_t i) {
   return true;
 }
 
+/// The mean of slopes by weights. Scores that were rounded otherwise than forward make weights
+/// whose sum is only nearly 1; a sum that is 1 but for its own roundings is none to divide by.
+template <class S>
+S mean_slope(S dot, S total) {
+  return std::abs(total - 1) > 4 * std::numeric_limits<S>::epsilon() ? dot / total : dot;
+}
+
 template <class S>
 void gradient(const Scores<S>& weights, S* dweights) {
   const hn::ScalableTag<S> d;
@@ -140,9 +148,8 @@ void gradient(const Scores<S>& weights, S* dweights) {
       dot = hn::MulAdd(load(w), load(dweights), dot);
       total = hn::Add(total, load(w));
     });
-    // Scores that are rounded otherwise than forward make weights whose sum is only nearly 1.
-    const auto mean =
-        hn::Set(d, hn::GetLane(hn::SumOfLanes(d, dot)) / hn::GetLane(hn::SumOfLanes(d, total)));
+    const auto mean = hn::Set(
+        d, mean_slope(hn::GetLane(hn::SumOfLanes(d, dot)), hn::GetLane(hn::SumOfLanes(d, total))));
     for_vectors(d, weights.keys, [&](auto load, auto store) HWY_ATTR {
       store(hn::Mul(hn::Mul(load(w), hn::Sub(load(dweights), mean)), scale), dweights);
     });

@@ -187,3 +187,27 @@ TEST_CASE("gradients of attention agree with finite differences", "[cpu][attenti
     check_gradient({1, 70, 600, 1, 2, 3}, dtype);
   }
 }
+
+TEST_CASE("gradients of attention with weights that only nearly sum to 1 lose no more than that",
+          "[cpu][attention]") {
+  const Machine machine(GENERATE(0, 1, 2));
+  const Sizes z{2, 5, 70, 2, 4, 3};
+  for (DType dtype : {DType::float32, DType::float64}) {
+    std::vector<Array> in = operands(z, dtype);
+    in.push_back(weights_of(z, in[0], in[1], nullptr).statistics);
+    in.push_back(random({z.batch, z.queries, z.heads, z.value_width}, dtype, 4));
+    AttentionBackward op;
+    op.scale = kScale;
+    TensorSpecs specs, out{in[0].spec, in[1].spec, in[2].spec};
+    for (const Array& x : in) specs.push_back(x.spec);
+    const auto gradients = [&] {
+      return run(*make_kernel({op, specs, out, Options{}}), in, out, 2).outputs;
+    };
+    const std::vector<Array> exact = gradients();
+    for (size_t i = 1; i < in[3].values.size(); i += 2) in[3].values[i] *= 1.25;
+    const std::vector<Array> smaller = gradients();
+    for (size_t o = 0; o < 3; ++o)
+      for (int64_t i = 0; i < exact[o].spec.shape.size(); ++i)
+        CHECK(smaller[o][i] * 1.25 == Approx(exact[o][i]).margin(1e-5));
+  }
+}

@@ -145,6 +145,27 @@ TEST_CASE("matmul combines its result with another array", "[cpu][matmul]") {
   }
 }
 
+TEST_CASE("small products are not lost beside what they are added to", "[cpu][matmul]") {
+  const Machine machine(GENERATE(0, 1, 2));
+  for (auto [m, n, k] : {std::array<int64_t, 3>{20, 64, 100}, {20, 70, 465}, {130, 64, 1000}}) {
+    for (int form = 0; form < 4; ++form) {
+      CAPTURE(m, n, k, form);
+      Product product = matmul(form & 1, form & 2);
+      product.combine = Combine::add;
+      const WithPostOps op = product.op();
+      const DType dtype = DType::float32;
+      const Array a{{dtype, matrix({}, m, k, form & 1)}, std::vector<double>(m * k, 0x1p-13)},
+          b{{dtype, matrix({}, k, n, form & 2)}, std::vector<double>(k * n, 0x1p-13)},
+          c{{dtype, {m, n}}, std::vector<double>(m * n, 1)};
+      const TensorSpecs in{a.spec, b.spec, c.spec}, out{c.spec};
+      const Array got = run(*make_kernel({op, in, out, Options{}}), {a, b, c}, out, 1).outputs[0];
+      const double want = 1 + static_cast<double>(k) * 0x1p-26;
+      for (double y : got.values)
+        if (!(std::abs(y - want) < 0x1p-22)) FAIL(y << " for " << want);
+    }
+  }
+}
+
 TEST_CASE("matmul broadcasts leading axes", "[cpu][matmul]") {
   const Shape leads[][3] = {{{2, 3}, {2, 3}, {2, 3}}, {{2, 3}, {}, {2, 3}},
                             {{}, {4}, {4}},           {{2, 1}, {1, 3}, {2, 3}},

@@ -108,8 +108,13 @@ int select(Draft& d) {
                 {{"condlist", std::vector<int>{a, b}}, {"choicelist", std::vector<int>{y, x}}});
 }
 
+/// Segments without rows are infinite, and targets of 0 make 0 or NaN of that.
+int logits(Draft& d) {
+  return d.call("clip", {{"x", d.fraction(1)}, {"x_min", Value(-1e30)}, {"x_max", Value(1e30)}});
+}
+
 int cross_entropy(Draft& d, bool sparse) {
-  const int x = d.fraction(1);
+  const int x = logits(d);
   const Shape shape = d.shape(x);
   if (!sparse) {
     const int y = d.call("softmax", {{"x", d.same_shape(x)}});
@@ -129,7 +134,7 @@ int binary_crossentropy(Draft& d) {
 
 /// The same for the last axis, under Crescent's own names.
 int own_cross_entropy(Draft& d, bool sparse) {
-  const int x = d.fraction(1);
+  const int x = logits(d);
   const Shape shape = d.shape(x);
   const int labels = sparse ? indices(d, shape.slice(0, shape.rank() - 1), shape[-1])
                             : d.call("softmax", {{"x", d.same_shape(x)}});

@@ -183,6 +183,8 @@ local same = cr.Variable(t { 2, 2 })
 local spread
 local tape = cr.GradientTape(function() spread = ops.std(same) end)
 row("gradient of std", tape:gradient(spread, { same })[1], { 0, 0 })
+tape = cr.GradientTape(function() spread = ops.nanstd(same) end)
+row("gradient of nanstd", tape:gradient(spread, { same })[1], { 0, 0 })
 -- where two numbers are equal, and where a sign turns, gradients are those of the function
 local function slopes(what, f, values, want)
   local variables, y = {}, nil
