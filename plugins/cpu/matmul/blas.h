@@ -23,7 +23,7 @@ struct Product {
   int64_t ldc = 0;
   // For packed_gemm() alone:
   bool is_packed = false;   ///< b is what pack_panels() wrote
-  const T* bias = nullptr;  ///< n elements to begin with instead of beta c
+  const T* bias = nullptr;  ///< n elements that are added to each row
   Combine combine = Combine::none;
   const T* other = nullptr;  ///< what c is combined with, as far apart as c
   bool relu = false;         ///< c = relu(sum)

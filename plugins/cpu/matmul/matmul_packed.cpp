@@ -90,11 +90,11 @@ class Ahead {
           width_ = 0;  // of the block that is asked for; left_, width_: pieces of a row
 };
 
-/// Where the sums of a tile begin, and what they pass through at last. What is added to them comes
-/// last: small products would be lost one by one beside a large addend.
+/// What the sums of a tile pass through at last. What is added to them comes last, too: small
+/// products would be lost one by one beside a large addend.
 template <class T>
 struct Ends {
-  const T* bias;    // a row to begin with
+  const T* bias;    // a row
   const T* addend;  // rows as far apart as those of c
   const T* mask;    // the same: sums stay where it is positive
   bool relu;
@@ -141,10 +141,6 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahea
     });
   };
   each_sum([&](int r, int v) HWY_ATTR { sum[r][v] = hn::Zero(d); });
-  if (ends.bias) {
-    each_place([&](int r, int v, auto load, auto)
-                   HWY_ATTR { sum[r][v] = r == 0 ? load(ends.bias + v * lanes) : sum[0][v]; });
-  }
   if (ends.addend && ends.addend != c) fetch_tile<kR, kV>(ends.addend, ldc);
   if (ends.mask) fetch_tile<kR, kV>(ends.mask, ldc);
   const T *lower = a + kR / 2 * row, *right = b.first, *stored = c;
@@ -171,6 +167,10 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahea
         for (int v = 0; v < kV; ++v) sum[r][v] = hn::MulAdd(factor, x[v], sum[r][v]);
       }
     }
+  }
+  if (ends.bias) {
+    each_place([&](int r, int v, auto load, auto)
+                   HWY_ATTR { sum[r][v] = hn::Add(sum[r][v], load(ends.bias + v * lanes)); });
   }
   if (ends.addend) {
     each_place([&](int r, int v, auto load, auto) HWY_ATTR {
