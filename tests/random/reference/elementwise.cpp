@@ -146,7 +146,7 @@ double integer_power(double a, double b) {
 /// Numbers that are nearly equal are equal or not by how they were rounded, and so is what is
 /// nearly 0 after larger numbers have met.
 void refuse_near(double a, double b, DType dtype) {
-  const double met = size_of(dtype) == 2 ? 1e-6 : 0.1;  // what may have met, at least
+  const double met = size_of(dtype) == 2 ? 1e-6 : 1;  // what may have met, at least
   const double apart = std::abs(a - b), most = std::max({std::abs(a), std::abs(b), met}),
                smallest = smallest_normal(dtype) * unit_of(dtype);
   if (apart != 0 && apart <= 8 * unit_of(dtype) * most + 2 * smallest)
