@@ -143,16 +143,6 @@ double integer_power(double a, double b) {
   return std::pow(a, b);
 }
 
-/// Numbers that are nearly equal are equal or not by how they were rounded, and so is what is
-/// nearly 0 after larger numbers have met.
-void refuse_near(double a, double b, DType dtype) {
-  const double met = size_of(dtype) == 2 ? 1e-6 : 1;  // what may have met, at least
-  const double apart = std::abs(a - b), most = std::max({std::abs(a), std::abs(b), met}),
-               smallest = smallest_normal(dtype) * unit_of(dtype);
-  if (apart != 0 && apart <= 8 * unit_of(dtype) * most + 2 * smallest)
-    throw Unreliable("rounding decides what is equal");
-}
-
 double compare(BinaryKind kind, double a, double b) {
   using K = BinaryKind;
   switch (kind) {
@@ -301,6 +291,14 @@ void cast(const Call& call) {
 }
 
 }  // namespace
+
+void refuse_near(double a, double b, DType dtype) {
+  const double met = size_of(dtype) == 2 ? 1e-6 : 1;  // what may have met, at least
+  const double apart = std::abs(a - b), most = std::max({std::abs(a), std::abs(b), met}),
+               smallest = smallest_normal(dtype) * unit_of(dtype);
+  if (apart != 0 && apart <= 8 * unit_of(dtype) * most + 2 * smallest)
+    throw Unreliable("rounding decides what is equal");
+}
 
 bool interpret_elementwise(const Call& call) {
   const std::string_view name = call.op.name();

@@ -84,6 +84,10 @@ bool interpret_moves(const Call& call);
 bool interpret_sums(const Call& call);
 bool interpret_windows(const Call& call);
 
+/// Numbers that are nearly equal are equal or not by how they were rounded, and so is what is
+/// nearly 0 after larger numbers have met: throws Unreliable.
+void refuse_near(double a, double b, DType dtype);
+
 double smallest_normal(DType dtype);
 double largest(DType dtype);
 double unit_of(DType dtype);  ///< of rounding; 0 for integers
