@@ -114,6 +114,7 @@ class Expected {
         if (apart(values[i], exact.values[i]) == 0) continue;
         // Infinities that meet are no number, and whether they meet is a matter of order.
         if (std::isinf(exact.values[i]) && std::isnan(values[i])) continue;
+        if (std::isnan(exact.values[i]) && std::isinf(values[i])) continue;
         const double factor = repetitions_ == kSureRepetitions ? kSureFactor : kFactor;
         const double tolerance = factor * spread_[o][i] + own_error(exact.values[i], dtype);
         if (apart(values[i], exact.values[i]) <= tolerance) continue;
