@@ -195,6 +195,10 @@ std::unique_ptr<Kernel> make_solve(const Request& r) {
 std::unique_ptr<Kernel> make_cholesky(const Request& r) {
   return make_batch<CholeskyKernel>(r, kSmall);
 }
-std::unique_ptr<Kernel> make_lu(const Request& r) { return make_batch<LuKernel>(r, kSmall); }
+std::unique_ptr<Kernel> make_lu(const Request& r) {
+  const Shape& a = r.inputs[0].shape;
+  const bool is_square = a.rank() >= 2 && a[-1] == a[-2];
+  return is_square ? make_batch<LuKernel>(r, kSmall) : nullptr;
+}
 
 }  // namespace crescent::cpu

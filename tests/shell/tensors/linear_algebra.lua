@@ -12,6 +12,29 @@ local function expect_near(a, b, what)
   assert(apart < 1e-8, what .. ": " .. apart)
 end
 
+-- Rows of a matrix in the order that pivots say, which are the factors' product.
+local function expect_factors(x, what)
+  local rows, columns = table.unpack(x.shape, #x.shape - 1)
+  local least, batch = math.min(rows, columns), { table.unpack(x.shape, 1, #x.shape - 2) }
+  local factors, pivots = ops.lu_factor(x)
+  local l = ops.slice_axis(ops.tril(factors, -1), -1, 0, least)
+    + ops.eye(rows, least, { dtype = "float64" })
+  local u = ops.slice_axis(ops.triu(factors), -2, 0, least)
+  batch[#batch + 1] = least
+  check.same(pivots.shape, batch)
+  local product = ops.reshape(ops.matmul(l, u), { -1, rows, columns })
+  local given, exchanged = ops.reshape(x, { -1, rows, columns }), ops.reshape(pivots, { -1, least })
+  for i = 1, given.shape[1] do
+    local order = {}
+    for row = 1, rows do order[row] = row - 1 end
+    for k = 1, least do
+      local other = exchanged[i][k] + 1
+      order[k], order[other] = order[other], order[k]
+    end
+    expect_near(product[i], ops.take(given[i], order, 0), "lu_factor, " .. what)
+  end
+end
+
 for _, n in ipairs { 1, 3, 23, 24, 60 } do
   for _, batch in ipairs { {}, { 5 }, { 2, 3 } } do
     local function random(rows, columns)
@@ -50,6 +73,7 @@ for _, n in ipairs { 1, 3, 23, 24, 60 } do
             ops.matmul(transposed(q), q).shape), "q, " .. what)
       end
       expect_near(ops.matmul(ops.matmul(y, ops.pinv(y)), y), y, "pinv, " .. what)
+      expect_factors(y, what)
     end
     local sign = ops.slogdet(-a)
     expect_near(sign, ops.full_like(sign, n % 2 == 0 and 1 or -1), "sign, " .. what)
