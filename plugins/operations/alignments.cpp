@@ -22,10 +22,9 @@ Tensor delayed(const Tensor& x, int64_t by) {
   return ops::pad(ops::slice_axis(x, 1, 0, n - by), {0, by}, {0, 0}, kNever);
 }
 
-/// target (batch, labels), output (batch, time, classes): a number a sample.
-Tensor ctc_loss(const Tensor& target, const Tensor& output, const Tensor& target_length,
-                const Tensor& output_length, int64_t mask_index) {
-  const Tensor logs = ops::log_softmax(floating(output), -1);
+Tensor wide_ctc_loss(const Tensor& target, const Tensor& output, const Tensor& target_length,
+                     const Tensor& output_length, int64_t mask_index) {
+  const Tensor logs = ops::log_softmax(output, -1);
   const int64_t labels = target.dim(1), states = 2 * labels + 1, time = output.dim(1);
   if (target.rank() != 2 || output.rank() != 3 || labels < 0 || time < 1)
     fail("ctc_loss: expected target (batch, labels) and output (batch, time, classes), got shapes ",
@@ -54,6 +53,15 @@ Tensor ctc_loss(const Tensor& target, const Tensor& output, const Tensor& target
   const Tensor end = ops::take_along_axis(alpha, last, 1);
   const Tensor label = ops::take_along_axis(alpha, ops::maximum(last - 1, 0), 1);
   return -ops::squeeze(ops::where(ops::greater(last, 0), log_of_sum(end, label), end), 1);
+}
+
+/// target (batch, labels), output (batch, time, classes): a number a sample. float16 has no number
+/// for what never is.
+Tensor ctc_loss(const Tensor& target, const Tensor& output, const Tensor& target_length,
+                const Tensor& output_length, int64_t mask_index) {
+  return in_wide(output, [&](const Tensor& x) {
+    return wide_ctc_loss(target, x, target_length, output_length, mask_index);
+  });
 }
 
 /// The likeliest class of every moment, without repetitions and blanks, and the sum of what was not

@@ -315,6 +315,17 @@ check.fails(function() ops.vsplit(ops.zeros { 0 }, 1 << 31) end, "too many for 0
 for _, name in ipairs { "adaptive_max_pool", "average_pool", "max_pool" } do
   check.fails(function() ops[name](t(1), 2) end, "expected (batch, ..., channels), got shape ()")
 end
+do -- what cannot be is not infinite in half widths
+  local outputs = t { { { 0, 1, 2 }, { 2, 0, 1 }, { 1, 2, 0 }, { 0, 1, 0 } } }
+  local function loss(dtype)
+    local value = ops.ctc_loss(ints { { 1, 2 } }, outputs:cast(dtype), ints { 2 }, ints { 4 })
+    check.same(value.dtype, dtype)
+    return value:cast "float32"
+  end
+  check.near(loss "float16", loss "float32", 2e-3)
+  check.near(loss "bfloat16", loss "float32", 2e-2)
+end
+
 do -- the search adds up all ways to say the same: "a" by a-, -a and aa is 0.45, "" by -- is 0.36
   local logs = ops.log(t { { { 0.6, 0.3, 0.1 }, { 0.6, 0.3, 0.1 } } })
   local function decoded(options) return ops.ctc_decode(logs, ints { 2 }, options) end
