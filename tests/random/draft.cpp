@@ -107,7 +107,8 @@ int Draft::operand(const Accepts& accepts, const std::function<TensorSpec()>& ma
   for (int turn = 0; turn < 3 && values() > 0; ++turn) {
     if (choices.one_in(6)) break;
     const int back = static_cast<int>(choices.below(std::min(values(), turn == 0 ? 3 : 12)));
-    if (accepts(spec(values() - 1 - back))) return values() - 1 - back;
+    const int value = values() - 1 - back;
+    if (accepts(spec(value)) && !is_inner(value)) return value;
   }
   return input(make());
 }
@@ -247,6 +248,17 @@ int Draft::scan(Node node, size_t result) {
   node.result = result;
   const Tensors results = random_programs::call(node, abstract_);
   return add(std::move(node), results);
+}
+
+bool Draft::is_inner(int value) const {
+  // Within a scan values are not those of the recipe's nodes, of which none is inner.
+  const auto at = static_cast<size_t>(value) - (specs_.size() - recipe.nodes.size());
+  return at < recipe.nodes.size() && recipe.nodes[at].inner;
+}
+
+int Draft::inner(int value) {
+  recipe.nodes[static_cast<size_t>(value)].inner = true;
+  return value;
 }
 
 int Draft::add(Node node, const Tensors& results) {

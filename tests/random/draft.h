@@ -28,6 +28,7 @@ class Draft {
   const Shape& shape(int value) const { return spec(value).shape; }
   DType dtype(int value) const { return spec(value).dtype; }
   int values() const { return static_cast<int>(specs_.size()); }
+  bool is_inner(int value) const;
   /// How many elements a result may have, and how many products it may take.
   int64_t most_elements() const { return most_elements_; }
 
@@ -56,6 +57,8 @@ class Draft {
   /// Fails as cr.ops does; then nothing was added.
   int call(const std::string& function, std::vector<Argument> arguments, size_t result = 0);
   int scan(Node node, size_t result);
+  /// The value, which from now on only those are given that know its number.
+  int inner(int value);
 
  private:
   int add(Node node, const Tensors& results);
@@ -80,6 +83,7 @@ std::vector<Row> indexing_rows();
 std::vector<Row> product_rows();
 std::vector<Row> image_rows();
 std::vector<Row> nested_rows();
+std::vector<Row> signal_rows();
 std::vector<Row> edge_rows();
 
 /// Makes a recipe of the choices.

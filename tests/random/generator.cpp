@@ -18,8 +18,8 @@ int64_t draw_size(Choices& choices) {
 /// Families are drawn first, or the one with most rows would be all there is.
 const std::vector<std::vector<Row>>& families() {
   static const std::vector<std::vector<Row>> all{
-      regular_rows(),  regular_rows(), regular_rows(), shape_rows(),  shape_rows(),
-      indexing_rows(), product_rows(), image_rows(),   nested_rows(), edge_rows()};
+      regular_rows(), regular_rows(), regular_rows(), shape_rows(),  shape_rows(), indexing_rows(),
+      product_rows(), image_rows(),   nested_rows(),  signal_rows(), edge_rows()};
   return all;
 }
 
@@ -91,15 +91,16 @@ Recipe draw_recipe(Choices& choices) {
 
   Recipe& recipe = draft.recipe;
   recipe.gradients = gradients;
-  const int count = static_cast<int>(recipe.nodes.size());
+  int count = static_cast<int>(recipe.nodes.size());
+  while (count > 0 && draft.is_inner(count - 1)) --count;
   if (count == 0) return recipe;
   recipe.outputs.push_back(count - 1);
   for (int64_t i = 0; i < more_outputs; ++i) {
     const int output = std::max(0, count - 2 - static_cast<int>(back[i]));
     const bool is_new =
         std::find(recipe.outputs.begin(), recipe.outputs.end(), output) == recipe.outputs.end();
-    if (is_new && !recipe.nodes[static_cast<size_t>(output)].function.empty())
-      recipe.outputs.push_back(output);
+    const Node& node = recipe.nodes[static_cast<size_t>(output)];
+    if (is_new && !node.function.empty() && !node.inner) recipe.outputs.push_back(output);
   }
   return without_unused(recipe);
 }

@@ -34,6 +34,9 @@ struct Node {
   /// last but one) from values that are numbered afresh: carry, step input, captured ones.
   std::vector<Node> body;
   bool stacks = false;
+  /// One of several right values, or no real number: others than those that make it a result in its
+  /// row do not see it.
+  bool inner = false;
 
   TensorSpec spec{};  ///< of the value
   Style style{};      ///< of an input

@@ -28,7 +28,7 @@ class Rewriter {
       } else {
         value = add(copy);
       }
-      numbers_.push_back(choices_.one_in(3) ? same(value) : value);
+      numbers_.push_back(choices_.one_in(3) && !node.inner ? same(value) : value);
     }
     to_.gradients = from_.gradients;
     for (int output : from_.outputs) to_.outputs.push_back(number(output));

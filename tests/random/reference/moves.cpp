@@ -158,7 +158,7 @@ bool interpret_moves(const Call& call) {
   const auto with = [&]<class T>(void (*f)(const T&, const Call&)) {
     f(static_cast<const T&>(call.op), call);
   };
-  if (name == Reshape::kName || name == StopGradient::kName)
+  if (name == Reshape::kName || name == StopGradient::kName || name == Bitcast::kName)
     call.out[0].values = call.in[0]->values;
   else if (name == BroadcastTo::kName)
     broadcast_to(call);

@@ -79,7 +79,8 @@ class Interpreter {
       std::vector<Array> out;
       for (int v : instruction.outputs) {
         const TensorSpec& spec = program.values[static_cast<size_t>(v)];
-        out.push_back({spec, std::vector<double>(static_cast<size_t>(spec.shape.size()))});
+        const int64_t parts = spec.dtype == DType::complex64 ? 2 : 1;
+        out.push_back({spec, std::vector<double>(static_cast<size_t>(spec.shape.size() * parts))});
       }
       step(instruction.op, in, out);
       for (size_t i = 0; i < out.size(); ++i)
@@ -94,13 +95,24 @@ class Interpreter {
  private:
   void step(const OpPtr& op, const Arrays& in, std::vector<Array>& out) {
     const Call call{*op, in, out, rounding_};
+    refuse_complex(call);
     if (op->name() == Scan::kName) {
       scan(static_cast<const Scan&>(*op), call);
     } else if (!interpret_elementwise(call) && !interpret_moves(call) && !interpret_sums(call) &&
-               !interpret_windows(call) && !run_parts(op, call)) {
+               !interpret_windows(call) && !interpret_signals(call) && !run_parts(op, call)) {
       run_on_device(op, call);
     }
     for (Array& result : out) finish(result);
+  }
+
+  /// Complex numbers are seen as pairs of others, and not computed with.
+  static void refuse_complex(const Call& call) {
+    const std::string_view name = call.op.name();
+    if (name == Bitcast::kName || name == Reshape::kName) return;
+    bool is_complex = false;
+    for (const Array* x : call.in) is_complex = is_complex || x->spec.dtype == DType::complex64;
+    for (const Array& y : call.out) is_complex = is_complex || y.spec.dtype == DType::complex64;
+    if (is_complex) throw Unreliable("complex numbers");
   }
 
   /// Kernels of compound ops may have numbers that their parts' dtype does not hold.
@@ -158,7 +170,7 @@ class Interpreter {
 
   void finish(Array& result) const {
     const DType dtype = result.spec.dtype;
-    if (dtype == DType::complex64 || dtype == DType::string) throw Unreliable("no numbers");
+    if (dtype == DType::string) throw Unreliable("no numbers");
     if (is_whole(dtype)) {
       for (double& x : result.values) {
         if (!(std::abs(x) < 0x1p53)) throw Unreliable("large integers");

@@ -11,7 +11,7 @@
 
 namespace crescent::random_programs {
 
-/// Values of a tensor, whatever its dtype is.
+/// Values of a tensor, whatever its dtype is; of complex numbers the real and the imaginary parts.
 struct Array {
   TensorSpec spec;
   std::vector<double> values;
@@ -83,6 +83,7 @@ bool interpret_elementwise(const Call& call);
 bool interpret_moves(const Call& call);
 bool interpret_sums(const Call& call);
 bool interpret_windows(const Call& call);
+bool interpret_signals(const Call& call);
 
 /// Numbers that are nearly equal are equal or not by how they were rounded, and so is what is
 /// nearly 0 after larger numbers have met: throws Unreliable.

@@ -151,7 +151,7 @@ int views_of_all(Draft& d) {
 int with_itself(Draft& d) {
   const int64_t which = d.choices.below(3);
   const int x = which == 0 && d.values() > 0 ? d.values() - 1 : d.fraction();
-  if (!is_floating(d.dtype(x))) fail("a fraction");
+  if (!is_floating(d.dtype(x)) || d.is_inner(x)) fail("a fraction");
   constexpr const char* kFunctions[] = {"add", "multiply", "maximum", "subtract", "minimum"};
   return d.tame(d.call(d.choices.of(kFunctions), {{"x1", x}, {"x2", x}}));
 }

@@ -86,6 +86,13 @@ constexpr const char* kLines[] = {
     "erfinv(x=u)",
     "i0(x=u)",
     "signbit(x=f)",
+    // Real numbers as complex ones.
+    "real(x=n)",
+    "imag(x=f)",
+    "conj(x=f)",
+    "conjugate(x=n)",
+    "angle(x=f)",
+    "isreal(x=f)",
     // Comparisons.
     "equal(x1=n, x2=y)",
     "not_equal(x1=n, x2=y)",

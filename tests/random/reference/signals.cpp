@@ -1,0 +1,101 @@
+// Fourier transforms of the reference, by their sums.
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+#include "random/reference/reference.h"
+
+namespace crescent::random_programs {
+namespace {
+
+using Row = std::vector<std::complex<double>>;
+
+/// sum x_k exp(sign 2 pi i j k / n) for the first places j of `to`.
+void transform(const Row& x, int sign, Row& to) {
+  const size_t n = x.size();
+  Row turns(n);
+  for (size_t k = 0; k < n; ++k)
+    turns[k] = std::polar(
+        1.0, sign * 2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n));
+  for (size_t j = 0; j < to.size(); ++j) {
+    double re = 0, im = 0;
+    size_t at = 0;
+    for (const std::complex<double>& number : x) {
+      re += number.real() * turns[at].real() - number.imag() * turns[at].imag();
+      im += number.real() * turns[at].imag() + number.imag() * turns[at].real();
+      at += at + j < n ? j : j - n;
+    }
+    to[j] = {re, im};
+  }
+}
+
+/// Rows of the last axis: from real and imaginary parts, or real ones only, to the same. `whole`
+/// makes the row that is transformed of what is given.
+template <class Whole>
+void transform_rows(const Call& call, size_t n, int sign, double scale, Whole whole) {
+  const Array& re = *call.in[0];
+  const auto given = static_cast<size_t>(re.spec.shape[-1]),
+             wanted = static_cast<size_t>(call.out[0].spec.shape[-1]);
+  Row x(n), y(wanted);
+  for (size_t row = 0; row < re.values.size() / given; ++row) {
+    double square = 0;
+    for (size_t k = 0; k < n; ++k) {
+      x[k] = whole(row * given, k);
+      square += std::norm(x[k]);
+    }
+    if (!std::isfinite(square)) throw Unreliable("a row that is not finite");
+    transform(x, sign, y);
+    // Every stage rounds numbers that are as long as the row.
+    const double extra = std::sqrt(square) * std::log2(static_cast<double>(n)) * scale;
+    const auto put = [&](size_t which, size_t j, double value) {
+      Array& out = call.out[which];
+      out.values[row * wanted + j] = call.rounding(value * scale, out.spec.dtype, 1, extra);
+    };
+    for (size_t j = 0; j < wanted; ++j) {
+      put(0, j, y[j].real());
+      if (call.out.size() > 1) put(1, j, y[j].imag());
+    }
+  }
+}
+
+void fourier(const Call& call) {
+  const int sign = call.op.text() == "operations.fourier(1)" ? 1 : -1;
+  const auto n = static_cast<size_t>(call.in[0]->spec.shape[-1]);
+  transform_rows(call, n, sign, 1, [&](size_t row, size_t k) {
+    return std::complex<double>(call.in[0]->values[row + k], call.in[1]->values[row + k]);
+  });
+}
+
+void real_fourier(const Call& call) {
+  const auto n = static_cast<size_t>(call.in[0]->spec.shape[-1]);
+  transform_rows(call, n, -1, 1, [&](size_t row, size_t k) {
+    return std::complex<double>(call.in[0]->values[row + k]);
+  });
+}
+
+/// The second half is the first mirrored; what stays where it is has no imaginary part.
+void real_of_fourier(const Call& call) {
+  const auto n = static_cast<size_t>(call.out[0].spec.shape[-1]);
+  transform_rows(call, n, 1, 1 / static_cast<double>(n), [&](size_t row, size_t k) {
+    const size_t at = row + std::min(k, n - k);
+    const double sign = k == 0 || 2 * k == n ? 0 : 2 * k < n ? 1 : -1;
+    return std::complex<double>(call.in[0]->values[at], sign * call.in[1]->values[at]);
+  });
+}
+
+}  // namespace
+
+bool interpret_signals(const Call& call) {
+  const std::string_view name = call.op.name();
+  if (name == "operations.fourier")
+    fourier(call);
+  else if (name == "operations.real_fourier")
+    real_fourier(call);
+  else if (name == "operations.real_of_fourier")
+    real_of_fourier(call);
+  else
+    return false;
+  return true;
+}
+
+}  // namespace crescent::random_programs

@@ -1,0 +1,190 @@
+// Fourier transforms, whose complex numbers are pairs of tensors, and complex numbers of their own,
+// which none but their row sees.
+#include <cmath>
+
+#include "crescent/base/error.h"
+#include "random/draft.h"
+
+namespace crescent::random_programs {
+namespace {
+
+/// So that sums of n numbers stay about as large as those were.
+int shrunk(Draft& d, int x, int64_t n) {
+  const double factor = std::exp2(-std::round(std::log2(static_cast<double>(n)) / 2));
+  return d.call("multiply", {{"x1", x}, {"x2", Value(factor)}});
+}
+
+/// A part of the value, whose last axes have at most so many elements and the others in all what is
+/// left of the products.
+int portion(Draft& d, int x, int axes, int64_t most, int64_t products) {
+  List start, size;
+  for (int i = d.shape(x).rank() - 1; i >= 0; --i) {
+    const bool is_transformed = i >= d.shape(x).rank() - axes;
+    const int64_t n = d.shape(x)[i],
+                  count = std::min(n, is_transformed ? most : std::max<int64_t>(1, products));
+    products /= is_transformed ? count * (axes == 1 ? count : most) : count;
+    size.insert(size.begin(), Value(count));
+    start.insert(start.begin(), Value(d.choices.below(n - count + 1)));
+  }
+  return d.call("slice", {{"inputs", x}, {"start_indices", Value(start)}, {"shape", Value(size)}});
+}
+
+/// Rows of every kind of length: those of small factors, large primes, one and two lanes.
+int signals(Draft& d) {
+  constexpr int64_t kLengths[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,   11,  12,  13,  15,  16,
+                                  17, 23, 30, 31, 32, 33, 37, 60, 64,  65,  77,  96,  97,  100,
+                                  4,  8,  16, 32, 64, 5,  12, 17, 121, 128, 129, 139, 254, 256};
+  constexpr int64_t kMostProducts = 70'000;
+  if (d.choices.one_in(2)) return portion(d, d.fraction(1), 1, 257, kMostProducts);
+  const int64_t n = d.choices.of(kLengths), rows = 1 + d.choices.below(9);
+  const int64_t fitting = std::max<int64_t>(1, std::min(rows, kMostProducts / (n * n)));
+  if (fitting * n > d.most_elements()) fail("too large");
+  return d.input({d.floating(), {fitting, n}});
+}
+
+size_t real_or_imaginary(Draft& d) { return static_cast<size_t>(d.choices.below(2)); }
+
+int fourier(Draft& d) {
+  const int re = signals(d), im = d.same_shape(re);
+  const int y = d.call("fft", {{"x", std::vector<int>{re, im}}}, real_or_imaginary(d));
+  return shrunk(d, y, d.shape(re)[-1]);
+}
+
+int fourier_of_planes(Draft& d, const char* function) {
+  const int re = portion(d, d.fraction(2), 2, 24, 20'000), im = d.same_shape(re);
+  const int y = d.call(function, {{"x", std::vector<int>{re, im}}}, real_or_imaginary(d));
+  return function[0] == 'i' ? y : shrunk(d, y, d.shape(re)[-1] * d.shape(re)[-2]);
+}
+
+/// What is not given follows from the last axis.
+void give_length(Draft& d, std::vector<Argument>& arguments, int64_t n) {
+  if (d.choices.one_in(2))
+    arguments.push_back({"fft_length", Value(std::max<int64_t>(1, n + d.choices.below(5) - 2))});
+}
+
+int rfft(Draft& d) {
+  const int x = signals(d);
+  std::vector<Argument> arguments{{"x", x}};
+  give_length(d, arguments, d.shape(x)[-1]);
+  return shrunk(d, d.call("rfft", arguments, real_or_imaginary(d)), d.shape(x)[-1]);
+}
+
+int irfft(Draft& d) {
+  const int re = portion(d, signals(d), 1, 129, 70'000), im = d.same_shape(re);
+  std::vector<Argument> arguments{{"x", std::vector<int>{re, im}}};
+  give_length(d, arguments, 2 * (d.shape(re)[-1] - 1));
+  return d.call("irfft", arguments);
+}
+
+struct Windows {
+  int64_t length, stride, fft_length;
+  Value name;
+  bool center;
+  void give(std::vector<Argument>& arguments) const {
+    arguments.push_back({"sequence_length", Value(length)});
+    arguments.push_back({"sequence_stride", Value(stride)});
+    arguments.push_back({"fft_length", Value(fft_length)});
+    arguments.push_back({"window", name});
+    arguments.push_back({"center", Value(center)});
+  }
+};
+
+Windows windows(Draft& d) {
+  const Value kNames[] = {Value("hann"), Value("hamming"), Value()};
+  constexpr int64_t kLengths[] = {4, 5, 8, 12, 16, 17, 32};
+  const int64_t length = d.choices.of(kLengths), more = d.choices.below(4),
+                stride = 1 + d.choices.below(length);
+  return {length, stride, length + more, d.choices.of(kNames), d.choices.one_in(2)};
+}
+
+int stft(Draft& d) {
+  const Windows all = windows(d);
+  const int x = portion(d, d.fraction(1), 1, 200, 40'000);
+  std::vector<Argument> arguments{{"x", x}};
+  all.give(arguments);
+  return shrunk(d, d.call("stft", arguments, real_or_imaginary(d)), all.length);
+}
+
+int istft(Draft& d) {
+  const Windows all = windows(d);
+  const int64_t count = 1 + d.choices.below(6), batch = 1 + d.choices.below(3);
+  const TensorSpec spec{d.floating(), {batch, count, all.fft_length / 2 + 1}};
+  const int re = d.input(spec), im = d.input(spec);
+  std::vector<Argument> arguments{{"x", std::vector<int>{re, im}}};
+  all.give(arguments);
+  const int y = d.call("istft", arguments);
+  // At the ends of windows little is divided by little.
+  return d.call("tanh", {{"x", y}});
+}
+
+// ---- complex numbers
+
+int complex(Draft& d, int pairs) { return d.inner(d.call("view_as_complex", {{"x", pairs}})); }
+
+int pairs(Draft& d) {
+  const int x = d.fraction(1);
+  if (d.shape(x)[-1] < 2) fail("no pairs");
+  return d.call("slice_axis",
+                {{"x", x}, {"axis", Value(-1)}, {"first", Value(0)}, {"last", Value(2)}});
+}
+
+/// At least 1/2 from 0, where angles and quotients are.
+int away_from_zero(Draft& d) {
+  const int length = d.positive();
+  const int angle = d.call("tanh", {{"x", d.same_shape(length)}});
+  return d.inner(d.call("polar", {{"abs_", length}, {"angle", angle}}));
+}
+
+int part_of(Draft& d, int z) {
+  constexpr const char* kParts[] = {"real", "imag", "view_as_real"};
+  return d.call(d.choices.of(kParts), {{"x", z}});
+}
+
+int complex_unary(Draft& d) {
+  constexpr const char* kFunctions[] = {"conj", "conjugate", "negative", "square", "real"};
+  const std::string function = d.choices.of(kFunctions);
+  const int z = complex(d, pairs(d));
+  if (function == "real") return part_of(d, z);
+  return d.tame(part_of(d, d.inner(d.call(function, {{"x", z}}))));
+}
+
+int complex_binary(Draft& d) {
+  constexpr const char* kFunctions[] = {"add", "subtract", "multiply"};
+  const int x = pairs(d), z = complex(d, x), w = complex(d, d.same_shape(x));
+  return d.tame(part_of(d, d.inner(d.call(d.choices.of(kFunctions), {{"x1", z}, {"x2", w}}))));
+}
+
+int complex_quotient(Draft& d) {
+  const int z = away_from_zero(d);
+  const Shape shape = d.shape(z).concat({2});
+  const TensorSpec wanted{DType::float32, shape};
+  const int x = d.operand([&](const TensorSpec& s) { return s == wanted; }, [&] { return wanted; });
+  const int y = d.inner(d.call("divide", {{"x1", complex(d, x)}, {"x2", z}}));
+  return d.tame(part_of(d, y));
+}
+
+int of_polar(Draft& d) {
+  constexpr const char* kFunctions[] = {"angle", "abs", "imag", "log", "reciprocal"};
+  const std::string function = d.choices.of(kFunctions);
+  const int y = d.call(function, {{"x", away_from_zero(d)}});
+  return d.dtype(y) == DType::complex64 ? part_of(d, d.inner(y)) : y;
+}
+
+}  // namespace
+
+std::vector<Row> signal_rows() {
+  return {{"fft", fourier},
+          {"fft", fourier},
+          {"fft2", [](Draft& d) { return fourier_of_planes(d, "fft2"); }},
+          {"ifft2", [](Draft& d) { return fourier_of_planes(d, "ifft2"); }},
+          {"rfft", rfft},
+          {"irfft", irfft},
+          {"stft", stft},
+          {"istft", istft},
+          {"view_as_complex", complex_unary},
+          {"view_as_real", complex_binary},
+          {"polar", complex_quotient},
+          {"angle", of_polar}};
+}
+
+}  // namespace crescent::random_programs
