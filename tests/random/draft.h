@@ -83,6 +83,7 @@ std::vector<Row> indexing_rows();
 std::vector<Row> product_rows();
 std::vector<Row> image_rows();
 std::vector<Row> nested_rows();
+std::vector<Row> matrix_rows();
 std::vector<Row> signal_rows();
 std::vector<Row> edge_rows();
 

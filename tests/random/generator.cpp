@@ -15,11 +15,19 @@ int64_t draw_size(Choices& choices) {
   return choices.of(kSizes);
 }
 
+/// Functions of special fields.
+std::vector<Row> special_rows() {
+  std::vector<Row> rows = matrix_rows();
+  const std::vector<Row> more = signal_rows();
+  rows.insert(rows.end(), more.begin(), more.end());
+  return rows;
+}
+
 /// Families are drawn first, or the one with most rows would be all there is.
 const std::vector<std::vector<Row>>& families() {
   static const std::vector<std::vector<Row>> all{
-      regular_rows(), regular_rows(), regular_rows(), shape_rows(),  shape_rows(), indexing_rows(),
-      product_rows(), image_rows(),   nested_rows(),  signal_rows(), edge_rows()};
+      regular_rows(), regular_rows(), regular_rows(), shape_rows(),   shape_rows(), indexing_rows(),
+      product_rows(), image_rows(),   nested_rows(),  special_rows(), edge_rows()};
   return all;
 }
 

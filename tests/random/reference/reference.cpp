@@ -99,7 +99,8 @@ class Interpreter {
     if (op->name() == Scan::kName) {
       scan(static_cast<const Scan&>(*op), call);
     } else if (!interpret_elementwise(call) && !interpret_moves(call) && !interpret_sums(call) &&
-               !interpret_windows(call) && !interpret_signals(call) && !run_parts(op, call)) {
+               !interpret_windows(call) && !interpret_matrices(call) && !interpret_signals(call) &&
+               !run_parts(op, call)) {
       run_on_device(op, call);
     }
     for (Array& result : out) finish(result);
@@ -108,7 +109,7 @@ class Interpreter {
   /// Complex numbers are seen as pairs of others, and not computed with.
   static void refuse_complex(const Call& call) {
     const std::string_view name = call.op.name();
-    if (name == Bitcast::kName || name == Reshape::kName) return;
+    if (name == Bitcast::kName || name == Reshape::kName || name == "eig") return;
     bool is_complex = false;
     for (const Array* x : call.in) is_complex = is_complex || x->spec.dtype == DType::complex64;
     for (const Array& y : call.out) is_complex = is_complex || y.spec.dtype == DType::complex64;

@@ -83,6 +83,7 @@ bool interpret_elementwise(const Call& call);
 bool interpret_moves(const Call& call);
 bool interpret_sums(const Call& call);
 bool interpret_windows(const Call& call);
+bool interpret_matrices(const Call& call);
 bool interpret_signals(const Call& call);
 
 /// Numbers that are nearly equal are equal or not by how they were rounded, and so is what is

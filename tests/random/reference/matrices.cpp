@@ -1,0 +1,414 @@
+// Linear algebra of the reference: elimination, rotations and projections as textbooks have them.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "random/reference/reference.h"
+
+namespace crescent::random_programs {
+namespace {
+
+/// More digits than what is compared has.
+using Real = long double;
+
+struct Matrix {
+  size_t rows, columns;
+  std::vector<Real> values = std::vector<Real>(rows * columns);
+
+  Real& operator()(size_t i, size_t j) { return values[i * columns + j]; }
+  Real operator()(size_t i, size_t j) const { return values[i * columns + j]; }
+  void swap_rows(size_t a, size_t b) {
+    for (size_t j = 0; j < columns; ++j) std::swap((*this)(a, j), (*this)(b, j));
+  }
+};
+
+Matrix identity(size_t n) {
+  Matrix one{n, n};
+  for (size_t i = 0; i < n; ++i) one(i, i) = 1;
+  return one;
+}
+
+Matrix transposed(const Matrix& a) {
+  Matrix b{a.columns, a.rows};
+  for (size_t i = 0; i < b.rows; ++i)
+    for (size_t j = 0; j < b.columns; ++j) b(i, j) = a(j, i);
+  return b;
+}
+
+Matrix product(const Matrix& a, const Matrix& b) {
+  Matrix c{a.rows, b.columns};
+  for (size_t i = 0; i < c.rows; ++i)
+    for (size_t k = 0; k < b.rows; ++k)
+      for (size_t j = 0; j < c.columns; ++j) c(i, j) += a(i, k) * b(k, j);
+  return c;
+}
+
+/// The largest sum of magnitudes of a row.
+double norm(const Matrix& a) {
+  Real most = 0;
+  for (size_t i = 0; i < a.rows; ++i) {
+    Real sum = 0;
+    for (size_t j = 0; j < a.columns; ++j) sum += std::abs(a(i, j));
+    most = std::max(most, sum);
+  }
+  return static_cast<double>(most);
+}
+
+double largest_of(const Matrix& a) {
+  Real most = 0;
+  for (Real x : a.values) most = std::max(most, std::abs(x));
+  return static_cast<double>(most);
+}
+
+/// Matrix `at` of a batch; a vector is one row.
+Matrix matrix_of(const Array& x, size_t at, size_t rows, size_t columns) {
+  Matrix a{rows, columns};
+  std::copy_n(x.values.begin() + static_cast<ptrdiff_t>(at * rows * columns), rows * columns,
+              a.values.begin());
+  for (Real v : a.values)
+    if (!std::isfinite(v)) throw Unreliable("a matrix that is not finite");
+  return a;
+}
+
+Matrix matrix_of(const Array& x, size_t at) {
+  return matrix_of(x, at, static_cast<size_t>(x.spec.shape[-2]),
+                   static_cast<size_t>(x.spec.shape[-1]));
+}
+
+size_t count_of(const Array& x) {
+  return static_cast<size_t>(x.spec.shape.slice(0, x.spec.shape.rank() - 2).size());
+}
+
+/// Result `which` of matrix `at`, of numbers that are off by so many roundings of `extra`.
+void put(const Call& call, size_t which, size_t at, const std::vector<Real>& values, double extra) {
+  Array& out = call.out[which];
+  for (size_t i = 0; i < values.size(); ++i)
+    out.values[at * values.size() + i] =
+        call.rounding(static_cast<double>(values[i]), out.spec.dtype, 1, extra);
+}
+
+/// How many roundings the errors of n steps amount to.
+double steps(size_t n) { return 2 * std::sqrt(static_cast<double>(n)); }
+
+// ---- systems of equations
+
+/// Triangular a: a x = b in place.
+void substitute(const Matrix& a, bool lower, bool has_ones, Matrix& b) {
+  for (size_t k = 0; k < a.rows; ++k) {
+    const size_t i = lower ? k : a.rows - 1 - k;
+    for (size_t c = 0; c < b.columns; ++c) {
+      Real rest = b(i, c);
+      for (size_t j = lower ? 0 : i + 1; j < (lower ? i : a.rows); ++j) rest -= a(i, j) * b(j, c);
+      b(i, c) = has_ones ? rest : rest / a(i, i);
+    }
+  }
+}
+
+/// The factors in one matrix, and the row that each was exchanged with.
+struct Factors {
+  Matrix lu;
+  std::vector<size_t> pivots = {};
+
+  explicit Factors(const Matrix& a) : lu(a) {
+    for (size_t k = 0; k < std::min(a.rows, a.columns); ++k) {
+      size_t best = k;
+      for (size_t i = k + 1; i < a.rows; ++i)
+        if (std::abs(lu(i, k)) > std::abs(lu(best, k))) best = i;
+      pivots.push_back(best);
+      lu.swap_rows(k, best);
+      if (lu(k, k) == 0) throw Unreliable("a singular matrix");
+      for (size_t i = k + 1; i < a.rows; ++i) {
+        const Real factor = lu(i, k) /= lu(k, k);
+        for (size_t j = k + 1; j < a.columns; ++j) lu(i, j) -= factor * lu(k, j);
+      }
+    }
+  }
+  Matrix solve(Matrix b) const {
+    for (size_t k = 0; k < pivots.size(); ++k) b.swap_rows(k, pivots[k]);
+    substitute(lu, true, true, b);
+    substitute(lu, false, false, b);
+    return b;
+  }
+  Real sign() const {
+    Real sign = 1;
+    for (size_t k = 0; k < pivots.size(); ++k) {
+      if (pivots[k] != k) sign = -sign;
+      if (lu(k, k) < 0) sign = -sign;
+    }
+    return sign;
+  }
+  Real logarithm() const {
+    Real sum = 0;
+    for (size_t k = 0; k < pivots.size(); ++k) sum += std::log(std::abs(lu(k, k)));
+    return sum;
+  }
+};
+
+/// How many times as far off as a matrix what is solved with it is, at most.
+double condition(const Matrix& a, const Factors& factors) {
+  return norm(a) * norm(factors.solve(identity(a.rows)));
+}
+
+void solve(const Call& call) {
+  for (size_t i = 0; i < count_of(*call.in[0]); ++i) {
+    const Matrix a = matrix_of(*call.in[0], i);
+    const Factors factors(a);
+    const Matrix x = factors.solve(matrix_of(*call.in[1], i));
+    put(call, 0, i, x.values, steps(a.rows) * condition(a, factors) * largest_of(x));
+  }
+}
+
+void solve_triangular(const Call& call) {
+  const bool lower = call.op.text() == "tri_solve(true)";
+  for (size_t i = 0; i < count_of(*call.in[0]); ++i) {
+    Matrix a = matrix_of(*call.in[0], i), x = matrix_of(*call.in[1], i), inverse = identity(a.rows);
+    for (size_t r = 0; r < a.rows; ++r)
+      for (size_t c = 0; c < a.columns; ++c)
+        if (lower ? c > r : c < r) a(r, c) = 0;
+    substitute(a, lower, false, x);
+    substitute(a, lower, false, inverse);
+    put(call, 0, i, x.values, steps(a.rows) * norm(a) * norm(inverse) * largest_of(x));
+  }
+}
+
+void lu_factor(const Call& call) {
+  for (size_t i = 0; i < count_of(*call.in[0]); ++i) {
+    const Matrix a = matrix_of(*call.in[0], i);
+    const Factors factors(a);
+    // Of a matrix that is not square what the square of its first rows or columns says.
+    const double off = steps(a.rows) * (a.rows == a.columns ? condition(a, factors) : 8);
+    put(call, 0, i, factors.lu.values, off * std::max(1.0, largest_of(factors.lu)));
+    std::vector<Real> pivots(factors.pivots.begin(), factors.pivots.end());
+    put(call, 1, i, pivots, 0);
+    call.out[2].values[i] = static_cast<double>(factors.sign());
+    put(call, 3, i, {factors.logarithm()}, off * static_cast<double>(a.rows));
+  }
+}
+
+void cholesky(const Call& call) {
+  for (size_t at = 0; at < count_of(*call.in[0]); ++at) {
+    const Matrix a = matrix_of(*call.in[0], at);
+    Matrix l{a.rows, a.rows};
+    for (size_t j = 0; j < a.rows; ++j)
+      for (size_t i = j; i < a.rows; ++i) {
+        Real rest = a(i, j);
+        for (size_t k = 0; k < j; ++k) rest -= l(i, k) * l(j, k);
+        if (i == j && !(rest > 0)) throw Unreliable("a matrix that is not positive definite");
+        l(i, j) = i == j ? std::sqrt(rest) : rest / l(j, j);
+      }
+    Matrix inverse = identity(a.rows);
+    substitute(l, true, false, inverse);
+    const double condition = norm(l) * norm(inverse);
+    put(call, 0, at, l.values, steps(a.rows) * condition * condition * largest_of(l));
+  }
+}
+
+// ---- eigenvalues and singular values
+
+/// Of a symmetric matrix, in ascending order; eigenvectors in columns.
+struct Eigen {
+  std::vector<Real> values = {};
+  Matrix vectors;
+
+  explicit Eigen(Matrix a) : vectors(identity(a.rows)) {
+    constexpr int kMostSweeps = 60;
+    for (int sweep = 0; sweep < kMostSweeps && !is_diagonal(a); ++sweep)
+      for (size_t p = 0; p < a.rows; ++p)
+        for (size_t q = p + 1; q < a.rows; ++q) clear(a, p, q);
+    std::vector<size_t> order(a.rows);
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::sort(order.begin(), order.end(), [&](size_t i, size_t j) { return a(i, i) < a(j, j); });
+    const Matrix found = vectors;
+    for (size_t j = 0; j < a.rows; ++j) {
+      values.push_back(a(order[j], order[j]));
+      for (size_t i = 0; i < a.rows; ++i) vectors(i, j) = found(i, order[j]);
+    }
+  }
+  /// How near to value j another one is.
+  double gap(size_t j) const {
+    Real least = std::max(std::abs(values.front()), std::abs(values.back()));
+    for (size_t i = 0; i < values.size(); ++i)
+      if (i != j) least = std::min(least, std::abs(values[i] - values[j]));
+    return static_cast<double>(least);
+  }
+
+ private:
+  static bool is_diagonal(const Matrix& a) {
+    Real beside = 0, on = 0;
+    for (size_t i = 0; i < a.rows; ++i)
+      for (size_t j = 0; j < a.rows; ++j) (i == j ? on : beside) += a(i, j) * a(i, j);
+    return beside <= 1e-38L * on;
+  }
+  /// Turns the axes p and q so that the element of both becomes 0.
+  void clear(Matrix& a, size_t p, size_t q) {
+    if (a(p, q) == 0) return;
+    const Real angle = std::atan2(2 * a(p, q), a(q, q) - a(p, p)) / 2, c = std::cos(angle),
+               s = std::sin(angle);
+    const auto turn = [&](Real& x, Real& y) {
+      const Real old = x;
+      x = c * old - s * y, y = s * old + c * y;
+    };
+    for (size_t k = 0; k < a.rows; ++k) turn(a(k, p), a(k, q)), turn(vectors(k, p), vectors(k, q));
+    for (size_t k = 0; k < a.rows; ++k) turn(a(p, k), a(q, k));
+  }
+};
+
+void eigh(const Call& call) {
+  for (size_t i = 0; i < count_of(*call.in[0]); ++i) {
+    const Matrix a = matrix_of(*call.in[0], i);
+    const Eigen eigen(a);
+    double gap = INFINITY;
+    for (size_t j = 0; j < a.rows; ++j) gap = std::min(gap, eigen.gap(j));
+    put(call, 0, i, eigen.values, steps(a.rows) * norm(a));
+    put(call, 1, i, eigen.vectors.values, steps(a.rows) * norm(a) / gap);
+  }
+}
+
+/// The eigenvector of length 1 whose eigenvalue is nearest to an element of the diagonal, by
+/// iteration with the inverse, and that eigenvalue.
+Real nearest_eigenvalue(const Matrix& a, size_t at, Matrix& vector) {
+  constexpr int kMostSteps = 60;
+  constexpr Real kNear = 1e-18L;
+  const Real shift = a(at, at) + 1e-3L;
+  Matrix shifted = a;
+  for (size_t i = 0; i < a.rows; ++i) shifted(i, i) -= shift;
+  const Factors factors(shifted);
+  vector(at, 0) = 1;
+  Real value = shift, last = 0;
+  for (int step = 0; step < kMostSteps && std::abs(value - last) > kNear; ++step) {
+    const Matrix next = factors.solve(vector);
+    Real dot = 0, square = 0;
+    for (size_t i = 0; i < a.rows; ++i)
+      dot += next(i, 0) * vector(i, 0), square += next(i, 0) * next(i, 0);
+    last = value, value = shift + dot / square;
+    for (size_t i = 0; i < a.rows; ++i) vector(i, 0) = next(i, 0) / std::sqrt(square);
+  }
+  return value;
+}
+
+/// Of real matrices that are nearly diagonal, as pairs of a real and an imaginary part. The largest
+/// element of an eigenvector is positive.
+void eig(const Call& call) {
+  const Shape& pairs = call.in[0]->spec.shape;
+  const auto n = static_cast<size_t>(pairs[-2]);
+  for (size_t at = 0; at < call.in[0]->values.size() / (2 * n * n); ++at) {
+    const Matrix parts = matrix_of(*call.in[0], at, n * n, 2);
+    Matrix a{n, n};
+    std::vector<Real> values(2 * n), vectors(2 * n * n);
+    for (size_t i = 0; i < n * n; ++i) {
+      if (parts(i, 1) != 0) throw Unreliable("a complex matrix");
+      a.values[i] = parts(i, 0);
+    }
+    for (size_t j = 0; j < n; ++j) {
+      Matrix vector{n, 1};
+      values[2 * j] = nearest_eigenvalue(a, j, vector);
+      const Real sign = vector(j, 0) < 0 ? -1 : 1;
+      for (size_t i = 0; i < n; ++i) vectors[2 * (i * n + j)] = sign * vector(i, 0);
+    }
+    put(call, 0, at, values, 1);
+    put(call, 1, at, vectors, 1);
+  }
+}
+
+/// Of the squares a a' or a' a, whichever is smaller: what is lost there these numbers have to
+/// spare. Columns of u that belong to a value of 0 are 0.
+void svd(const Call& call) {
+  constexpr Real kNothing = 1e-9L;
+  for (size_t at = 0; at < count_of(*call.in[0]); ++at) {
+    const Matrix given = matrix_of(*call.in[0], at);
+    const bool wide = given.rows < given.columns;
+    const Matrix a = wide ? transposed(given) : given;
+    const Eigen eigen(product(transposed(a), a));
+    const size_t k = a.columns;
+    Matrix v{k, k};
+    std::vector<Real> s(k);
+    double gap = INFINITY;
+    for (size_t j = 0; j < k; ++j) {
+      const size_t from = k - 1 - j;
+      s[j] = std::sqrt(std::max(eigen.values[from], Real{0}));
+      if (s[j] <= kNothing * s[0]) s[j] = 0;
+      for (size_t i = 0; i < k; ++i) v(i, j) = eigen.vectors(i, from);
+      gap = std::min(gap, eigen.gap(j));
+    }
+    Matrix u = product(a, v);
+    for (size_t i = 0; i < u.rows; ++i)
+      for (size_t j = 0; j < k; ++j) u(i, j) = s[j] == 0 ? 0 : u(i, j) / s[j];
+    const double square = norm(a) * norm(transposed(a)), off = steps(a.rows) * square / gap;
+    put(call, 0, at, (wide ? v : u).values, off);
+    put(call, 1, at, s, steps(a.rows) * std::sqrt(square));
+    put(call, 2, at, transposed(wide ? u : v).values, off);
+  }
+}
+
+/// The part of a column that the first `count` columns of q do not have; its length.
+Real take_away(const Matrix& q, size_t count, std::vector<Real>& column) {
+  for (int again = 0; again < 2; ++again)
+    for (size_t j = 0; j < count; ++j) {
+      Real dot = 0;
+      for (size_t i = 0; i < q.rows; ++i) dot += q(i, j) * column[i];
+      for (size_t i = 0; i < q.rows; ++i) column[i] -= dot * q(i, j);
+    }
+  Real square = 0;
+  for (Real x : column) square += x * x;
+  return std::sqrt(square);
+}
+
+/// Orthonormal columns, as many as q has room for: of a, then any.
+Matrix orthonormal(const Matrix& a, size_t count) {
+  Matrix q{a.rows, count};
+  size_t unit = 0;
+  for (size_t j = 0; j < count;) {
+    std::vector<Real> column(a.rows);
+    const bool is_given = j < a.columns;
+    if (!is_given) column[unit++] = 1;
+    for (size_t i = 0; i < a.rows && is_given; ++i) column[i] = a(i, j);
+    const Real length = take_away(q, j, column);
+    if (is_given && length == 0) throw Unreliable("columns that depend on each other");
+    if (!is_given && length < 0.1L / static_cast<Real>(a.rows)) continue;
+    for (size_t i = 0; i < a.rows; ++i) q(i, j) = column[i] / length;
+    ++j;
+  }
+  return q;
+}
+
+/// The diagonal of r is positive.
+void qr(const Call& call) {
+  for (size_t i = 0; i < count_of(*call.in[0]); ++i) {
+    const Matrix a = matrix_of(*call.in[0], i);
+    const size_t k = std::min(a.rows, a.columns);
+    const Matrix q = orthonormal(a, static_cast<size_t>(call.out[0].spec.shape[-1]));
+    Matrix r = product(transposed(q), a), inverse = identity(k), square{k, k};
+    for (size_t row = 0; row < r.rows; ++row)
+      for (size_t column = 0; column < std::min(row, r.columns); ++column) r(row, column) = 0;
+    for (size_t row = 0; row < k; ++row)
+      for (size_t column = 0; column < k; ++column) square(row, column) = r(row, column);
+    substitute(square, false, false, inverse);
+    const double off = steps(a.rows) * norm(square) * norm(inverse);
+    put(call, 0, i, q.values, off);
+    put(call, 1, i, r.values, off * largest_of(r));
+  }
+}
+
+}  // namespace
+
+bool interpret_matrices(const Call& call) {
+  using Interpret = void (*)(const Call&);
+  constexpr std::pair<std::string_view, Interpret> kOps[] = {{"solve", solve},
+                                                             {"tri_solve", solve_triangular},
+                                                             {"lu_factor", lu_factor},
+                                                             {"eigh", eigh},
+                                                             {"cholesky", cholesky},
+                                                             {"svd_batch", svd},
+                                                             {"svd", svd},
+                                                             {"qr_batch", qr},
+                                                             {"qr", qr},
+                                                             {"eig", eig}};
+  for (const auto& [name, interpret] : kOps) {
+    if (name != call.op.name()) continue;
+    interpret(call);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace crescent::random_programs

@@ -1,0 +1,245 @@
+// Linear algebra of matrices that rounding does little to, by the way they are made. What is one of
+// several right results, as eigenvectors that may be turned around, is made the only one before
+// others see it.
+#include "crescent/base/error.h"
+#include "random/draft.h"
+
+namespace crescent::random_programs {
+namespace {
+
+int multiplied(Draft& d, int x, const decltype(Argument::value)& by) {
+  return d.call("multiply", {{"x1", x}, {"x2", by}});
+}
+int with(Draft& d, const char* function, int x) { return d.call(function, {{"x", x}}); }
+
+/// Some elements of an axis, which follow each other.
+int cut(Draft& d, int x, int axis, int64_t count) {
+  const int64_t n = d.shape(x)[axis];
+  if (n <= count) return x;
+  const int64_t first = d.choices.below(n - count + 1);
+  return d.call(
+      "slice_axis",
+      {{"x", x}, {"axis", Value(axis)}, {"first", Value(first)}, {"last", Value(first + count)}});
+}
+
+/// Rows and columns of matrices: around what the loops, LAPACK and threads are for.
+int64_t most_rows(Draft& d) {
+  constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 8, 9, 17, 3, 4, 5, 6, 25, 33};
+  if (d.most_elements() > 20'000 && d.choices.one_in(10)) return d.choices.one_in(5) ? 130 : 50;
+  return d.choices.of(kSizes);
+}
+
+/// Matrices of numbers between -1 and 1: parts of a value that is there, mostly, and few of them.
+int matrices(Draft& d, bool square) {
+  constexpr int64_t kMostProducts = 40'000;
+  const int64_t most = most_rows(d);
+  const int64_t other = square ? most : 1 + d.choices.below(most);
+  int x = most > 40 || d.choices.one_in(2) ? d.input({d.floating(), {most, other}}) : d.fraction(2);
+  const int rank = d.shape(x).rank();
+  x = cut(d, cut(d, x, rank - 2, most), rank - 1, most);
+  if (square) {
+    const int64_t n = std::min(d.shape(x)[-1], d.shape(x)[-2]);
+    x = cut(d, cut(d, x, rank - 2, n), rank - 1, n);
+  }
+  const int64_t products = most * d.shape(x)[-1] * d.shape(x)[-2];
+  int64_t room = std::max<int64_t>(1, kMostProducts / products);
+  for (int axis = 0; axis < rank - 2; ++axis) {
+    x = cut(d, x, axis, std::min<int64_t>(room, 9));
+    room = std::max<int64_t>(1, room / d.shape(x)[axis]);
+  }
+  if (d.choices.one_in(4))
+    x = d.call("swapaxes", {{"x", x}, {"axis1", Value(-1)}, {"axis2", Value(-2)}});
+  return with(d, "tanh", x);
+}
+
+int eye_like(Draft& d, int x) {
+  return d.call("eye", {{"N", Value(d.shape(x)[-2])},
+                        {"M", Value(d.shape(x)[-1])},
+                        {"dtype", Value(name_of(d.dtype(x)))}});
+}
+/// Matrices made so small that they turn nothing of the identity by more than `share`.
+int small(Draft& d, int x, double share) {
+  const int64_t most = std::max(d.shape(x)[-1], d.shape(x)[-2]);
+  return multiplied(d, x, Value(share / static_cast<double>(most)));
+}
+int sum(Draft& d, int x, int y) { return d.call("add", {{"x1", x}, {"x2", y}}); }
+
+/// Near the identity, so that all of their singular values are between 1/2 and 3/2; their rows in
+/// reverse order, by chance, so that elimination has something to exchange.
+int near_identity(Draft& d, bool square) {
+  const int x = matrices(d, square);
+  const int result = sum(d, small(d, x, 0.5), eye_like(d, x));
+  return d.choices.one_in(2) ? d.call("flip", {{"x", result}, {"axis", Value(-2)}}) : result;
+}
+
+/// Near a diagonal of whole numbers, so that eigenvalues or singular values lie apart.
+int near_diagonal(Draft& d, bool square, bool descending) {
+  const int x = matrices(d, square);
+  const int64_t n = d.shape(x)[-1];
+  const int numbers = d.call("arange", {{"start", Value(descending ? n : 1)},
+                                        {"stop", Value(descending ? 0 : n + 1)},
+                                        {"step", Value(descending ? -1 : 1)},
+                                        {"dtype", Value(name_of(d.dtype(x)))}});
+  return sum(d, small(d, x, 0.25), multiplied(d, eye_like(d, x), numbers));
+}
+
+/// Symmetric, with eigenvalues between 1 and 2.
+int positive_definite(Draft& d) {
+  const int x = small(d, matrices(d, true), 1);
+  const int square =
+      d.call("matmul",
+             {{"x1", x},
+              {"x2", d.call("swapaxes", {{"x", x}, {"axis1", Value(-1)}, {"axis2", Value(-2)}})}});
+  return sum(d, square, eye_like(d, x));
+}
+
+/// What is beside the matrices a system: a vector or a matrix for each, or one for all.
+int right_side(Draft& d, int a, bool vectors) {
+  Shape shape = d.shape(a).slice(0, d.shape(a).rank() - 1);
+  if (!vectors) {
+    for (int i = 0; i + 1 < shape.rank() && d.choices.one_in(2); ++i) shape.set(i, 1);
+    shape.append(1 + d.choices.below(5));
+  }
+  const TensorSpec wanted{d.dtype(a), shape};
+  return d.operand([&](const TensorSpec& s) { return s == wanted; }, [&] { return wanted; });
+}
+
+int solve(Draft& d) {
+  const int a = near_identity(d, true);
+  return d.call("solve", {{"a", a}, {"b", right_side(d, a, d.choices.one_in(3))}});
+}
+
+/// Only one triangle of the matrices is read.
+int solve_triangular(Draft& d) {
+  const int x = matrices(d, true), a = sum(d, small(d, x, 0.5), eye_like(d, x));
+  const bool lower = d.choices.one_in(2);
+  const int b = right_side(d, a, d.choices.one_in(3));
+  return d.call("solve_triangular", {{"a", a}, {"b", b}, {"lower", Value(lower)}});
+}
+
+int lstsq(Draft& d) {
+  const int a = near_identity(d, false);
+  if (d.shape(a).rank() != 2) fail("one matrix");
+  Shape shape{d.shape(a)[0]};
+  if (d.choices.one_in(2)) shape.append(1 + d.choices.below(4));
+  return d.call("lstsq", {{"a", a}, {"b", d.input({d.dtype(a), shape})}});
+}
+
+int inverse(Draft& d, const char* function, bool square) {
+  return with(d, function, near_identity(d, square));
+}
+
+int slogdet(Draft& d) {
+  return d.call("slogdet", {{"x", near_identity(d, true)}},
+                static_cast<size_t>(d.choices.below(2)));
+}
+
+/// Factors have no gradient.
+int lu_factor(Draft& d) {
+  const int a = d.call("stop_gradient", {{"variable", near_identity(d, !d.choices.one_in(4))}});
+  return d.call("lu_factor", {{"x", a}}, static_cast<size_t>(d.choices.below(2)));
+}
+
+int cholesky(Draft& d) {
+  return d.call("cholesky", {{"x", positive_definite(d)}, {"upper", Value(d.choices.one_in(2))}});
+}
+
+int cholesky_inverse(Draft& d) {
+  const int x = matrices(d, true), a = sum(d, small(d, x, 0.5), eye_like(d, x));
+  return d.call("cholesky_inverse", {{"x", a}, {"upper", Value(d.choices.one_in(2))}});
+}
+
+/// Singular values that are 0, as some columns are sums of others, and others that are not nearly.
+int matrix_rank(Draft& d) {
+  const int a = near_identity(d, false);
+  const int64_t rows = d.shape(a)[-1];
+  const int x = d.input({d.dtype(a), {rows, 1 + d.choices.below(6)}});
+  const int b = sum(d, small(d, with(d, "tanh", x), 0.5), eye_like(d, x));
+  return with(d, "matrix_rank", d.call("matmul", {{"x1", a}, {"x2", b}}));
+}
+
+/// Which way round the columns of a factor are, by their diagonal.
+int signs(Draft& d, int factor) {
+  const int diagonal =
+      d.inner(d.call("diagonal", {{"x", factor}, {"axis1", Value(-2)}, {"axis2", Value(-1)}}));
+  return d.inner(with(d, "sign", diagonal));
+}
+int along(Draft& d, int signs, int axis) {
+  return d.inner(d.call("expand_dims", {{"x", signs}, {"axis", Value(axis)}}));
+}
+
+int eigh(Draft& d) {
+  const int a = near_diagonal(d, true, false);
+  if (d.choices.one_in(2)) return d.call("eigh", {{"x", a}}, 0);
+  const int vectors = d.inner(d.call("eigh", {{"x", a}}, 1));
+  return multiplied(d, vectors, along(d, signs(d, vectors), -2));
+}
+
+/// Eigenvalues of matrices that are not symmetric come in any order. Discs around the diagonal hold
+/// one each, so that they are real.
+int eig(Draft& d) {
+  const int a = near_diagonal(d, true, false);
+  if (d.shape(a)[-1] > 8) fail("too large");
+  const int values = d.inner(d.call("eig", {{"x", a}}, 0));
+  return d.call("sort", {{"x", d.inner(with(d, "real", values))}, {"axis", Value(-1)}});
+}
+
+int svd(Draft& d) {
+  const int a = near_diagonal(d, false, true);
+  const std::vector<Argument> arguments{{"x", a}, {"full_matrices", Value(false)}};
+  const int64_t which = d.choices.below(4);
+  if (which == 0) return d.call("svd", {{"x", a}, {"compute_uv", Value(false)}});
+  if (which == 1) return d.call("svd", arguments, 1);
+  const int u = d.inner(d.call("svd", arguments, 0)), s = signs(d, u);
+  if (which == 2) return multiplied(d, u, along(d, s, -2));
+  return multiplied(d, d.inner(d.call("svd", arguments, 2)), along(d, s, -1));
+}
+
+/// All columns of q span what the matrices leave out, too: any that do.
+int qr(Draft& d) {
+  int a = near_identity(d, false);
+  const bool complete = d.choices.one_in(3), more_rows = d.shape(a)[-2] > d.shape(a)[-1];
+  if (complete && more_rows) a = d.call("stop_gradient", {{"variable", a}});
+  const std::vector<Argument> arguments{{"x", a},
+                                        {"mode", Value(complete ? "complete" : "reduced")}};
+  const int64_t k = std::min(d.shape(a)[-2], d.shape(a)[-1]);
+  const auto first = [&](int x, int axis) {
+    return d.inner(d.call(
+        "slice_axis", {{"x", x}, {"axis", Value(axis)}, {"first", Value(0)}, {"last", Value(k)}}));
+  };
+  const int r = first(d.inner(d.call("qr", arguments, 1)), -2), s = signs(d, r);
+  if (d.choices.one_in(2)) return multiplied(d, r, along(d, s, -1));
+  return multiplied(d, first(d.inner(d.call("qr", arguments, 0)), -1), along(d, s, -2));
+}
+
+int norm(Draft& d) {
+  const Value kOrders[] = {Value("nuc"), Value(2), Value(-2)};
+  return d.call("norm", {{"x", near_diagonal(d, false, true)},
+                         {"ord", d.choices.of(kOrders)},
+                         {"axis", Value(List{-2, -1})}});
+}
+
+}  // namespace
+
+std::vector<Row> matrix_rows() {
+  return {{"solve", solve},
+          {"solve", solve},
+          {"solve_triangular", solve_triangular},
+          {"inv", [](Draft& d) { return inverse(d, "inv", true); }},
+          {"pinv", [](Draft& d) { return inverse(d, "pinv", false); }},
+          {"det", [](Draft& d) { return inverse(d, "det", true); }},
+          {"logdet", [](Draft& d) { return inverse(d, "logdet", true); }},
+          {"slogdet", slogdet},
+          {"lstsq", lstsq},
+          {"lu_factor", lu_factor},
+          {"cholesky", cholesky},
+          {"cholesky_inverse", cholesky_inverse},
+          {"matrix_rank", matrix_rank},
+          {"eigh", eigh},
+          {"eig", eig},
+          {"svd", svd},
+          {"qr", qr},
+          {"norm", norm}};
+}
+
+}  // namespace crescent::random_programs
