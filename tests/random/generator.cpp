@@ -18,8 +18,8 @@ int64_t draw_size(Choices& choices) {
 /// Functions of special fields.
 std::vector<Row> special_rows() {
   std::vector<Row> rows = matrix_rows();
-  const std::vector<Row> more = signal_rows();
-  rows.insert(rows.end(), more.begin(), more.end());
+  for (const auto& more : {signal_rows(), sampling_rows()})
+    rows.insert(rows.end(), more.begin(), more.end());
   return rows;
 }
 

@@ -25,6 +25,8 @@ class Rewriter {
         value = unrolled(copy);
       } else if (is_elementwise(node) && choices_.one_in(4)) {
         value = by_parts(copy);
+      } else if (node.function == "ctc_loss" && choices_.one_in(2)) {
+        value = with_other_blank(copy);
       } else {
         value = add(copy);
       }
@@ -87,6 +89,20 @@ class Rewriter {
     const int a = add(node);
     node.arguments[0].value = last;
     return joined(a, add(node), axis);
+  }
+
+  /// The blank as the last class instead of the first, or the other way round.
+  int with_other_blank(Node loss) {
+    enum { target, output, mask_index = 4 };
+    const int logits = std::get<int>(loss.arguments[output].value);
+    const int64_t last = spec(logits).shape[-1] - 1;
+    const int64_t by = std::get<Value>(loss.arguments[mask_index].value) == Value(0) ? -1 : 1;
+    const int labels = std::get<int>(loss.arguments[target].value);
+    loss.arguments[target].value = call("add", {{"x1", labels}, {"x2", Value(by)}});
+    loss.arguments[output].value =
+        call("roll", {{"x", logits}, {"shift", Value(by)}, {"axis", Value(-1)}});
+    loss.arguments[mask_index].value = Value(by < 0 ? last : 0);
+    return add(loss);
   }
 
   int axis_of(int x) { return static_cast<int>(choices_.below(spec(x).shape.rank())); }

@@ -25,11 +25,11 @@ Tensor wide_tensor(const Array& array) {
 }
 
 /// What nothing here computes runs on the device in float64. Results that are all numbers of an
-/// input were chosen, not computed; 0 may be the value of what has no inputs.
+/// input were chosen, not computed; 0 or an infinity may be the value of what has no inputs.
 void run_on_device(const OpPtr& op, const Call& call) {
   constexpr double kUnits = 4;
   Tensors inputs;
-  std::unordered_set<double> given{0};
+  std::unordered_set<double> given{0, INFINITY, -INFINITY};
   double most = 0;
   for (const Array* in : call.in) {
     inputs.push_back(wide_tensor(*in));
@@ -100,7 +100,7 @@ class Interpreter {
       scan(static_cast<const Scan&>(*op), call);
     } else if (!interpret_elementwise(call) && !interpret_moves(call) && !interpret_sums(call) &&
                !interpret_windows(call) && !interpret_matrices(call) && !interpret_signals(call) &&
-               !run_parts(op, call)) {
+               !interpret_bits(call) && !run_parts(op, call)) {
       run_on_device(op, call);
     }
     for (Array& result : out) finish(result);

@@ -85,6 +85,7 @@ bool interpret_sums(const Call& call);
 bool interpret_windows(const Call& call);
 bool interpret_matrices(const Call& call);
 bool interpret_signals(const Call& call);
+bool interpret_bits(const Call& call);
 
 /// Numbers that are nearly equal are equal or not by how they were rounded, and so is what is
 /// nearly 0 after larger numbers have met: throws Unreliable.

@@ -147,6 +147,27 @@ int views_of_all(Draft& d) {
   return d.call("tile", {{"x", x}, {"repeats", Value(repeats)}});
 }
 
+/// The numbers next to others, which have no gradient.
+int neighbours(Draft& d) {
+  const int x = d.call("stop_gradient", {{"variable", d.fraction()}});
+  const int y = d.call("stop_gradient", {{"variable", d.partner(x)}});
+  return d.call("nextafter", {{"x1", x}, {"x2", y}});
+}
+
+/// The bytes of numbers that nothing has rounded, there and by chance back; they have no gradient.
+int bytes_of(Draft& d) {
+  constexpr DType kDTypes[] = {DType::float32, DType::int32,    DType::int16, DType::uint8,
+                               DType::float16, DType::bfloat16, DType::int8,  DType::float64};
+  constexpr const char* kWhole[] = {"int32", "int16", "int8", "uint8"};
+  const int rank = 1 + static_cast<int>(d.choices.below(3));
+  int x = d.input({d.choices.of(kDTypes), d.shape_of_rank(rank)});
+  if (d.choices.one_in(2)) x = d.view(x);
+  if (is_floating(d.dtype(x))) x = d.call("stop_gradient", {{"variable", x}});
+  const int y = d.call("view", {{"x", x}, {"dtype", Value(d.choices.of(kWhole))}});
+  if (d.choices.one_in(2)) return y;
+  return d.call("view", {{"x", y}, {"dtype", Value(name_of(d.dtype(x)))}});
+}
+
 /// A result that meets itself, as y + y: what kernels read in two places is one value.
 int with_itself(Draft& d) {
   const int64_t which = d.choices.below(3);
@@ -169,6 +190,8 @@ std::vector<Row> edge_rows() {
           {"argmax", long_rows},
           {"argmax", long_rows},
           {"get_item", views_of_all},
+          {"view", bytes_of},
+          {"nextafter", neighbours},
           {"add", with_itself}};
 }
 

@@ -160,6 +160,42 @@ int embedding(Draft& d) {
   return d.call("take", {{"x", table}, {"indices", at}, {"axis", Value(0)}});
 }
 
+/// Whole numbers from `first` on, so many of them.
+int counted(Draft& d, const Shape& shape, int64_t first, int64_t count) {
+  return d.call("add", {{"x1", indices(d, shape, count)}, {"x2", Value(first)}});
+}
+
+/// Long enough for each label, and a blank in between.
+int ctc_loss(Draft& d) {
+  const int64_t batch = 1 + d.choices.below(3), most = 1 + d.choices.below(3),
+                classes = 2 + d.choices.below(4), time = 2 * most + 1 + d.choices.below(3);
+  const bool first = d.choices.one_in(2);
+  const int target = counted(d, {batch, most}, first ? 1 : 0, classes - 1);
+  const int output = d.input({d.floating(), {batch, time, classes}});
+  const int target_length = counted(d, {batch}, 1, most),
+            output_length = counted(d, {batch}, time - 1, 2);
+  return d.call("ctc_loss", {{"target", target},
+                             {"output", output},
+                             {"target_length", target_length},
+                             {"output_length", output_length},
+                             {"mask_index", Value(first ? 0 : classes - 1)}});
+}
+
+int ctc_decode(Draft& d) {
+  const int64_t batch = 1 + d.choices.below(3), classes = 2 + d.choices.below(4),
+                time = 1 + d.choices.below(9);
+  const int inputs = d.input({d.floating(), {batch, time, classes}}),
+            lengths = counted(d, {batch}, 1, time);
+  const bool merges = d.choices.one_in(2);
+  return d.call("ctc_decode",
+                {{"inputs", inputs},
+                 {"sequence_lengths", lengths},
+                 {"strategy", Value("greedy")},
+                 {"merge_repeated", Value(merges)},
+                 {"mask_index", Value(d.choices.below(classes))}},
+                static_cast<size_t>(d.choices.below(2)));
+}
+
 }  // namespace
 
 std::vector<Row> indexing_rows() {
@@ -180,6 +216,8 @@ std::vector<Row> indexing_rows() {
       {"scatter", scatter},
       {"binary_crossentropy", binary_crossentropy},
       {"take", embedding},
+      {"ctc_loss", ctc_loss},
+      {"ctc_decode", ctc_decode},
   };
   for (const char* function : {"segment_sum", "segment_max", "segment_min", "segment_prod"})
     rows.push_back({function, [function](Draft& d) { return segment(d, function); }});

@@ -1,8 +1,8 @@
 // Functions of cr.ops whose arguments follow from a line of text:
 //   "sum(x=n, axis=axes, keepdims=flag)!"
-// Operands: n a number, f a fraction, p one of at least 0.5, u one in (-1, 1), w whole numbers, b
-// booleans, y what broadcasts with the first. Options: axis, axes, flag, dtype, or JSON. An
-// exclamation mark: the result grows, and is made small again.
+// Operands: n a number, f a fraction, p one of at least 0.5, q of at least 1.5, u one in (-1, 1),
+// w whole numbers, b booleans, y what broadcasts with the first. Options: axis, axes, flag, dtype,
+// or JSON. An exclamation mark: the result grows, and is made small again.
 #include "crescent/ops/ops.h"
 #include "random/draft.h"
 
@@ -70,6 +70,9 @@ constexpr const char* kLines[] = {
     "tanh(x=f)",
     "arcsinh(x=f)",
     "arctanh(x=u)",
+    "arccosh(x=q)",
+    "ldexp(x1=u, x2=u)",
+    "ldexp(x1=f, x2=3)",
     "sinc(x=f)",
     "deg2rad(x=f)",
     "rad2deg(x=f)!",
@@ -161,6 +164,7 @@ constexpr const char* kLines[] = {
     "bitwise_right_shift(x=w, y=2)",
     "isin(x1=n, x2=[0,1,2])",
     "digitize(x=f, bins=[-1,0.25,1.5])",
+    "histogram(x=w, bins=4, range=[-5,6])",
     "unravel_index(indices=[5,3,1], shape=[2,3])",
     "multi_hot(inputs=[1,2], num_classes=4)",
     "corrcoef(x=f)",
@@ -181,6 +185,7 @@ constexpr const char* kLines[] = {
     "full(shape=[2,3], fill_value=2)",
     "zeros(shape=[3])",
     "ones(shape=[2,1])",
+    "empty(shape=[2,3])",
     "eye(N=3, M=4, k=1)",
     "identity(n=3)",
     "tri(N=3)",
@@ -238,6 +243,7 @@ constexpr const char* kLines[] = {
     "saturate_cast(x=w, dtype=dtype)",
     "stop_gradient(variable=f)",
     "zeros_like(x=n)",
+    "empty_like(x=n)",
     "ones_like(x=n)",
     "full_like(x=n, fill_value=2)",
     "copy(x=n)",
@@ -294,6 +300,7 @@ int draw(Draft& d, const std::string& function, const std::vector<Part>& parts, 
     if (what == "n") value = d.number();
     if (what == "f") value = d.fraction();
     if (what == "p") value = d.positive();
+    if (what == "q") value = d.call("add", {{"x1", d.positive()}, {"x2", Value(1)}});
     if (what == "u") value = d.unit();
     if (what == "w") value = d.whole();
     if (what == "b") value = d.boolean();
