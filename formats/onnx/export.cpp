@@ -13,8 +13,8 @@ namespace {
 /// Takes what has a row; nothing runs on it.
 class Vocabulary final : public Device {
  public:
-  bool takes(const Op& op, std::span<const TensorSpec>,
-             std::span<const TensorSpec>) const override {
+  bool supports(const Op& op, std::span<const TensorSpec>,
+                std::span<const TensorSpec>) const override {
     return has_row(op.name());
   }
   std::unique_ptr<Executable> compile(const Program&) override {

@@ -13,8 +13,8 @@
 
 namespace crescent {
 
-HoldsModels::~HoldsModels() = default;
-HoldsWeights::~HoldsWeights() = default;
+ModelFormat::~ModelFormat() = default;
+WeightsFormat::~WeightsFormat() = default;
 ReadsArrays::~ReadsArrays() = default;
 NamedTensors ReadsArrays::read_arrays(const std::string& path) {
   return {{"", read_array(path, "")}};
@@ -180,36 +180,36 @@ ModelPtr blank_model_from_config(const Value& config, const std::vector<Shape>& 
 }
 
 void save_model(Model& model, const std::string& path, const Dict& options) {
-  format_to_write<HoldsModels>(path)->save_model(model, path, options);
+  format_to_write<ModelFormat>(path)->save_model(model, path, options);
 }
 ModelPtr load_model(const std::string& path, const Dict& options) {
-  const Run run;
-  return format_to_read<HoldsModels>(path)->load_model(path, options);
+  const InterruptScope interrupt_scope;
+  return format_to_read<ModelFormat>(path)->load_model(path, options);
 }
 void save_weights(Model& model, const std::string& path, const Dict& options) {
-  format_to_write<HoldsWeights>(path)->save_weights(model, path, options);
+  format_to_write<WeightsFormat>(path)->save_weights(model, path, options);
 }
 void load_weights(Model& model, const std::string& path, const Dict& options) {
-  const Run run;
-  format_to_read<HoldsWeights>(path)->load_weights(model, path, options);
+  const InterruptScope interrupt_scope;
+  format_to_read<WeightsFormat>(path)->load_weights(model, path, options);
 }
 Tensor read_array(const std::string& path, const std::string& place) {
-  const Run run;
+  const InterruptScope interrupt_scope;
   return format_to_read<ReadsArrays>(path)->read_array(path, place);
 }
 Tensor open_array(const std::string& path, const std::string& place) {
-  const Run run;
+  const InterruptScope interrupt_scope;
   return format_to_read<ReadsArrays>(path)->open_array(path, place);
 }
 NamedTensors read_arrays(const std::string& path) {
-  const Run run;
+  const InterruptScope interrupt_scope;
   return format_to_read<ReadsArrays>(path)->read_arrays(path);
 }
 void write_arrays(const std::string& path, const NamedTensors& arrays) {
   format_to_write<WritesArrays>(path)->write_arrays(path, arrays);
 }
 Table read_table(const std::string& path, const Dict& options) {
-  const Run run;
+  const InterruptScope interrupt_scope;
   return format_to_read<ReadsTables>(path)->read_table(path, options);
 }
 

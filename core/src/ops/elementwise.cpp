@@ -96,7 +96,7 @@ Tensor binary(BinaryKind kind, const ops::Operand& a, const ops::Operand& b) {
   auto [x, y] = meet(a, b);
   Binary op;
   op.kind = kind;
-  if (!op.takes(x.dtype())) refuse_strings(row(kind).name, x.dtype());
+  if (!op.supports_dtype(x.dtype())) refuse_strings(row(kind).name, x.dtype());
   if (x.dtype() == DType::complex64)
     if (Tensor result = complex_binary(kind, x, y)) return result;
   const BinaryClass group = row(kind).kind;
@@ -231,7 +231,7 @@ const char* name_of(BinaryKind kind) { return row(kind).name; }
 std::string Unary::label() const { return name_of(kind); }
 std::string Binary::label() const { return name_of(kind); }
 
-bool Binary::takes(DType dtype) const {
+bool Binary::supports_dtype(DType dtype) const {
   return dtype == DType::string && (kind == BinaryKind::equal || kind == BinaryKind::not_equal);
 }
 

@@ -68,9 +68,9 @@ std::vector<ProfileRow> rows_of_a_step(const std::vector<ProfileRow>& instructio
 }  // namespace
 
 Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& given) {
-  const Run run;
+  const InterruptScope interrupt_scope;
   const Counting counting(*this, "profile");
-  const Turn turn(*this);
+  const StepLock lock(*this);
   const ProfileOptions options = parse<ProfileOptions>("profile", given);
   if (!y.empty()) check_compiled(*this);
   if (training_->compiled && training_->options.run_eagerly)

@@ -63,7 +63,7 @@ struct TrainingRun::State {
   bool take_turn();
   bool stops();
   void start();
-  void bring_back();
+  void try_resume();
   void begin();
   void begin_epoch();
   bool train_batch();

@@ -112,17 +112,17 @@ bool TrainingRun::State::stops() {
 }
 
 void TrainingRun::State::start() {
-  bring_back();
+  try_resume();
   if (phase == Phase::start) begin();
 }
 
 /// Goes to where an earlier run was, if that is asked for and somebody kept it.
-void TrainingRun::State::bring_back() {
+void TrainingRun::State::try_resume() {
   const TrainingRunPtr self = compiled.run.lock();
   if (options.resume == Value(true) && is_unfinished(compiled.left))
     return restore(Value(compiled.left).as_dict());
   for (const CallbackPtr& callback : std::vector(callbacks.all()))
-    if (phase == Phase::start) blaming(*callback, [&] { callback->bring_back(*self); });
+    if (phase == Phase::start) blaming(*callback, [&] { callback->try_resume(*self); });
 }
 
 void TrainingRun::State::begin() {
@@ -197,7 +197,7 @@ void TrainingRun::State::end_whole() {
 
 void TrainingRun::State::take_averages() const {
   if (!compiled.optimizer || options.epochs == 0) return;
-  const Turn turn(*model);
+  const StepLock lock(*model);
   for (const auto& [weight, average] : compiled.optimizer->pairs_with("average"))
     weight.assign(average.value().clone());
 }
@@ -247,7 +247,7 @@ TrainingRun::TrainingRun(std::unique_ptr<State> state) : state_(std::move(state)
 TrainingRun::~TrainingRun() = default;
 
 int64_t TrainingRun::advance(int64_t batches) {
-  const Run run;
+  const InterruptScope interrupt_scope;
   const Counting counting(*state_->model, "fit");
   const auto self = std::static_pointer_cast<TrainingRun>(shared_from_this());
   state_->take_over(self);

@@ -4,8 +4,10 @@
 
 namespace crescent {
 
-Turn::Turn(const Model& model) : model_(model) { ModelAccess::training(model_).turn.lock(); }
-Turn::~Turn() { ModelAccess::training(model_).turn.unlock(); }
+StepLock::StepLock(const Model& model) : model_(model) {
+  ModelAccess::training(model_).step_mutex.lock();
+}
+StepLock::~StepLock() { ModelAccess::training(model_).step_mutex.unlock(); }
 
 void expect_to_count_alone(const Model& model, const char* what) {
   const ModelAccess::Training& state = ModelAccess::training(model);
@@ -16,7 +18,7 @@ void expect_to_count_alone(const Model& model, const char* what) {
 }
 
 Counting::Counting(const Model& model, const char* what) : model_(model) {
-  const Turn turn(model);
+  const StepLock lock(model);
   expect_to_count_alone(model, what);
   ModelAccess::Training& state = ModelAccess::training(model);
   state.counting = std::this_thread::get_id();
@@ -24,7 +26,7 @@ Counting::Counting(const Model& model, const char* what) : model_(model) {
 }
 
 Counting::~Counting() {
-  const Turn turn(model_);
+  const StepLock lock(model_);
   --ModelAccess::training(model_).countings;
 }
 

@@ -95,7 +95,7 @@ std::vector<std::string> summary_of(const Validation& report) {
 }  // namespace
 
 Validation Model::validate(const Tensors& x, const Tensors& y, const Dict& given) {
-  const Run run;
+  const InterruptScope interrupt_scope;
   const ValidateOptions options = parse<ValidateOptions>("validate", given);
   if (!y.empty()) check_compiled(*this);
   if (training_->compiled && training_->options.run_eagerly)

@@ -55,7 +55,7 @@ struct Copy {
 void copy_all(const std::vector<Copy>& copies) {
   std::vector<uint64_t> places, sizes;
   for (const Copy& copy : copies) {
-    copy.to.storage()->written();
+    copy.to.storage()->bump_version();
     places.push_back(reinterpret_cast<uint64_t>(copy.to.raw()));
     sizes.push_back(copy.to.bytes());
   }

@@ -65,7 +65,7 @@ struct Loops {
   /// epilogue(A' m A + bias), then the greatest of every window of 2x2 pixels and, unless null,
   /// which these are. The epilogue is none or relu.
   void (*pooled_output)(const Images& images, const Tiles& tiles, const float* bias,
-                        Epilogue epilogue, float* y, uint8_t* winners);
+                        Epilogue epilogue, float* y, uint8_t* argmax_indices);
   /// Points of the 4x4 tiles of the output's gradient: A dy A'.
   void (*output_gradient)(const Images& images, const float* dy, const Tiles& tiles);
   /// G k G' of kLanes neighbouring output channels. From one tap to the next it is `tap`.

@@ -50,8 +50,8 @@ CpuDevice::CpuDevice() : pool_(available_cores()) {
   options_.onednn = !switched_off("CRESCENT_ONEDNN");
 }
 
-bool CpuDevice::takes(const Op& op, std::span<const TensorSpec> inputs,
-                      std::span<const TensorSpec> outputs) const {
+bool CpuDevice::supports(const Op& op, std::span<const TensorSpec> inputs,
+                         std::span<const TensorSpec> outputs) const {
   return op.name() == Scan::kName || has_kernel({op, inputs, outputs, options_});
 }
 

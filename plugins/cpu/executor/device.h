@@ -13,8 +13,8 @@ class CpuDevice final : public Device {
   CpuDevice();
 
   /// Of a scan any body: it is lowered, too.
-  bool takes(const Op& op, std::span<const TensorSpec> inputs,
-             std::span<const TensorSpec> outputs) const override;
+  bool supports(const Op& op, std::span<const TensorSpec> inputs,
+                std::span<const TensorSpec> outputs) const override;
   Capabilities capabilities() const override { return {true, true, true, true, true}; }
   std::unique_ptr<Executable> compile(const Program& program) override;
   Dict information() const override;

@@ -1,4 +1,4 @@
-// Kernels on their way from takes() to compile(), so that none is made twice.
+// Kernels on their way from supports() to compile(), so that none is made twice.
 #include <algorithm>
 #include <unordered_map>
 

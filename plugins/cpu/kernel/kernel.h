@@ -111,7 +111,7 @@ std::span<const KernelRow> host_kernels();           // host_call
 /// when there is none.
 std::unique_ptr<Kernel> make_kernel(const Request& request);
 
-/// What takes() has made to find out whether there is a kernel is kept, for the program that is
+/// What supports() has made to find out whether there is a kernel is kept, for the program that is
 /// compiled next on this thread.
 bool has_kernel(const Request& request);
 /// The one that was kept, or a new one.

@@ -32,7 +32,7 @@ struct Roll final : OpOf<Roll> {
   int axis = 0;
   int64_t shift = 0;
   auto fields() const { return std::tie(axis, shift); }
-  bool takes(DType) const override { return true; }
+  bool supports_dtype(DType) const override { return true; }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
   Tensors decompose(std::span<const Tensor> in) const override {
     const int64_t n = in[0].dim(axis);
@@ -136,7 +136,7 @@ struct QuarterTurn final : OpOf<QuarterTurn> {
   int from = 0, to = 1;
   bool back = false;
   auto fields() const { return std::tie(from, to, back); }
-  bool takes(DType) const override { return true; }
+  bool supports_dtype(DType) const override { return true; }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {
     TensorSpec turned = in[0];
     turned.shape.set(from, in[0].shape[to]);

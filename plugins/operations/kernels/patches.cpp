@@ -86,7 +86,7 @@ struct Patches final : OpOf<Patches> {
     shape.append(images[-1] < 0 ? -1 : images[-1] * product(grid.size));
     return {{in[0].dtype, shape}};
   }
-  bool takes(DType dtype) const override { return dtype == DType::complex64; }
+  bool supports_dtype(DType dtype) const override { return dtype == DType::complex64; }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
     copy_all(Layout(grid, in[0].shape()), in[0], out[0]);
     return true;
@@ -144,7 +144,7 @@ struct Columns final : OpOf<Columns> {
              {x[0], x[1] < 0 ? -1 : x[1] * product(grid.size),
               rows < 0 || columns < 0 ? -1 : rows * columns}}};
   }
-  bool takes(DType dtype) const override { return dtype == DType::complex64; }
+  bool supports_dtype(DType dtype) const override { return dtype == DType::complex64; }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
     copy_all(Layout(grid, in[0].shape()), in[0], out[0]);
     return true;

@@ -33,7 +33,7 @@ struct Predicting {
                      {.inference = true}))),
         x_(sines({rows, w.shape()[0]}, 1)),
         y_(Shape{rows, w.shape()[1]}, DType::float32) {}
-  Tensor run() { return run_with(w_.settled(nullptr)); }
+  Tensor run() { return run_with(w_.device_value(nullptr)); }
   Tensor run_with(Tensor w) {
     executable_->run(std::span(&x_, 1), std::span(&w, 1), std::span(&y_, 1));
     return y_.clone();

@@ -241,9 +241,9 @@ TEST_CASE("Winograd's algorithm with max pooling", "[cpu][conv]") {
     op.pool = std::make_shared<const crescent::Pool>(pool);
     CHECK(check(convolution_kernels, op, {x, kernel, bias}, {y}, 3) == 2);
 
-    PoolWinners winners;
-    winners.window = pool.window, winners.spec = pool.spec;
-    op.pool = std::make_shared<const PoolWinners>(winners);
+    PoolArgmax argmax_indices;
+    argmax_indices.window = pool.window, argmax_indices.spec = pool.spec;
+    op.pool = std::make_shared<const PoolArgmax>(argmax_indices);
     const TensorSpecs in{x.spec, kernel.spec, bias.spec}, out{y.spec, {DType::uint8, y.spec.shape}};
     const Outcome outcome = run(*make_kernel({op, in, out, Options{}}), {x, kernel, bias}, out, 2);
     Array won = y;

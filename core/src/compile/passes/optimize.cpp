@@ -72,7 +72,7 @@ Program optimize(Program program, bool inference, const Capabilities& can,
   if (can.moments) p.run("normalization", normalization);
   while (can.mixed && p.run("precision", precision)) p.drop_dead_code();
   p.simplify();
-  if (can.pooled) p.run("pool_winners", pool_winners);
+  if (can.pooled) p.run("pool_argmax", pool_argmax);
   p.drop_dead_code();
   if (can.pooled && p.run("pooled_convolutions", pooled_convolutions)) p.drop_dead_code();
   if (can.fused) p.run("recomputation", recomputation);

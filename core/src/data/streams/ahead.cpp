@@ -59,7 +59,7 @@ class AheadCursor final : public Cursor {
   }
 
   void work() {
-    const WorksFor the_pass(runs_);
+    const InheritInterrupt the_pass(runs_);
     std::unique_lock lock(mutex_);
     while (!ended_) {
       changed_.wait(lock, [&] { return stopping_ || ready_.size() < count_; });

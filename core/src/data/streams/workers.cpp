@@ -60,7 +60,7 @@ Element Workers::take_unworked() {
 }
 
 void Workers::run(const std::function<Work()>& begin) {
-  const WorksFor the_pass(runs_);
+  const InheritInterrupt the_pass(runs_);
   Work work;
   std::exception_ptr broken;
   try {

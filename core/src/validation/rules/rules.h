@@ -43,7 +43,7 @@ std::span<const RuleRow> indexing_rules();     // gather take_along scatter_add 
 std::span<const RuleRow> reduction_rules();    // reduce arg_reduce cumulative top_k
 std::span<const RuleRow> product_rules();      // matmul
 std::span<const RuleRow> convolution_rules();  // conv conv_backward_data conv_backward_kernel
-std::span<const RuleRow> pooling_rules();      // pool pool_backward pool_winners(+backward)
+std::span<const RuleRow> pooling_rules();      // pool pool_backward pool_argmax(+backward)
 
 /// For ops without a rule that compute: the op itself runs in float64 (or its own dtypes, where it
 /// takes no others) on its inputs and on some that are off by what they may be off; the results'

@@ -3,14 +3,14 @@
 
 namespace crescent {
 
-TensorSpecs PoolWinners::infer(std::span<const TensorSpec> in) const {
+TensorSpecs PoolArgmax::infer(std::span<const TensorSpec> in) const {
   Pool plain;
   plain.window = window, plain.spec = spec;
   const TensorSpec y = plain.infer(in)[0];
   return {y, {DType::uint8, y.shape}};
 }
 
-TensorSpecs PoolWinnersBackward::infer(std::span<const TensorSpec> in) const {
+TensorSpecs PoolArgmaxBackward::infer(std::span<const TensorSpec> in) const {
   PoolBackward plain;
   plain.window = window, plain.spec = spec, plain.input = input;
   return plain.infer(in);
