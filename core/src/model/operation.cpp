@@ -6,7 +6,7 @@
 #include "crescent/base/mapped.h"
 #include "crescent/tensor/strings.h"
 #include "model/operation_layer.h"
-#include "program/together.h"
+#include "program/run_compiled.h"
 
 namespace crescent {
 namespace {
@@ -133,7 +133,7 @@ Value Operation::on_tensors(const Dict& arguments) const {
   const SchemaData& parameters = row_->method.parameters;
   const Dict all = with_tensors(parameters, without_defaults(parameters, arguments));
   const auto call = [this](const Dict& given) { return row_->method.call(nullptr, given); };
-  return row_->result == OperationResult::host_value ? call(all) : together(row_, all, call);
+  return row_->result == OperationResult::host_value ? call(all) : run_compiled(row_, all, call);
 }
 
 Value Operation::on_symbols(const Dict& arguments) const {

@@ -1,7 +1,7 @@
 // evaluate and predict, and single batches of each kind.
 #include "data/array_dataset.h"
+#include "training/metrics_scope.h"
 #include "training/pass.h"
-#include "training/turn.h"
 
 namespace crescent {
 namespace {
@@ -50,7 +50,7 @@ class Collected {
   std::vector<Tensors> parts_;
 };
 
-Pass::Work collecting(Model& model, Collected& collected) {
+Pass::BatchStep collecting(Model& model, Collected& collected) {
   return {[stepper = Stepper(model), outputs = Tensors(), &collected](const Batch& batch) mutable {
             stepper.predict(batch.x, outputs);
             collected.add(outputs, batch.x.front().dim(0));
@@ -62,7 +62,7 @@ Pass::Work collecting(Model& model, Collected& collected) {
 
 NamedValues Model::evaluate(const Tensors& x, const Tensors& y, const Dict& given) {
   const InterruptScope interrupt_scope;
-  const Counting counting(*this, "evaluate");
+  const MetricsScope metrics_scope(*this, "evaluate");
   const EvaluateOptions options = parse<EvaluateOptions>("evaluate", given);
   check_compiled(*this);
   Arrays arrays{x, y, {}};
@@ -77,7 +77,7 @@ NamedValues Model::evaluate(const Tensors& x, const Tensors& y, const Dict& give
 
 NamedValues Model::evaluate(DatasetPtr data, const Dict& given) {
   const InterruptScope interrupt_scope;
-  const Counting counting(*this, "evaluate");
+  const MetricsScope metrics_scope(*this, "evaluate");
   const EvaluateOptions options = parse<EvaluateOptions>("evaluate", given);
   check_compiled(*this);
   CallbackList callbacks(options.callbacks, verbosity(options.verbose));

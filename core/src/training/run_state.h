@@ -46,7 +46,7 @@ struct TrainingRun::State {
   Dict params;
   CallbackList callbacks;
   std::shared_ptr<History> history;
-  Together together;
+  ProcessGroup group;
   Pass training, testing;
   Phase phase = Phase::start;
   int64_t epoch;  // from 0

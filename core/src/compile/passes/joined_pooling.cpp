@@ -84,20 +84,21 @@ bool pool_argmax(Program& program) {
 
 bool pooled_convolutions(Program& program) {
   const std::vector<int> reads = count_reads(program);
-  std::vector<const Instruction*> makers(program.values.size());
+  std::vector<const Instruction*> producers(program.values.size());
   bool changed = false;
   for (Instruction& i : program.code) {
-    for (int value : i.outputs) makers[static_cast<size_t>(value)] = &i;
+    for (int value : i.outputs) producers[static_cast<size_t>(value)] = &i;
     auto* pool = as<Pool>(*i.op);
     if (!(pool && pool->max) && !as<PoolArgmax>(*i.op)) continue;
-    const Instruction* maker = makers[static_cast<size_t>(i.inputs[0])];
-    if (!maker || !as<Conv>(*base_of(maker->op)) || reads[static_cast<size_t>(i.inputs[0])] > 1)
+    const Instruction* producer = producers[static_cast<size_t>(i.inputs[0])];
+    if (!producer || !as<Conv>(*base_of(producer->op)) ||
+        reads[static_cast<size_t>(i.inputs[0])] > 1)
       continue;
-    const WithPostOps conv = with_post_ops(maker->op);
+    const WithPostOps conv = with_post_ops(producer->op);
     if (conv.has(PostOp::moments) || conv.has(PostOp::add)) continue;
     auto op = std::make_shared<ConvPool>();
-    op->conv = maker->op, op->pool = i.op;
-    i.op = std::move(op), i.inputs = maker->inputs;
+    op->conv = producer->op, op->pool = i.op;
+    i.op = std::move(op), i.inputs = producer->inputs;
     changed = true;
   }
   return changed;

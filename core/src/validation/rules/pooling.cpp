@@ -11,13 +11,11 @@ namespace {
 /// Windows of images with channels, one after another.
 struct Windows {
   Shape x, y;
-  std::vector<Covered> covered;
+  std::vector<WindowTap> taps;
 
   Windows(const Shape& images, const Shape& results, const std::vector<int64_t>& window,
           const ConvSpec& spec)
-      : x(images),
-        y(results),
-        covered(validation::covered(spatial(x), Shape(window), spatial(y), spec)) {}
+      : x(images), y(results), taps(window_taps(spatial(x), Shape(window), spatial(y), spec)) {}
 
   /// f(result, elements of x under its window, in order) for each result.
   template <class F>
@@ -25,14 +23,14 @@ struct Windows {
     const int64_t channels = x[-1], pixels = spatial(x).size(), places = spatial(y).size();
     std::vector<size_t> under;
     for (int64_t n = 0; n < x[0]; ++n)
-      for (size_t i = 0; i < covered.size();) {
+      for (size_t i = 0; i < taps.size();) {
         size_t end = i;
-        while (end < covered.size() && covered[end].place == covered[i].place) ++end;
+        while (end < taps.size() && taps[end].place == taps[i].place) ++end;
         for (int64_t c = 0; c < channels; ++c) {
           under.clear();
           for (size_t k = i; k < end; ++k)
-            under.push_back(static_cast<size_t>((n * pixels + covered[k].pixel) * channels + c));
-          f(static_cast<size_t>((n * places + covered[i].place) * channels + c), under);
+            under.push_back(static_cast<size_t>((n * pixels + taps[k].pixel) * channels + c));
+          f(static_cast<size_t>((n * places + taps[i].place) * channels + c), under);
         }
         i = end;
       }

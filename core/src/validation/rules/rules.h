@@ -55,9 +55,9 @@ std::vector<Bounded> sample(const OpPtr& op, std::span<const BoundedPtr> inputs,
 std::vector<size_t> broadcast_places(const Shape& from, const Shape& to);
 
 /// A shape as (before, along, behind) an axis.
-struct Around {
+struct AxisExtents {
   int64_t before = 1, along = 1, behind = 1;
-  Around(const Shape& shape, int axis) {
+  AxisExtents(const Shape& shape, int axis) {
     const int at = axis < 0 ? axis + shape.rank() : axis;
     for (int i = 0; i < shape.rank(); ++i) (i < at ? before : i == at ? along : behind) *= shape[i];
   }

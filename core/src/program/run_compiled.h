@@ -12,12 +12,12 @@ namespace crescent {
 /// the values of all are there, and nobody records, its ops are compiled together, once for `who`,
 /// the specs and the other arguments, which say all that it depends on: what is in between stays in
 /// the cache. What is a single op, or does more than compute, or cannot be recorded, is called.
-Value together(const std::shared_ptr<const void>& who, const Dict& arguments,
-               const std::function<Value(const Dict&)>& call);
+Value run_compiled(const std::shared_ptr<const void>& who, const Dict& arguments,
+                   const std::function<Value(const Dict&)>& call);
 
 /// body(inputs), the same way. `name` (of static life) and `numbers` say all that the body depends
 /// on beside the inputs.
-Tensor together(const char* name, std::initializer_list<double> numbers, const Tensors& inputs,
-                const std::function<Tensor(const Tensors&)>& body);
+Tensor run_compiled(const char* name, std::initializer_list<double> numbers, const Tensors& inputs,
+                    const std::function<Tensor(const Tensors&)>& body);
 
 }  // namespace crescent

@@ -4,13 +4,13 @@
 
 namespace crescent {
 
-/// f(); place() comes before the message of a DataError.
-template <class Place, class F>
-auto told_where(Place place, F f) -> decltype(f()) {
+/// f(); context() comes before the message of a DataError.
+template <class Context, class F>
+auto with_error_context(Context context, F f) -> decltype(f()) {
   try {
     return f();
   } catch (DataError& error) {
-    error.add_context(place() + ": ");
+    error.add_context(context() + ": ");
     throw;
   }
 }

@@ -5,14 +5,14 @@
 namespace crescent {
 
 /// A key for one purpose, such as a pass or an element, of a seed.
-inline uint64_t drawn(int64_t seed, uint64_t number) {
+inline uint64_t random_bits(int64_t seed, uint64_t number) {
   const PhiloxBlock block = philox(static_cast<uint64_t>(seed), number, 0);
   return uint64_t{block.word[0]} << 32 | block.word[1];
 }
 
-class Draws {
+class IndexGenerator {
  public:
-  explicit Draws(uint64_t key) : key_(key) {}
+  explicit IndexGenerator(uint64_t key) : key_(key) {}
   /// A number from 0 to count - 1.
   size_t below(size_t count) {
     if (used_ % 4 == 0) block_ = philox(key_, 0, used_ / 4);

@@ -1,4 +1,4 @@
-#include "training/turn.h"
+#include "training/metrics_scope.h"
 
 #include "training/state/training.h"
 
@@ -17,7 +17,7 @@ void expect_to_count_alone(const Model& model, const char* what) {
          "(predict may run beside it)");
 }
 
-Counting::Counting(const Model& model, const char* what) : model_(model) {
+MetricsScope::MetricsScope(const Model& model, const char* what) : model_(model) {
   const StepLock lock(model);
   expect_to_count_alone(model, what);
   ModelAccess::Training& state = ModelAccess::training(model);
@@ -25,7 +25,7 @@ Counting::Counting(const Model& model, const char* what) : model_(model) {
   ++state.countings;
 }
 
-Counting::~Counting() {
+MetricsScope::~MetricsScope() {
   const StepLock lock(model_);
   --ModelAccess::training(model_).countings;
 }

@@ -9,11 +9,11 @@ void expect_to_count_alone(const Model& model, const char* what);
 
 /// While it lives, this thread counts in the metrics of the model, as training and evaluation do.
 /// Fails where another thread does.
-class Counting {
+class MetricsScope {
  public:
-  Counting(const Model& model, const char* what);
-  ~Counting();
-  Counting(const Counting&) = delete;
+  MetricsScope(const Model& model, const char* what);
+  ~MetricsScope();
+  MetricsScope(const MetricsScope&) = delete;
 
  private:
   const Model& model_;

@@ -7,18 +7,18 @@
 #include <thread>
 
 #include "crescent/system/thread.h"
+#include "data/streams/derived_stream.h"
 #include "data/streams/heeding.h"
-#include "data/streams/staged.h"
 
 namespace crescent {
 namespace {
 
-class AheadCursor final : public Cursor {
+class PrefetchCursor final : public Cursor {
  public:
-  AheadCursor(CursorPtr from, int64_t count)
+  PrefetchCursor(CursorPtr from, int64_t count)
       : from_(std::move(from)), count_(static_cast<size_t>(count)) {}
 
-  ~AheadCursor() override {
+  ~PrefetchCursor() override {
     {
       const std::lock_guard lock(mutex_);
       stopping_ = true;
@@ -92,9 +92,10 @@ class AheadCursor final : public Cursor {
   std::thread thread_;
 };
 
-class Ahead final : public Staged {
+class PrefetchStream final : public DerivedStream {
  public:
-  Ahead(StreamPtr source, int64_t count) : Staged(std::move(source)), count_(count) {
+  PrefetchStream(StreamPtr source, int64_t count)
+      : DerivedStream(std::move(source)), count_(count) {
     if (count < 1) fail("prefetch: expected at least 1 element, got ", count);
     if (source_->on_own_thread())
       warn(
@@ -104,7 +105,8 @@ class Ahead final : public Staged {
   }
   CursorPtr open(uint64_t epoch) override {
     CursorPtr from = source_->open(epoch);
-    return source_->on_own_thread() ? from : std::make_shared<AheadCursor>(std::move(from), count_);
+    return source_->on_own_thread() ? from
+                                    : std::make_shared<PrefetchCursor>(std::move(from), count_);
   }
 
  private:
@@ -114,7 +116,7 @@ class Ahead final : public Staged {
 }  // namespace
 
 StreamPtr prefetch_elements(StreamPtr source, int64_t count) {
-  return std::make_shared<Ahead>(std::move(source), count);
+  return std::make_shared<PrefetchStream>(std::move(source), count);
 }
 
 }  // namespace crescent

@@ -6,7 +6,7 @@
 namespace crescent {
 
 /// Asks for the first 8 KiB of a row that will be copied soon.
-inline void foresee(const std::byte* row, size_t bytes) {
+inline void prefetch_row(const std::byte* row, size_t bytes) {
   constexpr size_t kLine = 64, kMost = 8192;
   for (size_t at = 0; at < std::min(bytes, kMost); at += kLine) __builtin_prefetch(row + at);
 }

@@ -1,4 +1,4 @@
-#include "program/together.h"
+#include "program/run_compiled.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,12 +15,12 @@ namespace {
 
 constexpr int64_t kLarge = 32768;  ///< elements; of fewer the single ops stay in the cache as well
 
-using Run = std::function<Value(const Dict&)>;
+using Callee = std::function<Value(const Dict&)>;
 
 // ---- arguments: tensors, and what is said beside them
 
 /// Stands for a tensor.
-struct Place final : Object {
+struct TensorPlaceholder final : Object {
   std::string class_name() const override { return "Tensor"; }
 };
 
@@ -67,7 +67,7 @@ bool pays(const Dict& arguments) {
 }
 
 const Value& place() {
-  static const Value place = std::make_shared<Place>();
+  static const Value place = std::make_shared<TensorPlaceholder>();
   return place;
 }
 
@@ -162,7 +162,7 @@ bool is_worth_it(const Program& program) {
   return ops > 1 && program.variables.empty();
 }
 
-void compile(CompiledCall& into, const Run& call, Device& device) {
+void compile(CompiledCall& into, const Callee& call, Device& device) {
   const auto body = [&](const Tensors& inputs) {
     Tensors outputs;
     into.result = emptied(call(filled(into.arguments, inputs).as_dict()), outputs);
@@ -176,7 +176,7 @@ void compile(CompiledCall& into, const Run& call, Device& device) {
 }
 
 /// What cannot be recorded says why when it is called, if it fails then too.
-void compile_if_recorded(CompiledCall& into, const Run& call, Device& device) {
+void compile_if_recorded(CompiledCall& into, const Callee& call, Device& device) {
   try {
     compile(into, call, device);
   } catch (const Interrupted&) {
@@ -185,7 +185,7 @@ void compile_if_recorded(CompiledCall& into, const Run& call, Device& device) {
   }
 }
 
-std::shared_ptr<CompiledCall> compiled(std::shared_ptr<CompiledCall> wanted, const Run& call,
+std::shared_ptr<CompiledCall> compiled(std::shared_ptr<CompiledCall> wanted, const Callee& call,
                                        Device& device) {
   const size_t hash = wanted->hash();
   auto program = table().find<CompiledCall>(
@@ -198,7 +198,8 @@ std::shared_ptr<CompiledCall> compiled(std::shared_ptr<CompiledCall> wanted, con
 
 }  // namespace
 
-Value together(const std::shared_ptr<const void>& who, const Dict& arguments, const Run& call) {
+Value run_compiled(const std::shared_ptr<const void>& who, const Dict& arguments,
+                   const Callee& call) {
   if (!pays(arguments)) return call(arguments);
   Device& device = crescent::device();
   Tensors inputs, outputs;
@@ -214,13 +215,13 @@ Value together(const std::shared_ptr<const void>& who, const Dict& arguments, co
   return filled(program->result, outputs);
 }
 
-Tensor together(const char* name, std::initializer_list<double> numbers, const Tensors& inputs,
-                const std::function<Tensor(const Tensors&)>& body) {
+Tensor run_compiled(const char* name, std::initializer_list<double> numbers, const Tensors& inputs,
+                    const std::function<Tensor(const Tensors&)>& body) {
   if (std::none_of(inputs.begin(), inputs.end(), is_large)) return body(inputs);
   const std::shared_ptr<const void> who(std::shared_ptr<const void>(), name);
   const Dict arguments{{"numbers", List(numbers.begin(), numbers.end())},
                        {"inputs", Codec<Tensors>::encode(inputs)}};
-  return Codec<Tensor>::decode(together(who, arguments, [&](const Dict& given) {
+  return Codec<Tensor>::decode(run_compiled(who, arguments, [&](const Dict& given) {
     return Codec<Tensor>::encode(body(Codec<Tensors>::decode(given.at("inputs"))));
   }));
 }

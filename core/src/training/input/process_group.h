@@ -8,14 +8,14 @@
 namespace crescent {
 
 /// The processes of a run. All ask the same questions in the same order.
-class Together {
+class ProcessGroup {
  public:
-  Together() = default;  ///< one process by itself
+  ProcessGroup() = default;  ///< one process by itself
   /// Those that the communicator in use talks to.
-  static Together now() {
-    Together together;
-    if (auto all = communicator(); all->size() > 1) together.communicator_ = std::move(all);
-    return together;
+  static ProcessGroup now() {
+    ProcessGroup group;
+    if (auto all = communicator(); all->size() > 1) group.communicator_ = std::move(all);
+    return group;
   }
   /// The greatest of what the processes say.
   int greatest(int own) const {
@@ -26,8 +26,8 @@ class Together {
   bool any(bool own) const { return greatest(own) != 0; }
   /// Does `work`, which they do together; an error here ends the others' waiting. That a run is
   /// interrupted is agreed, and no error.
-  template <class Work>
-  void doing(Work work) const try {
+  template <class F>
+  void doing(F work) const try {
     work();
   } catch (const Interrupted&) {
     throw;

@@ -4,9 +4,9 @@
 
 namespace crescent {
 
-class Staged : public Stream {
+class DerivedStream : public Stream {
  public:
-  explicit Staged(StreamPtr source) : source_(std::move(source)) {
+  explicit DerivedStream(StreamPtr source) : source_(std::move(source)) {
     if (!source_) fail("expected a dataset, got none");
   }
   int64_t elements() const override { return source_->elements(); }
