@@ -212,19 +212,20 @@ HWY_INLINE void points_to_tile(const Images& g, const float* points, int64_t str
   });
 }
 
-void activate_tile(const Images& g, const Window& w, Epilogue epilogue, float* images) {
+void activate_tile(const Images& g, const Window& w, ActivationKind activation, float* images) {
   for (int64_t i = w.row; i < w.row + w.rows; ++i) {
     float* pixels = images + w.first + (i * g.width + w.column) * g.channels;
     for_vectors(D(), w.columns * g.channels, [&](auto load, auto store) HWY_ATTR {
-      store(activate(D(), load(pixels), epilogue), pixels);
+      store(activate(D(), load(pixels), activation), pixels);
     });
   }
 }
 
 void output(const Images& g, const Tiles& tiles, const float* bias, const float* residual,
-            const float* gate, Epilogue epilogue, float* y) {
-  const float least = epilogue == Epilogue::relu ? 0 : -std::numeric_limits<float>::infinity();
-  const bool is_curved = epilogue != Epilogue::none && epilogue != Epilogue::relu;
+            const float* gate, ActivationKind activation, float* y) {
+  const float least =
+      activation == ActivationKind::relu ? 0 : -std::numeric_limits<float>::infinity();
+  const bool is_curved = activation != ActivationKind::none && activation != ActivationKind::relu;
   for (int64_t t = 0; t < tiles.count; ++t) {
     const Window window(g, tiles.first + t, kTile), next(g, tiles.first + t + 1, kTile);
     const float* points = tiles.points + t * padded(g.channels);
@@ -234,7 +235,7 @@ void output(const Images& g, const Tiles& tiles, const float* bias, const float*
     window.whole(kTile)
         ? points_to_tile<true>(g, points, tiles.stride, bias, residual, gate, least, window, y)
         : points_to_tile<false>(g, points, tiles.stride, bias, residual, gate, least, window, y);
-    if (is_curved) activate_tile(g, window, epilogue, y);
+    if (is_curved) activate_tile(g, window, activation, y);
   }
 }
 
@@ -273,9 +274,10 @@ HWY_INLINE void points_to_pooled_tile(const Images& g, const float* points, int6
   });
 }
 
-void pooled_output(const Images& g, const Tiles& tiles, const float* bias, Epilogue epilogue,
-                   float* y, uint8_t* argmax_indices) {
-  const float least = epilogue == Epilogue::relu ? 0 : -std::numeric_limits<float>::infinity();
+void pooled_output(const Images& g, const Tiles& tiles, const float* bias,
+                   ActivationKind activation, float* y, uint8_t* argmax_indices) {
+  const float least =
+      activation == ActivationKind::relu ? 0 : -std::numeric_limits<float>::infinity();
   Images pooled = g;
   pooled.height = g.height / 2, pooled.width = g.width / 2, pooled.top = pooled.left = 0;
   for (int64_t t = 0; t < tiles.count; ++t) {

@@ -57,7 +57,7 @@ bool CpuDevice::supports(const Op& op, std::span<const TensorSpec> inputs,
 
 std::unique_ptr<Executable> CpuDevice::compile(const Program& program) {
   auto executable = std::make_unique<CpuExecutable>(program, options_, pool_, arenas_, values_);
-  drop_kept_kernels();
+  clear_kernel_cache();
   return executable;
 }
 

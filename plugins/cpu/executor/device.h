@@ -3,7 +3,7 @@
 #include "crescent/program/device.h"
 #include "kernel/kernel.h"
 #include "memory/arenas.h"
-#include "memory/stable_values.h"
+#include "memory/prepack_cache.h"
 
 namespace crescent::cpu {
 
@@ -28,7 +28,7 @@ class CpuDevice final : public Device {
   Options options_;
   Pool pool_;
   Arenas arenas_;
-  StableValues values_;
+  PrepackCache values_;
 };
 
 }  // namespace crescent::cpu

@@ -28,7 +28,7 @@ void CpuExecutable::run(std::span<const Tensor> inputs, std::span<Tensor> variab
     outputs[i].storage()->bump_version();
     memory.outputs[i] = memory_of(outputs[i]);
   }
-  const Arenas::Loan arena(arenas_, plan_.arena_bytes());
+  const Arenas::Lease arena(arenas_, plan_.arena_bytes());
   plan_.run(arena.memory());
 }
 

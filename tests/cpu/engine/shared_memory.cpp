@@ -82,13 +82,13 @@ TEST_CASE("an arena is lent to one at a time, and goes with its last user") {
     const Arenas::User user(arenas);
     std::byte *first, *second;
     {
-      const Arenas::Loan one(arenas, 1 << 20), other(arenas, 1 << 10), none(arenas, 0);
+      const Arenas::Lease one(arenas, 1 << 20), other(arenas, 1 << 10), none(arenas, 0);
       first = one.memory(), second = other.memory();
       CHECK(first != second);
       CHECK(none.memory() == nullptr);
     }
     const Arenas::User another(arenas);
-    const Arenas::Loan again(arenas, 100);
+    const Arenas::Lease again(arenas, 100);
     CHECK((again.memory() == first || again.memory() == second));
     CHECK(allocated_bytes() - before == (1 << 20) + (1 << 10));
   }

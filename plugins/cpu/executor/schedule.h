@@ -1,5 +1,5 @@
-// From a lowered program to steps that each have a kernel; reshapes become names for the same
-// memory.
+// The schedule of a lowered program: steps that each have a kernel; reshapes become names for the
+// same memory.
 #pragma once
 #include <memory>
 #include <vector>
@@ -18,10 +18,10 @@ struct Step {
 };
 
 /// A program whose every step can run. Values that share memory have one root. The first steps, the
-/// prologue, depend on constants and on variables that the program does not write; they run again
-/// only when one of those has changed.
-struct Lowered {
-  Lowered(const Program& program, const Options& options, Pool& pool);
+/// prepack steps, depend on constants and on variables that the program does not write; they run
+/// again only when one of those has changed.
+struct Schedule {
+  Schedule(const Program& program, const Options& options, Pool& pool);
 
   TensorSpecs values;
   std::vector<int> inputs, outputs;  ///< values
@@ -31,7 +31,7 @@ struct Lowered {
   };  ///< result -1: only read
   std::vector<Binding> variables;
   std::vector<Step> steps;
-  size_t prologue = 0;  ///< so many steps
+  size_t prepack_steps = 0;  ///< so many at the beginning
 
   int root(int value) const { return alias_[static_cast<size_t>(value)]; }
   size_t bytes(int value) const;
@@ -42,19 +42,19 @@ struct Lowered {
  private:
   void add(const Program::Instruction& instruction, const Options& options, Pool& pool);
   TensorSpecs specs(const std::vector<int>& list) const;
-  void separate_prologue();
+  void separate_prepack_steps();
 
   std::vector<int> alias_;  ///< per value: the root whose memory it names, itself for a root
 };
 
 /// Lets elementwise steps run within the products whose results they alone read.
-void join_followers(Lowered& program);
+void fuse_epilogues(Schedule& schedule);
 /// Lets products sum the columns of what they multiply with.
-void join_column_sums(Lowered& program);
+void join_column_sums(Schedule& schedule);
 /// Lets elementwise steps read slices where they lie.
-void join_slices(Lowered& program, const Options& options);
+void join_slices(Schedule& schedule, const Options& options);
 /// Lets elementwise steps run within the reductions that alone read what they make.
-void join_reductions(Lowered& program);
+void join_reductions(Schedule& schedule);
 
 /// A scan compiles its body to a plan of its own.
 std::unique_ptr<Kernel> make_scan(const Scan& scan, const Request& request, Pool& pool);

@@ -1,10 +1,10 @@
-#include "memory/stable_values.h"
+#include "memory/prepack_cache.h"
 
 #include <algorithm>
 
 namespace crescent::cpu {
 
-size_t Recipe::hash() const {
+size_t PrepackKey::hash() const {
   size_t hash = op ? op->hash() : 0;
   auto mix = [&](const auto& field) { detail::mix(hash, detail::hash_field(field)); };
   mix(form), mix(output), mix(variable), mix(constant.storage), mix(constant.offset);
@@ -12,11 +12,11 @@ size_t Recipe::hash() const {
     mix(spec.dtype);
     for (int64_t dim : spec.shape) mix(dim);
   }
-  for (const StableValuePtr& value : from) mix(value.get());
+  for (const PrepackedValuePtr& value : from) mix(value.get());
   return hash;
 }
 
-bool Recipe::operator==(const Recipe& other) const {
+bool PrepackKey::operator==(const PrepackKey& other) const {
   const bool same_op = op && other.op ? op->equals(*other.op) : op == other.op;
   const bool same_constant =
       constant == other.constant || (constant.storage == 0 && other.constant.storage == 0);
@@ -24,9 +24,9 @@ bool Recipe::operator==(const Recipe& other) const {
          specs == other.specs && from == other.from && variable == other.variable;
 }
 
-StableValue::StableValue(Recipe recipe) : recipe_(std::move(recipe)) {
-  if (recipe_.variable) variables_ = {recipe_.variable};
-  for (const StableValuePtr& value : recipe_.from) {
+PrepackedValue::PrepackedValue(PrepackKey key) : key_(std::move(key)) {
+  if (key_.variable) variables_ = {key_.variable};
+  for (const PrepackedValuePtr& value : key_.from) {
     for (const void* variable : value->variables_) {
       if (std::find(variables_.begin(), variables_.end(), variable) == variables_.end())
         variables_.push_back(variable);
@@ -34,26 +34,26 @@ StableValue::StableValue(Recipe recipe) : recipe_(std::move(recipe)) {
   }
 }
 
-StableValuePtr StableValues::find(Recipe recipe) {
-  const size_t hash = recipe.hash();
+PrepackedValuePtr PrepackCache::find(PrepackKey key) {
+  const size_t hash = key.hash();
   const std::lock_guard lock(mutex_);
   auto [at, last] = values_.equal_range(hash);
   while (at != last) {
-    const StableValuePtr value = at->second.lock();
-    if (value && value->recipe() == recipe) return value;
+    const PrepackedValuePtr value = at->second.lock();
+    if (value && value->key() == key) return value;
     at = value ? std::next(at) : values_.erase(at);
   }
   if (values_.size() >= most_) {
     std::erase_if(values_, [](const auto& entry) { return entry.second.expired(); });
     most_ = std::max(kFew, 2 * values_.size());
   }
-  auto value = std::make_shared<StableValue>(std::move(recipe));
+  auto value = std::make_shared<PrepackedValue>(std::move(key));
   values_.emplace(hash, value);
   return value;
 }
 
 /// In its place where nobody can be reading it: those who begin to run now find no version.
-std::byte* StableValues::Making::begin(StableValue& value, size_t bytes) {
+std::byte* PrepackCache::Update::begin(PrepackedValue& value, size_t bytes) {
   value.version_.store(0);
   const bool alone = values_.running_.load() == 1;
   if (value.memory_ && !alone) {
@@ -64,12 +64,12 @@ std::byte* StableValues::Making::begin(StableValue& value, size_t bytes) {
   return value.memory_->host();
 }
 
-void StableValues::Making::end(StableValue& value, std::vector<Contents> of) {
+void PrepackCache::Update::end(PrepackedValue& value, std::vector<Contents> of) {
   value.made_of_ = std::move(of);
   value.version_.store(++values_.versions_);
 }
 
-void StableValues::free_retired() {
+void PrepackCache::free_retired() {
   std::vector<std::shared_ptr<Storage>> retired;
   const std::lock_guard lock(mutex_);
   if (running_.load() > 0) return;

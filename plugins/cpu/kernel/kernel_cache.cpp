@@ -7,7 +7,7 @@
 namespace crescent::cpu {
 namespace {
 
-struct Kept {
+struct CachedKernel {
   size_t hash;  ///< of the op, which may be gone, and another one in its place
   TensorSpecs inputs, outputs;
   bool deterministic;
@@ -20,7 +20,7 @@ struct Kept {
   }
 };
 
-thread_local std::unordered_multimap<const Op*, Kept> kept;
+thread_local std::unordered_multimap<const Op*, CachedKernel> kernel_cache;
 
 }  // namespace
 
@@ -28,24 +28,24 @@ bool has_kernel(const Request& r) {
   std::unique_ptr<Kernel> kernel = make_kernel(r);
   if (!kernel) return false;
   constexpr size_t kMost = 4096;  // of programs that were asked about and never compiled
-  if (kept.size() >= kMost) kept.clear();
-  kept.emplace(&r.op, Kept{r.op.hash(),
-                           {r.inputs.begin(), r.inputs.end()},
-                           {r.outputs.begin(), r.outputs.end()},
-                           r.options.deterministic,
-                           std::move(kernel)});
+  if (kernel_cache.size() >= kMost) kernel_cache.clear();
+  kernel_cache.emplace(&r.op, CachedKernel{r.op.hash(),
+                                           {r.inputs.begin(), r.inputs.end()},
+                                           {r.outputs.begin(), r.outputs.end()},
+                                           r.options.deterministic,
+                                           std::move(kernel)});
   return true;
 }
 
-std::unique_ptr<Kernel> kept_or_new_kernel(const Request& r) {
-  const auto [first, last] = kept.equal_range(&r.op);
+std::unique_ptr<Kernel> cached_or_new_kernel(const Request& r) {
+  const auto [first, last] = kernel_cache.equal_range(&r.op);
   const size_t hash = first == last ? 0 : r.op.hash();
   const auto found =
       std::find_if(first, last, [&](const auto& each) { return each.second.is_for(r, hash); });
   if (found == last) return make_kernel(r);
-  return std::move(kept.extract(found).mapped().kernel);
+  return std::move(kernel_cache.extract(found).mapped().kernel);
 }
 
-void drop_kept_kernels() { kept.clear(); }
+void clear_kernel_cache() { kernel_cache.clear(); }
 
 }  // namespace crescent::cpu

@@ -4,29 +4,29 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "executor/lower.h"
 #include "executor/readers.h"
+#include "executor/schedule.h"
 
 namespace crescent::cpu {
 namespace {
 
 /// Steps while they are joined. One that was taken over stays behind without a kernel, and steps
 /// are known by where they were at first, so that a join looks at nothing but its neighbours.
-class Joining {
+class EpilogueFusion {
  public:
-  explicit Joining(Lowered& program)
-      : program_(program),
-        readers_(program),
-        maker_(program.values.size(), -1),
-        is_kept_(program.values.size()),
-        at_(program.steps.size()),
-        place_(program.steps.size()),
-        within_(program.steps.size()) {
+  explicit EpilogueFusion(Schedule& schedule)
+      : schedule_(schedule),
+        readers_(schedule),
+        producer_(schedule.values.size(), -1),
+        is_kept_(schedule.values.size()),
+        at_(schedule.steps.size()),
+        place_(schedule.steps.size()),
+        within_(schedule.steps.size()) {
     for (auto* numbers : {&at_, &place_, &within_}) std::iota(numbers->begin(), numbers->end(), 0);
-    for (size_t s = 0; s < program.steps.size(); ++s)
-      for (int value : step(s).outputs) maker_[root(value)] = static_cast<int>(s);
-    for (int value : program.outputs) is_kept_[root(value)] = true;
-    for (const Lowered::Binding& v : program.variables) {
+    for (size_t s = 0; s < schedule.steps.size(); ++s)
+      for (int value : step(s).outputs) producer_[root(value)] = static_cast<int>(s);
+    for (int value : schedule.outputs) is_kept_[root(value)] = true;
+    for (const Schedule::Binding& v : schedule.variables) {
       if (v.result < 0) continue;
       is_kept_[root(v.result)] = true;
       replaces_.emplace(root(v.result), root(v.value));
@@ -34,14 +34,14 @@ class Joining {
   }
 
   void run() {
-    for (size_t s = program_.prologue; s < program_.steps.size();)
+    for (size_t s = schedule_.prepack_steps; s < schedule_.steps.size();)
       if (!join(s)) ++s;
-    drop_joined(program_);
+    drop_joined(schedule_);
   }
 
  private:
-  Step& step(size_t s) { return program_.steps[s]; }
-  size_t root(int value) const { return static_cast<size_t>(program_.root(value)); }
+  Step& step(size_t s) { return schedule_.steps[s]; }
+  size_t root(int value) const { return static_cast<size_t>(schedule_.root(value)); }
   /// Where the step is that was at `first` at the beginning, or the one that it is within now.
   size_t place_of(size_t first) const {
     while (within_[first] != first) first = within_[first];
@@ -50,7 +50,7 @@ class Joining {
 
   /// True when the product at `product` and its reader are one step now.
   bool join(size_t product) {
-    if (!step(product).kernel || !step(product).kernel->may_be_followed()) return false;
+    if (!step(product).kernel || !step(product).kernel->can_host_epilogue()) return false;
     const int result = step(product).outputs[0];
     const std::vector<size_t>& reads = readers_.of(result);
     if (is_kept_[root(result)] || reads.size() != 1) return false;
@@ -70,14 +70,14 @@ class Joining {
     moves_.clear();
     std::vector<int> needed = step(reader).inputs;
     while (!needed.empty()) {
-      const int made = maker_[root(needed.back())];
+      const int made = producer_[root(needed.back())];
       needed.pop_back();
       if (made < 0) continue;
       const size_t s = place_of(static_cast<size_t>(made));
       if (s <= product || s >= reader || is_moved(s)) continue;
       if (step(s).op && step(s).op->effect() == Effect::ordered) return false;
       for (int value : step(s).outputs)
-        if (program_.bytes(value) > kLittle) return false;
+        if (schedule_.bytes(value) > kLittle) return false;
       moves_.push_back(s);
       needed.insert(needed.end(), step(s).inputs.begin(), step(s).inputs.end());
     }
@@ -106,8 +106,8 @@ class Joining {
   /// which is no longer there.
   bool may_wait(size_t product) {
     size_t kept = 0;
-    for (int value : step(product).inputs) kept += program_.bytes(value);
-    return kept <= program_.bytes(step(product).outputs[0]);
+    for (int value : step(product).inputs) kept += schedule_.bytes(value);
+    return kept <= schedule_.bytes(step(product).outputs[0]);
   }
 
   bool take_over(size_t product, size_t reader) {
@@ -115,7 +115,8 @@ class Joining {
     const size_t result = root(to.outputs[0]);
     const auto read = std::find_if(next.inputs.begin(), next.inputs.end(),
                                    [&](int value) { return root(value) == result; });
-    if (!to.kernel->follow(next.kernel, static_cast<int>(read - next.inputs.begin()))) return false;
+    if (!to.kernel->fuse_epilogue(next.kernel, static_cast<int>(read - next.inputs.begin())))
+      return false;
     next.inputs.erase(read);
     to.inputs.insert(to.inputs.end(), next.inputs.begin(), next.inputs.end());
     to.outputs = std::move(next.outputs);
@@ -143,9 +144,9 @@ class Joining {
     }
   }
 
-  Lowered& program_;
+  Schedule& schedule_;
   const Readers readers_;      ///< by where they were at first
-  std::vector<int> maker_;     ///< per root: the step, by where it was at first, -1 for none
+  std::vector<int> producer_;  ///< per root: the step, by where it was at first, -1 for none
   std::vector<bool> is_kept_;  ///< per root: somebody outside sees the value
   std::unordered_multimap<size_t, size_t> replaces_;  ///< new value of a variable -> old one, roots
   std::vector<size_t> at_;                            ///< per place: where the step was at first
@@ -156,6 +157,6 @@ class Joining {
 
 }  // namespace
 
-void join_followers(Lowered& program) { Joining(program).run(); }
+void fuse_epilogues(Schedule& schedule) { EpilogueFusion(schedule).run(); }
 
 }  // namespace crescent::cpu

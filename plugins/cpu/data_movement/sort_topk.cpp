@@ -1,4 +1,4 @@
-#include "data_movement/ordering.h"
+#include "data_movement/sort_topk.h"
 
 #include <algorithm>
 #include <cstring>

@@ -54,7 +54,7 @@ Updated run(const Program& program, const Tensors& inputs, const Shape& shape) {
 }  // namespace
 
 TEST_CASE("an update within the product that makes its gradient gives the same bits",
-          "[cpu][follower]") {
+          "[cpu][epilogue]") {
   const int64_t sizes[][3] = {{784, 512, 128}, {200, 96, 64},   {300, 33, 2100}, {600, 96, 90},
                               {512, 10, 128},  {512, 700, 300}, {900, 300, 40},  {40, 30, 20}};
   for (const auto& [m, n, k] : sizes) {
@@ -79,7 +79,7 @@ TEST_CASE("an update within the product that makes its gradient gives the same b
   test_device().set_threads(0);
 }
 
-TEST_CASE("an update waits for those who read the old weight", "[cpu][follower]") {
+TEST_CASE("an update waits for those who read the old weight", "[cpu][epilogue]") {
   const int64_t m = 600, n = 96, k = 60;
   const Variable w(sines({m, n}, 1));
   const Tensors inputs = {sines({k, m}, 3), sines({k, n}, 4)};
@@ -101,7 +101,7 @@ TEST_CASE("an update waits for those who read the old weight", "[cpu][follower]"
         (w.value() - gradient(inputs[0], inputs[1], false)).to_vector());
 }
 
-TEST_CASE("what follows a product finds weights that were packed before", "[cpu][follower]") {
+TEST_CASE("what follows a product finds weights that were packed before", "[cpu][epilogue]") {
   const int64_t m = 2048, n = 336, k = 128;  // columns in tiles of 112
   const Variable w(sines({k, n}, 1));
   const Tensors inputs = {sines({m, k}, 2), sines({k, n}, 1)};

@@ -1,4 +1,4 @@
-#include "kernel/guest.h"
+#include "kernel/plugin_kernel.h"
 
 #include "crescent/device/cpu_kernel.h"
 
@@ -37,9 +37,9 @@ auto blaming(const CpuKernel& kernel, F f) -> decltype(f()) {
   }
 }
 
-class Guest final : public Kernel {
+class PluginKernelAdapter final : public Kernel {
  public:
-  explicit Guest(std::shared_ptr<CpuKernel> kernel) : kernel_(std::move(kernel)) {
+  explicit PluginKernelAdapter(std::shared_ptr<CpuKernel> kernel) : kernel_(std::move(kernel)) {
     blaming(*kernel_, [&] {
       scratch_bytes_ = kernel_->scratch_bytes();
       flops_ = kernel_->flops();
@@ -67,12 +67,12 @@ class Guest final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_guest(const Request& r) {
+std::unique_ptr<Kernel> make_plugin_kernel(const Request& r) {
   if (!registry().find(CpuKernel::kKind, r.op.name())) return nullptr;
   auto kernel = make<CpuKernel>(r.op.name());
   const CpuRequest request{r.op, r.inputs, r.outputs, r.options.deterministic};
   if (!blaming(*kernel, [&] { return kernel->prepare(request); })) return nullptr;
-  return std::make_unique<Guest>(std::move(kernel));
+  return std::make_unique<PluginKernelAdapter>(std::move(kernel));
 }
 
 }  // namespace crescent::cpu

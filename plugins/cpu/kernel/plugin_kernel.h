@@ -5,6 +5,6 @@
 namespace crescent::cpu {
 
 /// The one of the op's name; null when there is none, or it is not for this request.
-std::unique_ptr<Kernel> make_guest(const Request& request);
+std::unique_ptr<Kernel> make_plugin_kernel(const Request& request);
 
 }  // namespace crescent::cpu

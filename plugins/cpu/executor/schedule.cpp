@@ -1,4 +1,4 @@
-#include "executor/lower.h"
+#include "executor/schedule.h"
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ bool is_repeatable(const Step& step) { return !step.op || step.op->effect() <= E
 
 }  // namespace
 
-Lowered::Lowered(const Program& program, const Options& options, Pool& pool)
+Schedule::Schedule(const Program& program, const Options& options, Pool& pool)
     : values(program.values),
       inputs(program.inputs),
       outputs(program.outputs),
@@ -29,38 +29,38 @@ Lowered::Lowered(const Program& program, const Options& options, Pool& pool)
   for (Binding& v : variables) {
     if (v.result >= 0 && root(v.result) == root(v.value)) v.result = -1;
   }
-  separate_prologue();
-  join_followers(*this);
+  separate_prepack_steps();
+  fuse_epilogues(*this);
   join_column_sums(*this);
   join_slices(*this, options);
   join_reductions(*this);
 }
 
-size_t Lowered::bytes(int value) const {
+size_t Schedule::bytes(int value) const {
   const TensorSpec& spec = values[static_cast<size_t>(value)];
   return static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
 }
 
-int Lowered::add_value(const TensorSpec& spec) {
+int Schedule::add_value(const TensorSpec& spec) {
   int value = static_cast<int>(values.size());
   values.push_back(spec);
   alias_.push_back(value);
   return value;
 }
 
-int Lowered::add_copy(int value) {
+int Schedule::add_copy(int value) {
   int copy = add_value(values[static_cast<size_t>(value)]);
   steps.push_back({make_copy(bytes(value)), nullptr, {value}, {copy}, 0});
   return copy;
 }
 
-TensorSpecs Lowered::specs(const std::vector<int>& list) const {
+TensorSpecs Schedule::specs(const std::vector<int>& list) const {
   TensorSpecs specs;
   for (int v : list) specs.push_back(values[static_cast<size_t>(v)]);
   return specs;
 }
 
-void Lowered::add(const Program::Instruction& instruction, const Options& options, Pool& pool) {
+void Schedule::add(const Program::Instruction& instruction, const Options& options, Pool& pool) {
   const Op& op = *instruction.op;
   const TensorSpecs in = specs(instruction.inputs), out = specs(instruction.outputs);
   std::vector<int> made = instruction.outputs;
@@ -74,7 +74,7 @@ void Lowered::add(const Program::Instruction& instruction, const Options& option
   auto* sliced = dynamic_cast<const Sliced*>(&op);
   auto kernel = scan     ? make_scan(*scan, request, pool)
                 : sliced ? make_sliced(*sliced, request)
-                         : kept_or_new_kernel(request);
+                         : cached_or_new_kernel(request);
   if (!kernel) fail("the cpu device does not take ", op.text(), ": expected a lowered program");
   steps.push_back(
       {std::move(kernel), instruction.op, instruction.inputs, std::move(made), instruction.scope});
@@ -82,7 +82,7 @@ void Lowered::add(const Program::Instruction& instruction, const Options& option
 
 /// What steps make of stable values is stable too, and is kept, unless that takes much more memory
 /// than what it is made of. The steps that remain may have their stable inputs prepared.
-void Lowered::separate_prologue() {
+void Schedule::separate_prepack_steps() {
   std::vector<bool> is_stable(values.size()), is_result(values.size());
   auto mark = [&](std::vector<bool>& set, int value) {
     set[static_cast<size_t>(root(value))] = true;
@@ -129,7 +129,7 @@ void Lowered::separate_prologue() {
       step.inputs[i] = value;
     }
   }
-  prologue = before.size();
+  prepack_steps = before.size();
   std::move(after.begin(), after.end(), std::back_inserter(before));
   steps = std::move(before);
 }
