@@ -230,9 +230,9 @@ Tensor sum_of_columns(const Tensor& columns, const PatchGrid& grid,
   const int64_t area = product(grid.size), channels = columns.dim(1) / area,
                 rows = patches_along(grid, 0, spatial[0]),
                 places = patches_along(grid, 1, spatial[1]);
-  const Tensor apart = ops::reshape(columns, {-1, channels, area, rows, places});
+  const Tensor grouped = ops::reshape(columns, {-1, channels, area, rows, places});
   const Tensor patches =
-      ops::reshape(ops::transpose(apart, {0, 3, 4, 2, 1}), {-1, rows, places, area * channels});
+      ops::reshape(ops::transpose(grouped, {0, 3, 4, 2, 1}), {-1, rows, places, area * channels});
   return ops::transpose(sum_of_patches(patches, grid, spatial), {0, 3, 1, 2});
 }
 

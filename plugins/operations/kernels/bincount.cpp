@@ -1,4 +1,4 @@
-#include "tally.h"
+#include "bincount.h"
 
 #include <algorithm>
 
@@ -34,8 +34,8 @@ class Bins {
 };
 
 /// (x) or (x, edges) -> how many are in each bin.
-struct Tally final : OpOf<Tally> {
-  static constexpr const char* kName = "operations.tally";
+struct Bincount final : OpOf<Bincount> {
+  static constexpr const char* kName = "operations.bincount";
   int64_t count = 0;
   auto fields() const { return std::tie(count); }
   TensorSpecs infer(std::span<const TensorSpec>) const override {
@@ -64,11 +64,13 @@ struct Tally final : OpOf<Tally> {
   }
 };
 
-class TallyKernel final : public CpuKernel {
+class BincountKernel final : public CpuKernel {
  public:
-  static void describe(Schema<TallyKernel>& s) { s.doc("Parts of the numbers, each by itself."); }
+  static void describe(Schema<BincountKernel>& s) {
+    s.doc("Parts of the numbers, each by itself.");
+  }
   bool prepare(const CpuRequest& r) override {
-    op_ = *r.op_as<Tally>();
+    op_ = *r.op_as<Bincount>();
     dtype_ = r.inputs[0].dtype, size_ = r.inputs[0].shape.size();
     has_edges_ = r.inputs.size() > 1;
     constexpr int64_t kPart = 65536, kMost = 16;
@@ -97,7 +99,7 @@ class TallyKernel final : public CpuKernel {
   }
 
  private:
-  Tally op_;
+  Bincount op_;
   DType dtype_ = DType::float32;
   bool has_edges_ = false;
   int64_t size_ = 0, parts_ = 1;
@@ -110,18 +112,18 @@ Tensor computable(const Tensor& x) {
 
 }  // namespace
 
-Tensor tallied(const Tensor& x, int64_t count) {
-  Tally op;
+Tensor apply_bincount(const Tensor& x, int64_t count) {
+  Bincount op;
   op.count = count;
   return apply1(op, {computable(x)});
 }
 
-Tensor tallied_between(const Tensor& x, const Tensor& edges) {
-  Tally op;
+Tensor apply_histogram(const Tensor& x, const Tensor& edges) {
+  Bincount op;
   op.count = edges.dim(0) - 1;
   return apply1(op, {computable(x), computable(edges)});
 }
 
-void add_tally_kernel(Registry& registry) { registry.add<TallyKernel>(Tally::kName); }
+void add_bincount_kernel(Registry& registry) { registry.add<BincountKernel>(Bincount::kName); }
 
 }  // namespace crescent::operations

@@ -4,7 +4,7 @@
 
 namespace crescent {
 
-struct NarrowLayout {
+struct QuantizedLayout {
   Shape shape;              ///< of the weight as floats
   std::vector<int> summed;  ///< axes whose elements share a scale, sorted
   std::vector<int> kept;    ///< the others, in the order in which the scale has them
@@ -22,12 +22,12 @@ struct NarrowLayout {
 };
 
 /// A variable that a weight is kept in, named by the weight with this ending, or by itself.
-struct NarrowPart {
+struct QuantizedComponent {
   std::string ending;
   Shape shape;
   std::optional<DType> dtype{};  ///< none: as the layer's variables
   bool is_own_name = false;
 };
-using NarrowParts = std::vector<NarrowPart>;
+using QuantizedComponents = std::vector<QuantizedComponent>;
 
 }  // namespace crescent

@@ -1,4 +1,4 @@
-#include "places.h"
+#include "searchsorted.h"
 
 #include <algorithm>
 #include <bit>
@@ -24,8 +24,8 @@ int32_t place_in(const T* list, int64_t count, T value) {
 }
 
 /// (sorted, values) -> a place for each value.
-struct PlacesIn final : OpOf<PlacesIn> {
-  static constexpr const char* kName = "operations.places_in";
+struct Searchsorted final : OpOf<Searchsorted> {
+  static constexpr const char* kName = "operations.searchsorted";
   bool right = false;
   auto fields() const { return std::tie(right); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {
@@ -47,11 +47,11 @@ struct PlacesIn final : OpOf<PlacesIn> {
   }
 };
 
-class PlacesInKernel final : public CpuKernel {
+class SearchsortedKernel final : public CpuKernel {
  public:
-  static void describe(Schema<PlacesInKernel>& s) { s.doc("Some values a thread."); }
+  static void describe(Schema<SearchsortedKernel>& s) { s.doc("Some values a thread."); }
   bool prepare(const CpuRequest& r) override {
-    op_ = *r.op_as<PlacesIn>();
+    op_ = *r.op_as<Searchsorted>();
     dtype_ = r.inputs[0].dtype;
     count_ = r.inputs[0].shape.size(), values_ = r.inputs[1].shape.size();
     return true;
@@ -65,7 +65,7 @@ class PlacesInKernel final : public CpuKernel {
   }
 
  private:
-  PlacesIn op_;
+  Searchsorted op_;
   DType dtype_ = DType::float32;
   int64_t count_ = 0, values_ = 0;
 };
@@ -179,8 +179,8 @@ class NumberSet {
 };
 
 /// (values, set) -> whether each value is in the set.
-struct IsAmong final : OpOf<IsAmong> {
-  static constexpr const char* kName = "operations.is_among";
+struct Isin final : OpOf<Isin> {
+  static constexpr const char* kName = "operations.isin";
   bool invert = false;
   auto fields() const { return std::tie(invert); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {
@@ -197,11 +197,11 @@ struct IsAmong final : OpOf<IsAmong> {
   }
 };
 
-class IsAmongKernel final : public CpuKernel {
+class IsinKernel final : public CpuKernel {
  public:
-  static void describe(Schema<IsAmongKernel>& s) { s.doc("Some values a thread."); }
+  static void describe(Schema<IsinKernel>& s) { s.doc("Some values a thread."); }
   bool prepare(const CpuRequest& r) override {
-    found_ = !r.op_as<IsAmong>()->invert;
+    found_ = !r.op_as<Isin>()->invert;
     dtype_ = r.inputs[0].dtype;
     values_ = r.inputs[0].shape.size(), count_ = r.inputs[1].shape.size();
     return true;
@@ -234,21 +234,21 @@ Tensor comparable(const Tensor& x) {
 
 }  // namespace
 
-Tensor places_in(const Tensor& sorted, const Tensor& values, bool right) {
-  PlacesIn op;
+Tensor apply_searchsorted(const Tensor& sorted, const Tensor& values, bool right) {
+  Searchsorted op;
   op.right = right;
   return apply1(op, {comparable(sorted), comparable(values)});
 }
 
-Tensor is_among(const Tensor& values, const Tensor& set, bool invert) {
-  IsAmong op;
+Tensor apply_isin(const Tensor& values, const Tensor& set, bool invert) {
+  Isin op;
   op.invert = invert;
   return apply1(op, {comparable(values), comparable(set)});
 }
 
-void add_places_kernels(Registry& registry) {
-  registry.add<PlacesInKernel>(PlacesIn::kName);
-  registry.add<IsAmongKernel>(IsAmong::kName);
+void add_searchsorted_kernels(Registry& registry) {
+  registry.add<SearchsortedKernel>(Searchsorted::kName);
+  registry.add<IsinKernel>(Isin::kName);
 }
 
 }  // namespace crescent::operations

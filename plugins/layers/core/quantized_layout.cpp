@@ -1,4 +1,4 @@
-#include "narrow_layout.h"
+#include "quantized_layout.h"
 
 #include <algorithm>
 
@@ -6,20 +6,20 @@
 
 namespace crescent {
 
-Shape NarrowLayout::matrix() const {
+Shape QuantizedLayout::matrix() const {
   if (is_table()) return shape;
   int64_t rows = 1;
   for (int axis : summed) rows *= shape[axis];
   return {rows, rows == 0 ? 0 : shape.size() / rows};
 }
 
-Tensor NarrowLayout::as_scale(const Tensor& of_values) const {
+Tensor QuantizedLayout::as_scale(const Tensor& of_values) const {
   std::vector<int> order = kept;
   order.insert(order.end(), summed.begin(), summed.end());
   return ops::reshape(ops::transpose(of_values, order), scale_shape);
 }
 
-Tensor NarrowLayout::scale_of_values(const Tensor& scale) const {
+Tensor QuantizedLayout::scale_of_values(const Tensor& scale) const {
   Shape kept_dims, dims;
   std::vector<int> order;  // of the scale's axes, as the values have them
   for (int axis : kept) kept_dims.append(shape[axis]);
