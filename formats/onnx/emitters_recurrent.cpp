@@ -1,6 +1,6 @@
 // Ops over time. ONNX has the axis of time first, and one for directions.
 #include "crescent/ops/ops.h"
-#include "rows.h"
+#include "op_emitters.h"
 
 namespace crescent::onnx {
 namespace {
@@ -82,11 +82,11 @@ void write_scan(Emitter& e, const Scan& op) {
   for (size_t o = 0; o < results.size(); ++o) e.give(results[o], o);
 }
 
-constexpr Row kRecurrentRows[] = {row<Lstm, write_lstm>(), row<Gru, write_gru>(),
-                                  row<Scan, write_scan>()};
+constexpr OpEmitter kRecurrentEmitters[] = {
+    emitter_of<Lstm, write_lstm>(), emitter_of<Gru, write_gru>(), emitter_of<Scan, write_scan>()};
 
 }  // namespace
 
-std::span<const Row> recurrent_rows() { return kRecurrentRows; }
+std::span<const OpEmitter> recurrent_emitters() { return kRecurrentEmitters; }
 
 }  // namespace crescent::onnx

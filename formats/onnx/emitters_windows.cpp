@@ -1,6 +1,6 @@
 // Convolution and pooling: channels first in ONNX, kernels (out, in/groups, spatial...).
 #include "crescent/ops/ops.h"
-#include "rows.h"
+#include "op_emitters.h"
 
 namespace crescent::onnx {
 namespace {
@@ -65,12 +65,12 @@ void write_pool(Emitter& e, const Pool& op) {
       {{"kernel_shape", op.window}, {"strides", op.spec.strides}, {"pads", pads_of(op.spec)}}));
 }
 
-constexpr Row kWindowRows[] = {row<Conv, write_conv>(),
-                               row<ConvBackwardData, write_conv_transpose>(),
-                               row<Pool, write_pool>()};
+constexpr OpEmitter kWindowEmitters[] = {emitter_of<Conv, write_conv>(),
+                                         emitter_of<ConvBackwardData, write_conv_transpose>(),
+                                         emitter_of<Pool, write_pool>()};
 
 }  // namespace
 
-std::span<const Row> window_rows() { return kWindowRows; }
+std::span<const OpEmitter> window_emitters() { return kWindowEmitters; }
 
 }  // namespace crescent::onnx

@@ -1,35 +1,35 @@
-#include "keras/model/kept_state.h"
+#include "keras/model/state_groups.h"
 
 namespace crescent::keras {
 namespace {
 
 /// Variables under numbered names in a group of their own.
-struct Kept {
-  const char *group, *what, *otherwise;
+struct StateGroup {
+  const char *path, *what, *otherwise;
   Variables variables;
 };
 
 /// Every generator of every layer, in the order of the layers.
-Kept random_states(Model& model) {
+StateGroup random_states(Model& model) {
   Variables states{model.shuffle_order().state()};
   for (Layer* layer : model.flatten_layers())
     for (const SeedGenerator& seeds : layer->seed_generators()) states.push_back(seeds.state());
   return {"crescent_random", "random state", "random numbers start anew.", states};
 }
 
-Kept layer_states(Model& model) {
+StateGroup layer_states(Model& model) {
   Variables states;
   for (const Layer* layer : model.flatten_layers())
     for (const Variable& state : layer->states()) states.push_back(state);
   return {"crescent_states", "state of stateful layers", "they start with zeros.", states};
 }
 
-std::string path_of(const Kept& kept, size_t i) { return concat(kept.group, "/", i); }
+std::string path_of(const StateGroup& group, size_t i) { return concat(group.path, "/", i); }
 
-void write(Entries& entries, const Kept& kept) {
-  entries.push_back({kept.group, {{"count", static_cast<int64_t>(kept.variables.size())}}});
-  for (size_t i = 0; i < kept.variables.size(); ++i)
-    entries.push_back({path_of(kept, i), {}, kept.variables[i].value()});
+void write(Entries& entries, const StateGroup& group) {
+  entries.push_back({group.path, {{"count", static_cast<int64_t>(group.variables.size())}}});
+  for (size_t i = 0; i < group.variables.size(); ++i)
+    entries.push_back({path_of(group, i), {}, group.variables[i].value()});
 }
 
 bool fits(WeightSource& file, const Matches& matches) {
@@ -39,25 +39,26 @@ bool fits(WeightSource& file, const Matches& matches) {
   return true;
 }
 
-Matches match(WeightSource& file, const Kept& kept) {
-  const auto count = file.integer(kept.group, "count");
+Matches match(WeightSource& file, const StateGroup& group) {
+  const auto count = file.integer(group.path, "count");
   if (!count) return {};
   Matches matches;
-  for (size_t i = 0; i < kept.variables.size(); ++i)
-    matches.push_back({path_of(kept, i), kept.variables[i], nullptr, kept.what});
+  for (size_t i = 0; i < group.variables.size(); ++i)
+    matches.push_back({path_of(group, i), group.variables[i], nullptr, group.what});
   if (*count == static_cast<int64_t>(matches.size()) && fits(file, matches)) return matches;
-  warn("'", file.path(), "': the saved ", kept.what, " is of another model; ", kept.otherwise);
+  warn("'", file.path(), "': the saved ", group.what, " is of another model; ", group.otherwise);
   return {};
 }
 
 }  // namespace
 
-void write_kept_state(Entries& entries, Model& model) {
+void write_state_groups(Entries& entries, Model& model) {
   write(entries, random_states(model));
-  if (const Kept states = layer_states(model); !states.variables.empty()) write(entries, states);
+  if (const StateGroup states = layer_states(model); !states.variables.empty())
+    write(entries, states);
 }
 
-Matches match_kept_state(WeightSource& file, Model& model) {
+Matches match_state_groups(WeightSource& file, Model& model) {
   Matches matches = match(file, random_states(model));
   append(matches, match(file, layer_states(model)));
   return matches;

@@ -8,8 +8,8 @@
 
 namespace crescent::keras {
 
-void write_kept_state(Entries& entries, Model& model);
+void write_state_groups(Entries& entries, Model& model);
 /// Nothing to do for a file of Keras. What is another model's is left, with a warning.
-Matches match_kept_state(WeightSource& file, Model& model);
+Matches match_state_groups(WeightSource& file, Model& model);
 
 }  // namespace crescent::keras

@@ -7,7 +7,7 @@
 
 namespace crescent::keras {
 
-struct Limit {
+struct Incompatibility {
   std::string place;   ///< "layer 'dense_1'", "optimizer"
   std::string option;  ///< "" for the whole
   std::string reason;
@@ -18,10 +18,11 @@ struct Limit {
 
 /// `model`: core's own form; `compile`: arguments of compile or null. For "keras3": what it reads
 /// but computes otherwise. For "keras2": all that 2.3.1 would refuse or compute otherwise.
-std::vector<Limit> limits_of(const Value& model, const Value& compile, const std::string& target);
+std::vector<Incompatibility> incompatibilities_of(const Value& model, const Value& compile,
+                                                  const std::string& target);
 
-bool any_serious(const std::vector<Limit>& limits);
+bool any_serious(const std::vector<Incompatibility>& found);
 /// One line each.
-std::string to_text(const std::vector<Limit>& limits);
+std::string to_text(const std::vector<Incompatibility>& found);
 
 }  // namespace crescent::keras

@@ -1,7 +1,7 @@
 // Elementwise ops, reductions and softmax.
 #include <array>
 
-#include "rows.h"
+#include "op_emitters.h"
 
 namespace crescent::onnx {
 namespace {
@@ -153,15 +153,16 @@ void write_softmax(Emitter& e, const Softmax& op) {
   e.give(e.node(op.log ? "LogSoftmax" : "Softmax", {e.input(0)}, {{"axis", axis}}));
 }
 
-constexpr Row kElementwiseRows[] = {
-    row<Unary, write_unary>(),     row<Binary, write_binary>(),         row<Select, write_select>(),
-    row<Cast, write_cast>(),       row<CheckIndices, write_check>(),    row<Reduce, write_reduce>(),
-    row<ArgReduce, write_arg>(),   row<Cumulative, write_cumulative>(), row<TopK, write_top_k>(),
-    row<Softmax, write_softmax>(),
+constexpr OpEmitter kElementwiseEmitters[] = {
+    emitter_of<Unary, write_unary>(),        emitter_of<Binary, write_binary>(),
+    emitter_of<Select, write_select>(),      emitter_of<Cast, write_cast>(),
+    emitter_of<CheckIndices, write_check>(), emitter_of<Reduce, write_reduce>(),
+    emitter_of<ArgReduce, write_arg>(),      emitter_of<Cumulative, write_cumulative>(),
+    emitter_of<TopK, write_top_k>(),         emitter_of<Softmax, write_softmax>(),
 };
 
 }  // namespace
 
-std::span<const Row> elementwise_rows() { return kElementwiseRows; }
+std::span<const OpEmitter> elementwise_emitters() { return kElementwiseEmitters; }
 
 }  // namespace crescent::onnx

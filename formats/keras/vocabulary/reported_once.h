@@ -1,4 +1,4 @@
-// What users need to be told only once.
+// What users need to be told only once in a process.
 #pragma once
 #include <mutex>
 #include <set>
@@ -6,8 +6,9 @@
 
 namespace crescent::keras {
 
-/// What was told already: a model may be saved after every epoch, and models by several threads.
-class ToldOnce {
+/// What was reported already: a model may be saved after every epoch, and models by several
+/// threads.
+class ReportedOnce {
  public:
   /// Whether this is the first time in the process.
   bool first(const std::string& what) {

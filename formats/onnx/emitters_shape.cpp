@@ -3,7 +3,7 @@
 #include <limits>
 #include <numeric>
 
-#include "rows.h"
+#include "op_emitters.h"
 
 namespace crescent::onnx {
 namespace {
@@ -111,17 +111,17 @@ void write_matmul(Emitter& e, const Matmul& op) {
 
 void write_stop(Emitter& e, const StopGradient&) { e.give(e.input(0)); }
 
-constexpr Row kShapeRows[] = {
-    row<Reshape, write_reshape>(),      row<BroadcastTo, write_broadcast>(),
-    row<Transpose, write_transpose>(),  row<Concat, write_concat>(),
-    row<Slice, write_slice>(),          row<Pad, write_pad>(),
-    row<Reverse, write_reverse>(),      row<Gather, write_gather>(),
-    row<TakeAlong, write_take_along>(), row<OneHot, write_one_hot>(),
-    row<Matmul, write_matmul>(),        row<StopGradient, write_stop>(),
+constexpr OpEmitter kShapeEmitters[] = {
+    emitter_of<Reshape, write_reshape>(),      emitter_of<BroadcastTo, write_broadcast>(),
+    emitter_of<Transpose, write_transpose>(),  emitter_of<Concat, write_concat>(),
+    emitter_of<Slice, write_slice>(),          emitter_of<Pad, write_pad>(),
+    emitter_of<Reverse, write_reverse>(),      emitter_of<Gather, write_gather>(),
+    emitter_of<TakeAlong, write_take_along>(), emitter_of<OneHot, write_one_hot>(),
+    emitter_of<Matmul, write_matmul>(),        emitter_of<StopGradient, write_stop>(),
 };
 
 }  // namespace
 
-std::span<const Row> shape_rows() { return kShapeRows; }
+std::span<const OpEmitter> shape_emitters() { return kShapeEmitters; }
 
 }  // namespace crescent::onnx

@@ -10,7 +10,7 @@
 
 namespace crescent::files {
 
-inline void copy_past_cache(std::byte* to, const std::byte* from, size_t size) {
+inline void streaming_copy(std::byte* to, const std::byte* from, size_t size) {
 #if defined(__SSE2__)
   constexpr size_t kLine = 64, kWord = sizeof(__m128i);
   const size_t head = -reinterpret_cast<uintptr_t>(to) % kLine;

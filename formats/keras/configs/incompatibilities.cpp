@@ -1,4 +1,4 @@
-#include "keras/configs/limits.h"
+#include "keras/configs/incompatibilities.h"
 
 #include <algorithm>
 #include <set>
@@ -45,9 +45,9 @@ std::shared_ptr<const ClassInfo> class_named(std::string_view kind, const std::s
 constexpr const char* kTurnedOnTheano[] = {"Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose",
                                            "ConvLSTM2D"};
 
-class LimitSearch {
+class IncompatibilitySearch {
  public:
-  explicit LimitSearch(bool keras2) : keras2_(keras2) {}
+  explicit IncompatibilitySearch(bool keras2) : keras2_(keras2) {}
 
   /// A layer or a model; one inside another layer is of that one's place.
   void layer(const Dict& object, const std::string& inside = "") {
@@ -112,14 +112,14 @@ class LimitSearch {
                      : "Keras 3 takes the mean of a loss over what is not masked");
   }
 
-  std::vector<Limit> limits;
+  std::vector<Incompatibility> found;
 
  private:
   void add(std::string place, std::string option, std::string reason) {
-    limits.push_back({std::move(place), std::move(option), std::move(reason)});
+    found.push_back({std::move(place), std::move(option), std::move(reason)});
   }
   void slight(std::string place, std::string option, std::string reason) {
-    limits.push_back({std::move(place), std::move(option), std::move(reason), false});
+    found.push_back({std::move(place), std::move(option), std::move(reason), false});
   }
   static std::string text(const Dict& dict, const char* key) {
     const std::string* found = text_at(dict, key);
@@ -310,25 +310,25 @@ class LimitSearch {
 
 }  // namespace
 
-std::vector<Limit> limits_of(const Value& model, const Value& compile, const std::string& target) {
-  LimitSearch search(target == "keras2");
+std::vector<Incompatibility> incompatibilities_of(const Value& model, const Value& compile,
+                                                  const std::string& target) {
+  IncompatibilitySearch search(target == "keras2");
   search.layer(model.as_dict());
   if (target == "keras2") search.padding(model);
   if (compile.is_dict()) search.compile(compile.as_dict());
-  return std::move(search.limits);
+  return std::move(search.found);
 }
 
-bool any_serious(const std::vector<Limit>& limits) {
-  return std::any_of(limits.begin(), limits.end(),
-                     [](const Limit& limit) { return limit.serious; });
+bool any_serious(const std::vector<Incompatibility>& found) {
+  return std::any_of(found.begin(), found.end(),
+                     [](const Incompatibility& each) { return each.serious; });
 }
 
-std::string to_text(const std::vector<Limit>& limits) {
+std::string to_text(const std::vector<Incompatibility>& found) {
   std::string text;
-  for (const Limit& limit : limits)
-    text +=
-        concat("\n  ", limit.place, limit.option.empty() ? "" : ", option '" + limit.option + "'",
-               ": ", limit.reason);
+  for (const Incompatibility& each : found)
+    text += concat("\n  ", each.place, each.option.empty() ? "" : ", option '" + each.option + "'",
+                   ": ", each.reason);
   return text;
 }
 
