@@ -8,7 +8,7 @@
 namespace crescent {
 
 /// 0 for equal numbers and for two NaN; infinite when one of the two alone is NaN or infinite.
-inline double apart(double got, double want) {
+inline double absolute_difference(double got, double want) {
   if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
   return std::isfinite(got) && std::isfinite(want) ? std::abs(got - want) : INFINITY;
 }
@@ -18,7 +18,8 @@ template <class Got, class Want>
 double farthest(const Got& got, const Want& want) {
   if (std::size(got) != std::size(want)) return INFINITY;
   double most = 0;
-  for (size_t i = 0; i < std::size(want); ++i) most = std::max(most, apart(got[i], want[i]));
+  for (size_t i = 0; i < std::size(want); ++i)
+    most = std::max(most, absolute_difference(got[i], want[i]));
   return most;
 }
 

@@ -8,7 +8,7 @@
 
 namespace crescent::archive {
 
-class KerasArchiveFormat final : public Format, public HoldsModels, public HoldsWeights {
+class KerasArchiveFormat final : public Format, public ModelFormat, public WeightsFormat {
  public:
   static void describe(Schema<KerasArchiveFormat>& s) {
     s.doc("Models as Keras 3 keeps them.")

@@ -34,7 +34,7 @@ class KerasArchive final : public keras::WeightSource {
   std::vector<TensorSpec> describe(const keras::Names& datasets) override {
     return weights_.describe(datasets);
   }
-  std::vector<keras::Stored> read(const keras::Names& datasets) override {
+  std::vector<keras::DatasetValues> read(const keras::Names& datasets) override {
     return weights_.read(datasets);
   }
   bool hold() override { return weights_.hold(); }

@@ -21,7 +21,7 @@ struct ShardOptions {
 
 }  // namespace
 
-class ShardedFormat final : public Format, public HoldsWeights {
+class ShardedFormat final : public Format, public WeightsFormat {
  public:
   static void describe(Schema<ShardedFormat>& s) {
     s.doc("Weights in several files, as Keras 3 keeps large ones.")

@@ -109,14 +109,14 @@ std::vector<TensorSpec> ShardedWeights::describe(const keras::Names& datasets) {
 }
 
 /// A file after the other; results are in the order that was asked for.
-std::vector<keras::Stored> ShardedWeights::read(const keras::Names& datasets) {
+std::vector<keras::DatasetValues> ShardedWeights::read(const keras::Names& datasets) {
   std::map<std::string, std::vector<size_t>> by_file;
   for (size_t i = 0; i < datasets.size(); ++i) by_file[shard_of(datasets[i])].push_back(i);
-  std::vector<keras::Stored> stored(datasets.size());
+  std::vector<keras::DatasetValues> stored(datasets.size());
   for (const auto& [file, places] : by_file) {
     keras::Names names;
     for (size_t i : places) names.push_back(datasets[i]);
-    std::vector<keras::Stored> read = shard(file).read(names);
+    std::vector<keras::DatasetValues> read = shard(file).read(names);
     for (size_t k = 0; k < places.size(); ++k) stored[places[k]] = std::move(read[k]);
   }
   return stored;
@@ -125,30 +125,30 @@ std::vector<keras::Stored> ShardedWeights::read(const keras::Names& datasets) {
 namespace {
 
 /// Entries dealt out to files. A group is in each file that has one of its arrays.
-struct Dealt {
+struct ShardAssignment {
   std::vector<keras::Entries> shards{1};
   std::map<std::string, std::vector<size_t>> shards_of;  // by group
   uint64_t bytes = 0;
 };
 
-Dealt deal(const keras::Entries& entries, uint64_t largest) {
-  Dealt dealt;
+ShardAssignment assign_shards(const keras::Entries& entries, uint64_t largest) {
+  ShardAssignment assignment;
   uint64_t filled = 0;
   const keras::Entry* group = nullptr;
   for (const keras::Entry& entry : entries) {
     const uint64_t size = entry.value ? entry.value.bytes() : 0;
-    if (filled > 0 && filled + size > largest) dealt.shards.emplace_back(), filled = 0;
+    if (filled > 0 && filled + size > largest) assignment.shards.emplace_back(), filled = 0;
     if (!entry.value) group = &entry;
-    auto& own = dealt.shards_of[group->path];
-    const size_t last = dealt.shards.size() - 1;
+    auto& own = assignment.shards_of[group->path];
+    const size_t last = assignment.shards.size() - 1;
     if (own.empty() || own.back() != last) {
       own.push_back(last);
-      dealt.shards[last].push_back(*group);
+      assignment.shards[last].push_back(*group);
     }
-    if (entry.value) dealt.shards[last].push_back(entry);
-    filled += size, dealt.bytes += size;
+    if (entry.value) assignment.shards[last].push_back(entry);
+    filled += size, assignment.bytes += size;
   }
-  return dealt;
+  return assignment;
 }
 
 /// The files that a .weights.json names that is there; none when it is none.
@@ -182,21 +182,21 @@ keras::Names shard_names(const std::string& path, size_t count, const std::set<s
 }  // namespace
 
 void write_shards(const keras::Entries& entries, const std::string& path, uint64_t largest) {
-  const Dealt dealt = deal(entries, largest);
+  const ShardAssignment assignment = assign_shards(entries, largest);
   const std::set<std::string> old = shards_at(path);
-  const keras::Names names = shard_names(path, dealt.shards.size(), old);
+  const keras::Names names = shard_names(path, assignment.shards.size(), old);
   for (size_t i = 0; i < names.size(); ++i)
     replace_file(folder_of(path) + names[i],
-                 hdf5::FileImage(hdf5::tree_of(dealt.shards[i])).pieces());
+                 hdf5::FileImage(hdf5::tree_of(assignment.shards[i])).pieces());
   Dict map;
-  for (const auto& [group, shards] : dealt.shards_of) {
+  for (const auto& [group, shards] : assignment.shards_of) {
     List files;
     for (size_t i : shards) files.push_back(names[i]);
     map.set("/" + group, files.size() == 1 ? Value(files.front()) : Value(files));
   }
-  replace_file(path,
-               to_json(Dict{{"metadata", Dict{{"total_size", static_cast<int64_t>(dealt.bytes)}}},
-                            {"weight_map", std::move(map)}}));
+  replace_file(
+      path, to_json(Dict{{"metadata", Dict{{"total_size", static_cast<int64_t>(assignment.bytes)}}},
+                         {"weight_map", std::move(map)}}));
   for (const std::string& name : old) {
     std::error_code ignored;  // it is in nobody's way
     fs::remove(folder_of(path) + name, ignored);

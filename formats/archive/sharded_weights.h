@@ -25,7 +25,7 @@ class ShardedWeights final : public keras::WeightSource {
   std::optional<int64_t> integer(const std::string& group, const std::string& name) override;
   std::optional<keras::Names> members(const std::string& group) override;
   std::vector<TensorSpec> describe(const keras::Names& datasets) override;
-  std::vector<keras::Stored> read(const keras::Names& datasets) override;
+  std::vector<keras::DatasetValues> read(const keras::Names& datasets) override;
 
  private:
   hdf5::KerasFile& shard(const std::string& name);

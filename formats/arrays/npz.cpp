@@ -50,11 +50,11 @@ Tensor in_memory(const OpenArchivePtr& from, const zip::Member& member) {
 }
 
 /// An archive refuses in words that do not name the file.
-template <class Work>
-auto naming(const std::string& path, const Work& work) {
+template <class F>
+auto naming(const std::string& path, const F& work) {
   try {
     return work();
-  } catch (const zip::Refused& refused) {
+  } catch (const zip::ArchiveError& refused) {
     fail("cannot read '", path, "': ", refused.what(), "; nothing was loaded");
   }
 }

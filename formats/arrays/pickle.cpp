@@ -29,26 +29,26 @@ class Conversion {
         return cell.integer;
       case Cell::Kind::real:
         return cell.real;
-      case Cell::Kind::thing:
-        return value_of(*cell.thing, depth + 1);
+      case Cell::Kind::object:
+        return value_of(*cell.object, depth + 1);
     }
     return {};
   }
 
  private:
-  Value value_of(const Thing& thing, int depth) {
-    switch (thing.kind) {
-      case Thing::Kind::text:
-        return thing.text;
-      case Thing::Kind::list:
-      case Thing::Kind::tuple:
-        return list_of(thing.cells, depth);
-      case Thing::Kind::dict:
-        return dict_of(thing.cells, depth);
-      case Thing::Kind::array:
-        return thing.element == "|O" || thing.element == "|O8"
-                   ? list_of(thing.cells, depth)
-                   : Value(std::make_shared<BoxedTensor>(tensor_of(thing)));
+  Value value_of(const PickleObject& object, int depth) {
+    switch (object.kind) {
+      case PickleObject::Kind::text:
+        return object.text;
+      case PickleObject::Kind::list:
+      case PickleObject::Kind::tuple:
+        return list_of(object.cells, depth);
+      case PickleObject::Kind::dict:
+        return dict_of(object.cells, depth);
+      case PickleObject::Kind::array:
+        return object.element == "|O" || object.element == "|O8"
+                   ? list_of(object.cells, depth)
+                   : Value(std::make_shared<BoxedTensor>(tensor_of(object)));
       default:
         fail("'", path_, "': a name or a type stands where a value was expected");
     }
@@ -70,7 +70,7 @@ class Conversion {
   }
 
   /// By way of the file that NumPy would write.
-  Tensor tensor_of(const Thing& array) {
+  Tensor tensor_of(const PickleObject& array) {
     std::string dims;
     for (const int64_t dim : array.dims) dims += std::to_string(dim) + ", ";
     std::string file = concat("{'descr': '", array.element,
@@ -98,14 +98,14 @@ Ragged read_ragged_pickle(const std::string& path, std::string_view bytes) {
   const Cell all = machine.run();
   std::vector<int64_t> values, lengths;
   const auto refuse = [&] { fail("'", path, "': expected lists of whole numbers"); };
-  if (!all.thing || all.thing->cells.empty()) refuse();
-  for (const Cell& list : all.thing->cells) {
-    if (!list.thing) refuse();
-    for (const Cell& item : list.thing->cells) {
+  if (!all.object || all.object->cells.empty()) refuse();
+  for (const Cell& list : all.object->cells) {
+    if (!list.object) refuse();
+    for (const Cell& item : list.object->cells) {
       if (item.kind != Cell::Kind::integer) refuse();
       values.push_back(item.integer);
     }
-    lengths.push_back(static_cast<int64_t>(list.thing->cells.size()));
+    lengths.push_back(static_cast<int64_t>(list.object->cells.size()));
   }
   const auto count = [](const auto& of) { return Shape{static_cast<int64_t>(of.size())}; };
   return {Tensor::from(values, count(values)), Tensor::from(lengths, count(lengths))};

@@ -45,10 +45,10 @@ Cell PickleMachine::pop() {
   return cell;
 }
 
-Thing& PickleMachine::top_thing(Thing::Kind kind) {
-  if (stack_.empty() || !stack_.back().thing || stack_.back().thing->kind != kind)
+PickleObject& PickleMachine::top_object(PickleObject::Kind kind) {
+  if (stack_.empty() || !stack_.back().object || stack_.back().object->kind != kind)
     refuse("an object of another kind was expected");
-  return *stack_.back().thing;
+  return *stack_.back().object;
 }
 
 std::vector<Cell> PickleMachine::pop_to_mark() {
@@ -60,13 +60,14 @@ std::vector<Cell> PickleMachine::pop_to_mark() {
   return cells;
 }
 
-Thing& PickleMachine::push_thing(Thing::Kind kind, std::string_view text, std::vector<Cell> cells) {
-  Thing& thing = things_.emplace_back();
-  thing.kind = kind;
-  thing.text = text;
-  thing.cells = std::move(cells);
-  push({Cell::Kind::thing, 0, 0, &thing});
-  return thing;
+PickleObject& PickleMachine::push_object(PickleObject::Kind kind, std::string_view text,
+                                         std::vector<Cell> cells) {
+  PickleObject& object = objects_.emplace_back();
+  object.kind = kind;
+  object.text = text;
+  object.cells = std::move(cells);
+  push({Cell::Kind::object, 0, 0, &object});
+  return object;
 }
 
 /// A whole number of any length, two's complement, lowest byte first.
@@ -132,7 +133,7 @@ bool PickleMachine::step_number(unsigned char code) {
 bool PickleMachine::step_text(unsigned char code) {
   const auto text = [&](size_t bytes) {
     const uint64_t length = word(bytes);
-    push_thing(Thing::Kind::text, take(length));
+    push_object(PickleObject::Kind::text, take(length));
     return true;
   };
   switch (code) {
@@ -149,13 +150,13 @@ bool PickleMachine::step_text(unsigned char code) {
     case 0x96:
       return text(8);
     case 'V':
-      return push_thing(Thing::Kind::text, line()), true;
+      return push_object(PickleObject::Kind::text, line()), true;
     case 'S': {
       const std::string_view quoted = line();
       const bool plain =
           quoted.size() >= 2 && quoted.front() == quoted.back() && quoted.find('\\') == quoted.npos;
       if (!plain) refuse("a quoted text with escapes is not read here");
-      return push_thing(Thing::Kind::text, quoted.substr(1, quoted.size() - 2)), true;
+      return push_object(PickleObject::Kind::text, quoted.substr(1, quoted.size() - 2)), true;
     }
   }
   return false;
@@ -165,11 +166,11 @@ bool PickleMachine::step_container(unsigned char code) {
   const auto tuple_of = [&](size_t count) {
     std::vector<Cell> cells(count);
     for (size_t i = count; i-- > 0;) cells[i] = pop();
-    push_thing(Thing::Kind::tuple, {}, std::move(cells));
+    push_object(PickleObject::Kind::tuple, {}, std::move(cells));
     return true;
   };
-  const auto append = [&](Thing::Kind kind, std::vector<Cell> cells) {
-    std::vector<Cell>& to = top_thing(kind).cells;
+  const auto append = [&](PickleObject::Kind kind, std::vector<Cell> cells) {
+    std::vector<Cell>& to = top_object(kind).cells;
     to.insert(to.end(), std::make_move_iterator(cells.begin()),
               std::make_move_iterator(cells.end()));
     return true;
@@ -184,27 +185,27 @@ bool PickleMachine::step_container(unsigned char code) {
     case 0x87:
       return tuple_of(code - 0x84u);
     case 't':
-      return push_thing(Thing::Kind::tuple, {}, pop_to_mark()), true;
+      return push_object(PickleObject::Kind::tuple, {}, pop_to_mark()), true;
     case ']':
-      return push_thing(Thing::Kind::list), true;
+      return push_object(PickleObject::Kind::list), true;
     case 'l':
-      return push_thing(Thing::Kind::list, {}, pop_to_mark()), true;
+      return push_object(PickleObject::Kind::list, {}, pop_to_mark()), true;
     case '}':
-      return push_thing(Thing::Kind::dict), true;
+      return push_object(PickleObject::Kind::dict), true;
     case 'd':
-      return push_thing(Thing::Kind::dict, {}, pop_to_mark()), true;
+      return push_object(PickleObject::Kind::dict, {}, pop_to_mark()), true;
     case 'a': {
       Cell item = pop();
-      return append(Thing::Kind::list, {std::move(item)});
+      return append(PickleObject::Kind::list, {std::move(item)});
     }
     case 'e':
-      return append(Thing::Kind::list, pop_to_mark());
+      return append(PickleObject::Kind::list, pop_to_mark());
     case 's': {
       Cell value = pop(), key = pop();
-      return append(Thing::Kind::dict, {std::move(key), std::move(value)});
+      return append(PickleObject::Kind::dict, {std::move(key), std::move(value)});
     }
     case 'u':
-      return append(Thing::Kind::dict, pop_to_mark());
+      return append(PickleObject::Kind::dict, pop_to_mark());
   }
   return false;
 }
@@ -266,8 +267,8 @@ bool PickleMachine::step_object(unsigned char code) {
     }
     case 0x93: {
       const Cell name = pop(), module = pop();
-      if (!name.thing || !module.thing) refuse("a name was expected");
-      return push_name(module.thing->text, name.thing->text), true;
+      if (!name.object || !module.object) refuse("a name was expected");
+      return push_name(module.object->text, name.object->text), true;
     }
     case 'R':
       return reduce(), true;
@@ -289,7 +290,7 @@ void PickleMachine::push_name(const std::string& module, const std::string& name
   if (!kKnown.contains(full))
     refuse("the pickle calls ", module, ".", name,
            ", which is code; only numbers, texts, lists, dictionaries and arrays are read");
-  push_thing(Thing::Kind::name, full);
+  push_object(PickleObject::Kind::name, full);
 }
 
 /// UTF-8 of code points below 256 as bytes.
@@ -305,24 +306,24 @@ std::string latin1(const std::string& text) {
 
 void PickleMachine::reduce() {
   const Cell arguments = pop(), function = pop();
-  const bool right = function.thing && function.thing->kind == Thing::Kind::name &&
-                     arguments.thing && arguments.thing->kind == Thing::Kind::tuple;
+  const bool right = function.object && function.object->kind == PickleObject::Kind::name &&
+                     arguments.object && arguments.object->kind == PickleObject::Kind::tuple;
   if (!right) refuse("a call of something else than a name");
-  const std::string& name = function.thing->text;
-  const std::vector<Cell>& given = arguments.thing->cells;
+  const std::string& name = function.object->text;
+  const std::vector<Cell>& given = arguments.object->cells;
   const auto text = [&](size_t i) -> const std::string& {
-    if (i >= given.size() || !given[i].thing) refuse("a text was expected as argument of ", name);
-    return given[i].thing->text;
+    if (i >= given.size() || !given[i].object) refuse("a text was expected as argument of ", name);
+    return given[i].object->text;
   };
   if (name.ends_with("_reconstruct")) {
-    push_thing(Thing::Kind::array);
+    push_object(PickleObject::Kind::array);
   } else if (name == "numpy dtype") {
-    push_thing(Thing::Kind::dtype, text(0));
+    push_object(PickleObject::Kind::dtype, text(0));
   } else if (name == "_codecs encode") {
-    push_thing(Thing::Kind::text, latin1(text(0)));
+    push_object(PickleObject::Kind::text, latin1(text(0)));
   } else if (name.ends_with("scalar")) {
-    const std::string type = text(0), values = text(1), order = given[0].thing->element;
-    push_thing(Thing::Kind::array, values).element = (order.empty() ? "|" : order) + type;
+    const std::string type = text(0), values = text(1), order = given[0].object->element;
+    push_object(PickleObject::Kind::array, values).element = (order.empty() ? "|" : order) + type;
   } else {
     refuse("a call of ", name);
   }
@@ -330,14 +331,15 @@ void PickleMachine::reduce() {
 
 void PickleMachine::build() {
   const Cell state = pop();
-  if (!state.thing || state.thing->kind != Thing::Kind::tuple) refuse("a state of another kind");
-  if (stack_.empty() || !stack_.back().thing) refuse("a value is missing");
-  Thing& object = *stack_.back().thing;
-  const std::vector<Cell>& cells = state.thing->cells;
-  if (object.kind == Thing::Kind::dtype) {
-    if (cells.size() < 2 || !cells[1].thing) refuse("a byte order was expected");
-    object.element = cells[1].thing->text;
-  } else if (object.kind == Thing::Kind::array) {
+  if (!state.object || state.object->kind != PickleObject::Kind::tuple)
+    refuse("a state of another kind");
+  if (stack_.empty() || !stack_.back().object) refuse("a value is missing");
+  PickleObject& object = *stack_.back().object;
+  const std::vector<Cell>& cells = state.object->cells;
+  if (object.kind == PickleObject::Kind::dtype) {
+    if (cells.size() < 2 || !cells[1].object) refuse("a byte order was expected");
+    object.element = cells[1].object->text;
+  } else if (object.kind == PickleObject::Kind::array) {
     build_array(object, cells);
   } else {
     refuse("a state for something that has none");
@@ -345,18 +347,18 @@ void PickleMachine::build() {
 }
 
 /// (version, shape, dtype, whether columns come first, values)
-void PickleMachine::build_array(Thing& array, const std::vector<Cell>& state) {
-  if (state.size() != 5 || !state[1].thing || !state[2].thing || !state[4].thing ||
-      state[2].thing->kind != Thing::Kind::dtype)
+void PickleMachine::build_array(PickleObject& array, const std::vector<Cell>& state) {
+  if (state.size() != 5 || !state[1].object || !state[2].object || !state[4].object ||
+      state[2].object->kind != PickleObject::Kind::dtype)
     refuse("an array of another form");
-  for (const Cell& dim : state[1].thing->cells) {
+  for (const Cell& dim : state[1].object->cells) {
     if (dim.kind != Cell::Kind::integer || dim.integer < 0) refuse("a size of an array is wrong");
     array.dims.push_back(dim.integer);
   }
-  const Thing& dtype = *state[2].thing;
+  const PickleObject& dtype = *state[2].object;
   array.element = (dtype.element.empty() ? "|" : dtype.element) + dtype.text;
   array.fortran = state[3].integer != 0;
-  const Thing& values = *state[4].thing;
+  const PickleObject& values = *state[4].object;
   array.text = values.text;
   array.cells = values.cells;
 }

@@ -10,17 +10,17 @@
 
 namespace crescent::arrays {
 
-struct Thing;
+struct PickleObject;
 
 /// A number, or something bigger that may be in several places.
 struct Cell {
-  enum class Kind : uint8_t { none, boolean, integer, real, thing } kind = Kind::none;
+  enum class Kind : uint8_t { none, boolean, integer, real, object } kind = Kind::none;
   int64_t integer = 0;
   double real = 0;
-  Thing* thing = nullptr;  ///< of the machine
+  PickleObject* object = nullptr;  ///< of the machine
 };
 
-struct Thing {
+struct PickleObject {
   enum class Kind { text, list, tuple, dict, name, dtype, array } kind;
   std::string text;           ///< of a text; "module name"; "f8" of a dtype; the values of an array
   std::vector<Cell> cells;    ///< items; keys and values in turn; objects of an array
@@ -44,11 +44,12 @@ class PickleMachine {
   uint64_t word(size_t bytes);  ///< little endian
   std::string_view line();
   Cell pop();
-  Thing& top_thing(Thing::Kind kind);
+  PickleObject& top_object(PickleObject::Kind kind);
   std::vector<Cell> pop_to_mark();
   void push(Cell cell) { stack_.push_back(std::move(cell)); }
   void push_integer(int64_t n) { push({Cell::Kind::integer, n, 0, nullptr}); }
-  Thing& push_thing(Thing::Kind kind, std::string_view text = {}, std::vector<Cell> cells = {});
+  PickleObject& push_object(PickleObject::Kind kind, std::string_view text = {},
+                            std::vector<Cell> cells = {});
   void push_long(std::string_view digits);
 
   bool step(unsigned char code);
@@ -60,12 +61,12 @@ class PickleMachine {
   void push_name(const std::string& module, const std::string& name);
   void reduce();
   void build();
-  void build_array(Thing& array, const std::vector<Cell>& state);
+  void build_array(PickleObject& array, const std::vector<Cell>& state);
 
   const std::string& path_;
   std::string_view bytes_;
   size_t at_ = 0;
-  std::deque<Thing> things_;  ///< all of them, so that none has to end another
+  std::deque<PickleObject> objects_;  ///< all of them, so that none has to end another
   std::vector<Cell> stack_;
   std::vector<size_t> marks_;
   std::unordered_map<uint64_t, Cell> memory_;

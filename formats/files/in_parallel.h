@@ -12,18 +12,18 @@
 
 namespace crescent::files {
 
-/// Part of the bytes of an array.
-struct Part {
+/// A chunk of the bytes of an array.
+struct Chunk {
   size_t array;
   uint64_t offset, size;
 };
 
-/// Parts within large pages: two threads that touch a new one first would both fill it with zeros.
+/// Chunks within large pages: two threads that touch a new one first would both fill it with zeros.
 /// `places` say where arrays begin, counted from such a page.
-inline std::vector<Part> parts_of(const std::vector<uint64_t>& places,
-                                  const std::vector<uint64_t>& sizes) {
+inline std::vector<Chunk> chunks_of(const std::vector<uint64_t>& places,
+                                    const std::vector<uint64_t>& sizes) {
   constexpr uint64_t kPage = uint64_t{2} << 20;
-  std::vector<Part> parts;
+  std::vector<Chunk> parts;
   for (size_t i = 0; i < sizes.size(); ++i)
     for (uint64_t at = 0, size; at < sizes[i]; at += size) {
       size = std::min(kPage - (places[i] + at) % kPage, sizes[i] - at);
@@ -33,8 +33,8 @@ inline std::vector<Part> parts_of(const std::vector<uint64_t>& places,
 }
 
 /// Calls work(i) for each i below `count`, in no order; what is thrown first is thrown again.
-template <class Work>
-void in_parallel(size_t count, const Work& work) {
+template <class F>
+void in_parallel(size_t count, const F& work) {
   std::atomic<size_t> next{0};
   std::exception_ptr error;
   std::mutex mutex;

@@ -16,16 +16,16 @@ namespace crescent::images {
 namespace {
 
 /// What a message of libjpeg is kept in until C++ may throw it.
-struct JpegTrouble {
+struct JpegError {
   jpeg_error_mgr base;
   std::jmp_buf back;
   char text[JMSG_LENGTH_MAX] = "";
 };
 
 void on_error(j_common_ptr codec) {
-  auto* trouble = reinterpret_cast<JpegTrouble*>(codec->err);
-  codec->err->format_message(codec, trouble->text);
-  std::longjmp(trouble->back, 1);
+  auto* error = reinterpret_cast<JpegError*>(codec->err);
+  codec->err->format_message(codec, error->text);
+  std::longjmp(error->back, 1);
 }
 /// Damaged values are no picture; bytes that belong to nothing do no harm.
 void on_message(j_common_ptr codec, int level) {
@@ -35,25 +35,25 @@ void on_message(j_common_ptr codec, int level) {
   if (level < 0 && !harmless) on_error(codec);
 }
 
-void set_handlers(JpegTrouble& trouble) {
-  jpeg_std_error(&trouble.base);
-  trouble.base.error_exit = on_error;
-  trouble.base.emit_message = on_message;
+void set_handlers(JpegError& error) {
+  jpeg_std_error(&error.base);
+  error.base.error_exit = on_error;
+  error.base.emit_message = on_message;
 }
 
 struct JpegReading {
-  JpegTrouble trouble;
+  JpegError error;
   jpeg_decompress_struct codec{};
   JpegReading() {
-    set_handlers(trouble);
-    codec.err = &trouble.base;
+    set_handlers(error);
+    codec.err = &error.base;
   }
   ~JpegReading() { jpeg_destroy_decompress(&codec); }
   JpegReading(const JpegReading&) = delete;
 };
 
 bool read_header(JpegReading& r, const unsigned char* bytes, size_t count) {
-  if (setjmp(r.trouble.back)) return false;
+  if (setjmp(r.error.back)) return false;
   jpeg_create_decompress(&r.codec);
   jpeg_mem_src(&r.codec, bytes, static_cast<unsigned long>(count));
   jpeg_read_header(&r.codec, TRUE);
@@ -68,7 +68,7 @@ bool read_header(JpegReading& r, const unsigned char* bytes, size_t count) {
 /// A progressive file may have any number of scans of all its pixels.
 bool read_rows(JpegReading& r, unsigned char* target, size_t row) {
   constexpr int kMostScans = 500;
-  if (setjmp(r.trouble.back)) return false;
+  if (setjmp(r.error.back)) return false;
   jpeg_start_decompress(&r.codec);
   while (r.codec.output_scanline < r.codec.output_height) {
     JSAMPROW at = target + r.codec.output_scanline * row;
@@ -96,7 +96,7 @@ Tensor rgb_of_inks(const Tensor& inks, bool inverted) {
 
 Tensor decode_jpeg(const std::string& path, std::string_view bytes) {
   JpegReading r;
-  const auto refuse = [&] { fail("'", path, "' cannot be read as JPEG: ", r.trouble.text); };
+  const auto refuse = [&] { fail("'", path, "' cannot be read as JPEG: ", r.error.text); };
   if (!read_header(r, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size())) refuse();
   const int channels = r.codec.out_color_components;
   Tensor image = blank(path, r.codec.output_height, r.codec.output_width, channels);
@@ -110,13 +110,13 @@ Tensor decode_jpeg(const std::string& path, std::string_view bytes) {
 namespace {
 
 struct JpegWriting {
-  JpegTrouble trouble;
+  JpegError error;
   jpeg_compress_struct codec{};
   unsigned char* bytes = nullptr;
   unsigned long count = 0;
   JpegWriting() {
-    set_handlers(trouble);
-    codec.err = &trouble.base;
+    set_handlers(error);
+    codec.err = &error.base;
   }
   ~JpegWriting() {
     jpeg_destroy_compress(&codec);
@@ -127,7 +127,7 @@ struct JpegWriting {
 
 bool write_rows(JpegWriting& w, const unsigned char* values, const Shape& shape) {
   constexpr int kQuality = 75;
-  if (setjmp(w.trouble.back)) return false;
+  if (setjmp(w.error.back)) return false;
   jpeg_create_compress(&w.codec);
   jpeg_mem_dest(&w.codec, &w.bytes, &w.count);
   w.codec.image_height = static_cast<JDIMENSION>(shape[0]);
@@ -159,7 +159,7 @@ class Jpeg final : public ImageFormat {
     const Tensor image = image_to_write(path, arrays, {1, 3});
     JpegWriting w;
     if (!write_rows(w, image.data<uint8_t>(), image.shape()))
-      fail("'", path, "' cannot be written as JPEG: ", w.trouble.text);
+      fail("'", path, "' cannot be written as JPEG: ", w.error.text);
     replace_file(path, std::string(reinterpret_cast<const char*>(w.bytes), w.count));
   }
 

@@ -16,13 +16,13 @@ namespace {
 constexpr size_t kTextBytes = 256;
 
 /// What a message of libpng is kept in until C++ may throw it.
-struct Trouble {
+struct PngError {
   char text[kTextBytes] = "";
 };
 
 void on_error(png_structp png, png_const_charp text) {
-  auto* trouble = static_cast<Trouble*>(png_get_error_ptr(png));
-  std::strncpy(trouble->text, text, kTextBytes - 1);
+  auto* error = static_cast<PngError*>(png_get_error_ptr(png));
+  std::strncpy(error->text, text, kTextBytes - 1);
   png_longjmp(png, 1);
 }
 void on_warning(png_structp, png_const_charp) {}
@@ -41,13 +41,13 @@ void read_bytes(png_structp png, png_bytep target, size_t count) {
 
 /// A picture while it is read, and what libpng needs for it.
 struct Reading {
-  Trouble trouble;
+  PngError error;
   Source source;
   png_structp png = nullptr;
   png_infop info = nullptr;
 
   explicit Reading(std::string_view bytes) : source{bytes.data(), bytes.size()} {
-    png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &trouble, on_error, on_warning);
+    png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &error, on_error, on_warning);
     if (png) info = png_create_info_struct(png);
   }
   ~Reading() { png_destroy_read_struct(&png, &info, nullptr); }
@@ -81,7 +81,7 @@ bool read_rows(Reading& r, png_bytepp rows) {
 Tensor decode_png(const std::string& path, std::string_view bytes) {
   Reading r(bytes);
   if (!r.info) fail("'", path, "': not enough memory to read an image");
-  const auto refuse = [&] { fail("'", path, "' cannot be read as PNG: ", r.trouble.text); };
+  const auto refuse = [&] { fail("'", path, "' cannot be read as PNG: ", r.error.text); };
   if (!read_header(r)) refuse();
   const auto height = png_get_image_height(r.png, r.info),
              width = png_get_image_width(r.png, r.info);
@@ -126,9 +126,9 @@ bool write_rows(png_structp png, png_infop info, std::string* to, png_bytepp row
 }
 
 std::string encode_png(const std::string& path, const Tensor& image) {
-  Trouble trouble;
+  PngError error;
   std::string file;
-  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &trouble, on_error, on_warning);
+  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &error, on_error, on_warning);
   png_infop info = png ? png_create_info_struct(png) : nullptr;
   std::vector<png_bytep> rows;
   const int64_t row = image.dim(1) * image.dim(2);
@@ -136,7 +136,7 @@ std::string encode_png(const std::string& path, const Tensor& image) {
     rows.push_back(const_cast<png_bytep>(image.data<uint8_t>()) + y * row);
   const bool written = info && write_rows(png, info, &file, rows.data(), image.shape());
   png_destroy_write_struct(&png, &info);
-  if (!written) fail("'", path, "' cannot be written as PNG: ", trouble.text);
+  if (!written) fail("'", path, "' cannot be written as PNG: ", error.text);
   return file;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "crescent/ops/ops.h"
-#include "rows.h"
+#include "op_emitters.h"
 
 namespace crescent::onnx {
 namespace {
@@ -94,7 +94,7 @@ std::string Emitter::name_of(int value) {
 }
 
 /// first + (0, 1, ...) * step.
-std::string Emitter::rows_of(const Counted& counted) {
+std::string Emitter::rows_of(const RowProgression& counted) {
   const TensorSpec& spec = counted.step.spec();
   const std::string count = node("Squeeze", {size(counted.rows), integers({0})});
   const std::string numbers =

@@ -1,5 +1,5 @@
-// Writes the instructions of a program as nodes. Rows (rows.h) say for each op which nodes it is;
-// they ask the emitter for what an instruction reads and give it what it makes.
+// Writes the instructions of a program as nodes. Op emitters (op_emitters.h) say for each op which
+// nodes it is; they ask the emitter for what an instruction reads and give it what it makes.
 //
 // ONNX has images channels first. A value may be known in both forms; the other one is made, by a
 // transpose, when somebody asks for it, and elementwise ops keep the form that they find.
@@ -81,7 +81,7 @@ class Emitter {
   std::string unique(const std::string& wanted);
   const std::string& open_axis(int axis);
   std::string size(int64_t size);
-  std::string rows_of(const Counted& counted);
+  std::string rows_of(const RowProgression& counted);
   std::string filled_with(int64_t code, const TensorSpec& spec);
   bool fold();
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "crescent/device/lowering.h"
-#include "rows.h"
+#include "op_emitters.h"
 
 namespace crescent::onnx {
 namespace {
@@ -13,9 +13,9 @@ namespace {
 /// Takes what has a row; nothing runs on it.
 class Vocabulary final : public Device {
  public:
-  bool takes(const Op& op, std::span<const TensorSpec>,
-             std::span<const TensorSpec>) const override {
-    return has_row(op.name());
+  bool supports(const Op& op, std::span<const TensorSpec>,
+                std::span<const TensorSpec>) const override {
+    return has_emitter(op.name());
   }
   std::unique_ptr<Executable> compile(const Program&) override {
     fail("onnx: programs are written, not run");
@@ -42,7 +42,7 @@ TensorSpecs input_specs(const Model& model, const int64_t (&sizes)[kOpenAxes]) {
 void check_ops(const Program& program) {
   for (const Program::Instruction& i : program.code) {
     if (auto* scan = dynamic_cast<const Scan*>(i.op.get())) check_ops(*scan->body);
-    if (!has_row(i.op->name())) fail(place_of(program, i), ": it has no form in ONNX");
+    if (!has_emitter(i.op->name())) fail(place_of(program, i), ": it has no form in ONNX");
   }
 }
 
@@ -87,19 +87,19 @@ void name_outputs(File& file, Emitter& emitter, const Names& names, const Traced
 
 }  // namespace
 
-bool has_row(std::string_view op) {
-  for (std::span<const Row> rows :
-       {elementwise_rows(), shape_rows(), window_rows(), recurrent_rows()})
-    for (const Row& row : rows)
-      if (row.op == op) return true;
+bool has_emitter(std::string_view op) {
+  for (std::span<const OpEmitter> emitters :
+       {elementwise_emitters(), shape_emitters(), window_emitters(), recurrent_emitters()})
+    for (const OpEmitter& each : emitters)
+      if (each.op == op) return true;
   return false;
 }
 
 void emit(Emitter& emitter, const Op& op) {
-  for (std::span<const Row> rows :
-       {elementwise_rows(), shape_rows(), window_rows(), recurrent_rows()})
-    for (const Row& row : rows)
-      if (row.op == op.name()) return row.emit(emitter, op);
+  for (std::span<const OpEmitter> emitters :
+       {elementwise_emitters(), shape_emitters(), window_emitters(), recurrent_emitters()})
+    for (const OpEmitter& each : emitters)
+      if (each.op == op.name()) return each.emit(emitter, op);
 }
 
 Graph graph_of(Model& model) {

@@ -25,7 +25,7 @@ struct NoOptions {
 
 }  // namespace
 
-class Onnx final : public Format, public HoldsModels {
+class Onnx final : public Format, public ModelFormat {
  public:
   static void describe(Schema<Onnx>& s) {
     s.doc("What a model predicts, for programs that run ONNX; written, not read.")

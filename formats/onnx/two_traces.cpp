@@ -91,14 +91,14 @@ Tensor in_rows(const Tensor& tensor) {
 }
 
 /// How the rows of both go on.
-Counted counting(const Tensor& a, const Tensor& b, const std::string& place) {
+RowProgression counting(const Tensor& a, const Tensor& b, const std::string& place) {
   if (a.rank() == 0 || b.rank() == 0 || a.dim(0) < 2 || a.dim(0) == b.dim(0)) refuse(place);
   const Tensor first = a.view_rows(0, 1), other_first = b.view_rows(0, 1),
                step = a.view_rows(1, 1) - first, other_step = b.view_rows(1, 1) - other_first;
   if (!same_bytes(first, other_first) || !counts(a, first, step) ||
       !counts(b, other_first, other_step))
     refuse(place);
-  Counted counted{first, step, size_of_both(a.dim(0), b.dim(0), place), 0};
+  RowProgression counted{first, step, size_of_both(a.dim(0), b.dim(0), place), 0};
   if (!same_bytes(step, other_step)) counted.step_size = size_of_numbers(step, other_step, place);
   if (!same_bytes(step, other_step) && counted.step_size == 0) refuse(place);
   return counted;

@@ -10,7 +10,7 @@
 namespace crescent::onnx {
 
 /// Numbers that go on from row to row by the same step; leading axes of 1 do not count.
-struct Counted {
+struct RowProgression {
   Tensor first, step;  ///< (1, ...)
   int64_t rows;        ///< code of their number
   int64_t step_size;   ///< code of the size that every number of `step` is; 0 when it is none
@@ -22,7 +22,7 @@ struct Traced {
   std::vector<Sizes> sizes;  ///< of every value
   /// Values that are one number everywhere, and have an axis of open size.
   std::map<int, Tensor> filled;
-  std::map<int, Counted> counted;
+  std::map<int, RowProgression> counted;
   /// Values that are an open size everywhere: its code.
   std::map<int, int64_t> sized;
   /// Of the slices, by the position of the instruction: axes along which they are counted from the

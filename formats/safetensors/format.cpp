@@ -10,7 +10,8 @@ namespace crescent::safetensors {
 namespace {
 
 /// Staying in the file, but for booleans, of which any byte may be there.
-Tensor array_at(const std::string& path, const std::shared_ptr<Storage>& file, const Place& place) {
+Tensor array_at(const std::string& path, const std::shared_ptr<Storage>& file,
+                const ArrayEntry& place) {
   Tensor array = checked_array(path, file, place);
   if (place.spec.dtype != DType::boolean) return array;
   array = array.clone();
@@ -35,7 +36,7 @@ class Safetensors final : public keras::NamedFormat {
   Tensor open_array(const std::string& path, const std::string& place) override {
     const auto file = open_storage(path);
     const std::string name = open_file(path, place).find(place).name;
-    for (const Place& each : read_header(path, *file))
+    for (const ArrayEntry& each : read_header(path, *file))
       if (each.name == name) return array_at(path, file, each);
     fail("'", path, "' changed while it was read");
   }
@@ -52,7 +53,7 @@ class Safetensors final : public keras::NamedFormat {
   keras::NamedArrays open_file(const std::string& path, const std::string&) const override {
     const auto file = open_storage(path);
     std::vector<keras::NamedArray> arrays;
-    for (const Place& place : read_header(path, *file))
+    for (const ArrayEntry& place : read_header(path, *file))
       arrays.push_back(
           {place.name, place.spec, [path, file, place] { return array_at(path, file, place); }});
     return {path, std::move(arrays)};

@@ -57,8 +57,8 @@ uint64_t bytes_of(const std::vector<int64_t>& dims, DType dtype, const std::stri
   return bytes;
 }
 
-Place place_of(const std::string& path, const std::string& name, const Value& said, size_t start,
-               uint64_t* end) {
+ArrayEntry entry_of(const std::string& path, const std::string& name, const Value& said,
+                    size_t start, uint64_t* end) {
   if (!said.is_dict()) refuse(path, concat("'", name, "' is not described"));
   const Dict& dict = said.as_dict();
   const Value *type = dict.find("dtype"), *shape = dict.find("shape"),
@@ -112,17 +112,19 @@ std::vector<uint32_t> checksums_in(const std::string& text) {
 }
 
 /// As many as there are arrays.
-void take_old_seals(const std::string& path, const std::string& said, std::vector<Place>& places) {
+void take_old_seals(const std::string& path, const std::string& said,
+                    std::vector<ArrayEntry>& entries) {
   const std::vector<uint32_t> seals = checksums_in(said);
-  if (seals.size() != places.size())
-    refuse(path, concat("it was saved with ", seals.size(), " arrays and has ", places.size()));
-  for (size_t i = 0; i < places.size(); ++i) places[i].seal = seals[i];
+  if (seals.size() != entries.size())
+    refuse(path, concat("it was saved with ", seals.size(), " arrays and has ", entries.size()));
+  for (size_t i = 0; i < entries.size(); ++i) entries[i].seal = seals[i];
 }
 
 /// Of the arrays that were saved, all and no others are there.
-void take_named_seals(const std::string& path, const Dict& seals, std::vector<Place>& places) {
+void take_named_seals(const std::string& path, const Dict& seals,
+                      std::vector<ArrayEntry>& entries) {
   std::set<std::string> there;
-  for (Place& place : places) {
+  for (ArrayEntry& place : entries) {
     there.insert(place.name);
     const Value* said = seals.find(place.name);
     if (!said)
@@ -139,19 +141,19 @@ void take_named_seals(const std::string& path, const Dict& seals, std::vector<Pl
 }
 
 /// None in files of others.
-void take_seals(const std::string& path, const Value& metadata, std::vector<Place>& places) {
+void take_seals(const std::string& path, const Value& metadata, std::vector<ArrayEntry>& entries) {
   if (!metadata.is_dict()) return;
   const auto text = [&](const char* key) {
     const Value* said = metadata.as_dict().find(key);
     return said && said->is_string() ? &said->as_string() : nullptr;
   };
-  if (const std::string* old = text(kOldSeals)) take_old_seals(path, *old, places);
+  if (const std::string* old = text(kOldSeals)) take_old_seals(path, *old, entries);
   if (const std::string* said = text(kSeals))
-    take_named_seals(path, dict_in(path, *said, "the list of its seals"), places);
+    take_named_seals(path, dict_in(path, *said, "the list of its seals"), entries);
 }
 
 /// Fails when the array is not the one that was saved there.
-void check_pieces(const std::string& path, const Place& place,
+void check_pieces(const std::string& path, const ArrayEntry& place,
                   const std::vector<uint32_t>& pieces) {
   if (place.seal != sealed(place.name, place.spec, pieces, place.bytes()))
     fail("'", path, "' is damaged: '", place.name, "' is not what was saved; nothing was loaded");
@@ -165,42 +167,42 @@ Dict json_header(const std::string& path, const Storage& file, uint64_t length) 
 
 }  // namespace
 
-std::vector<Place> read_header(const std::string& path, const Storage& file) {
+std::vector<ArrayEntry> read_header(const std::string& path, const Storage& file) {
   uint64_t length = 0;
   if (file.bytes() < kLength) refuse(path, "it is too short");
   file.read(0, kLength, &length);
   if (length > kLongest || length > file.bytes() - kLength)
     refuse(path, concat("a header of ", length, " bytes does not fit into it"));
   const size_t start = kLength + length;
-  struct Found {
-    Place place;
+  struct ParsedEntry {
+    ArrayEntry place;
     uint64_t end;
   };
-  std::vector<Found> found;
+  std::vector<ParsedEntry> found;
   const Dict header = json_header(path, file, length);
   for (const DictEntry& entry : header) {
     if (entry.key == kMetadata) continue;
     uint64_t end = 0;
-    Place place = place_of(path, entry.key, entry.value, start, &end);
+    ArrayEntry place = entry_of(path, entry.key, entry.value, start, &end);
     found.push_back({std::move(place), start + end});
   }
-  std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+  std::stable_sort(found.begin(), found.end(), [](const ParsedEntry& a, const ParsedEntry& b) {
     return std::pair(a.place.start, a.end) < std::pair(b.place.start, b.end);
   });
   uint64_t at = start;
-  std::vector<Place> places;
-  for (Found& each : found) {
+  std::vector<ArrayEntry> entries;
+  for (ParsedEntry& each : found) {
     if (each.place.start != at)
       refuse(path, concat("'", each.place.name, "' does not begin where the one before it ends"));
     at = each.end;
-    places.push_back(std::move(each.place));
+    entries.push_back(std::move(each.place));
   }
   if (at != file.bytes()) refuse(path, "its arrays do not end where it does");
-  if (const Value* metadata = header.find(kMetadata)) take_seals(path, *metadata, places);
-  return places;
+  if (const Value* metadata = header.find(kMetadata)) take_seals(path, *metadata, entries);
+  return entries;
 }
 
-void check_seal(const std::string& path, const Storage& file, const Place& place) {
+void check_seal(const std::string& path, const Storage& file, const ArrayEntry& place) {
   if (!place.seal) return;
   std::vector<uint32_t> pieces;
   std::vector<std::byte> piece(std::min(files::kPiece, place.bytes()));
@@ -213,7 +215,7 @@ void check_seal(const std::string& path, const Storage& file, const Place& place
 }
 
 Tensor checked_array(const std::string& path, const std::shared_ptr<Storage>& file,
-                     const Place& place) {
+                     const ArrayEntry& place) {
   if (place.pieces.empty()) {
     check_seal(path, *file, place);
     return Tensor::on(file, place.start, place.spec);

@@ -15,7 +15,7 @@
 
 namespace crescent::safetensors {
 
-struct Place {
+struct ArrayEntry {
   std::string name;
   TensorSpec spec;
   size_t start;  ///< in the file
@@ -26,14 +26,14 @@ struct Place {
 
 /// Arrays in the order of their places. Fails unless they fill the file from the header to its end,
 /// each with as many bytes as its type and shape need. `read` gives bytes of the file.
-std::vector<Place> read_header(const std::string& path, const Storage& file);
+std::vector<ArrayEntry> read_header(const std::string& path, const Storage& file);
 
 /// Fails when the array is not the one that was saved there.
-void check_seal(const std::string& path, const Storage& file, const Place& place);
+void check_seal(const std::string& path, const Storage& file, const ArrayEntry& place);
 /// The array, staying in the file, with its bytes compared as they are first read, or now when
 /// there are no checksums of its pieces.
 Tensor checked_array(const std::string& path, const std::shared_ptr<Storage>& file,
-                     const Place& place);
+                     const ArrayEntry& place);
 
 /// The beginning of a file with these arrays, one after the other.
 std::string header_of(const NamedTensors& arrays);

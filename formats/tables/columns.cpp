@@ -128,7 +128,7 @@ Columns::Columns(const std::string& path, const TableOptions& options, const Rec
     if (type) column.type = type_named(type->as_string(), name);
     if (fallback) column.fallback = *fallback;
     columns_.push_back(std::move(column));
-    seen_.push_back({type != nullptr, false, {}});
+    statistics_.push_back({type != nullptr, false, {}});
   }
 }
 
@@ -140,11 +140,12 @@ bool Columns::is_missing(const std::string& field) const {
 void Columns::see(const Record& record) {
   for (size_t i = 0; i < columns_.size(); ++i) {
     const std::string& field = record[columns_[i].place];
-    Seen& seen = seen_[i];
+    ColumnStatistics& statistics = statistics_[i];
     if (is_missing(field))
-      seen.missing = true;
+      statistics.missing = true;
     else
-      seen.widest = seen.widest ? wider(*seen.widest, natural_type(field)) : natural_type(field);
+      statistics.widest =
+          statistics.widest ? wider(*statistics.widest, natural_type(field)) : natural_type(field);
   }
 }
 
@@ -153,9 +154,9 @@ void Columns::settle() {
   for (size_t i = 0; i < columns_.size(); ++i) {
     Column& column = columns_[i];
     if (column.type) continue;
-    column.type = seen_[i].widest.value_or(FieldType::string);
+    column.type = statistics_[i].widest.value_or(FieldType::string);
     const bool whole = column.type == FieldType::int32 || column.type == FieldType::int64;
-    if (whole && seen_[i].missing && !column.fallback) column.type = FieldType::float32;
+    if (whole && statistics_[i].missing && !column.fallback) column.type = FieldType::float32;
   }
 }
 

@@ -43,14 +43,14 @@ class Columns {
               int64_t line) const;
 
  private:
-  struct Seen {
+  struct ColumnStatistics {
     bool given = false, missing = false;
     std::optional<FieldType> widest;
   };
   bool is_missing(const std::string& field) const;
   TableOptions options_;
   std::vector<Column> columns_;
-  std::vector<Seen> seen_;
+  std::vector<ColumnStatistics> statistics_;
 };
 
 const char* name_of(FieldType type);

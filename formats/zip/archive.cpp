@@ -16,7 +16,7 @@ constexpr uint64_t kMostMembers = 65536, kLongestDirectory = uint64_t{64} << 20;
 constexpr uint64_t kMostExpansion = 100, kSmall = uint64_t{64} << 20;
 constexpr size_t kPiece = size_t{1} << 18;
 
-[[noreturn]] void refuse(const std::string& why) { throw Refused(why); }
+[[noreturn]] void refuse(const std::string& why) { throw ArchiveError(why); }
 
 [[noreturn]] void refuse_damaged(const std::string& what) {
   refuse("the archive is damaged: " + what);

@@ -18,7 +18,7 @@
 namespace crescent::zip {
 
 /// Why an archive or a member of it is not read.
-struct Refused : std::runtime_error {
+struct ArchiveError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -44,13 +44,14 @@ class Archive {
   Archive(uint64_t size, Read read);
 
   const std::vector<Member>& members() const { return members_; }
-  /// Null when it is not there. Refused when it cannot be unpacked here: encrypted, a link, of an
-  /// unknown method, or one that promises more than such bytes can hold.
+  /// Null when it is not there. ArchiveError when it cannot be unpacked here: encrypted, a link, of
+  /// an unknown method, or one that promises more than such bytes can hold.
   const Member* find(std::string_view name) const;
-  /// `target` has the size of the member. Refused when the bytes are not those that were packed.
+  /// `target` has the size of the member. ArchiveError when the bytes are not those that were
+  /// packed.
   void unpack(const Member& member, std::span<std::byte> target) const;
   std::string text(const Member& member) const;
-  /// Refused when the bytes of a stored member are not those of its checksum.
+  /// ArchiveError when the bytes of a stored member are not those of its checksum.
   void check(const Member& member) const;
 
  private:

@@ -30,7 +30,7 @@ uint64_t size_of(const File& file) {
 uint32_t checksum_of(const File& file) {
   std::vector<uint64_t> sizes;
   for (const Bytes& piece : file.pieces) sizes.push_back(piece.size());
-  const auto parts = files::parts_of(std::vector<uint64_t>(sizes.size()), sizes);
+  const auto parts = files::chunks_of(std::vector<uint64_t>(sizes.size()), sizes);
   std::vector<uLong> sums(parts.size());
   files::in_parallel(parts.size(), [&](size_t k) {
     const auto* bytes = reinterpret_cast<const Bytef*>(file.pieces[parts[k].array].data());

@@ -15,14 +15,14 @@ Tensor hard_sigmoid(const Tensor& x) { return hard_tanh(x / 6.0 + 0.5, 0, 1); }
 constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
 constexpr double kSeluScale = 1.0507009873554804934193349852946;
 
-struct Row {
+struct ActivationSpec {
   const char* name;
   const char* doc;
   Function apply;
   std::vector<std::string> aliases{};
 };
 
-const Row kRows[] = {
+const ActivationSpec kActivations[] = {
     {"linear", "x", [](const Tensor& x) { return x; }},
     {"sigmoid", "1 / (1 + exp(-x))", [](const Tensor& x) { return sigmoid(x); }},
     {"tanh", "Hyperbolic tangent.", [](const Tensor& x) { return tanh(x); }},
@@ -79,14 +79,14 @@ class RowFactory final : public Factory {
 }  // namespace
 
 CRESCENT_PLUGIN("activations", CRESCENT_VERSION) {
-  for (const Row& row : kRows) {
+  for (const ActivationSpec& spec : kActivations) {
     ClassInfo info;
     info.kind = Activation::kKind;
-    info.name = row.name;
-    info.aliases = row.aliases;
-    info.schema.title = row.name;
-    info.schema.description = row.doc;
-    info.factory = std::make_shared<RowFactory>(info.schema, row.apply);
+    info.name = spec.name;
+    info.aliases = spec.aliases;
+    info.schema.title = spec.name;
+    info.schema.description = spec.doc;
+    info.factory = std::make_shared<RowFactory>(info.schema, spec.apply);
     registry.add(std::move(info));
   }
   add_activations_with_options(registry);

@@ -21,7 +21,7 @@ class SwapEMAWeights final : public Callback {
     use_averages(true);
     // The run ends with the averages as weights: they are there already.
     const Value* epochs = params_.find("epochs");
-    const Turn turn(*model_);
+    const StepLock lock(*model_);
     if (epochs && epochs->is_int() && epoch == epochs->as_int() - 1)
       for (const auto& [weight, average] : pairs()) average.assign(weight.value());
   }
@@ -42,7 +42,7 @@ class SwapEMAWeights final : public Callback {
   }
   void use_averages(bool on) {
     if (on == swapped_) return;
-    const Turn turn(*model_);
+    const StepLock lock(*model_);
     for (const auto& [weight, average] : pairs()) {
       const Tensor kept = weight.value().clone();
       weight.assign(average.value());

@@ -34,7 +34,7 @@ class BackupAndRestore final : public Callback {
     if (file_name_.empty()) fail("Empty `file_name` argument passed. Please specify a file name.");
   }
 
-  void bring_back(TrainingRun& run) override {
+  void try_resume(TrainingRun& run) override {
     const std::string current = path(), before = previous();
     if (exists(current)) {
       if (!exists(before)) return load(run, current);

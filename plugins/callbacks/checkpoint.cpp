@@ -121,9 +121,9 @@ class ModelCheckpoint final : public Callback {
   void check_ending() const {
     const std::string name = path_.substr(path_.rfind('/') + 1);
     if (weights_only_)
-      format_to_write<HoldsWeights>(name);
+      format_to_write<WeightsFormat>(name);
     else
-      format_to_write<HoldsModels>(name);
+      format_to_write<ModelFormat>(name);
   }
   void consider(const Moment& moment, const Logs& logs) {
     if (logs.contains("loss") && !std::isfinite(logs.at("loss")))

@@ -36,12 +36,12 @@ class CSVLogger final : public Callback {
   void on_train_end(const Logs&) override { file_.reset(); }
 
  private:
-  struct Close {
+  struct FileCloser {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
 
   int64_t size_of_file() const {
-    const std::unique_ptr<std::FILE, Close> file(std::fopen(system_path(filename_), "r"));
+    const std::unique_ptr<std::FILE, FileCloser> file(std::fopen(system_path(filename_), "r"));
     if (!file) return 0;
     std::fseek(file.get(), 0, SEEK_END);
     return std::ftell(file.get());
@@ -78,7 +78,7 @@ class CSVLogger final : public Callback {
   std::string filename_, separator_ = ",";
   bool append_ = false, has_header_ = false;
   std::vector<std::string> names_;
-  std::unique_ptr<std::FILE, Close> file_;
+  std::unique_ptr<std::FILE, FileCloser> file_;
 };
 
 }  // namespace

@@ -24,11 +24,11 @@ class EventFile {
   void add_summary(const std::string& tag, const std::string& value, int64_t step);
   void write_record(const std::string& bytes);
 
-  struct Close {
+  struct FileCloser {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   std::string path_;
-  std::unique_ptr<std::FILE, Close> file_;
+  std::unique_ptr<std::FILE, FileCloser> file_;
 };
 
 }  // namespace crescent

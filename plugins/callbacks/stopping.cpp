@@ -63,7 +63,7 @@ class EarlyStopping final : public Callback {
     if (verbose_ > 0)
       std::printf("Restoring model weights from the end of the best epoch: %lld.\n",
                   (long long)best_epoch_ + 1);
-    const Turn turn(*model_);
+    const StepLock lock(*model_);
     model_->set_weights(best_weights_);
     best_weights_.clear();
   }

@@ -24,14 +24,14 @@ Tensor as_signs(const Tensor& labels) {
 
 Tensor unit(const Tensor& x) { return x * rsqrt(maximum(sum(square(x), {-1}, true), 1e-12)); }
 
-struct Row {
+struct LossSpec {
   const char* name;
   const char* doc;
   Formula formula;
   std::vector<std::string> aliases;
 };
 
-const Row kRows[] = {
+const LossSpec kLosses[] = {
     {"MeanSquaredError",
      "mean((y_pred - y_true)^2)",
      [](const Tensor& t, const Tensor& p) { return mean(square(p - t), {-1}); },
@@ -115,18 +115,18 @@ class RowFactory final : public Factory {
   Formula formula_;
 };
 
-ClassInfo info_of(const Row& row) {
-  const FormulaLoss defaults(row.formula);
-  Schema<FormulaLoss> schema(row.name, &defaults);
-  schema.doc(row.doc);
+ClassInfo info_of(const LossSpec& spec) {
+  const FormulaLoss defaults(spec.formula);
+  Schema<FormulaLoss> schema(spec.name, &defaults);
+  schema.doc(spec.doc);
   schema.keyword_only(true);
   Loss::describe_base(schema);
   ClassInfo info;
   info.kind = Loss::kKind;
-  info.name = row.name;
-  info.aliases = row.aliases;
+  info.name = spec.name;
+  info.aliases = spec.aliases;
   info.schema = schema.data();
-  info.factory = std::make_shared<RowFactory>(info.schema, row.formula);
+  info.factory = std::make_shared<RowFactory>(info.schema, spec.formula);
   return info;
 }
 
@@ -169,7 +169,7 @@ class CosineSimilarity final : public Loss {
 }  // namespace
 
 CRESCENT_PLUGIN("losses", CRESCENT_VERSION) {
-  for (const Row& row : kRows) registry.add(info_of(row));
+  for (const LossSpec& spec : kLosses) registry.add(info_of(spec));
   registry.add<Huber>("Huber", {"huber", "huber_loss"});
   registry.add<CosineSimilarity>("CosineSimilarity",
                                  {"cosine_similarity", "cosine_proximity", "cosine"});

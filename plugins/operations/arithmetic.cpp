@@ -158,8 +158,8 @@ Tensor log_of_sum(const Operand& a, const Operand& b, double log_base) {
   const auto [large, small] = ordered(x, y);
   const Tensor both_infinite =
       ops::logical_and(ops::equal(x, y), ops::logical_not(ops::isfinite(x)));
-  const Tensor apart = ops::where(both_infinite, 0.0, small - large);
-  return large + ops::log1p(ops::exp(apart * log_base)) / log_base;
+  const Tensor difference = ops::where(both_infinite, 0.0, small - large);
+  return large + ops::log1p(ops::exp(difference * log_base)) / log_base;
 }
 
 Tensor heaviside(const Operand& a, const Operand& b) {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "families.h"
-#include "kernels/places.h"
+#include "kernels/searchsorted.h"
 
 namespace crescent::operations {
 namespace {
@@ -37,7 +37,7 @@ Tensor isin(const Tensor& x, const Tensor& among, bool /*assume_unique*/, bool i
   auto [values, set] = promoted(x, among);
   const Tensor each = ops::reshape(set, {-1});
   const bool plain = values.dtype() != DType::string && values.dtype() != DType::complex64;
-  if (plain) return is_among(values, each, invert);
+  if (plain) return apply_isin(values, each, invert);
   const Tensor found = ops::any(ops::equal(ops::expand_dims(values, -1), each), {-1});
   return invert ? ops::logical_not(found) : found;
 }

@@ -17,7 +17,7 @@ struct Codec<GivenAxes> {
   static std::string type() { return Codec<AxisList>::type(); }
 };
 template <>
-struct detail::Held<GivenAxes> {
+struct detail::ArgumentTraits<GivenAxes> {
   using Type = GivenAxes;
   static constexpr bool is_tensor = false, is_list = true;
 };

@@ -231,13 +231,14 @@ Tensor row_numbers(const char* name, const Tensor& indices, const Shape& shape) 
   return ops::reshape(number, {-1});
 }
 
-struct Rows {
+struct RowUpdates {
   Tensor numbers, updates;
   int64_t count;
   Shape of_row;
 };
 
-Rows rows_of(const char* name, const Tensor& indices, const Tensor& updates, const Shape& shape) {
+RowUpdates row_updates(const char* name, const Tensor& indices, const Tensor& updates,
+                       const Shape& shape) {
   const auto k = static_cast<int>(indices.dim(-1));
   const Tensor numbers = row_numbers(name, indices, shape);
   const Shape of_row = shape.slice(k, shape.rank());
@@ -246,13 +247,14 @@ Rows rows_of(const char* name, const Tensor& indices, const Tensor& updates, con
 }
 
 Tensor scatter(const Tensor& indices, const Tensor& values, const Shape& shape) {
-  const Rows rows = rows_of("scatter", indices, values, shape);
+  const RowUpdates rows = row_updates("scatter", indices, values, shape);
   return ops::reshape(segment_sum(rows.updates, rows.numbers, rows.count), shape);
 }
 
 Tensor scatter_update(const Tensor& x, const Tensor& indices, const Tensor& given,
                       const std::optional<std::string>& reduction) {
-  const Rows rows = rows_of("scatter_update", indices, ops::cast(given, x.dtype()), x.shape());
+  const RowUpdates rows =
+      row_updates("scatter_update", indices, ops::cast(given, x.dtype()), x.shape());
   if (rows.numbers.dim(0) == 0) return x;
   const auto reduced = [&](SegmentKind kind) {
     return ops::reshape(segment(kind, rows.updates, rows.numbers, rows.count), x.shape());

@@ -48,9 +48,9 @@ Tensor layer_normalization(const Tensor& given, const Tensor& gamma, const Tenso
     return ops::cast(ops::layer_norm(x, in_row(gamma, 1), in_row(beta, 0), least), given.dtype());
   }
   const auto normalized = [&](const Tensor& wide) {
-    const Tensor apart = wide - ops::mean(wide, axes, true);
-    const Tensor variance = ops::mean(ops::square(apart), axes, true);
-    Tensor result = (rms_scaling ? wide : apart) * ops::rsqrt(variance + least);
+    const Tensor centered = wide - ops::mean(wide, axes, true);
+    const Tensor variance = ops::mean(ops::square(centered), axes, true);
+    Tensor result = (rms_scaling ? wide : centered) * ops::rsqrt(variance + least);
     if (gamma) result = result * spread(gamma, x, axes);
     return beta && !rms_scaling ? result + spread(beta, x, axes) : result;
   };

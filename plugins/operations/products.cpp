@@ -154,8 +154,8 @@ Tensor correlate(const Tensor& a, const Tensor& b, const std::string& mode) {
 
 Tensor corrcoef(const Tensor& given) {
   const Tensor x = wide_floating(given), rows = x.rank() == 1 ? ops::expand_dims(x, 0) : x;
-  const Tensor apart = rows - ops::mean(rows, {1}, true);
-  const Tensor covariance = ops::matmul(apart, apart, false, true);
+  const Tensor centered = rows - ops::mean(rows, {1}, true);
+  const Tensor covariance = ops::matmul(centered, centered, false, true);
   const int64_t n = covariance.dim(0);
   const Tensor variance = ops::sum(covariance * ops::eye(n, n, x.dtype()), {1});
   const Tensor scale = ops::sqrt(variance);

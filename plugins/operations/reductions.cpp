@@ -16,9 +16,9 @@ using Axes = std::vector<int>;
 /// F where the axes are a call's. Over none nothing is reduced, each element is by itself: as over
 /// an axis of one element.
 template <auto F>
-struct Over;
+struct AxesAdapter;
 template <class... Rest, Tensor (*F)(const Tensor&, const Axes&, Rest...)>
-struct Over<F> {
+struct AxesAdapter<F> {
   static Tensor call(const Tensor& x, const GivenAxes& axes, Rest... rest) {
     const bool none = axes.list && axes.list->empty();
     if (!none) return F(x, axes.list.value_or(Axes()), rest...);
@@ -27,7 +27,7 @@ struct Over<F> {
   }
 };
 template <auto F>
-constexpr auto over = &Over<F>::call;
+constexpr auto over = &AxesAdapter<F>::call;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -138,8 +138,8 @@ Tensor nanmean(const Tensor& given, const Axes& axes, bool keepdims) {
 }
 Tensor nanvar(const Tensor& given, const Axes& axes, bool keepdims) {
   return in_wide(given, [&](const Tensor& x) {
-    const Tensor apart = ops::where(ops::isnan(x), 0.0, nan_to(x, 0) - nanmean(x, axes, true));
-    return ops::sum(ops::square(apart), axes, keepdims) / count_numbers(x, axes, keepdims);
+    const Tensor centered = ops::where(ops::isnan(x), 0.0, nan_to(x, 0) - nanmean(x, axes, true));
+    return ops::sum(ops::square(centered), axes, keepdims) / count_numbers(x, axes, keepdims);
   });
 }
 /// Where numbers do not differ the gradient is 0, as that of std.
@@ -183,11 +183,11 @@ Tensor with_axes_last(const Tensor& x, const Axes& axes) {
 
 /// The rank of a quantile as places of the sorted numbers, and how far it is from the first to the
 /// second.
-struct Place {
+struct QuantilePosition {
   Tensor low, high, weight;
 };
 
-Place place_of(const Tensor& position, const std::string& method) {
+QuantilePosition quantile_position(const Tensor& position, const std::string& method) {
   const Tensor low = ops::floor(position), high = ops::ceil(position);
   if (method == "lower") return {low, low, ops::zeros_like(low)};
   if (method == "higher") return {high, high, ops::zeros_like(low)};
@@ -203,7 +203,7 @@ Place place_of(const Tensor& position, const std::string& method) {
 
 /// Of sorted rows (kept..., n) at positions (kept..., count).
 Tensor pick(const Tensor& sorted, const Tensor& position, const std::string& method) {
-  const Place place = place_of(position, method);
+  const QuantilePosition place = quantile_position(position, method);
   const auto at = [&](const Tensor& index) {
     return ops::take_along_axis(sorted, ops::cast(index, DType::int32), -1);
   };
@@ -280,7 +280,7 @@ Tensor cumsum(const Tensor& given, std::optional<int64_t> axis, std::optional<DT
 
 Tensor cumprod(const Tensor& given, std::optional<int64_t> axis, std::optional<DType> dtype) {
   const auto [x, along] = flat_without(given, axis);
-  return running(x, dtype, [axis = along](const Tensor& y) { return running_product(y, axis); });
+  return running(x, dtype, [axis = along](const Tensor& y) { return apply_cumprod(y, axis); });
 }
 
 template <Tensor (*F)(const Tensor&, std::optional<int64_t>, std::optional<DType>), int Neutral>
@@ -297,7 +297,7 @@ Tensor diff(Tensor a, int64_t n, int axis) {
     heed_interruption("differences were taken");
     const int64_t size = a.dim(axis);
     if (size != 0 && a.dtype() != DType::boolean && a.dtype() != DType::complex64) {
-      a = differences(a, axis);
+      a = apply_diff(a, axis);
       continue;
     }
     const int64_t first = size == 0 ? 0 : 1;

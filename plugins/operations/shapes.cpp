@@ -163,14 +163,14 @@ Tensor tile(const Tensor& given, const Sizes& repeats) {
   const bool fits = x.shape().is_known() && 2 * x.rank() <= Shape::kMaxRank &&
                     std::all_of(all.begin(), all.end(), is_usual);
   if (!fits || x.rank() == 0) return ops::tile(x, all);
-  Shape apart, spread, result;
+  Shape interleaved, spread, result;
   for (int i = 0; i < x.rank(); ++i) {
     const int64_t n = all[static_cast<size_t>(i)], size = x.dim(i);
-    apart.append(1), apart.append(size);
+    interleaved.append(1), interleaved.append(size);
     spread.append(n), spread.append(size);
     result.append(n * size);
   }
-  return ops::reshape(ops::broadcast_to(ops::reshape(x, apart), spread), result);
+  return ops::reshape(ops::broadcast_to(ops::reshape(x, interleaved), spread), result);
 }
 
 Tensor repeat(const Tensor& given, const Value& times, std::optional<int64_t> axis) {
@@ -218,7 +218,7 @@ Tensor rot90(const Tensor& x, int64_t k, const std::vector<int>& axes) {
   const int64_t turns = ((k % 4) + 4) % 4;
   if (turns == 0) return x;
   if (turns == 2) return ops::flip(x, plane);
-  return turns == 1 ? turned(x, plane[0], plane[1]) : turned(x, plane[1], plane[0]);
+  return turns == 1 ? apply_rot90(x, plane[0], plane[1]) : apply_rot90(x, plane[1], plane[0]);
 }
 
 /// Sizes before and after each axis: one number, one pair, or a pair an axis.

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "families.h"
-#include "kernels/places.h"
-#include "kernels/tally.h"
+#include "kernels/bincount.h"
+#include "kernels/searchsorted.h"
 #include "segments.h"
 #include "shared/host.h"
 
@@ -48,7 +48,7 @@ std::tuple<Tensor, Tensor> top_k(const Tensor& x, int64_t k, bool /*sorted: they
 Tensor places_of(const Tensor& sorted, const Tensor& values, bool right) {
   if (sorted.rank() != 1) fail("expected sorted numbers of one axis, got shape ", sorted.shape());
   const auto [line, each] = promoted(sorted, values);
-  return places_in(line, each, right);
+  return apply_searchsorted(line, each, right);
 }
 
 Tensor searchsorted(const Tensor& sorted, const Tensor& values, const std::string& side) {
@@ -73,7 +73,7 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength, bool 
   const int64_t count = std::max(minlength, largest + 1);
   const auto of_row = [&](const Tensor& row, const Tensor& weight) {
     if (weight) return segment_sum(at_least_int32(weight), row, count);
-    const Tensor counts = tallied(row, count);
+    const Tensor counts = apply_bincount(row, count);
     // Where some were not counted there is a negative one: cheaper than looking for it.
     if (static_cast<int64_t>(ops::sum(counts).item()) != row.size()) refuse_negative();
     return counts;
@@ -107,7 +107,7 @@ std::tuple<Tensor, Tensor> histogram(const Tensor& given, int64_t bins,
   const Tensor steps = low + ops::cast(ops::arange(bins), DType::float64) * step;
   const Tensor edges =
       ops::cast(ops::concatenate(Tensors{steps, ops::reshape(high, {1})}, 0), x.dtype());
-  return {ops::cast(tallied_between(x, edges), dtype), ops::cast(edges, dtype)};
+  return {ops::cast(apply_histogram(x, edges), dtype), ops::cast(edges, dtype)};
 }
 
 // ---- sizes that only the values tell
@@ -277,8 +277,8 @@ Value unique(const Tensor& given, bool /*sorted: they always are*/, bool return_
 }  // namespace
 
 void add_sorting(Registry& registry) {
-  add_places_kernels(registry);
-  add_tally_kernel(registry);
+  add_searchsorted_kernels(registry);
+  add_bincount_kernel(registry);
   Operations(registry, "keras.src.ops.math")
       .add("TopK", "top_k(x, k, sorted=True)", &top_k, "The k largest of the last axis, and where.")
       .add("InTopK", "in_top_k(targets, predictions, k)", &ops::in_top_k);

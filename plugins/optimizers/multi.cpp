@@ -21,33 +21,33 @@ class OptimizerMap final : public Plain {
         .field("optimizer_map", &OptimizerMap::given_, "A table {pattern = optimizer}.");
   }
   void configured() override {
-    rows_.clear();
+    rules_.clear();
     if (given_.is_null()) return;
     if (!given_.is_dict()) fail("optimizer_map must be a dictionary. Received: ", given_);
     for (const DictEntry& entry : given_.as_dict())
-      rows_.push_back(
+      rules_.push_back(
           {entry.key, Pattern(entry.key, "optimizer_map"), get<Optimizer>(entry.value)});
   }
   Dict get_config() const override {
     Dict map;
-    for (const Row& row : rows_) map.set(row.text, serialize(row.optimizer.get()));
+    for (const OptimizerRule& rule : rules_) map.set(rule.text, serialize(rule.optimizer.get()));
     return {{"default_optimizer", serialize(default_.get())}, {"optimizer_map", std::move(map)}};
   }
   const OptimizerPtr& find(const std::string& path) const {
-    const Row* found = nullptr;
-    for (const Row& row : rows_) {
-      if (row.text == path) return row.optimizer;
-      if (!row.pattern.matches(path)) continue;
+    const OptimizerRule* found = nullptr;
+    for (const OptimizerRule& rule : rules_) {
+      if (rule.text == path) return rule.optimizer;
+      if (!rule.pattern.matches(path)) continue;
       if (found) fail("Multiple optimizers assigned to variable ", path, ".");
-      found = &row;
+      found = &rule;
     }
     return found ? found->optimizer : default_.shared();
   }
   void check_patterns(const Variables& weights) const {
-    for (const Row& row : rows_)
+    for (const OptimizerRule& rule : rules_)
       if (std::none_of(weights.begin(), weights.end(),
-                       [&](const Variable& weight) { return row.fits(weight.path()); }))
-        fail_unmatched("optimizer_map", row.text, weights);
+                       [&](const Variable& weight) { return rule.fits(weight.path()); }))
+        fail_unmatched("optimizer_map", rule.text, weights);
   }
   /// Each once.
   std::vector<OptimizerPtr> all() const {
@@ -56,13 +56,13 @@ class OptimizerMap final : public Plain {
       if (!optimizer) fail("OptimizerMap: expected an optimizer, got none");
       if (std::find(all.begin(), all.end(), optimizer) == all.end()) all.push_back(optimizer);
     };
-    for (const Row& row : rows_) add(row.optimizer);
+    for (const OptimizerRule& rule : rules_) add(rule.optimizer);
     add(default_.shared());
     return all;
   }
 
  private:
-  struct Row {
+  struct OptimizerRule {
     std::string text;
     Pattern pattern;
     OptimizerPtr optimizer;
@@ -71,7 +71,7 @@ class OptimizerMap final : public Plain {
 
   Ref<Optimizer> default_;
   Value given_;
-  std::vector<Row> rows_;
+  std::vector<OptimizerRule> rules_;
 };
 
 class MultiOptimizer final : public Optimizer {

@@ -67,7 +67,7 @@ void refuse_losses(const std::string& from) {
 }
 
 bool holds_models(const std::string& path) {
-  return std::dynamic_pointer_cast<HoldsModels>(format_to_write(path, "")) &&
+  return std::dynamic_pointer_cast<ModelFormat>(format_to_write(path, "")) &&
          !path.ends_with(".weights.h5");
 }
 
@@ -109,7 +109,7 @@ Save convert_model(const std::string& from, const std::string& to, const std::st
   refuse_losses(from);
   print(carried(*model));
   if (holds_models(to)) {
-    const auto format = format_to_write<HoldsModels>(to);
+    const auto format = format_to_write<ModelFormat>(to);
     const Dict options = save_options(format->save_model_options(), given);
     const Save save = [=](const std::string& path) { format->save_model(*model, path, options); };
     save(rehearsal);
@@ -120,7 +120,7 @@ Save convert_model(const std::string& from, const std::string& to, const std::st
       check_same_weights(*model, *load_model(rehearsal), to);
     return save;
   }
-  const auto format = format_to_write<HoldsWeights>(to);
+  const auto format = format_to_write<WeightsFormat>(to);
   const Dict options = save_options(format->save_weights_options(), given);
   const Save save = [=](const std::string& path) { format->save_weights(*model, path, options); };
   save(rehearsal);

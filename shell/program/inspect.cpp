@@ -42,9 +42,9 @@ std::string array_text(const Dict& array) {
 }
 
 /// Name, class and number of parameters of a layer, and its weights.
-using Row = std::vector<std::string>;
+using TableRow = std::vector<std::string>;
 
-void add_layers(std::vector<Row>& rows, const Value& layers, const std::string& indent) {
+void add_layers(std::vector<TableRow>& rows, const Value& layers, const std::string& indent) {
   for (const Value& value : layers.as_list()) {
     const Dict& layer = value.as_dict();
     const Value *type = layer.find("class"), *own = layer.find("parameters"),
@@ -60,11 +60,11 @@ void add_layers(std::vector<Row>& rows, const Value& layers, const std::string& 
   }
 }
 
-void print_rows(const std::vector<Row>& rows) {
+void print_rows(const std::vector<TableRow>& rows) {
   std::vector<size_t> widths(rows.front().size());
-  for (const Row& row : rows)
+  for (const TableRow& row : rows)
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  for (const Row& row : rows) {
+  for (const TableRow& row : rows) {
     std::string line = "  ";
     for (size_t i = 0; i + 1 < row.size(); ++i) line += padded(row[i], widths[i]);
     print(line + row.back() + "\n");
@@ -114,11 +114,11 @@ void print_all(const Dict& told) {
   fact("optimizer_arrays", "its arrays");
   for (const char* key : {"loss", "loss_weights", "metrics", "weighted_metrics"}) fact(key, key);
   if (const Value* plugins = told.find("plugins")) print_plugins(plugins->as_dict());
-  std::vector<Row> rows;
+  std::vector<TableRow> rows;
   if (const Value* layers = told.find("layers")) add_layers(rows, *layers, "");
   if (const Value* features = told.find("features"))
     for (const Value& feature : features->as_list()) {
-      Row& row = rows.emplace_back();
+      TableRow& row = rows.emplace_back();
       for (const char* key : {"name", "class", "dtype", "output_mode"})
         row.push_back(feature.as_dict().at(key).as_string());
     }

@@ -120,13 +120,13 @@ Endings endings_of(std::string_view ability) {
     };
     const Endings abilities = texts("abilities"), endings = texts("endings");
     const bool can = std::find(abilities.begin(), abilities.end(), ability) != abilities.end();
-    if (traits.find("written_only")) continue;                             // nothing comes back
-    if (ability == HoldsWeights::kAbility && name == "archive") continue;  // a whole model or none
+    if (traits.find("written_only")) continue;                              // nothing comes back
+    if (ability == WeightsFormat::kAbility && name == "archive") continue;  // a whole model or none
     if (kOwnArrays.contains(name)) continue;
     if (name == "sharded") continue;  // several files, each of which is replaced as one is
     if (can && !endings.empty()) found.push_back(endings.front());
   }
-  if (ability == HoldsWeights::kAbility) found.push_back(".weights.h5");
+  if (ability == WeightsFormat::kAbility) found.push_back(".weights.h5");
   return found;
 }
 
@@ -141,8 +141,8 @@ std::vector<Saver> savers(int width) {
       all.push_back(std::move(saver));
     }
   };
-  add(saver_of_models, HoldsModels::kAbility);
-  add(saver_of_weights, HoldsWeights::kAbility);
+  add(saver_of_models, ModelFormat::kAbility);
+  add(saver_of_weights, WeightsFormat::kAbility);
   add(saver_of_arrays, WritesArrays::kAbility);
   all.push_back(saver_of_runs(width));
   all.push_back(saver_of_texts(width));

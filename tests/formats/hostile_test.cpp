@@ -260,7 +260,7 @@ TEST_CASE("a reader that hangs is given up when the user interrupts") {
   std::vector<float> values{1, 2, 3};
   crafted.dataset("x", H5T_NATIVE_FLOAT, {3}, H5P_DEFAULT, values.data());
   crafted.close();
-  const Run run;
+  const InterruptScope interrupt_scope;
   FileReader reader(crafted.path);
   pid_t child = -1;
   std::ifstream("/proc/thread-self/children") >> child;

@@ -43,8 +43,8 @@ class InMemory final : public keras::WeightSource {
     for (const std::string& name : datasets) specs.push_back(dataset(name).spec());
     return specs;
   }
-  std::vector<keras::Stored> read(const Names& datasets) override {
-    std::vector<keras::Stored> stored;
+  std::vector<keras::DatasetValues> read(const Names& datasets) override {
+    std::vector<keras::DatasetValues> stored;
     for (const std::string& name : datasets) stored.push_back({dataset(name).clone(), true, false});
     return stored;
   }

@@ -37,7 +37,7 @@ std::string refusal(const std::string& bytes, const std::string& name = "a") {
   try {
     const zip::Archive archive = opened(bytes);
     if (const zip::Member* member = archive.find(name)) archive.text(*member);
-  } catch (const zip::Refused& refused) {
+  } catch (const zip::ArchiveError& refused) {
     return refused.what();
   }
   return "";

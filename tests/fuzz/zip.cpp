@@ -18,10 +18,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       try {
         archive.text(*member);
         archive.check(*member);
-      } catch (const Refused&) {
+      } catch (const ArchiveError&) {
       }
     }
-  } catch (const Refused&) {
+  } catch (const ArchiveError&) {
   }
   return 0;
 }

@@ -201,7 +201,7 @@ std::string Recording::text(const std::string& place, const char* attribute) con
 namespace {
 
 double times_tolerance(double got, double want, Tolerance tolerance) {
-  const double away = apart(got, want);
+  const double away = absolute_difference(got, want);
   if (away == 0 || !std::isfinite(away)) return away;
   return away / (tolerance.absolute + tolerance.relative * std::abs(want));
 }

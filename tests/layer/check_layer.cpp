@@ -46,7 +46,7 @@ bool near(const Tensor& a, const Tensor& b, double tolerance) {
   const auto x = a.to_vector(), y = b.to_vector();
   if (x.size() != y.size()) return false;
   for (size_t i = 0; i < x.size(); ++i) {
-    const double away = apart(x[i], y[i]);
+    const double away = absolute_difference(x[i], y[i]);
     if (!std::isfinite(away) || away > tolerance * std::max(1.0, std::abs(x[i]))) return false;
   }
   return true;

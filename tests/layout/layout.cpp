@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -189,6 +190,42 @@ TEST_CASE("Nothing outside core includes the inside of core") {
         CHECK_FALSE((include.quoted && !fs::exists(file.parent_path() / include.name) &&
                      fs::exists(kRoot / "core/src" / include.name)));
       }
+}
+
+namespace {
+
+/// The name of the type that a line begins to declare, without what it is nested in; empty for a
+/// line that declares none.
+std::string declared_type(const std::string& line) {
+  std::istringstream words(line);
+  std::string word;
+  words >> word;
+  if (word != "class" && word != "struct" && word != "enum" && word != "using") return "";
+  while (words >> word && (word == "class" || word == "CRESCENT_API")) continue;
+  const size_t nested = word.rfind("::");
+  if (nested != word.npos) word.erase(0, nested + 2);
+  return word.substr(0, word.find_first_of(":;<{"));
+}
+
+// Types are named by terms of the field, which say what they are: a chunk, an interrupt scope.
+const std::set<std::string> kPlainWords = {"Run",   "Part", "Row",      "Work",  "Place",
+                                           "Given", "Kept", "Together", "Guest", "Follower"};
+
+}  // namespace
+
+TEST_CASE("No type is named by a word that is no term") {
+  size_t types = 0;
+  for (const char* folder : {"core", "plugins", "shell", "formats"})
+    for (const fs::path& file : sources_below(kRoot / folder)) {
+      std::ifstream in(file);
+      for (std::string line; std::getline(in, line);) {
+        const std::string name = declared_type(line);
+        types += !name.empty();
+        if (kPlainWords.count(name))
+          FAIL_CHECK(fs::relative(file, kRoot).string() << " declares a type '" << name << "'");
+      }
+    }
+  CHECK(types > 1000);
 }
 
 TEST_CASE("What formats share knows none of them") {

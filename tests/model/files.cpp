@@ -162,7 +162,7 @@ TEST_CASE("what a format cannot do is an error that names those that can") {
   const Scratch table("1,2\n", ".csv");
   CHECK_THROWS_WITH(read_array(table.path), Contains("files of format csv do not hold arrays"));
   CHECK_THROWS_WITH(load_weights(*model, table.path), Contains("do not hold weights"));
-  CHECK_THROWS_WITH(format_named<HoldsModels>("csv"), Contains("do not hold models"));
+  CHECK_THROWS_WITH(format_named<ModelFormat>("csv"), Contains("do not hold models"));
   CHECK_THROWS_WITH(format_named<ReadsTables>("cvs"), Contains("did you mean 'csv'?"));
 }
 

@@ -136,7 +136,7 @@ TEST_CASE_METHOD(Fixture, "evaluate, predict and profile give all or nothing") {
                     "predict: interrupted after batch 1 of 3");
   CHECK(model->predict({x}, options("predict 3")).front().shape() == Shape{12, 1});
   CHECK_NOTHROW(model->evaluate({x}, {y}, options("test 3")));
-  const Run run;  // what is pending belongs to it
+  const InterruptScope interrupt_scope;  // what is pending belongs to it
   interrupt();
   CHECK_THROWS_WITH(model->profile({x}, {y}), Contains("profile: interrupted"));
   CHECK_THROWS_WITH(model->evaluate({x}, {y}, options("")),

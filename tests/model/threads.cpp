@@ -124,7 +124,7 @@ TEST_CASE("who has a turn may assign weights while others predict") {
   CHECK(on_threads(4, [&](int number) {
           for (int i = 0; i < 200; ++i) {
             if (number == 0) {
-              const Turn turn(*model);
+              const StepLock lock(*model);
               model->set_weights(i % 2 ? before : zeros);
               continue;
             }

@@ -440,7 +440,7 @@ TEST_CASE("an interruption is of one thread's runs; the run goes on afterwards")
   clear_interrupt();
   std::thread([&] {
     CHECK_FALSE(interrupted());
-    const WorksFor us(here);
+    const InheritInterrupt us(here);
     here->request();
     CHECK(interrupted());
   }).join();

@@ -257,7 +257,7 @@ TEST_CASE("lowering: winners of poolings and moments are worked out on the host"
       },
       {f32({2, 6, 12}), f32({3, 12, 12}), f32({12})}));
   REQUIRE(names(p).find("conv+moments") != std::string::npos);
-  REQUIRE(names(p).find("pool_winners_backward") != std::string::npos);
+  REQUIRE(names(p).find("pool_argmax_backward") != std::string::npos);
   const Program q = lowered(p, PickyDevice(is_simple), 1e-4);
   for (const auto& i : q.code) {
     const std::string_view name = i.op->name();

@@ -86,7 +86,7 @@ TEST_CASE("pooling: winners are those of the pooling with the same strides", "[p
                        second.gradient(sum(z * z), Tensors{in[0]})[0]};
       },
       {f32({2, 6, 6, 3})});
-  rewritten(p, pool_winners);
+  rewritten(p, pool_argmax);
 }
 
 TEST_CASE("pooling: windows of more elements than a byte can number keep none of them",
@@ -100,7 +100,7 @@ TEST_CASE("pooling: windows of more elements than a byte can number keep none of
           return Tensors{y, tape.gradient(sum(y * y), Tensors{in[0]})[0]};
         },
         {f32({2, 2 * size, size, 2})});
-    CHECK((names(rewritten(p, pool_winners)).find("winners") != std::string::npos) == (size == 16));
+    CHECK((names(rewritten(p, pool_argmax)).find("argmax") != std::string::npos) == (size == 16));
   }
 }
 
@@ -115,9 +115,9 @@ TEST_CASE("pooling: its gradient goes to the winners, and a convolution takes it
           return Tensors{y, tape.gradient(sum(y * y), Tensors{in[0]})[0]};
         },
         {f32({2, 7, 6, 3}), f32({3, 3, 3, 4})});
-    Program q = rewritten(p, pool_winners);
-    CHECK(names(q).starts_with("conv, pool_winners, "));
-    CHECK(names(q).ends_with("pool_winners_backward, conv_backward_data"));
+    Program q = rewritten(p, pool_argmax);
+    CHECK(names(q).starts_with("conv, pool_argmax, "));
+    CHECK(names(q).ends_with("pool_argmax_backward, conv_backward_data"));
     q = rewritten(q, pooled_convolutions);
     CHECK(names(q).starts_with("conv_pool, "));
     CHECK(names(q).find("conv, ") == std::string::npos);

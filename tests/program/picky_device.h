@@ -15,8 +15,8 @@ class PickyDevice final : public Device {
   explicit PickyDevice(Taste taste, Capabilities capabilities = {})
       : taste_(std::move(taste)), capabilities_(capabilities) {}
 
-  bool takes(const Op& op, std::span<const TensorSpec>,
-             std::span<const TensorSpec>) const override {
+  bool supports(const Op& op, std::span<const TensorSpec>,
+                std::span<const TensorSpec>) const override {
     return taste_(op);
   }
   Capabilities capabilities() const override { return capabilities_; }

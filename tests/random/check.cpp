@@ -97,7 +97,8 @@ class Expected {
           interpret(program_, inputs_, Rounding(static_cast<uint64_t>(repetitions_ + 1)));
       for (size_t o = 0; o < exact_.size(); ++o) {
         for (size_t i = 0; i < spread_[o].size(); ++i)
-          spread_[o][i] = std::max(spread_[o][i], apart(other[o].values[i], exact_[o].values[i]));
+          spread_[o][i] =
+              std::max(spread_[o][i], absolute_difference(other[o].values[i], exact_[o].values[i]));
       }
     }
   }
@@ -111,13 +112,13 @@ class Expected {
         return concat("result ", o, ": ", got[o].spec(), " for ", exact.spec);
       const std::vector<double> values = got[o].to_vector();
       for (size_t i = 0; i < values.size(); ++i) {
-        if (apart(values[i], exact.values[i]) == 0) continue;
+        if (absolute_difference(values[i], exact.values[i]) == 0) continue;
         // Infinities that meet are no number, and whether they meet is a matter of order.
         if (std::isinf(exact.values[i]) && std::isnan(values[i])) continue;
         if (std::isnan(exact.values[i]) && std::isinf(values[i])) continue;
         const double factor = repetitions_ == kSureRepetitions ? kSureFactor : kFactor;
         const double tolerance = factor * spread_[o][i] + own_error(exact.values[i], dtype);
-        if (apart(values[i], exact.values[i]) <= tolerance) continue;
+        if (absolute_difference(values[i], exact.values[i]) <= tolerance) continue;
         std::ostringstream text;
         text.precision(9);
         text << "result " << o << " " << to_text(exact.spec) << ", element " << i << ": "

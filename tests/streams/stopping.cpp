@@ -74,7 +74,7 @@ const Stage kStages[] = {
 TEST_CASE("what has no end stops when its run is interrupted") {
   for (const Stage& stage : kStages) {
     INFO(stage.name);
-    const Run run;
+    const InterruptScope interrupt_scope;
     const CursorPtr cursor = stage.make()->open(0);
     std::thread user([runs = Interruption::current()] {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -92,7 +92,7 @@ TEST_CASE("a pass that nobody goes on with ends, whatever its thread is doing") 
     const StreamPtr stream = prefetched ? prefetch_elements(keeping(endless(), false, 0), 2)
                                         : keeping(endless(), false, 2);
     const CursorPtr cursor = stream->open(0);
-    const Run run;
+    const InterruptScope interrupt_scope;
     interrupt();
     Element element;
     CHECK_THROWS_AS(cursor->next(element), Interrupted);
@@ -103,7 +103,7 @@ TEST_CASE("a pass that nobody goes on with ends, whatever its thread is doing") 
   data->begin_epoch();  // the thread begins to look for an element
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   data->begin_epoch();
-  const Run run;
+  const InterruptScope interrupt_scope;
   interrupt();
   CHECK_THROWS_AS(data->next(batch), Interrupted);
   clear_interrupt();

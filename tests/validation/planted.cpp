@@ -232,7 +232,7 @@ TEST_CASE("a kernel that computes wrongly is named, with the layer that asked fo
 
 TEST_CASE("what the caller's executable gives is checked, too") {
   const Subject given = subject(network, data());
-  validation::Outcome outcome;
+  validation::ProgramResult outcome;
   const Function function(network);
   outcome.outputs = function(data());
   Validation report;

@@ -78,10 +78,10 @@ bool process_is_dead(std::string_view id) {
 }
 
 void remove_orphans(const Target& target) {
-  struct Close {
+  struct DirectoryCloser {
     void operator()(DIR* folder) const { closedir(folder); }
   };
-  std::unique_ptr<DIR, Close> folder(opendir(target.folder.c_str()));
+  std::unique_ptr<DIR, DirectoryCloser> folder(opendir(target.folder.c_str()));
   if (!folder) return;
   std::string prefix = temporary_prefix(target);
   while (const dirent* entry = readdir(folder.get()))

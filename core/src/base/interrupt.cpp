@@ -7,7 +7,7 @@
 namespace crescent {
 namespace {
 
-thread_local int runs = 0;  // that are going on
+thread_local int scopes = 0;  // InterruptScopes that are alive
 
 std::shared_ptr<Interruption>& of_this_thread() {
   thread_local std::shared_ptr<Interruption> interruption = std::make_shared<Interruption>();
@@ -22,13 +22,13 @@ void heed_interruption(std::string_view doing) {
   if (interrupted()) throw Interrupted(concat("interrupted while ", doing));
 }
 
-Run::Run() {
-  if (runs++ == 0) clear_interrupt();
+InterruptScope::InterruptScope() {
+  if (scopes++ == 0) clear_interrupt();
 }
-Run::~Run() { --runs; }
+InterruptScope::~InterruptScope() { --scopes; }
 
-WorksFor::WorksFor(std::shared_ptr<Interruption> runs)
+InheritInterrupt::InheritInterrupt(std::shared_ptr<Interruption> runs)
     : own_(std::exchange(of_this_thread(), std::move(runs))) {}
-WorksFor::~WorksFor() { of_this_thread() = std::move(own_); }
+InheritInterrupt::~InheritInterrupt() { of_this_thread() = std::move(own_); }
 
 }  // namespace crescent

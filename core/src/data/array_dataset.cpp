@@ -27,20 +27,20 @@ void make_writable(Tensor& tensor, const TensorSpec& spec) {
 
 constexpr const char* kShuffles[] = {"none", "samples", "batches"};
 
-/// Of each batch, the rows of part `index` of `count`.
-struct Part {
+/// Of each batch, the rows of shard `index` of `count`.
+struct Shard {
   int64_t index = 0, count = 1;
 };
 
 class ArrayDataset final : public Dataset {
  public:
   ArrayDataset(Arrays arrays, int64_t batch_size, Shuffle shuffle,
-               std::optional<SeedGenerator> order, Part part)
+               std::optional<SeedGenerator> order, Shard shard)
       : arrays_(std::move(arrays)),
         batch_size_(batch_size),
         shuffle_(shuffle),
         order_(std::move(order)),
-        part_(part),
+        shard_(shard),
         samples_(arrays_.samples()) {
     each_array([&](Tensor& array) {
       if (is_in_file(array)) map(array);
@@ -58,7 +58,7 @@ class ArrayDataset final : public Dataset {
   }
   int64_t batches() const override {
     const int64_t left = samples_ % batch_size_, whole = samples_ / batch_size_;
-    return whole + (left >= part_.count);
+    return whole + (left >= shard_.count);
   }
   bool reads_files() const override { return !read_.empty(); }
   void check() const override {
@@ -118,28 +118,29 @@ class ArrayDataset final : public Dataset {
  protected:
   /// Each part draws the same order for itself.
   DatasetPtr own_shard(int64_t index, int64_t count) override {
-    const Part part{part_.index * count + index, part_.count * count};
-    if (batch_size_ < part.count)
-      fail("shard: batches of ", batch_size_, " samples cannot be cut into ", part.count, " parts");
+    const Shard shard{shard_.index * count + index, shard_.count * count};
+    if (batch_size_ < shard.count)
+      fail("shard: batches of ", batch_size_, " samples cannot be cut into ", shard.count,
+           " parts");
     std::optional<SeedGenerator> order;
     if (order_) order.emplace(0).state().assign(order_->state().value());
-    return std::make_shared<ArrayDataset>(arrays_, batch_size_, shuffle_, order, part);
+    return std::make_shared<ArrayDataset>(arrays_, batch_size_, shuffle_, order, shard);
   }
 
  private:
-  struct Rows {
+  struct RowRange {
     int64_t first, count;
   };
-  /// This part of batch `number`, counted in the order of the epoch.
-  Rows rows_in_order(int64_t number) const {
+  /// This shard of batch `number`, counted in the order of the epoch.
+  RowRange rows_in_order(int64_t number) const {
     const int64_t first = number * batch_size_, all = std::min(batch_size_, samples_ - first);
-    const int64_t begin = all * part_.index / part_.count,
-                  end = all * (part_.index + 1) / part_.count;
+    const int64_t begin = all * shard_.index / shard_.count,
+                  end = all * (shard_.index + 1) / shard_.count;
     return {first + begin, end - begin};
   }
   /// Where that lies in the arrays, unless samples are shuffled.
-  Rows place_of(int64_t number) const {
-    Rows rows = rows_in_order(number);
+  RowRange place_of(int64_t number) const {
+    RowRange rows = rows_in_order(number);
     const bool moved = shuffle_ == Shuffle::batches && number < samples_ / batch_size_;
     if (moved) rows.first += (rows_[static_cast<size_t>(number)] - number) * batch_size_;
     return rows;
@@ -249,7 +250,7 @@ class ArrayDataset final : public Dataset {
   int64_t batch_size_;
   Shuffle shuffle_;
   std::optional<SeedGenerator> order_;
-  Part part_;
+  Shard shard_;
   Tensor drawn_from_;          ///< the state of order_ before the epoch's order was drawn
   int64_t samples_, at_ = 0;   ///< of the whole; batches of the epoch
   int64_t buffered_ = 0;       ///< rows of the epoch that the buffer gave
@@ -267,7 +268,7 @@ class ArrayDataset final : public Dataset {
 DatasetPtr make_array_dataset(Arrays arrays, int64_t batch_size, Shuffle shuffle,
                               const SeedGenerator* order) {
   return std::make_shared<ArrayDataset>(std::move(arrays), batch_size, shuffle,
-                                        order ? std::optional(*order) : std::nullopt, Part());
+                                        order ? std::optional(*order) : std::nullopt, Shard());
 }
 
 DatasetPtr array_dataset(Tensors x, Tensors y, Tensors sample_weight, const ArrayOptions& options) {

@@ -59,7 +59,7 @@ class MappedStorage final : public Storage {
       : file_(std::move(file)), mapping_(mapping), end_(offset + bytes) {
     host_ = mapping.start() + offset;
     bytes_ = bytes;
-    lend();  // others may write into the file
+    expose_for_write();  // others may write into the file
   }
   void expect(size_t offset, size_t count) const { mapping_.expect(host_ + offset, count); }
   void check_intact() const {

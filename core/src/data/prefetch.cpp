@@ -110,7 +110,7 @@ class Prefetch final : public Dataset {
   void make_one(std::unique_lock<std::mutex>& lock) {
     Batch& batch = ring_[(first_ + ready_) % ring_.size()];
     working_ = true;
-    const WorksFor the_epoch(source_runs_);
+    const InheritInterrupt the_epoch(source_runs_);
     lock.unlock();
     bool made = false;
     std::exception_ptr error;

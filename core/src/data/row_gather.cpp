@@ -6,7 +6,7 @@
 #include "crescent/ops/ops.h"
 #include "crescent/program/gradient.h"
 #include "data/arrays.h"
-#include "data/foresee.h"
+#include "data/prefetch_row.h"
 
 namespace crescent {
 namespace {
@@ -50,7 +50,7 @@ void RowGather::copy(std::span<const int64_t> rows, Tensor& target) const {
   const auto* from = static_cast<const std::byte*>(array_.raw());
   auto* to = static_cast<std::byte*>(target.mutable_raw());
   for (size_t i = 0; i < rows.size(); ++i) {
-    if (i + 2 < rows.size()) foresee(from + static_cast<size_t>(rows[i + 2]) * row, row);
+    if (i + 2 < rows.size()) prefetch_row(from + static_cast<size_t>(rows[i + 2]) * row, row);
     std::memcpy(to + i * row, from + static_cast<size_t>(rows[i]) * row, row);
   }
 }

@@ -5,9 +5,9 @@ namespace crescent {
 namespace {
 
 /// Every `count`-th batch of the source.
-class EveryFew final : public Dataset {
+class BatchShard final : public Dataset {
  public:
-  EveryFew(DatasetPtr source, int64_t index, int64_t count)
+  BatchShard(DatasetPtr source, int64_t index, int64_t count)
       : source_(std::move(source)), index_(index), count_(count) {}
   int64_t batches() const override {
     return source_->batches() < 0 ? -1 : source_->batches() / count_;
@@ -43,7 +43,7 @@ DatasetPtr shard(const DatasetPtr& data, int64_t index, int64_t count) {
          count);
   if (count == 1) return data;
   if (DatasetPtr own = data->own_shard(index, count)) return own;
-  return std::make_shared<EveryFew>(data, index, count);
+  return std::make_shared<BatchShard>(data, index, count);
 }
 
 }  // namespace crescent

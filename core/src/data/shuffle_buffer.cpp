@@ -5,7 +5,7 @@
 
 #include "data/arrays.h"
 #include "data/file_storage.h"
-#include "data/foresee.h"
+#include "data/prefetch_row.h"
 
 namespace crescent {
 namespace {
@@ -58,7 +58,7 @@ int64_t ShuffleBuffer::take(std::span<std::byte* const> targets) {
   ++at_;
   for (size_t i = 0; i < columns_.size(); ++i) {
     const size_t row = columns_[i].row;
-    foresee(now_.rows[i]->host() + later * row, row);
+    prefetch_row(now_.rows[i]->host() + later * row, row);
     std::memcpy(targets[i], now_.rows[i]->host() + place * row, row);
   }
   return now_.numbers[place];

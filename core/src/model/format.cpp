@@ -13,8 +13,8 @@
 
 namespace crescent {
 
-HoldsModels::~HoldsModels() = default;
-HoldsWeights::~HoldsWeights() = default;
+ModelFormat::~ModelFormat() = default;
+WeightsFormat::~WeightsFormat() = default;
 ReadsArrays::~ReadsArrays() = default;
 NamedTensors ReadsArrays::read_arrays(const std::string& path) {
   return {{"", read_array(path, "")}};
@@ -29,7 +29,7 @@ namespace {
 using Texts = std::vector<std::string>;
 
 /// What the index of plugins says of a format; nothing is loaded for it.
-struct Known {
+struct IndexedFormat {
   std::string name;
   Texts endings, signatures, abilities;
   std::string in_folder;  ///< a file that its folders have, for a format that has folders too
@@ -56,11 +56,11 @@ Texts texts_in(const Dict& traits, std::string_view name) {
   return texts ? Codec<Texts>::decode(*texts) : Texts();
 }
 
-std::vector<Known> known_formats() {
-  std::vector<Known> formats;
+std::vector<IndexedFormat> known_formats() {
+  std::vector<IndexedFormat> formats;
   for (const std::string& name : registry().names(Format::kKind)) {
     const Dict traits = registry().traits(Format::kKind, name);
-    Known format{name, texts_in(traits, "endings"), {}, texts_in(traits, "abilities"), ""};
+    IndexedFormat format{name, texts_in(traits, "endings"), {}, texts_in(traits, "abilities"), ""};
     if (const Value* file = traits.find("folder")) format.in_folder = file->as_string();
     for (const std::string& start : texts_in(traits, "signatures"))
       format.signatures.push_back(signature_bytes(start, name));
@@ -69,7 +69,7 @@ std::vector<Known> known_formats() {
   return formats;
 }
 
-std::string described(const Known& format) {
+std::string described(const IndexedFormat& format) {
   return format.endings.empty() ? format.name
                                 : concat(format.name, " (", join(format.endings), ")");
 }
@@ -77,7 +77,7 @@ std::string described(const Known& format) {
 /// "formats that hold models: hdf5 (.h5, .hdf5)"
 std::string those_that(std::string_view ability) {
   Texts names;
-  for (const Known& format : known_formats())
+  for (const IndexedFormat& format : known_formats())
     if (format.can(ability)) names.push_back(described(format));
   return concat(ability.empty() ? "known formats" : concat("formats that ", ability), ": ",
                 names.empty() ? "none" : join(names));
@@ -87,9 +87,9 @@ std::string those_that(std::string_view ability) {
 /// fits.
 template <class Fitness>
 FormatPtr best(const std::string& path, std::string_view ability, const Fitness& fitness) {
-  std::optional<Known> found;
+  std::optional<IndexedFormat> found;
   size_t most = 0;
-  for (Known& format : known_formats()) {
+  for (IndexedFormat& format : known_formats()) {
     const size_t fits = 2 * fitness(format) + format.can(ability);
     if (fits > std::max<size_t>(most, 1)) found = std::move(format), most = fits;
   }
@@ -112,7 +112,7 @@ bool is_folder(const std::string& path) {
 }
 
 FormatPtr format_of_folder(const std::string& path, std::string_view ability) {
-  const auto by_file = [&](const Known& format) -> size_t {
+  const auto by_file = [&](const IndexedFormat& format) -> size_t {
     struct stat status {};
     return !format.in_folder.empty() && stat((path + "/" + format.in_folder).c_str(), &status) == 0;
   };
@@ -135,7 +135,7 @@ FormatPtr format_to_write(const std::string& path, std::string_view ability) {
     fail("'", path, "' is a folder; expected the path of a file such as '", path, "/model.h5'");
   if (!is_folder(folder_of(path)))
     fail("cannot write '", path, "': there is no folder '", folder_of(path), "'");
-  const auto by_name = [&](const Known& format) { return format.ending_of(path); };
+  const auto by_name = [&](const IndexedFormat& format) { return format.ending_of(path); };
   if (auto format = best(path, ability, by_name)) return format;
   fail("cannot write '", path, "': no format is known by this name; ", those_that(ability));
 }
@@ -145,11 +145,11 @@ FormatPtr format_to_write(const std::string& path, std::string_view ability) {
 FormatPtr format_to_read(const std::string& path, std::string_view ability) {
   if (is_folder(path)) return format_of_folder(path, ability);
   const std::string first = first_bytes_of(path);
-  const auto by_bytes = [&](const Known& format) -> size_t {
+  const auto by_bytes = [&](const IndexedFormat& format) -> size_t {
     return format.begins(first) ? 1 + format.ending_of(path) : 0;
   };
   if (auto format = best(path, ability, by_bytes)) return format;
-  const auto by_name = [&](const Known& format) -> size_t {
+  const auto by_name = [&](const IndexedFormat& format) -> size_t {
     return first.empty() || format.signatures.empty() ? format.ending_of(path) : 0;
   };
   if (auto format = best(path, ability, by_name)) return format;
@@ -167,7 +167,7 @@ FormatPtr format_named(const std::string& name, std::string_view ability) {
 }
 
 FormatPtr format_with(std::string_view ability) {
-  for (const Known& format : known_formats())
+  for (const IndexedFormat& format : known_formats())
     if (format.can(ability)) return make<Format>(format.name);
   return nullptr;
 }
@@ -180,36 +180,36 @@ ModelPtr blank_model_from_config(const Value& config, const std::vector<Shape>& 
 }
 
 void save_model(Model& model, const std::string& path, const Dict& options) {
-  format_to_write<HoldsModels>(path)->save_model(model, path, options);
+  format_to_write<ModelFormat>(path)->save_model(model, path, options);
 }
 ModelPtr load_model(const std::string& path, const Dict& options) {
-  const Run run;
-  return format_to_read<HoldsModels>(path)->load_model(path, options);
+  const InterruptScope interrupt_scope;
+  return format_to_read<ModelFormat>(path)->load_model(path, options);
 }
 void save_weights(Model& model, const std::string& path, const Dict& options) {
-  format_to_write<HoldsWeights>(path)->save_weights(model, path, options);
+  format_to_write<WeightsFormat>(path)->save_weights(model, path, options);
 }
 void load_weights(Model& model, const std::string& path, const Dict& options) {
-  const Run run;
-  format_to_read<HoldsWeights>(path)->load_weights(model, path, options);
+  const InterruptScope interrupt_scope;
+  format_to_read<WeightsFormat>(path)->load_weights(model, path, options);
 }
 Tensor read_array(const std::string& path, const std::string& place) {
-  const Run run;
+  const InterruptScope interrupt_scope;
   return format_to_read<ReadsArrays>(path)->read_array(path, place);
 }
 Tensor open_array(const std::string& path, const std::string& place) {
-  const Run run;
+  const InterruptScope interrupt_scope;
   return format_to_read<ReadsArrays>(path)->open_array(path, place);
 }
 NamedTensors read_arrays(const std::string& path) {
-  const Run run;
+  const InterruptScope interrupt_scope;
   return format_to_read<ReadsArrays>(path)->read_arrays(path);
 }
 void write_arrays(const std::string& path, const NamedTensors& arrays) {
   format_to_write<WritesArrays>(path)->write_arrays(path, arrays);
 }
 Table read_table(const std::string& path, const Dict& options) {
-  const Run run;
+  const InterruptScope interrupt_scope;
   return format_to_read<ReadsTables>(path)->read_table(path, options);
 }
 

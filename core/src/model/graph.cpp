@@ -61,11 +61,11 @@ class Walk {
  private:
   /// Without recursion: graphs may be thousands of layers deep.
   void visit(const NodePtr& start) {
-    struct Step {
+    struct Frame {
       NodePtr node;
       size_t next = 0;
     };
-    std::vector<Step> path;
+    std::vector<Frame> path;
     auto enter = [&](const NodePtr& node) {
       if (!seen_.insert(node.get()).second) return;
       met.try_emplace(node->outbound_layer.get(), static_cast<int>(met.size()));
@@ -73,12 +73,12 @@ class Walk {
     };
     enter(start);
     while (!path.empty()) {
-      Step& step = path.back();
-      if (step.next < step.node->inputs.size()) {
-        const NodePtr producer = step.node->inputs[step.next++].node();
+      Frame& frame = path.back();
+      if (frame.next < frame.node->inputs.size()) {
+        const NodePtr producer = frame.node->inputs[frame.next++].node();
         enter(producer);
       } else {
-        nodes.push_back(step.node);
+        nodes.push_back(frame.node);
         path.pop_back();
       }
     }

@@ -6,7 +6,7 @@
 #include "crescent/base/mapped.h"
 #include "crescent/tensor/strings.h"
 #include "model/operation_layer.h"
-#include "program/together.h"
+#include "program/run_compiled.h"
 
 namespace crescent {
 namespace {
@@ -133,18 +133,18 @@ Value Operation::on_tensors(const Dict& arguments) const {
   const SchemaData& parameters = row_->method.parameters;
   const Dict all = with_tensors(parameters, without_defaults(parameters, arguments));
   const auto call = [this](const Dict& given) { return row_->method.call(nullptr, given); };
-  return row_->result == OperationResult::plain ? call(all) : together(row_, all, call);
+  return row_->result == OperationResult::host_value ? call(all) : run_compiled(row_, all, call);
 }
 
 Value Operation::on_symbols(const Dict& arguments) const {
-  if (row_->result == OperationResult::plain) return on_tensors(abstract_tensors(arguments));
+  if (row_->result == OperationResult::host_value) return on_tensors(abstract_tensors(arguments));
   std::vector<Symbol> inputs;
   const auto layer = OperationLayer::make(*this, arguments, inputs);
   List outputs;
   for (const Symbol& symbol : (*layer)(inputs))
     outputs.push_back(Value(std::make_shared<BoxedSymbol>(symbol)));
   const bool single = row_->result == OperationResult::tensor ||
-                      (row_->result == OperationResult::either && outputs.size() == 1);
+                      (row_->result == OperationResult::tensor_or_tuple && outputs.size() == 1);
   return single ? outputs.front() : Value(std::move(outputs));
 }
 
@@ -254,7 +254,7 @@ void Operations::finish() {
                          !row_->parameters.front().is_list;
   info.schema.traits = {{"functions", Value(row_->functions)},
                         {"parameters", signature_},
-                        {"method", on_tensor && row_->result != OperationResult::plain}};
+                        {"method", on_tensor && row_->result != OperationResult::host_value}};
   if (!info.schema.description.empty()) info.schema.traits.set("doc", info.schema.description);
   info.factory = std::make_shared<OperationFactory>(row_);
   registry_.add(std::move(info));

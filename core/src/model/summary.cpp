@@ -12,7 +12,7 @@
 namespace crescent {
 namespace {
 
-using Row = std::vector<std::string>;
+using TableRow = std::vector<std::string>;
 
 /// What Keras calls an operation, else the class.
 std::string type_of(const Layer& layer) {
@@ -23,7 +23,7 @@ std::string type_of(const Layer& layer) {
 }
 
 /// Fields end at the columns of `ends`; what is longer is cut there.
-std::string line_of(const Row& fields, const std::vector<int>& ends) {
+std::string line_of(const TableRow& fields, const std::vector<int>& ends) {
   std::string line;
   for (size_t i = 0; i < fields.size() && i < ends.size(); ++i) {
     if (i > 0) line = fitted(line, characters_in(line) - 1) + " ";
@@ -134,9 +134,9 @@ class SummaryTable {
 
   void add_layer(const Layer& layer, int depth) {
     const std::string indent(static_cast<size_t>(2 * depth), ' ');
-    const std::vector<std::string> sources = chain_ || depth > 0 ? Row() : connections(layer);
-    Row row{indent + layer.name() + " (" + type_of(layer) + ")", shape_text(layer),
-            with_commas(count_of(layer.weights()))};
+    const std::vector<std::string> sources = chain_ || depth > 0 ? TableRow() : connections(layer);
+    TableRow row{indent + layer.name() + " (" + type_of(layer) + ")", shape_text(layer),
+                 with_commas(count_of(layer.weights()))};
     if (!chain_) row.push_back(sources.empty() ? "" : sources.front());
     if (options_.show_trainable) row.push_back(layer.trainable() ? "Y" : "N");
     lines_.push_back(line_of(row, ends_));
@@ -161,7 +161,7 @@ class SummaryTable {
   const SummaryOptions& options_;
   const ModelAccess::Graph* graph_ = nullptr;
   bool chain_ = true;
-  Row header_;
+  TableRow header_;
   std::vector<int> ends_;
   size_t width_ = 0;
   std::vector<std::string> lines_;

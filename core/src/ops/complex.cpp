@@ -3,11 +3,11 @@
 namespace crescent {
 namespace {
 
-struct Parts {
+struct ComplexParts {
   Tensor real, imaginary;
 };
 
-Parts parts_of(const Tensor& x) {
+ComplexParts parts_of(const Tensor& x) {
   const Tensor pairs = ops::view_as_real(x);
   const auto part = [&](int64_t i) {
     return ops::squeeze(ops::slice_axis(pairs, -1, i, i + 1), -1);
@@ -21,24 +21,24 @@ Tensor complex_of(const Tensor& real, const Tensor& imaginary) {
 }
 
 /// The gradient at 0 is 0.
-Tensor magnitude(const Parts& x) {
+Tensor magnitude(const ComplexParts& x) {
   const Tensor square = x.real * x.real + x.imaginary * x.imaginary;
   const Tensor zero = ops::equal(square, 0.0);
   return ops::where(zero, 0.0, ops::sqrt(ops::where(zero, 1.0, square)));
 }
 
-Tensor product(const Parts& x, const Parts& y) {
+Tensor product(const ComplexParts& x, const ComplexParts& y) {
   return complex_of(x.real * y.real - x.imaginary * y.imaginary,
                     x.real * y.imaginary + x.imaginary * y.real);
 }
 
-Tensor quotient(const Parts& x, const Parts& y) {
+Tensor quotient(const ComplexParts& x, const ComplexParts& y) {
   const Tensor square = y.real * y.real + y.imaginary * y.imaginary;
   return complex_of((x.real * y.real + x.imaginary * y.imaginary) / square,
                     (x.imaginary * y.real - x.real * y.imaginary) / square);
 }
 
-Tensor exponential(const Parts& x) {
+Tensor exponential(const ComplexParts& x) {
   const Tensor length = ops::exp(x.real);
   return complex_of(length * ops::cos(x.imaginary), length * ops::sin(x.imaginary));
 }
@@ -48,7 +48,7 @@ Tensor exponential(const Parts& x) {
 Tensor real_part(const Tensor& x) { return parts_of(x).real; }
 
 Tensor complex_unary(UnaryKind kind, const Tensor& x) {
-  const Parts parts = parts_of(x);
+  const ComplexParts parts = parts_of(x);
   switch (kind) {
     case UnaryKind::negative:
       return complex_of(-parts.real, -parts.imaginary);
@@ -72,7 +72,7 @@ Tensor complex_unary(UnaryKind kind, const Tensor& x) {
 }
 
 Tensor complex_binary(BinaryKind kind, const Tensor& x, const Tensor& y) {
-  const Parts a = parts_of(x), b = parts_of(y);
+  const ComplexParts a = parts_of(x), b = parts_of(y);
   const auto equal = [&] {
     return ops::logical_and(ops::equal(a.real, b.real), ops::equal(a.imaginary, b.imaginary));
   };

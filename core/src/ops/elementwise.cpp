@@ -3,7 +3,7 @@
 #include <numbers>
 
 #include "ops/complex.h"
-#include "program/together.h"
+#include "program/run_compiled.h"
 
 namespace crescent {
 namespace {
@@ -96,7 +96,7 @@ Tensor binary(BinaryKind kind, const ops::Operand& a, const ops::Operand& b) {
   auto [x, y] = meet(a, b);
   Binary op;
   op.kind = kind;
-  if (!op.takes(x.dtype())) refuse_strings(row(kind).name, x.dtype());
+  if (!op.supports_dtype(x.dtype())) refuse_strings(row(kind).name, x.dtype());
   if (x.dtype() == DType::complex64)
     if (Tensor result = complex_binary(kind, x, y)) return result;
   const BinaryClass group = row(kind).kind;
@@ -231,7 +231,7 @@ const char* name_of(BinaryKind kind) { return row(kind).name; }
 std::string Unary::label() const { return name_of(kind); }
 std::string Binary::label() const { return name_of(kind); }
 
-bool Binary::takes(DType dtype) const {
+bool Binary::supports_dtype(DType dtype) const {
   return dtype == DType::string && (kind == BinaryKind::equal || kind == BinaryKind::not_equal);
 }
 
@@ -321,7 +321,7 @@ Tensor clip(const Tensor& x, const Operand& low, const Operand& high) {
     fail("clip: expected low <= high, got ", low.number, " and ", high.number);
   if (!numbers || !is_floating(x.dtype())) return minimum(maximum(x, low), high);
   // The limits are inputs: they may be others at each call.
-  return together(
+  return run_compiled(
       "clip", {},
       {x, Tensor::scalar(low.number, x.dtype()), Tensor::scalar(high.number, x.dtype())},
       [](const Tensors& in) { return minimum(maximum(in[0], in[1]), in[2]); });
@@ -334,9 +334,9 @@ Tensor hard_tanh(const Tensor& x, double low, double high) {
     return whole ? clip(x, static_cast<int64_t>(low), static_cast<int64_t>(high))
                  : clip(x, low, high);
   }
-  return together("hard_tanh", {},
-                  {x, Tensor::scalar(low, x.dtype()), Tensor::scalar(high, x.dtype())},
-                  [](const Tensors& in) { return minimum(in[2], maximum(in[1], in[0])); });
+  return run_compiled("hard_tanh", {},
+                      {x, Tensor::scalar(low, x.dtype()), Tensor::scalar(high, x.dtype())},
+                      [](const Tensors& in) { return minimum(in[2], maximum(in[1], in[0])); });
 }
 
 Tensor cast(const Tensor& x, DType dtype) {
@@ -360,19 +360,19 @@ Tensor add_n(std::span<const Tensor> tensors) {
 }
 
 Tensor leaky_relu(const Tensor& x, double slope) {
-  return together("leaky_relu", {slope}, {x}, [&](const Tensors& in) {
+  return run_compiled("leaky_relu", {slope}, {x}, [&](const Tensors& in) {
     return where(greater(in[0], 0.0), in[0], multiply(in[0], slope));
   });
 }
 
 Tensor elu(const Tensor& x, double alpha) {
-  return together("elu", {alpha}, {x}, [&](const Tensors& in) {
+  return run_compiled("elu", {alpha}, {x}, [&](const Tensors& in) {
     return where(greater(in[0], 0.0), in[0], multiply(expm1(minimum(in[0], 0.0)), alpha));
   });
 }
 
 Tensor gelu(const Tensor& given, bool approximate) {
-  return together("gelu", {approximate ? 1.0 : 0.0}, {given}, [&](const Tensors& in) {
+  return run_compiled("gelu", {approximate ? 1.0 : 0.0}, {given}, [&](const Tensors& in) {
     const Tensor& x = in[0];
     const Tensor inner = approximate
                              ? tanh((x + x * x * x * 0.044715) * std::sqrt(2 / std::numbers::pi))
@@ -382,7 +382,7 @@ Tensor gelu(const Tensor& given, bool approximate) {
 }
 
 Tensor silu(const Tensor& x) {
-  return together("silu", {}, {x}, [](const Tensors& in) { return in[0] * sigmoid(in[0]); });
+  return run_compiled("silu", {}, {x}, [](const Tensors& in) { return in[0] * sigmoid(in[0]); });
 }
 
 }  // namespace ops

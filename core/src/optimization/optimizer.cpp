@@ -201,24 +201,24 @@ Variables Optimizer::state() const {
 namespace {
 
 /// One variable of a step: its gradient, the rule's slots, and what belongs to the options here.
-struct Work {
+struct VariableUpdate {
   Variable variable;
   Tensor gradient;
   Variables slots;
   Variable average, accumulator;
 };
 
-Work work_of(const Variable& variable, const Tensor& gradient, const Variables& slots) {
-  Work work{variable, gradient, {}, {}, {}};
+VariableUpdate update_of(const Variable& variable, const Tensor& gradient, const Variables& slots) {
+  VariableUpdate update{variable, gradient, {}, {}, {}};
   for (const Variable& v : slots) {
     if (v.name() == kAverage)
-      work.average = v;
+      update.average = v;
     else if (v.name() == kAccumulator)
-      work.accumulator = v;
+      update.accumulator = v;
     else
-      work.slots.push_back(v);
+      update.slots.push_back(v);
   }
-  return work;
+  return update;
 }
 
 [[noreturn]] void fail_without_gradients(const Variables& variables) {
@@ -229,34 +229,34 @@ Work work_of(const Variable& variable, const Tensor& gradient, const Variables& 
 }
 
 /// Gradients become the mean of those collected; the collection starts again after an update.
-void accumulate(std::vector<Work>& all, const Tensor& is_update, int64_t every) {
-  for (Work& work : all) {
-    const Tensor total = work.accumulator + work.gradient;
-    work.accumulator.assign(where(is_update, zeros_like(total), total));
-    work.gradient = total / static_cast<double>(every);
+void accumulate(std::vector<VariableUpdate>& all, const Tensor& is_update, int64_t every) {
+  for (VariableUpdate& update : all) {
+    const Tensor total = update.accumulator + update.gradient;
+    update.accumulator.assign(where(is_update, zeros_like(total), total));
+    update.gradient = total / static_cast<double>(every);
   }
 }
 
-Variables touched_by(const std::vector<Work>& all) {
+Variables touched_by(const std::vector<VariableUpdate>& all) {
   Variables touched;
-  for (const Work& work : all) {
-    touched.push_back(work.variable);
-    touched.insert(touched.end(), work.slots.begin(), work.slots.end());
+  for (const VariableUpdate& update : all) {
+    touched.push_back(update.variable);
+    touched.insert(touched.end(), update.slots.begin(), update.slots.end());
   }
   return touched;
 }
 
 /// The first average is the weight itself; every so many steps the averages become the weights.
-void move_averages(const std::vector<Work>& all, const Tensor& done, double momentum,
+void move_averages(const std::vector<VariableUpdate>& all, const Tensor& done, double momentum,
                    std::optional<int64_t> overwrite_every) {
-  for (const Work& work : all) {
-    const Tensor kept = full({}, momentum, work.variable.dtype());
-    const Tensor mixed = work.average * kept + work.variable * (1.0 - kept);
-    const Tensor average = where(equal(done, 0), work.variable.value(), mixed);
-    work.average.assign(average);
+  for (const VariableUpdate& update : all) {
+    const Tensor kept = full({}, momentum, update.variable.dtype());
+    const Tensor mixed = update.average * kept + update.variable * (1.0 - kept);
+    const Tensor average = where(equal(done, 0), update.variable.value(), mixed);
+    update.average.assign(average);
     if (!overwrite_every) continue;
     const Tensor overwrite = equal(mod(done + 1, *overwrite_every), 0);
-    work.variable.assign(where(overwrite, average, work.variable.value()));
+    update.variable.assign(where(overwrite, average, update.variable.value()));
   }
 }
 
@@ -270,12 +270,12 @@ void Optimizer::apply(std::span<const Tensor> gradients, const Variables& variab
          gradients.size());
   AllOrNothing whole;
   include(variables);
-  std::vector<Work> all;
+  std::vector<VariableUpdate> all;
   for (size_t i = 0; i < variables.size(); ++i) {
     if (!gradients[i]) continue;
     const Tensor g = cast(gradients[i], variables[i].dtype());
-    all.push_back(work_of(variables[i], loss_scale_factor_ ? g / *loss_scale_factor_ : g,
-                          slots_of(variables[i], i)));
+    all.push_back(update_of(variables[i], loss_scale_factor_ ? g / *loss_scale_factor_ : g,
+                            slots_of(variables[i], i)));
   }
   if (all.empty()) fail_without_gradients(variables);
 
@@ -288,7 +288,7 @@ void Optimizer::apply(std::span<const Tensor> gradients, const Variables& variab
   }
   ConditionalUpdate conditional(is_update, touched_by(all));
   Tensors clipped;
-  for (const Work& work : all) clipped.push_back(work.gradient);
+  for (const VariableUpdate& update : all) clipped.push_back(update.gradient);
   if (is_on(clipnorm_))
     for (Tensor& g : clipped) g = clip_by_norm(g, *clipnorm_);
   else if (is_on(global_clipnorm_))

@@ -65,8 +65,8 @@ class Compiled final : public CachedProgram {
     for (size_t i = 0; i < bindings_.size(); ++i) {
       const Variable& variable = bindings_[i].variable;
       if (bindings_[i].result >= 0) AllOrNothing::note(variable);
-      variables_[i] =
-          bindings_[i].result >= 0 ? variable.exclusive(memory_) : variable.settled(memory_);
+      variables_[i] = bindings_[i].result >= 0 ? variable.writable_value(memory_)
+                                               : variable.device_value(memory_);
     }
     for (size_t i = 0; i < slots_.size(); ++i) results_[i] = slots_[i].next();
     struct Release {  // so that others' copies of handles are the only ones

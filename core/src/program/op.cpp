@@ -17,7 +17,7 @@ std::string Op::label() const { return std::string(name()); }
 
 Tensors Op::decompose(std::span<const Tensor>) const { return {}; }
 
-bool Op::takes(DType) const { return false; }
+bool Op::supports_dtype(DType) const { return false; }
 
 bool Op::compute(std::span<const Tensor>, std::span<Tensor>) const { return false; }
 
@@ -59,7 +59,7 @@ bool is_better_recorded(const Op& op, const TensorSpecs& results) {
 
 void expect_taken(const Op& op, DType dtype) {
   const bool strings = dtype == DType::string;
-  if ((strings || dtype == DType::complex64) && !op.takes(dtype))
+  if ((strings || dtype == DType::complex64) && !op.supports_dtype(dtype))
     fail(op.label(), " takes no ", strings ? "strings" : "complex numbers");
 }
 

@@ -63,23 +63,23 @@ void ProgramTable::add(size_t hash, std::shared_ptr<CachedProgram> program) {
 
 /// Down to some space for the next ones.
 void ProgramTable::drop_oldest(Programs& dropped) {
-  struct Place {
+  struct EvictionCandidate {
     Programs* table;
     Programs::iterator at;
     uint64_t used;
   };
-  std::vector<Place> places;
+  std::vector<EvictionCandidate> candidates;
   for (ProgramTable* table : cache().tables) {
     for (auto at = table->programs_.begin(); at != table->programs_.end(); ++at)
-      places.push_back({&table->programs_, at, at->second->used_.load()});
+      candidates.push_back({&table->programs_, at, at->second->used_.load()});
   }
-  std::sort(places.begin(), places.end(),
-            [](const Place& a, const Place& b) { return a.used < b.used; });
+  std::sort(candidates.begin(), candidates.end(),
+            [](const EvictionCandidate& a, const EvictionCandidate& b) { return a.used < b.used; });
   const size_t enough = cache().budget - cache().budget / 8;
-  for (const Place& place : places) {
-    if (cache().bytes <= enough || place.used + kRecent > CachedProgram::clock_) return;
-    cache().bytes -= place.at->second->bytes_, --cache().programs;
-    dropped.insert(place.table->extract(place.at));
+  for (const EvictionCandidate& candidate : candidates) {
+    if (cache().bytes <= enough || candidate.used + kRecent > CachedProgram::clock_) return;
+    cache().bytes -= candidate.at->second->bytes_, --cache().programs;
+    dropped.insert(candidate.table->extract(candidate.at));
   }
 }
 

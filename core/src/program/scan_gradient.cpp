@@ -14,8 +14,8 @@ bool differentiable(const Program& program, int value) {
 }
 
 /// What the gradient of a scan works with: the parts of its inputs and outputs.
-struct Parts {
-  Parts(const Scan& scan, const Vjp& v)
+struct ScanLayout {
+  ScanLayout(const Scan& scan, const Vjp& v)
       : states(static_cast<size_t>(scan.states)),
         sequences(static_cast<size_t>(scan.sequences)),
         step_outputs(scan.body->outputs.size() - states),
@@ -26,7 +26,7 @@ struct Parts {
 class ScanGradient {
  public:
   ScanGradient(const Scan& scan, const Vjp& v)
-      : scan_(scan), v_(v), parts_(scan, v), body_(*scan.body) {
+      : scan_(scan), v_(v), layout_(scan, v), body_(*scan.body) {
     for (size_t i = 0; i < v.inputs.size(); ++i) {
       if (differentiable(body_, body_.inputs[i])) (is_carried(i) ? carried_ : given_).push_back(i);
     }
@@ -36,17 +36,18 @@ class ScanGradient {
     kept_ = kept_states();
     Tensors states, sequences;
     for (size_t i : carried_) states.push_back(first_gradient(i));
-    for (size_t o = 0; o < parts_.step_outputs; ++o) {
-      if (const Tensor& g = v_.gradients[parts_.states + o])
+    for (size_t o = 0; o < layout_.step_outputs; ++o) {
+      if (const Tensor& g = v_.gradients[layout_.states + o])
         sequences.push_back(g), upstream_.push_back(o);
     }
-    for (size_t s = 0; scan_.keep_states && s < parts_.states; ++s) {
-      if (const Tensor& g = v_.gradients[parts_.states + parts_.step_outputs + s]) {
+    for (size_t s = 0; scan_.keep_states && s < layout_.states; ++s) {
+      if (const Tensor& g = v_.gradients[layout_.states + layout_.step_outputs + s]) {
         sequences.push_back(g), kept_upstream_.push_back(s);
       }
     }
     sequences.insert(sequences.end(), kept_.begin(), kept_.end());
-    for (size_t q = 0; q < parts_.sequences; ++q) sequences.push_back(v_.inputs[parts_.states + q]);
+    for (size_t q = 0; q < layout_.sequences; ++q)
+      sequences.push_back(v_.inputs[layout_.states + q]);
     if (sequences.empty()) return Tensors(v_.inputs.size());
     auto [last, outputs] =
         ops::scan([this](const Tensors& gradients,
@@ -62,24 +63,24 @@ class ScanGradient {
   /// States and captured inputs: their gradients go from step to step. Those of sequences come out
   /// of every step.
   bool is_carried(size_t input) const {
-    return input < parts_.states || input >= parts_.states + parts_.sequences;
+    return input < layout_.states || input >= layout_.states + layout_.sequences;
   }
 
   /// The states before every step; computed again when the scan did not keep them.
   Tensors kept_states() const {
     if (scan_.keep_states) {
-      return {v_.outputs.begin() + static_cast<ptrdiff_t>(parts_.states + parts_.step_outputs),
+      return {v_.outputs.begin() + static_cast<ptrdiff_t>(layout_.states + layout_.step_outputs),
               v_.outputs.end()};
     }
     Scan again = scan_;
     again.keep_states = true;
     Tensors outputs = crescent::apply(std::make_shared<const Scan>(again), v_.inputs);
-    return {outputs.begin() + static_cast<ptrdiff_t>(parts_.states + parts_.step_outputs),
+    return {outputs.begin() + static_cast<ptrdiff_t>(layout_.states + layout_.step_outputs),
             outputs.end()};
   }
 
   Tensor first_gradient(size_t input) const {
-    if (input < parts_.states && v_.gradients[input]) return v_.gradients[input];
+    if (input < layout_.states && v_.gradients[input]) return v_.gradients[input];
     return ops::zeros_like(v_.inputs[input]);
   }
 
@@ -90,7 +91,7 @@ class ScanGradient {
     Tensors inputs(step.begin() + static_cast<ptrdiff_t>(given),
                    step.end());  // states, step inputs
     inputs.insert(inputs.end(),
-                  v_.inputs.begin() + static_cast<ptrdiff_t>(parts_.states + parts_.sequences),
+                  v_.inputs.begin() + static_cast<ptrdiff_t>(layout_.states + layout_.sequences),
                   v_.inputs.end());
 
     Tensors wanted, targets, upstream;
@@ -100,17 +101,17 @@ class ScanGradient {
     }
     const Tensors outputs = replay(body_, inputs);
     tape.stop();
-    for (size_t i = 0; i < carried_.size() && carried_[i] < parts_.states; ++i) {
+    for (size_t i = 0; i < carried_.size() && carried_[i] < layout_.states; ++i) {
       targets.push_back(outputs[carried_[i]]), upstream.push_back(gradients[i]);
     }
     for (size_t i = 0; i < ups; ++i)
-      targets.push_back(outputs[parts_.states + upstream_[i]]), upstream.push_back(step[i]);
+      targets.push_back(outputs[layout_.states + upstream_[i]]), upstream.push_back(step[i]);
     const Tensors found = tape.gradient(targets, inputs, upstream);
 
     ops::ScanResult result;
     for (size_t i = 0; i < carried_.size(); ++i) {
       const Tensor& g = found[carried_[i]];
-      const bool is_state = carried_[i] < parts_.states;
+      const bool is_state = carried_[i] < layout_.states;
       if (is_state) {
         result.states.push_back(g ? g : ops::zeros_like(inputs[carried_[i]]));
       } else {
@@ -130,7 +131,7 @@ class ScanGradient {
 
   const Scan& scan_;
   const Vjp& v_;
-  Parts parts_;
+  ScanLayout layout_;
   const Program& body_;
   std::vector<size_t> carried_, given_;  ///< differentiable inputs
   std::vector<size_t> upstream_;         ///< step outputs that have a gradient

@@ -26,11 +26,11 @@ std::atomic<uint64_t> trainable_count{0}, constraint_count{0};
 /// Nobody else has the memory, which is no file, or a pointer to write to it.
 bool may_be_written(const Tensor& t) {
   const Storage& storage = *record_of(t).storage;
-  return is_unshared(t) && storage.in_memory() && !storage.is_lent();
+  return is_unshared(t) && storage.in_memory() && !storage.is_exposed();
 }
 
 /// The same values in memory that nobody has a pointer to write to.
-Tensor safe(const Tensor& t) { return t.storage()->is_lent() ? t.clone() : t; }
+Tensor safe(const Tensor& t) { return t.storage()->is_exposed() ? t.clone() : t; }
 
 }  // namespace
 
@@ -99,14 +99,14 @@ void Variable::assign(const Tensor& value) const {
 void Variable::assign_add(const Tensor& delta) const { assign(ops::add(value(), delta)); }
 void Variable::assign_sub(const Tensor& delta) const { assign(ops::subtract(value(), delta)); }
 
-Tensor Variable::settled(Memory* memory) const {
+Tensor Variable::device_value(Memory* memory) const {
   Tensor& value = state_->value;
   const Storage& storage = *record_of(value).storage;
-  if (storage.is_lent() || storage.memory() != memory) value = value.clone(memory);
+  if (storage.is_exposed() || storage.memory() != memory) value = value.clone(memory);
   return value;
 }
 
-Tensor Variable::exclusive(Memory* memory) const {
+Tensor Variable::writable_value(Memory* memory) const {
   Tensor& value = state_->value;
   if (!may_be_written(value) || memory_of(value) != memory) value = value.clone(memory);
   return value;

@@ -7,14 +7,14 @@
 namespace crescent {
 namespace {
 
-struct Row {
+struct DTypeSpec {
   const char* name;
   uint8_t size;
   bool floating, integer;
   uint8_t rank;  // for promotion: the higher one wins
 };
 // In the order of the enum.
-constexpr std::array<Row, kDTypeCount> kRows{{
+constexpr std::array<DTypeSpec, kDTypeCount> kSpecs{{
     {"float32", 4, true, false, 7},
     {"float64", 8, true, false, 8},
     {"bfloat16", 2, true, false, 6},
@@ -28,32 +28,32 @@ constexpr std::array<Row, kDTypeCount> kRows{{
     {"complex64", 8, false, false, 9},
     {"string", 8, false, false, 10},
 }};
-const Row& row(DType dtype) { return kRows[static_cast<size_t>(dtype)]; }
+const DTypeSpec& spec_of(DType dtype) { return kSpecs[static_cast<size_t>(dtype)]; }
 
 }  // namespace
 
-size_t size_of(DType dtype) { return row(dtype).size; }
-const char* name_of(DType dtype) { return row(dtype).name; }
-bool is_floating(DType dtype) { return row(dtype).floating; }
-bool is_integer(DType dtype) { return row(dtype).integer; }
+size_t size_of(DType dtype) { return spec_of(dtype).size; }
+const char* name_of(DType dtype) { return spec_of(dtype).name; }
+bool is_floating(DType dtype) { return spec_of(dtype).floating; }
+bool is_integer(DType dtype) { return spec_of(dtype).integer; }
 
 DType dtype_named(std::string_view name) {
-  for (size_t i = 0; i < kRows.size(); ++i) {
-    if (kRows[i].name == name) return static_cast<DType>(i);
+  for (size_t i = 0; i < kSpecs.size(); ++i) {
+    if (kSpecs[i].name == name) return static_cast<DType>(i);
   }
   std::vector<std::string> names;
-  for (const Row& r : kRows) names.emplace_back(r.name);
+  for (const DTypeSpec& r : kSpecs) names.emplace_back(r.name);
   fail("unknown dtype '", name, "'", did_you_mean(name, names), "; known: ", join(names));
 }
 
 DType promote(DType a, DType b) {
   if (a == b) return a;
   if (a == DType::string || b == DType::string) fail(a, " and ", b, " have no common dtype");
-  const bool floating = row(a).floating && row(b).floating;
-  if (floating && row(a).size == 2 && row(b).size == 2)
-    return DType::float32;                              // neither holds the other's values
-  if (row(a).rank == row(b).rank) return DType::int16;  // int8 and uint8, likewise
-  return row(a).rank >= row(b).rank ? a : b;
+  const bool floating = spec_of(a).floating && spec_of(b).floating;
+  if (floating && spec_of(a).size == 2 && spec_of(b).size == 2)
+    return DType::float32;                                      // neither holds the other's values
+  if (spec_of(a).rank == spec_of(b).rank) return DType::int16;  // int8 and uint8, likewise
+  return spec_of(a).rank >= spec_of(b).rank ? a : b;
 }
 
 DType Codec<DType>::decode(const Value& value) { return dtype_named(value.as_string()); }

@@ -247,13 +247,13 @@ void Storage::copy_bytes(void* target, const void* source, size_t count) {
 }
 
 void Storage::write(size_t offset, size_t count, const void* source) {
-  written();
+  bump_version();
   host_ ? copy_bytes(host_ + offset, source, count) : store(offset, count, source);
 }
 
 void Storage::copy(size_t offset, const Storage& from, size_t from_offset, size_t count) {
   if (from.host_) return write(offset, count, from.host_ + from_offset);
-  written();
+  bump_version();
   if (host_) return from.fetch(from_offset, count, host_ + offset);
   if (from.memory_ == memory_ && copy_within(offset, from, from_offset, count)) return;
   const std::shared_ptr<Storage> between = allocate(count, false);
@@ -293,7 +293,7 @@ std::shared_ptr<Storage> Storage::copy_in(Memory* memory) const {
     return copy;
   }
   const bool there = copy_ && copy_->memory_ == memory;
-  if (there && copied_at_ == writes && !is_lent()) return copy_;
+  if (there && copied_at_ == writes && !is_exposed()) return copy_;
   if (!there || copy_.use_count() > 1) copy_ = made();  // what somebody holds keeps its values
   copied_at_ = writes - 1;                              // unless it succeeds
   copy_->copy(0, *this, 0, bytes_);

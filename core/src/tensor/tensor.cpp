@@ -121,7 +121,7 @@ bool Tensor::in_memory() const { return !is_abstract() && impl_->storage->in_mem
 
 const void* Tensor::raw() const {
   const TensorRecord& record = with_values(impl_.get());
-  const std::byte* values = record.storage->look();
+  const std::byte* values = record.storage->host_view();
   if (!values) {
     fail("the values of this tensor ", record.spec, " are in ", record.storage->place(),
          ": fit, evaluate and predict read them as they go; clone() brings them, or those of a "
@@ -131,7 +131,7 @@ const void* Tensor::raw() const {
 }
 
 void* Tensor::mutable_raw() {
-  storage()->lend();
+  storage()->expose_for_write();
   return const_cast<void*>(raw());
 }
 

@@ -1,7 +1,7 @@
 // evaluate and predict, and single batches of each kind.
 #include "data/array_dataset.h"
+#include "training/metrics_scope.h"
 #include "training/pass.h"
-#include "training/turn.h"
 
 namespace crescent {
 namespace {
@@ -50,7 +50,7 @@ class Collected {
   std::vector<Tensors> parts_;
 };
 
-Pass::Work collecting(Model& model, Collected& collected) {
+Pass::BatchStep collecting(Model& model, Collected& collected) {
   return {[stepper = Stepper(model), outputs = Tensors(), &collected](const Batch& batch) mutable {
             stepper.predict(batch.x, outputs);
             collected.add(outputs, batch.x.front().dim(0));
@@ -61,8 +61,8 @@ Pass::Work collecting(Model& model, Collected& collected) {
 }  // namespace
 
 NamedValues Model::evaluate(const Tensors& x, const Tensors& y, const Dict& given) {
-  const Run run;
-  const Counting counting(*this, "evaluate");
+  const InterruptScope interrupt_scope;
+  const MetricsScope metrics_scope(*this, "evaluate");
   const EvaluateOptions options = parse<EvaluateOptions>("evaluate", given);
   check_compiled(*this);
   Arrays arrays{x, y, {}};
@@ -76,8 +76,8 @@ NamedValues Model::evaluate(const Tensors& x, const Tensors& y, const Dict& give
 }
 
 NamedValues Model::evaluate(DatasetPtr data, const Dict& given) {
-  const Run run;
-  const Counting counting(*this, "evaluate");
+  const InterruptScope interrupt_scope;
+  const MetricsScope metrics_scope(*this, "evaluate");
   const EvaluateOptions options = parse<EvaluateOptions>("evaluate", given);
   check_compiled(*this);
   CallbackList callbacks(options.callbacks, verbosity(options.verbose));
@@ -95,10 +95,10 @@ NamedValues Model::evaluate(DatasetPtr data, const Dict& given) {
 }
 
 Tensors Model::predict(const Tensors& x, const Dict& given) {
-  const Run run;
+  const InterruptScope interrupt_scope;
   const PredictOptions options = parse<PredictOptions>("predict", given);
   const int64_t batch_size = [&] {
-    const Turn turn(*this);
+    const StepLock lock(*this);
     check_inputs(*this, x);
     const int64_t size = batch_size_for(*this, options.batch_size);
     check_stateful(*this, x.front().dim(0), size);
@@ -108,7 +108,7 @@ Tensors Model::predict(const Tensors& x, const Dict& given) {
 }
 
 Tensors Model::predict(DatasetPtr data, const Dict& given) {
-  const Run run;
+  const InterruptScope interrupt_scope;
   const PredictOptions options = parse<PredictOptions>("predict", given);
   CallbackList callbacks(options.callbacks, verbosity(options.verbose));
   Collected collected(options.steps ? -1 : data->samples());
@@ -152,7 +152,7 @@ Batch checked_batch(const Model& model, const Tensors& x, const Tensors& y, cons
 
 NamedValues Model::train_on_batch(const Tensors& x, const Tensors& y, const Tensors& sample_weight,
                                   const Dict& class_weight, bool reset) {
-  const Turn turn(*this);
+  const StepLock lock(*this);
   expect_to_count_alone(*this, "train_on_batch");
   const Batch batch = checked_batch(*this, x, y, sample_weight,
                                     class_weight.empty() ? Value() : Value(class_weight));
@@ -164,7 +164,7 @@ NamedValues Model::train_on_batch(const Tensors& x, const Tensors& y, const Tens
 
 NamedValues Model::test_on_batch(const Tensors& x, const Tensors& y, const Tensors& sample_weight,
                                  bool reset) {
-  const Turn turn(*this);
+  const StepLock lock(*this);
   expect_to_count_alone(*this, "test_on_batch");
   const Batch batch = checked_batch(*this, x, y, sample_weight, {});
   if (reset) reset_metrics();
@@ -174,7 +174,7 @@ NamedValues Model::test_on_batch(const Tensors& x, const Tensors& y, const Tenso
 }
 
 Tensors Model::predict_on_batch(const Tensors& x) {
-  const Turn turn(*this);
+  const StepLock lock(*this);
   check_inputs(*this, x);
   Tensors outputs;
   Stepper(*this).predict(x, outputs);

@@ -121,14 +121,14 @@ std::shared_ptr<History> finish_or_end(TrainingRun& run) {
 }  // namespace
 
 TrainingRunPtr Model::start_training(const Tensors& x, const Tensors& y, const Dict& given) {
-  const Turn turn(*this);
+  const StepLock lock(*this);
   const FitOptions options = parse<FitOptions>("fit", given);
   check_compiled(*this);
   return start(*this, options, plan_arrays(*this, training_->order, x, y, options));
 }
 
 TrainingRunPtr Model::start_training(DatasetPtr data, const Dict& given, DatasetPtr validation) {
-  const Turn turn(*this);
+  const StepLock lock(*this);
   const FitOptions options = parse<FitOptions>("fit", given);
   check_compiled(*this);
   return start(*this, options,
@@ -136,12 +136,12 @@ TrainingRunPtr Model::start_training(DatasetPtr data, const Dict& given, Dataset
 }
 
 std::shared_ptr<History> Model::fit(const Tensors& x, const Tensors& y, const Dict& given) {
-  const Run run;
+  const InterruptScope interrupt_scope;
   return finish_or_end(*start_training(x, y, given));
 }
 
 std::shared_ptr<History> Model::fit(DatasetPtr data, const Dict& given, DatasetPtr validation) {
-  const Run run;
+  const InterruptScope interrupt_scope;
   return finish_or_end(*start_training(std::move(data), given, std::move(validation)));
 }
 

@@ -2,14 +2,14 @@
 
 namespace crescent {
 
-Pass::Work Pass::training(Model& model, bool inference_metrics) {
+Pass::BatchStep Pass::training(Model& model, bool inference_metrics) {
   return {[stepper = Stepper(model), inference_metrics](const Batch& batch) mutable {
             stepper.train(batch, inference_metrics);
           },
           &Callback::on_train_batch_begin, &Callback::on_train_batch_end, true};
 }
 
-Pass::Work Pass::testing(Model& model) {
+Pass::BatchStep Pass::testing(Model& model) {
   return {[stepper = Stepper(model)](const Batch& batch) mutable { stepper.test(batch); },
           &Callback::on_test_batch_begin, &Callback::on_test_batch_end, true};
 }
@@ -18,11 +18,11 @@ bool Pass::advance(const CallbackList& callbacks) {
   const Batch* batch = batches_.next();
   if (!batch) return false;
   const int64_t number = batches_.taken();
-  callbacks.each(work_.before, number, Logs());
+  callbacks.each(step_.before, number, Logs());
   // Mistakes in the data name the batch, counted from 1 as by the progress bar.
-  told_where([&] { return concat("batch ", number + 1); }, [&] { work_.step(*batch); });
+  with_error_context([&] { return concat("batch ", number + 1); }, [&] { step_.step(*batch); });
   batches_.done();
-  callbacks.each(work_.after, number, work_.has_results ? lazy_logs(model_) : Logs());
+  callbacks.each(step_.after, number, step_.has_results ? lazy_logs(model_) : Logs());
   return true;
 }
 

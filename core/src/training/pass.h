@@ -4,10 +4,10 @@
 #include <functional>
 
 #include "training/callback_list.h"
+#include "training/error_context.h"
 #include "training/input/arrays.h"
 #include "training/input/batches.h"
 #include "training/state/training.h"
-#include "training/told_where.h"
 
 namespace crescent {
 
@@ -35,17 +35,17 @@ class Pass {
   using Hook = void (Callback::*)(int64_t, const Logs&);
   /// What is done with each batch: its step, the hooks around it, and whether the second of them is
   /// given results.
-  struct Work {
+  struct BatchStep {
     std::function<void(const Batch&)> step;
     Hook before, after;
     bool has_results;
   };
   /// Steps of training, and those of testing.
-  static Work training(Model& model, bool inference_metrics);
-  static Work testing(Model& model);
+  static BatchStep training(Model& model, bool inference_metrics);
+  static BatchStep testing(Model& model);
 
-  Pass(Model& model, Batches batches, Work work)
-      : model_(model), batches_(std::move(batches)), work_(std::move(work)) {}
+  Pass(Model& model, Batches batches, BatchStep step)
+      : model_(model), batches_(std::move(batches)), step_(std::move(step)) {}
   explicit operator bool() const { return static_cast<bool>(batches_); }
   void begin() { batches_.begin(); }
   /// False at the end of the data.
@@ -56,7 +56,7 @@ class Pass {
  private:
   Model& model_;
   Batches batches_;
-  Work work_;
+  BatchStep step_;
 };
 
 /// The beginning and the end of a pass that evaluates; the metrics hold the result afterwards.

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "training/metrics_scope.h"
 #include "training/pass.h"
 #include "training/profile_tables.h"
 #include "training/restored.h"
-#include "training/turn.h"
 
 namespace crescent {
 namespace {
@@ -68,9 +68,9 @@ std::vector<ProfileRow> rows_of_a_step(const std::vector<ProfileRow>& instructio
 }  // namespace
 
 Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& given) {
-  const Run run;
-  const Counting counting(*this, "profile");
-  const Turn turn(*this);
+  const InterruptScope interrupt_scope;
+  const MetricsScope metrics_scope(*this, "profile");
+  const StepLock lock(*this);
   const ProfileOptions options = parse<ProfileOptions>("profile", given);
   if (!y.empty()) check_compiled(*this);
   if (training_->compiled && training_->options.run_eagerly)

@@ -46,7 +46,7 @@ struct TrainingRun::State {
   Dict params;
   CallbackList callbacks;
   std::shared_ptr<History> history;
-  Together together;
+  ProcessGroup group;
   Pass training, testing;
   Phase phase = Phase::start;
   int64_t epoch;  // from 0
@@ -63,7 +63,7 @@ struct TrainingRun::State {
   bool take_turn();
   bool stops();
   void start();
-  void bring_back();
+  void try_resume();
   void begin();
   void begin_epoch();
   bool train_batch();

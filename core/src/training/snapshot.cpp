@@ -206,7 +206,7 @@ Value TrainingRun::snapshot() const { return state_->snapshot(); }
 
 void TrainingRun::restore(const Value& snapshot) {
   if (!snapshot.is_dict()) fail("restore: expected a snapshot of a training run, got ", snapshot);
-  const Run run;
+  const InterruptScope interrupt_scope;
   state_->take_over(std::static_pointer_cast<TrainingRun>(shared_from_this()));
   state_->restore(snapshot.as_dict());
 }

@@ -49,7 +49,7 @@ void TrainingRun::save(const std::string& path) const {
 }
 
 void TrainingRun::load(const std::string& path) {
-  const Run run;
+  const InterruptScope interrupt_scope;
   const NamedTensors arrays = read_arrays(path);
   const Value text = parse_json(text_of(named(arrays, kText, path)));
   restore(mapped(text, [&](const Value& value) -> std::optional<Value> {

@@ -192,7 +192,7 @@ void Stepper::lay_out(const Batch& batch, bool training, bool inference_metrics)
 }
 
 void Stepper::prepare(const Tensors& x) {
-  const Turn turn(model_);
+  const StepLock lock(model_);
   settle(x);
   collect_trained();
 }
@@ -209,7 +209,7 @@ const Function& Stepper::function(bool training) {
 }
 
 void Stepper::run(const Batch& batch, bool training, bool inference_metrics) {
-  const Turn turn(model_);
+  const StepLock lock(model_);
   lay_out(batch, training, inference_metrics);
   if (state_.options.run_eagerly)
     run_eagerly(training);
@@ -268,7 +268,7 @@ Tensors Stepper::step(const Tensors& flat, bool training) {
 
 void Stepper::predict(const Tensors& x, Tensors& outputs) {
   check_inputs(x);
-  const Turn turn(model_);
+  const StepLock lock(model_);
   if (state_.compiled && state_.options.run_eagerly) {
     outputs = steps_of(model_).predict_step(model_, x);
     return;
@@ -317,7 +317,7 @@ NamedValues Stepper::own_logs() const {
 }
 
 NamedValues Stepper::results() {
-  const Turn turn(model_);
+  const StepLock lock(model_);
   if (!state_.logs.empty()) return own_logs();
   follow_structure();
   const auto named = named_metrics(model_);

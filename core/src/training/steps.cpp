@@ -4,8 +4,8 @@
 #include "crescent/program/gradient.h"
 #include "layer/layer_access.h"
 #include "registry/blame.h"
+#include "training/error_context.h"
 #include "training/state/training.h"
-#include "training/told_where.h"
 
 namespace crescent {
 
@@ -146,9 +146,9 @@ Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pr
     if (!output.loss) continue;
     const std::string name = output.loss_name + "_loss";
     const ProgramScope scope(name);
-    Tensor loss =
-        told_where([&] { return name; },
-                   [&] { return loss_of(model, batch, i, of_output(y_pred, i, "y_pred")); });
+    Tensor loss = with_error_context(
+        [&] { return name; },
+        [&] { return loss_of(model, batch, i, of_output(y_pred, i, "y_pred")); });
     if (loss.rank() > 0) loss = ops::mean(loss);
     if (output.tracker && is_tracked) {
       const NoGradient none;

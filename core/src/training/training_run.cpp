@@ -8,8 +8,8 @@
 #include <limits>
 #include <unordered_map>
 
+#include "training/metrics_scope.h"
 #include "training/run_state.h"
-#include "training/turn.h"
 
 namespace crescent {
 namespace {
@@ -47,11 +47,10 @@ TrainingRun::State::State(ModelPtr owner, FitOptions given, const RunPlan& plan)
       compiled(ModelAccess::training(*model)),
       options(std::move(given)),
       callbacks(options.callbacks, verbosity(options.verbose)),
-      together(Together::now()),
-      training(*model, Batches("fit", plan.data, options.steps_per_epoch, true, together),
+      group(ProcessGroup::now()),
+      training(*model, Batches("fit", plan.data, options.steps_per_epoch, true, group),
                Pass::training(*model, options.inference_metrics)),
-      testing(*model,
-              Batches("evaluate", plan.validation, options.validation_steps, false, together),
+      testing(*model, Batches("evaluate", plan.validation, options.validation_steps, false, group),
               Pass::testing(*model)),
       epoch(options.initial_epoch) {
   if (options.inference_metrics && model->stateful())
@@ -107,22 +106,22 @@ bool TrainingRun::State::take_turn() {
 /// What callbacks say, and what other threads asked for, here or in another process.
 bool TrainingRun::State::stops() {
   if (stopping && stopping.exchange(false)) model->stop_training = true;
-  if (together.any(model->stop_training)) model->stop_training = true;
+  if (group.any(model->stop_training)) model->stop_training = true;
   return model->stop_training;
 }
 
 void TrainingRun::State::start() {
-  bring_back();
+  try_resume();
   if (phase == Phase::start) begin();
 }
 
 /// Goes to where an earlier run was, if that is asked for and somebody kept it.
-void TrainingRun::State::bring_back() {
+void TrainingRun::State::try_resume() {
   const TrainingRunPtr self = compiled.run.lock();
   if (options.resume == Value(true) && is_unfinished(compiled.left))
     return restore(Value(compiled.left).as_dict());
   for (const CallbackPtr& callback : std::vector(callbacks.all()))
-    if (phase == Phase::start) blaming(*callback, [&] { callback->bring_back(*self); });
+    if (phase == Phase::start) blaming(*callback, [&] { callback->try_resume(*self); });
 }
 
 void TrainingRun::State::begin() {
@@ -136,7 +135,7 @@ void TrainingRun::State::begin() {
 }
 
 void TrainingRun::State::begin_epoch() {
-  if (together.any(interrupted())) throw Interrupted("fit: interrupted");
+  if (group.any(interrupted())) throw Interrupted("fit: interrupted");
   callbacks.each(&Callback::on_epoch_begin, epoch, Logs());
   model->reset_metrics();
   training.begin();
@@ -197,7 +196,7 @@ void TrainingRun::State::end_whole() {
 
 void TrainingRun::State::take_averages() const {
   if (!compiled.optimizer || options.epochs == 0) return;
-  const Turn turn(*model);
+  const StepLock lock(*model);
   for (const auto& [weight, average] : compiled.optimizer->pairs_with("average"))
     weight.assign(average.value().clone());
 }
@@ -247,12 +246,12 @@ TrainingRun::TrainingRun(std::unique_ptr<State> state) : state_(std::move(state)
 TrainingRun::~TrainingRun() = default;
 
 int64_t TrainingRun::advance(int64_t batches) {
-  const Run run;
-  const Counting counting(*state_->model, "fit");
+  const InterruptScope interrupt_scope;
+  const MetricsScope metrics_scope(*state_->model, "fit");
   const auto self = std::static_pointer_cast<TrainingRun>(shared_from_this());
   state_->take_over(self);
   int64_t done = 0;
-  state_->together.doing([&] {
+  state_->group.doing([&] {
     while (done < batches && state_->advance()) {
       ++done;
       if (state_->pausing && state_->pausing.exchange(false)) break;

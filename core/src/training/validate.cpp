@@ -24,9 +24,9 @@ Program recorded(const CompiledStep& step) {
 }
 
 /// What the model's own executable gives; variables have their values again afterwards.
-validation::Outcome run_own(const CompiledStep& step, const Program& program) {
+validation::ProgramResult run_own(const CompiledStep& step, const Program& program) {
   const Restored restored(step.function.written(step.inputs, step.key));
-  validation::Outcome outcome;
+  validation::ProgramResult outcome;
   step.function.call(step.inputs, outcome.outputs, step.key);
   for (Tensor& output : outcome.outputs) output = output.clone(nullptr);
   for (const Program::Binding& b : program.variables)
@@ -95,7 +95,7 @@ std::vector<std::string> summary_of(const Validation& report) {
 }  // namespace
 
 Validation Model::validate(const Tensors& x, const Tensors& y, const Dict& given) {
-  const Run run;
+  const InterruptScope interrupt_scope;
   const ValidateOptions options = parse<ValidateOptions>("validate", given);
   if (!y.empty()) check_compiled(*this);
   if (training_->compiled && training_->options.run_eagerly)

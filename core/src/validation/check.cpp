@@ -61,7 +61,7 @@ std::string scope_of(const Program& program, const Instruction& i) {
   return program.scopes[static_cast<size_t>(i.scope)];
 }
 
-const Instruction* maker_of(const Program& program, int value) {
+const Instruction* producer_of(const Program& program, int value) {
   for (const Instruction& i : program.code)
     if (std::find(i.outputs.begin(), i.outputs.end(), value) != i.outputs.end()) return &i;
   return nullptr;
@@ -138,23 +138,23 @@ class Stages {
     };
     for (const Instruction& i : after.code) {
       for (int value : i.outputs) {
-        const Instruction* old = maker_of(before, value);
+        const Instruction* old = producer_of(before, value);
         auto found = old ? difference(value, value) : std::nullopt;
         if (!found) continue;
         // An input that was replaced by another is at fault, where it differs.
         for (size_t k = 0; k < i.inputs.size() && i.inputs.size() == old->inputs.size(); ++k) {
           auto replaced = difference(old->inputs[k], i.inputs[k]);
-          const Instruction* maker = replaced ? maker_of(before, old->inputs[k]) : nullptr;
-          if (maker) return tell(*maker, std::move(*replaced));
+          const Instruction* producer = replaced ? producer_of(before, old->inputs[k]) : nullptr;
+          if (producer) return tell(*producer, std::move(*replaced));
         }
         return tell(*old, std::move(*found));
       }
     }
     const auto tell_result = [&](int old_value, int new_value) {
       auto found = difference(old_value, new_value);
-      const Instruction* maker = found ? maker_of(before, old_value) : nullptr;
-      if (maker) tell(*maker, std::move(*found));
-      return maker != nullptr;
+      const Instruction* producer = found ? producer_of(before, old_value) : nullptr;
+      if (producer) tell(*producer, std::move(*found));
+      return producer != nullptr;
     };
     for (size_t o = 0; o < before.outputs.size(); ++o)
       if (tell_result(before.outputs[o], after.outputs[o])) return;
@@ -204,7 +204,7 @@ class Observed {
     const auto at = results_.find(value);
     return at == results_.end() ? nullptr : &at->second;
   }
-  Outcome outcome() const { return {outputs_, variables_}; }
+  ProgramResult outcome() const { return {outputs_, variables_}; }
 
  private:
   const TensorSpec& spec(int value) const { return lowered_.values[static_cast<size_t>(value)]; }
@@ -226,7 +226,8 @@ class Kernels {
         observed_(subject, lowered),
         start_(start_of(lowered, subject.inputs, Rounding::own)) {}
 
-  std::optional<Finding> compare(const std::function<Outcome()>& outcome, Validation& report) {
+  std::optional<Finding> compare(const std::function<ProgramResult()>& outcome,
+                                 Validation& report) {
     Evaluator evaluator(Rounding::own, [&](const Instruction& i, int value, BoundedPtr& result) {
       look_at(i, value, result, report);
     });
@@ -266,7 +267,8 @@ class Kernels {
     return "lowering";
   }
 
-  void compare_outcome(const Outcome& got, const std::vector<Result>& expected, const char* whose) {
+  void compare_outcome(const ProgramResult& got, const std::vector<Result>& expected,
+                       const char* whose) {
     for (size_t i = 0; i < expected.size(); ++i) {
       const Result& result = expected[i];
       const Tensor& value = result.variable ? got.variables.at(result.variable) : got.outputs[i];
@@ -279,7 +281,7 @@ class Kernels {
 
   /// What the caller's executable gave has the bits of the run that was observed, but where threads
   /// add in another order: then it is within the bounds of the program as a whole.
-  void compare_callers(const Outcome& got, const std::vector<Result>& observed) {
+  void compare_callers(const ProgramResult& got, const std::vector<Result>& observed) {
     std::optional<std::vector<Result>> whole;
     for (size_t i = 0; i < observed.size(); ++i) {
       const Result& result = observed[i];
@@ -318,7 +320,7 @@ Subject subject_of(Program recorded, bool inference, Tensors inputs) {
 }
 
 std::vector<double> check(const Subject& subject, const std::string& step,
-                          const std::function<Outcome()>& outcome, Validation& report) {
+                          const std::function<ProgramResult()>& outcome, Validation& report) {
   std::vector<Stage> stages;
   const Program optimized =
       subject.optimize(subject.recorded, [&](std::string_view pass, const Program& program) {

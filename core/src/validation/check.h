@@ -17,7 +17,7 @@ struct Subject {
 };
 
 /// What a run gives: outputs, and the values of variables by Variable::id().
-struct Outcome {
+struct ProgramResult {
   Tensors outputs;
   std::unordered_map<const void*, Tensor> variables;
 };
@@ -29,6 +29,7 @@ CRESCENT_API Subject subject_of(Program recorded, bool inference, Tensors inputs
 /// caller's own executable gave for the same inputs and variables. Gives, of each kernel's result
 /// that was off at all, the largest part of its bound.
 CRESCENT_API std::vector<double> check(const Subject& subject, const std::string& step,
-                                       const std::function<Outcome()>& outcome, Validation& report);
+                                       const std::function<ProgramResult()>& outcome,
+                                       Validation& report);
 
 }  // namespace crescent::validation

@@ -13,11 +13,11 @@ bool is_archive(std::span<const std::byte> file) {
 }
 
 /// An archive refuses in this reader's way.
-template <class Work>
-auto refusing(const Work& work) {
+template <class F>
+auto refusing(const F& work) {
   try {
     return work();
-  } catch (const zip::Refused& refused) {
+  } catch (const zip::ArchiveError& refused) {
     refuse(refused.what());
   }
 }

@@ -25,7 +25,7 @@ class Target {
   std::span<std::byte> part(uint64_t offset, uint64_t bytes) {
     if (bytes == 0) return {};
     if (!start_) map();
-    if (offset > size_ || bytes > size_ - offset) throw Refused("there is no room for it");
+    if (offset > size_ || bytes > size_ - offset) throw RefusedError("there is no room for it");
     return {start_ + offset, bytes};
   }
 
@@ -35,7 +35,7 @@ class Target {
     void* start = end > 0
                       ? mmap(nullptr, end, PROT_READ | PROT_WRITE, MAP_SHARED, kMemoryDescriptor, 0)
                       : MAP_FAILED;
-    if (start == MAP_FAILED) throw Refused("there is no memory for it");
+    if (start == MAP_FAILED) throw RefusedError("there is no memory for it");
     start_ = static_cast<std::byte*>(start);
     size_ = static_cast<uint64_t>(end);
   }
@@ -78,15 +78,15 @@ void Answerer::answer_item(Operation operation, Unpacker item, Packer& answer) {
 }
 
 /// Runs `work` and packs how it went before what it said.
-template <class Work>
-Packer outcome(Packer head, const Work& work) {
+template <class F>
+Packer outcome(Packer head, const F& work) {
   Packer failed = head;
   try {
     work(head.add(Status::ok));
     return head;
   } catch (const Missing&) {
     return failed.add(Status::missing);
-  } catch (const Refused& refused) {
+  } catch (const RefusedError& refused) {
     return failed.add(Status::refused).add(refused.what());
   } catch (const std::bad_alloc&) {
     return failed.add(Status::refused).add("it needs more memory than a model has");
@@ -117,7 +117,7 @@ void serve(Answerer& answerer, unsigned seconds) {
 
 std::span<const std::byte> map_file(uint64_t size) {
   void* start = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, kFileDescriptor, 0);
-  if (start == MAP_FAILED) throw Refused("it cannot be mapped into memory");
+  if (start == MAP_FAILED) throw RefusedError("it cannot be mapped into memory");
   return {static_cast<const std::byte*>(start), size};
 }
 
@@ -127,7 +127,8 @@ int run(uint64_t size, unsigned seconds) {
   std::optional<Contents> contents;
   Packer hello = outcome(Packer().add(kWireVersion), [&](Packer&) {
     auto file = map_file(size);
-    if (!lock_down()) throw Refused("this system offers no way to lock its reader in (seccomp)");
+    if (!lock_down())
+      throw RefusedError("this system offers no way to lock its reader in (seccomp)");
     container.emplace(file);
     check_heaps(container->image());
     contents.emplace(container->image(), container->start());

@@ -18,7 +18,7 @@ std::string library_message() {
 
 }  // namespace
 
-void refuse(const std::string& why) { throw Refused(why); }
+void refuse(const std::string& why) { throw RefusedError(why); }
 
 void check(herr_t status) {
   if (status < 0) refuse(library_message());

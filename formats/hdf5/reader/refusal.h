@@ -16,7 +16,7 @@ namespace crescent::hdf5 {
 struct Missing {};
 
 /// It exists, and this reader does not touch it; the text says why.
-struct Refused : std::runtime_error {
+struct RefusedError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 

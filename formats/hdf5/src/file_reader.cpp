@@ -27,7 +27,7 @@ struct FileReader::Request {
 
 namespace {
 
-using files::in_parallel, files::Part, files::parts_of;
+using files::in_parallel, files::Chunk, files::chunks_of;
 
 constexpr uint64_t kAlignment = 64;
 
@@ -272,7 +272,7 @@ std::vector<DatasetInfo> FileReader::describe(const std::vector<std::string>& da
 }
 
 /// What there is to know about a part of the numbers.
-struct FileReader::Look {
+struct FileReader::ChunkCheck {
   uint32_t checksum = 0;
   bool finite = true;
 };
@@ -311,22 +311,22 @@ bool FileReader::stays_in_file(const DatasetInfo& info) const {
 }
 
 /// Reads the part, if nobody has, and looks at each piece of it while that is in the cache.
-FileReader::Look FileReader::look_at(const DatasetInfo& info, uint64_t offset, uint64_t size,
-                                     std::byte* bytes) const {
+FileReader::ChunkCheck FileReader::check_chunk(const DatasetInfo& info, uint64_t offset,
+                                               uint64_t size, std::byte* bytes) const {
   constexpr uint64_t kPiece = uint64_t{256} << 10;
-  Look look{.checksum = files::crc32c(nullptr, 0)};
+  ChunkCheck check{.checksum = files::crc32c(nullptr, 0)};
   for (uint64_t at = 0; at < size; at += kPiece) {
     std::byte* piece = bytes + at;
     const uint64_t count = std::min(kPiece, size - at);
     if (info.place && !stays_in_file(info))
       contents_->read(*info.place + offset + at, count, piece);
     if (info.checksum)
-      look.checksum = files::crc32c_joined(look.checksum, files::crc32c(piece, count), count);
+      check.checksum = files::crc32c_joined(check.checksum, files::crc32c(piece, count), count);
     if (info.element == Element::boolean) normalize_booleans(piece, count);
-    look.finite &= all_finite(info.element, piece, count);
+    check.finite &= all_finite(info.element, piece, count);
   }
   if (stays_in_file(info) && size_ > files::kMostMapped) files::release_pages(bytes, size);
-  return look;
+  return check;
 }
 
 std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
@@ -365,17 +365,17 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
         arrays.emplace_back(Array{infos[i].element, infos[i].shape, bytes_of(i), packed_block});
     if (infos[i].place) array.owner = stays_in_file(infos[i]) ? mapped_.storage() : plain_block;
   }
-  std::vector<Part> parts = parts_of(offsets, sizes);
-  std::vector<Look> looks(parts.size());
+  std::vector<Chunk> parts = chunks_of(offsets, sizes);
+  std::vector<ChunkCheck> checks(parts.size());
   in_parallel(parts.size(), [&](size_t k) {
     const auto& [i, offset, size] = parts[k];
-    looks[k] = look_at(infos[i], offset, size, bytes_of(i) + offset);
+    checks[k] = check_chunk(infos[i], offset, size, bytes_of(i) + offset);
   });
   std::vector<uint32_t> checksums(datasets.size(), files::crc32c(nullptr, 0));
   for (size_t k = 0; k < parts.size(); ++k) {
     uint32_t& sum = checksums[parts[k].array];
-    sum = files::crc32c_joined(sum, looks[k].checksum, parts[k].size);
-    arrays[parts[k].array].finite &= looks[k].finite;
+    sum = files::crc32c_joined(sum, checks[k].checksum, parts[k].size);
+    arrays[parts[k].array].finite &= checks[k].finite;
   }
   for (size_t i = 0; i < datasets.size(); ++i)
     if (infos[i].checksum && *infos[i].checksum != checksums[i])

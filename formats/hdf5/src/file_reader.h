@@ -76,8 +76,9 @@ class FileReader {
   void check_hello();
   [[noreturn]] void fail_dead(const std::string& place);
 
-  struct Look;
-  Look look_at(const DatasetInfo& info, uint64_t offset, uint64_t size, std::byte* bytes) const;
+  struct ChunkCheck;
+  ChunkCheck check_chunk(const DatasetInfo& info, uint64_t offset, uint64_t size,
+                         std::byte* bytes) const;
   std::shared_ptr<std::byte> read_packed(const Request& request, uint64_t total);
 
   std::string path_;

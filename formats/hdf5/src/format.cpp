@@ -48,8 +48,8 @@ void collect_arrays(FileReader& file, const std::string& group, const keras::Nam
 }  // namespace
 
 class Hdf5Format final : public Format,
-                         public HoldsModels,
-                         public HoldsWeights,
+                         public ModelFormat,
+                         public WeightsFormat,
                          public ReadsArrays,
                          public WritesArrays {
  public:

@@ -223,7 +223,7 @@ std::vector<Attribute> seals_of_node(const Node& node, const std::vector<uint32_
 /// Of the numbers of each node, piece by piece.
 std::vector<std::vector<uint32_t>> checksums_of(const Tree& tree) {
   std::vector<std::vector<uint32_t>> sums;
-  std::vector<files::Part> parts;
+  std::vector<files::Chunk> parts;
   for (const Node& node : tree) {
     const uint64_t size = bytes_of(node);
     for (uint64_t at = 0; at < size; at += files::kPiece)

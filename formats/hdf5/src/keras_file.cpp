@@ -53,10 +53,10 @@ std::vector<TensorSpec> KerasFile::describe(const keras::Names& datasets) {
   return specs;
 }
 
-std::vector<keras::Stored> KerasFile::read(const keras::Names& datasets) {
+std::vector<keras::DatasetValues> KerasFile::read(const keras::Names& datasets) {
   const std::vector<DatasetInfo> infos = infos_of(datasets);
   const std::vector<Array> arrays = file_.read(datasets, infos);
-  std::vector<keras::Stored> stored;
+  std::vector<keras::DatasetValues> stored;
   for (size_t i = 0; i < arrays.size(); ++i)
     stored.push_back({to_tensor(arrays[i]), arrays[i].finite, file_.stays_in_file(infos[i])});
   return stored;

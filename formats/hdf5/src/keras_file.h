@@ -32,7 +32,7 @@ class KerasFile final : public keras::WeightSource {
     return file_.members(group);
   }
   std::vector<TensorSpec> describe(const keras::Names& datasets) override;
-  std::vector<keras::Stored> read(const keras::Names& datasets) override;
+  std::vector<keras::DatasetValues> read(const keras::Names& datasets) override;
   bool hold() override { return file_.hold(); }
   void check_held() const override { file_.check_held(); }
 

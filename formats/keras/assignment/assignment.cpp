@@ -4,16 +4,16 @@
 #include <utility>
 
 #include "crescent/ops/ops.h"
-#include "files/copy_past_cache.h"
 #include "files/in_parallel.h"
 #include "files/release_pages.h"
+#include "files/streaming_copy.h"
 #include "keras/weights/cudnn_weights.h"
 
 namespace crescent::keras {
 namespace {
 
 /// Reads the datasets of matches if their shapes fit.
-std::vector<Stored> read_fitting(WeightSource& file, Matches& matches) {
+std::vector<DatasetValues> read_fitting(WeightSource& file, Matches& matches) {
   auto specs = file.describe(datasets_of(matches));
   convert_shapes(matches, specs);
   convert_cudnn(matches, specs);
@@ -29,7 +29,7 @@ std::vector<Stored> read_fitting(WeightSource& file, Matches& matches) {
 }
 
 void warn_not_finite(const WeightSource& file, const Matches& matches,
-                     const std::vector<Stored>& stored) {
+                     const std::vector<DatasetValues>& stored) {
   std::vector<std::string> names;
   for (size_t i = 0; i < matches.size(); ++i)
     if (!stored[i].finite) names.push_back(matches[i].dataset);
@@ -55,16 +55,16 @@ struct Copy {
 void copy_all(const std::vector<Copy>& copies) {
   std::vector<uint64_t> places, sizes;
   for (const Copy& copy : copies) {
-    copy.to.storage()->written();
+    copy.to.storage()->bump_version();
     places.push_back(reinterpret_cast<uint64_t>(copy.to.raw()));
     sizes.push_back(copy.to.bytes());
   }
-  const std::vector<files::Part> parts = files::parts_of(places, sizes);
+  const std::vector<files::Chunk> parts = files::chunks_of(places, sizes);
   const bool large = std::accumulate(sizes.begin(), sizes.end(), uint64_t{0}) > files::kMostMapped;
   files::in_parallel(parts.size(), [&](size_t k) {
     const auto& [i, offset, size] = parts[k];
     const auto* from = static_cast<const std::byte*>(copies[i].from) + offset;
-    files::copy_past_cache(reinterpret_cast<std::byte*>(places[i]) + offset, from, size);
+    files::streaming_copy(reinterpret_cast<std::byte*>(places[i]) + offset, from, size);
     if (large) files::release_pages(from, size);
   });
 }
@@ -72,7 +72,7 @@ void copy_all(const std::vector<Copy>& copies) {
 }  // namespace
 
 void assign_all(WeightSource& file, Matches matches) {
-  std::vector<Stored> stored = read_fitting(file, matches);
+  std::vector<DatasetValues> stored = read_fitting(file, matches);
   for (size_t i = 0; i < matches.size(); ++i)
     matches[i].variable.assign(converted(matches[i], std::exchange(stored[i].values, {})));
   hand_over(matches);
@@ -81,7 +81,7 @@ void assign_all(WeightSource& file, Matches matches) {
 
 void replace_all(WeightSource& file, Matches matches) {
   if (!file.hold()) return assign_all(file, std::move(matches));
-  const std::vector<Stored> stored = read_fitting(file, matches);
+  const std::vector<DatasetValues> stored = read_fitting(file, matches);
   Tensors values;
   std::vector<Copy> copies;
   for (size_t i = 0; i < matches.size(); ++i) {

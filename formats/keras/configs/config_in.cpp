@@ -50,36 +50,36 @@ constexpr Dropped kDropped[] = {
 // clang-format on
 
 /// Which files of Keras 2 a row is about: of all, or of those up to 2.3.1.
-enum class Since { all, before_tensorflow };
+enum class FileVersions { all, before_tensorflow };
 
 /// Names that mean something else in Keras 2 than they do in Keras 3 and here.
-struct Meaning {
+struct RenamedValue {
   const char *option, *keras2, *here;
-  Since since = Since::all;
+  FileVersions versions = FileVersions::all;
 };
-constexpr Meaning kMeanings[] = {
+constexpr RenamedValue kRenamedValues[] = {
     {"activation", "hard_sigmoid", "hard_sigmoid_keras2"},
     {"recurrent_activation", "hard_sigmoid", "hard_sigmoid_keras2"},
     {"reduction", "auto", "sum_over_batch_size"},  // tf.keras
-    {"interpolation", "bilinear", "bilinear_keras2", Since::before_tensorflow},
+    {"interpolation", "bilinear", "bilinear_keras2", FileVersions::before_tensorflow},
 };
 
 /// Options that files of Keras 2 leave out, where its formula is not that of our default.
 struct OldDefault {
   const char *class_name, *option;
   double value;  ///< of a boolean too
-  Since since = Since::all;
+  FileVersions versions = FileVersions::all;
 };
 constexpr OldDefault kOldDefaults[] = {
     {"GRU", "reset_after", false},
     {"GRUCell", "reset_after", false},
-    {"RMSprop", "epsilon_outside", true, Since::before_tensorflow},
-    {"Adagrad", "epsilon_outside", true, Since::before_tensorflow},
-    {"Adagrad", "initial_accumulator_value", 0, Since::before_tensorflow},
+    {"RMSprop", "epsilon_outside", true, FileVersions::before_tensorflow},
+    {"Adagrad", "epsilon_outside", true, FileVersions::before_tensorflow},
+    {"Adagrad", "initial_accumulator_value", 0, FileVersions::before_tensorflow},
     {"Concatenate", "mask_all", true},
-    {"ActivityRegularization", "whole_batch", true, Since::before_tensorflow},
-    {"BatchNormalization", "batch_when_frozen", true, Since::before_tensorflow},
-    {"BatchNormalization", "count_masked", true, Since::before_tensorflow}};
+    {"ActivityRegularization", "whole_batch", true, FileVersions::before_tensorflow},
+    {"BatchNormalization", "batch_when_frozen", true, FileVersions::before_tensorflow},
+    {"BatchNormalization", "count_masked", true, FileVersions::before_tensorflow}};
 
 /// Classes that became settings of another class, and layers of a FeatureSpace.
 struct Replaced {
@@ -326,13 +326,13 @@ bool neutral(const std::string& option, const Value& value) {
   });
 }
 
-bool is_of(Since since, const Origin& origin) {
-  return since == Since::all ? origin.generation() <= 2 : origin.before_tensorflow();
+bool is_of(FileVersions versions, const Origin& origin) {
+  return versions == FileVersions::all ? origin.generation() <= 2 : origin.before_tensorflow();
 }
 
 Value with_meaning(const std::string& option, const Value& value, const Origin& origin) {
-  for (const Meaning& row : kMeanings)
-    if (option == row.option && value == Value(row.keras2) && is_of(row.since, origin))
+  for (const RenamedValue& row : kRenamedValues)
+    if (option == row.option && value == Value(row.keras2) && is_of(row.versions, origin))
       return row.here;
   return value;
 }
@@ -448,7 +448,7 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
   if (schema.find(kCarryMask) && !result.contains(kCarryMask)) result.set(kCarryMask, false);
   for (const OldDefault& row : kOldDefaults) {
     const Field* field = schema.find(row.option);  // none: an operation has the name of a layer
-    if (field && class_name == row.class_name && is_of(row.since, origin_) &&
+    if (field && class_name == row.class_name && is_of(row.versions, origin_) &&
         !result.contains(row.option))
       result.set(row.option,
                  field->type == Codec<bool>::type() ? Value(row.value != 0) : Value(row.value));

@@ -59,11 +59,11 @@ constexpr Lacking kLacking[] = {{"Nadam", "schedule_decay"},
                                 {"SpatialDropout3D", "trainable"}};
 
 /// Values that a class of Keras 3 refuses.
-struct Refused {
+struct RefusedValue {
   const char *class_name, *option;
   bool (*refuses)(const Value& value);
 };
-const Refused kRefused[] = {
+const RefusedValue kRefused[] = {
     {"SeparableConv1D", "padding", [](const Value& value) { return value == Value("causal"); }},
     {"GaussianNoise", "stddev", [](const Value& value) { return value.as_float() > 1; }}};
 
@@ -416,7 +416,7 @@ bool keras3_lacks(const std::string& class_name, const std::string& option) {
 }
 
 bool keras3_refuses(const std::string& class_name, const std::string& option, const Value& value) {
-  return std::any_of(std::begin(kRefused), std::end(kRefused), [&](const Refused& row) {
+  return std::any_of(std::begin(kRefused), std::end(kRefused), [&](const RefusedValue& row) {
     return class_name == row.class_name && option == row.option && row.refuses(value);
   });
 }

@@ -31,7 +31,7 @@ std::optional<Dict> activation_of_lambda(const std::string& class_name, const Di
 /// Where a model begins or ends: one reference, a list of them, or a table when they have names.
 Value keras3_ends(const List& references, const Value* structure);
 
-/// limits.h says what of a model gets lost.
+/// incompatibilities.h says what of a model gets lost.
 Value keras3_model_config(const Value& model);
 /// A layer, or a model, by itself.
 Value keras3_layer_config(const Layer& layer);

@@ -4,11 +4,11 @@
 #include "keras/configs/config_in.h"
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
-#include "keras/configs/limits.h"
+#include "keras/configs/incompatibilities.h"
 #include "keras/keras1/configurations.h"
 #include "keras/vocabulary/code_names.h"
 #include "keras/vocabulary/objects.h"
-#include "keras/vocabulary/told_once.h"
+#include "keras/vocabulary/reported_once.h"
 
 namespace crescent::keras {
 namespace {
@@ -43,19 +43,19 @@ Value to_keras(const Value& given, const JsonOptions& options) {
   const auto made = given.object_as<Model>();
   const Value model = made ? model_config(*made) : given;
   if (options.target == "crescent") return model;
-  static ToldOnce told;
+  static ReportedOnce reported;
   for (const std::string& name : names_of_code(model))
-    if (told.first(name))
+    if (reported.first(name))
       warn("to_json: '", name, "' is code, which JSON does not hold: define it again or ",
            how_to_bring(name, "model_from_json(json"));
   const bool keras2 = options.target == "keras2";
-  const auto limits = limits_of(model, {}, options.target);
-  if (any_serious(limits))
+  const auto found = incompatibilities_of(model, {}, options.target);
+  if (any_serious(found))
     fail(keras2 ? "Keras 2 cannot express this model:"
                 : "Keras 3 computes this otherwise; pass target = \"keras2\":",
-         to_text(limits));
-  if (!limits.empty())
-    warn(keras2 ? "Keras 2.3.1" : "Keras 3", " computes this otherwise:", to_text(limits));
+         to_text(found));
+  if (!found.empty())
+    warn(keras2 ? "Keras 2.3.1" : "Keras 3", " computes this otherwise:", to_text(found));
   if (options.target == "keras3")
     return made ? keras3_layer_config(*made) : keras3_model_config(model);
   Value written = keras_model_config(model, options.target, made.get());

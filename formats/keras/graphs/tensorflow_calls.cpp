@@ -26,25 +26,25 @@ bool is_bare_reference(const Value& value) {
 }
 
 /// What a node holds: the first argument, a tensor or constant or a list of them, and the others.
-struct Given {
+struct CallInputs {
   List first;
   bool is_list = false;
   Dict others;
 };
 
 /// ["dense_1", 0, 0, {...}] or ["_CONSTANT_VALUE", -1, value, {...}], or a list of these.
-Given given_in(const Value& node) {
+CallInputs inputs_in(const Value& node) {
   const List& parts = node.as_list();
-  Given given;
-  given.is_list = !parts.empty() && parts.front().is_list();
-  for (const Value& each : given.is_list ? parts : List{node}) {
+  CallInputs inputs;
+  inputs.is_list = !parts.empty() && parts.front().is_list();
+  for (const Value& each : inputs.is_list ? parts : List{node}) {
     const List& part = each.as_list();
     if (part.size() < 3) fail("expected [layer, node, output], got ", each);
-    given.first.push_back(part[0] == Value(kConstant) ? part[2]
-                                                      : Value(List{part[0], part[1], part[2]}));
-    if (part.size() > 3) given.others = part[3].as_dict();
+    inputs.first.push_back(part[0] == Value(kConstant) ? part[2]
+                                                       : Value(List{part[0], part[1], part[2]}));
+    if (part.size() > 3) inputs.others = part[3].as_dict();
   }
-  return given;
+  return inputs;
 }
 
 /// References become {"input": i}, of the inputs that they are added to.
@@ -61,11 +61,11 @@ Value with_inputs(const Value& value, List& inputs) {
 NamedCall call_of(const Dict& entry) {
   const List& nodes = entry.at("inbound_nodes").as_list();
   if (nodes.size() != 1) fail("expected one call, got ", nodes.size());
-  Given given = given_in(nodes.front());
+  CallInputs inputs = inputs_in(nodes.front());
   if (class_of(entry) == kTensorFlowNode)
-    return tensorflow_node_in(config_of(entry), std::move(given.first));
-  Dict arguments{{"", given.is_list ? Value(std::move(given.first)) : given.first.front()}};
-  for (const DictEntry& other : given.others) arguments.set(other.key, other.value);
+    return tensorflow_node_in(config_of(entry), std::move(inputs.first));
+  Dict arguments{{"", inputs.is_list ? Value(std::move(inputs.first)) : inputs.first.front()}};
+  for (const DictEntry& other : inputs.others) arguments.set(other.key, other.value);
   return {config_of(entry).at("function").as_string(), std::move(arguments)};
 }
 
@@ -87,9 +87,9 @@ Dict converted(const Dict& entry) {
 }
 
 /// The calls that others need, found from these backwards.
-class Needed {
+class RequiredCalls {
  public:
-  explicit Needed(const List& layers) {
+  explicit RequiredCalls(const List& layers) {
     for (const Value& layer : layers)
       if (is_tensorflow_call(layer.as_dict()))
         calls_[name_of_layer(layer.as_dict())] = &layer.as_dict();
@@ -121,13 +121,13 @@ bool is_tensorflow_call(const Dict& entry) {
 }
 
 std::map<std::string, Dict> tensorflow_calls_in(const List& layers, const List& outputs) {
-  Needed needed(layers);
-  needed.add(outputs);
+  RequiredCalls required(layers);
+  required.add(outputs);
   for (const Value& layer : layers)
     if (const Value* nodes = layer.as_dict().find("inbound_nodes");
         nodes && !is_tensorflow_call(layer.as_dict()))
-      needed.add(*nodes);
-  return needed.take();
+      required.add(*nodes);
+  return required.take();
 }
 
 bool take_addition(const Dict& entry, Dict& graph) {

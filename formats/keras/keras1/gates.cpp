@@ -97,14 +97,14 @@ std::vector<TensorSpec> JoinedGates::describe(const Names& datasets) {
   return specs;
 }
 
-std::vector<Stored> JoinedGates::read(const Names& datasets) {
+std::vector<DatasetValues> JoinedGates::read(const Names& datasets) {
   std::vector<size_t> counts;
-  const std::vector<Stored> parts = file_.read(parts_of(datasets, counts));
-  std::vector<Stored> result;
+  const std::vector<DatasetValues> parts = file_.read(parts_of(datasets, counts));
+  std::vector<DatasetValues> result;
   size_t next = 0;
   for (const size_t count : counts) {
     Tensors values;
-    Stored stored = parts[next];
+    DatasetValues stored = parts[next];
     for (size_t i = next; i < next + count; ++i) {
       values.push_back(parts[i].values);
       stored.finite = stored.finite && parts[i].finite;

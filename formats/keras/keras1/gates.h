@@ -23,7 +23,7 @@ class JoinedGates final : public WeightSource {
   }
   std::optional<Names> members(const std::string& group) override { return file_.members(group); }
   std::vector<TensorSpec> describe(const Names& datasets) override;
-  std::vector<Stored> read(const Names& datasets) override;
+  std::vector<DatasetValues> read(const Names& datasets) override;
   bool hold() override { return file_.hold(); }
   void check_held() const override { file_.check_held(); }
 

@@ -5,12 +5,12 @@
 #include "crescent/model/model.h"
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
-#include "keras/configs/limits.h"
+#include "keras/configs/incompatibilities.h"
 #include "keras/configs/training_config_out.h"
 #include "keras/model/own_attribute.h"
 #include "keras/vocabulary/code_names.h"
 #include "keras/vocabulary/objects.h"
-#include "keras/vocabulary/told_once.h"
+#include "keras/vocabulary/reported_once.h"
 #include "keras/weights/keras3_weights.h"
 
 namespace crescent::keras {
@@ -68,27 +68,27 @@ Dict own_description(Model& model, const Value& config, const Value& compile, Va
 }
 
 void warn_of_code(const std::string& path, const Value& config, const Value& compile) {
-  static ToldOnce told;
+  static ReportedOnce reported;
   for (const std::string& name : names_of_code(List{config, compile}))
-    if (told.first(name))
+    if (reported.first(name))
       warn("'", path, "': '", name, "' is code, which files do not hold: define it again or ",
            how_to_bring(name));
 }
 
-void check_limits(const std::string& path, const std::string& target, const Value& config,
-                  const Value& compile) {
-  static ToldOnce told;
-  const std::vector<Limit> limits = limits_of(config, compile, target);
-  if (limits.empty()) return;
+void check_compatibility(const std::string& path, const std::string& target, const Value& config,
+                         const Value& compile) {
+  static ReportedOnce reported;
+  const std::vector<Incompatibility> found = incompatibilities_of(config, compile, target);
+  if (found.empty()) return;
   const bool keras2 = target == "keras2";
-  if (keras2 && any_serious(limits))
+  if (keras2 && any_serious(found))
     fail("'", path,
-         "': Keras 2 cannot express this model, so nothing was written:", to_text(limits));
-  if (told.first(path))
+         "': Keras 2 cannot express this model, so nothing was written:", to_text(found));
+  if (reported.first(path))
     warn("'", path, "': ",
          keras2 ? "Keras 2.3.1 computes this otherwise:"
                 : "Keras 3 computes this otherwise (target = \"keras2\" keeps it):",
-         to_text(limits));
+         to_text(found));
 }
 
 /// Null when the model is not compiled, or is not to be when it is loaded.
@@ -111,7 +111,7 @@ ArchiveDescription archive_description(Model& model, const std::string& path,
                                        const SaveOptions& options, Value callback_states,
                                        const Entries& entries) {
   const Value config = model_config(model), compile = compile_config(model, options);
-  check_limits(path, options.target, config, compile);
+  check_compatibility(path, options.target, config, compile);
   warn_of_code(path, config, compile);
   Value written = keras3_layer_config(model);
   if (!written.as_dict().contains(kBuildConfig))  // of the class itself
@@ -127,7 +127,7 @@ ArchiveDescription archive_description(Model& model, const std::string& path,
 Entry description_entry(Model& model, const std::string& path, const SaveOptions& options,
                         Value callback_states, const Entries& entries) {
   const Value config = model_config(model), compile = compile_config(model, options);
-  check_limits(path, options.target, config, compile);
+  check_compatibility(path, options.target, config, compile);
   warn_of_code(path, config, compile);
   Entry root{"",
              {{"keras_version", keras_version_of(options.target)},

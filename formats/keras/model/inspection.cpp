@@ -34,16 +34,16 @@ const Value& at(const Value& dict, std::string_view key) {
 // ---- layers
 
 /// A layer as the configuration has it, or as the groups of weights name it.
-struct Told {
+struct LayerDescription {
   std::string name, class_name;
   Value inside;  ///< names and classes of the layers in a model that is a layer
 };
 
-std::vector<Told> layers_in(const Value& model);
+std::vector<LayerDescription> layers_in(const Value& model);
 
-Value list_of(const std::vector<Told>& layers) {
+Value list_of(const std::vector<LayerDescription>& layers) {
   List list;
-  for (const Told& layer : layers) {
+  for (const LayerDescription& layer : layers) {
     Dict entry{{"name", layer.name}, {"class", layer.class_name}};
     if (!layer.inside.is_null()) entry.set("layers", layer.inside);
     list.push_back(std::move(entry));
@@ -52,24 +52,24 @@ Value list_of(const std::vector<Told>& layers) {
 }
 
 /// Before 2.2.3 the configuration of a Sequential was the bare list.
-std::vector<Told> layers_in(const Value& model) {
+std::vector<LayerDescription> layers_in(const Value& model) {
   const Value& config = at(model, "config");
   const Value& layers = config.is_list() ? config : at(config, "layers");
-  std::vector<Told> told;
-  if (!layers.is_list()) return told;
+  std::vector<LayerDescription> descriptions;
+  if (!layers.is_list()) return descriptions;
   for (const Value& layer : layers.as_list()) {
     if (!is_object(layer)) continue;
-    const std::vector<Told> inside = layers_in(layer);
-    told.push_back({name_of_layer(layer.as_dict()), class_of(layer),
-                    inside.empty() ? Value() : list_of(inside)});
+    const std::vector<LayerDescription> inside = layers_in(layer);
+    descriptions.push_back({name_of_layer(layer.as_dict()), class_of(layer),
+                            inside.empty() ? Value() : list_of(inside)});
   }
-  return told;
+  return descriptions;
 }
 
 // ---- weights
 
 /// Datasets of each layer.
-struct Shelf {
+struct LayerDatasets {
   std::string layer;
   Names names, datasets;
 };
@@ -78,100 +78,105 @@ struct Shelf {
   fail("'", file.path(), "': '/", group, "' is too deep, or there is too much in it");
 }
 
-std::vector<Shelf> keras2_shelves(WeightSource& file, const std::string& group) {
+std::vector<LayerDatasets> keras2_datasets(WeightSource& file, const std::string& group) {
   const std::string prefix = group.empty() ? "" : group + "/";
   const Names layers = file.texts(group, "layer_names").value();
   Names groups;
   for (const std::string& layer : layers) groups.push_back(prefix + layer);
   const auto weights = file.texts(groups, "weight_names");
-  std::vector<Shelf> shelves;
+  std::vector<LayerDatasets> per_layer;
   for (size_t i = 0; i < layers.size(); ++i) {
-    Shelf& shelf = shelves.emplace_back();
-    shelf.layer = layers[i];
-    shelf.names = weights[i].value_or(Names{});
-    for (const std::string& name : shelf.names) shelf.datasets.push_back(groups[i] + "/" + name);
+    LayerDatasets& of_layer = per_layer.emplace_back();
+    of_layer.layer = layers[i];
+    of_layer.names = weights[i].value_or(Names{});
+    for (const std::string& name : of_layer.names)
+      of_layer.datasets.push_back(groups[i] + "/" + name);
   }
-  return shelves;
+  return per_layer;
 }
 
 /// Variables are numbered; in groups of any depth.
 void collect(WeightSource& file, const std::string& group, const std::string& below, size_t depth,
-             Shelf& shelf, size_t& looked_at) {
+             LayerDatasets& of_layer, size_t& looked_at) {
   if (depth > kDeepest) fail_endless(file, group);
   for (const std::string& member : file.members(group).value_or(Names{})) {
     if (++looked_at > kMostObjects) fail_endless(file, group);
     const std::string path = group + "/" + member;
     if (member != "vars") {
-      collect(file, path, below + member + "/", depth + 1, shelf, looked_at);
+      collect(file, path, below + member + "/", depth + 1, of_layer, looked_at);
       continue;
     }
     const size_t count = file.members(path).value_or(Names{}).size();
     for (size_t i = 0; i < count; ++i) {
-      shelf.names.push_back(concat(below, "vars/", i));
-      shelf.datasets.push_back(concat(path, "/", i));
+      of_layer.names.push_back(concat(below, "vars/", i));
+      of_layer.datasets.push_back(concat(path, "/", i));
     }
   }
 }
 
 /// Of a layer the class is known by its group: "conv2d_1" is the second Conv2D of the model. What
 /// stands beside the layers is an attribute of the model's class.
-std::vector<Shelf> keras3_shelves(WeightSource& file, const std::vector<Told>& told) {
+std::vector<LayerDatasets> keras3_datasets(WeightSource& file,
+                                           const std::vector<LayerDescription>& descriptions) {
   const std::string root = file.members("layers") ? "layers" : "_layer_checkpoint_dependencies";
   std::map<std::string, std::string> names;  // of the layers, by group
   GroupNames groups(file, root);
-  for (const Told& layer : told) names[groups.next(layer.class_name)] = layer.name;
-  std::vector<Shelf> shelves;
+  for (const LayerDescription& layer : descriptions)
+    names[groups.next(layer.class_name)] = layer.name;
+  std::vector<LayerDatasets> per_layer;
   size_t looked_at = 0;
   for (const std::string& group : file.members(root).value_or(Names{})) {
-    Shelf& shelf = shelves.emplace_back();
+    LayerDatasets& of_layer = per_layer.emplace_back();
     const auto found = names.find(group);
-    shelf.layer = found == names.end() ? group : found->second;
-    collect(file, root + "/" + group, "", 0, shelf, looked_at);
+    of_layer.layer = found == names.end() ? group : found->second;
+    collect(file, root + "/" + group, "", 0, of_layer, looked_at);
   }
   for (const std::string& attribute : file.members("").value_or(Names{})) {
     const bool other = attribute == root || attribute == "vars" || attribute == "optimizer" ||
                        attribute.starts_with("crescent");
     if (other) continue;
-    Shelf& shelf = shelves.emplace_back();
-    shelf.layer = attribute;
-    collect(file, attribute, "", 0, shelf, looked_at);
+    LayerDatasets& of_layer = per_layer.emplace_back();
+    of_layer.layer = attribute;
+    collect(file, attribute, "", 0, of_layer, looked_at);
   }
-  return shelves;
+  return per_layer;
 }
 
-std::optional<std::vector<Shelf>> shelves_of(WeightSource& file, const std::vector<Told>& told) {
+std::optional<std::vector<LayerDatasets>> datasets_of_layers(
+    WeightSource& file, const std::vector<LayerDescription>& descriptions) {
   for (const char* group : {"model_weights", ""})
-    if (file.texts(group, "layer_names")) return keras2_shelves(file, group);
-  if (has_keras3_weights(file)) return keras3_shelves(file, told);
+    if (file.texts(group, "layer_names")) return keras2_datasets(file, group);
+  if (has_keras3_weights(file)) return keras3_datasets(file, descriptions);
   return std::nullopt;
 }
 
 /// Adds to each layer its weights, and to the whole the sums.
-void add_weights(WeightSource& file, Dict& result, const std::vector<Told>& told,
-                 const std::vector<Shelf>& shelves) {
+void add_weights(WeightSource& file, Dict& result,
+                 const std::vector<LayerDescription>& descriptions,
+                 const std::vector<LayerDatasets>& per_layer) {
   Names datasets;
-  for (const Shelf& shelf : shelves)
-    datasets.insert(datasets.end(), shelf.datasets.begin(), shelf.datasets.end());
+  for (const LayerDatasets& of_layer : per_layer)
+    datasets.insert(datasets.end(), of_layer.datasets.begin(), of_layer.datasets.end());
   const std::vector<TensorSpec> specs = file.describe(datasets);
   std::map<std::string, Dict> weights;
   int64_t parameters = 0, bytes = 0;
   auto next = specs.begin();
-  for (const Shelf& shelf : shelves) {
+  for (const LayerDatasets& of_layer : per_layer) {
     List list;
     int64_t own = 0;
-    for (const std::string& name : shelf.names) {
+    for (const std::string& name : of_layer.names) {
       own += next->shape.size();
       bytes += next->shape.size() * static_cast<int64_t>(size_of(next->dtype));
       list.push_back(described(name, *next++));
     }
     parameters += own;
-    weights[shelf.layer] = Dict{{"parameters", own}, {"weights", std::move(list)}};
+    weights[of_layer.layer] = Dict{{"parameters", own}, {"weights", std::move(list)}};
   }
-  List layers = list_of(told).as_list();
-  for (const Shelf& shelf : shelves)
-    if (std::none_of(told.begin(), told.end(),
-                     [&](const Told& layer) { return layer.name == shelf.layer; }))
-      layers.push_back(Dict{{"name", shelf.layer}});
+  List layers = list_of(descriptions).as_list();
+  for (const LayerDatasets& of_layer : per_layer)
+    if (std::none_of(descriptions.begin(), descriptions.end(),
+                     [&](const LayerDescription& layer) { return layer.name == of_layer.layer; }))
+      layers.push_back(Dict{{"name", of_layer.layer}});
   for (Value& layer : layers)
     if (const auto found = weights.find(layer.as_dict().at("name").as_string());
         found != weights.end())
@@ -222,9 +227,10 @@ Dict described(const std::string& name, const TensorSpec& spec) {
 
 std::optional<Dict> inspect(WeightSource& file) {
   const Value own = json_of(file, kOwn), model = json_of(file, "model_config");
-  const std::vector<Told> told = layers_in(model.is_null() ? at(own, "model") : model);
-  const auto shelves = shelves_of(file, told);
-  if (!shelves && model.is_null()) return std::nullopt;
+  const std::vector<LayerDescription> descriptions =
+      layers_in(model.is_null() ? at(own, "model") : model);
+  const auto per_layer = datasets_of_layers(file, descriptions);
+  if (!per_layer && model.is_null()) return std::nullopt;
   Dict result{{"kind", model.is_null() ? "weights" : "model"}};
   const std::string keras = file.text("", "keras_version").value_or("");
   if (own.is_dict())
@@ -244,7 +250,7 @@ std::optional<Dict> inspect(WeightSource& file) {
       result.set(entry.key, entry.value);
     result.set("name", file.text("vars", "name").value_or(""));
   }
-  if (shelves) add_weights(file, result, told, *shelves);
+  if (per_layer) add_weights(file, result, descriptions, *per_layer);
   const Value compile = own.is_dict() ? at(own, "compile") : json_of(file, "training_config");
   add_training(file, result, compile);
   if (const Value& epochs = at(own, "epochs_trained"); epochs.is_int())

@@ -6,8 +6,8 @@
 #include "keras/keras1/gates.h"
 #include "keras/model/callback_states.h"
 #include "keras/model/description.h"
-#include "keras/model/kept_state.h"
 #include "keras/model/self_test.h"
+#include "keras/model/state_groups.h"
 #include "keras/model/training_state.h"
 #include "keras/weights/keras2_weights.h"
 #include "keras/weights/keras3_weights.h"
@@ -24,7 +24,7 @@ Entries model_entries(Model& model, const std::string& path, const SaveOptions& 
   write_weights(entries, model, "model_weights", options.target);
   if (model.compiled() && options.include_optimizer)
     write_optimizer(entries, model, options.target);
-  write_kept_state(entries, model);
+  write_state_groups(entries, model);
   if (options.self_test) write_self_test(entries, model);
   entries.insert(entries.begin(),
                  description_entry(model, path, options, std::move(states), entries));
@@ -40,7 +40,7 @@ ArchiveParts archive_parts(Model& model, const std::string& path, const SaveOpti
   if (options.include_optimizer) states = write_callback_states(entries, model.run_state());
   write_keras3_weights(entries, model);
   if (model.compiled() && options.include_optimizer) write_keras3_optimizer(entries, model);
-  write_kept_state(entries, model);
+  write_state_groups(entries, model);
   if (options.self_test) write_self_test(entries, model);
   ArchiveDescription said = archive_description(model, path, options, std::move(states), entries);
   entries.insert(entries.begin(), std::move(said.root));
@@ -65,7 +65,7 @@ ModelPtr load_model(WeightSource& source, const LoadOptions& options) {
   WeightSource& file = description.origin().generation() < 2 ? joined : source;
   ModelPtr model = description.build();
   Matches matches = match_model(file, *model, description.origin());
-  append(matches, match_kept_state(file, *model));
+  append(matches, match_state_groups(file, *model));
   if (options.compile && description.compile(*model))
     append(matches, match_optimizer(file, *model, matches, description.origin(),
                                     description.has_optimizer()));

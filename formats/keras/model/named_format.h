@@ -5,7 +5,7 @@
 
 namespace crescent::keras {
 
-class NamedFormat : public Format, public HoldsWeights, public ReadsArrays, public WritesArrays {
+class NamedFormat : public Format, public WeightsFormat, public ReadsArrays, public WritesArrays {
  public:
   const SchemaData& save_weights_options() const final;
   const SchemaData& load_weights_options() const final;

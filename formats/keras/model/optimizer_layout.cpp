@@ -16,14 +16,14 @@ constexpr const char *kIteration = "iteration", *kRate = "learning_rate";
 // ---- the tables
 
 /// Slots that Keras 3 lists behind the others, all variables of one together.
-struct Behind {
+struct TrailingSlot {
   const char *class_name, *slot;
   int rank;
 };
-constexpr Behind kBehind[] = {{"Adam", "velocity_hat", 1},
-                              {"AdamW", "velocity_hat", 1},
-                              {"RMSprop", "momentum", 1},
-                              {"RMSprop", "average_gradient", 2}};
+constexpr TrailingSlot kTrailingSlots[] = {{"Adam", "velocity_hat", 1},
+                                           {"AdamW", "velocity_hat", 1},
+                                           {"RMSprop", "momentum", 1},
+                                           {"RMSprop", "average_gradient", 2}};
 
 /// Slots that Keras 2 keeps although they are switched off: as large as the variable, or (1,).
 struct Idle {
@@ -169,7 +169,7 @@ class Layouts {
     if (order == Order::by_variable) return 0;
     if (order == Order::by_slot)
       return static_cast<int>(std::find(names_.begin(), names_.end(), slot) - names_.begin());
-    for (const Behind& row : kBehind)
+    for (const TrailingSlot& row : kTrailingSlots)
       if (class_name_ == row.class_name && slot == row.slot) return row.rank;
     return 0;
   }

@@ -54,8 +54,8 @@ std::vector<TensorSpec> NamedArrays::describe(const Names& arrays) {
   return specs;
 }
 
-std::vector<Stored> NamedArrays::read(const Names& arrays) {
-  std::vector<Stored> stored;
+std::vector<DatasetValues> NamedArrays::read(const Names& arrays) {
+  std::vector<DatasetValues> stored;
   for (const std::string& name : arrays) {
     const Tensor values = find(name).read().clone();
     stored.push_back({values, is_finite(values)});

@@ -28,7 +28,7 @@ class NamedArrays final : public WeightSource {
   /// Of the root alone: all names, in the order of the file.
   std::optional<Names> members(const std::string& group) override;
   std::vector<TensorSpec> describe(const Names& arrays) override;
-  std::vector<Stored> read(const Names& arrays) override;
+  std::vector<DatasetValues> read(const Names& arrays) override;
 
   /// Fails when there is none of this name; "" is the only one.
   const NamedArray& find(const std::string& name) const;

@@ -13,7 +13,7 @@ namespace crescent::keras {
 using Names = std::vector<std::string>;
 
 /// The numbers of a dataset.
-struct Stored {
+struct DatasetValues {
   Tensor values;
   bool finite = true;    ///< no NaN and no infinity among them
   bool in_file = false;  ///< they lie in the mapped file that hold() keeps as it is
@@ -43,7 +43,7 @@ class WeightSource {
   /// Type and shape of datasets, without their numbers; one that is missing fails.
   virtual std::vector<TensorSpec> describe(const Names& datasets) = 0;
   /// Their numbers, or an error when one is damaged. Once a source.
-  virtual std::vector<Stored> read(const Names& datasets) = 0;
+  virtual std::vector<DatasetValues> read(const Names& datasets) = 0;
 
   /// Keeps other programs from changing the file while this object lives, and lets read() leave
   /// numbers where they are: in the mapped file. False where that cannot be had.

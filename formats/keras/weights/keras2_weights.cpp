@@ -155,11 +155,11 @@ std::string count_mismatch(const Pair& pair, bool skip) {
 /// The weights of layers that fit; another one fails, or is skipped with a warning.
 Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
                       const TurnedKernels& turned, bool skip) {
-  struct Found {
+  struct LayerMatches {
     Matches matches;
     std::string mismatch;  // why there are none
   };
-  std::vector<Found> found;
+  std::vector<LayerMatches> found;
   std::vector<std::string> datasets;
   for (const Pair& pair : pairs) {
     found.push_back({{}, count_mismatch(pair, skip)});
@@ -171,7 +171,7 @@ Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
   Matches matches;
   auto next = specs.begin();
   for (size_t i = 0; i < pairs.size(); ++i) {
-    Found& each = found[i];
+    LayerMatches& each = found[i];
     const auto end = next + static_cast<std::ptrdiff_t>(each.matches.size());
     std::vector<TensorSpec> saved(next, end);
     convert_shapes(each.matches, saved);

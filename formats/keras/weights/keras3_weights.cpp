@@ -51,12 +51,12 @@ constexpr Inner kInner[] = {
 };
 
 /// Of the layer that stands at `place` inside one of this class; empty: Keras has none.
-std::string attribute_of(const std::string& class_name, const Layer& inner, size_t place) {
+std::string attribute_of(const std::string& class_name, const Layer& inner, size_t location) {
   size_t next = 0;
   for (const Inner& row : kInner) {
     if (class_name != row.class_name) continue;
     const bool is_list = std::string_view(row.attribute).ends_with('/');
-    if (row.name ? inner.name() == row.name : is_list || next++ == place) return row.attribute;
+    if (row.name ? inner.name() == row.name : is_list || next++ == location) return row.attribute;
   }
   return "";
 }
@@ -88,11 +88,11 @@ Dict attributes_of(const Layer& layer) {
 /// Names of attributes in the order in which Keras visits them: hidden ones last.
 Names visited(const Dict& attributes, Names more) {
   for (const DictEntry& entry : attributes) more.push_back(entry.key);
-  const auto place = [](const std::string& name) {
+  const auto location = [](const std::string& name) {
     return name.starts_with('_') ? "~" + name : name;
   };
   std::sort(more.begin(), more.end(),
-            [&](const std::string& a, const std::string& b) { return place(a) < place(b); });
+            [&](const std::string& a, const std::string& b) { return location(a) < location(b); });
   return more;
 }
 
@@ -141,23 +141,23 @@ Variables variables_of(const Layer& layer, const std::vector<LayerPtr>& inside) 
 }
 
 /// One object's variables and where they are.
-struct Place {
+struct ObjectLocation {
   std::string path;
   const Layer* layer;
   Variables variables;
 };
 
-class Places {
+class ObjectLocations {
  public:
   /// Where they are written.
-  explicit Places(const Model& model) { add(model, ""); }
-  explicit Places(const LayerList& list) { add_layers(list.layers, list.group); }
+  explicit ObjectLocations(const Model& model) { add(model, ""); }
+  explicit ObjectLocations(const LayerList& list) { add_layers(list.layers, list.group); }
   /// Where a file has them.
-  Places(WeightSource& file, const Model& model) : file_(&file) { add(model, ""); }
-  Places(WeightSource& file, const LayerList& list) : file_(&file) {
+  ObjectLocations(WeightSource& file, const Model& model) : file_(&file) { add(model, ""); }
+  ObjectLocations(WeightSource& file, const LayerList& list) : file_(&file) {
     add_layers(list.layers, list.group);
   }
-  std::vector<Place> take() { return std::move(places_); }
+  std::vector<ObjectLocation> take() { return std::move(locations_); }
   /// What the file has in groups of layers beside those that have a place.
   const Names& others() const { return others_; }
 
@@ -166,7 +166,7 @@ class Places {
   /// so that it is written `again`.
   void add(const Layer& layer, const std::string& path, bool again = false) {
     if (!seen_.insert(&layer).second && !again) return;
-    places_.push_back({path + "vars", &layer, variables_of(layer, layer.sublayers())});
+    locations_.push_back({path + "vars", &layer, variables_of(layer, layer.sublayers())});
     if (auto* model = dynamic_cast<const Model*>(&layer))
       add_parts(*model, path);
     else
@@ -195,9 +195,9 @@ class Places {
   void add_parts(const Layer& layer, const std::string& path) {
     const Dict attributes = attributes_of(layer);
     for (const std::string& name : visited(attributes, {})) {
-      const std::string place = path + spelt(path, name);
-      if (!file_ || file_->members(place) || !is_numbered(path))
-        add_attribute(attributes.at(name), place);
+      const std::string location = path + spelt(path, name);
+      if (!file_ || file_->members(location) || !is_numbered(path))
+        add_attribute(attributes.at(name), location);
     }
     const std::vector<LayerPtr>& inside = layer.sublayers();
     for (size_t i = 0; i < inside.size(); ++i)
@@ -247,16 +247,16 @@ class Places {
   }
 
   WeightSource* file_ = nullptr;
-  std::vector<Place> places_;
+  std::vector<ObjectLocation> locations_;
   Names others_;
   std::set<const Layer*> seen_;
 };
 
 /// How many variables the layer has in the file. Keras keeps more there for some layers: the
 /// weights of a vocabulary (see vocabularies.h), and of a Discretization what it has looked at.
-size_t count_variables(WeightSource& file, const Place& place) {
-  const Names members = file.members(place.path).value_or(Names{});
-  if (place.layer->class_name() == "Discretization") return 0;
+size_t count_variables(WeightSource& file, const ObjectLocation& location) {
+  const Names members = file.members(location.path).value_or(Names{});
+  if (location.layer->class_name() == "Discretization") return 0;
   return members.size() -
          static_cast<size_t>(std::count(members.begin(), members.end(), kIdfWeights));
 }
@@ -282,50 +282,53 @@ std::string names_of(const Variables& variables) {
 
 namespace {
 
-void write_places(Entries& entries, const std::vector<Place>& places) {
-  for (const Place& place : places) {
-    entries.push_back({place.path, {{"name", place.layer->name()}}});
-    if (is_kept_by_class(*place.layer)) {
-      for (const DictEntry& own : kept_by_class(*place.layer))
-        entries.push_back({concat(place.path, "/", own.key), {}, Codec<Tensor>::decode(own.value)});
+void write_objects(Entries& entries, const std::vector<ObjectLocation>& locations) {
+  for (const ObjectLocation& location : locations) {
+    entries.push_back({location.path, {{"name", location.layer->name()}}});
+    if (is_kept_by_class(*location.layer)) {
+      for (const DictEntry& own : kept_by_class(*location.layer))
+        entries.push_back(
+            {concat(location.path, "/", own.key), {}, Codec<Tensor>::decode(own.value)});
       continue;
     }
-    for (size_t i = 0; i < place.variables.size(); ++i)
-      entries.push_back({concat(place.path, "/", i), {}, merged(*place.layer, place.variables[i])});
-    write_idf_weights(entries, *place.layer, place.path);
+    for (size_t i = 0; i < location.variables.size(); ++i)
+      entries.push_back(
+          {concat(location.path, "/", i), {}, merged(*location.layer, location.variables[i])});
+    write_idf_weights(entries, *location.layer, location.path);
   }
 }
 
 /// Of those places that are of `flat`, all layers there are.
-LayerPaths paths_of(const std::vector<Place>& places, const std::vector<Layer*>& flat) {
+LayerPaths paths_of(const std::vector<ObjectLocation>& locations, const std::vector<Layer*>& flat) {
   std::map<const Layer*, Layer*> layers;
   for (Layer* layer : flat) layers.emplace(layer, layer);
   LayerPaths paths;
-  for (const Place& place : places)
-    if (const auto found = layers.find(place.layer); found != layers.end())
-      paths.emplace_back(place.path.substr(0, place.path.size() - strlen("vars")), found->second);
+  for (const ObjectLocation& location : locations)
+    if (const auto found = layers.find(location.layer); found != layers.end())
+      paths.emplace_back(location.path.substr(0, location.path.size() - strlen("vars")),
+                         found->second);
   return paths;
 }
 
 }  // namespace
 
 void write_keras3_weights(Entries& entries, Model& model) {
-  write_places(entries, Places(model).take());
+  write_objects(entries, ObjectLocations(model).take());
 }
 
 void write_keras3_weights(Entries& entries, const LayerList& list) {
-  write_places(entries, Places(list).take());
+  write_objects(entries, ObjectLocations(list).take());
 }
 
 LayerPaths keras3_paths(WeightSource& file, Model& model) {
-  return paths_of(Places(file, model).take(), model.flatten_layers());
+  return paths_of(ObjectLocations(file, model).take(), model.flatten_layers());
 }
 
 LayerPaths keras3_paths(WeightSource& file, const LayerList& list) {
   std::vector<Layer*> flat;
   for (const LayerPtr& layer : list.layers)
     for (Layer* inside : layer->flatten_layers()) flat.push_back(inside);
-  return paths_of(Places(file, list).take(), flat);
+  return paths_of(ObjectLocations(file, list).take(), flat);
 }
 
 bool has_keras3_weights(WeightSource& file) {
@@ -336,44 +339,46 @@ bool has_keras3_weights(WeightSource& file) {
 namespace {
 
 /// Variables for whatever the file has there, until the class takes their values.
-Matches match_kept(WeightSource& file, const Place& place) {
-  Names datasets = file.members(place.path).value_or(Names{});
-  for (std::string& name : datasets) name = concat(place.path, "/", name);
+Matches match_kept(WeightSource& file, const ObjectLocation& location) {
+  Names datasets = file.members(location.path).value_or(Names{});
+  for (std::string& name : datasets) name = concat(location.path, "/", name);
   const std::vector<TensorSpec> specs = file.describe(datasets);
   Matches matches;
   for (size_t i = 0; i < datasets.size(); ++i)
     matches.push_back({.dataset = datasets[i],
                        .variable = Variable(Tensor(specs[i].shape, specs[i].dtype)),
-                       .layer = place.layer->name(),
-                       .keeper = const_cast<Layer*>(place.layer)});
+                       .layer = location.layer->name(),
+                       .keeper = const_cast<Layer*>(location.layer)});
   return matches;
 }
 
-Matches match_places(WeightSource& file, const std::vector<Place>& places, bool skip_mismatch) {
+Matches match_objects(WeightSource& file, const std::vector<ObjectLocation>& locations,
+                      bool skip_mismatch) {
   Matches matches;
-  for (const Place& place : places) {
-    if (is_kept_by_class(*place.layer)) {
-      append(matches, match_kept(file, place));
+  for (const ObjectLocation& location : locations) {
+    if (is_kept_by_class(*location.layer)) {
+      append(matches, match_kept(file, location));
       continue;
     }
-    check_adapter(*place.layer, file.path());
-    const size_t expected = place.variables.size();
-    const size_t received = count_variables(file, place);
+    check_adapter(*location.layer, file.path());
+    const size_t expected = location.variables.size();
+    const size_t received = count_variables(file, location);
     if (received != expected && skip_mismatch) {
-      warn("Skipping loading of weights for layer ", place.layer->name(),
+      warn("Skipping loading of weights for layer ", location.layer->name(),
            " due to mismatch in number of weights (", expected, " vs ", received, ").");
       continue;
     }
     if (received != expected)
-      fail("'", file.path(), "': '/", place.path, "': Layer '", place.layer->name(), "' expected ",
-           expected, " variables, but received ", received,
-           " variables during loading. Expected: ", names_of(place.variables),
-           there_instead(file, place.path),
-           place.layer->built() ? "" : " (it is not built: the model was never called in training)",
+      fail("'", file.path(), "': '/", location.path, "': Layer '", location.layer->name(),
+           "' expected ", expected, " variables, but received ", received,
+           " variables during loading. Expected: ", names_of(location.variables),
+           there_instead(file, location.path),
+           location.layer->built() ? ""
+                                   : " (it is not built: the model was never called in training)",
            "; nothing was loaded");
     for (size_t i = 0; i < expected; ++i)
       matches.push_back(
-          {concat(place.path, "/", i), place.variables[i], nullptr, place.layer->name()});
+          {concat(location.path, "/", i), location.variables[i], nullptr, location.layer->name()});
   }
   return matches;
 }
@@ -415,18 +420,18 @@ void check_others(WeightSource& file, const Model& model, const Names& others, b
 
 Matches match_keras3_weights(WeightSource& file, Model& model) {
   check_built(model, file.path());
-  return match_places(file, Places(file, model).take(), false);
+  return match_objects(file, ObjectLocations(file, model).take(), false);
 }
 
 Matches match_all_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch) {
   check_built(model, file.path());
-  Places places(file, model);
-  check_others(file, model, places.others(), skip_mismatch);
-  return match_places(file, places.take(), skip_mismatch);
+  ObjectLocations locations(file, model);
+  check_others(file, model, locations.others(), skip_mismatch);
+  return match_objects(file, locations.take(), skip_mismatch);
 }
 
 Matches match_keras3_weights(WeightSource& file, const LayerList& list) {
-  return match_places(file, Places(file, list).take(), false);
+  return match_objects(file, ObjectLocations(file, list).take(), false);
 }
 
 }  // namespace crescent::keras

@@ -25,14 +25,14 @@ Tensor turned_around(const Tensor& kernel) {
 
 /// The axes of the file's kernel in our order.
 template <int... Axes>
-constexpr TurnedKernels::Turn kAxes{
+constexpr TurnedKernels::KernelTransform kAxes{
     [](const Tensor& saved) { return ops::transpose(saved, {Axes...}); },
     [](const Shape& saved) {
       return saved.rank() == sizeof...(Axes) ? Shape{saved[Axes]...} : saved;
     }};
 
 /// A window of one axis in two: (positions, 1, in, out), and before 1.2 (out, in, positions, 1).
-constexpr TurnedKernels::Turn kOneOfTwo{
+constexpr TurnedKernels::KernelTransform kOneOfTwo{
     [](const Tensor& saved) {
       return saved.dim(1) == 1 ? ops::squeeze(saved, 1)
                                : ops::squeeze(ops::transpose(saved, {2, 3, 1, 0}), 1);
@@ -46,7 +46,7 @@ constexpr TurnedKernels::Turn kOneOfTwo{
 /// Of Keras 1.
 struct OtherAxes {
   const char *class_name, *data_format;
-  TurnedKernels::Turn turn;
+  TurnedKernels::KernelTransform transform;
 };
 const OtherAxes kOtherAxes[] = {{"Conv1D", nullptr, kOneOfTwo},
                                 {"Conv2D", "channels_first", kAxes<2, 3, 1, 0>},
@@ -54,14 +54,14 @@ const OtherAxes kOtherAxes[] = {{"Conv1D", nullptr, kOneOfTwo},
                                 {"Conv2DTranspose", "channels_first", kAxes<2, 3, 0, 1>},
                                 {"Conv2DTranspose", "channels_last", kAxes<0, 1, 3, 2>}};
 
-TurnedKernels::Turn turn_of(const Layer& layer, const Origin& origin) {
+TurnedKernels::KernelTransform transform_of(const Layer& layer, const Origin& origin) {
   const std::string name = layer.class_name();
   if (origin.turned_kernels())
     return {std::count(std::begin(kTurned), std::end(kTurned), name) > 0 ? turned_around : nullptr};
   for (const OtherAxes& row : kOtherAxes)
     if (name == row.class_name &&
         (!row.data_format || layer.get_config().at("data_format") == Value(row.data_format)))
-      return row.turn;
+      return row.transform;
   return {};
 }
 
@@ -71,14 +71,14 @@ TurnedKernels::Turn turn_of(const Layer& layer, const Origin& origin) {
 TurnedKernels::TurnedKernels(Model& model, const Origin& origin) {
   if (!origin.turned_kernels() && origin.generation() > 1) return;
   for (const Layer* layer : model.flatten_layers())
-    if (const Turn turn = turn_of(*layer, origin); turn.convert)
+    if (const KernelTransform transform = transform_of(*layer, origin); transform.convert)
       for (const Variable& weight : layer->weights())
-        if (weight.shape().rank() >= 3) turns_.emplace(weight.id(), turn);
+        if (weight.shape().rank() >= 3) transforms_.emplace(weight.id(), transform);
 }
 
-TurnedKernels::Turn TurnedKernels::of(const Variable& variable) const {
-  const auto found = variable ? turns_.find(variable.id()) : turns_.end();
-  return found == turns_.end() ? Turn() : found->second;
+TurnedKernels::KernelTransform TurnedKernels::of(const Variable& variable) const {
+  const auto found = variable ? transforms_.find(variable.id()) : transforms_.end();
+  return found == transforms_.end() ? KernelTransform() : found->second;
 }
 
 Match::Convert TurnedKernels::convert(const Variable& variable) const {

@@ -17,15 +17,15 @@ class TurnedKernels {
   /// The shape that this gives; null: the same.
   Match::ShapeOf shape(const Variable& variable) const;
 
-  struct Turn {
+  struct KernelTransform {
     Match::Convert convert = nullptr;
     Match::ShapeOf shape = nullptr;
   };
 
  private:
-  Turn of(const Variable& variable) const;
+  KernelTransform of(const Variable& variable) const;
 
-  std::map<const void*, Turn> turns_;
+  std::map<const void*, KernelTransform> transforms_;
 };
 
 }  // namespace crescent::keras

@@ -95,15 +95,16 @@ Vocabularies Vocabularies::in_archive(WeightSource& file, const LayerPaths& path
     const Dict config = layer->get_config();
     const auto text = file.asset(place + "vocabulary.txt");
     if (!text || !option(config, kTerms).is_null()) continue;
-    Found found{layer, lines_of(*text, option(config, "vocabulary_dtype") == Value("int64"),
-                                concat("'", all.path_, "': 'assets/", place, "vocabulary.txt'"))};
+    VocabularyMatch match{
+        layer, lines_of(*text, option(config, "vocabulary_dtype") == Value("int64"),
+                        concat("'", all.path_, "': 'assets/", place, "vocabulary.txt'"))};
     if (option(config, "output_mode") == Value("tf_idf")) {
       const std::string dataset = place + "vars/" + kIdfWeights;
-      found.match = all.matches_.size();
+      match.match = all.matches_.size();
       all.matches_.push_back(
           {dataset, Variable(Tensor(file.describe({dataset}).front())), nullptr, layer->name()});
     }
-    all.found_.push_back(std::move(found));
+    all.found_.push_back(std::move(match));
   }
   return all;
 }
@@ -129,20 +130,20 @@ void Vocabularies::add_bytes(WeightSource& file, Layer& layer, const std::string
 }
 
 void Vocabularies::give_to_layers() const {
-  for (const Found& found : found_) {
-    Dict arguments{{kTerms, found.terms}};
-    if (found.match) {
-      const Tensor values = matches_[*found.match].variable.value().to(nullptr);
-      if (!found.terms.is_null())
+  for (const VocabularyMatch& match : found_) {
+    Dict arguments{{kTerms, match.terms}};
+    if (match.match) {
+      const Tensor values = matches_[*match.match].variable.value().to(nullptr);
+      if (!match.terms.is_null())
         arguments.set(kIdfWeights, Value(std::make_shared<BoxedTensor>(values)));
       else
         arguments = parse_json({static_cast<const char*>(values.raw()), values.bytes()}).as_dict();
     }
     if (arguments.at(kTerms).is_null()) continue;  // it had none
     try {
-      found.layer->call_method("set_vocabulary", arguments);
+      match.layer->call_method("set_vocabulary", arguments);
     } catch (Error& error) {
-      error.add_context(concat("'", path_, "': layer '", found.layer->name(), "': "));
+      error.add_context(concat("'", path_, "': layer '", match.layer->name(), "': "));
       throw;
     }
   }

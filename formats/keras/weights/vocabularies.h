@@ -37,13 +37,13 @@ class Vocabularies {
   void give_to_layers() const;
 
  private:
-  struct Found {
+  struct VocabularyMatch {
     Layer* layer;
     Value terms;                    ///< of an archive; null: everything is in the bytes
     std::optional<size_t> match{};  ///< the bytes, or the weights of the terms
   };
   std::string path_;
-  std::vector<Found> found_;
+  std::vector<VocabularyMatch> found_;
   Matches matches_;
 };
 

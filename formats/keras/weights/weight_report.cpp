@@ -11,7 +11,7 @@ namespace crescent::keras {
 
 std::vector<WeightRow> weight_report(WeightSource& file, Model& model, const Matches& matches,
                                      const Names& arrays) {
-  using Fate = WeightRow::Fate;
+  using WeightStatus = WeightRow::WeightStatus;
   Matches converted = matches;
   std::vector<TensorSpec> specs = file.describe(datasets_of(matches));
   convert_cudnn(converted, specs);
@@ -23,37 +23,37 @@ std::vector<WeightRow> weight_report(WeightSource& file, Model& model, const Mat
   for (const auto& [path, variable] : weights_by_path(model)) {
     const auto place = places.find(variable.id());
     if (place == places.end()) {
-      rows.push_back({Fate::missing, path, "", variable.shape(), {}});
+      rows.push_back({WeightStatus::missing, path, "", variable.shape(), {}});
       continue;
     }
     const Shape& saved = specs[place->second].shape;
-    rows.push_back({saved == variable.shape() ? Fate::loaded : Fate::misfitting, path,
-                    matches[place->second].dataset, variable.shape(), saved});
+    rows.push_back({saved == variable.shape() ? WeightStatus::loaded : WeightStatus::misfitting,
+                    path, matches[place->second].dataset, variable.shape(), saved});
   }
   Names left;
   std::copy_if(arrays.begin(), arrays.end(), std::back_inserter(left),
                [&](const std::string& array) { return !taken.contains(array); });
   const std::vector<TensorSpec> unexpected = file.describe(left);
   for (size_t i = 0; i < left.size(); ++i)
-    rows.push_back({Fate::unexpected, "", left[i], {}, unexpected[i].shape});
+    rows.push_back({WeightStatus::unexpected, "", left[i], {}, unexpected[i].shape});
   return rows;
 }
 
 std::string to_text(const std::vector<WeightRow>& rows) {
-  using Fate = WeightRow::Fate;
+  using WeightStatus = WeightRow::WeightStatus;
   std::string text;
-  for (const auto& [fate, weight, array, wanted, saved] : rows) {
-    switch (fate) {
-      case Fate::loaded:
+  for (const auto& [status, weight, array, wanted, saved] : rows) {
+    switch (status) {
+      case WeightStatus::loaded:
         text += concat("\n  loaded      ", weight, " ", wanted, " <- ", array);
         break;
-      case Fate::missing:
+      case WeightStatus::missing:
         text += concat("\n  missing     ", weight, " ", wanted);
         break;
-      case Fate::unexpected:
+      case WeightStatus::unexpected:
         text += concat("\n  unexpected  ", array, " ", saved);
         break;
-      case Fate::misfitting:
+      case WeightStatus::misfitting:
         text += concat("\n  misfitting  ", weight, " ", wanted, " <- ", array, " ", saved);
     }
   }

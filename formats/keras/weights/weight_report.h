@@ -10,8 +10,8 @@ namespace crescent::keras {
 
 struct WeightRow {
   /// missing: the file has no array for it. unexpected: an array that no weight takes.
-  enum class Fate { loaded, missing, unexpected, misfitting };
-  Fate fate;
+  enum class WeightStatus { loaded, missing, unexpected, misfitting };
+  WeightStatus status;
   std::string weight, array;  ///< "" for the one that is not there
   Shape wanted, saved;
 };

@@ -83,10 +83,10 @@ void fetch(const T* x, const Heads& heads, int64_t head, int64_t begin, int64_t 
   }
 }
 
-/// The memory of a part, taken piece by piece from the thread's.
-class Pieces {
+/// Hands out the scratch memory of the thread, aligned, one array after another.
+class ScratchAllocator {
  public:
-  explicit Pieces(size_t bytes) : next_(thread_scratch(bytes)) {}
+  explicit ScratchAllocator(size_t bytes) : next_(thread_scratch(bytes)) {}
   template <class V>
   V* take(int64_t count) {
     return reinterpret_cast<V*>(std::exchange(next_, next_ + bytes_of<V>(count)));
@@ -190,7 +190,7 @@ class AttentionKernel : public Kernel {
   /// The part's bytes for so many values of type S and for products.
   size_t part_bytes(std::initializer_list<int64_t> counts) const {
     size_t bytes = work_;
-    for (int64_t count : counts) bytes += Pieces::bytes_of<S>(count);
+    for (int64_t count : counts) bytes += ScratchAllocator::bytes_of<S>(count);
     return bytes;
   }
 
@@ -214,10 +214,10 @@ class AttentionForward final : public AttentionKernel<T, Attention> {
     this->each_part(a, this->blocks(), [&](const auto& multiply, int64_t head, int64_t block) {
       const auto &q = this->query_, &k = this->key_, &v = this->value_;
       const int64_t first = block * this->block_, rows = std::min(this->block_, q.steps - first);
-      Pieces pieces(this->part_bytes({rows * k.steps, k.steps, rows * v.width}));
-      S *x = pieces.take<S>(rows * k.steps), *masked = pieces.take<S>(k.steps),
-        *mixed = pieces.take<S>(rows * v.width);
-      auto* work = pieces.take<std::byte>(0);
+      ScratchAllocator scratch(this->part_bytes({rows * k.steps, k.steps, rows * v.width}));
+      S *x = scratch.take<S>(rows * k.steps), *masked = scratch.take<S>(k.steps),
+        *mixed = scratch.take<S>(rows * v.width);
+      auto* work = scratch.take<std::byte>(0);
       S* statistics = a.out<S>(1) + this->statistics(head, first);
       const KeyRange keys = this->keys_of(a, head, first, rows);
       this->each_slice(a, head, this->scores(a, multiply, head, first, rows, keys, x, work),
@@ -253,40 +253,41 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
 
   /// Some rows of a gradient's head, where they are computed: where they belong, or aside where
   /// those are half as wide.
-  struct Part {
+  struct GradientRows {
     S* x;
     int64_t ld;
   };
-  static Part part(const Arguments& a, int output, const Heads& heads, int64_t head, int64_t first,
-                   S* aside) {
+  static GradientRows part(const Arguments& a, int output, const Heads& heads, int64_t head,
+                           int64_t first, S* aside) {
     if constexpr (kInPlace)
       return {a.out<T>(output) + heads.offset(head, first), heads.ld()};
     else
       return {aside, heads.width};
   }
   void store(const Arguments& a, int output, const Heads& heads, int64_t head, int64_t first,
-             int64_t rows, Part part) const {
+             int64_t rows, GradientRows part) const {
     if constexpr (!kInPlace) {
       this->loops_.divide(part.x, rows, heads.width, nullptr,
                           a.out<T>(output) + heads.offset(head, first), heads.ld());
     }
   }
 
-  static void clear(Part part, int64_t rows, int64_t width) {
+  static void clear(GradientRows part, int64_t rows, int64_t width) {
     for (int64_t row = 0; row < rows; ++row) std::fill_n(part.x + row * part.ld, width, S{0});
   }
 
   void run_head(const Arguments& a, const HeadProducts<T>& multiply, int64_t head) const {
     const auto &q = this->query_, &k = this->key_, &v = this->value_, &context = this->context_;
     const int64_t most = this->block_, keys = k.steps, aside = kInPlace ? 0 : 1;
-    Pieces pieces(this->part_bytes({most * keys, most * keys, keys, aside * most * q.width,
-                                    aside * keys * k.width, aside * keys * v.width}));
-    S *w = pieces.take<S>(most * keys), *dw = pieces.take<S>(most * keys),
-      *masked = pieces.take<S>(keys);
-    S* dq_aside = pieces.take<S>(aside * most * q.width);
-    const Part dk = part(a, 1, k, head, 0, pieces.take<S>(aside * keys * k.width));
-    const Part dv = part(a, 2, v, head, 0, pieces.take<S>(aside * keys * v.width));
-    auto* work = pieces.take<std::byte>(0);
+    ScratchAllocator scratch(
+        this->part_bytes({most * keys, most * keys, keys, aside * most * q.width,
+                          aside * keys * k.width, aside * keys * v.width}));
+    S *w = scratch.take<S>(most * keys), *dw = scratch.take<S>(most * keys),
+      *masked = scratch.take<S>(keys);
+    S* dq_aside = scratch.take<S>(aside * most * q.width);
+    const GradientRows dk = part(a, 1, k, head, 0, scratch.take<S>(aside * keys * k.width));
+    const GradientRows dv = part(a, 2, v, head, 0, scratch.take<S>(aside * keys * v.width));
+    auto* work = scratch.take<std::byte>(0);
     if (this->masked_) clear(dk, keys, k.width), clear(dv, keys, v.width);
 
     for (int64_t first = 0; first < q.steps; first += most) {
@@ -298,7 +299,7 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
       const bool add = this->masked_ || first > 0;
       const T *query = a.in<T>(0) + q.offset(head, first),
               *dy = a.in<T>(4) + context.offset(head, first);
-      const Part dq = part(a, 0, q, head, first, dq_aside);
+      const GradientRows dq = part(a, 0, q, head, first, dq_aside);
       const Scores<S> weights = this->scores(a, multiply, head, first, rows, seen, w, work);
       const S* statistics = a.in<S>(3) + this->statistics(head, first);
       this->each_slice(a, head, weights, [&](const Scores<S>& scores, int64_t row) {

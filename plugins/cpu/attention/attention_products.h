@@ -58,8 +58,8 @@ class HeadProducts<BFloat16> {
     uint16_t *left = reinterpret_cast<uint16_t*>(tile + amx::kBlockValues),
              *right = left + strips(p.m) * amx::strip_values(p.k);
     const int64_t strip = amx::strip_values(p.k);
-    amx::pack_left(values(p.a), p.lda, lie(!p.transpose_a), p.m, p.k, left, strip);
-    amx::pack_right(values(p.b), p.ldb, lie(p.transpose_b), p.n, p.k, right, strip);
+    amx::pack_left(values(p.a), p.lda, order(!p.transpose_a), p.m, p.k, left, strip);
+    amx::pack_right(values(p.b), p.ldb, order(p.transpose_b), p.n, p.k, right, strip);
     auto two = [&](const uint16_t* first, int64_t block, int64_t lines) {
       return std::array{first + 2 * block * strip,
                         first + std::min(2 * block + 1, strips(lines) - 1) * strip};
@@ -82,8 +82,8 @@ class HeadProducts<BFloat16> {
 
  private:
   static int64_t strips(int64_t lines) { return (lines + amx::kLines - 1) / amx::kLines; }
-  static amx::Lie lie(bool in_rows) {
-    return in_rows ? amx::Lie::lines_in_rows : amx::Lie::lines_in_columns;
+  static amx::LineOrder order(bool in_rows) {
+    return in_rows ? amx::LineOrder::lines_in_rows : amx::LineOrder::lines_in_columns;
   }
   static const uint16_t* values(const BFloat16* x) { return &x->bits; }
   static const float* values(const float* x) { return x; }

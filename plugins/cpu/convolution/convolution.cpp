@@ -56,36 +56,36 @@ ConvPlan::ConvPlan(const Request& r) {
   }
   batch = o.x[0], groups = o.spec.groups, in_channels = o.x[-1], out_channels = o.y[-1];
   const PostOps post(r.op);
-  bias = post.bias, epilogue = post.epilogue, moments = post.moments;
+  bias = post.bias, activation = post.activation, moments = post.moments;
   residual = post.combine == Combine::add, gated = post.combine == Combine::mask;
 }
 
 std::span<const KernelRow> convolution_kernels() {
-  static constexpr KernelFactory kFloat = unmixed<make_winograd_convolution>,
-                                 kPixels = unmixed<make_pointwise_convolution>,
-                                 kHalf = plain<make_amx_convolution>,
-                                 kBest = gated<make_onednn_convolution>,
-                                 kRest = unmixed<plain<make_unfolded_convolution>>,
+  static constexpr KernelFactory kWinograd = unmixed<make_winograd_convolution>,
+                                 kPointwise = unmixed<make_pointwise_convolution>,
+                                 kAmx = plain<make_amx_convolution>,
+                                 kOnednn = gated<make_onednn_convolution>,
+                                 kIm2col = unmixed<plain<make_unfolded_convolution>>,
                                  kConverted = unmixed<plain<make_converted<convolution_kernels>>>;
-  static constexpr KernelRow kRows[] = {{"conv", kFloat},
-                                        {"conv", kPixels},
-                                        {"conv", kHalf},
-                                        {"conv", kBest},
-                                        {"conv", kRest},
+  static constexpr KernelRow kRows[] = {{"conv", kWinograd},
+                                        {"conv", kPointwise},
+                                        {"conv", kAmx},
+                                        {"conv", kOnednn},
+                                        {"conv", kIm2col},
                                         {"conv", kConverted},
                                         {"conv_pool", make_winograd_pooled_convolution},
-                                        {"conv_backward_data", kFloat},
-                                        {"conv_backward_data", kPixels},
-                                        {"conv_backward_data", kHalf},
-                                        {"conv_backward_data", kBest},
-                                        {"conv_backward_data", kRest},
+                                        {"conv_backward_data", kWinograd},
+                                        {"conv_backward_data", kPointwise},
+                                        {"conv_backward_data", kAmx},
+                                        {"conv_backward_data", kOnednn},
+                                        {"conv_backward_data", kIm2col},
                                         {"conv_backward_data", kConverted},
                                         {"conv_backward_data", make_gated_convolution},
-                                        {"conv_backward_kernel", kFloat},
-                                        {"conv_backward_kernel", kPixels},
-                                        {"conv_backward_kernel", kHalf},
-                                        {"conv_backward_kernel", kBest},
-                                        {"conv_backward_kernel", kRest},
+                                        {"conv_backward_kernel", kWinograd},
+                                        {"conv_backward_kernel", kPointwise},
+                                        {"conv_backward_kernel", kAmx},
+                                        {"conv_backward_kernel", kOnednn},
+                                        {"conv_backward_kernel", kIm2col},
                                         {"conv_backward_kernel", kConverted},
                                         {"depthwise_forward", make_depthwise_forward},
                                         {"depthwise_backward", make_depthwise_backward}};

@@ -24,8 +24,8 @@ struct ConvPlan {
   std::array<Axis, 3> axes;
   int64_t batch, groups, in_channels, out_channels;
   bool bias = false, residual = false, moments = false, gated = false;
-  bool pooled = false, winners = false;  ///< forward: as of ConvPool with windows of 2x2
-  Epilogue epilogue = Epilogue::none;
+  bool pooled = false, argmax_indices = false;  ///< forward: as of ConvPool with windows of 2x2
+  ActivationKind activation = ActivationKind::none;
 
   int64_t in_pixels() const { return axes[0].in * axes[1].in * axes[2].in; }
   int64_t out_pixels() const { return axes[0].out * axes[1].out * axes[2].out; }

@@ -116,10 +116,10 @@ class PackKernel final : public Kernel {
     a.pool.blocks(flat_.kernel_rows, 1 + 8192 / (run_ * out), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         uint16_t* to = packed + row * amx::strip_values(run_);
-        gradient_ ? amx::pack_right(turned + row * run_, taps * in, amx::Lie::lines_in_rows, out,
-                                    run_, to, strip_)
-                  : amx::pack_right(kernel + row * run_ * out, out, amx::Lie::lines_in_columns, out,
-                                    run_, to, strip_);
+        gradient_ ? amx::pack_right(turned + row * run_, taps * in, amx::LineOrder::lines_in_rows,
+                                    out, run_, to, strip_)
+                  : amx::pack_right(kernel + row * run_ * out, out,
+                                    amx::LineOrder::lines_in_columns, out, run_, to, strip_);
       }
     });
   }
@@ -203,10 +203,10 @@ class AmxImageConvolution final : public Kernel {
     const bool overreaches = run_ % amx::kDepth != 0 && !amx::all_finite(padded, padded_values);
     for (int64_t f = 0; f < count * flat_.width; f += pixels()) {
       const uint16_t* pixel = padded + f * channels;
-      const amx::Left left =
+      const amx::LeftStrips left =
           overreaches ? cut_off(pixel, padded + padded_values) : as_it_lies(pixel);
       for (int64_t strip = 0; strip < strips_; strip += right_strips(block_)) {
-        const amx::Right right{
+        const amx::RightStrips right{
             {kernel + strip * strip_, kernel + std::min(strip + 1, strips_ - 1) * strip_}};
         amx::multiply(block_, left, right, amx::steps(run_), flat_.kernel_rows, sums, false);
         store(sums, bias, f, count, strip * kLines, y);
@@ -217,7 +217,7 @@ class AmxImageConvolution final : public Kernel {
   int64_t pixels() const { return left_strips(block_) * kLines; }
   int64_t width() const { return right_strips(block_) * kLines; }  ///< channels of a block
 
-  amx::Left as_it_lies(const uint16_t* pixel) const {
+  amx::LeftStrips as_it_lies(const uint16_t* pixel) const {
     const int64_t row = flat_.channels, strip = kLines * row;
     return {{pixel, pixel + strip, pixel + 2 * strip, pixel + 3 * strip},
             row,
@@ -225,11 +225,11 @@ class AmxImageConvolution final : public Kernel {
             flat_.width * row};
   }
   /// The values under the kernel alone, copied.
-  amx::Left cut_off(const uint16_t* pixel, uint16_t* to) const {
+  amx::LeftStrips cut_off(const uint16_t* pixel, uint16_t* to) const {
     const int64_t row_values = amx::strip_values(run_);
     for (int64_t row = 0; row < flat_.kernel_rows; ++row) {
       amx::pack_left(pixel + row * flat_.width * flat_.channels, flat_.channels,
-                     amx::Lie::lines_in_rows, pixels(), run_, to + row * row_values, strip_);
+                     amx::LineOrder::lines_in_rows, pixels(), run_, to + row * row_values, strip_);
     }
     return {{to, to + strip_, to + 2 * strip_, to + 3 * strip_},
             amx::kDepth,
@@ -242,9 +242,9 @@ class AmxImageConvolution final : public Kernel {
              uint16_t* y) const {
     const int64_t channels = std::min(width(), flat_.out_channels - c);
     if (bias) bias += c;
-    if (!is_simple(plan_.epilogue)) {
+    if (!is_simple(plan_.activation)) {
       finish<float>(sums, pixels(), channels, width(), std::exchange(bias, nullptr),
-                    plan_.epilogue);
+                    plan_.activation);
     }
     for (int64_t i = 0; i < pixels();) {
       const int64_t row = (f + i) / flat_.width, column = (f + i) % flat_.width;
@@ -252,9 +252,10 @@ class AmxImageConvolution final : public Kernel {
                     shown = std::min(here, flat_.out_columns - column);
       if (row >= rows) return;
       if (shown > 0) {
-        amx::store(
-            sums + i * width(), width(), shown, channels, bias, plan_.epilogue == Epilogue::relu,
-            y + (row * flat_.out_columns + column) * flat_.out_channels + c, flat_.out_channels);
+        amx::store(sums + i * width(), width(), shown, channels, bias,
+                   plan_.activation == ActivationKind::relu,
+                   y + (row * flat_.out_columns + column) * flat_.out_channels + c,
+                   flat_.out_channels);
       }
       i += here;
     }
@@ -350,18 +351,19 @@ class AmxKernelGradient final : public Kernel {
                 rows);
       for (int64_t odd : {0, 1}) {
         uint16_t* to = x + (2 * phase + odd) * in_strips_ * x_strip;
-        amx::pack_right(rows + odd * in, in, amx::Lie::lines_in_columns, in, deep - odd, to,
+        amx::pack_right(rows + odd * in, in, amx::LineOrder::lines_in_columns, in, deep - odd, to,
                         x_strip);
       }
     }
     pad_gradient(a.in<uint16_t>(1) + (image * flat_.out_rows + first) * flat_.out_columns * out,
                  count, pixels, dy_rows);
-    amx::pack_left(dy_rows, out, amx::Lie::lines_in_columns, out, pixels, dy, dy_strip);
+    amx::pack_left(dy_rows, out, amx::LineOrder::lines_in_columns, out, pixels, dy, dy_strip);
 
     for (int64_t o = 0; o < out_strips_; o += down()) {
-      const amx::Left left{{dy + o * dy_strip, dy + std::min(o + 1, out_strips_ - 1) * dy_strip}};
+      const amx::LeftStrips left{
+          {dy + o * dy_strip, dy + std::min(o + 1, out_strips_ - 1) * dy_strip}};
       for (int64_t c = 0; c < columns_; c += across(), sums += amx::kBlockValues) {
-        amx::Right right;
+        amx::RightStrips right;
         for (int64_t i = 0; i < across(); ++i) {
           const Source& from = sources_[static_cast<size_t>(std::min(c + i, columns_ - 1))];
           right.strips[i] = x + from.strip * x_strip + from.offset;

@@ -59,7 +59,7 @@ dnnl::convolution_forward::primitive_desc forward(const ConvPlan& p, const Descr
                                                        d.strides, d.dilation, d.before, d.after)
                      : dnnl::convolution_forward::desc(kind, direct, d.x, d.any_kernel, d.y,
                                                        d.strides, d.dilation, d.before, d.after);
-  return {desc, onednn::attributes(p.epilogue), onednn::engine()};
+  return {desc, onednn::attributes(p.activation), onednn::engine()};
 }
 
 dnnl::convolution_backward_data::primitive_desc backward_data(const ConvPlan& p,
@@ -79,19 +79,19 @@ dnnl::convolution_backward_weights::primitive_desc backward_kernel(const ConvPla
 }
 
 /// A part of the work: some images, or some output rows of one image, as a smaller convolution.
-struct Piece {
+struct SubConvolution {
   ConvPlan plan;
   int64_t image, in_row = 0, out_row = 0;  ///< where it begins
 };
 
 /// The batch in slices of at least kLeastFlops, all of one size but the last. They depend on the
 /// shape alone.
-std::vector<Piece> slices(const ConvPlan& p, int64_t most) {
+std::vector<SubConvolution> slices(const ConvPlan& p, int64_t most) {
   const double per_image = p.flops() / static_cast<double>(p.batch);
   const int64_t images = std::clamp(
       std::max((p.batch + most - 1) / most, static_cast<int64_t>(kLeastFlops / per_image)),
       int64_t{1}, p.batch);
-  std::vector<Piece> pieces;
+  std::vector<SubConvolution> pieces;
   for (int64_t first = 0; first < p.batch; first += images) {
     pieces.push_back({p, first}), pieces.back().plan.batch = std::min(images, p.batch - first);
   }
@@ -99,8 +99,8 @@ std::vector<Piece> slices(const ConvPlan& p, int64_t most) {
 }
 
 /// Output rows [first, last) of an image, the padding cut to what they see of it.
-Piece rows_of(const ConvPlan& p, int64_t image, int64_t first, int64_t last) {
-  Piece piece{p, image};
+SubConvolution rows_of(const ConvPlan& p, int64_t image, int64_t first, int64_t last) {
+  SubConvolution piece{p, image};
   piece.plan.batch = 1;
   ConvPlan::Axis& h = piece.plan.axes[1];
   const int64_t begin = first * h.stride - h.before;
@@ -113,14 +113,14 @@ Piece rows_of(const ConvPlan& p, int64_t image, int64_t first, int64_t last) {
 }
 
 /// Few images of many rows: pieces of their rows.
-std::vector<Piece> forward_pieces(const ConvPlan& p) {
+std::vector<SubConvolution> forward_pieces(const ConvPlan& p) {
   const double flops_per_image = p.flops() / static_cast<double>(p.batch);
   const int64_t rows = p.axes[1].out, kernel_rows = (p.axes[1].kernel - 1) * p.axes[1].dilation + 1;
   const int64_t parts =
       std::min({(kLeastPieces + p.batch - 1) / p.batch, rows / std::max<int64_t>(kernel_rows, 4),
                 static_cast<int64_t>(flops_per_image / kLeastRowFlops)});
   if (p.spatial != 2 || parts < 2) return slices(p, kSlices);
-  std::vector<Piece> pieces;
+  std::vector<SubConvolution> pieces;
   for (int64_t image = 0; image < p.batch; ++image) {
     for (int64_t i = 0; i < parts; ++i)
       pieces.push_back(rows_of(p, image, rows * i / parts, rows * (i + 1) / parts));
@@ -167,7 +167,7 @@ class Reorder final : public Kernel {
 /// What all passes share: pieces, and primitives for them.
 class PiecewiseConvolution : public Kernel {
  public:
-  PiecewiseConvolution(const Request& r, std::vector<Piece> pieces)
+  PiecewiseConvolution(const Request& r, std::vector<SubConvolution> pieces)
       : plan_(r), pieces_(std::move(pieces)) {}
   std::string name() const override { return "onednn " + implementation_; }
   double flops() const override { return plan_.flops(); }
@@ -177,7 +177,7 @@ class PiecewiseConvolution : public Kernel {
   template <class F>
   void add_primitives(F&& add) {
     std::vector<std::pair<Descriptions, int>> known;
-    for (const Piece& piece : pieces_) {
+    for (const SubConvolution& piece : pieces_) {
       const Descriptions d(piece.plan);
       auto same = [&](const auto& k) {
         return k.first.x == d.x && k.first.y == d.y && k.first.before == d.before &&
@@ -188,11 +188,11 @@ class PiecewiseConvolution : public Kernel {
       which_.push_back(found->second);
     }
   }
-  size_t x_at(const Piece& p) const {
+  size_t x_at(const SubConvolution& p) const {
     const int64_t row = p.image * plan_.axes[0].in * plan_.axes[1].in + p.in_row;
     return static_cast<size_t>(row * plan_.axes[2].in * plan_.in_channels) * size_of(plan_.dtype);
   }
-  size_t y_at(const Piece& p) const {
+  size_t y_at(const SubConvolution& p) const {
     const int64_t row = p.image * plan_.axes[0].out * plan_.axes[1].out + p.out_row;
     return static_cast<size_t>(row * plan_.axes[2].out * plan_.out_channels) * size_of(plan_.dtype);
   }
@@ -206,7 +206,7 @@ class PiecewiseConvolution : public Kernel {
   }
 
   ConvPlan plan_;
-  std::vector<Piece> pieces_;
+  std::vector<SubConvolution> pieces_;
   std::string implementation_;
   onednn::Primitives primitives_;
 
@@ -217,7 +217,7 @@ class PiecewiseConvolution : public Kernel {
 /// Forward and backward data: every image on its own, the kernel the same for all.
 class OnednnImageConvolution final : public PiecewiseConvolution {
  public:
-  OnednnImageConvolution(const Request& r, std::vector<Piece> pieces)
+  OnednnImageConvolution(const Request& r, std::vector<SubConvolution> pieces)
       : PiecewiseConvolution(r, std::move(pieces)), forward_(plan_.pass == ConvPass::forward) {
     const ConvPlan& first = pieces_[0].plan;
     const Descriptions d(first);
@@ -237,13 +237,13 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
   void run(const Arguments& a) override {
     if (pack_) pack_->run(a.inputs[1], a.scratch);
     const std::byte* kernel = pack_ ? a.scratch : a.inputs[1];
-    each_piece(a, [&](const Piece& piece, int64_t, int which, int worker) {
+    each_piece(a, [&](const SubConvolution& piece, int64_t, int which, int worker) {
       const std::byte* from = a.inputs[0] + (forward_ ? x_at(piece) : y_at(piece));
       std::byte* to = a.outputs[0] + (forward_ ? y_at(piece) : x_at(piece));
       plan_.bias ? primitives_.run(worker, which, {from, kernel, to, a.inputs[2]})
                  : primitives_.run(worker, which, {from, kernel, to});
       if (plan_.gated) return close_gates(piece, a);
-      if (plan_.epilogue != Epilogue::relu) return;
+      if (plan_.activation != ActivationKind::relu) return;
       onednn::apply_relu(plan_.dtype, to,
                          piece.plan.batch * piece.plan.out_pixels() * plan_.out_channels);
     });
@@ -252,7 +252,7 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
 
  private:
   /// Of a piece that is still in a cache.
-  void close_gates(const Piece& piece, const Arguments& a) const {
+  void close_gates(const SubConvolution& piece, const Arguments& a) const {
     const int64_t count = piece.plan.batch * piece.plan.in_pixels() * plan_.in_channels;
     const size_t at = x_at(piece);
     combine(Combine::mask, reinterpret_cast<const float*>(a.inputs[2] + at), count, 1, count,
@@ -297,7 +297,7 @@ class OnednnKernelGradient final : public PiecewiseConvolution {
   }
 
   void run(const Arguments& a) override {
-    each_piece(a, [&](const Piece& piece, int64_t i, int which, int worker) {
+    each_piece(a, [&](const SubConvolution& piece, int64_t i, int which, int worker) {
       primitives_.run(worker, which,
                       {a.inputs[0] + x_at(piece), a.inputs[1] + y_at(piece), partial(a, i)});
     });

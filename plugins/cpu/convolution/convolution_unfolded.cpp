@@ -124,7 +124,7 @@ class UnfoldedConvolution final : public Kernel {
                a.in<T>(1) + g * out_group_, p_.out_channels, 0, y + g * out_group_,
                p_.out_channels});
       }
-      finish(y, b.count, p_.out_channels, p_.out_channels, bias, p_.epilogue);
+      finish(y, b.count, p_.out_channels, p_.out_channels, bias, p_.activation);
     });
   }
 

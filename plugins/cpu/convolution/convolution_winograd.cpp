@@ -203,12 +203,12 @@ class WinogradImageConvolution final : public WinogradConvolution {
     const float* bias = plan_.bias ? a.in<float>(2) : nullptr;
     float* y = a.out<float>(0);
     if (plan_.pooled) {
-      loops_.pooled_output(sides_.out, tiles, bias, plan_.epilogue, y,
-                           plan_.winners ? a.out<uint8_t>(1) : nullptr);
+      loops_.pooled_output(sides_.out, tiles, bias, plan_.activation, y,
+                           plan_.argmax_indices ? a.out<uint8_t>(1) : nullptr);
     } else {
       const float* residual = plan_.residual ? a.in<float>(plan_.bias ? 3 : 2) : nullptr;
       const float* gate = plan_.gated ? a.in<float>(2) : nullptr;
-      loops_.output(sides_.out, tiles, bias, residual, gate, plan_.epilogue, y);
+      loops_.output(sides_.out, tiles, bias, residual, gate, plan_.activation, y);
     }
   }
 
@@ -396,15 +396,15 @@ std::unique_ptr<Kernel> make_winograd_pooled_convolution(const Request& r) {
   const auto& op = static_cast<const ConvPool&>(r.op);
   const TensorSpecs images = op.conv->infer(r.inputs);
   ConvPlan plan({*op.conv, r.inputs, images, r.options});
-  auto* told = dynamic_cast<const PoolWinners*>(op.pool.get());
+  auto* told = dynamic_cast<const PoolArgmax*>(op.pool.get());
   auto* pool = dynamic_cast<const crescent::Pool*>(op.pool.get());
   if (!applies(plan) || !(told ? halves(*told) : pool && pool->max && halves(*pool)) ||
-      (plan.epilogue != Epilogue::none && plan.epilogue != Epilogue::relu))
+      (plan.activation != ActivationKind::none && plan.activation != ActivationKind::relu))
     return nullptr;
   const Sides sides(plan);
   if (!suits(plan, sides) || plan.batch * sides.out.tile_rows * sides.out.tile_columns < kRepaying)
     return nullptr;
-  plan.pooled = true, plan.winners = told != nullptr;
+  plan.pooled = true, plan.argmax_indices = told != nullptr;
   return std::make_unique<WinogradImageConvolution>(plan);
 }
 

@@ -25,7 +25,7 @@ void normalize_row(const float* x, const Normal& normal, int64_t columns, int64_
       __builtin_prefetch(later), later += lanes;
       const auto unit = hn::Mul(hn::Sub(load(x), load(normal.mean)), load(normal.rstd)),
                  result = hn::MulAdd(unit, load(normal.gamma), load(normal.beta));
-      store(kRelu ? activate(d, result, Epilogue::relu) : result, y);
+      store(kRelu ? activate(d, result, ActivationKind::relu) : result, y);
     });
   }
 }

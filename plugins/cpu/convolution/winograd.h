@@ -58,14 +58,14 @@ struct Product {
 struct Loops {
   /// Points of the 6x6 tiles of the input: B' x B.
   void (*input)(const Images& images, const float* x, const Tiles& tiles);
-  /// The 4x4 tiles of the output from their points: epilogue(A' m A + bias + residual), or 0 where
-  /// not gate > 0. Bias, residual and gate may be null.
+  /// The 4x4 tiles of the output from their points: activation(A' m A + bias + residual), or 0
+  /// where not gate > 0. Bias, residual and gate may be null.
   void (*output)(const Images& images, const Tiles& tiles, const float* bias, const float* residual,
-                 const float* gate, Epilogue epilogue, float* y);
-  /// epilogue(A' m A + bias), then the greatest of every window of 2x2 pixels and, unless null,
-  /// which these are. The epilogue is none or relu.
+                 const float* gate, ActivationKind activation, float* y);
+  /// activation(A' m A + bias), then the greatest of every window of 2x2 pixels and, unless null,
+  /// which these are. The activation is none or relu.
   void (*pooled_output)(const Images& images, const Tiles& tiles, const float* bias,
-                        Epilogue epilogue, float* y, uint8_t* winners);
+                        ActivationKind activation, float* y, uint8_t* argmax_indices);
   /// Points of the 4x4 tiles of the output's gradient: A dy A'.
   void (*output_gradient)(const Images& images, const float* dy, const Tiles& tiles);
   /// G k G' of kLanes neighbouring output channels. From one tap to the next it is `tap`.

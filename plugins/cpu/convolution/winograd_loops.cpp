@@ -212,19 +212,20 @@ HWY_INLINE void points_to_tile(const Images& g, const float* points, int64_t str
   });
 }
 
-void activate_tile(const Images& g, const Window& w, Epilogue epilogue, float* images) {
+void activate_tile(const Images& g, const Window& w, ActivationKind activation, float* images) {
   for (int64_t i = w.row; i < w.row + w.rows; ++i) {
     float* pixels = images + w.first + (i * g.width + w.column) * g.channels;
     for_vectors(D(), w.columns * g.channels, [&](auto load, auto store) HWY_ATTR {
-      store(activate(D(), load(pixels), epilogue), pixels);
+      store(activate(D(), load(pixels), activation), pixels);
     });
   }
 }
 
 void output(const Images& g, const Tiles& tiles, const float* bias, const float* residual,
-            const float* gate, Epilogue epilogue, float* y) {
-  const float least = epilogue == Epilogue::relu ? 0 : -std::numeric_limits<float>::infinity();
-  const bool is_curved = epilogue != Epilogue::none && epilogue != Epilogue::relu;
+            const float* gate, ActivationKind activation, float* y) {
+  const float least =
+      activation == ActivationKind::relu ? 0 : -std::numeric_limits<float>::infinity();
+  const bool is_curved = activation != ActivationKind::none && activation != ActivationKind::relu;
   for (int64_t t = 0; t < tiles.count; ++t) {
     const Window window(g, tiles.first + t, kTile), next(g, tiles.first + t + 1, kTile);
     const float* points = tiles.points + t * padded(g.channels);
@@ -234,15 +235,15 @@ void output(const Images& g, const Tiles& tiles, const float* bias, const float*
     window.whole(kTile)
         ? points_to_tile<true>(g, points, tiles.stride, bias, residual, gate, least, window, y)
         : points_to_tile<false>(g, points, tiles.stride, bias, residual, gate, least, window, y);
-    if (is_curved) activate_tile(g, window, epilogue, y);
+    if (is_curved) activate_tile(g, window, activation, y);
   }
 }
 
 /// Pixels of the tile's windows that are inside.
-template <bool kWinners>
+template <bool kArgmax>
 HWY_INLINE void points_to_pooled_tile(const Images& g, const float* points, int64_t stride,
                                       const float* bias, float least, const Window& window,
-                                      float* images, uint8_t* winners) {
+                                      float* images, uint8_t* argmax_indices) {
   const V bound = hn::Set(D(), least);
   for_vectors(D(), g.channels, [&](auto load, auto store) HWY_ATTR {
     const V shift = bias ? load(bias) : hn::Zero(D());
@@ -258,34 +259,35 @@ HWY_INLINE void points_to_pooled_tile(const Images& g, const float* points, int6
     for (int place = 0; place < kPooled * kPooled; ++place) {
       const int i = place / kPooled, j = place % kPooled;
       if (!window.has(i, j)) continue;
-      V best = pixels[2 * i][2 * j], winner = hn::Zero(D());
+      V best = pixels[2 * i][2 * j], argmax = hn::Zero(D());
 #pragma GCC unroll 4
       for (int number = 1; number < 4; ++number) {
         const V x = pixels[2 * i + number / 2][2 * j + number % 2];
         const auto better = hn::Or(hn::Gt(x, best), hn::IsNaN(x));
         best = hn::IfThenElse(better, x, best);
-        if (kWinners) winner = hn::IfThenElse(better, hn::Set(D(), number), winner);
+        if (kArgmax) argmax = hn::IfThenElse(better, hn::Set(D(), number), argmax);
       }
       const int64_t at = window.first + (i * g.width + j) * g.channels;
       store(best, images + at);
-      if (kWinners) store(winner, winners + at);
+      if (kArgmax) store(argmax, argmax_indices + at);
     }
   });
 }
 
-void pooled_output(const Images& g, const Tiles& tiles, const float* bias, Epilogue epilogue,
-                   float* y, uint8_t* winners) {
-  const float least = epilogue == Epilogue::relu ? 0 : -std::numeric_limits<float>::infinity();
+void pooled_output(const Images& g, const Tiles& tiles, const float* bias,
+                   ActivationKind activation, float* y, uint8_t* argmax_indices) {
+  const float least =
+      activation == ActivationKind::relu ? 0 : -std::numeric_limits<float>::infinity();
   Images pooled = g;
   pooled.height = g.height / 2, pooled.width = g.width / 2, pooled.top = pooled.left = 0;
   for (int64_t t = 0; t < tiles.count; ++t) {
     const Window window(pooled, tiles.first + t, kPooled, kPooled);
     const float* points = tiles.points + t * padded(g.channels);
     fetch<true>(pooled, y, Window(pooled, tiles.first + t + 1, kPooled, kPooled), 0);
-    winners
-        ? points_to_pooled_tile<true>(pooled, points, tiles.stride, bias, least, window, y, winners)
-        : points_to_pooled_tile<false>(pooled, points, tiles.stride, bias, least, window, y,
-                                       winners);
+    argmax_indices ? points_to_pooled_tile<true>(pooled, points, tiles.stride, bias, least, window,
+                                                 y, argmax_indices)
+                   : points_to_pooled_tile<false>(pooled, points, tiles.stride, bias, least, window,
+                                                  y, argmax_indices);
   }
 }
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "data_movement/ordering.h"
+#include "data_movement/sort_topk.h"
 #include "kernel/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -82,10 +82,10 @@ int64_t place_in_row(const void* row, int64_t n) {
 template <bool max, class T>
 void places_in_columns(const void* rows, int64_t count, int64_t width, int64_t stride,
                        int64_t* to) {
-  using Place = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+  using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
   const T* HWY_RESTRICT x = static_cast<const T*>(rows);
   HWY_ALIGN T best[kExtremeColumns];
-  HWY_ALIGN Place places[kExtremeColumns] = {};
+  HWY_ALIGN Index indices[kExtremeColumns] = {};
   std::copy_n(x, width, best);
   for (int64_t i = 1; i < count; ++i) {
     const T* HWY_RESTRICT line = x + i * stride;
@@ -93,10 +93,10 @@ void places_in_columns(const void* rows, int64_t count, int64_t width, int64_t s
       const T candidate = line[j], kept = best[j];
       const bool takes = is_better<max>(candidate, kept);
       best[j] = takes ? candidate : kept;
-      places[j] = takes ? static_cast<Place>(i) : places[j];
+      indices[j] = takes ? static_cast<Index>(i) : indices[j];
     }
   }
-  std::copy_n(places, width, to);
+  std::copy_n(indices, width, to);
 }
 
 template <class T>

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "data_movement/grain.h"
-#include "data_movement/ordering.h"
+#include "data_movement/sort_topk.h"
 #include "kernel/converted.h"
 #include "kernel/loops.h"
 

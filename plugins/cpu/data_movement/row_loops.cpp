@@ -6,13 +6,13 @@
 namespace crescent::cpu {
 namespace {
 
-/// Rows of at least one Piece and less than two, the last bytes of which may be copied twice.
-template <class Piece>
+/// Rows of at least one Word and less than two, the last bytes of which may be copied twice.
+template <class Word>
 void copy_pairs(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
                 int64_t bytes, int64_t rows) {
-  const int64_t second = bytes - static_cast<int64_t>(sizeof(Piece));
+  const int64_t second = bytes - static_cast<int64_t>(sizeof(Word));
   for (int64_t r = 0; r < rows; ++r, from += from_step, to += to_step) {
-    Piece a, b;
+    Word a, b;
     std::memcpy(&a, from, sizeof a), std::memcpy(&b, from + second, sizeof b);
     std::memcpy(to, &a, sizeof a), std::memcpy(to + second, &b, sizeof b);
   }

@@ -199,11 +199,11 @@ class ConcatKernel final : public Kernel {
       copy_rows(from(i), parts_[i].bytes, to + parts_[i].offset, row_bytes_, parts_[i].bytes, rows);
   }
 
-  struct Part {
+  struct ConcatInput {
     StridedCopy copy;
     int64_t offset, bytes;  ///< within a row
   };
-  std::vector<Part> parts_;
+  std::vector<ConcatInput> parts_;
   int64_t rows_ = 1, row_bytes_ = 0;
   InterleaveLoop interleave_ = nullptr;
 };

@@ -6,7 +6,7 @@
 #include <functional>
 #include <utility>
 
-#include "data_movement/ordering.h"
+#include "data_movement/sort_topk.h"
 
 namespace crescent::cpu {
 namespace {

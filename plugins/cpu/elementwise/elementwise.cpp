@@ -225,21 +225,21 @@ bool Elementwise::add_run(const Chain& chain, const std::vector<FusedStep>& step
                           const std::vector<int>& outputs) {
   const std::vector<int> names = names_in(chain, steps, first, static_cast<int>(registers_.size()));
   if (names.empty()) return false;
-  Run run{
+  ChainCall call{
       &chain,
       std::vector<int>(names.begin(), names.begin() + static_cast<ptrdiff_t>(chain.scalar.size())),
       {}};
-  for (int r : chain.outputs) run.outputs.push_back(names[static_cast<size_t>(r)]);
-  for (size_t i = 0; i < run.inputs.size(); ++i) {
-    if (registers_[static_cast<size_t>(run.inputs[i])].is_cell() != chain.scalar[i]) return false;
+  for (int r : chain.outputs) call.outputs.push_back(names[static_cast<size_t>(r)]);
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    if (registers_[static_cast<size_t>(call.inputs[i])].is_cell() != chain.scalar[i]) return false;
   }
-  for (size_t i = run.inputs.size(); i < names.size(); ++i) {
-    const bool is_result = contains(run.outputs, names[i]);
+  for (size_t i = call.inputs.size(); i < names.size(); ++i) {
+    const bool is_result = contains(call.outputs, names[i]);
     if (is_result ? !contains(outputs, names[i])
                   : is_seen(names[i], steps, first, chain.steps.size(), outputs))
       return false;
   }
-  for (int i : run.inputs) {
+  for (int i : call.inputs) {
     Register& r = registers_[static_cast<size_t>(i)];
     r.spread |= r.is_column();
     if (!r.is_cell()) r.last_read = static_cast<int>(steps_.size());
@@ -249,15 +249,15 @@ bool Elementwise::add_run(const Chain& chain, const std::vector<FusedStep>& step
     cost_ += step.kind == FusedStep::Kind::unary ? cost_of(step.unary) : cost_of(step.binary);
   }
   Step& step = steps_.emplace_back();
-  step.run = static_cast<int>(runs_.size());
-  runs_.push_back(std::move(run));
+  step.chain_call = static_cast<int>(chain_calls_.size());
+  chain_calls_.push_back(std::move(call));
   return true;
 }
 
 template <class F>
 void Elementwise::each_result(const Step& step, F&& f) const {
-  if (step.run < 0) return f(step.result);
-  for (int r : runs_[static_cast<size_t>(step.run)].outputs) f(r);
+  if (step.chain_call < 0) return f(step.result);
+  for (int r : chain_calls_[static_cast<size_t>(step.chain_call)].outputs) f(r);
 }
 
 /// Its register is filled before the steps of a block, like one that is loaded.
@@ -389,7 +389,7 @@ void Elementwise::assign_slots() {
     if (loaded && r.last_read >= 0) ends[static_cast<size_t>(r.last_read)].push_back(r.slot);
   }
   for (size_t s = 0; s < steps_.size(); ++s) {
-    if (steps_[s].run >= 0) {  // its results are in memory
+    if (steps_[s].chain_call >= 0) {  // its results are in memory
       free.insert(free.end(), ends[s].begin(), ends[s].end());
       continue;
     }
@@ -406,13 +406,13 @@ void Elementwise::assign_slots() {
 }
 
 /// The period of all inputs that are no streams, if the run can go through rows of it; else 0.
-int64_t Elementwise::columns_of(const Run& run) const {
+int64_t Elementwise::columns_of(const ChainCall& call) const {
   int64_t columns = 0;
-  for (size_t i = 0; i < run.inputs.size() && run.chain->rows; ++i) {
-    const Register& r = registers_[static_cast<size_t>(run.inputs[i])];
-    if (r.source == Source::memory && run.chain->streams[i]) continue;
+  for (size_t i = 0; i < call.inputs.size() && call.chain->rows; ++i) {
+    const Register& r = registers_[static_cast<size_t>(call.inputs[i])];
+    if (r.source == Source::memory && call.chain->streams[i]) continue;
     const int64_t period = r.source == Source::periodic ? r.broadcast.period() : 0;
-    if (period == 0 || run.chain->streams[i] || (columns > 0 && period != columns)) return 0;
+    if (period == 0 || call.chain->streams[i] || (columns > 0 && period != columns)) return 0;
     columns = period;
   }
   return columns;
@@ -447,8 +447,8 @@ void Elementwise::lay_out() {
   bool round =
       std::any_of(steps_.begin(), steps_.end(), [](const Step& s) { return s.round != nullptr; });
   size_t slots = static_cast<size_t>(slots_) * slot_bytes_ + (round ? 2 : 0);
-  has_rows_ = steps_.size() == 1 && steps_[0].run >= 0 && columns_of(runs_[0]) > 0;
-  if (has_rows_) runs_[0].columns = columns_of(runs_[0]);
+  has_rows_ = steps_.size() == 1 && steps_[0].chain_call >= 0 && columns_of(chain_calls_[0]) > 0;
+  if (has_rows_) chain_calls_[0].columns = columns_of(chain_calls_[0]);
   if (slots == 0 && (periodic == 0 || has_rows_)) {
     block_ = 8 * kLargestBlock;
   } else if (slots == 0) {  // what repeats is to stay in the cache

@@ -13,8 +13,8 @@ namespace crescent::cpu {
 /// The steps of any elementwise op; empty for another op.
 std::vector<FusedStep> steps_of(const Op& op, DType result);
 
-/// An input of which a range alone is there, elsewhere than the arguments say.
-struct Elsewhere {
+/// The memory of an input of which only the range that is computed is there.
+struct InputRange {
   int input = -1;
   const std::byte* memory = nullptr;
 };
@@ -57,12 +57,12 @@ class Elementwise final : public Kernel {
   int64_t parts() const { return size_ <= grain_ ? 1 : pieces(size_, grain_); }
   /// It can be run range by range.
   bool can_be_cut() const { return scatters_.empty(); }
-  /// The same, this input being elsewhere.
-  bool can_follow(int input) const;
+  /// The same, this input being an InputRange.
+  bool can_be_epilogue(int input) const;
   /// A run in ranges of any sizes: begins once, then any thread does any range.
   void begin(const Arguments& a, Cells& cells) const;
   void run_range(const Arguments& a, const Cells& cells, int64_t begin, int64_t end,
-                 Elsewhere elsewhere = {}) const;
+                 InputRange range = {}) const;
 
  private:
   enum class Source : uint8_t {
@@ -96,7 +96,7 @@ class Elementwise final : public Kernel {
     /// Where steps read it as a number it is float32: not where it lies spread, as it is stored.
     bool is_number() const { return is_cell() && !(stored && selected); }
   };
-  struct Run {  ///< of a chain
+  struct ChainCall {
     const Chain* chain;
     std::vector<int> inputs, outputs;
     int64_t columns = 0;  ///< of rows that it goes through; 0: no rows
@@ -108,7 +108,7 @@ class Elementwise final : public Kernel {
     SelectLoop select = nullptr;
     std::array<int, 3> args{};
     int result = 0;
-    int run = -1;  ///< several steps as one: of runs_
+    int chain_call = -1;  ///< several steps as one: of chain_calls_
   };
   struct Scatter {              ///< fills a register with sums of rows
     int reg, indices, updates;  ///< a register, two inputs
@@ -139,12 +139,12 @@ class Elementwise final : public Kernel {
   void each_result(const Step& step, F&& f) const;
   void add_results(const std::vector<int>& outputs, const Request& request);
   void assign_slots();
-  int64_t columns_of(const Run& run) const;
+  int64_t columns_of(const ChainCall& call) const;
   int64_t written_out(const Register& r) const;
   void lay_out();
   void run_cells(const Arguments& a, Cells& cells) const;
   void write_periodic(const Arguments& a) const;
-  void place(const Arguments& a, const Cells& cells, int64_t begin, int64_t n, Elsewhere elsewhere,
+  void place(const Arguments& a, const Cells& cells, int64_t begin, int64_t n, InputRange range,
              Block& block) const;
   int64_t block_length(int64_t begin, int64_t end) const;
   void point(const Arguments& a, int64_t begin, int64_t n, Block& block) const;
@@ -153,14 +153,14 @@ class Elementwise final : public Kernel {
                 std::byte* to) const;
   void fetch_ahead(const Arguments& a, int64_t begin, int64_t n, int except) const;
   void store(const Arguments& a, int64_t begin, int64_t n, const Block& block) const;
-  void execute(const Run& run, std::byte* const* registers, int64_t n) const;
+  void execute(const ChainCall& call, std::byte* const* registers, int64_t n) const;
   void execute(const Step& step, std::byte* const* registers, size_t n) const;
 
   int64_t size_ = 0, block_ = 0, grain_ = 0;
   bool has_rows_ = false;  ///< nothing but a run of rows
   std::vector<Register> registers_;
   std::vector<Step> cell_steps_, steps_;
-  std::vector<Run> runs_;
+  std::vector<ChainCall> chain_calls_;
   std::vector<Scatter> scatters_;
   std::vector<int> to_load_,
       to_spread_;  ///< registers filled before the steps of a block, and once a range

@@ -19,23 +19,25 @@ struct Elementwise::Block {
 };
 
 /// What repeats is read from where the first row begins: rows need not be whole ones of the input.
-void Elementwise::execute(const Run& run, std::byte* const* registers, int64_t n) const {
+void Elementwise::execute(const ChainCall& call, std::byte* const* registers, int64_t n) const {
   const void* inputs[kMostChainInputs];
   void* outputs[kMostChainInputs];
-  const int64_t rows = run.columns > 0 ? n / run.columns : 0, done = rows * run.columns;
+  const int64_t rows = call.columns > 0 ? n / call.columns : 0, done = rows * call.columns;
   auto place = [&](int64_t at) {
-    for (size_t i = 0; i < run.inputs.size(); ++i)
-      inputs[i] = registers[run.inputs[i]] + (run.chain->streams[i] ? at * 4 : 0);
-    for (size_t i = 0; i < run.outputs.size(); ++i) outputs[i] = registers[run.outputs[i]] + at * 4;
+    for (size_t i = 0; i < call.inputs.size(); ++i)
+      inputs[i] = registers[call.inputs[i]] + (call.chain->streams[i] ? at * 4 : 0);
+    for (size_t i = 0; i < call.outputs.size(); ++i)
+      outputs[i] = registers[call.outputs[i]] + at * 4;
   };
   place(0);
-  if (rows > 0) run.chain->rows(inputs, outputs, rows, run.columns), place(done);
-  if (done < n) run.chain->loop(inputs, outputs, static_cast<size_t>(n - done));
+  if (rows > 0) call.chain->rows(inputs, outputs, rows, call.columns), place(done);
+  if (done < n) call.chain->loop(inputs, outputs, static_cast<size_t>(n - done));
 }
 
 void Elementwise::execute(const Step& step, std::byte* const* registers, size_t n) const {
-  if (step.run >= 0)
-    return execute(runs_[static_cast<size_t>(step.run)], registers, static_cast<int64_t>(n));
+  if (step.chain_call >= 0)
+    return execute(chain_calls_[static_cast<size_t>(step.chain_call)], registers,
+                   static_cast<int64_t>(n));
   auto at = [&](int i) { return registers[step.args[static_cast<size_t>(i)]]; };
   std::byte* result = registers[step.result];
   if (step.binary)
@@ -80,7 +82,7 @@ void Elementwise::write_periodic(const Arguments& a) const {
 
 /// Where the registers of a range are: its first block is at `begin`, none is longer than `n`.
 void Elementwise::place(const Arguments& a, const Cells& cells, int64_t begin, int64_t n,
-                        Elsewhere elsewhere, Block& block) const {
+                        InputRange range, Block& block) const {
   const size_t slot =
       (static_cast<size_t>(std::min(block_, kLargestBlock)) * slot_bytes_ + 63) / 64 * 64;
   for (size_t i = 0; i < registers_.size(); ++i) {
@@ -92,8 +94,8 @@ void Elementwise::place(const Arguments& a, const Cells& cells, int64_t begin, i
   }
   for (const Stream& s : streams_) {
     const Register& r = registers_[static_cast<size_t>(s.reg)];
-    if (s.reg == elsewhere.input) {
-      block.registers[s.reg] = const_cast<std::byte*>(elsewhere.memory);
+    if (s.reg == range.input) {
+      block.registers[s.reg] = const_cast<std::byte*>(range.memory);
       continue;
     }
     std::byte* first =
@@ -203,20 +205,20 @@ void Elementwise::store(const Arguments& a, int64_t begin, int64_t n, const Bloc
 }
 
 void Elementwise::run_range(const Arguments& a, const Cells& cells, int64_t begin, int64_t end,
-                            Elsewhere elsewhere) const {
+                            InputRange range) const {
   Block block;
-  place(a, cells, begin, std::min(block_, end - begin), elsewhere, block);
+  place(a, cells, begin, std::min(block_, end - begin), range, block);
   for (int64_t n; begin < end; begin += n) {
     n = block_length(begin, end);
     load(a, begin, n, block);
-    fetch_ahead(a, begin + n, block_length(begin + n, end), elsewhere.input);
+    fetch_ahead(a, begin + n, block_length(begin + n, end), range.input);
     for (const Step& step : steps_) execute(step, block.registers, static_cast<size_t>(n));
     store(a, begin, n, block);
     for (const Stream& s : streams_) block.registers[s.reg] += static_cast<size_t>(n) * s.bytes;
   }
 }
 
-bool Elementwise::can_follow(int input) const {
+bool Elementwise::can_be_epilogue(int input) const {
   const Register& r = registers_[static_cast<size_t>(input)];
   return r.source == Source::memory && !r.read_by_scatter && can_be_cut();
 }

@@ -2,44 +2,44 @@
 // and that of the bias the sum of the rows of b. The product reads b anyway and makes both.
 #include <algorithm>
 
-#include "executor/lower.h"
 #include "executor/readers.h"
+#include "executor/schedule.h"
 
 namespace crescent::cpu {
 namespace {
 
 /// The columns that are left where `step` sums over all others; 0 when it does something else.
-int64_t summed_columns(const Lowered& program, const Step& step) {
+int64_t summed_columns(const Schedule& schedule, const Step& step) {
   const auto* sum = dynamic_cast<const Reduce*>(step.op.get());
   if (!sum || sum->kind != ReduceKind::sum || sum->axes.empty() ||
       sum->axes.back() + 1 != static_cast<int>(sum->axes.size()))
     return 0;
-  const Shape& shape = program.values[static_cast<size_t>(step.inputs[0])].shape;
+  const Shape& shape = schedule.values[static_cast<size_t>(step.inputs[0])].shape;
   return shape.slice(sum->axes.back() + 1, shape.rank()).size();
 }
 
 class ColumnSums {
  public:
-  explicit ColumnSums(Lowered& program)
-      : program_(program), readers_(program), products_(program.values.size()) {
-    for (size_t s = program.prologue; s < program.steps.size(); ++s)
+  explicit ColumnSums(Schedule& schedule)
+      : schedule_(schedule), readers_(schedule), products_(schedule.values.size()) {
+    for (size_t s = schedule.prepack_steps; s < schedule.steps.size(); ++s)
       if (step(s).inputs.size() >= 2) products_of(step(s).inputs[1]).push_back(s);
   }
 
   void join() {
-    for (size_t s = program_.prologue; s < program_.steps.size(); ++s) join(s);
-    drop_joined(program_);
+    for (size_t s = schedule_.prepack_steps; s < schedule_.steps.size(); ++s) join(s);
+    drop_joined(schedule_);
   }
 
  private:
-  Step& step(size_t s) { return program_.steps[s]; }
+  Step& step(size_t s) { return schedule_.steps[s]; }
   /// Steps that may be products a'b with this b.
   std::vector<size_t>& products_of(int value) {
-    return products_[static_cast<size_t>(program_.root(value))];
+    return products_[static_cast<size_t>(schedule_.root(value))];
   }
 
   void join(size_t sum) {
-    const int64_t columns = summed_columns(program_, step(sum));
+    const int64_t columns = summed_columns(schedule_, step(sum));
     if (columns == 0) return;
     const int result = step(sum).outputs[0];
     for (size_t product : products_of(step(sum).inputs[0])) {
@@ -57,13 +57,13 @@ class ColumnSums {
                        [&](size_t s) { return s > sum && s <= product && step(s).kernel; });
   }
 
-  Lowered& program_;
+  Schedule& schedule_;
   const Readers readers_;
   std::vector<std::vector<size_t>> products_;  ///< per root of b
 };
 
 }  // namespace
 
-void join_column_sums(Lowered& program) { ColumnSums(program).join(); }
+void join_column_sums(Schedule& schedule) { ColumnSums(schedule).join(); }
 
 }  // namespace crescent::cpu

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "crescent/device/lowering.h"
-#include "executor/lower.h"
+#include "executor/schedule.h"
 
 namespace crescent::cpu {
 namespace {

@@ -50,14 +50,14 @@ CpuDevice::CpuDevice() : pool_(available_cores()) {
   options_.onednn = !switched_off("CRESCENT_ONEDNN");
 }
 
-bool CpuDevice::takes(const Op& op, std::span<const TensorSpec> inputs,
-                      std::span<const TensorSpec> outputs) const {
+bool CpuDevice::supports(const Op& op, std::span<const TensorSpec> inputs,
+                         std::span<const TensorSpec> outputs) const {
   return op.name() == Scan::kName || has_kernel({op, inputs, outputs, options_});
 }
 
 std::unique_ptr<Executable> CpuDevice::compile(const Program& program) {
   auto executable = std::make_unique<CpuExecutable>(program, options_, pool_, arenas_, values_);
-  drop_kept_kernels();
+  clear_kernel_cache();
   return executable;
 }
 

@@ -3,7 +3,7 @@
 #include "crescent/program/device.h"
 #include "kernel/kernel.h"
 #include "memory/arenas.h"
-#include "memory/stable_values.h"
+#include "memory/prepack_cache.h"
 
 namespace crescent::cpu {
 
@@ -13,8 +13,8 @@ class CpuDevice final : public Device {
   CpuDevice();
 
   /// Of a scan any body: it is lowered, too.
-  bool takes(const Op& op, std::span<const TensorSpec> inputs,
-             std::span<const TensorSpec> outputs) const override;
+  bool supports(const Op& op, std::span<const TensorSpec> inputs,
+                std::span<const TensorSpec> outputs) const override;
   Capabilities capabilities() const override { return {true, true, true, true, true}; }
   std::unique_ptr<Executable> compile(const Program& program) override;
   Dict information() const override;
@@ -28,7 +28,7 @@ class CpuDevice final : public Device {
   Options options_;
   Pool pool_;
   Arenas arenas_;
-  StableValues values_;
+  PrepackCache values_;
 };
 
 }  // namespace crescent::cpu

@@ -20,15 +20,15 @@ void CpuExecutable::run(std::span<const Tensor> inputs, std::span<Tensor> variab
          outputs.size() == memory.outputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) memory.inputs[i] = memory_of(inputs[i]);
   for (size_t i = 0; i < variables.size(); ++i) {
-    if (plan_.writes(i)) variables[i].storage()->written();
+    if (plan_.writes(i)) variables[i].storage()->bump_version();
     memory.variables[i] = memory_of(variables[i]);
     memory.contents[i] = variables[i].contents();
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    outputs[i].storage()->written();
+    outputs[i].storage()->bump_version();
     memory.outputs[i] = memory_of(outputs[i]);
   }
-  const Arenas::Loan arena(arenas_, plan_.arena_bytes());
+  const Arenas::Lease arena(arenas_, plan_.arena_bytes());
   plan_.run(arena.memory());
 }
 

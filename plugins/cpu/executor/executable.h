@@ -10,7 +10,7 @@ namespace crescent::cpu {
 class CpuExecutable final : public Executable {
  public:
   CpuExecutable(const Program& program, const Options& options, Pool& pool, Arenas& arenas,
-                StableValues& values)
+                PrepackCache& values)
       : arenas_(arenas), user_(arenas), plan_(program, options, pool, values) {}
   void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
            std::span<Tensor> outputs) override;

@@ -2,8 +2,8 @@
 // block, and never goes to memory.
 #include <algorithm>
 
-#include "executor/lower.h"
 #include "executor/readers.h"
+#include "executor/schedule.h"
 #include "reduction/reduction.h"
 
 namespace crescent::cpu {
@@ -12,19 +12,19 @@ namespace {
 /// Elementwise steps and the reductions that read what they make.
 class Reductions {
  public:
-  explicit Reductions(Lowered& program)
-      : program_(program),
-        readers_of_(program),
-        is_new_value_(program.values.size()),
-        is_kept_(program.values.size()) {
-    for (const Lowered::Binding& v : program.variables)
+  explicit Reductions(Schedule& schedule)
+      : schedule_(schedule),
+        readers_of_(schedule),
+        is_new_value_(schedule.values.size()),
+        is_kept_(schedule.values.size()) {
+    for (const Schedule::Binding& v : schedule.variables)
       if (v.result >= 0) is_new_value_[root(v.result)] = is_kept_[root(v.result)] = true;
-    for (int value : program.outputs) is_kept_[root(value)] = true;
+    for (int value : schedule.outputs) is_kept_[root(value)] = true;
   }
 
   void join() {
-    for (size_t s = program_.prologue; s < program_.steps.size(); ++s) join(s);
-    drop_joined(program_);
+    for (size_t s = schedule_.prepack_steps; s < schedule_.steps.size(); ++s) join(s);
+    drop_joined(schedule_);
   }
 
  private:
@@ -33,22 +33,22 @@ class Reductions {
     int output;  ///< of the elementwise step
   };
 
-  Step& step(size_t s) { return program_.steps[s]; }
+  Step& step(size_t s) { return schedule_.steps[s]; }
   ReduceKernel* reduction(size_t s) { return dynamic_cast<ReduceKernel*>(step(s).kernel.get()); }
-  size_t root(int value) const { return static_cast<size_t>(program_.root(value)); }
+  size_t root(int value) const { return static_cast<size_t>(schedule_.root(value)); }
 
   /// They become one step, at the place of the elementwise one, if that can be.
-  void join(size_t maker) {
-    if (!dynamic_cast<Elementwise*>(step(maker).kernel.get()) || !find_readers(maker)) return;
+  void join(size_t producer) {
+    if (!dynamic_cast<Elementwise*>(step(producer).kernel.get()) || !find_readers(producer)) return;
     auto* first = reduction(readers_[0].step);
     for (size_t r = 1; r < readers_.size(); ++r)
       if (!first->may_join(*reduction(readers_[r].step))) return;
     if (readers_.size() > ReduceKernel::kMostResults ||
-        !first->take(step(maker).kernel, readers_[0].output))
+        !first->take(step(producer).kernel, readers_[0].output))
       return;
     for (size_t r = 1; r < readers_.size(); ++r)
       first->join(*reduction(readers_[r].step), readers_[r].output);
-    Step& joined = step(maker);
+    Step& joined = step(producer);
     joined.kernel = std::move(step(readers_[0].step).kernel);
     joined.outputs.clear();
     for (const Reader& r : readers_) joined.outputs.push_back(step(r.step).outputs[0]);
@@ -57,9 +57,9 @@ class Reductions {
 
   /// In the order of the program; false when others read what is made, too. Somebody outside may
   /// see a value, and the memory of a reduction's result may be that of a variable.
-  bool find_readers(size_t maker) {
+  bool find_readers(size_t producer) {
     readers_.clear();
-    const std::vector<int>& made = step(maker).outputs;
+    const std::vector<int>& made = step(producer).outputs;
     for (size_t o = 0; o < made.size(); ++o) {
       const std::vector<size_t>& readers = readers_of_.of(made[o]);
       if (is_kept_[root(made[o])] || readers.empty()) return false;
@@ -73,7 +73,7 @@ class Reductions {
     return true;
   }
 
-  Lowered& program_;
+  Schedule& schedule_;
   const Readers readers_of_;
   std::vector<bool> is_new_value_, is_kept_;  ///< per root
   std::vector<Reader> readers_;               ///< of the step that is looked at
@@ -81,6 +81,6 @@ class Reductions {
 
 }  // namespace
 
-void join_reductions(Lowered& program) { Reductions(program).join(); }
+void join_reductions(Schedule& schedule) { Reductions(schedule).join(); }
 
 }  // namespace crescent::cpu

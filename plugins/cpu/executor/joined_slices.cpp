@@ -3,40 +3,40 @@
 #include <algorithm>
 
 #include "elementwise/elementwise.h"
-#include "executor/lower.h"
+#include "executor/schedule.h"
 
 namespace crescent::cpu {
 namespace {
 
 class Slices {
  public:
-  Slices(Lowered& program, const Options& options)
-      : program_(program), options_(options), maker_(program.values.size(), kNone) {}
+  Slices(Schedule& schedule, const Options& options)
+      : schedule_(schedule), options_(options), producer_(schedule.values.size(), kNone) {}
 
   void join() {
     find_slices();
-    for (size_t s = program_.prologue; s < program_.steps.size(); ++s) join_reader(step(s));
+    for (size_t s = schedule_.prepack_steps; s < schedule_.steps.size(); ++s) join_reader(step(s));
     drop_unread();
   }
 
  private:
   static constexpr size_t kNone = static_cast<size_t>(-1);
 
-  Step& step(size_t s) { return program_.steps[s]; }
-  const TensorSpec& spec(int value) const { return program_.values[static_cast<size_t>(value)]; }
-  size_t& maker(int value) { return maker_[static_cast<size_t>(value)]; }
+  Step& step(size_t s) { return schedule_.steps[s]; }
+  const TensorSpec& spec(int value) const { return schedule_.values[static_cast<size_t>(value)]; }
+  size_t& producer(int value) { return producer_[static_cast<size_t>(value)]; }
 
   /// Slices that elementwise steps alone read.
   void find_slices() {
-    for (size_t s = program_.prologue; s < program_.steps.size(); ++s) {
+    for (size_t s = schedule_.prepack_steps; s < schedule_.steps.size(); ++s) {
       for (int value : step(s).inputs) {
-        if (!reads_by_element(step(s))) maker(program_.root(value)) = kNone;
+        if (!reads_by_element(step(s))) producer(schedule_.root(value)) = kNone;
       }
-      if (is_worth_it(step(s))) maker(step(s).outputs[0]) = s;
+      if (is_worth_it(step(s))) producer(step(s).outputs[0]) = s;
     }
-    for (int value : program_.outputs) maker(program_.root(value)) = kNone;
-    for (const Lowered::Binding& v : program_.variables)
-      if (v.result >= 0) maker(program_.root(v.result)) = kNone;
+    for (int value : schedule_.outputs) producer(schedule_.root(value)) = kNone;
+    for (const Schedule::Binding& v : schedule_.variables)
+      if (v.result >= 0) producer(schedule_.root(v.result)) = kNone;
   }
 
   static bool reads_by_element(const Step& step) {
@@ -50,10 +50,10 @@ class Slices {
     if (!slice || std::any_of(slice->stride.begin(), slice->stride.end(),
                               [](int64_t stride) { return stride != 1; }))
       return false;
-    const int whole = program_.root(step.inputs[0]);
-    return program_.bytes(whole) <= 2 * program_.bytes(step.outputs[0]) ||
-           std::any_of(program_.inputs.begin(), program_.inputs.end(),
-                       [&](int v) { return program_.root(v) == whole; });
+    const int whole = schedule_.root(step.inputs[0]);
+    return schedule_.bytes(whole) <= 2 * schedule_.bytes(step.outputs[0]) ||
+           std::any_of(schedule_.inputs.begin(), schedule_.inputs.end(),
+                       [&](int v) { return schedule_.root(v) == whole; });
   }
 
   /// Where the slice of that step lies.
@@ -73,7 +73,7 @@ class Slices {
     for (int value : reader.outputs) out.push_back(spec(value));
     std::vector<Elementwise::Window> windows;
     for (size_t i = 0; i < reader.inputs.size(); ++i) {
-      const size_t slice = maker(reader.inputs[i]);
+      const size_t slice = producer(reader.inputs[i]);
       if (slice == kNone) continue;
       const Elementwise::Window w = window(static_cast<int>(i), step(slice));
       if (Elementwise::reads(w, in[i], out[0].shape)) windows.push_back(w);
@@ -84,29 +84,29 @@ class Slices {
     reader.kernel = std::move(kernel);
     for (const Elementwise::Window& w : windows) {
       int& value = reader.inputs[static_cast<size_t>(w.input)];
-      value = step(maker(value)).inputs[0];
+      value = step(producer(value)).inputs[0];
     }
   }
 
   void drop_unread() {
-    std::vector<bool> is_read(program_.values.size());
-    for (const Step& s : program_.steps)
-      for (int value : s.inputs) is_read[static_cast<size_t>(program_.root(value))] = true;
-    std::vector<bool> goes(program_.steps.size());
-    for (size_t s : maker_) {
+    std::vector<bool> is_read(schedule_.values.size());
+    for (const Step& s : schedule_.steps)
+      for (int value : s.inputs) is_read[static_cast<size_t>(schedule_.root(value))] = true;
+    std::vector<bool> goes(schedule_.steps.size());
+    for (size_t s : producer_) {
       if (s != kNone) goes[s] = !is_read[static_cast<size_t>(step(s).outputs[0])];
     }
     size_t next = 0;
-    std::erase_if(program_.steps, [&](const Step&) { return goes[next++]; });
+    std::erase_if(schedule_.steps, [&](const Step&) { return goes[next++]; });
   }
 
-  Lowered& program_;
+  Schedule& schedule_;
   const Options& options_;
-  std::vector<size_t> maker_;  ///< per value: the step that cuts it out
+  std::vector<size_t> producer_;  ///< per value: the step that cuts it out
 };
 
 }  // namespace
 
-void join_slices(Lowered& program, const Options& options) { Slices(program, options).join(); }
+void join_slices(Schedule& schedule, const Options& options) { Slices(schedule, options).join(); }
 
 }  // namespace crescent::cpu

@@ -27,9 +27,9 @@ bool overlap(const Block& a, const Block& b) { return a.first <= b.last && b.fir
 
 /// Blocks that have their offsets, found by when they live: those of short lives by stretches of
 /// steps, since most of a long program's never meet.
-class Placed {
+class PlacedBlocks {
  public:
-  explicit Placed(const std::vector<Block>& blocks) {
+  explicit PlacedBlocks(const std::vector<Block>& blocks) {
     int steps = 0;
     for (const Block& block : blocks) {
       steps = std::max(steps, block.last);
@@ -91,7 +91,7 @@ class Placed {
 size_t assign_offsets(std::vector<Block>& blocks) {
   std::stable_sort(blocks.begin(), blocks.end(),
                    [](const Block& a, const Block& b) { return a.bytes > b.bytes; });
-  Placed placed(blocks);
+  PlacedBlocks placed(blocks);
   size_t total = 0;
   for (Block& block : blocks) {
     block.offset = placed.find_gap(block);
@@ -104,7 +104,7 @@ size_t assign_offsets(std::vector<Block>& blocks) {
 
 }  // namespace
 
-MemoryPlan::MemoryPlan(Lowered& program) : program_(program) {
+MemoryPlan::MemoryPlan(Schedule& schedule) : schedule_(schedule) {
   place_callers_values();
   copy_what_is_not_made_here();
   find_lives();
@@ -117,48 +117,48 @@ MemoryPlan::MemoryPlan(Lowered& program) : program_(program) {
 }
 
 void MemoryPlan::place_callers_values() {
-  places.resize(program_.values.size());
-  auto put = [&](int value, Place::Kind kind, size_t index) {
-    if (Place& p = place(value); p.kind == Place::Kind::none)
+  locations.resize(schedule_.values.size());
+  auto put = [&](int value, Location::Kind kind, size_t index) {
+    if (Location& p = location(value); p.kind == Location::Kind::none)
       p = {kind, static_cast<int>(index), 0};
   };
-  for (size_t i = 0; i < program_.inputs.size(); ++i)
-    put(program_.inputs[i], Place::Kind::input, i);
-  for (size_t i = 0; i < program_.constants.size(); ++i)
-    put(program_.constants[i].value, Place::Kind::constant, i);
-  for (size_t i = 0; i < program_.variables.size(); ++i)
-    put(program_.variables[i].value, Place::Kind::variable, i);
+  for (size_t i = 0; i < schedule_.inputs.size(); ++i)
+    put(schedule_.inputs[i], Location::Kind::input, i);
+  for (size_t i = 0; i < schedule_.constants.size(); ++i)
+    put(schedule_.constants[i].value, Location::Kind::constant, i);
+  for (size_t i = 0; i < schedule_.variables.size(); ++i)
+    put(schedule_.variables[i].value, Location::Kind::variable, i);
 }
 
 /// Outputs and new values of variables that are somebody else's memory, or one value in two roles.
 void MemoryPlan::copy_what_is_not_made_here() {
-  std::vector<bool> taken(program_.values.size());
+  std::vector<bool> taken(schedule_.values.size());
   auto own = [&](int& value) {
-    size_t root = static_cast<size_t>(program_.root(value));
-    if (places[root].kind == Place::Kind::none && !taken[root]) {
+    size_t root = static_cast<size_t>(schedule_.root(value));
+    if (locations[root].kind == Location::Kind::none && !taken[root]) {
       taken[root] = true;
       return;
     }
-    value = program_.add_copy(value);
-    places.resize(program_.values.size());
-    taken.resize(program_.values.size(), true);
+    value = schedule_.add_copy(value);
+    locations.resize(schedule_.values.size());
+    taken.resize(schedule_.values.size(), true);
   };
-  for (auto& v : program_.variables) {
+  for (auto& v : schedule_.variables) {
     if (v.result >= 0) own(v.result);
   }
-  for (int& value : program_.outputs) own(value);
+  for (int& value : schedule_.outputs) own(value);
 }
 
 void MemoryPlan::find_lives() {
-  made_.assign(program_.values.size(), -1);
-  last_use_.assign(program_.values.size(), -1);
-  for (size_t s = 0; s < program_.steps.size(); ++s) {
-    const Step& step = program_.steps[s];
+  made_.assign(schedule_.values.size(), -1);
+  last_use_.assign(schedule_.values.size(), -1);
+  for (size_t s = 0; s < schedule_.steps.size(); ++s) {
+    const Step& step = schedule_.steps[s];
     if (may_fail(step)) last_failure_ = static_cast<int>(s);
     for (int v : step.inputs)
-      last_use_[static_cast<size_t>(program_.root(v))] = static_cast<int>(s);
+      last_use_[static_cast<size_t>(schedule_.root(v))] = static_cast<int>(s);
     for (int v : step.outputs) {
-      size_t root = static_cast<size_t>(program_.root(v));
+      size_t root = static_cast<size_t>(schedule_.root(v));
       made_[root] = last_use_[root] = static_cast<int>(s);
     }
   }
@@ -166,14 +166,14 @@ void MemoryPlan::find_lives() {
 
 /// Every read of `old_value` is over when `step` writes `result` over it.
 bool MemoryPlan::can_write_in_place(const Step& step, int old_value, int result) const {
-  int old_root = program_.root(old_value);
-  int when = made_[static_cast<size_t>(program_.root(result))];
+  int old_root = schedule_.root(old_value);
+  int when = made_[static_cast<size_t>(schedule_.root(result))];
   int last = last_use_[static_cast<size_t>(old_root)];
   if (last != when) return last < when;
   for (size_t o = 0; o < step.outputs.size(); ++o) {
-    if (program_.root(step.outputs[o]) != program_.root(result)) continue;
+    if (schedule_.root(step.outputs[o]) != schedule_.root(result)) continue;
     for (size_t i = 0; i < step.inputs.size(); ++i) {
-      bool reads = program_.root(step.inputs[i]) == old_root;
+      bool reads = schedule_.root(step.inputs[i]) == old_root;
       if (reads && !step.kernel->may_share(static_cast<int>(i), static_cast<int>(o))) return false;
     }
   }
@@ -184,56 +184,56 @@ bool MemoryPlan::can_write_in_place(const Step& step, int old_value, int result)
 /// fails changes no variable.
 void MemoryPlan::place_variable_results() {
   std::vector<size_t> late;
-  for (size_t i = 0; i < program_.variables.size(); ++i) {
-    auto [value, result] = program_.variables[i];
+  for (size_t i = 0; i < schedule_.variables.size(); ++i) {
+    auto [value, result] = schedule_.variables[i];
     if (result < 0) continue;
-    const int when = made_[static_cast<size_t>(program_.root(result))];
-    const Step& step = program_.steps[static_cast<size_t>(when)];
+    const int when = made_[static_cast<size_t>(schedule_.root(result))];
+    const Step& step = schedule_.steps[static_cast<size_t>(when)];
     if (when > last_failure_ && can_write_in_place(step, value, result)) {
-      place(result) = {Place::Kind::variable, static_cast<int>(i), 0};
+      location(result) = {Location::Kind::variable, static_cast<int>(i), 0};
     } else {
       late.push_back(i);
     }
   }
   for (size_t i : late) {
-    int copy = program_.add_copy(program_.variables[i].result);
-    places.resize(program_.values.size());
-    place(copy) = {Place::Kind::variable, static_cast<int>(i), 0};
+    int copy = schedule_.add_copy(schedule_.variables[i].result);
+    locations.resize(schedule_.values.size());
+    location(copy) = {Location::Kind::variable, static_cast<int>(i), 0};
   }
 }
 
 void MemoryPlan::place_outputs() {
-  for (size_t i = 0; i < program_.outputs.size(); ++i) {
-    place(program_.outputs[i]) = {Place::Kind::output, static_cast<int>(i), 0};
+  for (size_t i = 0; i < schedule_.outputs.size(); ++i) {
+    location(schedule_.outputs[i]) = {Location::Kind::output, static_cast<int>(i), 0};
   }
 }
 
-/// What the prologue makes for the steps after it.
+/// What the prepack stage makes for the steps after it.
 void MemoryPlan::keep_prepared() {
-  const int end = static_cast<int>(program_.prologue);
-  for (size_t s = 0; s < program_.prologue; ++s) {
-    for (int value : program_.steps[s].outputs) {
-      if (last_use_[static_cast<size_t>(program_.root(value))] < end) continue;
-      place(value) = {Place::Kind::kept, static_cast<int>(kept.size()), 0};
-      kept.push_back(value);
+  const int end = static_cast<int>(schedule_.prepack_steps);
+  for (size_t s = 0; s < schedule_.prepack_steps; ++s) {
+    for (int value : schedule_.steps[s].outputs) {
+      if (last_use_[static_cast<size_t>(schedule_.root(value))] < end) continue;
+      location(value) = {Location::Kind::prepacked, static_cast<int>(prepacked.size()), 0};
+      prepacked.push_back(value);
     }
   }
 }
 
 /// An arena value that dies in a step may lend its memory to what the step makes.
 void MemoryPlan::share_in_place() {
-  auto in_arena = [&](size_t root) { return places[root].kind == Place::Kind::none; };
-  shares_with_.resize(program_.values.size());
+  auto in_arena = [&](size_t root) { return locations[root].kind == Location::Kind::none; };
+  shares_with_.resize(schedule_.values.size());
   for (size_t v = 0; v < shares_with_.size(); ++v) shares_with_[v] = static_cast<int>(v);
-  std::vector<bool> lent(program_.values.size());
-  for (const Step& step : program_.steps) {
+  std::vector<bool> lent(schedule_.values.size());
+  for (const Step& step : schedule_.steps) {
     for (int output : step.outputs) {
-      size_t out = static_cast<size_t>(program_.root(output));
+      size_t out = static_cast<size_t>(schedule_.root(output));
       if (!in_arena(out)) continue;
       for (int input : step.inputs) {
-        size_t in = static_cast<size_t>(program_.root(input));
+        size_t in = static_cast<size_t>(schedule_.root(input));
         bool dies = in_arena(in) && made_[in] >= 0 && last_use_[in] == made_[out] && !lent[in];
-        if (!dies || program_.bytes(input) != program_.bytes(output)) continue;
+        if (!dies || schedule_.bytes(input) != schedule_.bytes(output)) continue;
         if (!can_write_in_place(step, input, output)) continue;
         lent[in] = true;
         shares_with_[out] = shares_with_[in];
@@ -244,26 +244,26 @@ void MemoryPlan::share_in_place() {
 }
 
 void MemoryPlan::pack() {
-  std::vector<int> block_of(program_.values.size(), -1);
+  std::vector<int> block_of(schedule_.values.size(), -1);
   std::vector<Block> blocks;
-  for (const Step& step : program_.steps) {
+  for (const Step& step : schedule_.steps) {
     for (int output : step.outputs) {
-      size_t root = static_cast<size_t>(program_.root(output));
-      if (places[root].kind != Place::Kind::none) continue;
+      size_t root = static_cast<size_t>(schedule_.root(output));
+      if (locations[root].kind != Location::Kind::none) continue;
       size_t first = static_cast<size_t>(shares_with_[root]);
       if (block_of[first] < 0) {
         block_of[first] = static_cast<int>(blocks.size());
-        blocks.push_back({aligned(program_.bytes(output)), made_[root], made_[root], 0, {}});
+        blocks.push_back({aligned(schedule_.bytes(output)), made_[root], made_[root], 0, {}});
       }
       Block& block = blocks[static_cast<size_t>(block_of[first])];
       block.last = std::max(block.last, last_use_[root]);
-      block.owners.push_back(&places[root].offset);
-      places[root].kind = Place::Kind::arena;
+      block.owners.push_back(&locations[root].offset);
+      locations[root].kind = Location::Kind::arena;
     }
   }
-  scratch.resize(program_.steps.size());
-  for (size_t s = 0; s < program_.steps.size(); ++s) {
-    size_t bytes = aligned(program_.steps[s].kernel->scratch_bytes());
+  scratch.resize(schedule_.steps.size());
+  for (size_t s = 0; s < schedule_.steps.size(); ++s) {
+    size_t bytes = aligned(schedule_.steps[s].kernel->scratch_bytes());
     if (bytes > 0)
       blocks.push_back({bytes, static_cast<int>(s), static_cast<int>(s), 0, {&scratch[s]}});
   }

@@ -1,14 +1,14 @@
 // Where every value lives: in memory of the caller (inputs, outputs, variables), in a constant, at
 // an offset of one arena that values share when they are not alive at the same time, or, what the
-// prologue leaves, in memory that is kept and that programs share.
+// prepack stage leaves, in the cache that programs share.
 #pragma once
 #include <vector>
 
-#include "executor/lower.h"
+#include "executor/schedule.h"
 
 namespace crescent::cpu {
 
-struct Place {
+struct Location {
   enum class Kind : uint8_t {
     none,
     input,
@@ -16,19 +16,19 @@ struct Place {
     variable,
     constant,
     arena,
-    kept
+    prepacked
   } kind = Kind::none;
-  int index = 0;      ///< of the input, output, variable, constant or kept value
+  int index = 0;      ///< of the input, output, variable, constant or prepacked value
   size_t offset = 0;  ///< in the arena
 };
 
 struct MemoryPlan {
-  /// May append copies to `program` where a result cannot be written in its place.
-  explicit MemoryPlan(Lowered& program);
+  /// May append copies to the schedule where a result cannot be written in its place.
+  explicit MemoryPlan(Schedule& schedule);
 
-  std::vector<Place> places;    ///< per value; only roots count
-  std::vector<size_t> scratch;  ///< per step: offset in the arena
-  std::vector<int> kept;        ///< values
+  std::vector<Location> locations;  ///< per value; only roots count
+  std::vector<size_t> scratch;      ///< per step: offset in the arena
+  std::vector<int> prepacked;       ///< values
   size_t arena_bytes = 0;
 
  private:
@@ -41,9 +41,9 @@ struct MemoryPlan {
   void share_in_place();
   void pack();
   bool can_write_in_place(const Step& step, int old_value, int result) const;
-  Place& place(int value) { return places[static_cast<size_t>(program_.root(value))]; }
+  Location& location(int value) { return locations[static_cast<size_t>(schedule_.root(value))]; }
 
-  Lowered& program_;
+  Schedule& schedule_;
   int last_failure_ = -1;         ///< the last step that may fail
   std::vector<int> made_;         ///< per root: the step that makes it, -1 for none
   std::vector<int> last_use_;     ///< per root: the last step that reads or makes it

@@ -9,60 +9,60 @@
 
 namespace crescent::cpu {
 
-Plan::Plan(const Program& program, const Options& options, Pool& pool, StableValues& values)
+Plan::Plan(const Program& program, const Options& options, Pool& pool, PrepackCache& values)
     : pool_(pool), values_(values) {
   const std::optional<Program> sliced = by_slices(program);
-  Lowered lowered(sliced ? *sliced : program, options, pool);
-  const MemoryPlan plan(lowered);
-  if (lowered.prologue > 0) prologue_.emplace(lowered, plan, program, options, values);
-  link(lowered, plan);
-  describe(lowered, program.scopes);
-  for (Step& step : lowered.steps) kernels_.push_back(std::move(step.kernel));
-  for (const auto& [value, result] : lowered.variables) writes_.push_back(result >= 0);
+  Schedule schedule(sliced ? *sliced : program, options, pool);
+  const MemoryPlan plan(schedule);
+  if (schedule.prepack_steps > 0) prepack_stage_.emplace(schedule, plan, program, options, values);
+  link(schedule, plan);
+  describe(schedule, program.scopes);
+  for (Step& step : schedule.steps) kernels_.push_back(std::move(step.kernel));
+  for (const auto& [value, result] : schedule.variables) writes_.push_back(result >= 0);
 }
 
-/// Turns places into pointers.
-void Plan::link(const Lowered& program, const MemoryPlan& plan) {
-  memory_.inputs.resize(program.inputs.size());
-  memory_.variables.resize(program.variables.size());
-  memory_.contents.resize(program.variables.size());
-  memory_.outputs.resize(program.outputs.size());
-  for (const Program::Constant& c : program.constants)
+/// Turns locations into pointers.
+void Plan::link(const Schedule& schedule, const MemoryPlan& plan) {
+  memory_.inputs.resize(schedule.inputs.size());
+  memory_.variables.resize(schedule.variables.size());
+  memory_.contents.resize(schedule.variables.size());
+  memory_.outputs.resize(schedule.outputs.size());
+  for (const Program::Constant& c : schedule.constants)
     constants_.push_back(values_.constants().shared(c.tensor));
   arena_bytes_ = plan.arena_bytes;
 
   size_t count = 0;
-  for (const Step& step : program.steps) count += step.inputs.size() + step.outputs.size();
+  for (const Step& step : schedule.steps) count += step.inputs.size() + step.outputs.size();
   arguments_.reserve(count);  // calls_ point into it
   auto add_argument = [&](int value) {
-    const Place& place = plan.places[static_cast<size_t>(program.root(value))];
-    size_t index = static_cast<size_t>(place.index);
+    const Location& location = plan.locations[static_cast<size_t>(schedule.root(value))];
+    size_t index = static_cast<size_t>(location.index);
     std::byte** argument = &arguments_.emplace_back(nullptr);
-    switch (place.kind) {
-      case Place::Kind::input:
-        slots_.push_back({argument, &memory_.inputs[index]});
+    switch (location.kind) {
+      case Location::Kind::input:
+        caller_arguments_.push_back({argument, &memory_.inputs[index]});
         break;
-      case Place::Kind::output:
-        slots_.push_back({argument, &memory_.outputs[index]});
+      case Location::Kind::output:
+        caller_arguments_.push_back({argument, &memory_.outputs[index]});
         break;
-      case Place::Kind::variable:
-        slots_.push_back({argument, &memory_.variables[index]});
+      case Location::Kind::variable:
+        caller_arguments_.push_back({argument, &memory_.variables[index]});
         break;
-      case Place::Kind::constant:
+      case Location::Kind::constant:
         *argument = const_cast<std::byte*>(static_cast<const std::byte*>(constants_[index].raw()));
         break;
-      case Place::Kind::arena:
-        spots_.push_back({argument, place.offset});
+      case Location::Kind::arena:
+        arena_arguments_.push_back({argument, location.offset});
         break;
-      case Place::Kind::kept:
-        prologue_->add_argument(index, argument);
+      case Location::Kind::prepacked:
+        prepack_stage_->add_argument(index, argument);
         break;
-      case Place::Kind::none:
+      case Location::Kind::none:
         break;
     }
   };
-  for (size_t s = 0; s < program.steps.size(); ++s) {
-    const Step& step = program.steps[s];
+  for (size_t s = 0; s < schedule.steps.size(); ++s) {
+    const Step& step = schedule.steps[s];
     std::byte** first = arguments_.data() + arguments_.size();
     for (int value : step.inputs) add_argument(value);
     for (int value : step.outputs) add_argument(value);
@@ -99,20 +99,22 @@ bool picks(const Op& op) {
 
 }  // namespace
 
-void Plan::describe(const Lowered& program, const std::vector<std::string>& scopes) {
-  for (const Step& step : program.steps) {
+void Plan::describe(const Schedule& schedule, const std::vector<std::string>& scopes) {
+  for (const Step& step : schedule.steps) {
     ProfileRow row;
     size_t scope = static_cast<size_t>(step.scope);
     row.scope = scope < scopes.size() ? scopes[scope] : "";
-    row.op = step.op ? step.op->label() : profile_.size() < program.prologue ? "prepare" : "copy";
-    row.shapes = shapes_text(step.inputs, program.values) + " -> " +
-                 shapes_text(step.outputs, program.values);
+    row.op = step.op                                    ? step.op->label()
+             : profile_.size() < schedule.prepack_steps ? "prepare"
+                                                        : "copy";
+    row.shapes = shapes_text(step.inputs, schedule.values) + " -> " +
+                 shapes_text(step.outputs, schedule.values);
     row.kernel = step.kernel->name();
     row.flops = step.kernel->flops();
     const bool picked = step.op && picks(*step.op);
     for (int value : picked ? step.outputs : step.inputs)
-      row.bytes += static_cast<double>(program.bytes(value));
-    for (int value : step.outputs) row.bytes += static_cast<double>(program.bytes(value));
+      row.bytes += static_cast<double>(schedule.bytes(value));
+    for (int value : step.outputs) row.bytes += static_cast<double>(schedule.bytes(value));
     profile_.push_back(std::move(row));
   }
 }
@@ -129,35 +131,36 @@ void Plan::profile(bool on, bool of_parts) {
 
 void Plan::move_to(std::byte* arena) {
   arena_ = arena;
-  for (const Spot& spot : spots_) *spot.argument = arena + spot.offset;
+  for (const ArenaArgument& argument : arena_arguments_)
+    *argument.argument = arena + argument.offset;
 }
 
 void Plan::place(std::byte* arena) {
-  for (const Slot& slot : slots_) *slot.argument = *slot.source;
+  for (const CallerArgument& argument : caller_arguments_) *argument.argument = *argument.source;
   if (arena != arena_) move_to(arena);
 }
 
-/// For those who have a Run.
-void Plan::make_prologue() {
-  if (!prologue_->is_valid(memory_.contents))
-    prologue_->make(memory_.contents, [&](size_t s) { run(s, s + 1); });
+/// For those who have an ExecutionScope.
+void Plan::update_prepacked() {
+  if (!prepack_stage_->is_valid(memory_.contents))
+    prepack_stage_->make(memory_.contents, [&](size_t s) { run(s, s + 1); });
 }
 
 void Plan::prepare(std::byte* arena) {
-  if (!prologue_) return;
+  if (!prepack_stage_) return;
   const FlushDenormals flush;
   place(arena);
-  const StableValues::Run running(values_);
-  make_prologue();
+  const PrepackCache::ExecutionScope scope(values_);
+  update_prepacked();
 }
 
 void Plan::run(std::byte* arena) {
   const FlushDenormals flush;
   place(arena);
-  if (!prologue_) return run(0, calls_.size());
-  const StableValues::Run running(values_);
-  make_prologue();
-  run(prologue_->steps(), calls_.size());
+  if (!prepack_stage_) return run(0, calls_.size());
+  const PrepackCache::ExecutionScope scope(values_);
+  update_prepacked();
+  run(prepack_stage_->steps(), calls_.size());
 }
 
 void Plan::run(size_t first, size_t last) {
@@ -190,7 +193,7 @@ void Plan::run_timed(size_t i) {
   using Clock = std::chrono::steady_clock;
   auto begin = Clock::now();
   {
-    std::optional<WorkTrace::Run> traced;
+    std::optional<WorkTrace::Recording> traced;
     if (!traces_.empty()) traced.emplace(traces_[i]);
     run(calls_[i]);
   }
@@ -206,7 +209,7 @@ double Plan::flops() const {
 
 size_t Plan::bytes() const {
   constexpr size_t kStep = 5120;  // a kernel, what it was made of, its row of a profile: measured
-  return sizeof *this + kStep * calls_.size() + arguments_.capacity() * sizeof(Spot);
+  return sizeof *this + kStep * calls_.size() + arguments_.capacity() * sizeof(ArenaArgument);
 }
 
 ProfileRow Plan::row_of(size_t i) const {

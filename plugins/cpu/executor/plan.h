@@ -1,14 +1,14 @@
 // Plan: a compiled program on raw memory. A flat list of kernels whose arguments are pointers into
 // an arena, which is another one from run to run, constants, prepared weights and the caller's
-// tensors. run() allocates nothing. The prologue, which prepares weights, runs only when a variable
-// that it reads has changed.
+// tensors. run() allocates nothing. The prepack stage, which prepares weights, runs only when a
+// variable that it reads has changed.
 #pragma once
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "crescent/program/device.h"
-#include "executor/prologue.h"
+#include "executor/prepack_stage.h"
 #include "kernel/kernel.h"
 #include "threads/work_trace.h"
 
@@ -16,7 +16,7 @@ namespace crescent::cpu {
 
 class Plan {
  public:
-  Plan(const Program& program, const Options& options, Pool& pool, StableValues& values);
+  Plan(const Program& program, const Options& options, Pool& pool, PrepackCache& values);
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
@@ -29,7 +29,7 @@ class Plan {
   Memory& memory() { return memory_; }
   /// `arena`: arena_bytes() for intermediate values, contents undefined.
   void run(std::byte* arena);
-  /// Runs the prologue, if it has to, and nothing else: for plans that share its results.
+  /// Runs the prepack stage, if it has to, and nothing else: for plans that share its results.
   void prepare(std::byte* arena);
   /// Whether the program writes variable `i`.
   bool writes(size_t i) const { return writes_[i]; }
@@ -52,20 +52,20 @@ class Plan {
     size_t scratch;  ///< where in the arena
   };
   /// Arguments that are memory of the caller.
-  struct Slot {
+  struct CallerArgument {
     std::byte** argument;
     std::byte* const* source;
   };
   /// Arguments that are in the arena.
-  struct Spot {
+  struct ArenaArgument {
     std::byte** argument;
     size_t offset;
   };
-  void link(const Lowered& program, const MemoryPlan& plan);
+  void link(const Schedule& schedule, const MemoryPlan& plan);
   void place(std::byte* arena);
   void move_to(std::byte* arena);
-  void make_prologue();
-  void describe(const Lowered& program, const std::vector<std::string>& scopes);
+  void update_prepacked();
+  void describe(const Schedule& schedule, const std::vector<std::string>& scopes);
   void run(size_t first, size_t last);  ///< a failure tells where in the program
   void run_timed(size_t i);
   void run_observed(size_t i);  ///< timed, or told of, or both
@@ -76,18 +76,18 @@ class Plan {
   }
 
   Pool& pool_;
-  StableValues& values_;
+  PrepackCache& values_;
   Memory memory_;
   std::vector<Tensor> constants_;
   size_t arena_bytes_ = 0;
   std::byte* arena_ = nullptr;  ///< of this run or the one before
   std::vector<std::unique_ptr<Kernel>> kernels_;
   std::vector<std::byte*> arguments_;
-  std::vector<Slot> slots_;
-  std::vector<Spot> spots_;
+  std::vector<CallerArgument> caller_arguments_;
+  std::vector<ArenaArgument> arena_arguments_;
   std::vector<Call> calls_;
   std::vector<bool> writes_;  ///< per variable
-  std::optional<Prologue> prologue_;
+  std::optional<PrepackStage> prepack_stage_;
   bool profiling_ = false, observed_ = false;  ///< observed: profiled or watched
   Executable::Watcher watcher_;
   std::vector<std::vector<int>> results_;  ///< values, per call

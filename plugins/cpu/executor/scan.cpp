@@ -82,7 +82,7 @@ class ScanKernel final : public Kernel {
     const int64_t rows = found ? rows_of_part(body, found->batch) : 0;
     if (!found || rows >= found->batch) return false;
     const int64_t left = found->batch % rows;
-    for (size_t i = 0; i < by_rows_.size(); ++i) by_rows_[i] = found->input(i) == Part::rows;
+    for (size_t i = 0; i < by_rows_.size(); ++i) by_rows_[i] = found->input(i) == SliceRole::rows;
     batch_ = found->batch, rows_ = rows, parts_ = pieces(batch_, rows);
     part_ = prepared(found->of(rows));
     const Program rest = left > 0 ? prepared(found->of(left)) : Program();
@@ -187,7 +187,7 @@ class ScanKernel final : public Kernel {
 
   Options options_;
   Pool alone_{1};                           // of the plans of parts: each runs on one thread
-  StableValues values_;                     // what is prepared
+  PrepackCache values_;                     // what is prepared
   size_t states_, stepped_, step_outputs_;  ///< stepped: states and sequences
   bool reverse_, keep_;
   std::vector<bool> by_rows_;                 ///< per input of the body, where there are parts

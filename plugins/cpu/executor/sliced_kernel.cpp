@@ -8,7 +8,7 @@
 #include "kernel/composed.h"
 #include "kernel/loops.h"
 #include "matmul/matmul.h"
-#include "memory/stable_values.h"
+#include "memory/prepack_cache.h"
 #include "threads/thread_scratch.h"
 
 namespace crescent::cpu {
@@ -23,10 +23,12 @@ class SlicedKernel final : public Composed {
     for (int value : op.body->inputs) inputs_.push_back(bytes(value));
     size_t scratch = 0;
     for (size_t i = 0; i < op.body->outputs.size(); ++i) {
-      const Part part = op.cut.outputs[i];
+      const SliceRole part = op.cut.outputs[i];
       const size_t size = bytes(op.body->outputs[i]), padded = (size + 63) / 64 * 64;
-      const int64_t copies = part == Part::rows ? 0 : part == Part::sum ? lanes_ : op.slices;
-      const bool is_own = part == Part::rows || part == Part::sum;
+      const int64_t copies = part == SliceRole::rows  ? 0
+                             : part == SliceRole::sum ? lanes_
+                                                      : op.slices;
+      const bool is_own = part == SliceRole::rows || part == SliceRole::sum;
       outputs_.push_back({part, size, scratch, padded, own_bytes_});
       scratch += static_cast<size_t>(copies) * padded;
       if (is_own) own_bytes_ += padded;
@@ -41,8 +43,8 @@ class SlicedKernel final : public Composed {
         lanes_, [&](int64_t lane, int worker) { run_lane(a, lane, *plans_[worker]); },
         static_cast<int>(plans_.size()));
     for (size_t i = 0; i < outputs_.size(); ++i) {
-      if (outputs_[i].part == Part::sum) add_lanes(a, i);
-      if (outputs_[i].part == Part::mean) combine(a, i);
+      if (outputs_[i].part == SliceRole::sum) add_lanes(a, i);
+      if (outputs_[i].part == SliceRole::mean) combine(a, i);
     }
   }
   std::string name() const override { return "by slices"; }
@@ -66,7 +68,7 @@ class SlicedKernel final : public Composed {
 
  private:
   struct Output {
-    Part part;
+    SliceRole part;
     size_t bytes;           ///< of a slice
     size_t offset, stride;  ///< of its copies in scratch
     size_t own;             ///< where a worker has rows and sums of a slice
@@ -101,13 +103,13 @@ class SlicedKernel final : public Composed {
   /// `own`: memory of the worker for results.
   void place(const Arguments& a, int64_t slice, std::byte* own, Plan::Memory& memory) const {
     for (size_t i = 0; i < inputs_.size(); ++i) {
-      const bool is_cut = op_.cut.inputs[i] == Part::rows;
+      const bool is_cut = op_.cut.inputs[i] == SliceRole::rows;
       memory.inputs[i] = const_cast<std::byte*>(a.inputs[i]) +
                          (is_cut ? static_cast<size_t>(slice) * inputs_[i] : 0);
     }
     for (size_t i = 0; i < outputs_.size(); ++i) {
       const Output& o = outputs_[i];
-      const bool is_own = o.part == Part::rows || o.part == Part::sum;
+      const bool is_own = o.part == SliceRole::rows || o.part == SliceRole::sum;
       memory.outputs[i] = is_own ? own + o.own : copy(a, o, slice);
     }
   }
@@ -118,11 +120,11 @@ class SlicedKernel final : public Composed {
       const auto* from = reinterpret_cast<const float*>(own + o.own);
       const size_t count = o.bytes / sizeof(float);
       auto* sum = reinterpret_cast<float*>(copy(a, o, lane));
-      if (o.part == Part::rows)
+      if (o.part == SliceRole::rows)
         stream(from, a.out<float>(static_cast<int>(i)) + static_cast<size_t>(slice) * count, count);
-      else if (o.part == Part::sum && is_first)
+      else if (o.part == SliceRole::sum && is_first)
         std::copy(from, from + count, sum);
-      else if (o.part == Part::sum)
+      else if (o.part == SliceRole::sum)
         accumulate(sum, from, static_cast<int64_t>(count));
     }
   }
@@ -165,7 +167,7 @@ class SlicedKernel final : public Composed {
   Options options_;
   int64_t lanes_;
   Pool alone_{1};        // of the plans: each runs on one thread
-  StableValues values_;  // of the body, which reads no variables
+  PrepackCache values_;  // of the body, which reads no variables
   std::vector<std::unique_ptr<Plan>> plans_;
   std::vector<size_t> inputs_;  ///< bytes
   std::vector<Output> outputs_;

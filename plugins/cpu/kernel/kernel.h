@@ -62,11 +62,11 @@ class Kernel {
   /// and run() finds its result instead of the input. No kernel: the input is wanted as it is.
   virtual Prepared prepare(int input);
   /// Whether it may take over a kernel that alone reads its only result.
-  virtual bool may_be_followed() const { return false; }
+  virtual bool can_host_epilogue() const { return false; }
   /// Asked then for such a kernel, which reads the result as its input `input`: true when it was
   /// taken over. The other inputs of `next` come after the own ones, and the outputs are those of
   /// `next`.
-  virtual bool follow(std::unique_ptr<Kernel>& /*next*/, int /*input*/) { return false; }
+  virtual bool fuse_epilogue(std::unique_ptr<Kernel>& /*next*/, int /*input*/) { return false; }
   /// Asked of a step that may be a product a'b with so many columns: true when it will also make
   /// the sum of the rows of b, which is its input 1, as output `output`.
   virtual bool sum_columns(int64_t /*columns*/, int /*output*/) { return false; }
@@ -111,12 +111,12 @@ std::span<const KernelRow> host_kernels();           // host_call
 /// when there is none.
 std::unique_ptr<Kernel> make_kernel(const Request& request);
 
-/// What takes() has made to find out whether there is a kernel is kept, for the program that is
+/// What supports() has made to find out whether there is a kernel is kept, for the program that is
 /// compiled next on this thread.
 bool has_kernel(const Request& request);
 /// The one that was kept, or a new one.
-std::unique_ptr<Kernel> kept_or_new_kernel(const Request& request);
+std::unique_ptr<Kernel> cached_or_new_kernel(const Request& request);
 /// To be called when a program is compiled.
-void drop_kept_kernels();
+void clear_kernel_cache();
 
 }  // namespace crescent::cpu

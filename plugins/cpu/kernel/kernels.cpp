@@ -1,7 +1,7 @@
 #include <array>
 
 #include "kernel/converted.h"
-#include "kernel/guest.h"
+#include "kernel/plugin_kernel.h"
 
 namespace crescent::cpu {
 namespace {
@@ -23,7 +23,7 @@ std::unique_ptr<Kernel> make_kernel(const Request& request) {
       if (auto kernel = row.make(request)) return kernel;
     }
   }
-  if (auto kernel = make_guest(request)) return kernel;
+  if (auto kernel = make_plugin_kernel(request)) return kernel;
   return make_through_int32(request);
 }
 

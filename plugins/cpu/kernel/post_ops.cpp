@@ -43,14 +43,14 @@ PostOps::PostOps(const Op& op) {
     if (post == PostOp::bias) bias = true;
     if (post == PostOp::add) combine = Combine::add;
     if (post == PostOp::mask) combine = Combine::mask;
-    if (post == PostOp::relu) epilogue = Epilogue::relu;
-    if (post == PostOp::sigmoid) epilogue = Epilogue::sigmoid;
-    if (post == PostOp::tanh) epilogue = Epilogue::tanh;
+    if (post == PostOp::relu) activation = ActivationKind::relu;
+    if (post == PostOp::sigmoid) activation = ActivationKind::sigmoid;
+    if (post == PostOp::tanh) activation = ActivationKind::tanh;
     if (post == PostOp::moments) moments = true;
   }
   const std::string_view base = with->op->name();
   const bool is_forward = base == Conv::kName, is_product = base == Matmul::kName;
-  const bool is_sum = bias || combine == Combine::add || epilogue != Epilogue::none;
+  const bool is_sum = bias || combine == Combine::add || activation != ActivationKind::none;
   const bool is_masked = combine == Combine::mask;
   is_known = is_known && (!moments || is_forward) && (!is_sum || is_forward || is_product) &&
              (!is_masked || (!is_forward && !bias));

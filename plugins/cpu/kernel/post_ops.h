@@ -5,7 +5,7 @@
 
 namespace crescent::cpu {
 
-enum class Epilogue : uint8_t { none, relu, sigmoid, tanh };
+enum class ActivationKind : uint8_t { none, relu, sigmoid, tanh };
 /// What is done with another array of the shape of the result.
 enum class Combine : uint8_t { none, add /* c + x */, mask /* x > 0 ? c : 0 */ };
 
@@ -14,7 +14,7 @@ struct PostOps {
 
   bool bias = false, moments = false;
   Combine combine = Combine::none;
-  Epilogue epilogue = Epilogue::none;
+  ActivationKind activation = ActivationKind::none;
   Mixed mixed = Mixed::no;
   bool is_known = true;  ///< a kernel may have them; false for another order
 };

@@ -39,15 +39,15 @@ HWY_INLINE V hyperbolic_tangent(D d, V x) {
 }
 
 template <class D, class V>
-HWY_INLINE V activate(D d, V x, Epilogue epilogue) {
-  switch (epilogue) {
-    case Epilogue::none:
+HWY_INLINE V activate(D d, V x, ActivationKind activation) {
+  switch (activation) {
+    case ActivationKind::none:
       return x;
-    case Epilogue::relu:
+    case ActivationKind::relu:
       return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Zero(d), x);  // keeps NaN
-    case Epilogue::sigmoid:
+    case ActivationKind::sigmoid:
       return sigmoid(d, x);
-    case Epilogue::tanh:
+    case ActivationKind::tanh:
       return hyperbolic_tangent(d, x);
   }
   return x;

@@ -87,13 +87,13 @@ class QrKernel final : public Kernel {
     auto take = [&](int64_t rows, int64_t columns) {
       return Matrix<T>{std::exchange(free, free + rows * columns), columns};
     };
-    Work w{take(m_, n_),
-           take(m_, k_),
-           take(pieces(k_, block_) * block_, block_),
-           {take(block_, std::max(n_, k_)), take(block_, std::max(n_, k_))},
-           {take(block_, block_), take(block_, block_)},
-           free,
-           a.pool};
+    Workspace w{take(m_, n_),
+                take(m_, k_),
+                take(pieces(k_, block_) * block_, block_),
+                {take(block_, std::max(n_, k_)), take(block_, std::max(n_, k_))},
+                {take(block_, block_), take(block_, block_)},
+                free,
+                a.pool};
     std::copy_n(a.in<T>(0), m_ * n_, w.matrix.first);
     std::fill_n(w.v.first, m_ * k_, T{0});
     std::fill_n(w.t.first, pieces(k_, block_) * block_ * block_, T{0});
@@ -107,7 +107,7 @@ class QrKernel final : public Kernel {
   }
 
  private:
-  struct Work {
+  struct Workspace {
     Matrix<T> matrix, v, t;  ///< t: -T of the blocks, one below the other
     Matrix<T> wide[2], small[2];
     T* columns;  ///< of the smallest block, one after another
@@ -115,14 +115,14 @@ class QrKernel final : public Kernel {
   };
 
   /// -T of the block in which a column is, from that column's place in its diagonal.
-  Matrix<T> t_at(const Work& w, int64_t column) const {
+  Matrix<T> t_at(const Workspace& w, int64_t column) const {
     return {w.t.at(column, column % block_), block_};
   }
 
   /// columns first..last of `target` += V (-T) V' target, or with T' for the reflections in the
   /// other order.
-  void reflect_columns(const Work& w, int64_t j, int64_t width, Matrix<T> target, int64_t first,
-                       int64_t last, Transposed t) const {
+  void reflect_columns(const Workspace& w, int64_t j, int64_t width, Matrix<T> target,
+                       int64_t first, int64_t last, Transposed t) const {
     const int64_t rows = m_ - j, count = last - first;
     const Matrix<T> v{w.v.at(j, j), k_}, part{target.at(j, first), target.step};
     const Matrix<T> products{w.wide[0].at(0, first), w.wide[0].step},
@@ -132,7 +132,7 @@ class QrKernel final : public Kernel {
     multiply(Transposed::neither, rows, count, width, v, turned, part, true);
   }
 
-  void reflect(const Work& w, int64_t j, int64_t width, Matrix<T> target, int64_t first,
+  void reflect(const Workspace& w, int64_t j, int64_t width, Matrix<T> target, int64_t first,
                int64_t last, Transposed t) const {
     w.pool.blocks(last - first, kChunk, [&](int64_t begin, int64_t end) {
       reflect_columns(w, j, width, target, first + begin, first + end, t);
@@ -140,7 +140,7 @@ class QrKernel final : public Kernel {
   }
 
   /// Columns j.. of the matrix become R, and their reflections V and T.
-  void factor(const Work& w, int64_t j, int64_t width) const {
+  void factor(const Workspace& w, int64_t j, int64_t width) const {
     if (width <= kLeaf) return factor_leaf(w, j, width);
     const int64_t left = pieces(width / 2, kLeaf) * kLeaf, right = width - left, next = j + left;
     factor(w, j, left);
@@ -153,7 +153,7 @@ class QrKernel final : public Kernel {
     multiply(Transposed::neither, left, right, right, w.small[1], t_at(w, next), corner);
   }
 
-  void factor_leaf(const Work& w, int64_t j, int64_t width) const {
+  void factor_leaf(const Workspace& w, int64_t j, int64_t width) const {
     const int64_t rows = m_ - j;
     auto column = [&](int64_t i) { return w.columns + i * rows; };
     for (int64_t r = 0; r < rows; ++r)
@@ -197,14 +197,14 @@ class QrKernel final : public Kernel {
     *t.at(i, i) = -tau;
   }
 
-  void write_r(const Work& w, T* r) const {
+  void write_r(const Workspace& w, T* r) const {
     for (int64_t i = 0; i < k_; ++i)
       for (int64_t j = 0; j < n_; ++j) r[i * n_ + j] = j < i ? T{0} : *w.matrix.at(i, j);
   }
 
   /// The reflections of the identity, the last block first: what they do to columns before their
   /// own is nothing.
-  void write_q(const Work& w, Matrix<T> q) const {
+  void write_q(const Workspace& w, Matrix<T> q) const {
     std::fill_n(q.first, m_ * k_, T{0});
     for (int64_t i = 0; i < k_; ++i) *q.at(i, i) = 1;
     for (int64_t j = (k_ - 1) / block_ * block_; j >= 0; j -= block_)

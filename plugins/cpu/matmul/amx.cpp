@@ -124,7 +124,7 @@ CRESCENT_AMX_INLINE void end_sums(float* c, int64_t second, int64_t third, int64
 
 /// step(offset in a, offset in b) for all steps of all runs.
 template <class F>
-CRESCENT_AMX_INLINE void each_step(const Left& a, int64_t steps, int64_t runs, F&& step) {
+CRESCENT_AMX_INLINE void each_step(const LeftStrips& a, int64_t steps, int64_t runs, F&& step) {
   int64_t right = 0;
   for (int64_t r = 0; r < runs; ++r) {
     int64_t left = r * a.run;
@@ -133,9 +133,9 @@ CRESCENT_AMX_INLINE void each_step(const Left& a, int64_t steps, int64_t runs, F
 }
 
 /// Stores a block row by row.
-class Storing {
+class BlockWriter {
  public:
-  CRESCENT_INLINE explicit Storing(const Result& result) : r_(result) {
+  CRESCENT_INLINE explicit BlockWriter(const Result& result) : r_(result) {
     for (int half = 0; half < 2; ++half) {
       masks_[half] = static_cast<__mmask16>(first(r_.columns - half * kLines));
       bias_[half] = r_.bias ? _mm512_loadu_ps(r_.bias + half * kLines) : _mm512_setzero_ps();
@@ -196,13 +196,13 @@ class Fetching {
 };
 
 /// Six of the nine products of the parts of split values, four tiles each.
-CRESCENT_AMX bool multiply_square_split(const Left& a, const Right& b, int64_t steps,
+CRESCENT_AMX bool multiply_square_split(const LeftStrips& a, const RightStrips& b, int64_t steps,
                                         const Result& result, const Result& earlier) {
   constexpr int64_t kSecond = kLines, kThird = 2 * kLines * kLines,
                     kRow = 2 * kLines * sizeof(float);
   constexpr int64_t kPairs = 6;
   const int64_t rows = pieces(kBlock, kPairs * steps);  // at a time
-  Storing storing(earlier);
+  BlockWriter writer(earlier);
   Fetching fetching(result);
   begin_sums(result.sums, kSecond, kThird, kRow, false);
   for (int64_t at = 0, end = steps * 3 * kTileValues; at < end; at += 3 * kTileValues) {
@@ -219,7 +219,7 @@ CRESCENT_AMX bool multiply_square_split(const Left& a, const Right& b, int64_t s
       _tile_dpbf16ps(1, 4, 7);
       _tile_dpbf16ps(2, 5, 6);
       _tile_dpbf16ps(3, 5, 7);
-      storing.rows(rows);
+      writer.rows(rows);
       fetching.rows(rows);
     };
     load_left(2), load_right(0), multiply_tiles();
@@ -230,17 +230,17 @@ CRESCENT_AMX bool multiply_square_split(const Left& a, const Right& b, int64_t s
     load_right(0), multiply_tiles();
   }
   end_sums(result.sums, kSecond, kThird, kRow);
-  return storing.all_finite();
+  return writer.all_finite();
 }
 
 CRESCENT_AVX512 bool store_block(const Result& result) {
-  Storing storing(result);
-  storing.rows(kBlock);
-  return storing.all_finite();
+  BlockWriter writer(result);
+  writer.rows(kBlock);
+  return writer.all_finite();
 }
 
-CRESCENT_AMX void multiply_square(const Left& a, const Right& b, int64_t steps, int64_t runs,
-                                  float* c, bool add) {
+CRESCENT_AMX void multiply_square(const LeftStrips& a, const RightStrips& b, int64_t steps,
+                                  int64_t runs, float* c, bool add) {
   constexpr int64_t kSecond = kLines, kThird = 2 * kLines * kLines,
                     kRow = 2 * kLines * sizeof(float);
   const int64_t row = a.row * static_cast<int64_t>(sizeof(uint16_t));
@@ -258,8 +258,8 @@ CRESCENT_AMX void multiply_square(const Left& a, const Right& b, int64_t steps, 
   end_sums(c, kSecond, kThird, kRow);
 }
 
-CRESCENT_AMX void multiply_tall(const Left& a, const Right& b, int64_t steps, int64_t runs,
-                                float* c, bool add) {
+CRESCENT_AMX void multiply_tall(const LeftStrips& a, const RightStrips& b, int64_t steps,
+                                int64_t runs, float* c, bool add) {
   constexpr int64_t kSecond = kLines * kLines, kThird = 2 * kSecond, kRow = kLines * sizeof(float);
   const int64_t row = a.row * static_cast<int64_t>(sizeof(uint16_t));
   begin_sums(c, kSecond, kThird, kRow, add);
@@ -277,8 +277,8 @@ CRESCENT_AMX void multiply_tall(const Left& a, const Right& b, int64_t steps, in
   end_sums(c, kSecond, kThird, kRow);
 }
 
-CRESCENT_AMX void multiply_wide(const Left& a, const Right& b, int64_t steps, int64_t runs,
-                                float* c, bool add) {
+CRESCENT_AMX void multiply_wide(const LeftStrips& a, const RightStrips& b, int64_t steps,
+                                int64_t runs, float* c, bool add) {
   constexpr int64_t kSecond = kLines, kThird = 2 * kSecond, kRow = 4 * kLines * sizeof(float);
   const int64_t row = a.row * static_cast<int64_t>(sizeof(uint16_t));
   begin_sums(c, kSecond, kThird, kRow, add);
@@ -314,8 +314,8 @@ void add_rows(const float* x, int64_t ld, int64_t rows, int64_t columns, float* 
 }
 bool all_finite(const uint16_t* values, int64_t count) { return are_finite(values, count); }
 
-void multiply(Block block, const Left& a, const Right& b, int64_t steps, int64_t runs, float* c,
-              bool add) {
+void multiply(Block block, const LeftStrips& a, const RightStrips& b, int64_t steps, int64_t runs,
+              float* c, bool add) {
   switch (block) {
     case Block::square:
       return multiply_square(a, b, steps, runs, c, add);
@@ -326,7 +326,7 @@ void multiply(Block block, const Left& a, const Right& b, int64_t steps, int64_t
   }
 }
 
-bool multiply_split(const Left& a, const Right& b, int64_t steps, const Result& result,
+bool multiply_split(const LeftStrips& a, const RightStrips& b, int64_t steps, const Result& result,
                     const Result& earlier) {
   return multiply_square_split(a, b, steps, result, earlier);
 }
@@ -343,8 +343,8 @@ void store(const float* from, int64_t width, int64_t rows, int64_t columns, cons
 bool available() { return false; }
 Tiles::Tiles() = default;
 Tiles::~Tiles() = default;
-void multiply(Block, const Left&, const Right&, int64_t, int64_t, float*, bool) {}
-bool multiply_split(const Left&, const Right&, int64_t, const Result&, const Result&) {
+void multiply(Block, const LeftStrips&, const RightStrips&, int64_t, int64_t, float*, bool) {}
+bool multiply_split(const LeftStrips&, const RightStrips&, int64_t, const Result&, const Result&) {
   return true;
 }
 bool store(const Result&) { return true; }

@@ -46,19 +46,19 @@ inline int64_t strip_values(int64_t depth, Form form = Form::rounded) {
   return steps(depth) * kTileValues * parts(form);
 }
 
-/// How a matrix lies in memory, seen as lines (rows of a, columns of b) of values along k.
-enum class Lie { lines_in_rows, lines_in_columns };
+/// The order of a matrix in memory, seen as lines (rows of a, columns of b) of values along k.
+enum class LineOrder { lines_in_rows, lines_in_columns };
 
 /// Packs lines into strips `stride` values apart; what is missing to whole tiles is zeros. T is
 /// uint16_t (bfloat16, which is not split) or float; ld counts values between the rows of memory. A
 /// left tile is a row a line; a right tile is a row of 32 values a pair along k, so that a strip
 /// may be read from any pair on.
 template <class T>
-void pack_left(const T* from, int64_t ld, Lie lie, int64_t lines, int64_t depth, uint16_t* to,
-               int64_t stride, Form form = Form::rounded);
+void pack_left(const T* from, int64_t ld, LineOrder order, int64_t lines, int64_t depth,
+               uint16_t* to, int64_t stride, Form form = Form::rounded);
 template <class T>
-void pack_right(const T* from, int64_t ld, Lie lie, int64_t lines, int64_t depth, uint16_t* to,
-                int64_t stride, Form form = Form::rounded);
+void pack_right(const T* from, int64_t ld, LineOrder order, int64_t lines, int64_t depth,
+                uint16_t* to, int64_t stride, Form form = Form::rounded);
 
 /// What pack_right() has split: to (depth, lines), whose rows are `ld` apart. NaN may become
 /// infinity, as does what is within a 512th of the largest value.
@@ -66,12 +66,12 @@ void join_right(const uint16_t* strip, int64_t lines, int64_t depth, float* to, 
 
 /// Strips of a, where each begins, and how far it is, in values, to the next row of a tile, to the
 /// next step, and to the next run of steps.
-struct Left {
+struct LeftStrips {
   const uint16_t* strips[4];
   int64_t row = kDepth, step = kTileValues, run = 0;
 };
 /// Strips of b; their steps are contiguous.
-struct Right {
+struct RightStrips {
   const uint16_t* strips[4];
 };
 
@@ -85,8 +85,8 @@ inline constexpr int64_t kBlockValues = 4 * kLines * kLines;
 
 /// c (lines of the left strips, lines of the right strips) = a b, or += where `add`, of `runs`
 /// times `steps`. Needs Tiles.
-void multiply(Block block, const Left& a, const Right& b, int64_t steps, int64_t runs, float* c,
-              bool add);
+void multiply(Block block, const LeftStrips& a, const RightStrips& b, int64_t steps, int64_t runs,
+              float* c, bool add);
 
 /// Where the sums of a square block go: c (rows, columns) = relu(combine(sums + total, other) +
 /// bias), of which all but sums and c may be left out. Rows of c and of `other` are `ld` apart;
@@ -106,7 +106,7 @@ struct Result {
 /// multiply() of a square block of split values into the sums of `result`, whose memory is fetched
 /// meanwhile. Between the multiplications the sums of `earlier` are stored, if it has rows. False
 /// when one of those is no finite number.
-bool multiply_split(const Left& a, const Right& b, int64_t steps, const Result& result,
+bool multiply_split(const LeftStrips& a, const RightStrips& b, int64_t steps, const Result& result,
                     const Result& earlier);
 /// Alone.
 bool store(const Result& result);

@@ -46,11 +46,11 @@ struct Operand {
   /// Packs `count` lines, values k to k + deep of each, into strips `stride` values apart.
   void pack(const std::byte* memory, int64_t item, int64_t line, int64_t count, int64_t k,
             int64_t deep, uint16_t* to, int64_t stride) const {
-    const auto lie = in_rows ? amx::Lie::lines_in_rows : amx::Lie::lines_in_columns;
+    const auto order = in_rows ? amx::LineOrder::lines_in_rows : amx::LineOrder::lines_in_columns;
     as_values(dtype, memory, [&](auto* from) {
       from += items[static_cast<size_t>(item)] + (in_rows ? line * depth + k : k * lines + line);
-      is_left ? amx::pack_left(from, ld(), lie, count, deep, to, stride, form)
-              : amx::pack_right(from, ld(), lie, count, deep, to, stride, form);
+      is_left ? amx::pack_left(from, ld(), order, count, deep, to, stride, form)
+              : amx::pack_right(from, ld(), order, count, deep, to, stride, form);
     });
   }
 

@@ -196,19 +196,20 @@ CRESCENT_AVX512 void pack(const T* from, int64_t ld, int64_t lines, int64_t dept
 }
 
 template <bool rows_are_lines, Form form, class T>
-void pack_as(const T* from, int64_t ld, Lie lie, int64_t lines, int64_t depth, uint16_t* to,
+void pack_as(const T* from, int64_t ld, LineOrder order, int64_t lines, int64_t depth, uint16_t* to,
              int64_t stride) {
-  lie == Lie::lines_in_rows ? pack<rows_are_lines, true, form>(from, ld, lines, depth, to, stride)
-                            : pack<rows_are_lines, false, form>(from, ld, lines, depth, to, stride);
+  order == LineOrder::lines_in_rows
+      ? pack<rows_are_lines, true, form>(from, ld, lines, depth, to, stride)
+      : pack<rows_are_lines, false, form>(from, ld, lines, depth, to, stride);
 }
 template <bool rows_are_lines, class T>
-void pack_as(const T* from, int64_t ld, Lie lie, int64_t lines, int64_t depth, uint16_t* to,
+void pack_as(const T* from, int64_t ld, LineOrder order, int64_t lines, int64_t depth, uint16_t* to,
              int64_t stride, Form form) {
   if constexpr (std::is_same_v<T, float>) {
     if (form == Form::split)
-      return pack_as<rows_are_lines, Form::split>(from, ld, lie, lines, depth, to, stride);
+      return pack_as<rows_are_lines, Form::split>(from, ld, order, lines, depth, to, stride);
   }
-  pack_as<rows_are_lines, Form::rounded>(from, ld, lie, lines, depth, to, stride);
+  pack_as<rows_are_lines, Form::rounded>(from, ld, order, lines, depth, to, stride);
 }
 
 float value_of(uint16_t upper_half) {
@@ -218,14 +219,14 @@ float value_of(uint16_t upper_half) {
 }  // namespace
 
 template <class T>
-void pack_left(const T* from, int64_t ld, Lie lie, int64_t lines, int64_t depth, uint16_t* to,
-               int64_t stride, Form form) {
-  pack_as<true>(from, ld, lie, lines, depth, to, stride, form);
+void pack_left(const T* from, int64_t ld, LineOrder order, int64_t lines, int64_t depth,
+               uint16_t* to, int64_t stride, Form form) {
+  pack_as<true>(from, ld, order, lines, depth, to, stride, form);
 }
 template <class T>
-void pack_right(const T* from, int64_t ld, Lie lie, int64_t lines, int64_t depth, uint16_t* to,
-                int64_t stride, Form form) {
-  pack_as<false>(from, ld, lie, lines, depth, to, stride, form);
+void pack_right(const T* from, int64_t ld, LineOrder order, int64_t lines, int64_t depth,
+                uint16_t* to, int64_t stride, Form form) {
+  pack_as<false>(from, ld, order, lines, depth, to, stride, form);
 }
 void join_right(const uint16_t* strip, int64_t lines, int64_t depth, float* to, int64_t ld) {
   for (int64_t k = 0; k < depth; ++k, to += ld) {
@@ -241,16 +242,20 @@ void join_right(const uint16_t* strip, int64_t lines, int64_t depth, float* to, 
 #else
 
 template <class T>
-void pack_left(const T*, int64_t, Lie, int64_t, int64_t, uint16_t*, int64_t, Form) {}
+void pack_left(const T*, int64_t, LineOrder, int64_t, int64_t, uint16_t*, int64_t, Form) {}
 template <class T>
-void pack_right(const T*, int64_t, Lie, int64_t, int64_t, uint16_t*, int64_t, Form) {}
+void pack_right(const T*, int64_t, LineOrder, int64_t, int64_t, uint16_t*, int64_t, Form) {}
 void join_right(const uint16_t*, int64_t, int64_t, float*, int64_t) {}
 
 #endif
 
-template void pack_left(const uint16_t*, int64_t, Lie, int64_t, int64_t, uint16_t*, int64_t, Form);
-template void pack_left(const float*, int64_t, Lie, int64_t, int64_t, uint16_t*, int64_t, Form);
-template void pack_right(const uint16_t*, int64_t, Lie, int64_t, int64_t, uint16_t*, int64_t, Form);
-template void pack_right(const float*, int64_t, Lie, int64_t, int64_t, uint16_t*, int64_t, Form);
+template void pack_left(const uint16_t*, int64_t, LineOrder, int64_t, int64_t, uint16_t*, int64_t,
+                        Form);
+template void pack_left(const float*, int64_t, LineOrder, int64_t, int64_t, uint16_t*, int64_t,
+                        Form);
+template void pack_right(const uint16_t*, int64_t, LineOrder, int64_t, int64_t, uint16_t*, int64_t,
+                         Form);
+template void pack_right(const float*, int64_t, LineOrder, int64_t, int64_t, uint16_t*, int64_t,
+                         Form);
 
 }  // namespace crescent::cpu::amx

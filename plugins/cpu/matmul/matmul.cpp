@@ -55,8 +55,9 @@ class IntegerMatmul final : public Kernel {
         sum += static_cast<uint64_t>(a[q * step_a]) *
                static_cast<uint64_t>(b[q * step_k + j * step_n]);
       }
-      c[j] = plan_.epilogue == Epilogue::relu && static_cast<T>(sum) < T{0} ? T{0}
-                                                                            : static_cast<T>(sum);
+      c[j] = plan_.activation == ActivationKind::relu && static_cast<T>(sum) < T{0}
+                 ? T{0}
+                 : static_cast<T>(sum);
     }
   }
 
@@ -65,7 +66,9 @@ class IntegerMatmul final : public Kernel {
 
 int64_t rounded(int64_t n, int64_t step) { return pieces(n, step) * step; }
 
-bool is_float_epilogue(Epilogue e) { return e == Epilogue::sigmoid || e == Epilogue::tanh; }
+bool is_float_activation(ActivationKind e) {
+  return e == ActivationKind::sigmoid || e == ActivationKind::tanh;
+}
 
 /// A factory that knows nothing of mixed precision.
 template <KernelFactory make>
@@ -85,7 +88,7 @@ MatmulPlan::MatmulPlan(const Request& r) {
   const PostOps post(r.op);
   const Shape &left = r.inputs[0].shape, &right = r.inputs[1].shape, &out = r.outputs[0].shape;
   transpose_a = op.transpose_a, transpose_b = op.transpose_b;
-  bias = post.bias, combine = post.combine, epilogue = post.epilogue;
+  bias = post.bias, combine = post.combine, activation = post.activation;
   m = out[-2], n = out[-1], k = left[transpose_a ? -2 : -1];
   const Shape leading = out.slice(0, out.rank() - 2);
   a = offsets(left, leading), b = offsets(right, leading);
@@ -142,7 +145,7 @@ MatmulCut::Tile MatmulCut::tile(int64_t number) const {
 std::unique_ptr<Kernel> make_integer_matmul(const Request& r) {
   const bool same =
       r.inputs[0].dtype == r.outputs[0].dtype && r.inputs[1].dtype == r.outputs[0].dtype;
-  if (!same || is_float_epilogue(PostOps(r.op).epilogue)) return nullptr;
+  if (!same || is_float_activation(PostOps(r.op).activation)) return nullptr;
   switch (r.outputs[0].dtype) {
     case DType::int32:
       return std::make_unique<IntegerMatmul<int32_t>>(r);

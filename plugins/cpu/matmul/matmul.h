@@ -16,7 +16,7 @@ struct MatmulPlan {
 
   bool transpose_a, transpose_b, bias;
   Combine combine;
-  Epilogue epilogue;
+  ActivationKind activation;
   int64_t m, n, k;
   std::vector<int64_t> a,
       b;  ///< where the matrices of product i begin, in elements; product i of c is at i m n
@@ -67,13 +67,14 @@ void combine(Combine how, const double* x, int64_t ldx, int64_t rows, int64_t co
 void combine(Combine how, const BFloat16* x, int64_t ldx, int64_t rows, int64_t columns, float* c,
              int64_t ldc);
 
-/// c (rows, columns) = epilogue(c + bias); bias may be null.
+/// c (rows, columns) = activation(c + bias); bias may be null.
 template <class T>
-void finish(T* c, int64_t rows, int64_t columns, int64_t ldc, const T* bias, Epilogue epilogue);
+void finish(T* c, int64_t rows, int64_t columns, int64_t ldc, const T* bias,
+            ActivationKind activation);
 
 /// Costs next to nothing on values on their way to memory.
-inline bool is_simple(Epilogue epilogue) {
-  return epilogue == Epilogue::none || epilogue == Epilogue::relu;
+inline bool is_simple(ActivationKind activation) {
+  return activation == ActivationKind::none || activation == ActivationKind::relu;
 }
 
 /// sum += part, elementwise.

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "elementwise/follower.h"
+#include "elementwise/epilogue.h"
 #include "kernel/loops.h"
 #include "matmul/amx_cut.h"
 #include "matmul/amx_operand.h"
@@ -60,10 +60,10 @@ class PackRight final : public Kernel {
   std::vector<int64_t> items_;
 };
 
-class AmxMatmul final : public Followed {
+class AmxMatmul final : public EpilogueHost {
  public:
   explicit AmxMatmul(const Request& r)
-      : Followed(r),
+      : EpilogueHost(r),
         plan_(r),
         form_(form_of(r)),
         packs_left_(!is_left(plan_, r.inputs[0].dtype)),
@@ -86,20 +86,21 @@ class AmxMatmul final : public Followed {
                    is_split() ? " split" : "")};
   }
   void run(const Arguments& args) override {
-    Next next;
-    begin(args, next);
-    const Way& way = way_for(args.pool);
-    pack_shared(args, way);
-    const int64_t parts = plan_.count() * way.cut.row_blocks * way.cut.column_blocks * sum_count();
+    MaybeEpilogue epilogue;
+    begin(args, epilogue);
+    const Partition& partition = partition_for(args.pool);
+    pack_shared(args, partition);
+    const int64_t parts =
+        plan_.count() * partition.cut.row_blocks * partition.cut.column_blocks * sum_count();
     const auto grain =
         static_cast<int64_t>(kFlopsPerRegion / 2 * static_cast<double>(parts) / plan_.flops());
     args.pool.blocks(parts, std::max<int64_t>(grain, 1), [&](int64_t begin, int64_t end) {
       const amx::Tiles tiles;
-      for (int64_t i = begin; i < end; ++i) compute(args, next, part(way, i));
+      for (int64_t i = begin; i < end; ++i) compute(args, epilogue, part(partition, i));
     });
     if (sum_count() > 1)
       args.pool.blocks(plan_.count() * plan_.m, 32,
-                       [&](int64_t begin, int64_t end) { sum(args, next, begin, end); });
+                       [&](int64_t begin, int64_t end) { sum(args, epilogue, begin, end); });
     column_sums_.end(args, plan_, sum_count(), column_scratch(args));
   }
   bool sum_columns(int64_t columns, int output) override {
@@ -116,9 +117,9 @@ class AmxMatmul final : public Followed {
     return sum_count() > 1 ||
            (plan_.k <= plan_.m && plan_.count() * cut.row_blocks * cut.column_blocks > 1);
   }
-  void prepare_for_follower() override {
+  void prepare_for_epilogue() override {
     if (sum_count() > 1) return;
-    for (Way* way : {&few_, &many_}) way->cut.take_whole_rows(plan_);
+    for (Partition* partition : {&few_, &many_}) partition->cut.take_whole_rows(plan_);
     find_shared();
   }
   std::string own_name() const override {
@@ -135,30 +136,30 @@ class AmxMatmul final : public Followed {
   bool is_split() const { return form_ == amx::Form::split; }
 
   /// How the work is cut, and what several parts read then.
-  struct Way {
+  struct Partition {
     AmxCut cut;
     bool shares_a = false, shares_b = false;
   };
   /// A profile, which tells what many threads would gain, sees their work.
-  const Way& way_for(const Pool& pool) const {
+  const Partition& partition_for(const Pool& pool) const {
     constexpr int kFew = 8;
     return pool.threads() > kFew || WorkTrace::current() ? many_ : few_;
   }
   int64_t sum_count() const { return few_.cut.sums; }
 
-  struct Part {
-    const Way& way;
+  struct PartialTile {
+    const Partition& partition;
     int64_t item, sum, i, j, rows, columns, k0, k1;
   };
-  Part part(const Way& way, int64_t number) const {
-    const AmxCut& cut = way.cut;
+  PartialTile part(const Partition& partition, int64_t number) const {
+    const AmxCut& cut = partition.cut;
     const int64_t blocks = cut.row_blocks * cut.column_blocks, all = plan_.count() * blocks;
     const int64_t sum = number / all, block = number % all,
                   item = block / blocks;  // sums outermost, as in TiledMatmul
     const int64_t i = block / cut.column_blocks % cut.row_blocks * cut.rows,
                   j = block % cut.column_blocks * cut.columns;
     const int64_t k = sum * cut.depth;
-    return {way,
+    return {partition,
             item,
             sum,
             i,
@@ -169,9 +170,9 @@ class AmxMatmul final : public Followed {
             std::min(k + cut.depth, plan_.k)};
   }
   void find_shared() {
-    for (Way* way : {&few_, &many_}) {
-      way->shares_a = packs_left_ && way->cut.column_blocks > 1,
-      way->shares_b = way->cut.row_blocks > 1 && !is_packed_;
+    for (Partition* partition : {&few_, &many_}) {
+      partition->shares_a = packs_left_ && partition->cut.column_blocks > 1,
+      partition->shares_b = partition->cut.row_blocks > 1 && !is_packed_;
     }
   }
 
@@ -208,13 +209,13 @@ class AmxMatmul final : public Followed {
   }
   uint16_t* shared_b(const Arguments& args) const { return shared_a(args) + packed_a(); }
   /// All of b, if it has been packed.
-  const uint16_t* whole_b(const Arguments& args, const Way& way) const {
-    return is_packed_ ? args.in<uint16_t>(1) : way.shares_b ? shared_b(args) : nullptr;
+  const uint16_t* whole_b(const Arguments& args, const Partition& partition) const {
+    return is_packed_ ? args.in<uint16_t>(1) : partition.shares_b ? shared_b(args) : nullptr;
   }
 
-  void pack_shared(const Arguments& args, const Way& way) const {
-    const int64_t left = way.shares_a ? a_.packing_parts() : 0,
-                  right = way.shares_b ? b_.packing_parts() : 0;
+  void pack_shared(const Arguments& args, const Partition& partition) const {
+    const int64_t left = partition.shares_a ? a_.packing_parts() : 0,
+                  right = partition.shares_b ? b_.packing_parts() : 0;
     args.pool.parallel(left + right, [&](int64_t part, int) {
       part < left ? a_.pack_part(args.inputs[0], part, shared_a(args))
                   : b_.pack_part(args.inputs[1], part - left, shared_b(args));
@@ -230,7 +231,7 @@ class AmxMatmul final : public Followed {
 
   /// How a part is gone through, and the thread's memory for it. The blocks of one operand, one
   /// after the other, are multiplied with all of the other: they are packed when it is their turn.
-  struct Work {
+  struct Workspace {
     int64_t row_blocks, column_blocks, stretch;  ///< stretch: of k, packed at a time
     bool at_once, passes_on,
         in_rows;  ///< one stretch; rows go to what follows; rows of blocks, or columns of them
@@ -239,19 +240,19 @@ class AmxMatmul final : public Followed {
     std::byte* row;  ///< of blocks, if it is passed on
     uint16_t *own_a, *own_b;
   };
-  Work work(const Part& p, bool is_followed) const {
-    Work w{};
+  Workspace workspace(const PartialTile& p, bool has_epilogue) const {
+    Workspace w{};
     const int64_t depth = p.k1 - p.k0;
     w.row_blocks = pieces(p.rows, kBlock), w.column_blocks = pieces(p.columns, kBlock);
     w.stretch =
         pieces(pieces(depth, pieces(depth, longest_stretch(form_))), amx::kDepth) * amx::kDepth;
-    w.at_once = depth <= w.stretch, w.passes_on = is_followed && sum_count() == 1,
+    w.at_once = depth <= w.stretch, w.passes_on = has_epilogue && sum_count() == 1,
     w.in_rows = w.at_once || w.passes_on;
     const int64_t strip = amx::strip_values(w.stretch, form_), width = w.column_blocks * kBlock;
     const int64_t a =
-        !packs_left_ || p.way.shares_a ? 0 : 2 * strip * (w.in_rows ? 1 : w.row_blocks);
+        !packs_left_ || p.partition.shares_a ? 0 : 2 * strip * (w.in_rows ? 1 : w.row_blocks);
     const int64_t b =
-        p.way.shares_b || is_packed_ ? 0 : 2 * strip * (w.in_rows ? w.column_blocks : 1);
+        p.partition.shares_b || is_packed_ ? 0 : 2 * strip * (w.in_rows ? w.column_blocks : 1);
     const int64_t totals = w.at_once ? 0 : w.row_blocks * w.column_blocks;
     const int64_t floats =
         (2 + totals) * amx::kBlockValues + width + (w.passes_on ? kBlock * width : 0);
@@ -264,29 +265,29 @@ class AmxMatmul final : public Followed {
     return w;
   }
 
-  void compute(const Arguments& args, const Next& next, const Part& p) const {
-    const Work w = work(p, static_cast<bool>(next));
+  void compute(const Arguments& args, const MaybeEpilogue& epilogue, const PartialTile& p) const {
+    const Workspace w = workspace(p, static_cast<bool>(epilogue));
     if (plan_.bias) read_bias(args, p.j, p.columns, w.bias);
     Block earlier;
     for (int64_t k = p.k0; k < p.k1; k += w.stretch) {
       const int64_t deep = std::min(w.stretch, p.k1 - k);
       if (column_sums_.are_wanted() && p.i == 0) add_rows(args, p, k, deep);
-      add_stretch(args, next, p, w, k, deep, earlier);
+      add_stretch(args, epilogue, p, w, k, deep, earlier);
     }
     flush(args, p, earlier);
   }
 
   /// Adds `deep` products from k on to all sums of the part; ends them if they are the last.
   /// `earlier`: a block of split values, which is stored while the next is multiplied.
-  void add_stretch(const Arguments& args, const Next& next, const Part& p, const Work& w, int64_t k,
-                   int64_t deep, Block& earlier) const {
+  void add_stretch(const Arguments& args, const MaybeEpilogue& epilogue, const PartialTile& p,
+                   const Workspace& w, int64_t k, int64_t deep, Block& earlier) const {
     auto rows = [&](int64_t i, int64_t count) {
       if (!packs_left_) return Strips{};
-      return a_.strips(args.inputs[0], p.way.shares_a ? shared_a(args) : nullptr, w.own_a, p.item,
-                       p.i + i, std::min(count, p.rows - i), k, deep);
+      return a_.strips(args.inputs[0], p.partition.shares_a ? shared_a(args) : nullptr, w.own_a,
+                       p.item, p.i + i, std::min(count, p.rows - i), k, deep);
     };
     auto columns = [&](int64_t j, int64_t count) {
-      return b_.strips(args.inputs[1], whole_b(args, p.way), w.own_b, p.item, p.j + j,
+      return b_.strips(args.inputs[1], whole_b(args, p.partition), w.own_b, p.item, p.j + j,
                        std::min(count, p.columns - j), k, deep);
     };
     const bool is_last = k + deep >= p.k1;
@@ -298,26 +299,26 @@ class AmxMatmul final : public Followed {
       for (int64_t at = 0; at < blocks; ++at) {
         const int64_t i = w.in_rows ? turn : at, j = w.in_rows ? at : turn;
         const std::array two = {all[2 * at], all[2 * at + 1]};
-        const amx::Left a = !packs_left_ ? left_in_memory(args, p, i * kBlock, k)
-                            : w.in_rows  ? amx::Left{{one[0], one[1]}}
-                                         : amx::Left{{two[0], two[1]}};
-        const amx::Right b =
-            w.in_rows ? amx::Right{{two[0], two[1]}} : amx::Right{{one[0], one[1]}};
+        const amx::LeftStrips a = !packs_left_ ? left_in_memory(args, p, i * kBlock, k)
+                                  : w.in_rows  ? amx::LeftStrips{{one[0], one[1]}}
+                                               : amx::LeftStrips{{two[0], two[1]}};
+        const amx::RightStrips b =
+            w.in_rows ? amx::RightStrips{{two[0], two[1]}} : amx::RightStrips{{one[0], one[1]}};
         multiply(args, p, w, i * kBlock, j * kBlock, a, b, turn * blocks + at, k == p.k0, is_last,
                  deep, earlier);
       }
       if (w.passes_on && is_last) {
         flush(args, p, earlier);
         const int64_t i = turn * kBlock, first = p.item * plan_.m + p.i + i;
-        (*next)(first * plan_.n, (first + std::min(kBlock, p.rows - i)) * plan_.n, w.row);
+        (*epilogue)(first * plan_.n, (first + std::min(kBlock, p.rows - i)) * plan_.n, w.row);
       }
     }
   }
 
   /// The block at (i, j) of the part, the `number`-th.
-  void multiply(const Arguments& args, const Part& p, const Work& w, int64_t i, int64_t j,
-                const amx::Left& a, const amx::Right& b, int64_t number, bool is_first,
-                bool is_last, int64_t deep, Block& earlier) const {
+  void multiply(const Arguments& args, const PartialTile& p, const Workspace& w, int64_t i,
+                int64_t j, const amx::LeftStrips& a, const amx::RightStrips& b, int64_t number,
+                bool is_first, bool is_last, int64_t deep, Block& earlier) const {
     float* total = w.totals + number * amx::kBlockValues;
     const float* bias = plan_.bias ? w.bias + j : nullptr;
     if (is_split()) {
@@ -336,7 +337,7 @@ class AmxMatmul final : public Followed {
   }
 
   /// Adds the part's columns of rows k to k + deep of b to their sums.
-  void add_rows(const Arguments& args, const Part& p, int64_t k, int64_t deep) const {
+  void add_rows(const Arguments& args, const PartialTile& p, int64_t k, int64_t deep) const {
     float* sums = column_sums_.of(args, plan_, sum_count(), p.sum, column_scratch(args)) + p.j;
     if (k == p.k0) std::fill_n(sums, p.columns, 0.0f);
     amx::add_rows(args.in<float>(1) + plan_.b[0] + k * plan_.n + p.j, plan_.n, deep, p.columns,
@@ -344,7 +345,7 @@ class AmxMatmul final : public Followed {
   }
 
   /// The block at (i, j) of the part, with all its sums.
-  Block block(const Arguments& args, const Part& p, int64_t i, int64_t j, float* sums,
+  Block block(const Arguments& args, const PartialTile& p, int64_t i, int64_t j, float* sums,
               const float* bias, std::byte* row) const {
     const int64_t rows = std::min(kBlock, p.rows - i), columns = std::min(kBlock, p.columns - j);
     const int64_t at = (p.item * plan_.m + p.i + i) * plan_.n + p.j + j;
@@ -353,17 +354,17 @@ class AmxMatmul final : public Followed {
     float* c = row ? reinterpret_cast<float*>(row) + j : args.out<float>(0) + at;
     const float* other =
         plan_.combine == Combine::none ? nullptr : args.in<float>(plan_.other()) + at;
-    if (!is_simple(plan_.epilogue))
+    if (!is_simple(plan_.activation))
       return {{sums, 0, columns, c, plan_.n}, i, j, rows, columns, bias, other};
     return {{sums, rows, columns, c, plan_.n, nullptr, bias, plan_.combine, other,
-             plan_.epilogue == Epilogue::relu},
+             plan_.activation == ActivationKind::relu},
             i,
             j,
             rows,
             columns};
   }
   /// What is left to do after amx::multiply_split() or amx::store().
-  void end(const Arguments& args, const Part& p, Block block, bool is_finite) const {
+  void end(const Arguments& args, const PartialTile& p, Block block, bool is_finite) const {
     amx::Result& r = block.result;
     if (block.rows == 0) return;
     const bool is_activated = r.rows == 0;
@@ -378,16 +379,17 @@ class AmxMatmul final : public Followed {
     if (!is_activated) return;
     if (block.other)
       combine(plan_.combine, block.other, plan_.n, block.rows, block.columns, r.sums, kBlock);
-    finish<float>(r.sums, block.rows, block.columns, kBlock, block.bias, plan_.epilogue);
+    finish<float>(r.sums, block.rows, block.columns, kBlock, block.bias, plan_.activation);
     r.rows = block.rows;
     amx::store(r);
   }
-  void flush(const Arguments& args, const Part& p, Block& block) const {
+  void flush(const Arguments& args, const PartialTile& p, Block& block) const {
     end(args, p, block, amx::store(block.result));
     block = {};
   }
 
-  amx::Left left_in_memory(const Arguments& args, const Part& p, int64_t i, int64_t k) const {
+  amx::LeftStrips left_in_memory(const Arguments& args, const PartialTile& p, int64_t i,
+                                 int64_t k) const {
     const uint16_t* first =
         args.in<uint16_t>(0) + plan_.a[static_cast<size_t>(p.item)] + (p.i + i) * plan_.k + k;
     return {{first, first + amx::kLines * plan_.k}, plan_.k, amx::kDepth};
@@ -406,8 +408,8 @@ class AmxMatmul final : public Followed {
   }
 
   /// The sums of a block by multiplications of float32, which know infinity.
-  void compute_in_full(const Arguments& args, const Part& p, int64_t i, int64_t j, int64_t rows,
-                       int64_t columns, float* sums) const {
+  void compute_in_full(const Arguments& args, const PartialTile& p, int64_t i, int64_t j,
+                       int64_t rows, int64_t columns, float* sums) const {
     constexpr int64_t kDeep = 4 * amx::kDepth;
     alignas(64) float joined[kDeep * kBlock];
     const float* a = args.in<float>(0) + plan_.a[static_cast<size_t>(p.item)] +
@@ -417,8 +419,8 @@ class AmxMatmul final : public Followed {
                              std::min(kDeep, p.k1 - k)};
       product.a = a + k * (plan_.transpose_a ? plan_.lda() : 1), product.lda = plan_.lda();
       if (is_packed_) {
-        const Strips b = b_.strips(args.inputs[1], whole_b(args, p.way), nullptr, p.item, p.j + j,
-                                   columns, k, product.k);
+        const Strips b = b_.strips(args.inputs[1], whole_b(args, p.partition), nullptr, p.item,
+                                   p.j + j, columns, k, product.k);
         for (int64_t s = 0; s < b.count; ++s) {
           amx::join_right(b[s], std::min(amx::kLines, columns - s * amx::kLines), product.k,
                           joined + s * amx::kLines, kBlock);
@@ -436,7 +438,7 @@ class AmxMatmul final : public Followed {
 
   /// The 32 x 32 sums of rounded values at (i, j) of the part: to c, or where they are to be passed
   /// on, to `row`.
-  void store(const Arguments& args, const Part& p, int64_t i, int64_t j, float* sums,
+  void store(const Arguments& args, const PartialTile& p, int64_t i, int64_t j, float* sums,
              const float* bias, std::byte* row) const {
     const int64_t rows = std::min(kBlock, p.rows - i), columns = std::min(kBlock, p.columns - j);
     const int64_t at = (p.item * plan_.m + p.i + i) * plan_.n + p.j + j;
@@ -444,15 +446,15 @@ class AmxMatmul final : public Followed {
       return amx::store(sums, kBlock, rows, columns, nullptr, false, partial(args, p.sum) + at,
                         plan_.n);
     if (plan_.combine != Combine::none) combine_with(args, at, rows, columns, sums, kBlock);
-    if (!is_simple(plan_.epilogue))
-      finish<float>(sums, rows, columns, kBlock, std::exchange(bias, nullptr), plan_.epilogue);
+    if (!is_simple(plan_.activation))
+      finish<float>(sums, rows, columns, kBlock, std::exchange(bias, nullptr), plan_.activation);
     as_values(c_, row ? row : args.outputs[0], [&](auto* c) {
-      amx::store(sums, kBlock, rows, columns, bias, plan_.epilogue == Epilogue::relu,
+      amx::store(sums, kBlock, rows, columns, bias, plan_.activation == ActivationKind::relu,
                  c + (row ? j : at), plan_.n);
     });
   }
 
-  void sum(const Arguments& args, const Next& next, int64_t begin, int64_t end) const {
+  void sum(const Arguments& args, const MaybeEpilogue& epilogue, int64_t begin, int64_t end) const {
     const int64_t first = begin * plan_.n, count = (end - begin) * plan_.n;
     float* total = partial(args, 0) + first;
     for (int64_t i = 1; i < sum_count(); ++i) accumulate(total, partial(args, i) + first, count);
@@ -463,20 +465,20 @@ class AmxMatmul final : public Followed {
       float bias[kBlock];
       if (plan_.bias) read_bias(args, j, columns, bias);
       finish<float>(total + j, end - begin, columns, plan_.n, plan_.bias ? bias : nullptr,
-                    plan_.epilogue);
+                    plan_.activation);
     }
-    if (next && is_split()) return (*next)(first, first + count, total);
+    if (epilogue && is_split()) return (*epilogue)(first, first + count, total);
     const size_t bytes = size_of(c_);
-    std::byte* to = next ? thread_scratch(static_cast<size_t>(count) * bytes)
-                         : args.outputs[0] + static_cast<size_t>(first) * bytes;
+    std::byte* to = epilogue ? thread_scratch(static_cast<size_t>(count) * bytes)
+                             : args.outputs[0] + static_cast<size_t>(first) * bytes;
     cast_loop(DType::float32, c_)(total, to, static_cast<size_t>(count));
-    if (next) (*next)(first, first + count, to);
+    if (epilogue) (*epilogue)(first, first + count, to);
   }
 
   MatmulPlan plan_;
   amx::Form form_;
   bool packs_left_;
-  Way few_, many_;  ///< for so many threads; of the same sums
+  Partition few_, many_;  ///< for so many threads; of the same sums
   Operand a_, b_;
   DType c_;
   bool is_packed_ = false;

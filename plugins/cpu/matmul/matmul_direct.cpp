@@ -148,7 +148,7 @@ class SmallMatmul final : public Kernel {
         combine(plan_.combine, a.in<T>(plan_.other()) + i * plan_.m * plan_.n, plan_.n, plan_.m,
                 plan_.n, c, plan_.n);
       }
-      finish(c, plan_.m, plan_.n, plan_.n, plan_.bias ? a.in<T>(2) : nullptr, plan_.epilogue);
+      finish(c, plan_.m, plan_.n, plan_.n, plan_.bias ? a.in<T>(2) : nullptr, plan_.activation);
     }
   }
   std::string name() const override { return "highway"; }

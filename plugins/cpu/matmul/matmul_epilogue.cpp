@@ -15,13 +15,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 template <class T>
 void finish_tile(T* c, int64_t rows, int64_t columns, int64_t ldc, const T* bias,
-                 Epilogue epilogue) {
+                 ActivationKind activation) {
   const hn::ScalableTag<T> d;
   for (int64_t r = 0; r < rows; ++r, c += ldc) {
     for_vectors(d, columns, [&](auto load, auto store) HWY_ATTR {
       auto x = load(c);
       if (bias) x = hn::Add(x, load(bias));
-      store(activate(d, x, epilogue), c);
+      store(activate(d, x, activation), c);
     });
   }
 }
@@ -49,11 +49,11 @@ void add_part(T* sum, const T* part, int64_t count) {
 }
 
 void finish_float(float* c, int64_t rows, int64_t columns, int64_t ldc, const float* bias,
-                  Epilogue e) {
+                  ActivationKind e) {
   finish_tile(c, rows, columns, ldc, bias, e);
 }
 void finish_double(double* c, int64_t rows, int64_t columns, int64_t ldc, const double* bias,
-                   Epilogue e) {
+                   ActivationKind e) {
   finish_tile(c, rows, columns, ldc, bias, e);
 }
 void combine_float(Combine how, const float* x, int64_t ldx, int64_t rows, int64_t columns,
@@ -87,14 +87,14 @@ HWY_EXPORT(add_double);
 
 template <>
 void finish<float>(float* c, int64_t rows, int64_t columns, int64_t ldc, const float* bias,
-                   Epilogue e) {
-  if (bias || e != Epilogue::none)
+                   ActivationKind e) {
+  if (bias || e != ActivationKind::none)
     HWY_DYNAMIC_DISPATCH(finish_float)(c, rows, columns, ldc, bias, e);
 }
 template <>
 void finish<double>(double* c, int64_t rows, int64_t columns, int64_t ldc, const double* bias,
-                    Epilogue e) {
-  if (bias || e != Epilogue::none)
+                    ActivationKind e) {
+  if (bias || e != ActivationKind::none)
     HWY_DYNAMIC_DISPATCH(finish_double)(c, rows, columns, ldc, bias, e);
 }
 void combine(Combine how, const float* x, int64_t ldx, int64_t rows, int64_t columns, float* c,

@@ -40,7 +40,7 @@ class HalfMatmul final : public Kernel {
         c({rows, columns}, type, memory::dims{plan_.n, 1});
     const dnnl::matmul::desc desc =
         plan_.bias ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
-    const dnnl::matmul::primitive_desc made(desc, onednn::attributes(plan_.epilogue),
+    const dnnl::matmul::primitive_desc made(desc, onednn::attributes(plan_.activation),
                                             onednn::engine());
     if (onednn::is_reference(made.impl_info_str()))
       throw dnnl::error(dnnl_unimplemented, "only reference code");
@@ -62,7 +62,7 @@ class HalfMatmul final : public Kernel {
     uint16_t* c = args.out<uint16_t>(0) + (t.item * plan_.m + t.i) * plan_.n + t.j;
     plan_.bias ? primitives_.run(worker, which(t), {a, b, c, args.in<uint16_t>(2) + t.j})
                : primitives_.run(worker, which(t), {a, b, c});
-    if (plan_.epilogue != Epilogue::relu) return;
+    if (plan_.activation != ActivationKind::relu) return;
     for (int64_t i = 0; i < t.rows; ++i) {
       onednn::apply_relu(dtype_, reinterpret_cast<std::byte*>(c + i * plan_.n), t.columns);
     }

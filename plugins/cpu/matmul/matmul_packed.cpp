@@ -49,7 +49,7 @@ constexpr int64_t kLine = 64 / sizeof(T);  // elements that come from memory tog
 /// Blocks that will be read next, asked for evenly while tiles are computed: a core waits for some
 /// 16 lines at a time, and what it asks for beyond them holds up what it needs now.
 template <class T>
-class Ahead {
+class Prefetcher {
  public:
   void add(const Block<T>& block) {
     if (block.rows <= 0 || block.columns <= 0) return;
@@ -116,8 +116,9 @@ HWY_INLINE void fetch_tile(const T* x, int64_t ldx) {
 // registers or in memory takes the place of multiplications, or waits for earlier tiles to be
 // stored.
 template <int kR, int kV, class D, class T = hn::TFromD<D>>
-HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahead,
-                       const Panel<T>& b, const Ends<T>& ends, T* c, int64_t ldc, Ahead<T>& later) {
+HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* prefetcher,
+                       const Panel<T>& b, const Ends<T>& ends, T* c, int64_t ldc,
+                       Prefetcher<T>& later) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), rest = b.columns - (kV - 1) * lanes;
   hn::Vec<D> sum[kR][kV];
   auto each_sum = [&](auto&& f) HWY_ATTR {
@@ -150,7 +151,7 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahea
     stored += ldc;
     if (step == 1) {
 #pragma GCC unroll 16
-      for (int r = 0; r < kR; ++r) __builtin_prefetch(ahead + q + r * row, 0, 3);
+      for (int r = 0; r < kR; ++r) __builtin_prefetch(prefetcher + q + r * row, 0, 3);
     } else {
       later.turn();
     }
@@ -184,22 +185,24 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* ahea
     });
   }
   if (ends.relu)
-    each_sum([&](int r, int v) HWY_ATTR { sum[r][v] = activate(d, sum[r][v], Epilogue::relu); });
+    each_sum([&](int r, int v)
+                 HWY_ATTR { sum[r][v] = activate(d, sum[r][v], ActivationKind::relu); });
   each_place([&](int r, int v, auto, auto store)
                  HWY_ATTR { store(sum[r][v], c + r * ldc + v * lanes); });
 }
 
 /// All rows of c: as many at a time as there are registers for, the last ones in even numbers.
 template <int kV, class T>
-void rows(const Product<T>& p, const T* a, const Panel<T>& b, Ends<T> ends, T* c, Ahead<T>& later) {
+void rows(const Product<T>& p, const T* a, const Panel<T>& b, Ends<T> ends, T* c,
+          Prefetcher<T>& later) {
   const hn::ScalableTag<T> d;
   const int64_t row = p.transpose_a ? 1 : p.lda, step = p.transpose_a ? p.lda : 1;
   int64_t i = 0;
   auto go = [&]<int kR>(std::integral_constant<int, kR>) HWY_ATTR {
     const T* from = a + i * row;
-    const T* ahead = i + kR < p.m ? from + kR * row : a + b.depth * step;
+    const T* prefetcher = i + kR < p.m ? from + kR * row : a + b.depth * step;
     if (!p.transpose_a) later.turn();
-    tile<kR, kV>(d, from, row, step, ahead, b, ends, c + i * p.ldc, p.ldc, later);
+    tile<kR, kV>(d, from, row, step, prefetcher, b, ends, c + i * p.ldc, p.ldc, later);
     if (ends.addend) ends.addend += kR * p.ldc;
     if (ends.mask) ends.mask += kR * p.ldc;
     i += kR;
@@ -328,50 +331,50 @@ void pack_block(const Product<T>& p, const Columns<T>& columns, int64_t q, T* pa
 /// The panels of a product, one after the other: first those of the same columns; where a is
 /// transposed, those of the same rows of a, which are long.
 template <class T>
-class Steps {
+class PanelSequence {
  public:
-  struct Step {
+  struct PanelStart {
     Columns<T> columns;
     int64_t q;  // first row of b
   };
-  explicit Steps(const Product<T>& p)
+  explicit PanelSequence(const Product<T>& p)
       : p_(p),
         wide_(pieces(p.n, width())),
         deep_(std::max<int64_t>(1, pieces(p.k, kDepth))) {}  // one where there is nothing to add
   int64_t count() const { return wide_ * deep_; }
-  Step operator[](int64_t number) const {
+  PanelStart operator[](int64_t number) const {
     const auto [column, row] = p_.transpose_a ? std::pair(number % wide_, number / wide_)
                                               : std::pair(number / deep_, number % deep_);
     return {Columns<T>(p_, column * width()), row * kDepth};
   }
   /// What is read after this step: a block of b, and of a transposed a a share of the rows that
   /// come next.
-  Ahead<T> after(int64_t number) const {
-    Ahead<T> ahead;
+  Prefetcher<T> after(int64_t number) const {
+    Prefetcher<T> prefetcher;
     if (number + 1 < count()) {
-      const Step next = (*this)[number + 1];
-      ahead.add(block(p_, next.columns, next.q));
+      const PanelStart next = (*this)[number + 1];
+      prefetcher.add(block(p_, next.columns, next.q));
     } else if (p_.next_b) {
       Product<T> next = p_;
       next.b = p_.next_b;
-      ahead.add(block(next, Columns<T>(next, 0), 0));
+      prefetcher.add(block(next, Columns<T>(next, 0), 0));
     }
-    if (!p_.transpose_a) return ahead;
+    if (!p_.transpose_a) return prefetcher;
     const int64_t q = (number / wide_ + 1) * kDepth;
     if (q < p_.k)
-      add_share(p_.a + q * p_.lda, std::min(kDepth, p_.k - q), number % wide_, ahead);
+      add_share(p_.a + q * p_.lda, std::min(kDepth, p_.k - q), number % wide_, prefetcher);
     else if (p_.next_a)
-      add_share(p_.next_a, std::min(kDepth, p_.k), number % wide_, ahead);
-    return ahead;
+      add_share(p_.next_a, std::min(kDepth, p_.k), number % wide_, prefetcher);
+    return prefetcher;
   }
 
  private:
   static int64_t width() {
     return kVectors * static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
   }
-  void add_share(const T* a, int64_t depth, int64_t part, Ahead<T>& ahead) const {
+  void add_share(const T* a, int64_t depth, int64_t part, Prefetcher<T>& prefetcher) const {
     const int64_t first = depth * part / wide_, last = depth * (part + 1) / wide_;
-    ahead.add({a + first * p_.lda, p_.lda, last - first, p_.m});
+    prefetcher.add({a + first * p_.lda, p_.lda, last - first, p_.m});
   }
 
   const Product<T>& p_;
@@ -404,9 +407,9 @@ void product(const Product<T>& p) {
   constexpr int64_t kNear = (256 << 10) / sizeof(T);  // of b, which a core keeps between products
   const bool looks_ahead = p.m > kFewRows || p.n * p.k > kNear;
   HWY_ALIGN T memory[kDepth * kVectors * hn::MaxLanes(hn::ScalableTag<T>())];
-  const Steps<T> steps(p);
-  for (int64_t number = 0; number < steps.count(); ++number) {
-    const auto [columns, q] = steps[number];
+  const PanelSequence<T> panels(p);
+  for (int64_t number = 0; number < panels.count(); ++number) {
+    const auto [columns, q] = panels[number];
     const int64_t j = columns.first;
     Panel<T> panel{memory, columns.width, std::min(kDepth, p.k - q), columns.count};
     if (p.is_packed || (!p.transpose_b && p.m <= kFewRows && columns.count == columns.width)) {
@@ -427,15 +430,15 @@ void product(const Product<T>& p) {
     }
     if (is_last && p.combine == Combine::mask) ends.mask = p.other + j;
     const T* a = p.a + (p.transpose_a ? q * p.lda : q);
-    Ahead<T> ahead = looks_ahead ? steps.after(number) : Ahead<T>();
+    Prefetcher<T> prefetcher = looks_ahead ? panels.after(number) : Prefetcher<T>();
     if (columns.vectors == kVectors)
-      rows<kVectors>(p, a, panel, ends, p.c + j, ahead);
+      rows<kVectors>(p, a, panel, ends, p.c + j, prefetcher);
     else if (columns.vectors == 1)
-      rows<1>(p, a, panel, ends, p.c + j, ahead);
+      rows<1>(p, a, panel, ends, p.c + j, prefetcher);
     else if (columns.vectors == 2)
-      rows<std::min(2, kVectors)>(p, a, panel, ends, p.c + j, ahead);
+      rows<std::min(2, kVectors)>(p, a, panel, ends, p.c + j, prefetcher);
     else
-      rows<std::min(3, kVectors)>(p, a, panel, ends, p.c + j, ahead);
+      rows<std::min(3, kVectors)>(p, a, panel, ends, p.c + j, prefetcher);
   }
 }
 

@@ -259,7 +259,7 @@ class RowMatmul final : public Kernel {
     T* out = a.out<T>(0) + j;
     if (plan_.combine != Combine::none)
       combine(plan_.combine, a.in<T>(plan_.other()) + j, plan_.n, 1, width, out, plan_.n);
-    finish(out, 1, width, width, plan_.bias ? a.in<T>(2) + j : nullptr, plan_.epilogue);
+    finish(out, 1, width, width, plan_.bias ? a.in<T>(2) + j : nullptr, plan_.activation);
   }
 
   MatmulPlan plan_;
@@ -326,7 +326,7 @@ class HalfRowMatmul final : public Kernel {
       cast_loop(DType::bfloat16, DType::float32)(a.inputs[2], bias, static_cast<size_t>(plan_.n));
     if (plan_.combine != Combine::none)
       combine(plan_.combine, a.in<BFloat16>(plan_.other()), plan_.n, 1, plan_.n, sums, plan_.n);
-    finish(sums, 1, plan_.n, plan_.n, plan_.bias ? bias : nullptr, plan_.epilogue);
+    finish(sums, 1, plan_.n, plan_.n, plan_.bias ? bias : nullptr, plan_.activation);
     cast_loop(DType::float32, c_)(sums, a.outputs[0], static_cast<size_t>(plan_.n));
   }
   std::string name() const override { return is_packed_ ? "highway row, packed" : "highway row"; }

@@ -1,7 +1,7 @@
 // Products by own loops, on fixed tiles of the result and fixed partial sums.
 #include <algorithm>
 
-#include "elementwise/follower.h"
+#include "elementwise/epilogue.h"
 #include "kernel/typed.h"
 #include "matmul/blas.h"
 #include "matmul/matmul.h"
@@ -52,10 +52,10 @@ class PackPanels final : public Kernel {
 };
 
 template <class T>
-class TiledMatmul final : public Followed {
+class TiledMatmul final : public EpilogueHost {
  public:
   explicit TiledMatmul(const Request& r)
-      : Followed(r),
+      : EpilogueHost(r),
         plan_(r),
         few_(plan_, true),
         many_(plan_, true, MatmulCut::For::many_threads),
@@ -73,18 +73,18 @@ class TiledMatmul final : public Followed {
                    plan_.transpose_b ? " transposed" : "")};
   }
   void run(const Arguments& a) override {
-    Next next;
-    begin(a, next);
+    MaybeEpilogue epilogue;
+    begin(a, epilogue);
     const MatmulCut& cut = cut_for(a.pool);
     // Partial sums outermost: what a thread multiplies is then, as a rule, what it computed a
     // moment ago.
     const int64_t parts = plan_.count() * cut.tiles() * sums();
     a.pool.parallel(parts, [&](int64_t number, int) {
-      compute(a, next, part(cut, number), part(cut, std::min(number + 1, parts - 1)));
+      compute(a, epilogue, part(cut, number), part(cut, std::min(number + 1, parts - 1)));
     });
     if (sums() == 1) return;
     a.pool.blocks(plan_.count() * plan_.m, 32,
-                  [&](int64_t begin, int64_t end) { sum(a, next, begin, end); });
+                  [&](int64_t begin, int64_t end) { sum(a, epilogue, begin, end); });
     column_sums_.end(a, plan_, sums(), column_scratch(a));
   }
   bool sum_columns(int64_t columns, int output) override {
@@ -100,7 +100,7 @@ class TiledMatmul final : public Followed {
     const bool pays = few_.column_tiles == 1 || (4 * plan_.k <= plan_.m && !is_packed_);
     return sums() > 1 || (pays && plan_.count() * few_.tiles() > 1);
   }
-  void prepare_for_follower() override {
+  void prepare_for_epilogue() override {
     if (sums() > 1) return;
     for (MatmulCut* cut : {&few_, &many_}) {
       if (cut->column_tiles > 1) cut->take_whole_rows();
@@ -127,7 +127,7 @@ class TiledMatmul final : public Followed {
   int64_t sums() const { return few_.sums; }
   int64_t size() const { return plan_.count() * plan_.m * plan_.n; }
   /// Partial sum 0 is the output itself, unless something follows.
-  int64_t in_output() const { return is_followed() ? 0 : 1; }
+  int64_t in_output() const { return has_epilogue() ? 0 : 1; }
   T* result(const Arguments& a, int64_t sum) const {
     return sum < in_output() ? a.out<T>(0)
                              : reinterpret_cast<T*>(a.scratch) + (sum - in_output()) * size();
@@ -138,27 +138,28 @@ class TiledMatmul final : public Followed {
   }
 
   /// A tile of a partial sum, whose terms begin at q.
-  struct Part {
+  struct PartialTile {
     MatmulCut::Tile tile;
     int64_t sum, q;
   };
-  Part part(const MatmulCut& cut, int64_t number) const {
+  PartialTile part(const MatmulCut& cut, int64_t number) const {
     const int64_t tiles = plan_.count() * cut.tiles(), sum = number / tiles;
     return {cut.tile(number % tiles), sum, sum * cut.depth};
   }
-  const T* left(const Arguments& a, const Part& part) const {
+  const T* left(const Arguments& a, const PartialTile& part) const {
     const auto& [t, sum, q] = part;
     return a.in<T>(0) + plan_.a[t.item] +
            (plan_.transpose_a ? q * plan_.lda() + t.i : t.i * plan_.lda() + q);
   }
-  const T* right(const Arguments& a, const Part& part) const {
+  const T* right(const Arguments& a, const PartialTile& part) const {
     const auto& [t, sum, q] = part;
     return a.in<T>(1) + (is_packed_ ? packed_offset(plan_, t, q)
                                     : plan_.b[t.item] + offset_of_right(plan_, t, q));
   }
 
   /// `later`: what the thread will probably go on with.
-  void compute(const Arguments& a, const Next& next, const Part& part, const Part& later) const {
+  void compute(const Arguments& a, const MaybeEpilogue& epilogue, const PartialTile& part,
+               const PartialTile& later) const {
     const auto& [t, sum, q] = part;
     const int64_t at = (t.item * plan_.m + t.i) * plan_.n + t.j;
     Product<T> p{plan_.transpose_a, plan_.transpose_b, t.rows, t.columns,
@@ -170,10 +171,10 @@ class TiledMatmul final : public Followed {
     p.ldb = plan_.ldb(), p.is_packed = is_packed_;
     p.c = result(a, sum) + at, p.ldc = plan_.n;
     if (sums() > 1) return gemm_(p);
-    if (next)
+    if (epilogue)
       p.c = reinterpret_cast<T*>(thread_scratch(static_cast<size_t>(t.rows * plan_.n) * sizeof(T)));
     multiply(a, p, at, t.j);
-    if (next) (*next)(at, at + t.rows * plan_.n, p.c);
+    if (epilogue) (*epilogue)(at, at + t.rows * plan_.n, p.c);
   }
 
   /// All there is to these rows from column j on, which begin at element `at` of the output. A tile
@@ -182,24 +183,24 @@ class TiledMatmul final : public Followed {
   void multiply(const Arguments& a, Product<T>& p, int64_t at, int64_t j) const {
     const T* bias = plan_.bias ? a.in<T>(2) + j : nullptr;
     const T* other = plan_.combine == Combine::none ? nullptr : a.in<T>(plan_.other()) + at;
-    if (!direct_ && is_simple(plan_.epilogue) && !(bias && plan_.combine == Combine::mask)) {
+    if (!direct_ && is_simple(plan_.activation) && !(bias && plan_.combine == Combine::mask)) {
       p.bias = bias, p.combine = plan_.combine, p.other = other,
-      p.relu = plan_.epilogue == Epilogue::relu;
+      p.relu = plan_.activation == ActivationKind::relu;
       return gemm_(p);
     }
     gemm_(p);
     if (other) combine(plan_.combine, other, plan_.n, p.m, p.n, p.c, p.ldc);
-    finish(p.c, p.m, p.n, p.ldc, bias, plan_.epilogue);
+    finish(p.c, p.m, p.n, p.ldc, bias, plan_.activation);
   }
 
-  void sum(const Arguments& a, const Next& next, int64_t begin, int64_t end) const {
+  void sum(const Arguments& a, const MaybeEpilogue& epilogue, int64_t begin, int64_t end) const {
     const int64_t n = plan_.n, first = begin * n, count = (end - begin) * n;
     T* c = result(a, 0) + first;
     for (int64_t i = 1; i < sums(); ++i) accumulate(c, result(a, i) + first, count);
     if (plan_.combine != Combine::none)
       combine(plan_.combine, a.in<T>(plan_.other()) + first, n, end - begin, n, c, n);
-    finish(c, end - begin, n, n, plan_.bias ? a.in<T>(2) : nullptr, plan_.epilogue);
-    if (next) (*next)(first, first + count, c);
+    finish(c, end - begin, n, n, plan_.bias ? a.in<T>(2) : nullptr, plan_.activation);
+    if (epilogue) (*epilogue)(first, first + count, c);
   }
 
   MatmulPlan plan_;

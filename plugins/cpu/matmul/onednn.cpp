@@ -39,14 +39,14 @@ dnnl::memory::desc plain(const std::vector<int64_t>& dims, dnnl::memory::data_ty
   return {dims, type, strides};
 }
 
-dnnl::primitive_attr attributes(Epilogue epilogue) {
+dnnl::primitive_attr attributes(ActivationKind activation) {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  if (epilogue == Epilogue::sigmoid || epilogue == Epilogue::tanh) {
+  if (activation == ActivationKind::sigmoid || activation == ActivationKind::tanh) {
     dnnl::post_ops after;
     after.append_eltwise(1,
-                         epilogue == Epilogue::sigmoid ? dnnl::algorithm::eltwise_logistic
-                                                       : dnnl::algorithm::eltwise_tanh,
+                         activation == ActivationKind::sigmoid ? dnnl::algorithm::eltwise_logistic
+                                                               : dnnl::algorithm::eltwise_tanh,
                          0, 0);
     attributes.set_post_ops(after);
   }
@@ -55,7 +55,7 @@ dnnl::primitive_attr attributes(Epilogue epilogue) {
 
 void apply_relu(DType dtype, std::byte* values, int64_t count) {
   if (dtype == DType::float32)
-    return finish(reinterpret_cast<float*>(values), 1, count, count, {}, Epilogue::relu);
+    return finish(reinterpret_cast<float*>(values), 1, count, count, {}, ActivationKind::relu);
   constexpr uint16_t kSign = 0x8000,
                      kMinusInfinity = 0xff80;  // bfloat16: above it, what is not a number
   auto* bits = reinterpret_cast<uint16_t*>(values);

@@ -64,7 +64,7 @@ dnnl::memory::desc plain(const std::vector<int64_t>& dims, dnnl::memory::data_ty
 
 /// Sigmoid or tanh on what a primitive stores, and scratch memory given by the caller. Relu is left
 /// to apply_relu().
-dnnl::primitive_attr attributes(Epilogue epilogue = Epilogue::none);
+dnnl::primitive_attr attributes(ActivationKind activation = ActivationKind::none);
 
 /// oneDNN's own relu makes 0 of what is not a number, which would hide a diverging training; this
 /// one keeps it.

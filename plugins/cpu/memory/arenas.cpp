@@ -29,7 +29,7 @@ void Arenas::clear() {
   idle_.clear();
 }
 
-Arenas::Loan::Loan(Arenas& arenas, size_t bytes) : arenas_(arenas) {
+Arenas::Lease::Lease(Arenas& arenas, size_t bytes) : arenas_(arenas) {
   if (bytes == 0) return;
   arena_ = arenas_.take();
   try {
@@ -40,7 +40,7 @@ Arenas::Loan::Loan(Arenas& arenas, size_t bytes) : arenas_(arenas) {
   }
 }
 
-Arenas::Loan::~Loan() {
+Arenas::Lease::~Lease() {
   if (arena_) arenas_.give_back(arena_);
 }
 

@@ -40,12 +40,12 @@ class Arenas {
   };
 
   /// While alive, `bytes` of memory are the holder's; contents undefined.
-  class Loan {
+  class Lease {
    public:
-    Loan(Arenas& arenas, size_t bytes);
-    ~Loan();
-    Loan(const Loan&) = delete;
-    Loan& operator=(const Loan&) = delete;
+    Lease(Arenas& arenas, size_t bytes);
+    ~Lease();
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
     std::byte* memory() const { return memory_; }
 
    private:

@@ -25,7 +25,7 @@ struct Blocks {
   int64_t values() const { return count * columns; }
   int64_t size(int64_t i) const { return std::min(block, rows - i * block); }
   template <class T>
-  Rows<T> at(const T* x, int64_t i) const {
+  RowBlock<T> at(const T* x, int64_t i) const {
     return {size(i), columns, x + i * block * columns};
   }
   int64_t offset(int64_t i) const { return i * block * columns; }

@@ -7,7 +7,7 @@
 namespace crescent::cpu {
 
 template <class T>
-struct Rows {
+struct RowBlock {
   int64_t rows, columns;
   const T* x;
 };
@@ -18,19 +18,19 @@ template <class T, class S = Computed<T>>
 struct NormalizationLoops {
   /// Per column: mean, and sum of squared deviations from it. Reads the block twice: it should fit
   /// the cache.
-  void (*moments)(const Rows<T>& block, S* mean, S* deviation);
+  void (*moments)(const RowBlock<T>& block, S* mean, S* deviation);
   /// y = (x - mean) scale + shift, all per column.
-  void (*normalize)(const Rows<T>& block, const S* mean, const S* scale, const S* shift, T* y);
+  void (*normalize)(const RowBlock<T>& block, const S* mean, const S* scale, const S* shift, T* y);
   /// Per column: sums of dy and of dy (x - mean).
-  void (*products)(const Rows<T>& block, const T* dy, const S* mean, S* sum, S* product);
+  void (*products)(const RowBlock<T>& block, const T* dy, const S* mean, S* sum, S* product);
   /// dx = scale dy - (x - mean) slope - offset, all per column.
-  void (*gradient)(const Rows<T>& block, const T* dy, const S* mean, const S* scale, const S* slope,
-                   const S* offset, T* dx);
+  void (*gradient)(const RowBlock<T>& block, const T* dy, const S* mean, const S* scale,
+                   const S* slope, const S* offset, T* dx);
   /// Layer norm: y, and mean and reciprocal deviation of every row.
-  void (*row_forward)(const Rows<T>& block, const S* gamma, const S* beta, double epsilon, T* y,
+  void (*row_forward)(const RowBlock<T>& block, const S* gamma, const S* beta, double epsilon, T* y,
                       S* mean, S* rstd);
   /// Layer norm: dx, and the sums over these rows that dgamma and dbeta are made of.
-  void (*row_gradient)(const Rows<T>& block, const S* gamma, const S* mean, const S* rstd,
+  void (*row_gradient)(const RowBlock<T>& block, const S* gamma, const S* mean, const S* rstd,
                        const T* dy, T* dx, S* dgamma, S* dbeta);
 };
 

@@ -16,7 +16,7 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class T, class S = Computed<T>>
-void moments(const Rows<T>& block, S* mean, S* deviation) {
+void moments(const RowBlock<T>& block, S* mean, S* deviation) {
   const T* x = block.x;
   const int64_t rows = block.rows, columns = block.columns;
   const hn::ScalableTag<S> d;
@@ -55,7 +55,7 @@ void moments(const Rows<T>& block, S* mean, S* deviation) {
 }
 
 template <class T, class S = Computed<T>>
-void normalize(const Rows<T>& block, const S* mean, const S* scale, const S* shift, T* y) {
+void normalize(const RowBlock<T>& block, const S* mean, const S* scale, const S* shift, T* y) {
   const T* x = block.x;
   const int64_t columns = block.columns;
   const hn::ScalableTag<S> d;
@@ -75,7 +75,7 @@ void normalize(const Rows<T>& block, const S* mean, const S* scale, const S* shi
 }
 
 template <class T, class S = Computed<T>>
-void products(const Rows<T>& block, const T* dy, const S* mean, S* sum, S* product) {
+void products(const RowBlock<T>& block, const T* dy, const S* mean, S* sum, S* product) {
   const T* x = block.x;
   const int64_t rows = block.rows, columns = block.columns;
   const hn::ScalableTag<S> d;
@@ -97,7 +97,7 @@ void products(const Rows<T>& block, const T* dy, const S* mean, S* sum, S* produ
 }
 
 template <class T, class S = Computed<T>>
-void gradient(const Rows<T>& block, const T* dy, const S* mean, const S* scale, const S* slope,
+void gradient(const RowBlock<T>& block, const T* dy, const S* mean, const S* scale, const S* slope,
               const S* offset, T* dx) {
   const T* x = block.x;
   const int64_t columns = block.columns;
@@ -147,8 +147,8 @@ HWY_INLINE S squared_deviations(const T* x, int64_t count, S center) {
 }
 
 template <class T, class S = Computed<T>>
-void row_forward(const Rows<T>& block, const S* gamma, const S* beta, double epsilon, T* y, S* mean,
-                 S* rstd) {
+void row_forward(const RowBlock<T>& block, const S* gamma, const S* beta, double epsilon, T* y,
+                 S* mean, S* rstd) {
   const hn::ScalableTag<S> d;
   const int64_t columns = block.columns;
   const S share = S{1} / static_cast<S>(columns);
@@ -168,8 +168,8 @@ void row_forward(const Rows<T>& block, const S* gamma, const S* beta, double eps
 }
 
 template <class T, class S = Computed<T>>
-void row_gradient(const Rows<T>& block, const S* gamma, const S* mean, const S* rstd, const T* dy,
-                  T* dx, S* dgamma, S* dbeta) {
+void row_gradient(const RowBlock<T>& block, const S* gamma, const S* mean, const S* rstd,
+                  const T* dy, T* dx, S* dgamma, S* dbeta) {
   const hn::ScalableTag<S> d;
   const int64_t columns = block.columns;
   std::fill_n(dgamma, columns, S{0}), std::fill_n(dbeta, columns, S{0});

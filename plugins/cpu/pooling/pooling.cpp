@@ -23,7 +23,7 @@ class PoolForward final : public Kernel {
         const int64_t last = std::min(end, (i + 1) * rows);
         const int64_t out = i * rows * plan_.out_row_size();
         loops_.rows(plan_, a.in<T>(0) + i * plan_.in_size(), a.out<T>(0) + out,
-                    plan_.winners ? a.out<uint8_t>(1) + out : nullptr, begin - i * rows,
+                    plan_.argmax_indices ? a.out<uint8_t>(1) + out : nullptr, begin - i * rows,
                     last - i * rows);
         begin = last;
       }
@@ -42,15 +42,15 @@ class PoolGradient final : public Kernel {
   explicit PoolGradient(const Request& r) : plan_(r, true), loops_(pool_loops<T>()) {}
 
   void run(const Arguments& a) override {
-    const T* x = plan_.max && !plan_.winners ? a.in<T>(0) : nullptr;
-    const uint8_t* winners = plan_.winners ? a.in<uint8_t>(0) : nullptr;
+    const T* x = plan_.max && !plan_.argmax_indices ? a.in<T>(0) : nullptr;
+    const uint8_t* argmax_indices = plan_.argmax_indices ? a.in<uint8_t>(0) : nullptr;
     const T* dy = a.in<T>(plan_.max ? 1 : 0);
     const int64_t pieces = (plan_.channels + kChannels - 1) / kChannels,
                   out = plan_.out_rows() * plan_.out_row_size();
     a.pool.parallel(plan_.batch * pieces, [&](int64_t part, int) {
       const int64_t i = part / pieces, first = part % pieces * kChannels;
       loops_.gradient(plan_, x ? x + i * plan_.in_size() : nullptr,
-                      winners ? winners + i * out : nullptr, dy + i * out,
+                      argmax_indices ? argmax_indices + i * out : nullptr, dy + i * out,
                       a.out<T>(0) + i * plan_.in_size(), first,
                       std::min(first + kChannels, plan_.channels));
     });
@@ -79,18 +79,18 @@ PoolPlan::PoolPlan(const Request& r, bool backward) {
     }
   };
   const Shape &from = r.inputs.back().shape, &to = r.outputs[0].shape;
-  max = winners = true;
-  if (auto* told = dynamic_cast<const PoolWinners*>(&r.op)) {
+  max = argmax_indices = true;
+  if (auto* told = dynamic_cast<const PoolArgmax*>(&r.op)) {
     fill(*told, from, to);
-  } else if (auto* gradient = dynamic_cast<const PoolWinnersBackward*>(&r.op)) {
+  } else if (auto* gradient = dynamic_cast<const PoolArgmaxBackward*>(&r.op)) {
     fill(*gradient, to, from);
   } else if (backward) {
     const auto& op = static_cast<const PoolBackward&>(r.op);
-    max = op.max, winners = false;
+    max = op.max, argmax_indices = false;
     fill(op, to, from);
   } else {
     const auto& op = static_cast<const crescent::Pool&>(r.op);
-    max = op.max, winners = false;
+    max = op.max, argmax_indices = false;
     fill(op, from, to);
   }
   whole = window_offsets();
@@ -112,10 +112,10 @@ std::vector<int64_t> PoolPlan::window_offsets() const {
 std::span<const KernelRow> pooling_kernels() {
   static constexpr KernelRow kRows[] = {{"pool", make<PoolForward>},
                                         {"pool", make_converted<pooling_kernels>},
-                                        {"pool_winners", make<PoolForward>},
-                                        {"pool_winners", make_converted<pooling_kernels>},
-                                        {"pool_winners_backward", make<PoolGradient>},
-                                        {"pool_winners_backward", make_converted<pooling_kernels>},
+                                        {"pool_argmax", make<PoolForward>},
+                                        {"pool_argmax", make_converted<pooling_kernels>},
+                                        {"pool_argmax_backward", make<PoolGradient>},
+                                        {"pool_argmax_backward", make_converted<pooling_kernels>},
                                         {"pool_backward", make<PoolGradient>},
                                         {"pool_backward", make_converted<pooling_kernels>}};
   return kRows;

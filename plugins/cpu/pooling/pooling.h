@@ -23,7 +23,7 @@ struct PoolPlan {
 
   PoolPlan(const Request& request, bool backward);
 
-  bool max, winners;
+  bool max, argmax_indices;
   std::array<Axis, 3> axes;  ///< absent axes stand in front with size 1
   std::vector<int64_t>
       whole;  ///< where the pixels under a window that is inside begin, from its first one
@@ -40,13 +40,13 @@ struct PoolPlan {
 /// The loops for the machine at hand.
 template <class T>
 struct PoolLoops {
-  /// Output rows [first, last) of one image; winners may be null.
-  void (*rows)(const PoolPlan& plan, const T* x, T* y, uint8_t* winners, int64_t first,
+  /// Output rows [first, last) of one image; argmax_indices may be null.
+  void (*rows)(const PoolPlan& plan, const T* x, T* y, uint8_t* argmax_indices, int64_t first,
                int64_t last);
-  /// Channels [first, last) of one image; dx is overwritten there. For max one of x and winners is
-  /// read, else none.
-  void (*gradient)(const PoolPlan& plan, const T* x, const uint8_t* winners, const T* dy, T* dx,
-                   int64_t first, int64_t last);
+  /// Channels [first, last) of one image; dx is overwritten there. For max one of x and
+  /// argmax_indices is read, else none.
+  void (*gradient)(const PoolPlan& plan, const T* x, const uint8_t* argmax_indices, const T* dy,
+                   T* dx, int64_t first, int64_t last);
 };
 
 template <class T>

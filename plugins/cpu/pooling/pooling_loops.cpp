@@ -64,24 +64,25 @@ HWY_INLINE auto beats(V x, V best) {
 /// The greatest of what is under the window, and its number there.
 template <class D, class Load, class T>
 HWY_INLINE void find_greatest(D d, const Window& w, Load& load, const T* x, hn::Vec<D>& best,
-                              hn::Vec<D>& winner) {
-  best = hn::Set(d, -std::numeric_limits<hn::TFromD<D>>::infinity()), winner = hn::Zero(d);
+                              hn::Vec<D>& argmax) {
+  best = hn::Set(d, -std::numeric_limits<hn::TFromD<D>>::infinity()), argmax = hn::Zero(d);
   auto number = hn::Zero(d);
   w.each([&](int64_t pixel) HWY_ATTR {
     const auto value = load(x + pixel);
     const auto better = beats(value, best);
-    best = hn::IfThenElse(better, value, best), winner = hn::IfThenElse(better, number, winner);
+    best = hn::IfThenElse(better, value, best), argmax = hn::IfThenElse(better, number, argmax);
     number = hn::Add(number, hn::Set(d, 1));
   });
 }
 
 template <class T>
-HWY_INLINE void max_pixel(const PoolPlan& p, const Window& w, const T* x, T* y, uint8_t* winners) {
+HWY_INLINE void max_pixel(const PoolPlan& p, const Window& w, const T* x, T* y,
+                          uint8_t* argmax_indices) {
   const hn::ScalableTag<Computed<T>> d;
   for_vectors(d, p.channels, [&](auto load, auto store) HWY_ATTR {
-    hn::Vec<decltype(d)> best, winner;
-    find_greatest(d, w, load, x, best, winner);
-    store(best, y), store(winner, winners);
+    hn::Vec<decltype(d)> best, argmax;
+    find_greatest(d, w, load, x, best, argmax);
+    store(best, y), store(argmax, argmax_indices);
   });
 }
 
@@ -105,21 +106,21 @@ HWY_INLINE void put(Load& load, Store& store, V gradient, T* dx) {
   store(kOverlap ? hn::Add(load(dx), gradient) : gradient, dx);
 }
 
-/// Gives dy to the winners, the first greatest values when they are not given.
+/// Gives dy to the maxima, the first greatest values when they are not given.
 template <bool kOverlap, class T>
-HWY_INLINE void max_gradient(const Window& w, const T* x, const uint8_t* winners, const T* dy,
-                             T* dx, int64_t channels) {
+HWY_INLINE void max_gradient(const Window& w, const T* x, const uint8_t* argmax_indices,
+                             const T* dy, T* dx, int64_t channels) {
   const hn::ScalableTag<Computed<T>> d;
   for_vectors(d, channels, [&](auto load, auto store) HWY_ATTR {
-    hn::Vec<decltype(d)> best, winner;
-    if (winners)
-      winner = load(winners);
+    hn::Vec<decltype(d)> best, argmax;
+    if (argmax_indices)
+      argmax = load(argmax_indices);
     else
-      find_greatest(d, w, load, x, best, winner);
+      find_greatest(d, w, load, x, best, argmax);
     const auto gradient = load(dy);
     auto number = hn::Zero(d);
     w.each([&](int64_t pixel) HWY_ATTR {
-      put<kOverlap>(load, store, hn::IfThenElseZero(hn::Eq(number, winner), gradient), dx + pixel);
+      put<kOverlap>(load, store, hn::IfThenElseZero(hn::Eq(number, argmax), gradient), dx + pixel);
       number = hn::Add(number, hn::Set(d, 1));
     });
   });
@@ -136,34 +137,36 @@ HWY_INLINE void average_gradient(const Window& w, const T* dy, T* dx, int64_t ch
 }
 
 template <class T>
-void rows(const PoolPlan& p, const T* x, T* y, uint8_t* winners, int64_t first, int64_t last) {
+void rows(const PoolPlan& p, const T* x, T* y, uint8_t* argmax_indices, int64_t first,
+          int64_t last) {
   for (int64_t row = first; row < last; ++row) {
     Window window(p, row);
     for (int64_t i = 0; i < p.axes[2].out; ++i) {
       window.move_to(i);
       const int64_t at = row * p.out_row_size() + i * p.channels;
-      winners ? max_pixel(p, window, x, y + at, winners + at) : pool_pixel(p, window, x, y + at);
+      argmax_indices ? max_pixel(p, window, x, y + at, argmax_indices + at)
+                     : pool_pixel(p, window, x, y + at);
     }
   }
 }
 
 template <bool kOverlap, class T>
-HWY_INLINE void add_gradient(const PoolPlan& p, const T* x, const uint8_t* winners, const T* dy,
-                             T* dx, int64_t channels) {
+HWY_INLINE void add_gradient(const PoolPlan& p, const T* x, const uint8_t* argmax_indices,
+                             const T* dy, T* dx, int64_t channels) {
   for (int64_t row = 0; row < p.out_rows(); ++row) {
     Window window(p, row);
     for (int64_t i = 0; i < p.axes[2].out; ++i) {
       window.move_to(i);
       const int64_t at = row * p.out_row_size() + i * p.channels;
-      p.max ? max_gradient<kOverlap>(window, x, winners ? winners + at : nullptr, dy + at, dx,
-                                     channels)
+      p.max ? max_gradient<kOverlap>(window, x, argmax_indices ? argmax_indices + at : nullptr,
+                                     dy + at, dx, channels)
             : average_gradient<kOverlap>(window, dy + at, dx, channels);
     }
   }
 }
 
 template <class T>
-void gradient(const PoolPlan& p, const T* x, const uint8_t* winners, const T* dy, T* dx,
+void gradient(const PoolPlan& p, const T* x, const uint8_t* argmax_indices, const T* dy, T* dx,
               int64_t first, int64_t last) {
   auto along = [&](auto&& is) { return std::all_of(p.axes.begin(), p.axes.end(), is); };
   const bool overlap = !along([](const PoolPlan::Axis& a) { return a.stride >= a.window; });
@@ -175,9 +178,9 @@ void gradient(const PoolPlan& p, const T* x, const uint8_t* winners, const T* dy
       std::fill_n(dx + i, last - first, T{});
   }
   if (x) x += first;
-  if (winners) winners += first;
-  overlap ? add_gradient<true>(p, x, winners, dy + first, dx + first, last - first)
-          : add_gradient<false>(p, x, winners, dy + first, dx + first, last - first);
+  if (argmax_indices) argmax_indices += first;
+  overlap ? add_gradient<true>(p, x, argmax_indices, dy + first, dx + first, last - first)
+          : add_gradient<false>(p, x, argmax_indices, dy + first, dx + first, last - first);
 }
 
 PoolLoops<float> loops_float() { return {rows<float>, gradient<float>}; }

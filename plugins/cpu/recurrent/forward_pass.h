@@ -86,14 +86,15 @@ class RecurrentForward : public Recurrent<T> {
   };
 
   void run_steps(const Arguments& a, Loops loops, const Results& results) const {
-    const Run run{loops,
-                  results,
-                  a.in<T>(0),
-                  packed(a, is_kernel_packed_, kernel_, pack_kernel_, packed_kernel_),
-                  packed(a, is_recurrent_packed_, kernel_ + 1, pack_recurrent_, packed_recurrent_),
-                  this->scratch(a, packed_bias_),
-                  has_factors_ ? a.in<T>(kernel_ + 3) : nullptr,
-                  has_factors_ ? this->scratch(a, dropped_) : nullptr};
+    const Invocation run{
+        loops,
+        results,
+        a.in<T>(0),
+        packed(a, is_kernel_packed_, kernel_, pack_kernel_, packed_kernel_),
+        packed(a, is_recurrent_packed_, kernel_ + 1, pack_recurrent_, packed_recurrent_),
+        this->scratch(a, packed_bias_),
+        has_factors_ ? a.in<T>(kernel_ + 3) : nullptr,
+        has_factors_ ? this->scratch(a, dropped_) : nullptr};
     if (run.factors)
       multiply(results.h0, run.factors, this->batch_ * this->units_, dropped(run, 0));
     for (int64_t row = 0; row < bias_rows_; ++row) {
@@ -131,7 +132,7 @@ class RecurrentForward : public Recurrent<T> {
     int64_t first, last, first_panel, last_panel;
     T* x_parts;
   };
-  struct Run {
+  struct Invocation {
     Loops loops;
     Results results;
     const T *x, *kernel, *recurrent, *bias, *factors;
@@ -140,11 +141,11 @@ class RecurrentForward : public Recurrent<T> {
   static void multiply(const T* x, const T* factors, int64_t count, T* y) {
     for (int64_t i = 0; i < count; ++i) y[i] = x[i] * factors[i];
   }
-  T* dropped(const Run& run, int64_t t) const {
+  T* dropped(const Invocation& run, int64_t t) const {
     return run.dropped + t % 2 * this->batch_ * this->units_;
   }
   /// What the next step sees of the states that a thread just made.
-  void drop(const Run& run, int64_t t, const Share& share) const {
+  void drop(const Invocation& run, int64_t t, const Share& share) const {
     const int64_t first = share.first_panel * this->loops_.lanes,
                   last = std::min(share.last_panel * this->loops_.lanes, this->units_);
     for (int64_t i = share.first; i < share.last; ++i) {
@@ -164,7 +165,7 @@ class RecurrentForward : public Recurrent<T> {
   }
 
   /// The first step of a chunk begins with the inputs' part in the gates of all of them.
-  void step(const Run& run, int64_t t, const Share& share) const {
+  void step(const Invocation& run, int64_t t, const Share& share) const {
     const int64_t begin = t / chunk_ * chunk_, steps = std::min(chunk_, this->steps_ - begin),
                   samples = share.last - share.first;
     const int64_t width = this->gates_ * this->loops_.lanes, features = this->features_,

@@ -55,7 +55,7 @@ class RecurrentGradient : public Recurrent<T> {
     T *dx, *dh0, *dkernel, *drecurrent, *dbias;
   };
   /// What a step works on for one sample.
-  struct Row {
+  struct SampleStep {
     int64_t sample, step;
     T* dh;  ///< gradient of the state; then what of it reaches the state before directly
     T *dx_part, *dh_part;  ///< gradients of the gates' parts
@@ -63,8 +63,8 @@ class RecurrentGradient : public Recurrent<T> {
     const T* h_before;  ///< as the step saw it
   };
 
-  /// row(Row) for all samples and steps, from the last step to the first. `add`: row() leaves
-  /// something in dh.
+  /// row(SampleStep) for all samples and steps, from the last step to the first. `add`: row()
+  /// leaves something in dh.
   template <class F>
   void run_back(const Arguments& a, const Tensors& p, bool add, F&& row) const {
     const int64_t blocks = (this->width_ + kDepth - 1) / kDepth;
@@ -118,8 +118,8 @@ class RecurrentGradient : public Recurrent<T> {
           std::copy_n(t ? p.hs + this->at(first + i, t - 1, units) : p.h0 + (first + i) * units,
                       units, x_row);
           scale(p, first + i, x_row);
-          row(Row{first + i, t, dh + i * padded, dx_part + i * dz_stride_, dh_part + i * dz_stride_,
-                  dbias, x_row});
+          row(SampleStep{first + i, t, dh + i * padded, dx_part + i * dz_stride_,
+                         dh_part + i * dz_stride_, dbias, x_row});
         }
         this->loops_.multiply_transposed(samples, units, this->width_, dh_part, dz_stride_,
                                          this->scratch(a, packed_recurrent_), add, dh);

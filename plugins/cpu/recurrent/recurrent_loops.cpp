@@ -265,12 +265,12 @@ HWY_INLINE void fetch(std::initializer_list<const T*> written) {
 }
 
 /// The gates of one vector of units, what becomes of the cell, and the state.
-template <class D, class Part, class Load, class Store, class T>
-HWY_INLINE void lstm_cell(D d, int64_t u, const Part& part, const Load& load, const Store& store,
+template <class D, class Gate, class Load, class Store, class T>
+HWY_INLINE void lstm_cell(D d, int64_t u, const Gate& gate, const Load& load, const Store& store,
                           const T* c_before, T* gates, T* c, T* h) {
-  const auto i = gate_sigmoid(d, part(0)), f = gate_sigmoid(d, part(1)),
-             o = gate_sigmoid(d, part(3));
-  const auto g = gate_tanh(d, part(2));
+  const auto i = gate_sigmoid(d, gate(0)), f = gate_sigmoid(d, gate(1)),
+             o = gate_sigmoid(d, gate(3));
+  const auto g = gate_tanh(d, gate(2));
   const auto cell = hn::MulAdd(f, load(c_before), hn::Mul(i, g));
   store(i, gates), store(f, gates + u), store(g, gates + 2 * u), store(o, gates + 3 * u);
   store(cell, c), store(hn::Mul(o, gate_tanh(d, cell)), h);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "data_movement/ordering.h"
+#include "data_movement/sort_topk.h"
 #include "kernel/converted.h"
 #include "threads/thread_scratch.h"
 
@@ -68,9 +68,9 @@ constexpr int64_t kMade = 4096;  // elements that are made at a time: they stay 
 
 /// What a thread has at hand for its share of the work: accumulators and partial sums of the
 /// results, and the block that is being reduced.
-class ReduceKernel::Part {
+class ReduceKernel::Worker {
  public:
-  Part(const ReduceKernel& kernel, const Arguments& a, const Elementwise::Cells& cells)
+  Worker(const ReduceKernel& kernel, const Arguments& a, const Elementwise::Cells& cells)
       : kernel_(kernel), a_(a), cells_(cells) {
     const size_t results = kernel.results_.size();
     memory_ = thread_scratch((2 * results * kTileSize + kernel.made_bytes_.size() * kMade) * 8);
@@ -212,8 +212,8 @@ void ReduceKernel::run(const Arguments& a) {
   if (before_) before_->begin(a, cells);
   if (chunks_ == 1) return run_whole(a, cells);
   a.pool.parallel(units_ * chunks_, [&](int64_t part, int) {
-    Part work(*this, a, cells);
-    reduce_unit(work, part / chunks_, part % chunks_, of_part(a, part));
+    Worker worker(*this, a, cells);
+    reduce_unit(worker, part / chunks_, part % chunks_, of_part(a, part));
   });
   a.pool.blocks(units_, 1, [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) merge_unit(a, unit);
@@ -227,12 +227,12 @@ void ReduceKernel::run_whole(const Arguments& a, const Elementwise::Cells& cells
   if (geometry_.rows() > 1 && geometry_.neighbours(0) > 1)
     grain = std::max(grain, units_ / kNeighbourParts);
   a.pool.blocks(units_, grain, [&](int64_t begin, int64_t end) {
-    Part work(*this, a, cells);
+    Worker worker(*this, a, cells);
     Accumulators acc;
-    for (size_t r = 0; r < acc.size(); ++r) acc[r] = work.accumulators(r);
+    for (size_t r = 0; r < acc.size(); ++r) acc[r] = worker.accumulators(r);
     if (tile_ > 1) {
       for (int64_t unit = begin; unit < end; ++unit) {
-        reduce_unit(work, unit, 0, acc);
+        reduce_unit(worker, unit, 0, acc);
         store(a, unit, acc);
       }
       return;
@@ -240,7 +240,7 @@ void ReduceKernel::run_whole(const Arguments& a, const Elementwise::Cells& cells
     for (int64_t first = begin; first < end;
          first += kTile) {  // results are converted many at a time
       const int64_t n = std::min(kTile, end - first);
-      reduce_units(work, first, n, acc);
+      reduce_units(worker, first, n, acc);
       for (size_t r = 0; r < results_.size(); ++r)
         store_numbers(results_[r], first, n, acc[r], a.outputs[r]);
     }
@@ -248,7 +248,7 @@ void ReduceKernel::run_whole(const Arguments& a, const Elementwise::Cells& cells
 }
 
 /// Units of one result each. Short rows that follow one another are read several at a time.
-void ReduceKernel::reduce_units(Part& part, int64_t first, int64_t n,
+void ReduceKernel::reduce_units(Worker& worker, int64_t first, int64_t n,
                                 const Accumulators& acc) const {
   const int64_t width = geometry_.width();
   const bool several = geometry_.along_rows() && width <= kRowLength;
@@ -258,33 +258,33 @@ void ReduceKernel::reduce_units(Part& part, int64_t first, int64_t n,
     Accumulators at = acc;
     for (std::byte*& next : at) next += i * 8;
     if (some == 1) {
-      reduce_unit(part, first + i, 0, at);
+      reduce_unit(worker, first + i, 0, at);
       continue;
     }
     for (size_t r = 0; r < results_.size(); ++r) results_[r].loops.start(at[r], some);
     for (int64_t row = 0; row < geometry_.rows(); ++row) {
-      part.read({geometry_.offset(first + i, row), some, width, width});
+      worker.read({geometry_.offset(first + i, row), some, width, width});
       for (size_t r = 0; r < results_.size(); ++r)
-        results_[r].loops.rows(part.block(results_[r]), some, width, at[r]);
+        results_[r].loops.rows(worker.block(results_[r]), some, width, at[r]);
     }
   }
 }
 
-void ReduceKernel::reduce_unit(Part& part, int64_t unit, int64_t chunk,
+void ReduceKernel::reduce_unit(Worker& worker, int64_t unit, int64_t chunk,
                                const Accumulators& acc) const {
   const int64_t width = width_of(unit);
   for (size_t r = 0; r < results_.size(); ++r) results_[r].loops.start(acc[r], width);
   each_block(unit, chunk, [&](const Block& block) {
-    part.read(block);
+    worker.read(block);
     for (size_t r = 0; r < results_.size(); ++r) {
       const ReduceLoops& loops = results_[r].loops;
-      const std::byte* x = part.block(results_[r]);
+      const std::byte* x = worker.block(results_[r]);
       if (geometry_.along_rows()) {
         loops.rows(x, 1, block.width, acc[r]);
         continue;
       }
-      loops.columns(x, block.rows, block.width, part.stride(), block.first, part.partials(r));
-      if (block.last) loops.add_up(part.partials(r), block.width, width, acc[r]);
+      loops.columns(x, block.rows, block.width, worker.stride(), block.first, worker.partials(r));
+      if (block.last) loops.add_up(worker.partials(r), block.width, width, acc[r]);
     }
   });
 }

@@ -97,7 +97,7 @@ class ReduceKernel final : public Kernel {
     int64_t begin, rows, width, stride;
     bool first = true, last = true;  ///< of those whose columns are added up together
   };
-  class Part;
+  class Worker;
 
   void cut();
   void set_tile(int64_t width);
@@ -110,8 +110,8 @@ class ReduceKernel final : public Kernel {
   /// Accumulators of each result.
   using Accumulators = std::array<std::byte*, kMostResults>;
   void run_whole(const Arguments& a, const Elementwise::Cells& cells) const;
-  void reduce_units(Part& part, int64_t first, int64_t n, const Accumulators& acc) const;
-  void reduce_unit(Part& part, int64_t unit, int64_t chunk, const Accumulators& acc) const;
+  void reduce_units(Worker& worker, int64_t first, int64_t n, const Accumulators& acc) const;
+  void reduce_unit(Worker& worker, int64_t unit, int64_t chunk, const Accumulators& acc) const;
   Accumulators of_part(const Arguments& a, int64_t part) const;
   void merge_unit(const Arguments& a, int64_t unit) const;
   void store(const Arguments& a, int64_t unit, const Accumulators& acc) const;

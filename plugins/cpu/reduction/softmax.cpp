@@ -2,7 +2,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "data_movement/ordering.h"
+#include "data_movement/sort_topk.h"
 #include "kernel/converted.h"
 #include "reduction/softmax_loops.h"
 
@@ -91,8 +91,8 @@ ReadLabel label_reader(DType dtype) {
 }
 
 /// Rows of logits with their labels, sparse or dense.
-struct Rows {
-  Rows(bool sparse, const Request& r)
+struct LogitRows {
+  LogitRows(bool sparse, const Request& r)
       : sparse(sparse),
         width(r.inputs[0].shape[-1]),
         bytes(size_of(r.inputs[0].dtype)),
@@ -115,7 +115,7 @@ struct Rows {
 template <class T>
 class CrossEntropyKernel final : public Kernel {
  public:
-  explicit CrossEntropyKernel(const Rows& rows) : rows_(rows) {}
+  explicit CrossEntropyKernel(const LogitRows& rows) : rows_(rows) {}
   void run(const Arguments& a) override {
     a.pool.blocks(rows_.count, lines_per_part(rows_.width), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) a.out<T>(0)[row] = static_cast<T>(loss(a, row));
@@ -139,14 +139,14 @@ class CrossEntropyKernel final : public Kernel {
     }
     return loss;
   }
-  Rows rows_;
+  LogitRows rows_;
 };
 
 /// (softmax(z) * sum(target) - target) * upstream; the sum is 1 in the sparse form.
 template <class T>
 class CrossEntropyBackwardKernel final : public Kernel {
  public:
-  explicit CrossEntropyBackwardKernel(const Rows& rows) : rows_(rows) {}
+  explicit CrossEntropyBackwardKernel(const LogitRows& rows) : rows_(rows) {}
   void run(const Arguments& a) override {
     a.pool.blocks(rows_.count, lines_per_part(rows_.width), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) run_row(a, row);
@@ -172,11 +172,11 @@ class CrossEntropyBackwardKernel final : public Kernel {
       for (int64_t i = 0; i < n; ++i) dz[i] -= target[i] * upstream;
     }
   }
-  Rows rows_;
+  LogitRows rows_;
 };
 
 template <template <class> class K>
-std::unique_ptr<Kernel> make_rows(const Rows& rows, const Request& r) {
+std::unique_ptr<Kernel> make_rows(const LogitRows& rows, const Request& r) {
   if (!rows.complete(r)) return nullptr;
   if (r.inputs[0].dtype == DType::float32) return std::make_unique<K<float>>(rows);
   return std::make_unique<K<double>>(rows);
@@ -191,12 +191,12 @@ std::unique_ptr<Kernel> make_softmax(const Request& r) {
 
 std::unique_ptr<Kernel> make_cross_entropy(const Request& r) {
   return make_rows<CrossEntropyKernel>(
-      Rows(static_cast<const SoftmaxCrossEntropy&>(r.op).sparse, r), r);
+      LogitRows(static_cast<const SoftmaxCrossEntropy&>(r.op).sparse, r), r);
 }
 
 std::unique_ptr<Kernel> make_cross_entropy_backward(const Request& r) {
   return make_rows<CrossEntropyBackwardKernel>(
-      Rows(static_cast<const SoftmaxCrossEntropyBackward&>(r.op).sparse, r), r);
+      LogitRows(static_cast<const SoftmaxCrossEntropyBackward&>(r.op).sparse, r), r);
 }
 
 }  // namespace

@@ -19,14 +19,14 @@ double seconds_of(WorkTrace::Clock::duration duration) {
 
 WorkTrace* WorkTrace::of_this_thread() { return watching; }
 
-WorkTrace::Run::Run(WorkTrace& trace) : trace_(trace) {
+WorkTrace::Recording::Recording(WorkTrace& trace) : trace_(trace) {
   ++runs_;
   watching = &trace;
   trace.next_ = 0, trace.inside_ = {};
   begin_ = Clock::now();
 }
 
-WorkTrace::Run::~Run() {
+WorkTrace::Recording::~Recording() {
   const double outside = seconds_of(Clock::now() - begin_ - trace_.inside_);
   trace_.outside_ = trace_.outside_ < 0 ? outside : std::min(trace_.outside_, outside);
   watching = nullptr;

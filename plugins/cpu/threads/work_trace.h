@@ -14,12 +14,12 @@ class WorkTrace {
 
   /// A run of the kernel on the calling thread: its regions report to the trace as long as this
   /// lives. Of several runs the shortest time of every part counts.
-  class Run {
+  class Recording {
    public:
-    explicit Run(WorkTrace& trace);
-    ~Run();
-    Run(const Run&) = delete;
-    Run& operator=(const Run&) = delete;
+    explicit Recording(WorkTrace& trace);
+    ~Recording();
+    Recording(const Recording&) = delete;
+    Recording& operator=(const Recording&) = delete;
 
    private:
     WorkTrace& trace_;

@@ -17,10 +17,10 @@ bool is_single(const TensorSpecs& specs) {
 /// Inputs that do not vary along the batch are broadcast to each slice.
 Cut elementwise(const TensorSpecs& in, const TensorSpecs& out) {
   const Shape& shape = out[0].shape;
-  Cut cut{{}, std::vector<Part>(out.size(), Part::rows)};
+  Cut cut{{}, std::vector<SliceRole>(out.size(), SliceRole::rows)};
   for (const TensorSpec& spec : in) {
     const bool varies = spec.shape.rank() == shape.rank() && spec.shape[0] == shape[0];
-    cut.inputs.push_back(varies ? Part::rows : Part::whole);
+    cut.inputs.push_back(varies ? SliceRole::rows : SliceRole::whole);
   }
   return cut;
 }
@@ -50,11 +50,12 @@ std::optional<Cut> convolution(const Op& op, const ConvSpec& spec, const TensorS
   if (in[0].shape.rank() < 3 ||
       !has_light_kernel(spec, kernel, in[0].shape.size() + other.shape.size()))
     return {};
-  if (is_gradient) return Cut{{Part::rows, Part::rows}, {Part::sum}};
-  Cut cut{{Part::rows, Part::whole}, {Part::rows}};
+  if (is_gradient) return Cut{{SliceRole::rows, SliceRole::rows}, {SliceRole::sum}};
+  Cut cut{{SliceRole::rows, SliceRole::whole}, {SliceRole::rows}};
   if (auto* with = as<WithPostOps>(op)) {
     for (PostOp each : with->post) {
-      if (reads_input(each)) cut.inputs.push_back(each == PostOp::bias ? Part::whole : Part::rows);
+      if (reads_input(each))
+        cut.inputs.push_back(each == PostOp::bias ? SliceRole::whole : SliceRole::rows);
     }
   }
   return cut;
@@ -72,12 +73,13 @@ bool is_elementwise(const Op& op) {
 std::optional<Cut> cut_of(const Op& op, const TensorSpecs& in, const TensorSpecs& out) {
   if (in.empty() || out.empty() || !is_single(in) || !is_single(out)) return {};
   if (is_elementwise(op) && out[0].shape.rank() > 1) return elementwise(in, out);
-  if (as<BatchMoments>(op)) return Cut{{Part::rows}, {Part::mean, Part::variance}};
+  if (as<BatchMoments>(op)) return Cut{{SliceRole::rows}, {SliceRole::mean, SliceRole::variance}};
   if (as<BatchNormSums>(op))
-    return Cut{{Part::rows, Part::rows, Part::whole}, {Part::sum, Part::sum}};
+    return Cut{{SliceRole::rows, SliceRole::rows, SliceRole::whole},
+               {SliceRole::sum, SliceRole::sum}};
   if (as<BatchNormGradient>(op)) {
-    Cut cut{std::vector<Part>(in.size(), Part::whole), {Part::rows}};
-    cut.inputs[0] = cut.inputs[1] = Part::rows;
+    Cut cut{std::vector<SliceRole>(in.size(), SliceRole::whole), {SliceRole::rows}};
+    cut.inputs[0] = cut.inputs[1] = SliceRole::rows;
     return cut;
   }
   const ConvSpec* spec = convolution_of(base_of(op));

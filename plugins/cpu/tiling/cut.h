@@ -19,7 +19,7 @@ const T* as(const Op& op) {
   return op.name() == T::kName ? static_cast<const T*>(&op) : nullptr;
 }
 
-enum class Part : uint8_t {
+enum class SliceRole : uint8_t {
   whole,  ///< the same for every slice
   rows,   ///< the rows of the slice, along axis 0
   sum,    ///< a result: the sum over the slices
@@ -28,7 +28,7 @@ enum class Part : uint8_t {
 };
 
 struct Cut {
-  std::vector<Part> inputs, outputs;
+  std::vector<SliceRole> inputs, outputs;
 };
 
 /// Nothing where the op cannot be cut, or where its slices would take longer than the whole.

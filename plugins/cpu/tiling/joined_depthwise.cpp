@@ -75,7 +75,7 @@ class JoinedDepthwise {
     return !is_result(value) && all.size() == those.size() &&
            std::all_of(all.begin(), all.end(), [&](auto* i) { return those.count(i) > 0; });
   }
-  Instruction* maker(int value) {
+  Instruction* producer(int value) {
     for (Instruction& i : program_.code) {
       if (i.op && std::count(i.outputs.begin(), i.outputs.end(), value)) return &i;
     }
@@ -83,7 +83,7 @@ class JoinedDepthwise {
   }
   /// The normalization that gives this value, channel by channel.
   std::optional<Normalization> normalization(int value) {
-    const Instruction* made = maker(value);
+    const Instruction* made = producer(value);
     auto found = made ? normalization_of(*made) : std::nullopt;
     if (!found || spec(found->values[0]) != spec(value)) return {};
     const int64_t channels = spec(value).shape[-1];
@@ -104,7 +104,7 @@ class JoinedDepthwise {
     if (!before || !is_read_by(i.inputs[0], {&i})) return false;
     auto op = std::make_shared<DepthwiseForward>();
     op->spec = conv->spec, op->relu = before->relu, op->output = spec(i.outputs[0]).shape;
-    maker(i.inputs[0])->op = nullptr;
+    producer(i.inputs[0])->op = nullptr;
     std::vector<int> inputs = before->values;
     inputs.push_back(i.inputs[1]);
     i.op = std::move(op), i.inputs = std::move(inputs);
@@ -115,13 +115,13 @@ class JoinedDepthwise {
   bool join_gradients(size_t at) {
     Instruction& sums = program_.code[at];
     if (!sums.op || !as<BatchNormSums>(*sums.op)) return false;
-    Instruction* data = maker(sums.inputs[1]);
+    Instruction* data = producer(sums.inputs[1]);
     const auto* with = data ? as<WithPostOps>(*data->op) : nullptr;
     const auto* of_data = with ? as<ConvBackwardData>(*with->op) : nullptr;
     if (!of_data || with->post != std::vector{PostOp::mask}) return false;
     const int dy = data->inputs[0], kernel = data->inputs[1], normal = data->inputs[2],
               dx = data->outputs[0];
-    Instruction *of_y = maker(dy), *normalize = maker(normal);
+    Instruction *of_y = producer(dy), *normalize = producer(normal);
     const auto before = normalization(normal);
     if (!of_y || !as<BatchNormGradient>(*of_y->op) || !before || !before->relu ||
         !goes_by_rows(of_data->spec, spec(dx), spec(kernel), spec(dy)))

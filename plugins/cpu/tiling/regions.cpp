@@ -35,18 +35,18 @@ struct Region {
 struct Order {
   int64_t batch = 0;
   std::vector<size_t> before, inside, after;
-  std::set<int> made, later;  ///< values made inside, and after
-  std::map<int, Part> read;   ///< values of elsewhere that are read inside
+  std::set<int> made, later;      ///< values made inside, and after
+  std::map<int, SliceRole> read;  ///< values of elsewhere that are read inside
 };
 
 class Regions {
  public:
   explicit Regions(Program program)
-      : program_(std::move(program)), maker_(program_.values.size(), -1) {
+      : program_(std::move(program)), producer_(program_.values.size(), -1) {
     for (size_t i = 0; i < program_.code.size(); ++i) {
       const Instruction& each = program_.code[i];
       cuts_.push_back(cut_of(*each.op, specs(each.inputs), specs(each.outputs)));
-      for (int value : each.outputs) maker_[static_cast<size_t>(value)] = static_cast<int>(i);
+      for (int value : each.outputs) producer_[static_cast<size_t>(value)] = static_cast<int>(i);
     }
   }
 
@@ -66,7 +66,7 @@ class Regions {
     for (int value : values) specs.push_back(spec(value));
     return specs;
   }
-  int maker(int value) const { return maker_[static_cast<size_t>(value)]; }
+  int producer(int value) const { return producer_[static_cast<size_t>(value)]; }
 
   /// f(value, part) for every argument.
   template <class F>
@@ -76,13 +76,13 @@ class Regions {
   }
   int64_t batch_of(size_t i) const {
     int64_t batch = 0;
-    each(program_.code[i], *cuts_[i], [&](int value, Part part) {
-      if (part == Part::rows) batch = spec(value).shape[0];
+    each(program_.code[i], *cuts_[i], [&](int value, SliceRole part) {
+      if (part == SliceRole::rows) batch = spec(value).shape[0];
     });
     return batch;
   }
-  Part made_as(int value) const {
-    const size_t i = static_cast<size_t>(maker(value));
+  SliceRole made_as(int value) const {
+    const size_t i = static_cast<size_t>(producer(value));
     const std::vector<int>& outputs = program_.code[i].outputs;
     const auto at = std::find(outputs.begin(), outputs.end(), value) - outputs.begin();
     return cuts_[i]->outputs[static_cast<size_t>(at)];
@@ -94,10 +94,10 @@ class Regions {
     if (!cuts_[i] || batch_of(i) != order.batch) return false;
     for (size_t k = 0; k < next.inputs.size(); ++k) {
       const int value = next.inputs[k];
-      const Part part = cuts_[i]->inputs[k];
+      const SliceRole part = cuts_[i]->inputs[k];
       if (order.later.count(value)) return false;
       if (order.made.count(value)) {
-        if (made_as(value) != Part::rows || part != Part::rows) return false;
+        if (made_as(value) != SliceRole::rows || part != SliceRole::rows) return false;
       } else if (const auto known = order.read.find(value);
                  known != order.read.end() && known->second != part) {
         return false;
@@ -166,7 +166,7 @@ class Regions {
     std::vector<std::optional<Cut>> cuts;
     for (size_t i : sequence) {
       for (int value : program_.code[i].outputs)
-        maker_[static_cast<size_t>(value)] = static_cast<int>(code.size());
+        producer_[static_cast<size_t>(value)] = static_cast<int>(code.size());
       code.push_back(std::move(program_.code[i])), cuts.push_back(std::move(cuts_[i]));
     }
     program_.code = std::move(code), cuts_ = std::move(cuts);
@@ -176,8 +176,8 @@ class Regions {
   bool is_worth_it(const Order& order) const {
     std::map<int, int> uses;
     for (size_t i : order.inside) {
-      each(program_.code[i], *cuts_[i], [&](int value, Part part) {
-        if (part == Part::rows && bytes_of(spec(value)) >= kLarge) ++uses[value];
+      each(program_.code[i], *cuts_[i], [&](int value, SliceRole part) {
+        if (part == SliceRole::rows && bytes_of(spec(value)) >= kLarge) ++uses[value];
       });
     }
     const bool gains =
@@ -192,8 +192,8 @@ class Regions {
   int64_t rows_of_slice(const std::vector<size_t>& inside, int64_t batch) const {
     std::set<int> values;
     for (size_t i : inside) {
-      each(program_.code[i], *cuts_[i], [&](int value, Part part) {
-        if (part == Part::rows) values.insert(value);
+      each(program_.code[i], *cuts_[i], [&](int value, SliceRole part) {
+        if (part == SliceRole::rows) values.insert(value);
       });
     }
     int64_t image = 0;
@@ -207,12 +207,12 @@ class Regions {
   template <class F>
   void each_instruction(const Region& region, F&& f) const {
     for (const Instruction& i : region.again)
-      f(i, *cuts_[static_cast<size_t>(maker(i.outputs[0]))]);
+      f(i, *cuts_[static_cast<size_t>(producer(i.outputs[0]))]);
     for (size_t i = region.first; i < region.last; ++i) f(program_.code[i], *cuts_[i]);
   }
   bool is_inside(const Region& region, int value) const {
-    const auto at = static_cast<size_t>(maker(value));
-    return maker(value) >= 0 && at >= region.first && at < region.last;
+    const auto at = static_cast<size_t>(producer(value));
+    return producer(value) >= 0 && at >= region.first && at < region.last;
   }
 
   /// Elementwise results of other places, of what the region reads by rows anyway.
@@ -220,19 +220,19 @@ class Regions {
     std::set<int> read;
     each_instruction(region, [&](const Instruction& i, const Cut& cut) {
       for (size_t k = 0; k < i.inputs.size(); ++k) {
-        if (cut.inputs[k] == Part::rows && !is_inside(region, i.inputs[k]))
+        if (cut.inputs[k] == SliceRole::rows && !is_inside(region, i.inputs[k]))
           read.insert(i.inputs[k]);
       }
     });
     for (int value : read) {
-      const int at = maker(value);
+      const int at = producer(value);
       if (at < 0 || !cuts_[static_cast<size_t>(at)]) continue;
       const Instruction& made = program_.code[static_cast<size_t>(at)];
       const Cut& cut = *cuts_[static_cast<size_t>(at)];
       bool is_free = is_elementwise(*made.op) && made.outputs.size() == 1;
       for (size_t k = 0; k < made.inputs.size(); ++k)
-        is_free = is_free && (cut.inputs[k] == Part::whole ? !read.count(made.inputs[k])
-                                                           : read.count(made.inputs[k]));
+        is_free = is_free && (cut.inputs[k] == SliceRole::whole ? !read.count(made.inputs[k])
+                                                                : read.count(made.inputs[k]));
       if (is_free) region.again.push_back(made);
     }
   }
@@ -289,11 +289,11 @@ class Regions {
     auto body = std::make_shared<Program>();
     body->scopes = program_.scopes;
     std::map<int, int> here;
-    auto value_here = [&](int value, Part part) {
+    auto value_here = [&](int value, SliceRole part) {
       const auto [at, is_new] = here.try_emplace(value, 0);
       if (!is_new) return std::pair(at->second, false);
       TensorSpec of_slice = spec(value);
-      if (part == Part::rows) of_slice.shape.set(0, op->rows);
+      if (part == SliceRole::rows) of_slice.shape.set(0, op->rows);
       return std::pair(at->second = body->add_value(of_slice), true);
     };
     Instruction result{op, {}, {}, program_.code[region.last - 1].scope};
@@ -311,7 +311,7 @@ class Regions {
         slice.outputs.push_back(value);
         const bool is_kept =
             is_inside(region, i.outputs[k]) &&
-            (needed_[static_cast<size_t>(i.outputs[k])] || cut.outputs[k] != Part::rows);
+            (needed_[static_cast<size_t>(i.outputs[k])] || cut.outputs[k] != SliceRole::rows);
         if (!is_kept) continue;
         body->outputs.push_back(value), result.outputs.push_back(i.outputs[k]);
         op->cut.outputs.push_back(cut.outputs[k]);
@@ -326,7 +326,7 @@ class Regions {
 
   Program program_;
   std::vector<std::optional<Cut>> cuts_;  ///< per instruction
-  std::vector<int> maker_;                ///< per value: an instruction, or -1
+  std::vector<int> producer_;             ///< per value: an instruction, or -1
   std::vector<Region> regions_;
   std::vector<bool> needed_;  ///< per value
 };

@@ -9,53 +9,53 @@ namespace {
 
 using Instruction = Program::Instruction;
 
-/// Follows rows from the inputs that are known to have them. What an input beside those is, its
+/// Propagates rows from the inputs that are known to have them. What an input beside those is, its
 /// first reader tells.
-class RowsFollowed {
+class RowPropagation {
  public:
-  RowsFollowed(const Program& program, int64_t batch)
+  RowPropagation(const Program& program, int64_t batch)
       : program_(program), batch_(batch), parts_(program.values.size()) {}
 
   std::optional<ByRows> run(size_t given) {
     for (size_t i = 0; i < given; ++i)
-      part(program_.inputs[i]) = has_batch(program_.inputs[i]) ? Part::rows : Part::whole;
-    for (const Program::Constant& c : program_.constants) part(c.value) = Part::whole;
+      part(program_.inputs[i]) = has_batch(program_.inputs[i]) ? SliceRole::rows : SliceRole::whole;
+    for (const Program::Constant& c : program_.constants) part(c.value) = SliceRole::whole;
     for (const Instruction& i : program_.code) {
       if (i.op->effect() > Effect::check || !follow(i)) return {};
     }
     for (int value : program_.outputs) {
-      if (!become(value, Part::rows)) return {};
+      if (!become(value, SliceRole::rows)) return {};
     }
     ByRows result{program_, batch_, {}};
-    for (const std::optional<Part>& each : parts_)
-      result.parts.push_back(each.value_or(Part::whole));
+    for (const std::optional<SliceRole>& each : parts_)
+      result.parts.push_back(each.value_or(SliceRole::whole));
     return result;
   }
 
  private:
-  std::optional<Part>& part(int value) { return parts_[static_cast<size_t>(value)]; }
+  std::optional<SliceRole>& part(int value) { return parts_[static_cast<size_t>(value)]; }
   const Shape& shape(int value) const { return program_.values[static_cast<size_t>(value)].shape; }
   bool has_batch(int value) const { return shape(value).rank() > 0 && shape(value)[0] == batch_; }
-  bool is_rows(int value) { return part(value) == Part::rows; }
+  bool is_rows(int value) { return part(value) == SliceRole::rows; }
 
   /// Whether the value is, or from now on is, such a part.
-  bool become(int value, Part wanted) {
-    std::optional<Part>& is = part(value);
-    if (!is && (wanted == Part::whole || has_batch(value))) is = wanted;
+  bool become(int value, SliceRole wanted) {
+    std::optional<SliceRole>& is = part(value);
+    if (!is && (wanted == SliceRole::whole || has_batch(value))) is = wanted;
     return is == wanted;
   }
-  bool all_become(const std::vector<int>& values, Part wanted) {
+  bool all_become(const std::vector<int>& values, SliceRole wanted) {
     return std::all_of(values.begin(), values.end(), [&](int v) { return become(v, wanted); });
   }
   bool all_by_rows(const Instruction& i) {
-    return all_become(i.inputs, Part::rows) && all_become(i.outputs, Part::rows);
+    return all_become(i.inputs, SliceRole::rows) && all_become(i.outputs, SliceRole::rows);
   }
 
   bool follow(const Instruction& i) {
     const Op& op = *i.op;
     if (op.name() == Fill::kName && has_batch(i.outputs[0])) return true;  // whatever is wanted
     if (std::none_of(i.inputs.begin(), i.inputs.end(), [&](int v) { return is_rows(v); }))
-      return all_become(i.inputs, Part::whole) && all_become(i.outputs, Part::whole);
+      return all_become(i.inputs, SliceRole::whole) && all_become(i.outputs, SliceRole::whole);
     if (is_elementwise(op) || op.name() == Select::kName || op.name() == Cast::kName)
       return elementwise(i);
     if (base_of(op).name() == Matmul::kName) return product(i);
@@ -65,10 +65,10 @@ class RowsFollowed {
 
   bool elementwise(const Instruction& i) {
     const int rank = shape(i.outputs[0]).rank();
-    return all_become(i.outputs, Part::rows) &&
+    return all_become(i.outputs, SliceRole::rows) &&
            std::all_of(i.inputs.begin(), i.inputs.end(), [&](int v) {
              const bool varies = shape(v).rank() == rank && has_batch(v);
-             return become(v, varies ? Part::rows : Part::whole);
+             return become(v, varies ? SliceRole::rows : SliceRole::whole);
            });
   }
 
@@ -76,17 +76,17 @@ class RowsFollowed {
     const auto& op = static_cast<const Matmul&>(base_of(*i.op));
     const int left = i.inputs[0], right = i.inputs[1];
     if (op.transpose_a || shape(left).rank() != 2 || shape(right).rank() != 2 ||
-        !become(left, Part::rows) || !become(right, Part::whole))
+        !become(left, SliceRole::rows) || !become(right, SliceRole::whole))
       return false;
     size_t input = 2;
     if (auto* with = dynamic_cast<const WithPostOps*>(i.op.get())) {
       for (PostOp post : with->post) {
         if (!reads_input(post)) continue;
-        if (!become(i.inputs[input++], post == PostOp::bias ? Part::whole : Part::rows))
+        if (!become(i.inputs[input++], post == PostOp::bias ? SliceRole::whole : SliceRole::rows))
           return false;
       }
     }
-    return all_become(i.outputs, Part::rows);
+    return all_become(i.outputs, SliceRole::rows);
   }
 
   /// Axis 0 stays where it is, and nothing is moved along it.
@@ -106,7 +106,7 @@ class RowsFollowed {
 
   const Program& program_;
   int64_t batch_;
-  std::vector<std::optional<Part>> parts_;  ///< per value, as far as it is known
+  std::vector<std::optional<SliceRole>> parts_;  ///< per value, as far as it is known
 };
 
 }  // namespace
@@ -114,14 +114,14 @@ class RowsFollowed {
 std::optional<ByRows> by_rows(const Program& program, size_t given) {
   const Shape& first = program.values[static_cast<size_t>(program.inputs[0])].shape;
   if (given == 0 || first.rank() == 0) return {};
-  return RowsFollowed(program, first[0]).run(given);
+  return RowPropagation(program, first[0]).run(given);
 }
 
 Program ByRows::of(int64_t rows) const {
   Program result = program;
-  auto has_rows = [&](int value) { return parts[static_cast<size_t>(value)] == Part::rows; };
+  auto has_rows = [&](int value) { return parts[static_cast<size_t>(value)] == SliceRole::rows; };
   for (size_t v = 0; v < result.values.size(); ++v) {
-    if (parts[v] == Part::rows) result.values[v].shape.set(0, rows);
+    if (parts[v] == SliceRole::rows) result.values[v].shape.set(0, rows);
   }
   for (Instruction& i : result.code) {
     if (has_rows(i.outputs[0])) i.op = with_rows(i.op, rows);

@@ -13,9 +13,9 @@ namespace crescent::cpu {
 struct ByRows {
   const Program& program;
   int64_t batch;
-  std::vector<Part> parts;  ///< per value
+  std::vector<SliceRole> parts;  ///< per value
 
-  Part input(size_t i) const { return parts[static_cast<size_t>(program.inputs[i])]; }
+  SliceRole input(size_t i) const { return parts[static_cast<size_t>(program.inputs[i])]; }
   /// The same for so many rows.
   Program of(int64_t rows) const;
 };

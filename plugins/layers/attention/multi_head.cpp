@@ -55,7 +55,8 @@ class HeadedAttention : public AttentionLayer {
       fail(
           "Returning attention scores is not supported when flash attention is enabled. Please "
           "disable flash attention to access attention scores.");
-    const auto [context, weights] = look(bare, mask_of_scores(inputs, call), call, wants_weights);
+    const auto [context, weights] =
+        attend_inputs(bare, mask_of_scores(inputs, call), call, wants_weights);
     const Tensor gated = use_gate_ ? context * (*gate_)(bare[0]) : context;
     const Tensor output = (*output_)(gated);
     return wants_weights ? Tensors{output, weights} : Tensors{output};
@@ -107,13 +108,13 @@ class HeadedAttention : public AttentionLayer {
   }
   /// The axis of steps, along which masks of steps lie; fails when there are several.
   virtual int step_axis() const { return 1; }
-  struct Seen {
+  struct AttentionResult {
     Tensor context, weights;
   };
   /// What the queries find, (batch, t, heads, width), and the weights when they are wanted.
-  virtual Seen look(const Tensors& inputs, const Tensor& mask, const Call& call,
-                    bool wants_weights) const {
-    return seen(projected(inputs), mask, call, wants_weights);
+  virtual AttentionResult attend_inputs(const Tensors& inputs, const Tensor& mask, const Call& call,
+                                        bool wants_weights) const {
+    return attend_projected(projected(inputs), mask, call, wants_weights);
   }
 
   /// The penalty, which is on what each projection gives, is on the layer's own outputs too.
@@ -126,7 +127,8 @@ class HeadedAttention : public AttentionLayer {
     return {(*query_)(inputs[0]), (*key_)(inputs.back()), (*value_)(inputs[1])};
   }
   /// A mask of (batch, t, s) is one for all heads.
-  Seen seen(const Projected& p, const Tensor& mask, const Call& call, bool wants_weights) const {
+  AttentionResult attend_projected(const Projected& p, const Tensor& mask, const Call& call,
+                                   bool wants_weights) const {
     const Tensor of_heads = mask && mask.rank() == 3 ? ops::expand_dims(mask, 1) : mask;
     const Attended attended = attend(p.query, p.key, p.value, of_heads,
                                      1 / std::sqrt(double(key_width())), call, wants_weights);
@@ -262,17 +264,18 @@ class MultiHeadAttention final : public HeadedAttention {
       fail("masks of steps need one attention axis, got attention_axes=", Value(*attention_axes_));
     return axes_[0];
   }
-  Seen look(const Tensors& inputs, const Tensor& mask, const Call& call,
-            bool wants_weights) const override {
+  AttentionResult attend_inputs(const Tensors& inputs, const Tensor& mask, const Call& call,
+                                bool wants_weights) const override {
     const Projected p = projected(inputs);
-    if (others_.empty() && axes_.size() == 1) return seen(p, mask, call, wants_weights);
+    if (others_.empty() && axes_.size() == 1) return attend_projected(p, mask, call, wants_weights);
     const Shape shape = p.query.shape().slice(0, -1).concat({value_width()}),
                 scores = shape_of_scores(p);
     if (!p.query.shape().is_known() || !p.key.shape().is_known())
       return {Tensor::abstract({p.query.dtype(), shape}),
               Tensor::abstract({p.query.dtype(), scores})};
-    const Seen result = seen({gathered(p.query), gathered(p.key), gathered(p.value)},
-                             gathered_mask(mask, scores), call, wants_weights);
+    const AttentionResult result =
+        attend_projected({gathered(p.query), gathered(p.key), gathered(p.value)},
+                         gathered_mask(mask, scores), call, wants_weights);
     const Tensor context = ops::transpose(ops::reshape(result.context, permuted(shape)), inverse());
     return {context, wants_weights ? ops::reshape(result.weights, scores) : Tensor()};
   }
@@ -391,12 +394,12 @@ class GroupedQueryAttention final : public HeadedAttention {
   int64_t key_heads() const override { return key_heads_; }
   int64_t key_width() const override { return width_; }
   int64_t value_width() const override { return width_; }
-  Seen look(const Tensors& inputs, const Tensor& mask, const Call& call,
-            bool wants_weights) const override {
+  AttentionResult attend_inputs(const Tensors& inputs, const Tensor& mask, const Call& call,
+                                bool wants_weights) const override {
     Projected p = projected(inputs);
     if (const int64_t times = query_heads_ / key_heads_; times > 1)
       for (Tensor* x : {&p.key, &p.value}) *x = ops::repeat(*x, times, 2);
-    return seen(p, mask, call, wants_weights);
+    return attend_projected(p, mask, call, wants_weights);
   }
 
  private:

@@ -13,17 +13,18 @@ using Affine = Tensors;
 
 class AffineAugmentation : public ImageAugmentation {
  public:
-  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const final {
-    return Drawn(affine(images, random, {images.shape[0], 1, 1}));
+  RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const final {
+    return RandomParameters(affine(images, random, {images.shape[0], 1, 1}));
   }
-  Tensor change(const Tensor& images, const Drawn& drawn) const final {
+  Tensor change(const Tensor& images, const RandomParameters& drawn) const final {
     return shown(images, drawn.tensors, interpolation_);
   }
-  Tensor change_masks(const Tensor& masks, const Drawn& drawn) const final {
+  Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const final {
     return as_numbers(masks, [&](const Tensor& m) { return shown(m, drawn.tensors, "nearest"); });
   }
   /// The other way round.
-  Points change_points(const Points& points, const TensorSpec&, const Drawn& drawn) const final {
+  Points change_points(const Points& points, const TensorSpec&,
+                       const RandomParameters& drawn) const final {
     const auto number = [&](size_t i) { return ops::reshape(drawn[i], {-1, 1}); };
     const Tensor x = points.x - number(2), y = points.y - number(5);
     const Tensor area = number(0) * number(4) - number(1) * number(3);

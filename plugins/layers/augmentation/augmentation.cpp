@@ -24,7 +24,7 @@ void ImageAugmentation::configured() {
 }
 
 BoundingBoxes ImageAugmentation::change_boxes(const BoundingBoxes& given, const TensorSpec& images,
-                                              const Drawn& drawn) const {
+                                              const RandomParameters& drawn) const {
   const auto move = [&](const Points& points) { return change_points(points, images, drawn); };
   return {moved_boxes(given.boxes, move), given.labels};
 }
@@ -33,7 +33,7 @@ ImageParts ImageAugmentation::changed(ImageParts parts, const Call& call) {
   const Tensor images = ops::cast(parts.images, working_dtype(compute_dtype()));
   // While only shapes are worked out there is nothing to draw for an unknown batch.
   const bool active = call.training && images.shape().is_known();
-  const Drawn drawn = active ? draw(images.spec(), *random_) : Drawn();
+  const RandomParameters drawn = active ? draw(images.spec(), *random_) : RandomParameters();
   parts.images = ops::cast(active ? change(images, drawn) : settle(images), compute_dtype());
   if (parts.labels && active) parts.labels = change_labels(parts.labels, drawn);
   if (parts.masks)

@@ -6,13 +6,13 @@
 namespace crescent {
 
 /// Random numbers that were drawn for a batch, and those that parts of a layer drew for themselves.
-struct Drawn {
-  Drawn() = default;
-  Drawn(std::initializer_list<Tensor> numbers) : tensors(numbers) {}
-  explicit Drawn(Tensors numbers) : tensors(std::move(numbers)) {}
+struct RandomParameters {
+  RandomParameters() = default;
+  RandomParameters(std::initializer_list<Tensor> numbers) : tensors(numbers) {}
+  explicit RandomParameters(Tensors numbers) : tensors(std::move(numbers)) {}
   const Tensor& operator[](size_t i) const { return tensors[i]; }
   Tensors tensors;
-  std::vector<Drawn> parts{};
+  std::vector<RandomParameters> parts{};
 };
 
 class ImageAugmentation : public ImageLayer {
@@ -21,23 +21,26 @@ class ImageAugmentation : public ImageLayer {
 
   // ---- what authors write; images are (batch, height, width, channels) and floating point
   /// All random numbers that the other functions need for images of this form.
-  virtual Drawn draw(const TensorSpec& /*images*/, const SeedGenerator& /*random*/) const {
+  virtual RandomParameters draw(const TensorSpec& /*images*/,
+                                const SeedGenerator& /*random*/) const {
     return {};
   }
-  virtual Tensor change(const Tensor& images, const Drawn& drawn) const = 0;
+  virtual Tensor change(const Tensor& images, const RandomParameters& drawn) const = 0;
   /// Masks (batch, height, width, channels) of any dtype.
-  virtual Tensor change_masks(const Tensor& masks, const Drawn& /*drawn*/) const { return masks; }
-  virtual Tensor change_labels(const Tensor& labels, const Drawn& /*drawn*/) const {
+  virtual Tensor change_masks(const Tensor& masks, const RandomParameters& /*drawn*/) const {
+    return masks;
+  }
+  virtual Tensor change_labels(const Tensor& labels, const RandomParameters& /*drawn*/) const {
     return labels;
   }
   /// Where what is at these places of images of this form is seen then.
   virtual Points change_points(const Points& points, const TensorSpec& /*images*/,
-                               const Drawn& /*drawn*/) const {
+                               const RandomParameters& /*drawn*/) const {
     return points;
   }
   /// Boxes in pixels, xyxy: those around their corners.
   virtual BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec& images,
-                                     const Drawn& drawn) const;
+                                     const RandomParameters& drawn) const;
   /// What becomes of images, masks and places when nothing is random: in inference.
   virtual Tensor settle(const Tensor& images) const { return images; }
   virtual Tensor settle_masks(const Tensor& masks) const { return masks; }

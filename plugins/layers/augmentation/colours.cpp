@@ -10,7 +10,7 @@ constexpr const char* kPair = "a number f stands for -f to f, or two numbers";
 /// A layer with an option `factor` from which a number an image is drawn.
 class FactorAugmentation : public ImageAugmentation {
  public:
-  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+  RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     return {factor(images, random)};
   }
 
@@ -65,10 +65,10 @@ class RandomBrightness final : public FactorAugmentation {
     set_bounds({-1, 1});
     sort_value_range();
   }
-  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+  RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     return {factor(images, random, highest() - lowest())};
   }
-  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     return within_range(images + drawn[0]);
   }
 };
@@ -89,10 +89,10 @@ class RandomContrast final : public ImageAugmentation {
     const Range given = range_of("factor", bounds_, {0, 1});
     contrast_ = {1 - given.low, 1 + given.high};
   }
-  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+  RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     return {contrast_.draw(random, one_each(images), images.dtype)};
   }
-  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     const Tensor mean = ops::mean(images, {1, 2}, true);
     return within_range((images - mean) * drawn[0] + mean);
   }
@@ -116,7 +116,7 @@ class RandomColorDegeneration final : public FactorAugmentation {
     set_bounds({-1, 1});
     sort_value_range();
   }
-  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     return within_range(images + drawn[0] * (grey(images) - images));
   }
 };
@@ -135,7 +135,7 @@ class RandomSaturation final : public FactorAugmentation {
     set_bounds({-1, 1});
     sort_value_range();
   }
-  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     constexpr double kEpsilon = 1e-7;
     const Tensor times = drawn[0] / (1.0 - drawn[0] + kEpsilon);
     return through_hsv(images, [&](const Tensors& hsv) {
@@ -157,11 +157,11 @@ class RandomHue final : public FactorAugmentation {
     FactorAugmentation::configured();
     set_bounds({0, 1});
   }
-  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+  RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     const Tensor sign = either_sign(images, random);
     return {sign * factor(images, random, 0.5)};
   }
-  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     const Tensor unit = rescaled(images, lowest(), highest(), 0, 1);
     const Tensor turned = through_hsv(unit, [&](const Tensors& hsv) {
       Tensor hue = hsv[0] + drawn[0];
@@ -182,10 +182,10 @@ class RandomGrayscale final : public ImageAugmentation {
     describe_data_format(s);
     describe_seed(s);
   }
-  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+  RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     return {ops::less(random.uniform(one_each(images)), factor_)};
   }
-  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     return ops::where(drawn[0], grey(images), images);
   }
 
@@ -202,10 +202,10 @@ class RandomInvert final : public ChanceAugmentation {
     describe_seed(s);
     describe_data_format(s);
   }
-  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+  RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     return {chosen(images, random)};
   }
-  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     return ops::where(drawn[0], highest() - images, images);
   }
 };
@@ -234,12 +234,12 @@ class RandomColorJitter final : public ImageAugmentation {
         steps_.push_back(
             augmentation(name, {{"factor", factor}, {"value_range", Value(value_range_)}}));
   }
-  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    Drawn drawn;
+  RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
+    RandomParameters drawn;
     for (const auto& step : steps_) drawn.parts.push_back(step->draw(images, random));
     return drawn;
   }
-  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     Tensor result = images;
     for (size_t i = 0; i < steps_.size(); ++i) result = steps_[i]->change(result, drawn.parts[i]);
     return result;

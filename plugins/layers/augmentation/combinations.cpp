@@ -54,8 +54,9 @@ class ChoosingAugmentation : public ImageAugmentation {
 
   int64_t choices() const { return static_cast<int64_t>(choices_.size()); }
   /// What each of them draws.
-  std::vector<Drawn> draw_all(const TensorSpec& images, const SeedGenerator& random) const {
-    std::vector<Drawn> all;
+  std::vector<RandomParameters> draw_all(const TensorSpec& images,
+                                         const SeedGenerator& random) const {
+    std::vector<RandomParameters> all;
     for (const AugmentationPtr& choice : choices_) all.push_back(choice->draw(images, random));
     return all;
   }
@@ -66,8 +67,8 @@ class ChoosingAugmentation : public ImageAugmentation {
   /// What the choice of this number makes of x; x itself where there is none. While a program is
   /// recorded the number is not known: it then makes all of them and takes one.
   template <class F>
-  Tensor chosen_one(const Tensor& x, const Tensor& number, const std::vector<Drawn>& drawn,
-                    F f) const {
+  Tensor chosen_one(const Tensor& x, const Tensor& number,
+                    const std::vector<RandomParameters>& drawn, F f) const {
     if (!number.is_abstract()) {
       const auto i = static_cast<size_t>(number.item());
       return i < choices_.size() ? f(*choices_[i], x, drawn[i]) : x;
@@ -86,10 +87,12 @@ class ChoosingAugmentation : public ImageAugmentation {
   std::vector<AugmentationPtr> choices_;
 };
 
-Tensor of_images(const ImageAugmentation& choice, const Tensor& images, const Drawn& drawn) {
+Tensor of_images(const ImageAugmentation& choice, const Tensor& images,
+                 const RandomParameters& drawn) {
   return choice.change(images, drawn);
 }
-Tensor of_masks(const ImageAugmentation& choice, const Tensor& masks, const Drawn& drawn) {
+Tensor of_masks(const ImageAugmentation& choice, const Tensor& masks,
+                const RandomParameters& drawn) {
   return choice.change_masks(masks, drawn);
 }
 
@@ -105,20 +108,21 @@ class RandAugment final : public ChoosingAugmentation {
     describe_seed(s);
     describe_data_format(s);
   }
-  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    Drawn drawn{draw_numbers(random, {num_ops_}, choices())};
+  RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
+    RandomParameters drawn{draw_numbers(random, {num_ops_}, choices())};
     drawn.parts = draw_all(images, random);
     return drawn;
   }
-  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     return in_turn(images, drawn, of_images);
   }
-  Tensor change_masks(const Tensor& masks, const Drawn& drawn) const override {
+  Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
     return in_turn(masks, drawn, of_masks);
   }
   BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec& images,
-                             const Drawn& drawn) const override {
-    const auto moved = [&](const ImageAugmentation& choice, const Tensor& boxes, const Drawn& d) {
+                             const RandomParameters& drawn) const override {
+    const auto moved = [&](const ImageAugmentation& choice, const Tensor& boxes,
+                           const RandomParameters& d) {
       return choice.change_boxes({boxes, given.labels}, images, d).boxes;
     };
     return {in_turn(given.boxes, drawn, moved), given.labels};
@@ -126,7 +130,7 @@ class RandAugment final : public ChoosingAugmentation {
 
  private:
   template <class F>
-  Tensor in_turn(const Tensor& x, const Drawn& drawn, F f) const {
+  Tensor in_turn(const Tensor& x, const RandomParameters& drawn, F f) const {
     Tensor result = x;
     for (int64_t i = 0; i < num_ops_; ++i)
       result = chosen_one(result, ops::slice_axis(drawn[0], 0, i, i + 1), drawn.parts, f);
@@ -159,35 +163,35 @@ class AugMix final : public ChoosingAugmentation {
   }
   /// Weights of the chains, the share of the images themselves, the choices; then for each choice
   /// what all would draw.
-  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+  RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     const Tensor alpha = ops::full({}, alpha_, images.dtype);
     const Tensor weights = ops::softmax(random_log_gamma(random, {num_chains_}, alpha));
     const Tensor share = random_beta(random, {1}, alpha);
     const int64_t count = num_chains_ * chain_depth_;
-    Drawn drawn{weights, share, draw_numbers(random, {count}, choices() + 1)};
+    RandomParameters drawn{weights, share, draw_numbers(random, {count}, choices() + 1)};
     for (int64_t i = 0; i < count; ++i) {
-      Drawn step;
+      RandomParameters step;
       step.parts = draw_all(images, random);
       drawn.parts.push_back(std::move(step));
     }
     return drawn;
   }
-  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     return within_range(mixed(images, drawn, of_images));
   }
-  Tensor change_masks(const Tensor& masks, const Drawn& drawn) const override {
+  Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
     const bool floating = is_floating(masks.dtype());
     return mixed(floating ? masks : ops::cast(masks, DType::float32), drawn, of_masks);
   }
   /// The images themselves are seen at their places, too.
   BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec&,
-                             const Drawn&) const override {
+                             const RandomParameters&) const override {
     return given;
   }
 
  private:
   template <class F>
-  Tensor mixed(const Tensor& x, const Drawn& drawn, F f) const {
+  Tensor mixed(const Tensor& x, const RandomParameters& drawn, F f) const {
     const auto number = [](const Tensor& numbers, int64_t i) {
       return ops::slice_axis(numbers, 0, i, i + 1);
     };

@@ -15,20 +15,20 @@ class RandomFlip final : public ImageAugmentation {
     describe_seed(s);
     describe_data_format(s);
   }
-  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+  RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     return {ops::less_equal(random.uniform(one_each(images)), 0.5)};
   }
-  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     std::vector<int> axes;
     if (mode_ != "horizontal") axes.push_back(1);
     if (mode_ != "vertical") axes.push_back(2);
     return ops::where(drawn[0], ops::flip(images, axes), images);
   }
-  Tensor change_masks(const Tensor& masks, const Drawn& drawn) const override {
+  Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
     return change(masks, drawn);
   }
   Points change_points(const Points& points, const TensorSpec& images,
-                       const Drawn& drawn) const override {
+                       const RandomParameters& drawn) const override {
     const Tensor flipped = ops::reshape(drawn[0], {-1, 1});
     const auto mirrored = [&](const Tensor& places, int axis) {
       return ops::where(flipped, double(images.shape[axis]) - places, places);
@@ -61,7 +61,7 @@ class RandomCrop final : public ImageAugmentation {
     describe_seed(s);
     describe_data_format(s);
   }
-  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+  RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     const int64_t down = images.shape[1] - height_, across = images.shape[2] - width_;
     if (down <= 0 || across <= 0) return {};
     const auto place = [&](int64_t most) {
@@ -71,10 +71,10 @@ class RandomCrop final : public ImageAugmentation {
     const Tensor top = place(down);
     return {top, place(across)};
   }
-  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     return cropped(images, drawn, "bilinear");
   }
-  Tensor change_masks(const Tensor& masks, const Drawn& drawn) const override {
+  Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
     return as_numbers(masks, [&](const Tensor& m) { return cropped(m, drawn, "nearest"); });
   }
   Tensor settle(const Tensor& images) const override { return resized(images, "bilinear", true); }
@@ -82,24 +82,24 @@ class RandomCrop final : public ImageAugmentation {
     return as_numbers(masks, [&](const Tensor& m) { return resized(m, "nearest", true); });
   }
   Points change_points(const Points& points, const TensorSpec& images,
-                       const Drawn& drawn) const override {
-    if (drawn.tensors.empty()) return of_part(points, part_of_small(extent_of(images)));
+                       const RandomParameters& drawn) const override {
+    if (drawn.tensors.empty()) return of_window(points, window_of_small(extent_of(images)));
     return {points.x - ops::cast(drawn[1], points.x.dtype()),
             points.y - ops::cast(drawn[0], points.y.dtype())};
   }
   Points settle_points(const Points& points, const TensorSpec& images) const override {
     const Extent all = extent_of(images);
     if (all == Extent{height_, width_}) return points;
-    return of_part(points, middle(all, fitting(all)));
+    return of_window(points, middle(all, fitting(all)));
   }
 
  private:
   /// A rectangle of images that becomes the result.
-  struct Part {
+  struct CropWindow {
     int64_t top, left;
     Extent size;
   };
-  static Part middle(Extent all, Extent size) {
+  static CropWindow middle(Extent all, Extent size) {
     return {(all.height - size.height) / 2, (all.width - size.width) / 2, size};
   }
   /// The largest extent inside that has the shape of the result.
@@ -108,20 +108,22 @@ class RandomCrop final : public ImageAugmentation {
             std::clamp<int64_t>(all.height * width_ / height_, 1, all.width)};
   }
   /// Of images that are smaller than the result on one side at least.
-  Part part_of_small(Extent all) const {
-    Part part = middle(all, fitting(all));
-    part.size = {std::min(height_, all.height - part.top), std::min(width_, all.width - part.left)};
-    return part;
+  CropWindow window_of_small(Extent all) const {
+    CropWindow window = middle(all, fitting(all));
+    window.size = {std::min(height_, all.height - window.top),
+                   std::min(width_, all.width - window.left)};
+    return window;
   }
-  Points of_part(const Points& points, const Part& part) const {
-    return shifted(points, -double(part.left), -double(part.top),
-                   double(width_) / double(part.size.width),
-                   double(height_) / double(part.size.height));
+  Points of_window(const Points& points, const CropWindow& window) const {
+    return shifted(points, -double(window.left), -double(window.top),
+                   double(width_) / double(window.size.width),
+                   double(height_) / double(window.size.height));
   }
-  Tensor cropped(const Tensor& images, const Drawn& drawn, const std::string& interpolation) const {
+  Tensor cropped(const Tensor& images, const RandomParameters& drawn,
+                 const std::string& interpolation) const {
     if (!drawn.tensors.empty())
       return from(from(images, 1, drawn[0], height_), 2, drawn[1], width_);
-    const auto [top, left, size] = part_of_small(extent_of(images));
+    const auto [top, left, size] = window_of_small(extent_of(images));
     const Tensor rows = ops::slice_axis(images, 1, top, top + size.height);
     return resized(ops::slice_axis(rows, 2, left, left + size.width), interpolation, false);
   }

@@ -21,7 +21,7 @@ class RandomPerspective final : public ChanceAugmentation {
     describe_seed(s);
     describe_data_format(s);
   }
-  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+  RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     const int64_t batch = images.shape[0];
     const Tensor which = chosen(images, random);
     const Tensor moved = random.uniform({batch, 4, 2}, -0.5 * scale_, 0.5 * scale_, images.dtype);
@@ -35,14 +35,15 @@ class RandomPerspective final : public ChanceAugmentation {
         ops::where(ops::reshape(which, {batch, 1, 1}), corners + corners * moved, corners);
     return {which, corners, end};
   }
-  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     return seen(images, drawn, interpolation_);
   }
-  Tensor change_masks(const Tensor& masks, const Drawn& drawn) const override {
+  Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
     return as_numbers(masks, [&](const Tensor& m) { return seen(m, drawn, "nearest"); });
   }
   /// The result shows at the old corners what is at the new ones: points go the other way.
-  Points change_points(const Points& points, const TensorSpec&, const Drawn& drawn) const override {
+  Points change_points(const Points& points, const TensorSpec&,
+                       const RandomParameters& drawn) const override {
     const Tensor map = operation(
         "image.homography", {{"start_points", boxed(drawn[2])}, {"end_points", boxed(drawn[1])}});
     const auto number = [&](int64_t i) { return ops::slice_axis(map, -1, i, i + 1); };
@@ -53,7 +54,8 @@ class RandomPerspective final : public ChanceAugmentation {
   }
 
  private:
-  Tensor seen(const Tensor& images, const Drawn& drawn, const std::string& interpolation) const {
+  Tensor seen(const Tensor& images, const RandomParameters& drawn,
+              const std::string& interpolation) const {
     const auto corners = [&](size_t i) { return boxed(ops::cast(drawn[i], images.dtype())); };
     const Tensor moved = operation("image.perspective_transform", {{"images", boxed(images)},
                                                                    {"start_points", corners(1)},
@@ -105,7 +107,7 @@ class RandomElasticTransform final : public ChanceAugmentation {
     strength_ = range_within("scale", scale_, {0, 1});
   }
   /// Which images, and where each place of the result is in them.
-  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+  RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     if (never() || strength_.high == 0) return {};
     const Tensor which = chosen(images, random);
     const Tensor strength = strength_.draw(random, {}, images.dtype);
@@ -122,20 +124,21 @@ class RandomElasticTransform final : public ChanceAugmentation {
     const Tensor columns = moved(ops::reshape(ops::arange(width, images.dtype), {1, 1, width}));
     return {which, moved(ops::reshape(ops::arange(height, images.dtype), {1, height, 1})), columns};
   }
-  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     if (drawn.tensors.empty()) return images;
     return within_range(drawn_out(images, drawn, interpolation_));
   }
-  Tensor change_masks(const Tensor& masks, const Drawn& drawn) const override {
+  Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
     if (drawn.tensors.empty()) return masks;
     return as_numbers(masks, [&](const Tensor& m) { return drawn_out(m, drawn, "nearest"); });
   }
-  BoundingBoxes change_boxes(const BoundingBoxes&, const TensorSpec&, const Drawn&) const override {
+  BoundingBoxes change_boxes(const BoundingBoxes&, const TensorSpec&,
+                             const RandomParameters&) const override {
     fail_with_boxes();
   }
 
  private:
-  Tensor drawn_out(const Tensor& images, const Drawn& drawn,
+  Tensor drawn_out(const Tensor& images, const RandomParameters& drawn,
                    const std::string& interpolation) const {
     const auto places = [&](size_t i) { return boxed(ops::cast(drawn[i], images.dtype())); };
     const Tensor moved = operation("image.sample", {{"images", boxed(images)},

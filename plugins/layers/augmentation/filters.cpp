@@ -30,10 +30,10 @@ class RandomSharpness final : public ImageAugmentation {
     range_ = range_of("factor", factor_, {0, 1});
     std::sort(value_range_.begin(), value_range_.end());
   }
-  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+  RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     return {range_.draw(random, one_each(images), images.dtype, 2)};
   }
-  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     std::vector<double> weights(9, 1.0 / 13);
     weights[4] = 5.0 / 13;
     const Tensor smooth =
@@ -75,11 +75,11 @@ class RandomGaussianBlur final : public ChanceAugmentation {
       if (size % 2 == 0)
         fail("kernel_size must be an odd number. Received: kernel_size=", Value(kernel_size_));
   }
-  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+  RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     const Tensor which = chosen(images, random);
     return {which, widths_.draw(random, {2}, images.dtype) + 1e-6};
   }
-  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     const Tensor row = bell(kernel_size_.front(), ops::slice_axis(drawn[1], 0, 0, 1)),
                  column = bell(kernel_size_.back(), ops::slice_axis(drawn[1], 0, 1, 2));
     const Tensor kernel = ops::expand_dims(column, 1) * ops::expand_dims(row, 0);
@@ -122,7 +122,7 @@ class RandomErasing final : public ChanceAugmentation {
           "fill_value=",
           fill_value_);
   }
-  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+  RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     const Tensor share =
         ops::sqrt(random.uniform({images.shape[0], 2}, sizes_.low, sizes_.high, images.dtype));
     const Box box = random_box(images, ops::slice_axis(share, 1, 0, 1),
@@ -130,7 +130,7 @@ class RandomErasing final : public ChanceAugmentation {
     const Tensor inside = ops::logical_and(box.inside, chosen(images, random));
     return {inside, filling(images, random)};
   }
-  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     return ops::where(drawn[0], drawn[1], images);
   }
 

@@ -41,7 +41,7 @@ class Equalization final : public ImageAugmentation {
     ImageAugmentation::configured();
     std::sort(value_range_.begin(), value_range_.end());
   }
-  Tensor change(const Tensor& images, const Drawn&) const override {
+  Tensor change(const Tensor& images, const RandomParameters&) const override {
     const int64_t channels = images.dim(-1);
     if (images.size() == 0) return images;
     const double last = double(bins_ - 1);
@@ -79,11 +79,11 @@ Tensor mirrored_places(int64_t length, int64_t wanted) {
 }
 
 /// Places of an axis between the middles of tiles.
-struct Between {
+struct TileInterpolation {
   Tensor tile, next, weight;
 };
 
-Between between_tiles(int axis, int64_t tiles, int64_t size, DType dtype) {
+TileInterpolation interpolation_of_tiles(int axis, int64_t tiles, int64_t size, DType dtype) {
   std::vector<int32_t> tile, next;
   std::vector<double> weight;
   for (int64_t i = 0; i < tiles * size; ++i) {
@@ -121,7 +121,7 @@ class LocalEqualization final : public ImageAugmentation {
   Tensor settle(const Tensor& images) const override {
     return images.shape().is_known() ? change(images, {}) : images;
   }
-  Tensor change(const Tensor& given, const Drawn&) const override {
+  Tensor change(const Tensor& given, const RandomParameters&) const override {
     const int64_t batch = given.dim(0), height = given.dim(1), width = given.dim(2);
     const int64_t tall = (height + grid_[0] - 1) / grid_[0],
                   wide = (width + grid_[1] - 1) / grid_[1];
@@ -166,8 +166,8 @@ class LocalEqualization final : public ImageAugmentation {
     return ops::reshape(ops::clip(level, 0, 255), {tables * kLevels});
   }
   Tensor blended(const Tensor& images, const Tensor& levels, int64_t tall, int64_t wide) const {
-    const Between rows = between_tiles(1, grid_[0], tall, images.dtype()),
-                  columns = between_tiles(2, grid_[1], wide, images.dtype());
+    const TileInterpolation rows = interpolation_of_tiles(1, grid_[0], tall, images.dtype()),
+                            columns = interpolation_of_tiles(2, grid_[1], wide, images.dtype());
     const auto at = [&](const Tensor& row, const Tensor& column) {
       return ops::take(levels, place(images, row, column));
     };

@@ -31,24 +31,24 @@ class MixUp final : public ImageAugmentation {
     describe_data_format(s);
     describe_seed(s);
   }
-  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+  RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     const int64_t batch = images.shape[0];
     const Tensor order = random_order(random, batch);
     return {order, random_beta(random, {batch, 1}, Tensor::full({}, alpha_, images.dtype))};
   }
-  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     const Tensor share = ops::reshape(drawn[1], {images.dim(0), 1, 1, 1});
     return mixed(images, in_order(images, drawn[0]), share);
   }
-  Tensor change_masks(const Tensor& masks, const Drawn& drawn) const override {
+  Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
     return change(is_floating(masks.dtype()) ? masks : ops::cast(masks, drawn[1].dtype()), drawn);
   }
-  Tensor change_labels(const Tensor& labels, const Drawn& drawn) const override {
+  Tensor change_labels(const Tensor& labels, const RandomParameters& drawn) const override {
     return mixed_labels(labels, drawn[0], drawn[1]);
   }
   /// Those of both images.
   BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec&,
-                             const Drawn& drawn) const override {
+                             const RandomParameters& drawn) const override {
     const auto both = [&](const Tensor& x) {
       return ops::concatenate(Tensors{x, in_order(x, drawn[0])}, 1);
     };
@@ -73,23 +73,24 @@ class CutMix final : public ImageAugmentation {
     ImageAugmentation::configured();
     range_ = range_of("factor", factor_, {0, 1});
   }
-  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+  RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     const int64_t batch = images.shape[0];
     const Tensor alpha = range_.draw(random, {}, images.dtype) + 1e-6;
     const Tensor side = ops::sqrt(1.0 - random_beta(random, {batch, 1}, alpha));
     const Box box = random_box(images, side, side, random);
     return {random_order(random, batch), box.inside, 1.0 - box.share};
   }
-  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     return ops::where(drawn[1], in_order(images, drawn[0]), images);
   }
-  Tensor change_masks(const Tensor& masks, const Drawn& drawn) const override {
+  Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
     return change(masks, drawn);
   }
-  Tensor change_labels(const Tensor& labels, const Drawn& drawn) const override {
+  Tensor change_labels(const Tensor& labels, const RandomParameters& drawn) const override {
     return mixed_labels(labels, drawn[0], drawn[2]);
   }
-  BoundingBoxes change_boxes(const BoundingBoxes&, const TensorSpec&, const Drawn&) const override {
+  BoundingBoxes change_boxes(const BoundingBoxes&, const TensorSpec&,
+                             const RandomParameters&) const override {
     fail_with_boxes();
   }
 

@@ -38,13 +38,13 @@ class RandomPosterization final : public ToneAugmentation {
     ToneAugmentation::configured();
     bits_ = range_of("factor", factor_, {1, 8});
   }
-  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+  RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     const Shape each = one_each(images);
     if (bits_.low == bits_.high) return {ops::full(each, bits_.low, images.dtype)};
     const Tensor drawn = ops::floor(bits_.draw(random, each, images.dtype));
     return {ops::minimum(drawn, bits_.high - 1)};
   }
-  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     const Tensor whole = ops::floor(ops::clip(to_bytes(images), 0, 255));
     const Tensor step = ops::power(2.0 * ops::ones_like(drawn[0]), 8.0 - drawn[0]);
     return from_bytes(ops::floor(whole / step) * step);
@@ -72,14 +72,14 @@ class Solarization final : public ToneAugmentation {
     addition_ = range_within("addition_factor", addition_factor_, {0, 1});
     threshold_ = range_within("threshold_factor", threshold_factor_, {0, 1});
   }
-  Drawn draw(const TensorSpec& images, const SeedGenerator& random) const override {
+  RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     const auto drawn = [&](const Range& range) {
       return random.uniform(one_each(images), range.low, range.high * 255, images.dtype);
     };
     const Tensor addition = drawn(addition_);
     return {addition, drawn(threshold_)};
   }
-  Tensor change(const Tensor& images, const Drawn& drawn) const override {
+  Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     const Tensor sum = ops::clip(to_bytes(images) + drawn[0], 0, 255);
     return from_bytes(ops::where(ops::less(sum, drawn[1]), sum, 255.0 - sum));
   }
@@ -96,7 +96,7 @@ class AutoContrast final : public ToneAugmentation {
     describe_value_range(s);
     describe_data_format(s);
   }
-  Tensor change(const Tensor& images, const Drawn&) const override {
+  Tensor change(const Tensor& images, const RandomParameters&) const override {
     const Tensor bytes = to_bytes(images);
     const Tensor low = ops::min(bytes, {1, 2}, true), range = ops::max(bytes, {1, 2}, true) - low;
     const Tensor varied = ops::greater(range, 0);

@@ -28,7 +28,7 @@ class Dense final : public QuantizableLayer {
     const int64_t in = input[-1];
     if (in < 0) fail("the last dimension of the input must be known, got shape ", input);
     kernel_.layout = {{in, units_}, {0}, {1}, {units_}};
-    add_narrow(kernel_, kernel_rules_);
+    add_quantizable(kernel_, kernel_rules_);
     if (use_bias_) bias_ = add_weight("bias", {units_}, bias_rules_);
     set_input_specs({InputSpec::with_min_ndim(2).axis(-1, in)});
     build_lora();
@@ -50,7 +50,7 @@ class Dense final : public QuantizableLayer {
   Ref<Activation> activation_ = "linear";
   bool use_bias_ = true;
   WeightRules kernel_rules_{"glorot_uniform"}, bias_rules_{"zeros"};
-  NarrowWeight kernel_{"kernel", {}};
+  QuantizedWeight kernel_{"kernel", {}};
   Variable bias_;
 };
 

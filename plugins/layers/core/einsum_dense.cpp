@@ -39,7 +39,7 @@ class EinsumDense final : public QuantizableLayer {
     Shape kernel;
     for (char letter : parsed_->kernel.all) kernel.append(dim_of(letter, input));
     kernel_.layout = layout_of(kernel, parsed_->input.dots(input));
-    add_narrow(kernel_, kernel_rules_);
+    add_quantizable(kernel_, kernel_rules_);
     if (bias_axes_) bias_ = add_weight("bias", bias_shape(input), bias_rules_);
     build_lora();
   }
@@ -62,9 +62,9 @@ class EinsumDense final : public QuantizableLayer {
     return adapter() ? y + einsum(x, ops::cast(adapter()->change(), x.dtype())) : y;
   }
   /// The scale has the axes of the output, 1 where they are not the kernel's.
-  NarrowLayout layout_of(const Shape& kernel, int dots) const {
+  QuantizedLayout layout_of(const Shape& kernel, int dots) const {
     const Letters& out = parsed_->output;
-    NarrowLayout layout{kernel, {}, {}, {}};
+    QuantizedLayout layout{kernel, {}, {}, {}};
     for (int i = 0; i < kernel.rank(); ++i)
       if (!out.has(parsed_->kernel.all[static_cast<size_t>(i)])) layout.summed.push_back(i);
     for (size_t i = 0; i <= out.all.size(); ++i) {
@@ -133,7 +133,7 @@ class EinsumDense final : public QuantizableLayer {
   std::optional<std::string> bias_axes_;
   WeightRules kernel_rules_{"glorot_uniform"}, bias_rules_{"zeros"};
   std::optional<Equation> parsed_;
-  NarrowWeight kernel_{"kernel", {}};
+  QuantizedWeight kernel_{"kernel", {}};
   Variable bias_;
 };
 

@@ -32,7 +32,7 @@ class Embedding final : public QuantizableLayer {
   }
   void build(const Shape&) override {
     table_.layout = {{rows_, columns_}, {1}, {0}, {rows_}};
-    add_narrow(table_, rules_);
+    add_quantizable(table_, rules_);
     build_lora();
   }
   Tensor call(const Tensor& x, const Call&) override {
@@ -54,7 +54,7 @@ class Embedding final : public QuantizableLayer {
   WeightRules rules_{"uniform"};
   bool mask_zero_ = false;
   std::optional<Shape> input_length_;
-  NarrowWeight table_{"embeddings", {}};
+  QuantizedWeight table_{"embeddings", {}};
 };
 
 }  // namespace

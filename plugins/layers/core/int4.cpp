@@ -34,10 +34,10 @@ Tensor unpacked(const Tensor& bytes, int64_t columns) {
 }
 
 /// The matrix of a layout, packed and unpacked.
-Tensor packed_matrix(const NarrowLayout& layout, const Tensor& values) {
+Tensor packed_matrix(const QuantizedLayout& layout, const Tensor& values) {
   return layout.is_reverse ? ops::transpose(packed(ops::transpose(values))) : packed(values);
 }
-Tensor unpacked_matrix(const NarrowLayout& layout, const Tensor& bytes) {
+Tensor unpacked_matrix(const QuantizedLayout& layout, const Tensor& bytes) {
   const Shape matrix = layout.matrix();
   return layout.is_reverse ? ops::transpose(unpacked(ops::transpose(bytes), matrix[0]))
                            : unpacked(bytes, matrix[1]);
@@ -72,10 +72,10 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     return quantizer ? std::optional(quantizer->range()) : std::nullopt;
   }
 
-  NarrowParts parts(const NarrowLayout& layout) const override {
+  QuantizedComponents parts(const QuantizedLayout& layout) const override {
     const Shape matrix = layout.matrix();
     const auto half = [](int64_t n) { return (n + 1) / 2; };
-    const NarrowPart bytes{
+    const QuantizedComponent bytes{
         "",
         layout.is_reverse ? Shape{half(matrix[0]), matrix[1]} : Shape{matrix[0], half(matrix[1])},
         DType::int8};
@@ -83,12 +83,12 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     const Shape scales = layout.is_table() ? Shape{matrix[0], blocks(matrix[1])}
                                            : Shape{blocks(matrix[0]), matrix[1]};
     const auto zero = layout.is_reverse ? std::nullopt : std::optional(DType::int8);
-    NarrowParts parts{bytes, {"_scale", scales}, {"_zero", scales, zero}};
+    QuantizedComponents parts{bytes, {"_scale", scales}, {"_zero", scales, zero}};
     if (!layout.is_reverse) parts.push_back({"g_idx", {summed(layout)}, DType::float32, true});
     return parts;
   }
 
-  Tensors encoded(const NarrowLayout& layout, const Tensor& floats) const override {
+  Tensors encoded(const QuantizedLayout& layout, const Tensor& floats) const override {
     const Tensor matrix = ops::reshape(floats, layout.matrix());
     const int axis = layout.is_table() ? 1 : 0;
     if (in_blocks()) return encoded_in_blocks(layout, matrix, axis);
@@ -99,7 +99,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     return {packed_matrix(layout, result.values), ops::reshape(result.scale, {-1})};
   }
 
-  Quantized decoded(const NarrowLayout& layout, const Tensors& parts) const override {
+  Quantized decoded(const QuantizedLayout& layout, const Tensors& parts) const override {
     const Shape matrix = layout.matrix();
     const Tensor values = unpacked_matrix(layout, parts[0]);
     if (!in_blocks()) {
@@ -115,7 +115,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
             {}};
   }
 
-  Tensor rows(const NarrowLayout& layout, const Tensors& parts, const Tensor& ids,
+  Tensor rows(const QuantizedLayout& layout, const Tensors& parts, const Tensor& ids,
               DType dtype) const override {
     Tensors own;
     for (size_t i = 0; i < std::min<size_t>(parts.size(), 3); ++i)
@@ -128,18 +128,18 @@ class Int4QuantizationConfig final : public QuantizationConfig {
  private:
   bool in_blocks() const { return block_.value_or(-1) > 0; }
   int64_t blocks(int64_t rows) const { return (rows + *block_ - 1) / *block_; }
-  static int64_t summed(const NarrowLayout& layout) {
+  static int64_t summed(const QuantizedLayout& layout) {
     return layout.matrix()[layout.is_table() ? 1 : 0];
   }
   const AbsMaxQuantizer* weights() const {
     return dynamic_cast<const AbsMaxQuantizer*>(weights_.get());
   }
   /// The block that each of what is summed belongs to.
-  Tensor group_numbers(const NarrowLayout& layout) const {
+  Tensor group_numbers(const QuantizedLayout& layout) const {
     const Tensor numbers = ops::arange(summed(layout), DType::float32);
     return ops::cast(ops::floor(numbers / static_cast<double>(*block_)), DType::int32);
   }
-  static Tensor first_along_summed(const NarrowLayout& layout, Tensor x) {
+  static Tensor first_along_summed(const QuantizedLayout& layout, Tensor x) {
     for (int axis : layout.summed) x = ops::slice_axis(x, axis, 0, 1);
     return x;
   }
@@ -153,7 +153,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
   }
 
   /// From the smallest to the largest of a block, in 15 steps.
-  Tensors encoded_in_blocks(const NarrowLayout& layout, const Tensor& matrix, int axis) const {
+  Tensors encoded_in_blocks(const QuantizedLayout& layout, const Tensor& matrix, int axis) const {
     const Tensor groups = group_numbers(layout);
     Tensors scales, zeros;
     for (int64_t first = 0; first < matrix.dim(axis); first += *block_) {

@@ -24,15 +24,15 @@ void QuantizableLayer::configured() {
   if (config_) config_ = given;
 }
 
-void QuantizableLayer::add_narrow(NarrowWeight& weight, const WeightRules& rules) {
-  narrow_.push_back(&weight);
+void QuantizableLayer::add_quantizable(QuantizedWeight& weight, const WeightRules& rules) {
+  quantizable_.push_back(&weight);
   if (is_quantized()) return add_parts(weight);
   weight.parts = {add_weight(weight.name, weight.layout.shape, rules)};
 }
 
-void QuantizableLayer::add_parts(NarrowWeight& weight) {
+void QuantizableLayer::add_parts(QuantizedWeight& weight) {
   weight.parts.clear();
-  for (const NarrowPart& part : config_->parts(weight.layout)) {
+  for (const QuantizedComponent& part : config_->parts(weight.layout)) {
     const std::string name = part.is_own_name ? part.ending : weight.name + part.ending;
     const char* initializer = part.ending == "_scale" ? "ones" : "zeros";
     weight.parts.push_back(
@@ -42,7 +42,7 @@ void QuantizableLayer::add_parts(NarrowWeight& weight) {
 }
 
 void QuantizableLayer::quantize(const std::string& mode, const Value& config) {
-  if (narrow_.empty())
+  if (quantizable_.empty())
     fail_in_layer(name_, "Cannot quantize a layer that isn't yet built. Layer '", name_,
                   "' (of type '", class_name(), "') is not built yet.");
   if (is_quantized())
@@ -54,17 +54,17 @@ void QuantizableLayer::quantize(const std::string& mode, const Value& config) {
   const DTypePolicy policy =
       DTypePolicy::named(concat(wanted->quantization(), "_from_", policy_.name));
   std::vector<Tensors> encoded;
-  for (const NarrowWeight* weight : narrow_)
+  for (const QuantizedWeight* weight : quantizable_)
     encoded.push_back(wanted->encoded(weight->layout, weight->values()));
   policy_ = policy, config_ = wanted, given_ = Ref<Quantizer>(wanted);
-  for (size_t i = 0; i < narrow_.size(); ++i) {
-    add_parts(*narrow_[i]);
-    for (size_t j = 0; j < encoded[i].size(); ++j) narrow_[i]->parts[j].assign(encoded[i][j]);
+  for (size_t i = 0; i < quantizable_.size(); ++i) {
+    add_parts(*quantizable_[i]);
+    for (size_t j = 0; j < encoded[i].size(); ++j) quantizable_[i]->parts[j].assign(encoded[i][j]);
   }
   structure_changed();
 }
 
-Tensor QuantizableLayer::floats(const NarrowWeight& weight) const {
+Tensor QuantizableLayer::floats(const QuantizedWeight& weight) const {
   if (!is_quantized()) return weight.values();
   const Quantized kept = config_->decoded(weight.layout, weight.values_of_parts());
   if (!kept.scale) return kept.values;
@@ -72,25 +72,25 @@ Tensor QuantizableLayer::floats(const NarrowWeight& weight) const {
 }
 
 Tensor QuantizableLayer::product(const std::string& equation, const Tensor& x,
-                                 const NarrowWeight& weight) const {
+                                 const QuantizedWeight& weight) const {
   const Quantized kept = config_->decoded(weight.layout, weight.values_of_parts());
   if (kept.scale) return quantized_product(equation, x, kept.values, kept.scale, config_->inputs());
   const Tensor operands[] = {x, ops::cast(kept.values, x.dtype())};
   return ops::einsum(equation, operands);
 }
 
-Tensor QuantizableLayer::rows(const NarrowWeight& table, const Tensor& ids) const {
+Tensor QuantizableLayer::rows(const QuantizedWeight& table, const Tensor& ids) const {
   if (!is_quantized()) return apply1(Gather(), {table.values().value(), ids});
   return config_->rows(table.layout, table.values_of_parts(), ids, compute_dtype());
 }
 
 const Variable& QuantizableLayer::adapted() const {
   static const Variable none;
-  return narrow_.empty() ? none : narrow_.front()->values();
+  return quantizable_.empty() ? none : quantizable_.front()->values();
 }
 
 Tensors QuantizableLayer::merged_values() const {
-  const NarrowWeight& weight = *narrow_.front();
+  const QuantizedWeight& weight = *quantizable_.front();
   const Tensor merged = floats(weight) + adapter()->change();
   return is_quantized() ? config_->encoded(weight.layout, merged) : Tensors{merged};
 }

@@ -6,9 +6,9 @@
 namespace crescent {
 
 /// A weight as floats, or as the variables that a configuration keeps it in.
-struct NarrowWeight {
+struct QuantizedWeight {
   std::string name;
-  NarrowLayout layout;
+  QuantizedLayout layout;
   Variables parts{};
 
   const Variable& values() const { return parts.front(); }
@@ -36,24 +36,24 @@ class QuantizableLayer : public LoraLayer<UnaryLayer> {
   }
   bool is_quantized() const { return config_ != nullptr; }
   /// A step of build: floats, or what is quantized.
-  void add_narrow(NarrowWeight& weight, const WeightRules& rules);
+  void add_quantizable(QuantizedWeight& weight, const WeightRules& rules);
   /// x and a quantized weight in an equation.
-  Tensor product(const std::string& equation, const Tensor& x, const NarrowWeight& weight) const;
+  Tensor product(const std::string& equation, const Tensor& x, const QuantizedWeight& weight) const;
   /// Rows of a table.
-  Tensor rows(const NarrowWeight& table, const Tensor& ids) const;
+  Tensor rows(const QuantizedWeight& table, const Tensor& ids) const;
 
   const Variable& adapted() const override;
-  Shape adapted_shape() const override { return narrow_.front()->layout.shape; }
-  Variables adapted_variables() const override { return narrow_.front()->parts; }
+  Shape adapted_shape() const override { return quantizable_.front()->layout.shape; }
+  Variables adapted_variables() const override { return quantizable_.front()->parts; }
   Tensors merged_values() const override;
 
  private:
-  void add_parts(NarrowWeight& weight);
-  Tensor floats(const NarrowWeight& weight) const;
+  void add_parts(QuantizedWeight& weight);
+  Tensor floats(const QuantizedWeight& weight) const;
 
   Ref<Quantizer> given_;
   std::shared_ptr<QuantizationConfig> config_;  ///< null: floats
-  std::vector<NarrowWeight*> narrow_;           ///< members of the layer; an adapter's first
+  std::vector<QuantizedWeight*> quantizable_;   ///< members of the layer; an adapter's first
 };
 
 }  // namespace crescent

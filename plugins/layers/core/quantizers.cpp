@@ -34,19 +34,19 @@ class Int8QuantizationConfig final : public QuantizationConfig {
   std::optional<AbsMax> inputs() const override {
     return range_of(abs_max(inputs_, "activation_quantizer"));
   }
-  NarrowParts parts(const NarrowLayout& layout) const override {
+  QuantizedComponents parts(const QuantizedLayout& layout) const override {
     return {{"", layout.shape, DType::int8}, {"_scale", layout.scale_shape}};
   }
-  Tensors encoded(const NarrowLayout& layout, const Tensor& floats) const override {
+  Tensors encoded(const QuantizedLayout& layout, const Tensor& floats) const override {
     const AbsMaxQuantizer* own = abs_max(weights_, "weight_quantizer");
     if (own) own->check_axes(layout);
     const Quantized result = range_of(own).value_or(AbsMax())(floats, layout.summed);
     return {result.values, layout.as_scale(result.scale)};
   }
-  Quantized decoded(const NarrowLayout&, const Tensors& parts) const override {
+  Quantized decoded(const QuantizedLayout&, const Tensors& parts) const override {
     return {parts[0], parts[1]};
   }
-  Tensor rows(const NarrowLayout&, const Tensors& parts, const Tensor& ids,
+  Tensor rows(const QuantizedLayout&, const Tensors& parts, const Tensor& ids,
               DType dtype) const override {
     const Tensor values = apply1(Gather(), {parts[0], ids}),
                  scale = apply1(Gather(), {parts[1], ids});
@@ -81,7 +81,7 @@ void AbsMaxQuantizer::configured() {
          kHigh, ", got ", Codec<std::vector<int64_t>>::encode(bounds_));
 }
 
-void AbsMaxQuantizer::check_axes(const NarrowLayout& layout) const {
+void AbsMaxQuantizer::check_axes(const QuantizedLayout& layout) const {
   if (!axis_) return;
   const int rank = layout.shape.rank();
   std::vector<int> own;

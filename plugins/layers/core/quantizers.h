@@ -1,7 +1,7 @@
 // What makes integers of numbers, and configurations that say how layers keep weights: kind
 // "quantizer".
 #pragma once
-#include "narrow_layout.h"
+#include "quantized_layout.h"
 
 namespace crescent {
 
@@ -33,7 +33,7 @@ class AbsMaxQuantizer final : public Quantizer {
   void configured() override;
   AbsMax range() const { return {bounds_[0], bounds_[1], epsilon_}; }
   /// Fails unless it is for weights that are summed along these axes.
-  void check_axes(const NarrowLayout& layout) const;
+  void check_axes(const QuantizedLayout& layout) const;
 
  private:
   std::optional<std::vector<int64_t>> axis_;
@@ -51,13 +51,13 @@ class QuantizationConfig : public Quantizer {
   /// Of inputs before they are multiplied; nothing: they stay floats.
   virtual std::optional<AbsMax> inputs() const = 0;
   /// The variables that a weight is kept in: integers, a scale, perhaps more.
-  virtual NarrowParts parts(const NarrowLayout& layout) const = 0;
+  virtual QuantizedComponents parts(const QuantizedLayout& layout) const = 0;
   /// Their values for floats of the layout's shape.
-  virtual Tensors encoded(const NarrowLayout& layout, const Tensor& floats) const = 0;
+  virtual Tensors encoded(const QuantizedLayout& layout, const Tensor& floats) const = 0;
   /// int8 of the layout's shape with a scale of scale_shape, or floats without one.
-  virtual Quantized decoded(const NarrowLayout& layout, const Tensors& parts) const = 0;
+  virtual Quantized decoded(const QuantizedLayout& layout, const Tensors& parts) const = 0;
   /// Rows of a table as floats of this dtype.
-  virtual Tensor rows(const NarrowLayout& layout, const Tensors& parts, const Tensor& ids,
+  virtual Tensor rows(const QuantizedLayout& layout, const Tensors& parts, const Tensor& ids,
                       DType dtype) const = 0;
   /// The mode's own, for a policy such as "int4/128".
   static std::shared_ptr<QuantizationConfig> for_policy(const DTypePolicy& policy);

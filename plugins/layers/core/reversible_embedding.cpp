@@ -39,7 +39,7 @@ class ReversibleEmbedding final : public QuantizableLayer {
   }
   void build(const Shape&) override {
     table_.layout = {{rows_, columns_}, {1}, {0}, {rows_}};
-    add_narrow(table_, rules_);
+    add_quantizable(table_, rules_);
     if (!tied_) add_reverse();
     build_lora();
   }
@@ -65,12 +65,12 @@ class ReversibleEmbedding final : public QuantizableLayer {
     WeightRules rules("uniform");
     rules.initializer = rules_.initializer;
     reverse_.layout = {{columns_, rows_}, {0}, {1}, {rows_}, true};
-    add_narrow(reverse_, rules);
+    add_quantizable(reverse_, rules);
   }
   Tensor scores(const Tensor& x) const {
     if (x.dim(-1) != columns_)
       fail("reverse: expected vectors of output_dim ", columns_, ", got shape ", x.shape());
-    const NarrowWeight& table = tied_ ? table_ : reverse_;
+    const QuantizedWeight& table = tied_ ? table_ : reverse_;
     const Tensor y = is_quantized() ? product(tied_ ? kLastBySecond : kLastByFirst, x, table)
                                     : scores_of_floats(x, table.values());
     return cap_ ? ops::tanh(y / *cap_) * *cap_ : y;
@@ -88,7 +88,7 @@ class ReversibleEmbedding final : public QuantizableLayer {
   WeightRules rules_{"uniform"};
   std::optional<DType> reverse_dtype_;
   std::optional<double> cap_;
-  NarrowWeight table_{"embeddings", {}}, reverse_{"reverse_embeddings", {}};
+  QuantizedWeight table_{"embeddings", {}}, reverse_{"reverse_embeddings", {}};
 };
 
 }  // namespace

@@ -53,13 +53,13 @@ class Merge : public Layer {
   }
 };
 
-using Step = Tensor (*)(const Tensor& merged, const Tensor& next);
+using MergeStep = Tensor (*)(const Tensor& merged, const Tensor& next);
 
-struct Row {
+struct MergeSpec {
   const char *name, *doc;
-  Step step;
+  MergeStep step;
 };
-const Row kRows[] = {
+const MergeSpec kMerges[] = {
     {"Add", "Sum of the inputs.", [](const Tensor& a, const Tensor& b) { return a + b; }},
     {"Multiply", "Product of the inputs.", [](const Tensor& a, const Tensor& b) { return a * b; }},
     {"Maximum", "Largest of the inputs.",
@@ -71,19 +71,19 @@ const Row kRows[] = {
 template <int Index>
 class Folded final : public Merge {
  public:
-  static void describe(Schema<Folded>& s) { s.doc(kRows[Index].doc); }
+  static void describe(Schema<Folded>& s) { s.doc(kMerges[Index].doc); }
 
  protected:
   Tensor merge(const Tensors& inputs) const override {
     Tensor merged = inputs[0];
-    for (size_t i = 1; i < inputs.size(); ++i) merged = kRows[Index].step(merged, inputs[i]);
+    for (size_t i = 1; i < inputs.size(); ++i) merged = kMerges[Index].step(merged, inputs[i]);
     return merged;
   }
 };
 
 template <int... Indices>
 void add_folded(Registry& registry, std::integer_sequence<int, Indices...>) {
-  (registry.add<Folded<Indices>>(kRows[Indices].name), ...);
+  (registry.add<Folded<Indices>>(kMerges[Indices].name), ...);
 }
 
 class Average final : public Merge {
@@ -237,7 +237,7 @@ class Dot final : public Layer {
 }  // namespace
 
 CRESCENT_PLUGIN("merge", CRESCENT_VERSION) {
-  add_folded(registry, std::make_integer_sequence<int, std::size(kRows)>{});
+  add_folded(registry, std::make_integer_sequence<int, std::size(kMerges)>{});
   registry.add<Average>("Average");
   registry.add<Subtract>("Subtract");
   registry.add<Concatenate>("Concatenate");

@@ -42,11 +42,11 @@ class GroupNormalization final : public ScaledLayer {
     if (!x.shape().slice(1, x.rank()).is_known())
       return ops::cast(x, compute_dtype());  // only its shape matters then
     const int axis = channel_axis(x.shape());
-    const Tensor apart = ops::reshape(wide(x), divided(x.shape(), axis));
+    const Tensor grouped = ops::reshape(wide(x), divided(x.shape(), axis));
     ops::Axes axes;
-    for (int i = 1; i < apart.rank(); ++i)
+    for (int i = 1; i < grouped.rank(); ++i)
       if (i != axis) axes.push_back(i);
-    const Tensor centred = apart - ops::mean(apart, axes, true);
+    const Tensor centred = grouped - ops::mean(grouped, axes, true);
     const Tensor y = centred * ops::rsqrt(ops::mean(ops::square(centred), axes, true) + epsilon_);
     const Shape along = divided(broadcast_along(x, {axis}), axis);
     const Tensor scaled =

@@ -57,9 +57,9 @@ Tensor pool_axis(const Tensor& x, int axis, int64_t to) {
   }
   const Shape split =
       x.shape().slice(0, axis).concat({to, width}).concat(x.shape().slice(axis + 1, x.rank()));
-  const Tensor apart = ops::reshape(elements, split);
-  if (Max) return ops::max(apart, {axis + 1});
-  return from == to * width ? ops::mean(apart, {axis + 1}) : ops::sum(apart, {axis + 1});
+  const Tensor windows = ops::reshape(elements, split);
+  if (Max) return ops::max(windows, {axis + 1});
+  return from == to * width ? ops::mean(windows, {axis + 1}) : ops::sum(windows, {axis + 1});
 }
 
 template <int Axes, bool Max>

@@ -9,12 +9,12 @@ namespace crescent {
 namespace {
 
 /// A rectangle of images that becomes the result; beyond their edges is a frame.
-struct Part {
+struct CropWindow {
   int64_t top, left;
   Extent size;
 };
 
-Part middle(Extent all, Extent size) {
+CropWindow middle(Extent all, Extent size) {
   return {(all.height - size.height) / 2, (all.width - size.width) / 2, size};
 }
 
@@ -31,9 +31,9 @@ Extent of_target_shape(Extent all, Extent target, bool around) {
           std::max<int64_t>(std::min(all.width, width), 1)};
 }
 
-Tensor cut_out(const Tensor& images, const Part& part) {
-  const Tensor rows = ops::slice_axis(images, 1, part.top, part.top + part.size.height);
-  return ops::slice_axis(rows, 2, part.left, part.left + part.size.width);
+Tensor cut_out(const Tensor& images, const CropWindow& window) {
+  const Tensor rows = ops::slice_axis(images, 1, window.top, window.top + window.size.height);
+  return ops::slice_axis(rows, 2, window.left, window.left + window.size.width);
 }
 
 bool whole_numbers(const Tensor& x) {
@@ -75,11 +75,11 @@ class SizedLayer : public ImageLayer {
     if (parts.masks)
       parts.masks = as_numbers(parts.masks, [&](const Tensor& m) { return sized(m, true); });
     if (!parts.boxes) return parts;
-    const Part part = part_of(from);
+    const CropWindow window = window_of(from);
     const auto move = [&](const Points& points) {
-      return shifted(points, -double(part.left), -double(part.top),
-                     double(width_) / double(part.size.width),
-                     double(height_) / double(part.size.height));
+      return shifted(points, -double(window.left), -double(window.top),
+                     double(width_) / double(window.size.width),
+                     double(height_) / double(window.size.height));
     };
     parts.boxes = moved(*parts.boxes, from, size(), [&](const BoundingBoxes& given) {
       return BoundingBoxes{moved_boxes(given.boxes, move), given.labels};
@@ -89,9 +89,10 @@ class SizedLayer : public ImageLayer {
   /// Whether images of whole numbers stay such; else they become fractions.
   virtual bool keeps_whole_numbers() const = 0;
   /// What becomes the result of images of this extent.
-  virtual Part part_of(Extent all) const = 0;
+  virtual CropWindow window_of(Extent all) const = 0;
   /// A part of images resized.
-  virtual Tensor brought_to_size(const Tensor& images, const Part& part, bool nearest) const = 0;
+  virtual Tensor brought_to_size(const Tensor& images, const CropWindow& window,
+                                 bool nearest) const = 0;
   Extent size() const { return {height_, width_}; }
 
   int64_t height_ = 1, width_ = 1;
@@ -99,7 +100,7 @@ class SizedLayer : public ImageLayer {
  private:
   Tensor sized(const Tensor& images, bool nearest) const {
     const Extent all = extent_of(images);
-    if (all.height >= 0 && all.width >= 0) return brought_to_size(images, part_of(all), nearest);
+    if (all.height >= 0 && all.width >= 0) return brought_to_size(images, window_of(all), nearest);
     return ops::broadcast_to(ops::max(images, {1, 2}, true),  // only its shape matters then
                              {images.dim(0), height_, width_, images.dim(3)});
   }
@@ -131,17 +132,18 @@ class Resizing final : public SizedLayer {
 
  protected:
   bool keeps_whole_numbers() const override { return true; }
-  Part part_of(Extent all) const override {
-    Part part = middle(all, crop_ || pad_ ? of_target_shape(all, size(), pad_) : all);
+  CropWindow window_of(Extent all) const override {
+    CropWindow window = middle(all, crop_ || pad_ ? of_target_shape(all, size(), pad_) : all);
     if (pad_)
-      part.size = {all.height - 2 * part.top, all.width - 2 * part.left};  // both sides alike
-    return part;
+      window.size = {all.height - 2 * window.top, all.width - 2 * window.left};  // both sides alike
+    return window;
   }
-  Tensor brought_to_size(const Tensor& images, const Part& part, bool nearest) const override {
+  Tensor brought_to_size(const Tensor& images, const CropWindow& window,
+                         bool nearest) const override {
     const bool whole = whole_numbers(images);
-    const std::vector<int64_t> frame{0, -part.top, -part.left, 0};
+    const std::vector<int64_t> frame{0, -window.top, -window.left, 0};
     const Tensor source =
-        crop_  ? cut_out(images, part)
+        crop_  ? cut_out(images, window)
         : pad_ ? ops::pad(images, frame, frame, whole ? std::trunc(fill_value_) : fill_value_)
                : images;
     if (nearest || interpolation_ == "nearest")
@@ -168,12 +170,13 @@ class CenterCrop final : public SizedLayer {
 
  protected:
   bool keeps_whole_numbers() const override { return false; }
-  Part part_of(Extent all) const override {
+  CropWindow window_of(Extent all) const override {
     const bool larger = all.height >= height_ && all.width >= width_;
     return middle(all, larger ? size() : of_target_shape(all, size(), false));
   }
-  Tensor brought_to_size(const Tensor& images, const Part& part, bool nearest) const override {
-    return resampled(cut_out(images, part), height_, width_, nearest ? "nearest" : "bilinear",
+  Tensor brought_to_size(const Tensor& images, const CropWindow& window,
+                         bool nearest) const override {
+    return resampled(cut_out(images, window), height_, width_, nearest ? "nearest" : "bilinear",
                      false);
   }
 };

@@ -128,8 +128,8 @@ class ConvLstmLayer final : public CellLayer<ConvLstmCell<Axes>> {
   }
 
  protected:
-  using Run = BaseRnn::Run;
-  std::optional<Run> fast_run(const Tensor& x, const Tensors& states) const override {
+  using SequenceResult = BaseRnn::SequenceResult;
+  std::optional<SequenceResult> fast_run(const Tensor& x, const Tensors& states) const override {
     const ConvLstmCell<Axes>& cell = this->own_cell();
     if (!cell.standard() || !x.shape().is_known() || x.dim(1) == 0) return std::nullopt;
     const Tensor gates = cell.input_gates(ops::swap_axes(cell.with_dropout(x), 0, 1));
@@ -139,7 +139,7 @@ class ConvLstmLayer final : public CellLayer<ConvLstmCell<Axes>> {
       inputs.push_back(cell.with_channels_last(factors));
     const Tensors r = crescent::apply(std::make_shared<const ConvLstmSteps>(), inputs);
     const Tensor last = cell.in_data_format(r[1]);
-    return Run{sequence(cell, r[0]), last, {last, cell.in_data_format(r[2])}};
+    return SequenceResult{sequence(cell, r[0]), last, {last, cell.in_data_format(r[2])}};
   }
 
  private:

@@ -168,7 +168,7 @@ Tensors BaseRnn::call(const Tensors& inputs, const Call& call) {
     if (mask) mask = ops::flip(mask, {1});
   }
   cell_->prepare(Tensor::abstract({x.dtype(), step_shape(x.shape())}), call);
-  std::optional<Run> run = mask ? fast_masked_run(x, states, mask) : fast_run(x, states);
+  std::optional<SequenceResult> run = mask ? fast_masked_run(x, states, mask) : fast_run(x, states);
   if (!run) run = run_steps(x, states, mask, constants);
   if (stateful_)
     for (size_t i = 0; i < states_.size(); ++i) states_[i].assign(run->states[i]);
@@ -178,16 +178,17 @@ Tensors BaseRnn::call(const Tensors& inputs, const Call& call) {
 }
 
 /// The output is the first state; before the first step that counts it is zeros.
-std::optional<BaseRnn::Run> BaseRnn::fast_masked_run(const Tensor& x, const Tensors& states,
-                                                     const Tensor& mask) const {
+std::optional<BaseRnn::SequenceResult> BaseRnn::fast_masked_run(const Tensor& x,
+                                                                const Tensors& states,
+                                                                const Tensor& mask) const {
   if (!x.shape().is_known() || x.rank() != 3 || x.dim(1) == 0 || mask.rank() != 2)
     return std::nullopt;
   const CountingSteps steps(ops::cast(mask, DType::boolean));
-  const std::optional<Run> moved = fast_run(steps.to_front(x), states);
+  const std::optional<SequenceResult> moved = fast_run(steps.to_front(x), states);
   if (!moved) return std::nullopt;
   const Tensor& outputs = moved->every_state[0];
   const Tensor none = ops::zeros_like(states[0]);
-  Run run;
+  SequenceResult run;
   run.sequence = steps.after_each(outputs, none);
   if (zero_output_)
     run.sequence = choose(ops::cast(mask, DType::boolean), run.sequence, ops::zeros_like(outputs));
@@ -222,8 +223,8 @@ ops::ScanResult unrolled(const ops::ScanBody& body, Tensors states, const Tensor
 }  // namespace
 
 /// With a mask, the states carry one more: the output before, which a masked step repeats.
-BaseRnn::Run BaseRnn::run_steps(const Tensor& x, const Tensors& states, const Tensor& mask,
-                                const Tensors& constants) const {
+BaseRnn::SequenceResult BaseRnn::run_steps(const Tensor& x, const Tensors& states,
+                                           const Tensor& mask, const Tensors& constants) const {
   const RnnCell& cell = *cell_;
   const bool masked = bool(mask), zero = zero_output_;
   Tensors carried = states, sequences{swap_time(cell.input_part(x))};

@@ -80,24 +80,25 @@ class BaseRnn : public Layer {
         .method("reset_state", &BaseRnn::reset_states, "The same with zeros.");
   }
   /// Result of all steps; sequence (batch, time, width) in the order of computation.
-  struct Run {
+  struct SequenceResult {
     Tensor sequence, last;
     Tensors states;
     Tensors every_state{};  ///< (batch, time, size) each, of fast_run
   };
   /// A way through all steps at once, when there is one; x is already in the order of computation
   /// and the cell is prepared.
-  virtual std::optional<Run> fast_run(const Tensor& /*x*/, const Tensors& /*states*/) const {
+  virtual std::optional<SequenceResult> fast_run(const Tensor& /*x*/,
+                                                 const Tensors& /*states*/) const {
     return std::nullopt;
   }
   void set_cell(std::shared_ptr<RnnCell> cell);
   LayerPtr cell_layer() const { return cell_->as_layer(); }
 
  private:
-  Run run_steps(const Tensor& x, const Tensors& states, const Tensor& mask,
-                const Tensors& constants) const;
-  std::optional<Run> fast_masked_run(const Tensor& x, const Tensors& states,
-                                     const Tensor& mask) const;
+  SequenceResult run_steps(const Tensor& x, const Tensors& states, const Tensor& mask,
+                           const Tensors& constants) const;
+  std::optional<SequenceResult> fast_masked_run(const Tensor& x, const Tensors& states,
+                                                const Tensor& mask) const;
   Tensors as_cell_computes(Tensors tensors) const;
   Tensors initial_states(const Tensors& inputs) const;
   Tensor mask_of(const Tensors& inputs, const Call& call) const;

@@ -104,13 +104,13 @@ Tensor ciou(const Tensor& boxes1, const Tensor& boxes2, const std::string& forma
   const auto around = [&](size_t low) {
     return ops::square(ops::maximum(a[low + 2], b[low + 2]) - ops::minimum(a[low], b[low]));
   };
-  const auto apart = [&](size_t low) {
+  const auto between_centers = [&](size_t low) {
     return ops::square((a[low] + a[low + 2]) / 2.0 - (b[low] + b[low + 2]) / 2.0);
   };
   const Tensor both = common(0) * common(1);
   const Tensor all = wide(a) * high(a) + wide(b) * high(b) - both + kEpsilon;
   const Tensor share = both / (all + kEpsilon);
-  const Tensor far = (apart(0) + apart(1)) / (around(0) + around(1) + kEpsilon);
+  const Tensor far = (between_centers(0) + between_centers(1)) / (around(0) + around(1) + kEpsilon);
   const Tensor slopes = ops::arctan(wide(b) / high(b)) - ops::arctan(wide(a) / high(a));
   const Tensor v = ops::square(slopes) * (4 / (std::numbers::pi * std::numbers::pi));
   const Tensor alpha = v / (v - share + (1 + kEpsilon));

@@ -49,11 +49,12 @@ Tensor cubic(const Tensor& x) {
 }
 template <int Radius>
 Tensor lanczos(const Tensor& x) {
-  const Tensor apart = ops::greater(x, 1e-3);
+  const Tensor far_from_zero = ops::greater(x, 1e-3);
   const Tensor turn = x * std::numbers::pi;
   const Tensor wave = ops::sin(turn) * ops::sin(turn / static_cast<double>(Radius)) *
-                      static_cast<double>(Radius) / ops::where(apart, ops::square(turn), 1.0);
-  return ops::where(ops::greater(x, Radius), 0, ops::where(apart, wave, 1.0));
+                      static_cast<double>(Radius) /
+                      ops::where(far_from_zero, ops::square(turn), 1.0);
+  return ops::where(ops::greater(x, Radius), 0, ops::where(far_from_zero, wave, 1.0));
 }
 
 Kernel kernel_named(const std::string& name) {

@@ -32,7 +32,7 @@ struct Roll final : OpOf<Roll> {
   int axis = 0;
   int64_t shift = 0;
   auto fields() const { return std::tie(axis, shift); }
-  bool takes(DType) const override { return true; }
+  bool supports_dtype(DType) const override { return true; }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
   Tensors decompose(std::span<const Tensor> in) const override {
     const int64_t n = in[0].dim(axis);
@@ -131,12 +131,12 @@ CRESCENT_CLONES(turn_strip_of_words, turn_strip, CRESCENT_TURN_PARAMETERS(uint32
 
 /// (x) -> turned, from < to: the last column of a matrix becomes the first row, or the first column
 /// when `back`, the last row being its first element.
-struct QuarterTurn final : OpOf<QuarterTurn> {
-  static constexpr const char* kName = "operations.quarter_turn";
+struct Rot90 final : OpOf<Rot90> {
+  static constexpr const char* kName = "operations.rot90";
   int from = 0, to = 1;
   bool back = false;
   auto fields() const { return std::tie(from, to, back); }
-  bool takes(DType) const override { return true; }
+  bool supports_dtype(DType) const override { return true; }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {
     TensorSpec turned = in[0];
     turned.shape.set(from, in[0].shape[to]);
@@ -147,16 +147,16 @@ struct QuarterTurn final : OpOf<QuarterTurn> {
     return {ops::flip(ops::swap_axes(in[0], from, to), {back ? to : from})};
   }
   Tensors vjp(const Vjp& v) const override {
-    return {back ? turned(v.gradients[0], from, to) : turned(v.gradients[0], to, from)};
+    return {back ? apply_rot90(v.gradients[0], from, to) : apply_rot90(v.gradients[0], to, from)};
   }
 };
 
 /// An array as outer x rows x middle x columns of elements that stay as they are.
-class QuarterTurnKernel final : public CpuKernel {
+class Rot90Kernel final : public CpuKernel {
  public:
-  static void describe(Schema<QuarterTurnKernel>& s) { s.doc("Some columns a thread."); }
+  static void describe(Schema<Rot90Kernel>& s) { s.doc("Some columns a thread."); }
   bool prepare(const CpuRequest& r) override {
-    const auto* op = r.op_as<QuarterTurn>();
+    const auto* op = r.op_as<Rot90>();
     const Shape& x = r.inputs[0].shape;
     if (r.inputs[0].dtype == DType::string || x.slice(op->to + 1, x.rank()).size() != 1)
       return false;
@@ -216,8 +216,8 @@ class QuarterTurnKernel final : public CpuKernel {
 // ---- differences
 
 /// (x) -> one element fewer along the axis, which has at least one.
-struct Differences final : OpOf<Differences> {
-  static constexpr const char* kName = "operations.differences";
+struct Diff final : OpOf<Diff> {
+  static constexpr const char* kName = "operations.diff";
   int axis = 0;
   auto fields() const { return std::tie(axis); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {
@@ -238,11 +238,11 @@ struct Differences final : OpOf<Differences> {
 };
 
 /// What is beside each other along the axis is `inner` elements apart.
-class DifferencesKernel final : public CpuKernel {
+class DiffKernel final : public CpuKernel {
  public:
-  static void describe(Schema<DifferencesKernel>& s) { s.doc("Some elements a thread."); }
+  static void describe(Schema<DiffKernel>& s) { s.doc("Some elements a thread."); }
   bool prepare(const CpuRequest& r) override {
-    view_ = AxisView(r.inputs[0].shape, r.op_as<Differences>()->axis);
+    view_ = AxisView(r.inputs[0].shape, r.op_as<Diff>()->axis);
     dtype_ = r.inputs[0].dtype;
     return dtype_ != DType::bfloat16 && dtype_ != DType::float16 && dtype_ != DType::boolean;
   }
@@ -275,8 +275,8 @@ class DifferencesKernel final : public CpuKernel {
 // ---- running products
 
 /// (x) -> products of float32 in float64, so that many factors lose nothing.
-struct RunningProduct final : OpOf<RunningProduct> {
-  static constexpr const char* kName = "operations.running_product";
+struct Cumprod final : OpOf<Cumprod> {
+  static constexpr const char* kName = "operations.cumprod";
   int axis = 0;
   auto fields() const { return std::tie(axis); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
@@ -327,16 +327,16 @@ struct RunningProduct final : OpOf<RunningProduct> {
   }
 };
 
-class RunningProductKernel final : public CpuKernel {
+class CumprodKernel final : public CpuKernel {
  public:
-  static void describe(Schema<RunningProductKernel>& s) { s.doc("Some lines a thread."); }
+  static void describe(Schema<CumprodKernel>& s) { s.doc("Some lines a thread."); }
   bool prepare(const CpuRequest& r) override {
-    view_ = AxisView(r.inputs[0].shape, r.op_as<RunningProduct>()->axis);
+    view_ = AxisView(r.inputs[0].shape, r.op_as<Cumprod>()->axis);
     dtype_ = r.inputs[0].dtype;
     return dtype_ != DType::bfloat16 && dtype_ != DType::float16;
   }
   void run(const CpuArguments& a) override {
-    constexpr int64_t kTile = RunningProduct::kTile;
+    constexpr int64_t kTile = Cumprod::kTile;
     const int64_t tiles = (view_.inner + kTile - 1) / kTile;
     const int64_t work = std::max<int64_t>(1, view_.length * std::min(view_.inner, kTile));
     with_type(dtype_, [&]<class T>(T) {
@@ -344,8 +344,8 @@ class RunningProductKernel final : public CpuKernel {
                        [&](int64_t begin, int64_t end) {
                          for (int64_t i = begin; i < end; ++i) {
                            const int64_t first = i % tiles * kTile;
-                           RunningProduct::multiply<T>(view_, a.in<T>(0), a.out<T>(0), i / tiles,
-                                                       first, std::min(first + kTile, view_.inner));
+                           Cumprod::multiply<T>(view_, a.in<T>(0), a.out<T>(0), i / tiles, first,
+                                                std::min(first + kTile, view_.inner));
                          }
                        });
     });
@@ -364,20 +364,20 @@ Tensor rolled(const Tensor& x, int axis, int64_t shift) {
   return apply1(op, {x});
 }
 
-Tensor turned(const Tensor& x, int from, int to) {
-  QuarterTurn op;
+Tensor apply_rot90(const Tensor& x, int from, int to) {
+  Rot90 op;
   op.from = std::min(from, to), op.to = std::max(from, to), op.back = from > to;
   return apply1(op, {x});
 }
 
-Tensor differences(const Tensor& x, int axis) {
-  Differences op;
+Tensor apply_diff(const Tensor& x, int axis) {
+  Diff op;
   op.axis = axis;
   return apply1(op, {x});
 }
 
-Tensor running_product(const Tensor& x, int axis) {
-  RunningProduct op;
+Tensor apply_cumprod(const Tensor& x, int axis) {
+  Cumprod op;
   op.axis = axis;
   const bool half = x.dtype() == DType::bfloat16 || x.dtype() == DType::float16;
   return ops::cast(apply1(op, {half ? ops::cast(x, DType::float32) : x}), x.dtype());
@@ -385,9 +385,9 @@ Tensor running_product(const Tensor& x, int axis) {
 
 void add_axis_kernels(Registry& registry) {
   registry.add<RollKernel>(Roll::kName);
-  registry.add<QuarterTurnKernel>(QuarterTurn::kName);
-  registry.add<DifferencesKernel>(Differences::kName);
-  registry.add<RunningProductKernel>(RunningProduct::kName);
+  registry.add<Rot90Kernel>(Rot90::kName);
+  registry.add<DiffKernel>(Diff::kName);
+  registry.add<CumprodKernel>(Cumprod::kName);
 }
 
 }  // namespace crescent::operations

@@ -8,11 +8,11 @@ namespace crescent::operations {
 Tensor rolled(const Tensor& x, int axis, int64_t shift);
 /// x turned by a quarter: the axis `to`, backwards, takes the place of `from`, and `from` that of
 /// `to`.
-Tensor turned(const Tensor& x, int from, int to);
+Tensor apply_rot90(const Tensor& x, int from, int to);
 /// Of elements from those before them along an axis, one fewer. Not of booleans.
-Tensor differences(const Tensor& x, int axis);
+Tensor apply_diff(const Tensor& x, int axis);
 /// Each element times all before it along an axis. Not of booleans.
-Tensor running_product(const Tensor& x, int axis);
+Tensor apply_cumprod(const Tensor& x, int axis);
 
 void add_axis_kernels(Registry& registry);
 

@@ -39,8 +39,8 @@ CRESCENT_IN_CLONES void distances_of(const T* x, const T* panel, int64_t width, 
       std::memcpy(&y, panel + k * kLanes<T>, sizeof y);
 #pragma GCC unroll 8
       for (int64_t r = 0; r < rows; ++r) {
-        const V apart = y - x[r * width + k];
-        sums[r] += apart * apart;
+        const V difference = y - x[r * width + k];
+        sums[r] += difference * difference;
       }
     }
     for (int64_t r = 0; r < rows; ++r) squares[r] += sums[r];
@@ -96,8 +96,8 @@ struct Distances final : OpOf<Distances> {
 
 /// Those of zero have no slope.
 Tensor by_broadcasting(const Tensor& x, const Tensor& y) {
-  const Tensor apart = ops::expand_dims(x, -2) - ops::expand_dims(y, -3);
-  const Tensor square = ops::sum(ops::square(apart), {-1});
+  const Tensor difference = ops::expand_dims(x, -2) - ops::expand_dims(y, -3);
+  const Tensor square = ops::sum(ops::square(difference), {-1});
   const Tensor zero = ops::equal(square, 0);
   return ops::where(zero, 0.0, ops::sqrt(ops::where(zero, 1.0, square)));
 }

@@ -49,7 +49,7 @@ struct PartUpdate final : OpOf<PartUpdate> {
   static constexpr const char* kName = "operations.part_update";
   std::vector<int64_t> start;
   auto fields() const { return std::tie(start); }
-  bool takes(DType dtype) const override { return dtype == DType::complex64; }
+  bool supports_dtype(DType dtype) const override { return dtype == DType::complex64; }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {
     const Shape &x = in[0].shape, &part = in[1].shape;
     for (int i = 0; i < x.rank(); ++i) {

@@ -86,7 +86,7 @@ struct Patches final : OpOf<Patches> {
     shape.append(images[-1] < 0 ? -1 : images[-1] * product(grid.size));
     return {{in[0].dtype, shape}};
   }
-  bool takes(DType dtype) const override { return dtype == DType::complex64; }
+  bool supports_dtype(DType dtype) const override { return dtype == DType::complex64; }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
     copy_all(Layout(grid, in[0].shape()), in[0], out[0]);
     return true;
@@ -144,7 +144,7 @@ struct Columns final : OpOf<Columns> {
              {x[0], x[1] < 0 ? -1 : x[1] * product(grid.size),
               rows < 0 || columns < 0 ? -1 : rows * columns}}};
   }
-  bool takes(DType dtype) const override { return dtype == DType::complex64; }
+  bool supports_dtype(DType dtype) const override { return dtype == DType::complex64; }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
     copy_all(Layout(grid, in[0].shape()), in[0], out[0]);
     return true;
@@ -230,9 +230,9 @@ Tensor sum_of_columns(const Tensor& columns, const PatchGrid& grid,
   const int64_t area = product(grid.size), channels = columns.dim(1) / area,
                 rows = patches_along(grid, 0, spatial[0]),
                 places = patches_along(grid, 1, spatial[1]);
-  const Tensor apart = ops::reshape(columns, {-1, channels, area, rows, places});
+  const Tensor grouped = ops::reshape(columns, {-1, channels, area, rows, places});
   const Tensor patches =
-      ops::reshape(ops::transpose(apart, {0, 3, 4, 2, 1}), {-1, rows, places, area * channels});
+      ops::reshape(ops::transpose(grouped, {0, 3, 4, 2, 1}), {-1, rows, places, area * channels});
   return ops::transpose(sum_of_patches(patches, grid, spatial), {0, 3, 1, 2});
 }
 

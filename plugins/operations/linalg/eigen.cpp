@@ -122,8 +122,8 @@ void solve_for(Square& a, int64_t k, Square& vectors) {
   for (int64_t i = k; i-- > 0;) {
     Number sum = 0;
     for (int64_t j = i + 1; j <= k; ++j) sum += a(i, j) * vectors(j, k);
-    const Number apart = a(k, k) - a(i, i);
-    vectors(i, k) = sum / (std::abs(apart) < least ? Number(least) : apart);
+    const Number gap = a(k, k) - a(i, i);
+    vectors(i, k) = sum / (std::abs(gap) < least ? Number(least) : gap);
   }
 }
 
@@ -159,20 +159,20 @@ void find_pairs(Square& a, std::complex<float>* values, std::complex<float>* col
 // ---- the gradient
 
 /// Complex numbers in float64.
-struct Parts {
+struct ComplexParts {
   Tensor re, im;
 };
-Parts parts_of(const Tensor& x) {
+ComplexParts parts_of(const Tensor& x) {
   const Tensors parts = ops::split(doubled(ops::view_as_real(x)), {1, 1}, -1);
   return {ops::squeeze(parts[0], -1), ops::squeeze(parts[1], -1)};
 }
-Parts adjoint(const Parts& x) { return {transposed(x.re), -transposed(x.im)}; }
-Parts product(const Parts& a, const Parts& b) {
+ComplexParts adjoint(const ComplexParts& x) { return {transposed(x.re), -transposed(x.im)}; }
+ComplexParts product(const ComplexParts& a, const ComplexParts& b) {
   return {ops::matmul(a.re, b.re) - ops::matmul(a.im, b.im),
           ops::matmul(a.re, b.im) + ops::matmul(a.im, b.re)};
 }
 /// The x with a x = b, as a system of real numbers.
-Parts solution_of(const Parts& a, const Parts& b) {
+ComplexParts solution_of(const ComplexParts& a, const ComplexParts& b) {
   const Tensor above = ops::concatenate(Tensors{a.re, -a.im}, -1),
                below = ops::concatenate(Tensors{a.im, a.re}, -1);
   const int64_t n = a.re.dim(-1);
@@ -202,9 +202,9 @@ struct OfNoAngle final : OpOf<OfNoAngle> {
 
 /// Of vectors v with gradients g: v^H g, without what changes lengths, over the conjugate distances
 /// of the eigenvalues; 0 between equal ones.
-Parts turned(const Parts& values, const Parts& v, const Parts& g) {
+ComplexParts turned(const ComplexParts& values, const ComplexParts& v, const ComplexParts& g) {
   const Tensor eye = ops::eye(values.re.dim(-1), values.re.dim(-1), DType::float64);
-  const Parts p = product(adjoint(v), g), square = product(adjoint(v), v);
+  const ComplexParts p = product(adjoint(v), g), square = product(adjoint(v), v);
   const Tensor length = as_columns(ops::sum(p.re * eye, {-2}));
   const Tensor re = p.re - square.re * length;
   const Tensor im = apply1(OfNoAngle{}, {p.im - square.im * length, ops::sum(p.im * eye, {-2})});
@@ -218,15 +218,15 @@ Parts turned(const Parts& values, const Parts& v, const Parts& g) {
 /// v^-H (diag(gw) + turned) v^H, by Boeddeker et al., On the computation of complex-valued
 /// gradients (2017), with vectors of length 1.
 Tensor gradient_of_pairs(const Vjp& pairs) {
-  const Parts values = parts_of(pairs.outputs[0]), v = parts_of(pairs.outputs[1]);
+  const ComplexParts values = parts_of(pairs.outputs[0]), v = parts_of(pairs.outputs[1]);
   const Tensor eye = ops::eye(v.re.dim(-1), v.re.dim(-1), DType::float64);
-  Parts inner{ops::zeros_like(v.re), ops::zeros_like(v.re)};
+  ComplexParts inner{ops::zeros_like(v.re), ops::zeros_like(v.re)};
   if (pairs.gradients[1]) inner = turned(values, v, parts_of(pairs.gradients[1]));
   if (pairs.gradients[0]) {
-    const Parts g = parts_of(pairs.gradients[0]);
+    const ComplexParts g = parts_of(pairs.gradients[0]);
     inner = {inner.re + as_columns(g.re) * eye, inner.im + as_columns(g.im) * eye};
   }
-  const Parts result = solution_of(adjoint(v), product(inner, adjoint(v)));
+  const ComplexParts result = solution_of(adjoint(v), product(inner, adjoint(v)));
   return ops::stack(Tensors{result.re, result.im}, -1);
 }
 

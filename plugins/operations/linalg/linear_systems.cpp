@@ -28,8 +28,8 @@ struct TriangularSolve final : OpOf<TriangularSolve> {
     const Tensor gb = apply1(op, {transposed(v.inputs[0]), v.gradients[0]});
     const Tensor ga = -ops::matmul(gb, v.outputs[0], false, true);
     const int64_t n = ga.dim(-1);
-    const Tensor apart = positions(n, 1, 2) - positions(n, 0, 2);
-    const Tensor inside = lower ? ops::less_equal(apart, 0) : ops::greater_equal(apart, 0);
+    const Tensor offset = positions(n, 1, 2) - positions(n, 0, 2);
+    const Tensor inside = lower ? ops::less_equal(offset, 0) : ops::greater_equal(offset, 0);
     return {ops::where(inside, ga, 0), gb};
   }
 
@@ -254,10 +254,10 @@ struct Cholesky final : OpOf<Cholesky> {
   Tensors vjp(const Vjp& v) const override {
     const Tensor& l = v.outputs[0];
     const int64_t n = l.dim(-1);
-    const Tensor apart = positions(n, 1, 2) - positions(n, 0, 2);
+    const Tensor offset = positions(n, 1, 2) - positions(n, 0, 2);
     const Tensor product = ops::matmul(l, v.gradients[0], true, false);
-    const Tensor half = ops::where(ops::equal(apart, 0), product * 0.5,
-                                   ops::where(ops::less(apart, 0), product, 0));
+    const Tensor half = ops::where(ops::equal(offset, 0), product * 0.5,
+                                   ops::where(ops::less(offset, 0), product, 0));
     // l^-T half l^-1
     const Tensor left = triangular(transposed(l), half, false);
     const Tensor both = transposed(triangular(transposed(l), transposed(left), false));

@@ -32,10 +32,10 @@ struct Eigh final : OpOf<Eigh> {
     const int64_t n = w.dim(-1);
     Tensor inner = ops::zeros_like(vectors);
     if (v.gradients[1]) {
-      const Tensor apart = ops::expand_dims(w, -2) - ops::expand_dims(w, -1);
-      const Tensor same = ops::equal(apart, 0);
+      const Tensor gaps = ops::expand_dims(w, -2) - ops::expand_dims(w, -1);
+      const Tensor same = ops::equal(gaps, 0);
       inner = ops::matmul(vectors, v.gradients[1], true, false) *
-              ops::where(same, 0.0, ops::reciprocal(ops::where(same, 1.0, apart)));
+              ops::where(same, 0.0, ops::reciprocal(ops::where(same, 1.0, gaps)));
     }
     if (v.gradients[0]) inner = inner + as_columns(v.gradients[0]) * ops::eye(n, n, DType::float64);
     const Tensor g = ops::matmul(ops::matmul(vectors, inner), vectors, false, true);
@@ -119,8 +119,8 @@ struct BatchedSvd final : OpOf<BatchedSvd> {
     const auto add = [&](const Tensor& part) { sum = sum ? sum + part : part; };
     if (v.gradients[1]) inner = inner + as_columns(v.gradients[1]) * eye;
     const Tensor square = ops::square(s);
-    const Tensor apart = as_columns(square) - as_rows(square), same = ops::equal(apart, 0);
-    const Tensor factors = ops::where(same, 0.0, ops::reciprocal(ops::where(same, 1.0, apart)));
+    const Tensor gaps = as_columns(square) - as_rows(square), same = ops::equal(gaps, 0);
+    const Tensor factors = ops::where(same, 0.0, ops::reciprocal(ops::where(same, 1.0, gaps)));
     const Tensor none = ops::equal(s, 0);
     const Tensor inverse = ops::where(none, 0.0, ops::reciprocal(ops::where(none, 1.0, s)));
     if (const Tensor& gu = v.gradients[0]) {
@@ -258,9 +258,9 @@ struct BatchedQr final : OpOf<BatchedQr> {
 /// With the upper triangle for the lower one, too.
 Tensor mirrored_lower(const Tensor& x) {
   const int64_t n = x.dim(-1);
-  const Tensor apart = positions(n, 1, 2) - positions(n, 0, 2);
-  const Tensor below = ops::where(ops::less(apart, 0), x, 0.0);
-  return below + transposed(below) + ops::where(ops::equal(apart, 0), x, 0.0);
+  const Tensor offset = positions(n, 1, 2) - positions(n, 0, 2);
+  const Tensor below = ops::where(ops::less(offset, 0), x, 0.0);
+  return below + transposed(below) + ops::where(ops::equal(offset, 0), x, 0.0);
 }
 
 /// Of a = q r with a square r: (gq + q m) r^-T, where m is r gr' - gq' q with its lower triangle on

@@ -16,18 +16,18 @@ std::string keras_file(const std::string& name) {
 }
 
 /// {x_train, y_train}, {x_test, y_test}
-using Parts = std::tuple<Tensors, Tensors>;
+using TrainAndTest = std::tuple<Tensors, Tensors>;
 
 // ---- digits and clothes
 
-Parts load_mnist(const std::string& path) {
+TrainAndTest load_mnist(const std::string& path) {
   const DatasetFile file{"mnist", path, keras_file("mnist.npz")};
   const NamedTensors arrays = arrays_of(file);
   const auto get = [&](const char* name) { return array_named(arrays, name, file); };
   return {{get("x_train"), get("y_train")}, {get("x_test"), get("y_test")}};
 }
 
-Parts load_fashion_mnist() {
+TrainAndTest load_fashion_mnist() {
   const auto get = [](const std::string& name) {
     const std::string origin = keras_file(name);
     return read_array(path_of({"fashion_mnist", "fashion-mnist/" + name, origin}));
@@ -56,7 +56,7 @@ Tensors cifar_batch(const MemberFiles& files, const std::string& name, const cha
           ops::cast(Tensor::from(classes, {count, 1}), label_dtype)};
 }
 
-Parts load_cifar10() {
+TrainAndTest load_cifar10() {
   const MemberFiles files(
       {"cifar10", "cifar-10-batches-py", "https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz"},
       {"cifar-10-batches-py-target/cifar-10-batches-py", "cifar-10-batches-py.tar.gz",
@@ -72,7 +72,7 @@ Parts load_cifar10() {
           cifar_batch(files, "test_batch", "labels", DType::uint8)};
 }
 
-Parts load_cifar100(const std::string& label_mode) {
+TrainAndTest load_cifar100(const std::string& label_mode) {
   if (label_mode != "fine" && label_mode != "coarse")
     fail("`label_mode` must be one of `\"fine\"`, `\"coarse\"`. Received: label_mode=", label_mode,
          ".");
@@ -90,7 +90,7 @@ Tensor rows(const Tensor& x, std::span<const int32_t> places) {
   return ops::take(x, Tensor::from(places, {static_cast<int64_t>(places.size())}), 0);
 }
 
-Parts split_rows(const Tensor& x, const Tensor& y, double test_split, int64_t seed) {
+TrainAndTest split_rows(const Tensor& x, const Tensor& y, double test_split, int64_t seed) {
   check_test_split(test_split);
   std::vector<int32_t> order(static_cast<size_t>(x.dim(0)));
   std::iota(order.begin(), order.end(), 0);
@@ -101,15 +101,15 @@ Parts split_rows(const Tensor& x, const Tensor& y, double test_split, int64_t se
   return {{rows(x, train), rows(y, train)}, {rows(x, test), rows(y, test)}};
 }
 
-Parts load_boston(const std::string& path, double test_split, int64_t seed) {
+TrainAndTest load_boston(const std::string& path, double test_split, int64_t seed) {
   const DatasetFile file{"boston_housing", path, keras_file("boston_housing.npz")};
   const NamedTensors arrays = arrays_of(file);
   return split_rows(array_named(arrays, "x", file), array_named(arrays, "y", file), test_split,
                     seed);
 }
 
-Parts load_california(const std::string& version, const std::string& path, double test_split,
-                      int64_t seed) {
+TrainAndTest load_california(const std::string& version, const std::string& path, double test_split,
+                             int64_t seed) {
   if (version != "small" && version != "large")
     fail("Argument `version` must be one of 'small', 'large'. Received: version=", version);
   const DatasetFile file{"california_housing", path, keras_file("california_housing.npz")};

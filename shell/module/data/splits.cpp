@@ -12,52 +12,52 @@
 namespace crescent::lua {
 namespace {
 
-using Rows = std::vector<int32_t>;
+using RowIndices = std::vector<int32_t>;
 
-void mix(Rows& rows, const SeedGenerator& random) {
+void mix(RowIndices& rows, const SeedGenerator& random) {
   const std::vector<double> keys =
       random.uniform({static_cast<int64_t>(rows.size())}, 0, 1, DType::float64).to_vector();
-  Rows order(rows.size());
+  RowIndices order(rows.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
                    [&](int32_t a, int32_t b) { return keys[a] < keys[b]; });
-  Rows mixed;
+  RowIndices mixed;
   for (const int32_t place : order) mixed.push_back(rows[place]);
   rows = std::move(mixed);
 }
 
-/// Rows of each class, or all of them.
-std::vector<Rows> groups_of(int64_t count, const Tensor& labels) {
+/// The rows of each class, or all of them.
+std::vector<RowIndices> groups_of(int64_t count, const Tensor& labels) {
   if (!labels) {
-    Rows all(static_cast<size_t>(count));
+    RowIndices all(static_cast<size_t>(count));
     std::iota(all.begin(), all.end(), 0);
     return {all};
   }
   if (labels.size() != count)
     fail("stratify: expected a label for each of ", count, " rows, got shape ", labels.shape());
-  std::map<double, Rows> groups;
+  std::map<double, RowIndices> groups;
   const std::vector<double> values = labels.to_vector();
   for (size_t i = 0; i < values.size(); ++i) groups[values[i]].push_back(int32_t(i));
-  std::vector<Rows> all;
+  std::vector<RowIndices> all;
   for (auto& [label, rows] : groups) all.push_back(std::move(rows));
   return all;
 }
 
-struct How {
+struct SplitOptions {
   bool shuffle;
   std::optional<int64_t> seed;
   const Tensor& labels;
 };
 
-std::vector<Rows> mixed_groups(int64_t count, const How& how) {
-  const SeedGenerator random = how.seed ? SeedGenerator(*how.seed) : global_random();
-  std::vector<Rows> groups = groups_of(count, how.labels);
-  if (how.shuffle)
-    for (Rows& rows : groups) mix(rows, random);
+std::vector<RowIndices> mixed_groups(int64_t count, const SplitOptions& options) {
+  const SeedGenerator random = options.seed ? SeedGenerator(*options.seed) : global_random();
+  std::vector<RowIndices> groups = groups_of(count, options.labels);
+  if (options.shuffle)
+    for (RowIndices& rows : groups) mix(rows, random);
   return groups;
 }
 
-Tensor tensor_of(Rows rows, bool sorted) {
+Tensor tensor_of(RowIndices rows, bool sorted) {
   if (sorted) std::sort(rows.begin(), rows.end());
   return Tensor::from(rows, {static_cast<int64_t>(rows.size())});
 }
@@ -79,8 +79,8 @@ std::tuple<OnStack, OnStack> split(Any data, double share, bool shuffle,
   for (const Tensor& array : arrays)
     if (array.rank() == 0 || array.dim(0) != count)
       fail("split: expected arrays of ", count, " rows each, got shape ", array.shape());
-  Rows first, second;
-  for (const Rows& rows : mixed_groups(count, {shuffle, seed, stratify})) {
+  RowIndices first, second;
+  for (const RowIndices& rows : mixed_groups(count, {shuffle, seed, stratify})) {
     const auto kept = rows.size() - size_t(std::llround(share * double(rows.size())));
     first.insert(first.end(), rows.begin(), rows.begin() + long(kept));
     second.insert(second.end(), rows.begin() + long(kept), rows.end());
@@ -105,13 +105,13 @@ OnStack folds(Any rows, int64_t k, bool shuffle, std::optional<int64_t> seed, bo
   if (k < 2 || k > count)
     fail("folds: expected k from 2 to the number of rows, ", count, ", got ", k);
   const Tensor by_class = stratify ? labels : Tensor();
-  std::vector<Rows> parts(static_cast<size_t>(k));
+  std::vector<RowIndices> parts(static_cast<size_t>(k));
   size_t next = 0;
-  for (const Rows& group : mixed_groups(count, {shuffle, seed, by_class}))
+  for (const RowIndices& group : mixed_groups(count, {shuffle, seed, by_class}))
     for (const int32_t row : group) parts[next++ % parts.size()].push_back(row);
   lua_createtable(L, static_cast<int>(k), 0);
   for (size_t i = 0; i < parts.size(); ++i) {
-    Rows others;
+    RowIndices others;
     for (size_t j = 0; j < parts.size(); ++j)
       if (j != i) others.insert(others.end(), parts[j].begin(), parts[j].end());
     lua_createtable(L, 0, 2);

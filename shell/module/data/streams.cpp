@@ -11,7 +11,7 @@
 namespace crescent::lua {
 namespace {
 
-using Seed = std::optional<int64_t>;
+using OptionalCount = std::optional<int64_t>;
 
 // ---- going through elements
 
@@ -72,10 +72,11 @@ StreamPtr interleave_with(DatasetPtr data, Any f, int64_t cycle, int64_t block) 
 StreamPtr batched(DatasetPtr data, int64_t size, bool drop_remainder) {
   return batch(stream_of(data), {size, {}, 1, drop_remainder});
 }
-StreamPtr windowed(DatasetPtr data, int64_t size, Seed shift, int64_t stride, bool drop_remainder) {
+StreamPtr windowed(DatasetPtr data, int64_t size, OptionalCount shift, int64_t stride,
+                   bool drop_remainder) {
   return batch(stream_of(data), {size, shift, stride, drop_remainder});
 }
-StreamPtr shuffled(DatasetPtr data, int64_t buffer, Seed seed, bool each_pass) {
+StreamPtr shuffled(DatasetPtr data, int64_t buffer, std::optional<int64_t> seed, bool each_pass) {
   return shuffle(stream_of(data), {buffer, seed, each_pass});
 }
 
@@ -111,7 +112,7 @@ StreamPtr from_list(Value rows) {
 }
 
 /// The function begins a pass: it returns a function that gives the elements, then nil.
-StreamPtr from_generator(Any function, Seed elements) {
+StreamPtr from_generator(Any function, OptionalCount elements) {
   lua_State* L = current();
   if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");
   const auto begin = [f = Ref(L, function.index)](uint64_t) -> std::function<bool(Element&)> {
@@ -138,7 +139,7 @@ StreamPtr from_generator(Any function, Seed elements) {
   return generated({begin, elements.value_or(Stream::kUnknown), true});
 }
 
-StreamPtr list_files(const std::string& pattern, bool shuffled, Seed seed) {
+StreamPtr list_files(const std::string& pattern, bool shuffled, std::optional<int64_t> seed) {
   glob_t found{};
   const int status = glob(pattern.c_str(), 0, nullptr, &found);
   std::vector<Element> paths;
@@ -195,7 +196,8 @@ void add_stream_methods(Type& dataset) {
           {"path=nil"},
           "Keeps what the first whole pass gives, in memory or in a file, for all later ones.")
       .method(
-          "repeated", [](DatasetPtr data, Seed count) { return repeat(stream_of(data), count); },
+          "repeated",
+          [](DatasetPtr data, OptionalCount count) { return repeat(stream_of(data), count); },
           {"count=nil"}, "So many times, or without end.")
       .method(
           "take", [](DatasetPtr data, int64_t count) { return take(stream_of(data), count); },

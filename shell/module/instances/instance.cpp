@@ -37,33 +37,33 @@ void walk(lua_State* L, int index, Visit visit, int depth = 0) {
 
 /// A layer, or of a table the list of the layers and tables in it; null for whatever else. `age`:
 /// of the layer that was made first; without one the greatest number.
-struct Held {
+struct NestedLayers {
   Value value;
   lua_Integer age = std::numeric_limits<lua_Integer>::max();
 };
 
-Held held_in(lua_State* L, int index, const Layer& owner, int depth = 0) {
+NestedLayers nested_layers_in(lua_State* L, int index, const Layer& owner, int depth = 0) {
   index = lua_absindex(L, index);
   if (const auto layer = object_as<Layer>(L, index))
-    return layer.get() == &owner ? Held{} : Held{Value(layer), age_of(L, index)};
+    return layer.get() == &owner ? NestedLayers{} : NestedLayers{Value(layer), age_of(L, index)};
   if (depth == kDeepest || !is_plain_table(L, index)) return {};
   reserve(L, 4);
   const auto numbered = static_cast<lua_Integer>(lua_rawlen(L, index));
-  std::vector<Held> held;
+  std::vector<NestedLayers> held;
   for (lua_Integer i = 1; i <= numbered; ++i, lua_pop(L, 1)) {
     lua_rawgeti(L, index, i);
-    held.push_back(held_in(L, -1, owner, depth + 1));
+    held.push_back(nested_layers_in(L, -1, owner, depth + 1));
   }
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
     const bool counted =
         lua_isinteger(L, -2) && lua_tointeger(L, -2) >= 1 && lua_tointeger(L, -2) <= numbered;
-    if (!counted) held.push_back(held_in(L, -1, owner, depth + 1));
+    if (!counted) held.push_back(nested_layers_in(L, -1, owner, depth + 1));
   }
   std::stable_sort(held.begin() + static_cast<std::ptrdiff_t>(numbered), held.end(),
-                   [](const Held& a, const Held& b) { return a.age < b.age; });
-  Held all;
+                   [](const NestedLayers& a, const NestedLayers& b) { return a.age < b.age; });
+  NestedLayers all;
   List list;
-  for (Held& each : held) {
+  for (NestedLayers& each : held) {
     all.age = std::min(all.age, each.age);
     if (!each.value.is_null()) list.push_back(std::move(each.value));
   }
@@ -93,7 +93,7 @@ void track(lua_State* L, Layer& owner, int index) {
     }
   });
   std::vector<LayerPtr> layers;
-  add_layers(held_in(L, index, owner).value, layers);
+  add_layers(nested_layers_in(L, index, owner).value, layers);
   for (const LayerPtr& layer : layers) owner.track(layer);
 }
 
@@ -101,7 +101,7 @@ void track(lua_State* L, Layer& owner, int index) {
 /// made, as when each is tracked at once.
 void track_all(lua_State* L, Layer& owner, int attributes) {
   std::vector<LayerPtr> layers;
-  add_layers(held_in(L, attributes, owner).value, layers);
+  add_layers(nested_layers_in(L, attributes, owner).value, layers);
   std::map<const Layer*, lua_Integer> ages;
   for (const LayerPtr& layer : layers) {
     push_object(L, layer);
@@ -256,8 +256,8 @@ Dict Instance::layers_by_attribute() const {
   push_user_value(L, kAttributes);
   for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING) continue;
-    Held attribute = held_in(L, -1, owner);
-    if (attribute.age < Held{}.age) held.set(text_of(L, -2), std::move(attribute.value));
+    NestedLayers attribute = nested_layers_in(L, -1, owner);
+    if (attribute.age < NestedLayers{}.age) held.set(text_of(L, -2), std::move(attribute.value));
   }
   return held;
 }

@@ -37,15 +37,15 @@ void list_instances(lua_State* L, int handles, Object* object, std::unordered_se
 }
 
 /// No collection while objects are known by their addresses alone.
-class Paused {
+class CollectorPause {
  public:
-  explicit Paused(lua_State* L) : L_(L), running_(lua_gc(L, LUA_GCISRUNNING) == 1) {
+  explicit CollectorPause(lua_State* L) : L_(L), running_(lua_gc(L, LUA_GCISRUNNING) == 1) {
     if (running_) lua_gc(L_, LUA_GCSTOP);
   }
-  ~Paused() {
+  ~CollectorPause() {
     if (running_) lua_gc(L_, LUA_GCRESTART);
   }
-  Paused(const Paused&) = delete;
+  CollectorPause(const CollectorPause&) = delete;
 
  private:
   lua_State* L_;
@@ -55,7 +55,7 @@ class Paused {
 /// The handles are held before their roots go.
 void settle(lua_State* L) {
   const Height height(L);
-  const Paused paused(L);
+  const CollectorPause pause(L);
   reserve(L, 10);
   push_handles(L);
   const int handles = lua_gettop(L);

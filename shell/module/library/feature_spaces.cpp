@@ -26,7 +26,7 @@ bool push_feature_space(lua_State* L, const std::string& path, const Dict& optio
 }
 
 bool save_feature_space(const std::string& path, const Dict& space) {
-  const auto format = format_to_write(path, HoldsModels::kAbility);
+  const auto format = format_to_write(path, ModelFormat::kAbility);
   return asked(*format, "save_feature_space", {{"path", path}, {"space", space}}).has_value();
 }
 

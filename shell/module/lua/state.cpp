@@ -28,10 +28,10 @@ extern "C" int close_host(lua_State* L) {
 }
 
 /// Marks a Lua thread as the one that called, as long as it lives.
-class Entered {
+class CallScope {
  public:
-  explicit Entered(lua_State* L) : before_(calling) { calling = L; }
-  ~Entered() { calling = before_; }
+  explicit CallScope(lua_State* L) : before_(calling) { calling = L; }
+  ~CallScope() { calling = before_; }
 
  private:
   lua_State* before_;
@@ -115,7 +115,7 @@ void protected_call(lua_State* L, int arguments, int results) {
 }
 
 int guarded(lua_State* L, Body body, const void* object) {
-  const Entered entered(L);
+  const CallScope scope(L);
   try {
     return body(L, object);
   } catch (const LuaError& error) {

@@ -8,7 +8,7 @@
 namespace crescent::lua {
 namespace {
 
-struct Row {
+struct MergeFunctionSpec {
   const char *name, *class_name;
   Dict defaults;  ///< that the function has and the class has not
 };
@@ -29,26 +29,26 @@ void split_options(lua_State* L) {
 
 class MergeFunction final : public Callable {
  public:
-  explicit MergeFunction(Row row)
-      : Callable(row.name, {"inputs"}, concat("cr.layers.", row.class_name, "(options)(inputs)")),
-        row_(std::move(row)) {}
+  explicit MergeFunction(MergeFunctionSpec spec)
+      : Callable(spec.name, {"inputs"}, concat("cr.layers.", spec.class_name, "(options)(inputs)")),
+        spec_(std::move(spec)) {}
   int call(lua_State* L) const override {
-    if (lua_gettop(L) < 1) fail(row_.name, ": expected a list of inputs");
+    if (lua_gettop(L) < 1) fail(spec_.name, ": expected a list of inputs");
     split_options(L);
-    Dict options = row_.defaults;
+    Dict options = spec_.defaults;
     for (const DictEntry& given : options_from(L, 2, *this->options()))
       options.set(given.key, given.value);
     lua_settop(L, 1);
-    push_object(L, make_object(Layer::kKind, row_.class_name, options));
+    push_object(L, make_object(Layer::kKind, spec_.class_name, options));
     lua_insert(L, 1);
     return call_layer(L);
   }
   const SchemaData* options() const override {
-    return &registry().get(Layer::kKind, row_.class_name)->schema;
+    return &registry().get(Layer::kKind, spec_.class_name)->schema;
   }
 
  private:
-  Row row_;
+  MergeFunctionSpec spec_;
 };
 
 }  // namespace
@@ -56,12 +56,14 @@ class MergeFunction final : public Callable {
 void set_merge_functions(lua_State* L) {
   static const std::vector<std::unique_ptr<const MergeFunction>> functions = [] {
     std::vector<std::unique_ptr<const MergeFunction>> list;
-    for (const Row& row :
-         {Row{"add", "Add", {}}, Row{"subtract", "Subtract", {}}, Row{"multiply", "Multiply", {}},
-          Row{"average", "Average", {}}, Row{"maximum", "Maximum", {}},
-          Row{"minimum", "Minimum", {}}, Row{"concatenate", "Concatenate", {}},
-          Row{"dot", "Dot", {{"axes", -1}}}})
-      list.push_back(std::make_unique<const MergeFunction>(row));
+    for (const MergeFunctionSpec& spec :
+         {MergeFunctionSpec{"add", "Add", {}}, MergeFunctionSpec{"subtract", "Subtract", {}},
+          MergeFunctionSpec{"multiply", "Multiply", {}},
+          MergeFunctionSpec{"average", "Average", {}}, MergeFunctionSpec{"maximum", "Maximum", {}},
+          MergeFunctionSpec{"minimum", "Minimum", {}},
+          MergeFunctionSpec{"concatenate", "Concatenate", {}},
+          MergeFunctionSpec{"dot", "Dot", {{"axes", -1}}}})
+      list.push_back(std::make_unique<const MergeFunction>(spec));
     return list;
   }();
   for (const auto& function : functions) {

@@ -18,7 +18,7 @@ const Parameters kSaveModel{"path", "overwrite=true", "include_optimizer=true", 
 int save(lua_State* L) {
   auto model = self(L);
   const std::string path = path_at(L, 2, "save");
-  auto format = format_to_write<HoldsModels>(path);
+  auto format = format_to_write<ModelFormat>(path);
   format->save_model(*model, path, options_at(L, 2, format->save_model_options()));
   return 0;
 }
@@ -26,14 +26,14 @@ int save(lua_State* L) {
 /// What it predicts, for other programs. Keras' other formats are those of TensorFlow and so on.
 void export_to(Model& model, const std::string& path, const std::string& format) {
   if (format != "onnx") fail("export: expected format \"onnx\", got \"", format, "\"");
-  const auto writer = format_to_write<HoldsModels>(path.ends_with(".onnx") ? path : path + ".onnx");
+  const auto writer = format_to_write<ModelFormat>(path.ends_with(".onnx") ? path : path + ".onnx");
   writer->save_model(model, path, {});
 }
 
 int save_weights_to(lua_State* L) {
   auto model = self(L);
   const std::string path = path_at(L, 2, "save_weights");
-  auto format = format_to_write<HoldsWeights>(path);
+  auto format = format_to_write<WeightsFormat>(path);
   format->save_weights(*model, path, options_at(L, 2, format->save_weights_options()));
   return 0;
 }
@@ -42,7 +42,7 @@ int load_weights_from(lua_State* L) {
   Interruptible interruptible;
   auto model = self(L);
   const std::string path = path_at(L, 2, "load_weights");
-  auto format = format_to_read<HoldsWeights>(path);
+  auto format = format_to_read<WeightsFormat>(path);
   format->load_weights(*model, path, options_at(L, 2, format->load_weights_options()));
   return 0;
 }
@@ -50,7 +50,7 @@ int load_weights_from(lua_State* L) {
 int load_model_from(lua_State* L) {
   Interruptible interruptible;
   const std::string path = path_at(L, 1, "load_model");
-  auto format = format_to_read<HoldsModels>(path);
+  auto format = format_to_read<ModelFormat>(path);
   Dict options = options_at(L, 1, format->load_model_options());
   if (Value* objects = options.find("custom_objects")) *objects = custom_objects(*objects);
   try {

@@ -28,8 +28,8 @@ Parameters parameters_of(std::string_view text) {
 
 int push_results(lua_State* L, const Operation& operation, const Value& result) {
   const OperationResult kind = operation.row().result;
-  const bool several =
-      kind == OperationResult::several || (kind == OperationResult::either && result.is_list());
+  const bool several = kind == OperationResult::tuple ||
+                       (kind == OperationResult::tensor_or_tuple && result.is_list());
   if (!several) return push_value(L, result), 1;
   const List& results = result.as_list();
   reserve(L, static_cast<int>(results.size()));

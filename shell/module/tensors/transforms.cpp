@@ -26,7 +26,7 @@ class CustomGradient final : public Op {
     const auto results = inputs.last(results_);
     return {results.begin(), results.end()};
   }
-  bool takes(DType) const override { return true; }
+  bool supports_dtype(DType) const override { return true; }
   Tensors vjp(const Vjp& v) const override;
   bool equals(const Op& other) const override {
     auto* same = dynamic_cast<const CustomGradient*>(&other);

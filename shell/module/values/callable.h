@@ -127,7 +127,7 @@ template <size_t I, class T>
 struct ReadArgument {
   decltype(Reader<T>::from(nullptr, 1)) value;
 };
-template <class Places, class... A>
+template <class Indices, class... A>
 struct Arguments;
 template <size_t... I, class... A>
 struct Arguments<std::index_sequence<I...>, A...> : ReadArgument<I, A>... {
@@ -144,9 +144,9 @@ struct Arguments<std::index_sequence<I...>, A...> : ReadArgument<I, A>... {
   }
 
  private:
-  template <size_t Place, class T>
+  template <size_t Index, class T>
   decltype(auto) get() {
-    return Reader<T>::pass(static_cast<ReadArgument<Place, T>&>(*this).value);
+    return Reader<T>::pass(static_cast<ReadArgument<Index, T>&>(*this).value);
   }
 };
 

@@ -19,7 +19,7 @@ class Interruptible {
   void answer();
 
  private:
-  Run run_;
+  InterruptScope scope_;
   bool outermost_;
 };
 

@@ -11,10 +11,10 @@ namespace {
 
 lua_CFunction opener = nullptr;
 
-using Work = std::function<void(lua_State*)>;
+using ProtectedCall = std::function<void(lua_State*)>;
 
 int do_work(lua_State* L, const void* work) {
-  (*static_cast<const Work*>(work))(L);
+  (*static_cast<const ProtectedCall*>(work))(L);
   return 0;
 }
 extern "C" int crescent_work(lua_State* L) {
@@ -23,11 +23,11 @@ extern "C" int crescent_work(lua_State* L) {
 }
 
 /// Runs C++ that calls Lua; an error of either is an Error here, which holds nothing of the state.
-void protect(lua_State* L, const Work& work) {
+void protect(lua_State* L, const ProtectedCall& work) {
   const SignalsElsewhere signals;
   lua_settop(L, 0);
   lua_pushcfunction(L, crescent_work);
-  lua_pushlightuserdata(L, const_cast<Work*>(&work));
+  lua_pushlightuserdata(L, const_cast<ProtectedCall*>(&work));
   if (lua_pcall(L, 1, 0, 0) == LUA_OK) return;
   const std::string message = text_of(L, -1);
   lua_settop(L, 0);

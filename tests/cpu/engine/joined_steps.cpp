@@ -14,7 +14,7 @@ using namespace crescent::cpu::test;
 
 namespace {
 
-using Part = std::function<Tensors(const Tensors&)>;
+using Body = std::function<Tensors(const Tensors&)>;
 
 struct Result {
   std::vector<std::vector<double>> values;
@@ -22,7 +22,7 @@ struct Result {
 };
 
 /// What `read` gives of what `make` makes; with `whole` that is an output, too.
-Result run(const Part& make, const Part& read, const Tensors& inputs, bool whole) {
+Result run(const Body& make, const Body& read, const Tensors& inputs, bool whole) {
   TensorSpecs specs;
   for (const Tensor& x : inputs) specs.push_back(x.spec());
   const Program program = optimize(trace(
@@ -42,7 +42,7 @@ Result run(const Part& make, const Part& read, const Tensors& inputs, bool whole
 }
 
 /// The same bits with and without what is made in memory, on any number of threads.
-void check(const Part& make, const Part& read, const Tensors& inputs, size_t steps) {
+void check(const Body& make, const Body& read, const Tensors& inputs, size_t steps) {
   const Result want = run(make, read, inputs, true);
   for (int threads : {1, 2, 3, 9}) {
     CAPTURE(threads);

@@ -33,7 +33,7 @@ struct Predicting {
                      {.inference = true}))),
         x_(sines({rows, w.shape()[0]}, 1)),
         y_(Shape{rows, w.shape()[1]}, DType::float32) {}
-  Tensor run() { return run_with(w_.settled(nullptr)); }
+  Tensor run() { return run_with(w_.device_value(nullptr)); }
   Tensor run_with(Tensor w) {
     executable_->run(std::span(&x_, 1), std::span(&w, 1), std::span(&y_, 1));
     return y_.clone();
@@ -82,13 +82,13 @@ TEST_CASE("an arena is lent to one at a time, and goes with its last user") {
     const Arenas::User user(arenas);
     std::byte *first, *second;
     {
-      const Arenas::Loan one(arenas, 1 << 20), other(arenas, 1 << 10), none(arenas, 0);
+      const Arenas::Lease one(arenas, 1 << 20), other(arenas, 1 << 10), none(arenas, 0);
       first = one.memory(), second = other.memory();
       CHECK(first != second);
       CHECK(none.memory() == nullptr);
     }
     const Arenas::User another(arenas);
-    const Arenas::Loan again(arenas, 100);
+    const Arenas::Lease again(arenas, 100);
     CHECK((again.memory() == first || again.memory() == second));
     CHECK(allocated_bytes() - before == (1 << 20) + (1 << 10));
   }

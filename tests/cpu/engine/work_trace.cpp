@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 TEST_CASE("a trace tells what more cores would take, whoever is free taking the next part") {
   WorkTrace trace;
   {
-    const WorkTrace::Run traced(trace);
+    const WorkTrace::Recording traced(trace);
     trace.begin_region(4);
     for (int64_t part : {0, 1, 2, 3}) trace.ended(part, milliseconds(part == 1 ? 4000 : 2000));
     trace.end_region();
@@ -31,7 +31,7 @@ TEST_CASE("a trace tells what more cores would take, whoever is free taking the 
 TEST_CASE("of several runs the shortest time of each part counts") {
   WorkTrace trace;
   for (int64_t run : {0, 1}) {
-    const WorkTrace::Run traced(trace);
+    const WorkTrace::Recording traced(trace);
     trace.begin_region(2);
     for (int64_t part : {0, 1}) trace.ended(part, milliseconds(part == run ? 1000 : 5000));
     trace.end_region();
@@ -45,7 +45,7 @@ TEST_CASE("a trace knows the parts of the pool's regions, and the work outside o
     Pool pool(threads);
     WorkTrace trace;
     {
-      const WorkTrace::Run traced(trace);
+      const WorkTrace::Recording traced(trace);
       pool.parallel(5, [](int64_t, int) { std::this_thread::sleep_for(milliseconds(10)); });
       std::this_thread::sleep_for(milliseconds(10));
     }
@@ -61,7 +61,7 @@ TEST_CASE("a region in a region is work of its part, and none of a thread that i
   Pool pool(2);
   WorkTrace trace;
   {
-    const WorkTrace::Run traced(trace);
+    const WorkTrace::Recording traced(trace);
     pool.parallel(2, [&](int64_t, int) { pool.parallel(5, [](int64_t, int) {}); });
     std::thread([&] { pool.parallel(7, [](int64_t, int) {}); }).join();
   }
@@ -75,7 +75,7 @@ TEST_CASE("steps in lockstep are shared by as many threads as they repay") {
     Pool pool(threads);
     WorkTrace trace;
     {
-      const WorkTrace::Run traced(trace);
+      const WorkTrace::Recording traced(trace);
       lockstep(pool, 5, 6, 3, [](int64_t, int64_t first, int64_t last) {
         std::this_thread::sleep_for(milliseconds(last - first));
       });

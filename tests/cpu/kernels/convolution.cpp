@@ -55,7 +55,8 @@ void each_product(const Case& c, F&& f) {
   }
 }
 
-void check_case(const Case& c, DType dtype, bool bias, Epilogue epilogue, int least_kernels) {
+void check_case(const Case& c, DType dtype, bool bias, ActivationKind activation,
+                int least_kernels) {
   const Array x = random(c.x, dtype, 1), kernel = random(c.kernel, dtype, 2),
               b = random({c.kernel[-1]}, dtype, 3);
   const Array dy = random(output_shape(c), dtype, 4);
@@ -67,21 +68,21 @@ void check_case(const Case& c, DType dtype, bool bias, Epilogue epilogue, int le
   for (size_t i = 0; i < y.values.size(); ++i) {
     double& value = y.values[i];
     if (bias) value += b.values[i % b.values.size()];
-    if (epilogue == Epilogue::relu) value = std::max(value, 0.0);
-    if (epilogue == Epilogue::tanh) value = std::tanh(value);
-    if (epilogue == Epilogue::sigmoid) value = 1 / (1 + std::exp(-value));
+    if (activation == ActivationKind::relu) value = std::max(value, 0.0);
+    if (activation == ActivationKind::tanh) value = std::tanh(value);
+    if (activation == ActivationKind::sigmoid) value = 1 / (1 + std::exp(-value));
   }
   CAPTURE(to_text(c.x), to_text(c.kernel), to_text(c.spec), name_of(dtype));
   Conv forward;
   forward.spec = c.spec;
-  CHECK(check(convolution_kernels, with_post_ops(forward, bias, Combine::none, epilogue),
+  CHECK(check(convolution_kernels, with_post_ops(forward, bias, Combine::none, activation),
               bias ? std::vector<Array>{x, kernel, b} : std::vector<Array>{x, kernel},
               {y}) >= least_kernels);
   ConvBackwardData data;
   data.spec = c.spec, data.input = c.x;
   CHECK(check(convolution_kernels, data, {dy, kernel}, {dx}) >= least_kernels);
   for (size_t i = 0; i < dx.values.size(); ++i) dx.values[i] *= x.values[i] > 0;
-  const WithPostOps masked = with_post_ops(data, false, Combine::mask, Epilogue::none);
+  const WithPostOps masked = with_post_ops(data, false, Combine::mask, ActivationKind::none);
   CHECK(check(convolution_kernels, masked, {dy, kernel, x}, {dx}) >= 1);
   ConvBackwardKernel gradient;
   gradient.spec = c.spec, gradient.kernel = c.kernel;
@@ -122,14 +123,14 @@ const Case kCases[] = {
 }  // namespace
 
 TEST_CASE("convolution and its gradients agree with plain loops", "[cpu][conv]") {
-  for (const auto& c : kCases) check_case(c, DType::float32, false, Epilogue::none, 2);
+  for (const auto& c : kCases) check_case(c, DType::float32, false, ActivationKind::none, 2);
 }
 
 TEST_CASE("convolution of bfloat16, with tiles and without", "[cpu][conv]") {
   const Machine machine(GENERATE(0, 1));
-  for (const auto& c : kCases) check_case(c, DType::bfloat16, true, Epilogue::relu, 1);
+  for (const auto& c : kCases) check_case(c, DType::bfloat16, true, ActivationKind::relu, 1);
   check_case({{1, 80, 70, 3}, {3, 5, 3, 33}, spec({1, 1}, {1, 1}, {2, 1}, {0, 4})}, DType::bfloat16,
-             false, Epilogue::none, 1);
+             false, ActivationKind::none, 1);
 }
 
 TEST_CASE("3x3 convolution by Winograd's algorithm", "[cpu][conv]") {
@@ -159,8 +160,8 @@ TEST_CASE("3x3 convolution by Winograd's algorithm", "[cpu][conv]") {
   };
   const int lesser = GENERATE(0, 1, 2);
   Machine machine(lesser);
-  for (const auto& c : cases) check_case(c, DType::float32, true, Epilogue::relu, 3);
-  check_case(cases[0], DType::float32, true, Epilogue::sigmoid, 3);
+  for (const auto& c : cases) check_case(c, DType::float32, true, ActivationKind::relu, 3);
+  check_case(cases[0], DType::float32, true, ActivationKind::sigmoid, 3);
 }
 
 TEST_CASE("Winograd's algorithm gives the moments of its result", "[cpu][conv]") {
@@ -183,7 +184,7 @@ TEST_CASE("Winograd's algorithm gives the moments of its result", "[cpu][conv]")
       variance.values[i % channels] += std::pow(y[i] - mean[i % channels], 2) / pixels;
     Conv op;
     op.spec = c.spec;
-    WithPostOps told = with_post_ops(op, true, Combine::none, Epilogue::none);
+    WithPostOps told = with_post_ops(op, true, Combine::none, ActivationKind::none);
     told.post.push_back(PostOp::moments);
     CHECK(check(convolution_kernels, told, {x, kernel, bias}, {y, mean, variance}) >= 2);
   }
@@ -201,7 +202,7 @@ TEST_CASE("Winograd's algorithm adds a residual", "[cpu][conv]") {
     for (double& value : y.values) value = std::max(value, 0.0);
     Conv op;
     op.spec = c.spec;
-    const WithPostOps added = with_post_ops(op, false, Combine::add, Epilogue::relu);
+    const WithPostOps added = with_post_ops(op, false, Combine::add, ActivationKind::relu);
     CHECK(check(convolution_kernels, added, {x, kernel, residual}, {y}, 3) == 2);
   }
 }
@@ -237,13 +238,13 @@ TEST_CASE("Winograd's algorithm with max pooling", "[cpu][conv]") {
     pool.window = {2, 2}, pool.spec = spec({2, 2}, {1, 1}, {0, 0}, {0, 0});
     ConvPool op;
     op.conv = std::make_shared<const WithPostOps>(
-        with_post_ops(conv, true, Combine::none, Epilogue::relu));
+        with_post_ops(conv, true, Combine::none, ActivationKind::relu));
     op.pool = std::make_shared<const crescent::Pool>(pool);
     CHECK(check(convolution_kernels, op, {x, kernel, bias}, {y}, 3) == 2);
 
-    PoolWinners winners;
-    winners.window = pool.window, winners.spec = pool.spec;
-    op.pool = std::make_shared<const PoolWinners>(winners);
+    PoolArgmax argmax_indices;
+    argmax_indices.window = pool.window, argmax_indices.spec = pool.spec;
+    op.pool = std::make_shared<const PoolArgmax>(argmax_indices);
     const TensorSpecs in{x.spec, kernel.spec, bias.spec}, out{y.spec, {DType::uint8, y.spec.shape}};
     const Outcome outcome = run(*make_kernel({op, in, out, Options{}}), {x, kernel, bias}, out, 2);
     Array won = y;
@@ -274,8 +275,8 @@ TEST_CASE("convolution of random geometry", "[cpu][conv]") {
     const int64_t in = pick(1, 20), out = pick(1, 20);
     c.x.append(in * groups), c.kernel.append(in), c.kernel.append(out * groups);
     check_case(c, DType::float32, pick(0, 1) == 1,
-               pick(0, 1) == 1 ? Epilogue::relu : Epilogue::none, 2);
-    check_case(c, DType::bfloat16, true, Epilogue::none, 1);
+               pick(0, 1) == 1 ? ActivationKind::relu : ActivationKind::none, 2);
+    check_case(c, DType::bfloat16, true, ActivationKind::none, 1);
   }
 }
 
@@ -285,13 +286,14 @@ TEST_CASE("strides wider than the image, in memory that holds anything", "[cpu][
                         {{1, 6, 1, 20}, {4, 3, 20, 12}, spec({2, 2}, {1, 1}, {0, 0}, {0, 2})},
                         {{5, 1, 4, 10}, {3, 3, 10, 16}, spec({3, 1}, {1, 1}, {1, 1}, {1, 1})}};
   mallopt(M_PERTURB, 1);
-  for (const Case& c : cases) check_case(c, DType::bfloat16, true, Epilogue::none, 1);
+  for (const Case& c : cases) check_case(c, DType::bfloat16, true, ActivationKind::none, 1);
   mallopt(M_PERTURB, 0);
 }
 
 // Winograd's error is relative to the largest sum, not to its tanh: it has a test of its own.
 TEST_CASE("convolution adds the bias and applies the epilogue", "[cpu][conv]") {
-  for (auto e : {Epilogue::none, Epilogue::relu, Epilogue::sigmoid, Epilogue::tanh}) {
+  for (auto e : {ActivationKind::none, ActivationKind::relu, ActivationKind::sigmoid,
+                 ActivationKind::tanh}) {
     check_case(kCases[1], DType::float32, true, e, 2),
         check_case(kCases[2], DType::float32, true, e, 2);
   }
@@ -299,14 +301,14 @@ TEST_CASE("convolution adds the bias and applies the epilogue", "[cpu][conv]") {
 
 TEST_CASE("convolution in other float types", "[cpu][conv]") {
   for (DType dtype : {DType::float64, DType::bfloat16, DType::float16}) {
-    check_case(kCases[1], dtype, true, Epilogue::relu, 2),
-        check_case(kCases[4], dtype, true, Epilogue::none, 2);
+    check_case(kCases[1], dtype, true, ActivationKind::relu, 2),
+        check_case(kCases[4], dtype, true, ActivationKind::none, 2);
   }
 }
 
 TEST_CASE("convolution of an empty batch", "[cpu][conv]") {
   const Case c{{0, 8, 8, 3}, {3, 3, 3, 16}, spec({1, 1}, {1, 1}, {0, 0}, {0, 0})};
-  check_case(c, DType::float32, true, Epilogue::none, 2);
+  check_case(c, DType::float32, true, ActivationKind::none, 2);
 }
 
 TEST_CASE("oneDNN has fast code for the usual convolutions", "[cpu][conv]") {
@@ -329,7 +331,7 @@ TEST_CASE("relu after a convolution passes on what is not a number", "[cpu][conv
     x.values[0] = std::nan("");
     Conv conv;
     conv.spec = spec({1, 1}, {1, 1}, {0, 0}, {0, 0});
-    const WithPostOps op = with_post_ops(conv, false, Combine::none, Epilogue::relu);
+    const WithPostOps op = with_post_ops(conv, false, Combine::none, ActivationKind::relu);
     const Array kernel_values = random({3, 3, 16, 16}, dtype, 2);
     const TensorSpecs in = {x.spec, kernel_values.spec}, out = {{dtype, {1, 4, 4, 16}}};
     for (const auto& row : convolution_kernels()) {

@@ -125,7 +125,7 @@ double relative_error(const Array& got, const Array& want, double floor) {
   double worst = 0;
   for (size_t i = 0; i < want.values.size(); ++i) {
     const double g = got.values[i], w = want.values[i];
-    const double away = apart(g, w);
+    const double away = absolute_difference(g, w);
     worst = std::max(worst,
                      std::isfinite(away) && away > 0 ? away / std::max(std::abs(w), floor) : away);
   }

@@ -11,15 +11,15 @@ using namespace crescent::cpu::test;
 
 namespace {
 
-double activate(double x, Epilogue e) {
+double activate(double x, ActivationKind e) {
   switch (e) {
-    case Epilogue::none:
+    case ActivationKind::none:
       return x;
-    case Epilogue::relu:
+    case ActivationKind::relu:
       return x > 0 ? x : 0;
-    case Epilogue::sigmoid:
+    case ActivationKind::sigmoid:
       return 1 / (1 + std::exp(-x));
-    case Epilogue::tanh:
+    case ActivationKind::tanh:
       return std::tanh(x);
   }
   return x;
@@ -39,13 +39,13 @@ int64_t broadcast_offset(const Shape& shape, const Shape& leading, int64_t item)
 struct Product {
   bool transpose_a = false, transpose_b = false, bias = false;
   Combine combine = Combine::none;
-  Epilogue epilogue = Epilogue::none;
+  ActivationKind activation = ActivationKind::none;
   Mixed mixed = Mixed::no;
 
   WithPostOps op() const {
     Matmul matmul;
     matmul.transpose_a = transpose_a, matmul.transpose_b = transpose_b;
-    WithPostOps op = with_post_ops(matmul, bias, combine, epilogue);
+    WithPostOps op = with_post_ops(matmul, bias, combine, activation);
     op.mixed = mixed;
     return op;
   }
@@ -68,7 +68,7 @@ Array reference(const Product& op, const std::vector<Array>& in, const Shape& sh
         const int64_t at = (item * m + i) * n + j;
         if (op.combine == Combine::add) sum += in[op.bias ? 3 : 2][at];
         if (op.combine == Combine::mask && !(in[op.bias ? 3 : 2][at] > 0)) sum = 0;
-        c.values[at] = activate(op.bias ? sum + in[2][j] : sum, op.epilogue);
+        c.values[at] = activate(op.bias ? sum + in[2][j] : sum, op.activation);
       }
     }
   }
@@ -89,9 +89,9 @@ int check_product(const Product& op, const Shape& a_lead, const Shape& b_lead, c
   return check(matmul_kernels, op.op(), in, {reference(op, in, matrix(c_lead, m, n, false))});
 }
 
-Product matmul(bool ta, bool tb, bool bias = false, Epilogue e = Epilogue::none) {
+Product matmul(bool ta, bool tb, bool bias = false, ActivationKind e = ActivationKind::none) {
   Product op;
-  op.transpose_a = ta, op.transpose_b = tb, op.bias = bias, op.epilogue = e;
+  op.transpose_a = ta, op.transpose_b = tb, op.bias = bias, op.activation = e;
   return op;
 }
 
@@ -114,7 +114,8 @@ TEST_CASE("matmul agrees with plain loops for odd sizes and transposes", "[cpu][
 
 TEST_CASE("matmul adds the bias and applies the epilogue", "[cpu][matmul]") {
   const Machine machine(GENERATE(0, 1, 2));
-  for (auto e : {Epilogue::none, Epilogue::relu, Epilogue::sigmoid, Epilogue::tanh}) {
+  for (auto e : {ActivationKind::none, ActivationKind::relu, ActivationKind::sigmoid,
+                 ActivationKind::tanh}) {
     for (DType dtype : {DType::float32, DType::float64}) {
       check_product(matmul(false, false, true, e), {}, {}, {}, 3, 5, 7, dtype);
       check_product(matmul(false, true, true, e), {}, {}, {}, 1, 200, 300, dtype);
@@ -129,7 +130,7 @@ TEST_CASE("matmul combines its result with another array", "[cpu][matmul]") {
   for (auto combine : {Combine::add, Combine::mask}) {
     for (bool bias : {false, true}) {
       if (bias && combine == Combine::mask) continue;
-      Product op = matmul(false, true, bias, bias ? Epilogue::relu : Epilogue::none);
+      Product op = matmul(false, true, bias, bias ? ActivationKind::relu : ActivationKind::none);
       op.combine = combine;
       for (DType dtype : {DType::float32, DType::float64}) {
         check_product(op, {}, {}, {}, 3, 5, 7, dtype);
@@ -180,8 +181,8 @@ TEST_CASE("matmul broadcasts leading axes", "[cpu][matmul]") {
 
 TEST_CASE("matmul of many small products", "[cpu][matmul]") {
   for (int form = 0; form < 4; ++form) {
-    check_product(matmul(form & 1, form & 2, true, Epilogue::tanh), {50, 7}, {50, 7}, {50, 7}, 7,
-                  19, 9, DType::float32);
+    check_product(matmul(form & 1, form & 2, true, ActivationKind::tanh), {50, 7}, {50, 7}, {50, 7},
+                  7, 19, 9, DType::float32);
   }
 }
 
@@ -193,7 +194,8 @@ TEST_CASE("matmul of mixed precision", "[cpu][matmul]") {
       for (int dtypes = 0; dtypes < 8; ++dtypes) {
         CAPTURE(m, n, k, form, dtypes);
         auto dtype = [&](int bit) { return dtypes >> bit & 1 ? DType::float32 : DType::bfloat16; };
-        Product op = matmul(form & 1, form & 2, true, form == 3 ? Epilogue::relu : Epilogue::none);
+        Product op = matmul(form & 1, form & 2, true,
+                            form == 3 ? ActivationKind::relu : ActivationKind::none);
         op.mixed = dtype(2) == DType::float32 ? Mixed::to_float32 : Mixed::to_bfloat16;
         std::vector<Array> in = {random(matrix({}, m, k, op.transpose_a), DType::bfloat16, 1),
                                  random(matrix({}, k, n, op.transpose_b), DType::bfloat16, 2),
@@ -208,7 +210,8 @@ TEST_CASE("matmul of mixed precision", "[cpu][matmul]") {
 }
 
 TEST_CASE("matmul of empty operands", "[cpu][matmul]") {
-  check_product(matmul(false, false, true, Epilogue::sigmoid), {}, {}, {}, 3, 4, 0, DType::float32);
+  check_product(matmul(false, false, true, ActivationKind::sigmoid), {}, {}, {}, 3, 4, 0,
+                DType::float32);
   check_product(matmul(false, false), {}, {}, {}, 0, 4, 3, DType::float32);
   check_product(matmul(false, false), {0}, {0}, {0}, 2, 4, 3, DType::float32);
 }
@@ -230,7 +233,7 @@ TEST_CASE("matmul in every dtype it claims", "[cpu][matmul]") {
 }
 
 TEST_CASE("epilogues pass on what is not a number", "[cpu][matmul]") {
-  for (auto e : {Epilogue::relu, Epilogue::sigmoid, Epilogue::tanh}) {
+  for (auto e : {ActivationKind::relu, ActivationKind::sigmoid, ActivationKind::tanh}) {
     for (DType dtype : {DType::float32, DType::bfloat16}) {
       for (int64_t size : {4, 80}) {
         std::vector<Array> in = {random({size, size}, dtype, 1), random({size, size}, dtype, 2)};
@@ -259,9 +262,9 @@ TEST_CASE("matmul of large float32 operands", "[cpu][matmul]") {
           amx::available());
     for (int form = 0; form < 4; ++form) {
       op.transpose_a = form & 1, op.transpose_b = form & 2, op.bias = form & 1;
-      op.epilogue = form == 1              ? Epilogue::relu
-                    : form == 3 && k < 200 ? Epilogue::tanh
-                                           : Epilogue::none;
+      op.activation = form == 1              ? ActivationKind::relu
+                      : form == 3 && k < 200 ? ActivationKind::tanh
+                                             : ActivationKind::none;
       op.combine = form == 1 ? Combine::add : form == 2 ? Combine::mask : Combine::none;
       CAPTURE(m, n, k, form);
       CHECK(check_product(op, {}, {}, {}, m, n, k, DType::float32) >= 2);
@@ -279,7 +282,7 @@ TEST_CASE("more tiles for many threads change no bits", "[cpu][matmul]") {
   const int64_t sizes[][3] = {{128, 512, 784}, {130, 500, 300}, {300, 64, 2100}, {600, 10, 512}};
   for (const auto& [m, n, k] : sizes) {
     for (int form = 0; form < 4; ++form) {
-      const Product op = matmul(form & 1, form & 2, true, Epilogue::relu);
+      const Product op = matmul(form & 1, form & 2, true, ActivationKind::relu);
       const std::vector<Array> in = {random(matrix({}, m, k, op.transpose_a), dtype, 1),
                                      random(matrix({}, k, n, op.transpose_b), dtype, 2),
                                      random({n}, dtype, 3)};
@@ -325,7 +328,8 @@ TEST_CASE("products are cut into more tiles for many threads", "[cpu][matmul]") 
 TEST_CASE("matmul knows infinities", "[cpu][matmul]") {
   for (int form = 0; form < 4; ++form) {
     for (bool activated : {false, true}) {
-      Product op = matmul(form & 1, form & 2, true, activated ? Epilogue::tanh : Epilogue::none);
+      Product op =
+          matmul(form & 1, form & 2, true, activated ? ActivationKind::tanh : ActivationKind::none);
       const int64_t m = 190, n = 220, k = 300;
       std::vector<Array> in = {random(matrix({}, m, k, op.transpose_a), DType::float32, 1),
                                random(matrix({}, k, n, op.transpose_b), DType::float32, 2),

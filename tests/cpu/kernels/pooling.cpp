@@ -52,11 +52,11 @@ void check_case(const PoolCase& c, DType dtype, bool max) {
   for (auto& value : x.values) value = std::round(value * 4) / 4;  // many equals
   const Array dy = random(pooled_shape(c), dtype, 2);
   Array y = zeros(dy.spec.shape, dtype), dx = zeros(c.x, dtype),
-        winners = zeros(dy.spec.shape, DType::uint8);
+        argmax_indices = zeros(dy.spec.shape, DType::uint8);
   each_window(c, [&](int64_t out, const std::vector<int64_t>& under) {
     size_t best = 0;
     for (size_t i = 0; i < under.size(); ++i) best = x[under[i]] > x[under[best]] ? i : best;
-    winners.values[out] = static_cast<double>(best);
+    argmax_indices.values[out] = static_cast<double>(best);
     if (max) y.values[out] = x[under[best]], dx.values[under[best]] += dy[out];
     for (int64_t i : under) {
       if (!max) y.values[out] += x[i] / under.size(), dx.values[i] += dy[out] / under.size();
@@ -74,12 +74,12 @@ void check_case(const PoolCase& c, DType dtype, bool max) {
   CHECK(check(pooling_kernels, backward, max ? std::vector<Array>{x, dy} : std::vector<Array>{dy},
               {dx}) >= 2);
   if (!max) return;
-  PoolWinners told;
+  PoolArgmax told;
   told.window = c.window, told.spec = forward.spec;
-  CHECK(check(pooling_kernels, told, {x}, {y, winners}) >= 2);
-  PoolWinnersBackward from_winners;
-  from_winners.window = c.window, from_winners.spec = forward.spec, from_winners.input = c.x;
-  CHECK(check(pooling_kernels, from_winners, {winners, dy}, {dx}) >= 2);
+  CHECK(check(pooling_kernels, told, {x}, {y, argmax_indices}) >= 2);
+  PoolArgmaxBackward from_argmax;
+  from_argmax.window = c.window, from_argmax.spec = forward.spec, from_argmax.input = c.x;
+  CHECK(check(pooling_kernels, from_argmax, {argmax_indices, dy}, {dx}) >= 2);
 }
 
 const PoolCase kPoolCases[] = {

@@ -166,15 +166,15 @@ inline bool prepares(Kernel& kernel, size_t inputs) {
 
 /// The op with what kernels do to its result.
 template <class T>
-WithPostOps with_post_ops(const T& op, bool bias, Combine combine, Epilogue epilogue) {
+WithPostOps with_post_ops(const T& op, bool bias, Combine combine, ActivationKind activation) {
   WithPostOps with;
   with.op = std::make_shared<const T>(op);
   if (bias) with.post.push_back(PostOp::bias);
   if (combine == Combine::add) with.post.push_back(PostOp::add);
   if (combine == Combine::mask) with.post.push_back(PostOp::mask);
-  if (epilogue == Epilogue::relu) with.post.push_back(PostOp::relu);
-  if (epilogue == Epilogue::sigmoid) with.post.push_back(PostOp::sigmoid);
-  if (epilogue == Epilogue::tanh) with.post.push_back(PostOp::tanh);
+  if (activation == ActivationKind::relu) with.post.push_back(PostOp::relu);
+  if (activation == ActivationKind::sigmoid) with.post.push_back(PostOp::sigmoid);
+  if (activation == ActivationKind::tanh) with.post.push_back(PostOp::tanh);
   return with;
 }
 

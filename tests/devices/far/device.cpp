@@ -24,8 +24,8 @@ class FarExecutable final : public Executable {
   void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
            std::span<Tensor> outputs) override {
     for (size_t i = 0; i < variables.size(); ++i)
-      if (writes_[i]) variables[i].storage()->written();
-    for (Tensor& output : outputs) output.storage()->written();
+      if (writes_[i]) variables[i].storage()->bump_version();
+    for (Tensor& output : outputs) output.storage()->bump_version();
     memory_.worker.submit(Worker::Kind::program,
                           [state = state_, delay = delay_, in = places(inputs),
                            held = places(variables), out = places(outputs)] {
@@ -87,8 +87,8 @@ class FarDevice final : public Device {
   }
   FarDevice() : memory_(worker_) {}
 
-  bool takes(const Op& op, std::span<const TensorSpec> in,
-             std::span<const TensorSpec> out) const override {
+  bool supports(const Op& op, std::span<const TensorSpec> in,
+                std::span<const TensorSpec> out) const override {
     return as<Scan>(op) || make_kernel({op, in, out});
   }
   std::unique_ptr<Executable> compile(const Program& program) override {

@@ -193,14 +193,15 @@ std::vector<double> covered(const Windows& windows, int64_t places) {
 
 /// Per channel and place of the result, the input element of the maximum: the first, NaN wins.
 template <class T>
-std::vector<int64_t> winners(const Windows& windows, const T* x, int64_t size, int64_t channels) {
+std::vector<int64_t> argmax_indices(const Windows& windows, const T* x, int64_t size,
+                                    int64_t channels) {
   std::vector<int64_t> best(static_cast<size_t>(size), -1);
   windows.each_tap([&](int64_t in, int64_t, int64_t out) {
     for (int64_t c = 0; c < channels; ++c) {
-      int64_t& winner = best[static_cast<size_t>(out * channels + c)];
+      int64_t& argmax = best[static_cast<size_t>(out * channels + c)];
       const T value = x[in * channels + c];
-      if (winner < 0 || value > x[winner] || (value != value && x[winner] == x[winner]))
-        winner = in * channels + c;
+      if (argmax < 0 || value > x[argmax] || (value != value && x[argmax] == x[argmax]))
+        argmax = in * channels + c;
     }
   });
   return best;
@@ -215,7 +216,7 @@ Kernel pool(const Pool& op, const Request& r) {
       const T* x = input<T>(in[0]);
       T* y = output<T>(out[0]);
       if (max) {
-        const auto best = winners(windows, x, size, channels);
+        const auto best = argmax_indices(windows, x, size, channels);
         for (int64_t i = 0; i < size; ++i) y[i] = x[best[static_cast<size_t>(i)]];
         return;
       }
@@ -242,7 +243,7 @@ Kernel pool_backward(const PoolBackward& op, const Request& r) {
       std::vector<double> sums(static_cast<size_t>(result));
       const T* dy = input<T>(in[max ? 1 : 0]);
       if (max) {
-        const auto best = winners(windows, input<T>(in[0]), size, channels);
+        const auto best = argmax_indices(windows, input<T>(in[0]), size, channels);
         for (int64_t i = 0; i < size; ++i)
           sums[static_cast<size_t>(best[static_cast<size_t>(i)])] += dy[i];
       } else {

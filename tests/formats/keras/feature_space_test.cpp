@@ -91,7 +91,7 @@ TEST_CASE("a FeatureSpace is written as Keras reads it, and read again") {
   Scratch scratch;
   const Dict space = loaded(written(scratch));
   const std::string path = scratch.path("ours.keras");
-  format_to_write(path, HoldsModels::kAbility)
+  format_to_write(path, ModelFormat::kAbility)
       ->call_method("save_feature_space", {{"path", path}, {"space", space}});
   const Dict said = parse_json(unpacked(path).at("config.json")).as_dict();
   CHECK(said.at("module") == Value("keras.utils"));

@@ -2,7 +2,7 @@
 // other has it: the table in tests/golden/README.md names the test of every cause.
 #include "keras/configs/config_in.h"
 #include "keras/configs/config_out.h"
-#include "keras/configs/limits.h"
+#include "keras/configs/incompatibilities.h"
 #include "keras/configs/training_config_out.h"
 #include "keras/weights/turned_kernels.h"
 #include "models.h"
@@ -230,9 +230,9 @@ TEST_CASE("accuracy is picked by the loss in files of Keras up to 2.3.1, and sta
     }
     const Value for_keras2 = keras::keras_training_config(old->compile_config(), "keras2");
     CHECK(contains(to_json(for_keras2), R"("metrics": ["accuracy", "mean_absolute_error"])"));
-    CHECK_FALSE(contains(
-        keras::to_text(keras::limits_of(model_config(*old), old->compile_config(), "keras2")),
-        "BinaryAccuracy"));
+    CHECK_FALSE(contains(keras::to_text(keras::incompatibilities_of(
+                             model_config(*old), old->compile_config(), "keras2")),
+                         "BinaryAccuracy"));
   }
 }
 
@@ -246,17 +246,17 @@ TEST_CASE("masks weigh losses in files of Keras 2.3 to 2.10, through saves of ou
     CHECK_FALSE(weighs(version));
   const auto masked = Sequential::make(
       {layer("Masking", {{"input_shape", List{5, 4}}}), layer("GRU", {{"units", 2}})});
-  const auto limits = [&](const char* target) {
+  const auto incompatibilities = [&](const char* target) {
     return keras::to_text(
-        keras::limits_of(model_config(*masked), masked->compile_config(), target));
+        keras::incompatibilities_of(model_config(*masked), masked->compile_config(), target));
   };
   const char* word = "mask_as_weights";
   masked->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  CHECK(contains(limits("keras2"), word));
-  CHECK_FALSE(contains(limits("keras3"), word));
+  CHECK(contains(incompatibilities("keras2"), word));
+  CHECK_FALSE(contains(incompatibilities("keras3"), word));
   masked->compile({{"optimizer", "sgd"}, {"loss", "mse"}, {word, true}});
-  CHECK(contains(limits("keras3"), word));
-  CHECK_FALSE(contains(limits("keras2"), word));
+  CHECK(contains(incompatibilities("keras3"), word));
+  CHECK_FALSE(contains(incompatibilities("keras2"), word));
   Scratch scratch;
   for (const char* name : {"m.h5", "m.keras"}) {
     crescent::save_model(*masked, scratch.path(name));

@@ -2,7 +2,7 @@
 // or read as another model, stand in the comments.
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
-#include "keras/configs/limits.h"
+#include "keras/configs/incompatibilities.h"
 #include "keras/weights/keras2_weights.h"
 #include "keras/weights/keras3_weights.h"
 #include "keras/weights/names/group_names.h"
@@ -199,7 +199,7 @@ TEST_CASE("what Keras 3 refuses is listed before it is written") {
     options.set("name", options.contains("name") ? options.at("name") : Value("x"));
     const auto model = on_input(shape, layer(name, options));
     std::vector<std::string> lines;
-    for (const Limit& each : limits_of(model_config(*model), {}, "keras3"))
+    for (const Incompatibility& each : incompatibilities_of(model_config(*model), {}, "keras3"))
       lines.push_back(concat(each.place, "/", each.option, ": ", each.reason));
     return join(lines);
   };
@@ -229,7 +229,7 @@ TEST_CASE("what Keras 2.3.1 does not find in a file") {
   const auto limit = [](const Value& metric) {
     auto model = hdf5::small_sequential();
     model->compile({{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{metric}}});
-    return to_text(limits_of(model_config(*model), model->compile_config(), "keras2"));
+    return to_text(incompatibilities_of(model_config(*model), model->compile_config(), "keras2"));
   };
   CHECK(contains(limit("AUC"), "metrics: Keras 2.3.1 reads no objects such as AUC"));
   CHECK(contains(limit(configured("MeanSquaredError", {{"name", "other"}})), "no objects such as"));

@@ -3,7 +3,7 @@
 #include "keras/configs/config_in.h"
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
-#include "keras/configs/limits.h"
+#include "keras/configs/incompatibilities.h"
 #include "keras/configs/training_config_out.h"
 #include "keras/vocabulary/objects.h"
 #include "models.h"
@@ -99,31 +99,34 @@ TEST_CASE("a Lambda of a built-in function is an Activation, which every Keras r
                  R"({"class_name": "Activation", "config": {"name": "l", "activation": "relu"}})"));
 }
 
-std::vector<std::string> limits(Model& model, const std::string& target,
-                                const Value& compile = {}) {
+std::vector<std::string> incompatibilities(Model& model, const std::string& target,
+                                           const Value& compile = {}) {
   std::vector<std::string> lines;
-  for (const Limit& limit : limits_of(model_config(model), compile, target))
-    if (limit.serious) lines.push_back(concat(limit.place, "/", limit.option, ": ", limit.reason));
+  for (const Incompatibility& each : incompatibilities_of(model_config(model), compile, target))
+    if (each.serious) lines.push_back(concat(each.place, "/", each.option, ": ", each.reason));
   return lines;
 }
 
 TEST_CASE("what Keras 2.3.1 has no words for is listed: place, option, reason") {
   using Lines = std::vector<std::string>;
-  CHECK(limits(*one_layer("LayerNormalization", {{"name", "n"}}), "keras2") ==
+  CHECK(incompatibilities(*one_layer("LayerNormalization", {{"name", "n"}}), "keras2") ==
         Lines{"layer 'n'/: Keras 2.3.1 has no layer 'LayerNormalization'"});
-  CHECK(limits(*one_layer("Dense", {{"units", 2}, {"activation", "gelu"}, {"name", "d"}}),
-               "keras2") == Lines{"layer 'd'/activation: Keras 2.3.1 has no activation 'gelu'"});
-  CHECK(limits(*one_layer("Conv1D",
-                          {{"filters", 2}, {"kernel_size", 1}, {"groups", 2}, {"name", "c"}}),
-               "keras2") == Lines{"layer 'c'/groups: Keras 2.3.1 has no such option of Conv1D"});
-  CHECK(limits(*one_layer("Dense", {{"units", 2}, {"dtype", "mixed_bfloat16"}, {"name", "d"}}),
-               "keras2") == Lines{"layer 'd'/dtype: Keras 2.3.1 has no dtype 'mixed_bfloat16'"});
-  CHECK(limits(*one_layer("Dense", {{"units", 2}}), "keras2").empty());
+  CHECK(incompatibilities(
+            *one_layer("Dense", {{"units", 2}, {"activation", "gelu"}, {"name", "d"}}), "keras2") ==
+        Lines{"layer 'd'/activation: Keras 2.3.1 has no activation 'gelu'"});
+  CHECK(
+      incompatibilities(
+          *one_layer("Conv1D", {{"filters", 2}, {"kernel_size", 1}, {"groups", 2}, {"name", "c"}}),
+          "keras2") == Lines{"layer 'c'/groups: Keras 2.3.1 has no such option of Conv1D"});
+  CHECK(incompatibilities(
+            *one_layer("Dense", {{"units", 2}, {"dtype", "mixed_bfloat16"}, {"name", "d"}}),
+            "keras2") == Lines{"layer 'd'/dtype: Keras 2.3.1 has no dtype 'mixed_bfloat16'"});
+  CHECK(incompatibilities(*one_layer("Dense", {{"units", 2}}), "keras2").empty());
 
   auto model = hdf5::small_sequential();
   const auto compiled = [&](const Value& optimizer) {
     model->compile({{"optimizer", optimizer}, {"loss", "mse"}});
-    return limits(*model, "keras2", model->compile_config());
+    return incompatibilities(*model, "keras2", model->compile_config());
   };
   CHECK(compiled("lion") == Lines{"optimizer/: Keras 2.3.1 has no optimizer 'Lion'"});
   CHECK(compiled(configured("RMSprop", {{"momentum", 0.5}})) ==
@@ -172,19 +175,19 @@ TEST_CASE("a meaning of Keras 2 stays through any number of saves, and Keras 3 i
 }
 
 TEST_CASE("penalties that Keras 3 loses are told of, and left out of its files") {
-  const auto limits = [](const std::string& name, const Dict& options) {
+  const auto incompatibilities = [](const std::string& name, const Dict& options) {
     const auto model = Sequential::make({layer(name, options)}, "s");
-    return keras::to_text(keras::limits_of(model_config(*model), {}, "keras3"));
+    return keras::to_text(keras::incompatibilities_of(model_config(*model), {}, "keras3"));
   };
   const Value dense =
       Dict{{"class_name", "Dense"},
            {"config", Dict{{"name", "d"}, {"units", 2}, {"activity_regularizer", "l2"}}}};
   const Dict inside{{"layer", dense}, {"input_shape", List{5, 4}}};
-  CHECK(
-      contains(limits("TimeDistributed", inside), "leaves it out of what is in a TimeDistributed"));
+  CHECK(contains(incompatibilities("TimeDistributed", inside),
+                 "leaves it out of what is in a TimeDistributed"));
   const Dict recurrent{{"units", 2}, {"activity_regularizer", "l2"}, {"input_shape", List{5, 4}}};
-  CHECK(contains(limits("SimpleRNN", recurrent), "leaves it out of a SimpleRNN"));
-  CHECK(limits("LSTM", recurrent).empty());
+  CHECK(contains(incompatibilities("SimpleRNN", recurrent), "leaves it out of a SimpleRNN"));
+  CHECK(incompatibilities("LSTM", recurrent).empty());
 
   const Value stack =
       Dict{{"class_name", "Sequential"},
@@ -227,7 +230,7 @@ TEST_CASE("formulas of Keras 2.3.1 stay through any number of saves") {
       for (const char* option : {"whole_batch", "batch_when_frozen", "count_masked"})
         CHECK_FALSE(contains(to_json(written), option));
     }
-    CHECK_FALSE(any_serious(limits_of(config, model->compile_config(), "keras2")));
+    CHECK_FALSE(any_serious(incompatibilities_of(config, model->compile_config(), "keras2")));
     crescent::save_model(*model, scratch.path(name));
     model = crescent::load_model(scratch.path(name));
   }

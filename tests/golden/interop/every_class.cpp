@@ -14,7 +14,7 @@
 #include "keras/configs/config_in.h"
 #include "keras/configs/config_out.h"
 #include "keras/configs/config_out_keras3.h"
-#include "keras/configs/limits.h"
+#include "keras/configs/incompatibilities.h"
 #include "keras/configs/training_config_out.h"
 #include "keras/vocabulary/objects.h"
 
@@ -285,7 +285,7 @@ void check_layer_config(const std::string& name, const Dict& config) {
   const Value model = sequential(object(name, config));
   const Value keras3 = again(keras3_model_config(model));
   check_constructors(keras3);
-  if (limits_of(model, {}, "keras3").empty()) {
+  if (incompatibilities_of(model, {}, "keras3").empty()) {
     CHECK(read_again("3.15.1", keras3) == text(config));
     CHECK(read_again("3.15.1", keras_model_config(model, "keras3")) == text(config));
   }
@@ -295,7 +295,7 @@ void check_layer_config(const std::string& name, const Dict& config) {
               *with_states = config.find("mask_with_states");
   const bool read_otherwise = (ddof && ddof->as_float() > 0) || name == "Concatenate" ||
                               (with_states && *with_states == Value(true));
-  if (limits_of(model, {}, "keras2").empty() && !read_otherwise)
+  if (incompatibilities_of(model, {}, "keras2").empty() && !read_otherwise)
     CHECK(read_again("2.3.1", keras_model_config(model, "keras2")) == text(config));
 }
 
@@ -318,11 +318,11 @@ void check_compiled(const std::string& option, const std::string& name, const Di
   };
   const Dict keras3 = keras3_compile_config(full);
   check_constructors(again(keras3));
-  if (limits_of(model_config(*model), full, "keras3").empty()) {
+  if (incompatibilities_of(model_config(*model), full, "keras3").empty()) {
     read("3.15.1", keras3);
     read("3.15.1", keras_training_config(full, "keras3"));
   }
-  if (limits_of(model_config(*model), full, "keras2").empty())
+  if (incompatibilities_of(model_config(*model), full, "keras2").empty())
     read("2.3.1", keras_training_config(full, "keras2"));
 }
 

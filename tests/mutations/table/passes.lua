@@ -137,7 +137,7 @@ return {
   { file = "core/src/compile/passes/joined_pooling.cpp", tests = { "program" },
     { "wrong condition", "told->window == gradient.window && told->spec == gradient.spec", "told->window == gradient.window" },
     { "wrong condition", "return size <= 256;", "return size <= 1024;" },
-    { "overwritten too early", "|| reads[static_cast<size_t>(i.inputs[0])] > 1)", ")" },
+    { "overwritten too early", "||\n        reads[static_cast<size_t>(i.inputs[0])] > 1)", ")" },
     { "wrong epilogue", "if (conv.has(PostOp::moments) || conv.has(PostOp::add)) continue;", "" },
   },
   { file = "core/src/compile/passes/recomputation.cpp", tests = { "program" },

@@ -80,20 +80,20 @@ class CRESCENT_API WithPostOps final : public Op {
   size_t operands(size_t inputs) const;  ///< how many of them are the op's
 };
 
-// ---- max pooling that tells where the maxima were
+// ---- max pooling that gives the indices of its maxima
 
-/// (x) -> y, winners: uint8, which of the elements under its window each maximum is.
-struct CRESCENT_API PoolWinners final : OpOf<PoolWinners> {
-  static constexpr const char* kName = "pool_winners";
+/// (x) -> y, argmax_indices: uint8, which of the elements under its window each maximum is.
+struct CRESCENT_API PoolArgmax final : OpOf<PoolArgmax> {
+  static constexpr const char* kName = "pool_argmax";
   std::vector<int64_t> window;
   ConvSpec spec;
   auto fields() const { return std::tie(window, spec); }
   TensorSpecs infer(std::span<const TensorSpec>) const override;
   std::string label() const override { return "max_pool"; }
 };
-/// (winners, dy) -> dx of shape `input`.
-struct CRESCENT_API PoolWinnersBackward final : OpOf<PoolWinnersBackward> {
-  static constexpr const char* kName = "pool_winners_backward";
+/// (argmax_indices, dy) -> dx of shape `input`.
+struct CRESCENT_API PoolArgmaxBackward final : OpOf<PoolArgmaxBackward> {
+  static constexpr const char* kName = "pool_argmax_backward";
   std::vector<int64_t> window;
   ConvSpec spec;
   Shape input;
@@ -102,7 +102,7 @@ struct CRESCENT_API PoolWinnersBackward final : OpOf<PoolWinnersBackward> {
   std::string label() const override { return "max_pool_backward"; }
 };
 /// (inputs of the convolution...) -> what max pooling of its result gives: `conv` is a Conv, maybe
-/// WithPostOps, `pool` a Pool or PoolWinners.
+/// WithPostOps, `pool` a Pool or PoolArgmax.
 class CRESCENT_API ConvPool final : public Op {
  public:
   static constexpr const char* kName = "conv_pool";

@@ -32,8 +32,8 @@ class CRESCENT_API HostCall final : public Op {
 };
 
 /// The program in what the device takes: every instruction is
-///   - an op that it takes(), also one of lowered_ops.h that it is capable of,
-///   - a Scan that it takes(), with a lowered body,
+///   - an op that it supports(), also one of lowered_ops.h that it is capable of,
+///   - a Scan that it supports(), with a lowered body,
 ///   - a Reshape: its result is the memory of its input under another shape, or
 ///   - a HostCall.
 /// Checks of what the program is given come first; what is Effect::ordered keeps its order. What

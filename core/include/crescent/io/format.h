@@ -19,20 +19,20 @@ namespace crescent {
 
 // ---- what a format may be able to do; `options` are by name, and unknown ones fail
 
-class CRESCENT_API HoldsModels {
+class CRESCENT_API ModelFormat {
  public:
   static constexpr const char* kAbility = "hold models";
-  virtual ~HoldsModels();
+  virtual ~ModelFormat();
   virtual const SchemaData& save_model_options() const = 0;
   virtual const SchemaData& load_model_options() const = 0;
   virtual void save_model(Model& model, const std::string& path, const Dict& options) = 0;
   virtual ModelPtr load_model(const std::string& path, const Dict& options) = 0;
 };
 
-class CRESCENT_API HoldsWeights {
+class CRESCENT_API WeightsFormat {
  public:
   static constexpr const char* kAbility = "hold weights";
-  virtual ~HoldsWeights();
+  virtual ~WeightsFormat();
   virtual const SchemaData& save_weights_options() const = 0;
   virtual const SchemaData& load_weights_options() const = 0;
   virtual void save_weights(Model& model, const std::string& path, const Dict& options) = 0;
@@ -93,7 +93,7 @@ class CRESCENT_API Format : public Plain {
   ~Format() override;
   template <class T>
   static void describe_base(Schema<T>& s) {
-    s.trait("abilities", abilities<T, HoldsModels, HoldsWeights, ReadsArrays, WritesArrays,
+    s.trait("abilities", abilities<T, ModelFormat, WeightsFormat, ReadsArrays, WritesArrays,
                                    ReadsTables, TranslatesConfigs>());
   }
 

@@ -19,10 +19,10 @@ namespace crescent {
 /// What an operation gives.
 enum class OperationResult : uint8_t {
   tensor,
-  list,     ///< of tensors: a table in Lua
-  several,  ///< results one after the other
-  either,   ///< a tensor, or several: as its arguments say
-  plain,    ///< a shape, a number: no tensors, so that symbols are as good as tensors
+  list,             ///< of tensors: a table in Lua
+  tuple,            ///< results one after the other
+  tensor_or_tuple,  ///< a tensor, or several: as its arguments say
+  host_value,       ///< a shape, a number: no tensors, so that symbols are as good as tensors
 };
 
 /// A parameter in the text of a signature: "axis=None". One that starts with * takes all that is
@@ -88,41 +88,41 @@ struct Codec<int> {
 namespace detail {
 
 template <class T>
-struct Held {
+struct ArgumentTraits {
   using Type = T;
   static constexpr bool is_tensor = false, is_list = false;
 };
 template <>
-struct Held<Tensor> {
+struct ArgumentTraits<Tensor> {
   using Type = Tensor;
   static constexpr bool is_tensor = true, is_list = false;
 };
 template <>
-struct Held<ops::Operand> {
+struct ArgumentTraits<ops::Operand> {
   using Type = NumberOrTensor;
   static constexpr bool is_tensor = true, is_list = false;
 };
 template <>
-struct Held<std::vector<int>> {
+struct ArgumentTraits<std::vector<int>> {
   using Type = AxisList;
   static constexpr bool is_tensor = false, is_list = true;
 };
 template <class T>
-struct Held<std::vector<T>> {
+struct ArgumentTraits<std::vector<T>> {
   using Type = std::vector<T>;
-  static constexpr bool is_tensor = Held<T>::is_tensor, is_list = true;
+  static constexpr bool is_tensor = ArgumentTraits<T>::is_tensor, is_list = true;
 };
 template <>
-struct Held<Shape> {
+struct ArgumentTraits<Shape> {
   using Type = Shape;
   static constexpr bool is_tensor = false, is_list = true;
 };
 template <>
-struct Held<std::span<const Tensor>> : Held<Tensors> {};
+struct ArgumentTraits<std::span<const Tensor>> : ArgumentTraits<Tensors> {};
 
 template <class R>
 struct Result {
-  static constexpr OperationResult kind = OperationResult::plain;
+  static constexpr OperationResult kind = OperationResult::host_value;
   static Value encode(const R& result) { return Codec<R>::encode(result); }
 };
 template <>
@@ -137,17 +137,17 @@ struct Result<Tensors> {
 };
 template <>
 struct Result<Value> {
-  static constexpr OperationResult kind = OperationResult::either;
+  static constexpr OperationResult kind = OperationResult::tensor_or_tuple;
   static Value encode(const Value& result) { return result; }
 };
 template <>
 struct Result<Shape> {
-  static constexpr OperationResult kind = OperationResult::plain;
+  static constexpr OperationResult kind = OperationResult::host_value;
   static Value encode(const Shape& result) { return List(result.begin(), result.end()); }
 };
 template <class... T>
 struct Result<std::tuple<T...>> {
-  static constexpr OperationResult kind = OperationResult::several;
+  static constexpr OperationResult kind = OperationResult::tuple;
   static Value encode(const std::tuple<T...>& result) {
     return std::apply([](const T&... each) { return List{Codec<T>::encode(each)...}; }, result);
   }
@@ -156,7 +156,7 @@ struct Result<std::tuple<T...>> {
 template <class R, class... A>
 class BoundOperation final : public MethodAccess {
  public:
-  using Frame = std::tuple<typename Held<std::decay_t<A>>::Type...>;
+  using Frame = std::tuple<typename ArgumentTraits<std::decay_t<A>>::Type...>;
   explicit BoundOperation(R (*f)(A...)) : f_(f) {}
   Value call(void*, const Method& method, const Dict& arguments) const override {
     Frame frame{};
@@ -187,8 +187,9 @@ class CRESCENT_API Operations : private SchemaBuilder {
       return reinterpret_cast<const char*>(&place) - reinterpret_cast<const char*>(&frame);
     };
     [&]<size_t... I>(std::index_sequence<I...>) {
-      (parameter<typename std::tuple_element_t<I, std::tuple<detail::Held<std::decay_t<A>>...>>>(
-           I, offset(std::get<I>(frame))),
+      (parameter<typename std::tuple_element_t<
+           I, std::tuple<detail::ArgumentTraits<std::decay_t<A>>...>>>(I,
+                                                                       offset(std::get<I>(frame))),
        ...);
     }
     (std::index_sequence_for<A...>());

@@ -64,7 +64,7 @@ class CRESCENT_API Callback : public Plain {
   ~Callback() override;
   /// A run is about to begin and has told nobody. Who kept an earlier one may restore() this one to
   /// where that was; those after it are then not asked.
-  virtual void bring_back(TrainingRun&) {}
+  virtual void try_resume(TrainingRun&) {}
   virtual void on_train_begin(const Logs&) {}
   virtual void on_train_end(const Logs&) {}
   virtual void on_epoch_begin(int64_t /*epoch, from 0*/, const Logs&) {}

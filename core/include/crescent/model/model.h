@@ -9,8 +9,8 @@
 // evaluates: steps of one model take turns. A second thread that trains or evaluates meanwhile is
 // refused, since both would count in the same metrics. Who does anything else with a model that
 // other threads use (assigns or saves weights, calls it as a layer, compiles or changes it) has a
-// Turn meanwhile. Models that share layers do not know of each other: their threads take turns by
-// themselves.
+// StepLock meanwhile. Models that share layers do not know of each other: their threads take turns
+// by themselves.
 #pragma once
 #include "crescent/data/data.h"
 #include "crescent/layer/layer.h"
@@ -229,11 +229,11 @@ class CRESCENT_API Model : public Layer {
 
 /// While it lives, no other thread is in a step of the model. A thread may have several at once. It
 /// must not wait for another thread that uses the model.
-class CRESCENT_API Turn {
+class CRESCENT_API StepLock {
  public:
-  explicit Turn(const Model& model);
-  ~Turn();
-  Turn(const Turn&) = delete;
+  explicit StepLock(const Model& model);
+  ~StepLock();
+  StepLock(const StepLock&) = delete;
 
  private:
   const Model& model_;

@@ -50,8 +50,8 @@ class CRESCENT_API Executable {
   /// written in place, none of them in a run that throws; `outputs` are allocated by the caller
   /// with the specs of Program::outputs. All are in Device::memory(); where that is the host's,
   /// inputs may be in any memory (Tensor::raw()). Nothing is allocated. What is written is told to
-  /// be (Storage::written); what was computed from variables that are only read may be used again
-  /// in the next run while their contents() are the same.
+  /// be (Storage::bump_version); what was computed from variables that are only read may be used
+  /// again in the next run while their contents() are the same.
   virtual void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
                    std::span<Tensor> outputs) = 0;
   virtual size_t arena_bytes() const = 0;  ///< memory for intermediate values
@@ -78,7 +78,7 @@ struct Capabilities {
   bool mixed = false;     ///< products of bfloat16 read and write float32
   bool moments = false;   ///< batch norm in training as moments, of a convolution too, and
                           ///< elementwise work
-  bool pooled = false;    ///< max pooling tells its winners; convolutions store pooled results
+  bool pooled = false;    ///< max pooling gives argmax indices; convolutions store pooled results
 };
 
 class CRESCENT_API Device : public Plain {
@@ -87,8 +87,8 @@ class CRESCENT_API Device : public Plain {
   ~Device() override;
   /// Whether it has a kernel for the op on these specs. What it does not take, lower() (lowering.h)
   /// writes in simpler ops or leaves to the host.
-  virtual bool takes(const Op& op, std::span<const TensorSpec> inputs,
-                     std::span<const TensorSpec> outputs) const = 0;
+  virtual bool supports(const Op& op, std::span<const TensorSpec> inputs,
+                        std::span<const TensorSpec> outputs) const = 0;
   virtual Capabilities capabilities() const { return {}; }
   /// The program must be lowered for this device: see lowering.h for what it holds.
   virtual std::unique_ptr<Executable> compile(const Program& program) = 0;

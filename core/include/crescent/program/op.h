@@ -61,7 +61,7 @@ class CRESCENT_API Op {
   virtual Effect effect() const { return Effect::none; }
   /// Whether inputs of complex numbers or strings are taken, as by ops that move elements; apply()
   /// refuses them for others, whose infer need not think of them.
-  virtual bool takes(DType dtype) const;
+  virtual bool supports_dtype(DType dtype) const;
   /// Computes on host values for devices without a kernel; false when it cannot. `outputs` are
   /// allocated.
   virtual bool compute(std::span<const Tensor> inputs, std::span<Tensor> outputs) const;

@@ -32,7 +32,7 @@ inline std::string to_text(BinaryKind kind) { return name_of(kind); }
 
 // Ops that move elements, whatever these are.
 #define CRESCENT_TAKES_ALL \
-  bool takes(DType) const override { return true; }
+  bool supports_dtype(DType) const override { return true; }
 
 CRESCENT_OP(Unary, "unary")                            // (x) -> y
   UnaryKind kind{};
@@ -44,7 +44,7 @@ CRESCENT_OP(Unary, "unary")                            // (x) -> y
 CRESCENT_OP(Binary, "binary")
   BinaryKind kind{};
   CRESCENT_FIELDS(kind)
-  bool takes(DType dtype) const override;              ///< strings: equal and not_equal
+  bool supports_dtype(DType dtype) const override;              ///< strings: equal and not_equal
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
 };
@@ -57,14 +57,14 @@ CRESCENT_OP(Select, "select")                    // (bool condition, a, b) -> co
 CRESCENT_OP(Cast, "cast")
   DType dtype{};
   CRESCENT_FIELDS(dtype)
-  bool takes(DType dtype) const override { return dtype != DType::string; }
+  bool supports_dtype(DType dtype) const override { return dtype != DType::string; }
   Tensors vjp(const Vjp&) const override;
 };
 /// (x) -> the same bytes: complex64 (...) as float32 (..., 2), and back.
 CRESCENT_OP(Bitcast, "bitcast")
   DType dtype{};
   CRESCENT_FIELDS(dtype)
-  bool takes(DType dtype) const override { return dtype != DType::string; }
+  bool supports_dtype(DType dtype) const override { return dtype != DType::string; }
   Tensors vjp(const Vjp&) const override;
 };
 CRESCENT_OP(StopGradient, "stop_gradient")             // (x) -> x

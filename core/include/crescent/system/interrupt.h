@@ -37,19 +37,19 @@ CRESCENT_API void heed_interruption(std::string_view doing);
 /// Fit, evaluate, predict and loading make one; so does who calls several of them, or prepares
 /// data, as one run. What is pending when the outermost of a thread begins is forgotten, and those
 /// inside leave an interruption to it.
-class CRESCENT_API Run {
+class CRESCENT_API InterruptScope {
  public:
-  Run();
-  ~Run();
-  Run(const Run&) = delete;
+  InterruptScope();
+  ~InterruptScope();
+  InterruptScope(const InterruptScope&) = delete;
 };
 
 /// While it lives, the calling thread works for the runs of another: it is interrupted with them.
-class CRESCENT_API WorksFor {
+class CRESCENT_API InheritInterrupt {
  public:
-  explicit WorksFor(std::shared_ptr<Interruption> runs);
-  ~WorksFor();
-  WorksFor(const WorksFor&) = delete;
+  explicit InheritInterrupt(std::shared_ptr<Interruption> runs);
+  ~InheritInterrupt();
+  InheritInterrupt(const InheritInterrupt&) = delete;
 
  private:
   std::shared_ptr<Interruption> own_;

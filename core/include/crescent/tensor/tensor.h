@@ -154,8 +154,8 @@ class CRESCENT_API Memory {
 /// Memory that tensors share: the host's, 64-byte aligned, or a device's, or what is in a file.
 ///
 /// What was computed from a weight is kept until the weight changes (device.h), so nobody writes in
-/// secret: who writes through host() after others may have read calls written(); who gives away a
-/// pointer to write through calls lend().
+/// secret: who writes through host() after others may have read calls bump_version(); who gives
+/// away a pointer to write through calls expose_for_write().
 class CRESCENT_API Storage {
  public:
   Storage();
@@ -178,7 +178,7 @@ class CRESCENT_API Storage {
   void copy(size_t offset, const Storage& from, size_t from_offset, size_t count);
   /// Values for the host to look at: host(), or a copy of a device's that every call brings up to
   /// date. Null for files.
-  const std::byte* look() const {
+  const std::byte* host_view() const {
     return host_ ? host_ : memory_ ? copy_in(nullptr)->host() : nullptr;
   }
   /// All of it in other memory (null: the host's). The copy is kept: who asks again while nothing
@@ -190,18 +190,18 @@ class CRESCENT_API Storage {
   /// Where values that are in a file are, for people: "'images.h5'".
   virtual std::string place() const;
   /// The bytes are about to change.
-  void written() {
+  void bump_version() {
     writes_.store(writes_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   /// The bytes may change at any time from now on: contents are unknown for good. Those of a device
   /// come to the host and stay there: programs of the device take a copy each time.
-  void lend() {
+  void expose_for_write() {
     if (memory_) come_home();
-    lent_.store(true, std::memory_order_relaxed);
+    exposed_.store(true, std::memory_order_relaxed);
   }
-  bool is_lent() const { return lent_.load(std::memory_order_relaxed); }
+  bool is_exposed() const { return exposed_.load(std::memory_order_relaxed); }
   Contents contents(size_t offset) const {
-    return {is_lent() ? 0 : number_, writes_.load(std::memory_order_relaxed), offset};
+    return {is_exposed() ? 0 : number_, writes_.load(std::memory_order_relaxed), offset};
   }
   /// Zeroed unless `zeroed` is false. Fails naming the size when there is no memory.
   static std::shared_ptr<Storage> allocate(size_t bytes, bool zeroed = true);
@@ -226,7 +226,7 @@ class CRESCENT_API Storage {
   mutable uint64_t copied_at_ = 0;
   const uint64_t number_;
   std::atomic<uint64_t> writes_{0};
-  std::atomic<bool> lent_{false};
+  std::atomic<bool> exposed_{false};
 };
 
 /// Base of storages in a device's memory, which count as memory of tensors.

@@ -48,11 +48,11 @@ class CRESCENT_API Variable {
   /// The tensor that a compiled program reads, in the memory of its device (null: the host's), to
   /// which the variable moves. If anyone was given a pointer to write to its memory, that is copied
   /// first: so values change by assign() and by programs only, and the tensor's contents() tell.
-  Tensor settled(Memory* memory) const;
+  Tensor device_value(Memory* memory) const;
   /// The tensor that a compiled step writes in place, in the memory of its device: if anyone else
   /// holds its storage, too, that storage is copied first, so tensors users took from value() keep
   /// their values.
-  Tensor exclusive(Memory* memory) const;
+  Tensor writable_value(Memory* memory) const;
   /// Nobody else holds the memory that the value is in: who replaces all of it may write there.
   bool is_exclusive() const;
 

@@ -80,7 +80,7 @@ class Lowering {
       give(i, out);
     } else if (has_empty(in) && !as<Fused>(*i.op) && splice(i, in)) {
       // sums of nothing, which kernels need not know of
-    } else if (device_.takes(*i.op, in, out)) {
+    } else if (device_.supports(*i.op, in, out)) {
       if (auto* scan = as<Scan>(*i.op)) i.op = with_lowered_body(*scan);
       keep(std::move(i));
     } else if (!splice(i, in)) {
@@ -176,7 +176,7 @@ void check_taken(const Program& program, const Device& device) {
     TensorSpecs in, out;
     for (int value : i.inputs) in.push_back(program.values[static_cast<size_t>(value)]);
     for (int value : i.outputs) out.push_back(program.values[static_cast<size_t>(value)]);
-    if (!device.takes(*i.op, in, out)) fail("lowered to ", i.op->text(), ", which is not taken");
+    if (!device.supports(*i.op, in, out)) fail("lowered to ", i.op->text(), ", which is not taken");
   }
 }
 #endif

@@ -14,7 +14,7 @@ namespace {
 
 /// The value before it was stretched; a scalar for a tensor of one number.
 int unstretched(Rewriting& r, int value) {
-  if (auto* made = r.made_by<BroadcastTo>(value)) return made->inputs[0];
+  if (auto* made = r.producer_as<BroadcastTo>(value)) return made->inputs[0];
   if (r.shape(value).rank() == 0) return value;
   const auto number = r.uniform(value);
   return number ? r.add_scalar(*number, r.dtype(value)) : value;

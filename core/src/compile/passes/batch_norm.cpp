@@ -50,7 +50,7 @@ int scale_any(Rewriting& r, int product, int factor) {
 
 /// The addition of a bias per channel to a value of the same spec: the other operand first.
 std::optional<std::pair<int, int>> biased(Rewriting& r, int value) {
-  auto* sum = r.made_by<Binary>(value);
+  auto* sum = r.producer_as<Binary>(value);
   if (!sum || op_of<Binary>(*sum).kind != BinaryKind::add || !r.read_once(value)) return {};
   for (auto [x, bias] :
        {std::pair(sum->inputs[0], sum->inputs[1]), std::pair(sum->inputs[1], sum->inputs[0])}) {

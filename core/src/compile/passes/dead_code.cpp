@@ -14,9 +14,9 @@ namespace {
 using Instruction = Program::Instruction;
 
 /// Per value: whether an output, a variable's new value or a needed instruction reads it.
-class Needed {
+class LiveValues {
  public:
-  explicit Needed(const Program& program) : needed_(program.values.size()) {
+  explicit LiveValues(const Program& program) : live_(program.values.size()) {
     mark(program.outputs);
     for (const Program::Binding& b : program.variables) {
       if (is_written(b)) mark({b.result});
@@ -25,7 +25,7 @@ class Needed {
       if (is_needed(*i)) mark(i->inputs);
     }
   }
-  bool operator()(int value) const { return needed_[static_cast<size_t>(value)]; }
+  bool operator()(int value) const { return live_[static_cast<size_t>(value)]; }
   bool is_needed(const Instruction& i) const {
     return i.op->effect() == Effect::ordered ||
            std::any_of(i.outputs.begin(), i.outputs.end(),
@@ -35,24 +35,23 @@ class Needed {
 
  private:
   void mark(const std::vector<int>& values) {
-    for (int value : values) needed_[static_cast<size_t>(value)] = true;
+    for (int value : values) live_[static_cast<size_t>(value)] = true;
   }
-  std::vector<bool> needed_;
+  std::vector<bool> live_;
 };
 
 }  // namespace
 
 bool dead_code(Program& program) {
-  const Needed needed(program);
+  const LiveValues live(program);
   for (Program::Binding& b : program.variables) {
-    if (!Needed::is_written(b)) b.result = -1;
+    if (!LiveValues::is_written(b)) b.result = -1;
   }
   const size_t gone =
-      std::erase_if(program.code, [&](const Instruction& i) { return !needed.is_needed(i); }) +
-      std::erase_if(program.constants,
-                    [&](const Program::Constant& c) { return !needed(c.value); }) +
+      std::erase_if(program.code, [&](const Instruction& i) { return !live.is_needed(i); }) +
+      std::erase_if(program.constants, [&](const Program::Constant& c) { return !live(c.value); }) +
       std::erase_if(program.variables,
-                    [&](const Program::Binding& b) { return b.result < 0 && !needed(b.value); });
+                    [&](const Program::Binding& b) { return b.result < 0 && !live(b.value); });
   return gone > 0;
 }
 

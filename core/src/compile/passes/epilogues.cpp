@@ -29,7 +29,7 @@ namespace {
 
 /// The value in front of a reshape, or the value itself.
 int before_reshape(Rewriting& r, int value) {
-  auto* reshape = r.made_by<Reshape>(value);
+  auto* reshape = r.producer_as<Reshape>(value);
   return reshape && r.read_once(value) ? reshape->inputs[0] : value;
 }
 
@@ -102,7 +102,7 @@ int take_in_activation(Rewriting& r, const Match& m) {
 int mask_convolution(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const int y = m['y'];
-  auto* made = r.made_by<ConvBackwardData>(i.inputs[1]);
+  auto* made = r.producer_as<ConvBackwardData>(i.inputs[1]);
   if (!made || !r.read_once(i.inputs[1]) || size_of(r.dtype(y)) < 4) return kKeep;
   if (!(r.spec(y) == r.result(i)) || !(r.spec(i.inputs[1]) == r.result(i))) return kKeep;
   return with(r, *made, PostOp::mask, {y});
@@ -125,7 +125,7 @@ int combined(Rewriting& r, int x, int other, PostOp how) {
 int take_in_sum(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   auto is_fused = [&](int x) {
-    return r.read_once(x) && r.maker(x) && is_elementwise(*r.maker(x)->op);
+    return r.read_once(x) && r.producer(x) && is_elementwise(*r.producer(x)->op);
   };
   if (op_of<Binary>(i).kind != BinaryKind::add || is_fused(i.inputs[0]) || is_fused(i.inputs[1]))
     return kKeep;

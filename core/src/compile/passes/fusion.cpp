@@ -61,13 +61,14 @@ bool is_scatter(const Op& op) {
 /// by its last instruction, the root.
 class Regions {
  public:
-  explicit Regions(const Program& program) : program_(program), maker_(program.values.size(), -1) {
+  explicit Regions(const Program& program)
+      : program_(program), producer_(program.values.size(), -1) {
     const int count = static_cast<int>(program.code.size());
     operands_.reserve(program.code.size());
     for (int i = 0, ordered = -1; i < count; ++i) {
       const bool is_ordered = at(i).op->effect() == Effect::ordered;
       before_.push_back(is_ordered ? std::exchange(ordered, i) : -1);
-      for (int value : at(i).outputs) maker_[static_cast<size_t>(value)] = i;
+      for (int value : at(i).outputs) producer_[static_cast<size_t>(value)] = i;
       operands_.push_back(find_operands(i));
       root_.push_back(i);
       members_.push_back({i});
@@ -83,7 +84,7 @@ class Regions {
   /// The instruction that one of Effect::ordered comes after, or -1.
   int before(int instruction) const { return before_[static_cast<size_t>(instruction)]; }
   /// The instruction that makes the value, or -1.
-  int maker(int value) const { return maker_[static_cast<size_t>(value)]; }
+  int producer(int value) const { return producer_[static_cast<size_t>(value)]; }
   /// What the instruction reads within a region: values before they were broadcast, as regions
   /// broadcast by themselves.
   const std::vector<int>& operands(int instruction) const {
@@ -94,8 +95,8 @@ class Regions {
     std::vector<int> inputs;
     for (int i : members) {
       for (int value : operands(i)) {
-        const bool own =
-            maker(value) >= 0 && std::binary_search(members.begin(), members.end(), maker(value));
+        const bool own = producer(value) >= 0 &&
+                         std::binary_search(members.begin(), members.end(), producer(value));
         if (!own && std::find(inputs.begin(), inputs.end(), value) == inputs.end())
           inputs.push_back(value);
       }
@@ -112,8 +113,8 @@ class Regions {
     std::vector<int> values = at(instruction).inputs;
     if (is_scatter(*at(instruction).op)) return values;
     for (int& value : values) {
-      while (maker(value) >= 0 && as<BroadcastTo>(*at(maker(value)).op))
-        value = at(maker(value)).inputs[0];
+      while (producer(value) >= 0 && as<BroadcastTo>(*at(producer(value)).op))
+        value = at(producer(value)).inputs[0];
     }
     return values;
   }
@@ -154,14 +155,14 @@ class Regions {
       mine.add(ancestors(other));
       mine.add(other - first_);
     };
-    for (int value : at(i).inputs) come_after(maker(value));
+    for (int value : at(i).inputs) come_after(producer(value));
     come_after(before(i));
   }
 
   void add_edges(int i, std::vector<Edge>& edges) const {
     if (!is_elementwise(*at(i).op) || !shape(i).is_known()) return;
     for (int value : at(i).inputs) {
-      const int other = maker(value);
+      const int other = producer(value);
       if (!is_inside(other) || !(shape(other) == shape(i))) continue;
       if (!is_elementwise(*at(other).op) && !is_scatter(*at(other).op)) continue;
       edges.push_back({size_of(program_.values[static_cast<size_t>(value)].dtype), i, other});
@@ -173,8 +174,8 @@ class Regions {
     for (int root_of_part : {a, b}) {
       for (int i : members(root_of_part)) {
         for (int value : at(i).inputs) {
-          if (!is_inside(maker(value))) continue;
-          const int other = root(maker(value));
+          if (!is_inside(producer(value))) continue;
+          const int other = root(producer(value));
           if (other == a || other == b) continue;
           if (ancestors(other).has(a - first_) || ancestors(other).has(b - first_)) return true;
         }
@@ -189,7 +190,7 @@ class Regions {
       for (int i : members(part)) {
         if (!is_scatter(*at(i).op)) continue;
         for (int value : at(i).inputs) {
-          if (maker(value) >= 0 && (root(maker(value)) == a || root(maker(value)) == b))
+          if (producer(value) >= 0 && (root(producer(value)) == a || root(producer(value)) == b))
             return true;
         }
       }
@@ -226,7 +227,7 @@ class Regions {
   }
 
   const Program& program_;
-  std::vector<int> maker_;                  ///< per value
+  std::vector<int> producer_;               ///< per value
   std::vector<int> before_;                 ///< per instruction
   std::vector<std::vector<int>> operands_;  ///< per instruction
   std::vector<int> root_;                   ///< per instruction
@@ -261,8 +262,8 @@ class Emission {
     auto need = [&](int value) { is_needed_outside_[static_cast<size_t>(value)] = true; };
     for (int i = 0; i < static_cast<int>(program_.code.size()); ++i) {
       for (int value : at(i).inputs) {
-        const int maker = regions_.maker(value);
-        if (maker >= 0 && regions_.root(maker) != regions_.root(i)) need(value);
+        const int producer = regions_.producer(value);
+        if (producer >= 0 && regions_.root(producer) != regions_.root(i)) need(value);
       }
     }
     std::for_each(program_.outputs.begin(), program_.outputs.end(), need);
@@ -278,7 +279,7 @@ class Emission {
     const bool is_alone = members.size() == 1;
     const std::vector<int> inputs = is_alone ? at(root).inputs : regions_.inputs(members);
     for (int value : inputs) {
-      if (regions_.maker(value) >= 0) emit(regions_.root(regions_.maker(value)));
+      if (regions_.producer(value) >= 0) emit(regions_.root(regions_.producer(value)));
     }
     if (regions_.before(root) >= 0) emit(regions_.before(root));
     code_.push_back(is_alone ? at(root) : fused(members, inputs));

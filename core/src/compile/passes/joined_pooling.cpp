@@ -1,8 +1,8 @@
 // Max pooling joined with what is around it. It tells which element of each window was the
 // greatest, and its gradient goes there without looking at the images again:
 //
-//   %1 = pool(%0)                           %1, %4 = pool_winners(%0)
-//   %3 = pool_backward(%0, %2)      ->      %3 = pool_winners_backward(%4, %2)
+//   %1 = pool(%0)                           %1, %4 = pool_argmax(%0)
+//   %3 = pool_backward(%0, %2)      ->      %3 = pool_argmax_backward(%4, %2)
 //
 // Of a convolution that nobody else reads only the greatest elements are stored:
 //
@@ -23,7 +23,7 @@ bool is_small(const std::vector<int64_t>& window) {
 
 /// Whether the gradient belongs to this pooling.
 bool belongs(const PoolBackward& gradient, const Op& forward) {
-  if (auto* told = as<PoolWinners>(forward))
+  if (auto* told = as<PoolArgmax>(forward))
     return told->window == gradient.window && told->spec == gradient.spec;
   auto* pool = as<Pool>(forward);
   return pool && pool->max && pool->window == gradient.window && pool->spec == gradient.spec;
@@ -42,7 +42,7 @@ Instruction* forward_of(Program& program, const Instruction& gradient) {
 /// Which elements won, as a result of the pooling.
 int winners_of(Program& program, Instruction& forward) {
   if (auto* pool = as<Pool>(*forward.op)) {
-    auto op = std::make_shared<PoolWinners>();
+    auto op = std::make_shared<PoolArgmax>();
     op->window = pool->window, op->spec = pool->spec;
     forward.op = std::move(op);
     forward.outputs.push_back(program.add_value(
@@ -67,14 +67,14 @@ std::vector<int> count_reads(const Program& program) {
 
 }  // namespace
 
-bool pool_winners(Program& program) {
+bool pool_argmax(Program& program) {
   bool changed = false;
   for (Instruction& i : program.code) {
     auto* gradient = as<PoolBackward>(*i.op);
     if (!gradient || !gradient->max || !is_small(gradient->window)) continue;
     Instruction* forward = forward_of(program, i);
     if (!forward) continue;
-    auto op = std::make_shared<PoolWinnersBackward>();
+    auto op = std::make_shared<PoolArgmaxBackward>();
     op->window = gradient->window, op->spec = gradient->spec, op->input = gradient->input;
     i.op = std::move(op), i.inputs[0] = winners_of(program, *forward);
     changed = true;
@@ -84,20 +84,21 @@ bool pool_winners(Program& program) {
 
 bool pooled_convolutions(Program& program) {
   const std::vector<int> reads = count_reads(program);
-  std::vector<const Instruction*> makers(program.values.size());
+  std::vector<const Instruction*> producers(program.values.size());
   bool changed = false;
   for (Instruction& i : program.code) {
-    for (int value : i.outputs) makers[static_cast<size_t>(value)] = &i;
+    for (int value : i.outputs) producers[static_cast<size_t>(value)] = &i;
     auto* pool = as<Pool>(*i.op);
-    if (!(pool && pool->max) && !as<PoolWinners>(*i.op)) continue;
-    const Instruction* maker = makers[static_cast<size_t>(i.inputs[0])];
-    if (!maker || !as<Conv>(*base_of(maker->op)) || reads[static_cast<size_t>(i.inputs[0])] > 1)
+    if (!(pool && pool->max) && !as<PoolArgmax>(*i.op)) continue;
+    const Instruction* producer = producers[static_cast<size_t>(i.inputs[0])];
+    if (!producer || !as<Conv>(*base_of(producer->op)) ||
+        reads[static_cast<size_t>(i.inputs[0])] > 1)
       continue;
-    const WithPostOps conv = with_post_ops(maker->op);
+    const WithPostOps conv = with_post_ops(producer->op);
     if (conv.has(PostOp::moments) || conv.has(PostOp::add)) continue;
     auto op = std::make_shared<ConvPool>();
-    op->conv = maker->op, op->pool = i.op;
-    i.op = std::move(op), i.inputs = maker->inputs;
+    op->conv = producer->op, op->pool = i.op;
+    i.op = std::move(op), i.inputs = producer->inputs;
     changed = true;
   }
   return changed;

@@ -32,7 +32,8 @@ constexpr RewriteRule kNormalizationRules[] = {
 
 class Normalization {
  public:
-  explicit Normalization(Program& program) : program_(program), maker_(program.values.size(), -1) {}
+  explicit Normalization(Program& program)
+      : program_(program), producer_(program.values.size(), -1) {}
 
   bool run() {
     const std::vector<Instruction> code = std::exchange(program_.code, {});
@@ -49,7 +50,7 @@ class Normalization {
 
   void add(Instruction instruction) {
     for (int value : instruction.outputs)
-      maker_[static_cast<size_t>(value)] = static_cast<int>(program_.code.size());
+      producer_[static_cast<size_t>(value)] = static_cast<int>(program_.code.size());
     program_.code.push_back(std::move(instruction));
   }
 
@@ -64,7 +65,7 @@ class Normalization {
     };
     name(part.inputs, whole.inputs), name(part.outputs, whole.outputs);
     for (size_t v = 0; v < here.size(); ++v) {
-      if (here[v] < 0) here[v] = program_.add_value(part.values[v]), maker_.push_back(-1);
+      if (here[v] < 0) here[v] = program_.add_value(part.values[v]), producer_.push_back(-1);
     }
     for (const Program::Constant& c : part.constants)
       program_.constants.push_back({here[static_cast<size_t>(c.value)], c.tensor});
@@ -79,9 +80,9 @@ class Normalization {
 
   /// Moments of the result of a convolution as results of that.
   bool take_in(const Instruction& moments) {
-    const int maker = maker_[static_cast<size_t>(moments.inputs[0])];
-    if (maker < 0) return false;
-    Instruction& made = program_.code[static_cast<size_t>(maker)];
+    const int producer = producer_[static_cast<size_t>(moments.inputs[0])];
+    if (producer < 0) return false;
+    Instruction& made = program_.code[static_cast<size_t>(producer)];
     if (!as<Conv>(*base_of(made.op)) || made.outputs.size() > 1) return false;
     auto op = std::make_shared<WithPostOps>(with_post_ops(made.op));
     op->post.push_back(PostOp::moments);
@@ -91,7 +92,7 @@ class Normalization {
   }
 
   Program& program_;
-  std::vector<int> maker_;  ///< per value: an instruction, or -1
+  std::vector<int> producer_;  ///< per value: an instruction, or -1
 };
 
 }  // namespace

@@ -26,22 +26,22 @@ class Passes {
 
   /// What makes work for each other, in turn, until none of them has any.
   void simplify() {
-    struct Row {
+    struct NamedPass {
       const char* name;
       bool (*pass)(Program&);
     };
-    constexpr std::array kPasses = {Row{"constants", constants},
-                                    Row{"shapes", shapes},
-                                    Row{"algebra", algebra},
-                                    Row{"softmax", softmax},
-                                    Row{"pooling", pooling},
-                                    Row{"transposes", transposes},
-                                    Row{"common_subexpressions", common_subexpressions},
-                                    Row{"dead_code", dead_code}};
+    constexpr std::array kPasses = {NamedPass{"constants", constants},
+                                    NamedPass{"shapes", shapes},
+                                    NamedPass{"algebra", algebra},
+                                    NamedPass{"softmax", softmax},
+                                    NamedPass{"pooling", pooling},
+                                    NamedPass{"transposes", transposes},
+                                    NamedPass{"common_subexpressions", common_subexpressions},
+                                    NamedPass{"dead_code", dead_code}};
     size_t idle = 0;  // passes in a row that changed nothing
     for (size_t turn = 0; idle < kPasses.size() && turn < kMostRounds * kPasses.size(); ++turn) {
-      const Row& row = kPasses[turn % kPasses.size()];
-      idle = run(row.name, row.pass) ? 0 : idle + 1;
+      const NamedPass& next = kPasses[turn % kPasses.size()];
+      idle = run(next.name, next.pass) ? 0 : idle + 1;
     }
   }
 
@@ -72,7 +72,7 @@ Program optimize(Program program, bool inference, const Capabilities& can,
   if (can.moments) p.run("normalization", normalization);
   while (can.mixed && p.run("precision", precision)) p.drop_dead_code();
   p.simplify();
-  if (can.pooled) p.run("pool_winners", pool_winners);
+  if (can.pooled) p.run("pool_argmax", pool_argmax);
   p.drop_dead_code();
   if (can.pooled && p.run("pooled_convolutions", pooled_convolutions)) p.drop_dead_code();
   if (can.fused) p.run("recomputation", recomputation);

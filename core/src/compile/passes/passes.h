@@ -29,7 +29,7 @@ CRESCENT_API bool softmax(Program& program);
 /// it, on fewer elements.
 CRESCENT_API bool pooling(Program& program);
 /// The gradient of max pooling goes to the elements that the pooling found, without the images.
-CRESCENT_API bool pool_winners(Program& program);
+CRESCENT_API bool pool_argmax(Program& program);
 /// A convolution of which only the greatest elements of windows are needed stores only those.
 CRESCENT_API bool pooled_convolutions(Program& program);
 /// Transposes of matrices become flags of the products around them.

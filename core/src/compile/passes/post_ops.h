@@ -20,7 +20,7 @@ inline WithPostOps with_post_ops(const OpPtr& op) {
 /// The instruction that made the value when that is a T, by itself or with post-ops; or null.
 template <class T>
 const Instruction* product(Rewriting& r, int value) {
-  auto* made = r.maker(value);
+  auto* made = r.producer(value);
   return made && made->outputs[0] == value && as<T>(*base_of(made->op)) ? made : nullptr;
 }
 

@@ -38,7 +38,7 @@ int cast_result(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const int x = i.inputs[0];
   if (r.dtype(x) != DType::bfloat16 || r.result(i).dtype != DType::float32) return kKeep;
-  auto* reshape = r.made_by<Reshape>(x);
+  auto* reshape = r.producer_as<Reshape>(x);
   const int product = reshape && r.read_once(x) ? reshape->inputs[0] : x;
   int y = widened<Matmul>(r, product);
   if (y == kKeep) y = widened<ConvBackwardKernel>(r, product);

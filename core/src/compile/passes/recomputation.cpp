@@ -53,13 +53,13 @@ class Recomputation {
   }
 
  private:
-  struct Known {
-    const Instruction* maker = nullptr;  ///< when that is cheap
+  struct ValueInfo {
+    const Instruction* producer = nullptr;  ///< when that is cheap
     int reads = 0;
     int steps = 0;             ///< to compute it again; 0: it is read from where it is
     bool is_in_memory = true;  ///< whatever fusion does
   };
-  Known& at(int value) { return values_[static_cast<size_t>(value)]; }
+  ValueInfo& at(int value) { return values_[static_cast<size_t>(value)]; }
   const TensorSpec& spec(int value) const { return program_.values[static_cast<size_t>(value)]; }
 
   /// Elementwise results are in memory only if something else reads them.
@@ -85,7 +85,7 @@ class Recomputation {
 
   void note(const Instruction& i) {
     if (!is_cheap(*i.op)) return;
-    Known& made = at(i.outputs[0]);
+    ValueInfo& made = at(i.outputs[0]);
     const int from = base(i);
     if (made.is_in_memory || from < 0) return;
     const TensorSpec &source = spec(from), &result = spec(i.outputs[0]);
@@ -94,7 +94,7 @@ class Recomputation {
     const int steps = at(from).steps + 1;
     if (!is_worth_it || steps > kMostRepeated || !(at(from).is_in_memory || at(from).steps > 0))
       return;
-    made.maker = &i;
+    made.producer = &i;
     made.steps = steps;
   }
 
@@ -107,7 +107,7 @@ class Recomputation {
   }
 
   int copy(int value, int scope) {
-    Instruction again = *at(value).maker;
+    Instruction again = *at(value).producer;
     again.scope = scope;
     take_copies(again, 1);
     again.outputs = {program_.add_value(TensorSpec(spec(value)))};
@@ -117,7 +117,7 @@ class Recomputation {
   }
 
   Program& program_;
-  std::vector<Known> values_;
+  std::vector<ValueInfo> values_;
 };
 
 }  // namespace

@@ -14,8 +14,8 @@ inline int as_dtype(Rewriting& r, int value, DType dtype) {
 /// The float32 value that was rounded to make this one, perhaps reshaped since; or the value
 /// itself.
 inline int unrounded(Rewriting& r, int value) {
-  auto* reshape = r.made_by<Reshape>(value);
-  auto* cast = r.made_by<Cast>(reshape ? reshape->inputs[0] : value);
+  auto* reshape = r.producer_as<Reshape>(value);
+  auto* cast = r.producer_as<Cast>(reshape ? reshape->inputs[0] : value);
   if (!cast || r.dtype(value) != DType::bfloat16 || r.dtype(cast->inputs[0]) != DType::float32)
     return value;
   return r.reshaped(cast->inputs[0], r.shape(value));
@@ -24,7 +24,7 @@ inline int unrounded(Rewriting& r, int value) {
 /// The bfloat16 value that was widened to make this one, which nobody else reads; or the value
 /// itself.
 inline int before_widening(Rewriting& r, int value) {
-  auto* cast = r.made_by<Cast>(value);
+  auto* cast = r.producer_as<Cast>(value);
   const bool widens =
       cast && r.dtype(value) == DType::float32 && r.dtype(cast->inputs[0]) == DType::bfloat16;
   return widens && r.read_once(value) ? cast->inputs[0] : value;

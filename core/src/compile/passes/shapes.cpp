@@ -167,7 +167,7 @@ int reduce_repeated(Rewriting& r, const Match& m) {
   const auto& op = op_of<Reduce>(i);
   const int x = i.inputs[0];
   const TensorSpec spec = r.spec(x), wanted = r.result(i);
-  auto* stretch = r.made_by<BroadcastTo>(x);
+  auto* stretch = r.producer_as<BroadcastTo>(x);
   const int source = stretch ? stretch->inputs[0] : x;
   const Shape shape = r.shape(source);
   const bool fits = spec.shape.is_known() && shape.is_known() && spec.dtype == wanted.dtype &&

@@ -20,7 +20,7 @@ bool swaps_matrices(const Transpose& op) {
 }
 
 const Instruction* swap_before(Rewriting& r, int value) {
-  auto* made = r.made_by<Transpose>(value);
+  auto* made = r.producer_as<Transpose>(value);
   return made && swaps_matrices(op_of<Transpose>(*made)) ? made : nullptr;
 }
 

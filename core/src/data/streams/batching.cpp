@@ -3,9 +3,9 @@
 #include <deque>
 #include <limits>
 
+#include "data/streams/derived_stream.h"
 #include "data/streams/element.h"
 #include "data/streams/heeding.h"
-#include "data/streams/staged.h"
 
 namespace crescent {
 namespace {
@@ -79,10 +79,10 @@ class WindowCursor final : public Cursor {
   bool ended_ = false;
 };
 
-class Batched final : public Staged {
+class BatchStream final : public DerivedStream {
  public:
-  Batched(StreamPtr source, const WindowOptions& options)
-      : Staged(std::move(source)),
+  BatchStream(StreamPtr source, const WindowOptions& options)
+      : DerivedStream(std::move(source)),
         windows_{options.size, options.shift.value_or(options.size), options.stride,
                  options.drop_remainder} {
     if (windows_.size < 1 || windows_.shift < 1 || windows_.stride < 1)
@@ -136,9 +136,9 @@ class UnbatchCursor final : public Cursor {
   int64_t row_ = 0, rows_ = 0;
 };
 
-class Unbatched final : public Staged {
+class UnbatchStream final : public DerivedStream {
  public:
-  using Staged::Staged;
+  using DerivedStream::DerivedStream;
   int64_t elements() const override {
     return counted([](int64_t all) { return all == 0 ? 0 : kUnknown; });
   }
@@ -150,8 +150,8 @@ class Unbatched final : public Staged {
 }  // namespace
 
 StreamPtr batch(StreamPtr source, const WindowOptions& options) {
-  return std::make_shared<Batched>(std::move(source), options);
+  return std::make_shared<BatchStream>(std::move(source), options);
 }
-StreamPtr unbatch(StreamPtr source) { return std::make_shared<Unbatched>(std::move(source)); }
+StreamPtr unbatch(StreamPtr source) { return std::make_shared<UnbatchStream>(std::move(source)); }
 
 }  // namespace crescent

@@ -3,8 +3,8 @@
 #include <mutex>
 
 #include "crescent/system/file.h"
+#include "data/streams/derived_stream.h"
 #include "data/streams/element_file.h"
-#include "data/streams/staged.h"
 
 namespace crescent {
 namespace {
@@ -40,9 +40,10 @@ class WritingCursor final : public Cursor {
   std::unique_ptr<ElementWriter> writer_;  ///< none after the end
 };
 
-class InFile final : public Staged {
+class FileCacheStream final : public DerivedStream {
  public:
-  InFile(StreamPtr source, std::string path) : Staged(std::move(source)), path_(std::move(path)) {
+  FileCacheStream(StreamPtr source, std::string path)
+      : DerivedStream(std::move(source)), path_(std::move(path)) {
     system_path(path_);
   }
   bool on_own_thread() const override { return !is_there() && Stream::on_own_thread(); }
@@ -57,14 +58,14 @@ class InFile final : public Staged {
 };
 
 /// What a whole pass gave; passes of several threads may look for it.
-struct Kept {
+struct CachedElements {
   std::mutex mutex;
   std::shared_ptr<const std::vector<Element>> elements;
 };
 
-class KeepingCursor final : public Cursor {
+class RecordingCursor final : public Cursor {
  public:
-  KeepingCursor(CursorPtr from, std::shared_ptr<Kept> kept)
+  RecordingCursor(CursorPtr from, std::shared_ptr<CachedElements> kept)
       : from_(std::move(from)), kept_(std::move(kept)) {}
   bool next(Element& element) override {
     if (!from_->next(element)) {
@@ -79,13 +80,13 @@ class KeepingCursor final : public Cursor {
 
  private:
   CursorPtr from_;
-  std::shared_ptr<Kept> kept_;
+  std::shared_ptr<CachedElements> kept_;
   std::vector<Element> given_;
 };
 
-class GivingCursor final : public Cursor {
+class ReplayCursor final : public Cursor {
  public:
-  explicit GivingCursor(std::shared_ptr<const std::vector<Element>> elements)
+  explicit ReplayCursor(std::shared_ptr<const std::vector<Element>> elements)
       : elements_(std::move(elements)) {}
   bool next(Element& element) override {
     if (at_ == elements_->size()) return false;
@@ -103,24 +104,24 @@ class GivingCursor final : public Cursor {
   size_t at_ = 0;
 };
 
-class InMemory final : public Staged {
+class MemoryCacheStream final : public DerivedStream {
  public:
-  using Staged::Staged;
+  using DerivedStream::DerivedStream;
   CursorPtr open(uint64_t) override {
     const std::lock_guard lock(kept_->mutex);
-    if (kept_->elements) return std::make_shared<GivingCursor>(kept_->elements);
-    return std::make_shared<KeepingCursor>(source_->open(0), kept_);
+    if (kept_->elements) return std::make_shared<ReplayCursor>(kept_->elements);
+    return std::make_shared<RecordingCursor>(source_->open(0), kept_);
   }
 
  private:
-  std::shared_ptr<Kept> kept_ = std::make_shared<Kept>();
+  std::shared_ptr<CachedElements> kept_ = std::make_shared<CachedElements>();
 };
 
 }  // namespace
 
 StreamPtr cache(StreamPtr source, const std::string& path) {
-  if (path.empty()) return std::make_shared<InMemory>(std::move(source));
-  return std::make_shared<InFile>(std::move(source), path);
+  if (path.empty()) return std::make_shared<MemoryCacheStream>(std::move(source));
+  return std::make_shared<FileCacheStream>(std::move(source), path);
 }
 
 }  // namespace crescent

@@ -1,7 +1,7 @@
 // interleave: the elements of several streams, in turn.
 #include "crescent/ops/random.h"
+#include "data/streams/derived_stream.h"
 #include "data/streams/heeding.h"
-#include "data/streams/staged.h"
 
 namespace crescent {
 namespace {
@@ -58,10 +58,10 @@ class InterleaveCursor final : public Cursor {
   bool ended_ = false;
 };
 
-class Interleaved final : public Staged {
+class InterleaveStream final : public DerivedStream {
  public:
-  Interleaved(StreamPtr source, Interleaving how)
-      : Staged(std::move(source)), how_(std::move(how)) {
+  InterleaveStream(StreamPtr source, Interleaving how)
+      : DerivedStream(std::move(source)), how_(std::move(how)) {
     if (how_.cycle < 1 || how_.block < 1)
       fail("interleave: expected a cycle and a block of at least 1, got ", how_.cycle, " and ",
            how_.block);
@@ -79,7 +79,7 @@ class Interleaved final : public Staged {
 }  // namespace
 
 StreamPtr interleave(StreamPtr source, Interleaving interleaving) {
-  return std::make_shared<Interleaved>(std::move(source), std::move(interleaving));
+  return std::make_shared<InterleaveStream>(std::move(source), std::move(interleaving));
 }
 
 }  // namespace crescent

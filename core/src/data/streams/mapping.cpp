@@ -1,9 +1,9 @@
 // map and filter: one element of another, by workers or on the thread of who asks.
 #include <mutex>
 
-#include "data/streams/draws.h"
+#include "data/streams/derived_stream.h"
 #include "data/streams/heeding.h"
-#include "data/streams/staged.h"
+#include "data/streams/index_generator.h"
 #include "data/streams/workers.h"
 #include "random/random_scope.h"
 
@@ -56,19 +56,19 @@ Element not_nothing(Element made) {
 }
 
 /// Says which element it was; with randomness of the element's own.
-struct Step {
+struct MapFunction {
   std::string name;
   uint64_t key;
 
-  Element operator()(const Borrowed& mapper, Placed placed) const {
+  Element operator()(const Borrowed& mapper, IndexedElement indexed) const {
     try {
       const RandomScope random(
-          static_cast<int64_t>(drawn(static_cast<int64_t>(key), placed.place) >> 1));
-      return not_nothing(mapper(std::move(placed.element)));
+          static_cast<int64_t>(random_bits(static_cast<int64_t>(key), indexed.index) >> 1));
+      return not_nothing(mapper(std::move(indexed.element)));
     } catch (const Interrupted&) {
       throw;
     } catch (Error& error) {
-      error.add_context(concat(name, ": element ", placed.place + 1, ": "));
+      error.add_context(concat(name, ": element ", indexed.index + 1, ": "));
       throw;
     }
   }
@@ -76,13 +76,13 @@ struct Step {
 
 class MapCursor final : public Cursor {
  public:
-  MapCursor(CursorPtr from, std::shared_ptr<Mappers> mappers, Step step)
-      : from_(std::move(from)), mapper_(std::move(mappers)), step_(std::move(step)) {}
+  MapCursor(CursorPtr from, std::shared_ptr<Mappers> mappers, MapFunction function)
+      : from_(std::move(from)), mapper_(std::move(mappers)), function_(std::move(function)) {}
   bool next(Element& element) override {
-    Placed placed{place_, {}};
-    if (!from_->next(placed.element)) return false;
+    IndexedElement indexed{place_, {}};
+    if (!from_->next(indexed.element)) return false;
     ++place_;
-    element = step_(mapper_, std::move(placed));
+    element = function_(mapper_, std::move(indexed));
     return true;
   }
   int64_t pass(int64_t count) override {
@@ -94,26 +94,29 @@ class MapCursor final : public Cursor {
  private:
   CursorPtr from_;
   Borrowed mapper_;
-  Step step_;
+  MapFunction function_;
   int64_t place_ = 0;
 };
 
 /// Who asks takes elements from the source and hands them to the workers, a few ahead.
 class WorkedCursor final : public Cursor {
  public:
-  WorkedCursor(CursorPtr from, std::shared_ptr<Mappers> mappers, Step step, int64_t count)
+  WorkedCursor(CursorPtr from, std::shared_ptr<Mappers> mappers, MapFunction function,
+               int64_t count)
       : from_(std::move(from)),
         ahead_(static_cast<size_t>(2 * count)),
-        workers_(count, [mappers = std::move(mappers), step = std::move(step)] {
+        workers_(count, [mappers = std::move(mappers), function = std::move(function)] {
           auto mapper = std::make_shared<const Borrowed>(mappers);
-          return [mapper, step](Placed placed) { return step(*mapper, std::move(placed)); };
+          return [mapper, function](IndexedElement indexed) {
+            return function(*mapper, std::move(indexed));
+          };
         }) {}
 
   bool next(Element& element) override {
     while (!ended_ && workers_.waiting() < ahead_) {
-      Placed placed{place_, {}};
-      ended_ = !from_->next(placed.element);
-      if (!ended_) workers_.give(std::move(placed));
+      IndexedElement indexed{place_, {}};
+      ended_ = !from_->next(indexed.element);
+      if (!ended_) workers_.give(std::move(indexed));
       if (!ended_) ++place_;
     }
     if (workers_.waiting() == 0) return false;
@@ -137,10 +140,10 @@ class WorkedCursor final : public Cursor {
   Workers workers_;
 };
 
-class Mapped : public Staged {
+class MapStream : public DerivedStream {
  public:
-  Mapped(StreamPtr source, Mapping mapping)
-      : Staged(std::move(source)),
+  MapStream(StreamPtr source, Mapping mapping)
+      : DerivedStream(std::move(source)),
         mappers_(std::make_shared<Mappers>(std::move(mapping.make))),
         workers_(mapping.workers),
         on_own_thread_(mapping.on_own_thread),
@@ -152,10 +155,10 @@ class Mapped : public Staged {
   }
   bool on_own_thread() const override { return on_own_thread_ || Stream::on_own_thread(); }
   CursorPtr open(uint64_t epoch) override {
-    const Step step{name_, drawn(seed_, epoch)};
+    const MapFunction function{name_, random_bits(seed_, epoch)};
     CursorPtr from = source_->open(epoch);
-    if (workers_ == 0) return std::make_shared<MapCursor>(std::move(from), mappers_, step);
-    return std::make_shared<WorkedCursor>(std::move(from), mappers_, step, workers_);
+    if (workers_ == 0) return std::make_shared<MapCursor>(std::move(from), mappers_, function);
+    return std::make_shared<WorkedCursor>(std::move(from), mappers_, function, workers_);
   }
 
  protected:
@@ -188,9 +191,9 @@ class FilterCursor final : public Cursor {
   CursorPtr judged_;
 };
 
-class Filtered final : public Staged {
+class FilterStream final : public DerivedStream {
  public:
-  using Staged::Staged;
+  using DerivedStream::DerivedStream;
   int64_t elements() const override {
     return counted([](int64_t all) { return all == 0 ? 0 : kUnknown; });
   }
@@ -210,7 +213,7 @@ bool verdict(const Element& given) {
 }  // namespace
 
 StreamPtr map(StreamPtr source, Mapping mapping) {
-  return std::make_shared<Mapped>(std::move(source), std::move(mapping));
+  return std::make_shared<MapStream>(std::move(source), std::move(mapping));
 }
 
 StreamPtr filter(StreamPtr source, Mapping mapping) {
@@ -221,7 +224,7 @@ StreamPtr filter(StreamPtr source, Mapping mapping) {
       return element;
     };
   };
-  return std::make_shared<Filtered>(map(std::move(source), std::move(mapping)));
+  return std::make_shared<FilterStream>(map(std::move(source), std::move(mapping)));
 }
 
 }  // namespace crescent

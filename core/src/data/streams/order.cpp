@@ -3,9 +3,9 @@
 #include <limits>
 
 #include "crescent/ops/random.h"
-#include "data/streams/draws.h"
+#include "data/streams/derived_stream.h"
 #include "data/streams/heeding.h"
-#include "data/streams/staged.h"
+#include "data/streams/index_generator.h"
 
 namespace crescent {
 namespace {
@@ -39,21 +39,21 @@ class ShuffleCursor final : public Cursor {
  private:
   CursorPtr from_;
   size_t size_;
-  Draws draws_;
+  IndexGenerator draws_;
   bool ended_ = false;
   std::vector<Element> buffer_;
 };
 
-class Shuffled final : public Staged {
+class ShuffleStream final : public DerivedStream {
  public:
-  Shuffled(StreamPtr source, const ShuffleOptions& options)
-      : Staged(std::move(source)), options_(options), seed_(options.seed.value_or(0)) {
+  ShuffleStream(StreamPtr source, const ShuffleOptions& options)
+      : DerivedStream(std::move(source)), options_(options), seed_(options.seed.value_or(0)) {
     check_count("shuffle: buffer", options.buffer, 1);
     if (!options.seed) seed_ = global_random().seed();
   }
   CursorPtr open(uint64_t epoch) override {
     return std::make_shared<ShuffleCursor>(source_->open(epoch), options_.buffer,
-                                           drawn(seed_, options_.each_pass ? epoch : 0));
+                                           random_bits(seed_, options_.each_pass ? epoch : 0));
   }
 
  protected:
@@ -90,10 +90,10 @@ class RepeatCursor final : public Cursor {
   CursorPtr cursor_;
 };
 
-class Repeated final : public Staged {
+class RepeatStream final : public DerivedStream {
  public:
-  Repeated(StreamPtr source, std::optional<int64_t> count)
-      : Staged(std::move(source)), count_(count.value_or(-1)) {
+  RepeatStream(StreamPtr source, std::optional<int64_t> count)
+      : DerivedStream(std::move(source)), count_(count.value_or(-1)) {
     if (count) check_count("repeat: count", *count, 0);
   }
   int64_t elements() const override {
@@ -133,9 +133,9 @@ class TakeCursor final : public Cursor {
   int64_t left_;
 };
 
-class Taken final : public Staged {
+class TakeStream final : public DerivedStream {
  public:
-  Taken(StreamPtr source, int64_t count) : Staged(std::move(source)), count_(count) {
+  TakeStream(StreamPtr source, int64_t count) : DerivedStream(std::move(source)), count_(count) {
     check_count("take: count", count, 0);
   }
   int64_t elements() const override {
@@ -164,9 +164,9 @@ class SkipCursor final : public Cursor {
   int64_t skip_;
 };
 
-class Skipped final : public Staged {
+class SkipStream final : public DerivedStream {
  public:
-  Skipped(StreamPtr source, int64_t count) : Staged(std::move(source)), count_(count) {
+  SkipStream(StreamPtr source, int64_t count) : DerivedStream(std::move(source)), count_(count) {
     check_count("skip: count", count, 0);
   }
   int64_t elements() const override {
@@ -182,9 +182,9 @@ class Skipped final : public Staged {
 
 // ---- several sources
 
-class Several : public Stream {
+class CombinedStream : public Stream {
  public:
-  Several(const char* what, std::vector<StreamPtr> sources) : sources_(std::move(sources)) {
+  CombinedStream(const char* what, std::vector<StreamPtr> sources) : sources_(std::move(sources)) {
     if (sources_.empty()) fail(what, ": expected at least one dataset");
     for (const StreamPtr& source : sources_)
       if (!source) fail(what, ": expected datasets, got none");
@@ -222,10 +222,10 @@ class ConcatenateCursor final : public Cursor {
   CursorPtr cursor_;
 };
 
-class Concatenated final : public Several {
+class ConcatenateStream final : public CombinedStream {
  public:
-  explicit Concatenated(std::vector<StreamPtr> sources)
-      : Several("concatenate", std::move(sources)) {}
+  explicit ConcatenateStream(std::vector<StreamPtr> sources)
+      : CombinedStream("concatenate", std::move(sources)) {}
   int64_t elements() const override {
     int64_t all = 0;
     for (const StreamPtr& source : sources_) {
@@ -261,9 +261,9 @@ class ZipCursor final : public Cursor {
   std::vector<CursorPtr> from_;
 };
 
-class Zipped final : public Several {
+class ZipStream final : public CombinedStream {
  public:
-  explicit Zipped(std::vector<StreamPtr> sources) : Several("zip", std::move(sources)) {}
+  explicit ZipStream(std::vector<StreamPtr> sources) : CombinedStream("zip", std::move(sources)) {}
   int64_t elements() const override {
     int64_t least = kInfinite;
     for (const StreamPtr& source : sources_) {
@@ -301,9 +301,10 @@ class EnumerateCursor final : public Cursor {
   int64_t number_;
 };
 
-class Enumerated final : public Staged {
+class EnumerateStream final : public DerivedStream {
  public:
-  Enumerated(StreamPtr source, int64_t first) : Staged(std::move(source)), first_(first) {}
+  EnumerateStream(StreamPtr source, int64_t first)
+      : DerivedStream(std::move(source)), first_(first) {}
   CursorPtr open(uint64_t epoch) override {
     return std::make_shared<EnumerateCursor>(source_->open(epoch), first_);
   }
@@ -315,25 +316,25 @@ class Enumerated final : public Staged {
 }  // namespace
 
 StreamPtr shuffle(StreamPtr source, const ShuffleOptions& options) {
-  return std::make_shared<Shuffled>(std::move(source), options);
+  return std::make_shared<ShuffleStream>(std::move(source), options);
 }
 StreamPtr repeat(StreamPtr source, std::optional<int64_t> count) {
-  return std::make_shared<Repeated>(std::move(source), count);
+  return std::make_shared<RepeatStream>(std::move(source), count);
 }
 StreamPtr take(StreamPtr source, int64_t count) {
-  return std::make_shared<Taken>(std::move(source), count);
+  return std::make_shared<TakeStream>(std::move(source), count);
 }
 StreamPtr skip(StreamPtr source, int64_t count) {
-  return std::make_shared<Skipped>(std::move(source), count);
+  return std::make_shared<SkipStream>(std::move(source), count);
 }
 StreamPtr concatenate(std::vector<StreamPtr> sources) {
-  return std::make_shared<Concatenated>(std::move(sources));
+  return std::make_shared<ConcatenateStream>(std::move(sources));
 }
 StreamPtr zip(std::vector<StreamPtr> sources) {
-  return std::make_shared<Zipped>(std::move(sources));
+  return std::make_shared<ZipStream>(std::move(sources));
 }
 StreamPtr enumerate(StreamPtr source, int64_t first) {
-  return std::make_shared<Enumerated>(std::move(source), first);
+  return std::make_shared<EnumerateStream>(std::move(source), first);
 }
 
 }  // namespace crescent

@@ -10,15 +10,16 @@ namespace crescent {
 namespace {
 
 /// Elements that are found by their number.
-class Numbered : public Stream {
+class IndexedStream : public Stream {
  public:
   virtual Element at(int64_t number) const = 0;
   CursorPtr open(uint64_t) override;
 };
 
-class NumberedCursor final : public Cursor {
+class IndexedCursor final : public Cursor {
  public:
-  explicit NumberedCursor(std::shared_ptr<const Numbered> stream) : stream_(std::move(stream)) {}
+  explicit IndexedCursor(std::shared_ptr<const IndexedStream> stream)
+      : stream_(std::move(stream)) {}
   bool next(Element& element) override {
     if (at_ == stream_->elements()) return false;
     element = stream_->at(at_++);
@@ -31,16 +32,16 @@ class NumberedCursor final : public Cursor {
   }
 
  private:
-  std::shared_ptr<const Numbered> stream_;
+  std::shared_ptr<const IndexedStream> stream_;
   int64_t at_ = 0;
 };
 
-CursorPtr Numbered::open(uint64_t) {
-  return std::make_shared<NumberedCursor>(
-      std::static_pointer_cast<const Numbered>(shared_from_this()));
+CursorPtr IndexedStream::open(uint64_t) {
+  return std::make_shared<IndexedCursor>(
+      std::static_pointer_cast<const IndexedStream>(shared_from_this()));
 }
 
-class ListStream final : public Numbered {
+class ListStream final : public IndexedStream {
  public:
   explicit ListStream(std::vector<Element> elements) : elements_(std::move(elements)) {}
   int64_t elements() const override { return static_cast<int64_t>(elements_.size()); }
@@ -50,7 +51,7 @@ class ListStream final : public Numbered {
   std::vector<Element> elements_;
 };
 
-class Slices final : public Numbered {
+class Slices final : public IndexedStream {
  public:
   explicit Slices(Element arrays) : arrays_(std::move(arrays)), rows_(rows_of(arrays_)) {
     for (Value& part : arrays_)

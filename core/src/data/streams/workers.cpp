@@ -8,7 +8,7 @@
 
 namespace crescent {
 
-Workers::Workers(int64_t count, std::function<Work()> begin)
+Workers::Workers(int64_t count, std::function<Transform()> begin)
     : begin_(std::move(begin)), runs_(std::make_shared<Interruption>()) {
   threads_.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
@@ -30,9 +30,9 @@ void Workers::stop() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Workers::give(Placed placed) {
+void Workers::give(IndexedElement indexed) {
   auto task = std::make_shared<Task>();
-  task->placed = std::move(placed);
+  task->indexed = std::move(indexed);
   {
     const std::lock_guard lock(mutex_);
     tasks_.push_back(std::move(task));
@@ -56,15 +56,15 @@ Element Workers::take_unworked() {
   const std::shared_ptr<Task> task = tasks_.front();
   tasks_.pop_front();
   if (!own_) own_ = begin_();
-  return own_(std::move(task->placed));
+  return own_(std::move(task->indexed));
 }
 
-void Workers::run(const std::function<Work()>& begin) {
-  const WorksFor the_pass(runs_);
-  Work work;
+void Workers::run(const std::function<Transform()>& begin) {
+  const InheritInterrupt the_pass(runs_);
+  Transform transform;
   std::exception_ptr broken;
   try {
-    work = begin();
+    transform = begin();
   } catch (...) {
     broken = std::current_exception();
   }
@@ -83,7 +83,7 @@ void Workers::run(const std::function<Work()>& begin) {
     Element result;
     std::exception_ptr error = broken;
     try {
-      if (!broken) result = work(std::move(task->placed));
+      if (!broken) result = transform(std::move(task->indexed));
     } catch (...) {
       error = std::current_exception();
     }

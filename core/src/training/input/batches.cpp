@@ -14,12 +14,12 @@ int64_t count_in(const Dict& position, const char* name) {
 }  // namespace
 
 Batches::Batches(const char* run, DatasetPtr data, std::optional<int64_t> steps, bool goes_on,
-                 Together together)
+                 ProcessGroup group)
     : run_(run),
       data_(data && data->reads_files() ? prefetch(std::move(data)) : std::move(data)),
       steps_(steps),
       goes_on_(goes_on && steps),
-      together_(std::move(together)) {}
+      group_(std::move(group)) {}
 
 void Batches::begin() {
   done();
@@ -32,19 +32,19 @@ void Batches::begin_epoch() {
   started_ = true;
   ended_ = false;
   given_ = 0;
-  held_ = Held::none;
+  batch_state_ = BatchState::none;
 }
 
 const Batch* Batches::next() {
   done();
-  const Next next{together_.greatest(static_cast<int>(prepare()))};
+  const Next next{group_.greatest(static_cast<int>(prepare()))};
   if (next == Next::end) return nullptr;
   if (next == Next::interruption) {
     const std::string of = count() >= 0 ? concat(" of ", count()) : "";
     const char* where = interrupted() ? "" : " in another process";
     throw Interrupted(concat(run_, ": interrupted", where, " after batch ", taken_, of));
   }
-  held_ = Held::given;
+  batch_state_ = BatchState::given;
   if (!batch_.x.empty() && batch_.x.front() && batch_.x.front().rank() > 0 &&
       batch_.x.front().dim(0) == 0)
     fail(run_, ": the data gave a batch without samples, shape ", batch_.x.front().shape());
@@ -55,14 +55,14 @@ const Batch* Batches::next() {
 Batches::Next Batches::prepare() {
   if (steps_ && taken_ == *steps_) return data_->check(), Next::end;
   if (is_interrupted()) return Next::interruption;
-  if (held_ == Held::none && !fetch()) return Next::end;
-  held_ = Held::fetched;
+  if (batch_state_ == BatchState::none && !fetch()) return Next::end;
+  batch_state_ = BatchState::fetched;
   return is_interrupted() ? Next::interruption : Next::batch;
 }
 
 void Batches::done() {
-  if (held_ != Held::given) return;
-  held_ = Held::none;
+  if (batch_state_ != BatchState::given) return;
+  batch_state_ = BatchState::none;
   ++taken_;
   ++given_;
 }
@@ -101,7 +101,7 @@ void Batches::restore(const Dict& position) {
   given_ = count_in(position, "given");
   started_ = position.at("begun").as_bool();
   ended_ = false;
-  held_ = Held::none;
+  batch_state_ = BatchState::none;
   if (started_) data_->restore(position.at("source"), given_);
 }
 

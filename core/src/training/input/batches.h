@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "crescent/data/data.h"
-#include "training/input/together.h"
+#include "training/input/process_group.h"
 
 namespace crescent {
 
@@ -15,7 +15,7 @@ namespace crescent {
 class Batches {
  public:
   Batches(const char* run, DatasetPtr data, std::optional<int64_t> steps, bool goes_on = false,
-          Together together = {});
+          ProcessGroup group = {});
   explicit operator bool() const { return data_ != nullptr; }
   int64_t count() const { return steps_ ? *steps_ : data_->batches(); }
   int64_t samples() const { return data_->samples(); }
@@ -47,12 +47,16 @@ class Batches {
   Batch batch_;
   std::optional<int64_t> steps_;
   bool goes_on_;
-  Together together_;
+  ProcessGroup group_;
   int64_t taken_ = 0;
   int64_t given_ = 0;     ///< of the data's epoch, which may have begun before this one
   bool started_ = false;  ///< an epoch of the data has begun
   bool ended_ = false;    ///< and it is known that nothing is left of it
-  enum class Held { none, fetched, given } held_ = Held::none;  ///< what batch_ is
+  enum class BatchState {
+    none,
+    fetched,
+    given
+  } batch_state_ = BatchState::none;  ///< what batch_ is
 };
 
 }  // namespace crescent

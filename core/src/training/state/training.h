@@ -49,9 +49,9 @@ struct OutputKeys {
 };
 
 struct Model::Training {
-  std::recursive_mutex turn;  ///< of the thread that is in a step
-  std::thread::id counting;   ///< the thread that trains or evaluates,
-  int countings = 0;          ///< if it does
+  std::recursive_mutex step_mutex;  ///< of the thread that is in a step
+  std::thread::id counting;         ///< the thread that trains or evaluates,
+  int countings = 0;                ///< if it does
 
   SeedGenerator order;  ///< of the samples
   int64_t epochs = 0;

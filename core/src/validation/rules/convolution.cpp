@@ -15,15 +15,14 @@ constexpr double kTransformed = 300;  ///< roundings of the transforms
 struct Geometry {
   Shape x, kernel, y;
   ConvSpec spec;
-  std::vector<Covered> covered;
+  std::vector<WindowTap> taps;
 
   Geometry(const Shape& images, const Shape& weights, const Shape& results, const ConvSpec& given)
       : x(images),
         kernel(weights),
         y(results),
         spec(given),
-        covered(validation::covered(spatial(x), kernel.slice(0, kernel.rank() - 2), spatial(y),
-                                    spec)) {}
+        taps(window_taps(spatial(x), kernel.slice(0, kernel.rank() - 2), spatial(y), spec)) {}
 
   bool may_be_transformed() const {
     const auto all = [](const std::vector<int64_t>& list, int64_t n) {
@@ -39,7 +38,7 @@ struct Geometry {
     const int64_t in = x[-1], out = y[-1], pixels = spatial(x).size(), places = spatial(y).size(),
                   group_in = in / spec.groups, group_out = out / spec.groups;
     for (int64_t n = 0; n < x[0]; ++n)
-      for (const Covered& c : covered)
+      for (const WindowTap& c : taps)
         for (int64_t i = 0; i < in; ++i) {
           const int64_t group = i / group_in, first = group * group_out,
                         row = c.tap * group_in + i % group_in;
@@ -62,7 +61,7 @@ std::vector<double> sizes_of(const Bounded& x) {
 /// Along an axis, the greatest of so many neighbours on either side.
 std::vector<double> greatest(const std::vector<double>& x, const Shape& shape, int axis,
                              int64_t reach) {
-  const Around a(shape, axis);
+  const AxisExtents a(shape, axis);
   std::vector<double> y(x.size(), 0);
   for (int64_t before = 0; before < a.before; ++before)
     for (int64_t k = 0; k < a.along; ++k)
@@ -111,7 +110,7 @@ std::vector<Bounded> convolved(const Request& r, const Geometry& g, int spatial_
   return {std::move(y)};
 }
 
-struct Meeting {
+struct ProductTerm {
   size_t a, b, result;
 };
 
@@ -123,7 +122,7 @@ std::vector<Bounded> conv_rule(const Request& r) {
   const Geometry g(r.in(0).spec.shape, r.in(1).spec.shape, r.outputs[0].shape, r.as<Conv>().spec);
   const double terms = taps_of(g) * static_cast<double>(g.kernel[-2]);
   return convolved(r, g, 1, 0, terms, [](size_t x, size_t w, size_t y) {
-    return Meeting{x, w, y};
+    return ProductTerm{x, w, y};
   });
 }
 
@@ -132,7 +131,7 @@ std::vector<Bounded> data_rule(const Request& r) {
                    r.as<ConvBackwardData>().spec);
   const double terms = taps_of(g) * static_cast<double>(g.kernel[-1]);
   return convolved(r, g, 1, 0, terms, [](size_t x, size_t w, size_t y) {
-    return Meeting{y, w, x};
+    return ProductTerm{y, w, x};
   });
 }
 
@@ -141,7 +140,7 @@ std::vector<Bounded> kernel_rule(const Request& r) {
                    r.as<ConvBackwardKernel>().spec);
   const double terms = static_cast<double>(g.y[0] * spatial(g.y).size());
   return convolved(r, g, 1, 1, terms, [](size_t x, size_t w, size_t y) {
-    return Meeting{x, y, w};
+    return ProductTerm{x, y, w};
   });
 }
 

@@ -17,7 +17,7 @@ void gather_element(const Bounded& x, size_t from, bool sure, Bounded& y, size_t
 
 std::vector<Bounded> gather_rule(const Request& r) {
   const Bounded &x = r.in(0), &indices = r.in(1);
-  const Around a(x.spec.shape, r.as<Gather>().axis);
+  const AxisExtents a(x.spec.shape, r.as<Gather>().axis);
   Bounded y = Bounded::zeros(r.outputs[0]);
   const auto count = static_cast<int64_t>(indices.size());
   size_t to = 0;
@@ -36,7 +36,7 @@ std::vector<Bounded> gather_rule(const Request& r) {
 std::vector<Bounded> take_along_rule(const Request& r) {
   const Bounded &x = r.in(0), &indices = r.in(1);
   const int axis = r.as<TakeAlong>().axis;
-  const Around from(x.spec.shape, axis), to(r.outputs[0].shape, axis);
+  const AxisExtents from(x.spec.shape, axis), to(r.outputs[0].shape, axis);
   Bounded y = Bounded::zeros(r.outputs[0]);
   for (size_t i = 0; i < y.size(); ++i) {
     const int64_t at = static_cast<int64_t>(i), behind = at % to.behind,
@@ -51,7 +51,7 @@ std::vector<Bounded> take_along_rule(const Request& r) {
 std::vector<Bounded> scatter_add_rule(const Request& r) {
   const Bounded &indices = r.in(0), &updates = r.in(1);
   if (!indices.is_exact() || !updates.is_real()) return {Bounded::undecided(r.outputs[0])};
-  const Around a(r.outputs[0].shape, r.as<ScatterAdd>().axis);
+  const AxisExtents a(r.outputs[0].shape, r.as<ScatterAdd>().axis);
   Bounded y = Bounded::zeros(r.outputs[0]);
   std::vector<double> size(y.size(), 0), terms(y.size(), 0);
   const auto count = static_cast<int64_t>(indices.size());

@@ -148,11 +148,11 @@ std::vector<Bounded> reverse_rule(const Request& r) {
 std::vector<Bounded> concat_rule(const Request& r) {
   const int axis = r.as<Concat>().axis;
   Bounded y = Bounded::zeros(r.outputs[0]);
-  const Around whole(r.outputs[0].shape, axis);
+  const AxisExtents whole(r.outputs[0].shape, axis);
   int64_t first = 0;
   for (size_t part = 0; part < r.inputs.size(); ++part) {
     const Bounded& x = r.in(part);
-    const Around own(x.spec.shape, axis);
+    const AxisExtents own(x.spec.shape, axis);
     for (int64_t before = 0; before < own.before; ++before)
       for (int64_t k = 0; k < own.along * own.behind; ++k)
         copy_element(x, static_cast<size_t>(before * own.along * own.behind + k), y,
@@ -177,7 +177,7 @@ std::vector<Bounded> fill_rule(const Request& r) {
 
 std::vector<Bounded> iota_rule(const Request& r) {
   Bounded y = Bounded::zeros(r.outputs[0]);
-  const Around a(r.outputs[0].shape, r.as<Iota>().axis);
+  const AxisExtents a(r.outputs[0].shape, r.as<Iota>().axis);
   for (size_t i = 0; i < y.size(); ++i)
     fill_element(y, i, static_cast<double>(static_cast<int64_t>(i) / a.behind % a.along));
   return {std::move(y)};

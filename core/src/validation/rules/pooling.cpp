@@ -11,13 +11,11 @@ namespace {
 /// Windows of images with channels, one after another.
 struct Windows {
   Shape x, y;
-  std::vector<Covered> covered;
+  std::vector<WindowTap> taps;
 
   Windows(const Shape& images, const Shape& results, const std::vector<int64_t>& window,
           const ConvSpec& spec)
-      : x(images),
-        y(results),
-        covered(validation::covered(spatial(x), Shape(window), spatial(y), spec)) {}
+      : x(images), y(results), taps(window_taps(spatial(x), Shape(window), spatial(y), spec)) {}
 
   /// f(result, elements of x under its window, in order) for each result.
   template <class F>
@@ -25,14 +23,14 @@ struct Windows {
     const int64_t channels = x[-1], pixels = spatial(x).size(), places = spatial(y).size();
     std::vector<size_t> under;
     for (int64_t n = 0; n < x[0]; ++n)
-      for (size_t i = 0; i < covered.size();) {
+      for (size_t i = 0; i < taps.size();) {
         size_t end = i;
-        while (end < covered.size() && covered[end].place == covered[i].place) ++end;
+        while (end < taps.size() && taps[end].place == taps[i].place) ++end;
         for (int64_t c = 0; c < channels; ++c) {
           under.clear();
           for (size_t k = i; k < end; ++k)
-            under.push_back(static_cast<size_t>((n * pixels + covered[k].pixel) * channels + c));
-          f(static_cast<size_t>((n * places + covered[i].place) * channels + c), under);
+            under.push_back(static_cast<size_t>((n * pixels + taps[k].pixel) * channels + c));
+          f(static_cast<size_t>((n * places + taps[i].place) * channels + c), under);
         }
         i = end;
       }
@@ -40,7 +38,7 @@ struct Windows {
 };
 
 /// The first of the greatest; NaN is.
-size_t winner(const Bounded& x, const std::vector<size_t>& under) {
+size_t argmax(const Bounded& x, const std::vector<size_t>& under) {
   size_t best = 0;
   for (size_t k = 1; k < under.size(); ++k)
     if (x.real[under[k]] > x.real[under[best]]) best = k;
@@ -56,7 +54,7 @@ bool may_win(const Bounded& x, size_t at, size_t best) {
 std::vector<Bounded> pooled(const Request& r, const Windows& windows, bool max) {
   const Bounded& x = r.in(0);
   Bounded y = Bounded::zeros(r.outputs[0]);
-  Bounded winners = r.outputs.size() > 1 ? Bounded::zeros(r.outputs[1]) : Bounded();
+  Bounded argmax_indices = r.outputs.size() > 1 ? Bounded::zeros(r.outputs[1]) : Bounded();
   const double wide = sum_roundoff(y.spec.dtype, r.rounding);
   windows.each([&](size_t to, const std::vector<size_t>& under) {
     if (!max) {
@@ -69,7 +67,7 @@ std::vector<Bounded> pooled(const Request& r, const Windows& windows, bool max) 
                       r.roundoff() * std::abs(y.real[to]) + (size > 0 ? r.tiny() : 0));
       return;
     }
-    const size_t best = winner(x, under);
+    const size_t best = argmax(x, under);
     y.real[to] = x.real[under[best]];
     double off = x.error(under[best]);
     bool sure = true;
@@ -77,12 +75,12 @@ std::vector<Bounded> pooled(const Request& r, const Windows& windows, bool max) 
       if (may_win(x, from, under[best])) off = std::max(off, x.error(from)), sure = false;
     y.widen(to, off);
     if (r.outputs.size() == 1) return;
-    winners.whole[to] = static_cast<int64_t>(best);
-    if (!sure) winners.widen(to, kUndecided);
+    argmax_indices.whole[to] = static_cast<int64_t>(best);
+    if (!sure) argmax_indices.widen(to, kUndecided);
   });
   std::vector<Bounded> results;
   results.push_back(std::move(y));
-  if (r.outputs.size() > 1) results.push_back(std::move(winners));
+  if (r.outputs.size() > 1) results.push_back(std::move(argmax_indices));
   return results;
 }
 
@@ -91,8 +89,8 @@ std::vector<Bounded> pool_rule(const Request& r) {
   return pooled(r, {r.in(0).spec.shape, r.outputs[0].shape, op.window, op.spec}, op.max);
 }
 
-std::vector<Bounded> winners_rule(const Request& r) {
-  const auto& op = r.as<PoolWinners>();
+std::vector<Bounded> argmax_rule(const Request& r) {
+  const auto& op = r.as<PoolArgmax>();
   return pooled(r, {r.in(0).spec.shape, r.outputs[0].shape, op.window, op.spec}, true);
 }
 
@@ -126,7 +124,7 @@ std::vector<Bounded> backward_rule(const Request& r) {
       for (size_t to : under) sums.add(to, g / count, e / count);
       return;
     }
-    const size_t best = under[winner(x, under)];
+    const size_t best = under[argmax(x, under)];
     bool sure = true;
     for (size_t to : under) {
       if (!may_win(x, to, best)) continue;
@@ -138,16 +136,16 @@ std::vector<Bounded> backward_rule(const Request& r) {
   return sums.finish(r);
 }
 
-std::vector<Bounded> winners_backward_rule(const Request& r) {
-  const auto& op = r.as<PoolWinnersBackward>();
-  const Bounded &winners = r.in(0), &dy = r.in(1);
+std::vector<Bounded> argmax_backward_rule(const Request& r) {
+  const auto& op = r.as<PoolArgmaxBackward>();
+  const Bounded &argmax_indices = r.in(0), &dy = r.in(1);
   Sums sums(r.outputs[0]);
   const Windows windows(r.outputs[0].shape, dy.spec.shape, op.window, op.spec);
   windows.each([&](size_t from, const std::vector<size_t>& under) {
     const double g = dy.real[from], e = dy.error(from);
-    if (winners.error(from) > 0)
+    if (argmax_indices.error(from) > 0)
       for (size_t to : under) sums.y.widen(to, std::abs(g) + e);
-    const auto best = static_cast<size_t>(winners.whole[from]);
+    const auto best = static_cast<size_t>(argmax_indices.whole[from]);
     if (best < under.size()) sums.add(under[best], g, e);
   });
   return sums.finish(r);
@@ -155,9 +153,9 @@ std::vector<Bounded> winners_backward_rule(const Request& r) {
 
 constexpr RuleRow kPoolingRules[] = {
     {Pool::kName, pool_rule},
-    {PoolWinners::kName, winners_rule},
+    {PoolArgmax::kName, argmax_rule},
     {PoolBackward::kName, backward_rule},
-    {PoolWinnersBackward::kName, winners_backward_rule},
+    {PoolArgmaxBackward::kName, argmax_backward_rule},
 };
 
 }  // namespace

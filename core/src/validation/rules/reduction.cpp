@@ -121,7 +121,7 @@ std::vector<Bounded> reduce_rule(const Request& r) {
 std::vector<Bounded> arg_reduce_rule(const Request& r) {
   const auto& op = r.as<ArgReduce>();
   const Bounded& x = r.in(0);
-  const Around a(x.spec.shape, op.axis);
+  const AxisExtents a(x.spec.shape, op.axis);
   const double sign = op.max ? 1 : -1;
   Bounded y = Bounded::zeros(r.outputs[0]);
   for (size_t i = 0; i < y.size(); ++i) {
@@ -150,7 +150,7 @@ std::vector<Bounded> cumulative_rule(const Request& r) {
   const auto& op = r.as<Cumulative>();
   const Bounded& x = r.in(0);
   if (!x.is_real()) return {Bounded::undecided(r.outputs[0])};
-  const Around a(x.spec.shape, op.axis);
+  const AxisExtents a(x.spec.shape, op.axis);
   Bounded y = Bounded::zeros(r.outputs[0]);
   const double u = r.roundoff();
   for (int64_t line = 0; line < a.before * a.behind; ++line) {

@@ -43,7 +43,7 @@ std::span<const RuleRow> indexing_rules();     // gather take_along scatter_add 
 std::span<const RuleRow> reduction_rules();    // reduce arg_reduce cumulative top_k
 std::span<const RuleRow> product_rules();      // matmul
 std::span<const RuleRow> convolution_rules();  // conv conv_backward_data conv_backward_kernel
-std::span<const RuleRow> pooling_rules();      // pool pool_backward pool_winners(+backward)
+std::span<const RuleRow> pooling_rules();      // pool pool_backward pool_argmax(+backward)
 
 /// For ops without a rule that compute: the op itself runs in float64 (or its own dtypes, where it
 /// takes no others) on its inputs and on some that are off by what they may be off; the results'
@@ -55,9 +55,9 @@ std::vector<Bounded> sample(const OpPtr& op, std::span<const BoundedPtr> inputs,
 std::vector<size_t> broadcast_places(const Shape& from, const Shape& to);
 
 /// A shape as (before, along, behind) an axis.
-struct Around {
+struct AxisExtents {
   int64_t before = 1, along = 1, behind = 1;
-  Around(const Shape& shape, int axis) {
+  AxisExtents(const Shape& shape, int axis) {
     const int at = axis < 0 ? axis + shape.rank() : axis;
     for (int i = 0; i < shape.rank(); ++i) (i < at ? before : i == at ? along : behind) *= shape[i];
   }

@@ -8,19 +8,19 @@ namespace crescent::validation {
 
 /// An element of the window, at a place of it, over an element of the image; all three counted
 /// along the spatial axes in order.
-struct Covered {
+struct WindowTap {
   int64_t place, tap, pixel;
 };
 
 /// What windows cover of the image, place by place, in order.
-inline std::vector<Covered> covered(const Shape& image, const Shape& window, const Shape& places,
-                                    const ConvSpec& spec) {
-  std::vector<Covered> all{{0, 0, 0}};
+inline std::vector<WindowTap> window_taps(const Shape& image, const Shape& window,
+                                          const Shape& places, const ConvSpec& spec) {
+  std::vector<WindowTap> all{{0, 0, 0}};
   for (int axis = 0; axis < image.rank(); ++axis) {
     const size_t a = static_cast<size_t>(axis);
     const int64_t dilation = spec.dilation.empty() ? 1 : spec.dilation[a];
-    std::vector<Covered> next;
-    for (const Covered& c : all)
+    std::vector<WindowTap> next;
+    for (const WindowTap& c : all)
       for (int64_t p = 0; p < places[axis]; ++p)
         for (int64_t t = 0; t < window[axis]; ++t) {
           const int64_t at = p * spec.strides[a] + t * dilation - spec.pad_before[a];
@@ -30,7 +30,7 @@ inline std::vector<Covered> covered(const Shape& image, const Shape& window, con
         }
     all = std::move(next);
   }
-  std::stable_sort(all.begin(), all.end(), [](const Covered& a, const Covered& b) {
+  std::stable_sort(all.begin(), all.end(), [](const WindowTap& a, const WindowTap& b) {
     return a.place != b.place ? a.place < b.place : a.tap < b.tap;
   });
   return all;

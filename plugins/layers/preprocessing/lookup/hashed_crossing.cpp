@@ -15,7 +15,7 @@ struct CrossHashed final : OpOf<CrossHashed> {
   static constexpr const char* kName = "cross_hashed";
   int64_t buckets = 1;
   auto fields() const { return std::tie(buckets); }
-  bool takes(DType dtype) const override { return dtype == DType::string; }
+  bool supports_dtype(DType dtype) const override { return dtype == DType::string; }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {
     return {{DType::int64, in[0].shape}};
   }

@@ -12,7 +12,7 @@ struct HashToBucket final : OpOf<HashToBucket> {
   int64_t buckets = 1;
   std::optional<SipKey> key;
   auto fields() const { return std::tuple(buckets, !key, key.value_or(SipKey{})); }
-  bool takes(DType dtype) const override { return dtype == DType::string; }
+  bool supports_dtype(DType dtype) const override { return dtype == DType::string; }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {
     return {{DType::int64, in[0].shape}};
   }

@@ -82,7 +82,7 @@ struct PlaceOfTerm final : OpOf<PlaceOfTerm<Term>> {
   TablePtr<Term> table;
   auto fields() const { return std::tuple(table.get()); }
   Effect effect() const override { return Effect::check; }
-  bool takes(DType dtype) const override { return dtype == kDTypeOf<Term>; }
+  bool supports_dtype(DType dtype) const override { return dtype == kDTypeOf<Term>; }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {
     return {{DType::int64, in[0].shape}};
   }

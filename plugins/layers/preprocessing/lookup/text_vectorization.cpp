@@ -44,7 +44,7 @@ struct Vectorize final : OpOf<Vectorize> {
   int64_t width = -1;  ///< -1: as the longest text, known only when texts are there
   auto fields() const { return std::tuple(rules.get(), table.get(), counts, width); }
   Effect effect() const override { return Effect::check; }
-  bool takes(DType dtype) const override { return dtype == DType::string; }
+  bool supports_dtype(DType dtype) const override { return dtype == DType::string; }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {
     return {{counts ? DType::float32 : DType::int64, {in[0].shape[0], width}}};
   }

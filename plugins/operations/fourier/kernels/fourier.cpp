@@ -14,7 +14,7 @@ namespace {
 
 /// Some of the rows of a tensor.
 template <class T>
-struct Rows {
+struct RowView {
   T* numbers;
   int64_t n;
   T& at(size_t row, size_t k) const {
@@ -24,8 +24,8 @@ struct Rows {
 
 /// Elements of rows that are transformed together, beside each other; one more than the transform
 /// needs.
-struct Work {
-  Work(const FourierTransform& transform, double* memory, size_t count)
+struct TransformBuffer {
+  TransformBuffer(const FourierTransform& transform, double* memory, size_t count)
       : lanes(transform.lanes()), re(memory), im(memory + (transform.width() + 1) * lanes) {
     if (count < lanes || transform.width() > transform.size())
       std::fill(re, im + transform.width() * lanes, 0.0);
@@ -46,7 +46,7 @@ bool fills_lanes(const FourierTransform& transform, size_t count) {
 /// The first `n` elements of rows to work, to the places, or in order without them: one part after
 /// the other, as rows of a power of two are in each other's way in the cache.
 template <class T>
-void take(const FourierTransform& transform, Rows<const T> x, size_t n, const size_t* places,
+void take(const FourierTransform& transform, RowView<const T> x, size_t n, const size_t* places,
           double* to, size_t count) {
   if constexpr (std::is_same_v<T, float>) {
     if (fills_lanes<T>(transform, count))
@@ -58,7 +58,8 @@ void take(const FourierTransform& transform, Rows<const T> x, size_t n, const si
 }
 /// Those at even places, and those at odd ones.
 template <class T>
-void take_halves(const FourierTransform& transform, Rows<const T> x, const Work& w, size_t count) {
+void take_halves(const FourierTransform& transform, RowView<const T> x, const TransformBuffer& w,
+                 size_t count) {
   if constexpr (std::is_same_v<T, float>) {
     if (fills_lanes<T>(transform, count))
       return take_pairs(x.numbers, static_cast<size_t>(x.n), transform.size(), transform.places(),
@@ -74,7 +75,7 @@ void take_halves(const FourierTransform& transform, Rows<const T> x, const Work&
 }
 /// Back, all that the rows have room for.
 template <class T>
-void give(const FourierTransform& transform, const double* from, Rows<T> to, size_t count) {
+void give(const FourierTransform& transform, const double* from, RowView<T> to, size_t count) {
   const auto n = static_cast<size_t>(to.n);
   if constexpr (std::is_same_v<T, float>) {
     if (fills_lanes<T>(transform, count)) return give_rows(from, n, to.numbers, n);
@@ -85,7 +86,8 @@ void give(const FourierTransform& transform, const double* from, Rows<T> to, siz
 }
 
 template <class T>
-void give_halves(const FourierTransform& transform, const Work& w, Rows<T> to, size_t count) {
+void give_halves(const FourierTransform& transform, const TransformBuffer& w, RowView<T> to,
+                 size_t count) {
   if constexpr (std::is_same_v<T, float>) {
     if (fills_lanes<T>(transform, count))
       return give_pairs(w.re, w.im, transform.size(), to.numbers, static_cast<size_t>(to.n));
@@ -99,9 +101,9 @@ void give_halves(const FourierTransform& transform, const Work& w, Rows<T> to, s
 
 /// `count` rows of complex numbers.
 template <class T>
-void transform_rows(const FourierTransform& transform, Rows<const T> re, Rows<const T> im,
-                    Rows<T> to_re, Rows<T> to_im, size_t count, double* memory) {
-  const Work w(transform, memory, count);
+void transform_rows(const FourierTransform& transform, RowView<const T> re, RowView<const T> im,
+                    RowView<T> to_re, RowView<T> to_im, size_t count, double* memory) {
+  const TransformBuffer w(transform, memory, count);
   take(transform, re, transform.size(), transform.places(), w.re, count);
   take(transform, im, transform.size(), transform.places(), w.im, count);
   transform.run(w.re, w.im);
@@ -112,9 +114,9 @@ void transform_rows(const FourierTransform& transform, Rows<const T> re, Rows<co
 /// `count` rows of real numbers, an even number each, as half as many complex ones.
 template <class T>
 void transform_real_rows(const FourierTransform& transform, const ComplexTable& turns,
-                         Rows<const T> x, Rows<T> to_re, Rows<T> to_im, size_t count,
+                         RowView<const T> x, RowView<T> to_re, RowView<T> to_im, size_t count,
                          double* memory) {
-  const Work w(transform, memory, count);
+  const TransformBuffer w(transform, memory, count);
   take_halves(transform, x, w, count);
   transform.run(w.re, w.im);
   unfold_real(w.re, w.im, transform.size(), turns, w.lanes);
@@ -126,9 +128,10 @@ void transform_real_rows(const FourierTransform& transform, const ComplexTable& 
 /// transform.
 template <class T>
 void transform_back_rows(const FourierTransform& transform, const ComplexTable& turns,
-                         Rows<const T> re, Rows<const T> im, Rows<T> to, size_t count,
+                         RowView<const T> re, RowView<const T> im, RowView<T> to, size_t count,
                          double* memory) {
-  const Work w(transform, memory, count), given(transform, memory + Work::size(transform), count);
+  const TransformBuffer w(transform, memory, count),
+      given(transform, memory + TransformBuffer::size(transform), count);
   const size_t half = transform.size();
   take(transform, re, half + 1, nullptr, given.re, count);
   take(transform, im, half + 1, nullptr, given.im, count);
@@ -159,7 +162,7 @@ class RowsTransform {
   int64_t group() const { return static_cast<int64_t>(transform_.lanes()); }
   int64_t groups() const { return (rows_ + group() - 1) / group(); }
   /// Numbers of double precision that a group needs.
-  size_t work() const { return (gives_pairs() ? 1 : 2) * Work::size(transform_); }
+  size_t work() const { return (gives_pairs() ? 1 : 2) * TransformBuffer::size(transform_); }
   double flops() const {
     const auto n = static_cast<double>(n_);
     return 5 * static_cast<double>(rows_) * n * std::log2(std::max(n, 2.0)) /
@@ -172,8 +175,8 @@ class RowsTransform {
     const int64_t in = gives_pairs() ? n_ : half,
                   out = numbers_ == Numbers::real_to_half ? half : n_;
     const auto count = static_cast<size_t>(std::min(group(), rows_ - first));
-    const Rows<const T> x{re + first * in, in};
-    const Rows<T> to_x{to_re + first * out, out};
+    const RowView<const T> x{re + first * in, in};
+    const RowView<T> to_x{to_re + first * out, out};
     switch (numbers_) {
       case Numbers::complex:
         return transform_rows<T>(transform_, x, {im + first * in, in}, to_x,

@@ -87,8 +87,8 @@ auto mapping(float) { return map_floats; }
 auto mapping(double) { return map_doubles; }
 
 /// (x) -> x with an axis mapped.
-struct Banded final : OpOf<Banded> {
-  static constexpr const char* kName = "operations.banded";
+struct BandedMatmul final : OpOf<BandedMatmul> {
+  static constexpr const char* kName = "operations.banded_matmul";
   int axis = 0;
   int64_t from = 0;
   std::vector<int32_t> first;
@@ -156,11 +156,13 @@ struct Banded final : OpOf<Banded> {
   }
 };
 
-class BandedKernel final : public CpuKernel {
+class BandedMatmulKernel final : public CpuKernel {
  public:
-  static void describe(Schema<BandedKernel>& s) { s.doc("Some elements of the axis a thread."); }
+  static void describe(Schema<BandedMatmulKernel>& s) {
+    s.doc("Some elements of the axis a thread.");
+  }
   bool prepare(const CpuRequest& r) override {
-    op_ = *r.op_as<Banded>();
+    op_ = *r.op_as<BandedMatmul>();
     const Shape& x = r.inputs[0].shape;
     outer_ = x.slice(0, op_.axis).size(), inner_ = x.slice(op_.axis + 1, x.rank()).size();
     floats_.assign(op_.weights.begin(), op_.weights.end());
@@ -193,7 +195,7 @@ class BandedKernel final : public CpuKernel {
         });
   }
 
-  Banded op_;
+  BandedMatmul op_;
   std::vector<float> floats_;
   int64_t outer_ = 0, inner_ = 0;
   bool wide_ = false;
@@ -224,7 +226,7 @@ Band Band::trimmed() const {
 }
 
 Tensor times_band(const Tensor& x, const Band& band, int axis) {
-  Banded op;
+  BandedMatmul op;
   op.axis = x.shape().axis(axis);
   op.from = band.from, op.first = band.first, op.weights = band.weights;
   const bool half = x.dtype() == DType::bfloat16 || x.dtype() == DType::float16;
@@ -232,6 +234,6 @@ Tensor times_band(const Tensor& x, const Band& band, int axis) {
   return ops::cast(result, x.dtype());
 }
 
-void add_band_kernel(Registry& registry) { registry.add<BandedKernel>(Banded::kName); }
+void add_band_kernel(Registry& registry) { registry.add<BandedMatmulKernel>(BandedMatmul::kName); }
 
 }  // namespace crescent::operations

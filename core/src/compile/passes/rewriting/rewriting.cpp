@@ -58,7 +58,7 @@ bool rewrite_each(Program& program, const Rewrite& rewrite) {
 
 Rewriting::Rewriting(Program& program)
     : program_(program),
-      makers_(program.values.size()),
+      producers_(program.values.size()),
       now_(program.values.size()),
       reads_(program.values.size()),
       constant_(program.values.size(), -1),
@@ -80,7 +80,7 @@ Rewriting::Rewriting(Program& program)
 }
 
 std::optional<double> Rewriting::uniform(int value) const {
-  if (auto* fill = op_that_made<Fill>(value)) return held(fill->value, fill->dtype);
+  if (auto* fill = defining_op<Fill>(value)) return held(fill->value, fill->dtype);
   const int constant = constant_[static_cast<size_t>(value)];
   if (constant < 0) return {};
   return only_number(program_.constants[static_cast<size_t>(constant)].tensor);
@@ -99,7 +99,7 @@ void Rewriting::keep(Instruction instruction) {
   const bool stable =
       std::all_of(inputs.begin(), inputs.end(), [&](int value) { return is_stable(value); });
   for (int value : code_.back().outputs) {
-    makers_[static_cast<size_t>(value)] = &code_.back(),
+    producers_[static_cast<size_t>(value)] = &code_.back(),
     is_stable_[static_cast<size_t>(value)] = stable;
   }
 }
@@ -124,7 +124,7 @@ int Rewriting::add(OpPtr op, std::vector<int> inputs) {
     const int value = program_.add_value(made);
     instruction.outputs.push_back(value);
     now_.push_back(value);
-    makers_.push_back(nullptr);
+    producers_.push_back(nullptr);
     reads_.push_back(0);
     constant_.push_back(-1);
     is_stable_.push_back(false);

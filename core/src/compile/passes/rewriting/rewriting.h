@@ -47,16 +47,16 @@ class Rewriting {
   TensorSpec result(const Instruction& i) const { return spec(i.outputs[0]); }
 
   /// What computes the value; null for inputs, variables and constants.
-  const Instruction* maker(int value) const { return makers_[static_cast<size_t>(value)]; }
+  const Instruction* producer(int value) const { return producers_[static_cast<size_t>(value)]; }
   /// The same when that is a T.
   template <class T>
-  const Instruction* made_by(int value) const {
-    const Instruction* i = maker(value);
+  const Instruction* producer_as(int value) const {
+    const Instruction* i = producer(value);
     return i && as<T>(*i->op) ? i : nullptr;
   }
   template <class T>
-  const T* op_that_made(int value) const {
-    const Instruction* i = maker(value);
+  const T* defining_op(int value) const {
+    const Instruction* i = producer(value);
     return i ? as<T>(*i->op) : nullptr;
   }
   /// The number that every element of the value is, when that is known now.
@@ -91,8 +91,8 @@ class Rewriting {
 
   Program& program_;
   std::deque<Instruction> code_;
-  std::vector<const Instruction*> makers_;  ///< per value
-  std::vector<int> now_;                    ///< per value: what stands for it
+  std::vector<const Instruction*> producers_;  ///< per value
+  std::vector<int> now_;                       ///< per value: what stands for it
   std::vector<int> reads_;
   std::vector<int> constant_;    ///< per value: index among the constants, or -1
   std::vector<bool> is_stable_;  ///< per value

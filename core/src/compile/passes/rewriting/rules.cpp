@@ -43,7 +43,7 @@ class Matching {
   bool is(const Term& pattern, int value) {
     if (pattern.type == Type::number) return r_.uniform(value) == pattern.number;
     if (pattern.type == Type::letter) return is_letter(pattern.letter, value);
-    const Instruction* made = r_.maker(value);
+    const Instruction* made = r_.producer(value);
     return made && made->outputs[0] == value && is_call(pattern, *made);
   }
 

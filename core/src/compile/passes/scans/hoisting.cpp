@@ -24,7 +24,7 @@ class Hoisting {
         code_(code),
         scan_(op_of<Scan>(loop)),
         body_(*scan_.body),
-        around_(body_.values.size()) {
+        outer_values_(body_.values.size()) {
     const size_t first = static_cast<size_t>(scan_.states),
                  captured = first + static_cast<size_t>(scan_.sequences);
     for (size_t i = first; i < body_.inputs.size(); ++i) {
@@ -49,13 +49,13 @@ class Hoisting {
 
  private:
   /// Where a value of the body is found outside of it.
-  struct Around {
+  struct OuterValue {
     int same = -1;             ///< the value itself: it does not change from step to step
     int sequence = -1;         ///< the values of all steps
     bool is_constant = false;  ///< of the body
     bool is_hoisted = false;
   };
-  Around& at(int value) { return around_[static_cast<size_t>(value)]; }
+  OuterValue& at(int value) { return outer_values_[static_cast<size_t>(value)]; }
   const Shape& shape(int value) const { return body_.values[static_cast<size_t>(value)].shape; }
 
   int add(OpPtr op, std::vector<int> inputs) {
@@ -75,7 +75,7 @@ class Hoisting {
   bool hoist(const Instruction& i) {
     const Effect most = has_steps() ? Effect::check : Effect::none;
     if (i.outputs.size() != 1 || i.op->effect() > most || as<Scan>(*i.op)) return false;
-    Around& made = at(i.outputs[0]);
+    OuterValue& made = at(i.outputs[0]);
     if (is_invariant(i))
       made.same = add(i.op, outside(i.inputs));
     else if (as<Cast>(*i.op) && at(i.inputs[0]).sequence >= 0)
@@ -149,7 +149,7 @@ class Hoisting {
   std::vector<Instruction>& code_;
   const Scan scan_;  ///< as it was
   Program body_;
-  std::vector<Around> around_;  ///< per value of the body
+  std::vector<OuterValue> outer_values_;  ///< per value of the body
   std::vector<int> new_inputs_;
 };
 

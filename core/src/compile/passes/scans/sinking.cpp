@@ -23,11 +23,11 @@ class Sinking {
         scan_(op_of<Scan>(loop)),
         body_(cleaned(*scan_.body)),
         read_(read),
-        inside_(body_.values.size()),
+        body_values_(body_.values.size()),
         gone_(body_.outputs.size()) {
     for (const Instruction& i : body_.code) {
       for (int value : i.inputs) ++at(value).reads;
-      for (int value : i.outputs) at(value).maker = &i;
+      for (int value : i.outputs) at(value).producer = &i;
     }
     for (int value : body_.outputs) ++at(value).reads;
     for (size_t s = 0; s < states(); ++s) {
@@ -53,8 +53,8 @@ class Sinking {
 
  private:
   /// A value of the body.
-  struct Inside {
-    const Instruction* maker = nullptr;
+  struct BodyValue {
+    const Instruction* producer = nullptr;
     int reads = 0;  ///< instructions and results
     bool is_state = false;
     int same = -1;     ///< outside: the value itself, which does not change from step to step
@@ -64,7 +64,7 @@ class Sinking {
     dead_code(body);
     return body;
   }
-  Inside& at(int value) { return inside_[static_cast<size_t>(value)]; }
+  BodyValue& at(int value) { return body_values_[static_cast<size_t>(value)]; }
   const TensorSpec& spec(int value) const { return body_.values[static_cast<size_t>(value)]; }
   const TensorSpec& outer(int value) const { return program_.values[static_cast<size_t>(value)]; }
   int rank(int value) const { return spec(value).shape.rank(); }
@@ -98,11 +98,11 @@ class Sinking {
 
   // What goes from step to step is not made longer than all that a step reads anyway.
   bool can_be_stacked(int value) {
-    const Inside& v = at(value);
+    const BodyValue& v = at(value);
     if (v.stacked >= 0) return true;
     int64_t read = 0;
     for (size_t q = states(); q < captured(); ++q) read += bytes(body_.inputs[q]);
-    return (v.maker || v.is_state) && rank(value) == 2 && bytes(value) <= read;
+    return (v.producer || v.is_state) && rank(value) == 2 && bytes(value) <= read;
   }
   int64_t bytes(int value) const {
     return spec(value).shape.size() * static_cast<int64_t>(size_of(spec(value).dtype));
@@ -129,7 +129,7 @@ class Sinking {
     unknown
   };
   Term term(int value) {
-    const Instruction* i = at(value).maker;
+    const Instruction* i = at(value).producer;
     if (!i) return Term::unknown;
     const int first = i->inputs.empty() ? -1 : i->inputs[0];
     if (auto* binary = as<Binary>(*i->op); binary && binary->kind == BinaryKind::add) {
@@ -152,7 +152,7 @@ class Sinking {
   }
 
   bool can_be_added_up(int value) {
-    const Instruction* i = at(value).maker;
+    const Instruction* i = at(value).producer;
     switch (term(value)) {
       case Term::sum:
         return can_be_added_up(i->inputs[0]) && can_be_added_up(i->inputs[1]);
@@ -169,7 +169,7 @@ class Sinking {
   }
   /// The sum over the steps.
   int added_up(int value) {
-    const Instruction& i = *at(value).maker;
+    const Instruction& i = *at(value).producer;
     switch (term(value)) {
       case Term::sum: {
         const int first = added_up(i.inputs[0]);
@@ -193,7 +193,7 @@ class Sinking {
   /// A state that each step only adds to.
   bool sink_state(size_t s) {
     const int before = body_.inputs[s], after = body_.outputs[s];
-    const Instruction* i = at(after).maker;
+    const Instruction* i = at(after).producer;
     const bool is_seen = scan_.keep_states && read_[static_cast<size_t>(loop_.outputs[kept(s)])];
     if (!i || is_seen || at(before).reads != 1 || at(after).reads != 1 ||
         term(after) != Term::sum || !is_floating(spec(after).dtype))
@@ -210,7 +210,7 @@ class Sinking {
   /// A result of every step that is a product with the same matrix.
   bool sink_output(size_t o) {
     const int value = body_.outputs[o];
-    const Instruction* i = at(value).maker;
+    const Instruction* i = at(value).producer;
     auto* product = i ? as<Matmul>(*i->op) : nullptr;
     if (!product || product->transpose_a || at(value).reads != 1) return false;
     const int rows = i->inputs[0], matrix = i->inputs[1];
@@ -252,9 +252,9 @@ class Sinking {
   const Scan scan_;  ///< as it was
   Program body_;
   const std::vector<bool>& read_;
-  std::vector<Inside> inside_;    ///< per value of the body
-  std::vector<bool> gone_;        ///< per result of a step, whether it has moved
-  std::vector<int> new_outputs_;  ///< outside
+  std::vector<BodyValue> body_values_;  ///< per value of the body
+  std::vector<bool> gone_;              ///< per result of a step, whether it has moved
+  std::vector<int> new_outputs_;        ///< outside
   std::vector<Instruction> behind_;
 };
 

@@ -1,0 +1,25 @@
+// A stream that takes its elements from one other.
+#pragma once
+#include "crescent/data/stream.h"
+
+namespace crescent {
+
+class DerivedStream : public Stream {
+ public:
+  explicit DerivedStream(StreamPtr source) : source_(std::move(source)) {
+    if (!source_) fail("expected a dataset, got none");
+  }
+  int64_t elements() const override { return source_->elements(); }
+  std::vector<StreamPtr> sources() const override { return {source_}; }
+
+ protected:
+  /// A count of the source's elements with all that is not a number left as it is.
+  template <class F>
+  int64_t counted(F f) const {
+    const int64_t all = source_->elements();
+    return all < 0 ? all : f(all);
+  }
+  StreamPtr source_;
+};
+
+}  // namespace crescent

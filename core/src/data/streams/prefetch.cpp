@@ -1,0 +1,122 @@
+// Elements that are made ahead on a thread of their own.
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "crescent/system/thread.h"
+#include "data/streams/derived_stream.h"
+#include "data/streams/heeding.h"
+
+namespace crescent {
+namespace {
+
+class PrefetchCursor final : public Cursor {
+ public:
+  PrefetchCursor(CursorPtr from, int64_t count)
+      : from_(std::move(from)), count_(static_cast<size_t>(count)) {}
+
+  ~PrefetchCursor() override {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    runs_->request();
+    changed_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  /// A signal wakes nobody, so an interruption is looked for now and then. Without a thread
+  /// elements are made when they are asked for.
+  bool next(Element& element) override {
+    if (!started_) start();
+    if (!thread_.joinable()) return from_->next(element);
+    constexpr auto kLook = std::chrono::milliseconds(20);
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, kLook, [&] { return ended_ || !ready_.empty(); }))
+      heed_interruption_of_elements();
+    if (ready_.empty()) {
+      if (const std::exception_ptr error = std::exchange(error_, nullptr))
+        std::rethrow_exception(error);
+      return false;
+    }
+    element = std::move(ready_.front());
+    ready_.pop_front();
+    changed_.notify_all();
+    return true;
+  }
+
+  int64_t pass(int64_t count) override {
+    return thread_.joinable() ? Cursor::pass(count) : from_->pass(count);
+  }
+
+ private:
+  void start() {
+    started_ = true;
+    thread_ = start_thread([this] { work(); });
+  }
+
+  void work() {
+    const InheritInterrupt the_pass(runs_);
+    std::unique_lock lock(mutex_);
+    while (!ended_) {
+      changed_.wait(lock, [&] { return stopping_ || ready_.size() < count_; });
+      if (stopping_) return;
+      lock.unlock();
+      Element element;
+      bool made = false;
+      std::exception_ptr error;
+      try {
+        made = from_->next(element);
+      } catch (...) {
+        error = std::current_exception();
+      }
+      lock.lock();
+      if (made) ready_.push_back(std::move(element));
+      ended_ = !made;
+      error_ = error;
+      changed_.notify_all();
+    }
+  }
+
+  CursorPtr from_;
+  size_t count_;
+  std::shared_ptr<Interruption> runs_ = std::make_shared<Interruption>();  ///< of the thread
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Element> ready_;
+  bool started_ = false, ended_ = false, stopping_ = false;
+  std::exception_ptr error_;
+  std::thread thread_;
+};
+
+class PrefetchStream final : public DerivedStream {
+ public:
+  PrefetchStream(StreamPtr source, int64_t count)
+      : DerivedStream(std::move(source)), count_(count) {
+    if (count < 1) fail("prefetch: expected at least 1 element, got ", count);
+    if (source_->on_own_thread())
+      warn(
+          "prefetch: the dataset calls a function of the script, which runs on the script's own "
+          "thread: its elements are made when they are asked for, not ahead; give its map or "
+          "filter workers, or prefetch before it");
+  }
+  CursorPtr open(uint64_t epoch) override {
+    CursorPtr from = source_->open(epoch);
+    return source_->on_own_thread() ? from
+                                    : std::make_shared<PrefetchCursor>(std::move(from), count_);
+  }
+
+ private:
+  int64_t count_;
+};
+
+}  // namespace
+
+StreamPtr prefetch_elements(StreamPtr source, int64_t count) {
+  return std::make_shared<PrefetchStream>(std::move(source), count);
+}
+
+}  // namespace crescent

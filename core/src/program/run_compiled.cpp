@@ -1,0 +1,229 @@
+#include "program/run_compiled.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "crescent/base/mapped.h"
+#include "crescent/device/lowering.h"
+#include "crescent/program/op_types.h"
+#include "program/program_cache.h"
+#include "program/recorder.h"
+#include "program/tape.h"
+
+namespace crescent {
+namespace {
+
+constexpr int64_t kLarge = 32768;  ///< elements; of fewer the single ops stay in the cache as well
+
+using Callee = std::function<Value(const Dict&)>;
+
+// ---- arguments: tensors, and what is said beside them
+
+/// Stands for a tensor.
+struct TensorPlaceholder final : Object {
+  std::string class_name() const override { return "Tensor"; }
+};
+
+const Tensor* tensor_in(const Value& value) {
+  if (!value.is_object()) return nullptr;
+  const auto* boxed = dynamic_cast<const BoxedTensor*>(value.as_object().get());
+  return boxed ? &boxed->tensor : nullptr;
+}
+
+/// Whether holds(value) for some of what is no list and no dictionary.
+template <class F>
+bool any_leaf(const Value& value, const F& holds) {
+  const auto in = [&](const Value& item) { return any_leaf(item, holds); };
+  const auto in_entry = [&](const DictEntry& entry) { return in(entry.value); };
+  if (value.is_list()) return std::any_of(value.as_list().begin(), value.as_list().end(), in);
+  if (value.is_dict()) return std::any_of(value.as_dict().begin(), value.as_dict().end(), in_entry);
+  return holds(value);
+}
+
+bool is_large(const Tensor& tensor) {
+  return tensor && tensor.in_memory() && tensor.shape().size() >= kLarge;
+}
+
+bool has_large(const Value& value) {
+  const Tensor* tensor = tensor_in(value);
+  return tensor && is_large(*tensor);
+}
+
+/// What no program is found by or can take: objects that are no tensors, values that are not there.
+bool is_foreign(const Value& value) {
+  if (value.is_float()) return std::isnan(value.as_float());
+  if (!value.is_object()) return false;
+  const Tensor* tensor = tensor_in(value);
+  return !tensor || !*tensor || !tensor->in_memory() || tensor->dtype() == DType::string;
+}
+
+bool pays(const Dict& arguments) {
+  if (Recorder::current() || tapes_are_active()) return false;
+  const auto any = [&](bool (*holds)(const Value&)) {
+    return std::any_of(arguments.begin(), arguments.end(),
+                       [&](const DictEntry& entry) { return any_leaf(entry.value, holds); });
+  };
+  return any(has_large) && !any(is_foreign);
+}
+
+const Value& place() {
+  static const Value place = std::make_shared<TensorPlaceholder>();
+  return place;
+}
+
+/// The value with places instead of its tensors, which are added to `tensors`.
+Value emptied(const Value& value, Tensors& tensors) {
+  return mapped(value, [&](const Value& part) -> std::optional<Value> {
+    const Tensor* tensor = tensor_in(part);
+    if (!tensor) return std::nullopt;
+    tensors.push_back(*tensor);
+    return place();
+  });
+}
+
+/// The same backwards.
+Value filled(const Value& value, const Tensors& tensors) {
+  size_t next = 0;
+  return mapped(value, [&](const Value& part) -> std::optional<Value> {
+    if (!(part == place())) return std::nullopt;
+    return Codec<Tensor>::encode(tensors[next++]);
+  });
+}
+
+/// Equal, and dictionaries in the same order, as that is the order of their tensors.
+bool is_same(const Value& a, const Value& b) {
+  const auto same_entry = [](const DictEntry& x, const DictEntry& y) {
+    return x.key == y.key && is_same(x.value, y.value);
+  };
+  if (a.is_list() && b.is_list()) return std::ranges::equal(a.as_list(), b.as_list(), is_same);
+  if (a.is_dict() && b.is_dict()) return std::ranges::equal(a.as_dict(), b.as_dict(), same_entry);
+  return a == b;
+}
+
+size_t hash_of(const Value& value) {
+  auto hash = static_cast<size_t>(value.kind());
+  if (value.is_bool()) detail::mix(hash, value.as_bool());
+  if (value.is_number()) detail::mix(hash, detail::hash_field(value.as_float()));
+  if (value.is_string()) detail::mix(hash, detail::hash_field(value.as_string()));
+  if (value.is_list())
+    for (const Value& item : value.as_list()) detail::mix(hash, hash_of(item));
+  if (value.is_dict())
+    for (const DictEntry& entry : value.as_dict()) {
+      detail::mix(hash, detail::hash_field(entry.key));
+      detail::mix(hash, hash_of(entry.value));
+    }
+  return hash;
+}
+
+// ---- programs
+
+/// What is compiled, and for whom.
+struct CompiledCall final : CachedProgram {
+  CompiledCall(const Device& on, std::shared_ptr<const void> by, Value given, const Tensors& inputs)
+      : device(&on), who(std::move(by)), arguments(std::move(given)) {
+    for (const Tensor& input : inputs) in.push_back(input.spec());
+  }
+  size_t bytes() const override {
+    constexpr size_t kArguments = 512;  // say
+    return sizeof *this + kArguments + (in.size() + out.size()) * sizeof(TensorSpec) +
+           (executable ? executable->bytes() : 0);
+  }
+  bool is_for(const CompiledCall& wanted) const {
+    return device == wanted.device && who == wanted.who && in == wanted.in &&
+           is_same(arguments, wanted.arguments);
+  }
+  size_t hash() const {
+    size_t hash = hash_of(arguments);
+    detail::mix(hash, detail::hash_field(who.get()));
+    for (const TensorSpec& spec : in) mix(hash, spec);
+    return hash;
+  }
+
+  const Device* device;
+  std::shared_ptr<const void> who;
+  Value arguments, result;  ///< with places for tensors
+  TensorSpecs in, out;
+  std::unique_ptr<Executable> executable;  ///< none: it is not worth it
+};
+
+/// Never destroyed: the device's threads may be gone when static objects are.
+ProgramTable& table() {
+  static auto* table = new ProgramTable;
+  return *table;
+}
+
+/// Several ops that compute, and nothing else. A reshape alone takes no time.
+bool is_worth_it(const Program& program) {
+  int64_t ops = 0;
+  for (const Program::Instruction& instruction : program.code) {
+    if (instruction.op->effect() >= Effect::state) return false;
+    ops += instruction.op->name() != Reshape::kName;
+  }
+  return ops > 1 && program.variables.empty();
+}
+
+void compile(CompiledCall& into, const Callee& call, Device& device) {
+  const auto body = [&](const Tensors& inputs) {
+    Tensors outputs;
+    into.result = emptied(call(filled(into.arguments, inputs).as_dict()), outputs);
+    return outputs;
+  };
+  Program program = trace(body, into.in);
+  if (!is_worth_it(program)) return;
+  program = optimize(std::move(program));
+  for (int value : program.outputs) into.out.push_back(program.values[static_cast<size_t>(value)]);
+  into.executable = crescent::compile(program, device);
+}
+
+/// What cannot be recorded says why when it is called, if it fails then too.
+void compile_if_recorded(CompiledCall& into, const Callee& call, Device& device) {
+  try {
+    compile(into, call, device);
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const Error&) {
+  }
+}
+
+std::shared_ptr<CompiledCall> compiled(std::shared_ptr<CompiledCall> wanted, const Callee& call,
+                                       Device& device) {
+  const size_t hash = wanted->hash();
+  auto program = table().find<CompiledCall>(
+      hash, [&](const CompiledCall& known) { return known.is_for(*wanted); });
+  if (program) return program;
+  compile_if_recorded(*wanted, call, device);
+  table().add(hash, wanted);
+  return wanted;
+}
+
+}  // namespace
+
+Value run_compiled(const std::shared_ptr<const void>& who, const Dict& arguments,
+                   const Callee& call) {
+  if (!pays(arguments)) return call(arguments);
+  Device& device = crescent::device();
+  Tensors inputs, outputs;
+  Value places = emptied(arguments, inputs);
+  const auto program = compiled(
+      std::make_shared<CompiledCall>(device, who, std::move(places), inputs), call, device);
+  if (!program->executable) return call(arguments);
+  Memory* const memory = device.memory();
+  for (const TensorSpec& spec : program->out)
+    outputs.push_back(Tensor::uninitialized(spec, memory));
+  for (Tensor& input : inputs) input = memory ? input.to(memory) : input;
+  program->executable->run(inputs, {}, outputs);
+  return filled(program->result, outputs);
+}
+
+Tensor run_compiled(const char* name, std::initializer_list<double> numbers, const Tensors& inputs,
+                    const std::function<Tensor(const Tensors&)>& body) {
+  if (std::none_of(inputs.begin(), inputs.end(), is_large)) return body(inputs);
+  const std::shared_ptr<const void> who(std::shared_ptr<const void>(), name);
+  const Dict arguments{{"numbers", List(numbers.begin(), numbers.end())},
+                       {"inputs", Codec<Tensors>::encode(inputs)}};
+  return Codec<Tensor>::decode(run_compiled(who, arguments, [&](const Dict& given) {
+    return Codec<Tensor>::encode(body(Codec<Tensors>::decode(given.at("inputs"))));
+  }));
+}
+
+}  // namespace crescent

@@ -1,0 +1,33 @@
+#include "training/metrics_scope.h"
+
+#include "training/state/training.h"
+
+namespace crescent {
+
+StepLock::StepLock(const Model& model) : model_(model) {
+  ModelAccess::training(model_).step_mutex.lock();
+}
+StepLock::~StepLock() { ModelAccess::training(model_).step_mutex.unlock(); }
+
+void expect_to_count_alone(const Model& model, const char* what) {
+  const ModelAccess::Training& state = ModelAccess::training(model);
+  if (state.countings > 0 && state.counting != std::this_thread::get_id())
+    fail(what, ": another thread trains or evaluates model '", model.name(),
+         "' now, and both would count in its metrics: do one after the other, or use a clone "
+         "(predict may run beside it)");
+}
+
+MetricsScope::MetricsScope(const Model& model, const char* what) : model_(model) {
+  const StepLock lock(model);
+  expect_to_count_alone(model, what);
+  ModelAccess::Training& state = ModelAccess::training(model);
+  state.counting = std::this_thread::get_id();
+  ++state.countings;
+}
+
+MetricsScope::~MetricsScope() {
+  const StepLock lock(model_);
+  --ModelAccess::training(model_).countings;
+}
+
+}  // namespace crescent

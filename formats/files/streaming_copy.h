@@ -1,0 +1,30 @@
+// Copies large arrays to memory that nobody reads soon: a store past the cache does not fetch first
+// what it overwrites.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace crescent::files {
+
+inline void streaming_copy(std::byte* to, const std::byte* from, size_t size) {
+#if defined(__SSE2__)
+  constexpr size_t kLine = 64, kWord = sizeof(__m128i);
+  const size_t head = -reinterpret_cast<uintptr_t>(to) % kLine;
+  if (head < size) {
+    std::memcpy(to, from, head);
+    to += head, from += head, size -= head;
+    for (; size >= kLine; to += kLine, from += kLine, size -= kLine)
+      for (size_t i = 0; i < kLine; i += kWord)
+        _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
+                         _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+    _mm_sfence();
+  }
+#endif
+  std::memcpy(to, from, size);
+}
+
+}  // namespace crescent::files

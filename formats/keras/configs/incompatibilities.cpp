@@ -1,0 +1,335 @@
+#include "keras/configs/incompatibilities.h"
+
+#include <algorithm>
+#include <set>
+
+#include "crescent/base/structure.h"
+#include "crescent/registry/registry.h"
+#include "keras/configs/config_out.h"
+#include "keras/configs/config_out_keras3.h"
+#include "keras/configs/training_config_out.h"
+#include "keras/graphs/operation_nodes.h"
+#include "keras/vocabulary/formulas.h"
+#include "keras/vocabulary/keras2_vocabulary.h"
+#include "keras/vocabulary/objects.h"
+
+namespace crescent::keras {
+namespace {
+
+/// Meanings of Keras 2 that Keras 3 has no name for.
+struct OnlyKeras2 {
+  const char *name, *reason;
+};
+constexpr OnlyKeras2 kOnlyKeras2[] = {
+    {"hard_sigmoid_keras2",
+     "Keras 3's hard_sigmoid is another function than Keras 2's, which this layer has"},
+    {"bilinear_keras2",
+     "Keras 3 samples between the middles of cells, Keras 2.3.1 between their beginnings"},
+    {kActivityKeras2, "Keras 3 divides the penalty by the batch size, Keras 2 does not"}};
+
+std::string lacks(std::string_view kind, const std::string& name) {
+  return concat("Keras 2.3.1 has no ", kind, " '", name, "'");
+}
+
+/// It writes them itself, as tf.keras does, which reads them.
+std::string metric_object(const std::string& name) {
+  return concat("Keras 2.3.1 reads no objects such as ", name,
+                ": it opens the file with compile=False");
+}
+
+/// What a value of this kind is called, and the class that it stands for.
+std::shared_ptr<const ClassInfo> class_named(std::string_view kind, const std::string& name) {
+  return kind.empty() ? nullptr : registry().find(kind, name);
+}
+
+constexpr const char* kTurnedOnTheano[] = {"Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose",
+                                           "ConvLSTM2D"};
+
+class IncompatibilitySearch {
+ public:
+  explicit IncompatibilitySearch(bool keras2) : keras2_(keras2) {}
+
+  /// A layer or a model; one inside another layer is of that one's place.
+  void layer(const Dict& object, const std::string& inside = "") {
+    const std::string name = class_of(object);
+    const Dict config = config_of(object);
+    const std::string own = name_of_layer(object);
+    if (!keras2_ && own.find('/') != own.npos)
+      add(concat("layer '", own, "'"), "name", "Keras 3 takes no '/' in names");
+    if (name != "InputLayer" && object.contains(kSharedId) && shared_.insert(own).second)
+      slight(concat("layer '", own, "'"), "",
+             "models share it; Keras makes a layer with the same weights at each place");
+    turned_ |= std::count(std::begin(kTurnedOnTheano), std::end(kTurnedOnTheano), name) > 0;
+    masked_ |= name == "Masking" || (name == "Embedding" && mask_zero(config));
+    const std::string place = inside.empty() ? concat("layer '", own, "'") : inside;
+    const auto info = class_named("layer", name);
+    const bool option = info && info->schema.find("layers");  // of a layer, not those of a model
+    if (const Value* layers = config.find("layers"); layers && layers->is_list() && !option) {
+      for (const char* nested : {"input_structure", "output_structure"})
+        if (keras2_ && config.contains(nested))
+          add(concat("model '", own, "'"), nested,
+              "Keras 2.3.1 knows inputs and outputs by position and by the names of their layers");
+      for (const auto& [added, what] :
+           {std::pair{"added_losses", "losses"}, {"added_metrics", "metrics"}})
+        if (config.contains(added))
+          add(concat("model '", own, "'"), "",
+              concat("Keras' files have no ", what, " of symbols"));
+      for (const Value& each : layers->as_list()) layer(each.as_dict());
+      return;
+    }
+    if (keras2_ && name == "InputLayer" && config.contains("optional"))
+      add(place, "optional", "Keras 2.3.1 has a value for every input");
+    if (name == "Lambda" && class_named("activation", text(config, "function"))) return;
+    object_of("layer", name, as_written(name, config), place);
+    calls(object, place);
+  }
+
+  /// Where the backend of Keras 2.3.1 that is not TensorFlow pads in another way.
+  void padding(const Value& model) {
+    if (const auto names = padded_otherwise_by_theano(model); !names.empty())
+      slight(concat("layers ", join(names)), "padding",
+             "Keras 2.3.1 on Theano puts the zeros of \"same\" at other ends");
+  }
+
+  void compile(const Dict& given) {
+    static constexpr struct {
+      const char *option, *kind;
+    } kParts[] = {{"optimizer", "optimizer"},
+                  {"loss", "loss"},
+                  {"metrics", "metric"},
+                  {"weighted_metrics", "metric"}};
+    for (const auto& [option, kind] : kParts)
+      if (const Value* value = given.find(option)) anything(*value, kind, option, "");
+    if (const Value* optimizer = given.find("optimizer");
+        keras2_ && turned_ && optimizer && is_object(*optimizer) && remembers(optimizer->as_dict()))
+      slight("optimizer", "",
+             "Keras 2.3.1 on Theano turns kernels of convolutions around as it reads them, but not "
+             "what the optimizer remembers of them");
+    const Value* weights = given.find("mask_as_weights");
+    if (masked_ && keras2_ != (weights && *weights == Value(true)))
+      slight("compile", "mask_as_weights",
+             keras2_ ? "Keras 2.3.1 takes the mean of a loss over what is masked too"
+                     : "Keras 3 takes the mean of a loss over what is not masked");
+  }
+
+  std::vector<Incompatibility> found;
+
+ private:
+  void add(std::string place, std::string option, std::string reason) {
+    found.push_back({std::move(place), std::move(option), std::move(reason)});
+  }
+  void slight(std::string place, std::string option, std::string reason) {
+    found.push_back({std::move(place), std::move(option), std::move(reason), false});
+  }
+  static std::string text(const Dict& dict, const char* key) {
+    const std::string* found = text_at(dict, key);
+    return found ? *found : "";
+  }
+
+  /// A value that names or is an object of `kind`, or holds such.
+  void anything(const Value& value, const std::string& kind, const std::string& place,
+                const std::string& option) {
+    if (keras2_ && picked_by_keras2(value)) return;
+    if (value.is_list()) {
+      for (const Value& item : value.as_list()) anything(item, kind, place, option);
+    } else if (value.is_string()) {
+      named(value.as_string(), kind, place, option);
+    } else if (is_object(value)) {
+      one_object(value.as_dict(), kind, place, option);
+    } else if (value.is_dict()) {
+      for (const DictEntry& entry : value.as_dict()) anything(entry.value, kind, place, option);
+    }
+  }
+
+  void named(const std::string& name, const std::string& kind, const std::string& place,
+             const std::string& option) {
+    if (!keras2_) return only_keras2(name, place, option);
+    const auto info = class_named(kind, name);
+    if (kind == "activation" && name != "hard_sigmoid_keras2" && info && !is_foreign(*info)) {
+      if (!keras2_has_activation(name)) add(place, option, lacks(kind, name));
+      if (name == "hard_sigmoid")
+        add(place, option, "Keras 2's hard_sigmoid is another function than Keras 3's");
+    } else if (info && !is_foreign(*info) && (kind == "loss" || kind == "metric") &&
+               !keras2_has_class(kind, info->name) && name != "cosine_similarity") {
+      add(place, option, lacks(kind, name));
+    } else if (info && !is_foreign(*info) && kind == "metric" &&
+               keras2_has_no_function(info->name)) {
+      slight(place, option, metric_object(info->name));
+    }
+  }
+
+  void only_keras2(const std::string& name, const std::string& place, const std::string& option) {
+    for (const OnlyKeras2& row : kOnlyKeras2)
+      if (name == row.name) add(place, option, row.reason);
+  }
+
+  void one_object(const Dict& object, const std::string& expected, const std::string& place,
+                  const std::string& option) {
+    const std::string name = class_of(object), kind = kind_given(expected, name);
+    if (keras2_ && kind != expected)
+      return add(place, option, concat("Keras 2.3.1 takes no ", kind, " as an ", expected));
+    if (!keras2_) only_keras2(name, place, option);
+    if (kind == "layer") return layer(object, place);
+    if (kind == "schedule" && keras2_) return schedule(name, config_of(object), place);
+    object_of(kind, name, config_of(object), place, option);
+  }
+
+  /// Keras 3 loses the option of a SimpleRNN, and calls a TimeDistributed's layer without it.
+  void lost_penalty(const std::string& name, const Dict& config, const std::string& place) {
+    const Value* inside = name == "TimeDistributed" ? config.find("layer") : nullptr;
+    const Dict holder = inside && is_object(*inside) ? config_of(inside->as_dict()) : config;
+    const Value* penalty = holder.find(kActivityRegularizer);
+    if ((inside || name == "SimpleRNN") && penalty && !penalty->is_null())
+      slight(place, kActivityRegularizer,
+             concat("Keras 3 leaves it out of ", inside ? "what is in a " : "a ", name));
+  }
+
+  void object_of(const std::string& kind, const std::string& name, const Dict& config,
+                 const std::string& place, const std::string& option = "") {
+    const auto info = class_named(kind, name);
+    if (!info || is_foreign(*info)) return;  // code, which the user brings along
+    if (keras2_ && name == kOperationLayer)
+      return add(place, option, "Keras 2.3.1 has no operations on tensors in graphs");
+    if (keras2_ && !keras2_has_class(kind, name)) return add(place, option, lacks(kind, name));
+    if (keras2_ && kind == "metric") return slight(place, option, metric_object(name));
+    if (!keras2_ && keras3_lacks(name, ""))
+      return add(place, option, concat("Keras 3 has no ", kind, " '", name, "'"));
+    if (!keras2_) lost_penalty(name, config, place);
+    for (const DictEntry& entry : config) {
+      const Field* field = info->schema.find(entry.key);
+      if (!field) continue;
+      if (chooses_formula(name, field->name, !keras2_))
+        check_formula(name, *field, entry.value, place);
+      else if (keras2_)
+        check_option(kind, name, *field, entry.value, place);
+      else if (keras3_lacks(name, entry.key) && !(entry.value == field->default_value))
+        add(place, entry.key, concat("Keras 3 has no such option of ", name));
+      else if (keras3_refuses(name, entry.key, entry.value))
+        add(place, entry.key, concat("Keras 3's ", name, " refuses ", entry.value));
+      if (!field->kind.empty())
+        anything(entry.value, field->kind, place, entry.key);
+      else if (!keras2_ && entry.value.is_string())
+        only_keras2(entry.value.as_string(), place, entry.key);
+    }
+  }
+
+  void check_formula(const std::string& name, const Field& field, const Value& value,
+                     const std::string& place) {
+    const bool keras3s = value == field.default_value;
+    if (keras2_ && name == "Concatenate" && !masked_) return;  // the formula is that of its mask
+    if (keras2_ && field.name == kMaskWithStates) return;      // it is the calls that differ
+    if (keras3s == keras2_ && told_formulas_.insert(name).second)
+      slight(place, field.name,
+             concat(keras2_ ? "Keras 2.3.1" : "Keras 3", "'s formula of ", name,
+                    " is another one (told once)"));
+  }
+
+  void check_option(const std::string& kind, const std::string& name, const Field& field,
+                    const Value& value, const std::string& place) {
+    const std::string& option = field.name;
+    if (option == "dtype" && is_object(value))
+      return add(place, option, "Keras 2.3.1 has no weights of few bits");
+    if (option == "dtype" && value.is_string() &&
+        (value.as_string().find('_') != std::string::npos || value == Value("bfloat16")))
+      return add(place, option, lacks("dtype", value.as_string()));
+    if (option == kActivityRegularizer && !value.is_null() &&
+        !(is_object(value) && class_of(value) == kActivityKeras2))
+      return slight(place, option, "Keras 2.3.1 does not divide the penalty by the batch size");
+    if (option == "interpolation" && value == Value("bilinear"))
+      return slight(place, option,
+                    "Keras 2.3.1 samples between the beginnings of cells, not their middles");
+    const bool idle = value == field.default_value || value.is_null() || option == "dtype" ||
+                      option == kCarryMask || (option == "name" && kind != "layer");
+    if (idle || keras2_has_option(kind, name, option)) return;
+    if (option == "clipnorm")
+      return add(place, option, "Keras 2.3.1 clips the norm of all gradients together");
+    if (option == "data_format" && value == Value("channels_last")) return;
+    add(place, option, concat("Keras 2.3.1 has no such option of ", name));
+  }
+
+  /// 2.3.1 has one schedule, the option decay.
+  void schedule(const std::string& name, const Dict& config, const std::string& place) {
+    const Value *steps = config.find("decay_steps"), *stairs = config.find("staircase");
+    const bool decay = name == "InverseTimeDecay" && steps && steps->is_number() &&
+                       steps->as_float() == 1 && !(stairs && *stairs == Value(true));
+    if (!decay) add(place, "learning_rate", lacks("schedule", name));
+  }
+
+  /// What of a Bidirectional follows from its layer is not written.
+  Dict as_written(const std::string& name, const Dict& config) const {
+    if (!keras2_ || name != "Bidirectional") return config;
+    const Value layer = Dict{{"class_name", name}, {"config", config}};
+    if (config_of(keras_value(layer, "layer", "keras2").as_dict()).contains("backward_layer"))
+      return config;
+    Dict result = config;
+    result.erase("backward_layer");
+    result["layer"].as_dict()["config"].as_dict().erase("zero_output_for_mask");
+    return result;
+  }
+
+  void calls(const Dict& object, const std::string& place) {
+    const Value* nodes = object.find("inbound_nodes");
+    if (!nodes || !nodes->is_list()) return;
+    const Value* with_states = config_of(object).find(kMaskWithStates);
+    for (const Value& node : nodes->as_list()) {
+      if (keras2_ && masked_ && with_states && *with_states == Value(false) &&
+          node.as_list().size() > 1)
+        slight(place, kMaskWithStates, "Keras 2.3.1 minds masks where states are given, too");
+      for (const Value& reference : node.as_list()) {
+        if (reference.as_list().size() <= 3) continue;
+        const Value& arguments = reference.as_list()[3];
+        const Value* training =
+            arguments.is_dict() ? arguments.as_dict().find("training") : nullptr;
+        if (keras2_ && has_edge(arguments))
+          return add(place, "", "Keras 2.3.1 takes no tensors by name in a call");
+        if (keras2_ && arguments.is_dict() && arguments.as_dict().contains(kInputStructure))
+          return add(place, "", "Keras 2.3.1 calls a layer on one tensor or a list of them");
+        if (!keras2_ && training)
+          return add(place, "", "Keras 3 does not mind the argument training of a call in a graph");
+      }
+    }
+  }
+
+  static bool mask_zero(const Dict& embedding) {
+    const Value* option = embedding.find("mask_zero");
+    return option && *option == Value(true);
+  }
+
+  /// Whether it has more of each weight than its gradient.
+  static bool remembers(const Dict& optimizer) {
+    const Value* momentum = config_of(optimizer).find("momentum");
+    return class_of(optimizer) != "SGD" ||
+           (momentum && momentum->is_number() && momentum->as_float() != 0);
+  }
+
+  bool keras2_;
+  bool masked_ = false;  ///< a layer that makes masks stands before
+  bool turned_ = false;  ///< there is a convolution whose kernel is another one on Theano
+  std::set<std::string> told_formulas_, shared_;
+};
+
+}  // namespace
+
+std::vector<Incompatibility> incompatibilities_of(const Value& model, const Value& compile,
+                                                  const std::string& target) {
+  IncompatibilitySearch search(target == "keras2");
+  search.layer(model.as_dict());
+  if (target == "keras2") search.padding(model);
+  if (compile.is_dict()) search.compile(compile.as_dict());
+  return std::move(search.found);
+}
+
+bool any_serious(const std::vector<Incompatibility>& found) {
+  return std::any_of(found.begin(), found.end(),
+                     [](const Incompatibility& each) { return each.serious; });
+}
+
+std::string to_text(const std::vector<Incompatibility>& found) {
+  std::string text;
+  for (const Incompatibility& each : found)
+    text += concat("\n  ", each.place, each.option.empty() ? "" : ", option '" + each.option + "'",
+                   ": ", each.reason);
+  return text;
+}
+
+}  // namespace crescent::keras

@@ -1,0 +1,67 @@
+#include "keras/model/state_groups.h"
+
+namespace crescent::keras {
+namespace {
+
+/// Variables under numbered names in a group of their own.
+struct StateGroup {
+  const char *path, *what, *otherwise;
+  Variables variables;
+};
+
+/// Every generator of every layer, in the order of the layers.
+StateGroup random_states(Model& model) {
+  Variables states{model.shuffle_order().state()};
+  for (Layer* layer : model.flatten_layers())
+    for (const SeedGenerator& seeds : layer->seed_generators()) states.push_back(seeds.state());
+  return {"crescent_random", "random state", "random numbers start anew.", states};
+}
+
+StateGroup layer_states(Model& model) {
+  Variables states;
+  for (const Layer* layer : model.flatten_layers())
+    for (const Variable& state : layer->states()) states.push_back(state);
+  return {"crescent_states", "state of stateful layers", "they start with zeros.", states};
+}
+
+std::string path_of(const StateGroup& group, size_t i) { return concat(group.path, "/", i); }
+
+void write(Entries& entries, const StateGroup& group) {
+  entries.push_back({group.path, {{"count", static_cast<int64_t>(group.variables.size())}}});
+  for (size_t i = 0; i < group.variables.size(); ++i)
+    entries.push_back({path_of(group, i), {}, group.variables[i].value()});
+}
+
+bool fits(WeightSource& file, const Matches& matches) {
+  const std::vector<TensorSpec> specs = file.describe(datasets_of(matches));
+  for (size_t i = 0; i < matches.size(); ++i)
+    if (specs[i].shape != matches[i].variable.shape()) return false;
+  return true;
+}
+
+Matches match(WeightSource& file, const StateGroup& group) {
+  const auto count = file.integer(group.path, "count");
+  if (!count) return {};
+  Matches matches;
+  for (size_t i = 0; i < group.variables.size(); ++i)
+    matches.push_back({path_of(group, i), group.variables[i], nullptr, group.what});
+  if (*count == static_cast<int64_t>(matches.size()) && fits(file, matches)) return matches;
+  warn("'", file.path(), "': the saved ", group.what, " is of another model; ", group.otherwise);
+  return {};
+}
+
+}  // namespace
+
+void write_state_groups(Entries& entries, Model& model) {
+  write(entries, random_states(model));
+  if (const StateGroup states = layer_states(model); !states.variables.empty())
+    write(entries, states);
+}
+
+Matches match_state_groups(WeightSource& file, Model& model) {
+  Matches matches = match(file, random_states(model));
+  append(matches, match(file, layer_states(model)));
+  return matches;
+}
+
+}  // namespace crescent::keras

@@ -1,0 +1,168 @@
+// Elementwise ops, reductions and softmax.
+#include <array>
+
+#include "op_emitters.h"
+
+namespace crescent::onnx {
+namespace {
+
+/// One node after the other.
+struct UnaryRow {
+  UnaryKind kind;
+  std::array<const char*, 2> types;
+};
+constexpr UnaryRow kUnary[] = {
+    {UnaryKind::negative, {"Neg"}},
+    {UnaryKind::abs, {"Abs"}},
+    {UnaryKind::sign, {"Sign"}},
+    {UnaryKind::sqrt, {"Sqrt"}},
+    {UnaryKind::rsqrt, {"Sqrt", "Reciprocal"}},
+    {UnaryKind::reciprocal, {"Reciprocal"}},
+    {UnaryKind::exp, {"Exp"}},
+    {UnaryKind::log, {"Log"}},
+    {UnaryKind::sin, {"Sin"}},
+    {UnaryKind::cos, {"Cos"}},
+    {UnaryKind::tan, {"Tan"}},
+    {UnaryKind::arcsin, {"Asin"}},
+    {UnaryKind::arccos, {"Acos"}},
+    {UnaryKind::arctan, {"Atan"}},
+    {UnaryKind::sinh, {"Sinh"}},
+    {UnaryKind::cosh, {"Cosh"}},
+    {UnaryKind::tanh, {"Tanh"}},
+    {UnaryKind::sigmoid, {"Sigmoid"}},
+    {UnaryKind::relu, {"Relu"}},
+    {UnaryKind::softplus, {"Softplus"}},
+    {UnaryKind::erf, {"Erf"}},
+    {UnaryKind::floor, {"Floor"}},
+    {UnaryKind::ceil, {"Ceil"}},
+    {UnaryKind::round, {"Round"}},
+    {UnaryKind::logical_not, {"Not"}},
+    {UnaryKind::isnan, {"IsNaN"}},
+};
+
+std::string unary_node(Emitter& e, UnaryKind kind, const std::string& x) {
+  for (const UnaryRow& row : kUnary) {
+    if (row.kind != kind) continue;
+    const std::string y = e.node(row.types[0], {x});
+    return row.types[1] ? e.node(row.types[1], {y}) : y;
+  }
+  const DType dtype = e.spec().dtype;
+  if (kind == UnaryKind::square) return e.node("Mul", {x, x});
+  if (kind == UnaryKind::expm1) return e.node("Sub", {e.node("Exp", {x}), e.number(1, dtype)});
+  if (kind == UnaryKind::log1p) return e.node("Log", {e.node("Add", {x, e.number(1, dtype)})});
+  if (kind == UnaryKind::isfinite)
+    return e.node("Not", {e.node("Or", {e.node("IsNaN", {x}), e.node("IsInf", {x})})});
+  e.refuse("it has no form in ONNX");
+}
+
+void write_unary(Emitter& e, const Unary& op) {
+  const auto [x, first] = e.aligned();
+  e.give_aligned(unary_node(e, op.kind, x[0]), first);
+}
+
+struct BinaryRow {
+  BinaryKind kind;
+  const char* type;
+};
+constexpr BinaryRow kBinary[] = {
+    {BinaryKind::add, "Add"},         {BinaryKind::subtract, "Sub"},
+    {BinaryKind::multiply, "Mul"},    {BinaryKind::divide, "Div"},
+    {BinaryKind::power, "Pow"},       {BinaryKind::maximum, "Max"},
+    {BinaryKind::minimum, "Min"},     {BinaryKind::equal, "Equal"},
+    {BinaryKind::less, "Less"},       {BinaryKind::less_equal, "LessOrEqual"},
+    {BinaryKind::greater, "Greater"}, {BinaryKind::greater_equal, "GreaterOrEqual"},
+    {BinaryKind::logical_and, "And"}, {BinaryKind::logical_or, "Or"},
+};
+
+std::string binary_node(Emitter& e, BinaryKind kind, const Names& x) {
+  for (const BinaryRow& row : kBinary)
+    if (row.kind == kind) return e.node(row.type, x);
+  const bool floating = is_floating(e.spec().dtype);
+  auto floored = [&] { return e.node("Floor", {e.node("Div", x)}); };
+  if (kind == BinaryKind::not_equal) return e.node("Not", {e.node("Equal", x)});
+  if (kind == BinaryKind::floor_divide && floating) return floored();
+  if (kind == BinaryKind::mod && floating)
+    return e.node("Sub", {x[0], e.node("Mul", {floored(), x[1]})});
+  if (kind == BinaryKind::mod) return e.node("Mod", x);
+  e.refuse("it has no form in ONNX for these types");
+}
+
+void write_binary(Emitter& e, const Binary& op) {
+  const auto [x, first] = e.aligned();
+  e.give_aligned(binary_node(e, op.kind, x), first);
+}
+
+void write_select(Emitter& e, const Select&) {
+  const auto [x, first] = e.aligned();
+  e.give_aligned(e.node("Where", x), first);
+}
+
+std::string cast(Emitter& e, const std::string& x, DType dtype) {
+  return e.node("Cast", {x}, {{"to", number_of(dtype)}});
+}
+
+void write_cast(Emitter& e, const Cast& op) {
+  const auto [x, first] = e.aligned();
+  e.give_aligned(cast(e, x[0], op.dtype), first);
+}
+
+/// Who runs the graph looks after indices.
+void write_check(Emitter& e, const CheckIndices&) {
+  const DType to = e.result_spec().dtype;
+  e.give(to == e.spec().dtype ? e.input(0) : cast(e, e.input(0), to));
+}
+
+/// Booleans go through integers.
+void write_reduce(Emitter& e, const Reduce& op) {
+  const bool logical = op.kind == ReduceKind::any || op.kind == ReduceKind::all;
+  if (op.axes.empty()) return e.give(logical ? cast(e, e.input(0), DType::boolean) : e.input(0));
+  const std::vector<int64_t> axes(op.axes.begin(), op.axes.end());
+  const Attribute keepdims = int64_t{op.keepdims};
+  const std::string x =
+      logical ? cast(e, cast(e, e.input(0), DType::boolean), DType::int32) : e.input(0);
+  if (op.kind == ReduceKind::sum)
+    return e.give(e.node("ReduceSum", {x, e.integers(axes)}, {{"keepdims", keepdims}}));
+  const char* type = op.kind == ReduceKind::mean                                ? "ReduceMean"
+                     : op.kind == ReduceKind::prod                              ? "ReduceProd"
+                     : op.kind == ReduceKind::max || op.kind == ReduceKind::any ? "ReduceMax"
+                                                                                : "ReduceMin";
+  const std::string y = e.node(type, {x}, {{"axes", axes}, {"keepdims", keepdims}});
+  e.give(logical ? cast(e, y, DType::boolean) : y);
+}
+
+void write_arg(Emitter& e, const ArgReduce& op) {
+  const int64_t axis = e.spec().shape.axis(op.axis);
+  e.give(e.node(op.max ? "ArgMax" : "ArgMin", {e.input(0)},
+                {{"axis", axis}, {"keepdims", int64_t{0}}}));
+}
+
+void write_cumulative(Emitter& e, const Cumulative& op) {
+  const std::string axis = e.number(e.spec().shape.axis(op.axis), DType::int64);
+  e.give(e.node("CumSum", {e.input(0), axis}, {{"reverse", int64_t{op.reverse}}}));
+}
+
+void write_top_k(Emitter& e, const TopK&) {
+  const Names y =
+      e.nodes("TopK", {e.input(0), e.shape({e.result_sizes().back()})}, 2, {{"axis", int64_t{-1}}});
+  e.give(y[0]);
+  e.give(cast(e, y[1], DType::int32), 1);
+}
+
+void write_softmax(Emitter& e, const Softmax& op) {
+  const int64_t axis = e.spec().shape.axis(op.axis);
+  e.give(e.node(op.log ? "LogSoftmax" : "Softmax", {e.input(0)}, {{"axis", axis}}));
+}
+
+constexpr OpEmitter kElementwiseEmitters[] = {
+    emitter_of<Unary, write_unary>(),        emitter_of<Binary, write_binary>(),
+    emitter_of<Select, write_select>(),      emitter_of<Cast, write_cast>(),
+    emitter_of<CheckIndices, write_check>(), emitter_of<Reduce, write_reduce>(),
+    emitter_of<ArgReduce, write_arg>(),      emitter_of<Cumulative, write_cumulative>(),
+    emitter_of<TopK, write_top_k>(),         emitter_of<Softmax, write_softmax>(),
+};
+
+}  // namespace
+
+std::span<const OpEmitter> elementwise_emitters() { return kElementwiseEmitters; }
+
+}  // namespace crescent::onnx

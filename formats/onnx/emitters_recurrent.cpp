@@ -1,0 +1,92 @@
+// Ops over time. ONNX has the axis of time first, and one for directions.
+#include "crescent/ops/ops.h"
+#include "op_emitters.h"
+
+namespace crescent::onnx {
+namespace {
+
+std::string squeezed(Emitter& e, const std::string& x, int64_t axis) {
+  return e.node("Squeeze", {x, e.integers({axis})});
+}
+
+std::string unsqueezed(Emitter& e, const std::string& x, int64_t axis) {
+  return e.node("Unsqueeze", {x, e.integers({axis})});
+}
+
+Tensor known(Emitter& e, size_t i) {
+  const Tensor numbers = e.known(i);
+  if (!numbers) e.refuse("weights that are computed from inputs have no form in ONNX");
+  return numbers;
+}
+
+/// The parts of the last axis, which are those of the gates, in ONNX' order.
+Tensor reordered(const Tensor& x, const std::vector<int>& gates) {
+  const auto count = static_cast<int64_t>(gates.size()), units = x.dim(-1) / count;
+  Tensors parts;
+  for (int gate : gates) parts.push_back(ops::slice_axis(x, -1, gate * units, (gate + 1) * units));
+  return ops::concatenate(parts, -1);
+}
+
+/// (in, gates * units) -> (1, gates * units, in).
+std::string matrix(Emitter& e, size_t i, const std::vector<int>& gates) {
+  return e.constant(ops::expand_dims(ops::transpose(reordered(known(e, i), gates)), 0));
+}
+
+/// States that are zero are left out.
+std::string state(Emitter& e, size_t i) { return e.is_zero(i) ? "" : unsqueezed(e, e.input(i), 0); }
+
+void give_results(Emitter& e, const Names& results) {
+  if (e.is_read(0)) e.give(e.transposed(squeezed(e, results[0], 1), {1, 0, 2}));
+  for (size_t i = 1; i < results.size(); ++i)
+    if (e.is_read(i)) e.give(squeezed(e, results[i], 0), i);
+}
+
+void write_lstm(Emitter& e, const Lstm&) {
+  const std::vector<int> gates{0, 3, 1, 2};  // of ONNX: input, output, forget, cell
+  const Tensor bias = reordered(known(e, 5), gates);
+  const Tensor both[] = {bias, ops::zeros_like(bias)};
+  const int64_t units = e.sizes(4)[0];
+  give_results(
+      e, e.nodes("LSTM",
+                 {e.transposed(e.input(0), {1, 0, 2}), matrix(e, 3, gates), matrix(e, 4, gates),
+                  e.constant(ops::expand_dims(ops::concatenate(both, 0), 0)), "", state(e, 1),
+                  state(e, 2)},
+                 3, {{"hidden_size", units}}));
+}
+
+void write_gru(Emitter& e, const Gru&) {
+  const std::vector<int> gates{0, 1, 2};
+  const int64_t units = e.sizes(3)[0];
+  give_results(
+      e, e.nodes("GRU",
+                 {e.transposed(e.input(0), {1, 0, 2}), matrix(e, 2, gates), matrix(e, 3, gates),
+                  e.constant(ops::reshape(known(e, 4), {1, 6 * units})), "", state(e, 1)},
+                 2, {{"hidden_size", units}, {"linear_before_reset", int64_t{1}}}));
+}
+
+void write_scan(Emitter& e, const Scan& op) {
+  if (op.sequences == 0 || op.keep_states) e.refuse("a loop without sequences has no form in ONNX");
+  Names inputs;
+  for (int i = 0; i < op.states + op.sequences; ++i)
+    inputs.push_back(e.input(static_cast<size_t>(i)));
+  const std::shared_ptr<const Graph> body = e.body(op);
+  const auto states = static_cast<size_t>(op.states);
+  const std::vector<int64_t> in(static_cast<size_t>(op.sequences), op.reverse),
+      out(body->outputs.size() - states, op.reverse);
+  Attributes attributes{{"body", body}, {"num_scan_inputs", int64_t{op.sequences}}};
+  if (op.reverse) {
+    attributes.emplace_back("scan_input_directions", in);
+    if (!out.empty()) attributes.emplace_back("scan_output_directions", out);
+  }
+  const Names results = e.nodes("Scan", inputs, body->outputs.size(), attributes);
+  for (size_t o = 0; o < results.size(); ++o) e.give(results[o], o);
+}
+
+constexpr OpEmitter kRecurrentEmitters[] = {
+    emitter_of<Lstm, write_lstm>(), emitter_of<Gru, write_gru>(), emitter_of<Scan, write_scan>()};
+
+}  // namespace
+
+std::span<const OpEmitter> recurrent_emitters() { return kRecurrentEmitters; }
+
+}  // namespace crescent::onnx

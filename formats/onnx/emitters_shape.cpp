@@ -1,0 +1,127 @@
+// Ops that move values: shapes, parts, gathering.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "op_emitters.h"
+
+namespace crescent::onnx {
+namespace {
+
+/// A single unknown size follows from the others.
+void write_reshape(Emitter& e, const Reshape&) {
+  Sizes sizes = e.result_sizes();
+  const bool empty = std::count(sizes.begin(), sizes.end(), 0) > 0;
+  if (!empty && std::count_if(sizes.begin(), sizes.end(), [](int64_t s) { return s < 0; }) == 1) {
+    for (int64_t& size : sizes) size = std::max<int64_t>(size, -1);
+    return e.give(e.node("Reshape", {e.input(0), e.integers(sizes)}));
+  }
+  e.give(e.node("Reshape", {e.input(0), e.shape(sizes)}, {{"allowzero", int64_t{empty}}}));
+}
+
+/// A size of 1 in the shape leaves the axis as it is.
+void write_broadcast(Emitter& e, const BroadcastTo&) {
+  const Sizes& from = e.sizes();
+  Sizes to = e.result_sizes();
+  for (size_t back = 1; back <= from.size(); ++back)
+    if (to[to.size() - back] == from[from.size() - back]) to[to.size() - back] = 1;
+  e.give(e.node("Expand", {e.input(0), e.shape(to)}));
+}
+
+void write_transpose(Emitter& e, const Transpose& op) {
+  e.give(e.transposed(e.input(0), {op.axes.begin(), op.axes.end()}));
+}
+
+void write_concat(Emitter& e, const Concat& op) {
+  const auto [parts, first] = e.aligned();
+  const int64_t rank = e.spec().shape.rank();
+  const int64_t turned = op.axis == 0 ? 0 : op.axis == rank - 1 ? 1 : op.axis + 1;
+  e.give_aligned(e.node("Concat", parts, {{"axis", first ? turned : op.axis}}), first);
+}
+
+void write_slice(Emitter& e, const Slice& op) {
+  constexpr int64_t kToTheEnd = std::numeric_limits<int32_t>::max();
+  std::vector<int64_t> axes, starts, ends, steps;
+  for (size_t i = 0; i < op.start.size(); ++i) {
+    const int64_t size = e.result_sizes()[i];
+    if (size == e.sizes()[i] && op.start[i] == 0) continue;
+    axes.push_back(static_cast<int64_t>(i));
+    const int64_t all = e.spec().shape[static_cast<int>(i)],
+                  start = e.is_from_end(i) ? op.start[i] - all : op.start[i],
+                  end = size == 0 ? start : start + (size - 1) * op.stride[i] + 1;
+    starts.push_back(start);
+    ends.push_back(e.is_from_end(i) && end == 0 ? kToTheEnd : end);
+    steps.push_back(op.stride[i]);
+  }
+  if (axes.empty()) return e.give(e.input(0));
+  e.give(e.node("Slice", {e.input(0), e.integers(starts), e.integers(ends), e.integers(axes),
+                          e.integers(steps)}));
+}
+
+void write_pad(Emitter& e, const Pad& op) {
+  for (int64_t zeros : op.inner)
+    if (zeros != 0) e.refuse("zeros between elements have no form in ONNX");
+  std::vector<int64_t> pads = op.before;
+  pads.insert(pads.end(), op.after.begin(), op.after.end());
+  e.give(e.node("Pad", {e.input(0), e.integers(pads), e.number(op.value, e.spec().dtype)}));
+}
+
+void write_reverse(Emitter& e, const Reverse& op) {
+  std::vector<int64_t> axes;
+  for (int axis : op.axes) axes.push_back(e.spec().shape.axis(axis));
+  if (axes.empty()) return e.give(e.input(0));
+  const size_t n = axes.size();
+  const std::vector<int64_t> last(n, -1), before(n, std::numeric_limits<int64_t>::min());
+  e.give(e.node("Slice", {e.input(0), e.integers(last), e.integers(before), e.integers(axes),
+                          e.integers(last)}));
+}
+
+void write_gather(Emitter& e, const Gather& op) {
+  const int64_t axis = e.spec().shape.axis(op.axis);
+  e.give(e.node("Gather", {e.input(0), e.input(1)}, {{"axis", axis}}));
+}
+
+void write_take_along(Emitter& e, const TakeAlong& op) {
+  const int64_t axis = e.spec().shape.axis(op.axis);
+  e.give(e.node("GatherElements", {e.input(0), e.input(1)}, {{"axis", axis}}));
+}
+
+/// Each index is compared with 0, 1, ...: one out of range gives zeros.
+void write_one_hot(Emitter& e, const OneHot& op) {
+  std::vector<int64_t> classes(static_cast<size_t>(op.depth));
+  std::iota(classes.begin(), classes.end(), 0);
+  const std::string index = e.node("Cast", {e.input(0)}, {{"to", number_of(DType::int64)}});
+  const std::string column = e.node("Unsqueeze", {index, e.integers({-1})});
+  const std::string same = e.node("Equal", {column, e.integers(classes)});
+  e.give(e.node("Cast", {same}, {{"to", number_of(op.dtype)}}));
+}
+
+/// The last two axes change places where the op says so.
+std::string operand(Emitter& e, size_t i, bool transpose) {
+  if (!transpose) return e.input(i);
+  std::vector<int64_t> axes(e.sizes(i).size());
+  std::iota(axes.begin(), axes.end(), 0);
+  std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
+  return e.transposed(e.input(i), axes);
+}
+
+void write_matmul(Emitter& e, const Matmul& op) {
+  e.give(e.node("MatMul", {operand(e, 0, op.transpose_a), operand(e, 1, op.transpose_b)}));
+}
+
+void write_stop(Emitter& e, const StopGradient&) { e.give(e.input(0)); }
+
+constexpr OpEmitter kShapeEmitters[] = {
+    emitter_of<Reshape, write_reshape>(),      emitter_of<BroadcastTo, write_broadcast>(),
+    emitter_of<Transpose, write_transpose>(),  emitter_of<Concat, write_concat>(),
+    emitter_of<Slice, write_slice>(),          emitter_of<Pad, write_pad>(),
+    emitter_of<Reverse, write_reverse>(),      emitter_of<Gather, write_gather>(),
+    emitter_of<TakeAlong, write_take_along>(), emitter_of<OneHot, write_one_hot>(),
+    emitter_of<Matmul, write_matmul>(),        emitter_of<StopGradient, write_stop>(),
+};
+
+}  // namespace
+
+std::span<const OpEmitter> shape_emitters() { return kShapeEmitters; }
+
+}  // namespace crescent::onnx

@@ -1,0 +1,76 @@
+// Convolution and pooling: channels first in ONNX, kernels (out, in/groups, spatial...).
+#include "crescent/ops/ops.h"
+#include "op_emitters.h"
+
+namespace crescent::onnx {
+namespace {
+
+/// (spatial..., in/groups, out) -> (out, in/groups, spatial...).
+std::string kernel(Emitter& e, size_t i) {
+  const auto rank = static_cast<int>(e.sizes(i).size());
+  std::vector<int> axes{rank - 1, rank - 2};
+  for (int axis = 0; axis + 2 < rank; ++axis) axes.push_back(axis);
+  if (const Tensor known = e.known(i)) return e.constant(ops::transpose(known, axes));
+  return e.transposed(e.input(i), {axes.begin(), axes.end()});
+}
+
+std::vector<int64_t> pads_of(const ConvSpec& spec) {
+  std::vector<int64_t> pads = spec.pad_before;
+  pads.insert(pads.end(), spec.pad_after.begin(), spec.pad_after.end());
+  return pads;
+}
+
+/// The first axes of the kernel.
+std::vector<int64_t> window_of(Emitter& e, size_t i) {
+  return {e.sizes(i).begin(), e.sizes(i).end() - 2};
+}
+
+Attributes geometry(Emitter& e, const ConvSpec& spec) {
+  return {{"kernel_shape", window_of(e, 1)},
+          {"strides", spec.strides},
+          {"dilations", spec.dilation},
+          {"pads", pads_of(spec)},
+          {"group", spec.groups}};
+}
+
+void write_conv(Emitter& e, const Conv& op) {
+  e.give_channels_first(e.node("Conv", {e.channels_first(0), kernel(e, 1)}, geometry(e, op.spec)));
+}
+
+/// What strides leave over at the end of each axis.
+std::vector<int64_t> left_over(Emitter& e, const ConvSpec& spec) {
+  std::vector<int64_t> rest;
+  const std::vector<int64_t> window = window_of(e, 1);
+  for (size_t i = 0; i < window.size(); ++i) {
+    if (e.sizes()[i + 1] < 0) e.refuse("an open size has no form in ONNX here");
+    const int64_t covered = (e.sizes()[i + 1] - 1) * spec.strides[i] +
+                            (window[i] - 1) * spec.dilation[i] + 1 - spec.pad_before[i] -
+                            spec.pad_after[i];
+    rest.push_back(e.result_sizes()[i + 1] - covered);
+    if (rest.back() < 0 || rest.back() >= std::max(spec.strides[i], spec.dilation[i]))
+      e.refuse("a result of this size has no form in ONNX");
+  }
+  return rest;
+}
+
+void write_conv_transpose(Emitter& e, const ConvBackwardData& op) {
+  Attributes attributes = geometry(e, op.spec);
+  attributes.emplace_back("output_padding", left_over(e, op.spec));
+  e.give_channels_first(e.node("ConvTranspose", {e.channels_first(0), kernel(e, 1)}, attributes));
+}
+
+void write_pool(Emitter& e, const Pool& op) {
+  e.give_channels_first(e.node(
+      op.max ? "MaxPool" : "AveragePool", {e.channels_first(0)},
+      {{"kernel_shape", op.window}, {"strides", op.spec.strides}, {"pads", pads_of(op.spec)}}));
+}
+
+constexpr OpEmitter kWindowEmitters[] = {emitter_of<Conv, write_conv>(),
+                                         emitter_of<ConvBackwardData, write_conv_transpose>(),
+                                         emitter_of<Pool, write_pool>()};
+
+}  // namespace
+
+std::span<const OpEmitter> window_emitters() { return kWindowEmitters; }
+
+}  // namespace crescent::onnx

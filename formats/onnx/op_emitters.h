@@ -1,0 +1,31 @@
+// The table of ops that have a form in ONNX. A new op is an emitter; one that has none is
+// decomposed by core, or refused.
+#pragma once
+#include <span>
+
+#include "crescent/program/op_types.h"
+#include "emitter.h"
+
+namespace crescent::onnx {
+
+struct OpEmitter {
+  std::string_view op;
+  void (*emit)(Emitter&, const Op&);
+};
+
+/// The emitter of an op from a function that writes it.
+template <class T, void (*write)(Emitter&, const T&)>
+constexpr OpEmitter emitter_of() {
+  return {T::kName, [](Emitter& e, const Op& op) { write(e, static_cast<const T&>(op)); }};
+}
+
+std::span<const OpEmitter> elementwise_emitters();
+std::span<const OpEmitter> shape_emitters();
+std::span<const OpEmitter> window_emitters();
+std::span<const OpEmitter> recurrent_emitters();
+
+bool has_emitter(std::string_view op);
+/// Writes the instruction that the emitter is at.
+void emit(Emitter& emitter, const Op& op);
+
+}  // namespace crescent::onnx

@@ -1,0 +1,158 @@
+#include "data_movement/sort_topk.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "data_movement/grain.h"
+
+namespace crescent::cpu {
+namespace {
+
+int64_t lines_per_part(int64_t length) {
+  return std::max<int64_t>(1, kGrain / std::max<int64_t>(length, 1));
+}
+
+/// Lines beside each other, as many as are looked at together.
+struct Tiles {
+  Tiles(const AxisView& view, int64_t most)
+      : width(std::clamp<int64_t>(view.inner, 1, most)), each((view.inner + width - 1) / width) {}
+  int64_t width, each;  ///< of a tile; tiles beside each other
+};
+
+/// A long line is cut into pieces, whose results are compared in the end.
+class ArgReduceKernel final : public Kernel {
+ public:
+  ArgReduceKernel(AxisView view, DType dtype, bool max)
+      : view_(view),
+        bytes_(size_of(dtype)),
+        loops_(extreme_loops(max, dtype)),
+        tiles_(view, kExtremeColumns) {
+    if (view.inner == 1 && view.outer < kEnoughLines)
+      pieces_ = std::clamp<int64_t>(view.length / kPiece, 1, kMostPieces);
+  }
+  void run(const Arguments& a) override {
+    if (view_.inner > 1) return run_columns(a);
+    int64_t* places = pieces_ == 1 ? a.out<int64_t>(0) : reinterpret_cast<int64_t*>(a.scratch);
+    const int64_t lines = view_.outer * pieces_, length = view_.length / pieces_;
+    a.pool.blocks(lines, lines_per_part(length), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t first = view_.length * (i % pieces_) / pieces_;
+        const int64_t last = view_.length * (i % pieces_ + 1) / pieces_;
+        places[i] = first + loops_.row(at(a, i / pieces_, first), last - first);
+      }
+    });
+    if (pieces_ > 1) merge(a, places);
+  }
+  size_t scratch_bytes() const override {
+    return pieces_ == 1 ? 0 : static_cast<size_t>(view_.outer * pieces_) * (sizeof(int64_t) + 8);
+  }
+  std::string name() const override { return "highway"; }
+
+ private:
+  static constexpr int64_t kEnoughLines = 16, kPiece = 65536, kMostPieces = 64;
+
+  const std::byte* at(const Arguments& a, int64_t line, int64_t i) const {
+    return a.inputs[0] + static_cast<size_t>(line * view_.length + i) * bytes_;
+  }
+  /// The numbers at the places of the pieces are a row by themselves.
+  void merge(const Arguments& a, const int64_t* places) const {
+    std::byte* numbers = a.scratch + static_cast<size_t>(view_.outer * pieces_) * sizeof(int64_t);
+    for (int64_t line = 0; line < view_.outer; ++line) {
+      const int64_t* own = places + line * pieces_;
+      for (int64_t i = 0; i < pieces_; ++i)
+        std::memcpy(numbers + static_cast<size_t>(i) * bytes_, at(a, line, own[i]), bytes_);
+      a.out<int64_t>(0)[line] = own[loops_.row(numbers, pieces_)];
+    }
+  }
+  void run_columns(const Arguments& a) const {
+    const int64_t units = view_.outer * tiles_.each;
+    a.pool.blocks(
+        units, lines_per_part(view_.length * tiles_.width), [&](int64_t begin, int64_t end) {
+          for (int64_t unit = begin; unit < end; ++unit) {
+            const int64_t outer = unit / tiles_.each, column = unit % tiles_.each * tiles_.width;
+            const int64_t width = std::min(tiles_.width, view_.inner - column);
+            loops_.columns(at(a, outer * view_.inner, 0) + static_cast<size_t>(column) * bytes_,
+                           view_.length, width, view_.inner,
+                           a.out<int64_t>(0) + outer * view_.inner + column);
+          }
+        });
+  }
+  AxisView view_;
+  size_t bytes_;
+  ExtremeLoops loops_;
+  Tiles tiles_;
+  int64_t pieces_ = 1;
+};
+
+/// Sums run in double for floats, so that the last of many terms is as good as the first.
+template <class T>
+class CumulativeKernel final : public Kernel {
+ public:
+  CumulativeKernel(AxisView view, bool reverse)
+      : view_(view), tiles_(view, kTile), reverse_(reverse) {}
+  void run(const Arguments& a) override {
+    const int64_t units = view_.outer * tiles_.each;
+    a.pool.blocks(
+        units, lines_per_part(view_.length * tiles_.width), [&](int64_t begin, int64_t end) {
+          for (int64_t unit = begin; unit < end; ++unit) {
+            const int64_t column = unit % tiles_.each * tiles_.width;
+            const int64_t offset = unit / tiles_.each * view_.length * view_.inner + column;
+            view_.inner == 1 ? run_line(a, offset)
+                             : run_tile(a, offset, std::min(tiles_.width, view_.inner - column));
+          }
+        });
+  }
+  std::string name() const override { return "loop"; }
+  bool in_place(int) const override { return true; }
+
+ private:
+  using Sum = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
+  static constexpr int64_t kTile = 256;
+
+  int64_t row(int64_t i) const { return (reverse_ ? view_.length - 1 - i : i) * view_.inner; }
+  void run_line(const Arguments& a, int64_t offset) const {
+    const T* x = a.in<T>(0) + offset;
+    T* y = a.out<T>(0) + offset;
+    Sum sum = 0;
+    for (int64_t i = 0; i < view_.length; ++i) {
+      sum += static_cast<Sum>(x[row(i)]);
+      y[row(i)] = static_cast<T>(sum);
+    }
+  }
+  void run_tile(const Arguments& a, int64_t offset, int64_t width) const {
+    Sum sums[kTile] = {};
+    for (int64_t i = 0; i < view_.length; ++i) {
+      const T* x = a.in<T>(0) + offset + row(i);
+      T* y = a.out<T>(0) + offset + row(i);
+      for (int64_t j = 0; j < width; ++j) {
+        sums[j] += static_cast<Sum>(x[j]);
+        y[j] = static_cast<T>(sums[j]);
+      }
+    }
+  }
+  AxisView view_;
+  Tiles tiles_;
+  bool reverse_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_arg_reduce(const Request& request) {
+  auto& op = static_cast<const ArgReduce&>(request.op);
+  AxisView view(request.inputs[0].shape, op.axis);
+  const DType dtype = request.inputs[0].dtype;
+  if (view.length == 0 || view.length > INT32_MAX || !extreme_loops(op.max, dtype).row)
+    return nullptr;
+  return std::make_unique<ArgReduceKernel>(view, dtype, op.max);
+}
+
+std::unique_ptr<Kernel> make_cumulative(const Request& request) {
+  auto& op = static_cast<const Cumulative&>(request.op);
+  if (request.inputs[0].dtype != request.outputs[0].dtype) return nullptr;
+  return with_type(request.inputs[0].dtype, [&]<class T>() -> std::unique_ptr<Kernel> {
+    return std::make_unique<CumulativeKernel<T>>(AxisView(request.inputs[0].shape, op.axis),
+                                                 op.reverse);
+  });
+}
+
+}  // namespace crescent::cpu

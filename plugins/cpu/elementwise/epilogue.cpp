@@ -1,0 +1,42 @@
+#include "elementwise/epilogue.h"
+
+namespace crescent::cpu {
+
+std::unique_ptr<Epilogue> Epilogue::make(std::unique_ptr<Kernel>& next, int input, int before) {
+  auto* kernel = dynamic_cast<Elementwise*>(next.get());
+  if (!kernel || !kernel->can_be_epilogue(input)) return nullptr;
+  auto epilogue = std::make_unique<Epilogue>();
+  static_cast<void>(next.release());
+  epilogue->kernel_.reset(kernel);
+  epilogue->input_ = input, epilogue->before_ = before;
+  return epilogue;
+}
+
+/// What the product is made of is read until the end, the rest where it is written over.
+bool Epilogue::may_share(int input, int output) const {
+  const int own = input - before_;
+  return own >= 0 && output < kernel_->outputs() &&
+         kernel_->may_share(own < input_ ? own : own + 1, output);
+}
+
+Epilogue::Invocation::Invocation(const Epilogue& epilogue, const Arguments& both,
+                                 std::byte* scratch)
+    : epilogue_(epilogue), arguments_{inputs_, both.outputs, scratch, both.pool} {
+  const std::byte* const* from = both.inputs + epilogue.before_;
+  for (int i = 0; i < epilogue.kernel_->inputs(); ++i)
+    inputs_[i] = i == epilogue.input_ ? nullptr : *from++;
+  epilogue.kernel_->begin(arguments_, cells_);
+}
+
+void Epilogue::Invocation::operator()(int64_t begin, int64_t end, const void* part) const {
+  epilogue_.kernel_->run_range(arguments_, cells_, begin, end,
+                               {epilogue_.input_, static_cast<const std::byte*>(part)});
+}
+
+bool EpilogueHost::fuse_epilogue(std::unique_ptr<Kernel>& next, int input) {
+  epilogue_ = Epilogue::make(next, input, inputs_);
+  if (epilogue_) prepare_for_epilogue();
+  return has_epilogue();
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,162 @@
+// Joins two steps: an elementwise one runs within the product whose result it alone reads, where
+// the product can do that.
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+
+#include "executor/readers.h"
+#include "executor/schedule.h"
+
+namespace crescent::cpu {
+namespace {
+
+/// Steps while they are joined. One that was taken over stays behind without a kernel, and steps
+/// are known by where they were at first, so that a join looks at nothing but its neighbours.
+class EpilogueFusion {
+ public:
+  explicit EpilogueFusion(Schedule& schedule)
+      : schedule_(schedule),
+        readers_(schedule),
+        producer_(schedule.values.size(), -1),
+        is_kept_(schedule.values.size()),
+        at_(schedule.steps.size()),
+        place_(schedule.steps.size()),
+        within_(schedule.steps.size()) {
+    for (auto* numbers : {&at_, &place_, &within_}) std::iota(numbers->begin(), numbers->end(), 0);
+    for (size_t s = 0; s < schedule.steps.size(); ++s)
+      for (int value : step(s).outputs) producer_[root(value)] = static_cast<int>(s);
+    for (int value : schedule.outputs) is_kept_[root(value)] = true;
+    for (const Schedule::Binding& v : schedule.variables) {
+      if (v.result < 0) continue;
+      is_kept_[root(v.result)] = true;
+      replaces_.emplace(root(v.result), root(v.value));
+    }
+  }
+
+  void run() {
+    for (size_t s = schedule_.prepack_steps; s < schedule_.steps.size();)
+      if (!join(s)) ++s;
+    drop_joined(schedule_);
+  }
+
+ private:
+  Step& step(size_t s) { return schedule_.steps[s]; }
+  size_t root(int value) const { return static_cast<size_t>(schedule_.root(value)); }
+  /// Where the step is that was at `first` at the beginning, or the one that it is within now.
+  size_t place_of(size_t first) const {
+    while (within_[first] != first) first = within_[first];
+    return place_[first];
+  }
+
+  /// True when the product at `product` and its reader are one step now.
+  bool join(size_t product) {
+    if (!step(product).kernel || !step(product).kernel->can_host_epilogue()) return false;
+    const int result = step(product).outputs[0];
+    const std::vector<size_t>& reads = readers_.of(result);
+    if (is_kept_[root(result)] || reads.size() != 1) return false;
+    const size_t reader = place_of(reads[0]);
+    if (!find_moves(product, reader)) return false;
+    const size_t last = last_reader_of_replaced(product, reader);
+    if (last != product && !may_wait(product)) return false;
+    if (!take_over(product, reader)) return false;
+    reorder(product, last);
+    return true;
+  }
+
+  /// What the reader needs beside the product is made before it: that is only done when it is
+  /// little, as numbers that the optimizer works out.
+  bool find_moves(size_t product, size_t reader) {
+    constexpr size_t kLittle = 64;  // bytes
+    moves_.clear();
+    std::vector<int> needed = step(reader).inputs;
+    while (!needed.empty()) {
+      const int made = producer_[root(needed.back())];
+      needed.pop_back();
+      if (made < 0) continue;
+      const size_t s = place_of(static_cast<size_t>(made));
+      if (s <= product || s >= reader || is_moved(s)) continue;
+      if (step(s).op && step(s).op->effect() == Effect::ordered) return false;
+      for (int value : step(s).outputs)
+        if (schedule_.bytes(value) > kLittle) return false;
+      moves_.push_back(s);
+      needed.insert(needed.end(), step(s).inputs.begin(), step(s).inputs.end());
+    }
+    std::sort(moves_.begin(), moves_.end());
+    return true;
+  }
+  bool is_moved(size_t s) const {
+    return std::find(moves_.begin(), moves_.end(), s) != moves_.end();
+  }
+
+  /// The last step between them that still reads what the reader writes over, or the product.
+  size_t last_reader_of_replaced(size_t product, size_t reader) {
+    size_t last = product;
+    for (int output : step(reader).outputs) {
+      const auto [first, end] = replaces_.equal_range(root(output));
+      for (auto replaced = first; replaced != end; ++replaced)
+        for (size_t read : readers_.of_root(replaced->second)) {
+          const size_t s = place_of(read);
+          if (s < reader && !is_moved(s)) last = std::max(last, s);
+        }
+    }
+    return last;
+  }
+
+  /// What the product reads stays longer in memory than before: it is to be less than the result,
+  /// which is no longer there.
+  bool may_wait(size_t product) {
+    size_t kept = 0;
+    for (int value : step(product).inputs) kept += schedule_.bytes(value);
+    return kept <= schedule_.bytes(step(product).outputs[0]);
+  }
+
+  bool take_over(size_t product, size_t reader) {
+    Step &to = step(product), &next = step(reader);
+    const size_t result = root(to.outputs[0]);
+    const auto read = std::find_if(next.inputs.begin(), next.inputs.end(),
+                                   [&](int value) { return root(value) == result; });
+    if (!to.kernel->fuse_epilogue(next.kernel, static_cast<int>(read - next.inputs.begin())))
+      return false;
+    next.inputs.erase(read);
+    to.inputs.insert(to.inputs.end(), next.inputs.begin(), next.inputs.end());
+    to.outputs = std::move(next.outputs);
+    next = Step{};
+    within_[at_[reader]] = at_[product];
+    return true;
+  }
+
+  /// What moves, then the others, the joined step behind `last`.
+  void reorder(size_t product, size_t last) {
+    if (last == product && moves_.empty()) return;
+    const size_t end = std::max(last, moves_.empty() ? product : moves_.back()) + 1;
+    std::vector<size_t> order = moves_;
+    for (size_t s = product; s < end; ++s) {
+      if (s > product && !is_moved(s)) order.push_back(s);
+      if (s == last) order.push_back(product);
+    }
+    std::vector<Step> steps;
+    std::vector<size_t> at;
+    for (size_t s : order) steps.push_back(std::move(step(s))), at.push_back(at_[s]);
+    for (size_t i = 0; i < order.size(); ++i) {
+      step(product + i) = std::move(steps[i]);
+      at_[product + i] = at[i];
+      place_[at[i]] = product + i;
+    }
+  }
+
+  Schedule& schedule_;
+  const Readers readers_;      ///< by where they were at first
+  std::vector<int> producer_;  ///< per root: the step, by where it was at first, -1 for none
+  std::vector<bool> is_kept_;  ///< per root: somebody outside sees the value
+  std::unordered_multimap<size_t, size_t> replaces_;  ///< new value of a variable -> old one, roots
+  std::vector<size_t> at_;                            ///< per place: where the step was at first
+  std::vector<size_t> place_;                         ///< the same backwards
+  std::vector<size_t> within_;  ///< the step that took it over, or itself; both as at first
+  std::vector<size_t> moves_;   ///< places, ascending: to before the joined one
+};
+
+}  // namespace
+
+void fuse_epilogues(Schedule& schedule) { EpilogueFusion(schedule).run(); }
+
+}  // namespace crescent::cpu

@@ -1,0 +1,172 @@
+#include "executor/prepack_stage.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace crescent::cpu {
+namespace {
+
+/// A form that nothing else has.
+std::string unique_form() {
+  static std::atomic<uint64_t> count{0};
+  return concat("form ", ++count);
+}
+
+/// How each value of a prepack stage is made.
+class PrepackKeys {
+ public:
+  PrepackKeys(const Schedule& schedule, const Program& source, const Options& options,
+              PrepackCache& values)
+      : schedule_(schedule), options_(options), values_(values) {
+    for (const Program::Constant& c : schedule.constants) add_constant(c);
+    for (size_t v = 0; v < schedule.variables.size(); ++v) {
+      PrepackKey key{nullptr, "variable", 0, {spec(schedule.variables[v].value)}, {}, nullptr, {}};
+      key.variable = source.variables[v].variable.id();
+      add(schedule.variables[v].value, std::move(key));
+    }
+    for (size_t s = 0; s < schedule.prepack_steps; ++s) add_step(schedule.steps[s]);
+  }
+  const PrepackedValuePtr& of(int value) const { return known_.at(schedule_.root(value)); }
+
+ private:
+  const TensorSpec& spec(int value) const { return schedule_.values[static_cast<size_t>(value)]; }
+  void add(int value, PrepackKey key) {
+    known_.emplace(schedule_.root(value), values_.find(std::move(key)));
+  }
+  void add_constant(const Program::Constant& c) {
+    const Contents contents = c.tensor.contents();
+    add(c.value, {nullptr,
+                  contents.storage == 0 ? unique_form() : "constant",
+                  0,
+                  {spec(c.value)},
+                  {},
+                  nullptr,
+                  contents});
+  }
+  void add_step(const cpu::Step& step) {
+    PrepackKey key;
+    key.op = step.op;
+    key.form = step.op             ? step.kernel->name() + (options_.deterministic ? "!" : "")
+               : step.form.empty() ? unique_form()
+                                   : step.form;
+    for (int value : step.inputs) {
+      key.specs.push_back(spec(value));
+      key.from.push_back(of(value));
+    }
+    for (size_t i = 0; i < step.outputs.size(); ++i) {
+      PrepackKey own = key;
+      own.output = static_cast<int>(i);
+      own.specs.push_back(spec(step.outputs[i]));
+      add(step.outputs[i], std::move(own));
+    }
+  }
+
+  const Schedule& schedule_;
+  const Options& options_;
+  PrepackCache& values_;
+  std::unordered_map<int, PrepackedValuePtr> known_;  ///< by root
+};
+
+}  // namespace
+
+PrepackStage::PrepackStage(const Schedule& schedule, const MemoryPlan& plan, const Program& source,
+                           const Options& options, PrepackCache& values)
+    : values_(values) {
+  if (schedule.prepack_steps == 0) return;
+  const PrepackKeys keys(schedule, source, options, values);
+  std::unordered_map<int, size_t> cached_as, producer_of, variable_of;  // by root
+  for (size_t v = 0; v < schedule.variables.size(); ++v)
+    variable_of.emplace(schedule.root(schedule.variables[v].value), v);
+  for (int value : plan.prepacked) {
+    add_cached(source, keys.of(value), schedule.bytes(value));
+    cached_as.emplace(schedule.root(value), index_.back());
+  }
+  for (size_t s = 0; s < schedule.prepack_steps; ++s) {
+    const cpu::Step& from = schedule.steps[s];
+    Step& step = steps_.emplace_back(Step{{}, {}, !from.outputs.empty()});
+    for (int value : from.inputs) {
+      const int root = schedule.root(value);
+      if (auto made = producer_of.find(root);
+          made != producer_of.end() && !cached_as.contains(root))
+        step.producers.push_back(made->second);
+      auto variable = variable_of.find(root);
+      auto is_it = [&](const Read& read) { return read.variable == variable->second; };
+      if (variable != variable_of.end() && std::none_of(reads_.begin(), reads_.end(), is_it))
+        reads_.push_back({variable->second, {}});
+    }
+    for (int value : from.outputs) {
+      producer_of.emplace(schedule.root(value), s);
+      if (auto k = cached_as.find(schedule.root(value)); k != cached_as.end())
+        step.cached.push_back(k->second);
+    }
+  }
+}
+
+void PrepackStage::add_cached(const Program& source, PrepackedValuePtr value, size_t bytes) {
+  const auto same = std::find_if(cached_.begin(), cached_.end(),
+                                 [&](const CachedValue& cached) { return cached.value == value; });
+  index_.push_back(static_cast<size_t>(same - cached_.begin()));
+  if (same != cached_.end()) return;
+  CachedValue cached{std::move(value), bytes, {}, {}};
+  for (const void* id : cached.value->variables()) {
+    const auto found =
+        std::find_if(source.variables.begin(), source.variables.end(),
+                     [&](const Program::Binding& b) { return b.variable.id() == id; });
+    cached.variables.push_back(static_cast<size_t>(found - source.variables.begin()));
+  }
+  cached_.push_back(std::move(cached));
+}
+
+bool PrepackStage::is_valid(const std::vector<Contents>& contents) const {
+  if (!was_made_) return false;
+  for (const Read& read : reads_) {
+    if (!(contents[read.variable] == read.contents)) return false;
+  }
+  for (const CachedValue& cached : cached_) {
+    if (cached.value->version() != cached.version) return false;
+  }
+  return true;
+}
+
+namespace {
+
+std::vector<Contents> chosen(const std::vector<Contents>& contents,
+                             const std::vector<size_t>& variables) {
+  std::vector<Contents> list;
+  for (size_t v : variables) list.push_back(contents[v]);
+  return list;
+}
+
+}  // namespace
+
+/// Steps that make what is stale, those before them that they depend on, and all that only check.
+void PrepackStage::find_needed(const std::vector<Contents>& contents,
+                               PrepackCache::Update& update) {
+  was_made_ = false;  // unless all succeeds
+  for (CachedValue& cached : cached_)
+    cached.is_stale = !update.is_made(*cached.value, chosen(contents, cached.variables));
+  for (Step& step : steps_) step.is_needed = !step.has_results;
+  for (size_t s = steps_.size(); s-- > 0;) {
+    Step& step = steps_[s];
+    for (size_t k : step.cached) step.is_needed = step.is_needed || cached_[k].is_stale;
+    if (!step.is_needed) continue;
+    for (size_t k : step.cached) cached_[k].is_stale = true;
+    for (size_t producer : step.producers) steps_[producer].is_needed = true;
+  }
+  for (CachedValue& cached : cached_) {
+    std::byte* memory =
+        cached.is_stale ? update.begin(*cached.value, cached.bytes) : update.memory(*cached.value);
+    for (std::byte** argument : cached.arguments) *argument = memory;
+  }
+}
+
+void PrepackStage::end(const std::vector<Contents>& contents, PrepackCache::Update& update) {
+  for (CachedValue& cached : cached_) {
+    if (cached.is_stale) update.end(*cached.value, chosen(contents, cached.variables));
+    cached.version = cached.value->version();
+  }
+  for (Read& read : reads_) read.contents = contents[read.variable];
+  was_made_ = true;
+}
+
+}  // namespace crescent::cpu

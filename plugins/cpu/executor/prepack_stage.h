@@ -1,0 +1,65 @@
+// The prepack stage of a plan: its first steps, which make prepacked values. They run when a
+// variable that they read has changed, and then only those whose results no other program has made
+// meanwhile.
+#pragma once
+#include <vector>
+
+#include "executor/memory_plan.h"
+#include "memory/prepack_cache.h"
+
+namespace crescent::cpu {
+
+class PrepackStage {
+ public:
+  PrepackStage(const Schedule& schedule, const MemoryPlan& plan, const Program& source,
+               const Options& options, PrepackCache& values);
+
+  size_t steps() const { return steps_.size(); }
+  /// An argument of a kernel that is cached value `index`: it is filled in when the value is made.
+  void add_argument(size_t index, std::byte** argument) {
+    cached_[index_[index]].arguments.push_back(argument);
+  }
+  /// What was made, by whomever, is of these contents of the program's variables.
+  bool is_valid(const std::vector<Contents>& contents) const;
+  /// Makes what is not; run(s) runs step s.
+  template <class F>
+  void make(const std::vector<Contents>& contents, F&& run) {
+    PrepackCache::Update update(values_);
+    find_needed(contents, update);
+    for (size_t s = 0; s < steps_.size(); ++s) {
+      if (steps_[s].is_needed) run(s);
+    }
+    end(contents, update);
+  }
+
+ private:
+  struct CachedValue {
+    PrepackedValuePtr value;
+    size_t bytes;
+    std::vector<size_t> variables;       ///< of the schedule, those of the value
+    std::vector<std::byte**> arguments;  ///< where it is read and made
+    uint64_t version = 0;                ///< that was seen last
+    bool is_stale = true;
+  };
+  struct Step {
+    std::vector<size_t> cached;     ///< that it makes
+    std::vector<size_t> producers;  ///< of what it reads, and what is not cached
+    bool has_results, is_needed = false;
+  };
+  struct Read {
+    size_t variable;
+    Contents contents;  ///< when that was seen last
+  };
+  void add_cached(const Program& source, PrepackedValuePtr value, size_t bytes);
+  void find_needed(const std::vector<Contents>& contents, PrepackCache::Update& update);
+  void end(const std::vector<Contents>& contents, PrepackCache::Update& update);
+
+  PrepackCache& values_;
+  bool was_made_ = false;
+  std::vector<CachedValue> cached_;
+  std::vector<size_t> index_;  ///< in cached_, per cached value of the plan: equal ones are one
+  std::vector<Step> steps_;
+  std::vector<Read> reads_;
+};
+
+}  // namespace crescent::cpu

@@ -1,0 +1,137 @@
+#include "executor/schedule.h"
+
+#include <algorithm>
+
+#include "executor/sliced_kernel.h"
+
+namespace crescent::cpu {
+namespace {
+
+/// The result is the same bytes in the same order.
+bool is_alias(const Op& op, const TensorSpecs& in, const TensorSpecs& out) {
+  return op.name() == Reshape::kName || (op.name() == CheckIndices::kName && in[0] == out[0]);
+}
+
+/// Neither reads what changes between runs nor is seen outside of the program.
+bool is_repeatable(const Step& step) { return !step.op || step.op->effect() <= Effect::check; }
+
+}  // namespace
+
+Schedule::Schedule(const Program& program, const Options& options, Pool& pool)
+    : values(program.values),
+      inputs(program.inputs),
+      outputs(program.outputs),
+      constants(program.constants) {
+  alias_.resize(values.size());
+  for (size_t v = 0; v < values.size(); ++v) alias_[v] = static_cast<int>(v);
+  for (const Program::Binding& b : program.variables) variables.push_back({b.value, b.result});
+  for (const Program::Instruction& instruction : program.code) add(instruction, options, pool);
+  for (Binding& v : variables) {
+    if (v.result >= 0 && root(v.result) == root(v.value)) v.result = -1;
+  }
+  separate_prepack_steps();
+  fuse_epilogues(*this);
+  join_column_sums(*this);
+  join_slices(*this, options);
+  join_reductions(*this);
+}
+
+size_t Schedule::bytes(int value) const {
+  const TensorSpec& spec = values[static_cast<size_t>(value)];
+  return static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
+}
+
+int Schedule::add_value(const TensorSpec& spec) {
+  int value = static_cast<int>(values.size());
+  values.push_back(spec);
+  alias_.push_back(value);
+  return value;
+}
+
+int Schedule::add_copy(int value) {
+  int copy = add_value(values[static_cast<size_t>(value)]);
+  steps.push_back({make_copy(bytes(value)), nullptr, {value}, {copy}, 0});
+  return copy;
+}
+
+TensorSpecs Schedule::specs(const std::vector<int>& list) const {
+  TensorSpecs specs;
+  for (int v : list) specs.push_back(values[static_cast<size_t>(v)]);
+  return specs;
+}
+
+void Schedule::add(const Program::Instruction& instruction, const Options& options, Pool& pool) {
+  const Op& op = *instruction.op;
+  const TensorSpecs in = specs(instruction.inputs), out = specs(instruction.outputs);
+  std::vector<int> made = instruction.outputs;
+  if (is_alias(op, in, out)) {
+    alias_[static_cast<size_t>(made[0])] = root(instruction.inputs[0]);
+    if (op.name() != CheckIndices::kName) return;
+    made.clear();
+  }
+  const Request request{op, in, out, options};
+  auto* scan = dynamic_cast<const Scan*>(&op);
+  auto* sliced = dynamic_cast<const Sliced*>(&op);
+  auto kernel = scan     ? make_scan(*scan, request, pool)
+                : sliced ? make_sliced(*sliced, request)
+                         : cached_or_new_kernel(request);
+  if (!kernel) fail("the cpu device does not take ", op.text(), ": expected a lowered program");
+  steps.push_back(
+      {std::move(kernel), instruction.op, instruction.inputs, std::move(made), instruction.scope});
+}
+
+/// What steps make of stable values is stable too, and is kept, unless that takes much more memory
+/// than what it is made of. The steps that remain may have their stable inputs prepared.
+void Schedule::separate_prepack_steps() {
+  std::vector<bool> is_stable(values.size()), is_result(values.size());
+  auto mark = [&](std::vector<bool>& set, int value) {
+    set[static_cast<size_t>(root(value))] = true;
+  };
+  auto has = [&](const std::vector<bool>& set, int value) {
+    return set[static_cast<size_t>(root(value))];
+  };
+  for (const Program::Constant& c : constants) mark(is_stable, c.value);
+  for (const Binding& v : variables)
+    v.result < 0 ? mark(is_stable, v.value) : mark(is_result, v.result);
+  for (int value : outputs) mark(is_result, value);
+
+  auto belongs = [&](const Step& step) {
+    constexpr size_t kLittle = size_t{64} << 10;
+    size_t read = 0, made = 0;
+    for (int value : step.inputs) read += bytes(value);
+    for (int value : step.outputs) made += bytes(value);
+    return !step.inputs.empty() && is_repeatable(step) && made <= std::max(read, kLittle) &&
+           std::all_of(step.inputs.begin(), step.inputs.end(),
+                       [&](int v) { return has(is_stable, v); }) &&
+           std::none_of(step.outputs.begin(), step.outputs.end(),
+                        [&](int v) { return has(is_result, v); });
+  };
+  std::vector<Step> before, after;
+  for (Step& step : steps) {
+    const bool stays = belongs(step);
+    if (stays) {
+      for (int value : step.outputs) mark(is_stable, value);
+    }
+    (stays ? before : after).push_back(std::move(step));
+  }
+  for (Step& step : after) {
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
+      if (!has(is_stable, step.inputs[i])) continue;
+      Prepared prepared = step.kernel->prepare(static_cast<int>(i));
+      if (!prepared.kernel) continue;
+      const int value = add_value(prepared.spec);
+      before.push_back({std::move(prepared.kernel),
+                        nullptr,
+                        {step.inputs[i]},
+                        {value},
+                        step.scope,
+                        std::move(prepared.form)});
+      step.inputs[i] = value;
+    }
+  }
+  prepack_steps = before.size();
+  std::move(after.begin(), after.end(), std::back_inserter(before));
+  steps = std::move(before);
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,51 @@
+// Kernels on their way from supports() to compile(), so that none is made twice.
+#include <algorithm>
+#include <unordered_map>
+
+#include "kernel/kernel.h"
+
+namespace crescent::cpu {
+namespace {
+
+struct CachedKernel {
+  size_t hash;  ///< of the op, which may be gone, and another one in its place
+  TensorSpecs inputs, outputs;
+  bool deterministic;
+  std::unique_ptr<Kernel> kernel;
+
+  bool is_for(const Request& r, size_t op_hash) const {
+    return hash == op_hash && deterministic == r.options.deterministic &&
+           std::equal(inputs.begin(), inputs.end(), r.inputs.begin(), r.inputs.end()) &&
+           std::equal(outputs.begin(), outputs.end(), r.outputs.begin(), r.outputs.end());
+  }
+};
+
+thread_local std::unordered_multimap<const Op*, CachedKernel> kernel_cache;
+
+}  // namespace
+
+bool has_kernel(const Request& r) {
+  std::unique_ptr<Kernel> kernel = make_kernel(r);
+  if (!kernel) return false;
+  constexpr size_t kMost = 4096;  // of programs that were asked about and never compiled
+  if (kernel_cache.size() >= kMost) kernel_cache.clear();
+  kernel_cache.emplace(&r.op, CachedKernel{r.op.hash(),
+                                           {r.inputs.begin(), r.inputs.end()},
+                                           {r.outputs.begin(), r.outputs.end()},
+                                           r.options.deterministic,
+                                           std::move(kernel)});
+  return true;
+}
+
+std::unique_ptr<Kernel> cached_or_new_kernel(const Request& r) {
+  const auto [first, last] = kernel_cache.equal_range(&r.op);
+  const size_t hash = first == last ? 0 : r.op.hash();
+  const auto found =
+      std::find_if(first, last, [&](const auto& each) { return each.second.is_for(r, hash); });
+  if (found == last) return make_kernel(r);
+  return std::move(kernel_cache.extract(found).mapped().kernel);
+}
+
+void clear_kernel_cache() { kernel_cache.clear(); }
+
+}  // namespace crescent::cpu

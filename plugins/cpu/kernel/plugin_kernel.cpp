@@ -1,0 +1,78 @@
+#include "kernel/plugin_kernel.h"
+
+#include "crescent/device/cpu_kernel.h"
+
+namespace crescent::cpu {
+namespace {
+
+/// The threads of the device, as others see them.
+class Threads final : public CpuThreads {
+ public:
+  explicit Threads(Pool& pool) : pool_(pool) {}
+  int threads() const override { return pool_.threads(); }
+  void run(int64_t parts, Body body, void* context, int most) override {
+    pool_.run(parts, body, context, most);
+  }
+
+ private:
+  Pool& pool_;
+};
+
+/// Runs code of another plugin: whatever it throws becomes an error that says whose it was.
+template <class F>
+auto blaming(const CpuKernel& kernel, F f) -> decltype(f()) {
+  const auto who = [&] {
+    const ClassInfo& info = *kernel.info();
+    return concat("kernel of ", info.name, " of plugin '", info.plugin, "': ");
+  };
+  try {
+    return f();
+  } catch (Error& error) {
+    error.add_context(who());
+    throw;
+  } catch (const std::exception& error) {
+    fail(who(), error.what());
+  } catch (...) {
+    fail(who(), "an exception of unknown type");
+  }
+}
+
+class PluginKernelAdapter final : public Kernel {
+ public:
+  explicit PluginKernelAdapter(std::shared_ptr<CpuKernel> kernel) : kernel_(std::move(kernel)) {
+    blaming(*kernel_, [&] {
+      scratch_bytes_ = kernel_->scratch_bytes();
+      flops_ = kernel_->flops();
+      name_ = kernel_->name();
+    });
+  }
+  void run(const Arguments& a) override {
+    Threads threads(a.pool);
+    blaming(*kernel_, [&] { kernel_->run({a.inputs, a.outputs, a.scratch, threads}); });
+  }
+  std::string name() const override { return name_; }
+  size_t scratch_bytes() const override { return scratch_bytes_; }
+  double flops() const override { return flops_; }
+  bool may_fail() const override { return true; }
+  bool in_place(int input) const override {
+    return blaming(*kernel_, [&] { return kernel_->in_place(input); });
+  }
+
+ private:
+  std::shared_ptr<CpuKernel> kernel_;
+  size_t scratch_bytes_ = 0;
+  double flops_ = 0;
+  std::string name_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_plugin_kernel(const Request& r) {
+  if (!registry().find(CpuKernel::kKind, r.op.name())) return nullptr;
+  auto kernel = make<CpuKernel>(r.op.name());
+  const CpuRequest request{r.op, r.inputs, r.outputs, r.options.deterministic};
+  if (!blaming(*kernel, [&] { return kernel->prepare(request); })) return nullptr;
+  return std::make_unique<PluginKernelAdapter>(std::move(kernel));
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,10 @@
+// Kernels that other plugins have registered (crescent/cpu_kernel.h).
+#pragma once
+#include "kernel/kernel.h"
+
+namespace crescent::cpu {
+
+/// The one of the op's name; null when there is none, or it is not for this request.
+std::unique_ptr<Kernel> make_plugin_kernel(const Request& request);
+
+}  // namespace crescent::cpu

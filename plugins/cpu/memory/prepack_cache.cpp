@@ -1,0 +1,80 @@
+#include "memory/prepack_cache.h"
+
+#include <algorithm>
+
+namespace crescent::cpu {
+
+size_t PrepackKey::hash() const {
+  size_t hash = op ? op->hash() : 0;
+  auto mix = [&](const auto& field) { detail::mix(hash, detail::hash_field(field)); };
+  mix(form), mix(output), mix(variable), mix(constant.storage), mix(constant.offset);
+  for (const TensorSpec& spec : specs) {
+    mix(spec.dtype);
+    for (int64_t dim : spec.shape) mix(dim);
+  }
+  for (const PrepackedValuePtr& value : from) mix(value.get());
+  return hash;
+}
+
+bool PrepackKey::operator==(const PrepackKey& other) const {
+  const bool same_op = op && other.op ? op->equals(*other.op) : op == other.op;
+  const bool same_constant =
+      constant == other.constant || (constant.storage == 0 && other.constant.storage == 0);
+  return same_op && same_constant && form == other.form && output == other.output &&
+         specs == other.specs && from == other.from && variable == other.variable;
+}
+
+PrepackedValue::PrepackedValue(PrepackKey key) : key_(std::move(key)) {
+  if (key_.variable) variables_ = {key_.variable};
+  for (const PrepackedValuePtr& value : key_.from) {
+    for (const void* variable : value->variables_) {
+      if (std::find(variables_.begin(), variables_.end(), variable) == variables_.end())
+        variables_.push_back(variable);
+    }
+  }
+}
+
+PrepackedValuePtr PrepackCache::find(PrepackKey key) {
+  const size_t hash = key.hash();
+  const std::lock_guard lock(mutex_);
+  auto [at, last] = values_.equal_range(hash);
+  while (at != last) {
+    const PrepackedValuePtr value = at->second.lock();
+    if (value && value->key() == key) return value;
+    at = value ? std::next(at) : values_.erase(at);
+  }
+  if (values_.size() >= most_) {
+    std::erase_if(values_, [](const auto& entry) { return entry.second.expired(); });
+    most_ = std::max(kFew, 2 * values_.size());
+  }
+  auto value = std::make_shared<PrepackedValue>(std::move(key));
+  values_.emplace(hash, value);
+  return value;
+}
+
+/// In its place where nobody can be reading it: those who begin to run now find no version.
+std::byte* PrepackCache::Update::begin(PrepackedValue& value, size_t bytes) {
+  value.version_.store(0);
+  const bool alone = values_.running_.load() == 1;
+  if (value.memory_ && !alone) {
+    values_.retired_.push_back(std::move(value.memory_));
+    values_.has_retired_.store(true);
+  }
+  if (!value.memory_) value.memory_ = Storage::allocate(bytes, false);
+  return value.memory_->host();
+}
+
+void PrepackCache::Update::end(PrepackedValue& value, std::vector<Contents> of) {
+  value.made_of_ = std::move(of);
+  value.version_.store(++values_.versions_);
+}
+
+void PrepackCache::free_retired() {
+  std::vector<std::shared_ptr<Storage>> retired;
+  const std::lock_guard lock(mutex_);
+  if (running_.load() > 0) return;
+  retired.swap(retired_);
+  has_retired_.store(false);
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,254 @@
+#include "searchsorted.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "../shared/host.h"
+#include "crescent/device/cpu_kernel.h"
+
+namespace crescent::operations {
+namespace {
+
+/// Halves what is left of the list, without a branch that depends on the numbers.
+template <bool right, class T>
+int32_t place_in(const T* list, int64_t count, T value) {
+  const auto is_before = [&](T number) { return right ? !(number > value) : !(number >= value); };
+  if (count == 0) return 0;
+  const T* first = list;
+  while (count > 1) {
+    const int64_t half = count / 2;
+    first = is_before(first[half - 1]) ? first + half : first;
+    count -= half;
+  }
+  return static_cast<int32_t>(first - list) + (is_before(*first) ? 1 : 0);
+}
+
+/// (sorted, values) -> a place for each value.
+struct Searchsorted final : OpOf<Searchsorted> {
+  static constexpr const char* kName = "operations.searchsorted";
+  bool right = false;
+  auto fields() const { return std::tie(right); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    return {{DType::int32, in[1].shape}};
+  }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    with_type(in[0].dtype(), [&]<class T>(T) {
+      find<T>(in[0].data<T>(), in[0].size(), in[1].data<T>(), out[0].mutable_data<int32_t>(), 0,
+              in[1].size());
+    });
+    return true;
+  }
+  template <class T>
+  void find(const T* list, int64_t count, const T* values, int32_t* to, int64_t begin,
+            int64_t end) const {
+    for (int64_t i = begin; i < end; ++i)
+      to[i] =
+          right ? place_in<true>(list, count, values[i]) : place_in<false>(list, count, values[i]);
+  }
+};
+
+class SearchsortedKernel final : public CpuKernel {
+ public:
+  static void describe(Schema<SearchsortedKernel>& s) { s.doc("Some values a thread."); }
+  bool prepare(const CpuRequest& r) override {
+    op_ = *r.op_as<Searchsorted>();
+    dtype_ = r.inputs[0].dtype;
+    count_ = r.inputs[0].shape.size(), values_ = r.inputs[1].shape.size();
+    return true;
+  }
+  void run(const CpuArguments& a) override {
+    with_type(dtype_, [&]<class T>(T) {
+      a.threads.blocks(values_, 2048, [&](int64_t begin, int64_t end) {
+        op_.find<T>(a.in<T>(0), count_, a.in<T>(1), a.out<int32_t>(0), begin, end);
+      });
+    });
+  }
+
+ private:
+  Searchsorted op_;
+  DType dtype_ = DType::float32;
+  int64_t count_ = 0, values_ = 0;
+};
+
+// ---- sets
+
+/// A set of numbers in which others are looked for: few are compared one by one, whole ones that
+/// lie close together are marked in a table, others are found by their bits.
+template <class T>
+class NumberSet {
+ public:
+  /// Of memory that a set of so many needs.
+  static size_t bytes(int64_t count) { return count > kFew ? slots(count) * sizeof(T) : 0; }
+
+  NumberSet(const T* numbers, int64_t count, std::byte* memory)
+      : numbers_(numbers), count_(count), bytes_(bytes(count)) {
+    const T* first = std::find_if(numbers, numbers + count, [](T x) { return x == x; });
+    if (first == numbers + count) count_ = 0;  // nothing equals NaN
+    if (count_ <= kFew) return;
+    if (std::is_integral_v<T> && mark(reinterpret_cast<uint8_t*>(memory))) return;
+    fill(reinterpret_cast<T*>(memory), *first);
+  }
+  /// Whether each of x is in the set: `found` or its opposite.
+  void look(const T* x, int64_t begin, int64_t end, bool found, bool* to) const {
+    if (count_ <= kFew) return compare(x, begin, end, found, to);
+    for (int64_t i = begin; i < end; ++i) to[i] = (marks_ ? is_marked(x[i]) : is_in(x[i])) == found;
+  }
+
+ private:
+  static constexpr int64_t kFew = 32;
+
+  static size_t slots(int64_t count) {
+    return std::bit_ceil(std::max<size_t>(4 * static_cast<size_t>(count), 4096));
+  }
+
+  // numbers of a range
+
+  uint64_t place(T x) const {
+    return static_cast<uint64_t>(static_cast<int64_t>(x)) - static_cast<uint64_t>(low_);
+  }
+  bool mark(uint8_t* marks) {
+    const auto [low, high] = std::minmax_element(numbers_, numbers_ + count_);
+    low_ = static_cast<int64_t>(*low), range_ = place(*high) + 1;
+    if (range_ == 0 || range_ > bytes_) return false;
+    std::fill_n(marks, range_, uint8_t{0});
+    for (int64_t i = 0; i < count_; ++i) marks[place(numbers_[i])] = 1;
+    marks_ = marks;
+    return true;
+  }
+  bool is_marked(T x) const { return place(x) < range_ && marks_[place(x)] != 0; }
+
+  // slots, of which free ones hold a number that is known to be in the set
+
+  size_t slot(T x) const {
+    using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+    uint64_t bits = 0;
+    if constexpr (std::is_floating_point_v<T>)
+      bits = std::bit_cast<Bits>(x + T(0));  // -0 equals 0
+    else
+      bits = static_cast<uint64_t>(static_cast<int64_t>(x));
+    return static_cast<size_t>((bits * 0x9e3779b97f4a7c15u) >> shift_);
+  }
+  /// Where x is, or could be.
+  size_t found_slot(T x) const {
+    size_t at = slot(x);
+    while (!(slots_[at] == x) && !(slots_[at] == free_)) at = (at + 1) & mask_;
+    return at;
+  }
+  void fill(T* slots, T free) {
+    const size_t size = bytes_ / sizeof(T);
+    std::fill_n(slots, size, free);
+    slots_ = slots, free_ = free, mask_ = size - 1, shift_ = 64 - std::countr_zero(size);
+    for (int64_t i = 0; i < count_; ++i)
+      if (const T x = numbers_[i]; x == x && !(x == free)) slots[found_slot(x)] = x;
+  }
+  bool is_in(T x) const { return x == free_ || slots_[found_slot(x)] == x; }
+
+  // few
+
+  /// Blocks of values with answers of the same width, so that loops become vectors.
+  void compare(const T* x, int64_t begin, int64_t end, bool found, bool* to) const {
+    using Answer =
+        std::conditional_t<sizeof(T) == 8, int64_t,
+                           std::conditional_t<sizeof(T) == 4, int32_t,
+                                              std::conditional_t<sizeof(T) == 2, int16_t, int8_t>>>;
+    constexpr int64_t kBlock = 64;
+    for (; begin < end; begin += kBlock) {
+      const int64_t n = std::min(kBlock, end - begin);
+      T block[kBlock] = {};
+      std::copy_n(x + begin, n, block);
+      Answer any[kBlock] = {};
+      for (int64_t k = 0; k < count_; ++k) {
+        const T number = numbers_[k];
+        for (int64_t i = 0; i < kBlock; ++i)
+          any[i] = static_cast<Answer>(any[i] | (block[i] == number ? -1 : 0));
+      }
+      for (int64_t i = 0; i < n; ++i) to[begin + i] = (any[i] != 0) == found;
+    }
+  }
+
+  const T* numbers_;
+  int64_t count_;
+  size_t bytes_;
+  const uint8_t* marks_ = nullptr;
+  int64_t low_ = 0;
+  uint64_t range_ = 0;
+  const T* slots_ = nullptr;
+  T free_ = T();
+  size_t mask_ = 0;
+  int shift_ = 0;
+};
+
+/// (values, set) -> whether each value is in the set.
+struct Isin final : OpOf<Isin> {
+  static constexpr const char* kName = "operations.isin";
+  bool invert = false;
+  auto fields() const { return std::tie(invert); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    return {{DType::boolean, in[0].shape}};
+  }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    with_type(in[0].dtype(), [&]<class T>(T) {
+      std::vector<int64_t> memory(NumberSet<T>::bytes(in[1].size()) / sizeof(int64_t) + 1);
+      const NumberSet<T> set(in[1].data<T>(), in[1].size(),
+                             reinterpret_cast<std::byte*>(memory.data()));
+      set.look(in[0].data<T>(), 0, in[0].size(), !invert, out[0].mutable_data<bool>());
+    });
+    return true;
+  }
+};
+
+class IsinKernel final : public CpuKernel {
+ public:
+  static void describe(Schema<IsinKernel>& s) { s.doc("Some values a thread."); }
+  bool prepare(const CpuRequest& r) override {
+    found_ = !r.op_as<Isin>()->invert;
+    dtype_ = r.inputs[0].dtype;
+    values_ = r.inputs[0].shape.size(), count_ = r.inputs[1].shape.size();
+    return true;
+  }
+  size_t scratch_bytes() const override {
+    size_t bytes = 0;
+    with_type(dtype_, [&]<class T>(T) { bytes = NumberSet<T>::bytes(count_); });
+    return bytes;
+  }
+  void run(const CpuArguments& a) override {
+    with_type(dtype_, [&]<class T>(T) {
+      const NumberSet<T> set(a.in<T>(1), count_, a.scratch);
+      a.threads.blocks(values_, 8192, [&](int64_t begin, int64_t end) {
+        set.look(a.in<T>(0), begin, end, found_, a.out<bool>(0));
+      });
+    });
+  }
+
+ private:
+  bool found_ = true;
+  DType dtype_ = DType::float32;
+  int64_t values_ = 0, count_ = 0;
+};
+
+/// Half-width floats as float32.
+Tensor comparable(const Tensor& x) {
+  const bool half = x.dtype() == DType::bfloat16 || x.dtype() == DType::float16;
+  return half ? ops::cast(x, DType::float32) : x;
+}
+
+}  // namespace
+
+Tensor apply_searchsorted(const Tensor& sorted, const Tensor& values, bool right) {
+  Searchsorted op;
+  op.right = right;
+  return apply1(op, {comparable(sorted), comparable(values)});
+}
+
+Tensor apply_isin(const Tensor& values, const Tensor& set, bool invert) {
+  Isin op;
+  op.invert = invert;
+  return apply1(op, {comparable(values), comparable(set)});
+}
+
+void add_searchsorted_kernels(Registry& registry) {
+  registry.add<SearchsortedKernel>(Searchsorted::kName);
+  registry.add<IsinKernel>(Isin::kName);
+}
+
+}  // namespace crescent::operations

@@ -1,0 +1,124 @@
+// Elementwise steps that run within the product they follow.
+#include <catch2/catch.hpp>
+
+#include "crescent/device/lowering.h"
+#include "crescent/ops/ops.h"
+#include "matmul/amx.h"
+#include "support.h"
+
+using namespace crescent;
+using namespace crescent::cpu::test;
+
+namespace {
+
+/// The gradient of a weight from inputs (k,m) and what comes back (k,n), in float32, or multiplied
+/// as bfloat16.
+Tensor gradient(const Tensor& x, const Tensor& dy, bool mixed) {
+  if (!mixed) return ops::matmul(ops::transpose(x), dy);
+  const auto half = [](const Tensor& t) { return ops::cast(t, DType::bfloat16); };
+  return ops::cast(ops::matmul(ops::transpose(half(x)), half(dy)), DType::float32);
+}
+
+/// w and momentum after a step; with `whole` the gradient too, which then has to be made as a
+/// whole.
+Program step(const Variable& w, const Variable& momentum, const TensorSpecs& specs, bool mixed,
+             bool whole) {
+  return optimize(trace(
+      [&](const Tensors& in) {
+        const Tensor g = gradient(in[0], in[1], mixed);
+        momentum.assign(momentum.value() * in[2] + g);
+        w.assign(w.value() - momentum.value() * ops::sqrt(in[2]));
+        return whole ? Tensors{g} : Tensors{};
+      },
+      specs));
+}
+
+struct Updated {
+  std::vector<double> w, momentum, gradient;
+  size_t steps;
+  bool operator==(const Updated& other) const { return w == other.w && momentum == other.momentum; }
+};
+
+Updated run(const Program& program, const Tensors& inputs, const Shape& shape) {
+  auto executable = compile(program, test_device());
+  Tensors variables, outputs = outputs_of(program);
+  for (const Program::Binding& b : program.variables)
+    variables.push_back(b.variable.value() + 0.0f);
+  for (int i = 0; i < 3; ++i) executable->run(inputs, variables, outputs);
+  CHECK(variables[0].shape() == shape);
+  return {variables[0].to_vector(), variables[1].to_vector(),
+          outputs.empty() ? std::vector<double>{} : outputs[0].to_vector(),
+          executable->rows().size()};
+}
+
+}  // namespace
+
+TEST_CASE("an update within the product that makes its gradient gives the same bits",
+          "[cpu][epilogue]") {
+  const int64_t sizes[][3] = {{784, 512, 128}, {200, 96, 64},   {300, 33, 2100}, {600, 96, 90},
+                              {512, 10, 128},  {512, 700, 300}, {900, 300, 40},  {40, 30, 20}};
+  for (const auto& [m, n, k] : sizes) {
+    for (bool mixed : {false, true}) {
+      const Variable w(sines({m, n}, 1)), momentum(sines({m, n}, 2));
+      const Tensors inputs = {sines({k, m}, 3), sines({k, n}, 4), Tensor::full({}, 0.9f)};
+      const TensorSpecs specs = {inputs[0].spec(), inputs[1].spec(), inputs[2].spec()};
+      const Updated want = run(step(w, momentum, specs, mixed, true), inputs, {m, n});
+      const auto alone = gradient(inputs[0], inputs[1], mixed).to_vector();
+      for (size_t i = 0; i < alone.size(); i += 7)
+        REQUIRE(want.gradient[i] == Approx(alone[i]).epsilon(mixed ? 0.01 : 1e-4).margin(0.01));
+      for (int threads : {1, 2, 3, 9}) {
+        CAPTURE(m, n, k, mixed, threads);
+        test_device().set_threads(threads);
+        const Updated got = run(step(w, momentum, specs, mixed, false), inputs, {m, n});
+        CHECK(got == want);
+        CHECK(got.steps <= want.steps);
+        if (m == 600 && (!mixed || crescent::cpu::amx::available())) CHECK(got.steps < want.steps);
+      }
+    }
+  }
+  test_device().set_threads(0);
+}
+
+TEST_CASE("an update waits for those who read the old weight", "[cpu][epilogue]") {
+  const int64_t m = 600, n = 96, k = 60;
+  const Variable w(sines({m, n}, 1));
+  const Tensors inputs = {sines({k, m}, 3), sines({k, n}, 4)};
+  const TensorSpecs specs = {inputs[0].spec(), inputs[1].spec()};
+  const Program program = optimize(trace(
+      [&](const Tensors& in) {
+        const Tensor old = w.value(), g = gradient(in[0], in[1], false),
+                     late = ops::matmul(in[1], ops::transpose(old));
+        w.assign(old - g);
+        return Tensors{late};
+      },
+      specs));
+  Tensors variables = {w.value() + 0.0f}, outputs = {Tensor(Shape{k, m}, DType::float32)};
+  auto executable = compile(program, test_device());
+  CHECK(executable->rows().size() == 2);
+  executable->run(inputs, variables, outputs);
+  CHECK(outputs[0].to_vector() == ops::matmul(inputs[1], ops::transpose(w.value())).to_vector());
+  CHECK(variables[0].to_vector() ==
+        (w.value() - gradient(inputs[0], inputs[1], false)).to_vector());
+}
+
+TEST_CASE("what follows a product finds weights that were packed before", "[cpu][epilogue]") {
+  const int64_t m = 2048, n = 336, k = 128;  // columns in tiles of 112
+  const Variable w(sines({k, n}, 1));
+  const Tensors inputs = {sines({m, k}, 2), sines({k, n}, 1)};
+  const TensorSpecs specs = {inputs[0].spec(), inputs[1].spec()};
+  auto run = [&](bool is_stable) {
+    const Program program = optimize(
+        trace(
+            [&](const Tensors& in) {
+              return Tensors{ops::gelu(ops::matmul(in[0], is_stable ? w.value() : in[1]), false)};
+            },
+            specs),
+        {.inference = true});
+    Tensors variables, outputs = {Tensor(Shape{m, n}, DType::float32)};
+    for (const Program::Binding& b : program.variables) variables.push_back(b.variable.value());
+    compile(program, test_device())->run(inputs, variables, outputs);
+    return outputs[0].to_vector();
+  };
+  const bool is_same = run(true) == run(false);  // of 688,128 numbers: none is to be printed
+  CHECK(is_same);
+}
