@@ -73,7 +73,7 @@ function Copy:test(command)
     .. quoted(log) .. " 2>&1")
   local text = shell.read(log)
   local endless = status == kTimeout or status == kCpuTimeout or text:find("***Timeout", 1, true)
-    or text:find("CPU time limit", 1, true)
+    or text:find("CPU time limit", 1, true) or text:find("Subprocess killed", 1, true)
   return passed == true, text, endless and " (does not end)" or ""
 end
 
