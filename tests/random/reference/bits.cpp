@@ -1,6 +1,5 @@
 // Ops of the reference that see numbers as their bits.
 #include <bit>
-#include <cmath>
 
 #include "random/reference/reference.h"
 
@@ -58,26 +57,11 @@ void view(const Call& call) {
   }
 }
 
-void nextafter(const Call& call) {
-  const DType dtype = call.out[0].spec.dtype;
-  for (size_t i = 0; i < call.out[0].values.size(); ++i) {
-    const double x = nearest(call.in[0]->values[i], dtype),
-                 y = nearest(call.in[1]->values[i], dtype);
-    call.out[0].values[i] = dtype == DType::float32
-                                ? std::nextafter(static_cast<float>(x), static_cast<float>(y))
-                                : std::nextafter(x, y);
-  }
-}
-
 }  // namespace
 
 bool interpret_bits(const Call& call) {
-  if (call.op.name() == "view")
-    view(call);
-  else if (call.op.text() == "operations.pairs(nextafter)")
-    nextafter(call);
-  else
-    return false;
+  if (call.op.name() != "view") return false;
+  view(call);
   return true;
 }
 

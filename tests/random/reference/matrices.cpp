@@ -82,9 +82,10 @@ size_t count_of(const Array& x) {
 /// Result `which` of matrix `at`, of numbers that are off by so many roundings of `extra`.
 void put(const Call& call, size_t which, size_t at, const std::vector<Real>& values, double extra) {
   Array& out = call.out[which];
+  const DType dtype = out.spec.dtype == DType::complex64 ? DType::float32 : out.spec.dtype;
   for (size_t i = 0; i < values.size(); ++i)
     out.values[at * values.size() + i] =
-        call.rounding(static_cast<double>(values[i]), out.spec.dtype, 1, extra);
+        call.rounding(static_cast<double>(values[i]), dtype, 1, extra);
 }
 
 /// How many roundings the errors of n steps amount to.

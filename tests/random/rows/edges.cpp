@@ -147,13 +147,6 @@ int views_of_all(Draft& d) {
   return d.call("tile", {{"x", x}, {"repeats", Value(repeats)}});
 }
 
-/// The numbers next to others, which have no gradient.
-int neighbours(Draft& d) {
-  const int x = d.call("stop_gradient", {{"variable", d.fraction()}});
-  const int y = d.call("stop_gradient", {{"variable", d.partner(x)}});
-  return d.call("nextafter", {{"x1", x}, {"x2", y}});
-}
-
 /// The bytes of numbers that nothing has rounded, there and by chance back; they have no gradient.
 int bytes_of(Draft& d) {
   constexpr DType kDTypes[] = {DType::float32, DType::int32,    DType::int16, DType::uint8,
@@ -191,7 +184,6 @@ std::vector<Row> edge_rows() {
           {"argmax", long_rows},
           {"get_item", views_of_all},
           {"view", bytes_of},
-          {"nextafter", neighbours},
           {"add", with_itself}};
 }
 
