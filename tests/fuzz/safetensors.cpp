@@ -18,9 +18,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   try {
     const auto file = file_storage(open_regular_file(path), path);
-    for (const Place& place : read_header(path, *file)) {
-      check_seal(path, *file, place);
-      checked_array(path, file, place).clone();
+    for (const ArrayEntry& entry : read_header(path, *file)) {
+      check_seal(path, *file, entry);
+      checked_array(path, file, entry).clone();
     }
   } catch (const Error&) {
   }
