@@ -58,6 +58,22 @@ Arrays pointers_to(const std::vector<Array>& arrays) {
   return pointers;
 }
 
+/// Values that a multiplication reads, by itself or behind additions and casts.
+std::unordered_set<int> scaled_values(const Program& program) {
+  std::unordered_set<int> scaled;
+  for (auto i = program.code.rbegin(); i != program.code.rend(); ++i) {
+    const auto* binary = dynamic_cast<const Binary*>(i->op.get());
+    const bool scales =
+        binary && (binary->kind == BinaryKind::multiply || binary->kind == BinaryKind::divide);
+    const bool passes_on =
+        i->op->name() == Cast::kName ||
+        (binary && (binary->kind == BinaryKind::add || binary->kind == BinaryKind::subtract));
+    if (scales || (passes_on && scaled.count(i->outputs[0])))
+      scaled.insert(i->inputs.begin(), i->inputs.end());
+  }
+  return scaled;
+}
+
 class Interpreter {
  public:
   explicit Interpreter(Rounding& rounding, bool inside = false)
@@ -73,6 +89,7 @@ class Interpreter {
       values[static_cast<size_t>(binding.value)] = inputs[next++];
     for (const Program::Constant& constant : program.constants)
       made[static_cast<size_t>(constant.value)] = constant_of(constant.tensor);
+    const std::unordered_set<int> scaled = scaled_values(program);
     for (const Program::Instruction& instruction : program.code) {
       Arrays in;
       for (int v : instruction.inputs) in.push_back(values[static_cast<size_t>(v)]);
@@ -82,7 +99,7 @@ class Interpreter {
         const int64_t parts = spec.dtype == DType::complex64 ? 2 : 1;
         out.push_back({spec, std::vector<double>(static_cast<size_t>(spec.shape.size() * parts))});
       }
-      step(instruction.op, in, out);
+      step(instruction.op, in, out, !out.empty() && scaled.count(instruction.outputs[0]) != 0);
       for (size_t i = 0; i < out.size(); ++i)
         made[static_cast<size_t>(instruction.outputs[i])] = std::move(out[i]);
     }
@@ -93,8 +110,8 @@ class Interpreter {
   }
 
  private:
-  void step(const OpPtr& op, const Arrays& in, std::vector<Array>& out) {
-    const Call call{*op, in, out, rounding_};
+  void step(const OpPtr& op, const Arrays& in, std::vector<Array>& out, bool is_scaled) {
+    const Call call{*op, in, out, rounding_, is_scaled};
     refuse_complex(call);
     if (op->name() == Scan::kName) {
       scan(static_cast<const Scan&>(*op), call);

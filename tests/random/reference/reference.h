@@ -77,6 +77,7 @@ struct Call {
   Arrays in;
   std::vector<Array>& out;  ///< with specs, and values of 0
   Rounding& rounding;
+  bool is_scaled = false;  ///< the result is multiplied: the factor may go into an input
 };
 /// Computes the call if it is of such a kind.
 bool interpret_elementwise(const Call& call);

@@ -29,10 +29,10 @@ struct Sum {
     return magnitude *
            (1 + std::sqrt(static_cast<double>(terms)) / 16 + static_cast<double>(alike) / 24);
   }
-  /// As a result of the dtype.
-  double rounded(DType dtype, Rounding& rounding) const {
-    if (!is_floating(dtype) || (halves && magnitude * 2 * unit_of(dtype) <= 1))
-      return static_cast<double>(value);
+  /// As a result of the dtype. Terms that are scaled before they are added up are not exact.
+  double rounded(DType dtype, Rounding& rounding, bool is_scaled = false) const {
+    const bool is_exact = halves && !is_scaled && magnitude * 2 * unit_of(dtype) <= 1;
+    if (!is_floating(dtype) || is_exact) return static_cast<double>(value);
     return rounding(static_cast<double>(value), dtype, 1, parts());
   }
 };
@@ -213,7 +213,7 @@ void matmul(const Matmul& op, const Call& call) {
     const double* right = b.values.data() + offset(places, sb, tb) + n * b_n;
     Sum sum;
     for (int64_t k = 0; k < depth; ++k) sum.add(left[k * a_k] * right[k * b_k]);
-    y = sum.rounded(out.spec.dtype, call.rounding);
+    y = sum.rounded(out.spec.dtype, call.rounding, call.is_scaled);
     places.next();
   }
 }
