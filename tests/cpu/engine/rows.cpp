@@ -1,0 +1,135 @@
+// Which programs go through the batch by rows, where other axes are as long as the batch, and that
+// they give the same numbers for a part of the rows.
+#include "tiling/rows.h"
+
+#include <catch2/catch.hpp>
+#include <functional>
+
+#include "crescent/device/lowered_ops.h"
+#include "crescent/device/lowering.h"
+#include "crescent/ops/ops.h"
+#include "support.h"
+
+using namespace crescent;
+using cpu::SliceRole;
+using cpu::test::are_same;
+using cpu::test::outputs_of;
+using cpu::test::sines;
+using cpu::test::test_device;
+
+namespace {
+
+constexpr int64_t kBatch = 4, kRows = 2;
+
+using Body = std::function<Tensor(const Tensors&)>;
+
+/// A cube whose first axis is the batch, a square that may be anything, and as many numbers.
+Tensors operands() {
+  return {sines({kBatch, kBatch, kBatch}, 1), sines({kBatch, kBatch}, 2), sines({kBatch}, 3)};
+}
+
+Program traced(const Body& body) {
+  TensorSpecs specs;
+  for (const Tensor& x : operands()) specs.push_back(x.spec());
+  return trace([&](const Tensors& in) { return Tensors{body(in)}; }, specs);
+}
+
+Tensor run(const Program& program, const Tensors& inputs) {
+  auto executable = compile(program, test_device());
+  Tensors outputs = outputs_of(program);
+  executable->run(inputs, {}, outputs);
+  return outputs[0];
+}
+
+/// The rows of the results, a few at a time.
+Tensor run_by_rows(const cpu::ByRows& by_rows) {
+  const Program program = by_rows.of(kRows);
+  Tensors results;
+  for (int64_t first = 0; first < kBatch; first += kRows) {
+    Tensors inputs = operands();
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (by_rows.input(i) == SliceRole::rows)
+        inputs[i] = ops::slice_axis(inputs[i], 0, first, first + kRows).clone();
+    results.push_back(run(program, inputs));
+  }
+  return ops::concatenate(results, 0);
+}
+
+TensorSpec single(const Shape& shape) { return {DType::float32, shape}; }
+
+}  // namespace
+
+TEST_CASE("programs go by rows where no row sees another", "[cpu][rows]") {
+  const Body bodies[] = {
+      [](const Tensors& in) { return ops::tanh(in[0]) * in[0]; },
+      [](const Tensors& in) { return ops::sum(in[0], {2}) + in[2]; },
+      [](const Tensors& in) { return in[0] + in[1]; },
+      [](const Tensors& in) { return ops::sum(in[0], {1, 2}) * 2; },
+      [](const Tensors& in) { return ops::softmax(in[0], 1); },
+      [](const Tensors& in) { return ops::matmul(ops::max(in[0], {1}), in[1]) + in[2]; },
+      [](const Tensors& in) { return ops::transpose(in[0], {0, 2, 1}); },
+      [](const Tensors& in) { return ops::concatenate(Tensors{in[0], in[0] * 2}, 1); },
+      [](const Tensors& in) { return ops::slice_axis(in[0], 1, 1, 3); },
+      [](const Tensors& in) { return ops::pad(in[0], {0, 1, 0}, {0, 0, 2}, 0.5); },
+      [](const Tensors& in) { return ops::reshape(in[0], {kBatch, -1}); },
+  };
+  for (size_t i = 0; i < std::size(bodies); ++i) {
+    CAPTURE(i);
+    const Program program = traced(bodies[i]);
+    const auto by_rows = cpu::by_rows(program, 1);
+    REQUIRE(by_rows);
+    CHECK(are_same(run_by_rows(*by_rows), run(program, operands())));
+  }
+}
+
+TEST_CASE("programs whose rows see one another do not go by rows", "[cpu][rows]") {
+  const Body bodies[] = {
+      [](const Tensors& in) { return ops::sum(in[0], {0}); },
+      [](const Tensors& in) { return ops::sum(in[0], {0, 1}); },
+      [](const Tensors& in) { return ops::sum(in[0], {0, 2}); },
+      [](const Tensors& in) { return ops::softmax(in[0], 0); },
+      [](const Tensors& in) { return ops::transpose(in[0], {1, 0, 2}); },
+      [](const Tensors& in) { return ops::transpose(in[0], {2, 1, 0}); },
+      [](const Tensors& in) {
+        return ops::slice_axis(ops::concatenate(Tensors{in[0], in[0]}, 0), 0, 1, 1 + kBatch);
+      },
+      [](const Tensors& in) {
+        return ops::slice_axis(ops::pad(in[0], {1, 0, 0}, {0, 0, 0}, 0), 0, 0, kBatch);
+      },
+      [](const Tensors& in) { return ops::matmul(in[1], ops::sum(in[0], {2})); },
+      [](const Tensors& in) {
+        return ops::matmul(ops::sum(in[0], {2}), ops::sum(in[0], {1}), true, false);
+      },
+      [](const Tensors& in) { return in[0] + ops::sum(in[0], {2}); },
+      [](const Tensors& in) { return ops::expand_dims(ops::flip(in[0], {0}), 1); },
+  };
+  for (size_t i = 0; i < std::size(bodies); ++i) {
+    CAPTURE(i);
+    const Program program = traced(bodies[i]);
+    CHECK_FALSE(cpu::by_rows(program, 1));
+  }
+}
+
+TEST_CASE("what is broadcast along the batch is whole in a slice", "[cpu][rows]") {
+  const TensorSpec images = single({6, 5, 7});
+  Binary add;
+  add.kind = BinaryKind::add;
+  for (const Shape& shape : {Shape{1, 5, 7}, Shape{5, 7}, Shape{6, 7}, Shape{7}, Shape{}}) {
+    CAPTURE(to_text(shape));
+    const auto cut = cpu::cut_of(add, {images, single(shape)}, {images});
+    REQUIRE(cut);
+    CHECK(cut->inputs[0] == SliceRole::rows);
+    CHECK(cut->inputs[1] == SliceRole::whole);
+  }
+}
+
+TEST_CASE("an op of some rows says how many it makes", "[cpu][rows]") {
+  ConvBackwardData convolution;
+  convolution.input = {6, 9, 9, 3};
+  const OpPtr fewer = cpu::with_rows(std::make_shared<ConvBackwardData>(convolution), 2);
+  CHECK(static_cast<const ConvBackwardData&>(*fewer).input == Shape{2, 9, 9, 3});
+  auto with = std::make_shared<WithPostOps>();
+  with->op = std::make_shared<ConvBackwardData>(convolution);
+  const OpPtr inner = static_cast<const WithPostOps&>(*cpu::with_rows(with, 3)).op;
+  CHECK(static_cast<const ConvBackwardData&>(*inner).input == Shape{3, 9, 9, 3});
+}
