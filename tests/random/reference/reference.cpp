@@ -133,11 +133,13 @@ class Interpreter {
     if (is_complex) throw Unreliable("complex numbers");
   }
 
-  /// Kernels of compound ops may have numbers that their parts' dtype does not hold.
+  /// Kernels of compound ops may have numbers that their parts' dtype does not hold, and fused ones
+  /// of half widths what float32 does.
   Array constant_of(const Tensor& tensor) const {
     Array constant = array_of(tensor);
+    const bool may_be_wider = inside_ || size_of(tensor.dtype()) == 2;
     for (double x : constant.values)
-      if (inside_ && std::isinf(x)) throw Unreliable("an infinite constant");
+      if (may_be_wider && std::isinf(x)) throw Unreliable("an infinite constant");
     return constant;
   }
 
