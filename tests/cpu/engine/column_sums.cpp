@@ -89,3 +89,17 @@ TEST_CASE("sums that are read before the product stay a step of their own", "[cp
   for (double& weight : want) weight *= sum;
   CHECK(farthest(outputs[1].to_vector(), want) < 1e-3);
 }
+
+TEST_CASE("other reductions of the columns are not made with a product", "[cpu][column_sums]") {
+  const Tensor x = sines({2048, 128}, 1), dy = sines({2048, 512}, 2);
+  for (auto* reduce : {ops::max, ops::min, ops::prod}) {
+    const Program program = optimize(trace(
+        [&](const Tensors& in) {
+          return Tensors{reduce(in[1], {0}, false), ops::matmul(ops::transpose(in[0]), in[1])};
+        },
+        TensorSpecs{x.spec(), dy.spec()}));
+    Tensors none, outputs = outputs_of(program);
+    compile(program, test_device())->run(Tensors{x, dy}, none, outputs);
+    CHECK(outputs[0].to_vector() == reduce(dy, {0}, false).to_vector());
+  }
+}

@@ -64,14 +64,24 @@ TEST_CASE("programs go by rows where no row sees another", "[cpu][rows]") {
       [](const Tensors& in) { return ops::tanh(in[0]) * in[0]; },
       [](const Tensors& in) { return ops::sum(in[0], {2}) + in[2]; },
       [](const Tensors& in) { return in[0] + in[1]; },
-      [](const Tensors& in) { return ops::sum(in[0], {1, 2}) * 2; },
+      [](const Tensors& in) {
+        return ops::sum(in[0], {1, 2}) * 2;
+      },
       [](const Tensors& in) { return ops::softmax(in[0], 1); },
       [](const Tensors& in) { return ops::matmul(ops::max(in[0], {1}), in[1]) + in[2]; },
-      [](const Tensors& in) { return ops::transpose(in[0], {0, 2, 1}); },
-      [](const Tensors& in) { return ops::concatenate(Tensors{in[0], in[0] * 2}, 1); },
+      [](const Tensors& in) {
+        return ops::transpose(in[0], {0, 2, 1});
+      },
+      [](const Tensors& in) {
+        return ops::concatenate(Tensors{in[0], in[0] * 2}, 1);
+      },
       [](const Tensors& in) { return ops::slice_axis(in[0], 1, 1, 3); },
-      [](const Tensors& in) { return ops::pad(in[0], {0, 1, 0}, {0, 0, 2}, 0.5); },
-      [](const Tensors& in) { return ops::reshape(in[0], {kBatch, -1}); },
+      [](const Tensors& in) {
+        return ops::pad(in[0], {0, 1, 0}, {0, 0, 2}, 0.5);
+      },
+      [](const Tensors& in) {
+        return ops::reshape(in[0], {kBatch, -1});
+      },
   };
   for (size_t i = 0; i < std::size(bodies); ++i) {
     CAPTURE(i);
@@ -85,11 +95,19 @@ TEST_CASE("programs go by rows where no row sees another", "[cpu][rows]") {
 TEST_CASE("programs whose rows see one another do not go by rows", "[cpu][rows]") {
   const Body bodies[] = {
       [](const Tensors& in) { return ops::sum(in[0], {0}); },
-      [](const Tensors& in) { return ops::sum(in[0], {0, 1}); },
-      [](const Tensors& in) { return ops::sum(in[0], {0, 2}); },
+      [](const Tensors& in) {
+        return ops::sum(in[0], {0, 1});
+      },
+      [](const Tensors& in) {
+        return ops::sum(in[0], {0, 2});
+      },
       [](const Tensors& in) { return ops::softmax(in[0], 0); },
-      [](const Tensors& in) { return ops::transpose(in[0], {1, 0, 2}); },
-      [](const Tensors& in) { return ops::transpose(in[0], {2, 1, 0}); },
+      [](const Tensors& in) {
+        return ops::transpose(in[0], {1, 0, 2});
+      },
+      [](const Tensors& in) {
+        return ops::transpose(in[0], {2, 1, 0});
+      },
       [](const Tensors& in) {
         return ops::slice_axis(ops::concatenate(Tensors{in[0], in[0]}, 0), 0, 1, 1 + kBatch);
       },

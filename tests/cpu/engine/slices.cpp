@@ -222,3 +222,22 @@ TEST_CASE("a profile tells the instructions of a part in slices apart", "[cpu][s
 TEST_CASE("what fits the caches stays whole", "[cpu][slices]") {
   CHECK(regions(lowered(operands({4, 16, 16, 32}), 1, true)) == 0);
 }
+
+TEST_CASE("a kernel is not cut where something else goes through its rows", "[cpu][slices]") {
+  const Tensors in{sines({5, 60, 60, 64}, 1), sines({5, 5, 1, 64}, 2)};
+  OptimizeOptions options;
+  options.device = &test_device();
+  const Program program =
+      lower(optimize(trace(
+                         [](const Tensors& x) {
+                           const Tensor y = ops::conv(ops::relu(x[0]), x[1], {1, 1},
+                                                      ops::Padding::same, {1, 1}, x[0].dim(3));
+                           return Tensors{ops::relu(y), ops::exp(x[1])};
+                         },
+                         TensorSpecs{in[0].spec(), in[1].spec()}),
+                     options),
+            test_device());
+  CHECK(regions(program) == 1);
+  const Tensors wanted = run_one_by_one(program, in), got = run(program, in);
+  for (size_t i = 0; i < wanted.size(); ++i) CHECK(relative_distance(got[i], wanted[i]) < 1e-6);
+}
