@@ -1,5 +1,6 @@
 // Elementwise steps that run within the product they follow.
 #include <catch2/catch.hpp>
+#include <functional>
 
 #include "crescent/device/lowering.h"
 #include "crescent/ops/ops.h"
@@ -121,4 +122,51 @@ TEST_CASE("what follows a product finds weights that were packed before", "[cpu]
   };
   const bool is_same = run(true) == run(false);  // of 688,128 numbers: none is to be printed
   CHECK(is_same);
+}
+
+namespace {
+
+/// Compiled and function by function.
+void check_steps(const std::function<Tensors(const Tensors&)>& f, const Tensors& inputs) {
+  TensorSpecs specs;
+  for (const Tensor& x : inputs) specs.push_back(x.spec());
+  const Program program = optimize(trace(f, specs));
+  Tensors none, outputs = outputs_of(program);
+  compile(program, test_device())->run(inputs, none, outputs);
+  const Tensors wanted = f(inputs);
+  for (size_t i = 0; i < wanted.size(); ++i)
+    CHECK(ops::max(ops::abs(outputs[i] - wanted[i])).item() < 1e-3);
+}
+
+}  // namespace
+
+TEST_CASE("what a product is made of is not written over by what follows it", "[cpu][epilogue]") {
+  for (int64_t n : {96, 512, 600}) {
+    CAPTURE(n);
+    check_steps(
+        [](const Tensors& in) {
+          const Tensor a = ops::softmax(in[0]), b = ops::softmax(in[1]);
+          return Tensors{ops::tanh(ops::matmul(ops::transpose(a), b) * in[2])};
+        },
+        {sines({n, n}, 1), sines({n, n}, 2), sines({n, n}, 3)});
+  }
+}
+
+TEST_CASE("a product that others read too is made as a whole", "[cpu][epilogue]") {
+  check_steps(
+      [](const Tensors& in) {
+        const Tensor g = gradient(in[0], in[1], false);
+        return Tensors{in[2] - g * ops::sqrt(in[3]), ops::softmax(g, -1)};
+      },
+      {sines({60, 600}, 1), sines({60, 96}, 2), sines({600, 96}, 3), Tensor::full({}, 0.9f)});
+}
+
+TEST_CASE("what an update needs beside its gradient is made before, all of it", "[cpu][epilogue]") {
+  check_steps(
+      [](const Tensors& in) {
+        const Tensor g = gradient(in[0], in[1], false);
+        const Tensor rate = ops::max(ops::softmax(ops::sum(in[3]) * in[3]));
+        return Tensors{in[2] - g * rate};
+      },
+      {sines({60, 600}, 1), sines({60, 96}, 2), sines({600, 96}, 3), sines({4}, 4)});
 }

@@ -237,3 +237,74 @@ TEST_CASE("weights are prepared while other threads predict with them") {
   for (std::thread& thread : threads) thread.join();
   CHECK(wrong == 0);
 }
+
+TEST_CASE("constants that somebody may write to are not taken for each other", "[cpu]") {
+  const Tensor x = sines({200, 300}, 1);
+  const auto times = [&](Tensor weight) {
+    weight.mutable_data<float>();
+    return test_device().compile(
+        optimize(trace([&](const Tensors& in) { return Tensors{ops::matmul(in[0], weight)}; },
+                       TensorSpecs{x.spec()}),
+                 {.inference = true}));
+  };
+  const Tensor first = sines({300, 120}, 2), second = sines({300, 120}, 3);
+  const std::pair<const Tensor&, std::unique_ptr<Executable>> programs[] = {
+      {first, times(first.clone())}, {second, times(second.clone())}};
+  for (const auto& [weight, executable] : programs) {
+    Tensor y(Shape{200, 120}, DType::float32);
+    executable->run(std::span(&x, 1), {}, std::span(&y, 1));
+    CHECK(ops::max(ops::abs(y - ops::matmul(x, weight))).item() < 1e-3);
+  }
+}
+
+TEST_CASE("prepared values are told apart by all that they are made of", "[cpu]") {
+  const Tensor x = sines({8}, 1), y = sines({8}, 2);
+  PrepackCache values;
+  const PrepackKey key{nullptr, "constant", 0, {x.spec()}, {}, nullptr, x.contents()};
+  PrepackKey number = key, form = key, output = key, specs = key, variable = key, from = key;
+  number.constant = y.contents();
+  form.form = "packed", output.output = 1, variable.variable = &x;
+  specs.specs = {{DType::int32, {8}}}, from.from = {values.find(key)};
+  CHECK(key == PrepackKey(key));
+  for (const PrepackKey& other : {number, form, output, specs, variable, from})
+    CHECK_FALSE(key == other);
+}
+
+TEST_CASE("what a program reads is prepared anew elsewhere while it runs", "[cpu]") {
+  constexpr size_t kBytes = 4096;
+  PrepackCache values;
+  const Tensor x = sines({8}, 1);
+  const PrepackedValuePtr value =
+      values.find({nullptr, "constant", 0, {x.spec()}, {}, nullptr, x.contents()});
+  const PrepackCache::ExecutionScope own(values);
+  const auto prepared = [&] {
+    PrepackCache::Update update(values);
+    std::byte* memory = update.begin(*value, kBytes);
+    update.end(*value, {});
+    return memory;
+  };
+  const std::byte* first = prepared();
+  CHECK(prepared() == first);
+  const PrepackCache::ExecutionScope other(values);
+  CHECK(prepared() != first);
+}
+
+TEST_CASE("a prepared value is checked on every run", "[cpu]") {
+  const Variable indices(ops::cast(Tensor::from(std::vector<double>{0, 2, 1}, {3}), DType::int32));
+  const Tensor table = sines({3, 400}, 1);
+  const auto executable = test_device().compile(optimize(
+      trace([&](const Tensors& in) { return Tensors{ops::take(in[0], indices.value(), 0)}; },
+            TensorSpecs{table.spec()}),
+      {.inference = true}));
+  Tensor y(table.spec());
+  const auto run = [&](const std::vector<double>& at) {
+    Tensor now = ops::cast(Tensor::from(at, {3}), DType::int32);
+    executable->run(std::span(&table, 1), std::span(&now, 1), std::span(&y, 1));
+  };
+  run({0, 2, 1});
+  CHECK_THROWS_AS(run({0, 7, 1}), Error);
+  CHECK_THROWS_AS(run({0, 7, 1}), Error);
+  run({2, 2, 1});
+  const Tensor at = ops::cast(Tensor::from(std::vector<double>{2, 2, 1}, {3}), DType::int32);
+  CHECK(y.to_vector() == ops::take(table, at, 0).to_vector());
+}
