@@ -78,6 +78,18 @@ TEST_CASE("common subexpressions: results of several values, equal constants", "
   CHECK(q.constants.size() == 1);
 }
 
+TEST_CASE("common subexpressions: the same bytes of another dtype are another constant",
+          "[passes]") {
+  Program p = traced(
+      [](const Tensors& in) {
+        return Tensors{in[0] * Tensor::full({2}, 0),
+                       in[1] * ops::cast(Tensor::full({2}, 0), DType::int32)};
+      },
+      {f32({2}), {DType::int32, {2}}});
+  Program q = rewritten(p, common_subexpressions);
+  CHECK(q.constants.size() == 2);
+}
+
 TEST_CASE("common subexpressions: draws are never merged", "[passes]") {
   Variable state(Tensor::from(std::vector<int64_t>{7, 0}, {2}));
   Random draw;

@@ -26,7 +26,7 @@ TEST_CASE("remainders of floats are exact, and powers that are products are that
         CHECK((value == want.values[i] || (std::isnan(value) && std::isnan(want.values[i]))));
       }
     }
-    for (double exponent : {2.0, 3.0, -1.0, 2.5, -0.3, 0.0, 20.0}) {
+    for (double exponent : {2.0, 3.0, -1.0, -2.0, -3.0, 2.5, -0.3, 0.0, 20.0}) {
       Array a = random({1013}, dtype, 1, 0.1, 9), b = zeros({}, dtype), want = zeros({1013}, dtype);
       b.values[0] = exponent;
       for (size_t i = 0; i < want.values.size(); ++i)

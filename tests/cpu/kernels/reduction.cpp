@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "crescent/ops/ops.h"
 #include "support.h"
 
 using namespace crescent;
@@ -236,4 +237,17 @@ TEST_CASE("top_k is descending and stable; cumulative sums run both ways") {
   sum.axis = 0, sum.reverse = true;
   want.values = {6, 7, 7, 8, 1, 5, 4, 5, 5, 1};
   CHECK(check(reduction_kernels, sum, {x}, {want}) == 2);
+}
+
+TEST_CASE("zeros of both signs are equal to top_k, and keep their order", "[cpu]") {
+  for (DType dtype : {DType::float32, DType::float64, DType::float16}) {
+    for (int64_t n : {3, 17, 64, 257, 5000}) {
+      CAPTURE(to_text(dtype), n);
+      const Tensor x = ops::where(ops::equal(ops::mod(ops::arange(n), 3), 1), Tensor::full({}, 0.0),
+                                  Tensor::full({}, -0.0));
+      const Tensors best = ops::top_k(ops::cast(x, dtype), std::min<int64_t>(n, 12));
+      const std::vector<double> at = best[1].to_vector();
+      for (size_t i = 0; i < at.size(); ++i) CHECK(at[i] == static_cast<double>(i));
+    }
+  }
 }
