@@ -55,6 +55,24 @@ TEST_CASE("validation_split keeps the whole samples of its share for training, r
   }
 }
 
+TEST_CASE("validation_split validates with the last samples and trains with those before") {
+  const Tensor x = data(10), y = targets(x);
+  auto model = small_model();
+  model->compile(
+      {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},
+       {"loss", "mse"}});
+  const auto loss = [&](int64_t begin, int64_t end) {
+    return model
+        ->evaluate({ops::slice_axis(x, 0, begin, end)}, {ops::slice_axis(y, 0, begin, end)},
+                   {{"verbose", 0}})
+        .front()
+        .second;
+  };
+  auto history = model->fit({x}, {y}, {{"verbose", 0}, {"validation_split", 0.3}});
+  CHECK(history->at("loss").front() == Approx(loss(0, 7)).epsilon(1e-5));
+  CHECK(history->at("val_loss").front() == Approx(loss(7, 10)).epsilon(1e-5));
+}
+
 namespace {
 
 /// Whose loss in training is another than in inference.

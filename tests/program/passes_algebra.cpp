@@ -201,6 +201,17 @@ TEST_CASE("shapes: reductions and rearrangements of a fill are fills", "[passes]
   CHECK(names(rewritten(p, shapes)) == "fill, fill, fill, fill");
 }
 
+TEST_CASE("shapes: products of what is repeated are taken", "[passes]") {
+  Program p;
+  p.inputs = {p.add_value(f32({2, 1, 3}))};
+  BroadcastTo repeat;
+  repeat.shape = {2, 5, 3};
+  const int seven = add(p, fill_op({2, 3}, 7), {}), repeated = add(p, repeat, {p.inputs[0]});
+  p.outputs.push_back(add(p, reduce_op(ReduceKind::prod, {0}), {seven}));
+  p.outputs.push_back(add(p, reduce_op(ReduceKind::prod, {1}), {repeated}));
+  rewritten(p, shapes);
+}
+
 TEST_CASE("algebra: a tensor of one number is a number", "[passes]") {
   Program p;
   p.inputs = {p.add_value(f32({2, 3}))};

@@ -257,6 +257,18 @@ TEST_CASE("batch norm: transposed kernels, and a batch too small to pay", "[pass
   CHECK(names(rewritten(read, batch_norm, 1e-5)) == "reshape, multiply, matmul, add");
 }
 
+TEST_CASE("batch norm: a kernel is not scaled where its product took something in", "[passes]") {
+  const Program p = traced(
+      [](const Tensors& in) {
+        return Tensors{(matmul(in[0], in[1]) + in[2]) * in[2],
+                       (conv(in[3], in[4], {1, 1}, Padding::same) + in[2]) * in[2]};
+      },
+      {f32({64, 3}), f32({3, 5}), f32({5}), f32({2, 12, 12, 3}), f32({3, 3, 3, 5})});
+  const Program q = rewritten(p, epilogues, 1e-5);
+  CHECK(names(q).find("conv+bias") != std::string::npos);
+  CHECK(names(rewritten(q, batch_norm)) == names(q));
+}
+
 TEST_CASE("normalization: batch norm in training becomes elementwise work", "[passes]") {
   Program p = traced(
       [](const Tensors& in) {

@@ -158,6 +158,21 @@ TEST_CASE("a fused scatter sums rows where they are needed") {
   CHECK(check(elementwise_kernels, op, {indices, updates, x}, want, 2) == 2);
 }
 
+TEST_CASE("a fused scatter rounds sums of halves for the steps behind it") {
+  const DType dtype = GENERATE(DType::float16, DType::bfloat16);
+  CAPTURE(name_of(dtype));
+  Fused op;  // 0 indices, 1 updates: sums, as float32
+  op.shape = {2, 33};
+  op.steps = {{FusedStep::Kind::scatter, {}, {}, dtype, {0, 1, 0}},
+              {FusedStep::Kind::cast, {}, {}, DType::float32, {2, 0, 0}}};
+  op.outputs = {3};
+  Array updates = zeros({2, 33}, dtype), ones = zeros(op.shape);
+  const double lost = dtype == DType::float16 ? 0x1p-12 : 0x1p-9;
+  for (size_t j = 0; j < 33; ++j) updates.values[j] = 1, updates.values[33 + j] = lost;
+  std::fill_n(ones.values.begin(), 33, 1);
+  CHECK(check(elementwise_kernels, op, {zeros({2}, DType::int32), updates}, {ones}) == 2);
+}
+
 TEST_CASE("a fused kernel says which memory may be shared") {
   using Kind = FusedStep::Kind;
   Fused op;  // m2 = m + g; w2 = w - m2 * m: m is read after m2 has been written

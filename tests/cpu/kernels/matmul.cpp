@@ -119,6 +119,7 @@ TEST_CASE("matmul adds the bias and applies the epilogue", "[cpu][matmul]") {
     for (DType dtype : {DType::float32, DType::float64}) {
       check_product(matmul(false, false, true, e), {}, {}, {}, 3, 5, 7, dtype);
       check_product(matmul(false, true, true, e), {}, {}, {}, 1, 200, 300, dtype);
+      check_product(matmul(false, false, true, e), {}, {}, {}, 1, 200, 700, dtype);
       check_product(matmul(true, false, true, e), {}, {}, {}, 40, 150, 70, dtype);
       check_product(matmul(true, false, true, e), {}, {}, {}, 16, 10, 400, dtype);
     }
@@ -205,6 +206,24 @@ TEST_CASE("matmul of mixed precision", "[cpu][matmul]") {
         const int expected = (amx::available() ? 2 : 0) + (m == 1 && !op.transpose_b ? 2 : 0);
         CHECK(check(matmul_kernels, op.op(), in, {wanted}) == expected);
       }
+    }
+  }
+}
+
+TEST_CASE("matmul of mixed precision rounds what comes as float32", "[cpu][matmul]") {
+  for (int64_t m : {1, 40}) {
+    for (size_t rounded : {0, 1}) {
+      CAPTURE(m, rounded);
+      Product op = matmul(false, false);
+      op.mixed = Mixed::to_float32;
+      const int64_t n = 70, k = 288;
+      std::vector<Array> in = {zeros({m, k}, DType::bfloat16), zeros({k, n}, DType::bfloat16)};
+      for (Array& x : in) std::fill(x.values.begin(), x.values.end(), 1);
+      const Array wanted{{DType::float32, {m, n}}, std::vector<double>(m * n, k)};
+      in[rounded].spec.dtype = DType::float32;
+      for (double& x : in[rounded].values) x += 0x1p-9;
+      const int expected = (amx::available() ? 2 : 0) + (m == 1 ? 2 : 0);
+      CHECK(check(matmul_kernels, op.op(), in, {wanted}) == expected);
     }
   }
 }
