@@ -80,7 +80,7 @@ return {
     { "wrong condition", "!sum || sum->kind != ReduceKind::sum ||", "!sum ||" },
   },
   { file = "plugins/cpu/elementwise/epilogue.cpp", tests = { "cpu/epilogue", "program" },
-    { "overwritten too early", "return own >= 0 && output < kernel_->outputs() &&", "return output < kernel_->outputs() &&" },
+    { "overwritten too early", "const int own = input - before_;", "const int own = input < before_ ? 0 : input - before_;" },
     { "off by one", "own < input_ ? own : own + 1, output", "own, output" },
   },
   { file = "plugins/cpu/executor/scan.cpp", tests = { "cpu/scan", "program" },
