@@ -1,6 +1,7 @@
 // What goes through the batch slice by slice computes what its instructions compute one by one.
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <functional>
 #include <map>
 
 #include "../kernels/support.h"
@@ -53,14 +54,16 @@ Tensors operands(const Shape& x) {
   return in;
 }
 
-Program lowered(const Tensors& in, int64_t stride, bool residual) {
+Program lowered(const std::function<Tensors(const Tensors&)>& f, const Tensors& in) {
   TensorSpecs specs;
-  for (const Tensor& x : in) specs.push_back({x.dtype(), x.shape()});
+  for (const Tensor& x : in) specs.push_back(x.spec());
   OptimizeOptions options;
   options.device = &test_device();
-  const Program program =
-      trace([&](const Tensors& x) { return network(x, stride, residual); }, specs);
-  return lower(optimize(program, options), test_device());
+  return lower(optimize(trace(f, specs), options), test_device());
+}
+
+Program lowered(const Tensors& in, int64_t stride, bool residual) {
+  return lowered([&](const Tensors& x) { return network(x, stride, residual); }, in);
 }
 
 Tensors run(const Program& program, const Tensors& inputs) {
@@ -225,19 +228,28 @@ TEST_CASE("what fits the caches stays whole", "[cpu][slices]") {
 
 TEST_CASE("a kernel is not cut where something else goes through its rows", "[cpu][slices]") {
   const Tensors in{sines({5, 60, 60, 64}, 1), sines({5, 5, 1, 64}, 2)};
-  OptimizeOptions options;
-  options.device = &test_device();
-  const Program program =
-      lower(optimize(trace(
-                         [](const Tensors& x) {
-                           const Tensor y = ops::conv(ops::relu(x[0]), x[1], {1, 1},
-                                                      ops::Padding::same, {1, 1}, x[0].dim(3));
-                           return Tensors{ops::relu(y), ops::exp(x[1])};
-                         },
-                         TensorSpecs{in[0].spec(), in[1].spec()}),
-                     options),
-            test_device());
+  const Program program = lowered(
+      [](const Tensors& x) {
+        const Tensor y =
+            ops::conv(ops::relu(x[0]), x[1], {1, 1}, ops::Padding::same, {1, 1}, x[0].dim(3));
+        return Tensors{ops::relu(y), ops::exp(x[1])};
+      },
+      in);
   CHECK(regions(program) == 1);
   const Tensors wanted = run_one_by_one(program, in), got = run(program, in);
   for (size_t i = 0; i < wanted.size(); ++i) CHECK(relative_distance(got[i], wanted[i]) < 1e-6);
+}
+
+TEST_CASE("the bias of a convolution is whole in a slice", "[cpu][slices]") {
+  const Tensors in{sines({16, 32, 32, 64}, 1), sines({1, 1, 64, 64}, 2), sines({64}, 3)};
+  const Program program = lowered(
+      [](const Tensors& x) {
+        const Tensor y = ops::conv(ops::sin(x[0]), x[1], {1, 1}, ops::Padding::same, {1, 1}, 1);
+        return Tensors{ops::relu(y + x[2])};
+      },
+      in);
+  CHECK(regions(program) == 1);
+  CHECK(program.code.back().inputs.size() == 3);
+  const Tensors wanted = run_one_by_one(program, in), got = run(program, in);
+  CHECK(relative_distance(got[0], wanted[0]) < 1e-6);
 }
