@@ -86,6 +86,7 @@ std::vector<Row> nested_rows();
 std::vector<Row> matrix_rows();
 std::vector<Row> signal_rows();
 std::vector<Row> sampling_rows();
+std::vector<Row> special_rows();  ///< these three
 std::vector<Row> edge_rows();
 
 /// Makes a recipe of the choices.

@@ -15,14 +15,6 @@ int64_t draw_size(Choices& choices) {
   return choices.of(kSizes);
 }
 
-/// Functions of special fields.
-std::vector<Row> special_rows() {
-  std::vector<Row> rows = matrix_rows();
-  for (const auto& more : {signal_rows(), sampling_rows()})
-    rows.insert(rows.end(), more.begin(), more.end());
-  return rows;
-}
-
 /// Families are drawn first, or the one with most rows would be all there is.
 const std::vector<std::vector<Row>>& families() {
   static const std::vector<std::vector<Row>> all{
@@ -46,6 +38,13 @@ bool grow(Draft& draft, bool all_edges) {
 }
 
 }  // namespace
+
+std::vector<Row> special_rows() {
+  std::vector<Row> rows = matrix_rows();
+  for (const auto& more : {signal_rows(), sampling_rows()})
+    rows.insert(rows.end(), more.begin(), more.end());
+  return rows;
+}
 
 const std::vector<Row>& rows() {
   static const std::vector<Row> all = [] {

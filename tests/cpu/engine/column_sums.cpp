@@ -80,9 +80,7 @@ TEST_CASE("sums that are read before the product stay a step of their own", "[cp
         return Tensors{bias, ops::matmul(ops::transpose(scaled), in[1])};
       },
       TensorSpecs{x.spec(), dy.spec()}));
-  auto executable = compile(program, test_device());
-  Tensors none, outputs = outputs_of(program);
-  executable->run(Tensors{x, dy}, none, outputs);
+  const Tensors outputs = results_of(program, {x, dy});
   double sum = 0;
   for (double s : column_sums(dy)) sum += s;
   std::vector<double> want = ops::matmul(ops::transpose(x), dy).to_vector();
@@ -98,8 +96,6 @@ TEST_CASE("other reductions of the columns are not made with a product", "[cpu][
           return Tensors{reduce(in[1], {0}, false), ops::matmul(ops::transpose(in[0]), in[1])};
         },
         TensorSpecs{x.spec(), dy.spec()}));
-    Tensors none, outputs = outputs_of(program);
-    compile(program, test_device())->run(Tensors{x, dy}, none, outputs);
-    CHECK(outputs[0].to_vector() == reduce(dy, {0}, false).to_vector());
+    CHECK(results_of(program, {x, dy})[0].to_vector() == reduce(dy, {0}, false).to_vector());
   }
 }

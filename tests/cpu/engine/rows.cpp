@@ -6,16 +6,14 @@
 #include <functional>
 
 #include "crescent/device/lowered_ops.h"
-#include "crescent/device/lowering.h"
 #include "crescent/ops/ops.h"
 #include "support.h"
 
 using namespace crescent;
 using cpu::SliceRole;
 using cpu::test::are_same;
-using cpu::test::outputs_of;
+using cpu::test::results_of;
 using cpu::test::sines;
-using cpu::test::test_device;
 
 namespace {
 
@@ -34,13 +32,6 @@ Program traced(const Body& body) {
   return trace([&](const Tensors& in) { return Tensors{body(in)}; }, specs);
 }
 
-Tensor run(const Program& program, const Tensors& inputs) {
-  auto executable = compile(program, test_device());
-  Tensors outputs = outputs_of(program);
-  executable->run(inputs, {}, outputs);
-  return outputs[0];
-}
-
 /// The rows of the results, a few at a time.
 Tensor run_by_rows(const cpu::ByRows& by_rows) {
   const Program program = by_rows.of(kRows);
@@ -50,7 +41,7 @@ Tensor run_by_rows(const cpu::ByRows& by_rows) {
     for (size_t i = 0; i < inputs.size(); ++i)
       if (by_rows.input(i) == SliceRole::rows)
         inputs[i] = ops::slice_axis(inputs[i], 0, first, first + kRows).clone();
-    results.push_back(run(program, inputs));
+    results.push_back(results_of(program, inputs)[0]);
   }
   return ops::concatenate(results, 0);
 }
@@ -88,7 +79,7 @@ TEST_CASE("programs go by rows where no row sees another", "[cpu][rows]") {
     const Program program = traced(bodies[i]);
     const auto by_rows = cpu::by_rows(program, 1);
     REQUIRE(by_rows);
-    CHECK(are_same(run_by_rows(*by_rows), run(program, operands())));
+    CHECK(are_same(run_by_rows(*by_rows), results_of(program, operands())[0]));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "crescent/device/lowering.h"
 #include "crescent/tensor/tensor.h"
 #include "executor/device.h"
 
@@ -27,6 +28,13 @@ inline Tensors outputs_of(const Program& program) {
   Tensors outputs;
   for (int value : program.outputs)
     outputs.emplace_back(program.values[static_cast<size_t>(value)]);
+  return outputs;
+}
+
+/// What a program without variables gives.
+inline Tensors results_of(const Program& program, const Tensors& inputs) {
+  Tensors none, outputs = outputs_of(program);
+  compile(program, test_device())->run(inputs, none, outputs);
   return outputs;
 }
 
