@@ -205,8 +205,10 @@ double compute(BinaryKind kind, double a, double b, DType dtype, Rounding& round
       return rounding.of_arithmetic(a, b, a / b, dtype);
     case K::floor_divide:
       return floored(a, b, rounding.of_arithmetic(a, b, a / b, dtype));
-    case K::mod:
-      return remainder(a, b);
+    case K::mod: {
+      const double left = std::fmod(a, b), result = remainder(a, b);
+      return left == result ? result : rounding.of_arithmetic(left, b, result, dtype);
+    }
     case K::power:
       return rounding(std::pow(a, b), dtype, 4 + (a > 0 ? std::abs(b * std::log(a)) : 0));
     case K::maximum:
