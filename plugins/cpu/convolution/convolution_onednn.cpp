@@ -19,6 +19,7 @@ constexpr int64_t kLeastPieces = 8;             ///< with fewer images, rows are
 constexpr double kLeastFlops = 2e6;             ///< a slice of the batch
 constexpr double kLeastRowFlops = 4e5;          ///< a piece of an image's rows: some 3 us
 constexpr size_t kMostPartialBytes = 16 << 20;  ///< of partial kernel gradients
+constexpr int64_t kMostTerms = 16384;           ///< that oneDNN adds up one by one for a gradient
 
 /// The descriptions oneDNN wants.
 struct Descriptions {
@@ -84,18 +85,34 @@ struct SubConvolution {
   int64_t image, in_row = 0, out_row = 0;  ///< where it begins
 };
 
-/// The batch in slices of at least kLeastFlops, all of one size but the last. They depend on the
-/// shape alone.
-std::vector<SubConvolution> slices(const ConvPlan& p, int64_t most) {
-  const double per_image = p.flops() / static_cast<double>(p.batch);
-  const int64_t images = std::clamp(
-      std::max((p.batch + most - 1) / most, static_cast<int64_t>(kLeastFlops / per_image)),
-      int64_t{1}, p.batch);
+/// The batch in slices of `images`, all of one size but the last.
+std::vector<SubConvolution> slices_of(const ConvPlan& p, int64_t images) {
   std::vector<SubConvolution> pieces;
   for (int64_t first = 0; first < p.batch; first += images) {
     pieces.push_back({p, first}), pieces.back().plan.batch = std::min(images, p.batch - first);
   }
   return pieces;
+}
+
+/// Images of a slice: at most `most` slices of at least kLeastFlops. It depends on the shape alone.
+int64_t images_of_slice(const ConvPlan& p, int64_t most) {
+  const double per_image = p.flops() / static_cast<double>(p.batch);
+  return std::clamp(
+      std::max((p.batch + most - 1) / most, static_cast<int64_t>(kLeastFlops / per_image)),
+      int64_t{1}, p.batch);
+}
+std::vector<SubConvolution> slices(const ConvPlan& p) {
+  return slices_of(p, images_of_slice(p, kSlices));
+}
+
+/// Slices whose partial gradients of the kernel are added up: a few, and more of them where sums
+/// are long, as far as memory goes.
+std::vector<SubConvolution> gradient_slices(const ConvPlan& p) {
+  const size_t kernel_bytes = static_cast<size_t>(p.kernel_size()) * sizeof(float);
+  const int64_t most = std::max<int64_t>(2, static_cast<int64_t>(kMostPartialBytes / kernel_bytes));
+  const int64_t images = images_of_slice(p, std::min(most, kPartials));
+  const int64_t of_short_sums = std::max<int64_t>(1, kMostTerms / p.out_pixels());
+  return slices_of(p, std::min(images, std::max(of_short_sums, (p.batch + most - 1) / most)));
 }
 
 /// Output rows [first, last) of an image, the padding cut to what they see of it.
@@ -119,7 +136,7 @@ std::vector<SubConvolution> forward_pieces(const ConvPlan& p) {
   const int64_t parts =
       std::min({(kLeastPieces + p.batch - 1) / p.batch, rows / std::max<int64_t>(kernel_rows, 4),
                 static_cast<int64_t>(flops_per_image / kLeastRowFlops)});
-  if (p.spatial != 2 || parts < 2) return slices(p, kSlices);
+  if (p.spatial != 2 || parts < 2) return slices(p);
   std::vector<SubConvolution> pieces;
   for (int64_t image = 0; image < p.batch; ++image) {
     for (int64_t i = 0; i < parts; ++i)
@@ -287,7 +304,7 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
 class OnednnKernelGradient final : public PiecewiseConvolution {
  public:
   explicit OnednnKernelGradient(const Request& r)
-      : PiecewiseConvolution(r, slices(ConvPlan(r), partials(ConvPlan(r)))) {
+      : PiecewiseConvolution(r, gradient_slices(ConvPlan(r))) {
     const Descriptions d(pieces_[0].plan);
     kernel_ = backward_kernel(pieces_[0].plan, d).diff_weights_desc();
     memory::desc result = d.kernel;
@@ -313,10 +330,6 @@ class OnednnKernelGradient final : public PiecewiseConvolution {
   }
 
  private:
-  static int64_t partials(const ConvPlan& p) {
-    const size_t most = kMostPartialBytes / (static_cast<size_t>(p.kernel_size()) * sizeof(float));
-    return std::clamp<int64_t>(static_cast<int64_t>(most), 2, kPartials);
-  }
   int64_t values() const { return static_cast<int64_t>(kernel_.get_size() / sizeof(float)); }
   int64_t stride() const { return (values() + 15) / 16 * 16; }
   float* partial(const Arguments& a, int64_t i) const {
@@ -363,7 +376,7 @@ std::unique_ptr<Kernel> make_onednn_convolution(const Request& r) {
   return onednn::kernel_if_known("convolution", [&]() -> std::unique_ptr<Kernel> {
     if (plan.pass == ConvPass::backward_kernel) return std::make_unique<OnednnKernelGradient>(r);
     if (plan.pass == ConvPass::backward_data)
-      return std::make_unique<OnednnImageConvolution>(r, slices(plan, kSlices));
+      return std::make_unique<OnednnImageConvolution>(r, slices(plan));
     return std::make_unique<OnednnImageConvolution>(r, forward_pieces(plan));
   });
 }
