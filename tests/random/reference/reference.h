@@ -4,6 +4,7 @@
 // of additions, or with fewer roundings, may be off, element by element. Where rounding decides (a
 // comparison, a floor) repetitions differ by all that hangs on it.
 #pragma once
+#include <cmath>
 #include <optional>
 #include <stdexcept>
 
@@ -65,6 +66,12 @@ class Rounding {
   bool is_on_ = false, rounds_ = false, reads_ = false;
   double scale_ = 1;
 };
+
+/// Roundings of the sum of magnitudes that a sum is off: a long one is made of parts, each of which
+/// is off by some more.
+inline double roundings_of_sum(int64_t terms) {
+  return 1 + std::sqrt(static_cast<double>(terms)) / 16;
+}
 
 /// Outputs of the program. Inputs follow Program::inputs, then come its variables.
 std::vector<Array> interpret(const Program& program, const std::vector<Array>& inputs,

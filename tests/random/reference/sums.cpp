@@ -23,11 +23,10 @@ struct Sum {
     alike += x != 0 && std::abs(x - last) <= std::abs(x) / 1024;
     last = x;
   }
-  /// What roundings are of. A long sum is made of parts; each is off by some more. Terms that are
-  /// alike are all rounded the same way, by as much as a half in the end.
+  /// What roundings are of. Terms that are alike are all rounded the same way, by as much as a half
+  /// in the end.
   double parts() const {
-    return magnitude *
-           (1 + std::sqrt(static_cast<double>(terms)) / 16 + static_cast<double>(alike) / 24);
+    return magnitude * (roundings_of_sum(terms) + static_cast<double>(alike) / 24);
   }
   /// As a result of the dtype. Terms that are scaled before they are added up are not exact.
   double rounded(DType dtype, Rounding& rounding, bool is_scaled = false) const {

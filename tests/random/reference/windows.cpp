@@ -41,19 +41,22 @@ void for_each_tap(const ConvSpec& spec, const Shape& x, const Shape& kernel, con
 class Sums {
  public:
   explicit Sums(Array& out) : out_(out), magnitudes_(out.values.size()) {}
-  void add(size_t at, double x) { out_.values[at] += x, magnitudes_[at] += std::abs(x); }
+  void add(size_t at, double x) { out_.values[at] += x, magnitudes_[at] += std::abs(x), ++terms_; }
   void round(Rounding& rounding) {
-    constexpr double kRoundings = 16;
+    constexpr double kLeastRoundings = 16;
+    const auto results = static_cast<int64_t>(std::max<size_t>(magnitudes_.size(), 1));
+    const double roundings = std::max(kLeastRoundings, roundings_of_sum(terms_ / results));
     double most = 0;
     for (double m : magnitudes_) most = std::max(most, m);
     // What is transformed together is off by what is largest there.
     for (size_t i = 0; i < magnitudes_.size(); ++i)
-      out_.values[i] = rounding(out_.values[i], out_.spec.dtype, 1, kRoundings * most);
+      out_.values[i] = rounding(out_.values[i], out_.spec.dtype, 1, roundings * most);
   }
 
  private:
   Array& out_;
   std::vector<double> magnitudes_;
+  int64_t terms_ = 0;  ///< of all results
 };
 
 void conv(const Conv& op, const Call& call) {
