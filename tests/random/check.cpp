@@ -45,9 +45,11 @@ bool has_corners(const Recipe& recipe) {
   });
 }
 
-/// Whether functions are called whose results are whole numbers of what is not.
+/// Whether functions are called whose results are whole numbers of what is not, or what these
+/// leave.
 bool has_steps(const Recipe& recipe) {
-  static const std::set<std::string> kSteps{"floor", "ceil", "round", "trunc", "floor_divide"};
+  static const std::set<std::string> kSteps{"floor", "ceil",         "round",
+                                            "trunc", "floor_divide", "mod"};
   return std::any_of(recipe.nodes.begin(), recipe.nodes.end(),
                      [](const Node& node) { return kSteps.count(node.function) != 0; });
 }
@@ -201,8 +203,10 @@ std::optional<std::string> Expected::compare_slopes(const Recipe& recipe,
     const double half = (loss(kStep / 2, turn) - loss(-kStep / 2, turn)) / kStep;
     const double room = 1e-4 * (1 + magnitude) + 1e-9 * std::abs(base) / kStep;
     slope.found = (ahead - behind) / (2 * kStep);
-    // Over many steps a floor of large numbers rises as they do, though its slope is 0.
-    const bool hides_steps = jumps && std::abs(slope.found) * kStep > 1;
+    // Over many steps a floor of large numbers rises as they do, though its slope is 0, and what a
+    // divisor leaves falls back, though its slope is large.
+    const bool hides_steps =
+        jumps && std::max(std::abs(slope.found), std::abs(slope.given)) * kStep > 1;
     slope.is_smooth = !hides_steps && std::abs(slope.found - half) < room / 4 &&
                       std::abs(forwards - backwards) < room;
     slope.agrees = !std::isfinite(slope.given) || std::abs(slope.found - slope.given) <= room;
