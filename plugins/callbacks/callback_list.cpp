@@ -1,11 +1,12 @@
 // CallbackList: several callbacks as one, for loops of one's own.
 #include "callbacks.h"
+#include "crescent/model/callback_hooks.h"
 #include "crescent/model/model.h"
 
 namespace crescent {
 namespace {
 
-class CallbackList final : public Callback {
+class CallbackList final : public ForwardingCallback {
  public:
   static void describe(Schema<CallbackList>& s) {
     s.doc("Several callbacks as one, each told in turn.")
@@ -24,42 +25,15 @@ class CallbackList final : public Callback {
   void on_train_begin(const Logs& logs) override {
     for (const CallbackPtr& callback : callbacks_)
       callback->attach_run(model_.lock().get(), params_);
-    each(&Callback::on_train_begin, logs);
-  }
-  void on_train_end(const Logs& logs) override { each(&Callback::on_train_end, logs); }
-  void on_epoch_begin(int64_t epoch, const Logs& logs) override {
-    each(&Callback::on_epoch_begin, epoch, logs);
+    ForwardingCallback::on_train_begin(logs);
   }
   void on_epoch_end(int64_t epoch, Logs& logs) override {
-    each(&Callback::on_epoch_end, epoch, logs);
-  }
-  void on_train_batch_begin(int64_t batch, const Logs& logs) override {
-    each(&Callback::on_train_batch_begin, batch, logs);
-  }
-  void on_train_batch_end(int64_t batch, const Logs& logs) override {
-    each(&Callback::on_train_batch_end, batch, logs);
-  }
-  void on_test_begin(const Logs& logs) override { each(&Callback::on_test_begin, logs); }
-  void on_test_end(const Logs& logs) override { each(&Callback::on_test_end, logs); }
-  void on_test_batch_begin(int64_t batch, const Logs& logs) override {
-    each(&Callback::on_test_batch_begin, batch, logs);
-  }
-  void on_test_batch_end(int64_t batch, const Logs& logs) override {
-    each(&Callback::on_test_batch_end, batch, logs);
-  }
-  void on_predict_begin(const Logs& logs) override { each(&Callback::on_predict_begin, logs); }
-  void on_predict_end(const Logs& logs) override { each(&Callback::on_predict_end, logs); }
-  void on_predict_batch_begin(int64_t batch, const Logs& logs) override {
-    each(&Callback::on_predict_batch_begin, batch, logs);
-  }
-  void on_predict_batch_end(int64_t batch, const Logs& logs) override {
-    each(&Callback::on_predict_batch_end, batch, logs);
+    for (const CallbackPtr& callback : callbacks_) callback->on_epoch_end(epoch, logs);
   }
 
  private:
-  template <class... Parameters, class... Arguments>
-  void each(void (Callback::*hook)(Parameters...), Arguments&&... arguments) {
-    for (const CallbackPtr& callback : callbacks_) (callback.get()->*hook)(arguments...);
+  void forward(const CallbackHook& hook, int64_t number, const Logs& logs) override {
+    for (const CallbackPtr& callback : callbacks_) hook.call(*callback, number, logs);
   }
 
   std::vector<CallbackPtr> callbacks_;

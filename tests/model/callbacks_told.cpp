@@ -11,8 +11,10 @@
 #include <fstream>
 #include <map>
 #include <thread>
+#include <utility>
 
 #include "crescent/crescent.h"
+#include "crescent/model/callback_hooks.h"
 
 using namespace crescent;
 using Catch::Contains;
@@ -284,4 +286,32 @@ TEST_CASE("a run with averages ends with them, and is validated with them if ask
   CHECK_THROWS_WITH(
       fit_sums(*plain, make<Callback>("SwapEMAWeights", {{"swap_on_epoch", true}}), 1),
       Contains("SwapEMAWeights must be used when `use_ema=True`"));
+}
+
+namespace {
+
+class NotingCallback final : public ForwardingCallback {
+ public:
+  std::vector<std::string> told;
+
+ private:
+  void forward(const CallbackHook& hook, int64_t number, const Logs& logs) override {
+    told.push_back(
+        concat(hook.name, " ", hook.number ? hook.number : "-", " ", number, " ", logs.at("loss")));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("each hook of the list calls its function, and forwarding callbacks hear it as itself") {
+  NotingCallback callback;
+  Logs logs;
+  logs.set("loss", 0.5);
+  for (const CallbackHook& hook : kCallbackHooks) {
+    hook.call(callback, 3, logs);
+    hook.call(callback, 3, std::as_const(logs));
+    const std::string expected =
+        concat(hook.name, " ", hook.number ? hook.number : "-", " ", hook.number ? 3 : 0, " 0.5");
+    CHECK(std::exchange(callback.told, {}) == std::vector{expected, expected});
+  }
 }

@@ -1,5 +1,8 @@
 #include "classes/lambda_callbacks.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "instances/lua_objects.h"
 
 namespace crescent::lua {
@@ -31,36 +34,10 @@ void check_function(const char* option, const Value& value) {
 }
 
 /// The options' members are named after the hooks, with an underscore.
-class LambdaCallback final : public Callback {
+class LambdaCallback final : public ForwardingCallback {
  public:
   static void describe(Schema<LambdaCallback>& s);
   void configured() override;
-  void on_epoch_begin(int64_t n, const Logs& logs) override { tell(on_epoch_begin_, n, logs); }
-  void on_epoch_end(int64_t n, Logs& logs) override { tell(on_epoch_end_, n, logs); }
-  void on_train_begin(const Logs& logs) override { tell(on_train_begin_, logs); }
-  void on_train_end(const Logs& logs) override { tell(on_train_end_, logs); }
-  void on_train_batch_begin(int64_t n, const Logs& logs) override {
-    tell(on_train_batch_begin_, n, logs);
-  }
-  void on_train_batch_end(int64_t n, const Logs& logs) override {
-    tell(on_train_batch_end_, n, logs);
-  }
-  void on_test_begin(const Logs& logs) override { tell(on_test_begin_, logs); }
-  void on_test_end(const Logs& logs) override { tell(on_test_end_, logs); }
-  void on_test_batch_begin(int64_t n, const Logs& logs) override {
-    tell(on_test_batch_begin_, n, logs);
-  }
-  void on_test_batch_end(int64_t n, const Logs& logs) override {
-    tell(on_test_batch_end_, n, logs);
-  }
-  void on_predict_begin(const Logs& logs) override { tell(on_predict_begin_, logs); }
-  void on_predict_end(const Logs& logs) override { tell(on_predict_end_, logs); }
-  void on_predict_batch_begin(int64_t n, const Logs& logs) override {
-    tell(on_predict_batch_begin_, n, logs);
-  }
-  void on_predict_batch_end(int64_t n, const Logs& logs) override {
-    tell(on_predict_batch_end_, n, logs);
-  }
 
  private:
   struct Hook {
@@ -69,13 +46,7 @@ class LambdaCallback final : public Callback {
   };
   static const Hook kHooks[];
 
-  /// Logs are looked at only where there is a function.
-  static void tell(const Value& function, const Logs& logs) {
-    if (!function.is_null()) call(function, as_table(logs));
-  }
-  static void tell(const Value& function, int64_t number, const Logs& logs) {
-    if (!function.is_null()) call(function, number, as_table(logs));
-  }
+  void forward(const CallbackHook& hook, int64_t number, const Logs& logs) override;
 
   Value on_epoch_begin_, on_epoch_end_, on_train_begin_, on_train_end_, on_train_batch_begin_,
       on_train_batch_end_, on_test_begin_, on_test_end_, on_test_batch_begin_, on_test_batch_end_,
@@ -106,6 +77,15 @@ void LambdaCallback::describe(Schema<LambdaCallback>& s) {
 
 void LambdaCallback::configured() {
   for (const Hook& hook : kHooks) check_function(hook.name, this->*hook.function);
+}
+
+void LambdaCallback::forward(const CallbackHook& hook, int64_t number, const Logs& logs) {
+  const auto known = std::find_if(std::begin(kHooks), std::end(kHooks), [&](const Hook& h) {
+    return std::strcmp(h.name, hook.name) == 0;
+  });
+  const Value& function = this->*known->function;
+  if (function.is_null()) return;
+  hook.number ? call(function, number, as_table(logs)) : call(function, as_table(logs));
 }
 
 class LearningRateScheduler final : public Callback {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "crescent/model/callback_hooks.h"
 #include "crescent/model/model.h"
 #include "instances/instance.h"
 #include "lua/class_table.h"
@@ -26,7 +27,7 @@ constexpr const char* kCompiled = "files keep what cr.Model.compile was given";
 constexpr const char* kSlots = "slots() names what each variable has beside it";
 constexpr const char* kRule = "update_step(gradient, variable, learning_rate, state) is the rule";
 
-constexpr Hook kHooks[] = {
+constexpr Hook kHooksOfClasses[] = {
     {"", "init", nullptr},
     {"", "get_config", nullptr},
     {"", "from_config", nullptr},
@@ -67,25 +68,22 @@ constexpr Hook kHooks[] = {
     {"Metric", "update_state", nullptr},
     {"Metric", "result", nullptr},
     {"Metric", "reset_state", nullptr},
-    {"Callback", "on_train_begin", nullptr},
-    {"Callback", "on_train_end", nullptr},
-    {"Callback", "on_epoch_begin", nullptr},
-    {"Callback", "on_epoch_end", nullptr},
-    {"Callback", "on_train_batch_begin", nullptr},
-    {"Callback", "on_train_batch_end", nullptr},
-    {"Callback", "on_batch_begin", nullptr},
-    {"Callback", "on_batch_end", nullptr},
-    {"Callback", "on_test_begin", nullptr},
-    {"Callback", "on_test_end", nullptr},
-    {"Callback", "on_test_batch_begin", nullptr},
-    {"Callback", "on_test_batch_end", nullptr},
-    {"Callback", "on_predict_begin", nullptr},
-    {"Callback", "on_predict_end", nullptr},
-    {"Callback", "on_predict_batch_begin", nullptr},
-    {"Callback", "on_predict_batch_end", nullptr},
     {"Callback", "set_model", "the model is in self.model"},
     {"Callback", "set_params", "the run's parameters are in self.params"},
 };
+
+/// Those of all classes.
+const std::vector<Hook>& hooks() {
+  static const std::vector<Hook> all = [] {
+    std::vector<Hook> hooks(std::begin(kHooksOfClasses), std::end(kHooksOfClasses));
+    for (const CallbackHook& hook : kCallbackHooks) {
+      hooks.push_back({"Callback", hook.name, nullptr});
+      if (hook.older_name) hooks.push_back({"Callback", hook.older_name, nullptr});
+    }
+    return hooks;
+  }();
+  return all;
+}
 
 /// Models have the hooks of layers too.
 bool belongs(const Hook& hook, std::string_view base) {
@@ -101,7 +99,7 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
 std::string likely_hook(const std::string& name, std::string_view base,
                         const std::vector<std::string>& defined) {
   std::vector<std::string> near;
-  for (const Hook& hook : kHooks) {
+  for (const Hook& hook : hooks()) {
     const std::string other = hook.name;
     const bool as_long = name.size() <= other.size() + 2 && other.size() <= name.size() + 2;
     if (as_long && belongs(hook, base) && !contains(defined, other)) near.push_back(other);
@@ -111,7 +109,7 @@ std::string likely_hook(const std::string& name, std::string_view base,
 
 void look_at(const std::string& class_name, const std::string& name, const char* base,
              const std::vector<std::string>& defined) {
-  for (const Hook& hook : kHooks) {
+  for (const Hook& hook : hooks()) {
     if (!belongs(hook, base) || name != hook.name) continue;
     if (hook.unread) warn("class ", class_name, ": ", name, "() is not called: ", hook.unread);
     return;
@@ -141,7 +139,7 @@ void warn_of_unread_hooks(lua_State* L, int class_index, int base_index, const c
   lua_rawsetp(L, class_index, &noticed_key);
   const std::vector<std::string> defined = defined_functions(L, class_index);
   for (const std::string& name : defined) {
-    const bool hook = std::any_of(std::begin(kHooks), std::end(kHooks), [&](const Hook& h) {
+    const bool hook = std::any_of(hooks().begin(), hooks().end(), [&](const Hook& h) {
       return belongs(h, base) && name == h.name;
     });
     if (hook || !has_field(L, base_index, name))

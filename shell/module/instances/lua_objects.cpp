@@ -376,18 +376,12 @@ Direction LuaMetric::direction() const {
 
 // ---- callbacks
 
-void LuaCallback::tell(const char* method, const Logs& logs) const {
-  if (!has(method)) return;
+void LuaCallback::forward(const CallbackHook& hook, int64_t number, const Logs& logs) {
+  const char* const name = has(hook.name) || !hook.older_name ? hook.name : hook.older_name;
+  if (!has(name)) return;
   lua_State* L = current();
   Height height(L);
-  invoke(L, method, 0, Numbers{logs});
-}
-
-void LuaCallback::tell(const char* method, int64_t number, const Logs& logs) const {
-  if (!has(method)) return;
-  lua_State* L = current();
-  Height height(L);
-  invoke(L, method, 0, number, Numbers{logs});
+  hook.number ? invoke(L, name, 0, number, Numbers{logs}) : invoke(L, name, 0, Numbers{logs});
 }
 
 Dict LuaCallback::get_state() const {

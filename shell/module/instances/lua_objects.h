@@ -1,7 +1,7 @@
 // The C++ objects behind classes and functions written in Lua: each overrides what its kind asks
 // for with a call of Lua.
 #pragma once
-#include "crescent/model/callback.h"
+#include "crescent/model/callback_hooks.h"
 #include "crescent/model/model.h"
 #include "crescent/model/steps.h"
 #include "instances/instance.h"
@@ -163,51 +163,20 @@ class LuaMetric final : public LuaObjectOf<Metric> {
   Variable total_, count_;
 };
 
-class LuaCallback final : public LuaObjectOf<Callback> {
+class LuaCallback final : public LuaObjectOf<ForwardingCallback> {
  public:
   static void describe(Schema<LuaCallback>&) {}
   /// Nil once the model was collected.
   std::shared_ptr<Object> model() const { return model_.lock(); }
   const Dict& params() const { return params_; }
 
-  void on_train_begin(const Logs& logs) override { tell("on_train_begin", logs); }
-  void on_train_end(const Logs& logs) override { tell("on_train_end", logs); }
-  void on_epoch_begin(int64_t epoch, const Logs& logs) override {
-    tell("on_epoch_begin", epoch, logs);
-  }
   void on_epoch_end(int64_t epoch, Logs& logs) override;
-  void on_train_batch_begin(int64_t batch, const Logs& logs) override {
-    tell_either("on_train_batch_begin", "on_batch_begin", batch, logs);
-  }
-  void on_train_batch_end(int64_t batch, const Logs& logs) override {
-    tell_either("on_train_batch_end", "on_batch_end", batch, logs);
-  }
-  void on_test_begin(const Logs& logs) override { tell("on_test_begin", logs); }
-  void on_test_end(const Logs& logs) override { tell("on_test_end", logs); }
-  void on_test_batch_begin(int64_t batch, const Logs& logs) override {
-    tell("on_test_batch_begin", batch, logs);
-  }
-  void on_test_batch_end(int64_t batch, const Logs& logs) override {
-    tell("on_test_batch_end", batch, logs);
-  }
-  void on_predict_begin(const Logs& logs) override { tell("on_predict_begin", logs); }
-  void on_predict_end(const Logs& logs) override { tell("on_predict_end", logs); }
-  void on_predict_batch_begin(int64_t batch, const Logs& logs) override {
-    tell("on_predict_batch_begin", batch, logs);
-  }
-  void on_predict_batch_end(int64_t batch, const Logs& logs) override {
-    tell("on_predict_batch_end", batch, logs);
-  }
   Dict get_state() const override;
   void set_state(const Dict& state) override;
 
- private:
-  void tell(const char* method, const Logs& logs) const;
-  void tell(const char* method, int64_t number, const Logs& logs) const;
+ protected:
   /// The older name counts where the class does not have the newer one.
-  void tell_either(const char* newer, const char* older, int64_t number, const Logs& logs) const {
-    tell(has(newer) ? newer : older, number, logs);
-  }
+  void forward(const CallbackHook& hook, int64_t number, const Logs& logs) override;
 };
 
 }  // namespace crescent::lua

@@ -4,7 +4,7 @@
 
 #include "classes/building.h"
 #include "classes/object_types.h"
-#include "crescent/model/callback.h"
+#include "crescent/model/callback_hooks.h"
 #include "crescent/model/model.h"
 #include "instances/instance.h"
 #include "instances/lua_objects.h"
@@ -202,21 +202,11 @@ Logs logs_at(lua_State* L, int index) {
   return logs;
 }
 
-// Hooks, for loops of one's own: callback:on_epoch_begin(epoch, logs). Epochs and batches count
-// from 0, as in fit.
-template <auto Hook>
-void tell(Callback& callback, Any logs) {
-  (callback.*Hook)(logs_at(current(), logs.index));
-}
-template <auto Hook>
-void tell_number(Callback& callback, int64_t number, Any logs) {
-  (callback.*Hook)(number, logs_at(current(), logs.index));
-}
-/// What callbacks add is in the table afterwards.
-void tell_epoch_end(Callback& callback, int64_t epoch, Any given) {
+/// Calls a hook, and puts what the callback added to the logs into the table.
+void call_hook(const CallbackHook& hook, Callback& callback, int64_t number, Any given) {
   lua_State* L = current();
   Logs logs = logs_at(L, given.index);
-  callback.on_epoch_end(epoch, logs);
+  hook.call(callback, number, logs);
   if (!lua_istable(L, given.index)) return;
   for (const auto& [name, value] : logs.values()) {
     lua_pushnumber(L, value);
@@ -224,29 +214,31 @@ void tell_epoch_end(Callback& callback, int64_t epoch, Any given) {
   }
 }
 
-void add_hooks(Type& callback) {
-  const Parameters logs{"logs=nil"}, batch{"batch", "logs=nil"}, epoch{"epoch", "logs=nil"};
-  callback.method("on_train_begin", &tell<&Callback::on_train_begin>, logs)
-      .method("on_train_end", &tell<&Callback::on_train_end>, logs)
-      .method("on_test_begin", &tell<&Callback::on_test_begin>, logs)
-      .method("on_test_end", &tell<&Callback::on_test_end>, logs)
-      .method("on_predict_begin", &tell<&Callback::on_predict_begin>, logs)
-      .method("on_predict_end", &tell<&Callback::on_predict_end>, logs)
-      .method("on_epoch_begin", &tell_number<&Callback::on_epoch_begin>, epoch)
-      .method("on_epoch_end", &tell_epoch_end, epoch)
-      .method("on_batch_begin", &tell_number<&Callback::on_train_batch_begin>, batch)
-      .method("on_batch_end", &tell_number<&Callback::on_train_batch_end>, batch)
-      .method("on_train_batch_begin", &tell_number<&Callback::on_train_batch_begin>, batch)
-      .method("on_train_batch_end", &tell_number<&Callback::on_train_batch_end>, batch)
-      .method("on_test_batch_begin", &tell_number<&Callback::on_test_batch_begin>, batch)
-      .method("on_test_batch_end", &tell_number<&Callback::on_test_batch_end>, batch)
-      .method("on_predict_batch_begin", &tell_number<&Callback::on_predict_batch_begin>, batch)
-      .method("on_predict_batch_end", &tell_number<&Callback::on_predict_batch_end>, batch);
+template <size_t I>
+void add_hook(Type& callback, const char* name) {
+  static constexpr const CallbackHook& hook = kCallbackHooks[I];
+  if constexpr (hook.number != nullptr)
+    callback.method(name,
+                    [](Callback& c, int64_t number, Any logs) { call_hook(hook, c, number, logs); },
+                    {hook.number, "logs=nil"});
+  else
+    callback.method(name, [](Callback& c, Any logs) { call_hook(hook, c, 0, logs); }, {"logs=nil"});
+}
+
+/// Hooks, for loops of one's own: callback:on_epoch_begin(epoch, logs). Epochs and batches count
+/// from 0, as in fit.
+template <size_t... I>
+void add_hooks(Type& callback, std::index_sequence<I...>) {
+  (add_hook<I>(callback, kCallbackHooks[I].name), ...);
+  const auto add_older = [&]<size_t J>(std::integral_constant<size_t, J>) {
+    if (kCallbackHooks[J].older_name) add_hook<J>(callback, kCallbackHooks[J].older_name);
+  };
+  (add_older(std::integral_constant<size_t, I>()), ...);
 }
 
 void add_callbacks(ObjectTypes& types, const Type& object) {
   Type& callback = add_type<Callback>(types, "callback", &object);
-  add_hooks(callback);
+  add_hooks(callback, std::make_index_sequence<std::size(kCallbackHooks)>());
   add_type<LuaCallback>(types, "callback", &callback)
       .property("model", &LuaCallback::model)
       .property("params", &LuaCallback::params);

@@ -1,0 +1,69 @@
+// The hooks of callbacks as a list, for what speaks of all of them: bindings of other languages,
+// callbacks made of functions, callbacks that pass on what they are told.
+#pragma once
+#include <cstdint>
+#include <variant>
+
+#include "crescent/model/callback.h"
+
+namespace crescent {
+
+/// A hook of Callback: its name, and the function that is called.
+struct CallbackHook {
+  using Plain = void (Callback::*)(const Logs&);
+  using Numbered = void (Callback::*)(int64_t, const Logs&);
+  using Adding = void (Callback::*)(int64_t, Logs&);  ///< may add to the logs
+
+  const char* name;
+  const char* number;  ///< "epoch" or "batch", counted from 0; null where nothing is counted
+  std::variant<Plain, Numbered, Adding> function;
+  const char* older_name = nullptr;  ///< what it was called in Keras 2, if it was
+
+  /// Calls the callback's function. What is added to logs that are constant is lost.
+  CRESCENT_API void call(Callback& callback, int64_t number, Logs& logs) const;
+  CRESCENT_API void call(Callback& callback, int64_t number, const Logs& logs) const;
+};
+
+/// All hooks, in the order in which Keras lists them.
+inline constexpr CallbackHook kCallbackHooks[] = {
+    {"on_train_begin", nullptr, &Callback::on_train_begin},
+    {"on_train_end", nullptr, &Callback::on_train_end},
+    {"on_epoch_begin", "epoch", &Callback::on_epoch_begin},
+    {"on_epoch_end", "epoch", &Callback::on_epoch_end},
+    {"on_train_batch_begin", "batch", &Callback::on_train_batch_begin, "on_batch_begin"},
+    {"on_train_batch_end", "batch", &Callback::on_train_batch_end, "on_batch_end"},
+    {"on_test_begin", nullptr, &Callback::on_test_begin},
+    {"on_test_end", nullptr, &Callback::on_test_end},
+    {"on_test_batch_begin", "batch", &Callback::on_test_batch_begin},
+    {"on_test_batch_end", "batch", &Callback::on_test_batch_end},
+    {"on_predict_begin", nullptr, &Callback::on_predict_begin},
+    {"on_predict_end", nullptr, &Callback::on_predict_end},
+    {"on_predict_batch_begin", "batch", &Callback::on_predict_batch_begin},
+    {"on_predict_batch_end", "batch", &Callback::on_predict_batch_end},
+};
+
+/// A callback whose hooks come to one function.
+class CRESCENT_API ForwardingCallback : public Callback {
+ public:
+  void on_train_begin(const Logs& logs) override;
+  void on_train_end(const Logs& logs) override;
+  void on_epoch_begin(int64_t epoch, const Logs& logs) override;
+  void on_epoch_end(int64_t epoch, Logs& logs) override;
+  void on_train_batch_begin(int64_t batch, const Logs& logs) override;
+  void on_train_batch_end(int64_t batch, const Logs& logs) override;
+  void on_test_begin(const Logs& logs) override;
+  void on_test_end(const Logs& logs) override;
+  void on_test_batch_begin(int64_t batch, const Logs& logs) override;
+  void on_test_batch_end(int64_t batch, const Logs& logs) override;
+  void on_predict_begin(const Logs& logs) override;
+  void on_predict_end(const Logs& logs) override;
+  void on_predict_batch_begin(int64_t batch, const Logs& logs) override;
+  void on_predict_batch_end(int64_t batch, const Logs& logs) override;
+
+ protected:
+  /// The number is 0 for hooks that count nothing. Logs are looked at only where someone wants
+  /// them.
+  virtual void forward(const CallbackHook& hook, int64_t number, const Logs& logs) = 0;
+};
+
+}  // namespace crescent

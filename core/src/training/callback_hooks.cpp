@@ -1,0 +1,68 @@
+#include "crescent/model/callback_hooks.h"
+
+#include <string_view>
+
+namespace crescent {
+namespace {
+
+/// The hook of this name, found by the compiler.
+consteval const CallbackHook& hook(std::string_view name) {
+  for (const CallbackHook& each : kCallbackHooks)
+    if (each.name == name) return each;
+  throw "no hook has this name";
+}
+
+}  // namespace
+
+void CallbackHook::call(Callback& callback, int64_t number, Logs& logs) const {
+  if (auto* adding = std::get_if<Adding>(&function)) return (callback.**adding)(number, logs);
+  call(callback, number, std::as_const(logs));
+}
+
+void CallbackHook::call(Callback& callback, int64_t number, const Logs& logs) const {
+  if (auto* plain = std::get_if<Plain>(&function)) return (callback.**plain)(logs);
+  if (auto* numbered = std::get_if<Numbered>(&function)) return (callback.**numbered)(number, logs);
+  Logs own = logs;
+  (callback.*std::get<Adding>(function))(number, own);
+}
+
+void ForwardingCallback::on_train_begin(const Logs& logs) {
+  forward(hook("on_train_begin"), 0, logs);
+}
+void ForwardingCallback::on_train_end(const Logs& logs) { forward(hook("on_train_end"), 0, logs); }
+void ForwardingCallback::on_epoch_begin(int64_t epoch, const Logs& logs) {
+  forward(hook("on_epoch_begin"), epoch, logs);
+}
+void ForwardingCallback::on_epoch_end(int64_t epoch, Logs& logs) {
+  forward(hook("on_epoch_end"), epoch, logs);
+}
+void ForwardingCallback::on_train_batch_begin(int64_t batch, const Logs& logs) {
+  forward(hook("on_train_batch_begin"), batch, logs);
+}
+void ForwardingCallback::on_train_batch_end(int64_t batch, const Logs& logs) {
+  forward(hook("on_train_batch_end"), batch, logs);
+}
+void ForwardingCallback::on_test_begin(const Logs& logs) {
+  forward(hook("on_test_begin"), 0, logs);
+}
+void ForwardingCallback::on_test_end(const Logs& logs) { forward(hook("on_test_end"), 0, logs); }
+void ForwardingCallback::on_test_batch_begin(int64_t batch, const Logs& logs) {
+  forward(hook("on_test_batch_begin"), batch, logs);
+}
+void ForwardingCallback::on_test_batch_end(int64_t batch, const Logs& logs) {
+  forward(hook("on_test_batch_end"), batch, logs);
+}
+void ForwardingCallback::on_predict_begin(const Logs& logs) {
+  forward(hook("on_predict_begin"), 0, logs);
+}
+void ForwardingCallback::on_predict_end(const Logs& logs) {
+  forward(hook("on_predict_end"), 0, logs);
+}
+void ForwardingCallback::on_predict_batch_begin(int64_t batch, const Logs& logs) {
+  forward(hook("on_predict_batch_begin"), batch, logs);
+}
+void ForwardingCallback::on_predict_batch_end(int64_t batch, const Logs& logs) {
+  forward(hook("on_predict_batch_end"), batch, logs);
+}
+
+}  // namespace crescent
