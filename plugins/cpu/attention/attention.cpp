@@ -138,12 +138,12 @@ class AttentionKernel : public Kernel {
     const int64_t parts = query_.count * parts_of_head;
     const auto grain =
         static_cast<int64_t>(kFlopsPerRegion * static_cast<double>(parts) / std::max(flops(), 1.0));
-    a.pool.blocks(parts, std::max({grain, parts / kRegionParts, int64_t{1}}),
-                  [&](int64_t begin, int64_t end) {
-                    const HeadProducts<T> multiply;
-                    for (int64_t i = begin; i < end; ++i)
-                      f(multiply, i / parts_of_head, i % parts_of_head);
-                  });
+    a.threads.blocks(parts, std::max({grain, parts / kRegionParts, int64_t{1}}),
+                     [&](int64_t begin, int64_t end) {
+                       const HeadProducts<T> multiply;
+                       for (int64_t i = begin; i < end; ++i)
+                         f(multiply, i / parts_of_head, i % parts_of_head);
+                     });
   }
   AttentionMask mask_of(const Arguments& a, int64_t head, int64_t query) const {
     if (!masked_) return {};

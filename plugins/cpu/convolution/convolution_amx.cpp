@@ -105,7 +105,7 @@ class PackKernel final : public Kernel {
   void run(const Arguments& a, const uint16_t* kernel, uint16_t* packed, uint16_t* turned) const {
     const int64_t taps = flat_.kernel_rows * flat_.kernel_columns, in = flat_.channels,
                   out = flat_.out_channels;
-    a.pool.blocks(gradient_ ? out : 0, 1 + 8192 / (taps * in), [&](int64_t begin, int64_t end) {
+    a.threads.blocks(gradient_ ? out : 0, 1 + 8192 / (taps * in), [&](int64_t begin, int64_t end) {
       for (int64_t o = begin; o < end; ++o) {
         for (int64_t tap = 0; tap < taps; ++tap) {
           std::copy_n(kernel + ((taps - 1 - tap) * out + o) * in, in,
@@ -113,7 +113,7 @@ class PackKernel final : public Kernel {
         }
       }
     });
-    a.pool.blocks(flat_.kernel_rows, 1 + 8192 / (run_ * out), [&](int64_t begin, int64_t end) {
+    a.threads.blocks(flat_.kernel_rows, 1 + 8192 / (run_ * out), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         uint16_t* to = packed + row * amx::strip_values(run_);
         gradient_ ? amx::pack_right(turned + row * run_, taps * in, amx::LineOrder::lines_in_rows,
@@ -167,7 +167,7 @@ class AmxImageConvolution final : public Kernel {
     if (plan_.bias) widen(a.inputs[2], bias, static_cast<size_t>(flat_.out_channels));
     if (!is_packed_) pack_.run(a, a.in<uint16_t>(1), packed, packed + pack_.values());
     const uint16_t* kernel = is_packed_ ? a.in<uint16_t>(1) : packed;
-    a.pool.parallel(flat_.batch * flat_.piece_count(), [&](int64_t part, int) {
+    a.threads.parallel(flat_.batch * flat_.piece_count(), [&](int64_t part, int) {
       const amx::Tiles tiles;
       compute(a, kernel, plan_.bias ? bias : nullptr, part / flat_.piece_count(),
               part % flat_.piece_count());
@@ -293,7 +293,7 @@ class AmxKernelGradient final : public Kernel {
   }
 
   void run(const Arguments& a) override {
-    a.pool.parallel(lanes_, [&](int64_t lane, int) {
+    a.threads.parallel(lanes_, [&](int64_t lane, int) {
       const amx::Tiles tiles;
       bool add = false;
       for (int64_t i = flat_.batch * lane / lanes_; i < flat_.batch * (lane + 1) / lanes_; ++i) {
@@ -302,11 +302,11 @@ class AmxKernelGradient final : public Kernel {
       }
       if (!add) std::fill_n(partial(a, lane), values(), 0.0f);
     });
-    a.pool.blocks(values(), 4096, [&](int64_t begin, int64_t end) {
+    a.threads.blocks(values(), 4096, [&](int64_t begin, int64_t end) {
       for (int64_t i = 1; i < lanes_; ++i)
         accumulate(partial(a, 0) + begin, partial(a, i) + begin, end - begin);
     });
-    a.pool.blocks(plan_.taps() * flat_.channels, 64, [&](int64_t begin, int64_t end) {
+    a.threads.blocks(plan_.taps() * flat_.channels, 64, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) write_row(a, row);
     });
   }

@@ -18,7 +18,7 @@ class Gated final : public cpu::Kernel {
     inner_->run(a);
     const std::byte* inputs[] = {a.inputs[2], a.outputs[0],
                                  reinterpret_cast<const std::byte*>(&kZero)};
-    gate_->run({inputs, a.outputs, a.scratch, a.pool});
+    gate_->run({inputs, a.outputs, a.scratch, a.threads});
   }
   std::string name() const override { return inner_->name(); }
   size_t scratch_bytes() const override {

@@ -216,8 +216,8 @@ class PiecewiseConvolution : public Kernel {
   /// f(piece, its number, its primitive, worker) in the pool.
   template <class F>
   void each_piece(const Arguments& a, F&& f) {
-    const int workers = primitives_.prepare(a.pool.threads());
-    a.pool.parallel(
+    const int workers = primitives_.prepare(a.threads.threads());
+    a.threads.parallel(
         static_cast<int64_t>(pieces_.size()),
         [&](int64_t i, int worker) { f(pieces_[i], i, which_[i], worker); }, workers);
   }
@@ -319,7 +319,7 @@ class OnednnKernelGradient final : public PiecewiseConvolution {
                       {a.inputs[0] + x_at(piece), a.inputs[1] + y_at(piece), partial(a, i)});
     });
     const int64_t count = static_cast<int64_t>(pieces_.size());
-    a.pool.blocks(values(), 4096, [&](int64_t begin, int64_t end) {
+    a.threads.blocks(values(), 4096, [&](int64_t begin, int64_t end) {
       for (int64_t i = 1; i < count; ++i)
         accumulate(partial(a, 0) + begin, partial(a, i) + begin, end - begin);
     });

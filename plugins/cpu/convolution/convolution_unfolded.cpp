@@ -68,7 +68,7 @@ class UnfoldedConvolution final : public Kernel {
   template <class F>
   void each_block(const Arguments& a, F&& f) const {
     const int64_t items = p_.batch * blocks_;
-    a.pool.parallel(lanes_, [&](int64_t lane, int) {
+    a.threads.parallel(lanes_, [&](int64_t lane, int) {
       for (int64_t i = items * lane / lanes_; i < items * (lane + 1) / lanes_; ++i)
         f(block_at(i / blocks_, i % blocks_), lane);
     });
@@ -129,7 +129,7 @@ class UnfoldedConvolution final : public Kernel {
   }
 
   void backward_data(const Arguments& a) const {
-    a.pool.parallel(lanes_, [&](int64_t lane, int) {
+    a.threads.parallel(lanes_, [&](int64_t lane, int) {
       for (int64_t i = p_.batch * lane / lanes_; i < p_.batch * (lane + 1) / lanes_; ++i)
         image_gradient(a, i, lane);
     });
@@ -159,7 +159,7 @@ class UnfoldedConvolution final : public Kernel {
                p_.out_channels, 1, partial(a, lane) + g * out_group_, p_.out_channels});
       }
     });
-    a.pool.blocks(p_.kernel_size(), 4096, [&](int64_t begin, int64_t end) {
+    a.threads.blocks(p_.kernel_size(), 4096, [&](int64_t begin, int64_t end) {
       std::copy(partial(a, 0) + begin, partial(a, 0) + end, a.out<T>(0) + begin);
       for (int64_t i = 1; i < lanes_; ++i)
         accumulate(a.out<T>(0) + begin, partial(a, i) + begin, end - begin);

@@ -54,9 +54,9 @@ struct Sides {
 };
 
 /// What allows more cores than a few costs those, and is for many threads only; a profile sees it.
-bool is_for_many(const Pool& pool) {
+bool is_for_many(const CpuThreads& threads) {
   constexpr int kFew = 8;
-  return pool.threads() > kFew || WorkTrace::current();
+  return threads.threads() > kFew || WorkTrace::current();
 }
 
 float* floats(std::byte* memory) { return reinterpret_cast<float*>(memory); }
@@ -70,10 +70,10 @@ class TransformedKernel final : public cpu::Kernel {
         columns_(sides.out.channels),
         forward_(p.pass == ConvPass::forward) {}
   std::string name() const override { return "winograd"; }
-  void run(const Arguments& a) override { transform(a.in<float>(0), a.out<float>(0), a.pool); }
-  void transform(const float* kernel, float* to, Pool& pool) const {
+  void run(const Arguments& a) override { transform(a.in<float>(0), a.out<float>(0), a.threads); }
+  void transform(const float* kernel, float* to, CpuThreads& threads) const {
     const int64_t across = pieces(columns_, kLanes);
-    pool.parallel(pieces(rows_, kLanes) * across, [&](int64_t part, int) {
+    threads.parallel(pieces(rows_, kLanes) * across, [&](int64_t part, int) {
       const int64_t first = part / across * kLanes;
       transform_taps(kernel, to, first, std::min(first + kLanes, rows_), part % across * kLanes);
     });
@@ -174,7 +174,7 @@ class WinogradImageConvolution final : public WinogradConvolution {
             kernel_.form()};
   }
   void run(const Arguments& a) override {
-    if (!is_prepared_) kernel_.transform(a.in<float>(1), floats(a.scratch), a.pool);
+    if (!is_prepared_) kernel_.transform(a.in<float>(1), floats(a.scratch), a.threads);
     together_ ? run_together(a) : run_blocks(a);
     if (plan_.moments) combine(a);
   }
@@ -213,27 +213,28 @@ class WinogradImageConvolution final : public WinogradConvolution {
   }
 
   void run_blocks(const Arguments& a) const {
-    a.pool.blocks(tiles_, is_for_many(a.pool) ? finer_ : block_, [&](int64_t first, int64_t last) {
-      const int64_t count = last - first;
-      const Block b =
-          block(first, count, floats(thread_scratch(sides_.values(count) * sizeof(float))));
-      loops_.input(sides_.in, a.in<float>(0), b.in);
-      for (int64_t point = 0; point < kPoints; ++point) multiply(b, kernel(a), point);
-      output(a, b.out);
-      for (int64_t i = first; plan_.moments && i < last; i += unit_)
-        find_moments(a, i, std::min(i + unit_, last));
-    });
+    a.threads.blocks(
+        tiles_, is_for_many(a.threads) ? finer_ : block_, [&](int64_t first, int64_t last) {
+          const int64_t count = last - first;
+          const Block b =
+              block(first, count, floats(thread_scratch(sides_.values(count) * sizeof(float))));
+          loops_.input(sides_.in, a.in<float>(0), b.in);
+          for (int64_t point = 0; point < kPoints; ++point) multiply(b, kernel(a), point);
+          output(a, b.out);
+          for (int64_t i = first; plan_.moments && i < last; i += unit_)
+            find_moments(a, i, std::min(i + unit_, last));
+        });
   }
   void run_together(const Arguments& a) const {
     const Block b = block(0, tiles_, floats(a.scratch) + kernel_scratch());
     auto part = [](const Tiles& tiles, int64_t begin, int64_t end, int64_t channels) -> Tiles {
       return {begin, end - begin, tiles.points + begin * padded(channels), tiles.stride};
     };
-    a.pool.blocks(tiles_, kTile, [&](int64_t begin, int64_t end) {
+    a.threads.blocks(tiles_, kTile, [&](int64_t begin, int64_t end) {
       loops_.input(sides_.in, a.in<float>(0), part(b.in, begin, end, rows_));
     });
-    a.pool.parallel(kPoints, [&](int64_t point, int) { multiply(b, kernel(a), point); });
-    a.pool.blocks(tiles_, kTile, [&](int64_t begin, int64_t end) {
+    a.threads.parallel(kPoints, [&](int64_t point, int) { multiply(b, kernel(a), point); });
+    a.threads.blocks(tiles_, kTile, [&](int64_t begin, int64_t end) {
       output(a, part(b.out, begin, end, columns_));
     });
   }
@@ -305,13 +306,13 @@ class WinogradKernelGradient final : public WinogradConvolution {
         shares_(std::clamp<int64_t>(2 * kPartials / lanes_, 1, pieces(columns_, kLanes))) {}
 
   void run(const Arguments& a) override {
-    const int64_t shares = is_for_many(a.pool) ? shares_ : 1, vectors = pieces(columns_, kLanes);
-    a.pool.parallel(lanes_ * shares, [&](int64_t part, int) {
+    const int64_t shares = is_for_many(a.threads) ? shares_ : 1, vectors = pieces(columns_, kLanes);
+    a.threads.parallel(lanes_ * shares, [&](int64_t part, int) {
       const int64_t share = part % shares, first = vectors * share / shares * kLanes;
       add_lane(a, part / shares, first,
                std::min(vectors * (share + 1) / shares * kLanes, columns_) - first);
     });
-    a.pool.blocks(plan_.kernel_size(), 4096, [&](int64_t begin, int64_t end) {
+    a.threads.blocks(plan_.kernel_size(), 4096, [&](int64_t begin, int64_t end) {
       std::copy(partial(a, 0) + begin, partial(a, 0) + end, a.out<float>(0) + begin);
       for (int64_t i = 1; i < lanes_; ++i)
         accumulate(a.out<float>(0) + begin, partial(a, i) + begin, end - begin);

@@ -54,7 +54,7 @@ class CheckKernel final : public Kernel {
   void run(const Arguments& a) override {
     const T* x = a.in<T>(0);
     std::atomic<bool> any_outside = false;
-    a.pool.blocks(count_, kGrain, [&](int64_t begin, int64_t end) {
+    a.threads.blocks(count_, kGrain, [&](int64_t begin, int64_t end) {
       if (begin < end && any_is_outside(x + begin, end - begin, op_.size)) any_outside = true;
     });
     if (any_outside) fail_at(x);

@@ -37,7 +37,7 @@ class GatherKernel final : public Kernel {
         loop_(gather_loop(bytes_, r.inputs[1].dtype)) {}
   void run(const Arguments& a) override {
     const int64_t lines = view_.outer * count_;
-    a.pool.blocks(lines, lines_per_part(lines, view_.inner), [&](int64_t begin, int64_t end) {
+    a.threads.blocks(lines, lines_per_part(lines, view_.inner), [&](int64_t begin, int64_t end) {
       while (begin < end) {
         const int64_t place = begin % count_, n = std::min(count_ - place, end - begin);
         if (loop_ && begin + n < end) fetch_line(line_of(a, begin / count_ + 1), line_bytes());
@@ -81,7 +81,7 @@ class TakeAlongKernel final : public Kernel {
         loop_(to_.inner == 1 ? gather_loop(bytes_, r.inputs[1].dtype) : nullptr) {}
   void run(const Arguments& a) override {
     const int64_t lines = to_.outer * to_.length;
-    a.pool.blocks(lines, lines_per_part(lines, to_.inner), [&](int64_t begin, int64_t end) {
+    a.threads.blocks(lines, lines_per_part(lines, to_.inner), [&](int64_t begin, int64_t end) {
       if (loop_) return take_elements(a, begin, end);
       for (int64_t line = begin; line < end; ++line) {
         for (int64_t i = 0; i < to_.inner; ++i) take(a, line, line * to_.inner + i, i);
@@ -131,7 +131,7 @@ class ScatterAddKernel final : public Kernel {
                                  std::min<int64_t>(16, std::max<int64_t>(view_.length, 1)));
   }
   void run(const Arguments& a) override {
-    a.pool.parallel(view_.outer * parts_, [&](int64_t part, int) {
+    a.threads.parallel(view_.outer * parts_, [&](int64_t part, int) {
       const int64_t outer = part / parts_, piece = part % parts_;
       add_rows(a, outer, view_.length * piece / parts_, view_.length * (piece + 1) / parts_);
     });
@@ -191,7 +191,7 @@ class OneHotKernel final : public Kernel {
     cast_loop(DType::float64, r.outputs[0].dtype)(&one, one_, 1);
   }
   void run(const Arguments& a) override {
-    a.pool.blocks(count_, lines_per_part(count_, depth_), [&](int64_t begin, int64_t end) {
+    a.threads.blocks(count_, lines_per_part(count_, depth_), [&](int64_t begin, int64_t end) {
       const size_t line = static_cast<size_t>(depth_) * bytes_;
       std::memset(a.outputs[0] + static_cast<size_t>(begin) * line, 0,
                   static_cast<size_t>(end - begin) * line);

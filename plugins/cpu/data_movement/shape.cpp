@@ -30,7 +30,7 @@ class Rearrange final : public Kernel {
         from_(from * static_cast<int64_t>(bytes)),
         to_(to * static_cast<int64_t>(bytes)) {}
   void run(const Arguments& a) override {
-    copy_.run(a.inputs[0] + from_, a.outputs[0] + to_, a.pool);
+    copy_.run(a.inputs[0] + from_, a.outputs[0] + to_, a.threads);
   }
   std::string name() const override { return "copy"; }
 
@@ -95,12 +95,12 @@ std::unique_ptr<Kernel> make_reverse(const Request& r) {
 }
 
 /// Writes one number everywhere.
-void fill_all(std::byte* to, const TensorSpec& spec, const std::byte* value, Pool& pool) {
+void fill_all(std::byte* to, const TensorSpec& spec, const std::byte* value, CpuThreads& threads) {
   const size_t bytes = size_of(spec.dtype);
   const UnaryLoop fill = fill_loop(bytes);
   const bool zeros =
       std::all_of(value, value + bytes, [](std::byte each) { return each == std::byte{}; });
-  pool.blocks(spec.shape.size(), 65536, [&](int64_t begin, int64_t end) {
+  threads.blocks(spec.shape.size(), 65536, [&](int64_t begin, int64_t end) {
     std::byte* first = to + static_cast<size_t>(begin) * bytes;
     const auto count = static_cast<size_t>(end - begin);
     zeros ? void(std::memset(first, 0, count * bytes)) : fill(value, first, count);
@@ -123,8 +123,8 @@ class PadKernel final : public Kernel {
         value_(value, out.dtype),
         out_(out) {}
   void run(const Arguments& a) override {
-    fill_all(a.outputs[0], out_, value_.bytes, a.pool);
-    copy_.run(a.inputs[0], a.outputs[0] + to_, a.pool);
+    fill_all(a.outputs[0], out_, value_.bytes, a.threads);
+    copy_.run(a.inputs[0], a.outputs[0] + to_, a.threads);
   }
   std::string name() const override { return "copy"; }
 
@@ -173,11 +173,11 @@ class ConcatKernel final : public Kernel {
     constexpr int64_t kLongest = 64 << 10, kPart = 64 << 10;  // bytes of a row, and of a part
     if (rows_ > 1 && row_bytes_ <= kLongest) {
       const int64_t most = kPart / std::max<int64_t>(row_bytes_, 1);
-      return a.pool.blocks(rows_, std::max<int64_t>(most, 1),
-                           [&](int64_t begin, int64_t end) { join(a, begin, end); });
+      return a.threads.blocks(rows_, std::max<int64_t>(most, 1),
+                              [&](int64_t begin, int64_t end) { join(a, begin, end); });
     }
     for (size_t i = 0; i < parts_.size(); ++i)
-      parts_[i].copy.run(a.inputs[i], a.outputs[0] + parts_[i].offset, a.pool);
+      parts_[i].copy.run(a.inputs[i], a.outputs[0] + parts_[i].offset, a.threads);
   }
   std::string name() const override { return "copy"; }
 
@@ -220,7 +220,7 @@ std::unique_ptr<Kernel> make_bitcast(const Request& r) {
 class FillKernel final : public Kernel {
  public:
   FillKernel(double value, const TensorSpec& out) : value_(value, out.dtype), out_(out) {}
-  void run(const Arguments& a) override { fill_all(a.outputs[0], out_, value_.bytes, a.pool); }
+  void run(const Arguments& a) override { fill_all(a.outputs[0], out_, value_.bytes, a.threads); }
   std::string name() const override { return "fill"; }
 
  private:
@@ -249,7 +249,7 @@ class IotaKernel final : public Kernel {
       axes.push_back({shape[i], i == axis ? 1 : 0, strides[static_cast<size_t>(i)]});
     copy_ = StridedCopy(std::move(axes), bytes);
   }
-  void run(const Arguments& a) override { copy_.run(counted_.data(), a.outputs[0], a.pool); }
+  void run(const Arguments& a) override { copy_.run(counted_.data(), a.outputs[0], a.threads); }
   std::string name() const override { return "copy"; }
 
  private:

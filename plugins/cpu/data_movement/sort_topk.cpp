@@ -34,7 +34,7 @@ class ArgReduceKernel final : public Kernel {
     if (view_.inner > 1) return run_columns(a);
     int64_t* places = pieces_ == 1 ? a.out<int64_t>(0) : reinterpret_cast<int64_t*>(a.scratch);
     const int64_t lines = view_.outer * pieces_, length = view_.length / pieces_;
-    a.pool.blocks(lines, lines_per_part(length), [&](int64_t begin, int64_t end) {
+    a.threads.blocks(lines, lines_per_part(length), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t first = view_.length * (i % pieces_) / pieces_;
         const int64_t last = view_.length * (i % pieces_ + 1) / pieces_;
@@ -66,7 +66,7 @@ class ArgReduceKernel final : public Kernel {
   }
   void run_columns(const Arguments& a) const {
     const int64_t units = view_.outer * tiles_.each;
-    a.pool.blocks(
+    a.threads.blocks(
         units, lines_per_part(view_.length * tiles_.width), [&](int64_t begin, int64_t end) {
           for (int64_t unit = begin; unit < end; ++unit) {
             const int64_t outer = unit / tiles_.each, column = unit % tiles_.each * tiles_.width;
@@ -92,7 +92,7 @@ class CumulativeKernel final : public Kernel {
       : view_(view), tiles_(view, kTile), reverse_(reverse) {}
   void run(const Arguments& a) override {
     const int64_t units = view_.outer * tiles_.each;
-    a.pool.blocks(
+    a.threads.blocks(
         units, lines_per_part(view_.length * tiles_.width), [&](int64_t begin, int64_t end) {
           for (int64_t unit = begin; unit < end; ++unit) {
             const int64_t column = unit % tiles_.each * tiles_.width;

@@ -154,40 +154,41 @@ void StridedCopy::run_tiles(const T* from, T* to, int64_t begin, int64_t end) co
 }
 
 template <class T>
-void StridedCopy::run_typed(const std::byte* source, std::byte* target, Pool& pool) const {
+void StridedCopy::run_typed(const std::byte* source, std::byte* target, CpuThreads& threads) const {
   const T* from = reinterpret_cast<const T*>(source);
   T* to = reinterpret_cast<T*>(target);
   if (turned_.size > 1 && turned_.size <= kShort) {
-    pool.blocks(lines_ * pieces(inner_.size, kShortLines), 4,
-                [&](int64_t begin, int64_t end) { run_short(from, to, begin, end); });
+    threads.blocks(lines_ * pieces(inner_.size, kShortLines), 4,
+                   [&](int64_t begin, int64_t end) { run_short(from, to, begin, end); });
   } else if (turned_.size > 1) {
     const int64_t tiles = (turned_.size + kTile - 1) / kTile * lines_;
     const int64_t grain =
         std::max<int64_t>(1, kGrain / (inner_.size * std::min(kTile, turned_.size)));
-    pool.blocks(tiles, grain, [&](int64_t begin, int64_t end) { run_tiles(from, to, begin, end); });
+    threads.blocks(tiles, grain,
+                   [&](int64_t begin, int64_t end) { run_tiles(from, to, begin, end); });
   } else if (lines_ == 1) {
-    pool.blocks(inner_.size, 4 * kGrain, [&](int64_t begin, int64_t end) {
+    threads.blocks(inner_.size, 4 * kGrain, [&](int64_t begin, int64_t end) {
       copy_line({end - begin, inner_.from, inner_.to}, from + begin * inner_.from,
                 to + begin * inner_.to);
     });
   } else {
     const int64_t grain = std::max<int64_t>(1, kGrain / inner_.size);
-    pool.blocks(lines_, grain,
-                [&](int64_t begin, int64_t end) { run_lines(from, to, begin, end); });
+    threads.blocks(lines_, grain,
+                   [&](int64_t begin, int64_t end) { run_lines(from, to, begin, end); });
   }
 }
 
-void StridedCopy::run(const std::byte* from, std::byte* to, Pool& pool) const {
+void StridedCopy::run(const std::byte* from, std::byte* to, CpuThreads& threads) const {
   if (empty_) return;
   switch (bytes_) {
     case 1:
-      return run_typed<uint8_t>(from, to, pool);
+      return run_typed<uint8_t>(from, to, threads);
     case 2:
-      return run_typed<uint16_t>(from, to, pool);
+      return run_typed<uint16_t>(from, to, threads);
     case 4:
-      return run_typed<uint32_t>(from, to, pool);
+      return run_typed<uint32_t>(from, to, threads);
     default:
-      return run_typed<uint64_t>(from, to, pool);
+      return run_typed<uint64_t>(from, to, threads);
   }
 }
 

@@ -17,7 +17,7 @@ class StridedCopy {
   /// Outermost axis first. `from` and `to` of run() point to the first element that is read and
   /// written.
   StridedCopy(std::vector<Axis> axes, size_t bytes);
-  void run(const std::byte* from, std::byte* to, Pool& pool) const;
+  void run(const std::byte* from, std::byte* to, CpuThreads& threads) const;
 
  private:
   template <class T>
@@ -27,7 +27,7 @@ class StridedCopy {
   template <class T>
   void run_tiles(const T* from, T* to, int64_t begin, int64_t end) const;
   template <class T>
-  void run_typed(const std::byte* from, std::byte* to, Pool& pool) const;
+  void run_typed(const std::byte* from, std::byte* to, CpuThreads& threads) const;
 
   size_t bytes_ = 0;
   bool empty_ = false;

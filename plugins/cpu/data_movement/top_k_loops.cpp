@@ -102,7 +102,7 @@ class TopKKernel final : public Kernel {
   TopKKernel(AxisView view, int64_t k)
       : view_(view), k_(k), parts_(std::min<int64_t>(view.outer, kMostParts)) {}
   void run(const Arguments& a) override {
-    a.pool.parallel(parts_, [&](int64_t part, int) {
+    a.threads.parallel(parts_, [&](int64_t part, int) {
       auto* entries = reinterpret_cast<Each*>(a.scratch) + 2 * part * view_.length;
       const int64_t end = view_.outer * (part + 1) / parts_;
       for (int64_t line = view_.outer * part / parts_; line < end; ++line)

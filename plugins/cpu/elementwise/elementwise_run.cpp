@@ -234,8 +234,8 @@ void Elementwise::run(const Arguments& a) {
   begin(a, cells);
   for (const Scatter& s : scatters_)
     s.lists.build(a.inputs[s.indices], reinterpret_cast<int32_t*>(a.scratch + s.offset));
-  a.pool.blocks(size_, grain_,
-                [&](int64_t begin, int64_t end) { run_range(a, cells, begin, end); });
+  a.threads.blocks(size_, grain_,
+                   [&](int64_t begin, int64_t end) { run_range(a, cells, begin, end); });
 }
 
 }  // namespace crescent::cpu

@@ -21,7 +21,7 @@ bool Epilogue::may_share(int input, int output) const {
 
 Epilogue::Invocation::Invocation(const Epilogue& epilogue, const Arguments& both,
                                  std::byte* scratch)
-    : epilogue_(epilogue), arguments_{inputs_, both.outputs, scratch, both.pool} {
+    : epilogue_(epilogue), arguments_{inputs_, both.outputs, scratch, both.threads} {
   const std::byte* const* from = both.inputs + epilogue.before_;
   for (int i = 0; i < epilogue.kernel_->inputs(); ++i)
     inputs_[i] = i == epilogue.input_ ? nullptr : *from++;

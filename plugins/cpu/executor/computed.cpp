@@ -13,10 +13,12 @@ class Copy final : public Kernel {
   explicit Copy(size_t bytes) : bytes_(bytes) {}
   void run(const Arguments& a) override {
     if (a.inputs[0] == a.outputs[0]) return;
-    a.pool.blocks(static_cast<int64_t>(bytes_), int64_t{1} << 18, [&](int64_t begin, int64_t end) {
-      if (end > begin)
-        std::memcpy(a.outputs[0] + begin, a.inputs[0] + begin, static_cast<size_t>(end - begin));
-    });
+    a.threads.blocks(static_cast<int64_t>(bytes_), int64_t{1} << 18,
+                     [&](int64_t begin, int64_t end) {
+                       if (end > begin)
+                         std::memcpy(a.outputs[0] + begin, a.inputs[0] + begin,
+                                     static_cast<size_t>(end - begin));
+                     });
   }
   std::string name() const override { return "memcpy"; }
 

@@ -50,13 +50,13 @@ class ScanKernel final : public Kernel {
   }
 
   void run(const Arguments& a) override {
-    if (parts_ > 1) make_plans(a.pool.threads());
+    if (parts_ > 1) make_plans(a.threads.threads());
     ++runs_;
     for (const auto& plan : plans_) begin(a, *plan);
     if (rest_) begin(a, *rest_);
     if (steps_ > 0) plans_[0]->prepare(arena(a, 0));  // checks of it fail only where a step would
     if (parts_ == 1) return run_part(a, *plans_[0], 0);
-    a.pool.parallel(
+    a.threads.parallel(
         parts_,
         [&](int64_t part, int worker) {
           const bool is_rest = rest_ && part + 1 == parts_;

@@ -38,8 +38,8 @@ class SlicedKernel final : public Composed {
   }
 
   void run(const Arguments& a) override {
-    make_plans(a.pool.threads());
-    a.pool.parallel(
+    make_plans(a.threads.threads());
+    a.threads.parallel(
         lanes_, [&](int64_t lane, int worker) { run_lane(a, lane, *plans_[worker]); },
         static_cast<int>(plans_.size()));
     for (size_t i = 0; i < outputs_.size(); ++i) {
@@ -131,13 +131,13 @@ class SlicedKernel final : public Composed {
 
   void add_lanes(const Arguments& a, size_t i) const {
     const Output& o = outputs_[i];
-    a.pool.blocks(static_cast<int64_t>(o.bytes / sizeof(float)), 4096,
-                  [&](int64_t begin, int64_t end) {
-                    float* sum = a.out<float>(static_cast<int>(i));
-                    std::copy(lane_of(a, o, 0) + begin, lane_of(a, o, 0) + end, sum + begin);
-                    for (int64_t lane = 1; lane < lanes_; ++lane)
-                      accumulate(sum + begin, lane_of(a, o, lane) + begin, end - begin);
-                  });
+    a.threads.blocks(static_cast<int64_t>(o.bytes / sizeof(float)), 4096,
+                     [&](int64_t begin, int64_t end) {
+                       float* sum = a.out<float>(static_cast<int>(i));
+                       std::copy(lane_of(a, o, 0) + begin, lane_of(a, o, 0) + end, sum + begin);
+                       for (int64_t lane = 1; lane < lanes_; ++lane)
+                         accumulate(sum + begin, lane_of(a, o, lane) + begin, end - begin);
+                     });
   }
   const float* lane_of(const Arguments& a, const Output& o, int64_t lane) const {
     return reinterpret_cast<const float*>(copy(a, o, lane));

@@ -83,7 +83,7 @@ class Converted final : public Kernel {
     for (size_t i = 0; i < outputs_.size(); ++i) {
       addresses_out_[i] = outputs_[i].narrow ? a.scratch + outputs_[i].offset : a.outputs[i];
     }
-    inner_->run({addresses_in_.data(), addresses_out_.data(), a.scratch, a.pool});
+    inner_->run({addresses_in_.data(), addresses_out_.data(), a.scratch, a.threads});
     for (size_t i = 0; i < outputs_.size(); ++i) {
       if (outputs_[i].narrow) convert(outputs_[i], addresses_out_[i], a.outputs[i], a);
     }
@@ -110,7 +110,7 @@ class Converted final : public Kernel {
     return port;
   }
   static void convert(const Port& port, const std::byte* from, std::byte* to, const Arguments& a) {
-    port.cast->run({&from, &to, a.scratch, a.pool});
+    port.cast->run({&from, &to, a.scratch, a.threads});
   }
 
   std::unique_ptr<Kernel> inner_;

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "crescent/device/cpu_kernel.h"
 #include "crescent/program/op_types.h"
 #include "kernel/post_ops.h"
 #include "threads/pool.h"
@@ -19,28 +20,16 @@ struct Options {
   bool deterministic = false;  ///< fixed tiles and reduction orders even where that costs time
 };
 
-struct Request {
-  const Op& op;
-  std::span<const TensorSpec> inputs;
-  std::span<const TensorSpec> outputs;
+/// What kernels of plugins are asked, and the switches.
+struct Request : CpuRequest {
+  Request(const Op& of, std::span<const TensorSpec> in, std::span<const TensorSpec> out,
+          const Options& switches)
+      : CpuRequest{of, in, out, switches.deterministic}, options(switches) {}
+
   const Options& options;
 };
 
-struct Arguments {
-  const std::byte* const* inputs;
-  std::byte* const* outputs;
-  std::byte* scratch;  ///< Kernel::scratch_bytes() bytes, 64-byte aligned, contents undefined
-  Pool& pool;
-
-  template <class T>
-  const T* in(int i) const {
-    return reinterpret_cast<const T*>(inputs[i]);
-  }
-  template <class T>
-  T* out(int i) const {
-    return reinterpret_cast<T*>(outputs[i]);
-  }
-};
+using Arguments = CpuArguments;
 
 struct Prepared;
 

@@ -1,22 +1,7 @@
 #include "kernel/plugin_kernel.h"
 
-#include "crescent/device/cpu_kernel.h"
-
 namespace crescent::cpu {
 namespace {
-
-/// The threads of the device, as others see them.
-class Threads final : public CpuThreads {
- public:
-  explicit Threads(Pool& pool) : pool_(pool) {}
-  int threads() const override { return pool_.threads(); }
-  void run(int64_t parts, Body body, void* context, int most) override {
-    pool_.run(parts, body, context, most);
-  }
-
- private:
-  Pool& pool_;
-};
 
 /// Runs code of another plugin: whatever it throws becomes an error that says whose it was.
 template <class F>
@@ -47,8 +32,7 @@ class PluginKernelAdapter final : public Kernel {
     });
   }
   void run(const Arguments& a) override {
-    Threads threads(a.pool);
-    blaming(*kernel_, [&] { kernel_->run({a.inputs, a.outputs, a.scratch, threads}); });
+    blaming(*kernel_, [&] { kernel_->run(a); });
   }
   std::string name() const override { return name_; }
   size_t scratch_bytes() const override { return scratch_bytes_; }
@@ -70,8 +54,7 @@ class PluginKernelAdapter final : public Kernel {
 std::unique_ptr<Kernel> make_plugin_kernel(const Request& r) {
   if (!registry().find(CpuKernel::kKind, r.op.name())) return nullptr;
   auto kernel = make<CpuKernel>(r.op.name());
-  const CpuRequest request{r.op, r.inputs, r.outputs, r.options.deterministic};
-  if (!blaming(*kernel, [&] { return kernel->prepare(request); })) return nullptr;
+  if (!blaming(*kernel, [&] { return kernel->prepare(r); })) return nullptr;
   return std::make_unique<PluginKernelAdapter>(std::move(kernel));
 }
 

@@ -93,7 +93,7 @@ class QrKernel final : public Kernel {
                 {take(block_, std::max(n_, k_)), take(block_, std::max(n_, k_))},
                 {take(block_, block_), take(block_, block_)},
                 free,
-                a.pool};
+                a.threads};
     std::copy_n(a.in<T>(0), m_ * n_, w.matrix.first);
     std::fill_n(w.v.first, m_ * k_, T{0});
     std::fill_n(w.t.first, pieces(k_, block_) * block_ * block_, T{0});
@@ -111,7 +111,7 @@ class QrKernel final : public Kernel {
     Matrix<T> matrix, v, t;  ///< t: -T of the blocks, one below the other
     Matrix<T> wide[2], small[2];
     T* columns;  ///< of the smallest block, one after another
-    Pool& pool;
+    CpuThreads& threads;
   };
 
   /// -T of the block in which a column is, from that column's place in its diagonal.
@@ -134,7 +134,7 @@ class QrKernel final : public Kernel {
 
   void reflect(const Workspace& w, int64_t j, int64_t width, Matrix<T> target, int64_t first,
                int64_t last, Transposed t) const {
-    w.pool.blocks(last - first, kChunk, [&](int64_t begin, int64_t end) {
+    w.threads.blocks(last - first, kChunk, [&](int64_t begin, int64_t end) {
       reflect_columns(w, j, width, target, first + begin, first + end, t);
     });
   }

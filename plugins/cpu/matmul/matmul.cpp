@@ -31,11 +31,11 @@ class IntegerMatmul final : public Kernel {
   explicit IntegerMatmul(const Request& r) : plan_(r) {}
 
   void run(const Arguments& a) override {
-    a.pool.blocks(plan_.count() * plan_.m, 1 + 20000 / (1 + plan_.n * plan_.k),
-                  [&](int64_t begin, int64_t end) {
-                    for (int64_t row = begin; row < end; ++row)
-                      compute_row(a, row / plan_.m, row % plan_.m);
-                  });
+    a.threads.blocks(plan_.count() * plan_.m, 1 + 20000 / (1 + plan_.n * plan_.k),
+                     [&](int64_t begin, int64_t end) {
+                       for (int64_t row = begin; row < end; ++row)
+                         compute_row(a, row / plan_.m, row % plan_.m);
+                     });
   }
   std::string name() const override { return "loop"; }
   double flops() const override { return plan_.flops(); }

@@ -49,7 +49,7 @@ class PackRight final : public Kernel {
   }
 
   void run(const Arguments& a) override {
-    a.pool.parallel(b_.packing_parts(), [&](int64_t part, int) {
+    a.threads.parallel(b_.packing_parts(), [&](int64_t part, int) {
       b_.pack_part(a.inputs[0], part, a.out<uint16_t>(0));
     });
   }
@@ -88,19 +88,19 @@ class AmxMatmul final : public EpilogueHost {
   void run(const Arguments& args) override {
     MaybeEpilogue epilogue;
     begin(args, epilogue);
-    const Partition& partition = partition_for(args.pool);
+    const Partition& partition = partition_for(args.threads);
     pack_shared(args, partition);
     const int64_t parts =
         plan_.count() * partition.cut.row_blocks * partition.cut.column_blocks * sum_count();
     const auto grain =
         static_cast<int64_t>(kFlopsPerRegion / 2 * static_cast<double>(parts) / plan_.flops());
-    args.pool.blocks(parts, std::max<int64_t>(grain, 1), [&](int64_t begin, int64_t end) {
+    args.threads.blocks(parts, std::max<int64_t>(grain, 1), [&](int64_t begin, int64_t end) {
       const amx::Tiles tiles;
       for (int64_t i = begin; i < end; ++i) compute(args, epilogue, part(partition, i));
     });
     if (sum_count() > 1)
-      args.pool.blocks(plan_.count() * plan_.m, 32,
-                       [&](int64_t begin, int64_t end) { sum(args, epilogue, begin, end); });
+      args.threads.blocks(plan_.count() * plan_.m, 32,
+                          [&](int64_t begin, int64_t end) { sum(args, epilogue, begin, end); });
     column_sums_.end(args, plan_, sum_count(), column_scratch(args));
   }
   bool sum_columns(int64_t columns, int output) override {
@@ -141,9 +141,9 @@ class AmxMatmul final : public EpilogueHost {
     bool shares_a = false, shares_b = false;
   };
   /// A profile, which tells what many threads would gain, sees their work.
-  const Partition& partition_for(const Pool& pool) const {
+  const Partition& partition_for(const CpuThreads& threads) const {
     constexpr int kFew = 8;
-    return pool.threads() > kFew || WorkTrace::current() ? many_ : few_;
+    return threads.threads() > kFew || WorkTrace::current() ? many_ : few_;
   }
   int64_t sum_count() const { return few_.cut.sums; }
 
@@ -216,7 +216,7 @@ class AmxMatmul final : public EpilogueHost {
   void pack_shared(const Arguments& args, const Partition& partition) const {
     const int64_t left = partition.shares_a ? a_.packing_parts() : 0,
                   right = partition.shares_b ? b_.packing_parts() : 0;
-    args.pool.parallel(left + right, [&](int64_t part, int) {
+    args.threads.parallel(left + right, [&](int64_t part, int) {
       part < left ? a_.pack_part(args.inputs[0], part, shared_a(args))
                   : b_.pack_part(args.inputs[1], part - left, shared_b(args));
     });

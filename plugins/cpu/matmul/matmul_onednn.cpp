@@ -19,8 +19,8 @@ class HalfMatmul final : public Kernel {
   }
 
   void run(const Arguments& a) override {
-    const int workers = primitives_.prepare(a.pool.threads());
-    a.pool.parallel(
+    const int workers = primitives_.prepare(a.threads.threads());
+    a.threads.parallel(
         plan_.count() * cut_.tiles(),
         [&](int64_t part, int worker) { compute(a, cut_.tile(part), worker); }, workers);
   }

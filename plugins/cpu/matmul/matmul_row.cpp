@@ -179,7 +179,7 @@ class PackBlocks final : public Kernel {
  public:
   explicit PackBlocks(const MatmulPlan& plan) : cut_(plan), transposed_(plan.transpose_b) {}
   void run(const Arguments& a) override {
-    a.pool.parallel(cut_.blocks, [&](int64_t block, int) {
+    a.threads.parallel(cut_.blocks, [&](int64_t block, int) {
       const int64_t width = cut_.width(block), j = block * RowCut::kColumns;
       const T* from = a.in<T>(0) + (transposed_ ? j * cut_.k : j);
       T* to = a.out<T>(0) + j * cut_.k;
@@ -225,8 +225,9 @@ class RowMatmul final : public Kernel {
     return {std::move(kernel), {dtype_, {plan_.k, plan_.n}}, std::move(form)};
   }
   void run(const Arguments& a) override {
-    a.pool.parallel(cut_.blocks * cut_.depths,
-                    [&](int64_t part, int) { compute(a, part / cut_.depths, part % cut_.depths); });
+    a.threads.parallel(cut_.blocks * cut_.depths, [&](int64_t part, int) {
+      compute(a, part / cut_.depths, part % cut_.depths);
+    });
     if (cut_.depths == 1) return;
     T* out = a.out<T>(0);
     const T* partial = reinterpret_cast<const T*>(a.scratch);
@@ -275,7 +276,7 @@ class PackHalfBlocks final : public Kernel {
   PackHalfBlocks(const MatmulPlan& plan, DType from)
       : cut_(plan), from_(from), convert_(cast_loop(from, DType::bfloat16)) {}
   void run(const Arguments& a) override {
-    a.pool.parallel(cut_.blocks, [&](int64_t block, int) {
+    a.threads.parallel(cut_.blocks, [&](int64_t block, int) {
       const int64_t width = cut_.width(block), j = block * RowCut::kColumns;
       const std::byte* from = a.inputs[0] + static_cast<size_t>(j) * size_of(from_);
       auto* to = a.out<BFloat16>(0) + j * cut_.k;
@@ -313,7 +314,7 @@ class HalfRowMatmul final : public Kernel {
     auto* x = reinterpret_cast<float*>(a.scratch);
     float *bias = x + plan_.k, *sums = bias + plan_.n;
     read(a_, a.inputs[0], plan_.k, x, reinterpret_cast<BFloat16*>(sums));
-    a.pool.parallel(cut_.blocks * cut_.depths, [&](int64_t part, int) {
+    a.threads.parallel(cut_.blocks * cut_.depths, [&](int64_t part, int) {
       const int64_t block = part / cut_.depths, depth = part % cut_.depths;
       float* out = sums + depth * plan_.n + block * RowCut::kColumns;
       if (b_ == DType::bfloat16)

@@ -36,7 +36,7 @@ class PackPanels final : public Kernel {
   PackPanels(const MatmulPlan& plan, const MatmulCut& cut) : plan_(plan), cut_(cut) {}
 
   void run(const Arguments& a) override {
-    a.pool.parallel(cut_.column_tiles * cut_.sums, [&](int64_t part, int) {
+    a.threads.parallel(cut_.column_tiles * cut_.sums, [&](int64_t part, int) {
       const MatmulCut::Tile t = cut_.tile(part / cut_.sums);
       const int64_t q = part % cut_.sums * cut_.depth;
       Product<T> p{false, plan_.transpose_b, 0, t.columns, std::min(cut_.depth, plan_.k - q)};
@@ -75,16 +75,16 @@ class TiledMatmul final : public EpilogueHost {
   void run(const Arguments& a) override {
     MaybeEpilogue epilogue;
     begin(a, epilogue);
-    const MatmulCut& cut = cut_for(a.pool);
+    const MatmulCut& cut = cut_for(a.threads);
     // Partial sums outermost: what a thread multiplies is then, as a rule, what it computed a
     // moment ago.
     const int64_t parts = plan_.count() * cut.tiles() * sums();
-    a.pool.parallel(parts, [&](int64_t number, int) {
+    a.threads.parallel(parts, [&](int64_t number, int) {
       compute(a, epilogue, part(cut, number), part(cut, std::min(number + 1, parts - 1)));
     });
     if (sums() == 1) return;
-    a.pool.blocks(plan_.count() * plan_.m, 32,
-                  [&](int64_t begin, int64_t end) { sum(a, epilogue, begin, end); });
+    a.threads.blocks(plan_.count() * plan_.m, 32,
+                     [&](int64_t begin, int64_t end) { sum(a, epilogue, begin, end); });
     column_sums_.end(a, plan_, sums(), column_scratch(a));
   }
   bool sum_columns(int64_t columns, int output) override {
@@ -120,9 +120,9 @@ class TiledMatmul final : public EpilogueHost {
 
  private:
   /// A profile, which tells what many threads would gain, sees their work.
-  const MatmulCut& cut_for(const Pool& pool) const {
+  const MatmulCut& cut_for(const CpuThreads& threads) const {
     constexpr int kFew = 8;
-    return pool.threads() > kFew || WorkTrace::current() ? many_ : few_;
+    return threads.threads() > kFew || WorkTrace::current() ? many_ : few_;
   }
   int64_t sums() const { return few_.sums; }
   int64_t size() const { return plan_.count() * plan_.m * plan_.n; }

@@ -31,8 +31,8 @@ struct Blocks {
   int64_t offset(int64_t i) const { return i * block * columns; }
   /// f(column) over all columns.
   template <class F>
-  void each_column(Pool& pool, F&& f) const {
-    pool.blocks(columns, 1 + 20000 / (count + 1), [&](int64_t begin, int64_t end) {
+  void each_column(CpuThreads& threads, F&& f) const {
+    threads.blocks(columns, 1 + 20000 / (count + 1), [&](int64_t begin, int64_t end) {
       for (int64_t c = begin; c < end; ++c) f(c);
     });
   }
@@ -87,11 +87,11 @@ class Moments final : public Kernel {
 
   void run(const Arguments& a) override {
     S *means = reinterpret_cast<S*>(a.scratch), *deviations = means + blocks_.values();
-    a.pool.parallel(blocks_.count, [&](int64_t i, int) {
+    a.threads.parallel(blocks_.count, [&](int64_t i, int) {
       loops_.moments(blocks_.at(a.in<T>(0), i), means + i * blocks_.columns,
                      deviations + i * blocks_.columns);
     });
-    blocks_.each_column(a.pool, [&](int64_t c) {
+    blocks_.each_column(a.threads, [&](int64_t c) {
       combine_moments(
           means, deviations, blocks_.count, blocks_.columns, c,
           [&](int64_t i) { return blocks_.size(i); }, a.out<S>(0), a.out<S>(1));
@@ -111,17 +111,17 @@ class BatchNormForward final : public Normalization<T, BatchNormTrain> {
 
   void run(const Arguments& a) override {
     const auto& b = this->blocks_;
-    a.pool.parallel(b.count, [&](int64_t i, int) {
+    a.threads.parallel(b.count, [&](int64_t i, int) {
       this->loops_.moments(b.at(a.in<T>(0), i), this->first(a, i), this->second(a, i));
     });
-    b.each_column(a.pool, [&](int64_t c) {
+    b.each_column(a.threads, [&](int64_t c) {
       combine_moments(
           this->first(a, 0), this->second(a, 0), b.count, b.columns, c,
           [&](int64_t i) { return b.size(i); }, a.out<S>(1), a.out<S>(2));
       this->column(a, 0)[c] =
           static_cast<S>(a.in<S>(1)[c] / std::sqrt(double{a.out<S>(2)[c]} + this->epsilon_));
     });
-    a.pool.parallel(b.count, [&](int64_t i, int) {
+    a.threads.parallel(b.count, [&](int64_t i, int) {
       this->loops_.normalize(b.at(a.in<T>(0), i), a.out<S>(1), this->column(a, 0), a.in<S>(2),
                              a.out<T>(0) + b.offset(i));
     });
@@ -139,12 +139,12 @@ class BatchNormBackwardKernel final : public Normalization<T, BatchNormBackward>
     const auto& b = this->blocks_;
     const T *x = a.in<T>(0), *dy = a.in<T>(4);
     const S* mean = a.in<S>(2);
-    a.pool.parallel(b.count, [&](int64_t i, int) {
+    a.threads.parallel(b.count, [&](int64_t i, int) {
       this->loops_.products(b.at(x, i), dy + b.offset(i), mean, this->first(a, i),
                             this->second(a, i));
     });
-    b.each_column(a.pool, [&](int64_t c) { combine(a, c); });
-    a.pool.parallel(b.count, [&](int64_t i, int) {
+    b.each_column(a.threads, [&](int64_t c) { combine(a, c); });
+    a.threads.parallel(b.count, [&](int64_t i, int) {
       this->loops_.gradient(b.at(x, i), dy + b.offset(i), mean, this->column(a, 0),
                             this->column(a, 1), this->column(a, 2), a.out<T>(0) + b.offset(i));
     });
@@ -181,11 +181,11 @@ class BatchNormSumsKernel final : public BatchNormPart {
   }
   void run(const Arguments& a) override {
     float *sums = reinterpret_cast<float*>(a.scratch), *products = sums + blocks_.values();
-    a.pool.parallel(blocks_.count, [&](int64_t i, int) {
+    a.threads.parallel(blocks_.count, [&](int64_t i, int) {
       loops_.products(blocks_.at(a.in<float>(0), i), a.in<float>(1) + blocks_.offset(i),
                       a.in<float>(2), sums + i * blocks_.columns, products + i * blocks_.columns);
     });
-    blocks_.each_column(a.pool, [&](int64_t c) {
+    blocks_.each_column(a.threads, [&](int64_t c) {
       a.out<float>(0)[c] = total(sums + c), a.out<float>(1)[c] = total(products + c);
     });
   }
@@ -226,7 +226,7 @@ class BatchNormGradientPart final : public BatchNormPart {
   using BatchNormPart::BatchNormPart;
   bool in_place(int input) const override { return input == 1; }
   void run(const Arguments& a) override {
-    a.pool.parallel(blocks_.count, [&](int64_t i, int) {
+    a.threads.parallel(blocks_.count, [&](int64_t i, int) {
       const int64_t at = blocks_.offset(i);
       loops_.gradient(blocks_.at(a.in<float>(0), i), a.in<float>(1) + at, a.in<float>(2),
                       a.in<float>(3), a.in<float>(4), a.in<float>(5), a.out<float>(0) + at);
@@ -247,7 +247,7 @@ class LayerNormForward final : public Normalization<T, LayerNorm> {
 
   void run(const Arguments& a) override {
     const auto& b = this->blocks_;
-    a.pool.parallel(b.count, [&](int64_t i, int) {
+    a.threads.parallel(b.count, [&](int64_t i, int) {
       const int64_t row = i * b.block;
       this->loops_.row_forward(b.at(a.in<T>(0), i), a.in<S>(1), a.in<S>(2), this->epsilon_,
                                a.out<T>(0) + b.offset(i), a.out<S>(1) + row, a.out<S>(2) + row);
@@ -264,13 +264,13 @@ class LayerNormGradient final : public Normalization<T, LayerNormBackward> {
 
   void run(const Arguments& a) override {
     const auto& b = this->blocks_;
-    a.pool.parallel(b.count, [&](int64_t i, int) {
+    a.threads.parallel(b.count, [&](int64_t i, int) {
       const int64_t row = i * b.block;
       this->loops_.row_gradient(b.at(a.in<T>(0), i), a.in<S>(1), a.in<S>(2) + row, a.in<S>(3) + row,
                                 a.in<T>(4) + b.offset(i), a.out<T>(0) + b.offset(i),
                                 this->first(a, i), this->second(a, i));
     });
-    b.each_column(a.pool, [&](int64_t c) {
+    b.each_column(a.threads, [&](int64_t c) {
       a.out<S>(1)[c] = static_cast<S>(this->total(a, false, c)),
       a.out<S>(2)[c] = static_cast<S>(this->total(a, true, c));
     });

@@ -18,7 +18,7 @@ class PoolForward final : public Kernel {
   void run(const Arguments& a) override {
     const int64_t rows = plan_.out_rows();
     const int64_t grain = 1 + 8192 / std::max<int64_t>(plan_.out_row_size(), 1);
-    a.pool.blocks(plan_.batch * rows, grain, [&](int64_t begin, int64_t end) {
+    a.threads.blocks(plan_.batch * rows, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin / rows; begin < end; ++i) {
         const int64_t last = std::min(end, (i + 1) * rows);
         const int64_t out = i * rows * plan_.out_row_size();
@@ -47,7 +47,7 @@ class PoolGradient final : public Kernel {
     const T* dy = a.in<T>(plan_.max ? 1 : 0);
     const int64_t pieces = (plan_.channels + kChannels - 1) / kChannels,
                   out = plan_.out_rows() * plan_.out_row_size();
-    a.pool.parallel(plan_.batch * pieces, [&](int64_t part, int) {
+    a.threads.parallel(plan_.batch * pieces, [&](int64_t part, int) {
       const int64_t i = part / pieces, first = part % pieces * kChannels;
       loops_.gradient(plan_, x ? x + i * plan_.in_size() : nullptr,
                       argmax_indices ? argmax_indices + i * out : nullptr, dy + i * out,

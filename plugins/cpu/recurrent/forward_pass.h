@@ -26,14 +26,14 @@ class PackPanels final : public Kernel {
       : rows_(rows), units_(units), gates_(gates), loops_(recurrent_loops<T>()) {}
   int64_t values() const { return rows_ * gates_ * panels() * loops_.lanes; }
   std::string form() const { return concat("recurrent ", rows_, " ", units_, " ", gates_); }
-  void pack(Pool& pool, const T* weights, T* packed) const {
-    pool.blocks(panels(), 1 + kPackedAlone / (1 + rows_ * gates_ * loops_.lanes),
-                [&](int64_t first, int64_t last) {
-                  for (int64_t panel = first; panel < last; ++panel)
-                    loops_.pack(rows_, units_, gates_, weights, panel, packed);
-                });
+  void pack(CpuThreads& threads, const T* weights, T* packed) const {
+    threads.blocks(panels(), 1 + kPackedAlone / (1 + rows_ * gates_ * loops_.lanes),
+                   [&](int64_t first, int64_t last) {
+                     for (int64_t panel = first; panel < last; ++panel)
+                       loops_.pack(rows_, units_, gates_, weights, panel, packed);
+                   });
   }
-  void run(const Arguments& a) override { pack(a.pool, a.in<T>(0), a.out<T>(0)); }
+  void run(const Arguments& a) override { pack(a.threads, a.in<T>(0), a.out<T>(0)); }
   std::string name() const override { return "pack"; }
 
  private:
@@ -98,12 +98,12 @@ class RecurrentForward : public Recurrent<T> {
     if (run.factors)
       multiply(results.h0, run.factors, this->batch_ * this->units_, dropped(run, 0));
     for (int64_t row = 0; row < bias_rows_; ++row) {
-      pack_bias_.pack(a.pool, a.in<T>(kernel_ + 2) + row * this->width_,
+      pack_bias_.pack(a.threads, a.in<T>(kernel_ + 2) + row * this->width_,
                       this->scratch(a, packed_bias_) + row * pack_bias_.values());
     }
     const int64_t panels = this->padded(this->units_) / this->loops_.lanes;
     if (this->parts_ > 1) {
-      a.pool.parallel(this->parts_, [&](int64_t part, int) {
+      a.threads.parallel(this->parts_, [&](int64_t part, int) {
         const Share share{
             this->first_sample(part), this->first_sample(part + 1), 0, panels,
             reinterpret_cast<T*>(thread_scratch(static_cast<size_t>(x_part_values()) * sizeof(T)))};
@@ -111,7 +111,7 @@ class RecurrentForward : public Recurrent<T> {
       });
     } else {
       const int64_t most = this->batch_ * this->units_ * this->width_ / kThreadProducts;
-      lockstep(a.pool, this->steps_, panels, most, [&](int64_t t, int64_t first, int64_t last) {
+      lockstep(a.threads, this->steps_, panels, most, [&](int64_t t, int64_t first, int64_t last) {
         step(run, t, {0, this->batch_, first, last, this->scratch(a, x_parts_)});
       });
     }
@@ -160,7 +160,7 @@ class RecurrentForward : public Recurrent<T> {
   const T* packed(const Arguments& a, bool is_packed, int input, const PackPanels<T>& pack,
                   size_t place) const {
     if (is_packed) return a.in<T>(input);
-    pack.pack(a.pool, a.in<T>(input), this->scratch(a, place));
+    pack.pack(a.threads, a.in<T>(input), this->scratch(a, place));
     return this->scratch(a, place);
   }
 

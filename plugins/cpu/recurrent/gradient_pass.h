@@ -68,13 +68,13 @@ class RecurrentGradient : public Recurrent<T> {
   template <class F>
   void run_back(const Arguments& a, const Tensors& p, bool add, F&& row) const {
     const int64_t blocks = (this->width_ + kDepth - 1) / kDepth;
-    a.pool.parallel(2 * blocks, [&](int64_t i, int) {
+    a.threads.parallel(2 * blocks, [&](int64_t i, int) {
       const bool first = i < blocks;
       this->loops_.pack_transposed(first ? this->features_ : this->units_, this->width_,
                                    first ? p.kernel : p.recurrent, i % blocks,
                                    this->scratch(a, first ? packed_kernel_ : packed_recurrent_));
     });
-    a.pool.parallel(groups_, [&](int64_t group, int) {
+    a.threads.parallel(groups_, [&](int64_t group, int) {
       T* sums = this->scratch(a, sums_at_) + group * sums_;
       std::fill_n(sums, sums_, T{0});
       for (int64_t part = this->parts_ * group / groups_;
@@ -158,15 +158,15 @@ class RecurrentGradient : public Recurrent<T> {
       for (int64_t group = 1; group < groups_; ++group)
         accumulate(to, first + group * sums_, count);
     };
-    a.pool.blocks(inputs_, std::max<int64_t>(1, 2 * kThreadProducts / (1 + this->width_)),
-                  [&](int64_t first, int64_t last) {
-                    for (int64_t i = first; i < last; ++i) {
-                      T* to = i < this->features_
-                                  ? p.dkernel + i * this->width_
-                                  : p.drecurrent + (i - this->features_) * this->width_;
-                      total(sums + i * this->padded(this->width_), to, this->width_);
-                    }
-                  });
+    a.threads.blocks(inputs_, std::max<int64_t>(1, 2 * kThreadProducts / (1 + this->width_)),
+                     [&](int64_t first, int64_t last) {
+                       for (int64_t i = first; i < last; ++i) {
+                         T* to = i < this->features_
+                                     ? p.dkernel + i * this->width_
+                                     : p.drecurrent + (i - this->features_) * this->width_;
+                         total(sums + i * this->padded(this->width_), to, this->width_);
+                       }
+                     });
     total(sums + sums_ - biases_, p.dbias, biases_);
   }
 

@@ -22,9 +22,9 @@ class LstmGatesKernel : public Kernel {
  protected:
   /// f(first row, rows) for all parts.
   template <class F>
-  void each_part(Pool& pool, F&& f) const {
+  void each_part(CpuThreads& threads, F&& f) const {
     const int64_t grain = std::max<int64_t>(1, kPartValues / std::max<int64_t>(units_, 1));
-    pool.blocks(rows_, grain, [&](int64_t begin, int64_t end) { f(begin, end - begin); });
+    threads.blocks(rows_, grain, [&](int64_t begin, int64_t end) { f(begin, end - begin); });
   }
 
   int64_t units_, rows_;
@@ -40,7 +40,7 @@ class Forward final : public LstmGatesKernel<T> {
     return input < 2 ? output == 0 : output > 0;
   }
   void run(const Arguments& a) override {
-    this->each_part(a.pool, [&](int64_t first, int64_t rows) {
+    this->each_part(a.threads, [&](int64_t first, int64_t rows) {
       const int64_t state = first * this->units_, gates = 4 * state;
       this->loops_.lstm_gates(rows, this->units_, a.in<T>(0) + gates, a.in<T>(1) + gates,
                               a.in<T>(2) + state, a.out<T>(0) + gates, a.out<T>(1) + state,
@@ -59,7 +59,7 @@ class Gradient final : public LstmGatesKernel<T> {
   bool may_share(int input, int output) const override { return input == 3 && output == 1; }
   void run(const Arguments& a) override {
     const int64_t units = this->units_;
-    this->each_part(a.pool, [&](int64_t first, int64_t rows) {
+    this->each_part(a.threads, [&](int64_t first, int64_t rows) {
       T* none = reinterpret_cast<T*>(thread_scratch(5 * static_cast<size_t>(units) * sizeof(T)));
       T* unused = none + units;  // sums for a bias
       std::fill_n(none, 5 * units, T{0});

@@ -244,7 +244,7 @@ class RandomKernel final : public Kernel {
     draw.counter = a.in<int64_t>(0)[1];
     const int64_t grain =
         draw.kind == RandomKind::truncated_normal ? 1024 : 8192;  // multiples of a batch of words
-    a.pool.blocks(size_, grain, [&](int64_t begin, int64_t end) {
+    a.threads.blocks(size_, grain, [&](int64_t begin, int64_t end) {
       std::byte* to = a.outputs[0] + static_cast<size_t>(begin) * bytes_;
       round_ ? draw_rounded(draw, begin, end, to) : loop_(draw, begin, end, to);
     });

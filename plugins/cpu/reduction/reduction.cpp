@@ -109,7 +109,8 @@ class ReduceKernel::Worker {
     std::byte* outputs[kMostResults];  // where element 0 would be
     for (size_t o = 0; o < kernel_.made_bytes_.size(); ++o)
       outputs[o] = made(o) + (at - begin) * static_cast<int64_t>(kernel_.made_bytes_[o]);
-    kernel_.before_->run_range({a_.inputs, outputs, a_.scratch, a_.pool}, cells_, begin, begin + n);
+    kernel_.before_->run_range({a_.inputs, outputs, a_.scratch, a_.threads}, cells_, begin,
+                               begin + n);
   }
 
   const ReduceKernel& kernel_;
@@ -211,11 +212,11 @@ void ReduceKernel::run(const Arguments& a) {
   Elementwise::Cells cells;
   if (before_) before_->begin(a, cells);
   if (chunks_ == 1) return run_whole(a, cells);
-  a.pool.parallel(units_ * chunks_, [&](int64_t part, int) {
+  a.threads.parallel(units_ * chunks_, [&](int64_t part, int) {
     Worker worker(*this, a, cells);
     reduce_unit(worker, part / chunks_, part % chunks_, of_part(a, part));
   });
-  a.pool.blocks(units_, 1, [&](int64_t begin, int64_t end) {
+  a.threads.blocks(units_, 1, [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) merge_unit(a, unit);
   });
 }
@@ -226,7 +227,7 @@ void ReduceKernel::run_whole(const Arguments& a, const Elementwise::Cells& cells
   // Neighbours are read together, which takes parts of many where each has rows far apart.
   if (geometry_.rows() > 1 && geometry_.neighbours(0) > 1)
     grain = std::max(grain, units_ / kNeighbourParts);
-  a.pool.blocks(units_, grain, [&](int64_t begin, int64_t end) {
+  a.threads.blocks(units_, grain, [&](int64_t begin, int64_t end) {
     Worker worker(*this, a, cells);
     Accumulators acc;
     for (size_t r = 0; r < acc.size(); ++r) acc[r] = worker.accumulators(r);

@@ -36,7 +36,7 @@ class SoftmaxKernel final : public Kernel {
  private:
   void run_lines(const Arguments& a) const {
     const size_t line = static_cast<size_t>(view_.length) * bytes_;
-    a.pool.blocks(view_.outer, lines_per_part(view_.length), [&](int64_t begin, int64_t end) {
+    a.threads.blocks(view_.outer, lines_per_part(view_.length), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const size_t at = static_cast<size_t>(i) * line;
         loops_.line(a.inputs[0] + at, a.outputs[0] + at, view_.length, log_);
@@ -45,17 +45,17 @@ class SoftmaxKernel final : public Kernel {
   }
   void run_tiles(const Arguments& a) const {
     const int64_t tiles = (view_.inner + kSoftmaxTile - 1) / kSoftmaxTile;
-    a.pool.blocks(view_.outer * tiles, lines_per_part(view_.length * kSoftmaxTile),
-                  [&](int64_t begin, int64_t end) {
-                    for (int64_t i = begin; i < end; ++i) {
-                      const int64_t first = i % tiles * kSoftmaxTile;
-                      const size_t at =
-                          static_cast<size_t>(i / tiles * view_.length * view_.inner + first) *
-                          bytes_;
-                      loops_.lines(a.inputs[0] + at, a.outputs[0] + at, view_.length, view_.inner,
-                                   std::min(kSoftmaxTile, view_.inner - first), log_);
-                    }
-                  });
+    a.threads.blocks(
+        view_.outer * tiles, lines_per_part(view_.length * kSoftmaxTile),
+        [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            const int64_t first = i % tiles * kSoftmaxTile;
+            const size_t at =
+                static_cast<size_t>(i / tiles * view_.length * view_.inner + first) * bytes_;
+            loops_.lines(a.inputs[0] + at, a.outputs[0] + at, view_.length, view_.inner,
+                         std::min(kSoftmaxTile, view_.inner - first), log_);
+          }
+        });
   }
 
   AxisView view_;
@@ -117,7 +117,7 @@ class CrossEntropyKernel final : public Kernel {
  public:
   explicit CrossEntropyKernel(const LogitRows& rows) : rows_(rows) {}
   void run(const Arguments& a) override {
-    a.pool.blocks(rows_.count, lines_per_part(rows_.width), [&](int64_t begin, int64_t end) {
+    a.threads.blocks(rows_.count, lines_per_part(rows_.width), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) a.out<T>(0)[row] = static_cast<T>(loss(a, row));
     });
   }
@@ -148,7 +148,7 @@ class CrossEntropyBackwardKernel final : public Kernel {
  public:
   explicit CrossEntropyBackwardKernel(const LogitRows& rows) : rows_(rows) {}
   void run(const Arguments& a) override {
-    a.pool.blocks(rows_.count, lines_per_part(rows_.width), [&](int64_t begin, int64_t end) {
+    a.threads.blocks(rows_.count, lines_per_part(rows_.width), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) run_row(a, row);
     });
   }

@@ -101,27 +101,27 @@ class Lockstep {
   Signal done_[Pool::kMaxThreads];  ///< steps done by each helper
 };
 
-void run_steps(Pool& pool, int64_t steps, int64_t count, int64_t most, StepBody body,
+void run_steps(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, StepBody body,
                void* context) {
   // Where another process takes a helper's core, all wait until the helper has it back. What that
   // costs is made good by doing without helpers for a while, many times as long.
   static std::atomic<Clock::duration> alone_until{Clock::duration::zero()};
   constexpr int kTimes = 16;
   constexpr auto kSlight = std::chrono::microseconds(20);
-  most =
-      std::clamp<int64_t>(std::min<int64_t>(most, pool.threads()), 1, std::max<int64_t>(1, count));
+  most = std::clamp<int64_t>(std::min<int64_t>(most, threads.threads()), 1,
+                             std::max<int64_t>(1, count));
   if (most > 1 && Clock::now().time_since_epoch() < alone_until.load(std::memory_order_relaxed))
     most = 1;
   Lockstep lockstep(steps, count, most, body, context);
-  pool.parallel(most, [&](int64_t part, int) { part == 0 ? lockstep.lead() : lockstep.help(); });
+  threads.parallel(most, [&](int64_t part, int) { part == 0 ? lockstep.lead() : lockstep.help(); });
   const auto lost = lockstep.lost();
   if (lost > kSlight)
     alone_until.store(Clock::now().time_since_epoch() + kTimes * lost, std::memory_order_relaxed);
 }
 
 /// The same for a profile.
-void run_timed(Pool& pool, int64_t steps, int64_t count, int64_t most, StepBody body, void* context,
-               WorkTrace& trace) {
+void run_timed(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, StepBody body,
+               void* context, WorkTrace& trace) {
   std::atomic<Clock::rep> work{0};
   auto timed = [&](int64_t step, int64_t first, int64_t last) {
     const auto begin = Clock::now();
@@ -130,7 +130,7 @@ void run_timed(Pool& pool, int64_t steps, int64_t count, int64_t most, StepBody 
   };
   trace.begin_region(0);
   run_steps(
-      pool, steps, count, most,
+      threads, steps, count, most,
       [](void* c, int64_t step, int64_t first, int64_t last) {
         (*static_cast<decltype(timed)*>(c))(step, first, last);
       },
@@ -140,11 +140,11 @@ void run_timed(Pool& pool, int64_t steps, int64_t count, int64_t most, StepBody 
 
 }  // namespace
 
-void run_lockstep(Pool& pool, int64_t steps, int64_t count, int64_t most, StepBody body,
+void run_lockstep(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, StepBody body,
                   void* context) {
   WorkTrace* trace = WorkTrace::current();
-  trace ? run_timed(pool, steps, count, most, body, context, *trace)
-        : run_steps(pool, steps, count, most, body, context);
+  trace ? run_timed(threads, steps, count, most, body, context, *trace)
+        : run_steps(threads, steps, count, most, body, context);
 }
 
 }  // namespace crescent::cpu

@@ -10,14 +10,14 @@ namespace crescent::cpu {
 /// body(context, step, first, last) for [0, count) of every step, cut among at most `most` threads.
 /// What a step makes must not depend on the cut.
 using StepBody = void (*)(void* context, int64_t step, int64_t first, int64_t last);
-void run_lockstep(Pool& pool, int64_t steps, int64_t count, int64_t most, StepBody body,
+void run_lockstep(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, StepBody body,
                   void* context);
 
 /// f(step, first, last).
 template <class F>
-void lockstep(Pool& pool, int64_t steps, int64_t count, int64_t most, F&& f) {
+void lockstep(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, F&& f) {
   run_lockstep(
-      pool, steps, count, most,
+      threads, steps, count, most,
       [](void* c, int64_t step, int64_t first, int64_t last) {
         (*static_cast<std::remove_reference_t<F>*>(c))(step, first, last);
       },

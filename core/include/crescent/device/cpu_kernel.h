@@ -49,15 +49,16 @@ class CRESCENT_API CpuThreads {
   /// `most` workers, which are numbered from 0. The first exception of a body is thrown again here.
   virtual void run(int64_t parts, Body body, void* context, int most = INT_MAX) = 0;
 
-  /// f(part, worker) for every part.
+  /// f(part, worker) for every part. Who has something for each worker says with `most` for how
+  /// many: threads() may be more by the time that the region begins.
   template <class F>
-  void parallel(int64_t parts, F&& f) {
+  void parallel(int64_t parts, F&& f, int most = INT_MAX) {
     run(
         parts,
         [](void* c, int64_t part, int worker) {
           (*static_cast<std::remove_reference_t<F>*>(c))(part, worker);
         },
-        &f);
+        &f, most);
   }
   /// f(begin, end) over [0, n) in blocks of `grain`. They depend on n and grain only: what is
   /// computed within them has the same bits for any number of threads. A block should take some
