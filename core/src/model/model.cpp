@@ -80,30 +80,30 @@ void Model::compile(const Dict& options) {
   const MetricPtr loss = make<Metric>("Mean", {{"name", "loss"}});
   forget_programs();
   Training& state = *training_;
-  state.options = parsed;
-  state.optimizer = optimizer;
-  state.planned = keys;
-  state.outputs = std::move(outputs);
-  state.loss = loss;
-  state.flags.take(*this);
-  state.trained.clear();
-  state.trainable_seen = trainable_changes();
-  state.warned = false;
-  state.compiled = true;
+  state.spec.options = parsed;
+  state.spec.optimizer = optimizer;
+  state.plan.keys = keys;
+  state.plan.outputs = std::move(outputs);
+  state.spec.loss = loss;
+  state.trained.flags.take(*this);
+  state.trained.variables.clear();
+  state.trained.trainable_seen = trainable_changes();
+  state.trained.warned = false;
+  state.spec.compiled = true;
 }
 
-bool Model::compiled() const { return training_->compiled; }
-std::shared_ptr<Optimizer> Model::optimizer() const { return training_->optimizer; }
-std::shared_ptr<History> Model::history() const { return training_->history; }
-const SeedGenerator& Model::shuffle_order() const { return training_->order; }
-int64_t Model::epochs_trained() const { return training_->epochs; }
-void Model::set_epochs_trained(int64_t epochs) { training_->epochs = epochs; }
+bool Model::compiled() const { return training_->spec.compiled; }
+std::shared_ptr<Optimizer> Model::optimizer() const { return training_->spec.optimizer; }
+std::shared_ptr<History> Model::history() const { return training_->runs.history; }
+const SeedGenerator& Model::shuffle_order() const { return training_->runs.order; }
+int64_t Model::epochs_trained() const { return training_->runs.epochs; }
+void Model::set_epochs_trained(int64_t epochs) { training_->runs.epochs = epochs; }
 
-TrainingRunPtr Model::training_run() const { return training_->run.lock(); }
+TrainingRunPtr Model::training_run() const { return training_->runs.run.lock(); }
 
 Value Model::run_state() const {
   const TrainingRunPtr run = training_run();
-  return run && !run->ended() ? run->state().left() : training_->left;
+  return run && !run->ended() ? run->state().left() : training_->runs.left;
 }
 
 void Model::set_run_state(const Value& state) {
@@ -112,14 +112,13 @@ void Model::set_run_state(const Value& state) {
     if (!callbacks) fail("run state: expected a dict with 'callbacks', got ", state);
     check_callback_states(*callbacks);
   }
-  training_->left = state;
-  training_->left_is_loaded = true;
+  training_->runs.left = state;
+  training_->runs.left_is_loaded = true;
 }
 
 void Model::forget_programs() {
-  Training& state = *training_;
-  state.train = state.test = state.predict = state.results = Function();
-  state.settled = state.collected = false;
+  training_->steps.forget();
+  training_->trained.collected = false;
 }
 
 std::vector<std::shared_ptr<Metric>> Model::all_metrics() const {
@@ -140,7 +139,7 @@ Direction Model::direction_of(std::string_view log) const {
   if (log.starts_with("val_")) log.remove_prefix(4);
   log = log.substr(0, log.find('['));
   if (log == "loss") return Direction::down;
-  for (const OutputTraining& output : training_->outputs)
+  for (const OutputTraining& output : training_->plan.outputs)
     if (output.tracker && output.tracker->name() == log) return Direction::down;
   for (const auto& [name, metric] : named_metrics(*this))
     if (name == log) return metric->direction();
@@ -152,9 +151,9 @@ void Model::reset_metrics() {
 }
 
 Value Model::compile_config() const {
-  if (!training_->compiled) return {};
-  const CompileOptions& o = training_->options;
-  return Dict{{"optimizer", serialize(training_->optimizer.get())},
+  if (!training_->spec.compiled) return {};
+  const CompileOptions& o = training_->spec.options;
+  return Dict{{"optimizer", serialize(training_->spec.optimizer.get())},
               {"loss", plain(o.loss)},
               {"metrics", plain(o.metrics)},
               {"loss_weights", plain(o.loss_weights)},
@@ -200,7 +199,7 @@ std::vector<Symbol> Model::outputs() const {
 std::vector<std::string> Model::input_names() const { return {"input_1"}; }
 std::vector<std::string> Model::output_names() const {
   std::vector<std::string> names;
-  for (const OutputTraining& output : training_->outputs) names.push_back(output.name);
+  for (const OutputTraining& output : training_->plan.outputs) names.push_back(output.name);
   return names;
 }
 

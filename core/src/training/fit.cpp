@@ -124,7 +124,7 @@ TrainingRunPtr Model::start_training(const Tensors& x, const Tensors& y, const D
   const StepLock lock(*this);
   const FitOptions options = parse<FitOptions>("fit", given);
   check_compiled(*this);
-  return start(*this, options, plan_arrays(*this, training_->order, x, y, options));
+  return start(*this, options, plan_arrays(*this, training_->runs.order, x, y, options));
 }
 
 TrainingRunPtr Model::start_training(DatasetPtr data, const Dict& given, DatasetPtr validation) {

@@ -5,13 +5,13 @@
 namespace crescent {
 
 StepLock::StepLock(const Model& model) : model_(model) {
-  ModelAccess::training(model_).step_mutex.lock();
+  ModelAccess::training(model_).turn.mutex.lock();
 }
-StepLock::~StepLock() { ModelAccess::training(model_).step_mutex.unlock(); }
+StepLock::~StepLock() { ModelAccess::training(model_).turn.mutex.unlock(); }
 
 void expect_to_count_alone(const Model& model, const char* what) {
   const ModelAccess::Training& state = ModelAccess::training(model);
-  if (state.countings > 0 && state.counting != std::this_thread::get_id())
+  if (state.turn.countings > 0 && state.turn.counting != std::this_thread::get_id())
     fail(what, ": another thread trains or evaluates model '", model.name(),
          "' now, and both would count in its metrics: do one after the other, or use a clone "
          "(predict may run beside it)");
@@ -21,13 +21,13 @@ MetricsScope::MetricsScope(const Model& model, const char* what) : model_(model)
   const StepLock lock(model);
   expect_to_count_alone(model, what);
   ModelAccess::Training& state = ModelAccess::training(model);
-  state.counting = std::this_thread::get_id();
-  ++state.countings;
+  state.turn.counting = std::this_thread::get_id();
+  ++state.turn.countings;
 }
 
 MetricsScope::~MetricsScope() {
   const StepLock lock(model_);
-  --ModelAccess::training(model_).countings;
+  --ModelAccess::training(model_).turn.countings;
 }
 
 }  // namespace crescent

@@ -73,7 +73,7 @@ Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& given) {
   const StepLock lock(*this);
   const ProfileOptions options = parse<ProfileOptions>("profile", given);
   if (!y.empty()) check_compiled(*this);
-  if (training_->compiled && training_->options.run_eagerly)
+  if (training_->spec.compiled && training_->spec.options.run_eagerly)
     fail("profile: a model that runs eagerly has no compiled step");
   const Arrays arrays{x, y, {}};
   check_arrays(*this, arrays);

@@ -41,7 +41,7 @@ struct TrainingRun::State {
   void restore(const Dict& snapshot);
 
   ModelPtr model;
-  ModelAccess::Training& compiled;
+  ModelAccess::Training& model_state;
   FitOptions options;
   Dict params;
   CallbackList callbacks;

@@ -128,7 +128,7 @@ Dict TrainingRun::State::progress() const {
            {"version", kVersion},
            {"phase", kPhases[static_cast<size_t>(phase == Phase::ended ? Phase::epoch : phase)]},
            {"epoch", epoch},
-           {"epochs_trained", compiled.epochs},
+           {"epochs_trained", model_state.runs.epochs},
            {"stop_training", stops},
            {"out_of_data", out_of_data},
            {"running", pairs_of(running)},
@@ -183,7 +183,7 @@ void TrainingRun::State::restore(const Dict& from) {
   last = logs_of(from.at("last"));
   history->set_record(from.at("history").as_dict());
   callbacks.set_states(from.at("callbacks"));
-  compiled.epochs = from.at("epochs_trained").as_int();
+  model_state.runs.epochs = from.at("epochs_trained").as_int();
   model->stop_training = from.at("stop_training").as_bool();
   phase = stored;
 }
@@ -192,7 +192,7 @@ void TrainingRun::State::restore(const Dict& from) {
 void TrainingRun::State::begin_again(Phase in) {
   phase = Phase::start;
   stopping = false;
-  compiled.left_is_loaded = false;
+  model_state.runs.left_is_loaded = false;
   if (in == Phase::start) return;
   begin();
   if (in == Phase::epoch) return;

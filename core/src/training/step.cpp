@@ -44,6 +44,19 @@ bool is_built(Model& model) {
                      [](const Layer* layer) { return layer->built(); });
 }
 
+/// While it lives, this is the step that is traced.
+class StepScope {
+ public:
+  StepScope(TracedStep& traced, TracedStep step)
+      : traced_(traced), before_(std::exchange(traced, step)) {}
+  ~StepScope() { traced_ = before_; }
+  StepScope(const StepScope&) = delete;
+
+ private:
+  TracedStep& traced_;
+  TracedStep before_;
+};
+
 size_t targets_needed(const std::vector<OutputTraining>& outputs) {
   return static_cast<size_t>(std::count_if(outputs.begin(), outputs.end(), needs_target));
 }
@@ -66,10 +79,11 @@ Stepper::Stepper(Model& model) : model_(model), state_(ModelAccess::training(mod
 /// What was made for another structure of the model is forgotten.
 void Stepper::follow_structure() {
   const uint64_t structure = model_.structure_version(), constraints = constraint_changes();
-  if (structure == state_.structure_seen && constraints == state_.constraints_seen) return;
+  if (structure == state_.steps.structure_seen && constraints == state_.steps.constraints_seen)
+    return;
   model_.forget_programs();
-  state_.structure_seen = structure;
-  state_.constraints_seen = constraints;
+  state_.steps.structure_seen = structure;
+  state_.steps.constraints_seen = constraints;
 }
 
 /// Builds what is not built by a call without values, and gives what that gave. A model that looks
@@ -82,20 +96,20 @@ Tensors Stepper::build(const Tensors& x) {
   } catch (const Interrupted&) {
     throw;
   } catch (const Error&) {
-    if (!state_.options.run_eagerly) throw;
+    if (!state_.spec.options.run_eagerly) throw;
     outputs = call(x);
   }
   LayerAccess::forget_losses(model_);
-  state_.structure_seen = model_.structure_version();
+  state_.steps.structure_seen = model_.structure_version();
   return outputs;
 }
 
 /// After a change of structure: builds, and plans the outputs where they are others.
 void Stepper::settle(const Tensors& x) {
-  if (!state_.compiled) fail("You must compile your model before using it.");
+  if (!state_.spec.compiled) fail("You must compile your model before using it.");
   check_inputs(x);
   follow_structure();
-  if (state_.settled) return;
+  if (state_.steps.settled) return;
   if (!steps_of(model_).calls_model(model_)) return settle_parts();
   Tensors outputs;
   if (!model_.is_graph() || !is_built(model_)) outputs = build(x);
@@ -103,18 +117,18 @@ void Stepper::settle(const Tensors& x) {
   const OutputKeys keys = model_.is_graph() ? output_keys(model_)
                                             : output_keys(named_outputs(structure, outputs.size()),
                                                           structure, shapes_of(outputs));
-  if (!(keys == state_.planned)) {
-    state_.outputs = plan_outputs(state_.options, keys);
-    state_.planned = keys;
+  if (!(keys == state_.plan.keys)) {
+    state_.plan.outputs = plan_outputs(state_.spec.options, keys);
+    state_.plan.keys = keys;
   }
-  state_.flags.take_new(model_);
-  state_.settled = true;
+  state_.trained.flags.take_new(model_);
+  state_.steps.settled = true;
 }
 
 /// Of a model whose steps call its parts: those are built by the first step.
 void Stepper::settle_parts() {
-  state_.flags.take_new(model_);
-  state_.settled = true;
+  state_.trained.flags.take_new(model_);
+  state_.steps.settled = true;
 }
 
 /// Builds what a step calls, by tracing it; the program is thrown away.
@@ -131,28 +145,28 @@ void Stepper::rehearse(const Batch& batch) {
       },
       specs);
   LayerAccess::forget_losses(model_);
-  state_.structure_seen = model_.structure_version();
-  state_.flags.take_new(model_);
+  state_.steps.structure_seen = model_.structure_version();
+  state_.trained.flags.take_new(model_);
 }
 
 /// The weights that compile chose, and those that have come since; warns once when others are
 /// trainable now.
 void Stepper::collect_trained() {
-  if (!state_.collected) {
-    const AsCompiled as_compiled(model_, state_.flags, state_.trained);
-    state_.trained = model_.trainable_weights();
-    if (!state_.trained.empty()) {
-      state_.optimizer->check_patterns(model_.weights());
-      state_.optimizer->build(state_.trained);
+  if (!state_.trained.collected) {
+    const AsCompiled as_compiled(model_, state_.trained.flags, state_.trained.variables);
+    state_.trained.variables = model_.trainable_weights();
+    if (!state_.trained.variables.empty()) {
+      state_.spec.optimizer->check_patterns(model_.weights());
+      state_.spec.optimizer->build(state_.trained.variables);
     }
-    state_.collected = true;
-    if (state_.trained.empty() && !std::exchange(state_.warned, true))
+    state_.trained.collected = true;
+    if (state_.trained.variables.empty() && !std::exchange(state_.trained.warned, true))
       warn("The model does not have any trainable weights.");
   }
-  if (state_.warned || state_.trainable_seen == trainable_changes()) return;
-  state_.trainable_seen = trainable_changes();
-  if (state_.trained == model_.trainable_weights()) return;
-  state_.warned = true;
+  if (state_.trained.warned || state_.trained.trainable_seen == trainable_changes()) return;
+  state_.trained.trainable_seen = trainable_changes();
+  if (state_.trained.variables == model_.trainable_weights()) return;
+  state_.trained.warned = true;
   warn(
       "Discrepancy between trainable weights and collected trainable weights, did you set "
       "`model.trainable` without calling "
@@ -160,35 +174,36 @@ void Stepper::collect_trained() {
       model_.name(), " goes on training what was trainable when it was compiled.");
 }
 
-/// Into the layout and the inputs of the state.
-void Stepper::lay_out(const Batch& batch, bool training, bool inference_metrics) {
+/// The step for batches like this one, which is laid out as inputs.
+CompiledLayoutPtr Stepper::lay_out(const Batch& batch, bool training, bool inference_metrics) {
   settle(batch.x);
   const bool whole = steps_of(model_).calls_model(model_);
   if (!whole && training && !is_built(model_)) rehearse(batch);
-  if (whole && batch.y.size() != state_.outputs.size() &&
-      batch.y.size() != targets_needed(state_.outputs))
+  if (whole && batch.y.size() != state_.plan.outputs.size() &&
+      batch.y.size() != targets_needed(state_.plan.outputs))
     fail(
         "Error when checking model target: the list of arrays that you are passing to your model "
         "is not the size the model "
         "expected. Expected to see ",
-        state_.outputs.size(), " array(s), but instead got ", batch.y.size(), " array(s).");
+        state_.plan.outputs.size(), " array(s), but instead got ", batch.y.size(), " array(s).");
   if (training) collect_trained();
-  StepLayout& layout = state_.layout;
+  StepLayout& layout = state_.steps.layout;
   layout.x = batch.x.size();
   layout.y = batch.y.size();
   layout.inference_metrics = inference_metrics;
-  layout.weighted.assign(std::max(state_.outputs.size(), whole ? 0 : batch.sample_weight.size()),
-                         false);
-  Tensors& inputs = state_.inputs;
+  layout.weighted.assign(
+      std::max(state_.plan.outputs.size(), whole ? 0 : batch.sample_weight.size()), false);
+  Tensors& inputs = state_.steps.inputs;
   inputs.clear();
   inputs.insert(inputs.end(), batch.x.begin(), batch.x.end());
   inputs.insert(inputs.end(), batch.y.begin(), batch.y.end());
   for (size_t i = 0; i < layout.weighted.size(); ++i) {
-    const size_t place = whole ? target_place(state_.outputs, i, batch.y.size()) : i;
+    const size_t place = whole ? target_place(state_.plan.outputs, i, batch.y.size()) : i;
     if (place >= batch.sample_weight.size() || !batch.sample_weight[place]) continue;
     layout.weighted[i] = true;
     inputs.push_back(batch.sample_weight[place]);
   }
+  return compiled_layout(training);
 }
 
 void Stepper::prepare(const Tensors& x) {
@@ -197,66 +212,61 @@ void Stepper::prepare(const Tensors& x) {
   collect_trained();
 }
 
-const Function& Stepper::function(bool training) {
-  Function& function = training ? state_.train : state_.test;
-  if (!function) {
-    Model* model = &model_;
-    function = Function(
-        [model, training](const Tensors& flat) { return Stepper(*model).step(flat, training); },
-        OptimizeOptions{.inference = !training});
-  }
-  return function;
-}
-
-void Stepper::run(const Batch& batch, bool training, bool inference_metrics) {
-  const StepLock lock(model_);
-  lay_out(batch, training, inference_metrics);
-  if (state_.options.run_eagerly)
-    run_eagerly(training);
-  else
-    function(training).call(state_.inputs, state_.logs, state_.layout.key());
-  state_.logs_are_of_training = training;
-  state_.inputs.clear();
+/// The one of the layout that was made last.
+CompiledLayoutPtr Stepper::compiled_layout(bool training) {
+  const StepLayout& layout = state_.steps.layout;
+  std::vector<CompiledLayoutPtr>& known = training ? state_.steps.train : state_.steps.test;
+  const auto found = std::find_if(known.begin(), known.end(),
+                                  [&](const auto& each) { return each->layout == layout; });
+  if (found != known.end()) return *found;
+  auto names = std::make_shared<std::vector<std::string>>();
+  Function function(
+      [model = &model_, layout, training, names](const Tensors& flat) {
+        return Stepper(*model).step(layout.batch_of(flat), training, layout.inference_metrics,
+                                    *names);
+      },
+      OptimizeOptions{.inference = !training});
+  known.push_back(std::make_shared<const CompiledLayout>(CompiledLayout{layout, function, names}));
+  return known.back();
 }
 
 /// A step that fails changes no variable.
-void Stepper::run_eagerly(bool training) {
-  AllOrNothing whole;
-  state_.logs = step(state_.inputs, training);
-  whole.keep();
+void Stepper::run(const Batch& batch, bool training, bool inference_metrics) {
+  const StepLock lock(model_);
+  StepCache& cache = state_.steps;
+  const CompiledLayoutPtr compiled = lay_out(batch, training, inference_metrics);
+  if (state_.spec.options.run_eagerly) {
+    AllOrNothing whole;
+    cache.logs = step(compiled->layout.batch_of(cache.inputs), training, inference_metrics,
+                      *compiled->names);
+    whole.keep();
+  } else {
+    compiled->function.call(cache.inputs, cache.logs);
+  }
+  cache.last = compiled;
+  cache.inputs.clear();
 }
 
 CompiledStep Stepper::compiled_train(const Batch& batch) {
-  lay_out(batch, true);
-  return {function(true), std::exchange(state_.inputs, {}), state_.layout.key()};
+  const Function function = lay_out(batch, true)->function;
+  return {function, std::exchange(state_.steps.inputs, {}), 0};
 }
 
 CompiledStep Stepper::compiled_test(const Batch& batch) {
-  lay_out(batch, false);
-  return {function(false), std::exchange(state_.inputs, {}), state_.layout.key()};
+  const Function function = lay_out(batch, false)->function;
+  return {function, std::exchange(state_.steps.inputs, {}), 0};
 }
 
-Tensors Stepper::step(const Tensors& flat, bool training) {
-  const AsCompiled as_compiled(model_, state_.flags, state_.trained);
-  const StepLayout& layout = state_.layout;
-  auto next = flat.begin();
-  auto take = [&](size_t count) {
-    Tensors part(next, next + static_cast<std::ptrdiff_t>(count));
-    next += static_cast<std::ptrdiff_t>(count);
-    return part;
-  };
-  const Tensors x = take(layout.x), y = take(layout.y);
-  Tensors weights;
-  for (bool on : layout.weighted) weights.push_back(on ? *next++ : Tensor());
-
-  const Batch batch{x, y, weights};
+/// What the step gives, and what that is called.
+Tensors Stepper::step(const Batch& batch, bool training, bool inference_metrics,
+                      std::vector<std::string>& names) {
+  const AsCompiled as_compiled(model_, state_.trained.flags, state_.trained.variables);
   const Steps& steps = steps_of(model_);
-  state_.measured_inference = false;
+  const StepScope scope(state_.traced, {inference_metrics});
   StepLogs logs = training ? steps.train_step(model_, batch) : steps.test_step(model_, batch);
-  if (training && layout.inference_metrics && !state_.measured_inference)
+  if (training && inference_metrics && !state_.traced.measured_inference)
     fail("fit: inference_metrics has no effect on a train_step of the model's own");
   LayerAccess::forget_losses(model_);
-  std::vector<std::string>& names = training ? state_.train_names : state_.test_names;
   names.clear();
   Tensors values;
   for (auto& [name, value] : logs) {
@@ -269,26 +279,26 @@ Tensors Stepper::step(const Tensors& flat, bool training) {
 void Stepper::predict(const Tensors& x, Tensors& outputs) {
   check_inputs(x);
   const StepLock lock(model_);
-  if (state_.compiled && state_.options.run_eagerly) {
+  if (state_.spec.compiled && state_.spec.options.run_eagerly) {
     outputs = steps_of(model_).predict_step(model_, x);
     return;
   }
   const Function& function = predict_function(x);
   outputs.clear();  // so that the results of this batch can take their place
-  function.call(x, outputs, state_.predict_key);
+  function.call(x, outputs, state_.steps.predict_key);
 }
 
 CompiledStep Stepper::compiled_predict(const Tensors& x) {
   check_inputs(x);
-  return {predict_function(x), x, state_.predict_key};
+  return {predict_function(x), x, state_.steps.predict_key};
 }
 
 const Function& Stepper::predict_function(const Tensors& x) {
   follow_structure();
-  if (!state_.predict) {
+  if (!state_.steps.predict) {
     if (!is_built(model_) && steps_of(model_).calls_model(model_)) build(x);
     Model* model = &model_;
-    state_.predict = Function(
+    state_.steps.predict = Function(
         [model](const Tensors& given) {
           Tensors outputs = steps_of(*model).predict_step(*model, given);
           LayerAccess::forget_losses(*model);
@@ -296,35 +306,35 @@ const Function& Stepper::predict_function(const Tensors& x) {
         },
         OptimizeOptions{.inference = true});
   }
-  if (state_.predict_trainable != trainable_changes()) {
-    state_.predict_trainable = trainable_changes();
-    state_.predict_key = trainable_key(model_);
+  if (state_.steps.predict_trainable != trainable_changes()) {
+    state_.steps.predict_trainable = trainable_changes();
+    state_.steps.predict_key = trainable_key(model_);
   }
-  return state_.predict;
+  return state_.steps.predict;
 }
 
 /// What the last step gave.
 NamedValues Stepper::own_logs() const {
-  const std::vector<std::string>& names =
-      state_.logs_are_of_training ? state_.train_names : state_.test_names;
+  const std::vector<std::string>& names = *state_.steps.last->names;
   NamedValues values;
-  for (size_t i = 0; i < state_.logs.size(); ++i) {
-    if (state_.logs[i].size() != 1)
-      fail("expected a number as '", names[i], "' from a step, got shape ", state_.logs[i].shape());
-    values.emplace_back(names[i], state_.logs[i].item());
+  for (size_t i = 0; i < state_.steps.logs.size(); ++i) {
+    if (state_.steps.logs[i].size() != 1)
+      fail("expected a number as '", names[i], "' from a step, got shape ",
+           state_.steps.logs[i].shape());
+    values.emplace_back(names[i], state_.steps.logs[i].item());
   }
   return values;
 }
 
 NamedValues Stepper::results() {
   const StepLock lock(model_);
-  if (!state_.logs.empty()) return own_logs();
+  if (!state_.steps.logs.empty()) return own_logs();
   follow_structure();
   const auto named = named_metrics(model_);
-  if (!state_.results) {
+  if (!state_.steps.results) {
     Model* model = &model_;
-    state_.results = Function([model](const Tensors&) {
-      std::vector<int64_t>& sizes = ModelAccess::training(*model).result_sizes;
+    state_.steps.results = Function([model](const Tensors&) {
+      std::vector<int64_t>& sizes = ModelAccess::training(*model).steps.result_sizes;
       sizes.clear();
       Tensors values;
       for (const auto& [name, metric] : named_metrics(*model)) {
@@ -340,11 +350,11 @@ NamedValues Stepper::results() {
   int64_t key = static_cast<int64_t>(named.size());
   for (const auto& [name, metric] : named)
     key = key * 31 + static_cast<int64_t>(metric->variables().size());
-  const std::vector<double> numbers = state_.results({}, key).front().to_vector();
+  const std::vector<double> numbers = state_.steps.results({}, key).front().to_vector();
   NamedValues values;
   auto next = numbers.begin();
   for (size_t i = 0; i < named.size(); ++i)
-    for (int64_t k = 0, size = state_.result_sizes[i]; k < size; ++k)
+    for (int64_t k = 0, size = state_.steps.result_sizes[i]; k < size; ++k)
       values.emplace_back(size == 1 ? named[i].first : concat(named[i].first, "[", k, "]"),
                           *next++);
   return values;

@@ -22,7 +22,7 @@ namespace {
 /// What compile left; builds and plans what is not, for a step that nobody prepared.
 ModelAccess::Training& compiled_state(Model& model, const Batch& batch) {
   ModelAccess::Training& state = ModelAccess::training(model);
-  if (!state.settled) Stepper(model).prepare(batch.x);
+  if (!state.steps.settled) Stepper(model).prepare(batch.x);
   return state;
 }
 
@@ -38,7 +38,7 @@ const Tensor& of_output(const Tensors& tensors, size_t output, const char* what)
 }
 
 const Tensor& target_of(const ModelAccess::Training& state, const Batch& batch, size_t output) {
-  return of_output(batch.y, target_place(state.outputs, output, batch.y.size()), "y");
+  return of_output(batch.y, target_place(state.plan.outputs, output, batch.y.size()), "y");
 }
 
 /// By whatever of the batch is given.
@@ -62,8 +62,8 @@ void weigh_by_mask(Tensor& y_pred, Tensor& weights) {
 Tensor loss_of(const Model& model, const Batch& batch, size_t output, Tensor y_pred) {
   const ModelAccess::Training& state = ModelAccess::training(model);
   Tensor weights = weight_of(batch, output);
-  if (state.options.mask_as_weights) weigh_by_mask(y_pred, weights);
-  return (*state.outputs[output].loss)(target_of(state, batch, output), y_pred, weights);
+  if (state.spec.options.mask_as_weights) weigh_by_mask(y_pred, weights);
+  return (*state.plan.outputs[output].loss)(target_of(state, batch, output), y_pred, weights);
 }
 
 Tensors run_model(Model& model, const Tensors& x, bool training) {
@@ -85,7 +85,7 @@ Measured measure_inference(Model& model, const Batch& batch) {
   const Tensors y_pred = run_model(model, batch.x, false);
   Measured measured{y_pred, steps_of(model).compute_loss(model, batch, y_pred, false)};
   LayerAccess::forget_losses(model);
-  ModelAccess::training(model).measured_inference = true;
+  ModelAccess::training(model).traced.measured_inference = true;
   return measured;
 }
 
@@ -93,7 +93,7 @@ StepLogs track(Model& model, const Batch& batch, const Tensors& y_pred, const Te
   const NoGradient none;
   const ProgramScope scope("metrics");
   const auto samples = static_cast<double>(batch.x.front().dim(0));
-  ModelAccess::training(model).loss->update_state(loss, {}, Tensor::scalar(samples));
+  ModelAccess::training(model).spec.loss->update_state(loss, {}, Tensor::scalar(samples));
   return steps_of(model).compute_metrics(model, batch, y_pred);
 }
 
@@ -101,27 +101,29 @@ StepLogs track(Model& model, const Batch& batch, const Tensors& y_pred, const Te
 
 StepLogs Steps::train_step(Model& model, const Batch& batch) const {
   ModelAccess::Training& state = ModelAccess::training(model);
-  if (!state.collected) Stepper(model).prepare(batch.x);
+  if (!state.trained.collected) Stepper(model).prepare(batch.x);
   const Steps& steps = steps_of(model);
   std::optional<Measured> aside;
-  if (state.layout.inference_metrics) aside = measure_inference(model, batch);
+  if (state.traced.inference_metrics) aside = measure_inference(model, batch);
   const auto tracked = [&](const Tensors& y_pred, const Tensor& loss) {
     return aside ? track(model, batch, aside->y_pred, aside->loss)
                  : track(model, batch, y_pred, loss);
   };
-  if (state.trained.empty()) {
+  if (state.trained.variables.empty()) {
     const Tensors y_pred = run_model(model, batch.x, true);
     return tracked(y_pred, steps.compute_loss(model, batch, y_pred, true));
   }
   GradientTape tape;
   const Tensors y_pred = run_model(model, batch.x, true);
   const Tensor loss = steps.compute_loss(model, batch, y_pred, true);
-  const Tensor scaled = state.optimizer->scale_loss(loss);
+  const Tensor scaled = state.spec.optimizer->scale_loss(loss);
   tape.stop();
-  const Tensors gradients = tape.gradient(scaled, std::span<const Variable>(state.trained));
+  const Tensors gradients =
+      tape.gradient(scaled, std::span<const Variable>(state.trained.variables));
   {
     const ProgramScope scope("optimizer");
-    blaming(*state.optimizer, [&] { state.optimizer->apply(gradients, state.trained); });
+    blaming(*state.spec.optimizer,
+            [&] { state.spec.optimizer->apply(gradients, state.trained.variables); });
   }
   return tracked(y_pred, loss);
 }
@@ -138,11 +140,11 @@ Tensors Steps::predict_step(Model& model, const Tensors& x) const {
 Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pred,
                            bool training) const {
   const ModelAccess::Training& state = compiled_state(model, batch);
-  const bool is_tracked = !(training && state.layout.inference_metrics);
+  const bool is_tracked = !(training && state.traced.inference_metrics);
   const Tensor count = Tensor::scalar(static_cast<double>(samples_in(batch, y_pred)));
   Tensors terms;
-  for (size_t i = 0; i < state.outputs.size(); ++i) {
-    const OutputTraining& output = state.outputs[i];
+  for (size_t i = 0; i < state.plan.outputs.size(); ++i) {
+    const OutputTraining& output = state.plan.outputs[i];
     if (!output.loss) continue;
     const std::string name = output.loss_name + "_loss";
     const ProgramScope scope(name);
@@ -170,9 +172,9 @@ StepLogs Steps::compute_metrics(Model& model, const Batch& batch, const Tensors&
       metric->update_state(target_of(state, batch, i), of_output(y_pred, i, "y_pred"), weight);
     });
   };
-  for (size_t i = 0; i < state.outputs.size(); ++i) {
-    for (const MetricPtr& metric : state.outputs[i].metrics) update(metric, i, {});
-    for (const MetricPtr& metric : state.outputs[i].weighted_metrics)
+  for (size_t i = 0; i < state.plan.outputs.size(); ++i) {
+    for (const MetricPtr& metric : state.plan.outputs[i].metrics) update(metric, i, {});
+    for (const MetricPtr& metric : state.plan.outputs[i].weighted_metrics)
       update(metric, i, weight_of(batch, i));
   }
   return {};

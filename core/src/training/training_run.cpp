@@ -44,7 +44,7 @@ bool is_unfinished(const Value& left) {
 
 TrainingRun::State::State(ModelPtr owner, FitOptions given, const RunPlan& plan)
     : model(std::move(owner)),
-      compiled(ModelAccess::training(*model)),
+      model_state(ModelAccess::training(*model)),
       options(std::move(given)),
       callbacks(options.callbacks, verbosity(options.verbose)),
       group(ProcessGroup::now()),
@@ -74,8 +74,8 @@ void TrainingRun::State::tell_params() {
 }
 
 void TrainingRun::State::take_over(const TrainingRunPtr& self) {
-  if (compiled.run.lock() == self) return;
-  before = std::exchange(compiled.run, self);
+  if (model_state.runs.run.lock() == self) return;
+  before = std::exchange(model_state.runs.run, self);
 }
 
 bool TrainingRun::State::advance() {
@@ -117,19 +117,19 @@ void TrainingRun::State::start() {
 
 /// Goes to where an earlier run was, if that is asked for and somebody kept it.
 void TrainingRun::State::try_resume() {
-  const TrainingRunPtr self = compiled.run.lock();
-  if (options.resume == Value(true) && is_unfinished(compiled.left))
-    return restore(Value(compiled.left).as_dict());
+  const TrainingRunPtr self = model_state.runs.run.lock();
+  if (options.resume == Value(true) && is_unfinished(model_state.runs.left))
+    return restore(Value(model_state.runs.left).as_dict());
   for (const CallbackPtr& callback : std::vector(callbacks.all()))
     if (phase == Phase::start) blaming(*callback, [&] { callback->try_resume(*self); });
 }
 
 void TrainingRun::State::begin() {
-  compiled.history = history;
-  const Value loaded = std::exchange(compiled.left, Value());
+  model_state.runs.history = history;
+  const Value loaded = std::exchange(model_state.runs.left, Value());
   model->stop_training = false;
   callbacks.each(&Callback::on_train_begin, Logs());
-  if (std::exchange(compiled.left_is_loaded, false) && loaded.is_dict())
+  if (std::exchange(model_state.runs.left_is_loaded, false) && loaded.is_dict())
     callbacks.set_states(loaded.as_dict().at("callbacks"));
   phase = Phase::epoch;
 }
@@ -174,7 +174,7 @@ void TrainingRun::State::end_validation() {
 }
 
 void TrainingRun::State::end_epoch() {
-  ++compiled.epochs;
+  ++model_state.runs.epochs;
   phase = Phase::epoch;
   last = std::exchange(running, Logs());
   callbacks.each(&Callback::on_epoch_end, epoch++, last);
@@ -195,23 +195,24 @@ void TrainingRun::State::end_whole() {
 }
 
 void TrainingRun::State::take_averages() const {
-  if (!compiled.optimizer || options.epochs == 0) return;
+  if (!model_state.spec.optimizer || options.epochs == 0) return;
   const StepLock lock(*model);
-  for (const auto& [weight, average] : compiled.optimizer->pairs_with("average"))
+  for (const auto& [weight, average] : model_state.spec.optimizer->pairs_with("average"))
     weight.assign(average.value().clone());
 }
 
 void TrainingRun::State::end() {
-  compiled.left = model->stop_training ? Value() : Value(Dict{{"callbacks", callbacks.states()}});
+  model_state.runs.left =
+      model->stop_training ? Value() : Value(Dict{{"callbacks", callbacks.states()}});
   phase = Phase::ended;
-  compiled.run = before;
+  model_state.runs.run = before;
   callbacks.each(&Callback::on_train_end, last);
 }
 
 void TrainingRun::State::end_early() {
   Value place = left();
   end();
-  compiled.left = std::move(place);
+  model_state.runs.left = std::move(place);
 }
 
 void TrainingRun::State::add_results(Logs& logs, const std::string& prefix) const {

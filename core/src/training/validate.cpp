@@ -98,7 +98,7 @@ Validation Model::validate(const Tensors& x, const Tensors& y, const Dict& given
   const InterruptScope interrupt_scope;
   const ValidateOptions options = parse<ValidateOptions>("validate", given);
   if (!y.empty()) check_compiled(*this);
-  if (training_->compiled && training_->options.run_eagerly)
+  if (training_->spec.compiled && training_->spec.options.run_eagerly)
     fail("validate: a model that runs eagerly has no compiled step");
   Arrays arrays{x, y, {}};
   check_arrays(*this, arrays);

@@ -124,10 +124,10 @@ std::optional<int64_t> class_count(const Model& model, size_t output, const Tens
   const Tensor& y = targets[output];
   if (y.rank() == 2 && y.dim(1) > 1) return y.dim(1);
   const ModelAccess::Training& state = ModelAccess::training(model);
-  if (state.outputs.size() != targets.size() || state.planned.outputs.size() != targets.size())
+  if (state.plan.outputs.size() != targets.size() || state.plan.keys.outputs.size() != targets.size())
     return std::nullopt;
-  const auto& loss = state.outputs[output].loss;
-  const int64_t width = state.planned.outputs[output].width;
+  const auto& loss = state.plan.outputs[output].loss;
+  const int64_t width = state.plan.keys.outputs[output].width;
   if (!loss || width < 1) return std::nullopt;
   if (width == 1) return loss->binary_targets() ? std::optional<int64_t>(2) : std::nullopt;
   return loss->sparse_targets() ? std::optional<int64_t>(width) : std::nullopt;

@@ -206,10 +206,18 @@ MetricPtr make_metric(const Value& value, const Loss* loss, int64_t width, bool 
 
 }  // namespace
 
-int64_t StepLayout::key() const {
-  int64_t key = 1;
-  for (bool on : weighted) key = key * 2 + on;
-  return (key * 2 + inference_metrics) * 64 + static_cast<int64_t>(x);
+Batch StepLayout::batch_of(const Tensors& flat) const {
+  const auto targets = flat.begin() + static_cast<std::ptrdiff_t>(x);
+  auto weights = targets + static_cast<std::ptrdiff_t>(y);
+  Batch batch{Tensors(flat.begin(), targets), Tensors(targets, weights), {}};
+  for (const bool on : weighted) batch.sample_weight.push_back(on ? *weights++ : Tensor());
+  return batch;
+}
+
+void StepCache::forget() {
+  train.clear(), test.clear();
+  predict = results = Function();
+  settled = false;
 }
 
 std::string metric_name(const Metric& metric) {
@@ -316,16 +324,16 @@ std::vector<std::pair<std::string, MetricPtr>> named_metrics(const Model& model)
     while (!taken.insert(unique).second) unique = concat(name, "_", ++repeated[name]);
     named.emplace_back(unique, metric);
   };
-  if (state.loss) add("loss", state.loss);
-  const bool several = state.outputs.size() > 1;
-  for (const OutputTraining& output : state.outputs)  // the last of a name is shown
+  if (state.spec.loss) add("loss", state.spec.loss);
+  const bool several = state.plan.outputs.size() > 1;
+  for (const OutputTraining& output : state.plan.outputs)  // the last of a name is shown
     if (output.tracker) named.emplace_back(output.loss_name + "_loss", output.tracker);
-  for (const OutputTraining& output : state.outputs) {
+  for (const OutputTraining& output : state.plan.outputs) {
     const std::string prefix =
         several && !output.metric_prefix.empty() ? output.metric_prefix + "_" : "";
     for (const MetricPtr& metric : output.metrics) add(prefix + metric_name(*metric), metric);
   }
-  for (const OutputTraining& output : state.outputs) {
+  for (const OutputTraining& output : state.plan.outputs) {
     const std::string prefix =
         several && !output.metric_prefix.empty() ? output.metric_prefix + "_" : "";
     for (const MetricPtr& metric : output.weighted_metrics) {

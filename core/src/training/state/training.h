@@ -26,13 +26,16 @@ bool needs_target(const OutputTraining& output);
 /// needs one; `targets` where there is none for it.
 size_t target_place(const std::vector<OutputTraining>& outputs, size_t output, size_t targets);
 
-/// One batch, flattened: inputs, targets, the sample weights that there are.
+/// How a batch is flattened into the inputs of a compiled step: inputs, targets, the sample weights
+/// that there are.
 struct StepLayout {
   size_t x = 0, y = 0;
   std::vector<bool> weighted;  ///< per output
   bool inference_metrics = false;
 
-  int64_t key() const;  ///< tells layouts of the same specs apart
+  /// The batch of which these are the tensors.
+  Batch batch_of(const Tensors& flat) const;
+  bool operator==(const StepLayout&) const = default;
 };
 
 /// What losses and metrics of an output are chosen by, and what names them.
@@ -48,42 +51,89 @@ struct OutputKeys {
   bool operator==(const OutputKeys&) const = default;
 };
 
-struct Model::Training {
-  std::recursive_mutex step_mutex;  ///< of the thread that is in a step
-  std::thread::id counting;         ///< the thread that trains or evaluates,
-  int countings = 0;                ///< if it does
+/// Who uses the model: steps come one after the other.
+struct StepTurn {
+  std::recursive_mutex mutex;  ///< of the thread that is in a step
+  std::thread::id counting;    ///< the thread that trains or evaluates,
+  int countings = 0;           ///< if it does
+};
 
+/// Training runs, and what they leave.
+struct RunRecord {
   SeedGenerator order;  ///< of the samples
   int64_t epochs = 0;
   std::shared_ptr<History> history;
   std::weak_ptr<TrainingRun> run;  ///< that goes on, or is paused
   Value left;                      ///< by the last run, for run_state()
   bool left_is_loaded = false;     ///< it came from a file: the next run goes on with it
+};
 
+/// What compile was given.
+struct CompileSpec {
   bool compiled = false;
   CompileOptions options;
   std::shared_ptr<Optimizer> optimizer;
-  OutputKeys planned;                   ///< what `outputs` were planned for
+  MetricPtr loss;  ///< its mean
+};
+
+/// Losses and metrics of the outputs.
+struct OutputPlan {
+  OutputKeys keys;                      ///< what `outputs` were planned for
   std::vector<OutputTraining> outputs;  ///< empty until the model's outputs are known
-  MetricPtr loss;
+};
+
+/// The variables that steps train.
+struct TrainedVariables {
   CompiledFlags flags;
-  Variables trained;
+  Variables variables;
+  bool collected = false;       ///< `variables` are known
   uint64_t trainable_seen = 0;  ///< trainable_changes() that was looked at last
   bool warned = false;          ///< that something else is trainable now, or that nothing is
+};
 
-  // Of the structure that was seen last.
+/// A step for batches of one layout, and what its results are called. It is traced once for each
+/// signature.
+struct CompiledLayout {
+  StepLayout layout;
+  Function function;
+  std::shared_ptr<std::vector<std::string>> names;
+};
+using CompiledLayoutPtr = std::shared_ptr<const CompiledLayout>;
+
+/// Compiled steps, for the structure that was seen last.
+struct StepCache {
   uint64_t structure_seen = 0, constraints_seen = 0;
-  bool settled = false;     ///< all is built and planned
-  bool collected = false;   ///< `trained` is known
+  bool settled = false;  ///< all is built and planned
+  std::vector<CompiledLayoutPtr> train, test;
+  Function predict, results;
   int64_t predict_key = 0;  ///< trainable_key() when trainable_changes() was:
   uint64_t predict_trainable = 0;
-  Function train, test, predict, results;
-  std::vector<int64_t> result_sizes;                 ///< how many numbers each metric's result has
-  StepLayout layout;                                 // of the step that is being traced
-  std::vector<std::string> train_names, test_names;  // of what steps of the model's own give
-  bool logs_are_of_training = false;
-  bool measured_inference = false;  ///< by the step that is being traced
-  Tensors inputs, logs;             // kept from batch to batch
+  std::vector<int64_t> result_sizes;  ///< how many numbers each metric's result has
+
+  // Kept from batch to batch, for their memory:
+  StepLayout layout;
+  Tensors inputs;
+  Tensors logs;            ///< that the last step gave,
+  CompiledLayoutPtr last;  ///< which was this one
+
+  /// What was compiled for another structure.
+  void forget();
+};
+
+/// The step that is being traced, or runs eagerly.
+struct TracedStep {
+  bool inference_metrics = false;   ///< metrics are to be those of inference mode
+  bool measured_inference = false;  ///< and the step did so
+};
+
+struct Model::Training {
+  StepTurn turn;
+  RunRecord runs;
+  CompileSpec spec;
+  OutputPlan plan;
+  TrainedVariables trained;
+  StepCache steps;
+  TracedStep traced;
 };
 
 /// Of outputs that have no layers.
@@ -121,17 +171,17 @@ class Stepper {
 
  private:
   void run(const Batch& batch, bool training, bool inference_metrics);
-  void run_eagerly(bool training);
   void follow_structure();
   Tensors build(const Tensors& x);
   void settle(const Tensors& x);
   void settle_parts();
   void rehearse(const Batch& batch);
   void collect_trained();
-  void lay_out(const Batch& batch, bool training, bool inference_metrics = false);
-  const Function& function(bool training);
+  CompiledLayoutPtr lay_out(const Batch& batch, bool training, bool inference_metrics = false);
+  CompiledLayoutPtr compiled_layout(bool training);
   const Function& predict_function(const Tensors& x);
-  Tensors step(const Tensors& flat, bool training);
+  Tensors step(const Batch& batch, bool training, bool inference_metrics,
+               std::vector<std::string>& names);
   NamedValues own_logs() const;
 
   Model& model_;
