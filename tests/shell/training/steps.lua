@@ -168,6 +168,23 @@ do -- a model without a call: two parts, two optimizers
   assert(gan.g.iterations:item() == 8 and gan.c.iterations:item() == 8)
 end
 
+do -- results are called what the step called them that gave them, whatever was traced in between
+  local Weighs = Usual:subclass "Weighs"
+  function Weighs:train_step(data)
+    self(data[1])
+    return data.sample_weight and { weighted = data.sample_weight:sum() } or { plain = 7.0 }
+  end
+  local model = Weighs()
+  model:compile { optimizer = "sgd", loss = "mse" }
+  local function names(weights)
+    local logs = model:train_on_batch(x, y, { sample_weight = weights, return_dict = true })
+    return tostring(logs.plain) .. " " .. tostring(logs.weighted)
+  end
+  assert(names() == "7.0 nil")
+  assert(names(cr.ones { 32 }) == "nil 32.0")
+  assert(names() == "7.0 nil")
+end
+
 do -- mistakes
   local Bad = Usual:subclass "Bad"
   function Bad:train_step(data) return 3 end
