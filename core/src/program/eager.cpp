@@ -45,14 +45,12 @@ ProgramTable& table() {
 std::shared_ptr<CompiledOp> compiled(Device& device, const OpPtr& op, const TensorSpecs& in,
                                      const TensorSpecs& out) {
   const size_t hash = hash_of(*op, in);
-  auto found = table().find<CompiledOp>(
-      hash, [&](const CompiledOp& program) { return program.is_for(device, *op, in); });
-  if (!found) {
-    auto executable = compile(program_of_op(op, in, out), device);
-    found = std::make_shared<CompiledOp>(device, op, in, std::move(executable));
-    table().add(hash, found);
-  }
-  return found;
+  return table().find_or_make<CompiledOp>(
+      hash, [&](const CompiledOp& program) { return program.is_for(device, *op, in); },
+      [&] {
+        return std::make_shared<CompiledOp>(device, op, in,
+                                            compile(program_of_op(op, in, out), device));
+      });
 }
 
 /// The first input under another shape, in the same memory; what is in a file is no value.

@@ -149,12 +149,9 @@ struct Function::State {
     if (previous && previous->is_for(device, inputs, key)) return previous->touch(), previous;
     if (previous) previous->release_results();
     const size_t hash = detail::hash_of(inputs, key);
-    auto found = compiled.find<Compiled>(
-        hash, [&](const Compiled& program) { return program.is_for(device, inputs, key); });
-    if (!found) {
-      found = std::make_shared<Compiled>(body, inputs, key, options, device);
-      compiled.add(hash, found);
-    }
+    const auto found = compiled.find_or_make<Compiled>(
+        hash, [&](const Compiled& program) { return program.is_for(device, inputs, key); },
+        [&] { return std::make_shared<Compiled>(body, inputs, key, options, device); });
     latest = found;
     return found;
   }

@@ -35,7 +35,25 @@ class ProgramTable {
   ProgramTable(const ProgramTable&) = delete;
   ProgramTable& operator=(const ProgramTable&) = delete;
 
-  /// The program of this hash for which is_wanted(program) holds; null when there is none.
+  /// The program of this hash for which is_wanted(program) holds, or what make() gives, which is a
+  /// shared pointer to one.
+  template <class T, class F, class Make>
+  std::shared_ptr<T> find_or_make(size_t hash, const F& is_wanted, const Make& make) {
+    if (auto program = find<T>(hash, is_wanted)) return program;
+    std::shared_ptr<T> made = make();
+    add(hash, made);
+    return made;
+  }
+  void clear();
+  size_t size() const;
+
+  // Of all tables.
+  static void clear_all();
+  static ProgramCache facts();
+  static void set_budget(size_t bytes);
+
+ private:
+  using Programs = std::unordered_multimap<size_t, std::shared_ptr<CachedProgram>>;
   template <class T, class F>
   std::shared_ptr<T> find(size_t hash, const F& is_wanted) const {
     const std::lock_guard lock(mutex_);
@@ -48,16 +66,6 @@ class ProgramTable {
   }
   /// Drops others, of any table, where all are too many now.
   void add(size_t hash, std::shared_ptr<CachedProgram> program);
-  void clear();
-  size_t size() const;
-
-  // Of all tables.
-  static void clear_all();
-  static ProgramCache facts();
-  static void set_budget(size_t bytes);
-
- private:
-  using Programs = std::unordered_multimap<size_t, std::shared_ptr<CachedProgram>>;
   static void drop_oldest(Programs& dropped);
 
   static std::mutex mutex_;  ///< of all tables

@@ -188,12 +188,12 @@ void compile_if_recorded(CompiledCall& into, const Callee& call, Device& device)
 std::shared_ptr<CompiledCall> compiled(std::shared_ptr<CompiledCall> wanted, const Callee& call,
                                        Device& device) {
   const size_t hash = wanted->hash();
-  auto program = table().find<CompiledCall>(
-      hash, [&](const CompiledCall& known) { return known.is_for(*wanted); });
-  if (program) return program;
-  compile_if_recorded(*wanted, call, device);
-  table().add(hash, wanted);
-  return wanted;
+  return table().find_or_make<CompiledCall>(
+      hash, [&](const CompiledCall& known) { return known.is_for(*wanted); },
+      [&] {
+        compile_if_recorded(*wanted, call, device);
+        return std::move(wanted);
+      });
 }
 
 }  // namespace
