@@ -1,4 +1,6 @@
 // Products too small to be cut or packed: bias and activation included.
+#include <algorithm>
+
 #include "kernel/typed.h"
 #include "matmul/blas.h"
 #include "matmul/matmul.h"
@@ -24,20 +26,21 @@ HWY_INLINE int64_t step_a(const Product<T>& p) {
   return p.transpose_a ? p.lda : 1;
 }
 
-// Rows i.. and columns j.. of c held in kRows x kVectors registers; a last vector may be partial.
+constexpr int64_t kStretch = 256;  // products that are added one by one: sums of sums keep digits
+
+// Rows i.. and columns j.. of c, a stretch of the depth after the other, held in kRows x kVectors
+// registers; a last vector may be partial.
 template <int kRows, int kVectors, class D, class T = hn::TFromD<D>>
-HWY_INLINE void block(D d, const Product<T>& p, int64_t i, int64_t j, int64_t rest = 0) {
+HWY_INLINE void stretch(D d, const Product<T>& p, const T* a, const T* b, int64_t depth,
+                        int64_t rest, hn::Vec<D> (&sum)[kRows][kVectors]) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  hn::Vec<D> sum[kRows][kVectors];
+  const int64_t row = row_a(p), step = step_a(p), ldb = p.ldb;
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::Zero(d);
   }
-  const int64_t row = row_a(p), step = step_a(p), ldb = p.ldb;
-  const T* a = p.a + i * row;
-  const T* b = p.b + j;
-  for (int64_t q = 0; q < p.k; ++q, a += step, b += ldb) {
+  for (int64_t q = 0; q < depth; ++q, a += step, b += ldb) {
     hn::Vec<D> right[kVectors];
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v)
@@ -47,6 +50,23 @@ HWY_INLINE void block(D d, const Product<T>& p, int64_t i, int64_t j, int64_t re
       const auto left = hn::Set(d, a[r * row]);
 #pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::MulAdd(left, right[v], sum[r][v]);
+    }
+  }
+}
+
+template <int kRows, int kVectors, class D, class T = hn::TFromD<D>>
+HWY_INLINE void block(D d, const Product<T>& p, int64_t i, int64_t j, int64_t rest = 0) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const T* a = p.a + i * row_a(p);
+  const T* b = p.b + j;
+  hn::Vec<D> sum[kRows][kVectors], next[kRows][kVectors];
+  stretch(d, p, a, b, std::min(p.k, kStretch), rest, sum);
+  for (int64_t q = kStretch; q < p.k; q += kStretch) {
+    stretch(d, p, a + q * step_a(p), b + q * p.ldb, std::min(p.k - q, kStretch), rest, next);
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::Add(sum[r][v], next[r][v]);
     }
   }
 #pragma GCC unroll 8

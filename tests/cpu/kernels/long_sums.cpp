@@ -1,0 +1,60 @@
+// Sums of many products keep their digits: they are made of stretches, which are added up.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "crescent/ops/ops.h"
+#include "crescent/ops/random.h"
+#include "crescent/program/gradient.h"
+
+using namespace crescent;
+
+namespace {
+
+/// The largest relative error; terms of one sign cannot cancel.
+double error_of(const Tensor& result, const Tensor& exact) {
+  const std::vector<double> got = result.to_vector(), wanted = exact.to_vector();
+  double most = 0;
+  for (size_t i = 0; i < got.size(); ++i)
+    most = std::max(most, std::abs(got[i] - wanted[i]) / wanted[i]);
+  return most;
+}
+
+Tensor positive(const Shape& shape, int64_t seed) {
+  return ops::abs(SeedGenerator(seed).normal(shape));
+}
+
+Tensor wide(const Tensor& x) { return ops::cast(x, DType::float64); }
+
+/// The gradient of a convolution's kernel, where dy is what comes from behind.
+Tensor kernel_gradient(const Tensor& x, const Tensor& kernel, const Tensor& dy) {
+  Variable weight(kernel, {});
+  GradientTape tape;
+  const Tensor loss = ops::sum(ops::conv(x, weight.value(), {1}, ops::Padding::same) * dy);
+  tape.stop();
+  return tape.gradient(loss, std::span<const Variable>(&weight, 1)).front();
+}
+
+}  // namespace
+
+TEST_CASE("products with few columns add in stretches at all depths", "[cpu][matmul]") {
+  for (const int64_t depth : {255, 256, 257, 512, 513, 70001, 1 << 20}) {
+    for (const int64_t columns : {1, 3, 10, 16}) {
+      if (depth > 100000 && columns != 10) continue;
+      const Tensor a = positive({depth, 8}, 1), b = positive({depth, columns}, 2);
+      const Tensor product = ops::matmul(a, b, true);
+      CAPTURE(depth, columns);
+      CHECK(error_of(product, ops::matmul(wide(a), wide(b), true)) < 1.5e-6);
+    }
+  }
+}
+
+TEST_CASE("gradients of small kernels add in slices of the batch", "[cpu][conv]") {
+  for (const int64_t batch : {1000, 1821, 300000}) {
+    const Tensor x = positive({batch, 9, 1}, 1), dy = positive({batch, 9, 1}, 2);
+    const Tensor kernel = positive({4, 1, 1}, 3);
+    const Tensor gradient = kernel_gradient(x, kernel, dy);
+    CAPTURE(batch);
+    CHECK(error_of(gradient, kernel_gradient(wide(x), wide(kernel), wide(dy))) < 4e-6);
+  }
+}
