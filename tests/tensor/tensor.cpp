@@ -140,11 +140,25 @@ TEST_CASE("half-width floats round to nearest even and come back") {
 }
 
 TEST_CASE("tensors print like NumPy") {
-  CHECK(to_text(Tensor::from(std::vector<float>{1, 2, 3, 4}, {2, 2})) == "[[1 2]\n [3 4]]");
-  CHECK(to_text(Tensor::from(std::vector<float>{1.5f, -20}, {2})) == "[1.5 -20]");
-  CHECK(to_text(Tensor(3.0)) == "3");
-  CHECK(to_text(Tensor::full({1, 2, 1}, 1)) == "[[[1]\n  [1]]]");
-  CHECK(to_text(Tensor(Shape{0}, DType::float32)) == "[]");
+  CHECK(to_text(Tensor::from(std::vector<float>{1, 2, 3, 4}, {2, 2})) == "[[1. 2.]\n [3. 4.]]");
+  CHECK(to_text(Tensor::from(std::vector<float>{1.5f, -20}, {2})) == "[  1.5 -20. ]");
+  CHECK(to_text(Tensor::from(std::vector<float>{99999, 1235.5f, 1234567}, {3})) ==
+        "[  99999.     1235.5 1234567. ]");
+  CHECK(to_text(Tensor::from(std::vector<float>{0.74329513f, -1.7232462f, 0}, {3})) ==
+        "[ 0.74329513 -1.7232462   0.        ]");
+  CHECK(to_text(Tensor::from(std::vector<float>{1.5f, 2e-9f, 3e20f}, {3})) ==
+        "[1.5e+00 2.0e-09 3.0e+20]");
+  CHECK(to_text(Tensor::from(std::vector<double>{-NAN, 0.1, -HUGE_VAL}, {3})) ==
+        "[ nan  0.1 -inf]");
+  CHECK(to_text(Tensor::from(std::vector<double>{1.0 / 3, 1e-12}, {2})) ==
+        "[3.33333333e-01 1.00000000e-12]");
+  CHECK(to_text(ops::cast(Tensor::from(std::vector<float>{0.1f, 3}, {2}), DType::bfloat16)) ==
+        "[0.1 3. ]");
+  CHECK(to_text(Tensor(3.0)) == "3.0");
+  CHECK(to_text(Tensor(0.1f)) == "0.1");
+  CHECK(to_text(Tensor(1e30)) == "1.e+30");
+  CHECK(to_text(Tensor::full({1, 2, 1}, 1)) == "[[[1.]\n  [1.]]]");
+  CHECK(to_text(Tensor(Shape{0}, DType::float32)) == "[] (0,)");
   CHECK(to_text(Tensor(Shape{2}, DType::boolean)) == "[false false]");
   CHECK(to_text(Tensor(Shape{2000}, DType::int32)) == "[0 0 0 ... 0 0 0]");
   CHECK(to_text(Tensor::from(std::vector<int64_t>{INT64_MAX}, {1})) == "[9223372036854775807]");

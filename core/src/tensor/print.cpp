@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "tensor/elements.h"
+#include "tensor/float_format.h"
 
 namespace crescent {
 namespace {
@@ -21,13 +22,10 @@ std::string element_text(Complex x) {
   return text;
 }
 
+/// Booleans and integers.
 std::string element_text(DType dtype, double x) {
-  char text[32];
   if (dtype == DType::boolean) return x != 0 ? "true" : "false";
-  if (!is_floating(dtype)) return std::to_string(static_cast<int64_t>(x));
-  if (std::isnan(x)) return "nan";
-  std::snprintf(text, sizeof text, "%.4g", x);
-  return text;
+  return std::to_string(static_cast<int64_t>(x));
 }
 
 class Printer {
@@ -35,7 +33,9 @@ class Printer {
   explicit Printer(Tensor tensor) : tensor_(std::move(tensor)), cut_(tensor_.size() > kMostShown) {}
 
   std::string text() {
+    if (tensor_.size() == 0) return concat("[] ", tensor_.shape());
     collect(0, 0);
+    if (is_floating(tensor_.dtype())) write_numbers();
     for (const std::string& element : elements_) width_ = std::max(width_, element.size());
     print(0);
     return std::move(text_);
@@ -64,6 +64,8 @@ class Printer {
           elements_.push_back(std::to_string(element));
         } else if constexpr (std::is_same_v<T, Complex> || std::is_same_v<T, StringId>) {
           elements_.push_back(element_text(element));
+        } else if (is_floating(tensor_.dtype())) {
+          numbers_.push_back(number_of(element));
         } else {
           elements_.push_back(element_text(tensor_.dtype(), number_of(element)));
         }
@@ -72,6 +74,13 @@ class Printer {
     }
     walk(
         axis, [&](int64_t i) { collect(axis + 1, offset * tensor_.dim(axis) + i); }, [] {});
+  }
+
+  /// All in the format that they need together; a number alone is written as Lua does.
+  void write_numbers() {
+    const FloatFormat format(tensor_.dtype(), numbers_);
+    for (const double x : numbers_) elements_.push_back(format.text(x));
+    if (tensor_.rank() == 0 && elements_[0].back() == '.') elements_[0] += '0';
   }
 
   void print(int axis) {
@@ -98,6 +107,7 @@ class Printer {
 
   const Tensor tensor_;
   bool cut_;
+  std::vector<double> numbers_;  ///< floating ones
   std::vector<std::string> elements_;
   size_t width_ = 0, next_ = 0;
   std::string text_;

@@ -47,7 +47,7 @@ check.fails(function() t:item() end, "(2, 3)")
 assert(math.type(cr.tensor({ 3 }, "int64")[1]) == "integer")
 check.fails(function() return t.shap end, "tensor", "'shap'", "did you mean 'shape'?")
 check.fails(function() t.shape = { 6 } end, "cannot be set")
-assert(tostring(t):find("[[1 2 3]", 1, true))
+assert(tostring(t):find("[[1. 2. 3.]", 1, true))
 assert(t == t and t ~= cr.tensor { 1 })
 
 -- slices: from 1, both ends included

@@ -1,0 +1,92 @@
+#include "tensor/float_format.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+namespace crescent {
+namespace {
+
+constexpr int kMostDigits = 8;  // behind the point
+
+std::string printed(const char* format, int digits, double x) {
+  char text[512];  // of the largest float64 in full
+  std::snprintf(text, sizeof text, format, digits, x);
+  return text;
+}
+
+/// The number of the dtype that is nearest.
+double rounded(double x, DType dtype) {
+  switch (dtype) {
+    case DType::float16:
+      return static_cast<double>(float16_to_float(float_to_float16(static_cast<float>(x))));
+    case DType::bfloat16:
+      return static_cast<double>(bfloat16_to_float(float_to_bfloat16(static_cast<float>(x))));
+    case DType::float32:
+      return static_cast<double>(static_cast<float>(x));
+    default:
+      return x;
+  }
+}
+
+/// Digits of the mantissa behind the point, and the exponent of ten.
+struct Decimal {
+  int digits, exponent;
+};
+
+/// The shortest one that is read as x again, with kMostDigits digits or less.
+Decimal shortest(double x, DType dtype) {
+  std::string text;
+  int digits = 0;
+  do text = printed("%.*e", digits, x);
+  while (rounded(std::strtod(text.c_str(), nullptr), dtype) != x && ++digits <= kMostDigits);
+  return {std::min(digits, kMostDigits), std::atoi(text.c_str() + text.find('e') + 1)};
+}
+
+std::string without_zeros(std::string text) {
+  while (text.back() == '0') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+FloatFormat::FloatFormat(DType dtype, const std::vector<double>& numbers) : dtype_(dtype) {
+  double least = INFINITY, most = 0;
+  for (const double x : numbers) {
+    if (!std::isfinite(x) || x == 0) continue;
+    least = std::min(least, std::abs(x)), most = std::max(most, std::abs(x));
+  }
+  if (most > 0) has_exponents_ = most >= 1e8 || least < 1e-4 || most / least > 1000;
+  for (const double x : numbers) {
+    if (!std::isfinite(x) || x == 0) continue;
+    const int behind = has_exponents_ ? shortest(x, dtype).digits : digits_behind(x);
+    digits_ = std::clamp(behind, digits_, kMostDigits);
+  }
+}
+
+/// Of a number that is written without an exponent.
+int FloatFormat::digits_behind(double x) const {
+  if (x == 0) return 0;
+  const Decimal decimal = shortest(x, dtype_);
+  return std::max(0, decimal.digits - decimal.exponent);
+}
+
+std::string FloatFormat::text(double x) const {
+  if (std::isnan(x)) return "nan";
+  if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
+  if (has_exponents_) {
+    std::string text = printed("%.*e", digits_, x);
+    if (digits_ == 0) text.insert(text.find('e'), ".");
+    return text;
+  }
+  std::string text = printed("%.*f", std::min(digits_behind(x), digits_), x);
+  if (text.find('.') == std::string::npos)
+    return text + "." + std::string(static_cast<size_t>(digits_), ' ');
+  const size_t width = text.find('.') + 1 + static_cast<size_t>(digits_);
+  text = without_zeros(std::move(text));
+  return text.append(width - text.size(), ' ');
+}
+
+}  // namespace crescent
