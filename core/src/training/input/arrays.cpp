@@ -124,7 +124,8 @@ std::optional<int64_t> class_count(const Model& model, size_t output, const Tens
   const Tensor& y = targets[output];
   if (y.rank() == 2 && y.dim(1) > 1) return y.dim(1);
   const ModelAccess::Training& state = ModelAccess::training(model);
-  if (state.plan.outputs.size() != targets.size() || state.plan.keys.outputs.size() != targets.size())
+  if (state.plan.outputs.size() != targets.size() ||
+      state.plan.keys.outputs.size() != targets.size())
     return std::nullopt;
   const auto& loss = state.plan.outputs[output].loss;
   const int64_t width = state.plan.keys.outputs[output].width;
