@@ -1,12 +1,12 @@
-# The number in the stamps of plugins follows the public headers: another one for every change, the
-# same for the same contents.
-#   cmake -D SOURCE=folder -D BUILT=headers_hash.h -P headers_hash.cmake
+# The number in the stamps of plugins follows what the public headers declare: another one for every
+# change of that, the same for the same declarations.
+#   cmake -D SOURCE=folder -D STAMP=crescent-stamp -D BUILT=headers_hash.h -P headers_hash.cmake
 set(copy "${CMAKE_CURRENT_BINARY_DIR}/headers_hash.copy")
 file(REMOVE_RECURSE "${copy}")
 
 function(hash_of result)
-  execute_process(COMMAND ${CMAKE_COMMAND} -D "HEADERS=${copy}/crescent" -D "OUTPUT=${copy}/hash.h"
-    -P "${SOURCE}/core/cmake/HashHeaders.cmake" COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND "${STAMP}" "${copy}/crescent" "${copy}/hash.h"
+    COMMAND_ERROR_IS_FATAL ANY)
   file(STRINGS "${copy}/hash.h" line REGEX "CRESCENT_HEADERS_HASH")
   set(${result} "${line}" PARENT_SCOPE)
 endfunction()
@@ -18,7 +18,12 @@ if(NOT same STREQUAL built OR NOT same MATCHES "0x[0-9a-f]+ull")
   message(FATAL_ERROR "expected ${built}, as built, got ${same}")
 endif()
 
-file(APPEND "${copy}/crescent/base/value.h" "\n")
+file(APPEND "${copy}/crescent/base/value.h" "\n// A comment.\n")
+hash_of(commented)
+if(NOT same STREQUAL commented)
+  message(FATAL_ERROR "a comment changes the hash: ${same}, ${commented}")
+endif()
+file(APPEND "${copy}/crescent/base/value.h" "struct Another {};\n")
 hash_of(longer)
 file(COPY "${SOURCE}/core/include/crescent/base/value.h" DESTINATION "${copy}/crescent/base")
 file(WRITE "${copy}/crescent/new.h" "")

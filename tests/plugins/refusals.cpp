@@ -28,6 +28,7 @@ TEST_CASE("A plugin that does not fit is refused, and the message says why") {
       {"wrong_magic", {"wrong_magic.so", "not a Crescent plugin"}},
       {"wrong_abi", {"bad.stamp", abi, bad_abi, "cmake --build"}},
       {"wrong_toolchain", {"bad.stamp", "tcc 1; libfoo", CRESCENT_TOOLCHAIN, "cmake --build"}},
+      {"unsigned_char", {"bad.unsigned_char", "other char=1", "other char=0", "cmake --build"}},
       {"wrong_headers", {"bad.stamp", "public headers", "cmake --build"}},
       {"setup_throws", {"bad.setup_throws", "the licence server is asleep"}},
       {"throws_int", {"bad.throws_int", "its setup failed: an exception of type int"}},

@@ -3,11 +3,12 @@
 #pragma once
 #include <cstdint>
 
-// Made by the build: CRESCENT_HEADERS_HASH, a hash of all public headers. Among them is export.h
-// with the version. Libraries that were built with other headers may disagree about any type.
+// Made by the build: CRESCENT_HEADERS_HASH, a hash of what the public headers declare. Among them
+// is export.h with the version. Libraries that were built with other declarations may disagree
+// about any type.
 #include "crescent/headers_hash.h"
 
-#define CRESCENT_PLUGIN_ABI 1
+#define CRESCENT_PLUGIN_ABI 2
 #define CRESCENT_PLUGIN_SECTION ".crescent.plugin"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -20,6 +21,21 @@
 #else
 #define CRESCENT_TSAN_TEXT "0"
 #endif
+#if defined(__GXX_RTTI)
+#define CRESCENT_RTTI_TEXT "1"
+#else
+#define CRESCENT_RTTI_TEXT "0"
+#endif
+#if defined(__cpp_exceptions)
+#define CRESCENT_EXCEPTIONS_TEXT "1"
+#else
+#define CRESCENT_EXCEPTIONS_TEXT "0"
+#endif
+#if defined(__CHAR_UNSIGNED__) != (defined(__arm__) || defined(__aarch64__))
+#define CRESCENT_CHAR_TEXT "1"
+#else
+#define CRESCENT_CHAR_TEXT "0"
+#endif
 #define CRESCENT_TEXT2(x) #x
 #define CRESCENT_TEXT(x) CRESCENT_TEXT2(x)
 #if defined(__clang__)
@@ -27,10 +43,15 @@
 #else
 #define CRESCENT_COMPILER "gcc " CRESCENT_TEXT(__GNUC__)
 #endif
-#define CRESCENT_TOOLCHAIN                                                                \
-  CRESCENT_COMPILER                                                                       \
-  "; libstdc++ cxx11=" CRESCENT_TEXT(_GLIBCXX_USE_CXX11_ABI) "; asan=" CRESCENT_ASAN_TEXT \
-                                                             " tsan=" CRESCENT_TSAN_TEXT
+#define CRESCENT_SANITIZERS "asan=" CRESCENT_ASAN_TEXT " tsan=" CRESCENT_TSAN_TEXT
+#define CRESCENT_FLAGS                                               \
+  "rtti=" CRESCENT_RTTI_TEXT " exceptions=" CRESCENT_EXCEPTIONS_TEXT \
+  " other char=" CRESCENT_CHAR_TEXT
+#define CRESCENT_LIBRARY "libstdc++ cxx11=" CRESCENT_TEXT(_GLIBCXX_USE_CXX11_ABI)
+/// Compiler, standard library, and the flags that code of both sides must agree on. "other char":
+/// its sign is not that of the platform.
+#define CRESCENT_TOOLCHAIN \
+  CRESCENT_COMPILER "; " CRESCENT_LIBRARY "; " CRESCENT_SANITIZERS "; " CRESCENT_FLAGS
 
 namespace crescent {
 
@@ -38,11 +59,11 @@ class Registry;
 
 /// Texts are zero-terminated.
 struct PluginInfo {
-  char magic[16];      ///< "crescent-plugin"
-  uint32_t size;       ///< sizeof(PluginInfo)
-  uint32_t abi;        ///< CRESCENT_PLUGIN_ABI: changes with this struct
-  uint64_t headers;    ///< CRESCENT_HEADERS_HASH
-  char toolchain[64];  ///< CRESCENT_TOOLCHAIN: "gcc 12; libstdc++ cxx11=1; asan=0 tsan=0"
+  char magic[16];       ///< "crescent-plugin"
+  uint32_t size;        ///< sizeof(PluginInfo)
+  uint32_t abi;         ///< CRESCENT_PLUGIN_ABI: changes with this struct
+  uint64_t headers;     ///< CRESCENT_HEADERS_HASH
+  char toolchain[112];  ///< CRESCENT_TOOLCHAIN: "gcc 12; libstdc++ cxx11=1; asan=0 tsan=0; ..."
   char name[64];
   char version[32];
   void (*setup)(Registry& registry);

@@ -1,0 +1,168 @@
+#include "declarations.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "tokens.h"
+
+namespace crescent::stamp {
+namespace {
+
+using Tokens = std::span<const Token>;
+
+bool is(const Token& token, std::string_view text) { return token.text == text; }
+
+bool contains(Tokens tokens, std::string_view text) {
+  return std::any_of(tokens.begin(), tokens.end(), [&](const Token& t) { return is(t, text); });
+}
+
+/// Words that are a type, or a part of one: what stands last in a parameter is then no name.
+bool is_word_of_type(std::string_view word) {
+  static constexpr std::array<std::string_view, 16> kWords = {
+      "auto", "bool",  "char",   "class",    "const",    "double", "float",    "int",
+      "long", "short", "signed", "typename", "unsigned", "void",   "volatile", "struct"};
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+bool is_name(const Token& token) {
+  return token.kind == TokenKind::identifier && !is_word_of_type(token.text);
+}
+
+/// Whether the last token of a parameter (without its default) is its name: it stands behind a
+/// type.
+bool ends_with_name(Tokens parameter) {
+  if (parameter.size() < 2 || !is_name(parameter.back())) return false;
+  const Token& before = parameter[parameter.size() - 2];
+  if (is(before, "const") || is(before, "volatile"))
+    return std::any_of(parameter.begin(), parameter.end() - 1, is_name);
+  return before.kind == TokenKind::identifier
+             ? !is(before, "typename") && !is(before, "struct") && !is(before, "class")
+             : is(before, ">") || is(before, "&") || is(before, "&&") || is(before, "*") ||
+                   is(before, "...");
+}
+
+/// Goes over tokens and knows what is inside of brackets.
+class Nesting {
+ public:
+  void enter(const Token& token, const Token* before) {
+    if (is(token, "(") || is(token, "[") || is(token, "{")) ++brackets_;
+    if (is(token, ")") || is(token, "]") || is(token, "}")) --brackets_;
+    if (is(token, "<") && before && before->kind == TokenKind::identifier) ++angles_;
+    if (is(token, ">") && angles_ > 0) --angles_;
+  }
+  bool is_outside() const { return brackets_ == 0 && angles_ == 0; }
+
+ private:
+  int brackets_ = 0, angles_ = 0;
+};
+
+void append(std::string& to, Tokens tokens) {
+  for (const Token& token : tokens) to += token.text + "\n";
+}
+
+/// The parameters in brackets, without their names. Commas that nobody can place leave them whole.
+void append_parameters(std::string& to, Tokens list) {
+  size_t first = 0, end_of_type = 0;
+  bool has_default = false;
+  const auto finish = [&](size_t last) {
+    if (!has_default) end_of_type = last;
+    const Tokens parameter = list.subspan(first, end_of_type - first);
+    append(to, ends_with_name(parameter) ? parameter.first(parameter.size() - 1) : parameter);
+    append(to, list.subspan(end_of_type, last - end_of_type));
+    first = last, has_default = false;
+  };
+  Nesting nesting;
+  for (size_t i = 0; i < list.size(); ++i) {
+    nesting.enter(list[i], i > 0 ? &list[i - 1] : nullptr);
+    if (!nesting.is_outside()) continue;
+    if (is(list[i], "=") && !has_default) end_of_type = i, has_default = true;
+    if (is(list[i], ",")) {
+      finish(i);
+      to += ",\n";
+      first = i + 1;
+    }
+  }
+  finish(list.size());
+}
+
+/// Where the parameters of the function that is declared here begin; 0 where it is no function.
+size_t parameters_of(Tokens declaration) {
+  for (const char* other : {"static_assert", "using", "typedef", "requires", "friend"})
+    if (contains(declaration, other)) return 0;
+  for (size_t i = 1; i < declaration.size(); ++i) {
+    if (is(declaration[i], "=")) return 0;
+    const bool is_call_operator = is(declaration[i], ")") && is(declaration[i - 1], "(") && i > 1 &&
+                                  is(declaration[i - 2], "operator");
+    if (is_call_operator) continue;
+    if (is(declaration[i], "(") && !is(declaration[i - 1], "operator")) return i + 1;
+  }
+  return 0;
+}
+
+size_t closing(Tokens tokens, size_t from) {
+  int depth = 1;
+  for (size_t i = from; i < tokens.size(); ++i) {
+    depth += is(tokens[i], "(") ? 1 : is(tokens[i], ")") ? -1 : 0;
+    if (depth == 0) return i;
+  }
+  return tokens.size();
+}
+
+void append_declaration(std::string& to, Tokens declaration) {
+  const size_t begin = parameters_of(declaration);
+  if (begin == 0) return append(to, declaration);
+  const size_t end = closing(declaration, begin);
+  append(to, declaration.first(begin));
+  append_parameters(to, declaration.subspan(begin, end - begin));
+  append(to, declaration.subspan(end));
+}
+
+/// Whether a brace behind these tokens opens a namespace or a class: what is in there are
+/// declarations again.
+bool opens_scope(Tokens before) {
+  if (contains(before, "(") || contains(before, "enum")) return false;
+  for (const char* word : {"namespace", "class", "struct", "union", "extern"})
+    if (contains(before, word)) return true;
+  return false;
+}
+
+/// Behind the brace that closes the one in front of `from`.
+size_t behind_block(Tokens tokens, size_t from) {
+  int depth = 1;
+  for (; from < tokens.size() && depth > 0; ++from)
+    depth += is(tokens[from], "{") ? 1 : is(tokens[from], "}") ? -1 : 0;
+  return from;
+}
+
+}  // namespace
+
+std::string declarations(std::string_view header) {
+  const std::vector<Token> all = tokens_of(header);
+  const Tokens tokens(all);
+  std::string text;
+  size_t first = 0;  // of the declaration
+  int parentheses = 0;
+  for (size_t i = 0; i < tokens.size();) {
+    const Tokens declaration = tokens.subspan(first, i - first);
+    parentheses += is(tokens[i], "(") ? 1 : is(tokens[i], ")") ? -1 : 0;
+    if (parentheses > 0) {
+      ++i;
+    } else if (is(tokens[i], "{") && !opens_scope(declaration)) {
+      i = behind_block(tokens, i + 1);
+      append(text, tokens.subspan(first, i - first));
+      first = i;
+    } else if (is(tokens[i], ";") || is(tokens[i], "{") || is(tokens[i], "}") ||
+               tokens[i].kind == TokenKind::directive) {
+      is(tokens[i], ";") ? append_declaration(text, declaration) : append(text, declaration);
+      append(text, tokens.subspan(i, 1));
+      first = ++i;
+    } else {
+      ++i;
+    }
+  }
+  append(text, tokens.subspan(first));
+  return text;
+}
+
+}  // namespace crescent::stamp

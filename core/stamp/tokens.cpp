@@ -1,0 +1,122 @@
+#include "tokens.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace crescent::stamp {
+namespace {
+
+bool begins_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
+bool continues_name(char c) {
+  return begins_name(c) || std::isdigit(static_cast<unsigned char>(c));
+}
+
+/// Operators of several characters, but for those with '>' in front: "> >" is ">>".
+constexpr std::array<std::string_view, 20> kOperators = {"...", "<<=", "::", "->", "++", "--", "<<",
+                                                         "<=",  "==",  "!=", "&&", "||", "+=", "-=",
+                                                         "*=",  "/=",  "%=", "&=", "|=", "^="};
+
+class Lexer {
+ public:
+  explicit Lexer(std::string_view text) : text_(text) {}
+
+  std::vector<Token> tokens() {
+    while (skip_blanks(true), at_ < text_.size()) {
+      if (text_[at_] == '#' && begins_line_)
+        read_directive();
+      else
+        tokens_.push_back(next());
+    }
+    return std::move(tokens_);
+  }
+
+ private:
+  bool starts(std::string_view what) const { return text_.substr(at_).starts_with(what); }
+  size_t after(std::string_view what, size_t from) const {
+    const size_t found = text_.find(what, from);
+    return found == text_.npos ? text_.size() : found + what.size();
+  }
+
+  /// Blanks, comments and continued lines; line ends too if `lines`.
+  void skip_blanks(bool lines) {
+    for (; at_ < text_.size();) {
+      if (starts("//")) {
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      } else if (starts("/*")) {
+        at_ = after("*/", at_ + 2);
+      } else if (starts("\\\n")) {
+        at_ += 2;
+      } else if (text_[at_] == '\n') {
+        if (!lines) return;
+        ++at_, begins_line_ = true;
+      } else if (std::isspace(static_cast<unsigned char>(text_[at_]))) {
+        ++at_;
+      } else {
+        return;
+      }
+    }
+  }
+
+  Token next() {
+    begins_line_ = false;
+    const size_t first = at_;
+    if (starts("R\"")) return raw_string();
+    if (text_[at_] == '"' || text_[at_] == '\'') return quoted(text_[at_]);
+    if (begins_name(text_[at_])) return take(TokenKind::identifier, name_end());
+    if (std::isdigit(static_cast<unsigned char>(text_[at_])))
+      return take(TokenKind::literal, number_end());
+    for (const std::string_view each : kOperators)
+      if (starts(each)) return take(TokenKind::punctuation, first + each.size());
+    return take(TokenKind::punctuation, first + 1);
+  }
+  Token take(TokenKind kind, size_t end) {
+    const Token token{kind, std::string(text_.substr(at_, end - at_))};
+    at_ = end;
+    return token;
+  }
+  size_t name_end() const {
+    size_t end = at_;
+    while (end < text_.size() && continues_name(text_[end])) ++end;
+    return end;
+  }
+  /// 1.5e-3f, 0x1p-24, 1'000.
+  size_t number_end() const {
+    size_t end = at_;
+    while (end < text_.size()) {
+      const char c = text_[end], before = end > at_ ? text_[end - 1] : ' ';
+      const bool is_sign =
+          (c == '+' || c == '-') && std::string_view("eEpP").find(before) != std::string_view::npos;
+      if (!continues_name(c) && c != '.' && c != '\'' && !is_sign) break;
+      ++end;
+    }
+    return end;
+  }
+  Token quoted(char quote) {
+    size_t end = at_ + 1;
+    while (end < text_.size() && text_[end] != quote) end += text_[end] == '\\' ? 2 : 1;
+    return take(TokenKind::literal, std::min(end + 1, text_.size()));
+  }
+  Token raw_string() {
+    const size_t open = text_.find('(', at_);
+    const std::string close = ")" + std::string(text_.substr(at_ + 2, open - at_ - 2)) + "\"";
+    return take(TokenKind::literal, after(close, open));
+  }
+
+  void read_directive() {
+    std::string line;
+    while (skip_blanks(false), at_ < text_.size() && text_[at_] != '\n') line += next().text + " ";
+    if (!line.starts_with("# include ")) tokens_.push_back({TokenKind::directive, line});
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  bool begins_line_ = true;
+  std::vector<Token> tokens_;
+};
+
+}  // namespace
+
+std::vector<Token> tokens_of(std::string_view header) { return Lexer(header).tokens(); }
+
+}  // namespace crescent::stamp
