@@ -54,7 +54,8 @@ namespace {
 
 std::atomic<void (*)(std::string_view)> warning_handler{nullptr};
 
-/// Edits (insert, delete, replace, swap neighbours) between two words, counted up to `limit` + 1.
+/// The number of edits (insert, delete, replace, swap of neighbours) between two words; stops
+/// counting at `limit` + 1.
 size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
   if (a.size() > b.size() + limit || b.size() > a.size() + limit) return limit + 1;
   std::vector<size_t> before, last(b.size() + 1), now(b.size() + 1);
@@ -89,13 +90,13 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
   const size_t limit = (word.size() + 1) / 3;
   const std::string* best = nullptr;
   std::pair<size_t, size_t> best_distance(limit + 1,
-                                          0);  // whatever the case, then in the case of the word
+                                          0);  // ignoring case, then with case
   for (const std::string& candidate : candidates) {
     const size_t folded = edit_distance(wanted, lower_case(candidate), limit);
     const std::pair distance(folded, edit_distance(word, candidate, kLongestWord));
     if (distance < best_distance) best = &candidate, best_distance = distance;
   }
-  if (!best && word.size() >= 4)  // the shortest that it begins
+  if (!best && word.size() >= 4)  // the shortest candidate that begins with `word`
     for (const std::string& candidate : candidates)
       if (lower_case(candidate).starts_with(wanted) && (!best || candidate.size() < best->size()))
         best = &candidate;

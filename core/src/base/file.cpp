@@ -37,7 +37,7 @@ Target split(const std::string& path) {
   return {path, slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
 }
 
-/// Where `path` leads through symbolic links, whether there is a file or not.
+/// Follows symbolic links from `path` to the file that they lead to, which need not exist.
 Target resolve(const std::string& path) {
   Target target = split(path);
   constexpr int kMostLinks = 40;
@@ -90,7 +90,7 @@ void remove_orphans(const Target& target) {
       unlinkat(dirfd(folder.get()), entry->d_name, 0);
 }
 
-/// The temporary file; gone again unless it was committed.
+/// A temporary file; the destructor removes it unless it was committed.
 class Temporary {
  public:
   explicit Temporary(const Target& target) : target_(target) {
@@ -104,7 +104,7 @@ class Temporary {
     if (file_ >= 0 && !committed_) unlink(path_.c_str());
   }
 
-  /// 0 or errno.
+  /// Returns 0 or errno.
   int commit(std::span<const Bytes> pieces) {
     if (file_ < 0) return errno;
     for (const Bytes& piece : pieces)
@@ -113,7 +113,8 @@ class Temporary {
     committed_ = true;
     return 0;
   }
-  /// After commit(): 0 or errno. Where folders cannot be synced they need not be.
+  /// Returns 0 or errno; called after commit(). Errors of systems that cannot sync folders are
+  /// ignored.
   int sync_folder() const {
     const Descriptor folder(open(target_.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     const bool synced = folder >= 0 && (fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP);
@@ -139,7 +140,7 @@ class Temporary {
     return true;
   }
 
-  /// The disk works while we copy, and fsync waits for little.
+  /// Starts writing to disk while the data are copied, so that fsync has little left to do.
   void start_writing_back() {
     constexpr off_t kEvery = off_t{8} << 20;
     if (written_ - sent_ < kEvery) return;

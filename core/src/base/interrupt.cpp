@@ -7,7 +7,7 @@
 namespace crescent {
 namespace {
 
-thread_local int scopes = 0;  // InterruptScopes that are alive
+thread_local int scopes = 0;  // number of living InterruptScopes
 
 std::shared_ptr<Interruption>& of_this_thread() {
   thread_local std::shared_ptr<Interruption> interruption = std::make_shared<Interruption>();

@@ -1,5 +1,5 @@
-// How deep lists and dictionaries may be nested in JSON: as deep as Python reads them, and not so
-// deep that the stack ends.
+// The largest nesting of lists and dictionaries in JSON: at least what Python reads, and small
+// enough for the stack.
 #pragma once
 
 namespace crescent {

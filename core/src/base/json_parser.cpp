@@ -1,5 +1,5 @@
-// A parser of JSON as Python writes it. Input may be hostile: depth is bounded, keys are distinct,
-// and the time is linear in the length of the text.
+// A parser of JSON as Python writes it. Input is untrusted: depth is bounded, duplicate keys are
+// errors, and the time is linear in the length of the text.
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -116,7 +116,7 @@ class Parser {
     refuse("half of a surrogate pair in a string");
   }
 
-  /// \uXXXX at the place of the backslash.
+  /// Parses \uXXXX, where the current character is the backslash.
   uint32_t parse_unit() {
     const std::string_view digits = text_.substr(std::min(at_ + 2, text_.size()), 4);
     uint32_t unit = 0;
@@ -160,7 +160,7 @@ class Parser {
     return value;
   }
 
-  /// JSON's grammar: -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
+  /// The grammar of JSON: -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
   static bool is_number(std::string_view s) {
     size_t i = 0;
     auto digits = [&] {

@@ -1,4 +1,4 @@
-// JSON as Python's json.dumps writes it, and the looser form that messages show.
+// Writes JSON as Python's json.dumps does, and the abbreviated JSON of messages.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -13,8 +13,8 @@ namespace {
 
 struct Style {
   int indent = -1;
-  bool for_messages = false;  ///< objects by class name, non-ASCII as it is, anything written
-  size_t limit = std::string::npos;  ///< stop soon after so many bytes
+  bool for_messages = false;         ///< objects by class name, non-ASCII unescaped, no errors
+  size_t limit = std::string::npos;  ///< stop soon after that many bytes
 };
 
 class Writer {
@@ -144,7 +144,7 @@ class Writer {
     close('}', depth);
   }
 
-  /// What is written can be read again.
+  /// Fails on nesting that the parser would refuse.
   void check_depth(int depth) const {
     if (!style_.for_messages && depth >= kJsonDepth)
       fail("lists and dictionaries nested more than ", kJsonDepth,
@@ -169,7 +169,7 @@ class Writer {
   std::string out_;
 };
 
-/// Cut between characters so that at most `limit` bytes and "..." remain.
+/// Cuts the text between characters to at most `limit` bytes plus "...".
 std::string shortened(std::string text, size_t limit) {
   if (text.size() <= limit) return text;
   size_t end = limit - 3;

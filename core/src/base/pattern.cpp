@@ -7,7 +7,8 @@
 namespace crescent {
 namespace {
 
-/// Longer than people write; searching goes deeper with each letter.
+/// Bounds on the recursion of std::regex, whose search recurses for every character. Real patterns
+/// and names are shorter.
 constexpr size_t kLongestPattern = 1024, kLongestName = 4096;
 
 }  // namespace

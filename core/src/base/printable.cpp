@@ -1,4 +1,4 @@
-// What may reach a terminal: a name out of a file must not move its cursor or change its colours.
+// Escapes text for the terminal: a name from a file must not move its cursor or change its colours.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -9,7 +9,7 @@
 namespace crescent {
 namespace {
 
-/// The character whose valid UTF-8 `bytes` are.
+/// Decodes a single character from its valid UTF-8 bytes.
 uint32_t code_point(std::string_view bytes) {
   uint32_t code = static_cast<unsigned char>(bytes[0]);
   if (bytes.size() > 1) code &= 0xffu >> (bytes.size() + 1);
@@ -18,8 +18,8 @@ uint32_t code_point(std::string_view bytes) {
   return code;
 }
 
-/// The control characters of ASCII and of Unicode, and those that change the order in which others
-/// are shown.
+/// Whether the character is a control character of ASCII or Unicode, or changes the direction of
+/// text.
 bool controls(uint32_t code) {
   constexpr std::pair<uint32_t, uint32_t> kRanges[] = {
       {0x00, 0x1f}, {0x7f, 0x9f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
@@ -34,7 +34,7 @@ std::string escaped(const char* format, uint32_t code) {
   return text;
 }
 
-/// `kept`: control characters that stay.
+/// Escapes control characters except those in `kept`.
 std::string written_out(std::string_view text, std::string_view kept) {
   std::string shown;
   shown.reserve(text.size());

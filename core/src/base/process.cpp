@@ -22,7 +22,8 @@ namespace {
 
 constexpr const char* kNull = "/dev/null";
 
-/// Numbers from ten up, so that no dup2 in the child overwrites one that it still needs.
+/// Duplicates the descriptor to a number of at least ten, so that no dup2 in the child overwrites
+/// one that is still needed.
 Descriptor moved_up(int descriptor) {
   Descriptor copy(fcntl(descriptor, F_DUPFD_CLOEXEC, 10));
   if (copy < 0) fail("cannot hand over an open file: ", strerror(errno));
@@ -73,7 +74,8 @@ class SpawnAttributes {
   posix_spawnattr_t attributes_;
 };
 
-/// In the copy: nobody handles its crashes, and it leaves none behind.
+/// Runs in the child after fork: its crash signals have default handlers and it leaves no core
+/// dump.
 void prepare_copy(const ProcessOptions& options) {
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGALRM})
     ::signal(signal, SIG_DFL);

@@ -46,7 +46,7 @@ void Progress::come_to(int64_t done) {
 void Progress::show(Clock::time_point now) {
   const std::string total = total_ > 0 ? "/" + std::to_string(total_) : "";
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - begin_).count();
-  // the rest of a longer line before it is erased
+  // \033[K erases what is left of a longer line.
   std::printf("\r%s: %lld%s %s - %llds\033[K", what_.c_str(), static_cast<long long>(done_),
               total.c_str(), unit_.c_str(), static_cast<long long>(seconds));
   std::fflush(stdout);

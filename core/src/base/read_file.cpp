@@ -13,7 +13,7 @@
 namespace crescent {
 namespace {
 
-/// "a FIFO", "a socket": what a path leads to that is no regular file.
+/// Names the type of something that is not a regular file: "a FIFO", "a socket".
 const char* kind_of(mode_t mode) {
   if (S_ISDIR(mode)) return "a folder (directory)";
   if (S_ISFIFO(mode)) return "a FIFO";
@@ -29,12 +29,12 @@ const char* kind_of(mode_t mode) {
 
 int open_regular_file(const std::string& path) {
   struct stat status {};
-  // Looked at before: opening a device can do something, opening a socket only fails.
+  // Checked before opening, because opening a device can have an effect.
   if (stat(system_path(path), &status) == 0 && !S_ISREG(status.st_mode))
     fail_kind(path, status.st_mode);
   const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   if (file < 0) fail("cannot read '", path, "': ", std::strerror(errno));
-  // And after: another file may have taken its place.
+  // Checked again, because the path may have been replaced meanwhile.
   if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) return file;
   ::close(file);
   fail_kind(path, status.st_mode);

@@ -1,4 +1,4 @@
-// Spelling of names.
+// Spelling of names and measures of text.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,22 +8,22 @@
 
 namespace crescent {
 
-/// ASCII letters only.
+/// Changes ASCII letters only.
 CRESCENT_API std::string lower_case(std::string_view text);
-/// As Keras 2 names layers: MaxPooling2D -> max_pooling2d, L1L2 -> l1_l2, ReLU -> re_lu.
+/// Snake case as Keras 2 names layers: MaxPooling2D -> max_pooling2d, L1L2 -> l1_l2, ReLU -> re_lu.
 CRESCENT_API std::string snake_case(std::string_view class_name);
 
-/// A C++ type as it is written: "std::out_of_range".
+/// The name of a C++ type as source code has it: "std::out_of_range".
 std::string written_name(const std::type_info& type);
 
 /// Length in bytes of the UTF-8 character at the start of `text`; 0 when it is not valid UTF-8.
 CRESCENT_API size_t utf8_length(std::string_view text);
 
-/// As printable(), with new lines and tabs written out too.
+/// Like printable(), but new lines and tabs are escaped too.
 std::string on_one_line(std::string_view text);
-/// How many characters a text of valid UTF-8 has.
+/// The number of characters in valid UTF-8.
 size_t characters_in(std::string_view text);
-/// Such a text cut, or filled with spaces, to so many characters.
+/// Cuts the text, or pads it with spaces, to this number of characters.
 std::string fitted(std::string_view text, size_t characters);
 
 }  // namespace crescent

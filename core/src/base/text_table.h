@@ -1,4 +1,4 @@
-// Text in columns, for people.
+// Tables of text with aligned columns.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace crescent {
 
-/// "1,234,567".
+/// Writes an integer with separators: "1,234,567".
 std::string with_commas(int64_t n);
 
-/// Columns as wide as what they hold. Cells of numbers stand at the right; where a line would be
-/// too long, the widest columns of text are cut.
+/// A table whose columns are as wide as their cells. Numbers are aligned to the right. Where a line
+/// would be too long, the widest columns of text are cut.
 class TextTable {
  public:
   struct Column {
@@ -19,7 +19,7 @@ class TextTable {
   };
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
   void add(std::vector<std::string> cells);
-  /// Titles between rules, rows, a rule.
+  /// Returns the titles between rules, the rows, and a rule.
   std::vector<std::string> lines(size_t line_length) const;
 
  private:

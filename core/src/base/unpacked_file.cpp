@@ -1,4 +1,4 @@
-// Whole files in memory, unpacked when they are gzip.
+// Reads whole files into memory and decompresses those that are gzip.
 
 #include <unistd.h>
 #include <zlib.h>

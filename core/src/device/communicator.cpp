@@ -9,7 +9,7 @@ namespace crescent {
 
 Communicator::~Communicator() = default;
 
-/// The sum of lists that are 0 but at one's own place.
+/// Sums lists that are 0 except at each process's own rank.
 std::vector<double> Communicator::all_gather(double value) {
   std::vector<double> values(static_cast<size_t>(size()));
   values[static_cast<size_t>(rank())] = value;
@@ -35,10 +35,10 @@ constexpr const char* kSingle = "single";
 
 struct InUse {
   std::mutex mutex;
-  std::shared_ptr<Communicator> communicator;  ///< null: nobody has asked yet
+  std::shared_ptr<Communicator> communicator;  ///< null: communicator() was not called yet
 };
 
-/// Never destroyed: programs in static objects may go after it would.
+/// Never destroyed: static objects may still hold programs that use it at exit.
 InUse& communicator_in_use() {
   static auto* in_use = new InUse;
   return *in_use;
@@ -68,7 +68,7 @@ std::shared_ptr<Communicator> communicator() {
 void set_communicator(std::shared_ptr<Communicator> communicator) {
   if (!communicator) communicator = make_named(kSingle);
   const std::lock_guard lock(communicator_in_use().mutex);
-  communicator_in_use().communicator.swap(communicator);  // the old one goes without the lock
+  communicator_in_use().communicator.swap(communicator);  // the old one is destroyed unlocked
 }
 
 void use_communicator(std::string_view name, const Dict& options) {

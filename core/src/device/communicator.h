@@ -1,4 +1,4 @@
-// The communicator of a process that trains by itself.
+// The communicator of a single process.
 #pragma once
 #include "crescent/program/communicator.h"
 

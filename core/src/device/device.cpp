@@ -1,4 +1,4 @@
-// The devices of the process, and the one in use.
+// The devices of the process and the one in use.
 #include "crescent/program/device.h"
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace {
 
 std::atomic<Device*> device_in_use{nullptr};
 
-/// Never destroyed: tensors and executables in static objects may go after it would.
+/// Never destroyed: static objects may still hold tensors and executables at exit.
 class Devices {
  public:
   static Devices& instance() {

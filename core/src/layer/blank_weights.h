@@ -1,10 +1,10 @@
-// Weights whose values come from elsewhere: drawing numbers for them takes longer than reading a
-// file.
+// Weights without initial values, for models whose weights are read from a file: drawing initial
+// values takes longer than reading them.
 #pragma once
 
 namespace crescent {
 
-/// While alive, weights that layers add on this thread have memory and no initial values.
+/// While an object of this class lives, add_weight on this thread allocates memory without values.
 class BlankWeights {
  public:
   BlankWeights() : before_(wanted_) { wanted_ = true; }

@@ -11,7 +11,7 @@ struct Table {
   std::unordered_map<const Layer*, std::vector<Shape>> shapes;
 };
 
-/// Never destroyed: layers may end after everything else.
+/// Never destroyed: static objects may still hold layers at exit.
 Table& table() {
   static Table& table = *new Table;
   return table;

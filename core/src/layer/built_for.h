@@ -1,5 +1,5 @@
-// Shapes of the inputs that layers were built for: of a model without symbols nothing else says
-// what it takes.
+// The input shapes that layers were built for. A model without symbols has no other record of its
+// input shapes.
 #pragma once
 #include <vector>
 
@@ -9,10 +9,10 @@ namespace crescent {
 
 class Layer;
 
-/// None for a layer that is not built, and for a graph, which has its inputs.
+/// Empty for a layer that is not built, and for a graph, whose inputs have shapes.
 std::vector<Shape> built_for(const Layer& layer);
 void set_built_for(const Layer& layer, std::vector<Shape> inputs);
-/// When the layer ends.
+/// Called by the destructor of the layer.
 void forget_built_for(const Layer& layer);
 
 }  // namespace crescent

@@ -42,7 +42,7 @@ bool is_position(const std::string& key) {
          std::all_of(key.begin(), key.end(), [](char c) { return '0' <= c && c <= '9'; });
 }
 
-/// Arguments by position under their names.
+/// Renames the positional arguments "1", "2", ... to the names that the layer declares.
 void name_positions(const Layer& layer, Dict& arguments) {
   const bool any = std::any_of(arguments.begin(), arguments.end(),
                                [](const DictEntry& entry) { return is_position(entry.key); });
@@ -68,7 +68,7 @@ void name_positions(const Layer& layer, Dict& arguments) {
 
 void check_arguments(const Layer& layer, const Dict& arguments) {
   for (const DictEntry& entry : arguments) {
-    if (entry.key == kMask) continue;  // of every layer
+    if (entry.key == kMask) continue;  // every layer has the argument mask
     const Argument* argument = find_argument(layer.call_arguments(), entry.key);
     if (!argument) {
       const std::vector<std::string> names = layer.positional_arguments();
@@ -195,7 +195,8 @@ std::vector<Symbol> symbols_in(const Dict& arguments) {
 
 namespace {
 
-/// The node's structure with null where there is no tensor, which leaves `inputs`.
+/// The structure of the node's inputs with null for missing tensors, which are removed from
+/// `inputs`.
 Value without_missing(const Value& structure, Tensors& inputs) {
   List there;
   for (const Tensor& input : inputs) there.push_back(input ? Value(true) : Value());

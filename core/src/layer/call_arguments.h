@@ -1,4 +1,4 @@
-// What call takes by name: only what the layer declares, of the kind that it declares.
+// Named arguments of call: checks that the layer declares them and that their kinds match.
 #pragma once
 #include <functional>
 
@@ -6,32 +6,33 @@
 
 namespace crescent {
 
-/// Fails on arguments that the layer does not declare or that are of another kind. Those by
-/// position get their names; those that are inputs by another name leave `arguments` and join
-/// `inputs`.
+/// Fails on arguments that the layer does not declare or that have another kind. Positional
+/// arguments get their names; an argument that is an input under another name moves from
+/// `arguments` to `inputs`.
 void arrange_arguments(const Layer& layer, Dict& arguments, Tensors& inputs);
 void arrange_arguments(const Layer& layer, Dict& arguments, std::vector<Symbol>& inputs);
 
-/// Takes out of `arguments` the masks that a call is given: a tensor, or a list with null or false
-/// for inputs that have none. Numbers count where they are not 0.
+/// Removes the explicit masks from `arguments` and returns them: a tensor, or a list with null or
+/// false for inputs without mask. The elements of a numeric mask count as true where they are not
+/// 0.
 Tensors take_masks(Dict& arguments);
 
-/// What is true among the arguments of a call that was given masks, besides what its inputs bring.
+/// The argument that records, on a call, that masks were passed explicitly.
 inline constexpr const char* kGivenMask = "mask";
 
-/// Whether a call trains that is not told so and is in no other call: what the layer declares as
-/// the default of an argument `training`, else no.
+/// Whether a call trains that has no option `training` and no enclosing call: the layer's declared
+/// default of an argument `training`, else false.
 bool trains_by_itself(const Layer& layer);
 
-/// `arguments` and the defaults of those that were not given.
+/// Completes `arguments` with the declared defaults.
 Dict with_defaults(const std::vector<Argument>& declared, Dict arguments);
 
-/// The boxed symbols in `arguments`, in the order in which replace_symbols meets them.
+/// The boxed symbols in `arguments`, in the order in which replace_symbols visits them.
 std::vector<Symbol> symbols_in(const Dict& arguments);
 Dict replace_symbols(const Dict& arguments, const std::function<Value(const Symbol&)>& replacement);
 
-/// The layer of the node once more, on tensors in place of the node's inputs; no tensor where an
-/// optional input was not given. Training is the node's own word, or else this.
+/// Repeats the node's call on tensors in place of its inputs; an empty Tensor stands for a missing
+/// optional input. `training` applies where the node does not set it.
 Tensors call_again(const Node& node, const Tensors& tensors, std::optional<bool> training);
 
 }  // namespace crescent

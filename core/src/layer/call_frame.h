@@ -1,4 +1,4 @@
-// Calls of layers inside calls of layers, per thread.
+// The stack of nested layer calls of each thread.
 #pragma once
 #include <optional>
 
@@ -6,8 +6,8 @@
 
 namespace crescent {
 
-/// One call of a layer while it runs: on what, how deep it is, and whether it trains (its own word,
-/// that of the call around it, or `by_itself` where there is none).
+/// One running call of a layer: its inputs, its depth, and whether it trains (by its own option,
+/// else as the enclosing call does, else as `by_itself` says).
 class CallFrame {
  public:
   CallFrame(const Tensors& inputs, std::optional<bool> training, bool by_itself);
@@ -15,7 +15,7 @@ class CallFrame {
   CallFrame(const CallFrame&) = delete;
   bool outermost() const { return outer_ == nullptr; }
   bool training() const { return training_; }
-  /// What the innermost call of this thread got; null outside of calls.
+  /// The inputs of the innermost call of this thread; null outside of calls.
   static const Tensors* current_inputs();
 
  private:

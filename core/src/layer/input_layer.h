@@ -1,4 +1,4 @@
-// The one layer in core: where a graph begins.
+// InputLayer: the layer that a graph begins with, the only layer class in core.
 #pragma once
 #include "crescent/layer/layer.h"
 
@@ -13,9 +13,9 @@ class InputLayer final : public Layer {
   bool supports_masking() const override { return true; }
   DType dtype() const { return policy_.compute; }
   Dict get_config() const override;
-  /// The edge that leaves it; the same one as long as somebody holds it.
+  /// The output symbol; calls return the same one as long as some copy of it lives.
   Symbol symbol() const;
-  /// Whether a model may be called without it.
+  /// Whether a model may be called without this input.
   bool optional() const { return optional_; }
 
  protected:
@@ -25,7 +25,7 @@ class InputLayer final : public Layer {
  private:
   std::optional<bool> sparse_, ragged_;  ///< only false is supported
   bool optional_ = false;
-  Value input_tensor_;  ///< only null
+  Value input_tensor_;  ///< only null is supported
 };
 
 }  // namespace crescent

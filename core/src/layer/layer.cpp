@@ -1,4 +1,4 @@
-// Identity and state of a layer: name, weights, losses, sublayers.
+// The identity and the state of a layer: name, weights, losses, sublayers.
 #include "crescent/layer/layer.h"
 
 #include <unordered_set>
@@ -13,7 +13,7 @@
 
 namespace crescent {
 
-/// Variables, each once, in order.
+/// A list of variables without duplicates, in order of insertion.
 class VariableList {
  public:
   void add(const Variables& variables) {
@@ -29,7 +29,7 @@ class VariableList {
 
 namespace {
 
-/// What weights= may be: boxed tensors.
+/// Decodes the option weights=: a list of boxed tensors.
 Tensors tensors_of(const Value& value) {
   Tensors tensors;
   for (const Value& item : value.as_list()) {
@@ -148,7 +148,7 @@ void Layer::set_trainable(bool on) {
 
 // ---- weights
 
-/// One that is added to a layer that is built takes the place of another of that name.
+/// A weight that is added after build replaces the weight of the same name.
 Variable Layer::add_weight(const std::string& name, const Shape& shape,
                            const Ref<Initializer>& initializer, const WeightOptions& options) {
   if (!shape.is_known())
@@ -297,7 +297,7 @@ void Layer::add_metric(std::shared_ptr<Metric> metric) {
 }
 
 SeedGenerator& Layer::add_seed_generator(std::optional<int64_t> seed) {
-  constexpr size_t kRoom = 8;  // references handed out stay good
+  constexpr size_t kRoom = 8;  // capacity, so that references returned earlier stay valid
   const OutsideTrace outside;
   if (seeds_.empty()) seeds_.reserve(kRoom);
   if (seeds_.size() == kRoom) fail("a layer has at most ", kRoom, " seed generators of its own");

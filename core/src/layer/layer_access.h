@@ -1,4 +1,4 @@
-// What graphs and models do with layers that nobody else may.
+// Access to private members of layers for graphs and models.
 #pragma once
 #include "crescent/layer/layer.h"
 
@@ -7,43 +7,45 @@ namespace crescent {
 class VariableList;
 
 struct LayerAccess {
-  /// Errors name `layer` once, whatever it is called in.
+  /// Runs f; an error in it gets the name of `layer`, unless it names an inner one already.
   template <class F>
   static auto named(Layer& layer, F f) -> decltype(f());
 
   static void ensure_name(Layer& layer);
-  /// Forgets what add_loss collected, in the layer and below.
+  /// Drops the losses that add_loss collected in the layer and its sublayers.
   static void forget_losses(Layer& layer);
-  // The parts of a call.
+  // The steps of a call.
   static void check_count(const Layer& layer, size_t received);
   static void cast_to_compute(const Layer& layer, Tensors& tensors);
   static Tensors call(Layer& layer, const Tensors& inputs, const Call& call);
-  /// What a graph gives for symbols like its own; none where that is not known.
+  /// The outputs of a graph on symbols that equal its own, read from its recorded symbols; empty
+  /// where they do not determine the outputs.
   static Tensors outputs_as_known(const Layer& layer, const Node& node, const Tensors& inputs);
   static void attach_masks(Layer& layer, const Tensors& inputs, const Tensors& masks,
                            Tensors& outputs);
-  /// Fails when `outer` is `inner` or somewhere below it.
+  /// Fails when `outer` is `inner` or one of its sublayers.
   static void refuse_cycle(const Layer& outer, const Layer& inner);
-  /// Goes without recursion, however long the chain of producers behind it is.
+  /// Makes a node whose destructor does not recurse, however long the chain of its producers is.
   static std::shared_ptr<Node> make_node();
   static void add_node(const NodePtr& node);
   static void replace_sublayers(Layer& owner, std::vector<LayerPtr> sublayers);
-  /// By one that computes the same: no change of structure.
+  /// Replaces a sublayer by one that computes the same, which does not change the structure
+  /// version.
   static void replace_sublayer(Layer& owner, const LayerPtr& old, const LayerPtr& by);
-  /// The version for the layer and all above it.
+  /// Sets the structure version of the layer and of all layers that contain it.
   static void mark(Layer& layer, uint64_t version);
-  // Weights here and below that training changes, and the others.
+  // Append the weights of the layer and its sublayers that training changes, and the others.
   static void add_trainable(const Layer& layer, VariableList& list);
   static void add_fixed(const Layer& layer, VariableList& list);
-  // What trainable says, for this layer alone; nobody hears of a change.
+  // The flag trainable of this layer alone; setting it notifies nothing.
   static bool own_trainable(const Layer& layer) { return layer.trainable_; }
   static void set_own_trainable(Layer& layer, bool on) { layer.trainable_ = on; }
-  /// Numbers the living calls of a layer from 0.
+  /// Numbers the living nodes of a layer from 0.
   static void prune_nodes(const Layer& layer);
 };
 
-/// Ends a handler: what is handled becomes an error that names the layer, unless it names an inner
-/// one.
+/// Called in a catch handler: rethrows the current exception as an error that names the layer,
+/// unless it names an inner one.
 [[noreturn]] void rethrow_named(const Layer& layer);
 
 template <class F>

@@ -1,12 +1,13 @@
-// A layer as the activation of another: Dense(8, activation=LeakyReLU(0.1)).
+// LayerActivation: a layer used as an activation of another one: Dense(8,
+// activation=LeakyReLU(0.1)).
 #include "crescent/layer/layer.h"
 #include "registry/core_classes.h"
 
 namespace crescent {
 namespace {
 
-/// What of a layer only the layer that owns it could see to, which that of an activation does not;
-/// null for a plain function.
+/// Names a part of the layer (such as weights) that needs an owner and would be lost in an
+/// activation; null for a layer that is a plain function.
 const char* kept_by(Layer& layer) {
   if (!layer.weights().empty()) return "weights";
   if (!layer.losses().empty()) return "losses";
@@ -18,7 +19,7 @@ const char* kept_by(Layer& layer) {
   return nullptr;
 }
 
-/// Written and read as the layer itself.
+/// Serialized as the layer itself.
 class LayerActivation final : public Activation {
  public:
   explicit LayerActivation(LayerPtr layer) : layer_(std::move(layer)) {}
@@ -26,7 +27,7 @@ class LayerActivation final : public Activation {
     if (!layer_->built()) layer_->build_for({x.shape()});
     refuse_kept();
     const Tensor y = (*layer_)(x);
-    refuse_kept();  // losses are known after a call
+    refuse_kept();  // again, because losses are known only after a call
     return y;
   }
   std::string class_name() const override { return layer_->class_name(); }

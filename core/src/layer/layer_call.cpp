@@ -1,4 +1,4 @@
-// Calling a layer: on tensors it computes (or traces), on symbols it makes a node of the graph.
+// Calls of layers: on tensors they compute (or trace), on symbols they make a node of the graph.
 #include <algorithm>
 
 #include "crescent/program/program.h"
@@ -48,7 +48,7 @@ Tensors with_masks(Tensors tensors, const Tensors& masks) {
   return tensors;
 }
 
-/// Masks of the tensors; empty when none has one.
+/// The masks of the tensors; empty when no tensor has one.
 Tensors masks_of(const Tensors& tensors) {
   Tensors masks;
   bool any = false;
@@ -65,7 +65,7 @@ Tensor cast_keeping_mask(const Tensor& t, DType dtype) {
   return mask ? converted.with_mask(mask) : converted;
 }
 
-/// Keras 3.15: a mean over the samples, so that the penalty does not grow with the batch.
+/// As in Keras 3.15, the penalty is averaged over the samples, so it does not grow with the batch.
 Tensor activity_loss(const Regularizer& regularizer, const Tensor& output) {
   const Tensor loss = regularizer(output);
   return output.rank() > 0 && output.dim(0) > 0 ? loss / static_cast<double>(output.dim(0)) : loss;
@@ -159,8 +159,8 @@ void LayerAccess::attach_masks(Layer& layer, const Tensors& inputs, const Tensor
          "Downstream layers will not see the mask.");
 }
 
-/// What the symbols of a graph say: models within models would be gone through again for each model
-/// around them.
+/// Reads the output specs of a nested graph from its symbols. Running it instead would visit a
+/// model once for every enclosing model.
 Tensors LayerAccess::outputs_as_known(const Layer& layer, const Node& node, const Tensors& inputs) {
   const std::string kind = layer.class_name();
   const bool is_graph = kind == "Functional" || kind == "Sequential";
@@ -181,7 +181,7 @@ Tensors LayerAccess::outputs_as_known(const Layer& layer, const Node& node, cons
 
 namespace {
 
-/// Options of a call that builds, while it does.
+/// Publishes the options of a call as first_call() while it builds the layer.
 class FirstCall {
  public:
   FirstCall(const CallOptions*& place, const CallOptions& options) : place_(place) {
@@ -318,7 +318,7 @@ Tensors Layer::get_losses_for(const std::vector<Symbol>& inputs) const {
         losses.push_back(blaming(*v.regularizer(), [&] { return (*v.regularizer())(v.value()); }));
     return losses;
   }
-  Layer& self = const_cast<Layer&>(*this);  // the call is repeated for what it leaves behind
+  Layer& self = const_cast<Layer&>(*this);  // the repeated call updates its losses
   Tensors abstract;
   for (const Symbol& s : inputs) abstract.push_back(s.abstract());
   run_with_unknown_sizes(

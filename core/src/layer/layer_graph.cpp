@@ -1,4 +1,4 @@
-// What a layer knows of its calls on symbols, in the words of Keras 2.3.1.
+// A layer's calls on symbols, with the messages of Keras 2.3.1.
 #include <functional>
 
 #include "crescent/layer/layer.h"

@@ -1,4 +1,4 @@
-// Names of layers: dense_1, dense_2, counted per class.
+// Default names of layers: dense_1, dense_2, counted per class.
 #include <map>
 #include <mutex>
 

@@ -6,8 +6,8 @@
 namespace crescent {
 namespace {
 
-/// Deletes a node and those that go with it one after another: a node's end is the end of its
-/// producers.
+/// Deletes a node without recursion: nodes that become unreachable during a deletion are queued and
+/// deleted by the outermost call.
 void delete_in_turn(Node* node) {
   thread_local std::vector<Node*>* waiting = nullptr;
   if (waiting) return waiting->push_back(node);

@@ -1,5 +1,4 @@
-// Weights are made and graphs worked out whatever goes on around: neither a recorded program nor a
-// tape sees it.
+// Suspends traces and tapes, for code that creates weights or infers shapes.
 #pragma once
 #include <functional>
 
@@ -9,7 +8,8 @@
 
 namespace crescent {
 
-/// While alive, this thread neither records a program nor tells tapes: real tensors compute.
+/// While an object of this class lives, this thread neither records programs nor notifies tapes,
+/// and ops on real tensors compute.
 class OutsideTrace {
  public:
   OutsideTrace();
@@ -22,8 +22,8 @@ class OutsideTrace {
   Autocast no_autocast_{std::nullopt};
 };
 
-/// What f gives for tensors of these dtypes, shapes and masks, all abstract; whatever it does to
-/// variables is forgotten.
+/// Runs f on abstract tensors with the dtypes, shapes and masks of `like` and returns its abstract
+/// results; assignments to variables have no effect.
 Tensors run_abstractly(const std::function<Tensors(const Tensors&)>& f, const Tensors& like);
 
 }  // namespace crescent

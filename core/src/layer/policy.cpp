@@ -1,6 +1,6 @@
-// DTypePolicy: "float32", "mixed_bfloat16" for half-width computation on float32 variables, or
-// "int8_from_float32" for layers that keep their largest weight in few bits, and the rest as the
-// policy that is named last.
+// DTypePolicy by name: "float32", "mixed_bfloat16" for half-width computation on float32 variables,
+// or "int8_from_float32" for layers whose largest weight is quantized and whose other variables
+// follow the policy named last.
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -11,8 +11,8 @@
 namespace crescent {
 namespace {
 
-/// What default_policy() gave stays where it is: a thread may have a look at it while another sets
-/// one.
+/// The default policy. Old values are never freed, because another thread may still read a
+/// reference that default_policy() returned.
 class DefaultPolicy {
  public:
   const DTypePolicy& get() const { return *current_.load(std::memory_order_acquire); }
@@ -36,7 +36,8 @@ DefaultPolicy& default_one() {
 
 constexpr std::string_view kFrom = "_from_", kFewBits[] = {"int8", "int4", "float8", "gptq", "awq"};
 
-/// The policy for the rest, of a name that begins with "int8" or "int4/128".
+/// Parses a quantized policy; `mode` begins with "int8" or "int4/128", `source` names the policy of
+/// the other variables.
 DTypePolicy with_few_bits(std::string_view mode, std::string_view source) {
   const std::string_view word = mode.substr(0, mode.find('/'));
   if (std::find(std::begin(kFewBits), std::end(kFewBits), word) == std::end(kFewBits))
@@ -50,7 +51,7 @@ DTypePolicy with_few_bits(std::string_view mode, std::string_view source) {
   return policy;
 }
 
-/// Of the configuration of a policy.
+/// Makes the policy from its configuration.
 DTypePolicy configured(const Dict& config) {
   const auto text = [&](const char* key) {
     const Value* found = config.find(key);
@@ -82,7 +83,8 @@ DTypePolicy Codec<DTypePolicy>::decode(const Value& value) {
   if (!config || !config->is_dict()) fail("expected ", type(), ", got ", value);
   return configured(config->as_dict());
 }
-/// A name; of few bits as Keras has it, where the mode and the source are apart.
+/// Encodes the policy as its name; a quantized policy as Keras does, with mode and source as
+/// separate entries.
 Value Codec<DTypePolicy>::encode(const DTypePolicy& policy) {
   const size_t from = policy.name.find(kFrom);
   if (from == policy.name.npos) return policy.name;

@@ -1,5 +1,5 @@
-// What is below a layer, and who hears of changes there: a layer knows the layers that it is a
-// sublayer of.
+// The tree of sublayers and the propagation of structure versions: a layer keeps pointers to the
+// layers that contain it.
 #include <algorithm>
 #include <atomic>
 #include <unordered_set>
@@ -66,7 +66,7 @@ void LayerAccess::replace_sublayers(Layer& owner, std::vector<LayerPtr> sublayer
 
 void LayerAccess::refuse_cycle(const Layer& outer, const Layer& inner) {
   std::unordered_set<const Layer*> seen{&outer};
-  std::vector<const Layer*> waiting{&outer};  // outer and all above it
+  std::vector<const Layer*> waiting{&outer};  // outer and all layers that contain it
   while (!waiting.empty()) {
     const Layer* each = waiting.back();
     waiting.pop_back();

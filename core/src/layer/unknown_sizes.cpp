@@ -7,10 +7,10 @@
 namespace crescent {
 namespace {
 
-constexpr int64_t kStandIns[] = {1009, 1013};  // primes that hardly anybody chooses as a size
-thread_local int64_t stand_in = 0;             // 0: sizes are what they are
+constexpr int64_t kStandIns[] = {1009, 1013};  // primes that are rarely used as sizes
+thread_local int64_t stand_in = 0;             // 0: none
 
-/// While alive, this number stands for sizes that are not known.
+/// While an object of this class lives, this number replaces unknown sizes.
 class StandIn {
  public:
   explicit StandIn(int64_t size) : before_(stand_in) { stand_in = size; }
@@ -49,7 +49,7 @@ Tensors run_with(int64_t size, const std::function<Tensors(const Tensors&)>& f,
   return run_abstractly(f, sized);
 }
 
-/// An abstract tensor of what both have in common.
+/// An abstract tensor with the dims in which both agree; the others are unknown.
 Tensor joined(const Tensor& a, const Tensor& b) {
   Shape shape = a.shape();
   if (shape.rank() != b.rank())
@@ -79,7 +79,7 @@ Tensors run_with_unknown_sizes(Layer& layer, const std::function<Tensors(const T
   } catch (const Interrupted&) {
     throw;
   } catch (const Error&) {
-    return run_abstractly(f, like);  // or its error, which speaks of the true shapes
+    return run_abstractly(f, like);  // or raise the error for the true shapes
   }
 }
 

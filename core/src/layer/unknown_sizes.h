@@ -1,5 +1,5 @@
-// Calls whose shapes are worked out before all sizes are known, where the code may compute with
-// them: it is run for two numbers in their place, and what comes out alike is known.
+// Shape inference through code that computes with sizes which are still unknown: the code runs
+// twice with different numbers in their place, and dims that agree in both results are known.
 #pragma once
 #include <functional>
 
@@ -7,12 +7,12 @@
 
 namespace crescent {
 
-/// What f, which calls the layer, gives for tensors of these dtypes, shapes and masks, all
-/// abstract.
+/// Runs f, which calls the layer, on abstract tensors with the dtypes, shapes and masks of `like`,
+/// and returns its abstract results.
 Tensors run_with_unknown_sizes(Layer& layer, const std::function<Tensors(const Tensors&)>& f,
                                const Tensors& like);
 
-/// The shapes with -1 again where a number stands for a size that is not known.
+/// Replaces each size that stands for an unknown one by -1.
 std::vector<Shape> without_stand_ins(std::vector<Shape> shapes);
 
 }  // namespace crescent

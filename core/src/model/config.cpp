@@ -26,7 +26,8 @@ const List& list_at(const Dict& dict, std::string_view key, const char* what) {
   return value->as_list();
 }
 
-/// Of a graph's inputs or outputs. Files of earlier versions have the names of a dictionary.
+/// The structure of a graph's inputs or outputs. Files of earlier versions list the keys of a
+/// dictionary instead.
 Value structure_in(const Dict& config, std::string_view which) {
   if (const Value* structure = config.find(concat(which, "_structure"))) return *structure;
   const Value* keys = config.find(concat(which, "_keys"));
@@ -38,7 +39,7 @@ std::string name_in(const Dict& config) {
   return name && name->is_string() ? name->as_string() : "";
 }
 
-/// ["dense_1", 0, 0] possibly followed by arguments.
+/// A reference to an edge, ["dense_1", 0, 0], possibly followed by arguments.
 struct Reference {
   std::string layer;
   size_t node = 0, tensor = 0;
@@ -66,7 +67,7 @@ std::vector<Reference> references(const Value& value) {
   return found;
 }
 
-/// Builds a graph by calling its layers; a call waits until what it needs exists.
+/// Builds a graph by calling its layers; a call is delayed until its inputs exist.
 class GraphBuilder {
  public:
   explicit GraphBuilder(const List& layers) {
@@ -123,7 +124,7 @@ class GraphBuilder {
     return &it->second[r.node][r.tensor];
   }
 
-  /// Every call whose inputs exist; false when there was none.
+  /// Makes every call whose inputs exist; returns false when there was none.
   bool call_ready() {
     bool progress = false;
     for (size_t i = 0; i < layers_.size(); ++i)
@@ -132,8 +133,8 @@ class GraphBuilder {
     return progress;
   }
 
-  /// Edges of the graph inside an argument's value as symbols, constants as tensors; false when an
-  /// edge does not exist yet.
+  /// Replaces references to edges in an argument's value by symbols, and constants by tensors;
+  /// returns false when an edge does not exist yet.
   bool resolve(Value& value) const {
     if (value.is_list())
       return std::all_of(value.as_list().begin(), value.as_list().end(),
@@ -184,7 +185,7 @@ class GraphBuilder {
 
   std::vector<Pending> layers_;
   std::vector<std::string> names_;
-  std::map<std::string, std::vector<std::vector<Symbol>>> outputs_;  // per layer, per call
+  std::map<std::string, std::vector<std::vector<Symbol>>> outputs_;  // by layer name and call
 };
 
 }  // namespace
@@ -244,13 +245,13 @@ namespace {
 
 constexpr const char* kBuildShape = "build_input_shape";
 
-/// Whether the class sees itself to what its models are built for.
+/// Whether models of the class record their build shape themselves.
 bool knows_build_shape(const std::string& class_name) {
   const auto info = registry().find(Layer::kKind, class_name);
   return info && info->schema.find(kBuildShape);
 }
 
-/// One shape, or a list of them.
+/// Decodes a shape or a list of shapes.
 std::vector<Shape> shapes_in(const Value& value) {
   const List& list = value.as_list();
   if (list.empty() || !list.front().is_list()) return {Codec<Shape>::decode(value)};
@@ -265,7 +266,7 @@ Value encoded(const std::vector<Shape>& shapes) {
   return list.size() == 1 ? list.front() : Value(std::move(list));
 }
 
-/// Its call says what layers inside are built for.
+/// Builds a model by a call, which also builds the layers inside.
 void build_by_call(Model& model, const Value& shapes) {
   try {
     model.compute_output_shape(shapes_in(shapes));
@@ -297,7 +298,7 @@ ModelPtr model_from_own_config(const Value& config) {
 
 namespace {
 
-/// A bare configuration of a model as {"class_name", "config"}.
+/// Wraps a bare configuration of a model as {"class_name", "config"}.
 Value named(const Value& config) {
   if (!config.is_list() && !config.is_dict())
     fail("expected the configuration of a model, got ", config);
@@ -306,7 +307,7 @@ Value named(const Value& config) {
   return Dict{{"class_name", graph ? "Functional" : "Sequential"}, {"config", config}};
 }
 
-/// With the names of classes replaced by those that custom_objects gives.
+/// Replaces the names of classes as custom_objects says.
 Value renamed(const Value& config, const Value& custom) {
   if (config.is_list()) {
     List list;
@@ -345,7 +346,7 @@ Value model_config(const Model& model) {
   return Dict{{"class_name", model.class_name()}, {"config", std::move(config)}};
 }
 
-/// The translator gets the model itself, which need not be made again to know its shapes.
+/// The translator gets the model itself, so that it need not rebuild it to infer shapes.
 std::string Model::to_json(const Dict& options) const {
   const Value config = model_config(*this);
   if (auto translator = format_with<TranslatesConfigs>()) {

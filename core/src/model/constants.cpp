@@ -5,7 +5,7 @@
 namespace crescent {
 namespace {
 
-/// Nested lists of numbers, whole ones as integers.
+/// The values as nested lists, with integers for whole numbers.
 Value numbers_in(const Tensor& tensor) {
   if (tensor.rank() > 0) {
     List rows;

@@ -1,4 +1,4 @@
-// Tensors that stand in the configuration of a graph, as arguments of calls and operations.
+// Constant tensors in the configuration of a graph, as arguments of calls and operations.
 #pragma once
 #include <optional>
 
@@ -6,10 +6,11 @@
 
 namespace crescent {
 
-/// As Keras 3 writes it: {"class_name": "__tensor__", "config": {"value": ..., "dtype": ...}}.
+/// Encodes a tensor as Keras 3 does: {"class_name": "__tensor__", "config": {"value": ..., "dtype":
+/// ...}}.
 Value constant_out(const Tensor& tensor);
 
-/// The tensor, boxed, of that or of an array of NumPy ("__numpy__"); nothing where it is neither.
+/// Decodes that form or an array of NumPy ("__numpy__") to a boxed tensor; empty for other values.
 std::optional<Value> constant_in(const Value& value);
 
 }  // namespace crescent

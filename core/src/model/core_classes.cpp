@@ -1,4 +1,4 @@
-// The classes that are core's own.
+// Registers the classes that core defines.
 #include "registry/core_classes.h"
 
 #include "device/communicator.h"
@@ -9,7 +9,7 @@
 namespace crescent {
 namespace {
 
-/// Models are made from whole configurations, not option by option.
+/// A factory that makes models from whole configurations instead of setting options one by one.
 class ModelFactory final : public Factory {
  public:
   using Make = std::shared_ptr<Configurable> (*)(const Dict& config);

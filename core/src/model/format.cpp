@@ -1,4 +1,4 @@
-// Finding the format of a file: by its name when writing, by its first bytes when reading.
+// Finds the format of a file: by its name for writing, by its first bytes for reading.
 #include "crescent/io/format.h"
 
 #include <sys/stat.h>
@@ -28,17 +28,17 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// What the index of plugins says of a format; nothing is loaded for it.
+/// A format as the index of plugins describes it, without loading its plugin.
 struct IndexedFormat {
   std::string name;
   Texts endings, signatures, abilities;
-  std::string in_folder;  ///< a file that its folders have, for a format that has folders too
+  std::string in_folder;  ///< a file whose presence identifies a folder of this format
 
   bool can(std::string_view ability) const {
     return ability.empty() ||
            std::find(abilities.begin(), abilities.end(), ability) != abilities.end();
   }
-  /// Length of the longest of its endings that the path has; 0: none.
+  /// The length of the longest ending of the format that the path ends in; 0 without one.
   size_t ending_of(std::string_view path) const {
     size_t longest = 0;
     for (const std::string& ending : endings)
@@ -74,7 +74,7 @@ std::string described(const IndexedFormat& format) {
                                 : concat(format.name, " (", join(format.endings), ")");
 }
 
-/// "formats that hold models: hdf5 (.h5, .hdf5)"
+/// Lists the formats with the ability: "formats that hold models: hdf5 (.h5, .hdf5)".
 std::string those_that(std::string_view ability) {
   Texts names;
   for (const IndexedFormat& format : known_formats())
@@ -83,8 +83,8 @@ std::string those_that(std::string_view ability) {
                 names.empty() ? "none" : join(names));
 }
 
-/// The best of those that `fitness` is not 0 for; among equals one that has the ability. Null: none
-/// fits.
+/// The format of greatest nonzero `fitness`; ties go to one that has the ability. Null when all are
+/// 0.
 template <class Fitness>
 FormatPtr best(const std::string& path, std::string_view ability, const Fitness& fitness) {
   std::optional<IndexedFormat> found;
@@ -140,8 +140,8 @@ FormatPtr format_to_write(const std::string& path, std::string_view ability) {
   fail("cannot write '", path, "': no format is known by this name; ", those_that(ability));
 }
 
-/// A format whose files all begin alike is known by that (by the name, too, when others begin so),
-/// others by the name.
+/// A format with a signature is found by the first bytes (and by the name when several share them),
+/// other formats by the name.
 FormatPtr format_to_read(const std::string& path, std::string_view ability) {
   if (is_folder(path)) return format_of_folder(path, ability);
   const std::string first = first_bytes_of(path);

@@ -13,7 +13,7 @@
 namespace crescent {
 namespace {
 
-/// Names as they are, repeated ones numbered: a, a_1.
+/// The names of the symbols, with duplicates numbered: a, a_1.
 std::vector<std::string> distinct(const std::vector<Symbol>& symbols) {
   std::vector<std::string> names;
   for (const Symbol& s : symbols) {
@@ -31,8 +31,8 @@ std::string shapes_text(const Tensors& tensors) {
   return join(texts);
 }
 
-/// A layer may have changed since the graph was made; what follows it was made for what it gave
-/// then.
+/// Fails when a layer has changed since the graph was made and its results no longer fit the nodes
+/// that read them.
 void check_results(const Tensors& results, const Node& node, const std::string& model) {
   bool fits = results.size() == node.outputs.size();
   for (size_t i = 0; fits && i < results.size(); ++i)
@@ -55,7 +55,8 @@ bool is_optional(const Symbol& input) {
   return layer && layer->optional();
 }
 
-/// A tensor for each input of the model; none for an optional one that the call leaves out.
+/// Returns one tensor per input of the model; empty Tensors for optional inputs that the call
+/// omits.
 Tensors for_each_input(const Tensors& given, const Value& structure,
                        const std::vector<Symbol>& inputs, const std::string& model) {
   const List leaves = structure.is_null() ? List(given.size(), true) : leaves_of(structure);
@@ -73,7 +74,7 @@ Tensors for_each_input(const Tensors& given, const Value& structure,
   return all;
 }
 
-/// Calls of each layer that belong to this graph, numbered from 0.
+/// The calls of each layer that belong to this graph, numbered from 0.
 class KeptNodes {
  public:
   explicit KeptNodes(const ModelAccess::Graph& graph) {
@@ -104,13 +105,13 @@ List references(const KeptNodes& kept, const std::vector<Symbol>& symbols) {
   return list;
 }
 
-/// Keras 3's way to write an edge of the graph where a value is expected.
+/// Keras 3's form of a reference to an edge of the graph inside a value.
 Value tensor_reference(List history) {
   return Dict{{"class_name", "__keras_tensor__"},
               {"config", Dict{{"keras_history", std::move(history)}}}};
 }
 
-/// Arguments that JSON can hold; others are left out, as Keras does.
+/// The arguments that JSON can represent; others are omitted, as Keras does.
 Dict storable(const KeptNodes& kept, const Node& node) {
   Dict arguments;
   if (node.training) arguments.set("training", *node.training);
@@ -168,7 +169,7 @@ Tensor fit_input(const Tensor& given, const Symbol& wanted, size_t index,
     t = ops::squeeze(t, t.rank() - 1);
   else if (t.rank() == rank - 1 && rank > 1 && wanted.shape()[-1] == 1)
     t = ops::expand_dims(t, -1);
-  // The size of a batch binds only layers with states, which look themselves.
+  // Only stateful layers depend on the batch size, and they check it themselves.
   Shape any_batch = wanted.shape();
   if (rank > 0) any_batch.set(0, -1);
   if (!t.shape().compatible(any_batch))
@@ -201,12 +202,13 @@ void Functional::build(const std::vector<Shape>&) {
 
 Tensors Functional::call(const Tensors& given, const Call& call) {
   const Graph& graph = *graph_;
-  const Value left_out = Model::structures().inputs;  // where data do not have all inputs
+  const Value left_out = Model::structures().inputs;  // for data without all inputs
   const bool fewer = given.size() < graph.inputs.size() && tensor_count(left_out) == given.size();
   const Value& structure = call.structure.is_null() && fewer ? left_out : call.structure;
   const Tensors inputs = for_each_input(given, structure, graph.inputs, name());
   Tensors slots(static_cast<size_t>(graph.slots));
-  bool as_made = true;  // with a batch of another size results have another, too
+  // False when the batch size differs from the graph's, because results then differ too.
+  bool as_made = true;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i]) continue;
     Tensor& input = slots[static_cast<size_t>(graph.input_slots[i])];

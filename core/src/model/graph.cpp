@@ -1,4 +1,4 @@
-// From the ends of a model to its calls in order, with the checks of Keras 2.3.1.
+// Builds the graph of a model from its inputs and outputs, with the checks of Keras 2.3.1.
 #include "model/graph.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ void check_ends(const std::vector<Symbol>& inputs, const std::vector<Symbol>& ou
   }
 }
 
-/// Nodes from which `outputs` are computed, producers first, and layers in the order they were met.
+/// The nodes that `outputs` depend on, producers first, and their layers in order of discovery.
 class Walk {
  public:
   explicit Walk(const std::vector<Symbol>& outputs) {
@@ -59,7 +59,7 @@ class Walk {
   std::unordered_map<const Layer*, int> met;
 
  private:
-  /// Without recursion: graphs may be thousands of layers deep.
+  /// Not recursive, because graphs may be thousands of layers deep.
   void visit(const NodePtr& start) {
     struct Frame {
       NodePtr node;
@@ -118,7 +118,7 @@ void check_names(const std::vector<LayerPtr>& layers) {
     }
 }
 
-/// Numbers symbols as they become known.
+/// Assigns slots to symbols in the order in which they are computed.
 class Slots {
  public:
   int add(const Symbol& s) {
@@ -154,7 +154,7 @@ std::shared_ptr<const Graph> ModelAccess::make_graph(Graph given) {
   std::vector<Symbol> ends = outputs;
   for (const ModelAccess::Addition& addition : graph->additions) ends.push_back(addition.value);
   ends.insert(ends.end(), inputs.begin(),
-              inputs.end());  // inputs that nothing uses belong to the model too
+              inputs.end());  // unused inputs belong to the model too
   Walk walk(ends);
   Depths depths = depths_of(walk.nodes);
   std::stable_sort(walk.nodes.begin(), walk.nodes.end(), [&](const NodePtr& a, const NodePtr& b) {

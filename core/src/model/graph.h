@@ -1,10 +1,10 @@
-// The graph of a functional model, worked out once: calls in topological order over numbered slots.
+// The graph of a functional model, computed once: calls in topological order on numbered slots.
 #pragma once
 #include "training/state/model_access.h"
 
 namespace crescent {
 
-/// What is computed beside the outputs: a loss, or a metric when it has a name.
+/// A loss, or a named metric, that is computed besides the outputs.
 struct Functional::Addition {
   Symbol value;
   std::string metric;
@@ -18,14 +18,14 @@ struct Functional::Graph {
   };
   std::vector<Symbol> inputs{}, outputs{};
   std::vector<Addition> additions{};
-  std::vector<LayerPtr> layers{};  ///< deepest first (Keras' order)
+  std::vector<LayerPtr> layers{};  ///< from inputs to outputs (Keras' order)
   std::vector<Call> calls{};
   std::vector<int> input_slots{}, output_slots{};
   int slots = 0;
 };
 
-/// A tensor as the graph's input `wanted` takes it: an axis of 1 at the end more or less is
-/// forgiven, the dtype is converted.
+/// Converts a tensor to the dtype and shape of the graph's input `wanted`; a last axis of size 1
+/// may be missing or superfluous.
 Tensor fit_input(const Tensor& given, const Symbol& wanted, size_t index, const std::string& model);
 
 }  // namespace crescent

@@ -1,4 +1,4 @@
-// Model: compile and what a model knows of its layers.
+// Model: compile, and access to layers and state.
 #include "crescent/model/model.h"
 
 #include <unordered_set>
@@ -12,7 +12,7 @@
 namespace crescent {
 namespace {
 
-/// Objects as their configurations.
+/// Replaces objects by their configurations.
 Value plain(const Value& value) {
   if (auto object = value.object_as<Configurable>()) return serialize(object.get());
   if (value.is_list()) {
@@ -26,7 +26,7 @@ Value plain(const Value& value) {
   return dict;
 }
 
-/// `false` is none, for scripts whose lists have no holes.
+/// Treats `false` as null, because lists of scripting languages may not be able to hold null.
 Value none_where_false(const Value& value) {
   if (value.is_bool() && !value.as_bool()) return {};
   if (value.is_list()) {
@@ -40,7 +40,7 @@ Value none_where_false(const Value& value) {
   return dict;
 }
 
-/// Fails early on names that do not exist, while outputs are not known yet.
+/// Fails on unknown names of losses already in compile, before the outputs are known.
 void check_losses(const Value& value) {
   if (value.is_list()) {
     for (const Value& item : value.as_list()) check_losses(item);
@@ -133,8 +133,8 @@ std::vector<std::string> Model::metrics_names() const {
   return names;
 }
 
-/// A result of several numbers is "name[0]", "name[1]", ... in the logs. Steps of the model's own
-/// may log a metric that belongs to no output.
+/// In the logs a metric with several results is "name[0]", "name[1]", ... An overridden step may
+/// log a metric that belongs to no output.
 Direction Model::direction_of(std::string_view log) const {
   if (log.starts_with("val_")) log.remove_prefix(4);
   log = log.substr(0, log.find('['));
@@ -222,7 +222,7 @@ void Model::reset_states() {
   for (const LayerPtr& layer : sublayers()) layer->reset_states();
 }
 
-/// The model's own, then those of each layer in turn.
+/// The model's own weights, followed by those of each layer in turn.
 Variables Model::weights_in_order() const {
   Variables of_layers;
   std::unordered_set<const void*> known;

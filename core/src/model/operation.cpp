@@ -11,7 +11,7 @@
 namespace crescent {
 namespace {
 
-/// None, True, 'valid', (0, 1), 0.5.
+/// Parses a default value in Python's notation: None, True, 'valid', (0, 1), 0.5.
 Value python_value(std::string text) {
   if (text == "None") return {};
   if (text == "True" || text == "False") return text == "True";
@@ -20,7 +20,7 @@ Value python_value(std::string text) {
   return parse_json(text);
 }
 
-/// The part up to a comma outside of brackets; `text` keeps the rest.
+/// Splits off the text up to the first comma outside of brackets; `text` keeps the rest.
 std::string_view take_parameter(std::string_view& text) {
   int depth = 0;
   size_t end = 0;
@@ -75,7 +75,7 @@ class OperationFactory final : public Factory {
   std::shared_ptr<const OperationRow> row_;
 };
 
-/// Without the nulls that are defaults.
+/// Removes null arguments whose default is null.
 Dict without_defaults(const SchemaData& parameters, const Dict& arguments) {
   Dict given;
   for (const DictEntry& entry : arguments) {
@@ -86,7 +86,7 @@ Dict without_defaults(const SchemaData& parameters, const Dict& arguments) {
   return given;
 }
 
-/// With what is known of symbols, which are no values.
+/// Replaces symbols by abstract tensors with their specs.
 Dict abstract_tensors(const Dict& arguments) {
   return mapped(arguments,
                 [](const Value& value) -> std::optional<Value> {
@@ -97,7 +97,8 @@ Dict abstract_tensors(const Dict& arguments) {
       .as_dict();
 }
 
-/// Numbers where tensors are expected, as Keras makes them: whole ones int32, or int64.
+/// Converts numbers to tensors where the parameter is a tensor, as Keras does: integers to int32,
+/// or to int64 when they are too large.
 Dict with_tensors(const SchemaData& parameters, Dict arguments) {
   for (DictEntry& entry : arguments) {
     const Field* parameter = parameters.find(entry.key);
@@ -150,7 +151,7 @@ Value Operation::on_symbols(const Dict& arguments) const {
 
 namespace {
 
-/// Names that no parameter has, as the one that takes all others.
+/// Collects keywords that match no parameter under the parameter `others`.
 Dict gathered(const SchemaData& parameters, const std::string& others, const Dict& keywords) {
   Dict result, rest;
   for (const DictEntry& entry : keywords)

@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kInput = "input";
 
-/// The number in {"input": 0}.
+/// The index i if the value is {"input": i}.
 std::optional<size_t> input_in(const Value& value) {
   if (!value.is_dict() || value.as_dict().size() != 1) return std::nullopt;
   const Value* number = value.as_dict().find(kInput);

@@ -13,7 +13,7 @@ namespace {
 
 using Target = std::variant<LayerPtr, Symbol>;
 
-/// The replacements of a model's graph, by what they replace.
+/// The replacements in a graph, keyed by what they replace.
 class Plan {
  public:
   Plan(const Model& model, const ModelAccess::Graph& graph,
@@ -31,7 +31,7 @@ class Plan {
     const auto found = edges_.find(key(symbol));
     return found == edges_.end() ? symbol : found->second;
   }
-  /// Null: left out. The layer itself when nothing replaces it.
+  /// The replacement of a layer: null when it is removed, the layer itself when it is kept.
   LayerPtr layer(const LayerPtr& old) const {
     const auto found = layers_.find(old.get());
     return found == layers_.end() ? old : found->second;
@@ -107,7 +107,7 @@ std::string shapes_text(const std::vector<Symbol>& symbols) {
   return join(texts);
 }
 
-/// Goes through the graph once, with what stands for each of its edges now.
+/// Visits the graph once and maps each old edge to its replacement.
 class Rewiring {
  public:
   Rewiring(const Model& model, const Plan& plan) : model_(model), plan_(plan) {}

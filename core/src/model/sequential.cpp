@@ -10,7 +10,7 @@
 namespace crescent {
 namespace {
 
-/// The shape, with batch axis, that a first layer asks for: declared, or a nested model's own.
+/// The input shape, with batch axis, that the first layer declares or a nested model has.
 std::optional<Shape> wanted_shape(const LayerPtr& layer) {
   if (auto shape = layer->declared_input_shape()) return shape;
   const auto* model = dynamic_cast<const Model*>(layer.get());
@@ -36,7 +36,7 @@ Symbol input_for(const LayerPtr& first, const Shape& shape) {
   return input_for(first, shape, wanted_dtype(first));
 }
 
-/// The model is being built by a call on strings.
+/// Whether the model is being built by a call on strings.
 bool is_called_on_text(const Shape& shape) {
   const Tensors* given = CallFrame::current_inputs();
   return given && given->size() == 1 && given->front().dtype() == DType::string &&
@@ -56,7 +56,7 @@ Symbol call_single(const LayerPtr& layer, const Symbol& input) {
   return only((*layer)(std::vector<Symbol>{input}));
 }
 
-/// The input and what each layer gives in turn.
+/// The input symbol and the output of each layer in turn.
 std::vector<Symbol> symbols_through(const std::vector<LayerPtr>& layers, const Symbol& input) {
   std::vector<Symbol> symbols{input};
   for (const LayerPtr& layer : layers) symbols.push_back(call_single(layer, symbols.back()));
@@ -68,7 +68,7 @@ bool same_edge(const Symbol& a, const Symbol& b) {
          static_cast<bool>(a.abstract().mask()) == static_cast<bool>(b.abstract().mask());
 }
 
-/// Sizes that differ are unknown.
+/// A shape in which sizes that differ are unknown.
 Shape widened(const Shape& known, const Shape& given) {
   Shape shape = known;
   for (int i = 0; i < shape.rank(); ++i)
@@ -78,14 +78,15 @@ Shape widened(const Shape& known, const Shape& given) {
 
 }  // namespace
 
-/// The layers, and once their input is known, the symbols from it through each of them.
+/// The layers and, once the input shape is known, the symbols between them.
 struct Sequential::Stack {
   std::vector<LayerPtr> layers;
-  LayerPtr input_layer;             ///< explicit InputLayer, if one was added
-  std::optional<Shape> first_data;  ///< shape of the data that built it, when nothing declared one
-  std::vector<Symbol> symbols;      ///< the input, then the output of each layer
+  LayerPtr input_layer;  ///< explicit InputLayer, if one was added
+  /// Shape of the data that the model was built on, when no layer declares one.
+  std::optional<Shape> first_data;
+  std::vector<Symbol> symbols;  ///< the input, then the output of each layer
   std::unordered_set<std::string> names;
-  uint64_t version = 0;  ///< structure_version() that symbols and names are of
+  uint64_t version = 0;  ///< structure_version() for which symbols and names were computed
 
   void check_name(const Layer& layer) const {
     if (!names.contains(layer.name())) return;
@@ -95,7 +96,7 @@ struct Sequential::Stack {
              "\" is used 2 times in the model. All layer names should be unique.");
   }
 
-  /// Layers that are not as they were when the symbols were made.
+  /// The names of layers that have changed since the symbols were made.
   std::vector<std::string> changed() const {
     std::vector<std::string> found;
     for (const LayerPtr& layer : layers)
@@ -103,7 +104,7 @@ struct Sequential::Stack {
     return found;
   }
 
-  /// The input; another one when the first layer has come to want what this one is not.
+  /// The current input, or a new one when the first layer now requires another shape.
   Symbol followed_input() const {
     const Symbol& input = symbols.front();
     const auto wanted = input_layer || first_data ? std::nullopt : wanted_shape(layers.front());
@@ -126,7 +127,7 @@ struct Sequential::Stack {
     return made;
   }
 
-  /// The symbols for data of this shape; none when a layer does not take it.
+  /// The symbols for data of this shape; empty when a layer rejects it.
   std::vector<Symbol> symbols_of(const Shape& shape) const {
     try {
       return symbols_through(layers, input_for(layers.front(), shape));
@@ -137,7 +138,7 @@ struct Sequential::Stack {
     }
   }
 
-  /// Somebody said what the input's sizes are; else they are only those of the first data.
+  /// Whether the user declared the input's sizes; otherwise they are those of the first data.
   bool declares_sizes() const {
     const LayerPtr& first = layers.front();
     if (input_layer || first->declared_input_shape()) return true;
@@ -206,8 +207,8 @@ void Sequential::pop() {
   if (followed) stack.version = structure_version();
 }
 
-/// Names and symbols of the layers as they are now; layers that give the same as before keep their
-/// symbols.
+/// Updates the names and symbols after changes of layers; a layer whose output is unchanged keeps
+/// its symbol.
 void Sequential::follow() const {
   Stack& stack = *stack_;
   if (stack.version == structure_version()) return;
@@ -228,7 +229,7 @@ void Sequential::follow() const {
 }
 
 void Sequential::take_symbols(std::vector<Symbol> symbols) const {
-  // Symbols are worked out from the layers whenever they are asked for.
+  // Symbols are a cache that is recomputed from the layers on demand.
   auto& self = const_cast<Sequential&>(*this);
   const LayerPtr old = stack_->symbols.front().layer(), input = symbols.front().layer();
   if (old != input) LayerAccess::replace_sublayer(self, old, input);
@@ -251,7 +252,7 @@ void Sequential::build(const std::vector<Shape>& inputs) {
   const LayerPtr& first = stack.layers.front();
   stack.symbols = symbols_through(
       stack.layers, text ? input_for(first, shape, DType::string) : input_for(first, shape));
-  if (text)  // no later shape could tell: the input stays as if it had been declared
+  if (text)  // the input counts as declared, because no later shape can change it
     stack.input_layer = stack.symbols.front().layer();
   else
     stack.first_data = shape;
@@ -261,7 +262,7 @@ void Sequential::build(const std::vector<Shape>& inputs) {
   stack.version = structure_version();
 }
 
-/// What was built for sizes that nobody declared takes other sizes where all layers do.
+/// A model that was built without declared sizes accepts data of other sizes if all layers do.
 void Sequential::adapt(const std::vector<Shape>& inputs) const {
   follow();
   Stack& stack = *stack_;

@@ -1,4 +1,4 @@
-// The table of layers, laid out as Keras 2 does.
+// The summary table in the layout of Keras 2.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -14,15 +14,15 @@ namespace {
 
 using TableRow = std::vector<std::string>;
 
-/// What Keras calls an operation, else the class.
+/// The class of a layer, or the name of the operation that an OperationLayer calls.
 std::string type_of(const Layer& layer) {
   const auto* operation = dynamic_cast<const OperationLayer*>(&layer);
   if (operation) return operation->operation().row().keras_class;
   const std::string name = layer.class_name();
-  return name.substr(name.rfind('>') + 1);  // without the package
+  return name.substr(name.rfind('>') + 1);  // drops the package
 }
 
-/// Fields end at the columns of `ends`; what is longer is cut there.
+/// Writes the fields in columns that end at `ends`; a longer field is cut there.
 std::string line_of(const TableRow& fields, const std::vector<int>& ends) {
   std::string line;
   for (size_t i = 0; i < fields.size() && i < ends.size(); ++i) {
@@ -50,7 +50,7 @@ int64_t count_of(const Variables& variables) {
   return count;
 }
 
-/// One layer after another: no branches, nothing shared.
+/// Whether the model is a chain of layers without branches or shared layers.
 bool is_chain(const Model& model, const ModelAccess::Graph* graph) {
   if (dynamic_cast<const Sequential*>(&model)) return true;
   if (!graph || graph->inputs.size() != 1 || graph->outputs.size() != 1) return !graph;
@@ -110,7 +110,7 @@ class SummaryTable {
   }
 
  private:
-  /// Characters of the longest number of parameters in a row.
+  /// The number of characters of the longest parameter count.
   size_t longest_count(const Model& model) const {
     size_t longest = 0;
     for (const LayerPtr& layer : model.layers()) {
@@ -122,7 +122,7 @@ class SummaryTable {
     return longest;
   }
 
-  /// Moves the end of the third column, and what follows it, so that no number is cut.
+  /// Moves the third column and those after it so that no parameter count is cut.
   void make_room(size_t count) {
     const int lacking = ends_[1] + static_cast<int>(count) - ends_[2];
     if (lacking <= 0) return;

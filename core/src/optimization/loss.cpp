@@ -1,4 +1,4 @@
-// From losses per sample to one number, as Keras 3 does it.
+// Reduces losses per sample to one number, as Keras 3 does.
 #include "base/text.h"
 #include "crescent/layer/training.h"
 #include "registry/blame.h"
@@ -14,11 +14,11 @@ bool averages(const std::string& reduction) {
   return reduction == "sum_over_batch_size" || reduction == "mean";
 }
 
-/// Number of elements, also when the batch is not known yet.
+/// The number of elements as a tensor, so that it is right for an unknown batch size too.
 Tensor count_of(const Tensor& x) { return sum(ones_like(x)); }
 
-/// `weight` with as many axes as `values`, so that it broadcasts from the left; one value for all
-/// (Dice) becomes a value a weight.
+/// Appends axes of size 1 to `weight` until it broadcasts over the trailing axes of `values`. If
+/// `values` is a scalar (Dice), `weight` stays as it is and gives one value per weight.
 Tensor align_left(Tensor weight, const Tensor& values) {
   if (values.rank() == 0) return weight;
   if (weight.rank() == values.rank() + 1 && weight.dim(-1) == 1)
@@ -30,7 +30,7 @@ Tensor align_left(Tensor weight, const Tensor& values) {
   return weight;
 }
 
-/// A mask as weights; rescaled so that a mean is over what is valid.
+/// Converts a mask to weights, scaled so that a mean over all elements is one over valid elements.
 Tensor mask_weights(const Tensor& mask, const Tensor& values, const std::string& reduction) {
   const Tensor weights = align_left(cast(mask, values.dtype()), values);
   if (!averages(reduction)) return weights;
@@ -71,7 +71,7 @@ Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred,
     weights = weights ? weights * given : given;
   }
   if (weights) values = values * weights;
-  // A column of weights makes a column of losses.
+  // Sample weights (batch, 1) give losses (batch, 1).
   if (sample_weight && values.rank() == 1 && sample_weight.rank() == 2)
     values = expand_dims(values, -1);
   return reduce(values, weights, reduction_);

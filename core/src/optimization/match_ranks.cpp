@@ -3,7 +3,7 @@
 namespace crescent {
 namespace {
 
-/// `longer` has one axis more, of size 1, at the end.
+/// Called when `longer` has one more axis than `shorter`, the last one, of size 1.
 void fit(Tensor& longer, Tensor& shorter) {
   if (shorter.rank() == 1) {
     shorter = ops::expand_dims(shorter, -1);

@@ -5,7 +5,7 @@
 namespace crescent {
 namespace {
 
-/// Zeros in the memory of the device in use.
+/// Allocates zeros in the memory of the device in use.
 Tensor zeros(const TensorSpec& spec) {
   Memory* memory = device().memory();
   if (!memory) return Tensor(spec);

@@ -1,4 +1,5 @@
-// What optimizers share: state, clipping, decay, averages, constraints. Formulas are Keras 3's.
+// The common part of optimizers: state, clipping, decay, averages, constraints, by the formulas of
+// Keras 3.
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -57,7 +58,7 @@ void ConditionalUpdate::finish() {
 Optimizer::Optimizer()
     : iterations_(state_variable(Tensor(Shape{}, DType::int64), "iterations")),
       rate_(state_variable(Tensor::scalar(NAN), "learning_rate")) {
-}  // NaN: the option has not been looked at yet
+}  // NaN: the option was not read yet
 
 void Optimizer::describe_options(Schema<Optimizer>& s) {
   s.field("name", &Optimizer::name_, "Name of the optimizer.")
@@ -155,8 +156,8 @@ const Variables& Optimizer::slots_of(const Variable& variable, size_t guess) con
   return slot_variables_[static_cast<size_t>(place)];
 }
 
-/// A slot whose initial value is no tensor is none of this variable: Adafactor keeps rows and
-/// columns of matrices only.
+/// Creates the slots of a variable. A slot whose initial value is an empty Tensor is omitted:
+/// Adafactor keeps rows and columns of matrices only.
 Variables Optimizer::make_slots(const Variable& variable) const {
   Variables made;
   auto add = [&](const std::string& slot, const Tensor& initial) {
@@ -200,7 +201,8 @@ Variables Optimizer::state() const {
 
 namespace {
 
-/// One variable of a step: its gradient, the rule's slots, and what belongs to the options here.
+/// One variable within a step: its gradient, the slots of the update rule, and the slots of the
+/// base class.
 struct VariableUpdate {
   Variable variable;
   Tensor gradient;
@@ -228,7 +230,8 @@ VariableUpdate update_of(const Variable& variable, const Tensor& gradient, const
        ". The loss does not depend on them.");
 }
 
-/// Gradients become the mean of those collected; the collection starts again after an update.
+/// Gradient accumulation: replaces gradients by the mean of the accumulated ones, which are reset
+/// after an update.
 void accumulate(std::vector<VariableUpdate>& all, const Tensor& is_update, int64_t every) {
   for (VariableUpdate& update : all) {
     const Tensor total = update.accumulator + update.gradient;
@@ -246,7 +249,8 @@ Variables touched_by(const std::vector<VariableUpdate>& all) {
   return touched;
 }
 
-/// The first average is the weight itself; every so many steps the averages become the weights.
+/// Moving averages start as the weights themselves; every `overwrite_every` steps they overwrite
+/// the weights.
 void move_averages(const std::vector<VariableUpdate>& all, const Tensor& done, double momentum,
                    std::optional<int64_t> overwrite_every) {
   for (const VariableUpdate& update : all) {
@@ -280,7 +284,8 @@ void Optimizer::apply(std::span<const Tensor> gradients, const Variables& variab
   if (all.empty()) fail_without_gradients(variables);
 
   const Tensor done = iterations_.value();
-  Tensor is_update, updates = done;  // with accumulation: whether this step updates, updates so far
+  // With accumulation: is this step an update, and number of updates so far.
+  Tensor is_update, updates = done;
   if (gradient_accumulation_steps_) {
     is_update = equal(mod(done + 1, *gradient_accumulation_steps_), 0);
     updates = floor_divide(done, *gradient_accumulation_steps_);

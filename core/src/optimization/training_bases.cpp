@@ -1,4 +1,4 @@
-// What the kinds that train share: how each is written into a configuration.
+// Serialization of activations, initializers, regularizers and the other kinds of training.h.
 #include "crescent/layer/training.h"
 
 namespace crescent {

@@ -1,10 +1,10 @@
-// The options of a weight: kernel_initializer, kernel_regularizer, kernel_constraint.
+// Declares the options of a weight: kernel_initializer, kernel_regularizer, kernel_constraint.
 #include "crescent/layer/training.h"
 
 namespace crescent {
 namespace {
 
-/// What help calls the weight.
+/// The name of the weight in help texts.
 std::string text_of(const char* name, const char* called) {
   return called ? called : concat("the ", name);
 }

@@ -1,5 +1,5 @@
-// Mixed precision: inside the call of a layer whose policy says so, its trained weights read as
-// narrower numbers.
+// Mixed precision: during the call of a layer with a mixed policy, reads of trainable variables are
+// cast to the compute dtype.
 #pragma once
 #include <optional>
 
@@ -7,8 +7,8 @@
 
 namespace crescent {
 
-/// While alive, floating trainable variables read on this thread are cast to this dtype; none: they
-/// are as they are.
+/// While an object of this class lives, floating trainable variables that this thread reads are
+/// cast to `dtype`; without `dtype` they are not cast.
 class Autocast {
  public:
   explicit Autocast(std::optional<DType> dtype);

@@ -11,13 +11,13 @@
 namespace crescent {
 namespace {
 
-/// The compiled form of a single op on a device.
+/// A single op, compiled for a device and input specs.
 struct CompiledOp final : CachedProgram {
   CompiledOp(const Device& on, OpPtr made_of, const TensorSpecs& inputs,
              std::unique_ptr<Executable> compiled)
       : device(&on), op(std::move(made_of)), in(inputs), executable(std::move(compiled)) {}
   size_t bytes() const override {
-    constexpr size_t kOp = 256;  // of its attributes, say
+    constexpr size_t kOp = 256;  // estimate of the size of its attributes
     return sizeof *this + kOp + in.size() * sizeof(TensorSpec) + executable->bytes();
   }
   bool is_for(const Device& on, const Op& other, const TensorSpecs& inputs) const {
@@ -36,7 +36,7 @@ size_t hash_of(const Op& op, const TensorSpecs& in) {
   return hash;
 }
 
-/// Never destroyed: the device's threads may be gone when static objects are.
+/// Never destroyed: the device's threads may have ended when static objects are destroyed.
 ProgramTable& table() {
   static auto* table = new ProgramTable;
   return *table;
@@ -53,13 +53,13 @@ std::shared_ptr<CompiledOp> compiled(Device& device, const OpPtr& op, const Tens
       });
 }
 
-/// The first input under another shape, in the same memory; what is in a file is no value.
+/// The input's memory under another spec. A tensor in a file has no values: raw() raises the error.
 Tensor renamed(const Tensor& x, const TensorSpec& spec) {
   if (!x.in_memory()) x.raw();  // fails
   return Tensor::on(x.storage(), x.offset(), spec);
 }
 
-/// Memory for the results. What a check lets through is what it was given.
+/// Allocates the results. Check ops return their input's memory.
 Tensors places_for(const Op& op, std::span<const Tensor> inputs, const TensorSpecs& in,
                    const TensorSpecs& out, Memory* memory) {
   if (op.name() == CheckIndices::kName && in == out && !memory && !memory_of(inputs[0]))

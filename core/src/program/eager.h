@@ -1,4 +1,4 @@
-// Eager execution: a program of one op, compiled once for its specs.
+// Eager execution: runs a program of a single op, which is compiled once per specs.
 #pragma once
 #include "crescent/program/op.h"
 

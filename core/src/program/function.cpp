@@ -1,4 +1,4 @@
-// Function: one executable per signature, and the memory of its outputs.
+// Function: one executable per signature, and the reuse of output memory.
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -12,7 +12,7 @@
 namespace crescent {
 namespace detail {
 
-/// Tensors for one output: those that nobody holds any more are used again.
+/// The tensors of one output; a tensor that no caller holds any more is reused.
 class OutputSlot {
  public:
   OutputSlot(const TensorSpec& spec, Memory* memory) : spec_(spec), memory_(memory) {}
@@ -29,12 +29,11 @@ class OutputSlot {
  private:
   TensorSpec spec_;
   Memory* memory_;
-  std::array<Tensor, 3>
-      tensors_;  // one that the caller has, one that it is about to get, one to spare
+  std::array<Tensor, 3> tensors_;  // one that the caller holds, one for the current call, one spare
   size_t oldest_ = 0;
 };
 
-/// The compiled form for one signature on one device.
+/// The program of one signature on one device.
 class Compiled final : public CachedProgram {
  public:
   Compiled(const Function::Body& body, std::span<const Tensor> inputs, int64_t key,
@@ -56,7 +55,7 @@ class Compiled final : public CachedProgram {
                       [](const TensorSpec& spec, const Tensor& t) { return spec == t.spec(); });
   }
   size_t bytes() const override {
-    constexpr size_t kEach = 160;  // of what is kept per tensor here
+    constexpr size_t kEach = 160;  // estimate of the other memory per tensor
     return sizeof *this + kEach * (specs_.size() + bindings_.size() + slots_.size()) +
            executable->bytes();
   }
@@ -69,7 +68,7 @@ class Compiled final : public CachedProgram {
                                                : variable.device_value(memory_);
     }
     for (size_t i = 0; i < slots_.size(); ++i) results_[i] = slots_[i].next();
-    struct Release {  // so that others' copies of handles are the only ones
+    struct Release {  // drops these handles, so that the caller's are the only ones
       Compiled& self;
       ~Release() {
         std::fill(self.variables_.begin(), self.variables_.end(), Tensor());
@@ -89,7 +88,7 @@ class Compiled final : public CachedProgram {
     return variables;
   }
 
-  /// Gives up the memory of results: another signature is wanted now.
+  /// Frees the memory of results when another signature is called.
   void release_results() {
     for (OutputSlot& slot : slots_) slot.release();
   }
@@ -107,7 +106,7 @@ class Compiled final : public CachedProgram {
   Memory* memory_;
   TensorSpecs specs_;
   std::vector<Program::Binding> bindings_;
-  /// Of the run in progress; kept so that a run allocates nothing.
+  /// Tensors of the current run; members, so that a run does not allocate.
   Tensors brought_, variables_, results_;
   std::vector<OutputSlot> slots_;
 };
@@ -129,10 +128,10 @@ std::atomic<uint64_t> retracings = 0;
 struct Function::State {
   Body body;
   OptimizeOptions options;
-  std::recursive_mutex mutex;  // a body may call other functions while it is traced
+  std::recursive_mutex mutex;  // recursive, because a body that is traced may call other functions
   ProgramTable compiled;
-  std::weak_ptr<Compiled> latest;  ///< of what was called last
-  uint64_t age = 0;                ///< retracings when they were compiled
+  std::weak_ptr<Compiled> latest;  ///< the program of the latest call
+  uint64_t age = 0;                ///< number of retracings when the programs were compiled
 
   void forget() {
     compiled.clear();
@@ -156,7 +155,7 @@ struct Function::State {
     return found;
   }
 
-  /// Part of a larger trace, watched by a tape, or only asked for shapes: the body itself runs.
+  /// Whether the body itself runs: within a trace, under a tape, or on abstract tensors.
   static bool is_inlined(std::span<const Tensor> inputs) {
     return is_tracing() || tapes_are_active() ||
            std::any_of(inputs.begin(), inputs.end(),

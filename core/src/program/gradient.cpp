@@ -17,13 +17,14 @@ struct GradientTape::State {
   struct Entry {
     OpPtr op;
     Tensors inputs, outputs;
-    int scope = 0;  ///< of the recorder
+    int scope = 0;  ///< scope of the recorder
   };
   std::vector<Entry> entries;
-  Ids tracked;  ///< value ids that depend on something watched
-  std::unordered_map<const void*, Tensors> variables;  ///< variable id -> values read from it
-  Tensors alive;                                       ///< watched tensors, so that ids stay unique
-  const Recorder* recorder = Recorder::current();  ///< the program in whose trace the tape was made
+  Ids tracked;  ///< ids of values that depend on a watched one
+  /// Variable id -> values read from the variable.
+  std::unordered_map<const void*, Tensors> variables;
+  Tensors alive;  ///< watched tensors, kept so that their ids stay unique
+  const Recorder* recorder = Recorder::current();  ///< the trace in which the tape was made, if any
 
   void watch(const Tensor& tensor) {
     if (tracked.insert(value_id(tensor)).second) alive.push_back(value_of(tensor));
@@ -44,14 +45,14 @@ namespace {
 
 using State = TapeAccess::State;
 
-/// The tapes that record on this thread, innermost last.
+/// The tapes that record on this thread, with the innermost one last.
 std::vector<State*>& tapes() {
   thread_local std::vector<State*> stack;
   return stack;
 }
 
-/// While alive, the program being recorded is in the scope of an op that is differentiated:
-/// gradients are of its layer.
+/// While an object of this class lives, instructions are recorded in the scope of an op that is
+/// differentiated, so that profiles attribute gradients to its layer.
 class InScopeOf {
  public:
   explicit InScopeOf(const State& tape, int scope) : recorder_(Recorder::current()) {
@@ -72,7 +73,7 @@ bool differentiable(const Tensor& t) {
   return is_floating(t.dtype()) || t.dtype() == DType::complex64;
 }
 
-/// The gradients that the op gives, which fit its inputs.
+/// Calls the op's vjp and checks that the gradients match its inputs.
 Tensors checked_vjp(const Op& op, const Vjp& v) {
   Tensors gradients = op.vjp(v);
   if (gradients.size() != v.inputs.size())
@@ -88,7 +89,7 @@ Tensors checked_vjp(const Op& op, const Vjp& v) {
   return gradients;
 }
 
-/// The vjp sweep over the entries of one tape.
+/// The backward sweep over the entries of one tape.
 class Sweep {
  public:
   explicit Sweep(State& tape) : tape_(tape) {}
@@ -111,7 +112,8 @@ class Sweep {
 
   void run() {
     for (size_t i = tape_.entries.size(); i-- > 0;) {
-      const State::Entry entry = tape_.entries[i];  // a copy: the tape may grow meanwhile
+      // A copy, because a vjp may add entries to the tape.
+      const State::Entry entry = tape_.entries[i];
       step(entry);
     }
   }
@@ -218,7 +220,7 @@ Tensors GradientTape::gradient(const Tensor& target, std::span<const Tensor> sou
   return gradient({&target, 1}, sources, {&upstream, 1});
 }
 
-/// A variable's gradient is the sum over the values that were read from it.
+/// The gradient of a variable is the sum over all values that were read from it.
 Tensors GradientTape::gradient(const Tensor& target, std::span<const Variable> sources,
                                const Tensor& upstream) {
   Tensors values;

@@ -1,4 +1,4 @@
-// apply: the one function every op goes through.
+// apply: the function that every op goes through.
 #include "crescent/program/op.h"
 
 #include <algorithm>
@@ -49,8 +49,8 @@ size_t detail::hash_bytes(const void* bytes, size_t count) {
 
 namespace {
 
-/// In a program, what only repeats a few values is an instruction, which costs next to nothing, and
-/// not a large constant.
+/// During a trace, a large broadcast is recorded as an instruction, which is nearly free, rather
+/// than computed and stored as a large constant.
 bool is_better_recorded(const Op& op, const TensorSpecs& results) {
   constexpr int64_t kLittle = 64 << 10;  // bytes
   return op.name() == BroadcastTo::kName && Recorder::current() &&
@@ -75,7 +75,8 @@ Tensors apply(OpPtr op, std::span<const Tensor> inputs) {
     abstract = abstract || input.is_abstract();
   }
   Recorder* const recorder = Recorder::current();
-  abstract = abstract || (recorder && op->effect() >= Effect::state);  // of the run, not the trace
+  // Such ops run with the program, not during the trace.
+  abstract = abstract || (recorder && op->effect() >= Effect::state);
   const TensorSpecs results = op->infer(specs);
   abstract = abstract || std::any_of(results.begin(), results.end(),
                                      [](const TensorSpec& s) { return !s.shape.is_known(); });

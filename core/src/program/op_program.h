@@ -3,7 +3,7 @@
 
 namespace crescent {
 
-/// A program of the op alone.
+/// Makes a program that consists of this op.
 Program program_of_op(OpPtr op, const TensorSpecs& inputs, const TensorSpecs& outputs);
 
 }  // namespace crescent

@@ -9,9 +9,10 @@ namespace crescent {
 namespace {
 
 constexpr size_t kDefaultBudget = size_t{16} << 20;
-constexpr uint64_t kRecent = 16;  ///< what was used since so many were added stays in any case
+/// Programs used since the last kRecent additions are never dropped.
+constexpr uint64_t kRecent = 16;
 
-/// $CRESCENT_PROGRAM_CACHE is a number of bytes.
+/// Reads CRESCENT_PROGRAM_CACHE, a number of bytes.
 size_t budget_of_environment() {
   const char* text = std::getenv("CRESCENT_PROGRAM_CACHE");
   if (!text) return kDefaultBudget;
@@ -22,7 +23,7 @@ size_t budget_of_environment() {
   return kDefaultBudget;
 }
 
-/// Never destroyed: tables may be in static objects.
+/// Never destroyed: static objects may contain tables.
 struct Cache {
   std::set<ProgramTable*> tables;
   size_t programs = 0, bytes = 0, budget = budget_of_environment();
@@ -51,7 +52,8 @@ ProgramTable::~ProgramTable() {
 }
 
 void ProgramTable::add(size_t hash, std::shared_ptr<CachedProgram> program) {
-  Programs dropped;  // destroyed without the lock: what a program holds may come back here
+  // Destroyed after the lock is released, because a destructor may call this class.
+  Programs dropped;
   const std::lock_guard lock(mutex_);
   ++CachedProgram::clock_;
   program->touch();
@@ -61,7 +63,7 @@ void ProgramTable::add(size_t hash, std::shared_ptr<CachedProgram> program) {
   if (cache().bytes > cache().budget) drop_oldest(dropped);
 }
 
-/// Down to some space for the next ones.
+/// Drops the least recently used programs until there is some room for new ones.
 void ProgramTable::drop_oldest(Programs& dropped) {
   struct EvictionCandidate {
     Programs* table;

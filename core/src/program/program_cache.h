@@ -1,6 +1,6 @@
-// Compiled programs of the process. Each function has a table of its own, and so has what runs op
-// by op. All tables together keep within a budget of bytes: beyond it those programs go that were
-// not used for longest, but for the last few. A program that goes is freed by the last who runs it.
+// The compiled programs of the process. Each function has a table, and so has eager execution. All
+// tables share a budget of bytes: beyond it the least recently used programs are dropped, except
+// the last few. A dropped program is freed when its last run ends.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -11,23 +11,23 @@
 
 namespace crescent {
 
-/// What a table holds.
+/// Base class of the programs in a table.
 class CachedProgram {
  public:
   virtual ~CachedProgram();
-  /// Memory that goes with it, about.
+  /// Estimate of the memory that the program owns.
   virtual size_t bytes() const = 0;
-  /// It is used now: the clock counts the programs that were added to a table.
+  /// Marks the program as used now; the clock counts the programs added to tables.
   void touch() { used_.store(clock_.load(std::memory_order_relaxed), std::memory_order_relaxed); }
 
  private:
   friend class ProgramTable;
   inline static std::atomic<uint64_t> clock_{0};
   std::atomic<uint64_t> used_{0};
-  size_t bytes_ = 0;  ///< when it was added
+  size_t bytes_ = 0;  ///< bytes() at insertion
 };
 
-/// Any thread may use any table.
+/// A table of programs. All tables are thread-safe.
 class ProgramTable {
  public:
   ProgramTable();
@@ -35,8 +35,8 @@ class ProgramTable {
   ProgramTable(const ProgramTable&) = delete;
   ProgramTable& operator=(const ProgramTable&) = delete;
 
-  /// The program of this hash for which is_wanted(program) holds, or what make() gives, which is a
-  /// shared pointer to one.
+  /// Returns the program with this hash for which is_wanted(program) is true; otherwise inserts and
+  /// returns the result of make(), a shared pointer to a T.
   template <class T, class F, class Make>
   std::shared_ptr<T> find_or_make(size_t hash, const F& is_wanted, const Make& make) {
     if (auto program = find<T>(hash, is_wanted)) return program;
@@ -47,7 +47,7 @@ class ProgramTable {
   void clear();
   size_t size() const;
 
-  // Of all tables.
+  // These act on all tables.
   static void clear_all();
   static ProgramCache facts();
   static void set_budget(size_t bytes);
@@ -64,15 +64,15 @@ class ProgramTable {
     }
     return nullptr;
   }
-  /// Drops others, of any table, where all are too many now.
+  /// Inserts the program and drops others, of any table, when the budget is exceeded.
   void add(size_t hash, std::shared_ptr<CachedProgram> program);
   static void drop_oldest(Programs& dropped);
 
-  static std::mutex mutex_;  ///< of all tables
+  static std::mutex mutex_;  ///< shared by all tables
   Programs programs_;
 };
 
-/// Goes on with the hash of a signature.
+/// Combines the hash of a signature with the hash of a spec.
 inline void mix(size_t& hash, const TensorSpec& spec) {
   detail::mix(hash, static_cast<size_t>(spec.dtype));
   for (int64_t dim : spec.shape) detail::mix(hash, static_cast<size_t>(dim));

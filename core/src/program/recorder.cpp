@@ -57,7 +57,7 @@ int Recorder::add_constant(const Tensor& tensor) {
   return number;
 }
 
-/// Equal scalars share one constant.
+/// Returns the constant for a scalar; equal scalars share one.
 int Recorder::add_scalar(const Tensor& tensor) {
   std::string key(1, static_cast<char>(tensor.dtype()));
   key.append(static_cast<const char*>(tensor.raw()), tensor.bytes());
@@ -109,7 +109,7 @@ void Recorder::assign(const Variable& variable, const Tensor& value) {
     fail("variable '", variable.path(),
          "' is assigned a tensor that does not belong to this program");
   Watched& watched = binding_of(variable);
-  watched.current = value_of(value).alias();  // gradients do not go through an assignment
+  watched.current = value_of(value).alias();  // gradients do not flow through an assignment
   program_.variables[watched.binding].result = number;
 }
 

@@ -13,13 +13,14 @@
 namespace crescent {
 namespace {
 
-constexpr int64_t kLarge = 32768;  ///< elements; of fewer the single ops stay in the cache as well
+/// Elements; below that, intermediate values of single ops stay in the cache too.
+constexpr int64_t kLarge = 32768;
 
 using Callee = std::function<Value(const Dict&)>;
 
-// ---- arguments: tensors, and what is said beside them
+// ---- arguments: tensors and other values
 
-/// Stands for a tensor.
+/// Stands for a tensor in arguments that serve as a key.
 struct TensorPlaceholder final : Object {
   std::string class_name() const override { return "Tensor"; }
 };
@@ -30,7 +31,7 @@ const Tensor* tensor_in(const Value& value) {
   return boxed ? &boxed->tensor : nullptr;
 }
 
-/// Whether holds(value) for some of what is no list and no dictionary.
+/// Whether holds(leaf) is true for some leaf (neither list nor dictionary) of the value.
 template <class F>
 bool any_leaf(const Value& value, const F& holds) {
   const auto in = [&](const Value& item) { return any_leaf(item, holds); };
@@ -49,7 +50,8 @@ bool has_large(const Value& value) {
   return tensor && is_large(*tensor);
 }
 
-/// What no program is found by or can take: objects that are no tensors, values that are not there.
+/// Whether the value cannot be part of a key or a program: NaN, objects other than tensors, tensors
+/// without values.
 bool is_foreign(const Value& value) {
   if (value.is_float()) return std::isnan(value.as_float());
   if (!value.is_object()) return false;
@@ -71,7 +73,7 @@ const Value& place() {
   return place;
 }
 
-/// The value with places instead of its tensors, which are added to `tensors`.
+/// Replaces the tensors in the value by placeholders and appends them to `tensors`.
 Value emptied(const Value& value, Tensors& tensors) {
   return mapped(value, [&](const Value& part) -> std::optional<Value> {
     const Tensor* tensor = tensor_in(part);
@@ -81,7 +83,7 @@ Value emptied(const Value& value, Tensors& tensors) {
   });
 }
 
-/// The same backwards.
+/// Replaces placeholders by tensors; the inverse of emptied().
 Value filled(const Value& value, const Tensors& tensors) {
   size_t next = 0;
   return mapped(value, [&](const Value& part) -> std::optional<Value> {
@@ -90,7 +92,8 @@ Value filled(const Value& value, const Tensors& tensors) {
   });
 }
 
-/// Equal, and dictionaries in the same order, as that is the order of their tensors.
+/// Whether the values are equal, with dictionaries in the same order, which is that of their
+/// tensors.
 bool is_same(const Value& a, const Value& b) {
   const auto same_entry = [](const DictEntry& x, const DictEntry& y) {
     return x.key == y.key && is_same(x.value, y.value);
@@ -115,16 +118,16 @@ size_t hash_of(const Value& value) {
   return hash;
 }
 
-// ---- programs
+// ---- cached programs
 
-/// What is compiled, and for whom.
+/// A compiled call and its key.
 struct CompiledCall final : CachedProgram {
   CompiledCall(const Device& on, std::shared_ptr<const void> by, Value given, const Tensors& inputs)
       : device(&on), who(std::move(by)), arguments(std::move(given)) {
     for (const Tensor& input : inputs) in.push_back(input.spec());
   }
   size_t bytes() const override {
-    constexpr size_t kArguments = 512;  // say
+    constexpr size_t kArguments = 512;  // estimate of the arguments
     return sizeof *this + kArguments + (in.size() + out.size()) * sizeof(TensorSpec) +
            (executable ? executable->bytes() : 0);
   }
@@ -141,18 +144,18 @@ struct CompiledCall final : CachedProgram {
 
   const Device* device;
   std::shared_ptr<const void> who;
-  Value arguments, result;  ///< with places for tensors
+  Value arguments, result;  ///< with placeholders for tensors
   TensorSpecs in, out;
-  std::unique_ptr<Executable> executable;  ///< none: it is not worth it
+  std::unique_ptr<Executable> executable;  ///< null: single ops are as fast
 };
 
-/// Never destroyed: the device's threads may be gone when static objects are.
+/// Never destroyed: the device's threads may have ended when static objects are destroyed.
 ProgramTable& table() {
   static auto* table = new ProgramTable;
   return *table;
 }
 
-/// Several ops that compute, and nothing else. A reshape alone takes no time.
+/// Whether the program has several ops that compute, and no effects. A reshape is free.
 bool is_worth_it(const Program& program) {
   int64_t ops = 0;
   for (const Program::Instruction& instruction : program.code) {
@@ -175,7 +178,7 @@ void compile(CompiledCall& into, const Callee& call, Device& device) {
   into.executable = crescent::compile(program, device);
 }
 
-/// What cannot be recorded says why when it is called, if it fails then too.
+/// Traces and compiles the call. When that fails, the call runs op by op and raises its own error.
 void compile_if_recorded(CompiledCall& into, const Callee& call, Device& device) {
   try {
     compile(into, call, device);

@@ -1,4 +1,4 @@
-// Functions that are several ops, run at once as one program.
+// Runs functions of several ops on large tensors as one compiled program.
 #pragma once
 #include <functional>
 #include <initializer_list>
@@ -8,15 +8,16 @@
 
 namespace crescent {
 
-/// call(arguments); tensors are boxed, in the arguments and in what it gives. Where some are large,
-/// the values of all are there, and nobody records, its ops are compiled together, once for `who`,
-/// the specs and the other arguments, which say all that it depends on: what is in between stays in
-/// the cache. What is a single op, or does more than compute, or cannot be recorded, is called.
+/// Returns call(arguments); tensors in arguments and results are boxed. When some tensors are
+/// large, all have values, and no trace or tape records, the ops of the call are compiled into one
+/// program, so that intermediate values stay in the cache. The key of the program is `who`, the
+/// specs, and the other arguments, so the call must depend on nothing else. A call of a single op,
+/// one with effects, and one that cannot be traced run directly.
 Value run_compiled(const std::shared_ptr<const void>& who, const Dict& arguments,
                    const std::function<Value(const Dict&)>& call);
 
-/// body(inputs), the same way. `name` (of static life) and `numbers` say all that the body depends
-/// on beside the inputs.
+/// Returns body(inputs), compiled in the same way. The body may depend on `name` (with static
+/// lifetime), `numbers` and the inputs alone.
 Tensor run_compiled(const char* name, std::initializer_list<double> numbers, const Tensors& inputs,
                     const std::function<Tensor(const Tensors&)>& body);
 

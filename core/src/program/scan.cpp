@@ -1,4 +1,4 @@
-// Scan: a program run once a step over time. Its gradient: scan_gradient.cpp.
+// Scan: runs a program for each time step. Its gradient is in scan_gradient.cpp.
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -61,7 +61,7 @@ bool Scan::equals(const Op& other) const {
          (body == same->body || same_program(*body, *same->body));
 }
 
-/// A check within a scan is not looked for outside of it.
+/// Checks in a body have no effect outside: they are not moved before the scan.
 Effect Scan::effect() const {
   Effect strongest = Effect::none;
   for (const Program::Instruction& i : body->code) strongest = std::max(strongest, i.op->effect());
@@ -116,7 +116,7 @@ void check_states(const Tensors& before, const Tensors& after) {
   }
 }
 
-/// The body as an op, and the tensors that it takes from around.
+/// The body as a Scan, and the tensors that it captures.
 std::pair<Scan, Tensors> record_body(const ops::ScanBody& body, const Tensors& states,
                                      const Tensors& sequences) {
   Recorder recorder(Recorder::Kind::scan_body);

@@ -1,5 +1,5 @@
-// The gradient of a scan is another scan, in the opposite direction, whose body is the gradient of
-// the body at the states that the first scan kept.
+// The gradient of a scan is a scan in the opposite direction. Its body is the gradient of the
+// original body at the states that the forward scan kept.
 #include <algorithm>
 
 #include "crescent/ops/ops.h"
@@ -13,7 +13,7 @@ bool differentiable(const Program& program, int value) {
   return is_floating(program.values[static_cast<size_t>(value)].dtype);
 }
 
-/// What the gradient of a scan works with: the parts of its inputs and outputs.
+/// Splits the inputs and outputs of a scan into states, sequences and captured values.
 struct ScanLayout {
   ScanLayout(const Scan& scan, const Vjp& v)
       : states(static_cast<size_t>(scan.states)),
@@ -60,13 +60,13 @@ class ScanGradient {
   }
 
  private:
-  /// States and captured inputs: their gradients go from step to step. Those of sequences come out
-  /// of every step.
+  /// Whether the gradient of this input is carried from step to step, as for states and captured
+  /// inputs. Gradients of sequences are outputs of each step.
   bool is_carried(size_t input) const {
     return input < layout_.states || input >= layout_.states + layout_.sequences;
   }
 
-  /// The states before every step; computed again when the scan did not keep them.
+  /// The states before every step; recomputed when the scan did not keep them.
   Tensors kept_states() const {
     if (scan_.keep_states) {
       return {v_.outputs.begin() + static_cast<ptrdiff_t>(layout_.states + layout_.step_outputs),
@@ -84,8 +84,8 @@ class ScanGradient {
     return ops::zeros_like(v_.inputs[input]);
   }
 
-  /// One step: gradients of the carried inputs and what the step was given -> the same one step
-  /// earlier, gradients of x.
+  /// One step of the backward scan: maps gradients of carried inputs to those one time step
+  /// earlier, and returns the gradients of the step inputs.
   ops::ScanResult step_back(const Tensors& gradients, const Tensors& step) const {
     const size_t ups = upstream_.size(), given = ups + kept_upstream_.size();
     Tensors inputs(step.begin() + static_cast<ptrdiff_t>(given),
@@ -134,8 +134,9 @@ class ScanGradient {
   ScanLayout layout_;
   const Program& body_;
   std::vector<size_t> carried_, given_;  ///< differentiable inputs
-  std::vector<size_t> upstream_;         ///< step outputs that have a gradient
-  std::vector<size_t> kept_upstream_;    ///< states whose kept values have one (second order)
+  std::vector<size_t> upstream_;         ///< step outputs that have an upstream gradient
+  /// States whose kept values have an upstream gradient (second order).
+  std::vector<size_t> kept_upstream_;
   Tensors kept_;
 };
 

@@ -1,4 +1,4 @@
-// What the families of ops share.
+// Helpers shared by the implementations of ops.
 #pragma once
 #include <algorithm>
 #include <cassert>
@@ -13,7 +13,7 @@ inline Tensor scalar_like(const Tensor& x, double value) {
   return Tensor::scalar(value, x.dtype());
 }
 
-/// Sums a gradient over the axes that broadcasting stretched, so that it has `shape` again.
+/// The gradient of broadcasting: sums over the broadcast axes, so that the result has `shape`.
 Tensor sum_to(const Tensor& gradient, const Shape& shape);
 
 /// The specs' shapes for messages: "(2, 3) and (4,)".
@@ -21,39 +21,41 @@ std::string shapes_text(std::span<const TensorSpec> specs);
 
 /// Fails unless x is floating: "exp: expected a floating dtype, got int32".
 void expect_floating(std::string_view op, DType dtype);
-/// Fails unless there is one of something for each axis.
+/// Fails unless the number of elements of a list (`what`) is the number of axes.
 void expect_rows(std::string_view op, size_t rows, const Shape& shape, std::string_view what);
 void expect_rank_at_least(std::string_view op, const Shape& shape, int rank);
 
-/// What statistics of x and the parameters applied with them are kept in.
+/// The dtype for statistics of x and for the parameters applied with them.
 inline DType statistics_dtype(DType x) {
   return x == DType::bfloat16 || x == DType::float16 ? DType::float32 : x;
 }
 
-/// Whether a product of these sums nothing, so that its result is zeros.
+/// Whether a product of these tensors sums over zero elements, so that its result is zeros.
 bool sums_nothing(const Tensor& a, const Tensor& b);
 
-/// Positive axes, sorted; fails on one that is out of range or given twice. No axes: all.
+/// Makes axes positive and sorted; fails on a duplicate or one out of range. An empty list means
+/// all.
 std::vector<int> normal_axes(std::string_view op, const std::vector<int>& axes, const Shape& shape);
 /// The same for one axis of a tensor of `rank` axes.
 int normal_axis(std::string_view op, int axis, const Shape& shape);
 
-/// Lengths, strides and widths beyond this are mistakes; sums and products of a few stay far from
-/// overflow below it.
+/// Limit of lengths, strides and widths; sums and products of a few values below it cannot
+/// overflow.
 inline constexpr int64_t kMostLength = int64_t{1} << 30;
 
-/// Adds `updates` where take_along_axis(x, indices, axis) would have read: a tensor of `shape`.
+/// The gradient of take_along_axis(x, indices, axis) for x of `shape`: adds `updates` at the
+/// elements that it read.
 Tensor scatter_along(const Tensor& indices, const Tensor& updates, const Shape& shape, int axis);
 
-/// The dtype of the result of a product of `a` and `b`, which must be equal.
+/// The dtype of a product; fails unless `a` and `b` are equal.
 DType product_dtype(std::string_view op, DType a, DType b);
 
-/// Elements; -1 when a dim is unknown.
+/// The number of elements; -1 when a dim is unknown.
 int64_t known_size(const Shape& shape);
-/// x (..., n) as (rows, n); also when n is 0, where reshape cannot work out a -1.
+/// Reshapes x (..., n) to (rows, n), also for n = 0, where reshape cannot infer a -1.
 Tensor as_rows(const Tensor& x);
 
-/// Integers and booleans as `dtype`.
+/// Casts integers and booleans to `dtype`.
 Tensor as_floating(const Tensor& x, DType dtype = DType::float32);
 
 }  // namespace crescent

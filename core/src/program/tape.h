@@ -1,12 +1,13 @@
-// What tapes of this thread are told by apply() and by variables.
+// Notifications of tapes by apply() and by variables.
 #pragma once
 #include "crescent/program/gradient.h"
 
 namespace crescent {
 
-/// A tape of this thread is recording.
+/// Whether a tape is recording on this thread.
 bool tapes_are_active();
-/// `abstract`: the outputs are; tapes from outside the program being recorded do not see them.
+/// Records an op on the tapes. When the outputs are `abstract`, tapes that were made outside of the
+/// current trace ignore it.
 void record_on_tapes(const OpPtr& op, std::span<const Tensor> inputs,
                      std::span<const Tensor> outputs, bool abstract);
 void watch_on_tapes(const Variable& variable, const Tensor& value);

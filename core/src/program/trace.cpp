@@ -1,4 +1,4 @@
-// Recording from outside: trace, scopes, pauses.
+// The public functions of recording: trace, scopes, pauses.
 #include "program/recorder.h"
 
 namespace crescent {

@@ -19,17 +19,18 @@ struct Variable::State {
 
 namespace {
 
-thread_local AllOrNothing* all_or_nothing = nullptr;  // the innermost
+thread_local AllOrNothing* all_or_nothing = nullptr;  // the innermost one
 
 std::atomic<uint64_t> trainable_count{0}, constraint_count{0};
 
-/// Nobody else has the memory, which is no file, or a pointer to write to it.
+/// Whether the value may be written in place: no other tensor shares its memory, which is not a
+/// file, and no pointer for writing was given away.
 bool may_be_written(const Tensor& t) {
   const Storage& storage = *record_of(t).storage;
   return is_unshared(t) && storage.in_memory() && !storage.is_exposed();
 }
 
-/// The same values in memory that nobody has a pointer to write to.
+/// A tensor of the same values whose memory has not been exposed for writing.
 Tensor safe(const Tensor& t) { return t.storage()->is_exposed() ? t.clone() : t; }
 
 }  // namespace
@@ -136,7 +137,7 @@ void AllOrNothing::note(const Variable& variable) {
   if (all_or_nothing) all_or_nothing->add(variable, VariableAccess::value(variable));
 }
 
-/// The first value of each variable counts.
+/// Only the first value of each variable is kept.
 void AllOrNothing::add(const Variable& variable, Tensor value) {
   if (noted_.insert(variable.id()).second) before_.emplace_back(variable, std::move(value));
 }

@@ -1,5 +1,6 @@
 // Philox 4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"). The key is
-// the seed, the counter is (block, draw), so every block of every draw can be computed by itself.
+// the seed and the counter is (block, draw), so every block of every draw can be computed
+// independently.
 #include "crescent/ops/random.h"
 
 namespace crescent {

@@ -1,4 +1,4 @@
-// SeedGenerator: (seed, counter) in a variable; every draw is a Random op and a step of the
+// SeedGenerator: a variable with (seed, counter); every draw is a Random op and increments the
 // counter.
 #include "crescent/ops/random.h"
 
@@ -24,8 +24,8 @@ std::mutex& turns() {
   return mutex;
 }
 
-/// The state behind a draw. Where the host has the numbers no device is asked: models take seeds
-/// from here before anything is computed, and a device takes time to start.
+/// The state after a draw. State in host memory is advanced without the device: models draw seeds
+/// before anything is computed, and starting a device takes time.
 Tensor next_state(const Tensor& now) {
   if (now.is_abstract() || now.storage()->memory())
     return ops::add(now, Tensor::from(std::vector<int64_t>{0, 1}, {2}));
@@ -34,7 +34,7 @@ Tensor next_state(const Tensor& now) {
   return Tensor::from(std::vector<int64_t>{words[0], counter}, {2});
 }
 
-/// The state for one draw. Of several threads each gets a state of its own.
+/// Takes the state for one draw; concurrent threads get distinct states.
 Tensor taken(const Variable& state) {
   const std::lock_guard lock(turns());
   const Tensor now = state.value();
@@ -76,8 +76,8 @@ Tensor SeedGenerator::truncated_normal(const Shape& shape, double mean, double s
   return draw(RandomKind::truncated_normal, shape, mean, stddev, dtype);
 }
 
-/// Fisher and Yates with words of one draw; a word decides by multiplication, biased by at most n /
-/// 2^32.
+/// A Fisher-Yates shuffle from the words of one draw. A word is mapped to an index by
+/// multiplication, which has a bias of at most n / 2^32.
 std::vector<int64_t> SeedGenerator::permutation(int64_t n) const {
   if (n < 0 || n > int64_t{1} << 32) fail("permutation: cannot order ", n, " numbers");
   expect_memory(static_cast<size_t>(n) * sizeof(int64_t));

@@ -1,10 +1,10 @@
-// Randomness of one piece of work, whichever thread does it.
+// A random generator for one unit of work, independent of the thread that does it.
 #pragma once
 #include "crescent/ops/random.h"
 
 namespace crescent {
 
-/// While it lives, global_random() of the calling thread is a generator of its own.
+/// While an object of this class lives, global_random() of this thread is its generator.
 class RandomScope {
  public:
   explicit RandomScope(int64_t seed);

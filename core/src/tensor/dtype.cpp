@@ -1,4 +1,4 @@
-// Names, sizes and order of the element types.
+// Names, sizes and promotion of dtypes.
 #include <algorithm>
 #include <array>
 
@@ -11,7 +11,7 @@ struct DTypeSpec {
   const char* name;
   uint8_t size;
   bool floating, integer;
-  uint8_t rank;  // for promotion: the higher one wins
+  uint8_t rank;  // in promotion, the dtype of higher rank is the result
 };
 // In the order of the enum.
 constexpr std::array<DTypeSpec, kDTypeCount> kSpecs{{
@@ -51,7 +51,7 @@ DType promote(DType a, DType b) {
   if (a == DType::string || b == DType::string) fail(a, " and ", b, " have no common dtype");
   const bool floating = spec_of(a).floating && spec_of(b).floating;
   if (floating && spec_of(a).size == 2 && spec_of(b).size == 2)
-    return DType::float32;                                      // neither holds the other's values
+    return DType::float32;  // neither represents all values of the other
   if (spec_of(a).rank == spec_of(b).rank) return DType::int16;  // int8 and uint8, likewise
   return spec_of(a).rank >= spec_of(b).rank ? a : b;
 }

@@ -1,4 +1,4 @@
-// Single elements of any dtype as numbers.
+// Conversion of single elements of any dtype to and from numbers.
 #pragma once
 #include <cmath>
 
@@ -59,7 +59,7 @@ inline double number_of(Complex) {
 }
 inline double number_of(StringId) { fail("a string is no number"); }
 
-/// Integers take the nearest value they have (not undefined behaviour), NaN becomes 0.
+/// For integers, the nearest representable value (without undefined behaviour); NaN becomes 0.
 template <class T>
 T element_of(double x, T*) {
   if constexpr (std::is_same_v<T, bool>) {

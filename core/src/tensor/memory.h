@@ -1,14 +1,14 @@
-// What this machine can hold.
+// Limits and release of memory.
 #pragma once
 #include "crescent/tensor/tensor.h"
 
 namespace crescent {
 
-/// Fails when so many bytes more are beyond what the machine, or the container we are in, has for
-/// tensors.
+/// Fails when the process cannot allocate `bytes` more for tensors within the memory of the machine
+/// or of its container.
 void expect_memory(size_t bytes);
 
-/// Gives back to the system what was freed and is kept for the next who asks.
+/// Returns memory that was freed and cached for reuse to the system.
 void give_back_memory();
 
 }  // namespace crescent

@@ -1,4 +1,4 @@
-// Tensors as people read them: nested brackets, aligned columns, the middle of long axes left out.
+// Tensors as text: nested brackets, aligned columns, long axes abbreviated in the middle.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -9,12 +9,12 @@
 namespace crescent {
 namespace {
 
-constexpr int64_t kMostShown = 1000;  // more elements than this are cut
-constexpr int64_t kEdge = 3;          // shown at either end of a cut axis
+constexpr int64_t kMostShown = 1000;  // longer tensors are abbreviated
+constexpr int64_t kEdge = 3;          // elements shown at either end of an abbreviated axis
 
 std::string element_text(StringId id) { return to_text(Value(text_of(id))); }
 
-/// As Python writes it.
+/// In Python's notation.
 std::string element_text(Complex x) {
   char text[64];
   std::snprintf(text, sizeof text, "%.4g%+.4gj", static_cast<double>(x.real),
@@ -42,7 +42,7 @@ class Printer {
   }
 
  private:
-  /// Calls visit(i) for shown positions of the axis and gap() where some are left out.
+  /// Calls visit(i) for the positions of the axis that are shown, and gap() in place of the others.
   template <class Visit, class Gap>
   void walk(int axis, Visit visit, Gap gap) const {
     const int64_t n = tensor_.dim(axis);
@@ -90,7 +90,7 @@ class Printer {
       text_ += element;
       return;
     }
-    const int below = tensor_.rank() - axis - 1;  // axes inside a part of this one
+    const int below = tensor_.rank() - axis - 1;  // number of axes below this one
     bool first = true;
     auto separate = [&] {
       if (!first)

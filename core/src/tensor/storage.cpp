@@ -1,5 +1,5 @@
-// Host memory of tensors. Large blocks are kept for a while after use: the kernel's zeroed pages
-// cost more than most ops.
+// Host memory of tensors. Freed large blocks are cached, because getting zeroed pages from the
+// kernel takes longer than most ops.
 #include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,12 +19,12 @@ namespace crescent {
 namespace {
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kLarge = size_t{64} << 10;  // smaller ones malloc keeps by itself
+constexpr size_t kLarge = size_t{64} << 10;  // malloc caches smaller ones
 constexpr size_t kHugePage = size_t{2} << 20;
 
 std::atomic<void (*)(int64_t)> observer{nullptr};
 std::atomic<uint64_t> allocations{0};
-std::atomic<int64_t> host_bytes{0}, device_bytes{0};  // that live
+std::atomic<int64_t> host_bytes{0}, device_bytes{0};  // bytes in living storages
 std::atomic<uint64_t> storages{0};
 
 void account(std::atomic<int64_t>& live_bytes, int64_t bytes) {
@@ -32,8 +32,8 @@ void account(std::atomic<int64_t>& live_bytes, int64_t bytes) {
   if (auto* notify = observer.load(std::memory_order_relaxed)) notify(bytes);
 }
 
-/// What this machine, or the container we are in, can hold. The kernel promises more than that and
-/// kills who takes it.
+/// The memory of this machine or of its container. Linux grants allocations beyond it and kills the
+/// process that uses them.
 size_t memory_limit() {
   static const size_t limit = [] {
     size_t bytes =
@@ -48,10 +48,10 @@ size_t memory_limit() {
 
 size_t rounded_up(size_t bytes, size_t step) { return (bytes + step - 1) / step * step; }
 
-/// From here on blocks are mapped one by one. In malloc's heap, what lives long ends up between
-/// blocks of many sizes, and their memory never goes back to the system.
+/// Blocks of at least this size are mapped one by one. In malloc's heap, long-lived blocks end up
+/// between blocks of other sizes and keep that memory from being returned to the system.
 #ifdef __SANITIZE_ADDRESS__
-bool is_mapped(size_t) { return false; }  // the sanitizer is to see where a tensor ends
+bool is_mapped(size_t) { return false; }  // so that the sanitizer detects accesses beyond a tensor
 #else
 bool is_mapped(size_t bytes) { return bytes >= size_t{128} << 10; }
 #endif
@@ -61,31 +61,32 @@ size_t small_page() {
   return page;
 }
 
-/// Of huge pages in what fills one at least by half.
+/// The page size: huge pages for blocks that fill at least half of one.
 size_t page_of(size_t bytes) { return bytes < kHugePage / 2 ? small_page() : kHugePage; }
 
-/// What a block takes: arrays that differ by less than a page take blocks of each other.
+/// The capacity of a block: a whole number of pages, so that blocks for slightly different sizes
+/// are interchangeable.
 size_t capacity_for(size_t bytes) {
   return rounded_up(bytes, is_mapped(bytes) ? page_of(bytes) : kAlignment);
 }
 
-/// How far into its first page the next block begins. A processor takes a load for one of what was
-/// just stored when both are as far into a page: copies between blocks that all begin with a page
-/// take twice as long.
+/// The offset of the next block within its first page, which varies between blocks. A processor
+/// assumes that a load depends on a recent store with the same offset in its page (4K aliasing), so
+/// copies between page-aligned blocks take twice as long.
 size_t next_beginning() {
   static std::atomic<size_t> count{0};
   return count.fetch_add(1, std::memory_order_relaxed) * kAlignment * 5 % size_t{4096};
 }
 
-/// A block of pages, and one more for where it begins.
+/// The size of a mapped block, with one more page for its offset.
 size_t mapped_bytes(size_t bytes) { return rounded_up(bytes, page_of(bytes)) + small_page(); }
 
-/// Null when there is no memory. Huge pages where the kernel gives them to those who ask: training
-/// steps on some 100 MiB are 3 to 5 % faster for it, and so are those on weights of 1 or 2 MiB
-/// each.
+/// Maps a block, with huge pages where the kernel grants them on request: training steps on some
+/// 100 MiB are 3 to 5 % faster with them, and so are steps on weights of 1 or 2 MiB each. Returns
+/// null when memory is exhausted.
 std::byte* map_block(size_t bytes) {
   const size_t page = page_of(bytes), whole = mapped_bytes(bytes);
-  const size_t spare = page == kHugePage ? page : 0;  // to begin at a multiple of it
+  const size_t spare = page == kHugePage ? page : 0;  // for alignment to the page size
   void* memory =
       mmap(nullptr, whole + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
@@ -98,7 +99,7 @@ std::byte* map_block(size_t bytes) {
   return first + before + next_beginning();
 }
 
-/// Null when there is no memory.
+/// Returns null when memory is exhausted.
 std::byte* fresh_block(size_t bytes) {
   if (is_mapped(bytes)) return map_block(bytes);
   return static_cast<std::byte*>(std::aligned_alloc(kAlignment, bytes));
@@ -111,10 +112,10 @@ void free_block(std::byte* memory, size_t bytes) {
     std::free(memory);
 }
 
-/// The most recently freed large blocks, waiting for a request of about their size.
+/// The most recently freed large blocks, cached for requests of about the same size.
 class FreeBlocks {
  public:
-  /// Null when no block fits; `capacity` becomes the block's.
+  /// Returns null when no block fits; otherwise sets `capacity` to the block's.
   std::byte* take(size_t bytes, size_t& capacity) {
     std::lock_guard lock(mutex_);
     Block* best = nullptr;
@@ -149,7 +150,7 @@ class FreeBlocks {
     std::byte* memory = nullptr;
     size_t bytes = 0;
   };
-  /// Frees the oldest block.
+  /// Frees the block that was cached first.
   void drop_oldest() {
     for (size_t i = 0; i < kPlaces; ++i) {
       Block& block = blocks_[(next_ + i) % kPlaces];
@@ -161,10 +162,10 @@ class FreeBlocks {
   }
 
   static constexpr size_t kPlaces = 160;
-  /// No more than kCount are kept, but where all together are little: small ones, of which a
-  /// collection of garbage frees many at once.
+  /// At most kCount blocks are cached, or more while their sum is below kLittle, because garbage
+  /// collection frees many small blocks at once.
   static constexpr size_t kCount = 24, kLittle = size_t{10} << 20;
-  /// In proportion to what is in use, so that a process with little stays little.
+  /// The limit of cached bytes, in proportion to the bytes in use.
   static size_t most_held() {
     constexpr size_t kLeast = size_t{64} << 20, kMost = size_t{128} << 20;
     return std::min(kMost,
@@ -175,7 +176,7 @@ class FreeBlocks {
   size_t next_ = 0, count_ = 0, held_ = 0;
 };
 
-/// Never destroyed: tensors may outlive static objects.
+/// Never destroyed: static objects may still hold tensors at exit.
 FreeBlocks& free_blocks() {
   static auto* blocks = new FreeBlocks;
   return *blocks;
@@ -213,12 +214,11 @@ class HostStorage final : public Storage {
   size_t capacity_ = 0;
 };
 
-/// Memory within the object: one allocation, and none of the pieces that asking for alignment
-/// leaves behind.
+/// A storage whose memory is inside the object: one allocation, without fragments from alignment.
 class SmallStorage final : public Storage {
  public:
 #ifdef __SANITIZE_ADDRESS__
-  static constexpr size_t kMost = 0;  // the sanitizer is to see where a tensor ends
+  static constexpr size_t kMost = 0;  // so that the sanitizer detects accesses beyond a tensor
 #else
   static constexpr size_t kMost = 128;
 #endif
@@ -273,7 +273,8 @@ bool Storage::copy_within(size_t, const Storage&, size_t, size_t) { return false
 
 namespace {
 
-/// One for all copies: they are made where devices have their own memory, and then seldom.
+/// The lock of all copies between memories, which are rare without a device that has its own
+/// memory.
 std::recursive_mutex& copying() {
   static auto* mutex = new std::recursive_mutex;
   return *mutex;
@@ -287,15 +288,16 @@ std::shared_ptr<Storage> Storage::copy_in(Memory* memory) const {
   const auto made = [&] {
     return memory ? memory->allocate(bytes_, false) : allocate(bytes_, false);
   };
-  if (copy_ && host_ && copy_->host_ == host_) {  // what came home lives in its copy
+  // come_home() has made copy_ this storage's host memory.
+  if (copy_ && host_ && copy_->host_ == host_) {
     const std::shared_ptr<Storage> copy = made();
     copy->copy(0, *this, 0, bytes_);
     return copy;
   }
   const bool there = copy_ && copy_->memory_ == memory;
   if (there && copied_at_ == writes && !is_exposed()) return copy_;
-  if (!there || copy_.use_count() > 1) copy_ = made();  // what somebody holds keeps its values
-  copied_at_ = writes - 1;                              // unless it succeeds
+  if (!there || copy_.use_count() > 1) copy_ = made();  // a copy in use keeps its values
+  copied_at_ = writes - 1;                              // outdated unless the copy succeeds
   copy_->copy(0, *this, 0, bytes_);
   copied_at_ = writes;
   return copy_;

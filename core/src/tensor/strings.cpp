@@ -1,6 +1,5 @@
-// The table of all texts. Which of them are in use is found by looking at every storage that holds
-// strings: its 8-byte words are taken for ids, so that a word which only looks like one keeps a
-// text longer than need be, and nothing worse.
+// The table of interned texts. A sweep finds the texts in use by scanning every storage that holds
+// strings as 8-byte ids; a word that is not an id can at most keep a text alive longer than needed.
 #include "tensor/strings.h"
 
 #include <array>
@@ -12,7 +11,7 @@
 namespace crescent {
 namespace {
 
-/// Texts by id. Places never move, so that reading one takes no lock.
+/// Texts by id. Texts never move, so reading one needs no lock.
 class Texts {
  public:
   const std::string& operator[](uint64_t id) const {
@@ -27,7 +26,8 @@ class Texts {
   }
 
  private:
-  static constexpr uint64_t kFirst = 1024;  // texts of the first part; each next has twice as many
+  // Number of texts of the first chunk; each chunk is twice as large as the one before.
+  static constexpr uint64_t kFirst = 1024;
   static std::pair<size_t, size_t> place(uint64_t id) {
     const uint64_t n = id + kFirst;
     const auto part = static_cast<size_t>(std::bit_width(n) - std::bit_width(kFirst));
@@ -76,7 +76,7 @@ class Table {
     return ids_.size();
   }
 
-  /// A program that begins while texts are looked through waits until that is done.
+  /// Blocks while a sweep is in progress.
   void begin_run() {
     while (true) {
       runs_.fetch_add(1);
@@ -107,8 +107,8 @@ class Table {
     sweeping_ = false;
   }
 
-  /// All storages are held while the first is looked at: what is copied from one to another
-  /// meanwhile is seen in the one that it came from.
+  /// All storages are locked before the first is scanned, so that a string that is copied between
+  /// two storages during the sweep is seen in one of them.
   void sweep() {
     std::vector<bool> used(end_.load());
     used[0] = true;
@@ -142,7 +142,7 @@ class Table {
     return storages;
   }
 
-  /// Another storage may be where a dead one was.
+  /// Removes entries of destroyed storages, whose addresses may be reused.
   void forget_dead() {
     std::erase_if(watched_, [](const auto& entry) { return entry.second.expired(); });
     watched_before_ = std::max(kLeast, watched_.size());
@@ -150,9 +150,9 @@ class Table {
 
   static constexpr size_t kLeast = 4096;
 
-  std::mutex mutex_;  // before watching_
+  std::mutex mutex_;  // acquired before watching_
   Texts texts_;
-  std::atomic<uint64_t> end_{0};  // ids in use or free
+  std::atomic<uint64_t> end_{0};  // ids that are in use or free
   std::vector<uint64_t> free_;
   std::unordered_map<std::string_view, uint64_t> ids_;
   size_t count_before_ = kLeast;
@@ -166,7 +166,7 @@ class Table {
   std::atomic<bool> sweeping_{false};
 };
 
-/// Never destroyed: tensors may outlive static objects.
+/// Never destroyed: static objects may still hold tensors at exit.
 Table& table() {
   static auto* table = new Table;
   return *table;

@@ -1,15 +1,16 @@
-// Which texts are in use.
+// Tracks which interned texts are in use.
 #pragma once
 #include "crescent/tensor/strings.h"
 
 namespace crescent {
 
-/// Texts that the storage holds stay as long as it lives.
+/// Keeps the texts in the storage alive as long as the storage lives.
 void watch_strings(const std::shared_ptr<Storage>& storage);
-/// The texts of the tensor stay for good: a program may have copied its values.
+/// Keeps the texts of the tensor forever, because a program may have copied its values.
 void keep_strings(const Tensor& tensor);
 
-/// While a program runs that has strings in memory of its own, no text goes.
+/// While an object of this class lives, no text is freed; held while a program runs whose arena
+/// holds strings.
 class StringsInUse {
  public:
   StringsInUse();

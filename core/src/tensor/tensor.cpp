@@ -18,8 +18,8 @@ struct Tensor::Impl final : TensorRecord {
 
 namespace {
 
-/// Elements of a tensor of one number that are written one by one; all others are copies of them,
-/// many at a time.
+/// The elements of a filled tensor that are written one by one; larger tensors are filled by
+/// copying these.
 constexpr int64_t kCopied = 1024;
 
 size_t bytes_of(const TensorSpec& spec) {
@@ -39,7 +39,7 @@ std::shared_ptr<Storage> memory_for(const TensorSpec& spec, bool zeroed, Memory*
   }
 }
 
-/// Values of a tensor that nobody has seen yet.
+/// The host memory of a tensor that is not shared yet.
 void* first_values(const Tensor& t) { return t.storage()->host() + t.offset(); }
 
 [[noreturn]] void fail_no_tensor() { fail("there is no tensor here (it was never given a value)"); }
@@ -49,7 +49,7 @@ void* first_values(const Tensor& t) { return t.storage()->host() + t.offset(); }
        " has no values while a program is being recorded; use run_eagerly=true to look at values");
 }
 
-/// Of a tensor with values.
+/// The record of a tensor; fails for an abstract or empty one.
 const TensorRecord& with_values(const TensorRecord* record) {
   if (!record) fail_no_tensor();
   if (!record->storage) fail_no_values(record->spec);
@@ -82,7 +82,7 @@ Tensor Tensor::on(std::shared_ptr<Storage> storage, size_t offset, const TensorS
 
 Tensor Tensor::full(const Shape& shape, double value, DType dtype) {
   const bool zeros = value == 0 && !std::signbit(value) && dtype != DType::string;
-  if (zeros) return Tensor({dtype, shape});  // which nothing fills faster
+  if (zeros) return Tensor({dtype, shape});  // zeroed memory is the fastest
   Tensor result = uninitialized({dtype, shape});
   with_element_type(dtype, [&]<class T>(T* type) {
     const int64_t size = result.size(), some = std::min(size, kCopied);
@@ -171,11 +171,11 @@ Tensor Tensor::clone(Memory* memory) const {
   return result;
 }
 
-/// Views of something larger, such as batches, are copied alone; so is what goes to the host, where
-/// only who looks by a pointer (raw()) wants the whole to stay.
+/// A view of a larger storage, such as a batch, is copied without the rest of it. So is a tensor
+/// that goes to the host; only raw() caches a host copy of the whole storage.
 Tensor Tensor::to(Memory* memory) const {
   const Storage& from = *storage();
-  if (!from.in_memory()) raw();  // fails
+  if (!from.in_memory()) raw();  // raises the error
   if (from.memory() == memory) return *this;
   if (!memory || from.memory() || bytes() != from.bytes()) return clone(memory);
   return on(from.copy_in(memory), 0, spec());

@@ -1,10 +1,10 @@
-// Numbers, strings and lists of them as tensors.
+// Decodes numbers, strings and nested lists of them as tensors.
 #include "crescent/tensor/strings.h"
 
 namespace crescent {
 namespace {
 
-/// The shape of nested lists: what their first items have.
+/// The shape of nested lists, read from the first item of each.
 Shape shape_of(const Value& value) {
   Shape shape;
   for (const Value* item = &value; item->is_list(); item = &item->as_list().front()) {
@@ -16,7 +16,7 @@ Shape shape_of(const Value& value) {
   return shape;
 }
 
-/// The numbers or strings in nested lists of this shape.
+/// Collects the numbers or strings of nested lists of this shape.
 void collect(const Value& value, const Shape& shape, int axis, std::vector<const Value*>& items) {
   if (axis == shape.rank()) return items.push_back(&value);
   if (!value.is_list())

@@ -1,4 +1,4 @@
-// What a Tensor points to. Within core, programs and tapes tell tensors apart by it.
+// The shared state behind a Tensor, by whose address programs and tapes identify tensors.
 #pragma once
 #include <atomic>
 
@@ -11,42 +11,43 @@ struct TensorRecord {
   std::shared_ptr<Storage> storage{};  ///< null for abstract tensors
   size_t offset = 0;
   Tensor mask{};
-  Tensor value{};    ///< with_mask: the tensor whose value this is (one without mask)
-  Tensor aliased{};  ///< alias: the tensor of another identity with the same value
-  std::weak_ptr<const TensorRecord> self{};  ///< so that it can be told how many have it
+  Tensor value{};                            ///< of with_mask: the original tensor without mask
+  Tensor aliased{};                          ///< of alias: the original tensor
+  std::weak_ptr<const TensorRecord> self{};  ///< for counting the handles
 };
 
-/// `t` is a tensor.
+/// The record of `t`, which must not be empty.
 inline const TensorRecord& record_of(const Tensor& t) {
   return *static_cast<const TensorRecord*>(t.id());
 }
 
-/// The tensor that stands for the value of `t`: itself, or what a mask was attached to.
+/// The tensor without mask: `t` itself, or the tensor that with_mask was called on.
 inline const Tensor& value_of(const Tensor& t) {
   const TensorRecord& record = record_of(t);
   return record.value ? record.value : t;
 }
-/// Identity of the value: the same with and without a mask.
+/// The identity of the value, equal with and without a mask.
 inline const void* value_id(const Tensor& t) { return value_of(t).id(); }
 
-/// Of a tensor with values: whose memory they are in.
+/// The device memory that holds the values of `t`, which must not be abstract; null for host
+/// memory.
 inline Memory* memory_of(const Tensor& t) { return record_of(t).storage->memory(); }
 
-/// Nobody else has this handle.
+/// Whether there is a single handle to the record.
 inline bool is_unshared(const TensorRecord& record) {
   if (record.self.use_count() != 1) return false;
-  // What other threads did before they let go.
+  // Synchronizes with the threads that released other handles.
   std::atomic_thread_fence(std::memory_order_acquire);
   return true;
 }
 
-/// Nobody else has this tensor or its memory.
+/// Whether no other handle shares the tensor or its memory.
 inline bool is_unshared(const Tensor& t) {
   const TensorRecord& record = record_of(t);
   return record.storage.use_count() == 1 && is_unshared(record);
 }
-/// Moves a view to another place of its memory. False when it is of another memory or kind, or
-/// somebody else has it.
+/// Moves a view to another offset of its memory. Returns false when the storage or the dtype
+/// differs, or other handles share the view.
 inline bool move_view(Tensor& view, const std::shared_ptr<Storage>& storage, size_t offset,
                       const TensorSpec& spec) {
   if (!view) return false;
@@ -55,7 +56,7 @@ inline bool move_view(Tensor& view, const std::shared_ptr<Storage>& storage, siz
   record.offset = offset;
   return true;
 }
-/// A new tensor on the same memory, of no known origin.
+/// A new tensor on the same memory, without relation to `t` for tapes and traces.
 inline Tensor fresh(const Tensor& t) { return Tensor::on(t.storage(), t.offset(), t.spec()); }
 
 }  // namespace crescent

@@ -5,7 +5,7 @@
 namespace crescent {
 namespace {
 
-/// The hook of this name, found by the compiler.
+/// Looks up the hook with this name at compile time.
 consteval const CallbackHook& hook(std::string_view name) {
   for (const CallbackHook& each : kCallbackHooks)
     if (each.name == name) return each;

@@ -5,8 +5,8 @@
 namespace crescent {
 namespace {
 
-/// {class_name, config}: who a state belongs to. Options that JSON cannot hold (functions) do not
-/// count.
+/// The key of a saved state: {class_name, config}. Options that JSON cannot represent (functions)
+/// are omitted.
 Dict identity(const Callback& callback) {
   const Dict options = callback.info() ? callback.get_config() : Dict();
   Dict config;

@@ -1,4 +1,4 @@
-// The callbacks of a run, called in Keras' order; those that save the model come last.
+// The callbacks of a run, called in Keras' order; callbacks that save the model are called last.
 #pragma once
 #include "crescent/model/model.h"
 #include "registry/blame.h"
@@ -7,21 +7,22 @@ namespace crescent {
 
 class CallbackList {
  public:
-  /// User's callbacks (one, a list or none) with the progress bar first, if `verbose` asks for one.
+  /// Takes the user's callbacks (one, a list or none) and puts the progress bar first if `verbose`
+  /// asks for one.
   CallbackList(const Value& callbacks, int64_t verbose);
   const std::vector<CallbackPtr>& all() const { return *all_; }
-  /// After the others, before those that come last.
+  /// Inserts the callback after the others, but before those with comes_last().
   void add(CallbackPtr callback);
-  /// False when it is none of them.
+  /// Returns false when the callback is not in the list.
   bool remove(const CallbackPtr& callback);
-  /// What they remember: a list of {class_name, config, state} of those that have a state.
+  /// The states of the callbacks that have one, as a list of {class_name, config, state}.
   Value states() const;
-  /// To each the state of its class and options, if there is one.
+  /// Passes each state to the callback of the same class and options, if there is one.
   void set_states(const Value& states) const;
   void attach(Model* model, const Dict& params) {
     for (const CallbackPtr& callback : *all_) callback->attach_run(model, params);
   }
-  /// Calls the hook of each that is in the list now; hooks may change the list.
+  /// Calls the hook of every callback that is in the list at the start; hooks may change the list.
   template <class... Parameters, class... Arguments>
   void each(void (Callback::*hook)(Parameters...), Arguments&&... arguments) const {
     const auto now = all_;
@@ -35,10 +36,10 @@ class CallbackList {
   std::shared_ptr<const std::vector<CallbackPtr>> all_;
 };
 
-/// "auto" is 1; true and false count.
+/// Decodes the option verbose: "auto" is 1; booleans are accepted.
 int64_t verbosity(const Value& verbose);
 
-/// Fails unless this is a list of {class_name, config, state}, or null.
+/// Fails unless the value is null or a list of {class_name, config, state}.
 void check_callback_states(const Value& states);
 
 }  // namespace crescent

@@ -1,10 +1,10 @@
-// Mistakes in data name the place: the loss, the batch.
+// Adds the name of a loss or the number of a batch to errors in data.
 #pragma once
 #include "crescent/base/error.h"
 
 namespace crescent {
 
-/// f(); context() comes before the message of a DataError.
+/// Returns f(); puts context() before the message of a DataError that f throws.
 template <class Context, class F>
 auto with_error_context(Context context, F f) -> decltype(f()) {
   try {

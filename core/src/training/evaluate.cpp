@@ -1,4 +1,4 @@
-// evaluate and predict, and single batches of each kind.
+// evaluate, predict, and the functions for single batches.
 #include "data/array_dataset.h"
 #include "training/metrics_scope.h"
 #include "training/pass.h"
@@ -6,7 +6,7 @@
 namespace crescent {
 namespace {
 
-/// Copies each batch's rows into one array an output.
+/// Concatenates the outputs of batches, one array per output.
 class Collected {
  public:
   explicit Collected(int64_t samples) : samples_(samples) {}

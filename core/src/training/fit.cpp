@@ -1,4 +1,4 @@
-// From the arguments of fit to a training run: data, validation data, weights.
+// Makes a training run from the arguments of fit: data, validation data, weights.
 #include <cmath>
 
 #include "data/array_dataset.h"
@@ -14,7 +14,7 @@ Shuffle shuffle_of(const Value& value) {
   return value.as_bool() ? Shuffle::samples : Shuffle::none;
 }
 
-/// The last part of the arrays becomes validation data.
+/// Moves the last part of the arrays to the validation data.
 Arrays split_validation(Arrays& arrays, double share) {
   const int64_t count = arrays.samples();
   const int64_t kept = static_cast<int64_t>(std::floor(static_cast<double>(count) * (1 - share)));
@@ -51,7 +51,7 @@ Arrays validation_arrays(const Model& model, const Value& value) {
   return arrays;
 }
 
-/// What validation_data stands for: a dataset as it is, or arrays.
+/// The option validation_data as a dataset; arrays become one.
 DatasetPtr validation_set(const Model& model, const FitOptions& options) {
   if (DatasetPtr data = options.validation_data.object_as<Dataset>()) return data;
   return make_array_dataset(
@@ -101,12 +101,12 @@ RunPlan plan_dataset(const Model& model, DatasetPtr data, DatasetPtr validation,
 
 TrainingRunPtr start(Model& model, const FitOptions& options, const RunPlan& plan) {
   const auto owned = std::static_pointer_cast<Model>(model.weak_from_this().lock());
-  // A model that nobody shares is only lent.
+  // A model without a shared owner must outlive the run.
   const ModelPtr kept = owned ? owned : ModelPtr(ModelPtr(), &model);
   return std::make_shared<TrainingRun>(std::make_unique<TrainingRun::State>(kept, options, plan));
 }
 
-/// Whole epochs count when the user interrupts.
+/// Returns the history of the completed epochs when the user interrupts.
 std::shared_ptr<History> finish_or_end(TrainingRun& run) {
   try {
     return run.finish();

@@ -1,14 +1,14 @@
-// Several threads that use one model: who trains or evaluates it.
+// Which thread trains or evaluates a model that several threads use.
 #pragma once
 #include "crescent/model/model.h"
 
 namespace crescent {
 
-/// Fails where another thread trains or evaluates the model; for `what`, which has a turn.
+/// Fails when another thread trains or evaluates the model. The caller `what` must hold a StepLock.
 void expect_to_count_alone(const Model& model, const char* what);
 
-/// While it lives, this thread counts in the metrics of the model, as training and evaluation do.
-/// Fails where another thread does.
+/// While an object of this class lives, this thread may update the metrics of the model, as
+/// training and evaluation do. The constructor fails when another thread does.
 class MetricsScope {
  public:
   MetricsScope(const Model& model, const char* what);

@@ -19,7 +19,7 @@ bool Pass::advance(const CallbackList& callbacks) {
   if (!batch) return false;
   const int64_t number = batches_.taken();
   callbacks.each(step_.before, number, Logs());
-  // Mistakes in the data name the batch, counted from 1 as by the progress bar.
+  // Errors in data name the batch, counted from 1 as in the progress bar.
   with_error_context([&] { return concat("batch ", number + 1); }, [&] { step_.step(*batch); });
   batches_.done();
   callbacks.each(step_.after, number, step_.has_results ? lazy_logs(model_) : Logs());

@@ -1,5 +1,5 @@
-// One pass over data: an epoch of training, an evaluation, a prediction. It goes on a batch at a
-// time, with callbacks around each.
+// One pass over data: an epoch of training, an evaluation, or a prediction. It advances batch by
+// batch and calls the callbacks around each.
 #pragma once
 #include <functional>
 
@@ -20,27 +20,27 @@ T parse(const char* title, const Dict& options) {
   return parsed;
 }
 
-/// Null when not known.
+/// Null for an unknown number of steps.
 Value steps_or_null(int64_t steps);
 
-/// Values of the step so far, fetched when somebody looks.
+/// The current results of the step, fetched on demand.
 Logs lazy_logs(Model& model);
 void check_compiled(const Model& model);
-/// As given, else what a model with states was made for, else 32.
+/// The given batch size, else the one that a stateful model was built for, else 32.
 int64_t batch_size_for(const Model& model, const std::optional<int64_t>& given);
 void check_stateful(const Model& model, int64_t samples, int64_t batch_size);
 
 class Pass {
  public:
   using Hook = void (Callback::*)(int64_t, const Logs&);
-  /// What is done with each batch: its step, the hooks around it, and whether the second of them is
-  /// given results.
+  /// What is done with each batch: its step, the hooks before and after it, and whether the hook
+  /// after it gets results.
   struct BatchStep {
     std::function<void(const Batch&)> step;
     Hook before, after;
     bool has_results;
   };
-  /// Steps of training, and those of testing.
+  /// The steps for training and for testing.
   static BatchStep training(Model& model, bool inference_metrics);
   static BatchStep testing(Model& model);
 
@@ -48,7 +48,7 @@ class Pass {
       : model_(model), batches_(std::move(batches)), step_(std::move(step)) {}
   explicit operator bool() const { return static_cast<bool>(batches_); }
   void begin() { batches_.begin(); }
-  /// False at the end of the data.
+  /// Processes the next batch; returns false at the end of the data.
   bool advance(const CallbackList& callbacks);
   Batches& batches() { return batches_; }
   const Batches& batches() const { return batches_; }
@@ -59,7 +59,7 @@ class Pass {
   BatchStep step_;
 };
 
-/// The beginning and the end of a pass that evaluates; the metrics hold the result afterwards.
+/// The beginning and the end of an evaluation; the metrics hold its result afterwards.
 void begin_testing(Model& model, Pass& pass, const CallbackList& callbacks);
 void end_testing(Model& model, const Pass& pass, const CallbackList& callbacks);
 

@@ -1,4 +1,4 @@
-// profile: a step's instructions, timed one by one; what the steps did to variables is taken back.
+// profile: times the instructions of a step and restores the variables that the step changed.
 #include <algorithm>
 #include <chrono>
 
@@ -12,11 +12,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kSeconds = 0.25;              // that each half of a profile takes
-constexpr double kTick = 1e-9;                 // of the clock
-constexpr int64_t kFewest = 3, kMost = 10000;  // steps
+constexpr double kSeconds = 0.25;              // seconds for each half of a profile
+constexpr double kTick = 1e-9;                 // resolution of the clock
+constexpr int64_t kFewest = 3, kMost = 10000;  // limits of the number of steps
 
-/// An executable times its instructions as long as this lives.
+/// While an object of this class lives, the executable times its instructions.
 class Timed {
  public:
   explicit Timed(Executable& executable) : executable_(executable) { executable_.profile(true); }
@@ -27,7 +27,7 @@ class Timed {
   Executable& executable_;
 };
 
-/// Seconds a step takes on average over so many.
+/// The average seconds of a step over `count` steps.
 double time_steps(const CompiledStep& step, int64_t count) {
   Tensors outputs;
   const auto begin = Clock::now();
@@ -40,7 +40,7 @@ double time_steps(const CompiledStep& step, int64_t count) {
   return std::max(seconds, kTick) / static_cast<double>(count);
 }
 
-/// Equal instructions of a layer as one row, everything per step.
+/// Merges equal instructions of a layer into one row, with totals per step.
 std::vector<ProfileRow> rows_of_a_step(const std::vector<ProfileRow>& instructions) {
   std::vector<ProfileRow> rows;
   for (const ProfileRow& instruction : instructions) {
@@ -85,7 +85,7 @@ Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& given) {
   const CompiledStep step = y.empty() ? stepper.compiled_predict(batch.x)
                                       : stepper.compiled_train({batch.x, batch.y, {}});
   const Restored restored(step.function.written(step.inputs, step.key));
-  time_steps(step, 1);  // the first run is a slow one
+  time_steps(step, 1);  // warms up
   const int64_t enough =
       std::clamp(static_cast<int64_t>(kSeconds / time_steps(step, 1)), kFewest, kMost);
   const int64_t steps = options.steps.value_or(enough);

@@ -10,7 +10,8 @@
 namespace crescent {
 namespace {
 
-constexpr size_t kLine = 98, kLongLine = 140;  // a row an instruction has two columns more
+// Tables with one row per instruction have two more columns.
+constexpr size_t kLine = 98, kLongLine = 140;
 
 using Rows = std::vector<ProfileRow>;
 
@@ -21,7 +22,7 @@ std::string number(double x) {
   return text;
 }
 
-/// Nothing where nothing is known to be computed or moved.
+/// Empty when the amount of work or the time is unknown.
 std::string rate(double amount, double seconds) {
   return amount > 0 && seconds > 0 ? number(amount / seconds / 1e9) : "";
 }
@@ -32,14 +33,14 @@ double total_seconds(const Rows& rows) {
   return seconds;
 }
 
-/// Layer paths without the model that they are all in.
+/// The path of a layer without the prefix of the model.
 std::string path_in(const Model& model, const std::string& scope) {
   const std::string prefix = model.name() + "/";
   return scope.starts_with(prefix) ? scope.substr(prefix.size()) : scope;
 }
 
-/// "dense_1 (Dense)" for the layer, or a layer of the layer, that a path leads to; what is no layer
-/// is named as it is. Of layers "a" and "a/b" the longer name is meant.
+/// "dense_1 (Dense)" for the layer of the model, or the layer inside it, that the path leads to;
+/// the path itself when there is none. Of layers "a" and "a/b" the longer name wins.
 std::string layer_of(const Model& model, const std::string& path) {
   const std::vector<LayerPtr> layers = model.layers();
   const Layer* found = nullptr;
@@ -51,10 +52,10 @@ std::string layer_of(const Model& model, const std::string& path) {
   return path.empty() ? "(other)" : path;
 }
 
-/// Rows of equal keys added up; each keeps the kernel where most of its time goes.
+/// Sums the rows with equal keys; a group names the kernel that takes most of its time.
 Rows grouped(const Rows& rows, const std::function<ProfileRow(const ProfileRow&)>& key) {
   Rows groups;
-  std::vector<double> most;  // seconds of the kernel that a group names
+  std::vector<double> most;  // seconds of the kernel that each group names
   for (const ProfileRow& row : rows) {
     const ProfileRow wanted = key(row);
     auto group = std::find_if(groups.begin(), groups.end(), [&](const ProfileRow& g) {
@@ -88,7 +89,7 @@ Rows by_op(const Rows& rows) {
   });
 }
 
-/// Columns of text first, then what every table has.
+/// Columns of text, followed by the numeric columns that all tables have.
 using Texts = std::vector<std::pair<const char*, std::function<std::string(const ProfileRow&)>>>;
 
 std::vector<std::string> table_of(const Rows& rows, const Texts& texts, size_t line_length) {
@@ -111,7 +112,7 @@ std::vector<std::string> table_of(const Rows& rows, const Texts& texts, size_t l
   return table.lines(line_length);
 }
 
-/// Nothing where the device does not know.
+/// Empty when the device has no estimates.
 std::vector<std::string> speed_on_cores(const Rows& rows) {
   std::array<double, kProfiledCores.size()> seconds{};
   for (const ProfileRow& row : rows)

@@ -1,10 +1,10 @@
-// Variables whose values come back.
+// Restores the values of variables.
 #pragma once
 #include "crescent/tensor/variable.h"
 
 namespace crescent {
 
-/// Gives variables back their values at the end.
+/// The destructor gives the variables the values that they had at construction.
 class Restored {
  public:
   explicit Restored(Variables variables) : variables_(std::move(variables)) {

@@ -1,4 +1,4 @@
-// What a training run consists of, and how it goes from one batch to the next.
+// The state of a training run and its transitions from batch to batch.
 #pragma once
 #include <atomic>
 
@@ -7,36 +7,36 @@
 
 namespace crescent {
 
-/// What a run goes through: its data and what validates it.
+/// The data of a run, for training and for validation.
 struct RunPlan {
   DatasetPtr data, validation;
-  Value batch_size;  ///< for the params of callbacks; null when not known
+  Value batch_size;  ///< for the params of callbacks; null when unknown
 };
 
 struct TrainingRun::State {
-  /// What comes next: on_train_begin, an epoch, a batch of it, a validation, a batch of that,
+  /// What comes next: on_train_begin, an epoch, a training batch, a validation, a validation batch,
   /// nothing.
   enum class Phase { start, epoch, training, validation, validating, ended };
 
   State(ModelPtr model, FitOptions options, const RunPlan& plan);
-  /// To the end of the next batch; false when the run has ended.
+  /// Runs to the end of the next batch; returns false when the run has ended.
   bool advance();
   void end();
-  /// Ends here: what the epoch has so far does not count, unless a later run resumes this one.
+  /// Ends the run in mid-epoch: the epoch is discarded unless a later run resumes this one.
   void end_early();
-  /// The model is in this run's hands: whoever saves it asks this run what it is doing.
+  /// Makes this the current run of the model, which the model asks for its state when it is saved.
   void take_over(const TrainingRunPtr& self);
   void tell_params();
 
   const Pass& pass() const { return in_validation() ? testing : training; }
   bool in_validation() const { return phase == Phase::validation || phase == Phase::validating; }
   NamedValues logs() const;
-  /// How far it came: "after batch 3 of 10 in epoch 2 of 5".
+  /// The position as text: "after batch 3 of 10 in epoch 2 of 5".
   std::string place() const;
 
-  // In snapshot.cpp:
+  // These are defined in snapshot.cpp.
   Dict snapshot() const;
-  /// Without the model's own variables; null when a callback ended the run.
+  /// The snapshot without the model's own variables; null when a callback ended the run.
   Value left() const;
   void restore(const Dict& snapshot);
 
@@ -51,9 +51,9 @@ struct TrainingRun::State {
   Phase phase = Phase::start;
   int64_t epoch;  // from 0
   bool out_of_data = false;
-  Logs running, last;                 // of the epoch that is validated, of the last whole one
-  TensorSpecs inputs;                 // of the batches before this run went on from a snapshot
-  std::weak_ptr<TrainingRun> before;  // whose model it was
+  Logs running, last;                 // of the epoch being validated; of the last completed epoch
+  TensorSpecs inputs;                 // of batches before this run was restored from a snapshot
+  std::weak_ptr<TrainingRun> before;  // the run that owned the model before
   std::atomic<bool> pausing = false, stopping = false;
 
  private:

@@ -1,4 +1,4 @@
-// Snapshots of training runs: everything that the bits of the batches to come follow from.
+// Snapshots of training runs: all state that determines the bits of the following batches.
 #include <algorithm>
 #include <array>
 
@@ -10,10 +10,10 @@ namespace {
 using Phase = TrainingRun::State::Phase;
 
 constexpr int64_t kVersion = 1;
-/// Of Phase; an ended run is between epochs.
+/// The names of Phase in snapshots; an ended run is saved as one between epochs.
 constexpr std::array kPhases = {"start", "epoch", "training", "validation", "validating"};
 
-/// Variables that are kept together under one name.
+/// Variables that are saved together under one name.
 struct Group {
   const char* name;
   Variables variables;
@@ -23,7 +23,7 @@ void append(Variables& variables, const Variables& more) {
   variables.insert(variables.end(), more.begin(), more.end());
 }
 
-/// What files of models hold too.
+/// The variables that files of models contain too.
 std::vector<Group> groups_of_model(Model& model) {
   Variables random{model.shuffle_order().state()};
   for (Layer* layer : model.flatten_layers())
@@ -33,7 +33,7 @@ std::vector<Group> groups_of_model(Model& model) {
           {"random", std::move(random)}};
 }
 
-/// What only lives as long as a run.
+/// The variables that live only during a run.
 std::vector<Group> groups_of_run(Model& model) {
   Variables metrics, states;
   for (const auto& metric : model.all_metrics()) append(metrics, metric->variables());
@@ -56,7 +56,7 @@ Dict values_of(const std::vector<Group>& groups) {
 
 using Assignments = std::vector<std::pair<Variable, Tensor>>;
 
-/// Fails when `values` are those of another model; nothing is assigned yet.
+/// Fails when `values` belong to another model. Assignments are only collected, not made.
 void plan_assignments(Assignments& planned, const std::vector<Group>& groups, const Dict& values) {
   for (const Group& group : groups) {
     const List& tensors = values.at(group.name).as_list();
@@ -121,7 +121,7 @@ void check_version(const Dict& snapshot) {
 
 }  // namespace
 
-/// Where the run is, and what callbacks remember.
+/// The position of the run and the states of callbacks.
 Dict TrainingRun::State::progress() const {
   const bool stops = model->stop_training || stopping;
   Dict all{{"callbacks", callbacks.states()},
@@ -188,7 +188,7 @@ void TrainingRun::State::restore(const Dict& from) {
   phase = stored;
 }
 
-/// Tells callbacks what a run would have told them that is in this phase, in short.
+/// Calls the hooks of callbacks that precede this phase, each once.
 void TrainingRun::State::begin_again(Phase in) {
   phase = Phase::start;
   stopping = false;
@@ -200,7 +200,7 @@ void TrainingRun::State::begin_again(Phase in) {
   if (in == Phase::validating) callbacks.each(&Callback::on_test_begin, Logs());
 }
 
-// ---- the public face
+// ---- TrainingRun
 
 Value TrainingRun::snapshot() const { return state_->snapshot(); }
 

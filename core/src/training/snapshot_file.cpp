@@ -1,4 +1,4 @@
-// A snapshot as a file of arrays: its text, in which {"tensor": i} stands for array "i".
+// A snapshot as a file of arrays: a JSON text in which {"tensor": i} refers to the array "i".
 #include <algorithm>
 
 #include "crescent/base/mapped.h"

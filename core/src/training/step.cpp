@@ -1,4 +1,4 @@
-// One step of training, testing or predicting: traced once per signature, one program each.
+// The step of training, testing or predicting: one program per signature.
 #include <algorithm>
 
 #include "crescent/model/steps.h"
@@ -23,7 +23,7 @@ std::vector<Shape> shapes_of(const Tensors& tensors) {
   return shapes;
 }
 
-/// Of a model that is no graph: those by which its call gives outputs, else output_1, ...
+/// The names of outputs of a model that is not a graph: the keys of its outputs, else output_1, ...
 std::vector<std::string> named_outputs(const Value& structure, size_t count) {
   if (auto keys = names_in_data(structure, keys_of(structure)); keys.size() == count) return keys;
   std::vector<std::string> names;
@@ -44,7 +44,7 @@ bool is_built(Model& model) {
                      [](const Layer* layer) { return layer->built(); });
 }
 
-/// While it lives, this is the step that is traced.
+/// Makes `step` the current traced step during its lifetime.
 class StepScope {
  public:
   StepScope(TracedStep& traced, TracedStep step)
@@ -76,7 +76,7 @@ size_t target_place(const std::vector<OutputTraining>& outputs, size_t output, s
 
 Stepper::Stepper(Model& model) : model_(model), state_(ModelAccess::training(model)) {}
 
-/// What was made for another structure of the model is forgotten.
+/// Drops the compiled steps when the structure of the model has changed.
 void Stepper::follow_structure() {
   const uint64_t structure = model_.structure_version(), constraints = constraint_changes();
   if (structure == state_.steps.structure_seen && constraints == state_.steps.constraints_seen)
@@ -86,8 +86,8 @@ void Stepper::follow_structure() {
   state_.steps.constraints_seen = constraints;
 }
 
-/// Builds what is not built by a call without values, and gives what that gave. A model that looks
-/// at values is called on them, when it runs eagerly.
+/// Builds layers by a call on abstract tensors, and returns its outputs. In eager mode, a model
+/// that reads values is then called on real ones.
 Tensors Stepper::build(const Tensors& x) {
   const auto call = [&](const Tensors& given) { return model_(given, CallOptions{}); };
   Tensors outputs;
@@ -104,7 +104,7 @@ Tensors Stepper::build(const Tensors& x) {
   return outputs;
 }
 
-/// After a change of structure: builds, and plans the outputs where they are others.
+/// After a change of structure: builds layers, and plans the outputs when they have changed.
 void Stepper::settle(const Tensors& x) {
   if (!state_.spec.compiled) fail("You must compile your model before using it.");
   check_inputs(x);
@@ -125,13 +125,13 @@ void Stepper::settle(const Tensors& x) {
   state_.steps.settled = true;
 }
 
-/// Of a model whose steps call its parts: those are built by the first step.
+/// For a model whose steps call its layers: the first step builds them.
 void Stepper::settle_parts() {
   state_.trained.flags.take_new(model_);
   state_.steps.settled = true;
 }
 
-/// Builds what a step calls, by tracing it; the program is thrown away.
+/// Builds the layers that a step calls by tracing it; the program is discarded.
 void Stepper::rehearse(const Batch& batch) {
   TensorSpecs specs;
   for (const Tensors& part : {batch.x, batch.y})
@@ -149,8 +149,8 @@ void Stepper::rehearse(const Batch& batch) {
   state_.trained.flags.take_new(model_);
 }
 
-/// The weights that compile chose, and those that have come since; warns once when others are
-/// trainable now.
+/// Collects the weights that were trainable in compile and those added since; warns once when
+/// others are trainable now.
 void Stepper::collect_trained() {
   if (!state_.trained.collected) {
     const AsCompiled as_compiled(model_, state_.trained.flags, state_.trained.variables);
@@ -174,7 +174,7 @@ void Stepper::collect_trained() {
       model_.name(), " goes on training what was trainable when it was compiled.");
 }
 
-/// The step for batches like this one, which is laid out as inputs.
+/// Flattens the batch into inputs and returns the step for its layout.
 CompiledLayoutPtr Stepper::lay_out(const Batch& batch, bool training, bool inference_metrics) {
   settle(batch.x);
   const bool whole = steps_of(model_).calls_model(model_);
@@ -212,7 +212,7 @@ void Stepper::prepare(const Tensors& x) {
   collect_trained();
 }
 
-/// The one of the layout that was made last.
+/// Finds or makes the step for the current layout.
 CompiledLayoutPtr Stepper::compiled_layout(bool training) {
   const StepLayout& layout = state_.steps.layout;
   std::vector<CompiledLayoutPtr>& known = training ? state_.steps.train : state_.steps.test;
@@ -257,7 +257,7 @@ CompiledStep Stepper::compiled_test(const Batch& batch) {
   return {function, std::exchange(state_.steps.inputs, {}), 0};
 }
 
-/// What the step gives, and what that is called.
+/// Runs the step; returns its logs and their names.
 Tensors Stepper::step(const Batch& batch, bool training, bool inference_metrics,
                       std::vector<std::string>& names) {
   const AsCompiled as_compiled(model_, state_.trained.flags, state_.trained.variables);
@@ -284,7 +284,7 @@ void Stepper::predict(const Tensors& x, Tensors& outputs) {
     return;
   }
   const Function& function = predict_function(x);
-  outputs.clear();  // so that the results of this batch can take their place
+  outputs.clear();  // lets the function reuse their memory for this batch
   function.call(x, outputs, state_.steps.predict_key);
 }
 
@@ -313,7 +313,7 @@ const Function& Stepper::predict_function(const Tensors& x) {
   return state_.steps.predict;
 }
 
-/// What the last step gave.
+/// The logs of the last step.
 NamedValues Stepper::own_logs() const {
   const std::vector<std::string>& names = *state_.steps.last->names;
   NamedValues values;
@@ -346,7 +346,8 @@ NamedValues Stepper::results() {
       return Tensors{ops::concatenate(values, 0)};
     });
   }
-  // A metric may make its state with the first batch.
+  // The set of metrics with state is part of the key, because a metric may create state on the
+  // first batch.
   int64_t key = static_cast<int64_t>(named.size());
   for (const auto& [name, metric] : named)
     key = key * 31 + static_cast<int64_t>(metric->variables().size());

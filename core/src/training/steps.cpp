@@ -1,4 +1,4 @@
-// The usual steps: forward, losses, gradients, update, metrics.
+// The default steps: forward, losses, gradients, update, metrics.
 #include "crescent/model/steps.h"
 
 #include "crescent/program/gradient.h"
@@ -19,7 +19,8 @@ const Steps& steps_of(const Model& model) {
 
 namespace {
 
-/// What compile left; builds and plans what is not, for a step that nobody prepared.
+/// The state of the compiled model; builds and plans what a step called outside of fit finds
+/// missing.
 ModelAccess::Training& compiled_state(Model& model, const Batch& batch) {
   ModelAccess::Training& state = ModelAccess::training(model);
   if (!state.steps.settled) Stepper(model).prepare(batch.x);
@@ -30,7 +31,7 @@ Tensor weight_of(const Batch& batch, size_t output) {
   return output < batch.sample_weight.size() ? batch.sample_weight[output] : Tensor();
 }
 
-/// What belongs to an output of the model; a step of one's own may have given less.
+/// The tensor of an output; fails when an overridden step returned fewer.
 const Tensor& of_output(const Tensors& tensors, size_t output, const char* what) {
   if (output >= tensors.size())
     fail("expected ", what, " for ", output + 1, " outputs, got ", tensors.size());
@@ -41,14 +42,15 @@ const Tensor& target_of(const ModelAccess::Training& state, const Batch& batch, 
   return of_output(batch.y, target_place(state.plan.outputs, output, batch.y.size()), "y");
 }
 
-/// By whatever of the batch is given.
+/// The batch size, from whichever tensors the batch has.
 int64_t samples_in(const Batch& batch, const Tensors& y_pred) {
   for (const Tensors* part : {&batch.x, &y_pred, &batch.y})
     if (!part->empty()) return part->front().dim(0);
   fail("expected x, y or y_pred, got none");
 }
 
-/// Keras 2's rule: what is masked weighs nothing, and the loss knows no more of it.
+/// Keras 2's rule: multiplies the mask into the weights and removes it, so that the loss ignores
+/// it.
 void weigh_by_mask(Tensor& y_pred, Tensor& weights) {
   if (!y_pred.mask()) return;
   const Tensor mask = ops::cast(y_pred.mask(), DType::float32);
@@ -72,13 +74,13 @@ Tensors run_model(Model& model, const Tensors& x, bool training) {
   return model(x, options);
 }
 
-/// What the metrics are told of a batch.
+/// The arguments of the metrics for a batch.
 struct Measured {
   Tensors y_pred;
   Tensor loss;
 };
 
-/// As inference mode sees the batch.
+/// Runs the model on the batch in inference mode.
 Measured measure_inference(Model& model, const Batch& batch) {
   const NoGradient none;
   const ProgramScope scope("inference_metrics");

@@ -1,6 +1,6 @@
-// A training run: epochs of batches, validation, callbacks around them. The arithmetic is in the
-// steps; each phase ends by saying which one follows, before its callbacks are told, so that what
-// they save goes on after them.
+// A training run: epochs of batches, validation, callbacks. The arithmetic is in the steps. Each
+// phase sets its successor before it calls its callbacks, so that a snapshot taken in a callback
+// continues after that phase.
 #include "crescent/model/training_run.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ bool is_validation_epoch(const Value& freq, int64_t epoch) {
   return (epoch + 1) % every == 0;
 }
 
-/// What keeps the run in the file that `resume` names; null when it names none.
+/// The callback that saves the run to the file of option `resume`; null without a file.
 CallbackPtr keeper_of(const Value& resume) {
   if (resume.is_bool()) return nullptr;
   const std::filesystem::path file = resume.is_string() ? resume.as_string() : "";
@@ -84,7 +84,7 @@ bool TrainingRun::State::advance() {
   return false;
 }
 
-/// What comes next; true when that was a batch.
+/// Executes the current phase; returns true when it processed a batch.
 bool TrainingRun::State::take_turn() {
   switch (phase) {
     case Phase::start:
@@ -103,7 +103,7 @@ bool TrainingRun::State::take_turn() {
   return false;
 }
 
-/// What callbacks say, and what other threads asked for, here or in another process.
+/// Whether a callback or another thread, here or in another process, asked to stop.
 bool TrainingRun::State::stops() {
   if (stopping && stopping.exchange(false)) model->stop_training = true;
   if (group.any(model->stop_training)) model->stop_training = true;
@@ -115,7 +115,7 @@ void TrainingRun::State::start() {
   if (phase == Phase::start) begin();
 }
 
-/// Goes to where an earlier run was, if that is asked for and somebody kept it.
+/// Restores an earlier run when option `resume` asks for it or a callback saved one.
 void TrainingRun::State::try_resume() {
   const TrainingRunPtr self = model_state.runs.run.lock();
   if (options.resume == Value(true) && is_unfinished(model_state.runs.left))
@@ -142,7 +142,7 @@ void TrainingRun::State::begin_epoch() {
   phase = Phase::training;
 }
 
-/// False when the data or a callback ends the epoch.
+/// Returns false when the data or a callback ends the epoch.
 bool TrainingRun::State::train_batch() {
   return !(training.batches().taken() > 0 && stops()) && training.advance(callbacks);
 }
@@ -188,7 +188,7 @@ void TrainingRun::State::end_without_data() {
   phase = Phase::epoch;
 }
 
-/// The regular end. With averages of the weights a run ends with those as weights (Keras).
+/// The regular end. With moving averages of the weights, these become the weights (Keras).
 void TrainingRun::State::end_whole() {
   take_averages();
   end();
@@ -241,7 +241,7 @@ std::string TrainingRun::State::place() const {
   return concat("after batch ", taken, count >= 0 ? concat(" of ", count) : "", " in ", which);
 }
 
-// ---- the public face
+// ---- TrainingRun
 
 TrainingRun::TrainingRun(std::unique_ptr<State> state) : state_(std::move(state)) {}
 TrainingRun::~TrainingRun() = default;

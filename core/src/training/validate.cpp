@@ -1,5 +1,5 @@
-// validate: the compiled steps of a model beside their plain form; what the steps did to variables
-// is taken back.
+// validate: compares the compiled steps of a model with their recorded programs; variables that the
+// steps changed are restored.
 #include <algorithm>
 #include <cstdio>
 
@@ -10,7 +10,7 @@
 namespace crescent {
 namespace {
 
-/// The program that is recorded for a step, as it is before any pass.
+/// Records the program of a step, without any pass.
 Program recorded(const CompiledStep& step) {
   TensorSpecs specs;
   for (const Tensor& input : step.inputs) specs.push_back(input.spec());
@@ -23,7 +23,7 @@ Program recorded(const CompiledStep& step) {
       specs);
 }
 
-/// What the model's own executable gives; variables have their values again afterwards.
+/// Runs the model's own executable and restores the variables.
 validation::ProgramResult run_own(const CompiledStep& step, const Program& program) {
   const Restored restored(step.function.written(step.inputs, step.key));
   validation::ProgramResult outcome;
@@ -34,7 +34,7 @@ validation::ProgramResult run_own(const CompiledStep& step, const Program& progr
   return outcome;
 }
 
-/// The steps of a model one after another.
+/// Checks the steps of a model one after another.
 class Checks {
  public:
   void add(const char* name, const CompiledStep& step, bool inference) {

@@ -13,7 +13,7 @@ namespace {
 using Instruction = Program::Instruction;
 using Values = std::vector<BoundedPtr>;
 
-/// A program as it was behind a pass.
+/// The program after a pass.
 struct Stage {
   std::string pass;
   Program program;
@@ -30,7 +30,7 @@ Start start_of(const Program& program, const Tensors& inputs, Rounding rounding)
   return start;
 }
 
-/// What a program gives, and what of it that is.
+/// A result of a program and its name.
 struct Result {
   std::string what;
   const void* variable;  ///< null for an output
@@ -54,7 +54,7 @@ const Result* same_result(const std::vector<Result>& results, const Result& want
   const auto at = std::find_if(results.begin(), results.end(), [&](const Result& result) {
     return result.variable == wanted.variable;
   });
-  return at == results.end() ? nullptr : &*at;  // passes drop variables that nobody needs
+  return at == results.end() ? nullptr : &*at;  // passes drop variables that are not needed
 }
 
 std::string scope_of(const Program& program, const Instruction& i) {
@@ -67,7 +67,7 @@ const Instruction* producer_of(const Program& program, int value) {
   return nullptr;
 }
 
-/// Two evaluations of programs that are to give the same.
+/// Compares two programs that should compute the same, evaluated in float64.
 class Stages {
  public:
   Stages(const Subject& subject, const Program& lowered, const std::vector<Stage>& stages)
@@ -76,7 +76,7 @@ class Stages {
         stages_(stages),
         start_(start_of(subject.recorded, subject.inputs, Rounding::float64)) {}
 
-  /// Whether the compiled program gives what the recorded one does.
+  /// Compares the optimized program with the recorded one.
   std::optional<Finding> compare(Validation& report) {
     const Program& recorded = subject_.recorded;
     const std::vector<Result> expected =
@@ -106,7 +106,7 @@ class Stages {
     return first;
   }
 
-  /// Finds the pass, and in the program before it the instruction.
+  /// Finds the pass at fault, and the wrong instruction in the program before it.
   void blame(Finding& finding, const std::vector<Result>& expected) const {
     const Program* before = &subject_.recorded;
     for (const Stage& stage : stages_) {
@@ -141,7 +141,7 @@ class Stages {
         const Instruction* old = producer_of(before, value);
         auto found = old ? difference(value, value) : std::nullopt;
         if (!found) continue;
-        // An input that was replaced by another is at fault, where it differs.
+        // If an operand was replaced by a different value, the fault lies in that operand.
         for (size_t k = 0; k < i.inputs.size() && i.inputs.size() == old->inputs.size(); ++k) {
           auto replaced = difference(old->inputs[k], i.inputs[k]);
           const Instruction* producer = replaced ? producer_of(before, old->inputs[k]) : nullptr;
@@ -171,7 +171,7 @@ class Stages {
   Start start_;
 };
 
-/// A run of the compiled program, and what its kernels made on the way.
+/// Runs the compiled program and records the results of its kernels.
 class Observed {
  public:
   Observed(const Subject& subject, const Program& lowered) : lowered_(lowered) {
@@ -215,7 +215,7 @@ class Observed {
   std::unordered_map<const void*, Tensor> variables_;
 };
 
-/// Each kernel's result beside what float64 makes of the inputs that the kernel had.
+/// Compares each kernel's result with float64, computed from the inputs that the kernel read.
 class Kernels {
  public:
   Kernels(const Subject& subject, const Program& lowered, const std::vector<Stage>& stages)
@@ -241,7 +241,7 @@ class Kernels {
   const std::vector<double>& ratios() const { return comparison_.ratios(); }
 
  private:
-  /// From here on it is what the kernel made.
+  /// Later instructions continue with the kernel's result.
   void look_at(const Instruction& i, int value, BoundedPtr& result, Validation& report) {
     const Observed::Made* made = observed_.made(value);
     if (!made) return;
@@ -255,7 +255,7 @@ class Kernels {
     finding_ = std::move(found);
   }
 
-  /// That made the instruction; none for one that was recorded.
+  /// The pass that created the instruction; empty for a recorded one.
   std::string pass_of(const Instruction& wanted) const {
     const auto has = [&](const Program& program) {
       return std::any_of(program.code.begin(), program.code.end(),
@@ -279,8 +279,8 @@ class Kernels {
     }
   }
 
-  /// What the caller's executable gave has the bits of the run that was observed, but where threads
-  /// add in another order: then it is within the bounds of the program as a whole.
+  /// The caller's executable must give the same bits as the observed run. Where threads sum in
+  /// another order, its results must be within the bounds of the whole program.
   void compare_callers(const ProgramResult& got, const std::vector<Result>& observed) {
     std::optional<std::vector<Result>> whole;
     for (size_t i = 0; i < observed.size(); ++i) {

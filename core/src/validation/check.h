@@ -1,5 +1,5 @@
-// Checks a compiled program beside the recorded one: what the passes made of it, what each kernel
-// made of its inputs, and what the caller gets.
+// Checks a compiled program against the recorded one: the optimized program, the result of each
+// kernel, and the results that the caller gets.
 #pragma once
 #include <unordered_map>
 
@@ -8,7 +8,7 @@
 
 namespace crescent::validation {
 
-/// A program, how it is compiled, and what it is run on.
+/// A recorded program, its compilation, and its inputs.
 struct Subject {
   Program recorded;
   std::function<Program(Program, const passes::PassObserver&)> optimize;
@@ -16,18 +16,18 @@ struct Subject {
   Tensors inputs;
 };
 
-/// What a run gives: outputs, and the values of variables by Variable::id().
+/// The results of a run: outputs, and the values of variables by Variable::id().
 struct ProgramResult {
   Tensors outputs;
   std::unordered_map<const void*, Tensor> variables;
 };
 
-/// The passes for the device in use.
+/// Runs the passes for the device in use.
 CRESCENT_API Subject subject_of(Program recorded, bool inference, Tensors inputs);
 
-/// Adds what it finds to the report, as of this step. `outcome`, where there is one, is what the
-/// caller's own executable gave for the same inputs and variables. Gives, of each kernel's result
-/// that was off at all, the largest part of its bound.
+/// Adds the findings to the report, under the name of this step. `outcome`, if not null, returns
+/// the results of the caller's own executable for the same inputs and variables. Returns the
+/// largest ratio of error to bound for each kernel's result with a nonzero error.
 CRESCENT_API std::vector<double> check(const Subject& subject, const std::string& step,
                                        const std::function<ProgramResult()>& outcome,
                                        Validation& report);

@@ -1,4 +1,4 @@
-// Compares values with what is expected of them.
+// Compares values with expected values.
 #pragma once
 #include <optional>
 
@@ -7,22 +7,22 @@
 
 namespace crescent::validation {
 
-/// Counts what was compared.
+/// Compares and counts results.
 class Comparison {
  public:
   explicit Comparison(Rounding rounding) : rounding_(rounding) {}
 
-  /// The worst element beyond the bound, as a finding that says nothing else yet.
+  /// The worst element that exceeds its bound, as a finding without names.
   std::optional<Finding> operator()(const Bounded& got, const Bounded& expected);
   /// The same without counting.
   std::optional<Finding> worst(const Bounded& got, const Bounded& expected) const;
 
   void report(Validation& to) const;
-  /// The largest part of its bound that a result was off by, of each that was off.
+  /// The largest ratio of error to bound of each result with a nonzero error.
   const std::vector<double>& ratios() const { return ratios_; }
 
  private:
-  /// The error that is allowed.
+  /// The allowed difference of an element.
   double allowed(const Bounded& got, const Bounded& expected, size_t i) const;
 
   Rounding rounding_;

@@ -35,7 +35,8 @@ TensorSpecs specs_of(const Program& program, const std::vector<int>& values) {
   return specs;
 }
 
-/// Whole numbers, complex numbers and strings that are exact give exact ones.
+/// Whether inputs and outputs are exact integers or strings; the op itself then computes exact
+/// results.
 bool is_plain(std::span<const BoundedPtr> inputs, const TensorSpecs& outputs) {
   return std::none_of(outputs.begin(), outputs.end(),
                       [](const TensorSpec& spec) { return is_floating(spec.dtype); }) &&
@@ -84,7 +85,8 @@ void put_row(const Bounded& x, int64_t i, Bounded& y) {
   std::copy(x.bound.begin(), x.bound.end(), y.bound.begin() + first);
 }
 
-/// Per value, the last instruction that reads it; results are read behind the last.
+/// Per value, the last instruction that reads it; results of the program are read after the last
+/// one.
 std::vector<size_t> last_reads(const Program& program) {
   std::vector<size_t> last(program.values.size(), 0);
   for (size_t i = 0; i < program.code.size(); ++i)
@@ -95,7 +97,7 @@ std::vector<size_t> last_reads(const Program& program) {
   return last;
 }
 
-/// What does not depend on inputs or variables: passes compute it beforehand, in its own dtypes.
+/// The instructions that depend on constants alone; passes fold them in their own dtypes.
 class Constants {
  public:
   explicit Constants(const Program& program) : is_constant_(program.values.size(), false) {
@@ -126,8 +128,8 @@ std::vector<BoundedPtr> Evaluator::run(const Program& program, const Start& star
   return values;
 }
 
-/// A number that an op decomposes with, as 1 / n, was rounded where it is long: rewritings of the
-/// op know better.
+/// A constant in a decomposition, as 1 / n, was rounded if it has many digits, while a rewriting of
+/// the op may use the exact number; so it gets a bound.
 Bounded Evaluator::constant(const Tensor& tensor, Role role) const {
   Bounded value = Bounded::of(tensor, rounding_);
   if (rounding_ != Rounding::float64 || role != Role::decomposed) return value;

@@ -1,4 +1,4 @@
-// Evaluates programs in float64, with bounds of what their results may be off by.
+// Evaluates programs in float64, with bounds of the rounding errors of their results.
 #pragma once
 #include <unordered_map>
 
@@ -8,7 +8,7 @@
 
 namespace crescent::validation {
 
-/// What a program begins with.
+/// The initial values of a program.
 struct Start {
   std::vector<BoundedPtr> inputs;
   std::unordered_map<const void*, BoundedPtr> variables;  ///< by Variable::id()
@@ -18,18 +18,19 @@ struct Start {
 
 class Evaluator {
  public:
-  /// Sees the result of an instruction, and may put another in its place.
+  /// Called with the result of an instruction, which it may replace.
   using Observer =
       std::function<void(const Program::Instruction& instruction, int value, BoundedPtr& result)>;
   explicit Evaluator(Rounding rounding, Observer observer = {})
       : rounding_(rounding), observer_(std::move(observer)) {}
 
-  /// Per value of the program; what nobody reads any more is not there, unless all is kept.
+  /// Returns the values of the program; those that are not read any more are null unless `keep_all`
+  /// is set.
   std::vector<BoundedPtr> run(const Program& program, const Start& start, bool keep_all = false);
 
  private:
   using Values = std::vector<BoundedPtr>;
-  /// Whether the program is the whole one, the body of a loop, or what an op decomposes into.
+  /// Whether the program is the whole one, the body of a scan, or the decomposition of an op.
   enum class Role : uint8_t { whole, body, decomposed };
   void run_code(const Program& program, Values& values, bool keep_all, Role role);
   std::vector<Bounded> compute(const OpPtr& op, std::span<const BoundedPtr> inputs,
@@ -43,7 +44,7 @@ class Evaluator {
   Observer observer_;
 };
 
-/// "matmul a'b 32x8, 32x4 -> 8x4".
+/// The instruction as text: "matmul a'b 32x8, 32x4 -> 8x4".
 std::string text_of(const Program& program, const Program::Instruction& instruction);
 
 }  // namespace crescent::validation

@@ -20,14 +20,14 @@ namespace crescent {
 
 class CRESCENT_API Error : public std::runtime_error {
  public:
-  /// The message is for people to read: it is kept as printable() writes it.
+  /// The message is meant for people; it is stored in the form that printable() gives it.
   explicit Error(std::string_view message);
   ~Error() override;
-  /// Puts in front of the message what was being done. Caught by reference and thrown on, the error
-  /// stays what it is.
+  /// Prepends a description of the operation that failed to the message. A handler catches the
+  /// error by reference, calls this and rethrows, so the type of the error is kept.
   void add_context(std::string_view context);
-  /// The layer that the message names: the innermost one in which it was raised. Empty while it
-  /// names none.
+  /// The name of the innermost layer whose call raised the error, as the message states it; empty
+  /// while the message names no layer.
   const std::string& layer() const { return layer_; }
   void set_layer(std::string name) { layer_ = std::move(name); }
 
@@ -35,15 +35,16 @@ class CRESCENT_API Error : public std::runtime_error {
   std::string layer_;
 };
 
-/// A training run or a long operation was stopped from outside (Ctrl-C); state is consistent.
+/// Thrown when a training run or a long operation is stopped from outside (Ctrl-C); state is
+/// consistent.
 class CRESCENT_API Interrupted : public Error {
  public:
   using Error::Error;
   ~Interrupted() override;
 };
 
-/// Data that a program cannot be run on: an index or a label out of range. Whoever knows which
-/// batch it was says so.
+/// Thrown for input data that a program rejects, such as an index or a label out of range. Callers
+/// that know the number of the batch add it by add_context().
 class CRESCENT_API DataError : public Error {
  public:
   using Error::Error;
@@ -62,7 +63,7 @@ std::string to_text(T n) {
   return std::to_string(n);
 }
 
-/// The pieces as one text.
+/// Concatenates the texts of all pieces.
 template <class... Pieces>
 std::string concat(const Pieces&... pieces) {
   std::string text;
@@ -77,24 +78,25 @@ template <class... Pieces>
   raise_error(concat(pieces...));
 }
 
-/// For messages that name the layer themselves; in front of others the layer's name is put when
-/// they leave its call.
+/// Raises an error whose message already names the layer. Errors raised by fail() get the layer's
+/// name put before the message when they leave the layer's call.
 template <class... Pieces>
 [[noreturn]] void fail_in_layer(const std::string& layer, const Pieces&... pieces) {
   raise_error(concat(pieces...), layer);
 }
 
-/// For the outermost handlers: what is being handled, whatever was thrown. "std::out_of_range:
-/// ...", "not enough memory", "an exception of type int"; an Error's message as it is.
+/// Describes the exception that is being handled, of whatever type, for outermost handlers:
+/// "std::out_of_range: ...", "not enough memory", "an exception of type int"; the message alone of
+/// an Error.
 CRESCENT_API std::string exception_text();
 
-/// `text` as it can be shown on a terminal: control characters other than new lines and tabs, and
-/// bytes that are no UTF-8, are written as "\x1b" and "\u009b". What is printable stays, letters of
-/// any language too.
+/// Returns `text` in a form that is safe to print on a terminal: control characters other than new
+/// lines and tabs, and bytes that are not valid UTF-8, are escaped as "\x1b" and "\u009b".
+/// Printable characters of every language are kept.
 CRESCENT_API std::string printable(std::string_view text);
 
-/// Something the user should know and that stops nothing: a line on stderr, or what the host's
-/// handler makes of it.
+/// Reports something that the user should know but that stops nothing. The text goes to stderr, or
+/// to the handler set by set_warning_handler().
 CRESCENT_API void warn_text(std::string_view text);
 CRESCENT_API void set_warning_handler(
     void (*handler)(std::string_view text));  ///< null: stderr again
@@ -108,7 +110,7 @@ void warn(const Pieces&... pieces) {
 CRESCENT_API std::string did_you_mean(std::string_view word,
                                       std::span<const std::string> candidates);
 
-/// "dense_1, dense_2, ..." for messages.
+/// Joins words for messages: "dense_1, dense_2, ...".
 CRESCENT_API std::string join(std::span<const std::string> words,
                               std::string_view separator = ", ");
 

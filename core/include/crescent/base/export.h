@@ -1,4 +1,5 @@
-// What the shared library `crescent` shows to programs and plugins; everything else is hidden.
+// CRESCENT_API marks the symbols that the shared library `crescent` exports to programs and
+// plugins; everything else is hidden.
 #pragma once
 #define CRESCENT_API __attribute__((visibility("default")))
 

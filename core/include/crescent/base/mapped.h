@@ -1,4 +1,4 @@
-// A Value with parts of it replaced.
+// mapped(): a copy of a Value in which some of the values inside are replaced.
 #pragma once
 #include <optional>
 
@@ -6,8 +6,8 @@
 
 namespace crescent {
 
-/// The value, or what lists and dictionaries in it hold, replaced where change(value) gives another
-/// (a std::optional<Value>).
+/// Copies `value`. Wherever change(v), which returns std::optional<Value>, has a result for `value`
+/// itself or for a value nested in its lists and dictionaries, the result replaces it.
 template <class Change>
 Value mapped(const Value& value, const Change& change) {
   if (std::optional<Value> changed = change(value)) return *std::move(changed);

@@ -1,4 +1,4 @@
-// Regular expressions that people write for names of layers and paths of weights.
+// Regular expressions that users write to select layers by name and weights by path.
 #pragma once
 #include <memory>
 #include <string>
@@ -7,16 +7,18 @@
 
 namespace crescent {
 
-/// One of ECMAScript, which are Python's for the most part, without references back: it is compared
-/// in polynomial time whatever a file has there.
+/// A regular expression of ECMAScript without back references, which for most patterns is Python's
+/// syntax too. Matching takes polynomial time, even for a pattern that comes from an untrusted
+/// file.
 class CRESCENT_API Pattern {
  public:
-  /// Fails when `text` is no regular expression; `option` says in the message what it was for.
+  /// Fails when `text` is not a regular expression; `option` is the name of the option in the
+  /// message.
   Pattern(const std::string& text, const std::string& option);
 
-  /// All of `name`.
+  /// Whether the expression matches the whole of `name`.
   bool matches(const std::string& name) const;
-  /// Some part of `name`.
+  /// Whether the expression matches some substring of `name`.
   bool found_in(const std::string& name) const;
 
  private:

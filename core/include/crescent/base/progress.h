@@ -1,10 +1,10 @@
-// How far something that takes long has come, on one line of a terminal:
+// Progress: how far a long operation has come, shown on one line of a terminal:
 //
 //   Progress progress("adapt", "batch", 1200);
 //   while (...) progress.add();
 //
-// shows "adapt: 300/1200 batches - 4s" from the first second on, and nothing where the output is no
-// terminal or the work is done before.
+// shows "adapt: 300/1200 batches - 4s" after the first second. Nothing is shown when the output is
+// not a terminal or when the operation ends within that second.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace crescent {
 
 class CRESCENT_API Progress {
  public:
-  /// `unit`: what is counted, one of them ("batch"). `total` 0: nobody knows.
+  /// `unit` is the singular name of what is counted ("batch"); `total` is 0 when it is unknown.
   Progress(std::string_view what, std::string_view unit, int64_t total = 0);
   /// Ends the line that was shown.
   ~Progress();

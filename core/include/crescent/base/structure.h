@@ -1,9 +1,9 @@
-// Structures: how tensors are nested where a call takes or gives several of them.
+// Structures: how tensors are nested in the arguments or the results of a call (pytrees).
 //
 //   {first = a, rest = {b, c}}   has the structure   {"first": true, "rest": [true, true]}
 //
-// A structure is a Value: true is a tensor, null one that is not there, lists and dictionaries hold
-// structures. A null alone says that nothing is nested: one tensor, or a list of them.
+// A structure is a Value: true stands for a tensor, null for an absent one; lists and dictionaries
+// hold structures. A null at the top means no nesting: one tensor, or a flat list of tensors.
 #pragma once
 #include <string>
 #include <vector>
@@ -13,39 +13,40 @@
 
 namespace crescent {
 
-/// In a configuration: the argument of a call that says how its inputs are nested.
+/// The key in a layer's configuration for the structure of the inputs of its call.
 inline constexpr const char* kInputStructure = "input_structure";
 
-/// What stands in lists and dictionaries and is neither, in order; dictionaries in the order of
-/// their sorted names, as Keras flattens them.
+/// Returns the leaves (values that are neither lists nor dictionaries) in order. The entries of a
+/// dictionary are visited in the order of their sorted names, as Keras flattens them.
 CRESCENT_API List leaves_of(const Value& nested);
-/// The structure of such a value: true for each leaf that is not null.
+/// Returns the structure of `nested`: true for each leaf that is not null.
 CRESCENT_API Value structure_of(const Value& nested);
-/// These leaves nested like that, one for each true. Fails on another number.
+/// Nests the leaves as `structure` says, one leaf for each true. Fails on another number of leaves.
 CRESCENT_API Value packed(const Value& structure, const List& leaves);
-/// How many tensors there are.
+/// The number of tensors in the structure.
 CRESCENT_API size_t tensor_count(const Value& structure);
-/// Null for the structures of one tensor and of a list of them, which a null alone stands for.
+/// Returns null for the structures of one tensor and of a flat list, which null stands for; returns
+/// other structures unchanged.
 CRESCENT_API Value nested_or_null(Value structure);
-/// The sorted names of a dictionary whose values are tensors; none for other structures.
+/// The sorted names of a dictionary whose values are tensors; empty for other structures.
 CRESCENT_API std::vector<std::string> keys_of(const Value& structure);
-/// A dictionary of tensors by these names; null for none.
+/// The structure of a dictionary of tensors with these names; null when there are no names.
 CRESCENT_API Value structure_of_keys(const std::vector<std::string>& keys);
-/// Names (strings) and positions (from 0) that lead to each leaf.
+/// For each leaf, the names (strings) and positions (from 0) that lead to it.
 CRESCENT_API std::vector<List> paths_of(const Value& structure);
-/// Whether there is more than one tensor, a list or a dictionary of them.
+/// Whether a list or a dictionary of the structure contains another list or dictionary.
 CRESCENT_API bool is_deep(const Value& structure);
-/// What data for tensors nested like that go by: `names`, or where it is deep the steps that lead
-/// to each, joined: "first", "rest/0", "rest/1".
+/// The names by which data are given for inputs of this structure: `names`, or for a deep structure
+/// the path to each tensor joined by slashes: "first", "rest/0", "rest/1".
 CRESCENT_API std::vector<std::string> names_in_data(const Value& structure,
                                                     std::vector<std::string> names);
-/// Whether a list or a dictionary holds others that are no leaves.
+/// Whether a list or a dictionary in `data` contains another one that is_leaf() does not accept.
 CRESCENT_API bool is_deep(const Value& data, bool (*is_leaf)(const Value&));
-/// The leaves of deep data in the order of such names, or of the data where there are none. Fails
-/// where they are nested in another way.
+/// The leaves of deep data in the order of `names` (as names_in_data() gives them), or in the order
+/// of the data when `names` is empty. Fails when the data are nested in another way.
 CRESCENT_API List leaves_by_name(const Value& data, bool (*is_leaf)(const Value&),
                                  const std::vector<std::string>& names);
-/// {first = a, rest = {b, c}}, for messages; leaves by the letters of the alphabet.
+/// The structure as text for messages, with letters for leaves: {first = a, rest = {b, c}}.
 CRESCENT_API std::string structure_text(const Value& structure);
 
 }  // namespace crescent

@@ -1,6 +1,6 @@
-// Value: what configurations, options and files are made of. Null, bool, int, float, string, list,
-// dict (keeps insertion order), or a shared Object (an initializer given as an object, a callback,
-// ...).
+// Value: the type of configurations, options and metadata in files. A Value is null, bool, int,
+// float, string, list, dict (in insertion order), or a shared Object (an initializer given as an
+// object, a callback, ...).
 //
 //   Dict config{{"units", 10}, {"activation", "relu"}};
 //   std::string text = to_json(config);          // {"units": 10, "activation": "relu"}
@@ -18,7 +18,7 @@
 
 namespace crescent {
 
-/// Anything polymorphic that a Value can carry by reference: layers, losses, callbacks, boxed
+/// Base class of everything that a Value holds by reference: layers, losses, callbacks, boxed
 /// tensors.
 class CRESCENT_API Object : public std::enable_shared_from_this<Object> {
  public:
@@ -39,7 +39,8 @@ class CRESCENT_API Dict {
  public:
   Dict();
   Dict(std::initializer_list<DictEntry> entries);
-  static Dict from(std::vector<DictEntry> entries);  ///< in linear time; the keys are distinct
+  /// Takes linear time; the keys must be distinct.
+  static Dict from(std::vector<DictEntry> entries);
   Dict(const Dict&);
   Dict(Dict&&) noexcept;
   Dict& operator=(const Dict&);
@@ -48,13 +49,13 @@ class CRESCENT_API Dict {
 
   size_t size() const;
   bool empty() const { return size() == 0; }
-  /// Null pointer when absent.
+  /// Returns a null pointer when the key is absent.
   const Value* find(std::string_view key) const;
   Value* find(std::string_view key);
   bool contains(std::string_view key) const { return find(key) != nullptr; }
-  /// Error naming the key when absent.
+  /// Fails with an error that names the key when it is absent.
   const Value& at(std::string_view key) const;
-  /// Adds null when absent.
+  /// Inserts a null when the key is absent.
   Value& operator[](std::string_view key);
   void set(std::string_view key, Value value);
   bool erase(std::string_view key);
@@ -69,8 +70,8 @@ class CRESCENT_API Dict {
   std::vector<DictEntry> entries_;
 };
 
-/// Its special members are in core, as those of everything that options are made of (Field,
-/// ClassInfo, ...): inlined, they were most of the code of a plugin and of the time to compile it.
+/// The special members are defined in core, as for other types that options are made of (Field,
+/// ClassInfo, ...): inlined, they made up most of a plugin's code and compile time.
 class CRESCENT_API Value {
  public:
   enum class Kind : uint8_t { null, boolean, integer, real, string, list, dict, object };
@@ -92,7 +93,7 @@ class CRESCENT_API Value {
   Value(std::string_view s);
   Value(List list);
   Value(Dict dict);
-  Value(std::shared_ptr<Object> object);  ///< none is null
+  Value(std::shared_ptr<Object> object);  ///< a null pointer gives a null Value
   template <std::derived_from<Object> T>
   Value(std::shared_ptr<T> object) : Value(std::shared_ptr<Object>(std::move(object))) {}
   template <class T>
@@ -111,17 +112,17 @@ class CRESCENT_API Value {
   bool is_dict() const { return kind() == Kind::dict; }
   bool is_object() const { return kind() == Kind::object; }
 
-  // Each fails with "expected an integer, got "ten"" when the kind is another.
+  // Each of these fails with "expected an integer, got "ten"" when the value is of another kind.
   bool as_bool() const;
-  int64_t as_int() const;   ///< also a float without fraction
-  double as_float() const;  ///< also an integer
+  int64_t as_int() const;   ///< accepts a float without fraction too
+  double as_float() const;  ///< accepts an integer too
   const std::string& as_string() const;
   const List& as_list() const;
   List& as_list();
   const Dict& as_dict() const;
   Dict& as_dict();
   const std::shared_ptr<Object>& as_object() const;
-  /// The object as T, or null when it is none.
+  /// The object cast to T, or null when the value is not an object of type T.
   template <class T>
   std::shared_ptr<T> object_as() const {
     return is_object() ? std::dynamic_pointer_cast<T>(as_object()) : nullptr;
@@ -142,16 +143,17 @@ struct DictEntry {
 };
 CRESCENT_API bool operator==(const Dict& a, const Dict& b);
 
-/// "an integer", "a string", ... for messages.
+/// The name of a kind for messages: "an integer", "a string", ...
 CRESCENT_API std::string describe_kind(Value::Kind kind);
-/// Readable text for messages: JSON, cut at 60 characters, objects as <Dense>.
+/// Text for messages: JSON cut at 60 characters, with objects written as <Dense>.
 CRESCENT_API std::string to_text(const Value& value);
 
-/// Python's json.dumps: separators ", " and ": ", floats as Python's repr, non-ASCII escaped, NaN
-/// and Infinity bare as Python writes them. `indent` < 0 is one line. Fails on an Object.
+/// Writes what Python's json.dumps writes: separators ", " and ": ", floats as Python's repr,
+/// escaped non-ASCII, bare NaN and Infinity. A negative `indent` gives one line. Fails on an
+/// Object.
 CRESCENT_API std::string to_json(const Value& value, int indent = -1);
-/// Accepts what Python writes (bare NaN, Infinity, -Infinity). Refuses depth over 64, duplicate
-/// keys, trailing text; errors name line and column.
+/// Parses what Python writes (with bare NaN, Infinity, -Infinity). Refuses nesting deeper than 64,
+/// duplicate keys and trailing text; errors name line and column.
 CRESCENT_API Value parse_json(std::string_view text);
 
 }  // namespace crescent

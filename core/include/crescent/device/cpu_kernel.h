@@ -1,5 +1,5 @@
-// Kernels of the cpu device for ops of one's own (op.h). An op without one is taken apart by
-// decompose() or runs compute(); the kernels of Crescent's own ops come first.
+// Kernels of the cpu device for ops that plugins define (op.h). An op without a kernel is run
+// through decompose() or compute(). For Crescent's own ops the built-in kernels take precedence.
 //
 //   class EmaKernel final : public CpuKernel {
 //    public:
@@ -14,7 +14,8 @@
 //   };
 //   CRESCENT_PLUGIN("acme.ema", "1.0.0") { registry.add<EmaKernel>("acme.ema"); }  // the op's name
 //
-// The name of an op is its plugin's and its own, "acme.ema". examples/kernel is a complete one.
+// The name of an op consists of its plugin's name and its own: "acme.ema". examples/kernel is a
+// complete example.
 #pragma once
 #include <climits>
 #include <span>
@@ -25,32 +26,36 @@
 
 namespace crescent {
 
-/// What a kernel is to compute. Shapes are known; they and the dtypes are those that infer() gave.
+/// The op and the specs for which a kernel is prepared. Shapes are known; shapes and dtypes of
+/// outputs are those that infer() returned.
 struct CpuRequest {
   const Op& op;
   std::span<const TensorSpec> inputs, outputs;
-  /// Sums are to be added in an order that the number of threads does not change, even where that
-  /// costs time.
+  /// When set, sums must be added in an order that does not depend on the number of threads, even
+  /// where that is slower.
   bool deterministic;
 
-  /// Null when the op is of another class.
+  /// The op as T, or null when it is of another class.
   template <class T>
   const T* op_as() const {
     return dynamic_cast<const T*>(&op);
   }
 };
 
-/// The threads of the device. Regions do not nest: inside of one, parts run in the caller.
+/// The thread pool of the device. Regions do not nest: a region that begins inside another one runs
+/// its parts on the calling thread.
 class CRESCENT_API CpuThreads {
  public:
   virtual int threads() const = 0;
   using Body = void (*)(void* context, int64_t part, int worker);
-  /// Calls body(context, part, worker) once for every part < parts, at the same time on up to
-  /// `most` workers, which are numbered from 0. The first exception of a body is thrown again here.
+  /// Calls body(context, part, worker) once for every part in [0, parts), concurrently on up to
+  /// `most` workers, which are numbered from 0. The first exception of a body is rethrown to the
+  /// caller.
   virtual void run(int64_t parts, Body body, void* context, int most = INT_MAX) = 0;
 
-  /// f(part, worker) for every part. Who has something for each worker says with `most` for how
-  /// many: threads() may be more by the time that the region begins.
+  /// Calls f(part, worker) for every part. A caller that allocates an array with an element per
+  /// worker passes the array's size as `most`, because threads() may have grown when the region
+  /// begins.
   template <class F>
   void parallel(int64_t parts, F&& f, int most = INT_MAX) {
     run(
@@ -60,9 +65,9 @@ class CRESCENT_API CpuThreads {
         },
         &f, most);
   }
-  /// f(begin, end) over [0, n) in blocks of `grain`. They depend on n and grain only: what is
-  /// computed within them has the same bits for any number of threads. A block should take some
-  /// microseconds.
+  /// Calls f(begin, end) for blocks of `grain` elements of [0, n). The blocks depend on n and grain
+  /// alone, so what is computed within a block has the same bits for any number of threads. A block
+  /// should take some microseconds.
   template <class F>
   void blocks(int64_t n, int64_t grain, F&& f) {
     if (n <= grain) return f(int64_t{0}, n);
@@ -76,11 +81,12 @@ class CRESCENT_API CpuThreads {
   ~CpuThreads();
 };
 
-/// The memory of one run: dense, row-major, 64-byte aligned where it is not a part of a tensor.
+/// The memory of one run. Arrays are dense and row-major; they are 64-byte aligned unless they are
+/// a slice of a larger tensor.
 struct CpuArguments {
   const std::byte* const* inputs;
   std::byte* const* outputs;
-  std::byte* scratch;  ///< scratch_bytes() of it, 64-byte aligned, contents undefined
+  std::byte* scratch;  ///< scratch_bytes() bytes, 64-byte aligned, with undefined contents
   CpuThreads& threads;
 
   template <class T>
@@ -93,25 +99,27 @@ struct CpuArguments {
   }
 };
 
-/// A kernel for one op and the shapes of one place in a program. It is registered under the name of
-/// the op; each place makes one of its own, which one thread runs at a time.
+/// A kernel for one op with fixed shapes. The class is registered under the name of the op. Every
+/// instruction of a program has its own instance, which one thread at a time runs.
 class CRESCENT_API CpuKernel : public Plain {
  public:
   static constexpr const char* kKind = "cpu_kernel";
   CpuKernel();
   ~CpuKernel() override;
-  /// Called once, first: whether this kernel is for the request. All that can be decided or
-  /// allocated is decided and allocated here.
+  /// Called once, before everything else; returns whether this kernel can compute the request. All
+  /// decisions and allocations belong here.
   virtual bool prepare(const CpuRequest& request) = 0;
-  /// Any number of times. Neither checks nor allocates.
+  /// Computes the op; called any number of times. It must neither check its arguments nor allocate.
   virtual void run(const CpuArguments& a) = 0;
 
-  // After prepare():
+  // The following are called after prepare().
   virtual size_t scratch_bytes() const { return 0; }
-  virtual double flops() const { return 0; }  ///< of a run, for profiles
-  /// Output 0 may share memory with input i: each element is written after it was read last.
+  /// Floating-point operations of one run, for profiles.
+  virtual double flops() const { return 0; }
+  /// Whether output 0 may share memory with this input: true if each element is written only after
+  /// its last read.
   virtual bool in_place(int /*input*/) const { return false; }
-  /// In profiles: the plugin, unless overridden.
+  /// The kernel's name in profiles; the default is the name of the plugin.
   virtual std::string name() const;
 };
 

@@ -1,6 +1,6 @@
-// Lowered forms: what passes write programs in for devices that are capable of it (Capabilities in
-// device.h). Authors of devices read them; authors of layers and ops never meet them. They are made
-// after gradients, so they have none.
+// Lowered ops: ops that passes write into programs for devices that have kernels for them
+// (Capabilities in device.h). They concern authors of devices, not authors of layers and ops. They
+// have no gradients because they are made after differentiation.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -11,14 +11,15 @@ namespace crescent {
 
 // ---- elementwise chains
 
-/// A step of Fused. A scatter is a ScatterAdd along axis 0 whose two arguments, indices and
-/// updates, are inputs of any shape: the gradient of a table that nobody keeps as a whole.
+/// A step of Fused. A scatter is a ScatterAdd along axis 0 whose indices and updates are inputs of
+/// any shape; it computes the gradient of an embedding table without storing the updates as one
+/// tensor.
 struct FusedStep {
   enum class Kind : uint8_t { unary, binary, select, cast, scatter } kind{};
   UnaryKind unary{};
   BinaryKind binary{};
-  DType dtype{};              ///< of the register written
-  std::array<int, 3> args{};  ///< registers read
+  DType dtype{};              ///< of the register that the step writes
+  std::array<int, 3> args{};  ///< the registers that the step reads
   bool operator==(const FusedStep&) const = default;
   size_t hash() const {
     return detail::hash_bytes(this, 4) ^ detail::hash_bytes(args.data(), sizeof args);
@@ -26,13 +27,13 @@ struct FusedStep {
 };
 CRESCENT_API std::string to_text(const FusedStep& step);
 
-/// (inputs...) -> outputs...: a chain of elementwise ops as one. Registers 0..inputs-1 are the
-/// inputs, step i writes register inputs+i. Inputs broadcast to `shape`; every output has `shape`.
+/// (inputs...) -> outputs...: a chain of elementwise ops as one op. Registers 0..inputs-1 are the
+/// inputs; step i writes register inputs+i. Inputs broadcast to `shape`; every output has `shape`.
 struct CRESCENT_API Fused final : OpOf<Fused> {
   static constexpr const char* kName = "fused";
   Shape shape;
   std::vector<FusedStep> steps;
-  std::vector<int> outputs;  ///< registers
+  std::vector<int> outputs;  ///< the registers that are outputs
   auto fields() const { return std::tie(shape, steps, outputs); }
   TensorSpecs infer(std::span<const TensorSpec>) const override;
   std::string label() const override;
@@ -41,25 +42,27 @@ struct CRESCENT_API Fused final : OpOf<Fused> {
 
 // ---- products and convolutions
 
-/// What is done to a result before it is stored. A bias, an add and a mask read an input each.
+/// What a kernel does to its result before storing it. Each bias, add and mask reads one more
+/// input.
 enum class PostOp : uint8_t {
   bias /* + x (channels,) */,
   add /* + x */,
-  mask /* 0 where not x > 0, as behind the gradient of relu */,
+  mask /* 0 where not x > 0, as in the gradient of relu */,
   relu,
   sigmoid,
   tanh,
-  moments /* the last: gives BatchMoments of the result, too */,
+  moments /* must be last: the op also outputs BatchMoments of the result */,
 };
 CRESCENT_API const char* name_of(PostOp post);
 inline bool reads_input(PostOp post) { return post <= PostOp::mask; }
 
-/// Mixed precision: operands of float32 or bfloat16, in any combination, are multiplied as bfloat16
-/// and summed in float32; the result is stored as one or the other. Other inputs are bfloat16.
+/// Mixed precision of a product: operands of float32 or bfloat16, in any combination, are
+/// multiplied as bfloat16 and summed in float32; the result is stored in the named dtype. Inputs of
+/// post-ops are bfloat16.
 enum class Mixed : uint8_t { no, to_bfloat16, to_float32 };
 
-/// A Matmul, Conv, ConvBackwardData or ConvBackwardKernel and what is done to its result.
-/// (its inputs..., inputs of post-ops in their order...) -> result[, mean, variance].
+/// A Matmul, Conv, ConvBackwardData or ConvBackwardKernel followed by post-ops. (inputs of the
+/// op..., inputs of the post-ops in their order...) -> result[, mean, variance].
 class CRESCENT_API WithPostOps final : public Op {
  public:
   static constexpr const char* kName = "with_post_ops";
@@ -77,12 +80,12 @@ class CRESCENT_API WithPostOps final : public Op {
   bool has(PostOp what) const { return std::find(post.begin(), post.end(), what) != post.end(); }
 
  private:
-  size_t operands(size_t inputs) const;  ///< how many of them are the op's
+  size_t operands(size_t inputs) const;  ///< how many of the inputs are operands of `op`
 };
 
-// ---- max pooling that gives the indices of its maxima
+// ---- max pooling that also outputs the indices of the maxima
 
-/// (x) -> y, argmax_indices: uint8, which of the elements under its window each maximum is.
+/// (x) -> y, argmax_indices: the position of each maximum within its window, as uint8.
 struct CRESCENT_API PoolArgmax final : OpOf<PoolArgmax> {
   static constexpr const char* kName = "pool_argmax";
   std::vector<int64_t> window;
@@ -101,8 +104,8 @@ struct CRESCENT_API PoolArgmaxBackward final : OpOf<PoolArgmaxBackward> {
   TensorSpecs infer(std::span<const TensorSpec>) const override;
   std::string label() const override { return "max_pool_backward"; }
 };
-/// (inputs of the convolution...) -> what max pooling of its result gives: `conv` is a Conv, maybe
-/// WithPostOps, `pool` a Pool or PoolArgmax.
+/// (inputs of the convolution...) -> the max-pooled result of the convolution. `conv` is a Conv,
+/// possibly in WithPostOps; `pool` is a Pool or a PoolArgmax.
 class CRESCENT_API ConvPool final : public Op {
  public:
   static constexpr const char* kName = "conv_pool";

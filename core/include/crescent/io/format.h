@@ -1,6 +1,7 @@
-// Format: how models, weights, arrays, tables and configurations become files. Formats are plugins
-// of kind "format", found by a file's first bytes (reading) or its name; the index of plugins has
-// both, so that one plugin is loaded. What a format can do are the interfaces that it derives from:
+// Format: reads and writes models, weights, arrays, tables and configurations as files. Formats are
+// plugins of kind "format". They are found by the first bytes of a file (reading) or by its name;
+// both are in the index of plugins, so only the matching plugin is loaded. The interfaces that a
+// format derives from say what it can do:
 //
 //   class Npy final : public Format, public ReadsArrays, public WritesArrays {
 //    public:
@@ -10,14 +11,14 @@
 //           .trait("signatures", List{"934e554d5059"});  // hexadecimal
 //     }
 //
-// Asking for what a format cannot do is an error that names the formats that can. Saving is atomic;
-// loading never runs code from the file.
+// A request that a format cannot fulfil is an error that names the formats that can. Saving is
+// atomic; loading never runs code from the file.
 #pragma once
 #include "crescent/model/model.h"
 
 namespace crescent {
 
-// ---- what a format may be able to do; `options` are by name, and unknown ones fail
+// ---- interfaces that formats implement. `options` are given by name; an unknown one is an error.
 
 class CRESCENT_API ModelFormat {
  public:
@@ -45,12 +46,12 @@ class CRESCENT_API ReadsArrays {
  public:
   static constexpr const char* kAbility = "hold arrays";
   virtual ~ReadsArrays();
-  /// One array by its place inside the file; "": the only one.
+  /// Reads the array with this path inside the file; "" is the only array of the file.
   virtual Tensor read_array(const std::string& path, const std::string& place) = 0;
-  /// The same, staying in the file: fit, evaluate and predict read its rows as they go.
+  /// Returns the same array without reading it: fit, evaluate and predict read its rows on demand.
   virtual Tensor open_array(const std::string& path, const std::string& place) = 0;
-  /// All of a file of arrays alone, read at once: of one state of it, though others may replace it
-  /// meanwhile. As it is: for formats whose files hold a single array, which has the name "".
+  /// Reads all arrays of the file from a single state of it, even when another process replaces the
+  /// file meanwhile. The default, for formats whose files hold one array, names that array "".
   virtual NamedTensors read_arrays(const std::string& path);
 };
 
@@ -62,10 +63,11 @@ class CRESCENT_API WritesArrays {
 };
 
 struct CRESCENT_API Table {
-  /// float32 (rows, columns); texts become class numbers in order of appearance.
+  /// float32 (rows, columns); the texts of a column become class numbers in order of appearance.
   Tensor values;
   std::vector<std::string> columns;
-  std::vector<std::vector<std::string>> classes;  ///< per column, empty for numbers
+  /// The texts of each column by class number; empty for a numeric column.
+  std::vector<std::vector<std::string>> classes;
 };
 
 class CRESCENT_API ReadsTables {
@@ -76,12 +78,12 @@ class CRESCENT_API ReadsTables {
   virtual Table read_table(const std::string& path, const Dict& options) = 0;
 };
 
-/// Between configurations of other programs and core's own form of them (model.h).
+/// Translates configurations between those of other programs and core's own form (model.h).
 class CRESCENT_API TranslatesConfigs {
  public:
   static constexpr const char* kAbility = "translate configurations";
   virtual ~TranslatesConfigs();
-  /// {"class_name", "config"} of a model -> the same in core's own form.
+  /// Translates {"class_name", "config"} of a model into core's own form.
   virtual Value config_in(const Value& config, const Value& custom_objects) = 0;
   virtual const SchemaData& config_out_options() const = 0;
   virtual Value config_out(const Value& config, const Dict& options) = 0;
@@ -109,14 +111,14 @@ using FormatPtr = std::shared_ptr<Format>;
 
 // ---- finding formats
 
-/// The format that files of this name are written in; fails when it lacks the ability, or when
-/// there is no folder to write to.
+/// Finds the format for files of this name. Fails when the format lacks the ability, or when the
+/// folder of the file does not exist.
 CRESCENT_API FormatPtr format_to_write(const std::string& path, std::string_view ability);
-/// The format of a file that is there, with any ability when none is asked for.
+/// Finds the format of an existing file. An empty `ability` accepts any format.
 CRESCENT_API FormatPtr format_to_read(const std::string& path, std::string_view ability = "");
-/// The format with this name; fails when it lacks the ability.
+/// Finds the format with this name; fails when it lacks the ability.
 CRESCENT_API FormatPtr format_named(const std::string& name, std::string_view ability);
-/// Any one that has the ability; null when there is none.
+/// Finds some format that has the ability; null when there is none.
 CRESCENT_API FormatPtr format_with(std::string_view ability);
 
 template <class Ability>
@@ -138,13 +140,13 @@ std::shared_ptr<Ability> format_with() {
 
 // ---- for formats
 
-/// For load_model: a model whose weights have no values yet; the format assigns every one.
-/// `config` is in core's own form. `inputs`: shapes to build a model for that its configuration
-/// alone does not build.
+/// For implementations of load_model: makes a model whose weights have no values yet; the format
+/// must assign all of them. `config` is in core's own form. `inputs` are the input shapes for a
+/// model that its configuration alone does not build.
 CRESCENT_API ModelPtr blank_model_from_config(const Value& config,
                                               const std::vector<Shape>& inputs);
 
-/// Options of one operation, as its schema has them.
+/// Reads the options of one operation into a T, as `schema` declares them.
 template <class T>
 T read_options(const SchemaData& schema, const Dict& options) {
   T result;
@@ -152,7 +154,7 @@ T read_options(const SchemaData& schema, const Dict& options) {
   return result;
 }
 
-// ---- using them: each finds the format; errors name the path and what was expected
+// ---- entry points for users: each finds the format; errors name the path and what was expected
 
 CRESCENT_API void save_model(Model& model, const std::string& path, const Dict& options = {});
 CRESCENT_API ModelPtr load_model(const std::string& path, const Dict& options = {});

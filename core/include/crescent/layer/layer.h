@@ -1,5 +1,6 @@
-// Layer: options, weights and call. Everything else follows: output shapes come from running call
-// on abstract tensors, gradients from the ops it uses, files and Lua from its options.
+// Layer: a class with options, weights and a call. The rest is derived: output shapes from running
+// call on abstract tensors, gradients from the ops that call uses, files and the Lua interface from
+// the options.
 //
 //   class Scale final : public UnaryLayer {
 //    public:
@@ -28,33 +29,36 @@
 
 namespace crescent {
 
-/// What comes with the inputs of a call.
+/// What a call receives beside its input tensors.
 struct CRESCENT_API Call {
   bool training = false;
-  Tensors masks;    ///< one an input, no tensor where there is none; empty when no input has one
+  /// One per input, an empty Tensor for an input without mask; no elements when no input has one.
+  Tensors masks;
   Dict arguments;   ///< declared with Schema::argument; tensors are boxed
-  Value structure;  ///< how the inputs are nested (structure.h)
+  Value structure;  ///< how the input tensors are nested (structure.h)
 
-  const Tensor& mask(size_t input = 0) const;  ///< no tensor when there is none
-  /// As given, else the declared default; null when there is neither.
+  /// The mask of this input; an empty Tensor without one.
+  const Tensor& mask(size_t input = 0) const;
+  /// The value passed for this argument, else its declared default; null without either.
   const Value& argument(std::string_view name) const;
-  /// A boolean argument.
+  /// The value of a boolean argument.
   bool flag(std::string_view name) const;
-  /// An argument that is a tensor; no tensor when it was not given.
+  /// The value of a tensor argument; an empty Tensor when it was not passed.
   Tensor tensor(std::string_view name) const;
 };
 
-/// Options of operator(): training unset is inherited from the call around it, else false.
+/// Options of operator(). An unset `training` is inherited from the enclosing call, else false.
 struct CallOptions {
   std::optional<bool> training{};
-  Tensors masks{};  ///< explicit masks win over those that travel with the tensors
-  /// Those that the layer declares; tensors and symbols are boxed. "1", "2", ... are those that
-  /// follow the inputs by position.
+  Tensors masks{};  ///< explicit masks take precedence over masks that the tensors carry
+  /// Values of arguments that the layer declares; tensors and symbols are boxed. The names "1",
+  /// "2", ... stand for the arguments that follow the inputs by position.
   Dict arguments{};
-  Value structure{};  ///< how the inputs are nested (structure.h)
+  Value structure{};  ///< how the input tensors are nested (structure.h)
 };
 
-/// float32, mixed_bfloat16, ...: dtype of the computation and of the variables.
+/// A dtype policy (float32, mixed_bfloat16, ...): the dtypes of a layer's computation and
+/// variables.
 struct CRESCENT_API DTypePolicy {
   std::string name = "float32";
   DType compute = DType::float32, variables = DType::float32;
@@ -62,7 +66,7 @@ struct CRESCENT_API DTypePolicy {
 };
 CRESCENT_CODEC(
     DTypePolicy);  // a name, or Keras 3's {"class_name": "DTypePolicy", "config": {"name": ...}}
-/// Of layers made without dtype=; "float32" at start.
+/// The policy of layers that are made without a dtype option; initially "float32".
 CRESCENT_API const DTypePolicy& default_policy();
 CRESCENT_API void set_default_policy(std::string_view name);
 
@@ -74,10 +78,10 @@ struct WeightOptions {
   bool autocast = true;  ///< see Variable::Options
 };
 
-/// How many tensors a layer is called on.
+/// The number of tensors that a layer may be called on.
 struct CRESCENT_API InputCount {
   size_t min = 1, max = static_cast<size_t>(-1);
-  std::string expected{};  ///< start of the message for another number; empty: Keras' words
+  std::string expected{};  ///< start of the message for a wrong number; empty: the text of Keras
 };
 
 class Layer;
@@ -96,9 +100,10 @@ class CRESCENT_API Layer : public Configurable {
   }
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
-  // ---- calling: the only entry
-  // InputSpec check, lazy build (then initial weights), dtype policy casts, masks, call, activity
-  // regularizer, mask out, node. Errors carry the layer's name once. One output per element.
+  // ---- calling: operator() is the only entry
+  // A call does, in order: InputSpec check, lazy build (then initial weights), casts of the dtype
+  // policy, masks, call, activity regularizer, output masks, node. Errors name the layer once. The
+  // result has one element per output tensor.
   Tensors operator()(const Tensors& inputs, const CallOptions& options = {});
   Tensor operator()(const Tensor& input, const CallOptions& options = {});
   std::vector<Symbol> operator()(const std::vector<Symbol>& inputs,
@@ -106,83 +111,87 @@ class CRESCENT_API Layer : public Configurable {
   Symbol operator()(const Symbol& input, const CallOptions& options = {});
 
   // ---- what authors override
-  /// Checked before every build and call, which can rely on it.
+  /// The accepted number of inputs, which is checked before every build and call.
   virtual InputCount input_count() const;
-  /// Makes weights for these input shapes (batch dims may be -1). Called once.
+  /// Creates the weights for these input shapes (batch dims may be -1). Called once.
   virtual void build(const std::vector<Shape>& inputs);
   virtual Tensors call(const Tensors& inputs, const Call& call) = 0;
-  /// Mask of each output; the default hands a single mask through when supports_masking(), else
-  /// gives none.
+  /// Returns the mask of each output. The default returns the mask of a single input when
+  /// supports_masking(), else no masks.
   virtual Tensors compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors& outputs);
-  /// True: masks reach call() and pass through. False: the mask ends here, with a warning once
-  /// (Keras 3).
+  /// True: masks are passed to call() and propagated to the outputs. False: a mask of an input is
+  /// dropped, with one warning (Keras 3).
   virtual bool supports_masking() const { return supports_masking_; }
-  /// State other than weights between batches (stateful RNN).
+  /// Whether the layer keeps state other than weights between batches (stateful RNN).
   virtual bool stateful() const { return false; }
   virtual void reset_states();
-  /// That state. A training run keeps it when it is saved between batches.
+  /// The variables of that state. A snapshot of a training run between batches includes them.
   virtual Variables states() const;
   void configured() override;
-  /// What call takes beside inputs, training and mask: as declared in describe.
+  /// The arguments of call beside inputs, training and mask; the default is what describe declares.
   virtual const std::vector<Argument>& call_arguments() const;
-  /// Names of the arguments that may follow the inputs by position.
+  /// The names of the arguments that may follow the inputs by position.
   virtual std::vector<std::string> positional_arguments() const;
-  /// How what the last call gave is nested (structure.h).
+  /// How the outputs of the last call are nested (structure.h).
   const Value& output_structure() const { return output_structure_; }
-  /// Whether call looks at Call::structure. Others take their inputs one after another, all of
-  /// them.
+  /// Whether call reads Call::structure. Other layers get all tensors of nested inputs as a flat
+  /// list.
   virtual bool takes_structures() const { return false; }
-  /// Whether call may compute with the sizes of its inputs, which then must be numbers even where
-  /// shapes are worked out before they are known.
+  /// Whether call may compute with the sizes of its inputs. Such sizes must be known numbers even
+  /// during shape inference before data are seen.
   virtual bool computes_with_sizes() const { return false; }
 
   // ---- identity and state
   const std::string& name() const { return name_; }
   void set_name(std::string name);
   virtual bool trainable() const { return trainable_; }
-  /// For the sublayers too. A compiled model goes on training what it was compiled with.
+  /// Sets the flag of the sublayers too. A compiled model keeps training the variables that it was
+  /// compiled with until compile is called again.
   virtual void set_trainable(bool on);
   bool built() const { return built_; }
-  /// Build without data.
+  /// Builds the layer without data.
   void build_for(const std::vector<Shape>& inputs);
   DType compute_dtype() const { return policy_.compute; }
   DType variable_dtype() const { return policy_.variables; }
   const DTypePolicy& policy() const { return policy_; }
 
-  // trainable ones first as created, then the others; own ones before those of sublayers (in order
-  // of assignment).
+  // Trainable weights in order of creation precede the others; a layer's own weights precede those
+  // of its sublayers (in order of assignment).
   Variables weights() const;
-  Variables trainable_weights() const;  ///< none while trainable() is false
+  Variables trainable_weights() const;  ///< empty while trainable() is false
   Variables non_trainable_weights() const;
-  /// The order of get_weights and set_weights: weights(), but a model's go layer by layer (Keras).
+  /// The order of get_weights and set_weights: weights(), except that models list them layer by
+  /// layer (Keras).
   virtual Variables weights_in_order() const;
-  Tensors get_weights() const;              ///< copies
-  void set_weights(const Tensors& values);  ///< fails in Keras' words on count or shape
-  int64_t count_params() const;             ///< fails while not built (Keras' message)
+  Tensors get_weights() const;  ///< copies
+  /// Fails with the messages of Keras on a wrong count or shape.
+  void set_weights(const Tensors& values);
+  int64_t count_params() const;  ///< fails while the layer is not built (Keras' message)
 
   const std::vector<InputSpec>& input_specs() const { return input_specs_; }
   void set_input_specs(std::vector<InputSpec> specs);
 
-  /// add_loss of the last outermost call, in order of calls (sublayers too), then weight
-  /// regularizers' values.
+  /// The values given to add_loss in the last outermost call, in order of calls (sublayers too),
+  /// followed by the values of weight regularizers.
   Tensors losses() const;
-  /// Losses that depend on the given inputs' call; empty inputs: the unconditional ones.
+  /// The losses that depend on these inputs; for empty `inputs`, those that depend on no input.
   Tensors get_losses_for(const std::vector<Symbol>& inputs) const;
   const std::vector<std::shared_ptr<Metric>>& metrics() const { return metrics_; }
   const std::vector<LayerPtr>& sublayers() const { return sublayers_; }
-  /// This layer and all below it, each once, depth first.
+  /// This layer and all sublayers below it, each once, in depth-first order.
   std::vector<Layer*> flatten_layers();
   const std::vector<SeedGenerator>& seed_generators() const { return seeds_; }
-  /// Another number after each change of what call computes with, here or in a layer below:
-  /// sublayers, weights, metrics, losses. Models compile their steps anew when theirs has changed.
+  /// A number that changes whenever call may compute something else, in this layer or in one below:
+  /// after changes of sublayers, weights, metrics or losses. A model recompiles its steps when its
+  /// number has changed.
   uint64_t structure_version() const { return version_; }
 
   // ---- graph
   std::vector<NodePtr> inbound_nodes() const;   ///< calls of this layer on symbols
   std::vector<NodePtr> outbound_nodes() const;  ///< calls of other layers on its outputs
-  // Calls are numbered from 0; -1 is the last one. Fails with the messages of Keras 2.3.1: a layer
-  // that was never called, one that was called several times where its only call is asked for, and
-  // a number that no call has.
+  // The calls on symbols are numbered from 0; -1 is the last one. Fails with the messages of Keras
+  // 2.3.1 for a layer that was never called, for several calls where input() or output() needs a
+  // single one, and for a number without a call.
   std::vector<Symbol> input() const;
   std::vector<Symbol> output() const;
   std::vector<Symbol> get_input_at(int node_index) const;
@@ -193,7 +202,8 @@ class CRESCENT_API Layer : public Configurable {
   std::vector<Shape> get_output_shape_at(int node_index) const;
   Tensor input_mask() const;
   Tensor output_mask() const;
-  /// Shape with batch axis given by batch_input_shape / input_shape / input_dim, if any.
+  /// The input shape with batch axis that the option batch_input_shape, input_shape or input_dim
+  /// declares, if any.
   std::optional<Shape> declared_input_shape() const;
   /// Output shapes for input shapes, by running call on abstract tensors (builds the layer when
   /// needed).
@@ -205,26 +215,29 @@ class CRESCENT_API Layer : public Configurable {
   Variable add_weight(const std::string& name, const Shape& shape,
                       const Ref<Initializer>& initializer = "glorot_uniform",
                       const WeightOptions& options = {});
-  /// By what the user chose: initializer, regularizer and constraint.
+  /// Adds a weight with the initializer, regularizer and constraint that the user chose.
   Variable add_weight(const std::string& name, const Shape& shape, const WeightRules& rules,
                       bool autocast = true);
   void add_loss(const Tensor& value);  ///< a scalar
   void add_update(const Variable& variable, const Tensor& value);
-  void add_metric(const Tensor& value, const std::string& name);  ///< streamed through Mean
+  /// Averaged over batches by a Mean.
+  void add_metric(const Tensor& value, const std::string& name);
   void add_metric(std::shared_ptr<Metric> metric);
-  /// Registers a sublayer, so that its weights, losses and states are seen. Once each.
+  /// Registers a sublayer, so that this layer's weights, losses and states include the sublayer's.
+  /// A repeated registration has no effect.
   void track(const LayerPtr& layer);
   void untrack(const LayerPtr& layer);
-  void track(const Variable& variable);  ///< a variable made elsewhere
-  /// Randomness whose state is saved with the model. No seed: drawn from the process' generator.
+  void track(const Variable& variable);  ///< a variable created elsewhere
+  /// Adds a random generator whose state is saved with the model. Without a seed, the seed is drawn
+  /// from the generator of the process.
   SeedGenerator& add_seed_generator(std::optional<int64_t> seed = {});
   void set_supports_masking(bool on);
   std::shared_ptr<Regularizer> activity_regularizer() const {  ///< null: none
     return activity_regularizer_.shared();
   }
   void set_activity_regularizer(std::shared_ptr<Regularizer> regularizer);
-  /// For a layer that changes by other means than these: it and all layers above get another
-  /// structure_version().
+  /// For a layer that changes by other means than the functions above: gives this layer and all
+  /// layers that contain it a new structure_version().
   void structure_changed();
 
  protected:
@@ -238,19 +251,20 @@ class CRESCENT_API Layer : public Configurable {
   std::vector<InputSpec> input_specs_;
   bool built_ = false;
   bool autocast_ =
-      true;  ///< floating inputs are cast to compute_dtype(); models leave it to their layers
-  /// Of what call is about to give.
+      true;  ///< cast floating inputs to compute_dtype(); models leave that to their layers
+  /// Sets how the outputs that call is about to return are nested.
   void set_output_structure(Value structure) { output_structure_ = std::move(structure); }
-  /// While build runs because of a call: the options of that.
+  /// The options of the first call, while it runs build; else null.
   const CallOptions* first_call() const { return first_call_; }
-  /// Ends of the graph that this layer itself is: a model's, an InputLayer's. Others have none.
+  /// The input and output symbols of a layer that is a graph by itself (a model, an InputLayer);
+  /// other layers have none.
   virtual std::vector<Symbol> graph_inputs() const;
   virtual std::vector<Symbol> graph_outputs() const;
 
  private:
   static void describe_options(Schema<Layer>& s);
   friend class Node;
-  friend struct LayerAccess;  // the graph and models, in core
+  friend struct LayerAccess;  // accessor for the graph and models in core
   Tensors run(const Tensors& inputs, const CallOptions& options);
 
   bool supports_masking_ = false, warned_of_mask_ = false;
@@ -258,7 +272,8 @@ class CRESCENT_API Layer : public Configurable {
   const CallOptions* first_call_ = nullptr;
   Variables own_trainable_, own_fixed_;
   std::vector<LayerPtr> sublayers_;
-  std::vector<Layer*> owners_;  // layers that this one is a sublayer of; they take themselves out
+  // Layers that have this one as a sublayer; their destructors remove them from here.
+  std::vector<Layer*> owners_;
   uint64_t version_ = 0;
   std::vector<std::shared_ptr<Metric>> metrics_;
   std::vector<SeedGenerator> seeds_;
@@ -266,7 +281,7 @@ class CRESCENT_API Layer : public Configurable {
   std::vector<std::weak_ptr<const Node>> inbound_, outbound_;
 };
 
-/// One tensor in, one out: what most layers are.
+/// Base class of layers with one input tensor and one output tensor.
 class CRESCENT_API UnaryLayer : public Layer {
  public:
   virtual void build(const Shape& input);
@@ -276,10 +291,10 @@ class CRESCENT_API UnaryLayer : public Layer {
   Tensors call(const Tensors& inputs, const Call& given) final;
 };
 
-/// Names of layers count up per class: dense_1, dense_2.
+/// Returns a new layer name by counting up per class: dense_1, dense_2.
 CRESCENT_API std::string unique_name(std::string_view base);
-/// Names count from 1 again; compiled programs, and memory that waits to be used again, are given
-/// back. Models go on working: what they need is compiled anew.
+/// Restarts the counters of names and frees compiled programs and cached memory. Existing models
+/// keep working; their programs are recompiled on demand.
 CRESCENT_API void clear_session();
 
 }  // namespace crescent

@@ -1,6 +1,6 @@
-// Symbol and Node: the layer graph. A Symbol is an edge (dtype, shape, mask, where it came from;
-// never values); calling a layer on symbols makes a Node. A symbol keeps its node alive, the node
-// its layer and input symbols; a layer knows its nodes weakly, so there are no cycles.
+// Symbol and Node: the graph of layers. A Symbol is an edge (dtype, shape, mask and origin, never
+// values); calling a layer on symbols makes a Node. A symbol owns its node, and a node its layer
+// and input symbols; a layer refers to its nodes by weak pointers, so there are no cycles.
 #pragma once
 #include <memory>
 #include <optional>
@@ -14,7 +14,7 @@ namespace crescent {
 
 class Layer;
 class Node;
-using NodePtr = std::shared_ptr<const Node>;  ///< nobody changes a call that was made
+using NodePtr = std::shared_ptr<const Node>;  ///< a node is constant once its call has returned
 
 class CRESCENT_API Symbol {
  public:
@@ -24,13 +24,14 @@ class CRESCENT_API Symbol {
   const TensorSpec& spec() const;
   const Shape& shape() const { return spec().shape; }
   DType dtype() const { return spec().dtype; }
-  /// history = (layer, node index, tensor index), counted from 0.
+  /// layer(), node_index() and tensor_index() are Keras' history of a symbol; both indices start at
+  /// 0.
   const std::shared_ptr<Layer>& layer() const;
   int node_index() const;
   int tensor_index() const { return tensor_index_; }
   const NodePtr& node() const { return node_; }
   std::string name() const;  ///< "dense_1/output_0"-like, for messages
-  /// The abstract tensor (with mask) that stands for it while shapes are worked out.
+  /// The abstract tensor (with mask) that represents this symbol in shape inference.
   const Tensor& abstract() const;
   bool operator==(const Symbol& other) const {
     return node_ == other.node_ && tensor_index_ == other.tensor_index_;
@@ -56,13 +57,13 @@ class CRESCENT_API BoxedSymbol final : public Object {
 class CRESCENT_API Node {
  public:
   std::shared_ptr<Layer> outbound_layer;  ///< the layer called
-  std::vector<Symbol> inputs;             ///< of the call, then those among its arguments
-  size_t argument_inputs = 0;             ///< how many of them are arguments
-  std::vector<Tensor> outputs;            ///< abstract, with masks
-  std::optional<bool> training;           ///< given by the user
-  Dict arguments;                         ///< other keyword arguments; symbols are boxed
-  Value structure;                        ///< how the inputs of the call are nested (structure.h)
-  Value output_structure;                 ///< the same of the outputs
+  std::vector<Symbol> inputs;    ///< of the call, followed by the symbols among its arguments
+  size_t argument_inputs = 0;    ///< how many of `inputs` are such arguments
+  std::vector<Tensor> outputs;   ///< abstract, with masks
+  std::optional<bool> training;  ///< set when the user passed it
+  Dict arguments;                ///< other keyword arguments; symbols are boxed
+  Value structure;               ///< how the inputs of the call are nested (structure.h)
+  Value output_structure;        ///< how its outputs are nested
 
   int index() const { return index_; }  ///< position among the layer's living inbound nodes
   std::vector<Symbol> output_symbols(const NodePtr& self) const;
@@ -82,10 +83,10 @@ struct InputOptions {
   std::optional<int64_t> batch_size;
   std::string name;
   DType dtype = DType::float32;
-  bool optional = false;  ///< a model may be called without it
+  bool optional = false;  ///< whether the model may be called without this input
 };
-/// The entry of a graph: output of a new InputLayer. Neither shape nor batch_shape fails in Keras'
-/// words.
+/// Creates an InputLayer and returns its output, an input of a graph. Fails with the message of
+/// Keras without shape and batch_shape.
 CRESCENT_API Symbol Input(const InputOptions& options);
 CRESCENT_API Symbol Input(const Shape& shape, std::string name = "");
 

@@ -1,6 +1,6 @@
-// Base classes of what training is made of. Each is a kind in the registry; plugins derive from
-// them and describe their options (schema.h). All arithmetic is ops, so everything is traced into
-// the compiled step.
+// Base classes of activations, initializers, losses, metrics, optimizers and schedules. Each is a
+// kind in the registry; plugins derive from them and describe their options (schema.h). All
+// arithmetic uses ops and is therefore traced into the compiled step.
 #pragma once
 #include <optional>
 
@@ -17,8 +17,8 @@ class CRESCENT_API Activation : public Plain {
   static constexpr const char* kKind = "activation";
   ~Activation() override;
   virtual Tensor operator()(const Tensor& x) const = 0;
-  /// Its name when it has no options of its own, else {class_name, config}; "linear" for null
-  /// (Keras).
+  /// The class name as a string when the activation has no options, else {class_name, config};
+  /// "linear" for null (Keras).
   static Value encode_option(const Activation* activation);
 };
 
@@ -45,9 +45,9 @@ class CRESCENT_API Constraint : public Plain {
   virtual Tensor operator()(const Tensor& weight) const = 0;
 };
 
-/// What users choose for one weight, as a member of the layer that has it:
-/// `WeightRules kernel_options_{"glorot_uniform"};` The layer's schema declares all of it by
-/// weight_options({{"kernel", &Dense::kernel_options_}}).
+/// The initializer, regularizer and constraint that users choose for one weight, as a member of a
+/// layer: `WeightRules kernel_options_{"glorot_uniform"};` The layer's schema declares all three
+/// with weight_options({{"kernel", &Dense::kernel_options_}}).
 struct CRESCENT_API WeightRules {
   explicit WeightRules(const char* initializer);
   WeightRules(const WeightRules&);
@@ -57,8 +57,8 @@ struct CRESCENT_API WeightRules {
   Ref<Regularizer> regularizer;
   Ref<Constraint> constraint;
 
-  // Called by Schema. `offset` is that of the rules in the described class, `object` one with its
-  // members' initial values.
+  // These are called by Schema. `offset` is the offset of the rules within the described class;
+  // `object` is an instance whose members have their initial values.
   static void describe_initializer(SchemaBuilder& schema, const char* name, const char* called,
                                    std::ptrdiff_t offset, const void* object);
   static void describe_regularizer(SchemaBuilder& schema, const char* name, const char* called,
@@ -67,12 +67,13 @@ struct CRESCENT_API WeightRules {
                                   std::ptrdiff_t offset, const void* object);
 };
 
-/// Makes ranks equal as Keras does: when they differ by one and the longer ends in an axis of 1,
-/// that axis is dropped (or added to a vector).
+/// Makes the ranks equal as Keras does: when they differ by one and the last axis of the longer
+/// shape has size 1, that axis is dropped (or added to a vector).
 CRESCENT_API void match_ranks(Tensor& a, Tensor& b);
 
-/// How per-sample losses become one number. Keras 3 rules: sum_over_batch_size divides by the
-/// number of loss elements; with a mask the mean is over valid elements.
+/// A loss function with a reduction from losses per sample to one number. The rules are those of
+/// Keras 3: sum_over_batch_size divides by the number of loss elements; with a mask the mean is
+/// over valid elements.
 class CRESCENT_API Loss : public Configurable {
  public:
   static constexpr const char* kKind = "loss";
@@ -83,18 +84,19 @@ class CRESCENT_API Loss : public Configurable {
   }
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
-  /// Loss per sample: y_true, y_pred (batch, ..., d) -> (batch, ...). y_true may lack or have an
-  /// extra last axis of 1.
+  /// Returns the loss per sample: y_true, y_pred (batch, ..., d) -> (batch, ...). y_true may have
+  /// an extra last axis of size 1 or lack the last axis.
   virtual Tensor call(const Tensor& y_true, const Tensor& y_pred) const = 0;
-  /// A scalar (or per sample for "none"). sample_weight broadcasts from the left; a mask of y_pred
-  /// counts as weights.
+  /// Returns a scalar (or the loss per sample for "none"). sample_weight broadcasts over the
+  /// trailing axes; a mask of y_pred is multiplied into the weights.
   Tensor operator()(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight = {}) const;
-  /// True when targets are class numbers (accuracy becomes sparse_categorical_accuracy).
+  /// Whether targets are class indices (then the metric "accuracy" becomes
+  /// sparse_categorical_accuracy).
   virtual bool sparse_targets() const { return false; }
-  /// True for binary cross-entropies (accuracy becomes binary_accuracy).
+  /// Whether the loss is a binary cross-entropy (then "accuracy" becomes binary_accuracy).
   virtual bool binary_targets() const { return false; }
-  const std::string& name() const { return name_; }  ///< empty: snake case of the class
+  const std::string& name() const { return name_; }  ///< empty: the class name in snake case
 
  protected:
   std::string reduction_ = "sum_over_batch_size";
@@ -105,11 +107,11 @@ class CRESCENT_API Loss : public Configurable {
   static void describe_options(Schema<Loss>& s);
 };
 
-/// Which way a number gets better; unknown where its class does not say.
+/// Whether a smaller or a larger value of a metric is better; unknown unless its class declares it.
 enum class Direction { unknown, down, up };
 
-/// Streaming state over batches: update_state in the step, result when somebody looks, reset_state
-/// at epoch start.
+/// State that is accumulated over batches. update_state runs within the step, result is computed on
+/// demand, reset_state is called at the start of an epoch.
 class CRESCENT_API Metric : public Configurable {
  public:
   static constexpr const char* kKind = "metric";
@@ -124,16 +126,16 @@ class CRESCENT_API Metric : public Configurable {
                             const Tensor& sample_weight) = 0;
   virtual Tensor result() const = 0;  ///< a scalar
   virtual void reset_state();         ///< zeros every variable
-  /// Of its result: what callbacks with mode = "auto" go by.
+  /// Whether a smaller or a larger result is better, for callbacks with mode = "auto".
   virtual Direction direction() const { return Direction::unknown; }
   const Variables& variables() const { return variables_; }
   const std::string& name() const { return name_; }
   void set_name(std::string name);
-  std::optional<DType> dtype() const { return dtype_; }  ///< as the option says
+  std::optional<DType> dtype() const { return dtype_; }  ///< the option `dtype`
 
  protected:
   Variable add_variable(const std::string& name, const Shape& shape, DType dtype = DType::float32);
-  std::string name_;  ///< empty: snake case of the class
+  std::string name_;  ///< empty: the class name in snake case
   std::optional<DType> dtype_;
 
  private:
@@ -141,7 +143,7 @@ class CRESCENT_API Metric : public Configurable {
   Variables variables_;
 };
 
-/// Learning rate as a function of the step number.
+/// A learning rate as a function of the step number.
 class CRESCENT_API Schedule : public Plain {
  public:
   static constexpr const char* kKind = "schedule";
@@ -150,7 +152,7 @@ class CRESCENT_API Schedule : public Plain {
       const Tensor& step) const = 0;  ///< step: int64 scalar -> float32 scalar
 };
 
-/// A number or a Schedule.
+/// The option learning_rate: a number or a Schedule.
 struct CRESCENT_API LearningRate {
   LearningRate(double rate);
   LearningRate(const LearningRate&);
@@ -167,8 +169,9 @@ struct CRESCENT_API Codec<LearningRate> {
   static std::string type();
 };
 
-/// Assignments that only count when `on` (a bool scalar) holds, or always without one: remembers
-/// the values of variables and puts them back otherwise.
+/// Makes assignments to variables conditional. The constructor remembers their values; finish()
+/// restores these values where the bool scalar `on` is false. Without `on`, assignments always
+/// stay.
 class CRESCENT_API ConditionalUpdate {
  public:
   ConditionalUpdate(Tensor on, Variables variables);
@@ -180,9 +183,10 @@ class CRESCENT_API ConditionalUpdate {
   Tensors before_;
 };
 
-/// Gradients to updates. Derived classes name their slots (state per variable) and give the rule of
-/// one variable; clipping, weight decay, moving averages and constraints are here. Order of a step
-/// (Keras 3): clip -> decay -> rule -> average -> constraint; iterations is advanced last.
+/// Turns gradients into updates of variables. Derived classes name their slots (state per variable)
+/// and define the update rule of one variable; this class does clipping, weight decay, moving
+/// averages and constraints. Order within a step (Keras 3): clip -> decay -> rule -> average ->
+/// constraint; iterations is incremented last.
 class CRESCENT_API Optimizer : public Configurable {
  public:
   static constexpr const char* kKind = "optimizer";
@@ -194,46 +198,49 @@ class CRESCENT_API Optimizer : public Configurable {
   }
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
-  /// Makes the state, which is of these variables in this order from now on. Those that it knows
-  /// keep their slots, also when they are left out now and come back later.
+  /// Creates the slots for these variables; from now on the state lists them in this order.
+  /// Variables from an earlier build keep their slots, even when a later build omits and then
+  /// includes them again.
   virtual void build(const Variables& variables);
   bool built() const { return built_; }
-  /// Called before a model trains: these are its weights, frozen ones too. Fails where options go
-  /// by patterns of paths and one of them fits none of the weights.
+  /// Called before a model trains, with all its weights, also frozen ones. Fails when an option
+  /// selects weights by a pattern of paths that matches none of them.
   virtual void check_patterns(const Variables& weights) const;
-  /// New variables are taken in. Gradients may miss (no tensor): those variables are left alone;
-  /// all missing fails.
+  /// Updates the variables; unknown ones are built first. A variable whose gradient is an empty
+  /// Tensor is left unchanged. Fails when all gradients are empty.
   virtual void apply(std::span<const Tensor> gradients, const Variables& variables);
 
   virtual Variable iterations() const { return iterations_; }  ///< int64 scalar
-  virtual Variable learning_rate() const;       ///< float32 scalar; with a schedule: its last value
-  virtual void set_learning_rate(double rate);  ///< fails when a schedule decides
-  /// Slot variables of one kind, in order of the trained variables: slot("momentum").
+  /// Float32 scalar; with a schedule: its most recent value.
+  virtual Variable learning_rate() const;
+  virtual void set_learning_rate(double rate);  ///< fails when a schedule computes the rate
+  /// The slot variables of this name, in order of the trained variables: slot("momentum").
   Variables slot(std::string_view name) const;
-  virtual std::vector<std::string> slot_names() const;  ///< of all kinds of slots
-  /// Each variable with its slot of this kind, of those that have one: pairs_with("average") are
+  virtual std::vector<std::string> slot_names() const;  ///< the names of all slots
+  /// The variables that have a slot of this name, each with that slot. pairs_with("average") gives
   /// the moving averages of use_ema.
   virtual std::vector<std::pair<Variable, Variable>> pairs_with(std::string_view slot) const;
-  /// iterations, learning_rate, then per variable its slots (Keras 3's order).
+  /// iterations, learning_rate, then the slots of each variable (Keras 3's order).
   virtual Variables state() const;
   const std::string& name() const { return name_; }
-  /// What gradients are to be taken of; apply() makes them those of the loss again.
+  /// Returns the loss to differentiate, multiplied by the loss scale if there is one; apply()
+  /// divides the gradients by that scale.
   virtual Tensor scale_loss(const Tensor& loss) const;
 
  protected:
-  /// What one variable needs: {"momentum", "velocity"} for Adam.
+  /// The names of the slots of one variable: {"momentum", "velocity"} for Adam.
   virtual std::vector<std::string> slots() const;
-  /// Initial value of a slot; zeros unless overridden.
+  /// The initial value of a slot; the default is zeros.
   virtual Tensor initial_slot(std::string_view slot, const Variable& variable) const;
-  /// The rule: assigns `variable` and its slots. `rate` and `step` (= iterations + 1, float32) are
-  /// scalars.
+  /// The update rule: assigns `variable` and its slots. `rate` and `step` (= iterations + 1,
+  /// float32) are scalars.
   virtual void update(const Variable& variable, const Tensor& gradient, const Tensor& rate,
                       const Tensor& step, std::span<const Variable> slots) = 0;
 
-  /// Builds for these variables besides those of before.
+  /// Builds for these variables in addition to those built before.
   void include(const Variables& variables);
 
-  LearningRate learning_rate_ = 0.001;  ///< derived classes declare it as first field
+  LearningRate learning_rate_ = 0.001;  ///< derived classes declare it as their first field
   std::string name_;
   std::optional<double> weight_decay_, clipnorm_, global_clipnorm_, clipvalue_, loss_scale_factor_;
   bool use_ema_ = false;
@@ -246,14 +253,15 @@ class CRESCENT_API Optimizer : public Configurable {
   const Variables& slots_of(const Variable& variable, size_t guess) const;
 
   Variable iterations_, rate_;
-  Variables variables_;                                  // of the state
-  std::vector<Variables> slot_variables_;                // of each
-  std::vector<std::pair<Variable, Variables>> resting_;  // variables left out, with their slots
+  Variables variables_;                    // the variables of the state, in its order
+  std::vector<Variables> slot_variables_;  // the slots of each of variables_
+  // Variables that the last build omitted, with their slots.
+  std::vector<std::pair<Variable, Variables>> resting_;
   bool built_ = false;
 };
 
-/// Class name to lower snake case as Keras does it: "Conv2D" -> "conv2d", "ReLU" -> "re_lu", "LSTM"
-/// -> "lstm".
+/// Converts a class name to lower snake case as Keras does: "Conv2D" -> "conv2d", "ReLU" ->
+/// "re_lu", "LSTM" -> "lstm".
 CRESCENT_API std::string to_snake_case(std::string_view class_name);
 
 }  // namespace crescent

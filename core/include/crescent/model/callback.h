@@ -1,4 +1,4 @@
-// Callbacks: called by fit, evaluate and predict. Logs are read only if someone looks.
+// Callbacks: objects with hooks that fit, evaluate and predict call. Logs are fetched on demand.
 #pragma once
 #include <functional>
 #include <memory>
@@ -12,8 +12,8 @@ namespace crescent {
 class Model;
 class TrainingRun;
 
-/// Named numbers, in Keras' order. A batch's values may still be in the device: they are fetched on
-/// the first look, and by whoever makes a copy, which may outlive the run.
+/// Named numbers in the order of Keras. The values of a batch may still be on the device: they are
+/// fetched when they are first read, and when Logs are copied, since a copy may outlive the run.
 class CRESCENT_API Logs {
  public:
   Logs() = default;
@@ -23,7 +23,7 @@ class CRESCENT_API Logs {
       : fetch_(std::move(fetch)) {}
   const std::vector<std::pair<std::string, double>>& values() const;
   bool contains(std::string_view name) const;
-  /// Fails listing what is there.
+  /// Fails with a list of the existing names.
   double at(std::string_view name) const;
   void set(const std::string& name, double value);
   std::vector<std::string> names() const;
@@ -34,13 +34,13 @@ class CRESCENT_API Logs {
   mutable bool fetched_ = false;
 };
 
-/// The model that a callback serves. It does not keep the model alive; using a model that is gone
-/// fails.
+/// A weak reference to the model of a callback. It does not keep the model alive; dereferencing it
+/// after the model was destroyed fails.
 class CRESCENT_API ModelRef {
  public:
   ModelRef() = default;
-  explicit ModelRef(Model* model);  ///< a model that a shared pointer holds, or null
-  /// Null when the model is gone, or there never was one.
+  explicit ModelRef(Model* model);  ///< a model owned by a shared_ptr, or null
+  /// Null when the model was destroyed or none was set.
   std::shared_ptr<Model> lock() const { return model_.lock(); }
   explicit operator bool() const { return !model_.expired(); }
   std::shared_ptr<Model> operator->() const { return get(); }
@@ -52,29 +52,29 @@ class CRESCENT_API ModelRef {
   std::weak_ptr<Model> model_;
 };
 
-/// State: what a callback must remember to go on in a later process (the best value so far) is
-/// given by get_state, saved with the model and with a training run, and handed to set_state after
-/// on_train_begin: in the first fit of the loaded model, or where a run goes on (then
-/// on_epoch_begin has told the epoch too), when there is a callback of the same class with the same
-/// options (several of a kind: in their order). Tensors are boxed (BoxedTensor). A run that a
-/// callback ended by stop_training leaves no state: the next fit is a new run.
+/// A callback with state that must survive the process (the best value so far) returns it from
+/// get_state. The state is saved with the model and with a training run. set_state gets it after
+/// on_train_begin in the first fit of the loaded model, or, in a resumed run, after on_epoch_begin.
+/// States are matched with callbacks of the same class and options (several alike: in order).
+/// Tensors are boxed (BoxedTensor). A run that a callback ended by stop_training leaves no state:
+/// the next fit is a new run.
 class CRESCENT_API Callback : public Plain {
  public:
   static constexpr const char* kKind = "callback";
   ~Callback() override;
-  /// A run is about to begin and has told nobody. Who kept an earlier one may restore() this one to
-  /// where that was; those after it are then not asked.
+  /// Called first, before on_train_begin of any callback. A callback that saved an earlier run may
+  /// restore() this run from it; try_resume of later callbacks is then not called.
   virtual void try_resume(TrainingRun&) {}
   virtual void on_train_begin(const Logs&) {}
   virtual void on_train_end(const Logs&) {}
   virtual void on_epoch_begin(int64_t /*epoch, from 0*/, const Logs&) {}
   virtual void on_epoch_end(int64_t /*epoch*/, Logs&) {
-  }  ///< logs hold val_* too; a callback may add (lr)
+  }  ///< logs include val_*; a callback may add entries (lr)
   virtual void on_train_batch_begin(int64_t batch, const Logs& logs) {
     on_batch_begin(batch, logs);
   }
   virtual void on_train_batch_end(int64_t batch, const Logs& logs) { on_batch_end(batch, logs); }
-  // The older names of these two.
+  // The names of these two hooks in Keras 2.
   virtual void on_batch_begin(int64_t /*batch*/, const Logs&) {}
   virtual void on_batch_end(int64_t /*batch*/, const Logs&) {}
   virtual void on_test_begin(const Logs&) {}
@@ -86,7 +86,7 @@ class CRESCENT_API Callback : public Plain {
   virtual void on_predict_batch_begin(int64_t /*batch*/, const Logs&) {}
   virtual void on_predict_batch_end(int64_t /*batch*/, const Logs&) {}
 
-  /// Set before the first hook. params: batch_size, epochs, steps (null when unknown), samples,
+  /// Called before the first hook. params: batch_size, epochs, steps (null when unknown), samples,
   /// verbose, do_validation, metrics.
   void attach_run(Model* model, Dict params) {
     model_ = ModelRef(model), params_ = std::move(params);
@@ -94,16 +94,17 @@ class CRESCENT_API Callback : public Plain {
 
   virtual Dict get_state() const { return {}; }
   virtual void set_state(const Dict&) {}
-  /// True for those that save the model: they are called after the others, whose state they save.
+  /// True for callbacks that save the model: they are called after the others, whose state they
+  /// save.
   virtual bool comes_last() const { return false; }
 
  protected:
-  ModelRef model_;  ///< the model that runs, or ran last
+  ModelRef model_;  ///< the model of the current or the last run
   Dict params_;
 };
 using CallbackPtr = std::shared_ptr<Callback>;
 
-/// What fit returns: values of every epoch.
+/// The return value of fit: the logs of every epoch.
 class CRESCENT_API History final : public Callback {
  public:
   static void describe(Schema<History>& s) { s.doc("Records what every epoch ended with."); }
@@ -115,7 +116,7 @@ class CRESCENT_API History final : public Callback {
     return history_;
   }
   const std::vector<double>& at(std::string_view name) const;
-  /// All of it as plain values, and back: a run that goes on has the epochs of before.
+  /// Converts the history to a Dict and back; a resumed run includes the epochs before it.
   Dict record() const;
   void set_record(const Dict& record);
 

@@ -1,5 +1,5 @@
-// The hooks of callbacks as a list, for what speaks of all of them: bindings of other languages,
-// callbacks made of functions, callbacks that pass on what they are told.
+// The hooks of callbacks as a table, for code that handles all of them alike: bindings of other
+// languages, callbacks made of functions, callbacks that forward to others.
 #pragma once
 #include <cstdint>
 #include <variant>
@@ -8,18 +8,19 @@
 
 namespace crescent {
 
-/// A hook of Callback: its name, and the function that is called.
+/// A hook of Callback: its name and its member function.
 struct CallbackHook {
   using Plain = void (Callback::*)(const Logs&);
   using Numbered = void (Callback::*)(int64_t, const Logs&);
   using Adding = void (Callback::*)(int64_t, Logs&);  ///< may add to the logs
 
   const char* name;
-  const char* number;  ///< "epoch" or "batch", counted from 0; null where nothing is counted
+  /// Name of the first argument, "epoch" or "batch" (from 0); null for a hook without one.
+  const char* number;
   std::variant<Plain, Numbered, Adding> function;
-  const char* older_name = nullptr;  ///< what it was called in Keras 2, if it was
+  const char* older_name = nullptr;  ///< the name in Keras 2, if it differs
 
-  /// Calls the callback's function. What is added to logs that are constant is lost.
+  /// Calls the member function. Entries that a hook adds to constant logs are lost.
   CRESCENT_API void call(Callback& callback, int64_t number, Logs& logs) const;
   CRESCENT_API void call(Callback& callback, int64_t number, const Logs& logs) const;
 };
@@ -42,7 +43,7 @@ inline constexpr CallbackHook kCallbackHooks[] = {
     {"on_predict_batch_end", "batch", &Callback::on_predict_batch_end},
 };
 
-/// A callback whose hooks come to one function.
+/// A callback that forwards every hook to one function.
 class CRESCENT_API ForwardingCallback : public Callback {
  public:
   void on_train_begin(const Logs& logs) override;
@@ -61,8 +62,7 @@ class CRESCENT_API ForwardingCallback : public Callback {
   void on_predict_batch_end(int64_t batch, const Logs& logs) override;
 
  protected:
-  /// The number is 0 for hooks that count nothing. Logs are looked at only where someone wants
-  /// them.
+  /// `number` is 0 for hooks without an epoch or a batch. Logs are fetched only when they are read.
   virtual void forward(const CallbackHook& hook, int64_t number, const Logs& logs) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Model surgery: another model of the same layers, some of them exchanged.
+// rewire(): makes a new model of the layers of another one, with some of them replaced.
 //
 //   auto body = model->get_layer("body"), head = make<Layer>("Dense", {{"units", 5}});
 //   auto other = rewire(*model, {{model->get_layer("head"), head}, {model->get_layer("drop"),
@@ -10,21 +10,21 @@
 
 namespace crescent {
 
-/// What takes the place of what in a graph.
+/// One replacement in a graph.
 struct Replacement {
-  /// A layer, in all its calls, or an edge.
+  /// A layer, meaning all its calls, or an edge.
   std::variant<LayerPtr, Symbol> old;
-  /// A layer, which is called as the old one was; none, where a layer with one input and one output
-  /// is left out; or an edge, wherever the old edge, or the only output of the old layer, was used.
-  /// An edge may be made from the old one: that puts layers in between.
+  /// A layer is called in place of the old one. A null layer removes the old one, which must have
+  /// one input and one output. An edge replaces the old edge, or the only output of the old layer,
+  /// wherever it was used. An edge may be computed from the old one, which inserts layers.
   std::variant<LayerPtr, Symbol> by;
 };
 
-/// A model with the inputs and outputs of this one, which must be a graph and stays as it is. Both
-/// share their layers and weights; behind a change, layers are called once more. An input gives way
-/// to an edge from another Input. Layers inside of nested models are not seen: rewire those, and
-/// replace them. The new model is not compiled; an optimizer of the old one that is given to
-/// compile goes on with its state.
+/// Returns a model with the inputs and outputs of `model`, which must be a graph and is unchanged.
+/// Both share their layers and weights; layers that depend on a replacement are called once more.
+/// An input can be replaced by an edge from another Input. Layers inside nested models are not
+/// searched: rewire a nested model and replace it. The new model is not compiled; an optimizer of
+/// the old one that is given to compile keeps its state.
 CRESCENT_API std::shared_ptr<Functional> rewire(const Model& model,
                                                 const std::vector<Replacement>& replacements,
                                                 std::string name = "");

@@ -1,10 +1,10 @@
-// Communicator: how processes that train one model together talk to each other. Each runs the same
-// program on its share of the data; ops::all_reduce brings their values together. Communicators are
-// plugins of kind "communicator"; the default, "single", is one process by itself.
+// Communicator: how processes that train one model together exchange data. Each process runs the
+// same program on its share of the data; ops::all_reduce combines their values. Communicators are
+// plugins of kind "communicator"; the default, "single", is for one process without others.
 //
-// A training run is a thing that they do together: before each batch they agree whether to go on,
-// so that all stop at the same place when one of them runs out of data, is told to stop or is
-// interrupted. evaluate and predict are each process's own business.
+// A training run is collective: before each batch the processes agree whether to go on, so that all
+// of them stop at the same batch when one runs out of data, is told to stop or is interrupted.
+// evaluate and predict are local to each process.
 #pragma once
 #include <memory>
 #include <vector>
@@ -14,44 +14,46 @@
 
 namespace crescent {
 
-/// All processes call the same functions in the same order; each waits for the others. Nobody waits
-/// for one that does not come: a call fails, and names its rank, when a process has left or ended,
-/// or does not come within the time of the option `timeout`.
+/// All processes must call the same functions in the same order; each call waits for the other
+/// processes. A call fails with the rank of a process that has left or ended, or that does not
+/// arrive within the option `timeout`.
 class CRESCENT_API Communicator : public Plain {
  public:
   static constexpr const char* kKind = "communicator";
   ~Communicator() override;
   virtual int rank() const = 0;  ///< of this process, from 0 to size - 1
   virtual int size() const = 0;  ///< how many processes there are
-  /// Writes over each of `count` elements their sum, maximum or minimum over all processes.
+  /// Replaces each of `count` elements by its sum, maximum or minimum over all processes.
   virtual void all_reduce(ReduceKind kind, DType dtype, void* data, size_t count) = 0;
-  /// Everybody gets the bytes of process `root`.
+  /// Copies the bytes of process `root` to all processes.
   virtual void broadcast(void* data, size_t bytes, int root) = 0;
-  /// The values of all processes, by rank: for decisions that they take together.
+  /// Returns the values of all processes, ordered by rank, so that they can decide together.
   virtual std::vector<double> all_gather(double value);
-  /// Comes back when all processes have come here.
+  /// Returns when all processes have called it.
   virtual void barrier();
-  /// This process does not come again: calls of the others fail with its rank and with `why`. A
-  /// training run that fails says so.
+  /// Announces that this process makes no more calls: calls of the others fail with its rank and
+  /// `why`. A training run that fails calls it.
   virtual void leave(const std::string& why) noexcept = 0;
 
  protected:
-  /// The option of communicators that wait for others.
+  /// Declares the option `timeout` of communicators that wait for other processes.
   template <class T>
   static void describe_timeout(Schema<T>& s, double T::*seconds) {
     s.field("timeout", seconds, "Seconds that a call waits for the other processes; then it fails.")
         .min(0);
   }
-  static constexpr double kTimeout = 600;  ///< its default
-  /// Those of these ranks did not come within `seconds`.
+  static constexpr double kTimeout = 600;  ///< the default of `timeout`
+  /// Raises the error that these ranks did not arrive within `seconds`.
   [[noreturn]] void fail_late(const std::vector<int>& ranks, double seconds) const;
 };
 
-/// The one in use; at first that of the environment's CRESCENT_COMMUNICATOR, or "single".
+/// The communicator in use; initially the one named by CRESCENT_COMMUNICATOR, else "single".
 CRESCENT_API std::shared_ptr<Communicator> communicator();
-/// From the next program and training run on; none: "single".
+/// Sets the communicator for programs and training runs that begin after the call; null means
+/// "single".
 CRESCENT_API void set_communicator(std::shared_ptr<Communicator> communicator);
-/// One by name. A name that is not registered is looked for as that of a plugin.
+/// Makes and sets the communicator with this name. An unknown name is searched for as that of a
+/// plugin.
 CRESCENT_API void use_communicator(std::string_view name, const Dict& options = {});
 
 }  // namespace crescent

@@ -1,15 +1,15 @@
-// Device: the only door to hardware. A device compiles a Program into an Executable, which runs on
-// memory of the device. Devices are plugins of kind "device"; nothing outside a device knows of its
-// memory except by asking a tensor for host values.
+// Device: the only interface to hardware. A device compiles a Program into an Executable, which
+// runs on the device's memory. Devices are plugins of kind "device"; other code reads device memory
+// only by asking a tensor for its host values.
 //
-// A device whose programs run on host memory has nothing to say about memory. One with its own
-// derives Memory and DeviceStorage (tensor.h): allocate, read, write, and, if it can, copy. It may
-// run programs while the host goes on: what is asked of it (runs, reads, writes) then happens in
-// the order of asking, memory that a run uses stays until the run is over, and errors are told by
-// the next read or synchronize().
+// A device that computes in host memory need not define memory(). A device with its own memory
+// derives classes from Memory and DeviceStorage (tensor.h): allocate, read, write, and optionally
+// copy. It may be asynchronous: runs, reads and writes then take effect in the order of the calls,
+// memory in use by a run must stay allocated until the run ends, and errors are reported by the
+// next read or by synchronize().
 //
-// After a change of the device in use compiled functions are compiled anew, variables move when a
-// program next uses them, and tensors stay where they are: programs get copies of them.
+// After set_device, functions are recompiled, a variable moves to the new device when a program
+// next uses it, and tensors stay where they are: programs read copies of them.
 #pragma once
 #include <array>
 #include <functional>
@@ -26,86 +26,92 @@ namespace crescent {
 class Op;
 class Program;
 
-/// Cores for which a profile tells what the work would take.
+/// The numbers of cores for which a profile estimates the time.
 inline constexpr std::array<int, 5> kProfiledCores = {1, 4, 8, 16, 32};
 
-/// One row of a profile: an instruction kind within a layer.
+/// One row of a profile: equal instructions within one layer.
 struct ProfileRow {
   std::string scope, op;  ///< layer path, Op::label
   std::string shapes;     ///< of inputs and outputs, "128x784, 784x512 -> 128x512"
-  std::string kernel;     ///< which runs it: "onednn brg:avx512_core"
+  std::string kernel;     ///< the kernel that runs it: "onednn brg:avx512_core"
   uint64_t calls = 0;
   double seconds = 0, flops = 0, bytes = 0;  ///< totals
-  /// On so many of kProfiledCores the way the work is cut allows no less; zeros where the device
-  /// does not know.
+  /// Lower bounds of the time on each number of kProfiledCores, given how the work is partitioned;
+  /// zeros when the device cannot estimate them.
   std::array<double, kProfiledCores.size()> seconds_on{};
-  int64_t parts = 1;        ///< into which most of the work is cut
-  double largest_part = 1;  ///< its share of them
+  int64_t parts = 1;        ///< number of parts that most of the work is divided into
+  double largest_part = 1;  ///< share of the largest part in the work
 };
 
 class CRESCENT_API Executable {
  public:
   virtual ~Executable();
-  /// One run. `inputs` follow Program::inputs; `variables` follow Program::variables and are
-  /// written in place, none of them in a run that throws; `outputs` are allocated by the caller
-  /// with the specs of Program::outputs. All are in Device::memory(); where that is the host's,
-  /// inputs may be in any memory (Tensor::raw()). Nothing is allocated. What is written is told to
-  /// be (Storage::bump_version); what was computed from variables that are only read may be used
-  /// again in the next run while their contents() are the same.
+  /// Runs the program once. `inputs` follow Program::inputs. `variables` follow Program::variables
+  /// and are written in place; a run that throws writes none. `outputs` are allocated by the caller
+  /// with the specs of Program::outputs. All are in Device::memory(); if that is host memory,
+  /// inputs may be in any memory (Tensor::raw()). A run does not allocate. It calls
+  /// Storage::bump_version for what it writes. Values computed from variables that are only read
+  /// may be cached for later runs while the contents() of these variables are equal.
   virtual void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
                    std::span<Tensor> outputs) = 0;
   virtual size_t arena_bytes() const = 0;  ///< memory for intermediate values
-  /// Memory that goes with it, about: not what it shares with others. The default is arena_bytes().
+  /// Estimate of the memory that this executable owns, without what it shares with others. The
+  /// default is arena_bytes().
   virtual size_t bytes() const;
-  /// Times each instruction, from nothing (or stops); rows() are the totals since, in the order of
-  /// running.
+  /// Starts (or stops) timing each instruction, with totals at zero. rows() returns the totals
+  /// since then, in order of execution.
   virtual void profile(bool on) = 0;
   virtual std::vector<ProfileRow> rows() const = 0;
 
-  /// Told of a result: its number among Program::values, the kernel that made it, and its bytes in
-  /// the host's memory, which are others as soon as it returns.
+  /// Called with a result: its index in Program::values, the kernel that computed it, and its bytes
+  /// in host memory, which are valid only during the call.
   using Watcher = std::function<void(int value, const std::string& kernel, const void* bytes)>;
-  /// From now on the watcher is told, behind each instruction of a run, of the results that are
-  /// whole in memory; no watcher ends that. False: the device cannot tell.
+  /// Sets a function that is called after each instruction of a run for every result that is
+  /// complete in memory; an empty function removes it. Returns false when the device does not
+  /// support that.
   virtual bool watch(Watcher watcher);
 };
 
-/// Families of lowered forms that a device has kernels for. Passes make no others, so a device that
-/// says nothing gets the ops that authors write.
+/// The families of lowered ops that a device has kernels for. Passes make no others, so a device
+/// without capabilities gets the ops that authors write.
 struct Capabilities {
-  bool fused = false;     ///< chains of elementwise ops as one
-  bool post_ops = false;  ///< products and convolutions work on their results before storing them
-  bool mixed = false;     ///< products of bfloat16 read and write float32
-  bool moments = false;   ///< batch norm in training as moments, of a convolution too, and
-                          ///< elementwise work
-  bool pooled = false;    ///< max pooling gives argmax indices; convolutions store pooled results
+  bool fused = false;  ///< has Fused: a chain of elementwise ops as one op
+  /// Has WithPostOps: products and convolutions apply post-ops before they store a result.
+  bool post_ops = false;
+  bool mixed = false;  ///< products of bfloat16 may read and write float32
+  /// Computes batch norm in training from moments, which convolutions and elementwise chains
+  /// output.
+  bool moments = false;
+  /// Has PoolArgmax and ConvPool: max pooling outputs argmax indices, convolutions store pooled
+  /// results.
+  bool pooled = false;
 };
 
 class CRESCENT_API Device : public Plain {
  public:
   static constexpr const char* kKind = "device";
   ~Device() override;
-  /// Whether it has a kernel for the op on these specs. What it does not take, lower() (lowering.h)
-  /// writes in simpler ops or leaves to the host.
+  /// Whether the device has a kernel for the op on these specs. lower() (lowering.h) decomposes
+  /// other ops or leaves them to the host.
   virtual bool supports(const Op& op, std::span<const TensorSpec> inputs,
                         std::span<const TensorSpec> outputs) const = 0;
   virtual Capabilities capabilities() const { return {}; }
-  /// The program must be lowered for this device: see lowering.h for what it holds.
+  /// Compiles a program that was lowered for this device (lowering.h).
   virtual std::unique_ptr<Executable> compile(const Program& program) = 0;
-  /// Where its programs find and leave values; null: in the host's memory.
+  /// The memory that programs read and write; null for host memory.
   virtual Memory* memory() { return nullptr; }
-  /// Waits until all that was asked for is done; fails with what went wrong on the way.
+  /// Waits until all runs, reads and writes are done; throws an error that one of them raised.
   virtual void synchronize() {}
-  /// Facts for `crescent info`: "threads", kernels, libraries, instruction sets.
+  /// Facts that `crescent info` prints: "threads", kernels, libraries, instruction sets.
   virtual Dict information() const = 0;
 };
 
-/// The device in use: at first that of the environment's CRESCENT_DEVICE, or "cpu".
+/// The device in use; initially the one named by the environment's CRESCENT_DEVICE, else "cpu".
 CRESCENT_API Device& device();
-/// The cpu: it computes what other devices have no kernel for.
+/// The cpu device, which also computes ops that other devices have no kernel for.
 CRESCENT_API Device& host_device();
-/// Uses another device from now on; there is one of each name, which is made once. Options that are
-/// not given stay as they are. A name that is not registered is looked for as that of a plugin.
+/// Sets the device in use and its options; options that are not given keep their values. There is
+/// one device of each name, made on first use. An unknown name is searched for as that of a plugin.
 CRESCENT_API Device& set_device(std::string_view name, const Dict& options = {});
 
 }  // namespace crescent

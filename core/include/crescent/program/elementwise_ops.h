@@ -1,13 +1,13 @@
-// The elementwise ops, a row each: the kinds of Unary and Binary, their names, the functions of
-// ops.h and the checks of dtypes are made from these rows. What a kernel computes for a kind is a
-// line of plugins/cpu/elementwise, its gradient one of core/src/ops/elementwise.cpp.
+// The elementwise ops as tables. The enums UnaryKind and BinaryKind, the names, the functions of
+// ops.h and the dtype checks are generated from these rows. The kernel of each kind is a line of
+// plugins/cpu/elementwise, its gradient a line of core/src/ops/elementwise.cpp.
 #pragma once
 #include <cstdint>
 
 namespace crescent {
 
-/// ROW(name, what it takes): `floating` is what integers and bool become first, `numbers` what bool
-/// becomes, `boolean` what numbers become; `test` gives bool.
+/// ROW(name, dtype rule). `floating`: integers and bool are cast to float first; `numbers`: bool is
+/// cast to a number; `boolean`: numbers are cast to bool; `test`: the result is bool.
 #define CRESCENT_UNARY_OPS(ROW)          \
   ROW(negative, numbers)                 \
   ROW(abs, numbers)                      \
@@ -40,8 +40,8 @@ namespace crescent {
   ROW(isnan, test)                       \
   ROW(isfinite, test)
 
-/// ROW(name, what it is): `arithmetic` of numbers, `floating` as above, `extreme` of numbers or
-/// bool, a `comparison` gives bool, `logical` of bool.
+/// ROW(name, dtype rule). `arithmetic`: on numbers; `floating`: as above; `extreme`: on numbers or
+/// bool; `comparison`: the result is bool; `logical`: on bool.
 #define CRESCENT_BINARY_OPS(ROW)                 \
   ROW(add, arithmetic)                           \
   ROW(subtract, arithmetic)                      \

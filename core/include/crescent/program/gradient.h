@@ -17,16 +17,16 @@ class CRESCENT_API GradientTape {
   GradientTape();  ///< starts recording on this thread; tapes nest
   ~GradientTape();
   GradientTape(GradientTape&&) noexcept;
-  void watch(const Tensor& tensor);  ///< trainable variables are watched by themselves
-  void stop();  ///< ends recording; gradient() may still be asked, any number of times
+  void watch(const Tensor& tensor);  ///< trainable variables are watched automatically
+  void stop();  ///< ends recording; gradient() may be called any number of times afterwards
 
-  /// d(sum of target . upstream)/d(source) for each source; no tensor where target does not depend
-  /// on it.
+  /// d(sum of target * upstream)/d(source) for each source; an empty Tensor for a source that
+  /// target does not depend on.
   Tensors gradient(const Tensor& target, std::span<const Variable> sources,
                    const Tensor& upstream = {});
   Tensors gradient(const Tensor& target, std::span<const Tensor> sources,
                    const Tensor& upstream = {});
-  /// Several targets at once.
+  /// The same for the sum over several targets.
   Tensors gradient(std::span<const Tensor> targets, std::span<const Tensor> sources,
                    std::span<const Tensor> upstreams);
 
@@ -36,7 +36,7 @@ class CRESCENT_API GradientTape {
   std::shared_ptr<State> state_;
 };
 
-/// While alive, tapes of this thread record nothing.
+/// While an object of this class lives, tapes of this thread record nothing.
 class CRESCENT_API NoGradient {
  public:
   NoGradient();

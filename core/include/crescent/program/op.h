@@ -14,7 +14,7 @@
 //   Tensor y = apply1(op, {x});
 //
 // Kernels belong to devices (device.h); they never check and never allocate. An op without a kernel
-// on the device runs through decompose() (ops it is made of) or compute() (values on the host).
+// on the device is computed by decompose() (as simpler ops) or by compute() (on host values).
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -30,21 +30,23 @@ namespace crescent {
 
 using TensorSpecs = std::vector<TensorSpec>;
 
-/// What a vjp is told.
+/// The arguments of Op::vjp.
 struct Vjp {
   std::span<const Tensor> inputs;
   std::span<const Tensor> outputs;
-  std::span<const Tensor> gradients;  ///< per output; no tensor = zero
-  std::vector<bool> wanted;           ///< per input
+  std::span<const Tensor> gradients;  ///< per output; an empty Tensor stands for zero
+  std::vector<bool> wanted;           ///< per input, whether its gradient is needed
 };
 
-/// What an op does beside making its results, in rising strength. A scan has the effect of its
-/// body.
+/// What an op does besides computing its results, from weakest to strongest. The effect of a scan
+/// is that of its body.
 enum class Effect : uint8_t {
-  none,   ///< nothing: it may be dropped, merged with an equal one, moved, computed beforehand
-  check,  ///< fails on some values: as early as what it looks at is there; dropped when unread
-  state,  ///< reads what changes between runs, as a clock: never merged, hoisted or computed early
-  ordered,  ///< is seen outside of the program: runs once a run, in the order that it was recorded
+  none,  ///< no effect: the op may be dropped, merged with an equal one, moved, or constant-folded
+  /// May fail on some values: runs as early as its inputs allow; dropped when its result is unread.
+  check,
+  /// Reads state that changes between runs, as a clock: never merged, hoisted or constant-folded.
+  state,
+  ordered,  ///< visible outside of the program: runs exactly once per run, in the recorded order
 };
 
 class CRESCENT_API Op {
@@ -52,27 +54,26 @@ class CRESCENT_API Op {
   virtual ~Op();
   virtual std::string_view name() const = 0;
   virtual TensorSpecs infer(std::span<const TensorSpec> inputs) const = 0;
-  /// One gradient per input, of its shape and dtype, which a tape checks; no tensor where there is
-  /// none or it is not wanted. The default differentiates decompose(), or gives none (the op is not
-  /// differentiable) when that is empty.
+  /// Returns one gradient per input, of its shape and dtype (which the tape checks); an empty
+  /// Tensor where there is no gradient or none is wanted. The default differentiates decompose();
+  /// when that is empty, the op is not differentiable.
   virtual Tensors vjp(const Vjp& v) const;
-  /// The same result in simpler ops; empty when the op is simple.
+  /// The same result computed by simpler ops; empty when the op cannot be decomposed.
   virtual Tensors decompose(std::span<const Tensor> inputs) const;
   virtual Effect effect() const { return Effect::none; }
-  /// Whether inputs of complex numbers or strings are taken, as by ops that move elements; apply()
-  /// refuses them for others, whose infer need not think of them.
+  /// Whether the op accepts complex numbers or strings, as ops that only move elements do. For
+  /// other ops apply() rejects these dtypes before it calls infer.
   virtual bool supports_dtype(DType dtype) const;
-  /// Computes on host values for devices without a kernel; false when it cannot. `outputs` are
-  /// allocated.
+  /// Computes the op on host values, for devices without a kernel; returns false when it cannot.
+  /// `outputs` are allocated by the caller.
   virtual bool compute(std::span<const Tensor> inputs, std::span<Tensor> outputs) const;
-  /// Whether compute() is there to be asked; OpOf knows by itself.
+  /// Whether the op implements compute(); OpOf finds that out by itself.
   virtual bool computes() const;
   virtual bool equals(const Op& other) const = 0;
   virtual size_t hash() const = 0;
   /// "matmul(false, true)".
   virtual std::string text() const = 0;
-  /// A word or a few for people who look at a profile: "add", "matmul a'b", "max_pool"; the name,
-  /// unless overridden.
+  /// A short name for profiles: "add", "matmul a'b", "max_pool"; the default is name().
   virtual std::string label() const;
 };
 using OpPtr = std::shared_ptr<const Op>;
@@ -96,7 +97,8 @@ size_t hash_field(const T& x) {
     return seed;
   }
 }
-/// Floats are compared by their bits, as hash_field takes them: a NaN is itself, and -0 is not 0.
+/// Compares floats by their bits, as hash_field hashes them: a NaN equals itself, -0 differs from
+/// 0.
 template <class T>
 bool same_field(const T& a, const T& b) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -130,7 +132,7 @@ std::string field_text(const T& x) {
 }
 }  // namespace detail
 
-/// Gives Op's boring members from T::kName and T::fields().
+/// Implements the mechanical members of Op from T::kName and T::fields().
 template <class T>
 struct OpOf : Op {
   std::string_view name() const override { return T::kName; }
@@ -162,9 +164,9 @@ struct OpOf : Op {
   const T& self() const { return static_cast<const T&>(*this); }
 };
 
-/// The one function every op goes through: infers, then computes on the device (or gives abstract
-/// tensors when an input is abstract), records into the program being traced, and tells the tapes
-/// that watch.
+/// Every op is applied through this function. It calls infer, computes the results on the device
+/// (or makes abstract tensors when an input is abstract), records the op into the program that is
+/// being traced, and notifies the tapes that watch an input.
 CRESCENT_API Tensors apply(OpPtr op, std::span<const Tensor> inputs);
 
 template <std::derived_from<Op> T>

@@ -1,4 +1,4 @@
-// The built-in ops with their attributes: what passes and devices need to know. Users call ops.h.
+// The built-in ops and their attributes, for authors of passes and devices. Users call ops.h.
 // Layouts: images NHWC (channels last), kernels (spatial..., in, out), sequences (batch, time,
 // features). Compound ops also decompose() into simple ones; a device may have a faster kernel for
 // them.
@@ -30,7 +30,7 @@ inline std::string to_text(BinaryKind kind) { return name_of(kind); }
     return std::tie(__VA_ARGS__);                     \
   }
 
-// Ops that move elements, whatever these are.
+// For ops that move elements of any dtype.
 #define CRESCENT_TAKES_ALL \
   bool supports_dtype(DType) const override { return true; }
 
@@ -53,14 +53,14 @@ CRESCENT_OP(Select, "select")                    // (bool condition, a, b) -> co
   CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
-/// (x) -> x as dtype; float to int truncates. Complex numbers become no others.
+/// (x) -> x as dtype; float to int truncates. Complex numbers cannot be cast to other dtypes.
 CRESCENT_OP(Cast, "cast")
   DType dtype{};
   CRESCENT_FIELDS(dtype)
   bool supports_dtype(DType dtype) const override { return dtype != DType::string; }
   Tensors vjp(const Vjp&) const override;
 };
-/// (x) -> the same bytes: complex64 (...) as float32 (..., 2), and back.
+/// (x) -> the same bytes: complex64 (...) as float32 (..., 2), and the reverse.
 CRESCENT_OP(Bitcast, "bitcast")
   DType dtype{};
   CRESCENT_FIELDS(dtype)
@@ -74,7 +74,7 @@ CRESCENT_OP(StopGradient, "stop_gradient")             // (x) -> x
 };
 
 // ---- shape
-/// (x): one -1 is worked out from the size (or stays unknown).
+/// (x): a single -1 is computed from the size (or stays unknown).
 CRESCENT_OP(Reshape, "reshape")
   Shape shape;
   CRESCENT_FIELDS(shape)
@@ -106,7 +106,8 @@ CRESCENT_OP(Slice, "slice")
   CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
-/// (x): constant; `inner` zeros between elements (dilation), for the vjp of strided slices.
+/// (x): pads with `value`; `inner` elements go between elements (dilation), for the vjp of strided
+/// slices.
 CRESCENT_OP(Pad, "pad")
   std::vector<int64_t> before, after, inner;
   double value = 0;
@@ -120,24 +121,26 @@ CRESCENT_OP(Reverse, "reverse")                        // (x): flips the axes
   CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
-/// (numbers) -> the same as integers (those that are floating as int32). A run fails at the first
-/// that is not one of 0..size-1, "`what` 7 is out of range for `of`", and does so before it writes
-/// a variable where they depend on none.
+/// (numbers) -> the same as integers (floating dtypes as int32). A run fails at the first number
+/// outside of 0..size-1 with "`what` 7 is out of range for `of`"; it does so before it writes a
+/// variable, unless the numbers depend on one.
 CRESCENT_OP(CheckIndices, "check_indices")
   int64_t size = 0;
   std::string what, of;
   CRESCENT_FIELDS(size, what, of)
   Effect effect() const override { return Effect::check; }
 };
-/// (x, int indices): rows of `axis`; y = x.shape[:axis] + indices.shape + x.shape[axis+1:]. Indices
-/// that may be out of range come from CheckIndices; devices clamp the others.
+/// (x, int indices): selects along `axis`; y.shape = x.shape[:axis] + indices.shape +
+/// x.shape[axis+1:]. CheckIndices must precede it where an index may be out of range; devices clamp
+/// unchecked indices.
 CRESCENT_OP(Gather, "gather")
   int axis = 0;
   CRESCENT_FIELDS(axis)
   CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
-/// (int indices, updates) -> zeros(size along axis) with updates added; inverse of Gather.
+/// (int indices, updates) -> zeros(size along axis) with updates added at the indices; the adjoint
+/// of Gather.
 CRESCENT_OP(ScatterAdd, "scatter_add")
   int axis = 0;
   int64_t size = 0;
@@ -150,7 +153,7 @@ CRESCENT_OP(TakeAlong, "take_along")                   // (x, int indices of x's
   CRESCENT_TAKES_ALL
   Tensors vjp(const Vjp&) const override;
 };
-/// (int indices) -> (..., depth); out of range gives zeros.
+/// (int indices) -> (..., depth); an index out of range gives a row of zeros.
 CRESCENT_OP(OneHot, "one_hot")
   int64_t depth = 0;
   DType dtype = DType::float32;
@@ -173,7 +176,7 @@ CRESCENT_OP(Iota, "iota")                              // () -> 0, 1, 2, ... alo
 enum class ReduceKind : uint8_t { sum, mean, max, min, prod, any, all };
 CRESCENT_API const char* name_of(ReduceKind kind);
 inline std::string to_text(ReduceKind kind) { return name_of(kind); }
-/// (x): axes sorted, >= 0; gradients of max and min are shared among equals.
+/// (x): `axes` are sorted and >= 0; gradients of max and min are divided among equal elements.
 CRESCENT_OP(Reduce, "reduce")
   ReduceKind kind{};
   std::vector<int> axes;
@@ -251,7 +254,8 @@ CRESCENT_OP(Pool, "pool")
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
 };
-/// max: (x, dy), average: (dy) -> dx of shape `input`; max goes to the first of equals.
+/// max: (x, dy), average: (dy) -> dx of shape `input`; the gradient of max goes to the first
+/// maximum.
 CRESCENT_OP(PoolBackward, "pool_backward")
   bool max = true;
   std::vector<int64_t> window;
@@ -270,8 +274,8 @@ CRESCENT_OP(Softmax, "softmax")                        // (x)
   Tensors vjp(const Vjp&) const override;
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// (logits, labels) -> loss per row. Sparse: labels integers (..., ), from CheckIndices. Dense:
-/// labels like logits.
+/// (logits, labels) -> loss per row. Sparse: labels are integers (...,), checked by CheckIndices.
+/// Dense: labels have the shape of logits.
 CRESCENT_OP(SoftmaxCrossEntropy, "softmax_cross_entropy")
   bool sparse = true;
   CRESCENT_FIELDS(sparse)
@@ -289,7 +293,7 @@ CRESCENT_OP(BatchMoments, "batch_moments")
   CRESCENT_FIELDS()
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// (x, gamma, beta) -> y, mean, variance as of BatchMoments.
+/// (x, gamma, beta) -> y, mean, variance; the last two as BatchMoments computes them.
 CRESCENT_OP(BatchNormTrain, "batch_norm_train")
   double epsilon = 1e-3;
   CRESCENT_FIELDS(epsilon)
@@ -302,7 +306,7 @@ CRESCENT_OP(BatchNormBackward, "batch_norm_backward")
   CRESCENT_FIELDS(epsilon)
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// (x, gamma, beta) -> y, mean, reciprocal deviation per row, over the last axis.
+/// (x, gamma, beta) -> y, mean, 1 / standard deviation of each row; normalizes over the last axis.
 CRESCENT_OP(LayerNorm, "layer_norm")
   double epsilon = 1e-3;
   CRESCENT_FIELDS(epsilon)
@@ -315,14 +319,14 @@ CRESCENT_OP(LayerNormBackward, "layer_norm_backward")
   CRESCENT_FIELDS(epsilon)
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// The score of a masked key, far below all others and finite in that dtype (Keras' numbers). So a
-/// query that may see no key weighs all of them alike.
+/// The score of a masked key, far below all others and finite in that dtype (Keras' numbers). A
+/// query whose keys are all masked therefore gives them equal weights.
 constexpr double masked_score(DType dtype) { return dtype == DType::float16 ? -3e4 : -1e9; }
-/// Scaled dot-product attention: softmax(scale q k') v for every head, those of masked keys
-/// masked_score of the dtype that scores are computed in.
-/// (q (b,t,h,d), k (b,s,h,d), v (b,s,h,e)[, bool mask, broadcast to (b,h,t,s)]) -> context
-/// (b,t,h,e), and for the gradient statistics (b,h,t,2): the highest score of a query, and the sum
-/// of exponentials of what its scores are below it.
+/// Scaled dot-product attention: softmax(scale q k') v for every head. Scores of masked keys are
+/// masked_score of the dtype that scores are computed in. (q (b,t,h,d), k (b,s,h,d), v (b,s,h,e)[,
+/// bool mask, broadcast to (b,h,t,s)]) -> context (b,t,h,e), statistics (b,h,t,2). The statistics,
+/// which the gradient reads, are the maximum of each query's scores and the sum of exp(score -
+/// maximum).
 CRESCENT_OP(Attention, "attention")
   double scale = 1;
   CRESCENT_FIELDS(scale)
@@ -364,7 +368,7 @@ CRESCENT_OP(GruBackward, "gru_backward")
   Tensors decompose(std::span<const Tensor>) const override;
 };
 
-/// Control flow over time. body: (states..., step inputs..., captured...) -> (next states..., step
+/// A loop over time steps. body: (states..., step inputs..., captured...) -> (next states..., step
 /// outputs...). Inputs: states..., sequences (t, ...)..., captured.... Outputs: last states...,
 /// stacked step outputs (t, ...)....
 CRESCENT_OP(Scan, "scan")
@@ -379,7 +383,8 @@ CRESCENT_OP(Scan, "scan")
   size_t hash() const override;
   std::string text() const override;
   bool equals(const Op& other) const override;
-  Effect effect() const override;                      ///< the strongest of its body, no check
+  /// The strongest effect of the body's ops, but none where that is check.
+  Effect effect() const override;
   Tensors vjp(const Vjp&) const override;
 };
 
@@ -391,7 +396,7 @@ enum class RandomKind : uint8_t {
   bits /* int32 */,
 };
 /// (int64 state[2] = seed, counter) -> values. Element i depends on seed, counter and i alone.
-/// Each is a draw of its own, so none is merged with another or made beforehand.
+/// Equal Random ops are neither merged nor constant-folded, because each is a draw of its own.
 CRESCENT_OP(Random, "random")
   RandomKind kind{};
   Shape shape;
@@ -402,7 +407,7 @@ CRESCENT_OP(Random, "random")
 };
 
 // ---- several processes (communicator.h)
-/// (x) -> the sum, maximum or minimum of the x of all processes, on each of them.
+/// (x) -> the sum, maximum or minimum of x over all processes; every process gets it.
 CRESCENT_OP(AllReduce, "all_reduce")
   ReduceKind kind{};
   CRESCENT_FIELDS(kind)

@@ -1,5 +1,5 @@
-// Program: what was recorded while a function ran on abstract tensors; Function: a function
-// compiled once per input signature.
+// Program: the ops recorded while a function ran on abstract tensors. Function: compiles a program
+// once for each signature of its inputs.
 #pragma once
 #include <functional>
 #include <memory>
@@ -17,13 +17,14 @@ class CRESCENT_API Program {
   struct Instruction {
     OpPtr op;
     std::vector<int> inputs, outputs;  ///< value numbers
-    int scope = 0;                     ///< index into scopes: the layer that asked for it
+    int scope = 0;                     ///< index into scopes: the layer that recorded it
   };
   struct Constant {
     int value;
     Tensor tensor;
   };
-  /// A variable the program reads, and writes when `result` >= 0 (in place, after the last read).
+  /// A variable that the program reads. When `result` >= 0, the program also writes that value to
+  /// it (in place, after the last read).
   struct Binding {
     Variable variable;
     int value;
@@ -40,27 +41,29 @@ class CRESCENT_API Program {
   int add_value(const TensorSpec& spec) {
     return values.push_back(spec), static_cast<int>(values.size()) - 1;
   }
-  std::string text() const;  ///< one line an instruction, for people
+  std::string text() const;  ///< one line per instruction, for people
 };
 
-/// Rewriting; the result computes the same. Order and meaning: core/src/compile/passes.
+/// Options of optimize(). Order and meaning of the passes: core/src/compile/passes.
 struct OptimizeOptions {
-  bool inference = false;  ///< variables that are not written count as constants where that pays
-  const Device* device = nullptr;  ///< whose capabilities() count; null: of the device in use
+  /// Treats variables that are not written as constants where that is faster.
+  bool inference = false;
+  /// The device whose capabilities() are used; null: the device in use.
+  const Device* device = nullptr;
 };
 CRESCENT_API Program optimize(Program program, const OptimizeOptions& options = {});
 
-/// Runs f on abstract tensors of the given specs and records what it does. Reading values inside
-/// fails clearly.
+/// Runs f on abstract tensors of the given specs and records the ops that it applies. Reading
+/// values of abstract tensors inside f fails with a clear message.
 CRESCENT_API Program trace(const std::function<Tensors(const Tensors&)>& f,
                            std::span<const TensorSpec> inputs);
 
-/// True while a trace of this thread records.
+/// Whether a trace is recording on this thread.
 CRESCENT_API bool is_tracing();
 
-/// While alive, ops of this thread run at once and variables have their values, as outside of a
-/// trace: for state that is made on first use while a program is being recorded (weights, initial
-/// values).
+/// While an object of this class lives, ops of this thread run eagerly and variables have their
+/// values, as if no trace were recording. It is for state that is created on first use during a
+/// trace (weights, initial values).
 class CRESCENT_API NoTrace {
  public:
   NoTrace();
@@ -71,7 +74,8 @@ class CRESCENT_API NoTrace {
   void* paused_;
 };
 
-/// While alive, instructions recorded on this thread carry this name below the enclosing one.
+/// While an object of this class lives, instructions recorded on this thread belong to the scope
+/// with this name below the enclosing scope.
 class CRESCENT_API ProgramScope {
  public:
   explicit ProgramScope(const std::string& name);
@@ -82,27 +86,28 @@ class CRESCENT_API ProgramScope {
   int previous_;
 };
 
-/// tf.function: traced and compiled once per signature of the inputs, run in place afterwards.
-/// Copyable handle.
+/// A compiled function (tf.function): traced and compiled once per signature of the inputs. Copies
+/// are handles to the same function.
 class CRESCENT_API Function {
  public:
   using Body = std::function<Tensors(const Tensors&)>;
   Function() = default;
   explicit Function(Body body, OptimizeOptions options = {});
   explicit operator bool() const { return state_ != nullptr; }
-  /// Compiles when the signature is new. Outputs are fresh handles; their memory is reused by the
-  /// next call unless somebody still holds them (then new memory is taken), so a loop that drops
-  /// results allocates nothing. `key` distinguishes things the specs do not show (training flag).
+  /// Runs the function, which is compiled first when the signature is new. The memory of outputs is
+  /// reused by a later call unless a caller still holds the tensor (then new memory is allocated),
+  /// so a loop that drops results allocates nothing. `key` distinguishes programs with equal specs
+  /// (a training flag).
   Tensors operator()(const Tensors& inputs, int64_t key = 0) const;
-  /// The same without returning by value: outputs are written into `outputs` (resized).
+  /// The same with the results written to `outputs` (resized) instead of returned.
   void call(std::span<const Tensor> inputs, Tensors& outputs, int64_t key = 0) const;
-  /// The compiled form for these inputs, compiling when new.
+  /// The executable for these inputs; it is compiled when the signature is new.
   std::shared_ptr<Executable> executable(std::span<const Tensor> inputs, int64_t key = 0) const;
-  /// The variables that it writes.
+  /// The variables that the program for these inputs writes.
   Variables written(std::span<const Tensor> inputs, int64_t key = 0) const;
-  /// Forgets all signatures (after compile(), trainable changes).
+  /// Drops all compiled programs (after compile() or changes of trainable).
   void clear() const;
-  /// How many are compiled now.
+  /// The number of signatures that have a compiled program.
   size_t signatures() const;
 
  private:
@@ -110,23 +115,22 @@ class CRESCENT_API Function {
   std::shared_ptr<State> state_;
 };
 
-/// Every function is traced anew when it is called next: for those who have changed what a trace
-/// reads and no variable holds, such as an attribute of a layer in Lua.
+/// Makes every function trace again at its next call. Call it after a change of what a trace reads
+/// outside of variables, such as an attribute of a layer in Lua.
 CRESCENT_API void retrace_functions();
 
-/// What is compiled in this process, of functions and of ops that ran at once, is kept to be run
-/// again.
+/// The compiled programs that this process keeps for functions and for ops that ran eagerly.
 struct ProgramCache {
   size_t programs = 0, bytes = 0;  ///< kept now; the memory is an estimate
-  size_t budget = 0;               ///< beyond so many bytes those go that were not used for longest
+  size_t budget = 0;  ///< in bytes; beyond it the least recently used programs are dropped
 };
 CRESCENT_API ProgramCache program_cache();
-/// The environment's CRESCENT_PROGRAM_CACHE sets it from the start.
+/// Sets the budget in bytes; CRESCENT_PROGRAM_CACHE in the environment sets its initial value.
 CRESCENT_API void set_program_cache(size_t budget);
 
 namespace ops {
-/// body(states, step inputs) -> {next states, step outputs}. Sequences are (t, ...) (time first);
-/// outputs are stacked (t, ...).
+/// The result of a body and of scan(): body(states, step inputs) -> {next states, step outputs}.
+/// Sequences are (t, ...) (time first); outputs of all steps are stacked (t, ...).
 struct ScanResult {
   Tensors states, outputs;
 };

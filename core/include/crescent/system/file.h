@@ -1,5 +1,4 @@
-// Files of the system: what a path may be, opening what users name, and writing that happens as
-// a whole or not at all.
+// Files: checks of paths, opening files that users name, and atomic writes.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -11,11 +10,11 @@
 
 namespace crescent {
 
-/// For calls of the system, which take a zero byte for the end of a path: fails when `path` holds
-/// one.
+/// Returns the path as a C string for system calls; fails when `path` contains a zero byte, which
+/// would end the path there.
 CRESCENT_API const char* system_path(const std::string& path);
 
-/// The number of an open file, closed when its owner goes.
+/// A file descriptor that its owner closes on destruction.
 class CRESCENT_API Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}
@@ -33,25 +32,25 @@ class CRESCENT_API Descriptor {
   int number_;
 };
 
-/// The descriptor of a regular file that is open for reading; the caller closes it. Anything else
-/// (a FIFO, a socket, a device, a directory) fails with a message: it could be waited for without
-/// end.
+/// Opens a regular file for reading and returns its descriptor, which the caller closes. Anything
+/// else (a FIFO, a socket, a device, a directory) fails with a message, because reading it could
+/// block forever.
 CRESCENT_API int open_regular_file(const std::string& path);
-/// All bytes of a regular file.
+/// Reads all bytes of a regular file.
 CRESCENT_API std::string read_file(const std::string& path);
-/// The same, unpacked when it is gzip.
+/// Reads all bytes of a regular file and decompresses them when they are gzip.
 CRESCENT_API std::string read_file_unpacked(const std::string& path);
 
-/// Afterwards `path` holds exactly these pieces, one after the other, or an error is raised and
-/// what was there is untouched: temporary file in the same folder, fsync, rename, fsync of the
-/// folder (a warning where that fails). A symbolic link stays: what it leads to is replaced, or
-/// made when it is not there. Temporary files that dead processes left for this name are removed.
+/// Replaces the file atomically by these pieces, one after the other, or raises an error and leaves
+/// the old file untouched: temporary file in the same folder, fsync, rename, fsync of the folder (a
+/// warning where that fails). When `path` is a symbolic link, its target is replaced or created.
+/// Temporary files that dead processes left for this path are removed.
 CRESCENT_API void replace_file(const std::string& path,
                                std::span<const std::span<const std::byte>> pieces);
 CRESCENT_API void replace_file(const std::string& path, const std::string& text);
 
-/// Growing a file over the limit of the process (RLIMIT_FSIZE) raises a signal that ends it; while
-/// this object lives it is an error like others (EFBIG). For the thread that makes it.
+/// Growing a file beyond the limit of the process (RLIMIT_FSIZE) raises a signal that ends the
+/// process. While an object of this class lives, its thread gets the error EFBIG instead.
 class CRESCENT_API NoFileSizeSignal {
  public:
   NoFileSizeSignal();

@@ -1,7 +1,7 @@
-// Interruption: how work that takes long is asked to stop, by Ctrl-C for example. A request goes to
-// the runs of one thread: fit, evaluate, predict, reading a file. A running fit stops after the
-// current batch and returns the history of the whole epochs; the others throw Interrupted. The
-// model keeps what it learned.
+// Interruption: how a long operation is asked to stop, by Ctrl-C for example. A request concerns
+// the operations of one thread: fit, evaluate, predict, reading a file. A running fit stops after
+// the current batch and returns the history of the completed epochs; the others throw Interrupted.
+// The model keeps what it has learned.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -11,14 +11,14 @@
 
 namespace crescent {
 
-/// What the runs of a thread are asked through.
+/// The flag that asks the operations of a thread to stop.
 class CRESCENT_API Interruption {
  public:
-  /// Async-signal-safe, from any thread: the runs stop as soon as they can.
+  /// Asks the operations to stop as soon as they can. Async-signal-safe; any thread may call it.
   void request() { pending_.store(true, std::memory_order_relaxed); }
   bool pending() const { return pending_.load(std::memory_order_relaxed); }
   void clear() { pending_.store(false, std::memory_order_relaxed); }
-  /// Of the calling thread.
+  /// The Interruption of the calling thread.
   static const std::shared_ptr<Interruption>& current();
 
  private:
@@ -26,17 +26,18 @@ class CRESCENT_API Interruption {
   static_assert(std::atomic<bool>::is_always_lock_free, "signal handlers set it");
 };
 
-// Of the calling thread, which in a signal handler is the thread that the signal interrupted.
+// These act on the calling thread; in a signal handler that is the thread that received the signal.
 inline void interrupt() { Interruption::current()->request(); }
 inline bool interrupted() { return Interruption::current()->pending(); }
 inline void clear_interrupt() { Interruption::current()->clear(); }
-/// For loops that may be long: throws Interrupted when the runs of this thread are to stop. `doing`
-/// goes on with "interrupted while ": "elements of a dataset were made".
+/// Throws Interrupted when the operations of this thread are to stop; for loops that may take long.
+/// The message is "interrupted while " followed by `doing`: "elements of a dataset were made".
 CRESCENT_API void heed_interruption(std::string_view doing);
 
-/// Fit, evaluate, predict and loading make one; so does who calls several of them, or prepares
-/// data, as one run. What is pending when the outermost of a thread begins is forgotten, and those
-/// inside leave an interruption to it.
+/// The extent of one interruptible operation. Fit, evaluate, predict and loading open one; a caller
+/// that does several of these, or prepares data, as one operation opens one around them. The
+/// outermost scope of a thread clears a pending request when it begins; inner scopes leave a
+/// request pending for it.
 class CRESCENT_API InterruptScope {
  public:
   InterruptScope();
@@ -44,7 +45,8 @@ class CRESCENT_API InterruptScope {
   InterruptScope(const InterruptScope&) = delete;
 };
 
-/// While it lives, the calling thread works for the runs of another: it is interrupted with them.
+/// While an object of this class lives, the calling thread shares the Interruption of another
+/// thread, for which it works.
 class CRESCENT_API InheritInterrupt {
  public:
   explicit InheritInterrupt(std::shared_ptr<Interruption> runs);

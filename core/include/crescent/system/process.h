@@ -1,5 +1,5 @@
-// Processes that this one starts: programs, and copies of itself. What they do to themselves is
-// reported, not suffered.
+// Child processes: programs, and forks of this process. A crash of a child is reported by its
+// status and does not harm this process.
 #pragma once
 #include <chrono>
 #include <functional>
@@ -11,41 +11,43 @@
 
 namespace crescent {
 
-/// What a process has from its start.
+/// What a child process inherits.
 struct ProcessOptions {
   static constexpr int kNowhere = -1;
-  /// Open files of ours and their numbers there; kNowhere is one that is empty and takes anything.
-  /// Where nothing is said, 0 to 2 are ours.
+  /// Pairs of an open descriptor of this process and its number in the child; kNowhere stands for
+  /// /dev/null. By default, 0 to 2 are inherited.
   std::vector<std::pair<int, int>> descriptors;
-  bool has_environment = true;  ///< ours; otherwise none
-  bool has_own_group = false;   ///< of processes: Ctrl-C at the terminal does not reach it
+  /// Whether the child inherits the environment; otherwise it is empty.
+  bool has_environment = true;
+  /// Whether the child has its own process group: Ctrl-C at the terminal does not reach it.
+  bool has_own_group = false;
 };
 
-/// A process that was started here. It is killed when it still runs at the end of this object.
+/// A child process. The destructor kills it when it is still running.
 class CRESCENT_API Process {
  public:
   using Patience = std::chrono::milliseconds;
 
-  /// A program, by its path, and its arguments. Signals have their defaults there and nothing of
-  /// ours is open but what the options say.
+  /// Starts a program, given by its path, with its arguments. Signals have their default handlers
+  /// in the child, and only the descriptors named by the options are open.
   static Process program(const std::vector<std::string>& words, const ProcessOptions& = {});
-  /// A copy of this process as it is, with one thread. It does `work` and ends with the status that
-  /// this returns, 1 when it throws. It does not outlive this process.
+  /// Forks this process; the child has one thread. The child runs `work` and exits with the status
+  /// that `work` returns, 1 when it throws. The child does not outlive this process.
   static Process copy(const std::function<int()>& work, const ProcessOptions& = {});
 
   Process(Process&& other) noexcept;
   ~Process();
 
-  int id() const { return id_; }  ///< -1: it has ended, or was moved from
-  /// Comes back when it has ended, with its exit status.
+  int id() const { return id_; }  ///< -1 after the end of the child, or after a move
+  /// Waits for the end of the child and returns its exit status.
   int wait();
-  /// False when it takes longer; it is killed then.
+  /// Waits at most that long; otherwise kills the child and returns false.
   bool wait(Patience patience);
   bool runs();
   void kill();
 
-  // When it has ended:
-  int signal() const;       ///< that ended it; 0: none
+  // Valid after the end of the child:
+  int signal() const;       ///< the signal that ended it; 0 without one
   int exit_status() const;  ///< -1: a signal ended it
   /// "ended with SIGSEGV (Segmentation fault)", "ended with exit status 3"
   std::string ending() const;
@@ -61,10 +63,9 @@ class CRESCENT_API Process {
 /// "SIGSEGV (Segmentation fault)"
 CRESCENT_API std::string signal_name(int signal);
 
-/// Memory that processes write to and read from as if it were a file; `name` is for whoever looks
-/// for it in /proc.
+/// An anonymous file in memory, for passing data between processes; `name` is what /proc shows.
 CRESCENT_API Descriptor memory_file(const char* name);
-/// All that is in such a file.
+/// Reads all bytes of such a file.
 CRESCENT_API std::string contents_of(const Descriptor& file);
 
 }  // namespace crescent

@@ -1,4 +1,4 @@
-// Threads where the system may have no more of them.
+// Threads for systems that may refuse to start more of them.
 #pragma once
 #include <functional>
 #include <thread>
@@ -7,9 +7,9 @@
 
 namespace crescent {
 
-/// A thread that runs `work`; one that is not joinable where the system starts no more, as beyond a
-/// limit of processes. Who asked goes on with those that there are, and without any does the work
-/// itself. The first time there is a warning.
+/// Starts a thread that runs `work`. When the system refuses, as beyond a limit of processes, the
+/// result is not joinable; the caller then uses the threads that it has, or runs `work` itself. The
+/// first refusal prints a warning.
 [[nodiscard]] CRESCENT_API std::thread start_thread(std::function<void()> work);
 
 }  // namespace crescent

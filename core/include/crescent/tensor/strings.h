@@ -1,12 +1,12 @@
-// Strings as elements of tensors. An element of dtype string is a number that stands for a text:
-// equal texts have equal numbers, 0 is the empty text. So strings are moved, compared and batched
-// like integers, and each text exists once however many tensors hold it.
+// Strings as elements of tensors. An element of dtype string is a number (StringId) that identifies
+// an interned text: equal texts have equal ids, 0 is the empty text. Ops move, compare and batch
+// strings like integers, and each text is stored once however many tensors contain it.
 #pragma once
 #include "crescent/tensor/tensor.h"
 
 namespace crescent {
 
-/// What an element of a tensor of strings holds.
+/// The element type of tensors of strings.
 enum class StringId : uint64_t {};
 
 template <>
@@ -14,18 +14,18 @@ struct DTypeOf<StringId> {
   static constexpr DType value = DType::string;
 };
 
-/// The text lives as long as a tensor holds the id. An id that is kept outside of tensors may stand
-/// for another text later: keep the tensor beside it.
+/// The text of an id, which lives as long as a tensor contains the id. An id outside of all tensors
+/// may be reused for another text, so keep the tensor as well.
 CRESCENT_API std::string_view text_of(StringId id);
-/// For ops that make strings, while they compute: the id is to be in a tensor when the program has
-/// run.
+/// Returns the id of a text. For ops that compute strings: the id must be in a tensor when the
+/// program ends.
 CRESCENT_API StringId intern(std::string_view text);
-/// Fails when there are not as many as the shape has elements.
+/// Makes a tensor of strings; fails when the number of texts is not the shape's size.
 CRESCENT_API Tensor string_tensor(std::span<const std::string> texts, const Shape& shape);
-/// The elements in their order; fails for other dtypes.
+/// Returns the elements in row-major order; fails for other dtypes.
 CRESCENT_API std::vector<std::string> strings_of(const Tensor& tensor);
-/// How many texts there are now. Those that no tensor holds go when there are twice as many as
-/// before.
+/// The number of interned texts. Texts that no tensor contains are removed whenever the number has
+/// doubled.
 CRESCENT_API size_t string_count();
 
 }  // namespace crescent

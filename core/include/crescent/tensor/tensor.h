@@ -2,8 +2,7 @@
 // reshape and slices of the leading axis share storage, every other rearrangement is an op (ops.h).
 //
 // An abstract tensor has dtype and shape (dims may be -1 = unknown) and no values: layers run on it
-// to find output shapes and to record programs. Reading values of an abstract tensor is an error
-// that says so.
+// to infer output shapes and to record programs. Reading its values is an error that says so.
 #pragma once
 #include <array>
 #include <atomic>
@@ -37,14 +36,14 @@ enum class DType : uint8_t {
 };
 inline constexpr int kDTypeCount = 12;
 
-CRESCENT_API size_t size_of(DType dtype);               ///< bytes an element
+CRESCENT_API size_t size_of(DType dtype);               ///< bytes per element
 CRESCENT_API const char* name_of(DType dtype);          ///< "float32", ..., "bool"
 CRESCENT_API DType dtype_named(std::string_view name);  ///< fails with a suggestion
 CRESCENT_API bool is_floating(DType dtype);
 CRESCENT_API bool is_integer(DType dtype);  ///< int8 int16 int32 int64 uint8
 /// Common dtype of two operands (Keras): bool < uint8, int8 < int16 < int32 < int64 <
-/// float16/bfloat16 < float32 < float64 < complex64; int16 has room for uint8 and int8. Strings
-/// have a common dtype with strings only.
+/// float16/bfloat16 < float32 < float64 < complex64; the common dtype of uint8 and int8 is int16.
+/// Strings have a common dtype with strings only.
 CRESCENT_API DType promote(DType a, DType b);
 inline std::string to_text(DType dtype) { return name_of(dtype); }
 
@@ -90,7 +89,7 @@ class CRESCENT_API Shape {
   Shape() = default;
   Shape(std::initializer_list<int64_t> dims)
       : Shape(std::span<const int64_t>(dims.begin(), dims.size())) {}
-  Shape(std::span<const int64_t> dims);  ///< fails over 8 dims or below -1
+  Shape(std::span<const int64_t> dims);  ///< fails for more than 8 dims or a dim below -1
   Shape(const std::vector<int64_t>& dims) : Shape(std::span<const int64_t>(dims)) {}
 
   int rank() const { return rank_; }
@@ -99,7 +98,7 @@ class CRESCENT_API Shape {
   void set(int i, int64_t dim);
   const int64_t* begin() const { return dims_.data(); }
   const int64_t* end() const { return dims_.data() + rank_; }
-  bool is_known() const;  ///< no -1
+  bool is_known() const;  ///< whether no dim is -1
   /// Product of dims; fails when a dim is unknown or the product overflows.
   int64_t size() const;
   int axis(int i) const;  ///< negative axis made positive; fails naming the shape
@@ -115,8 +114,8 @@ class CRESCENT_API Shape {
   int rank_ = 0;
 };
 CRESCENT_API std::string to_text(const Shape& shape);
-/// NumPy broadcasting; unknown dims stay unknown unless the other side decides. Fails naming both
-/// and `what`.
+/// NumPy broadcasting. An unknown dim stays unknown unless the other shape determines the result.
+/// Fails with both shapes and `what`.
 CRESCENT_API Shape broadcast_shapes(const Shape& a, const Shape& b, std::string_view what);
 
 CRESCENT_CODEC(Shape);  // list of integers and nulls
@@ -129,8 +128,8 @@ struct TensorSpec {
 };
 CRESCENT_API std::string to_text(const TensorSpec& spec);  ///< "float32(None, 3)"
 
-/// Tells whether values are still what they were: equal contents mean equal bytes. Unknown contents
-/// equal nothing, not even themselves.
+/// Identifies the bytes of a tensor at one moment: equal contents mean equal bytes. Unknown
+/// contents equal nothing, not even themselves.
 struct Contents {
   uint64_t storage = 0;  ///< unique in this process; 0 = unknown
   uint64_t writes = 0;
@@ -143,58 +142,61 @@ struct Contents {
 
 class Storage;
 
-/// Memory of a device that has its own (device.h). It lives as long as the process.
+/// The memory of a device that does not use host memory (device.h). It lives as long as the
+/// process.
 class CRESCENT_API Memory {
  public:
   virtual ~Memory();
-  /// Zeroed unless `zeroed` is false. Fails naming the size when there is no room.
+  /// Allocates a storage, zeroed unless `zeroed` is false. Fails with the size when memory is
+  /// exhausted.
   virtual std::shared_ptr<Storage> allocate(size_t bytes, bool zeroed = true) = 0;
 };
 
-/// Memory that tensors share: the host's, 64-byte aligned, or a device's, or what is in a file.
+/// Memory shared by tensors: host memory (64-byte aligned), device memory, or a file.
 ///
-/// What was computed from a weight is kept until the weight changes (device.h), so nobody writes in
-/// secret: who writes through host() after others may have read calls bump_version(); who gives
-/// away a pointer to write through calls expose_for_write().
+/// Values computed from a weight are cached until the weight changes (device.h), so every write
+/// must be announced: code that writes through host() after others may have read calls
+/// bump_version(); code that gives away a pointer for writing calls expose_for_write().
 class CRESCENT_API Storage {
  public:
   Storage();
   virtual ~Storage();
-  /// Null where the values are elsewhere: in a file, in a device's memory.
+  /// Null when the values are in a file or in a device's memory.
   std::byte* host() const { return host_; }
-  /// Whose memory it is; null for the host's and for files.
+  /// The device memory that holds the values; null for host memory and for files.
   Memory* memory() const { return memory_; }
   bool in_memory() const { return host_ || memory_; }  ///< false: in a file
   size_t bytes() const { return bytes_; }
-  /// Copies whole elements, bytes [offset, offset + count), to `target` from wherever they are. Any
-  /// thread may call it. Fails naming the place; errors of programs that were still running on a
-  /// device are told here.
+  /// Copies the bytes [offset, offset + count), which must be whole elements, to `target`.
+  /// Thread-safe. A failure names the file; errors of programs that were still running on a device
+  /// are raised here.
   void read(size_t offset, size_t count, void* target) const {
     host_ ? copy_bytes(target, host_ + offset, count) : fetch(offset, count, target);
   }
-  /// The other way round, not for files. `source` may change as soon as this returns.
+  /// Copies from `source` into the storage; not for files. `source` may be reused after the return.
   void write(size_t offset, size_t count, const void* source);
-  /// Writes bytes of another storage, wherever they are.
+  /// Copies bytes of another storage, which may be in any memory or file.
   void copy(size_t offset, const Storage& from, size_t from_offset, size_t count);
-  /// Values for the host to look at: host(), or a copy of a device's that every call brings up to
-  /// date. Null for files.
+  /// Values that the host can read: host(), or a host copy of device memory that every call
+  /// updates. Null for files.
   const std::byte* host_view() const {
     return host_ ? host_ : memory_ ? copy_in(nullptr)->host() : nullptr;
   }
-  /// All of it in other memory (null: the host's). The copy is kept: who asks again while nothing
-  /// was written gets the same.
+  /// All bytes in other memory (null: the host's). The copy is cached: calls return the same one
+  /// until the bytes change.
   std::shared_ptr<Storage> copy_in(Memory* memory) const;
-  /// Bytes that are best read together, from a multiple of it: packed files unpack so many at a
-  /// time.
+  /// The block size for efficient reads, which should start at a multiple of it: compressed files
+  /// are decompressed block by block.
   virtual size_t block() const { return 1; }
-  /// Where values that are in a file are, for people: "'images.h5'".
+  /// The file that holds the values, for messages: "'images.h5'".
   virtual std::string place() const;
-  /// The bytes are about to change.
+  /// Announces that the bytes are about to change.
   void bump_version() {
     writes_.store(writes_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  /// The bytes may change at any time from now on: contents are unknown for good. Those of a device
-  /// come to the host and stay there: programs of the device take a copy each time.
+  /// Announces that the bytes may change at any time from now on: contents stay unknown. Values in
+  /// device memory move to the host and stay there, and programs of the device copy them for every
+  /// run.
   void expose_for_write() {
     if (memory_) come_home();
     exposed_.store(true, std::memory_order_relaxed);
@@ -203,15 +205,16 @@ class CRESCENT_API Storage {
   Contents contents(size_t offset) const {
     return {is_exposed() ? 0 : number_, writes_.load(std::memory_order_relaxed), offset};
   }
-  /// Zeroed unless `zeroed` is false. Fails naming the size when there is no memory.
+  /// Allocates host memory, zeroed unless `zeroed` is false. Fails with the size when memory is
+  /// exhausted.
   static std::shared_ptr<Storage> allocate(size_t bytes, bool zeroed = true);
 
  protected:
-  /// read() where there is no host().
+  /// Implements read() where host() is null.
   virtual void fetch(size_t offset, size_t count, void* target) const;
-  /// write() to a device's memory.
+  /// Implements write() for device memory.
   virtual void store(size_t offset, size_t count, const void* source);
-  /// copy() within a device's memory, without the host; false when it cannot.
+  /// Implements copy() within device memory without the host; returns false when it cannot.
   virtual bool copy_within(size_t offset, const Storage& from, size_t from_offset, size_t count);
 
   std::byte* host_ = nullptr;
@@ -222,14 +225,14 @@ class CRESCENT_API Storage {
   static void copy_bytes(void* target, const void* source, size_t count);
   void come_home();
 
-  mutable std::shared_ptr<Storage> copy_;  ///< in other memory, as of so many writes
+  mutable std::shared_ptr<Storage> copy_;  ///< in other memory, as of version copied_at_
   mutable uint64_t copied_at_ = 0;
   const uint64_t number_;
   std::atomic<uint64_t> writes_{0};
   std::atomic<bool> exposed_{false};
 };
 
-/// Base of storages in a device's memory, which count as memory of tensors.
+/// Base class of storages in device memory; their bytes count as tensor memory.
 class CRESCENT_API DeviceStorage : public Storage {
  protected:
   DeviceStorage(Memory& memory, size_t bytes);
@@ -238,23 +241,24 @@ class CRESCENT_API DeviceStorage : public Storage {
   void store(size_t offset, size_t count, const void* source) override = 0;
 };
 
-/// Called with +bytes and -bytes as tensor memory comes and goes; hosts with a collector charge it.
-/// Null switches off.
+/// Sets a function that is called with +bytes and -bytes when tensor memory is allocated and freed,
+/// so that a host language can charge its garbage collector. Null removes it.
 CRESCENT_API void set_allocation_observer(void (*observer)(int64_t bytes));
-/// Number of storages made so far in this process (tests prove that a step allocates nothing).
+/// The number of storages allocated in this process (tests prove with it that a step allocates
+/// none).
 CRESCENT_API uint64_t allocation_count();
-/// Live bytes in tensor storages, the host's and those of devices.
+/// Bytes in live tensor storages, in host memory and in that of devices.
 CRESCENT_API int64_t allocated_bytes();
 
 class CRESCENT_API Tensor {
  public:
-  Tensor() = default;                       ///< no tensor: `if (t)` is false
+  Tensor() = default;                       ///< an empty Tensor: `if (t)` is false
   explicit Tensor(const TensorSpec& spec);  ///< zeros
   Tensor(const Shape& shape, DType dtype) : Tensor(TensorSpec{dtype, shape}) {}
   Tensor(float scalar);  ///< float32 scalars, for expressions
   Tensor(double scalar) : Tensor(static_cast<float>(scalar)) {}
 
-  /// In a device's memory, or (null) the host's.
+  /// Uninitialized values in a device's memory, or (null) in host memory.
   static Tensor uninitialized(const TensorSpec& spec, Memory* memory = nullptr);
   static Tensor abstract(const TensorSpec& spec);
   static Tensor full(const Shape& shape, double value, DType dtype = DType::float32);
@@ -271,7 +275,7 @@ class CRESCENT_API Tensor {
   static Tensor from(const std::vector<T>& values, const Shape& shape) {
     return from(std::span<const T>(values), shape);
   }
-  /// Copies; fails when the byte count does not fit.
+  /// Copies `bytes`; fails when `count` is not the size of `spec`.
   static Tensor from_bytes(const void* bytes, size_t count, const TensorSpec& spec);
 
   explicit operator bool() const { return impl_ != nullptr; }
@@ -283,19 +287,19 @@ class CRESCENT_API Tensor {
   int64_t size() const { return shape().size(); }
   size_t bytes() const { return static_cast<size_t>(size()) * size_of(dtype()); }
   bool is_abstract() const;
-  bool in_memory() const;  ///< the host's or a device's; false: abstract, or in a file
+  bool in_memory() const;  ///< in host or device memory; false: abstract, or in a file
 
-  /// Host values: for a tensor in a device's memory those of now (what a program writes there later
-  /// is seen by the next call). Fail for abstract tensors ("... has no values while a program is
-  /// being recorded"), for tensors in files, and for wrong T.
+  /// Host values. For a tensor in device memory, the current ones (a later call sees later writes
+  /// of programs). Fails for abstract tensors ("... has no values while a program is being
+  /// recorded"), for tensors in files, and for a wrong T.
   template <class T>
   const T* data() const {
     check_type(DTypeOf<T>::value);
     return static_cast<const T*>(raw());
   }
-  /// For filling a tensor that one has made. A variable takes memory of its own when it is given
-  /// the tensor, or (where the tensor came from the variable) before the next compiled program:
-  /// what is written later does not reach it.
+  /// A pointer for filling a new tensor. A variable that is assigned the tensor gets its own copy
+  /// of the memory, and so does a variable whose value() the tensor is, before the next compiled
+  /// program. Later writes through the pointer therefore do not reach a variable.
   template <class T>
   T* mutable_data() {
     check_type(DTypeOf<T>::value);
@@ -306,30 +310,31 @@ class CRESCENT_API Tensor {
   Contents contents() const;  ///< fails for abstract tensors
   const std::shared_ptr<Storage>& storage() const;
   size_t offset() const;
-  /// Value of a tensor of one element as double; fails otherwise.
+  /// The single element as double; fails for tensors with another number of elements.
   double item() const;
-  /// All values as double / int64 (converted).
+  /// All values converted to double.
   std::vector<double> to_vector() const;
-  /// Own storage, same values; those of a file come to the host, others stay where they are.
+  /// A copy with its own storage; values in a file are read to the host, others stay in their
+  /// memory.
   Tensor clone() const;
   Tensor clone(Memory* memory) const;  ///< in a device's memory, or (null) the host's
-  /// The same values in this memory: the tensor itself, or a copy of it (not of files).
+  /// The tensor itself if it is in this memory, else a copy there (not for files).
   Tensor to(Memory* memory) const;
 
-  // Views; no op is recorded (see ops.h for the ones that gradients and programs follow).
-  Tensor view(const Shape& shape) const;  ///< same values, same count
+  // Views. They record no op (ops.h has ops of the same effect that gradients and programs follow).
+  Tensor view(const Shape& shape) const;  ///< same values; the number of elements must be equal
   Tensor view_rows(int64_t first,
                    int64_t count) const;  ///< rows [first, first+count) of the leading axis
 
-  /// Identity while recording: copies of a Tensor share it, results of ops have a new one. Null
-  /// when there is no tensor.
+  /// The identity of the tensor for tapes and traces: copies of a Tensor share it, results of ops
+  /// have a new one. Null for an empty Tensor.
   const void* id() const { return impl_.get(); }
 
-  /// Keras mask that travels with the tensor (bool, shape of the leading axes), or no tensor.
+  /// The Keras mask of the tensor (bool, shape of the leading axes), or an empty Tensor.
   const Tensor& mask() const;
   Tensor with_mask(
-      const Tensor& mask) const;  ///< same values, identity kept apart; no tensor removes the mask
-  /// Same values under a new identity.
+      const Tensor& mask) const;  ///< same values, new identity; an empty `mask` removes the mask
+  /// A tensor with the same values and a new identity.
   Tensor alias() const;
 
  private:
@@ -341,10 +346,10 @@ class CRESCENT_API Tensor {
 
 using Tensors = std::vector<Tensor>;
 
-/// Readable values like NumPy's, long ones cut.
+/// The values as text in NumPy's layout; long tensors are abbreviated.
 CRESCENT_API std::string to_text(const Tensor& tensor);
 
-/// A Tensor inside a Value (options such as weights= or validation data).
+/// A Tensor inside a Value (for options such as weights= or validation data).
 class CRESCENT_API BoxedTensor : public Object {
  public:
   explicit BoxedTensor(Tensor t) : tensor(std::move(t)) {}
@@ -353,10 +358,11 @@ class CRESCENT_API BoxedTensor : public Object {
   Tensor tensor;
 };
 
-/// Numbers and lists of them are taken too, as float32, and lists of strings; null is no tensor.
+/// Also decodes numbers and lists of numbers (float32) and lists of strings; null is an empty
+/// Tensor.
 CRESCENT_CODEC(Tensor);
 
-// Conversions of single values, shared by everything that reads half-width floats.
+// Conversions between float and half-width floats, used wherever single values are converted.
 CRESCENT_API float bfloat16_to_float(uint16_t bits);
 CRESCENT_API uint16_t float_to_bfloat16(float x);  ///< round to nearest even
 CRESCENT_API float float16_to_float(uint16_t bits);

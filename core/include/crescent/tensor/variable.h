@@ -1,6 +1,6 @@
-// Variable: named state that outlives a step. A handle: copies refer to the same variable.
-// Inside a recorded program, value() is what the program has assigned so far and assign() becomes a
-// write that the compiled step does in place.
+// Variable: named state that outlives a step. Copies are handles to the same variable. While a
+// program is recorded, value() is the value that the program has assigned so far, and assign()
+// records a write that the compiled step does in place.
 #pragma once
 #include <unordered_set>
 
@@ -16,17 +16,18 @@ class CRESCENT_API Variable {
   struct Options {
     std::string name = "variable";
     bool trainable = true;
-    bool autocast = true;  ///< reads as the narrower dtype within a layer of mixed precision
+    bool autocast = true;  ///< reads give the compute dtype within a layer of mixed precision
     std::shared_ptr<Regularizer> regularizer{};
     std::shared_ptr<Constraint> constraint{};
   };
-  Variable() = default;  ///< no variable: `if (v)` is false
+  Variable() = default;  ///< an empty Variable: `if (v)` is false
   Variable(const Tensor& initial, Options options);
   explicit Variable(const Tensor& initial) : Variable(initial, Options{}) {}
 
   explicit operator bool() const { return state_ != nullptr; }
   const std::string& name() const;  ///< "kernel"
-  const std::string& path() const;  ///< "dense_1/kernel"; name until a layer owns it
+  /// "dense_1/kernel"; equal to name() until a layer owns the variable.
+  const std::string& path() const;
   void set_path(std::string path) const;
   const TensorSpec& spec() const;
   DType dtype() const { return spec().dtype; }
@@ -39,21 +40,24 @@ class CRESCENT_API Variable {
 
   Tensor value() const;
   operator Tensor() const { return value(); }
-  /// Shape must fit, the dtype is converted. Fails naming the variable and both shapes.
+  /// Assigns a value of the same shape, which is cast to the variable's dtype. Fails with the
+  /// variable's name and both shapes.
   void assign(const Tensor& value) const;
   void assign_add(const Tensor& delta) const;
   void assign_sub(const Tensor& delta) const;
   const void* id() const { return state_.get(); }
 
-  /// The tensor that a compiled program reads, in the memory of its device (null: the host's), to
-  /// which the variable moves. If anyone was given a pointer to write to its memory, that is copied
-  /// first: so values change by assign() and by programs only, and the tensor's contents() tell.
+  /// The tensor that a compiled program reads, in the memory of its device (null: host memory), to
+  /// which the variable moves. If a pointer for writing to its memory was given away, the memory is
+  /// copied first. Hence values change only by assign() and by programs, and contents() identifies
+  /// them.
   Tensor device_value(Memory* memory) const;
-  /// The tensor that a compiled step writes in place, in the memory of its device: if anyone else
-  /// holds its storage, too, that storage is copied first, so tensors users took from value() keep
-  /// their values.
+  /// The tensor that a compiled step writes in place, in the memory of its device. If other tensors
+  /// share its storage, the storage is copied first, so a tensor that a user took from value()
+  /// keeps its values.
   Tensor writable_value(Memory* memory) const;
-  /// Nobody else holds the memory that the value is in: who replaces all of it may write there.
+  /// Whether no other tensor shares the memory of the value, so that code that replaces all of it
+  /// may write there.
   bool is_exclusive() const;
 
   bool operator==(const Variable& other) const { return state_ == other.state_; }
@@ -65,28 +69,28 @@ class CRESCENT_API Variable {
 };
 using Variables = std::vector<Variable>;
 
-/// While it lives, what this thread does to the values of variables counts as a whole: unless
-/// keep() is called, they have their values back when it goes. It concerns what runs at once, as a
-/// step that is not compiled; recorded programs change all of their variables or none by
-/// themselves.
+/// A transaction: unless keep() is called, the destructor restores the values of all variables that
+/// this thread changed during its lifetime. It covers eager code, as a step that is not compiled; a
+/// compiled program changes all of its variables or none by itself.
 class CRESCENT_API AllOrNothing {
  public:
   AllOrNothing();
   ~AllOrNothing();
   AllOrNothing(const AllOrNothing&) = delete;
   void keep();
-  /// For who is about to change the value of a variable.
+  /// Must be called before the value of a variable changes.
   static void note(const Variable& variable);
 
  private:
   AllOrNothing* around_;
   void add(const Variable& variable, Tensor value);
-  std::vector<std::pair<Variable, Tensor>> before_;  ///< values that were there first
-  std::unordered_set<const void*> noted_;            ///< whose
+  std::vector<std::pair<Variable, Tensor>> before_;  ///< the values before the first change
+  std::unordered_set<const void*> noted_;            ///< ids of the variables in before_
   bool kept_ = false;
 };
 
-/// A Variable inside a Value; whoever asks for a tensor finds the value that it had.
+/// A Variable inside a Value; code that expects a BoxedTensor finds the variable's value at the
+/// time of boxing.
 class CRESCENT_API BoxedVariable final : public BoxedTensor {
  public:
   explicit BoxedVariable(Variable v) : BoxedTensor(v.value()), variable(std::move(v)) {}
@@ -94,6 +98,6 @@ class CRESCENT_API BoxedVariable final : public BoxedTensor {
   std::string class_name() const override { return "Variable"; }
   Variable variable;
 };
-CRESCENT_CODEC(Variable);  // itself; null is no variable
+CRESCENT_CODEC(Variable);  // decodes a boxed Variable; null is an empty Variable
 
 }  // namespace crescent

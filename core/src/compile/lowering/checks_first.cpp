@@ -1,5 +1,5 @@
-// Checks of indices and labels, and whatever else may fail: what a program is given is looked at
-// before it does anything else, what it works out itself before it writes variables.
+// Order of ops that may fail, such as checks of indices and labels: checks of the program's inputs
+// run before everything else, other ops that may fail run before variables are written.
 #include <algorithm>
 
 #include "compile/lowering/lowering.h"
@@ -28,7 +28,7 @@ class Values {
   std::vector<bool> has_;
 };
 
-/// Those that are chosen, then the others.
+/// Moves the chosen instructions to the front and keeps the order otherwise.
 void put_first(Program& program, const std::vector<bool>& chosen) {
   std::vector<Program::Instruction> first, then;
   for (size_t i = 0; i < program.code.size(); ++i)
@@ -59,7 +59,7 @@ void put_checks_first(Program& program) {
   put_first(program, goes_first);
 }
 
-/// Programs that have written nothing when the last of it has run stay as they are.
+/// A program in which no op that may fail follows a write of a variable is unchanged.
 void put_failures_before_writes(Program& program) {
   Values written(program);
   for (const Program::Binding& b : program.variables)

@@ -36,7 +36,7 @@ std::string to_text(const FusedStep& step) {
   return step.kind == Kind::cast ? concat(text, " ", step.dtype) : text;
 }
 
-/// How many steps there are when not all are named.
+/// A long chain is labelled with its number of steps instead of their names.
 std::string Fused::label() const {
   const bool all = steps.size() <= kLabelSteps;
   std::string text = all ? kName : concat(kName, " ", steps.size(), ":");

@@ -1,4 +1,4 @@
-// HostCall: what a device has no kernel for runs on the host.
+// HostCall: runs an op without a kernel on the device on the host.
 #include "compile/lowering/lowering.h"
 #include "program/op_program.h"
 

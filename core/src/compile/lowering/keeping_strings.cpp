@@ -1,4 +1,4 @@
-// What programs with strings owe to the table of texts.
+// Keeps interned texts alive while a program with strings runs.
 #include <algorithm>
 
 #include "compile/lowering/lowering.h"

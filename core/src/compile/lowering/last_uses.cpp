@@ -1,4 +1,4 @@
-// Liveness: where the memory of a value is free again.
+// Liveness: the instruction after which the memory of each value is free.
 #include <algorithm>
 #include <numeric>
 
@@ -8,7 +8,7 @@
 namespace crescent {
 
 std::vector<int> last_uses(const Program& program) {
-  std::vector<int> source(program.values.size());  // per value: whose memory it is
+  std::vector<int> source(program.values.size());  // per value: the value whose memory it shares
   std::iota(source.begin(), source.end(), 0);
   std::vector<int> last(program.values.size(), -1);
   auto use = [&](int value, int when) {

@@ -1,4 +1,4 @@
-// lower(): a program in what a device takes.
+// lower(): rewrites a program so that it contains only what a device supports.
 //
 //   device without softmax:
 //   %1 = softmax(%0)            ->     %2 = reduce_max(%0)
@@ -19,10 +19,11 @@ namespace {
 using passes::as;
 using Instruction = Program::Instruction;
 
-/// An op that is made of itself again and again is a mistake of its author.
+/// The limit of nested decompositions; an op that decomposes into itself is a mistake of its
+/// author.
 constexpr int kDeepest = 32;
 
-/// The result is the input, in bytes and spec.
+/// Whether the result has the bytes and the spec of the input.
 bool is_identity(const Op& op, const TensorSpecs& in, const TensorSpecs& out) {
   return (as<StopGradient>(op) || as<Cast>(op) || as<BroadcastTo>(op) || as<Reshape>(op)) &&
          in[0] == out[0];
@@ -79,7 +80,7 @@ class Lowering {
     } else if (i.op->effect() != Effect::ordered && std::all_of(out.begin(), out.end(), is_empty)) {
       give(i, out);
     } else if (has_empty(in) && !as<Fused>(*i.op) && splice(i, in)) {
-      // sums of nothing, which kernels need not know of
+      // decomposed: kernels need not handle reductions over empty axes
     } else if (device_.supports(*i.op, in, out)) {
       if (auto* scan = as<Scan>(*i.op)) i.op = with_lowered_body(*scan);
       keep(std::move(i));
@@ -96,13 +97,13 @@ class Lowering {
     return lowered;
   }
 
-  /// Constants as the results.
+  /// Makes constants the results of the instruction.
   void give(const Instruction& i, const TensorSpecs& specs) {
     for (size_t o = 0; o < specs.size(); ++o)
       program_.constants.push_back({i.outputs[o], Tensor(specs[o])});
   }
 
-  /// What the op decomposes into in its place; false for a simple op.
+  /// Replaces the instruction by its decomposition; returns false for an op without one.
   bool splice(const Instruction& whole, const TensorSpecs& in) {
     bool is_simple = false;
     Program part = trace(
@@ -122,7 +123,7 @@ class Lowering {
     return true;
   }
 
-  /// What an op decomposes into gives what the op gives.
+  /// Fails unless the decomposition has the result specs of the op.
   void check_results(const Program& part, const Instruction& whole) const {
     TensorSpecs given;
     for (int value : part.outputs) given.push_back(part.values[static_cast<size_t>(value)]);
@@ -133,7 +134,7 @@ class Lowering {
   }
 
   void put(const Program& part, const Instruction& whole) {
-    std::vector<int> here(part.values.size(), -1);  // value of the part -> value of the whole
+    std::vector<int> here(part.values.size(), -1);  // value of the part -> value of the program
     for (size_t i = 0; i < part.inputs.size(); ++i)
       here[static_cast<size_t>(part.inputs[i])] = whole.inputs[i];
     for (size_t v = 0; v < here.size(); ++v) {
@@ -151,7 +152,7 @@ class Lowering {
       now(whole.outputs[o]) = now(here[static_cast<size_t>(part.outputs[o])]);
   }
 
-  /// What needs nothing is computed at once.
+  /// Leaves the op to the host; an op without inputs is computed now.
   void leave_to_host(Instruction i, const TensorSpecs& in, const TensorSpecs& out) {
     i.op = lowering::leave_to_host(i.op, in, out, device_);
     if (!in.empty() || i.op->effect() != Effect::none) return keep(std::move(i));
@@ -164,12 +165,12 @@ class Lowering {
 
   Program program_;
   const Device& device_;
-  std::vector<int> now_;  ///< per value: what stands for it
-  int depth_ = 0;         ///< of decompositions
+  std::vector<int> now_;  ///< per value: its replacement
+  int depth_ = 0;         ///< nesting of decompositions
 };
 
 #ifndef NDEBUG
-/// Fails unless the device takes every instruction.
+/// Fails unless the device supports every instruction.
 void check_taken(const Program& program, const Device& device) {
   for (const Instruction& i : program.code) {
     if (as<Reshape>(*i.op) || as<HostCall>(*i.op)) continue;

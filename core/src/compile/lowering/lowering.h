@@ -1,24 +1,26 @@
-// The steps of lowering that have a file of their own.
+// Steps of lowering that have their own files.
 #pragma once
 #include "crescent/device/lowering.h"
 
 namespace crescent::lowering {
 
-/// Puts checks of what a program is given, with what they need, before everything else: so a run
-/// that fails for what it was given has changed nothing.
+/// Moves checks of the program's inputs, with the instructions that they depend on, to the front,
+/// so that a run that fails on its inputs has changed nothing.
 void put_checks_first(Program& program);
 
-/// Puts what may fail, with what it needs, before what makes new values of variables otherwise.
+/// Moves other ops that may fail, with what they depend on, before the ops that compute new values
+/// of variables.
 void put_failures_before_writes(Program& program);
 
-/// The op as a HostCall; fails when nobody can compute it.
+/// Wraps the op in a HostCall; fails when the host cannot compute it.
 OpPtr leave_to_host(OpPtr op, const TensorSpecs& inputs, const TensorSpecs& outputs,
                     const Device& device);
 
-/// For messages: "(float32(3,), int64())".
+/// The specs as text for messages: "(float32(3,), int64())".
 std::string text_of(const TensorSpecs& specs);
 
-/// The executable of the program; where that has strings, their texts stay while it runs.
+/// Wraps the executable of a program with strings so that their texts stay alive while it runs;
+/// returns others unchanged.
 std::unique_ptr<Executable> keeping_strings(const Program& program,
                                             std::unique_ptr<Executable> executable);
 

@@ -1,4 +1,4 @@
-// Max pooling that remembers the places of the maxima, and convolutions that store only those.
+// PoolArgmax, its gradient, and ConvPool.
 #include "crescent/device/lowered_ops.h"
 
 namespace crescent {

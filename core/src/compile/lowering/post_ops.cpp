@@ -1,4 +1,4 @@
-// WithPostOps: a product or convolution and what is done to its result.
+// WithPostOps: a product or convolution with post-ops.
 #include "crescent/device/lowered_ops.h"
 #include "program/support.h"
 
@@ -70,8 +70,9 @@ TensorSpecs WithPostOps::infer(std::span<const TensorSpec> in) const {
   return results;
 }
 
-/// Between casts when it is mixed. What may not be taken is then done by itself: moments, another
-/// array and what follows it, or else everything. A device may take the rest.
+/// A mixed op is put between casts. Otherwise the moments become an op of their own, or else the
+/// first add or mask and all post-ops after it, or else all post-ops. The device may support what
+/// remains.
 Tensors WithPostOps::decompose(std::span<const Tensor> inputs) const {
   auto rest = std::make_shared<WithPostOps>(*this);
   if (mixed != Mixed::no) {

@@ -1,4 +1,4 @@
-// Algebra: elementwise identities. Only what gives the same numbers, up to the sign of a zero.
+// Algebra: elementwise identities that are exact, up to the sign of a zero.
 //
 //   %2 = multiply(%0, 1)               %4 = square(%0)
 //   %3 = power(%2, 2)           ->
@@ -12,7 +12,7 @@ namespace {
 
 // ---- broadcast operands
 
-/// The value before it was stretched; a scalar for a tensor of one number.
+/// The operand of a broadcast, or a scalar for a tensor that is filled with one number.
 int unstretched(Rewriting& r, int value) {
   if (auto* made = r.producer_as<BroadcastTo>(value)) return made->inputs[0];
   if (r.shape(value).rank() == 0) return value;
@@ -20,8 +20,8 @@ int unstretched(Rewriting& r, int value) {
   return number ? r.add_scalar(*number, r.dtype(value)) : value;
 }
 
-/// Operands need not be stretched for an elementwise op; when all were, the result is stretched
-/// instead.
+/// Operands of an elementwise op need not be broadcast before it. When all were, the result is
+/// broadcast instead.
 int before_stretching(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const TensorSpec wanted = r.result(i);
@@ -50,7 +50,7 @@ constexpr Condition kSigned{"of numbers with a sign", [](const Rewriting& r, con
                               return r.result(m.call()).dtype != DType::uint8;
                             }};
 
-/// 1 / n has the same digits, in every floating dtype.
+/// 1 / n is exact in every floating dtype.
 constexpr Condition kPowerOfTwo{
     "n is a power of two between 2^-14 and 2^12", [](const Rewriting&, const Match& m) {
       int exponent = 0;
@@ -62,7 +62,7 @@ int multiply_by_reciprocal(Rewriting& r, const Match& m) {
   return r.stretched(r.add_binary(BinaryKind::multiply, m['x'], factor), r.result(m.call()));
 }
 
-/// A single number comes last beside others.
+/// Moves a scalar operand to the second place.
 constexpr Condition kNumberFirst{"x is a single number, y is not",
                                  [](const Rewriting& r, const Match& m) {
                                    return m.call().inputs[0] == m['x'] &&
@@ -71,8 +71,8 @@ constexpr Condition kNumberFirst{"x is a single number, y is not",
 
 // ---- casts
 
-/// What numbers a dtype has: digits in base 2 beside the sign, of floats the exponents of the
-/// smallest and the largest too.
+/// The set of numbers of a dtype: the binary digits besides the sign, and for floats the exponents
+/// of the smallest and the largest number.
 struct Precision {
   int digits;
   bool is_signed;
@@ -107,7 +107,7 @@ std::optional<Precision> precision_of(DType dtype) {
   }
 }
 
-/// Every number of `from` is a number of `to`.
+/// Whether every number of `from` is a number of `to`.
 bool holds_all(DType from, DType to) {
   const auto a = precision_of(from), b = precision_of(to);
   if (from == to || !a || !b) return from == to;

@@ -1,15 +1,16 @@
-// Batch norm at inference is x * factor + offset per channel, with both known from variables.
-// Behind a convolution the factor goes into the kernel. Of variables that the program only reads
-// that is computed once; of other values on each run, so only where it is far less work than
-// scaling the images. Offset and bias become one, for the epilogue.
+// Batch norm at inference is x * factor + offset per channel, where factor and offset depend on
+// variables alone. After a convolution, the factor is multiplied into the kernel. If it depends
+// only on variables that the program never writes, the device computes that product once; otherwise
+// each run does, so the rule applies only where the product is far smaller than the images. Offset
+// and bias are added into one, for the epilogue.
 //
 //   %4 = conv(%0, %1)                  %8 = multiply(%1, %2)
 //   %5 = multiply(%4, %2)       ->     %4 = conv(%0, %8)
 //   %6 = add(%5, %3)                   %6 = add(%4, %3)
 //
-// Of bfloat16, which is widened for batch norm and rounded behind it, kernel and bias are scaled in
-// float32 and rounded. A factor of half width stays behind: its products with the kernel would be
-// rounded, and leave float16, where the sums that it scales do not.
+// When bfloat16 is widened for batch norm and rounded after it, kernel and bias are scaled in
+// float32 and then rounded. A factor of half width is not multiplied into the kernel: the products
+// would be rounded, and in float16 they can overflow where the scaled sums do not.
 #include "compile/passes/channels.h"
 #include "compile/passes/passes.h"
 #include "compile/passes/post_ops.h"
@@ -18,7 +19,7 @@
 namespace crescent::passes {
 namespace {
 
-constexpr int64_t kPays = 4;  // times more elements in the result than in the kernel
+constexpr int64_t kPays = 4;  // required ratio of elements in the result to elements in the kernel
 
 int scaled_kernel(Rewriting& r, int kernel, int channels, bool is_transposed) {
   const int64_t n = r.shape(channels)[0];
@@ -48,7 +49,8 @@ int scale_any(Rewriting& r, int product, int factor) {
   return y != kKeep ? y : scale<Conv>(r, product, factor);
 }
 
-/// The addition of a bias per channel to a value of the same spec: the other operand first.
+/// If the value is the sum of a value of its spec and a bias per channel, returns both, the bias
+/// second.
 std::optional<std::pair<int, int>> biased(Rewriting& r, int value) {
   auto* sum = r.producer_as<Binary>(value);
   if (!sum || op_of<Binary>(*sum).kind != BinaryKind::add || !r.read_once(value)) return {};
@@ -91,7 +93,8 @@ int join_offsets(Rewriting& r, const Match& m) {
   return r.add_binary(BinaryKind::add, sum->first, both);
 }
 
-/// What was widened for its bias alone, y + b rounded, is y + rounded b.
+/// When y was widened only to add a bias, and the sum is rounded, the bias is rounded and added to
+/// y.
 int round_bias(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const auto sum = biased(r, i.inputs[0]);

@@ -1,11 +1,11 @@
-// Products and convolutions with what follows them per channel of the last axis.
+// Per-channel operands of products and convolutions (channels are the last axis).
 #pragma once
 #include "compile/passes/rewriting/rules.h"
 
 namespace crescent::passes {
 
-/// One number per channel of `result`: all of its last axis, or of its last `axes` axes, and
-/// nothing else.
+/// Whether the value has one number per channel of `result`, that is, exactly the shape of its last
+/// `axes` axes.
 inline bool is_per_channel(Rewriting& r, int value, const TensorSpec& result, int axes = 1) {
   const TensorSpec spec = r.spec(value);
   const int rank = spec.shape.rank();
@@ -16,7 +16,7 @@ inline bool is_per_channel(Rewriting& r, int value, const TensorSpec& result, in
   return spec.shape.slice(-axes, rank) == channels && spec.shape.size() == channels.size();
 }
 
-/// The value as (channels,).
+/// Reshapes the value to (channels,).
 inline int as_channels(Rewriting& r, int value) {
   return r.reshaped(value, {r.shape(value).size()});
 }

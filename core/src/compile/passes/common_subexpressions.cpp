@@ -1,5 +1,5 @@
-// Common subexpressions: equal ops on equal values are computed once. Values are never overwritten
-// within a program (a variable's new value is a value of its own), so equal values stay equal.
+// Common subexpressions: equal ops on equal values are computed once. A program never overwrites a
+// value (the new value of a variable is another value), so equal values stay equal.
 //
 //   %2 = exp(%0)                       %2 = exp(%0)
 //   %3 = exp(%0)                ->     %4 = add(%2, %2)
@@ -34,7 +34,7 @@ bool is_commutative(const Op& op) {
   }
 }
 
-/// What two instructions must agree on to be one.
+/// The key under which two instructions are equal.
 struct Expression {
   explicit Expression(const Instruction& i)
       : op(i.op.get()), inputs(i.inputs), outputs(&i.outputs), hash(op->hash()) {
@@ -51,7 +51,7 @@ struct Expression {
   size_t hash;
 };
 
-/// Small equal constants become one: the text of spec and bytes tells them apart.
+/// Merges small equal constants, keyed by the text of their spec and bytes.
 void merge_constants(const Program& program, std::vector<int>& now) {
   std::unordered_map<std::string, int> seen;
   for (const Program::Constant& c : program.constants) {
@@ -66,14 +66,14 @@ void merge_constants(const Program& program, std::vector<int>& now) {
 }  // namespace
 
 bool common_subexpressions(Program& program) {
-  std::vector<int> now(program.values.size());  // per value: the first equal one
+  std::vector<int> now(program.values.size());  // per value: the first value equal to it
   std::iota(now.begin(), now.end(), 0);
   auto rename = [&](int& value) { value = now[static_cast<size_t>(value)]; };
   merge_constants(program, now);
 
   const size_t before = program.code.size();
   std::vector<Instruction> code;
-  code.reserve(before);  // expressions point into it
+  code.reserve(before);  // so that pointers from expressions stay valid
   auto hash = [](const Expression& e) { return e.hash; };
   std::unordered_set<Expression, decltype(hash)> seen(2 * before, hash);
   for (Instruction& instruction : program.code) {

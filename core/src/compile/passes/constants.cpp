@@ -1,5 +1,5 @@
-// Constants: what does not depend on inputs or variables is computed now, when it is small. Kernels
-// of the device do it, so the numbers are those that the program would have made.
+// Constant folding: small values that depend neither on inputs nor on variables are computed now,
+// by the kernels of the device, so they have the bits that the program would have computed.
 //
 //   %1 = constant 0.9                  %1 = constant 0.9
 //   %3 = subtract(1, %1)        ->     %3 = constant 0.1
@@ -44,7 +44,8 @@ class Folding {
            i.op->effect() <= Effect::check && !as<Scan>(*i.op);
   }
 
-  /// False when the op fails on these values: that is told when, and if, the program gets there.
+  /// Returns false when the op fails on these values; the program then raises the error when it
+  /// runs the op.
   bool fold(const Instruction& i) {
     NoTrace now;
     NoGradient unwatched;
@@ -63,7 +64,7 @@ class Folding {
   }
 
   Program& program_;
-  Tensors known_;  // per value: its value, or no tensor
+  Tensors known_;  // per value: its constant, or an empty Tensor
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Dead code: from the results backwards, what nobody asks for goes. What is seen outside of the
-// program stays.
+// Dead code: drops instructions whose results are not needed, from the end of the program to its
+// start. Instructions with Effect::ordered stay.
 //
 //   %2 = exp(%0)                       %3 = tanh(%0)
 //   %3 = tanh(%0)               ->     outputs %3
@@ -13,7 +13,7 @@ namespace {
 
 using Instruction = Program::Instruction;
 
-/// Per value: whether an output, a variable's new value or a needed instruction reads it.
+/// Per value, whether an output, a variable's new value or a live instruction reads it.
 class LiveValues {
  public:
   explicit LiveValues(const Program& program) : live_(program.values.size()) {

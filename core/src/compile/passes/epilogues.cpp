@@ -1,19 +1,19 @@
 // Epilogues: bias and activation of a product or convolution are applied while its result is in
-// cache. A reshape between them, as of a product over sequences or into heads, moves behind. A
-// product takes in a residual connection, or another gradient of the same value, and the mask of
-// the relu that its result is the gradient of.
+// cache. A reshape in between, as after a product over sequences or before a split into heads,
+// moves after them. A product also takes in a residual connection, or a second gradient of the same
+// value, and the mask of the relu whose gradient it computes.
 //
 //   %3 = matmul(%0, %1)                %5 = matmul + bias + relu(%0, %1, %2)
 //   %4 = add(%3, %2)            ->
 //   %5 = relu(%4)
 //
-// So is the mask of a relu that the gradient of a convolution comes to next:
+// A convolution that computes a gradient takes in the mask of the relu that comes next:
 //
 //   %3 = conv_backward_data(%0, %1)    %5 = conv_backward_data + mask(%0, %1, %2)
 //   %4 = greater(%2, 0)         ->
 //   %5 = select(%4, %3, 0)
 //
-// And what is added to the result of a convolution, as around a residual block:
+// A convolution takes in an array that is added to its result, as in a residual block:
 //
 //   %4 = conv + bias(%0, %1, %2)       %5 = conv + bias + add(%0, %1, %2, %3)
 //   %5 = add(%4, %3)            ->
@@ -27,14 +27,14 @@
 namespace crescent::passes {
 namespace {
 
-/// The value in front of a reshape, or the value itself.
+/// The operand of a reshape, or the value itself.
 int before_reshape(Rewriting& r, int value) {
   auto* reshape = r.producer_as<Reshape>(value);
   return reshape && r.read_once(value) ? reshape->inputs[0] : value;
 }
 
-/// A number per channel of the product: of the last axes of x when they are what its channels were
-/// reshaped to.
+/// Whether `bias` has one number per channel of the product: the shape of the last axes of x that
+/// the channels were reshaped to.
 bool is_bias(Rewriting& r, int bias, int x, int product) {
   const TensorSpec spec = r.spec(x);
   const Shape shape = r.shape(product);
@@ -46,7 +46,7 @@ bool is_bias(Rewriting& r, int bias, int x, int product) {
   return false;
 }
 
-/// The bias comes first; a mask, or what is added to a convolution, has to wait for it.
+/// Inserts a bias as the first post-op. A mask refuses that, and on a convolution an add too.
 template <class T>
 int with_bias(Rewriting& r, int value, int bias) {
   auto* made = bare<T>(r, value);
@@ -98,7 +98,7 @@ int take_in_activation(Rewriting& r, const Match& m) {
   return made ? r.reshaped(with(r, *made, *activation), result.shape) : kKeep;
 }
 
-/// Of half-width floats it stays: a mask that is kept is cheaper than to look at y again.
+/// Half-width floats are excluded, because reading a stored mask is cheaper than reading y again.
 int mask_convolution(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const int y = m['y'];
@@ -108,8 +108,8 @@ int mask_convolution(Rewriting& r, const Match& m) {
   return with(r, *made, PostOp::mask, {y});
 }
 
-/// The product of which x is the result, perhaps reshaped, with `other` added or as its mask:
-/// one such array a product.
+/// Adds `other` as an add or a mask to the product that computes x, possibly reshaped. A product
+/// has at most one such operand.
 int combined(Rewriting& r, int x, int other, PostOp how) {
   const int value = before_reshape(r, x);
   auto* made = bare<Matmul>(r, value);
@@ -121,7 +121,8 @@ int combined(Rewriting& r, int x, int other, PostOp how) {
   return r.reshaped(y, r.shape(x));
 }
 
-/// What is elementwise is better one pass with the sum, as in the update of an optimizer.
+/// An elementwise operand is left to fusion, which computes both in one pass, as in the update of
+/// an optimizer.
 int take_in_sum(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   auto is_fused = [&](int x) {
@@ -145,8 +146,8 @@ int with_residual(Rewriting& r, int y, int residual) {
   return fits && r.spec(y) == r.spec(residual) ? with(r, *made, PostOp::add, {residual}) : kKeep;
 }
 
-/// The convolution that comes later takes the other value in. Half-width floats stay in chains of
-/// elementwise work.
+/// The later one of two convolutions adds the result of the other. Half-width floats are left to
+/// fusion.
 int take_in_residual(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   if (op_of<Binary>(i).kind != BinaryKind::add || size_of(r.result(i).dtype) < 4) return kKeep;

@@ -1,9 +1,10 @@
-// Fusion: elementwise instructions that feed each other and have results of one shape become one
-// Fused op, so that values between them never leave the cache. A region grows along the edges of
-// the program as long as no path leaves it and comes back: then it would have to run before and
-// after what lies between. Smaller operands stay outside and are broadcast, so a number needed
-// everywhere is computed once, by a region of scalars. The gradient of a table, rows added at
-// indices, joins those who read it: it is worked out where it is needed and never kept.
+// Fusion: elementwise instructions that are connected and have results of one shape become one
+// Fused op, so that intermediate values never leave the cache. A region grows along the edges of
+// the program as long as no path leaves and re-enters it; the region would otherwise have to run
+// both before and after the instructions on that path. Smaller operands stay outside and are
+// broadcast, so that a scalar is computed once, by a region of scalars. The gradient of an
+// embedding table (a ScatterAdd) joins the regions that read it: it is computed where it is needed
+// and never stored.
 //
 //   %3 = subtract(%0, %1)              %3, %5 = fused(r3 = subtract r0 r1; r4 = square r3;
 //   %4 = square(%3)             ->                    r5 = multiply r4 r2) %0, %1, %2
@@ -23,7 +24,7 @@ namespace {
 
 constexpr size_t kMostInputs = 24, kMostFused = 64;
 constexpr int kWindow =
-    1024;  // regions do not reach across; keeps the search linear in the program
+    1024;  // regions do not cross windows; keeps the search linear in the program
 
 class Bits {
  public:
@@ -51,14 +52,14 @@ FusedStep step_of(const Op& op, DType result) {
   return step;
 }
 
-/// Begins a region and reads its operands as a whole.
+/// Whether the op is a ScatterAdd that can begin a region, which reads its operands as a whole.
 bool is_scatter(const Op& op) {
   auto* scatter = as<ScatterAdd>(op);
   return scatter && scatter->axis == 0;
 }
 
-/// Finds the regions: every instruction belongs to one, most are alone in theirs. A region is named
-/// by its last instruction, the root.
+/// Partitions the instructions into regions, most of them of a single instruction. A region is
+/// named by its last instruction, the root.
 class Regions {
  public:
   explicit Regions(const Program& program)
@@ -79,18 +80,18 @@ class Regions {
   }
 
   int root(int instruction) const { return root_[static_cast<size_t>(instruction)]; }
-  /// In the order of the program.
+  /// The instructions of a region in program order.
   const std::vector<int>& members(int root) const { return members_[static_cast<size_t>(root)]; }
-  /// The instruction that one of Effect::ordered comes after, or -1.
+  /// The previous instruction with Effect::ordered for one that has this effect, or -1.
   int before(int instruction) const { return before_[static_cast<size_t>(instruction)]; }
-  /// The instruction that makes the value, or -1.
+  /// The instruction that computes the value, or -1.
   int producer(int value) const { return producer_[static_cast<size_t>(value)]; }
-  /// What the instruction reads within a region: values before they were broadcast, as regions
-  /// broadcast by themselves.
+  /// The operands of the instruction within a region: values before a broadcast, which Fused does
+  /// by itself.
   const std::vector<int>& operands(int instruction) const {
     return operands_[static_cast<size_t>(instruction)];
   }
-  /// What a region of these instructions reads from outside.
+  /// The values that a region of these instructions reads from outside.
   std::vector<int> inputs(const std::vector<int>& members) const {
     std::vector<int> inputs;
     for (int i : members) {
@@ -120,16 +121,16 @@ class Regions {
   }
   Bits& ancestors(int root) { return ancestors_[static_cast<size_t>(root)]; }
 
-  /// A value that could stay within a region: of `bytes` an element, from one instruction to
-  /// another.
+  /// An edge from a producer to a reader, whose value (`bytes` per element) would stay within a
+  /// region.
   struct Edge {
     size_t bytes;
     int to, from;
     auto operator<=>(const Edge&) const = default;
   };
 
-  /// Where not everything can go together, what is cut should be small, and a value should be
-  /// computed where it is needed rather than kept: wide edges first, from the end of the program.
+  /// Where not all edges can be fused, the remaining ones should be narrow, and values should be
+  /// computed near their readers: edges are tried from wide to narrow, from the end of the program.
   void grow(int first, int last) {
     first_ = first, last_ = last;
     std::vector<Edge> edges;
@@ -169,7 +170,7 @@ class Regions {
     }
   }
 
-  /// Something outside both needs one of them and is needed by one of them.
+  /// Whether an instruction outside of both regions depends on one and is needed by the other.
   bool would_surround(int a, int b) {
     for (int root_of_part : {a, b}) {
       for (int i : members(root_of_part)) {
@@ -184,7 +185,7 @@ class Regions {
     return false;
   }
 
-  /// A scatter in one of them needs all of what the other makes.
+  /// Whether a scatter in one region would read a value of the other, which it needs as a whole.
   bool would_scatter_own(int a, int b) const {
     for (int part : {a, b}) {
       for (int i : members(part)) {
@@ -198,7 +199,7 @@ class Regions {
     return false;
   }
 
-  /// Region b into a, the later one, if that is allowed.
+  /// Merges region b into region a, the later one, if that is allowed.
   void merge(int a, int b) {
     const auto &in_a = members(a), &in_b = members(b);
     if (in_a.size() + in_b.size() > kMostFused || would_surround(a, b) || would_scatter_own(a, b))
@@ -212,7 +213,7 @@ class Regions {
     join_ancestors(a, b);
   }
 
-  /// Who comes after one now comes after both and all before them.
+  /// Roots that came after one region now come after both and after all ancestors of both.
   void join_ancestors(int a, int b) {
     Bits& joined = ancestors(a);
     joined.add(ancestors(b));
@@ -232,13 +233,12 @@ class Regions {
   std::vector<std::vector<int>> operands_;  ///< per instruction
   std::vector<int> root_;                   ///< per instruction
   std::vector<std::vector<int>> members_;   ///< per root
-  std::vector<Bits>
-      ancestors_;             ///< per root, of the window: roots of the regions that come before it
-  int first_ = 0, last_ = 0;  ///< the window
+  std::vector<Bits> ancestors_;             ///< per root: roots in the window that precede it
+  int first_ = 0, last_ = 0;                ///< the window
 };
 
-/// Writes the program again, a region at the place of its last instruction, or before the first
-/// that needs it.
+/// Writes the program again. A region is placed at its last instruction, or before the first
+/// instruction that needs it.
 class Emission {
  public:
   Emission(Program& program, const Regions& regions)
@@ -309,9 +309,9 @@ class Emission {
   Program& program_;
   const Regions& regions_;
   std::vector<Instruction> code_;
-  std::vector<bool> is_done_;            ///< per root
-  std::vector<bool> is_needed_outside_;  ///< per value: of its region
-  std::vector<int> register_;            ///< per value: in the region being written
+  std::vector<bool> is_done_;            ///< per root: whether the region is written
+  std::vector<bool> is_needed_outside_;  ///< per value: whether another region reads it
+  std::vector<int> register_;            ///< per value: its register in the region being written
 };
 
 }  // namespace

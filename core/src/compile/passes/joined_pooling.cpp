@@ -1,10 +1,10 @@
-// Max pooling joined with what is around it. It tells which element of each window was the
-// greatest, and its gradient goes there without looking at the images again:
+// Max pooling joined with its neighbours. The pooling outputs the index of the maximum of each
+// window, so that its gradient need not read the images again:
 //
 //   %1 = pool(%0)                           %1, %4 = pool_argmax(%0)
 //   %3 = pool_backward(%0, %2)      ->      %3 = pool_argmax_backward(%4, %2)
 //
-// Of a convolution that nobody else reads only the greatest elements are stored:
+// A convolution whose result only a max pooling reads stores the maxima alone:
 //
 //   %2 = conv(%0, %1)
 //   %3 = pool(%2)                   ->      %3 = conv_pool(%0, %1)
@@ -14,14 +14,14 @@
 namespace crescent::passes {
 namespace {
 
-/// A number of an element of the window is a byte.
+/// Whether the index of an element of the window fits in a byte.
 bool is_small(const std::vector<int64_t>& window) {
   int64_t size = 1;
   for (int64_t n : window) size *= n;
   return size <= 256;
 }
 
-/// Whether the gradient belongs to this pooling.
+/// Whether `gradient` is the gradient of this pooling.
 bool belongs(const PoolBackward& gradient, const Op& forward) {
   if (auto* told = as<PoolArgmax>(forward))
     return told->window == gradient.window && told->spec == gradient.spec;
@@ -29,7 +29,7 @@ bool belongs(const PoolBackward& gradient, const Op& forward) {
   return pool && pool->max && pool->window == gradient.window && pool->spec == gradient.spec;
 }
 
-/// The pooling that the gradient belongs to, or null.
+/// The pooling whose gradient this is, or null.
 Instruction* forward_of(Program& program, const Instruction& gradient) {
   for (Instruction& i : program.code) {
     if (&i == &gradient) break;
@@ -39,7 +39,7 @@ Instruction* forward_of(Program& program, const Instruction& gradient) {
   return nullptr;
 }
 
-/// Which elements won, as a result of the pooling.
+/// The argmax indices, which become a second result of the pooling.
 int winners_of(Program& program, Instruction& forward) {
   if (auto* pool = as<Pool>(*forward.op)) {
     auto op = std::make_shared<PoolArgmax>();
@@ -51,7 +51,7 @@ int winners_of(Program& program, Instruction& forward) {
   return forward.outputs[1];
 }
 
-/// How many read the value, outputs and variables included.
+/// The number of reads of each value, including outputs and variables.
 std::vector<int> count_reads(const Program& program) {
   std::vector<int> reads(program.values.size());
   auto read = [&](int value) { ++reads[static_cast<size_t>(value)]; };

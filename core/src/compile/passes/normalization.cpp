@@ -1,13 +1,13 @@
-// Normalization: batch norm in training is taken apart into the moments of its input and
-// elementwise work, which fuses with what follows. A convolution works out the moments of its
-// result while that is in the cache. Of half-width floats that would take casts forth and back.
+// Normalization: batch norm in training is decomposed into the moments of its input and elementwise
+// ops, which fuse with what follows. A convolution computes the moments of its result while that is
+// in the cache. Half-width floats are excluded, because they would need additional casts.
 //
 //   %3 = conv(%0, %1)                                  %3, %5, %6 = conv + moments(%0, %1)
 //   %4, %5, %6 = batch_norm_train(%3, %2, ...)   ->    %7 = subtract(%3, %5)
 //                                                      ...
 //
-// The gradient that leaves a batch norm adds up to 0 in every channel, since a mean was taken off,
-// so a bias before it has none:
+// The gradient of batch norm with respect to its input sums to 0 in every channel, because the mean
+// was subtracted. A bias before batch norm therefore has the gradient 0:
 //
 //   %4 = sum(batch_norm_backward(...))           ->    %4 = fill(0)
 #include <numeric>
@@ -54,7 +54,7 @@ class Normalization {
     program_.code.push_back(std::move(instruction));
   }
 
-  /// The decomposition in the place of the instruction.
+  /// Replaces the instruction by its decomposition.
   void take_apart(const Instruction& whole) {
     TensorSpecs specs;
     for (int value : whole.inputs) specs.push_back(spec(value));
@@ -78,7 +78,7 @@ class Normalization {
     }
   }
 
-  /// Moments of the result of a convolution as results of that.
+  /// Makes the moments of a convolution's result additional results of the convolution.
   bool take_in(const Instruction& moments) {
     const int producer = producer_[static_cast<size_t>(moments.inputs[0])];
     if (producer < 0) return false;

@@ -1,4 +1,4 @@
-// optimize(): the passes in order.
+// optimize(): runs the passes in order.
 #include <array>
 
 #include "compile/passes/passes.h"
@@ -11,7 +11,7 @@ using namespace passes;
 
 constexpr size_t kMostRounds = 8;
 
-/// A program that passes go over, and who is told what they change.
+/// Runs passes on a program and notifies an observer of changes.
 class Passes {
  public:
   Passes(Program program, const PassObserver& observer)
@@ -24,7 +24,7 @@ class Passes {
   }
   bool drop_dead_code() { return run("dead_code", dead_code); }
 
-  /// What makes work for each other, in turn, until none of them has any.
+  /// Runs passes that enable each other in turn until none changes the program.
   void simplify() {
     struct NamedPass {
       const char* name;
@@ -38,7 +38,7 @@ class Passes {
                                     NamedPass{"transposes", transposes},
                                     NamedPass{"common_subexpressions", common_subexpressions},
                                     NamedPass{"dead_code", dead_code}};
-    size_t idle = 0;  // passes in a row that changed nothing
+    size_t idle = 0;  // consecutive passes without a change
     for (size_t turn = 0; idle < kPasses.size() && turn < kMostRounds * kPasses.size(); ++turn) {
       const NamedPass& next = kPasses[turn % kPasses.size()];
       idle = run(next.name, next.pass) ? 0 : idle + 1;

@@ -1,6 +1,6 @@
-// Passes: rewritings of a program that leave what it computes as it is. Each gives true when it
-// changed anything; optimize() (program.h) runs those that suit the device in order, the cheap ones
-// until nothing changes any more.
+// Passes: rewritings that keep what a program computes. Each returns true when it changed the
+// program; optimize() (program.h) runs those that suit the device in order, and repeats the cheap
+// ones until none changes anything.
 #pragma once
 #include <functional>
 
@@ -10,71 +10,72 @@ namespace crescent::passes {
 
 class RuleTable;
 
-/// Drops instructions and constants nobody needs, and variables that are neither read nor written.
-/// What is Effect::ordered is needed.
+/// Drops instructions and constants whose values are not needed, and variables that are neither
+/// read nor written. Instructions with Effect::ordered are always needed.
 CRESCENT_API bool dead_code(Program& program);
-/// Computes equal things once: the same op on the same values, without an effect.
+/// Computes equal ops without effect on equal values once.
 CRESCENT_API bool common_subexpressions(Program& program);
-/// Runs small instructions whose inputs are all constant, now.
+/// Computes small instructions with constant inputs now (constant folding).
 CRESCENT_API bool constants(Program& program);
-/// Elementwise identities: x * 1, x ** 2, --x, select with a known condition, chains of casts; work
-/// on a broadcast tensor is done before it is broadcast.
+/// Elementwise identities: x * 1, x ** 2, --x, select with a known condition, chains of casts;
+/// elementwise ops on a broadcast operand run before the broadcast.
 CRESCENT_API bool algebra(Program& program);
-/// Identities of shapes: chains and no-ops of reshape, transpose, broadcast, slice; reductions of
-/// repeated values.
+/// Identities of shapes: chains and no-ops of reshape, transpose, broadcast, slice; reductions over
+/// axes that were broadcast.
 CRESCENT_API bool shapes(Program& program);
-/// log(softmax) as one op; the gradient of softmax forgets what is the same for all classes.
+/// Makes log(softmax) one op. In the gradient of softmax, drops terms that are equal for all
+/// classes, which cancel.
 CRESCENT_API bool softmax(Program& program);
-/// What follows the gradient of a pooling (the mask of a relu, the sum for a bias) is done before
-/// it, on fewer elements.
+/// Moves ops after the gradient of a pooling (the mask of a relu, the sum of a bias gradient)
+/// before it, where there are fewer elements.
 CRESCENT_API bool pooling(Program& program);
-/// The gradient of max pooling goes to the elements that the pooling found, without the images.
+/// Max pooling outputs argmax indices, from which its gradient is computed without the images.
 CRESCENT_API bool pool_argmax(Program& program);
-/// A convolution of which only the greatest elements of windows are needed stores only those.
+/// A convolution that is followed by max pooling alone stores only the maxima.
 CRESCENT_API bool pooled_convolutions(Program& program);
 /// Transposes of matrices become flags of the products around them.
 CRESCENT_API bool transposes(Program& program);
-/// Inference: a scale per channel behind a convolution or product scales the (smaller) kernel
-/// instead. Variables stay variables, so that weights assigned later count.
+/// Inference: multiplies the scale per channel after a convolution or product into the (smaller)
+/// kernel. Variables are read by the program, so weights that are assigned later take effect.
 CRESCENT_API bool batch_norm(Program& program);
-/// Bias and activation become part of the product or convolution before them, the mask of a relu
-/// part of the gradient of a convolution that it is applied to.
+/// Merges bias and activation into the preceding product or convolution, and the mask of a relu
+/// into the convolution gradient that it is applied to.
 CRESCENT_API bool epilogues(Program& program);
-/// Inference: what is added to the result of a convolution becomes part of it.
+/// Inference: merges an array that is added to the result of a convolution into the convolution.
 CRESCENT_API bool residuals(Program& program);
-/// Training: batch norm becomes elementwise work and the moments of its input, which a convolution
-/// before it gives.
+/// Training: decomposes batch norm into elementwise ops and moments, which a preceding convolution
+/// outputs.
 CRESCENT_API bool normalization(Program& program);
-/// Casts to bfloat16 before a product and to float32 behind it become part of the product.
+/// Merges casts of operands to bfloat16 and of the result to float32 into the product.
 CRESCENT_API bool precision(Program& program);
-/// Values that are cheap to compute from what is in memory anyway are computed again by each
-/// instruction that reads them.
+/// Values that are cheap to recompute from values in memory are recomputed by each instruction that
+/// reads them.
 CRESCENT_API bool recomputation(Program& program);
-/// Elementwise instructions of one shape that lie together become one, with as many results as are
-/// needed elsewhere.
+/// Merges connected elementwise instructions of one shape into one instruction, whose results are
+/// the values that are read elsewhere.
 CRESCENT_API bool fusion(Program& program);
-/// What the steps of a scan have in common is computed before it.
+/// Moves computations that are equal in all steps of a scan before it.
 CRESCENT_API bool hoisting(Program& program);
-/// What the steps of a scan only add up, or make for nobody but its result, is computed behind it.
+/// Moves sums over the steps of a scan, and step outputs that only the result contains, after it.
 CRESCENT_API bool sinking(Program& program);
-/// Optimises the bodies of scans, which are programs of their own.
+/// Optimizes the bodies of scans, which are programs of their own.
 CRESCENT_API bool scans(Program& program, bool inference, const Capabilities& can);
 
-/// The rules of the passes above that rewrite by rules.
+/// The rule tables of the passes that rewrite by rules.
 CRESCENT_API std::vector<const RuleTable*> rule_tables();
 
-/// Told the name of each pass that changed the program, and what it is then.
+/// Called with the name of each pass that changed the program, and the program after it.
 using PassObserver = std::function<void(std::string_view pass, const Program& program)>;
-/// The passes for a device that can do this.
+/// Runs the passes for a device with these capabilities.
 CRESCENT_API Program optimize(Program program, bool inference, const Capabilities& can,
                               const PassObserver& observer = {});
-/// The passes for what `whole` decomposes into, which a device did not take as it was: they make
-/// nothing of it again.
+/// Runs the passes on the decomposition of `whole`, an op that the device does not support, without
+/// the passes that would make that op again.
 Program optimize_part(Program part, const Op& whole, Capabilities can);
 
-/// Numbers the values afresh, in order, without gaps.
+/// Renumbers the values in order, without gaps.
 CRESCENT_API void renumber(Program& program);
-/// Fails, saying where, unless every value is made exactly once and before its use, with the spec
+/// Fails with the place unless every value is computed exactly once, before its use, with the spec
 /// that its op infers.
 CRESCENT_API void validate(const Program& program);
 

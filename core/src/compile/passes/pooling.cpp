@@ -1,14 +1,14 @@
-// Pooling: what comes after its gradient is done before, on the small side.
+// Pooling: ops after the gradient of a pooling move before it, where there are fewer elements.
 //
-// The gradient of max pooling goes to elements that are the maximum of their window, so a relu
-// before the pooling lets it through where that maximum is positive:
+// The gradient of max pooling reaches only the maximum of each window, so a relu before the pooling
+// lets it through where that maximum is positive:
 //
 //   %3 = pool_backward(%0, %2)         %6 = pool(%0)               computed in the forward pass
 //   %4 = greater(%0, 0)         ->     %7 = select(greater(%6, 0), %2, 0)
 //   %5 = select(%4, %3, 0)             %5 = pool_backward(%0, %7)
 //
-// Every element of the gradient arrives once, so the sum over all pixels (the gradient of a bias)
-// needs no pixels:
+// Every element of the gradient reaches one pixel, so the sum over all pixels (the gradient of a
+// bias) is the sum of the gradient:
 //
 //   %4 = sum(pool_backward(%0, %2))    ->     %4 = sum(%2)
 #include <numeric>
@@ -33,7 +33,7 @@ int mask_before(Rewriting& r, const Match& m) {
   return r.add(m.call(2).op, {m['x'], r.add(Select{}, {is_open, m['g'], zero})});
 }
 
-/// No window lies outside of the image.
+/// Whether every window overlaps the image.
 bool sees_something_everywhere(const PoolBackward& op) {
   for (size_t a = 0; a < op.window.size(); ++a) {
     if (op.spec.pad_before[a] >= op.window[a] || op.spec.pad_after[a] >= op.window[a]) return false;

@@ -1,37 +1,37 @@
-// Products and convolutions as passes see them: with what is already done to their results.
+// Helpers of passes for products and convolutions with post-ops.
 #pragma once
 #include "compile/passes/rewriting/rules.h"
 #include "crescent/device/lowered_ops.h"
 
 namespace crescent::passes {
 
-/// The op that post-ops belong to; any other op itself.
+/// The op inside WithPostOps, or the op itself.
 inline const OpPtr& base_of(const OpPtr& op) {
   auto* with = as<WithPostOps>(*op);
   return with ? with->op : op;
 }
-/// The op as one with post-ops, maybe none so far.
+/// The op as WithPostOps, without post-ops if it had none.
 inline WithPostOps with_post_ops(const OpPtr& op) {
   if (auto* with = as<WithPostOps>(*op)) return *with;
   WithPostOps with;
   with.op = op;
   return with;
 }
-/// The instruction that made the value when that is a T, by itself or with post-ops; or null.
+/// The instruction that computes the value when its op, without post-ops, is a T; else null.
 template <class T>
 const Instruction* product(Rewriting& r, int value) {
   auto* made = r.producer(value);
   return made && made->outputs[0] == value && as<T>(*base_of(made->op)) ? made : nullptr;
 }
 
-/// Nothing but these has been done to the result.
+/// Whether the op has only post-ops from this list.
 inline bool has_only(const WithPostOps& op, std::initializer_list<PostOp> allowed) {
   return std::all_of(op.post.begin(), op.post.end(), [&](PostOp each) {
     return std::find(allowed.begin(), allowed.end(), each) != allowed.end();
   });
 }
 
-/// Adds the instruction with one more thing that is done to its result.
+/// Adds the instruction with one more post-op.
 inline int with(Rewriting& r, const Instruction& made, PostOp post,
                 std::initializer_list<int> inputs = {}) {
   WithPostOps op = with_post_ops(made.op);
@@ -41,8 +41,8 @@ inline int with(Rewriting& r, const Instruction& made, PostOp post,
   return r.add(std::move(op), std::move(all));
 }
 
-/// A product or convolution of one precision of which nobody else sees the result, and to which
-/// sums and masks alone are done.
+/// The product or convolution that computes the value, when it is not mixed, nothing else reads its
+/// result, and its post-ops are adds and masks alone; else null.
 template <class T>
 const Instruction* bare(Rewriting& r, int value) {
   auto* made = product<T>(r, value);

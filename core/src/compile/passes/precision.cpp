@@ -1,7 +1,7 @@
-// Precision: a product of bfloat16 reads float32 operands and writes a float32 result by itself. So
-// weights are rounded on their way into the product, and the sums of a weight's gradient go to the
-// optimizer unrounded. Likewise of a table only the rows that are looked up are rounded, and the
-// gradient of a table is summed in float32.
+// Precision: a product of bfloat16 can read float32 operands and write a float32 result. Weights
+// are thus rounded inside the product, and gradients of weights reach the optimizer unrounded.
+// Likewise only those rows of an embedding table that are looked up are rounded, and the gradient
+// of the table is summed in float32.
 //
 //   %2 = cast(%1, bfloat16)
 //   %3 = matmul(%0, %2)         ->     %5 = matmul(%0, %1; to float32)

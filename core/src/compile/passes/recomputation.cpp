@@ -1,7 +1,6 @@
-// Recomputation: a value that is a step or two of cheap arithmetic away from one that is in memory
-// anyway is not kept for the backward pass but computed again by each who reads it: reading x is as
-// fast as reading 0.5 * x, and nothing was written. Fusion then takes the copies in, and joins
-// those that meet in one region.
+// Recomputation: a value that is one or two cheap ops away from a value in memory is not stored for
+// the backward pass; each reader recomputes it. Reading x is as fast as reading 0.5 * x, and the
+// write is saved. Fusion then takes in the copies and merges those that meet in one region.
 //
 //   %2 = multiply(%0, 0.5)             %2 = multiply(%0, 0.5)
 //   %3 = multiply(%2, %1)       ->     %3 = multiply(%2, %1)
@@ -54,15 +53,15 @@ class Recomputation {
 
  private:
   struct ValueInfo {
-    const Instruction* producer = nullptr;  ///< when that is cheap
+    const Instruction* producer = nullptr;  ///< null when it is expensive
     int reads = 0;
-    int steps = 0;             ///< to compute it again; 0: it is read from where it is
-    bool is_in_memory = true;  ///< whatever fusion does
+    int steps = 0;             ///< ops to recompute it; 0: it is read from memory
+    bool is_in_memory = true;  ///< whatever fusion does with its readers
   };
   ValueInfo& at(int value) { return values_[static_cast<size_t>(value)]; }
   const TensorSpec& spec(int value) const { return program_.values[static_cast<size_t>(value)]; }
 
-  /// Elementwise results are in memory only if something else reads them.
+  /// An elementwise result is in memory only if an op that does not fuse reads it.
   void count_reads(const Instruction& i) {
     const bool fuses = is_elementwise(*i.op);
     if (fuses) at(i.outputs[0]).is_in_memory = false;
@@ -98,8 +97,8 @@ class Recomputation {
     made.steps = steps;
   }
 
-  /// Of operands that are read at least so many times: one that is read once goes to its reader
-  /// without that.
+  /// Replaces operands by recomputed copies when they have at least `reads` readers; fusion merges
+  /// a value with a single reader anyway.
   void take_copies(Instruction& i, int reads) {
     for (int& value : i.inputs) {
       if (at(value).steps > 0 && at(value).reads >= reads) value = copy(value, i.scope);

@@ -1,4 +1,4 @@
-// Values that are rounded to half-width floats or widened again.
+// Helpers for values that are rounded to half-width floats or widened again.
 #pragma once
 #include "compile/passes/rewriting/rules.h"
 
@@ -11,7 +11,7 @@ inline int as_dtype(Rewriting& r, int value, DType dtype) {
   return r.add(op, {value});
 }
 
-/// The float32 value that was rounded to make this one, perhaps reshaped since; or the value
+/// The float32 value that was rounded (and possibly reshaped) to compute this value; or the value
 /// itself.
 inline int unrounded(Rewriting& r, int value) {
   auto* reshape = r.producer_as<Reshape>(value);
@@ -21,8 +21,8 @@ inline int unrounded(Rewriting& r, int value) {
   return r.reshaped(cast->inputs[0], r.shape(value));
 }
 
-/// The bfloat16 value that was widened to make this one, which nobody else reads; or the value
-/// itself.
+/// The bfloat16 value that was widened to compute this value, if nothing else reads it; or the
+/// value itself.
 inline int before_widening(Rewriting& r, int value) {
   auto* cast = r.producer_as<Cast>(value);
   const bool widens =

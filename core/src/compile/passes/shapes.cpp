@@ -1,5 +1,5 @@
-// Shapes: rearrangements that do nothing, undo each other or are a reshape (which costs nothing),
-// and reductions of what was only repeated.
+// Shapes: removes rearrangements that have no effect, cancel each other or equal a reshape (which
+// is free), and reductions over axes that were broadcast.
 //
 //   %2 = transpose(%0 (1, 5))          %4 = reshape(%0)
 //   %3 = reshape(%2)            ->
@@ -16,7 +16,7 @@ namespace {
 
 // ---- the same order
 
-/// The result has the input's spec for sure.
+/// Whether the result is known to have the spec of the input.
 bool keeps_spec(const Rewriting& r, const Match& m) {
   const TensorSpec x = r.spec(m['x']);
   return x.shape.is_known() && x == r.result(m.call());
@@ -41,7 +41,7 @@ int fill(Rewriting& r, const Match& m) {
 
 // ---- transpose
 
-/// Only axes of one element change places.
+/// Whether the permutation moves only axes of size 1.
 bool keeps_order(const std::vector<int>& axes, const Shape& shape) {
   int last = -1;
   for (int axis : axes) {
@@ -94,7 +94,7 @@ constexpr Condition kSameAxes{"both of the same axes", [](const Rewriting&, cons
 
 // ---- reductions
 
-/// What a reduction makes of `count` times the same number.
+/// The result of reducing `count` times the same number.
 std::optional<double> reduced(ReduceKind kind, double number, int64_t count) {
   switch (kind) {
     case ReduceKind::sum:
@@ -106,8 +106,8 @@ std::optional<double> reduced(ReduceKind kind, double number, int64_t count) {
   }
 }
 
-/// Of integers the number is one of the dtype, which sums may leave, and a double tells it from its
-/// neighbours; floats are rounded.
+/// Whether the number is exact. An integer must be in the range of the dtype and be exact in
+/// double; floats may be rounded.
 bool is_held(double number, DType dtype) {
   if (is_floating(dtype)) return true;
   return std::abs(number) < 0x1p53 && with_element_type(dtype, [&]<class T>(T* t) {
@@ -133,7 +133,7 @@ int reduce_fill(Rewriting& r, const Match& m) {
   return r.add(fill, {});
 }
 
-/// The shape of `source`, stretched to rank `rank`, has one element along all of the axes.
+/// Whether `source`, broadcast to rank `rank`, has size 1 along all of the axes.
 bool was_repeated(const Shape& source, int rank, const std::vector<int>& axes) {
   return std::all_of(axes.begin(), axes.end(), [&](int axis) {
     const int own = axis - (rank - source.rank());
@@ -141,7 +141,8 @@ bool was_repeated(const Shape& source, int rank, const std::vector<int>& axes) {
   });
 }
 
-/// The result's shape before stretching: `source` without the reduced axes, or with ones there.
+/// The shape of the result before the broadcast: `source` without the reduced axes, or with size 1
+/// there.
 Shape reduced_shape(const Shape& source, int rank, const Reduce& op) {
   Shape shape;
   for (int own = 0; own < source.rank(); ++own) {
@@ -152,7 +153,8 @@ Shape reduced_shape(const Shape& source, int rank, const Reduce& op) {
   return shape;
 }
 
-/// So many times the value; half-width floats are multiplied as sums of them are added up.
+/// The value times `count`; half-width floats are multiplied in float32, in which their sums are
+/// computed.
 int times(Rewriting& r, int value, double count) {
   const DType dtype = r.dtype(value);
   const DType wide = is_floating(dtype) && size_of(dtype) == 2 ? DType::float32 : dtype;
@@ -161,7 +163,7 @@ int times(Rewriting& r, int value, double count) {
   return as_dtype(r, product, dtype);
 }
 
-/// A reduction along axes that hold one element, or the same one again and again.
+/// A reduction along axes that have size 1 or were broadcast.
 int reduce_repeated(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const auto& op = op_of<Reduce>(i);

@@ -1,18 +1,18 @@
-// Softmax, its logarithm and its gradient.
+// Softmax: merges it with a logarithm and simplifies its gradient.
 //
 //   %1 = softmax(%0)                   %4 = log_softmax(%0)
 //   %2 = log(%1)                ->
 //
-// Keras' crossentropies of probabilities divide by their sum before the logarithm. The gradient
-// through the sum is the same for all classes, and what is the same for all classes the gradient of
-// softmax takes away again (the sum of p is 1):
+// Keras' crossentropies of probabilities divide by the sum of the probabilities before the
+// logarithm. The gradient through that sum is equal for all classes, and such a term cancels in the
+// gradient of softmax, because the probabilities p sum to 1:
 //
 //   %4 = add(%3, %2 (n, 1))            %5 = multiply(%3, p)
 //   %5 = multiply(%4, p)        ->     %6 = sum(%5, -1)
 //   %6 = sum(%5, -1)                   %7 = subtract(%3, %6)
 //   %7 = subtract(%4, %6)
 //
-// The division itself stays: the loss has Keras' digits.
+// The division itself stays, so that the loss has the digits of Keras.
 #include "compile/passes/passes.h"
 #include "compile/passes/rewriting/rules.h"
 
@@ -29,10 +29,10 @@ int join_logarithm(Rewriting& r, const Match& m) {
   return r.add(joined, {m['x']});
 }
 
-/// Half-width probabilities add up to 1 too roughly.
+/// The sum of half-width probabilities differs too much from 1.
 bool is_precise(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
 
-/// One element along the axis of a result of `rank` axes.
+/// Whether the shape has size 1 along this axis of a result of `rank` axes.
 bool is_level(const Shape& shape, int axis, int rank) {
   const int own = axis - (rank - shape.rank());
   return own < 0 || shape[own] == 1;

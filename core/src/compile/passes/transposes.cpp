@@ -1,4 +1,4 @@
-// Transposes around products: kernels read and write matrices either way.
+// Transposes around products: kernels read and write matrices in either order.
 //
 //   %2 = transpose(%1, [1, 0])         %3 = matmul(%0, %1, transpose_b)
 //   %3 = matmul(%0, %2)         ->
@@ -10,7 +10,7 @@
 namespace crescent::passes {
 namespace {
 
-/// The last two axes change places, the others stay.
+/// Whether only the last two axes are swapped.
 bool swaps_matrices(const Transpose& op) {
   const int rank = static_cast<int>(op.axes.size());
   for (int i = 0; i + 2 < rank; ++i) {
@@ -24,7 +24,7 @@ const Instruction* swap_before(Rewriting& r, int value) {
   return made && swaps_matrices(op_of<Transpose>(*made)) ? made : nullptr;
 }
 
-/// The instruction with another product.
+/// Adds the instruction with another product.
 int with_product(Rewriting& r, const Instruction& i, const Matmul& matmul,
                  std::vector<int> inputs) {
   if (as<Matmul>(*i.op)) return r.add(matmul, std::move(inputs));

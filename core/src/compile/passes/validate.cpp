@@ -1,4 +1,4 @@
-// Order and specs of a program: renumber() makes them tidy, validate() says when they are broken.
+// renumber() makes the values of a program consecutive; validate() checks order and specs.
 #include "compile/passes/passes.h"
 
 namespace crescent::passes {
@@ -24,7 +24,7 @@ class Numbering {
 
  private:
   TensorSpecs old_;
-  std::vector<int> number_;  // per old value
+  std::vector<int> number_;  // per old value: its new number
   TensorSpecs& values_;
 };
 
@@ -88,7 +88,7 @@ class Check {
   }
 
   const Program& program_;
-  std::vector<bool> made_;  // per value
+  std::vector<bool> made_;  // per value: whether it was computed
 };
 
 }  // namespace

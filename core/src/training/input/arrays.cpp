@@ -34,8 +34,8 @@ void check_same_count(const Tensors& tensors, const char* what) {
            " should have the same number of samples. Got array shapes: ", shapes_text(tensors));
 }
 
-/// Input `index` of a model, in Keras' words; an axis of 1 at the end may miss or be too many, as
-/// the graph allows.
+/// Checks the shape of one input, with the messages of Keras; a last axis of size 1 may be missing
+/// or superfluous, as in fit_input.
 void check_input(const Tensor& given, const Shape& wanted, const Model& model, size_t index) {
   const int rank = wanted.rank();
   const bool adjustable = (given.rank() == rank + 1 && given.dim(-1) == 1) ||
@@ -50,14 +50,14 @@ void check_input(const Tensor& given, const Shape& wanted, const Model& model, s
            wanted.slice(1, rank), " but got array with shape ", given.shape().slice(1, rank));
 }
 
-/// They fit as they are: a graph that might adapt itself to them need not.
+/// Whether the arrays have the shapes of the inputs; then the graph need not adapt to them.
 bool fits(const Tensors& x, const std::vector<Symbol>& wanted) {
   return std::equal(
       x.begin(), x.end(), wanted.begin(), wanted.end(),
       [](const Tensor& t, const Symbol& input) { return t.shape().compatible(input.shape()); });
 }
 
-/// The inputs of a graph but those that the next data leave out.
+/// The inputs of a graph without those that the next data omit.
 std::vector<Symbol> inputs_given(const Model& graph) {
   std::vector<Symbol> inputs = graph.inputs();
   const Value structure = graph.Model::structures().inputs;
@@ -67,7 +67,7 @@ std::vector<Symbol> inputs_given(const Model& graph) {
   return inputs;
 }
 
-/// A model that is no graph adapts itself and wants nothing.
+/// Models that are not graphs accept any input.
 void check_against_graph(const Model& model, const Tensors& x) {
   if (model.is_graph() && fits(x, inputs_given(model))) return;
   std::vector<Shape> shapes;
@@ -85,7 +85,7 @@ void check_against_graph(const Model& model, const Tensors& x) {
   for (size_t i = 0; i < wanted.size(); ++i) check_input(x[i], wanted[i].shape(), model, i);
 }
 
-/// Class of each sample: numbers as they are, rows by their largest column.
+/// The class of each sample: a class number itself, or the index of the largest column of a row.
 std::vector<int64_t> classes_of(const Tensor& y) {
   if (y.rank() > 2) fail("`class_weight` not supported for 3+ dimensional targets.");
   const Tensor values = y.in_memory() ? y : y.clone();
@@ -119,7 +119,7 @@ std::map<int64_t, double> class_weights(const Value& value) {
   return weights;
 }
 
-/// How many classes the targets of an output may be of; nothing where only the data could tell.
+/// The number of classes of an output; empty when it is known from the data alone.
 std::optional<int64_t> class_count(const Model& model, size_t output, const Tensors& targets) {
   const Tensor& y = targets[output];
   if (y.rank() == 2 && y.dim(1) > 1) return y.dim(1);
@@ -134,7 +134,7 @@ std::optional<int64_t> class_count(const Model& model, size_t output, const Tens
   return loss->sparse_targets() ? std::optional<int64_t>(width) : std::nullopt;
 }
 
-/// A weight of a class that no target can be of would count for nothing.
+/// Fails on a class weight that no target can select.
 void check_labels(const std::map<int64_t, double>& weights, std::optional<int64_t> count) {
   if (weights.empty()) return;
   const int64_t first = weights.begin()->first, last = weights.rbegin()->first;
@@ -144,7 +144,7 @@ void check_labels(const std::map<int64_t, double>& weights, std::optional<int64_
        first == 1 && last == *count ? ": labels count from 0, write [0] = ..." : "");
 }
 
-/// A list whose positions were meant as classes is one too far.
+/// Warns when a list of class weights seems to start at class 1 instead of 0.
 void warn_of_shift(const std::vector<int64_t>& classes, const std::map<int64_t, double>& weights) {
   if (classes.empty() || weights.empty() || weights.begin()->first != 1) return;
   const auto [first, last] = std::minmax_element(classes.begin(), classes.end());
@@ -167,7 +167,8 @@ Tensor weights_by_class(const Tensor& y, const Value& value, std::optional<int64
   return Tensor::from(found, {count});
 }
 
-/// class_weight of each output: one for the only output, or a list or dict by output.
+/// The class_weight of each output, from one value for the only output, or a list or dict by
+/// output.
 std::vector<Value> per_output(const Value& value, const std::vector<std::string>& names,
                               size_t outputs) {
   if (outputs == 1 &&
@@ -194,7 +195,7 @@ std::vector<Value> per_output(const Value& value, const std::vector<std::string>
 
 namespace {
 
-/// A tensor, or numbers that are one; none for null.
+/// Decodes a tensor or numbers as a tensor; an empty Tensor for null.
 Tensor tensor_of(const Value& value, const char* what) try {
   return value.is_null() ? Tensor() : Codec<Tensor>::decode(value);
 } catch (Error& error) {
@@ -202,7 +203,7 @@ Tensor tensor_of(const Value& value, const char* what) try {
   throw;
 }
 
-/// A list of tensors, not of the numbers of one.
+/// Whether the list contains tensors, not the numbers of a single one.
 bool holds_tensors(const List& list) {
   return list.empty() || std::any_of(list.begin(), list.end(), [](const Value& item) {
            return item.is_object() || item.is_null() || item.is_dict() ||

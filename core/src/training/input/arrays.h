@@ -1,19 +1,19 @@
-// Arrays that users pass to fit and its kin: counted, checked, weighted.
+// Counts, checks and weights the arrays that users pass to fit, evaluate and predict.
 #pragma once
 #include "crescent/model/model.h"
 #include "data/arrays.h"
 
 namespace crescent {
 
-/// Tensors in an option: one, a list, or a dict by name.
+/// Decodes the tensors in an option: one, a list, or a dict by name.
 Tensors tensors_in(const Value& value, const std::vector<std::string>& names, const char* what);
-/// Keras' checks: number of arrays, number of samples, shapes of inputs.
+/// The checks of Keras on inputs: number of arrays, number of samples, shapes.
 void check_inputs(const Model& model, const Tensors& x);
-/// The same, and of targets and weights.
+/// The same checks, and those of targets and weights.
 void check_arrays(const Model& model, const Arrays& arrays);
-/// sample_weight as one array an output.
+/// Decodes sample_weight to one array per output.
 Tensors sample_weights(const Model& model, const Tensors& y, const Value& sample_weight);
-/// Multiplies the weights of samples by those of their classes.
+/// Multiplies the sample weights by the weights of the samples' classes.
 void weight_classes(const Model& model, Arrays& arrays, const Value& class_weight);
 
 }  // namespace crescent

@@ -51,7 +51,7 @@ const Batch* Batches::next() {
   return &batch_;
 }
 
-/// What this process has to go on with.
+/// Determines what this process alone would do next.
 Batches::Next Batches::prepare() {
   if (steps_ && taken_ == *steps_) return data_->check(), Next::end;
   if (is_interrupted()) return Next::interruption;
@@ -67,13 +67,14 @@ void Batches::done() {
   ++given_;
 }
 
-/// Behind the last batch there is nothing to interrupt.
+/// An interruption after the last batch is ignored.
 bool Batches::is_interrupted() const { return interrupted() && taken_ != count(); }
 
 bool Batches::fetch() {
   if (data_->next(batch_)) return true;
   ended_ = true;
-  if (goes_on_ && taken_ == 0 && given_ > 0) {  // with the epoch before, exactly
+  // The last epoch ended exactly at the end of the data.
+  if (goes_on_ && taken_ == 0 && given_ > 0) {
     begin_epoch();
     return fetch();
   }

@@ -1,4 +1,4 @@
-// Going through a dataset: where the run is in it, interruption, data that ends too early.
+// Iterates over the batches of a dataset: position, interruption, data that end too early.
 #pragma once
 #include <optional>
 
@@ -7,11 +7,10 @@
 
 namespace crescent {
 
-/// Goes through a dataset for `run` ("evaluate"), a batch at a time, prefetching what comes from
-/// files. Training by steps goes on where the last epoch ended, and from the first batch when that
-/// was the end of the data; everything else starts from the first batch. All end with the data, or
-/// earlier after `steps`.
-/// Processes that train together end where the first of them does.
+/// Iterates over a dataset for `run` ("evaluate"), with prefetching for data from files. Training
+/// with `steps` continues where the previous epoch ended, and restarts after the end of the data;
+/// all other runs start at the first batch. Iteration ends with the data, or after `steps`. In
+/// processes that train together it ends when the first of them ends.
 class Batches {
  public:
   Batches(const char* run, DatasetPtr data, std::optional<int64_t> steps, bool goes_on = false,
@@ -20,22 +19,23 @@ class Batches {
   int64_t count() const { return steps_ ? *steps_ : data_->batches(); }
   int64_t samples() const { return data_->samples(); }
   void begin();
-  /// Null at the end. It stays until the next call; its memory is used again. Throws Interrupted
-  /// when the user asked to stop before the last batch; the call after that gives the batch.
+  /// Null at the end. The batch is valid until the next call, which reuses its memory. Throws
+  /// Interrupted when the user asked to stop, except after the last batch; the next call returns
+  /// the batch.
   const Batch* next();
-  /// Counts the batch that next() gave last, if it was not.
+  /// Marks the batch of the last next() as done; repeated calls have no effect.
   void done();
-  /// What the batch that was fetched last holds.
+  /// The inputs of the batch that was fetched last.
   const Tensors& inputs() const { return batch_.x; }
-  /// How many were done since begin().
+  /// The number of batches done since begin().
   int64_t taken() const { return taken_; }
 
-  /// Where it is, as plain values; and back, in equal data.
+  /// Converts the position to a Dict and back; restore requires equal data.
   Dict position() const;
   void restore(const Dict& position);
 
  private:
-  /// In rising strength.
+  /// Ordered by precedence among processes: an interruption overrides all.
   enum class Next { batch, end, interruption };
   Next prepare();
   bool is_interrupted() const;
@@ -49,14 +49,14 @@ class Batches {
   bool goes_on_;
   ProcessGroup group_;
   int64_t taken_ = 0;
-  int64_t given_ = 0;     ///< of the data's epoch, which may have begun before this one
-  bool started_ = false;  ///< an epoch of the data has begun
-  bool ended_ = false;    ///< and it is known that nothing is left of it
+  int64_t given_ = 0;     ///< in the data's epoch, which may have begun before this one
+  bool started_ = false;  ///< whether an epoch of the data has begun
+  bool ended_ = false;    ///< whether it is known to be exhausted
   enum class BatchState {
     none,
     fetched,
     given
-  } batch_state_ = BatchState::none;  ///< what batch_ is
+  } batch_state_ = BatchState::none;  ///< state of batch_
 };
 
 }  // namespace crescent

@@ -5,7 +5,8 @@
 namespace crescent {
 namespace {
 
-/// It does not say that it reads files: its ops run where the training does.
+/// Does not report that it reads files, so it is not prefetched: its ops must run on the thread
+/// that trains.
 class ClassWeighted final : public Dataset {
  public:
   ClassWeighted(const Model& model, DatasetPtr data, Value weights)

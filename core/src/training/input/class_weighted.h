@@ -1,10 +1,10 @@
-// A dataset whose samples also count by their classes.
+// A dataset whose sample weights are multiplied by class weights.
 #pragma once
 #include "crescent/model/model.h"
 
 namespace crescent {
 
-/// `model` outlives it.
+/// `model` must outlive the result.
 DatasetPtr class_weighted(const Model& model, DatasetPtr data, const Value& class_weight);
 
 }  // namespace crescent

@@ -1,4 +1,5 @@
-// What processes that train together decide together, so that none waits for one that has stopped.
+// Collective decisions of processes that train together, so that none waits for one that has
+// stopped.
 #pragma once
 #include <algorithm>
 
@@ -7,25 +8,25 @@
 
 namespace crescent {
 
-/// The processes of a run. All ask the same questions in the same order.
+/// The processes of a run. All of them must call the same functions in the same order.
 class ProcessGroup {
  public:
-  ProcessGroup() = default;  ///< one process by itself
-  /// Those that the communicator in use talks to.
+  ProcessGroup() = default;  ///< a single process
+  /// The processes of the communicator in use.
   static ProcessGroup now() {
     ProcessGroup group;
     if (auto all = communicator(); all->size() > 1) group.communicator_ = std::move(all);
     return group;
   }
-  /// The greatest of what the processes say.
+  /// The maximum of a number over all processes.
   int greatest(int own) const {
     if (!communicator_) return own;
     const std::vector<double> all = communicator_->all_gather(own);
     return static_cast<int>(*std::max_element(all.begin(), all.end()));
   }
   bool any(bool own) const { return greatest(own) != 0; }
-  /// Does `work`, which they do together; an error here ends the others' waiting. That a run is
-  /// interrupted is agreed, and no error.
+  /// Runs collective `work`. An error leaves the communicator, so that the other processes stop
+  /// waiting; Interrupted does not, because all processes agree on it.
   template <class F>
   void doing(F work) const try {
     work();
@@ -37,7 +38,7 @@ class ProcessGroup {
   }
 
  private:
-  std::shared_ptr<Communicator> communicator_;  ///< null when alone
+  std::shared_ptr<Communicator> communicator_;  ///< null for a single process
 };
 
 }  // namespace crescent

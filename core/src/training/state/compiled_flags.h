@@ -1,5 +1,5 @@
-// What was trainable when a model was compiled. It goes on training that: a discriminator that is
-// frozen afterwards, for the model above it, still learns in its own steps.
+// The flags trainable at the time of compile, which later steps keep using. A discriminator that is
+// frozen afterwards, for the model that contains it, is thus still trained by its own steps.
 #pragma once
 #include "crescent/model/model.h"
 
@@ -7,9 +7,9 @@ namespace crescent {
 
 class CompiledFlags {
  public:
-  /// Of the model and all layers below, as they are now.
+  /// Records the current flags of the model and all layers below.
   void take(Model& model);
-  /// Of layers that have come since.
+  /// Records the flags of layers that were added since.
   void take_new(Model& model);
 
  private:
@@ -19,11 +19,11 @@ class CompiledFlags {
     Layer* layer;
     bool trainable;
   };
-  bool own_ = true;  ///< the model's
+  bool own_ = true;  ///< the flag of the model itself
   std::vector<Flag> flags_;
 };
 
-/// While alive, layers and the given variables are trainable as they were then.
+/// While an object of this class lives, layers and the given variables have the recorded flags.
 class AsCompiled {
  public:
   AsCompiled(Model& model, const CompiledFlags& flags, const Variables& trained);
@@ -33,12 +33,12 @@ class AsCompiled {
  private:
   void set(Layer& layer, bool trainable);
 
-  std::vector<std::pair<Layer*, bool>> layers_;  // that were changed, and what they were
-  std::vector<std::shared_ptr<Object>> kept_;    // alive meanwhile
+  std::vector<std::pair<Layer*, bool>> layers_;  // layers whose flag was changed, with the old flag
+  std::vector<std::shared_ptr<Object>> kept_;    // keeps the layers alive
   Variables variables_;
 };
 
-/// Tells sets of trainable layers apart.
+/// A hash that distinguishes sets of trainable layers.
 int64_t trainable_key(Model& model);
 
 }  // namespace crescent

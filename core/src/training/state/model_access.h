@@ -1,4 +1,4 @@
-// What the parts of a model know of each other and nobody else does.
+// Access to private members of models within core.
 #pragma once
 #include "crescent/model/model.h"
 
@@ -9,7 +9,7 @@ struct ModelAccess {
   using Addition = Functional::Addition;
   using Training = Model::Training;
   static const Graph* graph(const Functional& model) { return model.graph_.get(); }
-  /// `ends`: inputs, outputs and additions; the rest follows from them.
+  /// Makes a graph from its inputs, outputs and additions; `ends` has no other members set.
   static std::shared_ptr<const Graph> make_graph(Graph ends);
   static void adapt(const Model& model, const std::vector<Shape>& inputs) { model.adapt(inputs); }
   static Training& training(const Model& model) { return *model.training_; }

@@ -1,4 +1,4 @@
-// From the arguments of compile to losses and metrics per output.
+// Turns the arguments of compile into losses and metrics per output.
 #include "training/state/training.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ bool is_by_output(const Value& value) { return value.is_dict() && !is_object_con
        "]. Only expected following keys: [", join(known), "]");
 }
 
-/// One value per output, from a dict by output name; null where there is none.
+/// Converts a dict by output name to one value per output; null for outputs without an entry.
 std::vector<Value> by_output(const char* what, const Dict& dict,
                              const std::vector<std::string>& names) {
   for (const std::string& key : dict.keys())
@@ -45,8 +45,8 @@ std::vector<Value> by_output(const char* what, const Dict& dict,
        structure_text(structure), ", got ", option);
 }
 
-/// An option as it is nested like the outputs, one value each; a value alone is for all that are
-/// below it.
+/// Appends the value of each output to `values`. `option` is nested like the outputs; a single
+/// value applies to all outputs below it.
 void spread(const char* what, const Value& option, const Value& structure,
             std::vector<Value>& values) {
   const size_t count = tensor_count(structure);
@@ -138,8 +138,8 @@ bool holds_lists(const Value& metrics) {
   });
 }
 
-/// A list with an entry for each of several outputs goes by output (Keras 3); any other list of
-/// metrics is for every output (Keras 2).
+/// A list with one entry per output, of several outputs, is by output (Keras 3); any other list of
+/// metrics applies to every output (Keras 2).
 std::vector<List> metric_values(const char* what, const Value& metrics, const Value& structure,
                                 const std::vector<std::string>& names) {
   std::vector<List> found;
@@ -166,7 +166,7 @@ std::vector<List> metric_values(const char* what, const Value& metrics, const Va
   return found;
 }
 
-/// Names that mean a metric fitting the loss.
+/// A metric name that stands for several metrics, of which the loss selects one ("accuracy").
 struct Family {
   std::vector<std::string> names;
   const char *binary, *sparse, *by_shapes;
@@ -184,7 +184,7 @@ const char* fitting(const Family& family, const Loss* loss, int64_t width) {
   return loss && loss->sparse_targets() ? family.sparse : family.by_shapes;
 }
 
-/// A metric object of its own for this output; texts give their name, but for the package of a
+/// Makes a metric object for this output; a text becomes its name, without the package of a
 /// function.
 MetricPtr make_metric(const Value& value, const Loss* loss, int64_t width, bool copy) {
   if (!value.is_string()) {
@@ -244,14 +244,14 @@ OutputKeys output_keys(const Model& graph) {
 
 namespace {
 
-/// The name that a loss was given by, or its class has.
+/// The name under which a loss was given, or the name of its class.
 std::string loss_name(const Value& given, const Loss& loss) {
   if (given.is_string()) return given.as_string();
   return loss.name().empty() ? to_snake_case(loss.class_name()) : loss.name();
 }
 
-/// Names and positions that lead to each output, joined; a position at the end is the name of the
-/// layer, or of the loss where no layer is known.
+/// The path of names and positions to each output, joined. A position at the end is replaced by the
+/// name of the layer, or of the loss when the layer is unknown.
 std::vector<std::string> shown_names(const OutputKeys& keys, const std::vector<Value>& losses) {
   const auto own_name = [&](size_t i) {
     const std::string& layer = keys.outputs[i].layer;
@@ -326,7 +326,7 @@ std::vector<std::pair<std::string, MetricPtr>> named_metrics(const Model& model)
   };
   if (state.spec.loss) add("loss", state.spec.loss);
   const bool several = state.plan.outputs.size() > 1;
-  for (const OutputTraining& output : state.plan.outputs)  // the last of a name is shown
+  for (const OutputTraining& output : state.plan.outputs)  // the last of equal names is reported
     if (output.tracker) named.emplace_back(output.loss_name + "_loss", output.tracker);
   for (const OutputTraining& output : state.plan.outputs) {
     const std::string prefix =

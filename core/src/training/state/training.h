@@ -1,4 +1,4 @@
-// What compile leaves in a model, and the steps made from it.
+// The state of a compiled model and the steps made from it.
 #pragma once
 #include <mutex>
 #include <thread>
@@ -10,89 +10,89 @@ namespace crescent {
 
 using MetricPtr = std::shared_ptr<Metric>;
 
-/// Loss and metrics of one output.
+/// The loss and the metrics of one output.
 struct OutputTraining {
-  std::string name;                      ///< in data and in options of compile
-  std::string loss_name, metric_prefix;  ///< what is shown goes by
-  std::shared_ptr<Loss> loss;            ///< null: this output is not trained
+  std::string name;                      ///< in data and in the options of compile
+  std::string loss_name, metric_prefix;  ///< for the names of logs
+  std::shared_ptr<Loss> loss;            ///< null: the output is not trained
   double weight = 1;
   MetricPtr tracker;  ///< mean of the loss; null when no other output has a loss
   std::vector<MetricPtr> metrics, weighted_metrics;
 };
 
-/// Outputs without a loss and metrics have no use for targets.
+/// Whether the output has a loss or metrics.
 bool needs_target(const OutputTraining& output);
-/// Which of so many targets is that of an output: there is one for each output, or for each that
-/// needs one; `targets` where there is none for it.
+/// The index of an output's target among `targets` targets, of which there is one per output or one
+/// per output that needs one; `targets` when the output has none.
 size_t target_place(const std::vector<OutputTraining>& outputs, size_t output, size_t targets);
 
-/// How a batch is flattened into the inputs of a compiled step: inputs, targets, the sample weights
-/// that there are.
+/// How a batch is flattened into the inputs of a compiled step: inputs, targets, and the sample
+/// weights that are present.
 struct StepLayout {
   size_t x = 0, y = 0;
   std::vector<bool> weighted;  ///< per output
   bool inference_metrics = false;
 
-  /// The batch of which these are the tensors.
+  /// Restores the batch from the flat tensors.
   Batch batch_of(const Tensors& flat) const;
   bool operator==(const StepLayout&) const = default;
 };
 
-/// What losses and metrics of an output are chosen by, and what names them.
+/// The properties of an output that select its losses and metrics and name its logs.
 struct OutputKey {
-  std::string name;   ///< in data and in options of compile
-  std::string layer;  ///< that gives it; as Keras, two outputs may have the same
+  std::string name;   ///< in data and in the options of compile
+  std::string layer;  ///< the layer that computes it; as in Keras, outputs may share one
   int64_t width = 1;
   bool operator==(const OutputKey&) const = default;
 };
 struct OutputKeys {
-  Value structure;  ///< structure.h
+  Value structure;  ///< how the outputs are nested (structure.h)
   std::vector<OutputKey> outputs;
   bool operator==(const OutputKeys&) const = default;
 };
 
-/// Who uses the model: steps come one after the other.
+/// The lock for steps of a model, which run one at a time, and the owner of its metrics.
 struct StepTurn {
-  std::recursive_mutex mutex;  ///< of the thread that is in a step
-  std::thread::id counting;    ///< the thread that trains or evaluates,
-  int countings = 0;           ///< if it does
+  std::recursive_mutex mutex;  ///< held by the thread that is in a step
+  std::thread::id counting;    ///< the thread that trains or evaluates, if countings > 0
+  int countings = 0;           ///< number of its MetricsScopes
 };
 
-/// Training runs, and what they leave.
+/// The training runs of a model and what they leave behind.
 struct RunRecord {
-  SeedGenerator order;  ///< of the samples
+  SeedGenerator order;  ///< shuffles the samples
   int64_t epochs = 0;
   std::shared_ptr<History> history;
-  std::weak_ptr<TrainingRun> run;  ///< that goes on, or is paused
-  Value left;                      ///< by the last run, for run_state()
-  bool left_is_loaded = false;     ///< it came from a file: the next run goes on with it
+  std::weak_ptr<TrainingRun> run;  ///< the current run, which may be paused
+  Value left;                      ///< state of the last run, for run_state()
+  bool left_is_loaded = false;     ///< whether it came from a file; then the next run restores it
 };
 
-/// What compile was given.
+/// The arguments of compile.
 struct CompileSpec {
   bool compiled = false;
   CompileOptions options;
   std::shared_ptr<Optimizer> optimizer;
-  MetricPtr loss;  ///< its mean
+  MetricPtr loss;  ///< tracks the mean loss
 };
 
-/// Losses and metrics of the outputs.
+/// The losses and metrics of the outputs.
 struct OutputPlan {
-  OutputKeys keys;                      ///< what `outputs` were planned for
-  std::vector<OutputTraining> outputs;  ///< empty until the model's outputs are known
+  OutputKeys keys;                      ///< the keys for which `outputs` was planned
+  std::vector<OutputTraining> outputs;  ///< empty until the outputs of the model are known
 };
 
-/// The variables that steps train.
+/// The variables that training steps update.
 struct TrainedVariables {
   CompiledFlags flags;
   Variables variables;
-  bool collected = false;       ///< `variables` are known
-  uint64_t trainable_seen = 0;  ///< trainable_changes() that was looked at last
-  bool warned = false;          ///< that something else is trainable now, or that nothing is
+  bool collected = false;       ///< whether `variables` is set
+  uint64_t trainable_seen = 0;  ///< trainable_changes() at the last check
+  /// Whether the user was warned that other variables, or none, are trainable now.
+  bool warned = false;
 };
 
-/// A step for batches of one layout, and what its results are called. It is traced once for each
-/// signature.
+/// A step for batches of one layout and the names of its logs. It is traced once per signature.
 struct CompiledLayout {
   StepLayout layout;
   Function function;
@@ -100,30 +100,30 @@ struct CompiledLayout {
 };
 using CompiledLayoutPtr = std::shared_ptr<const CompiledLayout>;
 
-/// Compiled steps, for the structure that was seen last.
+/// The compiled steps, valid for one structure version.
 struct StepCache {
   uint64_t structure_seen = 0, constraints_seen = 0;
-  bool settled = false;  ///< all is built and planned
+  bool settled = false;  ///< whether everything is built and planned
   std::vector<CompiledLayoutPtr> train, test;
   Function predict, results;
-  int64_t predict_key = 0;  ///< trainable_key() when trainable_changes() was:
+  int64_t predict_key = 0;  ///< trainable_key() at predict_trainable
   uint64_t predict_trainable = 0;
-  std::vector<int64_t> result_sizes;  ///< how many numbers each metric's result has
+  std::vector<int64_t> result_sizes;  ///< number of elements of each metric's result
 
-  // Kept from batch to batch, for their memory:
+  // Members to reuse their memory from batch to batch:
   StepLayout layout;
   Tensors inputs;
-  Tensors logs;            ///< that the last step gave,
-  CompiledLayoutPtr last;  ///< which was this one
+  Tensors logs;            ///< of the last step
+  CompiledLayoutPtr last;  ///< the last step
 
-  /// What was compiled for another structure.
+  /// Drops the steps when the structure changes.
   void forget();
 };
 
-/// The step that is being traced, or runs eagerly.
+/// The step that is being traced or runs eagerly.
 struct TracedStep {
-  bool inference_metrics = false;   ///< metrics are to be those of inference mode
-  bool measured_inference = false;  ///< and the step did so
+  bool inference_metrics = false;   ///< whether metrics are to be those of inference mode
+  bool measured_inference = false;  ///< whether the step computed them so
 };
 
 struct Model::Training {
@@ -136,37 +136,37 @@ struct Model::Training {
   TracedStep traced;
 };
 
-/// Of outputs that have no layers.
+/// The keys of outputs that do not come from layers of a graph.
 OutputKeys output_keys(const std::vector<std::string>& names, const Value& structure,
                        const std::vector<Shape>& shapes);
-/// Of a graph's outputs.
+/// The keys of a graph's outputs.
 OutputKeys output_keys(const Model& graph);
-/// Losses and metrics for these outputs. Fails in Keras' words on what does not fit.
+/// Makes the losses and metrics for these outputs. Fails with the messages of Keras.
 std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const OutputKeys& outputs);
 
-/// A step in its compiled form and what it is to be called with.
+/// A compiled step and its arguments.
 struct CompiledStep {
   Function function;
   Tensors inputs;
   int64_t key;
 };
 
-/// Makes the steps of a model run: builds what is not built, compiles, runs. Each takes a turn.
+/// Makes and runs the steps of a model: builds layers, compiles, runs. Each call holds a StepLock.
 class Stepper {
  public:
   explicit Stepper(Model& model);
-  /// Builds the model and what trains it, for inputs like these.
+  /// Builds the model and its optimizer for inputs like these.
   void prepare(const Tensors& x);
   void train(const Batch& batch, bool inference_metrics = false) {
     run(batch, true, inference_metrics);
   }
   void test(const Batch& batch) { run(batch, false, false); }
-  /// Into `outputs`, whose memory is used again where nobody else has it.
+  /// Writes the results to `outputs`, reusing their memory unless other handles share it.
   void predict(const Tensors& x, Tensors& outputs);
   CompiledStep compiled_train(const Batch& batch);
   CompiledStep compiled_test(const Batch& batch);
   CompiledStep compiled_predict(const Tensors& x);
-  /// Loss and metrics so far, in Keras' order. A result of several numbers is "name[0]", ...
+  /// The current loss and metrics in Keras' order. The elements of a result are "name[0]", ...
   NamedValues results();
 
  private:
@@ -188,9 +188,9 @@ class Stepper {
   ModelAccess::Training& state_;
 };
 
-/// Names and metrics of the results, in Keras' order: the loss first.
+/// The names and metrics of the results in Keras' order: the loss first.
 std::vector<std::pair<std::string, MetricPtr>> named_metrics(const Model& model);
-/// The name a metric goes by.
+/// The name of a metric in logs.
 std::string metric_name(const Metric& metric);
 
 }  // namespace crescent

@@ -1,5 +1,5 @@
-// Values in float64 with a bound of the error that the same value may have when it is computed in
-// its own dtype.
+// Values in float64, with a bound of the error that they may have when they are computed in their
+// own dtype.
 #pragma once
 #include <limits>
 #include <memory>
@@ -9,32 +9,32 @@
 
 namespace crescent::validation {
 
-/// Whose roundings are bounded: those of each dtype, or those of float64 for all of them. The
-/// latter is for two programs that are both evaluated in float64.
+/// Which roundings are bounded: those of each value's dtype, or those of float64 for all dtypes.
+/// The latter is for comparing two programs that are both evaluated in float64.
 enum class Rounding : uint8_t { own, float64 };
 
-/// The bound of an element that may be anything, infinite and NaN too: it is undecided. What bounds
-/// are made of passes it on, as infinity times 0 is no number, and such a bound is undecided as
+/// The bound of an undecided element, which may have any value, infinite and NaN too. Arithmetic on
+/// bounds propagates it as infinity or as NaN (infinity times 0), which counts as undecided as
 /// well.
 inline constexpr double kUndecided = std::numeric_limits<double>::infinity();
-/// Whether the bound says nothing.
+/// Whether the bound is that of an undecided element.
 inline bool is_undecided(double bound) { return !(bound < 1e100); }
 
-/// The largest relative error of a rounding to the dtype.
+/// The largest relative error of rounding to the dtype.
 double unit_roundoff(DType dtype, Rounding rounding);
-/// Errors of results that are too small for normal numbers.
+/// The largest absolute error of results in the range of subnormal numbers.
 double smallest(DType dtype, Rounding rounding);
 double largest(DType dtype);
-/// The roundoff of sums, which half widths keep in float32.
+/// The roundoff of sums; those of half-width floats are computed in float32.
 double sum_roundoff(DType dtype, Rounding rounding);
 
-/// Elements of a tensor, in `real` or `whole` or (complex numbers, strings) as they are.
+/// The elements of a tensor, stored by dtype in one of `real`, `whole` and `opaque`.
 struct Bounded {
   TensorSpec spec;
-  std::vector<double> real;    ///< of floating dtypes
-  std::vector<int64_t> whole;  ///< of integers and bool
-  Tensor opaque;               ///< of others
-  std::vector<double> bound;   ///< one an element, not negative; none: all are exact
+  std::vector<double> real;    ///< for floating dtypes
+  std::vector<int64_t> whole;  ///< for integers and bool
+  Tensor opaque;               ///< for complex numbers and strings
+  std::vector<double> bound;   ///< one per element, >= 0; empty: all elements are exact
 
   bool is_real() const { return is_floating(spec.dtype); }
   bool is_whole() const { return is_integer(spec.dtype) || spec.dtype == DType::boolean; }
@@ -44,21 +44,21 @@ struct Bounded {
   bool is_exact() const;
   /// Adds to the bound of an element.
   void widen(size_t i, double by);
-  /// Bounds are numbers again; what is too large for the dtype is undecided.
+  /// Makes elements undecided whose bound is NaN or whose value overflows the dtype.
   void settle(Rounding rounding);
 
   static Bounded zeros(const TensorSpec& spec);
   static Bounded undecided(const TensorSpec& spec);
-  /// Exact; subnormal numbers, which may count as zero, are bounded.
+  /// An exact value; subnormal numbers get a bound, because devices may flush them to zero.
   static Bounded of(const Tensor& tensor, Rounding rounding);
 };
 using BoundedPtr = std::shared_ptr<const Bounded>;
 
-/// The values rounded to the dtype `spec` has.
+/// The values rounded to the dtype of `spec`.
 Tensor rounded(const Bounded& value);
-/// In float64 instead of another floating dtype.
+/// The values in float64 instead of another floating dtype.
 Tensor widened(const Bounded& value);
-/// The number as the dtype holds it.
+/// The number rounded to the dtype.
 double as_held(double number, DType dtype);
 int64_t wrapped(int64_t number, DType dtype);
 

@@ -1,5 +1,5 @@
-// Convolutions and their gradients. A 3x3 convolution may be computed by transforms of tiles
-// (Winograd), where the roundings of neighbours meet.
+// Convolutions and their gradients. A 3x3 convolution may be computed by Winograd transforms of
+// tiles, where rounding errors of neighbouring elements mix.
 #include <algorithm>
 #include <cmath>
 
@@ -8,10 +8,11 @@
 namespace crescent::validation {
 namespace {
 
-constexpr int64_t kTile = 5;          ///< how far neighbours of a tile are from each other
-constexpr double kTransformed = 300;  ///< roundings of the transforms
+constexpr int64_t kTile = 5;  ///< largest distance between elements of a tile
+/// Rounding errors of the transforms, in units of the roundoff.
+constexpr double kTransformed = 300;
 
-/// The three arrays of a convolution: images, kernel, results.
+/// The shapes of a convolution: images, kernel, results.
 struct Geometry {
   Shape x, kernel, y;
   ConvSpec spec;
@@ -32,7 +33,8 @@ struct Geometry {
            all(spec.strides, 1) && all(spec.dilation, 1);
   }
 
-  /// f(element of x, of the kernel, of y) for each product; the last runs along y's channels.
+  /// Calls f(element of x, of the kernel, of y) for each product; the innermost loop runs over y's
+  /// channels.
   template <class F>
   void each(F&& f) const {
     const int64_t in = x[-1], out = y[-1], pixels = spatial(x).size(), places = spatial(y).size(),
@@ -50,7 +52,7 @@ struct Geometry {
   }
 };
 
-/// What is undecided may be of any size.
+/// Absolute values; those of undecided elements are unbounded.
 std::vector<double> sizes_of(const Bounded& x) {
   std::vector<double> sizes(x.real);
   for (size_t i = 0; i < sizes.size(); ++i)
@@ -58,7 +60,7 @@ std::vector<double> sizes_of(const Bounded& x) {
   return sizes;
 }
 
-/// Along an axis, the greatest of so many neighbours on either side.
+/// The maximum over the neighbours within `reach` along an axis.
 std::vector<double> greatest(const std::vector<double>& x, const Shape& shape, int axis,
                              int64_t reach) {
   const AxisExtents a(shape, axis);
@@ -73,14 +75,14 @@ std::vector<double> greatest(const std::vector<double>& x, const Shape& shape, i
   return y;
 }
 
-/// What meets in a tile is as large as the greatest there.
+/// The maximum over the tile around each element.
 std::vector<double> of_tiles(std::vector<double> sizes, const Shape& shape, int first_axis) {
   for (int axis = first_axis; axis < first_axis + 2; ++axis)
     sizes = greatest(sizes, shape, axis, kTile);
   return sizes;
 }
 
-/// `pass` turns the elements that meet in a product into (of a, of b, of the result).
+/// `pass` permutes (element of x, of the kernel, of y) to (of a, of b, of the result).
 template <class Pass>
 std::vector<Bounded> convolved(const Request& r, const Geometry& g, int spatial_a, int spatial_b,
                                double terms, Pass&& pass) {

@@ -1,4 +1,5 @@
-// Elementwise ops. Errors of inputs go through monotone functions by their ends.
+// Elementwise ops. The error of an input is propagated through a monotone function by evaluating
+// the ends of the input's interval.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -8,7 +9,8 @@
 namespace crescent::validation {
 namespace {
 
-constexpr double kUlps = 8;  ///< of functions that are no arithmetic, with room
+/// Error of transcendental functions in units of the last place, with a margin.
+constexpr double kUlps = 8;
 
 double unary_value(UnaryKind kind, double x) {
   using enum UnaryKind;
@@ -77,7 +79,7 @@ double unary_value(UnaryKind kind, double x) {
   return NAN;
 }
 
-/// Of functions whose results stay within a range, where x is a number.
+/// The width of a function's range, which bounds its error; kUndecided when it is unbounded.
 double range_of(UnaryKind kind) {
   using enum UnaryKind;
   switch (kind) {
@@ -96,7 +98,7 @@ double range_of(UnaryKind kind) {
   }
 }
 
-/// How far f(x) may be off when x is by at most e > 0.
+/// The error of f(x) when x has an error of at most e > 0.
 double unary_error(UnaryKind kind, double x, double y, double e) {
   using enum UnaryKind;
   const double most = range_of(kind);
@@ -125,7 +127,7 @@ double unary_error(UnaryKind kind, double x, double y, double e) {
   return std::isfinite(off) ? std::min(off, most) : most;
 }
 
-/// Roundings of the function itself, in units of the roundoff.
+/// The rounding error of the function itself, in units of the roundoff.
 double unary_roundings(UnaryKind kind, double x, double y) {
   using enum UnaryKind;
   switch (kind) {
@@ -144,7 +146,8 @@ double unary_roundings(UnaryKind kind, double x, double y) {
     case cos:
     case tan:
       return kUlps * (std::abs(y) + std::abs(x) * (kind == tan ? 1 + y * y : 1));
-    case sigmoid:  // recurrent kernels make one of the other: roundings stay as large near 0
+    // Recurrent kernels compute one from the other, so the error does not shrink near 0.
+    case sigmoid:
     case tanh:
     case arccos:
       return kUlps * (std::abs(y) + 1);
@@ -223,7 +226,7 @@ double power_error(double a, double b, double y, double ea, double eb) {
   return off;
 }
 
-/// How far the result may be off by the errors of the operands.
+/// The error of the result that the errors of the operands cause.
 double binary_error(BinaryKind kind, double a, double b, double y, double ea, double eb) {
   using enum BinaryKind;
   if (is_undecided(ea + eb)) return kUndecided;
@@ -268,7 +271,7 @@ double binary_roundings(BinaryKind kind, double a, double b, double y) {
   }
 }
 
-/// Quotients that are a whole number but for a rounding may be cut on either side.
+/// A quotient near a whole number may be floored to either side of it.
 void cut_quotient(const Request& r, BinaryKind kind, double a, double b, double e, Bounded& y,
                   size_t i) {
   const double q = a / b, off = 4 * r.roundoff() * std::abs(q) + e;
@@ -327,17 +330,18 @@ bool is_comparison(BinaryKind kind) {
   return kind >= BinaryKind::equal && kind <= BinaryKind::greater_equal;
 }
 
-/// Undecided where the errors reach; numbers that are the same were computed alike.
+/// Whether the comparison is certain: the errors do not overlap, or the numbers are equal, as they
+/// are when they were computed in the same way.
 bool decides(double a, double b, double e) { return e == 0 || a == b || std::abs(a - b) > e; }
 
-/// Not exact are whole numbers that one operand decides, whatever the other is.
+/// Whether one exact operand determines the result of a logical op, whatever the other one is.
 bool one_decides(BinaryKind kind, int64_t a, double ea, int64_t b, double eb) {
   if (kind == BinaryKind::logical_and) return (ea == 0 && !a) || (eb == 0 && !b);
   if (kind == BinaryKind::logical_or) return (ea == 0 && a) || (eb == 0 && b);
   return false;
 }
 
-/// Exact integers are computed by the op itself; these are not worth a rule for the others.
+/// Integer ops without a rule for inexact operands; exact operands are computed by the op itself.
 bool has_no_whole_rule(BinaryKind kind) {
   return kind == BinaryKind::power || kind == BinaryKind::floor_divide || kind == BinaryKind::mod;
 }
@@ -372,7 +376,7 @@ std::vector<Bounded> binary_rule(const Request& r) {
         continue;
       }
       if (ea + eb > 0) y.widen(i, binary_error(kind, p, q, to, ea, eb));
-      // A sum is rounded to a small number only where it is one.
+      // A sum gets the error of the subnormal range only where it may lie in that range.
       const bool is_sum = kind == BinaryKind::add || kind == BinaryKind::subtract;
       if (const double own = binary_roundings(kind, p, q, to); own > 0)
         y.widen(i, u * own + (is_sum && std::abs(to) - y.error(i) > tiny ? 0 : tiny));
@@ -413,7 +417,7 @@ int64_t truncated(double x, DType dtype) {
   return std::abs(x) < 0x1p62 ? wrapped(static_cast<int64_t>(x), dtype) : 0;
 }
 
-/// Beyond the dtype's numbers the result is anything.
+/// Whether the dtype can represent the number; otherwise the result of a cast is undefined.
 bool fits(double x, DType dtype) {
   if (dtype == DType::uint8) return x > -1 && x < 256;
   const double half = std::ldexp(1.0, 8 * static_cast<int>(size_of(dtype)) - 1);
@@ -466,7 +470,7 @@ std::vector<Bounded> same_rule(const Request& r) {
   return {std::move(y)};
 }
 
-/// Integers stay; numbers that are floating become integers.
+/// CheckIndices leaves integers unchanged and casts floating numbers to integers.
 std::vector<Bounded> check_rule(const Request& r) {
   return r.in(0).is_real() ? cast_rule(r) : same_rule(r);
 }

@@ -1,4 +1,4 @@
-// Ops whose results lie where whole numbers say.
+// Ops that read or write at integer indices.
 #include <algorithm>
 #include <cmath>
 
@@ -67,7 +67,7 @@ std::vector<Bounded> scatter_add_rule(const Request& r) {
       }
     }
   }
-  // Sums may be kept in the dtype itself, as there is no other memory for them.
+  // The sums may be stored in the output's dtype, without a wider accumulator.
   const double u = r.roundoff();
   for (size_t i = 0; i < y.size(); ++i)
     if (terms[i] > 1) y.widen(i, u * terms[i] * size[i] + r.tiny_sum(terms[i]));

@@ -1,4 +1,4 @@
-// Ops that move elements: each result is an element of an input, with its error.
+// Ops that move elements: each result is an element of an input, with its bound.
 #include <algorithm>
 #include <numeric>
 
@@ -36,7 +36,7 @@ namespace {
 
 constexpr size_t kNowhere = static_cast<size_t>(-1);
 
-/// f(index) for each index of the shape, in order.
+/// Calls f(index) for each index of the shape, in row-major order.
 template <class F>
 void each_index(const Shape& shape, F&& f) {
   if (shape.size() == 0) return;
@@ -52,7 +52,7 @@ void each_index(const Shape& shape, F&& f) {
   }
 }
 
-/// Where the element of that index is.
+/// The row-major offset of the index.
 size_t place_of(const Shape& shape, const std::vector<int64_t>& index) {
   size_t place = 0;
   for (int axis = 0; axis < shape.rank(); ++axis)
@@ -69,7 +69,7 @@ void copy_element(const Bounded& x, size_t from, Bounded& y, size_t to) {
   y.widen(to, x.error(from));
 }
 
-/// The elements at these places of x, or `otherwise`.
+/// Gathers the elements of x at these offsets; an invalid offset gives `otherwise`.
 std::vector<Bounded> moved(const Request& r, const std::vector<size_t>& places,
                            double otherwise = 0) {
   const Bounded& x = r.in(0);
@@ -89,7 +89,8 @@ std::vector<Bounded> broadcast_rule(const Request& r) {
   return moved(r, broadcast_places(r.in(0).spec.shape, r.outputs[0].shape));
 }
 
-/// `source(index)` turns an index of the result into one of x, in place, or gives false.
+/// `source(index)` changes an index of the result into one of x, or returns false when there is
+/// none.
 template <class F>
 std::vector<Bounded> moved_by_index(const Request& r, F&& source, double otherwise = 0) {
   const Shape& from = r.in(0).spec.shape;

@@ -1,5 +1,5 @@
-// Pooling and its gradients. Where the errors leave open which element of a window is the greatest,
-// each that may be has the gradient as its error.
+// Pooling and its gradients. When the errors leave open which element of a window is the maximum,
+// the gradient counts as error at each candidate.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +8,7 @@
 namespace crescent::validation {
 namespace {
 
-/// Windows of images with channels, one after another.
+/// The windows of images with channels.
 struct Windows {
   Shape x, y;
   std::vector<WindowTap> taps;
@@ -17,7 +17,7 @@ struct Windows {
           const ConvSpec& spec)
       : x(images), y(results), taps(window_taps(spatial(x), Shape(window), spatial(y), spec)) {}
 
-  /// f(result, elements of x under its window, in order) for each result.
+  /// Calls f(result, elements of x in its window, in order) for each result.
   template <class F>
   void each(F&& f) const {
     const int64_t channels = x[-1], pixels = spatial(x).size(), places = spatial(y).size();
@@ -37,7 +37,7 @@ struct Windows {
   }
 };
 
-/// The first of the greatest; NaN is.
+/// The first maximum; a NaN counts as one.
 size_t argmax(const Bounded& x, const std::vector<size_t>& under) {
   size_t best = 0;
   for (size_t k = 1; k < under.size(); ++k)
@@ -94,7 +94,8 @@ std::vector<Bounded> argmax_rule(const Request& r) {
   return pooled(r, {r.in(0).spec.shape, r.outputs[0].shape, op.window, op.spec}, true);
 }
 
-/// Sums of gradients: their sizes and numbers, for the roundings.
+/// Sums of gradients, with the magnitudes and counts of terms from which their rounding errors
+/// follow.
 struct Sums {
   explicit Sums(const TensorSpec& spec)
       : y(Bounded::zeros(spec)), size(y.size(), 0), terms(y.size(), 0) {}

@@ -1,4 +1,4 @@
-// Products of matrices.
+// Matrix products.
 #include <algorithm>
 #include <cmath>
 
@@ -7,7 +7,7 @@
 namespace crescent::validation {
 namespace {
 
-/// A matrix's rows one after another, transposed where it is given so.
+/// A matrix in row-major order, transposed if the op says so.
 struct Matrix {
   std::vector<double> value, error;
 };
@@ -27,7 +27,8 @@ Matrix matrix_of(const Bounded& x, size_t first, int64_t rows, int64_t columns, 
   return m;
 }
 
-/// y (m, n) of a (m, k) and b (k, n), the sum of what the terms' sizes are, and of their errors.
+/// Computes y (m, n) from a (m, k) and b (k, n), the sum of the magnitudes of the terms, and the
+/// sum of their errors.
 void multiply(const Matrix& a, const Matrix& b, int64_t m, int64_t k, int64_t n, double* y,
               double* size, double* off) {
   for (int64_t i = 0; i < m; ++i) {

@@ -8,7 +8,7 @@
 namespace crescent::validation {
 namespace {
 
-/// Per element of x, the element of the result that it goes to.
+/// Per element of x, the element of the result that it is reduced into.
 std::vector<size_t> targets(const Shape& x, const std::vector<int>& axes) {
   Shape kept;
   for (int axis = 0; axis < x.rank(); ++axis)
@@ -40,7 +40,7 @@ std::vector<Bounded> sum_rule(const Request& r, const std::vector<size_t>& to, d
   return {std::move(y)};
 }
 
-/// The error is that of the elements that may be the greatest.
+/// The error is that of the candidates for the extreme.
 std::vector<Bounded> extreme_rule(const Request& r, const std::vector<size_t>& to) {
   const Bounded& x = r.in(0);
   const double sign = r.as<Reduce>().kind == ReduceKind::max ? 1 : -1;
@@ -115,7 +115,7 @@ std::vector<Bounded> reduce_rule(const Request& r) {
       if (x.is_real()) return prod_rule(r, to, count);
       break;
   }
-  return {Bounded::undecided(r.outputs[0])};  // integers that are not exact
+  return {Bounded::undecided(r.outputs[0])};  // integers with a bound
 }
 
 std::vector<Bounded> arg_reduce_rule(const Request& r) {

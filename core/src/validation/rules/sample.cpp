@@ -1,5 +1,5 @@
-// Ops without a rule: they compute themselves, and how far their results spread tells how far they
-// may be off.
+// Ops without a rule: they are run on perturbed inputs, and the spread of the results gives the
+// bound.
 #include <algorithm>
 #include <cmath>
 
@@ -12,9 +12,9 @@ namespace crescent::validation {
 namespace {
 
 constexpr int kSamples = 4;
-constexpr double kRoom = 32;  ///< roundings and spreads are taken so many times
+constexpr double kRoom = 32;  ///< safety factor of roundings and spreads
 
-/// Off by a part of what it may be off, another one in each sample.
+/// Perturbs each element within its bound, differently in every sample.
 Bounded nudged(const Bounded& x, uint64_t sample, size_t input, double u) {
   Bounded y = x;
   y.bound.clear();

@@ -1,4 +1,4 @@
-// Windows that move along spatial axes.
+// Windows that slide along spatial axes.
 #pragma once
 #include <algorithm>
 
@@ -6,13 +6,13 @@
 
 namespace crescent::validation {
 
-/// An element of the window, at a place of it, over an element of the image; all three counted
-/// along the spatial axes in order.
+/// An element of the window (tap) at one position of the window (place) over an element of the
+/// image (pixel); each is a flat index over the spatial axes.
 struct WindowTap {
   int64_t place, tap, pixel;
 };
 
-/// What windows cover of the image, place by place, in order.
+/// Lists the taps that lie within the image, place by place, in order.
 inline std::vector<WindowTap> window_taps(const Shape& image, const Shape& window,
                                           const Shape& places, const ConvSpec& spec) {
   std::vector<WindowTap> all{{0, 0, 0}};

@@ -14,14 +14,14 @@ namespace {
 
 constexpr size_t kLargestScanned = 64 << 10;
 
-/// The number that a tensor of the dtype is filled with.
+/// The number after conversion to the dtype; empty for dtypes without numbers.
 std::optional<double> held(double number, DType dtype) {
   if (dtype == DType::complex64 || dtype == DType::string) return {};
   return with_element_type(dtype,
                            [&]<class T>(T* type) { return number_of(element_of(number, type)); });
 }
 
-/// The one number in a constant.
+/// The number that all elements of the constant have, if they are equal.
 std::optional<double> only_number(const Tensor& constant) {
   const size_t bytes = constant.bytes(), step = size_of(constant.dtype());
   if (bytes == 0 || bytes > kLargestScanned) return {};
@@ -68,7 +68,7 @@ Rewriting::Rewriting(Program& program)
   for (const Instruction& i : program.code) {
     for (int value : i.inputs) read(value, 1);
   }
-  for (int value : program.outputs) read(value, 2);  // never counts as read once
+  for (int value : program.outputs) read(value, 2);  // 2, so that read_once() is false
   for (const Program::Binding& b : program.variables) {
     if (b.result >= 0) read(b.result, 2);
     is_stable_[static_cast<size_t>(b.value)] = b.result < 0;

@@ -1,6 +1,6 @@
-// Rewriting: a program while rules are applied to it, front to back. A rule looks at one
-// instruction and what leads to it, and may give another value in the place of the instruction's
-// result. What becomes unused stays behind for dead_code.
+// Rewriting: a program while rules are applied to it, front to back. A rule reads one instruction
+// and its producers, and may return another value to replace the instruction's result. Instructions
+// that become unused are left to dead_code.
 #pragma once
 #include <deque>
 #include <functional>
@@ -18,7 +18,7 @@ inline constexpr int kKeep = -1;
 /// The value that replaces the only result of the instruction (same spec), or kKeep.
 using Rewrite = std::function<int(Rewriting&, const Instruction&)>;
 
-/// Offers every instruction to `rewrite`. True when any was replaced.
+/// Calls `rewrite` on every instruction; returns whether any was replaced.
 bool rewrite_each(Program& program, const Rewrite& rewrite);
 
 /// Per value, whether an instruction, an output or a variable's new value reads it.
@@ -46,9 +46,9 @@ class Rewriting {
   DType dtype(int value) const { return spec(value).dtype; }
   TensorSpec result(const Instruction& i) const { return spec(i.outputs[0]); }
 
-  /// What computes the value; null for inputs, variables and constants.
+  /// The instruction that computes the value; null for inputs, variables and constants.
   const Instruction* producer(int value) const { return producers_[static_cast<size_t>(value)]; }
-  /// The same when that is a T.
+  /// The same if its op is a T, else null.
   template <class T>
   const Instruction* producer_as(int value) const {
     const Instruction* i = producer(value);
@@ -59,16 +59,17 @@ class Rewriting {
     const Instruction* i = producer(value);
     return i ? as<T>(*i->op) : nullptr;
   }
-  /// The number that every element of the value is, when that is known now.
+  /// The number that every element of the value has, if known at compile time.
   std::optional<double> uniform(int value) const;
   bool is_uniform(int value, double number) const { return uniform(value) == number; }
-  /// Exactly one instruction reads the value, and neither outputs nor variables are it.
+  /// Whether exactly one instruction reads the value, and it is neither an output nor a new value
+  /// of a variable.
   bool read_once(int value) const { return reads_[static_cast<size_t>(value)] == 1; }
-  /// Made of constants and of variables that the program only reads: a device computes it once,
-  /// until they change.
+  /// Whether the value depends only on constants and on variables that the program never writes: a
+  /// device computes it once until they change.
   bool is_stable(int value) const { return is_stable_[static_cast<size_t>(value)]; }
 
-  /// Adds an instruction before the one being looked at; gives its (first) result.
+  /// Adds an instruction before the current one; returns its (first) result.
   int add(OpPtr op, std::vector<int> inputs);
   template <class T>
   int add(T op, std::vector<int> inputs) {
@@ -77,9 +78,9 @@ class Rewriting {
   int add_unary(UnaryKind kind, int x);
   int add_binary(BinaryKind kind, int a, int b);
   int add_scalar(double number, DType dtype);
-  /// The same elements in another shape; the value itself when it has that shape.
+  /// The value reshaped; the value itself when it has that shape.
   int reshaped(int value, const Shape& shape);
-  /// The value stretched to the spec; kKeep when the dtype is another.
+  /// The value broadcast to the spec; kKeep when the dtype differs.
   int stretched(int value, const TensorSpec& spec);
 
  private:
@@ -92,7 +93,7 @@ class Rewriting {
   Program& program_;
   std::deque<Instruction> code_;
   std::vector<const Instruction*> producers_;  ///< per value
-  std::vector<int> now_;                       ///< per value: what stands for it
+  std::vector<int> now_;                       ///< per value: its replacement
   std::vector<int> reads_;
   std::vector<int> constant_;    ///< per value: index among the constants, or -1
   std::vector<bool> is_stable_;  ///< per value

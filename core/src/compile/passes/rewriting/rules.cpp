@@ -8,8 +8,8 @@ namespace crescent::passes {
 
 using Type = Term::Type;
 
-/// A pattern against what a program computes; `order` has a bit a commutative call, set when its
-/// operands change places.
+/// Matches a pattern with a program. `order` has one bit per commutative call, set when its
+/// operands are swapped.
 class Matching {
  public:
   Matching(const Rewriting& r, unsigned order) : r_(r), order_(order) {}
@@ -74,7 +74,7 @@ unsigned commutative_calls(const Term& e) {
   return count;
 }
 
-/// The shape of an elementwise expression of values with these shapes.
+/// The shape of an elementwise expression, by broadcasting the shapes of its letters.
 Shape broadcast(const Rewriting& r, const Match& m, const Term& e) {
   if (e.type == Type::letter) return r.shape(m[e.letter]);
   Shape shape;
@@ -95,7 +95,7 @@ int computed(Rewriting& r, const Match& m, const Term& e, DType dtype) {
   fail("a rule has to build ", e.op, " itself");
 }
 
-/// What the text of a replacement says, stretched to the result.
+/// Builds the replacement from its text and broadcasts it to the result.
 int as_written(Rewriting& r, const Match& m, const Term& replacement) {
   const TensorSpec wanted = r.result(m.call());
   const bool fits = broadcast(r, m, replacement) == wanted.shape || wanted.shape.is_known();

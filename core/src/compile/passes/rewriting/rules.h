@@ -1,5 +1,5 @@
-// Rules as data: what a pass rewrites, when, and into what. The texts of a rule are what the pass
-// looks for, what documentation shows, and what tests draw programs from.
+// Rules as data: a pattern, a condition and a replacement. The pass, the documentation and the
+// tests (which generate programs from patterns) use the same texts.
 #pragma once
 #include <array>
 #include <span>
@@ -10,16 +10,16 @@
 
 namespace crescent::passes {
 
-/// Where a pattern was found.
+/// The place where a pattern matched.
 class Match {
  public:
-  /// The instruction of the n-th call of the pattern, from left to right; 0 is the whole.
+  /// The instruction of the n-th call in the pattern, from left to right; 0 is the whole pattern.
   const Instruction& call(size_t n = 0) const { return *calls_[n]; }
   template <class T>
   const T& op(size_t n = 0) const {
     return op_of<T>(call(n));
   }
-  /// The value that the letter stands for.
+  /// The value that the letter matched.
   int operator[](char letter) const { return values_[index(letter)]; }
   double number(char letter) const { return numbers_[index(letter)]; }
 
@@ -36,22 +36,21 @@ class Match {
   std::array<double, 26> numbers_{};
 };
 
-/// What must hold beside the pattern, in words and as a test; without a test, `build` looks itself.
+/// A condition besides the pattern, as text and as a test. When `test` is null, `build` checks it.
 struct Condition {
   std::string_view text;
   bool (*holds)(const Rewriting&, const Match&) = nullptr;
 };
 
-/// Whether a replacement gives the same numbers bit by bit (but for the sign of a zero), or others
-/// within what rounding does.
+/// Whether a replacement gives the same bits (but for the sign of a zero) or differs by rounding.
 enum class Digits : uint8_t { same, rounded };
 
-/// Where `pattern` is found and the condition holds, the replacement is computed instead.
+/// Where `pattern` matches and the condition holds, the replacement is computed instead.
 struct RewriteRule {
   std::string_view pattern, replacement;
   Condition condition = {};
-  /// The value of the replacement, or kKeep; null: what `replacement` says, stretched to the shape
-  /// of the result.
+  /// Returns the value of the replacement, or kKeep. Null: the text `replacement` is built and
+  /// broadcast to the shape of the result.
   int (*build)(Rewriting&, const Match&) = nullptr;
   Digits digits = Digits::same;
 };
@@ -63,14 +62,14 @@ class CRESCENT_API RuleTable {
 
   std::string_view pass() const { return pass_; }
   std::span<const RewriteRule> rules() const { return rules_; }
-  /// Offers every instruction to the rules, until one applies. True when any did.
+  /// Applies to every instruction the first rule that fits; returns whether any did.
   bool rewrite(Program& program) const;
 
  private:
   struct Parsed {
     const RewriteRule* rule;
-    Term pattern, replacement;  ///< the replacement only where nothing builds it
-    unsigned orders = 1;        ///< ways to order the operands of commutative calls
+    Term pattern, replacement;  ///< `replacement` is empty for a rule with `build`
+    unsigned orders = 1;        ///< number of orders of the operands of commutative calls
   };
   int apply(Rewriting& r, const Instruction& instruction) const;
 

@@ -7,21 +7,21 @@
 
 namespace crescent::passes {
 
-/// A letter is a value, any from n to q one that holds a single number; a number is a value that
-/// holds nothing else; a call is what an op makes. Names of calls are those of ops, or the kinds of
-/// elementwise ops and reductions; "(...)" takes whatever the operands are.
+/// A letter matches any value; the letters n to q match a value filled with one number. A number
+/// matches a value filled with it; a call matches the result of an op. Calls are named after ops or
+/// after the kinds of elementwise ops and reductions; "(...)" matches any operands.
 struct Term {
   enum class Type { letter, number, call } type{};
   char letter = 0;
   double number = 0;
-  std::string_view op;          ///< of a call: name() of its op
-  int kind = -1;                ///< of a call: the kind of its op; -1: any
-  bool is_commutative = false;  ///< the first two operands may change places
+  std::string_view op;          ///< of a call: name() of the op
+  int kind = -1;                ///< of a call: kind of the op; -1 matches any
+  bool is_commutative = false;  ///< the first two operands may be swapped
   bool takes_any = false;
   std::vector<Term> operands;
 };
 
-/// Fails on what cannot be read, saying where.
+/// Parses the text; fails with the position of an error.
 CRESCENT_API Term parse_term(std::string_view text);
 
 inline bool is_number_letter(char letter) { return letter >= 'n' && letter <= 'q'; }

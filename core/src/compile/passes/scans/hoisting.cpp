@@ -1,7 +1,6 @@
-// Hoisting: what a step of a scan computes from nothing that changes is computed once, before (a
-// check only where there is a step that would make it);
-// products of a step's input with such a matrix are computed for all steps at once, as one large
-// product.
+// Hoisting: computations in the body of a scan that depend on nothing that changes are moved before
+// the scan (a check only when there is at least one step). Products of a step's input with an
+// unchanging matrix are computed for all steps at once, as one large product.
 //
 //   body: %4 = matmul(step, w)                %8 = matmul(sequence (t * b, k), w)
 //         %5 = matmul(state, u)        ->     body: %5 = matmul(state, u)
@@ -48,11 +47,11 @@ class Hoisting {
   }
 
  private:
-  /// Where a value of the body is found outside of it.
+  /// The value outside of the scan that corresponds to a value of the body.
   struct OuterValue {
-    int same = -1;             ///< the value itself: it does not change from step to step
-    int sequence = -1;         ///< the values of all steps
-    bool is_constant = false;  ///< of the body
+    int same = -1;             ///< the value itself, if it does not change between steps
+    int sequence = -1;         ///< the values of all steps, stacked
+    bool is_constant = false;  ///< a constant of the body
     bool is_hoisted = false;
   };
   OuterValue& at(int value) { return outer_values_[static_cast<size_t>(value)]; }
@@ -87,14 +86,14 @@ class Hoisting {
     return made.is_hoisted = true;
   }
 
-  /// For sure.
+  /// Whether the scan is known to have at least one step.
   bool has_steps() const {
     return scan_.sequences > 0 &&
            program_.values[static_cast<size_t>(loop_.inputs[static_cast<size_t>(scan_.states)])]
                    .shape[0] > 0;
   }
 
-  /// Constants alone are left to the body, where they are known.
+  /// Instructions on constants alone stay in the body, where they are folded.
   bool is_invariant(const Instruction& i) {
     return std::all_of(i.inputs.begin(), i.inputs.end(),
                        [this](int value) { return at(value).same >= 0; }) &&
@@ -123,7 +122,7 @@ class Hoisting {
     return add(steps, {add(i.op, {add(rows, {at(i.inputs[0]).sequence}), at(i.inputs[1]).same})});
   }
 
-  /// Hoisted values that the body still reads become inputs of it.
+  /// Makes hoisted values that the body still reads inputs of the body.
   void need(const std::vector<int>& values) {
     for (int value : values) {
       if (at(value).is_hoisted) new_inputs_.push_back(value), at(value).is_hoisted = false;
@@ -147,7 +146,7 @@ class Hoisting {
   Program& program_;
   Instruction& loop_;
   std::vector<Instruction>& code_;
-  const Scan scan_;  ///< as it was
+  const Scan scan_;  ///< before this pass
   Program body_;
   std::vector<OuterValue> outer_values_;  ///< per value of the body
   std::vector<int> new_inputs_;

@@ -1,5 +1,5 @@
-// Scans: the body of a loop over time is a program of its own; states that nobody looks back at are
-// not kept.
+// Scans: runs the passes on the bodies of loops over time. The states before every step are not
+// stacked when nothing reads them.
 #include <algorithm>
 #include <unordered_map>
 

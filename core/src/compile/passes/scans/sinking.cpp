@@ -1,5 +1,5 @@
-// Sinking: what the steps of a scan only add up, and what they make with a matrix for nobody but
-// the result, is computed behind it, for all steps at once, as one large product.
+// Sinking: sums over the steps of a scan, and products with a matrix that only the scan's outputs
+// contain, are computed after the scan, for all steps at once, as one large product.
 //
 //   body: %6 = matmul'(h, dz)          ->     body: step output dz
 //         next sum = add(sum, %6)             %9 = matmul'(all h (t * b, k), all dz (t * b, n))
@@ -16,7 +16,7 @@ namespace {
 
 class Sinking {
  public:
-  /// `read`: per value of the program, whether anybody does.
+  /// `read` tells, per value of the program, whether anything reads it.
   Sinking(Program& program, const Instruction& loop, const std::vector<bool>& read)
       : program_(program),
         loop_(loop),
@@ -40,7 +40,7 @@ class Sinking {
     for (size_t o = states(); o < gone_.size(); ++o) at(body_.outputs[o]).stacked = loop.outputs[o];
   }
 
-  /// Appends the loop, and behind it what has moved.
+  /// Appends the loop and after it the instructions that were moved.
   bool run(std::vector<Instruction>& code) {
     if (steps() > 0) {
       for (size_t o = states(); o < gone_.size(); ++o) gone_[o] = sink_output(o);
@@ -52,13 +52,13 @@ class Sinking {
   }
 
  private:
-  /// A value of the body.
+  /// What the pass knows of a value of the body.
   struct BodyValue {
     const Instruction* producer = nullptr;
-    int reads = 0;  ///< instructions and results
+    int reads = 0;  ///< by instructions and results
     bool is_state = false;
-    int same = -1;     ///< outside: the value itself, which does not change from step to step
-    int stacked = -1;  ///< outside: the values of all steps
+    int same = -1;  ///< outside of the scan: the value itself, if it does not change between steps
+    int stacked = -1;  ///< outside of the scan: the values of all steps, stacked
   };
   static Program cleaned(Program body) {
     dead_code(body);
@@ -70,11 +70,11 @@ class Sinking {
   int rank(int value) const { return spec(value).shape.rank(); }
   size_t states() const { return static_cast<size_t>(scan_.states); }
   size_t captured() const { return states() + static_cast<size_t>(scan_.sequences); }
-  /// Which result of the loop has the states before every step.
+  /// The index of the loop's result that has the states before every step.
   size_t kept(size_t state) const { return gone_.size() + state; }
   int64_t steps() const { return scan_.sequences > 0 ? outer(loop_.inputs[states()]).shape[0] : 0; }
 
-  /// Adds an instruction behind the loop.
+  /// Adds an instruction after the loop.
   int add(OpPtr op, std::vector<int> inputs) {
     TensorSpecs specs;
     for (int value : inputs) specs.push_back(outer(value));
@@ -93,10 +93,10 @@ class Sinking {
     op.shape = shape;
     return add(op, {value});
   }
-  /// Lets the instruction added last make `value` instead.
+  /// Makes the last added instruction compute `value`.
   void becomes(int value) { behind_.back().outputs = {value}; }
 
-  // What goes from step to step is not made longer than all that a step reads anyway.
+  // A value is stacked only if it is not larger than all that a step reads anyway.
   bool can_be_stacked(int value) {
     const BodyValue& v = at(value);
     if (v.stacked >= 0) return true;
@@ -107,7 +107,7 @@ class Sinking {
   int64_t bytes(int value) const {
     return spec(value).shape.size() * static_cast<int64_t>(size_of(spec(value).dtype));
   }
-  /// The values of all steps (t, ...), for which the body may have to give one more result.
+  /// The values of all steps (t, ...), for which the body may need an additional output.
   int stacked(int value) {
     int& all = at(value).stacked;
     if (all >= 0) return all;
@@ -115,7 +115,7 @@ class Sinking {
     body_.outputs.push_back(value), new_outputs_.push_back(all);
     return all;
   }
-  /// The same of rows: (t * rows, columns).
+  /// The same as a matrix of rows: (t * rows, columns).
   int stacked_rows(int value) {
     const Shape& shape = spec(value).shape;
     return reshaped(stacked(value), {steps() * shape[0], shape[1]});
@@ -123,9 +123,9 @@ class Sinking {
 
   enum class Term {
     sum,      ///< of two terms
-    moved,    ///< a term whose elements go elsewhere, or get more places
-    product,  ///< a'b of rows
-    reduced,  ///< sums of elements
+    moved,    ///< a term whose elements are moved or repeated
+    product,  ///< a'b of matrices
+    reduced,  ///< a term reduced to sums
     unknown
   };
   Term term(int value) {
@@ -190,7 +190,7 @@ class Sinking {
     }
   }
 
-  /// A state that each step only adds to.
+  /// Moves a state to which every step only adds a term.
   bool sink_state(size_t s) {
     const int before = body_.inputs[s], after = body_.outputs[s];
     const Instruction* i = at(after).producer;
@@ -207,7 +207,7 @@ class Sinking {
     return true;
   }
 
-  /// A result of every step that is a product with the same matrix.
+  /// Moves an output that in every step is a product with the same matrix.
   bool sink_output(size_t o) {
     const int value = body_.outputs[o];
     const Instruction* i = at(value).producer;
@@ -249,12 +249,12 @@ class Sinking {
 
   Program& program_;
   const Instruction& loop_;
-  const Scan scan_;  ///< as it was
+  const Scan scan_;  ///< before this pass
   Program body_;
   const std::vector<bool>& read_;
   std::vector<BodyValue> body_values_;  ///< per value of the body
-  std::vector<bool> gone_;              ///< per result of a step, whether it has moved
-  std::vector<int> new_outputs_;        ///< outside
+  std::vector<bool> gone_;              ///< per result of a step: whether it was moved
+  std::vector<int> new_outputs_;        ///< values outside of the scan
   std::vector<Instruction> behind_;
 };
 
