@@ -27,7 +27,7 @@ class LayerActivation final : public Activation {
     if (!layer_->built()) layer_->build_for({x.shape()});
     refuse_kept();
     const Tensor y = (*layer_)(x);
-    refuse_kept();  // again, because losses are known only after a call
+    refuse_kept();  // checked again, because losses are known only after a call
     return y;
   }
   std::string class_name() const override { return layer_->class_name(); }

@@ -19,7 +19,7 @@ std::string type_of(const Layer& layer) {
   const auto* operation = dynamic_cast<const OperationLayer*>(&layer);
   if (operation) return operation->operation().row().keras_class;
   const std::string name = layer.class_name();
-  return name.substr(name.rfind('>') + 1);  // drops the package
+  return name.substr(name.rfind('>') + 1);  // drops the package of a registered name
 }
 
 /// Writes the fields in columns that end at `ends`; a longer field is cut there.

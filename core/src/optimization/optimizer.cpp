@@ -284,7 +284,7 @@ void Optimizer::apply(std::span<const Tensor> gradients, const Variables& variab
   if (all.empty()) fail_without_gradients(variables);
 
   const Tensor done = iterations_.value();
-  // With accumulation: is this step an update, and number of updates so far.
+  // With accumulation: whether this step updates, and the number of updates so far.
   Tensor is_update, updates = done;
   if (gradient_accumulation_steps_) {
     is_update = equal(mod(done + 1, *gradient_accumulation_steps_), 0);

@@ -75,7 +75,7 @@ Tensors apply(OpPtr op, std::span<const Tensor> inputs) {
     abstract = abstract || input.is_abstract();
   }
   Recorder* const recorder = Recorder::current();
-  // Such ops run with the program, not during the trace.
+  // An op that reads changing state or has side effects runs with the program, not in the trace.
   abstract = abstract || (recorder && op->effect() >= Effect::state);
   const TensorSpecs results = op->infer(specs);
   abstract = abstract || std::any_of(results.begin(), results.end(),

@@ -13,7 +13,7 @@
 namespace crescent {
 namespace {
 
-/// Elements; below that, intermediate values of single ops stay in the cache too.
+/// The number of elements below which the results of single ops stay in the cache too.
 constexpr int64_t kLarge = 32768;
 
 using Callee = std::function<Value(const Dict&)>;
@@ -127,7 +127,7 @@ struct CompiledCall final : CachedProgram {
     for (const Tensor& input : inputs) in.push_back(input.spec());
   }
   size_t bytes() const override {
-    constexpr size_t kArguments = 512;  // estimate of the arguments
+    constexpr size_t kArguments = 512;  // estimated bytes of the arguments
     return sizeof *this + kArguments + (in.size() + out.size()) * sizeof(TensorSpec) +
            (executable ? executable->bytes() : 0);
   }

@@ -52,7 +52,7 @@ struct TrainingRun::State {
   int64_t epoch;  // from 0
   bool out_of_data = false;
   Logs running, last;                 // of the epoch being validated; of the last completed epoch
-  TensorSpecs inputs;                 // of batches before this run was restored from a snapshot
+  TensorSpecs inputs;                 // input specs of the batches before a snapshot was restored
   std::weak_ptr<TrainingRun> before;  // the run that owned the model before
   std::atomic<bool> pausing = false, stopping = false;
 

@@ -18,7 +18,7 @@ struct FusedStep {
   enum class Kind : uint8_t { unary, binary, select, cast, scatter } kind{};
   UnaryKind unary{};
   BinaryKind binary{};
-  DType dtype{};              ///< of the register that the step writes
+  DType dtype{};              ///< dtype of the written register
   std::array<int, 3> args{};  ///< the registers that the step reads
   bool operator==(const FusedStep&) const = default;
   size_t hash() const {

@@ -220,7 +220,7 @@ class CRESCENT_API Layer : public Configurable {
                       bool autocast = true);
   void add_loss(const Tensor& value);  ///< a scalar
   void add_update(const Variable& variable, const Tensor& value);
-  /// Averaged over batches by a Mean.
+  /// Adds a metric that averages `value` over batches (a Mean).
   void add_metric(const Tensor& value, const std::string& name);
   void add_metric(std::shared_ptr<Metric> metric);
   /// Registers a sublayer, so that this layer's weights, losses and states include the sublayer's.

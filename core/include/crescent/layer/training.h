@@ -211,7 +211,7 @@ class CRESCENT_API Optimizer : public Configurable {
   virtual void apply(std::span<const Tensor> gradients, const Variables& variables);
 
   virtual Variable iterations() const { return iterations_; }  ///< int64 scalar
-  /// Float32 scalar; with a schedule: its most recent value.
+  /// A float32 scalar; with a schedule, its most recent value.
   virtual Variable learning_rate() const;
   virtual void set_learning_rate(double rate);  ///< fails when a schedule computes the rate
   /// The slot variables of this name, in order of the trained variables: slot("momentum").

@@ -91,7 +91,7 @@ struct CRESCENT_API ValidateOptions {  // after x and y
 /// A result that exceeds its error bound: the worst element of an instruction's result.
 struct CRESCENT_API Finding {
   std::string step;  ///< "train_step", "test_step", "predict_step"
-  /// With shapes, "matmul a'b 32x8, 32x4 -> 8x4", or the name of the value.
+  /// The instruction with shapes, "matmul a'b 32x8, 32x4 -> 8x4", or the name of the value.
   std::string instruction;
   std::string layer;   ///< path of the layer that recorded it, or empty
   std::string pass;    ///< the pass that rewrote it wrongly or created the instruction, or empty
@@ -106,7 +106,7 @@ struct CRESCENT_API Validation {
   std::vector<std::string> steps;  ///< the steps that were checked
   int64_t instructions = 0;        ///< in the recorded programs
   int64_t kernels = 0;  ///< results of kernels that were compared in the compiled programs
-  /// That were compared; those of them without an error bound.
+  /// Elements that were compared, and those of them without an error bound.
   int64_t elements = 0, undecided = 0;
   /// Median of error / bound over the results of kernels with a nonzero error.
   double tightness = 0;

@@ -211,7 +211,7 @@ CRESCENT_OP(Matmul, "matmul")
   CRESCENT_FIELDS(transpose_a, transpose_b)
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;  // for sums of nothing
+  Tensors decompose(std::span<const Tensor>) const override;  // for sums over zero elements
 };
 
 /// Geometry of a convolution or pooling over 1, 2 or 3 spatial axes.
@@ -227,7 +227,7 @@ CRESCENT_OP(Conv, "conv")
   ConvSpec spec;
   CRESCENT_FIELDS(spec)
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;  // for sums of nothing
+  Tensors decompose(std::span<const Tensor>) const override;  // for sums over zero elements
 };
 /// (dy, kernel) -> dx of shape `input` (its batch dim may be -1); also Conv*Transpose.
 CRESCENT_OP(ConvBackwardData, "conv_backward_data")
@@ -235,7 +235,7 @@ CRESCENT_OP(ConvBackwardData, "conv_backward_data")
   Shape input;
   CRESCENT_FIELDS(spec, input)
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;  // for sums of nothing
+  Tensors decompose(std::span<const Tensor>) const override;  // for sums over zero elements
 };
 /// (x, dy) -> dkernel of shape `kernel`.
 CRESCENT_OP(ConvBackwardKernel, "conv_backward_kernel")
@@ -243,7 +243,7 @@ CRESCENT_OP(ConvBackwardKernel, "conv_backward_kernel")
   Shape kernel;
   CRESCENT_FIELDS(spec, kernel)
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;  // for sums of nothing
+  Tensors decompose(std::span<const Tensor>) const override;  // for sums over zero elements
 };
 /// (x): max or average over windows; average counts valid elements only.
 CRESCENT_OP(Pool, "pool")
@@ -383,7 +383,7 @@ CRESCENT_OP(Scan, "scan")
   size_t hash() const override;
   std::string text() const override;
   bool equals(const Op& other) const override;
-  /// The strongest effect of the body's ops, but none where that is check.
+  /// The strongest effect of the body's ops; none if that is check.
   Effect effect() const override;
   Tensors vjp(const Vjp&) const override;
 };

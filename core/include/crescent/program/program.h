@@ -121,7 +121,7 @@ CRESCENT_API void retrace_functions();
 
 /// The compiled programs that this process keeps for functions and for ops that ran eagerly.
 struct ProgramCache {
-  size_t programs = 0, bytes = 0;  ///< kept now; the memory is an estimate
+  size_t programs = 0, bytes = 0;  ///< kept now; `bytes` is an estimate
   size_t budget = 0;  ///< in bytes; beyond it the least recently used programs are dropped
 };
 CRESCENT_API ProgramCache program_cache();

@@ -93,8 +93,7 @@ int join_offsets(Rewriting& r, const Match& m) {
   return r.add_binary(BinaryKind::add, sum->first, both);
 }
 
-/// When y was widened only to add a bias, and the sum is rounded, the bias is rounded and added to
-/// y.
+/// If y is widened only for the sum with a bias, which is rounded, adds the rounded bias to y.
 int round_bias(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const auto sum = biased(r, i.inputs[0]);

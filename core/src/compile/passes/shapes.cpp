@@ -14,7 +14,7 @@
 namespace crescent::passes {
 namespace {
 
-// ---- the same order
+// ---- rearrangements that keep the order of elements
 
 /// Whether the result is known to have the spec of the input.
 bool keeps_spec(const Rewriting& r, const Match& m) {

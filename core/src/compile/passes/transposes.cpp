@@ -24,7 +24,7 @@ const Instruction* swap_before(Rewriting& r, int value) {
   return made && swaps_matrices(op_of<Transpose>(*made)) ? made : nullptr;
 }
 
-/// Adds the instruction with another product.
+/// Adds a copy of the instruction with another matmul and other operands.
 int with_product(Rewriting& r, const Instruction& i, const Matmul& matmul,
                  std::vector<int> inputs) {
   if (as<Matmul>(*i.op)) return r.add(matmul, std::move(inputs));

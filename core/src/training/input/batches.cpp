@@ -73,7 +73,7 @@ bool Batches::is_interrupted() const { return interrupted() && taken_ != count()
 bool Batches::fetch() {
   if (data_->next(batch_)) return true;
   ended_ = true;
-  // The last epoch ended exactly at the end of the data.
+  // Restarts when the previous epoch ended exactly at the end of the data.
   if (goes_on_ && taken_ == 0 && given_ > 0) {
     begin_epoch();
     return fetch();

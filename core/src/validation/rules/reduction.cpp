@@ -40,7 +40,7 @@ std::vector<Bounded> sum_rule(const Request& r, const std::vector<size_t>& to, d
   return {std::move(y)};
 }
 
-/// The error is that of the candidates for the extreme.
+/// The bound covers all elements that may be the maximum or the minimum.
 std::vector<Bounded> extreme_rule(const Request& r, const std::vector<size_t>& to) {
   const Bounded& x = r.in(0);
   const double sign = r.as<Reduce>().kind == ReduceKind::max ? 1 : -1;

@@ -122,7 +122,7 @@ class Hoisting {
     return add(steps, {add(i.op, {add(rows, {at(i.inputs[0]).sequence}), at(i.inputs[1]).same})});
   }
 
-  /// Makes hoisted values that the body still reads inputs of the body.
+  /// Adds hoisted values that the body still reads to its inputs.
   void need(const std::vector<int>& values) {
     for (int value : values) {
       if (at(value).is_hoisted) new_inputs_.push_back(value), at(value).is_hoisted = false;
