@@ -417,4 +417,7 @@ local options = {
 }
 local construct = shell.define("FeatureSpace", "Columns of a table as features for a model.",
   options, new)
-return setmetatable(FeatureSpace, { __call = function(_, ...) return construct(...) end })
+return setmetatable(FeatureSpace, {
+  __call = function(_, ...) return construct(...) end,
+  __describe = function() return construct end,
+})

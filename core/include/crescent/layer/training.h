@@ -81,6 +81,7 @@ class CRESCENT_API Loss : public Configurable {
   static void describe_base(Schema<T>& s) {
     s.template base<Loss>(describe_options);
   }
+  static void describe_members(Schema<Loss>& s);
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
   /// Loss per sample: y_true, y_pred (batch, ..., d) -> (batch, ...). y_true may lack or have an
@@ -118,6 +119,7 @@ class CRESCENT_API Metric : public Configurable {
   static void describe_base(Schema<T>& s) {
     s.template base<Metric>(describe_options);
   }
+  static void describe_members(Schema<Metric>& s);
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
   virtual void update_state(const Tensor& y_true, const Tensor& y_pred,
@@ -192,6 +194,7 @@ class CRESCENT_API Optimizer : public Configurable {
   static void describe_base(Schema<T>& s) {
     s.template base<Optimizer>(describe_options);
   }
+  static void describe_members(Schema<Optimizer>& s);
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
   /// Makes the state, which is of these variables in this order from now on. Those that it knows
