@@ -386,6 +386,7 @@ function Space:save(path)
   if not shell.save_feature_space(path, self:get_config()) then self:model():save(path) end
 end
 
+--- A space of what get_config gave.
 function FeatureSpace.from_config(config)
   local features, crosses = {}, {}
   for _, feature in ipairs(config.features) do
