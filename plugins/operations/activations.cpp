@@ -71,46 +71,71 @@ Tensor squareplus(const Tensor& x, double b) { return (x + ops::sqrt(ops::square
 void add_activations(Registry& registry) {
   Operations(registry, "keras.src.ops.nn")
       .add("Relu", "relu(x)", &ops::relu, "max(x, 0)")
-      .add("Relu6", "relu6(x)", [](const Tensor& x) { return ops::hard_tanh(x, 0, 6); })
-      .add("Sigmoid", "sigmoid(x)", &ops::sigmoid)
-      .add("SparseSigmoid", "sparse_sigmoid(x)",
-           [](const Tensor& x) { return ops::hard_tanh((x + 1.0) * 0.5, 0, 1); })
+      .add(
+          "Relu6", "relu6(x)", [](const Tensor& x) { return ops::hard_tanh(x, 0, 6); },
+          "The larger of x and 0, at most 6.")
+      .add("Sigmoid", "sigmoid(x)", &ops::sigmoid, "1 / (1 + exp(-x)).")
+      .add(
+          "SparseSigmoid", "sparse_sigmoid(x)",
+          [](const Tensor& x) { return ops::hard_tanh((x + 1.0) * 0.5, 0, 1); },
+          "0 up to -1, 1 from 1 on, (x + 1) / 2 between.")
       .add("Softplus", "softplus(x)", &ops::softplus, "log(1 + exp(x))")
       .add(
           "Softsign", "softsign(x)", [](const Tensor& x) { return x / (ops::abs(x) + 1.0); },
           "x / (1 + |x|)")
-      .add("SoftShrink", "soft_shrink(x, threshold=0.5)",
-           [](const Tensor& x, double t) {
-             return where(ops::greater(ops::abs(x), t), x - ops::sign(x) * t, 0);
-           })
-      .add("SparsePlus", "sparse_plus(x)", &sparse_plus)
+      .add(
+          "SoftShrink", "soft_shrink(x, threshold=0.5)",
+          [](const Tensor& x, double t) {
+            return where(ops::greater(ops::abs(x), t), x - ops::sign(x) * t, 0);
+          },
+          "x moved towards 0 by the threshold; 0 within it.")
+      .add("SparsePlus", "sparse_plus(x)", &sparse_plus,
+           "0 up to -1, x from 1 on, (x + 1)^2 / 4 between.")
       .add("Silu", "silu|swish(x)", &ops::silu, "x * sigmoid(x)")
       .add("Squareplus", "squareplus(x, b=4)", &squareplus, "(x + sqrt(x^2 + b)) / 2")
-      .add("LogSigmoid", "log_sigmoid(x)", [](const Tensor& x) { return -ops::softplus(-x); })
-      .add("LeakyRelu", "leaky_relu(x, negative_slope=0.2)", &ops::leaky_relu)
+      .add(
+          "LogSigmoid", "log_sigmoid(x)", [](const Tensor& x) { return -ops::softplus(-x); },
+          "The logarithm of sigmoid(x).")
+      .add("LeakyRelu", "leaky_relu(x, negative_slope=0.2)", &ops::leaky_relu,
+           "x where it is positive, else negative_slope * x.")
       .add("HardSigmoid", "hard_sigmoid(x)", &hard_sigmoid, "clip(x / 6 + 0.5, 0, 1)")
-      .add("HardSilu", "hard_silu|hard_swish(x)",
-           [](const Tensor& x) { return x * hard_sigmoid(x); })
-      .add("Elu", "elu(x, alpha=1.0)", &ops::elu)
-      .add("Selu", "selu(x)", [](const Tensor& x) { return kSeluScale * ops::elu(x, kSeluAlpha); })
-      .add("Gelu", "gelu(x, approximate=True)", &ops::gelu)
-      .add("Celu", "celu(x, alpha=1.0)", &celu)
+      .add(
+          "HardSilu", "hard_silu|hard_swish(x)",
+          [](const Tensor& x) { return x * hard_sigmoid(x); }, "x * relu6(x + 3) / 6.")
+      .add("Elu", "elu(x, alpha=1.0)", &ops::elu,
+           "x where it is positive, else alpha * (exp(x) - 1).")
+      .add(
+          "Selu", "selu(x)", [](const Tensor& x) { return kSeluScale * ops::elu(x, kSeluAlpha); },
+          "elu scaled so that networks keep mean 0 and variance 1.")
+      .add("Gelu", "gelu(x, approximate=True)", &ops::gelu,
+           "x times the share of the normal distribution below x; approximate: by tanh.")
+      .add("Celu", "celu(x, alpha=1.0)", &celu,
+           "x where it is positive, else alpha * (exp(x / alpha) - 1).")
       .add("Glu", "glu(x, axis=-1)", &glu, "The first half * sigmoid(the second half) of an axis.")
-      .add("TanhShrink", "tanh_shrink(x)", [](const Tensor& x) { return x - ops::tanh(x); })
-      .add("HardTanh", "hard_tanh(x)", [](const Tensor& x) { return ops::hard_tanh(x, -1, 1); })
-      .add("HardShrink", "hard_shrink(x, threshold=0.5)",
-           [](const Tensor& x, double t) {
-             return where(ops::less_equal(ops::abs(x), t), number_like(x, 0), x);
-           })
+      .add(
+          "TanhShrink", "tanh_shrink(x)", [](const Tensor& x) { return x - ops::tanh(x); },
+          "x - tanh(x).")
+      .add(
+          "HardTanh", "hard_tanh(x)", [](const Tensor& x) { return ops::hard_tanh(x, -1, 1); },
+          "x within -1 and 1.")
+      .add(
+          "HardShrink", "hard_shrink(x, threshold=0.5)",
+          [](const Tensor& x, double t) {
+            return where(ops::less_equal(ops::abs(x), t), number_like(x, 0), x);
+          },
+          "x where it is beyond the threshold, else 0.")
       .add(
           "Threshold", "threshold(x, threshold, default_value)",
           [](const Tensor& x, double t, double value) {
             return where(ops::greater(x, t), x, number_like(x, value));
           },
           "default_value where x is not above the threshold.")
-      .add("Softmax", "softmax(x, axis=-1)", &over_axes<ops::softmax>)
-      .add("LogSoftmax", "log_softmax(x, axis=-1)", &over_axes<ops::log_softmax>)
-      .add("Sparsemax", "sparsemax(x, axis=-1)", &sparsemax);
+      .add("Softmax", "softmax(x, axis=-1)", &over_axes<ops::softmax>,
+           "Exponentials divided by their sum along an axis.")
+      .add("LogSoftmax", "log_softmax(x, axis=-1)", &over_axes<ops::log_softmax>,
+           "The logarithm of softmax.")
+      .add("Sparsemax", "sparsemax(x, axis=-1)", &sparsemax,
+           "The nearest point whose numbers along an axis are not negative and sum to 1.");
 }
 
 }  // namespace crescent::operations

@@ -116,11 +116,12 @@ std::tuple<Tensor, Tensor> ctc_decode(const Tensor& inputs, const Tensor& length
 void add_alignments(Registry& registry) {
   Operations(registry, "keras.src.ops.nn")
       .add("CTCLoss", "ctc_loss(target, output, target_length, output_length, mask_index=0)",
-           &ctc_loss)
+           &ctc_loss, "The loss of connectionist temporal classification, one a sample.")
       .add("CTCDecode",
            "ctc_decode(inputs, sequence_lengths, strategy='greedy', beam_width=100, top_paths=1, "
            "merge_repeated=True, mask_index=0)",
-           &ctc_decode);
+           &ctc_decode,
+           "The likeliest sequences of classes and their scores, by greedy or beam search.");
 }
 
 }  // namespace crescent::operations

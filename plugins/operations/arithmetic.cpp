@@ -190,11 +190,12 @@ Tensor floor_divide(const Operand& a, const Operand& b) {
 
 void add_arithmetic(Registry& registry) {
   Operations math(registry, "keras.src.ops.math");
-  math.add("Erf", "erf(x)", &of_floats<ops::erf>).add("Rsqrt", "rsqrt(x)", &of_floats<ops::rsqrt>);
+  math.add("Erf", "erf(x)", &of_floats<ops::erf>, "The error function.")
+      .add("Rsqrt", "rsqrt(x)", &of_floats<ops::rsqrt>, "1 / sqrt(x).");
   Operations(registry, "keras.src.ops.numpy")
-      .add("Absolute", "absolute|abs(x)", &of_numbers<ops::abs>)
-      .add("Fabs", "fabs(x)", &of_floats<ops::abs>)
-      .add("Negative", "negative(x)", &ops::negative)
+      .add("Absolute", "absolute|abs(x)", &of_numbers<ops::abs>, "x without its sign.")
+      .add("Fabs", "fabs(x)", &of_floats<ops::abs>, "x without its sign, as a floating number.")
+      .add("Negative", "negative(x)", &ops::negative, "-x.")
       .add("Sign", "sign(x)", &of_numbers<ops::sign>, "-1, 0 or 1.")
       .add(
           "Signbit", "signbit(x)",
@@ -202,57 +203,79 @@ void add_arithmetic(Registry& registry) {
             return is_floating(x.dtype()) ? sign_of_zero_too(x) : ops::less(x, 0);
           },
           "Whether a number is negative, minus zero too.")
-      .add("Square", "square(x)",
-           [](const Tensor& x) {
-             return ops::square(x.dtype() == DType::boolean ? ops::cast(x, DType::int32) : x);
-           })
-      .add("Sqrt", "sqrt(x)", &of_floats<ops::sqrt>)
+      .add(
+          "Square", "square(x)",
+          [](const Tensor& x) {
+            return ops::square(x.dtype() == DType::boolean ? ops::cast(x, DType::int32) : x);
+          },
+          "x * x.")
+      .add("Sqrt", "sqrt(x)", &of_floats<ops::sqrt>, "The square root.")
       .add("Cbrt", "cbrt(x)", &cbrt, "The third root.")
-      .add("Reciprocal", "reciprocal(x)", &of_floats<ops::reciprocal>)
-      .add("Exp", "exp(x)", &of_floats<ops::exp>)
-      .add("Exp2", "exp2(x)", [](const Tensor& x) { return ops::exp(floating(x) * kLn2); })
+      .add("Reciprocal", "reciprocal(x)", &of_floats<ops::reciprocal>, "1 / x.")
+      .add("Exp", "exp(x)", &of_floats<ops::exp>, "e to the power of x.")
+      .add(
+          "Exp2", "exp2(x)", [](const Tensor& x) { return ops::exp(floating(x) * kLn2); },
+          "2 to the power of x.")
       .add("Expm1", "expm1(x)", &of_floats<ops::expm1>, "exp(x) - 1")
-      .add("Log", "log(x)", &of_floats<ops::log>)
+      .add("Log", "log(x)", &of_floats<ops::log>, "The natural logarithm.")
       .add("Log1p", "log1p(x)", &of_floats<ops::log1p>, "log(1 + x)")
-      .add("Log2", "log2(x)", [](const Tensor& x) { return ops::log(floating(x)) / kLn2; })
-      .add("Log10", "log10(x)", [](const Tensor& x) { return ops::log(floating(x)) / kLn10; })
-      .add("Sin", "sin(x)", &of_floats<ops::sin>)
-      .add("Cos", "cos(x)", &of_floats<ops::cos>)
-      .add("Tan", "tan(x)", &of_floats<ops::tan>)
-      .add("Arcsin", "arcsin(x)", &of_floats<ops::arcsin>)
-      .add("Arccos", "arccos(x)", &of_floats<ops::arccos>)
-      .add("Arctan", "arctan(x)", &of_floats<ops::arctan>)
-      .add("Sinh", "sinh(x)", &of_floats<ops::sinh>)
-      .add("Cosh", "cosh(x)", &of_floats<ops::cosh>)
-      .add("Tanh", "tanh(x)", &of_floats<ops::tanh>)
-      .add("Arcsinh", "arcsinh(x)", &arcsinh)
-      .add("Arccosh", "arccosh(x)", &arccosh)
-      .add("Arctanh", "arctanh(x)", &arctanh)
+      .add(
+          "Log2", "log2(x)", [](const Tensor& x) { return ops::log(floating(x)) / kLn2; },
+          "The logarithm to base 2.")
+      .add(
+          "Log10", "log10(x)", [](const Tensor& x) { return ops::log(floating(x)) / kLn10; },
+          "The logarithm to base 10.")
+      .add("Sin", "sin(x)", &of_floats<ops::sin>, "The sine of x in radians.")
+      .add("Cos", "cos(x)", &of_floats<ops::cos>, "The cosine of x in radians.")
+      .add("Tan", "tan(x)", &of_floats<ops::tan>, "The tangent of x in radians.")
+      .add("Arcsin", "arcsin(x)", &of_floats<ops::arcsin>, "The angle in radians with sine x.")
+      .add("Arccos", "arccos(x)", &of_floats<ops::arccos>, "The angle in radians with cosine x.")
+      .add("Arctan", "arctan(x)", &of_floats<ops::arctan>, "The angle in radians with tangent x.")
+      .add("Sinh", "sinh(x)", &of_floats<ops::sinh>, "The hyperbolic sine.")
+      .add("Cosh", "cosh(x)", &of_floats<ops::cosh>, "The hyperbolic cosine.")
+      .add("Tanh", "tanh(x)", &of_floats<ops::tanh>, "The hyperbolic tangent.")
+      .add("Arcsinh", "arcsinh(x)", &arcsinh, "The inverse of sinh.")
+      .add("Arccosh", "arccosh(x)", &arccosh, "The inverse of cosh.")
+      .add("Arctanh", "arctanh(x)", &arctanh, "The inverse of tanh.")
       .add("Sinc", "sinc(x)", &sinc, "sin(pi x) / (pi x)")
-      .add("Deg2rad", "deg2rad(x)", [](const Tensor& x) { return wide_floating(x) * (kPi / 180); })
-      .add("Rad2deg", "rad2deg(x)", [](const Tensor& x) { return wide_floating(x) * (180 / kPi); })
-      .add("Floor", "floor(x)", &of_floats<ops::floor>)
-      .add("Ceil", "ceil(x)", &of_floats<ops::ceil>)
+      .add(
+          "Deg2rad", "deg2rad(x)", [](const Tensor& x) { return wide_floating(x) * (kPi / 180); },
+          "Degrees as radians.")
+      .add(
+          "Rad2deg", "rad2deg(x)", [](const Tensor& x) { return wide_floating(x) * (180 / kPi); },
+          "Radians as degrees.")
+      .add("Floor", "floor(x)", &of_floats<ops::floor>,
+           "The largest whole number that is not above x.")
+      .add("Ceil", "ceil(x)", &of_floats<ops::ceil>,
+           "The smallest whole number that is not below x.")
       .add("Round", "round(x, decimals=0)", &round, "Half to even.")
       .add("Trunc", "trunc(x)", &trunc, "Towards zero.")
       .add("NanToNum", "nan_to_num(x, nan=0.0, posinf=None, neginf=None)", &nan_to_num,
            "Finite numbers in place of others.")
-      .add("Clip", "clip(x, x_min, x_max)", &clip)
-      .add("Add", "add(x1, x2)", &of_booleans_too<ops::add, ops::logical_or>)
-      .add("Subtract", "subtract(x1, x2)", &ops::subtract)
-      .add("Multiply", "multiply(x1, x2)", &of_booleans_too<ops::multiply, ops::logical_and>)
-      .add("Divide", "divide(x1, x2)", &ops::divide)
-      .add("TrueDivide", "true_divide(x1, x2)", &ops::divide)
+      .add("Clip", "clip(x, x_min, x_max)", &clip, "x within x_min and x_max.")
+      .add("Add", "add(x1, x2)", &of_booleans_too<ops::add, ops::logical_or>,
+           "x1 + x2, element by element; sizes of 1 are broadcast.")
+      .add("Subtract", "subtract(x1, x2)", &ops::subtract,
+           "x1 - x2, element by element; sizes of 1 are broadcast.")
+      .add("Multiply", "multiply(x1, x2)", &of_booleans_too<ops::multiply, ops::logical_and>,
+           "x1 * x2, element by element; sizes of 1 are broadcast.")
+      .add("Divide", "divide(x1, x2)", &ops::divide,
+           "x1 / x2 as floating numbers, element by element.")
+      .add("TrueDivide", "true_divide(x1, x2)", &ops::divide, "The same as divide.")
       .add("DivideNoNan", "divide_no_nan(x1, x2)", &divide_no_nan, "0 where x2 is 0.")
-      .add("FloorDivide", "floor_divide(x1, x2)", &floor_divide)
+      .add("FloorDivide", "floor_divide(x1, x2)", &floor_divide,
+           "The largest whole number that is not above x1 / x2.")
       .add("Mod", "mod(x1, x2)", &ops::mod, "The rest, with the sign of x2.")
       .add("Fmod", "fmod(x1, x2)", &fmod, "The rest, with the sign of x1.")
-      .add("Power", "power(x1, x2)", &ops::power)
-      .add("Maximum", "maximum(x1, x2)", &ops::maximum)
-      .add("Minimum", "minimum(x1, x2)", &ops::minimum)
+      .add("Power", "power(x1, x2)", &ops::power, "x1 to the power of x2.")
+      .add("Maximum", "maximum(x1, x2)", &ops::maximum,
+           "The larger of x1 and x2, element by element.")
+      .add("Minimum", "minimum(x1, x2)", &ops::minimum,
+           "The smaller of x1 and x2, element by element.")
       .add("Fmax", "fmax(x1, x2)", &ignoring_nan<ops::maximum>, "The one that is a number.")
       .add("Fmin", "fmin(x1, x2)", &ignoring_nan<ops::minimum>, "The one that is a number.")
-      .add("Arctan2", "arctan2(x1, x2)", &ops::arctan2)
+      .add("Arctan2", "arctan2(x1, x2)", &ops::arctan2,
+           "The angle in radians of the point (x2, x1).")
       .add("Hypot", "hypot(x1, x2)", &hypot, "sqrt(x1^2 + x2^2)")
       .add("Heaviside", "heaviside(x1, x2)", &heaviside, "0, x2 or 1, as x1 is below, at, above 0.")
       .add("Ldexp", "ldexp(x1, x2)", &ldexp, "x1 * 2^x2")

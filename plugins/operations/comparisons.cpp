@@ -71,27 +71,36 @@ Tensor select(const Tensors& conditions, const Tensors& choices, const Operand& 
 
 void add_comparisons(Registry& registry) {
   Operations(registry, "keras.src.ops.numpy")
-      .add("Equal", "equal(x1, x2)", &ops::equal)
-      .add("NotEqual", "not_equal(x1, x2)", &ops::not_equal)
-      .add("Less", "less(x1, x2)", &ops::less)
-      .add("LessEqual", "less_equal(x1, x2)", &ops::less_equal)
-      .add("Greater", "greater(x1, x2)", &ops::greater)
-      .add("GreaterEqual", "greater_equal(x1, x2)", &ops::greater_equal)
-      .add("LogicalAnd", "logical_and(x1, x2)", &ops::logical_and)
-      .add("LogicalOr", "logical_or(x1, x2)", &ops::logical_or)
-      .add("LogicalXor", "logical_xor(x1, x2)", &logical_xor)
-      .add("LogicalNot", "logical_not(x)", &ops::logical_not)
-      .add("Isnan", "isnan(x)", &ops::isnan)
-      .add("Isfinite", "isfinite(x)", &ops::isfinite)
-      .add("Isinf", "isinf(x)", &is_infinite)
-      .add("Isposinf", "isposinf(x)", &is_signed_infinity<true>)
-      .add("Isneginf", "isneginf(x)", &is_signed_infinity<false>)
+      .add("Equal", "equal(x1, x2)", &ops::equal, "Whether x1 is x2, element by element.")
+      .add("NotEqual", "not_equal(x1, x2)", &ops::not_equal,
+           "Whether x1 is not x2, element by element.")
+      .add("Less", "less(x1, x2)", &ops::less, "Whether x1 is below x2, element by element.")
+      .add("LessEqual", "less_equal(x1, x2)", &ops::less_equal,
+           "Whether x1 is not above x2, element by element.")
+      .add("Greater", "greater(x1, x2)", &ops::greater,
+           "Whether x1 is above x2, element by element.")
+      .add("GreaterEqual", "greater_equal(x1, x2)", &ops::greater_equal,
+           "Whether x1 is not below x2, element by element.")
+      .add("LogicalAnd", "logical_and(x1, x2)", &ops::logical_and, "Whether both are true.")
+      .add("LogicalOr", "logical_or(x1, x2)", &ops::logical_or, "Whether one of them is true.")
+      .add("LogicalXor", "logical_xor(x1, x2)", &logical_xor,
+           "Whether exactly one of them is true.")
+      .add("LogicalNot", "logical_not(x)", &ops::logical_not, "Whether x is false.")
+      .add("Isnan", "isnan(x)", &ops::isnan, "Whether x is not a number.")
+      .add("Isfinite", "isfinite(x)", &ops::isfinite,
+           "Whether x is neither infinite nor not a number.")
+      .add("Isinf", "isinf(x)", &is_infinite, "Whether x is infinite.")
+      .add("Isposinf", "isposinf(x)", &is_signed_infinity<true>, "Whether x is plus infinity.")
+      .add("Isneginf", "isneginf(x)", &is_signed_infinity<false>, "Whether x is minus infinity.")
       .add("Isclose", "isclose(x1, x2, @rtol=1e-05, @atol=1e-08, equal_nan=False)", &isclose,
            "|x1 - x2| <= atol + rtol |x2|")
-      .add("AllClose", "allclose(x1, x2, rtol=1e-05, atol=1e-08, equal_nan=False)", &allclose)
+      .add("AllClose", "allclose(x1, x2, rtol=1e-05, atol=1e-08, equal_nan=False)", &allclose,
+           "Whether all elements differ by at most atol + rtol * |x2|.")
       .add("IsIn", "isin(x1, x2, assume_unique=False, invert=False)", &isin,
            "Which elements of x1 are among x2.")
-      .add("Where", "where(condition, @x1=None, @x2=None)", &where_or_places)
+      .add("Where", "where(condition, @x1=None, @x2=None)", &where_or_places,
+           "x1 where the condition is true, else x2; of the condition alone, the places where it "
+           "is true.")
       .add("Select", "select(condlist, choicelist, default=0)", &select,
            "The choice of the first condition that holds.");
 }

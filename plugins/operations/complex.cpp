@@ -42,12 +42,12 @@ Tensor isreal(const Tensor& x) { return ops::equal(imag(x), 0); }
 
 void add_complex(Registry& registry) {
   Operations(registry, "keras.src.ops.numpy")
-      .add("Real", "real(x)", &real)
-      .add("Imag", "imag(x)", &imag)
-      .add("Conj", "conj(x)", &conj)
-      .add("Conjugate", "conjugate(x)", &conj)
+      .add("Real", "real(x)", &real, "The real part.")
+      .add("Imag", "imag(x)", &imag, "The imaginary part.")
+      .add("Conj", "conj(x)", &conj, "The imaginary part with the other sign.")
+      .add("Conjugate", "conjugate(x)", &conj, "The same as conj.")
       .add("Angle", "angle(x)", &angle, "Of real numbers 0, and pi for negative ones.")
-      .add("Isreal", "isreal(x)", &isreal);
+      .add("Isreal", "isreal(x)", &isreal, "Whether the imaginary part is 0.");
   Operations(registry, "keras.src.ops.math")
       .add("ViewAsComplex", "view_as_complex(x)", &ops::view_as_complex,
            "Pairs along the last axis as complex numbers.")

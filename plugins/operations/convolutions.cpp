@@ -233,37 +233,42 @@ void add_convolutions(Registry& registry) {
   Operations(registry, "keras.src.ops.nn")
       .add("Conv",
            "conv(inputs, kernel, strides=1, padding='valid', data_format=None, dilation_rate=1)",
-           &conv)
-      .add("DepthwiseConv",
-           "depthwise_conv(inputs, kernel, strides=1, padding='valid', data_format=None, "
-           "dilation_rate=1)",
-           &depthwise_conv)
+           &conv,
+           "The convolution of (batch, sizes, channels) with a kernel of (sizes, channels, "
+           "filters), in 1 to 3 dimensions.")
+      .add(
+          "DepthwiseConv",
+          "depthwise_conv(inputs, kernel, strides=1, padding='valid', data_format=None, "
+          "dilation_rate=1)",
+          &depthwise_conv,
+          "The convolution of each channel with kernels of its own, (sizes, channels, multiplier).")
       .add("SeparableConv",
            "separable_conv(inputs, depthwise_kernel, pointwise_kernel, strides=1, padding='valid', "
            "data_format=None, dilation_rate=1)",
-           &separable_conv)
+           &separable_conv, "A depthwise convolution, then one of size 1 over all channels.")
       .add("ConvTranspose",
            "conv_transpose(inputs, kernel, strides=1, padding='valid', output_padding=None, "
            "data_format=None, dilation_rate=1)",
-           &conv_transpose)
+           &conv_transpose,
+           "The transpose of a convolution, by a kernel of (sizes, filters, channels).")
       .add("MaxPool",
            "max_pool(inputs, pool_size, strides=None, padding='valid', data_format=None)",
-           &pool<ops::max_pool>)
+           &pool<ops::max_pool>, "The largest number of each window.")
       .add("AveragePool",
            "average_pool(inputs, pool_size, strides=None, padding='valid', data_format=None)",
-           &pool<ops::average_pool>)
+           &pool<ops::average_pool>, "The mean of each window; padding does not count.")
       .add("AdaptiveMaxPool", "adaptive_max_pool(inputs, output_size, data_format=None)",
-           &adaptive_pool<ops::max>)
+           &adaptive_pool<ops::max>, "The largest numbers of as many windows as output_size says.")
       .add("AdaptiveAveragePool", "adaptive_average_pool(inputs, output_size, data_format=None)",
-           &adaptive_pool<ops::mean>)
+           &adaptive_pool<ops::mean>, "The means of as many windows as output_size says.")
       .add("Unfold", "unfold(x, kernel_size, dilation=1, padding=0, stride=1)", &unfold,
            "Patches as columns.")
       .add("Fold", "fold(x, output_size, kernel_size, dilation=1, padding=0, stride=1)", &fold,
            "Columns as patches, added where they overlap.")
       .add("DepthToSpace", "depth_to_space(x, block_size, data_format='channels_last')",
-           &depth_to_space)
+           &depth_to_space, "Channels as squares of block_size pixels.")
       .add("SpaceToDepth", "space_to_depth(x, block_size, data_format='channels_last')",
-           &space_to_depth);
+           &space_to_depth, "Squares of block_size pixels as channels.");
   Operations(registry, "keras.src.ops.math")
       .add("ExtractSequences", "extract_sequences(x, sequence_length, sequence_stride)",
            &extract_sequences, "Windows of the last axis.");
@@ -271,11 +276,11 @@ void add_convolutions(Registry& registry) {
       .add("ExtractPatches",
            "image.extract_patches(images, size, strides=None, dilation_rate=1, padding='valid', "
            "data_format=None)",
-           &extract_patches)
+           &extract_patches, "Windows of images, each as a row of channels.")
       .add("ExtractPatches3D",
            "image.extract_patches_3d(volumes, size, strides=None, dilation_rate=1, "
            "padding='valid', data_format=None)",
-           &extract_patches_3d);
+           &extract_patches_3d, "Windows of volumes, each as a row of channels.");
 }
 
 }  // namespace crescent::operations

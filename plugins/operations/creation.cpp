@@ -312,18 +312,21 @@ Tensor full(const Shape& shape, const Operand& value, MaybeType dtype) {
 void add_creation(Registry& registry) {
   Operations(registry, "keras.src.ops.core")
       .add("ConvertToTensor", "convert_to_tensor(x, dtype=None, sparse=None, ragged=None)",
-           &convert_to_tensor);
+           &convert_to_tensor, "A number, a table or a tensor as a tensor of a dtype.");
   Operations(registry, "keras.src.ops.numpy")
-      .add("Array", "array(x, dtype=None)", &array)
-      .add("Zeros", "zeros(shape, dtype=None)", &made<ops::zeros>)
-      .add("Ones", "ones(shape, dtype=None)", &made<ops::ones>)
+      .add("Array", "array(x, dtype=None)", &array, "The same as convert_to_tensor.")
+      .add("Zeros", "zeros(shape, dtype=None)", &made<ops::zeros>, "Zeros of a shape.")
+      .add("Ones", "ones(shape, dtype=None)", &made<ops::ones>, "Ones of a shape.")
       .add("Empty", "empty(shape, dtype=None)", &made<ops::zeros>, "Zeros, here.")
-      .add("Full", "full(shape, fill_value, dtype=None)", &full)
-      .add("ZerosLike", "zeros_like(x, dtype=None)", &like<ops::zeros_like>)
-      .add("OnesLike", "ones_like(x, dtype=None)", &like<ops::ones_like>)
+      .add("Full", "full(shape, fill_value, dtype=None)", &full, "One value in a shape.")
+      .add("ZerosLike", "zeros_like(x, dtype=None)", &like<ops::zeros_like>,
+           "Zeros in the shape of x.")
+      .add("OnesLike", "ones_like(x, dtype=None)", &like<ops::ones_like>, "Ones in the shape of x.")
       .add("EmptyLike", "empty_like(x, dtype=None)", &like<ops::zeros_like>, "Zeros, here.")
-      .add("FullLike", "full_like(x, fill_value, dtype=None)", &full_like)
-      .add("Arange", "arange(start, stop=None, step=None, dtype=None)", &arange)
+      .add("FullLike", "full_like(x, fill_value, dtype=None)", &full_like,
+           "One value in the shape of x.")
+      .add("Arange", "arange(start, stop=None, step=None, dtype=None)", &arange,
+           "start, start + step, ... below stop.")
       .add("Linspace",
            "linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0)",
            &linspace, "Evenly spaced numbers.")
@@ -332,22 +335,28 @@ void add_creation(Registry& registry) {
       .add("Geomspace", "geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0)",
            &geomspace, "Numbers of one ratio to the next.")
       .add("Eye", "eye(N, M=None, k=0, dtype=None)", &eye, "Ones on the k-th diagonal.")
-      .add("Identity", "identity(n, dtype=None)",
-           [](int64_t n, MaybeType dtype) { return ops::eye(n, n, or_float(dtype)); })
+      .add(
+          "Identity", "identity(n, dtype=None)",
+          [](int64_t n, MaybeType dtype) { return ops::eye(n, n, or_float(dtype)); },
+          "A matrix with ones on its diagonal.")
       .add("Tri", "tri(N, M=None, k=0, dtype=None)", &tri, "Ones at and below the k-th diagonal.")
       .add("Tril", "tril(x, k=0)", &tril, "Zeros above the k-th diagonal.")
       .add("Triu", "triu(x, k=0)", &triu, "Zeros below the k-th diagonal.")
       .add("Diag", "diag(x, k=0)", &diag, "A diagonal, or the matrix that has it.")
-      .add("Diagflat", "diagflat(x, k=0)", &diagflat)
-      .add("Diagonal", "diagonal(x, offset=0, axis1=0, axis2=1)", &diagonal)
-      .add("Trace", "trace(x, offset=0, axis1=0, axis2=1)", &trace)
+      .add("Diagflat", "diagflat(x, k=0)", &diagflat,
+           "A matrix with these elements on its diagonal k.")
+      .add("Diagonal", "diagonal(x, offset=0, axis1=0, axis2=1)", &diagonal,
+           "The diagonals of matrices in two axes.")
+      .add("Trace", "trace(x, offset=0, axis1=0, axis2=1)", &trace,
+           "The sums of the diagonals of matrices in two axes.")
       .add("Vander", "vander(x, N=None, increasing=False)", &vander, "Powers of x in columns.")
-      .add("Meshgrid", "meshgrid(*x, indexing='xy')", &meshgrid)
-      .add("Bartlett", "bartlett(x)", &window<bartlett>)
-      .add("Blackman", "blackman(x)", &window<blackman>)
-      .add("Hamming", "hamming(x)", &window<hamming>)
-      .add("Hanning", "hanning(x)", &window<hanning>)
-      .add("Kaiser", "kaiser(x, beta)", &kaiser);
+      .add("Meshgrid", "meshgrid(*x, indexing='xy')", &meshgrid,
+           "The coordinates of the points of a grid, a tensor for each axis.")
+      .add("Bartlett", "bartlett(x)", &window<bartlett>, "A triangular window of x numbers.")
+      .add("Blackman", "blackman(x)", &window<blackman>, "The Blackman window of x numbers.")
+      .add("Hamming", "hamming(x)", &window<hamming>, "The Hamming window of x numbers.")
+      .add("Hanning", "hanning(x)", &window<hanning>, "The Hann window of x numbers.")
+      .add("Kaiser", "kaiser(x, beta)", &kaiser, "The Kaiser window of x numbers.");
 }
 
 }  // namespace crescent::operations

@@ -317,22 +317,28 @@ Tensors unravel_index(const Tensor& indices, const Shape& shape) {
 void add_indexing(Registry& registry) {
   add_part_update_kernel(registry);
   Operations(registry, "keras.src.ops.core")
-      .add("Slice", "slice(inputs, @start_indices, shape)", &slice)
-      .add("SliceUpdate", "slice_update(inputs, @start_indices, updates)", &slice_update)
+      .add("Slice", "slice(inputs, @start_indices, shape)", &slice,
+           "A part of a shape from these indices on.")
+      .add("SliceUpdate", "slice_update(inputs, @start_indices, updates)", &slice_update,
+           "The inputs with a part from these indices on replaced.")
       .add("Scatter", "scatter(indices, values, shape)", &scatter,
            "Zeros with values at these indices.")
       .add("ScatterUpdate", "scatter_update(inputs, indices, updates, reduction=None)",
-           &scatter_update);
+           &scatter_update,
+           "The inputs with elements at indices replaced, or added to, multiplied, ...");
   Operations(registry, "keras.src.ops.nn")
-      .add("OneHot", "one_hot(x, num_classes, axis=-1, dtype=None, sparse=False)", &one_hot)
+      .add("OneHot", "one_hot(x, num_classes, axis=-1, dtype=None, sparse=False)", &one_hot,
+           "A row of zeros with a one for each class number.")
       .add("MultiHot", "multi_hot(inputs, num_classes=None, axis=-1, dtype=None, sparse=False)",
-           &multi_hot);
+           &multi_hot, "A row of zeros with ones at all the class numbers of a row.");
   Operations(registry, "keras.src.ops.numpy")
       .add("GetItem", "get_item(x, @key)", &get_item,
            "x[key]: positions from 0, {start, stop, step}, '...', null for a new axis.")
-      .add("Take", "take(x, indices, axis=None)", &take)
-      .add("TakeAlongAxis", "take_along_axis(x, indices, axis=None)", &take_along_axis)
-      .add("UnravelIndex", "unravel_index(indices, shape)", &unravel_index);
+      .add("Take", "take(x, indices, axis=None)", &take, "The parts at indices along an axis.")
+      .add("TakeAlongAxis", "take_along_axis(x, indices, axis=None)", &take_along_axis,
+           "The elements at indices along an axis, an index for each.")
+      .add("UnravelIndex", "unravel_index(indices, shape)", &unravel_index,
+           "Indices of a flat tensor as indices of each axis.");
 }
 
 }  // namespace crescent::operations

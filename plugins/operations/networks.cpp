@@ -169,26 +169,31 @@ void add_networks(Registry& registry) {
   Operations(registry, "keras.src.ops.nn")
       .add("BatchNorm",
            "batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilon=0.001)",
-           &batch_normalization)
+           &batch_normalization,
+           "(x - mean) / sqrt(variance + epsilon) * scale + offset along an axis.")
       .add("LayerNorm",
            "layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None, "
            "rms_scaling=False)",
-           &layer_normalization)
-      .add("RMSNorm", "rms_normalization(x, scale=None, axis=-1, epsilon=None)", &rms_normalization)
+           &layer_normalization,
+           "x shifted and scaled to mean 0 and variance 1 along an axis, times gamma, plus beta.")
+      .add("RMSNorm", "rms_normalization(x, scale=None, axis=-1, epsilon=None)", &rms_normalization,
+           "x divided by the root of the mean of its squares along an axis, times scale.")
       .add("Normalize", "normalize(x, axis=-1, order=2, epsilon=None)", &normalize,
            "Divided by the norm.")
       .add("DotProductAttention",
            "dot_product_attention(query, key, value, bias=None, mask=None, @scale=None, "
            "is_causal=False, flash_attention=None, attn_logits_soft_cap=None)",
-           &dot_product_attention)
+           &dot_product_attention,
+           "softmax(query key' * scale + bias) value, of (batch, length, heads, size).")
       .add("BinaryCrossentropy", "binary_crossentropy(target, output, from_logits=False)",
-           &binary_crossentropy)
+           &binary_crossentropy,
+           "-target log(output) - (1 - target) log(1 - output), element by element.")
       .add("CategoricalCrossentropy",
            "categorical_crossentropy(target, output, from_logits=False, axis=-1)",
-           &categorical_crossentropy)
+           &categorical_crossentropy, "The sum of -target log(output) along an axis.")
       .add("SparseCategoricalCrossentropy",
            "sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1)",
-           &sparse_categorical_crossentropy)
+           &sparse_categorical_crossentropy, "-log(output) of the class that the target numbers.")
       .add("PSNR", "psnr(x1, x2, max_val)", &psnr, "Peak signal to noise, in decibels.");
 }
 

@@ -248,17 +248,24 @@ Tensor einsum(const std::string& subscripts, const Tensors& given) {
 void add_products(Registry& registry) {
   add_distances_kernel(registry);
   Operations(registry, "keras.src.ops.numpy")
-      .add("Matmul", "matmul(x1, x2)", &matmul)
-      .add("Dot", "dot(x1, x2)", &dot)
-      .add("Inner", "inner(x1, x2)", &inner)
-      .add("Outer", "outer(x1, x2)", &outer)
-      .add("Vdot", "vdot(x1, x2)", &vdot)
-      .add("Tensordot", "tensordot(x1, x2, axes=2)", &tensordot)
-      .add("Kron", "kron(x1, x2)", &kron)
-      .add("Cross", "cross(x1, x2, axisa=-1, axisb=-1, axisc=-1, axis=None)", &cross)
-      .add("Einsum", "einsum(subscripts, *operands)", &einsum)
-      .add("Correlate", "correlate(x1, x2, mode='valid')", &correlate)
-      .add("Corrcoef", "corrcoef(x)", &corrcoef);
+      .add("Matmul", "matmul(x1, x2)", &matmul,
+           "The product of matrices; axes before the last two are broadcast.")
+      .add("Dot", "dot(x1, x2)", &dot,
+           "The sum of products over the last axis of x1 and the last but one of x2.")
+      .add("Inner", "inner(x1, x2)", &inner, "The sum of products over the last axes of both.")
+      .add("Outer", "outer(x1, x2)", &outer, "The products of all elements of x1 with all of x2.")
+      .add("Vdot", "vdot(x1, x2)", &vdot,
+           "The sum of the products of all elements, of x1 conjugated.")
+      .add("Tensordot", "tensordot(x1, x2, axes=2)", &tensordot,
+           "The sum of products over some axes of both.")
+      .add("Kron", "kron(x1, x2)", &kron, "Each element of x1 times all of x2.")
+      .add("Cross", "cross(x1, x2, axisa=-1, axisb=-1, axisc=-1, axis=None)", &cross,
+           "The vector products along an axis.")
+      .add("Einsum", "einsum(subscripts, *operands)", &einsum,
+           "The sum of products that the subscripts say: \"ij,jk->ik\".")
+      .add("Correlate", "correlate(x1, x2, mode='valid')", &correlate,
+           "The sums of products of two sequences at all distances.")
+      .add("Corrcoef", "corrcoef(x)", &corrcoef, "The correlations of the rows.");
   Operations(registry, "keras.src.ops.math")
       .add("CDist", "cdist(x, y)", &cdist, "Distances of each row of x from each of y.");
 }

@@ -330,54 +330,86 @@ Tensor trapezoid(const Tensor& given, const Tensor& x, double dx, int axis) {
 void add_reductions(Registry& registry) {
   add_axis_kernels(registry);
   Operations(registry, "keras.src.ops.math")
-      .add("Logsumexp", "logsumexp(x, axis=None, keepdims=False)", over<&logsumexp>);
+      .add("Logsumexp", "logsumexp(x, axis=None, keepdims=False)", over<&logsumexp>,
+           "The logarithm of the sum of exponentials along axes, of all without one.");
   Operations(registry, "keras.src.ops.nn")
       .add("Moments", "moments(x, axes, keepdims=False, synchronized=False)", &moments,
            "Mean and variance.");
   Operations(registry, "keras.src.ops.numpy")
-      .add("Sum", "sum(x, axis=None, keepdims=False)", over<&ops::sum>)
-      .add("Mean", "mean(x, axis=None, keepdims=False)", over<&ops::mean>)
+      .add("Sum", "sum(x, axis=None, keepdims=False)", over<&ops::sum>,
+           "The sum along axes, of all without one.")
+      .add("Mean", "mean(x, axis=None, keepdims=False)", over<&ops::mean>,
+           "The mean along axes, of all without one.")
       .add("Max", "max(x, axis=None, keepdims=False, initial=None)",
-           over<&extreme<ops::max, ops::maximum>>)
+           over<&extreme<ops::max, ops::maximum>>,
+           "The largest number along axes, of all without one.")
       .add("Min", "min(x, axis=None, keepdims=False, initial=None)",
-           over<&extreme<ops::min, ops::minimum>>)
-      .add("Amax", "amax(x, axis=None, keepdims=False)", over<&same_dtype<ops::max>>)
-      .add("Amin", "amin(x, axis=None, keepdims=False)", over<&same_dtype<ops::min>>)
-      .add("Prod", "prod(x, axis=None, keepdims=False, dtype=None)", over<&prod>)
-      .add("Any", "any(x, axis=None, keepdims=False)", over<&ops::any>)
-      .add("All", "all(x, axis=None, keepdims=False)", over<&ops::all>)
+           over<&extreme<ops::min, ops::minimum>>,
+           "The smallest number along axes, of all without one.")
+      .add("Amax", "amax(x, axis=None, keepdims=False)", over<&same_dtype<ops::max>>,
+           "The same as max.")
+      .add("Amin", "amin(x, axis=None, keepdims=False)", over<&same_dtype<ops::min>>,
+           "The same as min.")
+      .add("Prod", "prod(x, axis=None, keepdims=False, dtype=None)", over<&prod>,
+           "The product along axes, of all without one.")
+      .add("Any", "any(x, axis=None, keepdims=False)", over<&ops::any>,
+           "Whether one is true along axes, of all without one.")
+      .add("All", "all(x, axis=None, keepdims=False)", over<&ops::all>,
+           "Whether all are true along axes, of all without one.")
       .add("Var", "var(x, axis=None, keepdims=False)", over<&ops::variance>, "The variance.")
-      .add("Std", "std(x, axis=None, keepdims=False)", over<&ops::std>)
+      .add("Std", "std(x, axis=None, keepdims=False)", over<&ops::std>,
+           "The standard deviation along axes, of all without one.")
       .add("Ptp", "ptp(x, axis=None, keepdims=False)", over<&ptp>, "max - min")
-      .add("Argmax", "argmax(x, axis=None, keepdims=False)", &place<ops::argmax>)
-      .add("Argmin", "argmin(x, axis=None, keepdims=False)", &place<ops::argmin>)
+      .add("Argmax", "argmax(x, axis=None, keepdims=False)", &place<ops::argmax>,
+           "The index of the largest number along an axis, of all without one.")
+      .add("Argmin", "argmin(x, axis=None, keepdims=False)", &place<ops::argmin>,
+           "The index of the smallest number along an axis, of all without one.")
       .add("Average", "average(x, axis=None, weights=None)", over<&average>, "The weighted mean.")
-      .add("CountNonzero", "count_nonzero(x, axis=None)", over<&count_nonzero>)
-      .add("Median", "median(x, axis=None, keepdims=False)", over<&median>)
+      .add("CountNonzero", "count_nonzero(x, axis=None)", over<&count_nonzero>,
+           "How many are not 0 along axes, of all without one.")
+      .add("Median", "median(x, axis=None, keepdims=False)", over<&median>,
+           "The median along axes, of all without one.")
       .add("Quantile", "quantile(x, q, axis=None, method='linear', keepdims=False)",
-           &quantile<false, 1>)
+           &quantile<false, 1>, "What a share q of the numbers is below, along axes.")
       .add("Percentile", "percentile(x, q, axis=None, method='linear', keepdims=False)",
-           &quantile<false, 100>)
-      .add("Nansum", "nansum(x, axis=None, keepdims=False)", over<&nansum>)
-      .add("Nanprod", "nanprod(x, axis=None, keepdims=False)", over<&nanprod>)
-      .add("Nanmean", "nanmean(x, axis=None, keepdims=False)", over<&nanmean>)
-      .add("Nanvar", "nanvar(x, axis=None, keepdims=False)", over<&nanvar>)
-      .add("Nanstd", "nanstd(x, axis=None, keepdims=False)", over<&nanstd>)
-      .add("Nanmax", "nanmax(x, axis=None, keepdims=False)", over<&nan_extreme<ops::max, true>>)
-      .add("Nanmin", "nanmin(x, axis=None, keepdims=False)", over<&nan_extreme<ops::min, false>>)
-      .add("Nanargmax", "nanargmax(x, axis=None, keepdims=False)", &nan_place<ops::argmax, true>)
-      .add("Nanargmin", "nanargmin(x, axis=None, keepdims=False)", &nan_place<ops::argmin, false>)
-      .add("Nanmedian", "nanmedian(x, axis=None, keepdims=False)", over<&nanmedian>)
+           &quantile<false, 100>, "What q of a hundred numbers are below, along axes.")
+      .add("Nansum", "nansum(x, axis=None, keepdims=False)", over<&nansum>,
+           "The sum along axes, without what is not a number.")
+      .add("Nanprod", "nanprod(x, axis=None, keepdims=False)", over<&nanprod>,
+           "The product along axes, without what is not a number.")
+      .add("Nanmean", "nanmean(x, axis=None, keepdims=False)", over<&nanmean>,
+           "The mean along axes, without what is not a number.")
+      .add("Nanvar", "nanvar(x, axis=None, keepdims=False)", over<&nanvar>,
+           "The variance along axes, without what is not a number.")
+      .add("Nanstd", "nanstd(x, axis=None, keepdims=False)", over<&nanstd>,
+           "The standard deviation along axes, without what is not a number.")
+      .add("Nanmax", "nanmax(x, axis=None, keepdims=False)", over<&nan_extreme<ops::max, true>>,
+           "The largest number along axes, without what is not a number.")
+      .add("Nanmin", "nanmin(x, axis=None, keepdims=False)", over<&nan_extreme<ops::min, false>>,
+           "The smallest number along axes, without what is not a number.")
+      .add("Nanargmax", "nanargmax(x, axis=None, keepdims=False)", &nan_place<ops::argmax, true>,
+           "The index of the largest number along an axis, without what is not a number.")
+      .add("Nanargmin", "nanargmin(x, axis=None, keepdims=False)", &nan_place<ops::argmin, false>,
+           "The index of the smallest number along an axis, without what is not a number.")
+      .add("Nanmedian", "nanmedian(x, axis=None, keepdims=False)", over<&nanmedian>,
+           "The median along axes, without what is not a number.")
       .add("Nanquantile", "nanquantile(x, q, axis=None, method='linear', keepdims=False)",
-           &quantile<true, 1>)
+           &quantile<true, 1>,
+           "What a share q of the numbers is below, without what is not a number.")
       .add("Nanpercentile", "nanpercentile(x, q, axis=None, method='linear', keepdims=False)",
-           &quantile<true, 100>)
-      .add("Cumsum", "cumsum(x, axis=None, dtype=None)", &cumsum)
-      .add("Cumprod", "cumprod(x, axis=None, dtype=None)", &cumprod)
-      .add("Nancumsum", "nancumsum(x, axis=None, dtype=None)", &running_numbers<cumsum, 0>)
-      .add("Nancumprod", "nancumprod(x, axis=None, dtype=None)", &running_numbers<cumprod, 1>)
+           &quantile<true, 100>,
+           "What q of a hundred numbers are below, without what is not a number.")
+      .add("Cumsum", "cumsum(x, axis=None, dtype=None)", &cumsum,
+           "The sums of all up to each element along an axis.")
+      .add("Cumprod", "cumprod(x, axis=None, dtype=None)", &cumprod,
+           "The products of all up to each element along an axis.")
+      .add("Nancumsum", "nancumsum(x, axis=None, dtype=None)", &running_numbers<cumsum, 0>,
+           "The sums of all up to each element, where what is not a number counts as 0.")
+      .add("Nancumprod", "nancumprod(x, axis=None, dtype=None)", &running_numbers<cumprod, 1>,
+           "The products of all up to each element, where what is not a number counts as 1.")
       .add("Diff", "diff(a, n=1, axis=-1)", &diff, "Differences of neighbours, n times.")
-      .add("Trapezoid", "trapezoid(y, x=None, dx=1.0, axis=-1)", &trapezoid);
+      .add("Trapezoid", "trapezoid(y, x=None, dx=1.0, axis=-1)", &trapezoid,
+           "The integral along an axis by the trapezoidal rule.");
 }
 
 }  // namespace crescent::operations

@@ -123,11 +123,11 @@ void add_segments(Registry& registry) {
       .add("SegmentSum", "segment_sum(data, segment_ids, num_segments=None, sorted=False)",
            &segment_sum_of, "Sums of the rows with one number.")
       .add("SegmentMax", "segment_max(data, segment_ids, num_segments=None, sorted=False)",
-           &segment_of<SegmentKind::max>)
+           &segment_of<SegmentKind::max>, "The largest number of each segment of rows.")
       .add("SegmentMin", "segment_min(data, segment_ids, num_segments=None, sorted=False)",
-           &segment_of<SegmentKind::min>)
+           &segment_of<SegmentKind::min>, "The smallest number of each segment of rows.")
       .add("SegmentProd", "segment_prod(data, segment_ids, num_segments=None, sorted=False)",
-           &segment_of<SegmentKind::prod>);
+           &segment_of<SegmentKind::prod>, "The product of each segment of rows.");
 }
 
 }  // namespace crescent::operations

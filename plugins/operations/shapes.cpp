@@ -336,43 +336,67 @@ Tensor reshape(const Tensor& x, const Shape& shape) { return ops::reshape(x, sha
 
 void add_shapes(Registry& registry) {
   Operations(registry, "keras.src.ops.core")
-      .add("Shape", "shape(x)", [](const Tensor& x) { return x.shape(); })
-      .add("DType", "dtype(x)", [](const Tensor& x) { return std::string(name_of(x.dtype())); })
-      .add("Cast", "cast(x, dtype)", &ops::cast)
-      .add("StopGradient", "stop_gradient(variable)", &ops::stop_gradient)
+      .add(
+          "Shape", "shape(x)", [](const Tensor& x) { return x.shape(); }, "The sizes of x.")
+      .add(
+          "DType", "dtype(x)", [](const Tensor& x) { return std::string(name_of(x.dtype())); },
+          "The dtype of x, as a text.")
+      .add("Cast", "cast(x, dtype)", &ops::cast, "x in another dtype.")
+      .add("StopGradient", "stop_gradient(variable)", &ops::stop_gradient,
+           "x, through which no gradient goes.")
       .add("Unstack", "unstack(x, num=None, axis=0)", &unstack, "The rows of an axis.");
   Operations(registry, "keras.src.ops.numpy")
-      .add("Ndim", "ndim(x)", [](const Tensor& x) { return int64_t{x.rank()}; })
-      .add("Size", "size(x)", [](const Tensor& x) { return x.size(); })
-      .add("Copy", "copy(x)", [](const Tensor& x) { return x; })
+      .add(
+          "Ndim", "ndim(x)", [](const Tensor& x) { return int64_t{x.rank()}; },
+          "How many axes x has.")
+      .add(
+          "Size", "size(x)", [](const Tensor& x) { return x.size(); }, "How many elements x has.")
+      .add(
+          "Copy", "copy(x)", [](const Tensor& x) { return x; }, "A copy of x.")
       .add("Reshape", "reshape(x, newshape)", &reshape, "-1 is worked out.")
-      .add("Ravel", "ravel(x)", [](const Tensor& x) { return ops::reshape(x, {-1}); })
-      .add("Transpose", "transpose(x, axes=None)", &ops::transpose)
-      .add("Swapaxes", "swapaxes(x, axis1, axis2)", &ops::swap_axes)
-      .add("Moveaxis", "moveaxis(x, source, destination)", &moveaxis)
-      .add("ExpandDims", "expand_dims(x, axis)", &expand_dims)
-      .add("Squeeze", "squeeze(x, axis=None)", &squeeze)
-      .add("BroadcastTo", "broadcast_to(x, shape)", &ops::broadcast_to)
-      .add("Concatenate", "concatenate(xs, axis=0)", &concatenate)
-      .add("Stack", "stack(x, axis=0)", &stack)
-      .add("Hstack", "hstack(xs)", &hstack)
-      .add("Vstack", "vstack(xs)", &vstack)
-      .add("Dstack", "dstack(xs)", &dstack)
-      .add("Append", "append(x1, x2, axis=None)", &append)
+      .add(
+          "Ravel", "ravel(x)", [](const Tensor& x) { return ops::reshape(x, {-1}); },
+          "All elements in one axis.")
+      .add("Transpose", "transpose(x, axes=None)", &ops::transpose,
+           "x with its axes in another order, without one the other way round.")
+      .add("Swapaxes", "swapaxes(x, axis1, axis2)", &ops::swap_axes, "x with two axes exchanged.")
+      .add("Moveaxis", "moveaxis(x, source, destination)", &moveaxis,
+           "x with axes at other places.")
+      .add("ExpandDims", "expand_dims(x, axis)", &expand_dims, "x with axes of size 1 more.")
+      .add("Squeeze", "squeeze(x, axis=None)", &squeeze, "x without axes of size 1.")
+      .add("BroadcastTo", "broadcast_to(x, shape)", &ops::broadcast_to,
+           "x repeated along axes of size 1, to a shape.")
+      .add("Concatenate", "concatenate(xs, axis=0)", &concatenate,
+           "Tensors one after another along an axis.")
+      .add("Stack", "stack(x, axis=0)", &stack, "Tensors one after another along a new axis.")
+      .add("Hstack", "hstack(xs)", &hstack,
+           "Tensors one after another along the second axis, vectors along the first.")
+      .add("Vstack", "vstack(xs)", &vstack,
+           "Tensors one after another along the first axis, vectors as rows.")
+      .add("Dstack", "dstack(xs)", &dstack, "Tensors one after another along the third axis.")
+      .add("Append", "append(x1, x2, axis=None)", &append,
+           "x2 after x1 along an axis, both flat without one.")
       .add("Split", "split(x, indices_or_sections, axis=0)", &split,
            "Equal parts, or parts that end at these indices.")
       .add("ArraySplit", "array_split(x, indices_or_sections, axis=0)", &array_split,
            "Parts as equal as can be.")
-      .add("Hsplit", "hsplit(x, indices_or_sections)", &hsplit)
-      .add("Vsplit", "vsplit(x, indices_or_sections)", &vsplit)
-      .add("Dsplit", "dsplit(x, indices_or_sections)", &dsplit)
-      .add("Tile", "tile(x, repeats)", &tile)
+      .add("Hsplit", "hsplit(x, indices_or_sections)", &hsplit,
+           "Parts along the second axis, of vectors along the first.")
+      .add("Vsplit", "vsplit(x, indices_or_sections)", &vsplit, "Parts along the first axis.")
+      .add("Dsplit", "dsplit(x, indices_or_sections)", &dsplit, "Parts along the third axis.")
+      .add("Tile", "tile(x, repeats)", &tile, "x so many times along each axis.")
       .add("Repeat", "repeat|repeat_elements(x, repeats, axis=None)", &repeat,
            "Each element so often.")
-      .add("Flip", "flip(x, axis=None)", &flip)
-      .add("Fliplr", "fliplr(x)", [](const Tensor& x) { return ops::flip(x, {axis_of(x, 1)}); })
-      .add("Flipud", "flipud(x)", [](const Tensor& x) { return ops::flip(x, {axis_of(x, 0)}); })
-      .add("Roll", "roll(x, shift, axis=None)", &roll)
+      .add("Flip", "flip(x, axis=None)", &flip,
+           "x in the other order along axes, along all without one.")
+      .add(
+          "Fliplr", "fliplr(x)", [](const Tensor& x) { return ops::flip(x, {axis_of(x, 1)}); },
+          "x in the other order along the second axis.")
+      .add(
+          "Flipud", "flipud(x)", [](const Tensor& x) { return ops::flip(x, {axis_of(x, 0)}); },
+          "x in the other order along the first axis.")
+      .add("Roll", "roll(x, shift, axis=None)", &roll,
+           "x moved along axes; what leaves at one end comes in at the other.")
       .add("Rot90", "rot90(array, k=1, axes=(0, 1))", &rot90, "Quarter turns.")
       .add("Pad", "pad(x, pad_width, mode='constant', @constant_values=None)", &pad,
            "Widths: a number, a pair, or a pair an axis.");

@@ -281,20 +281,24 @@ void add_sorting(Registry& registry) {
   add_bincount_kernel(registry);
   Operations(registry, "keras.src.ops.math")
       .add("TopK", "top_k(x, k, sorted=True)", &top_k, "The k largest of the last axis, and where.")
-      .add("InTopK", "in_top_k(targets, predictions, k)", &ops::in_top_k);
+      .add("InTopK", "in_top_k(targets, predictions, k)", &ops::in_top_k,
+           "Whether the target is among the classes with the k largest predictions.");
   Operations(registry, "keras.src.ops.numpy")
-      .add("Sort", "sort(x, axis=-1)", &sort)
+      .add("Sort", "sort(x, axis=-1)", &sort, "x in rising order along an axis.")
       .add("Argsort", "argsort(x, axis=-1)", &argsort, "Places in ascending order; stable.")
-      .add("Argpartition", "argpartition(x, kth, axis=-1)", &argpartition)
-      .add("SearchSorted", "searchsorted(sorted_sequence, values, side='left')", &searchsorted)
+      .add("Argpartition", "argpartition(x, kth, axis=-1)", &argpartition,
+           "Indices that put the kth smallest to its place, smaller ones before it.")
+      .add("SearchSorted", "searchsorted(sorted_sequence, values, side='left')", &searchsorted,
+           "Where values would stand in a sorted sequence.")
       .add("Digitize", "digitize(x, bins)", &digitize, "The bin of each number.")
-      .add("Bincount", "bincount(x, weights=None, minlength=0, sparse=False)", &bincount)
+      .add("Bincount", "bincount(x, weights=None, minlength=0, sparse=False)", &bincount,
+           "How often each number occurs, or the sum of its weights.")
       .add("Histogram", "histogram(x, bins=10, range=None)", &histogram, "Counts and edges.")
       .add("Nonzero", "nonzero(x)", &nonzero, "Places of what is not zero, a tensor an axis.")
       .add("Unique",
            "unique(x, sorted=True, return_index=False, return_inverse=False, return_counts=False, "
            "axis=None, size=None, fill_value=None)",
-           &unique);
+           &unique, "The values that occur, each once.");
 }
 
 }  // namespace crescent::operations

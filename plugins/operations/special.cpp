@@ -93,15 +93,21 @@ void add_special(Registry& registry) {
   add_pairs_kernel(registry);
   add_special_kernel(registry);
   Operations(registry, "keras.src.ops.numpy")
-      .add("BitwiseAnd", "bitwise_and(x, y)", &pairs<Pairing::bit_and>)
-      .add("BitwiseOr", "bitwise_or(x, y)", &pairs<Pairing::bit_or>)
-      .add("BitwiseXor", "bitwise_xor(x, y)", &pairs<Pairing::bit_xor>)
-      .add("BitwiseNot", "bitwise_not(x)", &bitwise_not)
-      .add("BitwiseInvert", "bitwise_invert(x)", &bitwise_not)
-      .add("BitwiseLeftShift", "bitwise_left_shift(x, y)", &pairs<Pairing::shift_left>)
-      .add("LeftShift", "left_shift(x, y)", &pairs<Pairing::shift_left>)
-      .add("BitwiseRightShift", "bitwise_right_shift(x, y)", &pairs<Pairing::shift_right>)
-      .add("RightShift", "right_shift(x, y)", &pairs<Pairing::shift_right>)
+      .add("BitwiseAnd", "bitwise_and(x, y)", &pairs<Pairing::bit_and>, "The bits that both have.")
+      .add("BitwiseOr", "bitwise_or(x, y)", &pairs<Pairing::bit_or>,
+           "The bits that one of them has.")
+      .add("BitwiseXor", "bitwise_xor(x, y)", &pairs<Pairing::bit_xor>,
+           "The bits that exactly one of them has.")
+      .add("BitwiseNot", "bitwise_not(x)", &bitwise_not, "The bits that x lacks.")
+      .add("BitwiseInvert", "bitwise_invert(x)", &bitwise_not, "The same as bitwise_not.")
+      .add("BitwiseLeftShift", "bitwise_left_shift(x, y)", &pairs<Pairing::shift_left>,
+           "The bits of x moved left by y.")
+      .add("LeftShift", "left_shift(x, y)", &pairs<Pairing::shift_left>,
+           "The same as bitwise_left_shift.")
+      .add("BitwiseRightShift", "bitwise_right_shift(x, y)", &pairs<Pairing::shift_right>,
+           "The bits of x moved right by y.")
+      .add("RightShift", "right_shift(x, y)", &pairs<Pairing::shift_right>,
+           "The same as bitwise_right_shift.")
       .add("Gcd", "gcd(x1, x2)", &pairs<Pairing::gcd>, "The greatest common divisor.")
       .add("Lcm", "lcm(x1, x2)", &pairs<Pairing::lcm>, "The least common multiple.")
       .add("Nextafter", "nextafter(x1, x2)", &pairs<Pairing::nextafter>,

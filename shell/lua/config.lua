@@ -4,13 +4,19 @@ local _, shell = ...
 local config = {}
 
 local function fixed(name, state, why)
-  local function setter(wanted)
-    return function()
-      if wanted ~= state then shell.fail(wanted and "enable_" or "disable_", name, ": ", why) end
-    end
+  local function define(full_name, doc, body)
+    config[full_name] = shell.define(full_name, doc, {}, body)
   end
-  config["enable_" .. name], config["disable_" .. name] = setter(true), setter(false)
-  config["is_" .. name .. "_enabled"] = function() return state end
+  local function define_setter(prefix, wanted)
+    define(prefix .. name, (wanted == state and "Does nothing: " or "Refused: ") .. why .. ".",
+      function()
+        if wanted ~= state then shell.fail(prefix, name, ": ", why) end
+      end)
+  end
+  define_setter("enable_", true)
+  define_setter("disable_", false)
+  define("is_" .. name .. "_enabled", "Always " .. tostring(state) .. ": " .. why .. ".",
+    function() return state end)
 end
 
 fixed("flash_attention", true,
@@ -23,9 +29,11 @@ fixed("unsafe_deserialization", false,
 fixed("nnx", false, "there is one implementation, which does not run on JAX")
 
 local function only(name, value, why)
-  config["set_" .. name] = function(wanted)
-    if wanted ~= value then shell.fail("set_", name, ": ", why, ", got ", tostring(wanted)) end
-  end
+  local option = { name = name, type = "a value", doc = "The one that there is." }
+  config["set_" .. name] = shell.define("set_" .. name, "Takes one value: " .. why .. ".",
+    { option }, function(wanted)
+      if wanted ~= value then shell.fail("set_", name, ": ", why, ", got ", tostring(wanted)) end
+    end)
 end
 
 only("backend", "crescent", "there is one implementation, 'crescent'")

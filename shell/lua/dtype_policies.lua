@@ -55,6 +55,7 @@ function policies.get(identifier)
   return policies.DTypePolicy(identifier)
 end
 
+--- The policy of what serialize gave, or of a table of the same form.
 function policies.deserialize(config)
   local given = type(config) == "table" and (config.config or config) or {}
   if given.mode then
@@ -67,6 +68,7 @@ function policies.deserialize(config)
   return policy_named(name)
 end
 
+--- The class of a policy and its options.
 function policies.serialize(policy)
   return { class_name = policy.class_name, config = policy.config }
 end

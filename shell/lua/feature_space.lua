@@ -386,6 +386,7 @@ function Space:save(path)
   if not shell.save_feature_space(path, self:get_config()) then self:model():save(path) end
 end
 
+--- A space of what get_config gave.
 function FeatureSpace.from_config(config)
   local features, crosses = {}, {}
   for _, feature in ipairs(config.features) do
@@ -417,4 +418,7 @@ local options = {
 }
 local construct = shell.define("FeatureSpace", "Columns of a table as features for a model.",
   options, new)
-return setmetatable(FeatureSpace, { __call = function(_, ...) return construct(...) end })
+return setmetatable(FeatureSpace, {
+  __call = function(_, ...) return construct(...) end,
+  __describe = function() return construct end,
+})

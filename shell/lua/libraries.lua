@@ -50,9 +50,15 @@ local function filled_later(name, table)
 end
 
 cr.applications = filled_later "applications"
-cr.utils.FeatureSpace = setmetatable({}, {
+-- A table that can be called says by __describe which function that is.
+local feature_space = {}
+cr.utils.FeatureSpace = setmetatable(feature_space, {
+  __fill = function()
+    for key, value in pairs(shell.library "feature_space") do rawset(feature_space, key, value) end
+  end,
   __index = function(_, key) return shell.library("feature_space")[key] end,
   __call = function(_, ...) return shell.library "feature_space"(...) end,
+  __describe = function() return getmetatable(shell.library "feature_space").__describe() end,
 })
 for _, name in ipairs { "tree", "saving", "dtype_policies", "visualization" } do
   cr[name] = filled_later(name)

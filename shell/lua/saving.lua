@@ -8,9 +8,9 @@ for _, name in ipairs {
   "get_registered_object", "register_keras_serializable", "serialize_keras_object",
 } do saving[name] = cr.utils[name] end
 
---- Weights of a model into a file, and out of it; options as of model:save_weights and
---- model:load_weights.
+--- Weights of a model into a file; options as of model:save_weights.
 function saving.save_weights(model, ...) return model:save_weights(...) end
+--- Weights of a model out of a file; options as of model:load_weights.
 function saving.load_weights(model, ...) return model:load_weights(...) end
 
 return saving

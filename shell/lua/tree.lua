@@ -7,6 +7,7 @@ local tree = {}
 --- map_structure's function gives it where traverse is to put nil.
 tree.MAP_TO_NONE = setmetatable({}, { __name = "MAP_TO_NONE" })
 
+--- Whether it is a table that holds others.
 local function is_nested(x) return type(x) == "table" and getmetatable(x) == nil end
 
 -- Gives the structure; fails where a table of it contains itself.
@@ -89,7 +90,6 @@ local function map_up_to(shallow, f, structures, path)
   return result
 end
 
---- Whether it is a table that holds others.
 tree.is_nested = is_nested
 
 --- All leaves, in order.

@@ -13,6 +13,7 @@
 #include "images/functions.h"
 #include "instances/roots.h"
 #include "library/libraries.h"
+#include "library/listing.h"
 #include "library/namespaces.h"
 #include "library/reflection.h"
 #include "library/scripts.h"
@@ -158,6 +159,7 @@ int open(lua_State* L) {
   push(L, CRESCENT_VERSION);
   lua_setfield(L, -2, "_VERSION");
   set_reflection(L);
+  set_listing(L);
   run_scripts(L);
   watch_cycles(L);
   return 1;

@@ -1,4 +1,4 @@
-// crescent info, crescent plugins [NAME], crescent new-plugin NAME. Each returns the exit status.
+// crescent info, plugins [NAME], describe [NAME], new-plugin NAME. Each returns the exit status.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,6 +8,8 @@ namespace crescent::program {
 /// With arguments: what inspect tells of a file.
 int show_info(const std::vector<std::string>& arguments);
 int show_plugins(const std::vector<std::string>& names);
+/// Everything that can be called, or what is called so; --json: as a program reads it.
+int describe(const std::vector<std::string>& arguments);
 int make_plugin(const std::vector<std::string>& names);
 
 }  // namespace crescent::program

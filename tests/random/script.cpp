@@ -86,7 +86,7 @@ std::string lua_of(const Argument& argument, const std::string& prefix) {
 }
 
 bool is_variadic(const OperationRow& row, const std::string& name) {
-  for (const OperationParameter& parameter : row.parameters)
+  for (const Parameter& parameter : row.signature.parameters)
     if (parameter.name == name) return parameter.variadic;
   return false;
 }
@@ -97,8 +97,8 @@ std::string arguments_of(const Node& node, const OperationRow& row, const std::s
   bool by_position = true;
   for (size_t i = 0; i < node.arguments.size(); ++i) {
     const Argument& argument = node.arguments[i];
-    by_position = by_position && i < row.parameters.size() &&
-                  row.parameters[i].name == argument.name && argument.value.index() != 2;
+    by_position = by_position && i < row.signature.parameters.size() &&
+                  row.signature.parameters[i].name == argument.name && argument.value.index() != 2;
     const std::string text = lua_of(argument, prefix);
     if (text == "nil") continue;
     if (is_variadic(row, argument.name))

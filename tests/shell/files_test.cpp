@@ -1,6 +1,8 @@
-// crescent inspect, convert, verify: what they say of files, and that they say no when they should.
+// crescent inspect, convert, verify: what they say of files, and that they say no when they should;
+// crescent describe.
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <filesystem>
@@ -243,6 +245,62 @@ TEST_CASE("validate checks the compiled steps of a file's model, on data of a fi
 }
 
 }  // namespace
+
+namespace {
+
+/// Each row of the listing below `value` that has a name, as a text.
+void check_rows(const Value& value, const std::string& place) {
+  if (value.is_list())
+    for (const Value& item : value.as_list()) check_rows(item, place);
+  if (!value.is_dict()) return;
+  const Dict& row = value.as_dict();
+  const Value *name = row.find("path"), *doc = row.find("doc");
+  if (!name) name = row.find("name");
+  const std::string inner = place + "/" + (name ? name->as_string() : "");
+  INFO(inner);
+  if (row.contains("required")) {
+    CHECK(row.at("type").is_string());
+    CHECK(row.at("required").as_bool() != row.contains("default"));
+  }
+  if (row.contains("signature") || row.contains("options") || row.contains("settable"))
+    CHECK((doc && !doc->as_string().empty()));
+  for (const DictEntry& entry : row) check_rows(entry.value, inner);
+}
+
+bool has_row(const Value& rows, const char* key, const std::string& name) {
+  return std::any_of(rows.as_list().begin(), rows.as_list().end(),
+                     [&](const Value& row) { return row.as_dict().at(key).as_string() == name; });
+}
+
+}  // namespace
+
+TEST_CASE("describe --json lists everything that can be called, the same each time") {
+  const Outcome first = crescent_says("describe --json");
+  REQUIRE(first.status == 0);
+  const Value all = parse_json(first.text);
+  check_rows(all, "");
+  const Dict& sections = all.as_dict();
+  CHECK(has_row(sections.at("functions"), "path", "cr.ops.add"));
+  CHECK(has_row(sections.at("functions"), "path", "cr.utils.FeatureSpace"));
+  CHECK(has_row(sections.at("classes"), "name", "Dense"));
+  CHECK(has_row(sections.at("types"), "name", "dataset"));
+  CHECK(crescent_says("describe --json").text == first.text);
+}
+
+TEST_CASE("describe NAME tells what the name means") {
+  const Outcome sum = crescent_says("describe cr.ops.sum"), fit = crescent_says("describe fit"),
+                dense = crescent_says("describe layers.Dense --json"),
+                unknown = crescent_says("describe cr.ops.summ");
+  CHECK_THAT(sum.text, Catch::StartsWith("cr.ops.sum(x, axis=nil, keepdims=false)\n"));
+  CHECK_THAT(sum.text, Catch::Contains("keepdims: a boolean, default false"));
+  CHECK_THAT(fit.text, Catch::Contains("model.fit(self, x, y=nil)"));
+  CHECK_THAT(fit.text, Catch::Contains("epochs: an integer, default 1."));
+  const Value row = parse_json(dense.text).as_list().front();
+  CHECK(row.as_dict().at("path").as_string() == "cr.layers.Dense");
+  CHECK(has_row(row.as_dict().at("options"), "name", "units"));
+  CHECK(unknown.status != 0);
+  CHECK_THAT(unknown.text, Catch::Contains("did you mean 'cr.ops.sum'?"));
+}
 
 TEST_CASE("a misspelt command or option is answered with what there is") {
   const Outcome command = crescent_says("inspct m.h5"), option = crescent_says("-x"),

@@ -30,6 +30,7 @@
 #include "crescent/registry/loader.h"
 #include "crescent/registry/registry.h"
 #include "crescent/registry/schema.h"
+#include "crescent/registry/signature.h"
 #include "crescent/registry/stamp.h"
 #include "crescent/system/file.h"
 #include "crescent/system/interrupt.h"

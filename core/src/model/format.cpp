@@ -9,7 +9,7 @@
 #include "data/input_file.h"
 #include "layer/blank_weights.h"
 #include "model/config.h"
-#include "registry/signature.h"
+#include "registry/first_bytes.h"
 
 namespace crescent {
 

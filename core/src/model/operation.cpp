@@ -11,49 +11,6 @@
 namespace crescent {
 namespace {
 
-/// Parses a default value in Python's notation: None, True, 'valid', (0, 1), 0.5.
-Value python_value(std::string text) {
-  if (text == "None") return {};
-  if (text == "True" || text == "False") return text == "True";
-  if (text.front() == '\'') return text.substr(1, text.size() - 2);
-  for (char& c : text) c = c == '(' ? '[' : c == ')' ? ']' : c;
-  return parse_json(text);
-}
-
-/// Splits off the text up to the first comma outside of brackets; `text` keeps the rest.
-std::string_view take_parameter(std::string_view& text) {
-  int depth = 0;
-  size_t end = 0;
-  for (; end < text.size() && (depth > 0 || text[end] != ','); ++end)
-    depth += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
-  const std::string_view parameter = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  return parameter;
-}
-
-OperationParameter parameter_of(std::string_view text) {
-  OperationParameter parameter;
-  parameter.in_call = text.front() == '@';
-  parameter.variadic = text.front() == '*';
-  while (text.front() == '@' || text.front() == '*') text.remove_prefix(1);
-  const size_t equals = text.find('=');
-  parameter.name = text.substr(0, equals);
-  if (equals != std::string_view::npos)
-    parameter.default_value = python_value(std::string(text.substr(equals + 1)));
-  return parameter;
-}
-
-}  // namespace
-
-std::vector<OperationParameter> operation_parameters(std::string_view text) {
-  std::vector<OperationParameter> parameters;
-  while (!text.empty()) parameters.push_back(parameter_of(take_parameter(text)));
-  return parameters;
-}
-
-namespace {
-
 std::vector<std::string> split_names(std::string_view text) {
   std::vector<std::string> names;
   for (size_t bar; (bar = text.find('|')) != std::string_view::npos; text.remove_prefix(bar + 1))
@@ -163,9 +120,9 @@ Dict gathered(const SchemaData& parameters, const std::string& others, const Dic
 }  // namespace
 
 Dict Operation::arguments(const List& positional, const Dict& keywords) const {
-  const auto& parameters = row_->parameters;
+  const auto& parameters = row_->signature.parameters;
   const auto variadic = std::find_if(parameters.begin(), parameters.end(),
-                                     [](const OperationParameter& p) { return p.variadic; });
+                                     [](const Parameter& p) { return p.variadic; });
   if (variadic != parameters.end() && !variadic->is_list)
     return row_->method.parameters.by_name(
         positional, gathered(row_->method.parameters, variadic->name, keywords));
@@ -210,7 +167,8 @@ Operations::Operations(Registry& registry, std::string module)
     : SchemaBuilder("ops"), registry_(registry), module_(std::move(module)) {}
 
 void Operations::begin(const char* keras_class, const char* signature, const char* doc,
-                       std::unique_ptr<const MethodAccess> access, OperationResult result) {
+                       std::unique_ptr<const MethodAccess> access, OperationResult result,
+                       std::string type) {
   row_ = std::make_shared<OperationRow>();
   std::string_view text = signature;
   const size_t open = text.find('(');
@@ -220,28 +178,31 @@ void Operations::begin(const char* keras_class, const char* signature, const cha
   row_->result = result;
   text = text.substr(open + 1, text.size() - open - 2);
   signature_ = text;
-  row_->parameters = operation_parameters(text);
+  row_->signature.name = row_->functions.front();
+  row_->signature.parameters = parse_parameters(text);
+  row_->signature.doc = doc;
+  row_->signature.result = type;
   data_.methods.clear();
-  add_method(row_->functions.front(), doc, "", std::move(access));
+  add_method(row_->functions.front(), doc, std::move(type), std::move(access));
   data_.methods.back().parameters.title = row_->functions.front();
 }
 
 void Operations::add(size_t place, const MemberType& type, std::ptrdiff_t offset, bool is_tensor,
                      bool is_list) {
-  if (place >= row_->parameters.size())
+  if (place >= row_->signature.parameters.size())
     fail(row_->functions.front(), ": the signature (", signature_, ") lacks parameter ", place + 1);
-  OperationParameter& parameter = row_->parameters[place];
+  Parameter& parameter = row_->signature.parameters[place];
   parameter.in_call = parameter.in_call || parameter.variadic || is_tensor;
   parameter.is_list = is_list;
   parameter.is_tensor = is_tensor;
+  parameter.type = type.type();
   add_parameter(type, offset);
-  const auto& default_value = parameter.default_value;
-  name_parameter(parameter.name, "", default_value ? &*default_value : nullptr);
+  name_parameter(parameter.name, "", parameter.required ? nullptr : &parameter.default_value);
 }
 
 void Operations::finish() {
   row_->method = std::move(data_.methods.back());
-  if (row_->method.parameters.fields.size() != row_->parameters.size())
+  if (row_->method.parameters.fields.size() != row_->signature.parameters.size())
     fail(row_->functions.front(), ": the signature (", signature_, ") has more than ",
          row_->method.parameters.fields.size(), " parameters");
   ClassInfo info;
@@ -251,8 +212,9 @@ void Operations::finish() {
   info.aliases.push_back(row_->keras_class);
   info.schema.title = info.name;
   info.schema.description = row_->method.parameters.description;
-  const bool on_tensor = !row_->parameters.empty() && row_->parameters.front().is_tensor &&
-                         !row_->parameters.front().is_list;
+  const std::vector<Parameter>& parameters = row_->signature.parameters;
+  const bool on_tensor =
+      !parameters.empty() && parameters.front().is_tensor && !parameters.front().is_list;
   info.schema.traits = {{"functions", Value(row_->functions)},
                         {"parameters", signature_},
                         {"method", on_tensor && row_->result != OperationResult::host_value}};

@@ -122,6 +122,10 @@ std::string Configurable::class_name() const {
   return info_ ? info_->name : type_name(typeid(*this));
 }
 
+void Configurable::describe_members(Schema<Configurable>& s) {
+  s.method("get_config", &Configurable::get_config, "The options that make an equal object.");
+}
+
 Dict Configurable::get_config() const {
   if (!info_ || !self_)
     fail(class_name(), ": an object made outside the registry has no configuration");

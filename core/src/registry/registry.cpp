@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "registry/first_bytes.h"
 #include "registry/registry_state.h"
-#include "registry/signature.h"
 
 namespace crescent {
 

@@ -45,6 +45,7 @@ Field field_of(const MemberType& type) {
   field.type = type.type();
   field.kind = type.kind;
   field.takes_dict = type.takes_dict;
+  field.is_list = type.takes_list;
   return field;
 }
 
@@ -104,7 +105,7 @@ void SchemaBuilder::add_method(std::string_view name, std::string_view doc, std:
   method.name = name;
   method.result = std::move(result);
   method.access = std::move(access);
-  method.parameters.title = concat(data_.title, ".", name);
+  method.parameters.title = concat(data_.title, data_.title.empty() ? "" : ".", name);
   method.parameters.description = doc;
   method.parameters.word = "argument";
   data_.methods.push_back(std::move(method));
@@ -245,6 +246,15 @@ void SchemaData::set(void* object, const Field& field, const Value& value) const
 void SchemaData::set_property(void* object, const Field& property, const Value& value) const {
   if (property.read_only) fail(title, ": '", property.name, "' cannot be set");
   set_checked(object, title, "property", property, value);
+}
+
+Signature Method::signature() const {
+  Signature signature;
+  signature.name = name;
+  signature.doc = parameters.description;
+  signature.result = result;
+  signature.parameters.assign(parameters.fields.begin(), parameters.fields.end());
+  return signature;
 }
 
 void Method::fill(void* frame, const Dict& arguments) const {

@@ -1,26 +1,86 @@
-#include "registry/signature.h"
+#include "crescent/registry/signature.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdint>
-
-#include "crescent/base/error.h"
+#include <cctype>
 
 namespace crescent {
 
-std::string signature_bytes(const std::string& hexadecimal, const std::string& format) {
-  std::string bytes;
-  const char* end = hexadecimal.data() + hexadecimal.size();
-  for (const char* at = hexadecimal.data(); at < end; at += 2) {
-    uint8_t byte = 0;
-    const char* next = std::min(at + 2, end);
-    if (std::from_chars(at, next, byte, 16).ptr != at + 2) break;
-    bytes += static_cast<char>(byte);
+Parameter::Parameter() = default;
+Parameter::Parameter(const Parameter&) = default;
+Parameter::Parameter(Parameter&&) noexcept = default;
+Parameter& Parameter::operator=(const Parameter&) = default;
+Parameter& Parameter::operator=(Parameter&&) noexcept = default;
+Parameter::~Parameter() = default;
+
+Signature::Signature() = default;
+Signature::Signature(const Signature&) = default;
+Signature::Signature(Signature&&) noexcept = default;
+Signature& Signature::operator=(const Signature&) = default;
+Signature& Signature::operator=(Signature&&) noexcept = default;
+Signature::~Signature() = default;
+
+namespace {
+
+/// A text without quotes: float32, mnist.npz.
+bool is_word(std::string_view text) {
+  const auto in_word = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; };
+  return !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) &&
+         std::all_of(text.begin(), text.end(), in_word);
+}
+
+/// A number or a list of them: (0, 1) is a list as [0, 1] is.
+Value parse_numbers(std::string_view text) {
+  std::string json(text);
+  std::replace(json.begin(), json.end(), '(', '[');
+  std::replace(json.begin(), json.end(), ')', ']');
+  return parse_json(json);
+}
+
+/// The part up to a comma outside of brackets and quotes; `text` keeps the rest.
+std::string_view take_parameter(std::string_view& text) {
+  int depth = 0;
+  bool quoted = false;
+  size_t end = 0;
+  for (; end < text.size() && (quoted || depth > 0 || text[end] != ','); ++end) {
+    quoted = quoted != (text[end] == '\'');
+    depth += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
   }
-  if (bytes.empty() || 2 * bytes.size() != hexadecimal.size())
-    fail("format ", format, ": expected pairs of hexadecimal digits as a signature, got '",
-         hexadecimal, "'");
-  return bytes;
+  const std::string_view parameter = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  return parameter;
+}
+
+}  // namespace
+
+Value parse_default(std::string_view text) {
+  if (text == "None" || text == "nil") return {};
+  if (text == "True" || text == "true") return true;
+  if (text == "False" || text == "false") return false;
+  if (text.size() >= 2 && text.front() == '\'' && text.back() == '\'')
+    return text.substr(1, text.size() - 2);
+  return is_word(text) ? Value(text) : parse_numbers(text);
+}
+
+Parameter parse_parameter(std::string_view text) try {
+  Parameter parameter;
+  parameter.in_call = text.starts_with('@');
+  parameter.variadic = text.starts_with('*');
+  while (text.starts_with('@') || text.starts_with('*')) text.remove_prefix(1);
+  const size_t equals = text.find('=');
+  parameter.name = text.substr(0, equals);
+  parameter.required = equals == text.npos;
+  if (!parameter.required) parameter.default_value = parse_default(text.substr(equals + 1));
+  return parameter;
+} catch (Error& error) {
+  error.add_context(concat("parameter '", text, "': "));
+  throw;
+}
+
+std::vector<Parameter> parse_parameters(std::string_view text) {
+  std::vector<Parameter> parameters;
+  while (!text.empty()) parameters.push_back(parse_parameter(take_parameter(text)));
+  return parameters;
 }
 
 }  // namespace crescent

@@ -61,9 +61,9 @@ Dict options_in(const Dict& config) {
 /// Arguments of a call by name: those by position are the parameters that Keras keeps with it, and
 /// in older files of ours others after them.
 Dict arguments_in(const Operation& operation, const Dict& node, List& inputs) {
-  std::vector<const OperationParameter*> places;
+  std::vector<const Parameter*> places;
   for (const bool in_call : {true, false})
-    for (const OperationParameter& parameter : operation.row().parameters)
+    for (const Parameter& parameter : operation.row().signature.parameters)
       if (parameter.in_call == in_call) places.push_back(&parameter);
   Dict arguments;
   const List positional = argument_in(node.at("args"), inputs).as_list();
@@ -158,10 +158,10 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
   const auto operation = get<Operation>(layer.at("operation"));
   const Dict& given = layer.at("arguments").as_dict();
   Dict config{{"name", layer.at("name")}};
-  for (const OperationParameter& parameter : operation->row().parameters)
+  for (const Parameter& parameter : operation->row().signature.parameters)
     if (!parameter.in_call) {
       const Value* value = given.find(parameter.name);
-      config.set(parameter.name, value ? *value : parameter.default_value.value_or(Value()));
+      config.set(parameter.name, value ? *value : parameter.default_value);
     }
   List nodes;
   for (const Value& node : entry.at("inbound_nodes").as_list()) {
@@ -173,17 +173,18 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
     };
     List args;
     Dict kwargs;
-    for (const OperationParameter& parameter : operation->row().parameters) {
+    for (const Parameter& parameter : operation->row().signature.parameters) {
       if (!parameter.in_call) continue;
       const Value* value = given.find(parameter.name);
-      if (!value && parameter.default_value == Value()) kwargs.set(parameter.name, Value());
+      if (!value && !parameter.required && parameter.default_value.is_null())
+        kwargs.set(parameter.name, Value());
       if (!value) continue;
       Value written = mapped(*value, input);
       if (parameter.variadic && written.is_dict())
         for (const DictEntry& entry : written.as_dict()) kwargs.set(entry.key, entry.value);
       else if (parameter.variadic)
         args.insert(args.end(), written.as_list().begin(), written.as_list().end());
-      else if (!parameter.default_value)
+      else if (parameter.required)
         args.push_back(std::move(written));
       else
         kwargs.set(parameter.name, std::move(written));

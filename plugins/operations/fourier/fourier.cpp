@@ -180,15 +180,18 @@ CRESCENT_PLUGIN("fourier", CRESCENT_VERSION) {
   add_fourier_kernels(registry);
   Operations(registry, "keras.src.ops.math")
       .add("FFT", "fft(x)", &fft, "Of a list: real and imaginary parts.")
-      .add("FFT2", "fft2(x)", &fft2)
-      .add("IFFT2", "ifft2(x)", &ifft2)
-      .add("RFFT", "rfft(x, fft_length=None)", &rfft)
-      .add("IRFFT", "irfft(x, fft_length=None)", &irfft)
+      .add("FFT2", "fft2(x)", &fft2,
+           "The Fourier transform over the last two axes, of real and imaginary parts.")
+      .add("IFFT2", "ifft2(x)", &ifft2, "The inverse of fft2.")
+      .add(
+          "RFFT", "rfft(x, fft_length=None)", &rfft,
+          "The Fourier transform of real numbers along the last axis, as real and imaginary parts.")
+      .add("IRFFT", "irfft(x, fft_length=None)", &irfft, "The inverse of rfft.")
       .add("STFT",
            "stft(x, sequence_length, sequence_stride, fft_length, window='hann', center=True)",
            &stft, "Spectra of windows.")
       .add("ISTFT",
            "istft(x, sequence_length, sequence_stride, fft_length, length=None, window='hann', "
            "center=True)",
-           &istft);
+           &istft, "The signal that a short-time Fourier transform comes from.");
 }

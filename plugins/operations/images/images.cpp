@@ -370,27 +370,31 @@ void add_images(Registry& registry) {
            "image.resize(images, size, interpolation='bilinear', antialias=False, "
            "crop_to_aspect_ratio=False, pad_to_aspect_ratio=False, fill_mode='constant', "
            "fill_value=0.0, data_format=None)",
-           &resize)
+           &resize, "Images of another size.")
       .add("ScaleAndTranslate",
            "image.scale_and_translate(images, output_shape, scale, translation, spatial_dims, "
            "method, antialias=True)",
-           &scale_and_translate)
+           &scale_and_translate, "Images scaled and moved along axes, in an output shape.")
       .add("PadImages",
            "image.pad_images(images, top_padding=None, left_padding=None, bottom_padding=None, "
            "right_padding=None, target_height=None, target_width=None, data_format=None)",
-           &pad_images)
+           &pad_images, "Images with zeros around them.")
       .add("CropImages",
            "image.crop_images(images, top_cropping=None, left_cropping=None, "
            "bottom_cropping=None, right_cropping=None, target_height=None, target_width=None, "
            "data_format=None)",
-           &crop_images)
-      .add("RGBToGrayscale", "image.rgb_to_grayscale(images, data_format=None)", &rgb_to_grayscale)
-      .add("RGBToHSV", "image.rgb_to_hsv(images, data_format=None)", &rgb_to_hsv)
-      .add("HSVToRGB", "image.hsv_to_rgb(images, data_format=None)", &hsv_to_rgb)
+           &crop_images, "Images without parts of their edges.")
+      .add("RGBToGrayscale", "image.rgb_to_grayscale(images, data_format=None)", &rgb_to_grayscale,
+           "One channel of brightness.")
+      .add("RGBToHSV", "image.rgb_to_hsv(images, data_format=None)", &rgb_to_hsv,
+           "Hue, saturation and value of red, green and blue.")
+      .add("HSVToRGB", "image.hsv_to_rgb(images, data_format=None)", &hsv_to_rgb,
+           "Red, green and blue of hue, saturation and value.")
       .add("GaussianBlur",
            "image.gaussian_blur(images, kernel_size=(3, 3), sigma=(1.0, 1.0), data_format=None)",
-           &gaussian_blur)
-      .add("SobelEdges", "image.sobel_edges(images, data_format=None)", &sobel_edges)
+           &gaussian_blur, "Images convolved with a normal distribution.")
+      .add("SobelEdges", "image.sobel_edges(images, data_format=None)", &sobel_edges,
+           "The differences of brightness along both axes.")
       .add("SSIM",
            "image.ssim(image1, image2, max_val=1.0, filter_size=11, filter_sigma=1.5, k1=0.01, "
            "k2=0.03, data_format=None)",

@@ -181,15 +181,16 @@ void add_sampling(Registry& registry) {
       .add("MapCoordinates",
            "image.map_coordinates(inputs, coordinates, order, fill_mode='constant', "
            "fill_value=0.0)",
-           &map_coordinates)
+           &map_coordinates,
+           "The values at points between elements, by splines of an order up to 1.")
       .add("AffineTransform",
            "image.affine_transform(images, transform, interpolation='bilinear', "
            "fill_mode='constant', fill_value=0.0, data_format=None)",
-           &affine_transform)
+           &affine_transform, "Images moved by a matrix of 8 numbers, output to input.")
       .add("PerspectiveTransform",
            "image.perspective_transform(images, start_points, end_points, "
            "interpolation='bilinear', fill_value=0.0, data_format=None)",
-           &perspective_transform);
+           &perspective_transform, "Images in which four points come to four others.");
   Operations(registry, "crescent.operations")
       .add("Homography", "image.homography(start_points, end_points)", &homography,
            "The eight numbers by which perspective_transform brings points to others.");

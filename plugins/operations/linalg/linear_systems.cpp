@@ -301,17 +301,22 @@ void add_linear_systems(Registry& registry) {
   registry.add<MatricesKernel<Solve>>(Solve::kName);
   registry.add<MatricesKernel<Cholesky>>(Cholesky::kName);
   Operations(registry, "keras.src.ops.linalg")
-      .add("Cholesky", "cholesky(x, upper=False)", &cholesky)
+      .add("Cholesky", "cholesky(x, upper=False)", &cholesky,
+           "The triangular matrix whose product with its transpose is x.")
       .add("CholeskyInverse", "cholesky_inverse(x, upper=False)", &cholesky_inverse,
            "The inverse of the matrix with this factor.")
-      .add("Det", "det(x)", &det)
-      .add("Inv", "inv(x)", &inv)
-      .add("LuFactor", "lu_factor(x)", &lu_factor)
-      .add("Solve", "solve(a, b)", &solve)
-      .add("SolveTriangular", "solve_triangular(a, b, lower=False)", &solve_triangular);
+      .add("Det", "det(x)", &det, "The determinants of matrices.")
+      .add("Inv", "inv(x)", &inv, "The inverses of matrices.")
+      .add("LuFactor", "lu_factor(x)", &lu_factor,
+           "The factors L and U of matrices, in one, and the exchanges of rows.")
+      .add("Solve", "solve(a, b)", &solve, "The x for which a x = b.")
+      .add("SolveTriangular", "solve_triangular(a, b, lower=False)", &solve_triangular,
+           "The x for which a x = b, where a is triangular.");
   Operations(registry, "keras.src.ops.numpy")
       .add("Slogdet", "slogdet(x)", &slogdet, "Sign and logarithm of the determinant.");
-  Operations(registry, "keras.src.ops.math").add("Logdet", "logdet(x)", &logdet);
+  Operations(registry, "keras.src.ops.math")
+      .add("Logdet", "logdet(x)", &logdet,
+           "The logarithms of the determinants of positive definite matrices.");
 }
 
 }  // namespace crescent::operations

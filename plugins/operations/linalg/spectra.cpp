@@ -449,12 +449,15 @@ void add_spectra(Registry& registry) {
   registry.add<SvdKernel>(BatchedSvd::kName);
   Operations(registry, "keras.src.ops.linalg")
       .add("Eigh", "eigh(x)", &eigh, "Eigenvalues and vectors of symmetric matrices.")
-      .add("Norm", "norm(x, ord=None, axis=None, keepdims=False)", &norm)
-      .add("Qr", "qr(x, mode='reduced')", &qr)
-      .add("SVD", "svd(x, full_matrices=True, compute_uv=True)", &svd)
-      .add("Lstsq", "lstsq(a, b, rcond=None)", &lstsq)
-      .add("Pinv", "pinv(x, rcond=None)", &pinv)
-      .add("MatrixRank", "matrix_rank(x, tol=None)", &matrix_rank);
+      .add("Norm", "norm(x, ord=None, axis=None, keepdims=False)", &norm,
+           "The norm of vectors or matrices along one or two axes.")
+      .add("Qr", "qr(x, mode='reduced')", &qr, "Factors Q, orthogonal, and R, triangular.")
+      .add("SVD", "svd(x, full_matrices=True, compute_uv=True)", &svd,
+           "The singular value decomposition: U, the values, and V transposed.")
+      .add("Lstsq", "lstsq(a, b, rcond=None)", &lstsq, "The x for which a x is nearest to b.")
+      .add("Pinv", "pinv(x, rcond=None)", &pinv, "The pseudo-inverses of matrices.")
+      .add("MatrixRank", "matrix_rank(x, tol=None)", &matrix_rank,
+           "How many singular values are above a tolerance.");
 }
 
 }  // namespace crescent::operations

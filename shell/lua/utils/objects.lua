@@ -10,6 +10,7 @@ local function add(name, object)
   custom[name] = object
 end
 
+--- The name under which it was registered, or that of its class.
 local function name_of(object)
   local found
   for name, registered in pairs(custom) do
@@ -44,7 +45,6 @@ objects.register_keras_serializable = shell.define("register_keras_serializable"
     end
   end)
 
---- The name under which it was registered, or that of its class.
 objects.get_registered_name = name_of
 
 --- What was registered under a name; nil if nothing was. Tables of more names may come before and

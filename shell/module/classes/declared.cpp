@@ -18,21 +18,25 @@ Value value_for(lua_State* L, int index, const Field& field) {
   return field.kind.empty() ? value : adapted(value, field.kind);
 }
 
-Parameters parameters_of(const Method& method) {
-  Parameters parameters{"self"};
-  for (const Field& field : method.parameters.fields)
-    parameters.push_back(field.required ? Parameter(field.name.c_str())
-                         : field.default_value.is_null()
-                             ? Parameter(concat(field.name, "=nil").c_str())
-                             : Parameter(concat(field.name, "=", field.default_value).c_str()));
-  return parameters;
+Signature signature_of_method(const Method& method) {
+  Signature signature = method.signature();
+  signature.parameters = Parameters(std::move(signature.parameters)).of_method();
+  return signature;
+}
+
+Signature signature_of_property(const Field& property, Parameters parameters) {
+  Signature signature;
+  signature.name = property.name;
+  signature.doc = property.doc;
+  signature.result = property.type;
+  signature.parameters = std::move(parameters);
+  return signature;
 }
 
 class DeclaredMethod final : public Callable {
  public:
   explicit DeclaredMethod(const Method& method)
-      : Callable(method.name, parameters_of(method), method.parameters.description),
-        method_(method) {}
+      : Callable(signature_of_method(method)), method_(method) {}
   int call(lua_State* L) const override {
     Interruptible interruptible;
     auto object = self(L);
@@ -49,7 +53,7 @@ class DeclaredMethod final : public Callable {
 class DeclaredGetter final : public Callable {
  public:
   explicit DeclaredGetter(const Field& property)
-      : Callable(property.name, {"self"}, property.doc), property_(property) {}
+      : Callable(signature_of_property(property, {"self"})), property_(property) {}
   int call(lua_State* L) const override {
     push_value(L, self(L)->get_property(property_.name));
     return 1;
@@ -62,7 +66,7 @@ class DeclaredGetter final : public Callable {
 class DeclaredSetter final : public Callable {
  public:
   explicit DeclaredSetter(const Field& property)
-      : Callable(property.name, {"self", "value=nil"}, property.doc), property_(property) {}
+      : Callable(signature_of_property(property, {"self", "value=nil"})), property_(property) {}
   int call(lua_State* L) const override {
     self(L)->set_property(property_.name, value_for(L, 2, property_));
     return 0;
@@ -71,6 +75,77 @@ class DeclaredSetter final : public Callable {
  private:
   const Field& property_;
 };
+
+// ---- of a base
+
+class MemberMethod final : public Callable {
+ public:
+  MemberMethod(const Method& method, DeclaringObject self)
+      : Callable(signature_of_method(method)), method_(method), self_(self) {}
+  int call(lua_State* L) const override {
+    arrange(L, mask([](const Field& field) { return field.takes_dict; }),
+            mask([](const Field& field) { return field.is_list; }));
+    const auto object = self_(L);
+    Dict arguments;
+    for (size_t i = 1; i < parameters().size(); ++i)
+      if (const int index = static_cast<int>(i) + 1; !lua_isnil(L, index))
+        arguments.set(parameters()[i].name, to_value(L, index));
+    push_value(L, method_.call(object.get(), arguments));
+    return 1;
+  }
+
+ private:
+  /// A bit for each parameter behind self that is so.
+  template <class Is>
+  unsigned mask(Is is) const {
+    unsigned bits = 0, bit = 1;
+    for (const Field& field : method_.parameters.fields) {
+      bit <<= 1;
+      if (is(field)) bits |= bit;
+    }
+    return bits;
+  }
+  const Method& method_;
+  DeclaringObject self_;
+};
+
+class MemberGetter final : public Callable {
+ public:
+  MemberGetter(const Field& property, DeclaringObject self)
+      : Callable(signature_of_property(property, {"self"})), property_(property), self_(self) {}
+  int call(lua_State* L) const override {
+    push_value(L, property_.access->get(self_(L).get()));
+    return 1;
+  }
+
+ private:
+  const Field& property_;
+  DeclaringObject self_;
+};
+
+class MemberSetter final : public Callable {
+ public:
+  MemberSetter(const Field& property, DeclaringObject self)
+      : Callable(signature_of_property(property, {"self", "value=nil"})),
+        property_(property),
+        self_(self) {}
+  int call(lua_State* L) const override {
+    const auto object = self_(L);
+    try {
+      property_.access->set(object.get(), to_value(L, 2));
+    } catch (Error& error) {
+      name_argument(error, 2);
+      throw;
+    }
+    return 0;
+  }
+
+ private:
+  const Field& property_;
+  DeclaringObject self_;
+};
+
+// ---- of a class
 
 /// The class is kept, so that its address is not used again and its schema stays.
 struct DeclaredType {
@@ -87,6 +162,15 @@ struct DeclaredType {
 };
 
 }  // namespace
+
+void add_members(Type& type, const SchemaData& members, DeclaringObject self) {
+  for (const Method& method : members.methods)
+    type.method(std::make_unique<const MemberMethod>(method, self));
+  for (const Field& property : members.properties) {
+    type.getter(std::make_unique<const MemberGetter>(property, self));
+    if (!property.read_only) type.setter(std::make_unique<const MemberSetter>(property, self));
+  }
+}
 
 const Type& declared_type(const ClassPtr& info, const Type& base) {
   if (info->schema.methods.empty() && info->schema.properties.empty()) return base;

@@ -173,8 +173,10 @@ void push_new_base(lua_State* L, const Base& base) {
       raw("subclass", subclass, {"self", "name", "options=nil", "arguments=nil"},
           "A new class derived from this one. Options and, of layers, the arguments of call are "
           "rows {name, default, doc}.");
-  static const CallablePtr make_from = raw("from_config", from_config, {"self", "config"});
-  static const CallablePtr config = raw("get_config", base_config, {"self"});
+  static const CallablePtr make_from =
+      raw("from_config", from_config, {"self", "config"}, "An object with these options.");
+  static const CallablePtr config =
+      raw("get_config", base_config, {"self"}, "The options that make an equal object.");
   const ObjectPtr sample = base.make(base.schema(base.name, {}), {});
   object_type(*sample).push_methods(L);
   const int table = lua_gettop(L);

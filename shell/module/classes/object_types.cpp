@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "classes/declared.h"
 #include "crescent/layer/layer.h"
 #include "instances/instance.h"
 #include "instances/roots.h"
@@ -73,12 +72,12 @@ std::string text_of_object(Object& object) {
 
 Type& add_object_type(ObjectTypes& types) {
   Type& type = add_type<Object>(types, "object", nullptr);
-  type.property("class_name", [](Object& o) { return o.class_name(); })
+  add_members<Configurable>(type);
+  type.property(
+          "class_name", [](Object& o) { return o.class_name(); },
+          "Of its class, as its constructor is called.")
       .meta("__tostring", bound("tostring", &text_of_object, {"object"}))
       .missing(raw("index", push_option));
-  type.method(
-      "get_config", [](Configurable& c) { return c.get_config(); }, {},
-      "The options that make an equal object.");
   return type;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <deque>
 
+#include "classes/declared.h"
 #include "classes/type.h"
 
 namespace crescent::lua {
@@ -16,11 +17,19 @@ using ObjectTypes = std::deque<ObjectType>;
 ObjectTypes& object_types();
 
 template <class T>
+concept DeclaresMembers = requires(Schema<T>& schema) {
+  T::describe_members(schema);
+};
+
+/// With the members that T declares.
+template <class T>
 Type& add_type(ObjectTypes& types, const std::string& name, const Type* parent) {
   types.emplace_back(Type(name, parent), [](const Object* object) {
     return dynamic_cast<const T*>(object) != nullptr;
   });
-  return types.back().type;
+  Type& type = types.back().type;
+  if constexpr (DeclaresMembers<T>) add_members<T>(type);
+  return type;
 }
 
 /// That of the most derived base, with what the object's class declares.

@@ -193,6 +193,12 @@ std::vector<std::string> Type::names(Members Type::*members) const {
   return names;
 }
 
+std::vector<const Callable*> Type::own(Members Type::*members) const {
+  std::vector<const Callable*> own;
+  for (const auto& [name, callable] : this->*members) own.push_back(callable.get());
+  return own;
+}
+
 const Callable* Type::find(Members Type::*members, const std::string& name) const {
   const Callable* found = nullptr;
   each(members, [&](const std::string& other, const Callable& callable) {

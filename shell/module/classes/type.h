@@ -27,12 +27,12 @@ class Type {
   Type& getter(CallablePtr callable);
   Type& setter(CallablePtr callable);
   template <class F>
-  Type& property(std::string_view name, F get) {
-    return getter(bound(name, get, {"self"}));
+  Type& property(std::string_view name, F get, std::string_view doc) {
+    return getter(bound(name, get, {"self"}, doc));
   }
   template <class F, class G>
-  Type& property(std::string_view name, F get, G set) {
-    return property(name, get).setter(name, set);
+  Type& property(std::string_view name, F get, G set, std::string_view doc) {
+    return property(name, get, doc).setter(name, set);
   }
   /// Something that can be set, not read.
   template <class G>
@@ -49,6 +49,9 @@ class Type {
   /// Names of methods and properties, those of parents too; for completion and help.
   std::vector<std::string> method_names() const;
   std::vector<std::string> property_names() const;
+  /// By name, without those of parents.
+  std::vector<const Callable*> own_methods() const { return own(&Type::methods_); }
+  std::vector<const Callable*> own_getters() const { return own(&Type::getters_); }
   const Callable* find_method(const std::string& name) const;
   const Callable* find_getter(const std::string& name) const;
   const Callable* find_setter(const std::string& name) const;
@@ -63,6 +66,7 @@ class Type {
   using Members = std::map<std::string, CallablePtr>;
   Type& add(Members Type::*members, const std::string& name, CallablePtr callable);
   std::vector<std::string> names(Members Type::*members) const;
+  std::vector<const Callable*> own(Members Type::*members) const;
   const Callable* find(Members Type::*members, const std::string& name) const;
   /// Calls visit(name, callable) for all members, parents' first.
   template <class Visit>

@@ -30,10 +30,6 @@ DatasetPtr shard_of(DatasetPtr data, int64_t index, int64_t count) {
   return shard(data, index - 1, count);
 }
 
-std::optional<int64_t> known(int64_t count) {
-  return count < 0 ? std::nullopt : std::optional(count);
-}
-
 /// What `for x, y in data do` asks for.
 int refuse_call(lua_State*) {
   fail(
@@ -48,11 +44,10 @@ void add_dataset_type(ObjectTypes& types, const Type& object) {
   add_stream_methods(dataset);
   add_directory_type(types, dataset);
   dataset.meta("__call", raw("call", refuse_call));
-  dataset.property("samples", [](Dataset& data) { return known(data.samples()); })
-      .property("batches", [](Dataset& data) { return known(data.batches()); })
-      .method("shard", &shard_of, {"index", "count"},
-              "Part `index`, from 1, of `count`, each with the same number of batches: of arrays a "
-              "part of every batch, of a function every count-th batch.");
+  dataset.method(
+      "shard", &shard_of, {"index", "count"},
+      "Part `index`, from 1, of `count`, each with the same number of batches: of arrays a "
+      "part of every batch, of a function every count-th batch.");
 }
 
 std::vector<CallablePtr> dataset_functions() {

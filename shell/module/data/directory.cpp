@@ -260,8 +260,12 @@ std::vector<StreamPtr> directory_datasets(const DirectoryOptions& options, const
 
 void add_directory_type(ObjectTypes& types, const Type& dataset) {
   add_type<DirectoryDataset>(types, "dataset of files", &dataset)
-      .property("class_names", [](DirectoryDataset& data) { return data.class_names; })
-      .property("file_paths", [](DirectoryDataset& data) { return data.file_paths; });
+      .property(
+          "class_names", [](DirectoryDataset& data) { return data.class_names; },
+          "The folders, in the order of their labels.")
+      .property(
+          "file_paths", [](DirectoryDataset& data) { return data.file_paths; },
+          "The files, in the order of the elements.");
 }
 
 }  // namespace crescent::lua

@@ -11,8 +11,6 @@
 namespace crescent::lua {
 namespace {
 
-using OptionalCount = std::optional<int64_t>;
-
 // ---- going through elements
 
 /// One pass, for the loop of a script: for x, y in data:elements() do
@@ -69,24 +67,6 @@ StreamPtr interleave_with(DatasetPtr data, Any f, int64_t cycle, int64_t block) 
   return interleave(stream_of(data), std::move(how));
 }
 
-StreamPtr batched(DatasetPtr data, int64_t size, bool drop_remainder) {
-  return batch(stream_of(data), {size, {}, 1, drop_remainder});
-}
-StreamPtr windowed(DatasetPtr data, int64_t size, OptionalCount shift, int64_t stride,
-                   bool drop_remainder) {
-  return batch(stream_of(data), {size, shift, stride, drop_remainder});
-}
-StreamPtr shuffled(DatasetPtr data, int64_t buffer, std::optional<int64_t> seed, bool each_pass) {
-  return shuffle(stream_of(data), {buffer, seed, each_pass});
-}
-
-/// One dataset or a table of them, after the first.
-std::vector<StreamPtr> with_others(const DatasetPtr& data, const std::vector<DatasetPtr>& others) {
-  std::vector<StreamPtr> all{stream_of(data)};
-  for (const DatasetPtr& other : others) all.push_back(stream_of(other));
-  return all;
-}
-
 // ---- where elements come from
 
 /// {x, y}: parts; numbers, texts or names: one part.
@@ -112,7 +92,7 @@ StreamPtr from_list(Value rows) {
 }
 
 /// The function begins a pass: it returns a function that gives the elements, then nil.
-StreamPtr from_generator(Any function, OptionalCount elements) {
+StreamPtr from_generator(Any function, std::optional<int64_t> elements) {
   lua_State* L = current();
   if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");
   const auto begin = [f = Ref(L, function.index)](uint64_t) -> std::function<bool(Element&)> {
@@ -172,55 +152,7 @@ void add_stream_methods(Type& dataset) {
               "The elements for which the function returns true.")
       .method("interleave", &interleave_with, {"function", "cycle_length=4", "block_length=1"},
               "The function gives a dataset for each element; so many of them are open at once and "
-              "give elements in turn.")
-      .method("batch", &batched, {"batch_size", "drop_remainder=false"},
-              "Elements as rows of batches.")
-      .method("window", &windowed, {"size", "shift=nil", "stride=1", "drop_remainder=false"},
-              "Batches of elements `stride` apart, each `shift` (size) elements after the last.")
-      .method(
-          "unbatch", [](DatasetPtr data) { return unbatch(stream_of(data)); }, {},
-          "Rows of batches as elements.")
-      .method("shuffle", &shuffled, {"buffer_size", "seed=nil", "reshuffle_each_iteration=true"},
-              "Elements drawn from a buffer of so many.")
-      .method(
-          "prefetch",
-          [](DatasetPtr data, int64_t count) { return prefetch_elements(stream_of(data), count); },
-          {"buffer_size=2"},
-          "So many elements are made ahead, on a thread of its own; where a function of the "
-          "script makes them without workers, when they are asked for.")
-      .method(
-          "cache",
-          [](DatasetPtr data, std::optional<std::string> path) {
-            return cache(stream_of(data), path.value_or(""));
-          },
-          {"path=nil"},
-          "Keeps what the first whole pass gives, in memory or in a file, for all later ones.")
-      .method(
-          "repeated",
-          [](DatasetPtr data, OptionalCount count) { return repeat(stream_of(data), count); },
-          {"count=nil"}, "So many times, or without end.")
-      .method(
-          "take", [](DatasetPtr data, int64_t count) { return take(stream_of(data), count); },
-          {"count"}, "The first elements.")
-      .method(
-          "skip", [](DatasetPtr data, int64_t count) { return skip(stream_of(data), count); },
-          {"count"}, "All but the first elements.")
-      .method(
-          "concatenate",
-          [](DatasetPtr data, std::vector<DatasetPtr> others) {
-            return concatenate(with_others(data, others));
-          },
-          {"others"}, "Then the elements of another dataset, or of a table of them.")
-      .method(
-          "zip",
-          [](DatasetPtr data, std::vector<DatasetPtr> others) {
-            return zip(with_others(data, others));
-          },
-          {"others"}, "The parts of one element of each dataset as one element.")
-      .method(
-          "enumerate",
-          [](DatasetPtr data, int64_t start) { return enumerate(stream_of(data), start); },
-          {"start=1"}, "Puts the number of each element in front.");
+              "give elements in turn.");
 }
 
 std::vector<CallablePtr> stream_functions() {

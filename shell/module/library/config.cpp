@@ -192,20 +192,33 @@ const std::vector<CallablePtr>& config_functions() {
     add(bound(
         "enable_op_determinism", [](bool on) { set_option("deterministic", on); }, {"on=true"},
         "Whole runs give the same bits for any number of threads."));
-    add(bound("is_op_determinism_enabled", &is_deterministic, {}));
+    add(bound("is_op_determinism_enabled", &is_deterministic, {},
+              "Whether enable_op_determinism is on."));
     add(bound(
         "set_threads", [](int64_t count) { set_option("threads", count); }, {"count"},
         "How many threads compute; 0: all cores."));
-    add(bound("threads", []() { return device().information().at("threads"); }, {}));
-    add(bound("dtype_policy", []() { return default_policy().name; }, {}));
+    add(bound(
+        "threads", []() { return device().information().at("threads"); }, {},
+        "How many threads compute."));
+    add(bound(
+        "dtype_policy", []() { return default_policy().name; }, {},
+        "The name of the policy of layers that are made from here on."));
     add(bound(
         "set_dtype_policy", [](const std::string& name) { set_default_policy(name); }, {"policy"},
         "Of layers made from here on: 'float32', 'mixed_bfloat16', ..."));
-    add(bound("floatx", []() { return default_policy().variables; }, {}));
-    add(bound("set_floatx", [](const std::string& name) { set_default_policy(name); }, {"dtype"}));
-    add(bound("epsilon", []() { return 1e-7; }, {}));
-    add(bound("backend", []() { return std::string("crescent"); }, {}));
-    add(bound("image_data_format", []() { return std::string("channels_last"); }, {}));
+    add(bound(
+        "floatx", []() { return default_policy().variables; }, {},
+        "The dtype of weights of layers that are made from here on."));
+    add(bound(
+        "set_floatx", [](const std::string& name) { set_default_policy(name); }, {"dtype"},
+        "Sets it for layers that are made from here on."));
+    add(bound(
+        "epsilon", []() { return 1e-7; }, {}, "The small number that Keras adds to divisors."));
+    add(bound(
+        "backend", []() { return std::string("crescent"); }, {}, "What computes: 'crescent'."));
+    add(bound(
+        "image_data_format", []() { return std::string("channels_last"); }, {},
+        "Where the channels of images are: 'channels_last'."));
     add(bound("set_program_cache", &set_program_cache, {"bytes"},
               "How much memory compiled steps may take: beyond it those go that were not used for "
               "longest, to be compiled anew when they are needed. The environment's "
@@ -233,7 +246,9 @@ const std::vector<CallablePtr>& utils_functions() {
         "pad_sequences", &pad_sequences,
         {"sequences", "maxlen=nil", "dtype=int32", "padding=pre", "truncating=pre", "value=0"},
         "Sequences of different lengths as one tensor."));
-    add(bound("set_random_seed", &set_random_seed, {"seed"}));
+    add(bound(
+        "set_random_seed", &set_random_seed, {"seed"},
+        "Starts the process' generator again; models built afterwards are the same every time."));
     add(bound(
         "clock", &clock, {},
         "Seconds of wall-clock time since some moment: differences tell how long something took."));

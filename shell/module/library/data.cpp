@@ -164,7 +164,7 @@ const std::vector<CallablePtr>& data_functions() {
             "What a file of any format holds: an array, which stays in the file (fit, evaluate and "
             "predict read it as they go), or a table as read_csv gives it."));
     add(raw("read", read, {"path", "dataset=nil"}, "The same, in memory."));
-    add(raw("read_csv", read_csv, {"path", "separator=,", "header=nil"},
+    add(raw("read_csv", read_csv, {"path", "separator=','", "header=nil"},
             "Rows as a tensor; second result: names of columns, and the texts behind class "
             "numbers."));
     add(raw(
@@ -178,7 +178,7 @@ const std::vector<CallablePtr>& data_functions() {
             "from the first 1000 rows."));
     add(bound("read_idx", &read_idx, {"path"}, "MNIST's format, gzipped too."));
     add(bound("read_npy", &read_npy, {"path"}, "An array of NumPy."));
-    add(bound("write_npy", &write_npy, {"path", "tensor"}));
+    add(bound("write_npy", &write_npy, {"path", "tensor"}, "An array as a file of NumPy."));
     add(bound("read_npz", &read_npz, {"path"}, "All arrays of an archive of NumPy, by name."));
     add(bound("write_npz", &write_npz, {"path", "arrays"}, "Tensors by name."));
     add(bound("read_wav", &read_wav, {"path"},

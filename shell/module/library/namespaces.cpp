@@ -151,8 +151,9 @@ class Get final : public Callable {
 
 void set_functions(lua_State* L, const KindInfo& space) {
   static std::vector<CallablePtr> gets;
-  static const CallablePtr serialized =
-      bound("serialize", [](Configurable& object) { return serialize(&object); }, {"object"});
+  static const CallablePtr serialized = bound(
+      "serialize", [](Configurable& object) { return serialize(&object); }, {"object"},
+      "A table with class_name and config of an object.");
   gets.push_back(std::make_unique<const Get>(space));
   for (const char* name : {"get", "deserialize"}) {
     push_callable(L, *gets.back());
@@ -214,12 +215,19 @@ int same_classes(lua_State* L) {
 const Type& class_type() {
   static const Type type = [] {
     Type type("class");
-    type.property("name", [](ClassPtr& info) { return info->name; })
-        .property("kind", [](ClassPtr& info) { return info->kind; })
-        .property("plugin", [](ClassPtr& info) { return info->plugin; })
-        .property("doc", [](ClassPtr& info) { return info->schema.description; })
+    type.property(
+            "name", [](ClassPtr& info) { return info->name; }, "What it is registered as.")
+        .property(
+            "kind", [](ClassPtr& info) { return info->kind; },
+            "What its objects are: \"layer\", \"loss\", ...")
+        .property(
+            "plugin", [](ClassPtr& info) { return info->plugin; }, "The plugin that it comes from.")
+        .property(
+            "doc", [](ClassPtr& info) { return info->schema.description; },
+            "What it is, in a sentence.")
         .method("from_config", &made_from_config, {"config=nil"}, "An object with these options.")
-        .raw_method("subclass", subclass, {"name=nil", "options=nil", "arguments=nil"})
+        .raw_method("subclass", subclass, {"name=nil", "options=nil", "arguments=nil"},
+                    "Makes a class of one's own that derives from it.")
         .meta("__call", raw("call", call_class))
         .meta("__eq", raw("==", same_classes))
         .meta("__tostring",

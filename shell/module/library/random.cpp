@@ -62,14 +62,21 @@ const std::vector<CallablePtr>& random_functions() {
     add(bound(
         "seed", &set_random_seed, {"seed"},
         "Starts the process' generator again; models built afterwards are the same every time."));
-    add(bound("normal", &normal, {"shape", "mean=0.0", "stddev=1.0", "dtype=float32", "seed=nil"}));
+    add(bound("normal", &normal, {"shape", "mean=0.0", "stddev=1.0", "dtype=float32", "seed=nil"},
+              "Numbers of the normal distribution."));
     add(bound("uniform", &uniform,
-              {"shape", "minval=0.0", "maxval=1.0", "dtype=float32", "seed=nil"}));
+              {"shape", "minval=0.0", "maxval=1.0", "dtype=float32", "seed=nil"},
+              "Numbers from minval to below maxval."));
     add(bound("truncated_normal", &truncated_normal,
-              {"shape", "mean=0.0", "stddev=1.0", "dtype=float32", "seed=nil"}));
-    add(bound("randint", &randint, {"shape", "minval", "maxval", "dtype=int32", "seed=nil"}));
-    add(bound("permutation", &permutation, {"n", "seed=nil"}));
-    add(bound("shuffle", &shuffle, {"x", "axis=0", "seed=nil"}));
+              {"shape", "mean=0.0", "stddev=1.0", "dtype=float32", "seed=nil"},
+              "Numbers of the normal distribution, drawn again where they are more than two stddev "
+              "off."));
+    add(bound("randint", &randint, {"shape", "minval", "maxval", "dtype=int32", "seed=nil"},
+              "Integers from minval to below maxval."));
+    add(bound("permutation", &permutation, {"n", "seed=nil"},
+              "The numbers from 0 to below n in an order by chance."));
+    add(bound("shuffle", &shuffle, {"x", "axis=0", "seed=nil"},
+              "The parts of a tensor along an axis in an order by chance."));
     add(bound(
         "SeedGenerator",
         [](std::optional<int64_t> seed) { return std::make_shared<Generator>(seed); }, {"seed=nil"},
@@ -81,20 +88,25 @@ const std::vector<CallablePtr>& random_functions() {
 
 void add_random_types(ObjectTypes& types, const Type& object) {
   add_type<Generator>(types, "SeedGenerator", &object)
-      .method("normal",
-              [](Generator& g, const NewShape& shape, double mean, double stddev) {
-                return g.seeds.normal(shape, mean, stddev);
-              },
-              {"shape", "mean=0.0", "stddev=1.0"})
-      .method("uniform",
-              [](Generator& g, const NewShape& shape, double low, double high) {
-                return g.seeds.uniform(shape, low, high);
-              },
-              {"shape", "minval=0.0", "maxval=1.0"})
-      .method("permutation",
-              [](Generator& g, int64_t n) { return Tensor::from(g.seeds.permutation(n), {n}); },
-              {"n"})
-      .property("state", [](Generator& g) { return g.seeds.state(); });
+      .method(
+          "normal",
+          [](Generator& g, const NewShape& shape, double mean, double stddev) {
+            return g.seeds.normal(shape, mean, stddev);
+          },
+          {"shape", "mean=0.0", "stddev=1.0"}, "Numbers of the normal distribution.")
+      .method(
+          "uniform",
+          [](Generator& g, const NewShape& shape, double low, double high) {
+            return g.seeds.uniform(shape, low, high);
+          },
+          {"shape", "minval=0.0", "maxval=1.0"}, "Numbers from minval to below maxval.")
+      .method(
+          "permutation",
+          [](Generator& g, int64_t n) { return Tensor::from(g.seeds.permutation(n), {n}); }, {"n"},
+          "The numbers from 0 to below n in an order by chance.")
+      .property(
+          "state", [](Generator& g) { return g.seeds.state(); },
+          "What the next draws follow from.");
 }
 
 }  // namespace crescent::lua

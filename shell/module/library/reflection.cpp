@@ -3,20 +3,36 @@
 #include "classes/lua_class.h"
 #include "classes/object_types.h"
 #include "instances/instance.h"
+#include "library/lua_sources.h"
 #include "library/namespaces.h"
 
 namespace crescent::lua {
 namespace {
 
+/// What the chunks of libraries in Lua are called (shell/lua).
+constexpr std::string_view kLibraryChunk = "=crescent/";
+
+Dict describe_parameter(const Parameter& parameter) {
+  Dict row{{"name", parameter.name},
+           {"type", parameter.type},
+           {"doc", parameter.doc},
+           {"required", parameter.required}};
+  if (!parameter.required) row.set("default", parameter.default_value);
+  if (parameter.variadic) row.set("variadic", true);
+  return row;
+}
+
+List describe_parameters(const std::vector<Parameter>& parameters) {
+  List rows;
+  for (const Parameter& parameter : parameters) rows.push_back(describe_parameter(parameter));
+  return rows;
+}
+
 List options_of(const SchemaData& schema) {
   List options;
   for (const Field& field : schema.fields) {
-    Dict option{{"name", field.name},
-                {"type", field.type},
-                {"doc", field.doc},
-                {"required", field.required},
-                {"keyword_only", field.keyword_only}};
-    option.set("default", field.default_value);
+    Dict option = describe_parameter(field);
+    option.set("keyword_only", field.keyword_only);
     if (!field.kind.empty()) option.set("kind", field.kind);
     if (!field.choices.empty()) option.set("choices", Value(field.choices));
     if (!field.aliases.empty()) option.set("aliases", Value(field.aliases));
@@ -37,12 +53,142 @@ List arguments_of(const SchemaData& schema) {
   return arguments;
 }
 
+Dict describe_method(const Method& method) {
+  std::vector<std::string> names;
+  for (const Field& parameter : method.parameters.fields) names.push_back(parameter.name);
+  return {{"name", method.name},
+          {"text", concat(method.name, "(", join(names), ")",
+                          method.result.empty() ? "" : " -> " + method.result)},
+          {"doc", method.parameters.description},
+          {"parameters", options_of(method.parameters)},
+          {"result", method.result}};
+}
+
+Dict describe_property(const Field& property) {
+  return {{"name", property.name},
+          {"text", concat(property.name, ": ", property.type)},
+          {"doc", property.doc},
+          {"type", property.type},
+          {"settable", !property.read_only}};
+}
+
+/// What objects of the class have besides what every one of its kind has.
+List members_of_class(const SchemaData& schema) {
+  List members;
+  for (const Method& method : schema.methods) members.push_back(describe_method(method));
+  for (const Field& property : schema.properties) members.push_back(describe_property(property));
+  return members;
+}
+
+/// A line of a comment without its dashes.
+std::string_view comment_text(std::string_view line) {
+  while (line.starts_with('-') || line.starts_with(' ')) line.remove_prefix(1);
+  return line;
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1))
+    lines.push_back(text.substr(0, end));
+  return lines;
+}
+
+/// The comment above a line, which counts from 1.
+std::string comment_above(std::string_view source, int line) {
+  const std::vector<std::string_view> lines = lines_of(source);
+  int first = line - 1;
+  while (first > 0 && lines[first - 1].starts_with("--")) --first;
+  std::vector<std::string> texts;
+  for (int i = first; i < line - 1; ++i) texts.emplace_back(comment_text(lines[i]));
+  return join(texts, " ");
+}
+
+/// The names of the parameters of a function of Lua.
+std::vector<Parameter> parameters_of(lua_State* L, int index, const lua_Debug& function) {
+  std::vector<Parameter> parameters;
+  lua_pushvalue(L, index);
+  for (int i = 1; i <= function.nparams; ++i)
+    parameters.push_back(parse_parameter(concat(lua_getlocal(L, nullptr, i), "=nil")));
+  lua_pop(L, 1);
+  if (function.isvararg) {
+    parameters.push_back(parse_parameter("...=nil"));
+    parameters.back().variadic = true;
+  }
+  return parameters;
+}
+
+/// Of a function that a library in Lua has; null for those of the user.
+Value describe_library_function(lua_State* L, int index) {
+  lua_Debug function;
+  lua_pushvalue(L, index);
+  lua_getinfo(L, ">Su", &function);
+  const std::string_view chunk = function.source;
+  if (!chunk.starts_with(kLibraryChunk)) return {};
+  const std::string_view source = lua_source(chunk.substr(kLibraryChunk.size())).text;
+  const std::vector<Parameter> parameters = parameters_of(L, index, function);
+  std::vector<std::string> names;
+  for (const Parameter& parameter : parameters) names.push_back(parameter.name);
+  return Dict{{"what", "function"},
+              {"signature", "function(" + join(names) + ")"},
+              {"doc", comment_above(source, function.linedefined)},
+              {"parameters", describe_parameters(parameters)},
+              {"result", ""}};
+}
+
+/// A table that can be called says by __describe which function it is.
+Value describe_callable_table(lua_State* L, int index) {
+  if (lua_type(L, index) != LUA_TTABLE || !luaL_getmetafield(L, index, "__describe")) return {};
+  protected_call(L, 0, 1);
+  const Callable* function = to_callable(L, lua_gettop(L));
+  lua_pop(L, 1);
+  return function ? Value(describe_function(*function)) : Value();
+}
+
+/// The same with the names of parameters alone, as scripts see it.
+Value with_names(Value described) {
+  if (!described.is_dict()) return described;
+  Value& parameters = described.as_dict()["parameters"];
+  for (Value& parameter : parameters.as_list()) parameter = Value(parameter.as_dict().at("name"));
+  return described;
+}
+
+Dict describe_object(lua_State* L, int index, const Type& type) {
+  Dict result{{"what", type.name()},
+              {"methods", Value(type.method_names())},
+              {"properties", Value(type.property_names())}};
+  List signatures;
+  for (const std::string& name : type.method_names()) {
+    const Callable& method = *type.find_method(name);
+    signatures.push_back(List{method.text(), method.doc()});
+  }
+  result.set("signatures", std::move(signatures));
+  if (auto* configurable = dynamic_cast<Configurable*>(to_object(L, index));
+      configurable && configurable->info())
+    result.set("class", describe_class(*configurable->info()));
+  return result;
+}
+
+/// What a value is: a function, a class, a namespace or an object with its members; null for plain
+/// values.
+Value describe_value(Any value) {
+  lua_State* L = current();
+  if (auto* info = to_handle<ClassPtr>(L, value.index)) return describe_class(**info);
+  if (const ClassPtr info = class_of_table(L, value.index)) return describe_class(*info);
+  if (const char* kind = kind_of_namespace(L, value.index)) return describe_namespace(kind);
+  if (const Type* type = type_of(L, value.index)) return describe_object(L, value.index, *type);
+  return with_names(describe_function(L, value.index));
+}
+
+}  // namespace
+
 Dict describe_function(const Callable& f) {
-  Dict result{
-      {"what", "function"}, {"name", f.name()}, {"signature", f.signature()}, {"doc", f.doc()}};
-  List parameters;
-  for (const Parameter& p : f.parameters()) parameters.push_back(p.name);
-  result.set("parameters", std::move(parameters));
+  const Signature signature = f.full_signature();
+  Dict result{{"what", "function"},
+              {"name", signature.name},
+              {"signature", f.text()},
+              {"doc", signature.doc},
+              {"parameters", describe_parameters(signature.parameters)},
+              {"result", signature.result}};
   if (const SchemaData* schema = f.options()) {
     result.set("options", options_of(*schema));
     result.set("word", schema->word);
@@ -50,22 +196,10 @@ Dict describe_function(const Callable& f) {
   return result;
 }
 
-/// What objects of the class have besides what every one of its kind has.
-List members_of(const SchemaData& schema) {
-  List members;
-  for (const Method& method : schema.methods) {
-    std::vector<std::string> names;
-    for (const Field& parameter : method.parameters.fields) names.push_back(parameter.name);
-    members.push_back(Dict{{"name", method.name},
-                           {"text", concat(method.name, "(", join(names), ")",
-                                           method.result.empty() ? "" : " -> " + method.result)},
-                           {"doc", method.parameters.description}});
-  }
-  for (const Field& property : schema.properties)
-    members.push_back(Dict{{"name", property.name},
-                           {"text", concat(property.name, ": ", property.type)},
-                           {"doc", property.doc}});
-  return members;
+Value describe_function(lua_State* L, int index) {
+  if (const Callable* f = to_callable(L, index)) return describe_function(*f);
+  return lua_isfunction(L, index) ? describe_library_function(L, index)
+                                  : describe_callable_table(L, index);
 }
 
 Dict describe_class(const ClassInfo& info) {
@@ -77,48 +211,16 @@ Dict describe_class(const ClassInfo& info) {
           {"aliases", Value(info.aliases)},
           {"options", options_of(info.schema)},
           {"arguments", arguments_of(info.schema)},
-          {"members", members_of(info.schema)}};
+          {"members", members_of_class(info.schema)}};
 }
 
-Dict describe_members(const Type& type) {
-  Dict result{{"what", type.name()},
-              {"methods", Value(type.method_names())},
-              {"properties", Value(type.property_names())}};
-  List signatures;
-  for (const std::string& name : type.method_names()) {
-    const Callable& method = *type.find_method(name);
-    signatures.push_back(List{method.signature(), method.doc()});
-  }
-  result.set("signatures", std::move(signatures));
-  return result;
+Dict describe_namespace(const std::string& kind) {
+  return {{"what", "namespace"},
+          {"kind", kind},
+          {"doc", kind_named(kind).doc},
+          {"names", Value(registry().names(kind))},
+          {"words", Value(registry().all_names(kind))}};
 }
-
-Dict describe_object(lua_State* L, int index, const Type& type) {
-  Dict result = describe_members(type);
-  if (auto* configurable = dynamic_cast<Configurable*>(to_object(L, index));
-      configurable && configurable->info())
-    result.set("class", describe_class(*configurable->info()));
-  return result;
-}
-
-/// What a value is: a function, a class, a namespace or an object with its members; null for plain
-/// values.
-Value describe_value(Any value) {
-  lua_State* L = current();
-  if (const Callable* f = to_callable(L, value.index)) return describe_function(*f);
-  if (auto* info = to_handle<ClassPtr>(L, value.index)) return describe_class(**info);
-  if (const ClassPtr info = class_of_table(L, value.index)) return describe_class(*info);
-  if (const char* kind = kind_of_namespace(L, value.index))
-    return Dict{{"what", "namespace"},
-                {"kind", kind},
-                {"doc", kind_named(kind).doc},
-                {"names", Value(registry().names(kind))},
-                {"words", Value(registry().all_names(kind))}};
-  if (const Type* type = type_of(L, value.index)) return describe_object(L, value.index, *type);
-  return {};
-}
-
-}  // namespace
 
 void set_reflection(lua_State* L) {
   static const CallablePtr describe =

@@ -16,12 +16,6 @@ namespace {
 /// What places in libraries begin with: "crescent/applications/resnet:12: ".
 constexpr std::string_view kChunks = "crescent/";
 
-/// How a default is written in a Parameter.
-std::string written(const Value& value) {
-  if (value.is_null()) return "nil";
-  return value.is_string() ? value.as_string() : to_text(value);
-}
-
 /// {name=, type=, default=, doc=, required=} -> an option for help and completion.
 Field option_from(const Dict& row) {
   Field option;
@@ -40,13 +34,13 @@ SchemaData options_from(const std::string& name, const List& rows) {
   return options;
 }
 
-Parameters parameters_from(const SchemaData& options) {
-  Parameters parameters;
-  for (const Field& option : options.fields) {
-    const std::string fallback = option.required ? "" : "=" + written(option.default_value);
-    parameters.emplace_back((option.name + fallback).c_str());
-  }
-  return parameters;
+Signature signature_from(const std::string& name, const std::string& doc,
+                         const SchemaData& options) {
+  Signature signature;
+  signature.name = name;
+  signature.doc = doc;
+  signature.parameters.assign(options.fields.begin(), options.fields.end());
+  return signature;
 }
 
 /// Calls it; an error of a line of a library becomes one of the line of the user that led there.
@@ -64,9 +58,8 @@ void call_library(lua_State* L, int arguments) {
 /// A function of Lua, the second upvalue of the shim, that gets one value for each option.
 class Scripted final : public Callable {
  public:
-  Scripted(std::string name, std::string doc, SchemaData options)
-      : Callable(std::move(name), parameters_from(options), std::move(doc)),
-        options_(std::move(options)) {}
+  Scripted(const std::string& name, const std::string& doc, SchemaData options)
+      : Callable(signature_from(name, doc, options)), options_(std::move(options)) {}
 
   int call(lua_State* L) const override {
     arrange(L, 0, 0);

@@ -101,13 +101,21 @@ int same_nodes(lua_State* L) {
 const Type& symbol_type() {
   static const Type type = [] {
     Type type("symbol", &operation_methods());
-    type.property("shape", [](Symbol& s) { return s.shape(); })
-        .property("dtype", [](Symbol& s) { return s.dtype(); })
-        .property("name", [](Symbol& s) { return s.name(); })
-        .property("rank", [](Symbol& s) { return s.shape().rank(); })
-        .property("ndim", [](Symbol& s) { return s.shape().rank(); })
-        .property("history", &history)
-        .property("node", [](Symbol& s) { return s.node(); })
+    type.property(
+            "shape", [](Symbol& s) { return s.shape(); }, "Its sizes; an unknown one is false.")
+        .property(
+            "dtype", [](Symbol& s) { return s.dtype(); }, "Of its elements.")
+        .property(
+            "name", [](Symbol& s) { return s.name(); },
+            "Of the layer that gives it, and which of its outputs it is.")
+        .property(
+            "rank", [](Symbol& s) { return s.shape().rank(); }, "How many axes it has.")
+        .property(
+            "ndim", [](Symbol& s) { return s.shape().rank(); }, "How many axes it has.")
+        .property("history", &history,
+                  "What it comes from: layer, number of the call, number of the output.")
+        .property(
+            "node", [](Symbol& s) { return s.node(); }, "The call that gives it.")
         .meta("__tostring",
               bound("tostring", [](Symbol& s) { return printable(to_text(s)); }, {"symbol"}))
         .meta("__eq", raw("==", same_symbols));
@@ -120,18 +128,40 @@ const Type& symbol_type() {
 const Type& node_type() {
   static const Type type = [] {
     Type type("node");
-    type.property("outbound_layer", [](NodePtr& n) { return n->outbound_layer; })
-        .property("inbound_layers", [](NodePtr& n) { return n->inbound_layers(); })
-        .property("node_indices", [](NodePtr& n) { return from_one(n->node_indices()); })
-        .property("tensor_indices", [](NodePtr& n) { return from_one(n->tensor_indices()); })
-        .property("input_tensors", [](NodePtr& n) { return n->inputs; })
-        .property("output_tensors", [](NodePtr& n) { return n->output_symbols(n); })
-        .property("input_shapes", [](NodePtr& n) { return OneOrMore<Shape>{shapes_of(n->inputs)}; })
-        .property("output_shapes",
-                  [](NodePtr& n) { return OneOrMore<Shape>{shapes_of(n->output_symbols(n))}; })
-        .property("arguments", [](NodePtr& n) { return n->arguments; })
-        .property("index", [](NodePtr& n) { return from_one(n->index()); })
-        .method("get_config", [](NodePtr& n) { return n->get_config(); })
+    type.property(
+            "outbound_layer", [](NodePtr& n) { return n->outbound_layer; },
+            "The layer that was called.")
+        .property(
+            "inbound_layers", [](NodePtr& n) { return n->inbound_layers(); },
+            "The layers that its inputs come from.")
+        .property(
+            "node_indices", [](NodePtr& n) { return from_one(n->node_indices()); },
+            "Which call of those layers each input comes from.")
+        .property(
+            "tensor_indices", [](NodePtr& n) { return from_one(n->tensor_indices()); },
+            "Which output of that call each input is.")
+        .property(
+            "input_tensors", [](NodePtr& n) { return n->inputs; },
+            "The symbols that it was called on.")
+        .property(
+            "output_tensors", [](NodePtr& n) { return n->output_symbols(n); },
+            "The symbols that it gave.")
+        .property(
+            "input_shapes", [](NodePtr& n) { return OneOrMore<Shape>{shapes_of(n->inputs)}; },
+            "The shapes of its inputs.")
+        .property(
+            "output_shapes",
+            [](NodePtr& n) { return OneOrMore<Shape>{shapes_of(n->output_symbols(n))}; },
+            "The shapes of its outputs.")
+        .property(
+            "arguments", [](NodePtr& n) { return n->arguments; },
+            "What it was called with beside the inputs.")
+        .property(
+            "index", [](NodePtr& n) { return from_one(n->index()); },
+            "Which call of the layer it is.")
+        .method(
+            "get_config", [](NodePtr& n) { return n->get_config(); }, {},
+            "The call as a table, as Keras writes it.")
         .meta("__tostring", bound("tostring",
                                   [](NodePtr& n) {
                                     const std::string layer =
@@ -149,12 +179,19 @@ const Type& node_type() {
 const Type& input_spec_type() {
   static const Type type = [] {
     Type type("InputSpec");
-    type.property("dtype", [](InputSpec& s) { return s.dtype; })
-        .property("shape", [](InputSpec& s) { return s.shape; })
-        .property("ndim", [](InputSpec& s) { return s.ndim; })
-        .property("max_ndim", [](InputSpec& s) { return s.max_ndim; })
-        .property("min_ndim", [](InputSpec& s) { return s.min_ndim; })
-        .property("axes", &axes_of)
+    type.property(
+            "dtype", [](InputSpec& s) { return s.dtype; }, "The dtype that the input must have.")
+        .property(
+            "shape", [](InputSpec& s) { return s.shape; }, "The shape that the input must have.")
+        .property(
+            "ndim", [](InputSpec& s) { return s.ndim; }, "How many axes the input must have.")
+        .property(
+            "max_ndim", [](InputSpec& s) { return s.max_ndim; },
+            "The most axes that the input may have.")
+        .property(
+            "min_ndim", [](InputSpec& s) { return s.min_ndim; },
+            "The least axes that the input may have.")
+        .property("axes", &axes_of, "The sizes that axes must have.")
         .meta("__tostring", bound("tostring", [](InputSpec& s) { return to_text(s); }, {"spec"}));
     return type;
   }();

@@ -134,20 +134,6 @@ OneOrMore<Tensor> compute_output_spec(Layer& layer, Any inputs) {
   return result;
 }
 
-/// What the paths of its weights begin with; nil until they are made.
-std::optional<std::string> path_of(Layer& layer) {
-  return layer.built() ? std::optional(layer.name()) : std::nullopt;
-}
-
-/// Of the metrics of the layer and those below it.
-Variables metrics_variables_of(Layer& layer) {
-  Variables all;
-  for (const Layer* each : layer.flatten_layers())
-    for (const auto& metric : each->metrics())
-      all.insert(all.end(), metric->variables().begin(), metric->variables().end());
-  return all;
-}
-
 void build(Layer& layer, Any shape) {
   if (!is_plain_table(current(), shape.index)) fail_expected(current(), shape.index, "a shape");
   const auto* instance = dynamic_cast<const Instance*>(&layer);
@@ -165,34 +151,49 @@ void set_built(Layer& layer, bool on) {
 }
 
 void add_graph(Type& type) {
-  type.property("inbound_nodes", &Layer::inbound_nodes)
-      .property("outbound_nodes", &Layer::outbound_nodes)
-      .property("input", [](Layer& l) { return OneOrMore<Symbol>{l.input()}; })
-      .property("output", [](Layer& l) { return OneOrMore<Symbol>{l.output()}; })
-      .property("input_shape", [](Layer& l) { return OneOrMore<Shape>{l.input_shape()}; })
-      .property("output_shape", [](Layer& l) { return OneOrMore<Shape>{l.output_shape()}; })
-      .property("input_mask", &Layer::input_mask)
-      .property("output_mask", &Layer::output_mask);
-  type.method("get_input_at",
-              [](Layer& l, int64_t node) {
-                return OneOrMore<Symbol>{l.get_input_at(node_place(node))};
-              },
-              {"node_index"})
-      .method("get_output_at",
-              [](Layer& l, int64_t node) {
-                return OneOrMore<Symbol>{l.get_output_at(node_place(node))};
-              },
-              {"node_index"})
-      .method("get_input_shape_at",
-              [](Layer& l, int64_t node) {
-                return OneOrMore<Shape>{l.get_input_shape_at(node_place(node))};
-              },
-              {"node_index"})
-      .method("get_output_shape_at",
-              [](Layer& l, int64_t node) {
-                return OneOrMore<Shape>{l.get_output_shape_at(node_place(node))};
-              },
-              {"node_index"})
+  type.property("inbound_nodes", &Layer::inbound_nodes, "The calls of it on symbols.")
+      .property("outbound_nodes", &Layer::outbound_nodes,
+                "The calls of other layers on its outputs.")
+      .property(
+          "input", [](Layer& l) { return OneOrMore<Symbol>{l.input()}; },
+          "What it was called on; of a layer that was called once.")
+      .property(
+          "output", [](Layer& l) { return OneOrMore<Symbol>{l.output()}; },
+          "What it gave; of a layer that was called once.")
+      .property(
+          "input_shape", [](Layer& l) { return OneOrMore<Shape>{l.input_shape()}; },
+          "The shape of its input; of a layer that was called once.")
+      .property(
+          "output_shape", [](Layer& l) { return OneOrMore<Shape>{l.output_shape()}; },
+          "The shape of its output; of a layer that was called once.")
+      .property("input_mask", &Layer::input_mask,
+                "The mask of its input; of a layer that was called once.")
+      .property("output_mask", &Layer::output_mask,
+                "The mask of its output; of a layer that was called once.");
+  type.method(
+          "get_input_at",
+          [](Layer& l, int64_t node) {
+            return OneOrMore<Symbol>{l.get_input_at(node_place(node))};
+          },
+          {"node_index"}, "What it was called on, by the number of the call.")
+      .method(
+          "get_output_at",
+          [](Layer& l, int64_t node) {
+            return OneOrMore<Symbol>{l.get_output_at(node_place(node))};
+          },
+          {"node_index"}, "What it gave, by the number of the call.")
+      .method(
+          "get_input_shape_at",
+          [](Layer& l, int64_t node) {
+            return OneOrMore<Shape>{l.get_input_shape_at(node_place(node))};
+          },
+          {"node_index"}, "The shape of its input, by the number of the call.")
+      .method(
+          "get_output_shape_at",
+          [](Layer& l, int64_t node) {
+            return OneOrMore<Shape>{l.get_output_shape_at(node_place(node))};
+          },
+          {"node_index"}, "The shape of its output, by the number of the call.")
       .method("compute_output_shape", &compute_output_shape, {"input_shape"},
               "Found by running the layer without values.")
       .method("compute_output_spec", &compute_output_spec, {"inputs"},
@@ -202,55 +203,35 @@ void add_graph(Type& type) {
 }
 
 void add_state(Type& type) {
-  type.property(
-          "name", [](Layer& l) { return l.name(); }, &Layer::set_name)
+  type.property("built", &Layer::built, &set_built, "Whether its weights are made.")
       .property(
-          "trainable", [](Layer& l) { return l.trainable(); }, &Layer::set_trainable)
-      .property("built", &Layer::built, &set_built)
-      .property(
-          "supports_masking", [](Layer& l) { return l.supports_masking(); },
-          &Layer::set_supports_masking)
-      .property("stateful", [](Layer& l) { return l.stateful(); })
-      .property("dtype", &Layer::variable_dtype)
-      .property("variable_dtype", &Layer::variable_dtype)
-      .property("compute_dtype", &Layer::compute_dtype)
-      .property("input_dtype", &Layer::compute_dtype)
-      .property("dtype_policy", [](Layer& l) { return l.policy().name; })
-      .property("quantization_mode", [](Layer& l) { return quantization_mode(l); })
-      .property("weights", &Layer::weights)
-      .property("variables", &Layer::weights)
-      .property("trainable_weights", &Layer::trainable_weights)
-      .property("trainable_variables", &Layer::trainable_weights)
-      .property("non_trainable_weights", &Layer::non_trainable_weights)
-      .property("non_trainable_variables", &Layer::non_trainable_weights)
-      .property("losses", &Layer::losses)
-      .property("metrics", [](Layer& l) { return l.metrics(); })
-      .property("metrics_variables", &metrics_variables_of)
-      .property("path", &path_of)
-      .property("sublayers", [](Layer& l) { return l.sublayers(); })
+          "quantization_mode", [](Layer& l) { return quantization_mode(l); },
+          "How its largest weight is kept in fewer bits, where it is.")
       .property(
           "input_spec", [](Layer& l) { return OneOrMore<InputSpec>{l.input_specs()}; },
-          [](Layer& l, Any spec) { l.set_input_specs(to_input_specs(current(), spec.index)); })
+          [](Layer& l, Any spec) { l.set_input_specs(to_input_specs(current(), spec.index)); },
+          "What it accepts as inputs.")
       .property(
           "activity_regularizer", [](Layer& l) { return l.activity_regularizer(); },
           [](Layer& l, Value r) {
             l.set_activity_regularizer(get<Regularizer>(adapted(r, "regularizer")));
-          });
+          },
+          "The penalty on its output.");
 }
 
 void add_methods(Type& type) {
-  type.method("get_weights", &Layer::get_weights, {}, "Copies of the weights' values.")
-      .method("set_weights", [](Layer& l, const Tensors& values) { l.set_weights(values); },
-              {"weights"})
-      .method("count_params", &Layer::count_params, {}, "How many numbers the weights have.")
+  type.method(
+          "set_weights", [](Layer& l, const Tensors& values) { l.set_weights(values); },
+          {"weights"}, "Gives the weights these values.")
       .method("build", &build, {"input_shape"}, "Makes the weights without data.")
       .raw_method("call", call_layer, {"inputs", "options=nil"},
                   "What calling the layer itself does; in a class of one's own what its call does.")
-      .method("reset_states", [](Layer& l) { l.reset_states(); })
       .method("quantize", &quantize_layer, {"mode=nil", "config=nil"},
               "Keeps the largest weight in fewer bits, frozen: \"int8\", or as a configuration of "
               "cr.quantizers says.")
-      .method("get_losses_for", &Layer::get_losses_for, {"inputs=nil"})
+      .method(
+          "get_losses_for", &Layer::get_losses_for, {"inputs=nil"},
+          "Its losses that follow from these inputs; without inputs those that follow from none.")
       .method("add_weight", &add_weight,
               {"name=nil", "shape=nil", "initializer=nil", "dtype=nil", "regularizer=nil",
                "trainable=true", "constraint=nil", "autocast=true"},
@@ -262,8 +243,10 @@ void add_methods(Type& type) {
       .method("add_loss", &add_loss, {"loss", "inputs=nil"},
               "Adds a scalar, or several, to what training minimises: in call, or of a model any "
               "symbols. `inputs`, from which they follow, may be told as in Keras 2.")
-      .method("add_update", &Layer::add_update, {"variable", "value"})
-      .method("add_metric", &add_metric, {"value", "name=nil"})
+      .method("add_update", &Layer::add_update, {"variable", "value"},
+              "Assigns a value to a variable in each step of training.")
+      .method("add_metric", &add_metric, {"value", "name=nil"},
+              "Adds a metric, or the mean of a tensor by a name, to what is shown of a step.")
       .method(
           "save_own_variables",
           [](Layer& l, Any store) { store_numbered(current(), store.index, l); }, {"store"},
@@ -272,10 +255,7 @@ void add_methods(Type& type) {
           "have another, for files of Keras 3.")
       .method(
           "load_own_variables", [](Layer& l, Names store) { load_numbered(store.dict, l); },
-          {"store"}, "Takes them out of such a table.")
-      .method("track", [](Layer& l, const LayerPtr& sublayer) { l.track(sublayer); }, {"layer"})
-      .method("untrack", [](Layer& l, const LayerPtr& sublayer) { l.untrack(sublayer); },
-              {"layer"});
+          {"store"}, "Takes them out of such a table.");
 }
 
 }  // namespace

@@ -84,9 +84,11 @@ void add_files(Type& model) {
   model.raw_method("save", save, kSaveModel, "Writes architecture, weights and training state.")
       .method("export", &export_to, {"filepath", "format=onnx"},
               "Writes what the model predicts, for programs that run ONNX.")
-      .raw_method("save_weights", save_weights_to, {"path", "overwrite=true"})
+      .raw_method("save_weights", save_weights_to, {"path", "overwrite=true"},
+                  "The weights as a file, of a format by the ending of its name.")
       .raw_method("load_weights", load_weights_from,
-                  {"path", "by_name=false", "skip_mismatch=false"});
+                  {"path", "by_name=false", "skip_mismatch=false"},
+                  "Reads the weights from a file; by_name: those of layers with the same names.");
 }
 
 void add_file_functions(std::vector<CallablePtr>& functions) {
@@ -95,8 +97,9 @@ void add_file_functions(std::vector<CallablePtr>& functions) {
           {"path", "custom_objects=nil", "compile=true", "safe_mode=true"},
           "A model from a file of Keras or Crescent, or the FeatureSpace that an archive holds."));
   Parameters model_and_options = kSaveModel;
-  model_and_options.insert(model_and_options.begin(), "model");
-  functions.push_back(raw("save_model", save, std::move(model_and_options)));
+  model_and_options.insert(model_and_options.begin(), parse_parameter("model"));
+  functions.push_back(raw("save_model", save, std::move(model_and_options),
+                          "The whole model as a file, of a format by the ending of its name."));
 }
 
 }  // namespace crescent::lua

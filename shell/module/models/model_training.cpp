@@ -352,19 +352,6 @@ Optimizer& optimizer_of(const Model& model) {
 Variable learning_rate(Model& model) { return optimizer_of(model).learning_rate(); }
 void set_learning_rate(Model& model, double rate) { optimizer_of(model).set_learning_rate(rate); }
 
-Variables metrics_variables(Model& model) {
-  Variables all;
-  for (const auto& metric : model.all_metrics())
-    all.insert(all.end(), metric->variables().begin(), metric->variables().end());
-  return all;
-}
-
-bool runs_eagerly(Model& model) {
-  const Value options = model.compile_config();
-  const Value* on = options.is_dict() ? options.as_dict().find("run_eagerly") : nullptr;
-  return on && on->is_bool() && on->as_bool();
-}
-
 }  // namespace
 
 void add_training(Type& model) {
@@ -399,22 +386,11 @@ void add_training(Type& model) {
               "One step; loss and metrics of this batch, or without reset_metrics of all since the "
               "last reset.")
       .method("test_on_batch", &test_on_batch,
-              {"x", "y=nil", "sample_weight=nil", "reset_metrics=true", "return_dict=false"})
-      .method("predict_on_batch", &predict_on_batch, {"x"})
-      .method("reset_metrics", &Model::reset_metrics)
-      .property("optimizer", &Model::optimizer)
-      .property("loss", &loss_of, &set_loss)
-      .property("history", [](Model& m) { return m.history(); })
-      .property("metrics", &Model::all_metrics)
-      .property("metrics_names", &Model::metrics_names)
-      .property("metrics_variables", &metrics_variables)
-      .property("run_eagerly", &runs_eagerly)
-      .property("compiled", &Model::compiled)
-      .property("epochs_trained", &Model::epochs_trained)
-      .property(
-          "stop_training", [](Model& m) { return m.stop_training; },
-          [](Model& m, bool on) { m.stop_training = on; })
-      .property("learning_rate", &learning_rate, &set_learning_rate);
+              {"x", "y=nil", "sample_weight=nil", "reset_metrics=true", "return_dict=false"},
+              "Loss and metrics of one batch.")
+      .method("predict_on_batch", &predict_on_batch, {"x"}, "Outputs for one batch.")
+      .property("loss", &loss_of, &set_loss, "What compile was given.")
+      .property("learning_rate", &learning_rate, &set_learning_rate, "That of the optimizer.");
 }
 
 }  // namespace crescent::lua

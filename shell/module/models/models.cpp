@@ -105,11 +105,8 @@ ModelPtr cloned(Model& model, const Value& clone_function) {
 }
 
 void add_structure(Type& model) {
-  model.property("layers", &Model::layers)
-      .property("inputs", &Model::inputs)
-      .property("outputs", &Model::outputs)
-      .property("input_names", &Model::input_names)
-      .property("output_names", &Model::output_names)
+  model.property("inputs", &Model::inputs, "The symbols that its graph begins with.")
+      .property("outputs", &Model::outputs, "The symbols that its graph ends with.")
       .method("get_layer", &get_layer, {"name=nil", "index=nil"},
               "A layer by name or position (from 1).")
       .raw_method("summary", summary, {"options=nil"},
@@ -148,15 +145,7 @@ void add_model_types(ObjectTypes& types, const Type& layer) {
   add_type<Sequential>(types, "model", &functional)
       .method(
           "add", [](Sequential& model, const StackedLayer& top) { model.add(top.layer); },
-          {"layer"}, "Puts a layer on top.")
-      .method(
-          "pop",
-          [](Sequential& model) {
-            const std::vector<LayerPtr> before = model.layers();
-            model.pop();
-            return before.back();
-          },
-          {}, "Takes the last layer off and gives it.");
+          {"layer"}, "Puts a layer on top.");
 }
 
 const std::vector<CallablePtr>& model_functions() {

@@ -51,47 +51,18 @@ void set_weights(Optimizer& optimizer, Any weights) {
   for (size_t i = 0; i < state.size(); ++i) state[i].assign(values[i]);
 }
 
-/// Averages become the weights: at the end of a training that kept them.
-void finalize_variable_values(Optimizer& optimizer, const Variables& variables) {
-  for (const auto& [weight, average] : optimizer.pairs_with("average"))
-    if (std::find(variables.begin(), variables.end(), weight) != variables.end())
-      weight.assign(average.value());
-}
-
-/// Updates so far. Optimizers count batches, of which accumulation makes an update every so many.
-OnStack updates(Optimizer& optimizer) {
-  lua_State* L = current();
-  const Dict config = optimizer.get_config();
-  if (const auto inner = config.find("inner_optimizer")
-                             ? optimizer.get_property("inner_optimizer").object_as<Optimizer>()
-                             : nullptr)
-    return updates(*inner);
-  const Value* every = config.find("gradient_accumulation_steps");
-  every && every->is_int()
-      ? push(L, ops::floor_divide(optimizer.iterations().value(), every->as_int()))
-      : push(L, optimizer.iterations());
-  return {};
-}
-
 void add_optimizer(ObjectTypes& types, const Type& object) {
   add_type<Optimizer>(types, "optimizer", &object)
-      .property("learning_rate", &Optimizer::learning_rate, &Optimizer::set_learning_rate)
-      .property("lr", &Optimizer::learning_rate, &Optimizer::set_learning_rate)
-      .property("iterations", &updates)
-      .property("name", &Optimizer::name)
-      .property("variables", &Optimizer::state)
-      .property("weights", &Optimizer::state)
-      .property("built", &Optimizer::built)
-      .method("build", &Optimizer::build, {"variables"})
+      .property("learning_rate", &Optimizer::learning_rate, &Optimizer::set_learning_rate,
+                "How far an update goes; with a schedule its last value.")
+      .property("lr", &Optimizer::learning_rate, &Optimizer::set_learning_rate,
+                "The same as learning_rate.")
       .method("set_weights", &set_weights, {"weights"}, "The state, in the order of `variables`.")
       .method("scale_loss", &Optimizer::scale_loss, {"loss"}, "What to take gradients of.")
       .method("apply_gradients", &apply_gradients, {"gradients", "variables=nil"},
               "Updates variables by their gradients.")
       .method("apply", &apply_gradients, {"gradients", "variables=nil"},
-              "Updates variables by their gradients.")
-      .method(
-          "finalize_variable_values", &finalize_variable_values, {"variables"},
-          "With use_ema: gives variables the averages of what they were. fit does it at its end.");
+              "Updates variables by their gradients.");
 }
 
 Tensor call_metric(Metric& metric, const Tensor& y_true, const Tensor& y_pred,
@@ -100,36 +71,16 @@ Tensor call_metric(Metric& metric, const Tensor& y_true, const Tensor& y_pred,
   return metric.result();
 }
 
-/// The one that logs have for it.
-std::string shown_name(Metric& metric) {
-  return metric.name().empty() ? to_snake_case(metric.class_name()) : metric.name();
-}
-
-/// As given, else what Keras has: int32 where a state counts in integers.
-DType dtype_of(Metric& metric) {
-  const Variables& state = metric.variables();
-  const bool counts = !state.empty() && is_integer(state.front().dtype());
-  return metric.dtype().value_or(counts ? state.front().dtype() : DType::float32);
-}
-
 void add_losses_and_metrics(ObjectTypes& types, const Type& object) {
   Type& loss = add_type<Loss>(types, "loss", &object);
-  loss.property("name", &Loss::name)
-      .method("call", &Loss::call, {"y_true", "y_pred"}, "Loss per sample.");
+  loss.method("call", &Loss::call, {"y_true", "y_pred"}, "Loss per sample.");
   loss.meta("__call",
             bound("loss", &Loss::operator(), {"self", "y_true", "y_pred", "sample_weight=nil"}));
   Type& metric = add_type<Metric>(types, "metric", &object);
-  metric.property("name", &shown_name, &Metric::set_name)
-      .property("variables", [](Metric& m) { return m.variables(); })
-      .property("dtype", &dtype_of)
-      .method("update_state",
-              [](Metric& m, const Tensor& t, const Tensor& p, const Tensor& w) {
-                m.update_state(t, p, w);
-              },
-              {"y_true", "y_pred=nil", "sample_weight=nil"})
-      .method("result", [](Metric& m) { return m.result(); })
-      .method("reset_state", [](Metric& m) { m.reset_state(); })
-      .method("reset_states", [](Metric& m) { m.reset_state(); });
+  metric.method(
+      "update_state",
+      [](Metric& m, const Tensor& t, const Tensor& p, const Tensor& w) { m.update_state(t, p, w); },
+      {"y_true", "y_pred=nil", "sample_weight=nil"}, "Takes another batch in.");
   metric.meta("__call",
               bound("metric", &call_metric, {"self", "y_true", "y_pred=nil", "sample_weight=nil"}));
   add_type<LuaMetric>(types, "metric", &metric)
@@ -218,11 +169,12 @@ template <size_t I>
 void add_hook(Type& callback, const char* name) {
   static constexpr const CallbackHook& hook = kCallbackHooks[I];
   if constexpr (hook.number != nullptr)
-    callback.method(name,
-                    [](Callback& c, int64_t number, Any logs) { call_hook(hook, c, number, logs); },
-                    {hook.number, "logs=nil"});
+    callback.method(
+        name, [](Callback& c, int64_t number, Any logs) { call_hook(hook, c, number, logs); },
+        {hook.number, "logs=nil"}, hook.doc);
   else
-    callback.method(name, [](Callback& c, Any logs) { call_hook(hook, c, 0, logs); }, {"logs=nil"});
+    callback.method(
+        name, [](Callback& c, Any logs) { call_hook(hook, c, 0, logs); }, {"logs=nil"}, hook.doc);
 }
 
 /// Hooks, for loops of one's own: callback:on_epoch_begin(epoch, logs). Epochs and batches count
@@ -240,11 +192,12 @@ void add_callbacks(ObjectTypes& types, const Type& object) {
   Type& callback = add_type<Callback>(types, "callback", &object);
   add_hooks(callback, std::make_index_sequence<std::size(kCallbackHooks)>());
   add_type<LuaCallback>(types, "callback", &callback)
-      .property("model", &LuaCallback::model)
-      .property("params", &LuaCallback::params);
+      .property("model", &LuaCallback::model, "The model that is trained.")
+      .property("params", &LuaCallback::params, "What the run was told: epochs, steps, verbose.");
   add_type<History>(types, "history", &callback)
-      .property("history", &history_table)
-      .property("epoch", [](History& h) { return h.epoch(); })
+      .property("history", &history_table, "A list of values for each log, an entry an epoch.")
+      .property(
+          "epoch", [](History& h) { return h.epoch(); }, "The numbers of the epochs.")
       .meta("__tostring", bound("tostring", &history_text, {"history"}));
 }
 

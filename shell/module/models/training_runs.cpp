@@ -92,18 +92,21 @@ void add_run_types(ObjectTypes& types, const Type& object) {
               "model's file was saved in.")
       .method("save", &TrainingRun::save, {"path"}, "A snapshot as a file.")
       .method("load", &load_run, {"path"}, "Goes to where the run was that was saved there.")
-      .method("add_callback", &TrainingRun::add_callback, {"callback"})
-      .method("remove_callback", &TrainingRun::remove_callback, {"callback"})
-      .property("epoch", &TrainingRun::epoch)
-      .property("batch", &TrainingRun::batch)
-      .property("batches", &batches_of)
-      .property("epochs", &TrainingRun::epochs, &TrainingRun::set_epochs)
-      .property("validating", &TrainingRun::validating)
-      .property("ended", &TrainingRun::ended)
-      .property("logs", &logs)
-      .property("history", &TrainingRun::history)
-      .property("model", &model_of)
-      .property("callbacks", &TrainingRun::callbacks)
+      .method("add_callback", &TrainingRun::add_callback, {"callback"},
+              "Another callback from here on.")
+      .method("remove_callback", &TrainingRun::remove_callback, {"callback"},
+              "One callback less from here on.")
+      .property("epoch", &TrainingRun::epoch, "The number of the epoch, from 0.")
+      .property("batch", &TrainingRun::batch, "Batches of the epoch that are done.")
+      .property("batches", &batches_of, "Batches of an epoch, where that is known.")
+      .property("epochs", &TrainingRun::epochs, &TrainingRun::set_epochs, "Where the run ends.")
+      .property("validating", &TrainingRun::validating,
+                "Whether it is in the validation of an epoch.")
+      .property("ended", &TrainingRun::ended, "Whether it has ended.")
+      .property("logs", &logs, "Loss and metrics so far.")
+      .property("history", &TrainingRun::history, "Of the epochs that are done.")
+      .property("model", &model_of, "The model that it trains.")
+      .property("callbacks", &TrainingRun::callbacks, "Those of the run.")
       .meta("__tostring", bound("tostring", &run_text, {"run"}));
   add_type<Snapshot>(types, "snapshot", &object);
 }

@@ -10,22 +10,6 @@
 namespace crescent::lua {
 namespace {
 
-/// A default as Lua writes it; lists are left to the operation.
-std::string fallback_of(const Value& value) {
-  if (value.is_null() || value.is_list()) return "nil";
-  return value.is_string() ? value.as_string() : to_json(value);
-}
-
-Parameters parameters_of(std::string_view text) {
-  Parameters parameters;
-  for (const OperationParameter& parameter : operation_parameters(text))
-    parameters.push_back(
-        parameter.default_value
-            ? Parameter(concat(parameter.name, "=", fallback_of(*parameter.default_value)).c_str())
-            : Parameter(parameter.name.c_str()));
-  return parameters;
-}
-
 int push_results(lua_State* L, const Operation& operation, const Value& result) {
   const OperationResult kind = operation.row().result;
   const bool several = kind == OperationResult::tuple ||
@@ -39,19 +23,24 @@ int push_results(lua_State* L, const Operation& operation, const Value& result) 
 
 class OperationFunction final : public Callable {
  public:
-  OperationFunction(std::string name, const Dict& traits)
-      : Callable(std::move(name), parameters_of(traits.at("parameters").as_string()),
+  OperationFunction(const std::string& name, const Dict& traits)
+      : Callable(name, Parameters(parse_parameters(traits.at("parameters").as_string())),
                  traits.contains("doc") ? traits.at("doc").as_string() : ""),
         is_method_(traits.at("method").as_bool()) {}
   bool is_method() const { return is_method_; }
+  Signature full_signature() const override {
+    Signature full = get<Operation>(Value(name()))->row().signature;
+    full.name = name();
+    return full;
+  }
 
   int call(lua_State* L) const override {
     const auto operation = get<Operation>(Value(name()));
     collect_variadic(L, *operation);
     unsigned takes_names = 0, takes_lists = 0;
-    for (size_t i = 0; i < operation->row().parameters.size(); ++i) {
+    for (size_t i = 0; i < operation->row().signature.parameters.size(); ++i) {
       takes_names |= operation->row().method.parameters.fields[i].takes_dict ? 1u << i : 0;
-      takes_lists |= operation->row().parameters[i].is_list ? 1u << i : 0;
+      takes_lists |= operation->row().signature.parameters[i].is_list ? 1u << i : 0;
     }
     arrange(L, takes_names, takes_lists);
     Dict arguments;
@@ -64,7 +53,7 @@ class OperationFunction final : public Callable {
  private:
   /// f("ij,jk->ik", a, b) as f("ij,jk->ik", {a, b}).
   static void collect_variadic(lua_State* L, const Operation& operation) {
-    const auto& parameters = operation.row().parameters;
+    const auto& parameters = operation.row().signature.parameters;
     for (size_t i = 0; i < parameters.size(); ++i) {
       const int first = static_cast<int>(i) + 1, last = lua_gettop(L);
       if (!parameters[i].variadic || first > last || lua_istable(L, first)) continue;
@@ -188,7 +177,7 @@ bool is_boolean(lua_State* L, int index) {
 class Operator final : public Callable {
  public:
   Operator(const char* operation, CallablePtr direct)
-      : Callable(direct->name(), direct->parameters(), ""),
+      : Callable(direct->signature()),
         operation_(operation),
         direct_(std::move(direct)) {}
   int call(lua_State* L) const override {

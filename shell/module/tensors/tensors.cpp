@@ -188,13 +188,21 @@ void add_operators(Type& type) {
 }
 
 void add_common(Type& type) {
-  type.property("shape", [](const Tensor& t) { return t.shape(); })
-      .property("dtype", [](const Tensor& t) { return t.dtype(); })
-      .property("rank", [](const Tensor& t) { return t.rank(); })
-      .property("ndim", [](const Tensor& t) { return t.rank(); })
-      .property("size", [](const Tensor& t) { return t.size(); })
-      .property("nbytes", [](const Tensor& t) { return t.bytes(); })
-      .property("T", [](const Tensor& t) { return ops::transpose(t); });
+  type.property(
+          "shape", [](const Tensor& t) { return t.shape(); }, "Its sizes.")
+      .property(
+          "dtype", [](const Tensor& t) { return t.dtype(); }, "Of its elements.")
+      .property(
+          "rank", [](const Tensor& t) { return t.rank(); }, "How many axes it has.")
+      .property(
+          "ndim", [](const Tensor& t) { return t.rank(); }, "How many axes it has.")
+      .property(
+          "size", [](const Tensor& t) { return t.size(); }, "How many elements it has.")
+      .property(
+          "nbytes", [](const Tensor& t) { return t.bytes(); }, "How many bytes its elements take.")
+      .property(
+          "T", [](const Tensor& t) { return ops::transpose(t); },
+          "With the axes the other way round.");
   type.method("totable", &totable, {}, "Nested tables of numbers; a number for a scalar.")
       .method("item", &item, {}, "The value of a tensor of one element.")
       .method("slice", &slice, {"first", "last=nil"},
@@ -259,8 +267,11 @@ const Type& tensor_type() {
   static const Type type = [] {
     Type type("tensor", &operation_methods());
     add_common(type);
-    type.property("mask", [](const Tensor& t) { return t.mask(); });
-    type.method("numpy", &totable).method("clone", &clone, {}, "A copy with memory of its own.");
+    type.property(
+        "mask", [](const Tensor& t) { return t.mask(); },
+        "Which parts count, where a layer gave it.");
+    type.method("numpy", &totable, {}, "The same as totable.")
+        .method("clone", &clone, {}, "A copy with memory of its own.");
     type.meta("__tostring", bound("tostring", &text_of_tensor, {"tensor"}))
         .meta("__eq", bound("==", &same, {"a", "b"}));
     return type;
@@ -272,17 +283,21 @@ const Type& variable_type() {
   static const Type type = [] {
     Type type("variable", &operation_methods());
     add_common(type);
-    type.property("name", &Variable::name)
-        .property("path", &Variable::path)
-        .property("value", [](Variable& v) { return v.value(); })
+    type.property("name", &Variable::name, "What its owner calls it.")
+        .property("path", &Variable::path, "Its name behind that of the layer it belongs to.")
+        .property(
+            "value", [](Variable& v) { return v.value(); }, "The tensor that it holds.")
         .property(
             "trainable", [](Variable& v) { return v.trainable(); },
-            [](Variable& v, bool on) { v.set_trainable(on); })
-        .property("regularizer", [](Variable& v) { return v.regularizer(); })
-        .property("constraint", [](Variable& v) { return v.constraint(); });
+            [](Variable& v, bool on) { v.set_trainable(on); }, "Whether training changes it.")
+        .property(
+            "regularizer", [](Variable& v) { return v.regularizer(); }, "The penalty on it.")
+        .property(
+            "constraint", [](Variable& v) { return v.constraint(); },
+            "What each update ends with.");
     type.method("assign", &Variable::assign, {"value"}, "Sets the value; the shape must fit.")
-        .method("assign_add", &Variable::assign_add, {"delta"})
-        .method("assign_sub", &Variable::assign_sub, {"delta"});
+        .method("assign_add", &Variable::assign_add, {"delta"}, "Adds to the value.")
+        .method("assign_sub", &Variable::assign_sub, {"delta"}, "Subtracts from the value.");
     type.meta("__tostring", bound("tostring", &text_of_variable, {"variable"}))
         .meta("__eq", raw("==", same_values));
     return type;

@@ -9,16 +9,13 @@
 
 namespace crescent::lua {
 
-Parameter::Parameter(const char* text) {
-  const char* equals = std::strchr(text, '=');
-  required = !equals;
-  name = equals ? std::string(text, equals) : text;
-  fallback = equals ? equals + 1 : "";
-}
-
 Parameters::Parameters() = default;
-Parameters::Parameters(std::initializer_list<const char*> texts)
-    : std::vector<Parameter>(texts.begin(), texts.end()) {}
+Parameters::Parameters(std::initializer_list<const char*> texts) {
+  reserve(texts.size());
+  for (const char* text : texts) push_back(parse_parameter(text));
+}
+Parameters::Parameters(std::vector<Parameter> parameters)
+    : std::vector<Parameter>(std::move(parameters)) {}
 Parameters::Parameters(const Parameters&) = default;
 Parameters::Parameters(Parameters&&) noexcept = default;
 Parameters& Parameters::operator=(const Parameters&) = default;
@@ -31,8 +28,28 @@ Parameters Parameters::of_method() const {
   return all;
 }
 
+namespace {
+
+Signature signature_of(std::string_view name, Parameters parameters, std::string_view doc) {
+  Signature signature;
+  signature.name = name;
+  signature.parameters = std::move(parameters);
+  signature.doc = doc;
+  return signature;
+}
+
+}  // namespace
+
+Signature typed_signature(std::string_view name, Parameters parameters, std::string_view doc,
+                          const Caller& caller) {
+  Signature signature = signature_of(name, std::move(parameters), doc);
+  caller.set_types(signature);
+  return signature;
+}
+
+Callable::Callable(Signature signature) : signature_(std::move(signature)) {}
 Callable::Callable(std::string_view name, Parameters parameters, std::string_view doc)
-    : name_(name), doc_(doc), parameters_(std::move(parameters)) {}
+    : Callable(signature_of(name, std::move(parameters), doc)) {}
 Callable::~Callable() = default;
 
 const SchemaData* Callable::options() const { return nullptr; }
@@ -41,7 +58,7 @@ const SchemaData* Callable::options() const { return nullptr; }
 
 Bound::Bound(std::string_view name, const void* function, size_t bytes, const Caller& caller,
              Parameters parameters, std::string_view doc)
-    : Callable(name, std::move(parameters), doc), caller_(caller) {
+    : Callable(typed_signature(name, std::move(parameters), doc, caller)), caller_(caller) {
   assert(bytes <= sizeof function_);
   std::memcpy(function_, function, bytes);
 }
@@ -79,9 +96,9 @@ namespace {
 
 class Alias final : public Callable {
  public:
-  explicit Alias(const Callable& target)
-      : Callable(target.name(), target.parameters(), target.doc()), target_(target) {}
+  explicit Alias(const Callable& target) : Callable(target.signature()), target_(target) {}
   int call(lua_State* L) const override { return target_.call(L); }
+  Signature full_signature() const override { return target_.full_signature(); }
   const SchemaData* options() const override { return target_.options(); }
 
  private:
@@ -98,7 +115,7 @@ namespace {
 
 /// model.fit(x) in place of model:fit(x).
 void check_self(lua_State* L, const Callable& callable) {
-  const Parameters& parameters = callable.parameters();
+  const std::vector<Parameter>& parameters = callable.parameters();
   if (parameters.empty() || parameters.front().name != "self") return;
   if (lua_type(L, 1) == LUA_TUSERDATA || is_class(L, 1)) return;
   fail(callable.name(), ": expected an object before the arguments, got ", describe(L, 1),
@@ -124,15 +141,29 @@ extern "C" int crescent_invoke(lua_State* L) {
   return finish(L, run(L, *static_cast<const Callable*>(lua_touserdata(L, lua_upvalueindex(1)))));
 }
 
-std::string Callable::signature() const {
-  std::string text = name_ + "(";
-  for (const Parameter& p : parameters_)
-    text += (text.back() == '(' ? "" : ", ") + p.name + (p.required ? "" : "=" + p.fallback);
+namespace {
+
+/// As Lua writes it: nil, 0.5, {0, 1}, "float32".
+std::string default_text(const Value& value) {
+  if (value.is_null()) return "nil";
+  if (!value.is_list()) return to_text(value);
+  std::vector<std::string> items;
+  for (const Value& item : value.as_list()) items.push_back(default_text(item));
+  return "{" + join(items) + "}";
+}
+
+}  // namespace
+
+std::string Callable::text() const {
+  std::string text = name() + "(";
+  for (const Parameter& p : parameters())
+    text += (text.back() == '(' ? "" : ", ") + p.name +
+            (p.required ? "" : "=" + default_text(p.default_value));
   return text + ")";
 }
 
 void Callable::name_argument(Error& error, int index) const {
-  error.add_context(concat(name_, ": argument '", parameters_[index - 1].name, "': "));
+  error.add_context(concat(name(), ": argument '", parameters()[index - 1].name, "': "));
 }
 
 void push_callable(lua_State* L, const Callable& callable) {
@@ -177,27 +208,25 @@ const Callable* to_callable(lua_State* L, int index) {
 
 namespace {
 
-/// Defaults are written as in Lua: nil, true, a number, a word.
-void push_fallback(lua_State* L, const std::string& text) {
-  if (text == "nil") return lua_pushnil(L);
-  if (text == "true" || text == "false") return lua_pushboolean(L, text == "true");
-  if (!lua_stringtonumber(L, text.c_str())) lua_pushlstring(L, text.data(), text.size());
+/// A list is left to the function, which has it from the same signature.
+void push_default(lua_State* L, const Value& value) {
+  value.is_list() ? lua_pushnil(L) : push_value(L, value);
 }
 
-std::string names_of(const Parameters& parameters) {
+std::string names_of(const std::vector<Parameter>& parameters) {
   std::vector<std::string> names;
   for (const Parameter& p : parameters) names.push_back(p.name);
   return join(names);
 }
 
-int find(const Parameters& parameters, std::string_view name) {
+int find(const std::vector<Parameter>& parameters, std::string_view name) {
   for (size_t i = 0; i < parameters.size(); ++i)
     if (parameters[i].name == name) return static_cast<int>(i);
   return -1;
 }
 
 /// True when every name in the table is one of a parameter.
-bool names_parameters(lua_State* L, int table, const Parameters& parameters) {
+bool names_parameters(lua_State* L, int table, const std::vector<Parameter>& parameters) {
   for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
     if (lua_type(L, -2) == LUA_TSTRING && find(parameters, text_of(L, -2)) >= 0) continue;
     lua_pop(L, 2);
@@ -206,8 +235,8 @@ bool names_parameters(lua_State* L, int table, const Parameters& parameters) {
   return true;
 }
 
-[[noreturn]] void fail_unknown(const std::string& function, const Parameters& parameters,
-                               const std::string& name) {
+[[noreturn]] void fail_unknown(const std::string& function,
+                               const std::vector<Parameter>& parameters, const std::string& name) {
   std::vector<std::string> names;
   for (const Parameter& p : parameters) names.push_back(p.name);
   fail(function, ": no option '", name, "'", did_you_mean(name, names));
@@ -231,7 +260,7 @@ void keep_list(lua_State* L, int index) {
 }  // namespace
 
 void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists) const {
-  const int wanted = static_cast<int>(parameters_.size());
+  const int wanted = static_cast<int>(parameters().size());
   const int given = lua_gettop(L);
   reserve(L, wanted + 4);
   const auto takes = [&](unsigned mask) {
@@ -245,7 +274,7 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
   };
   const bool keywords =
       empty || (given > 0 && is_keywords(L, given) &&
-                (!takes(takes_names) || mixed() || names_parameters(L, given, parameters_)));
+                (!takes(takes_names) || mixed() || names_parameters(L, given, parameters())));
   const bool list_with_names = keywords && given == 1 && takes(takes_lists) && lua_rawlen(L, 1) > 0;
   int table = 0;
   if (keywords) {
@@ -257,16 +286,17 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
   }
   const int positional = lua_gettop(L) - table;
   if (positional > wanted)
-    fail(name_, ": expected at most ", wanted, " arguments (", names_of(parameters_), "), got ",
+    fail(name(), ": expected at most ", wanted, " arguments (", names_of(parameters()), "), got ",
          positional);
   for (int i = positional; i < wanted; ++i) lua_pushnil(L);
   if (table) {
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
       if (lua_type(L, -2) != LUA_TSTRING) continue;
-      const std::string name = text_of(L, -2);
-      const int place = find(parameters_, name);
-      if (place < 0) fail_unknown(name_, parameters_, name);
-      if (place < positional) fail(name_, ": '", name, "' is given twice, by position and by name");
+      const std::string given_name = text_of(L, -2);
+      const int place = find(parameters(), given_name);
+      if (place < 0) fail_unknown(name(), parameters(), given_name);
+      if (place < positional)
+        fail(name(), ": '", given_name, "' is given twice, by position and by name");
       lua_pushvalue(L, -1);
       lua_replace(L, place + 2);
     }
@@ -274,8 +304,9 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
   }
   for (int i = 0; i < wanted; ++i) {
     if (!lua_isnil(L, i + 1)) continue;
-    if (parameters_[i].required) fail(name_, ": missing argument '", parameters_[i].name, "'");
-    push_fallback(L, parameters_[i].fallback);
+    const Parameter& parameter = parameters()[i];
+    if (parameter.required) fail(name(), ": missing argument '", parameter.name, "'");
+    push_default(L, parameter.default_value);
     lua_replace(L, i + 1);
   }
 }

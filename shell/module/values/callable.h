@@ -1,4 +1,4 @@
-// Callable: one function as Lua sees it: a name, parameters with defaults, and C++ behind it.
+// Callable: one function as Lua sees it: its signature, and C++ behind it.
 //
 //   bound("sum", &ops::sum, {"x", "axis=nil", "keepdims=false"})
 //
@@ -15,23 +15,22 @@
 #include <string_view>
 #include <vector>
 
+#include "crescent/registry/schema.h"
 #include "lua/state.h"
 #include "values/push.h"
 #include "values/read.h"
+#include "values/type_text.h"
 
 namespace crescent::lua {
 
-/// "axis=-1" is an optional parameter with its default, "x" a required one.
-struct Parameter {
-  Parameter(const char* text);
-  std::string name, fallback;
-  bool required;
-};
-/// Its special members are in one place, since hundreds of functions are bound with a list.
+/// Parameters by their texts (parse_parameter): "axis=-1" is an optional one with its default, "x"
+/// a required one. The special members are in one place, since hundreds of functions are bound with
+/// a list.
 class Parameters : public std::vector<Parameter> {
  public:
   Parameters();
   Parameters(std::initializer_list<const char*> texts);
+  explicit Parameters(std::vector<Parameter> parameters);
   Parameters(const Parameters&);
   Parameters(Parameters&&) noexcept;
   Parameters& operator=(const Parameters&);
@@ -43,19 +42,23 @@ class Parameters : public std::vector<Parameter> {
 
 class Callable {
  public:
+  explicit Callable(Signature signature);
   Callable(std::string_view name, Parameters parameters, std::string_view doc);
   virtual ~Callable();
   Callable(const Callable&) = delete;
   /// Arguments are on the stack from 1; pushes the results and returns how many.
   virtual int call(lua_State* L) const = 0;
 
-  const std::string& name() const { return name_; }
-  const std::string& doc() const { return doc_; }
-  const Parameters& parameters() const { return parameters_; }
+  const Signature& signature() const { return signature_; }
+  const std::string& name() const { return signature_.name; }
+  const std::string& doc() const { return signature_.doc; }
+  const std::vector<Parameter>& parameters() const { return signature_.parameters; }
+  /// The signature with what is known only once its plugin is loaded.
+  virtual Signature full_signature() const { return signature_; }
   /// What its options are, beside or in place of the parameters; null where it takes none.
   virtual const SchemaData* options() const;
   /// "sum(x, axis=nil, keepdims=false)"
-  std::string signature() const;
+  std::string text() const;
 
  protected:
   /// Leaves exactly one value a parameter on the stack. takes_names: bit i is set where a table
@@ -66,8 +69,7 @@ class Callable {
   void name_argument(Error& error, int index) const;
 
  private:
-  std::string name_, doc_;
-  Parameters parameters_;
+  Signature signature_;
 };
 using CallablePtr = std::unique_ptr<const Callable>;
 
@@ -84,7 +86,11 @@ extern "C" int crescent_invoke(lua_State* L);
 struct Caller {
   int (*call)(const void* function, lua_State* L, int& reading);
   unsigned takes_names, takes_lists;
+  void (*set_types)(Signature& signature);  ///< of parameters and result
 };
+/// A signature with the types that the caller knows.
+Signature typed_signature(std::string_view name, Parameters parameters, std::string_view doc,
+                          const Caller& caller);
 
 /// A C++ function with its signature: one class for all types, of which only the caller differs.
 class Bound final : public Callable {
@@ -156,12 +162,23 @@ constexpr unsigned mask(std::initializer_list<bool> set) {
   return bits;
 }
 
+template <class R, class... A>
+void set_types(Signature& signature) {
+  signature.result = type_text<R>();
+  size_t i = 0;
+  [[maybe_unused]] const auto set = [&](std::string type) {
+    if (i < signature.parameters.size()) signature.parameters[i++].type = std::move(type);
+  };
+  (set(type_text<A>()), ...);
+}
+
 template <class F, class... A>
 constexpr Caller kCaller{[](const void* function, lua_State* L, int& reading) {
                            return Arguments<std::index_sequence_for<A...>, A...>::call(
                                function, L, reading, F());
                          },
-                         mask({Reader<A>::takes_names...}), mask({Reader<A>::is_list...})};
+                         mask({Reader<A>::takes_names...}), mask({Reader<A>::is_list...}),
+                         set_types<std::invoke_result_t<F, A...>, A...>};
 
 template <class... A, class F>
 CallablePtr bind(std::string_view name, F f, Parameters parameters, std::string_view doc) {

@@ -10,6 +10,9 @@
 
 namespace crescent {
 
+template <class T>
+class Schema;
+
 struct Batch {
   Tensors x, y, sample_weight;  ///< sample_weight: empty, or one an output (no tensor where none)
 };
@@ -19,6 +22,7 @@ using DatasetPtr = std::shared_ptr<Dataset>;
 
 class CRESCENT_API Dataset : public Object {
  public:
+  static void describe_members(Schema<Dataset>& s);
   ~Dataset() override;
   std::string class_name() const override { return "Dataset"; }
   virtual int64_t samples() const { return -1; }  ///< -1: unknown

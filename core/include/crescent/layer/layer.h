@@ -98,6 +98,7 @@ class CRESCENT_API Layer : public Configurable {
   static void describe_base(Schema<T>& s) {
     s.template base<Layer>(describe_options);
   }
+  static void describe_members(Schema<Layer>& s);
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
   // ---- calling: operator() is the only entry

@@ -1,5 +1,5 @@
 // Operations: functions of tensors as Keras has them, what cr.ops is. A plugin registers a row for
-// each, the signature as Keras writes it:
+// each, the signature as Keras writes it (parse_parameters):
 //
 //   CRESCENT_PLUGIN("acme.ops", "1.0.0") {
 //     Operations(registry, "acme").add("Softcap", "softcap(x, limit=50.0)", softcap, "Bounded.");
@@ -25,25 +25,12 @@ enum class OperationResult : uint8_t {
   host_value,       ///< a shape, a number: no tensors, so that symbols are as good as tensors
 };
 
-/// A parameter in the text of a signature: "axis=None". One that starts with * takes all that is
-/// left by position (a list), with ** by name (a dict); one with @ is no tensor, but Keras 3 keeps
-/// it with the call and not in the configuration.
-struct OperationParameter {
-  std::string name;
-  std::optional<Value> default_value;
-  bool in_call = false;  ///< whether a file has it among the arguments of the call
-  bool variadic = false;
-  bool is_list = false, is_tensor = false;  ///< what the function takes
-};
-/// "x, axis=None" -> its parameters; what the function takes is not in there.
-CRESCENT_API std::vector<OperationParameter> operation_parameters(std::string_view text);
-
 /// What a row says.
 struct OperationRow {
   std::vector<std::string> functions;  ///< names in cr.ops: absolute, abs
   std::string module;                  ///< "keras.src.ops.numpy"
   std::string keras_class;             ///< "Absolute"
-  std::vector<OperationParameter> parameters;
+  Signature signature;                 ///< by the first name, as the text of the row has it
   OperationResult result = OperationResult::tensor;
   Method method;
 };
@@ -124,26 +111,31 @@ template <class R>
 struct Result {
   static constexpr OperationResult kind = OperationResult::host_value;
   static Value encode(const R& result) { return Codec<R>::encode(result); }
+  static std::string type() { return Codec<R>::type(); }
 };
 template <>
 struct Result<Tensor> {
   static constexpr OperationResult kind = OperationResult::tensor;
   static Value encode(const Tensor& result) { return Codec<Tensor>::encode(result); }
+  static std::string type() { return Codec<Tensor>::type(); }
 };
 template <>
 struct Result<Tensors> {
   static constexpr OperationResult kind = OperationResult::list;
   static Value encode(const Tensors& result) { return Codec<Tensors>::encode(result); }
+  static std::string type() { return "a list of tensors"; }
 };
 template <>
 struct Result<Value> {
   static constexpr OperationResult kind = OperationResult::tensor_or_tuple;
   static Value encode(const Value& result) { return result; }
+  static std::string type() { return "a tensor or several"; }
 };
 template <>
 struct Result<Shape> {
   static constexpr OperationResult kind = OperationResult::host_value;
   static Value encode(const Shape& result) { return List(result.begin(), result.end()); }
+  static std::string type() { return Codec<Shape>::type(); }
 };
 template <class... T>
 struct Result<std::tuple<T...>> {
@@ -151,6 +143,7 @@ struct Result<std::tuple<T...>> {
   static Value encode(const std::tuple<T...>& result) {
     return std::apply([](const T&... each) { return List{Codec<T>::encode(each)...}; }, result);
   }
+  static std::string type() { return join(std::vector<std::string>{Codec<T>::type()...}); }
 };
 
 template <class R, class... A>
@@ -181,7 +174,7 @@ class CRESCENT_API Operations : private SchemaBuilder {
                   const char* doc = "") {
     using Bound = detail::BoundOperation<R, A...>;
     begin(keras_class, signature, doc, std::unique_ptr<const MethodAccess>(new Bound(f)),
-          detail::Result<R>::kind);
+          detail::Result<R>::kind, detail::Result<R>::type());
     [[maybe_unused]] const typename Bound::Frame frame{};
     [[maybe_unused]] const auto offset = [&](const auto& place) {
       return reinterpret_cast<const char*>(&place) - reinterpret_cast<const char*>(&frame);
@@ -205,7 +198,7 @@ class CRESCENT_API Operations : private SchemaBuilder {
 
  private:
   void begin(const char* keras_class, const char* signature, const char* doc,
-             std::unique_ptr<const MethodAccess> access, OperationResult result);
+             std::unique_ptr<const MethodAccess> access, OperationResult result, std::string type);
   void add(size_t place, const MemberType& type, std::ptrdiff_t offset, bool is_tensor,
            bool is_list);
   template <class H>

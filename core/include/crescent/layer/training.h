@@ -82,6 +82,7 @@ class CRESCENT_API Loss : public Configurable {
   static void describe_base(Schema<T>& s) {
     s.template base<Loss>(describe_options);
   }
+  static void describe_members(Schema<Loss>& s);
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
   /// Returns the loss per sample: y_true, y_pred (batch, ..., d) -> (batch, ...). y_true may have
@@ -120,6 +121,7 @@ class CRESCENT_API Metric : public Configurable {
   static void describe_base(Schema<T>& s) {
     s.template base<Metric>(describe_options);
   }
+  static void describe_members(Schema<Metric>& s);
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
   virtual void update_state(const Tensor& y_true, const Tensor& y_pred,
@@ -196,6 +198,7 @@ class CRESCENT_API Optimizer : public Configurable {
   static void describe_base(Schema<T>& s) {
     s.template base<Optimizer>(describe_options);
   }
+  static void describe_members(Schema<Optimizer>& s);
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
   /// Creates the slots for these variables; from now on the state lists them in this order.

@@ -127,6 +127,7 @@ using TrainingRunPtr = std::shared_ptr<TrainingRun>;
 
 class CRESCENT_API Model : public Layer {
  public:
+  static void describe_members(Schema<Model>& s);
   Model();
   ~Model() override;
 
@@ -300,6 +301,7 @@ class CRESCENT_API Functional : public Model {
 class CRESCENT_API Sequential final : public Functional {
  public:
   static void describe(Schema<Sequential>& s);
+  static void describe_members(Schema<Sequential>& s);
   Sequential();
   ~Sequential() override;
   static std::shared_ptr<Sequential> make(const std::vector<LayerPtr>& layers = {},

@@ -89,19 +89,26 @@ class MemberAccess final : public FieldAccess {
   std::ptrdiff_t offset_;
 };
 
+template <class T>
+inline constexpr bool kIsVector = false;
+template <class T>
+inline constexpr bool kIsVector<std::vector<T>> = true;
+
 /// How fields with members of one type are read, written and described. Common types have theirs in
 /// core.
 struct MemberType {
   std::string (*type)();
   const char* kind;
-  bool takes_dict;
+  bool takes_dict, takes_list;
   std::unique_ptr<const FieldAccess> (*access)(std::ptrdiff_t offset);
   Value (*default_value)(const void* member);
 
   template <class Member>
   static MemberType of() {
-    return {&Codec<Member>::type, kind_of<Member>(),
+    return {&Codec<Member>::type,
+            kind_of<Member>(),
             std::is_same_v<Member, Value> || std::is_same_v<Member, Dict>,
+            kIsVector<Member>,
             [](std::ptrdiff_t offset) {
               return std::unique_ptr<const FieldAccess>(new MemberAccess<Member>(offset));
             },

@@ -65,6 +65,7 @@ struct CRESCENT_API ClassInfo {
 /// by themselves.
 class CRESCENT_API Configurable : public Object {
  public:
+  static void describe_members(Schema<Configurable>& s);
   std::string class_name() const override;
   /// Registration of this object's class; null for objects made outside the registry.
   const std::shared_ptr<const ClassInfo>& info() const { return info_; }

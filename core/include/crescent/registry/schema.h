@@ -18,11 +18,13 @@
 #include <tuple>
 
 #include "crescent/registry/codec.h"
+#include "crescent/registry/signature.h"
 
 namespace crescent {
 
-/// An option, a property, or a parameter of a method.
-struct CRESCENT_API Field {
+/// An option, a property, or a parameter of a method. Its default is the member's initialiser,
+/// encoded; null for objects not loaded yet.
+struct CRESCENT_API Field : Parameter {
   Field();
   Field(const Field&);
   Field(Field&&) noexcept;
@@ -30,15 +32,10 @@ struct CRESCENT_API Field {
   Field& operator=(Field&&) noexcept;
   ~Field();
 
-  std::string name;
-  std::string doc;
-  std::string type;     ///< for help and messages: "an integer"
-  std::string kind;     ///< of the object that it names or is ("loss"); empty: it is none
-  Value default_value;  ///< the member's initialiser, encoded; null for objects not loaded yet
-  bool required = false;
-  bool keyword_only = false;         ///< the base's options: name, trainable, dtype, ...
-  bool stored = true;                ///< appears in get_config
-  bool omit_null = false;            ///< left out of get_config while null (batch_input_shape)
+  std::string kind;           ///< of the object that it names or is ("loss"); empty: it is none
+  bool keyword_only = false;  ///< the base's options: name, trainable, dtype, ...
+  bool stored = true;         ///< appears in get_config
+  bool omit_null = false;     ///< left out of get_config while null (batch_input_shape)
   std::vector<std::string> aliases;  ///< also accepted: lr, input_dim
   std::optional<double> min, max;    ///< inclusive, each element of a list
   std::vector<std::string> choices;  ///< allowed texts, empty = any
@@ -118,6 +115,7 @@ struct CRESCENT_API Method {
   SchemaData parameters;
   std::shared_ptr<const MethodAccess> access;
 
+  Signature signature() const;
   Value call(void* object, const Dict& arguments) const {
     return access->call(object, *this, arguments);
   }
@@ -400,6 +398,18 @@ class Schema : public SchemaBuilder {
 
   const T* defaults_;
 };
+
+/// What every object of a base class has beside what its own class declares, Layer's or Model's
+/// methods and properties: T::describe_members(Schema<T>&) is called once.
+template <class T>
+const SchemaData& members_of() {
+  static const SchemaData data = [] {
+    Schema<T> s("");
+    T::describe_members(s);
+    return s.data();
+  }();
+  return data;
+}
 
 /// Options of a function or struct (fit, compile): T::describe(Schema<T>&) is called once.
 template <class T>

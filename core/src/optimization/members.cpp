@@ -1,0 +1,70 @@
+// What every loss, metric and optimizer has beside its options, for Lua, help and the listing.
+#include <algorithm>
+
+#include "crescent/layer/training.h"
+
+namespace crescent {
+namespace {
+
+/// The one that logs have for it.
+std::string name_in_logs(const Metric& metric) {
+  return metric.name().empty() ? to_snake_case(metric.class_name()) : metric.name();
+}
+
+/// As given, else what Keras has: int32 where a state counts in integers.
+DType dtype_of_state(const Metric& metric) {
+  const Variables& state = metric.variables();
+  const bool counts = !state.empty() && is_integer(state.front().dtype());
+  return metric.dtype().value_or(counts ? state.front().dtype() : DType::float32);
+}
+
+/// Updates so far. Optimizers count batches, of which accumulation makes an update every so many.
+Value updates_so_far(const Optimizer& optimizer) {
+  const Dict config = optimizer.get_config();
+  if (const auto inner = config.find("inner_optimizer")
+                             ? optimizer.get_property("inner_optimizer").object_as<Optimizer>()
+                             : nullptr)
+    return updates_so_far(*inner);
+  const Value* every = config.find("gradient_accumulation_steps");
+  return every && every->is_int() ? Codec<Tensor>::encode(ops::floor_divide(
+                                        optimizer.iterations().value(), every->as_int()))
+                                  : Codec<Variable>::encode(optimizer.iterations());
+}
+
+/// Averages become the weights: at the end of a training that kept them.
+void finalize_variable_values(Optimizer& optimizer, const Variables& variables) {
+  for (const auto& [weight, average] : optimizer.pairs_with("average"))
+    if (std::find(variables.begin(), variables.end(), weight) != variables.end())
+      weight.assign(average.value());
+}
+
+}  // namespace
+
+void Loss::describe_members(Schema<Loss>& s) {
+  s.property("name", &Loss::name, "What logs call it.");
+}
+
+void Metric::describe_members(Schema<Metric>& s) {
+  s.property("name", name_in_logs, &Metric::set_name, "What logs call it.")
+      .property("variables", &Metric::variables, "Its state.")
+      .property("dtype", dtype_of_state, "Of its state.")
+      .method("result", &Metric::result, "The number so far.")
+      .method("reset_state", &Metric::reset_state, "Begins anew.")
+      .method("reset_states", &Metric::reset_state, "Begins anew.");
+}
+
+void Optimizer::describe_members(Schema<Optimizer>& s) {
+  s.property("name", &Optimizer::name, "What it is called in files.")
+      .property("iterations", updates_so_far, "How many updates it has made.")
+      .property("variables", &Optimizer::state, "Its state.")
+      .property("weights", &Optimizer::state, "The same as variables.")
+      .property("built", &Optimizer::built, "Whether its state is made.")
+      .method("build", &Optimizer::build, "Makes the state that it keeps of variables.")
+      .arg("variables", "Those that it is to update.")
+      .method(
+          "finalize_variable_values", finalize_variable_values,
+          "With use_ema: gives variables the averages of what they were. fit does it at its end.")
+      .arg("variables", "Those that get their averages.");
+}
+
+}  // namespace crescent

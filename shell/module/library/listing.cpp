@@ -1,0 +1,173 @@
+#include "library/listing.h"
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "classes/object_types.h"
+#include "crescent/base/export.h"
+#include "crescent/base/mapped.h"
+#include "library/namespaces.h"
+#include "library/reflection.h"
+#include "models/graph.h"
+#include "tensors/ops.h"
+#include "tensors/tensors.h"
+
+namespace crescent::lua {
+namespace {
+
+const char module_key = 0;  // registry: the module's table
+
+/// Rows by name, which gives them their order.
+using Rows = std::map<std::string, Dict>;
+
+List list_of(Rows rows) {
+  List list;
+  for (auto& [name, row] : rows) list.push_back(std::move(row));
+  return list;
+}
+
+/// The functions, tables and values below the module's table by their paths.
+class Walk {
+ public:
+  explicit Walk(lua_State* L) : L_(L) {}
+
+  /// The table is on top of the stack, and is taken off.
+  void table(const std::string& path) {
+    reserve(L_, 8);
+    const int index = lua_gettop(L_);
+    if (around_.insert(lua_topointer(L_, index)).second) {
+      fill(index);
+      for (lua_pushnil(L_); lua_next(L_, index);) {
+        if (lua_type(L_, -2) == LUA_TSTRING)
+          member(concat(path, ".", text_of(L_, -2)));
+        else
+          lua_pop(L_, 1);
+      }
+      around_.erase(lua_topointer(L_, index));
+    }
+    lua_settop(L_, index - 1);
+  }
+
+  Rows functions, namespaces, values;
+
+ private:
+  /// Some tables are filled when somebody looks into them.
+  void fill(int index) {
+    if (luaL_getmetafield(L_, index, "__fill")) protected_call(L_, 0, 0);
+  }
+
+  /// The value is on top of the stack, and is taken off.
+  void member(const std::string& path) {
+    const int index = lua_gettop(L_);
+    if (const Value described = describe_function(L_, index); !described.is_null())
+      add(functions, path, described.as_dict());
+    else if (const char* kind = kind_of_namespace(L_, index))
+      add(namespaces, path, describe_namespace(kind));
+    else
+      values[path] = Dict{{"path", path}, {"type", luaL_typename(L_, index)}};
+    lua_istable(L_, index) ? table(path) : lua_settop(L_, index - 1);
+  }
+
+  static void add(Rows& rows, const std::string& path, const Dict& described) {
+    Dict row{{"path", path}};
+    for (const DictEntry& entry : described) row.set(entry.key, entry.value);
+    row.erase("what");
+    rows[path] = std::move(row);
+  }
+
+  lua_State* L_;
+  std::set<const void*> around_;  ///< tables that the current one is in
+};
+
+/// Every class of a kind that has a table in Lua.
+List classes() {
+  List rows;
+  for (const KindInfo& kind : kinds()) {
+    if (!kind.plural) continue;
+    for (const std::string& name : registry().names(kind.name)) {
+      Dict row = describe_class(*registry().get(kind.name, name));
+      row.erase("what");
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+List own_methods(const Type& type) {
+  List rows;
+  for (const Callable* method : type.own_methods()) {
+    Dict row = describe_function(*method);
+    row.erase("what");
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+List own_properties(const Type& type) {
+  List rows;
+  for (const Callable* getter : type.own_getters())
+    rows.push_back(Dict{{"name", getter->name()},
+                        {"doc", getter->doc()},
+                        {"type", getter->signature().result},
+                        {"settable", type.find_setter(getter->name()) != nullptr}});
+  return rows;
+}
+
+/// What objects have of their type: those of its parents are in their rows.
+Dict describe_type(const Type& type) {
+  Dict row{
+      {"name", type.name()}, {"methods", own_methods(type)}, {"properties", own_properties(type)}};
+  row.set("parent", type.parent() ? Value(type.parent()->name()) : Value());
+  return row;
+}
+
+List types() {
+  List rows;
+  for (const Type* type : {&operation_methods(), &tensor_type(), &variable_type(), &symbol_type(),
+                           &node_type(), &input_spec_type(), &class_type()})
+    rows.push_back(describe_type(*type));
+  for (const ObjectType& each : object_types()) rows.push_back(describe_type(each.type));
+  return rows;
+}
+
+/// As JSON can say it: objects by their class, numbers that are not finite as texts.
+Value plain(const Value& value) {
+  return mapped(value, [](const Value& part) -> std::optional<Value> {
+    if (part.is_object()) return Value(part.as_object()->class_name());
+    if (part.is_float() && !std::isfinite(part.as_float())) return Value(to_text(part));
+    return std::nullopt;
+  });
+}
+
+}  // namespace
+
+Dict listing(lua_State* L, int module) {
+  Walk walk(L);
+  lua_pushvalue(L, module);
+  walk.table("cr");
+  const Value all = plain(Dict{{"version", CRESCENT_VERSION},
+                               {"functions", list_of(std::move(walk.functions))},
+                               {"namespaces", list_of(std::move(walk.namespaces))},
+                               {"classes", classes()},
+                               {"types", types()},
+                               {"values", list_of(std::move(walk.values))}});
+  return all.as_dict();
+}
+
+void set_listing(lua_State* L) {
+  static const CallablePtr function = bound(
+      "listing",
+      [] {
+        lua_State* state = current();
+        lua_rawgetp(state, LUA_REGISTRYINDEX, &module_key);
+        return listing(state, lua_gettop(state));
+      },
+      {}, "Everything that can be called, as a table: what `crescent describe --json` prints.");
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &module_key);
+  push_callable(L, *function);
+  lua_setfield(L, -2, "listing");
+}
+
+}  // namespace crescent::lua

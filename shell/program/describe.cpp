@@ -1,0 +1,138 @@
+// crescent describe: the listing of everything that can be called, or what one name in it means.
+#include <algorithm>
+
+#include "commands.h"
+#include "crescent/registry/registry.h"
+#include "file_commands.h"
+#include "lua_state.h"
+#include "module/library/listing.h"
+
+namespace crescent::program {
+namespace {
+
+int open_in_lua(lua_State* L) { return open_libraries(L), 0; }
+
+Dict everything() {
+  lua_State* L = luaL_newstate();
+  if (!L) fail("not enough memory for Lua");
+  lua_pushcfunction(L, open_in_lua);
+  if (lua_pcall(L, 0, 0, 0) != LUA_OK) fail(lua_tostring(L, -1));
+  lua_getglobal(L, "cr");
+  Dict all = lua::listing(L, lua_gettop(L));
+  lua_close(L);
+  return all;
+}
+
+/// A row of the listing by its full name: cr.ops.add, cr.layers.Dense, model.fit.
+struct Entry {
+  std::string name;
+  Dict row;
+};
+
+void add_members(std::vector<Entry>& entries, const Dict& type) {
+  for (const char* members : {"methods", "properties"})
+    for (const Value& member : type.at(members).as_list())
+      entries.push_back({type.at("name").as_string() + "." + text_of(member.as_dict().at("name")),
+                         member.as_dict()});
+}
+
+std::string name_of_class(const Dict& row) {
+  const std::string kind = row.at("kind").as_string();
+  return concat("cr.", kind_named(kind).plural, ".", row.at("name").as_string());
+}
+
+std::vector<Entry> entries_of(const Dict& all) {
+  std::vector<Entry> entries;
+  for (const char* section : {"functions", "namespaces"})
+    for (const Value& row : all.at(section).as_list())
+      entries.push_back({row.as_dict().at("path").as_string(), row.as_dict()});
+  for (const Value& row : all.at("classes").as_list())
+    entries.push_back({name_of_class(row.as_dict()), row.as_dict()});
+  for (const Value& type : all.at("types").as_list()) add_members(entries, type.as_dict());
+  return entries;
+}
+
+/// "ops.add" and "add" mean cr.ops.add as well.
+bool is_meant(const Entry& entry, const std::string& name) {
+  return entry.name == name || entry.name.ends_with("." + name);
+}
+
+std::string last_name(const Entry& entry) { return entry.name.substr(entry.name.rfind('.') + 1); }
+
+std::vector<Entry> entries_named(const std::vector<Entry>& entries, const std::string& name) {
+  std::vector<Entry> found;
+  std::vector<std::string> names;
+  for (const Entry& entry : entries) {
+    if (is_meant(entry, name)) found.push_back(entry);
+    names.push_back(name.find('.') == name.npos ? last_name(entry) : entry.name);
+  }
+  if (found.empty()) fail("there is no '", name, "'", did_you_mean(name, names));
+  return found;
+}
+
+/// cr.ops.sum(x, axis=nil), model.layers, cr.layers.Dense.
+std::string title_of(const Entry& entry) {
+  const Value* signature = entry.row.find("signature");
+  return signature ? entry.name + signature->as_string().substr(signature->as_string().find('('))
+                   : entry.name;
+}
+
+/// An option or a parameter: its type and default, then what it says.
+std::string parameter_text(const Dict& parameter) {
+  std::string text = "  " + parameter.at("name").as_string();
+  if (const std::string& type = parameter.at("type").as_string(); !type.empty())
+    text += ": " + type;
+  if (const Value* value = parameter.find("default")) text += ", default " + to_text(*value);
+  if (parameter.at("required").as_bool()) text += ", required";
+  const std::string& doc = parameter.at("doc").as_string();
+  return text + (doc.empty() ? "" : ". " + doc) + "\n";
+}
+
+std::string entry_text(const Entry& entry) {
+  std::string text = concat(title_of(entry), "\n  ", entry.row.at("doc").as_string(), "\n");
+  const bool has_options = entry.row.contains("options");
+  if (const Value* rows = entry.row.find(has_options ? "options" : "parameters"))
+    for (const Value& row : rows->as_list()) text += parameter_text(row.as_dict());
+  for (const char* result : {"result", "type"})
+    if (const Value* type = entry.row.find(result); type && !type->as_string().empty())
+      text += "  gives " + type->as_string() + "\n";
+  return text;
+}
+
+/// Every entry in a line.
+void print_names(const std::vector<Entry>& entries) {
+  for (const Entry& entry : entries) print(title_of(entry) + "\n");
+}
+
+void print_json(const std::vector<Entry>& entries) {
+  List rows;
+  for (const Entry& entry : entries) {
+    Dict row = entry.row;
+    row.set("path", entry.name);
+    rows.push_back(std::move(row));
+  }
+  print(to_json(rows) + "\n");
+}
+
+void print_found(const std::vector<Entry>& entries, bool json) {
+  if (json) return print_json(entries);
+  for (const Entry& entry : entries) print(entry_text(entry));
+}
+
+}  // namespace
+
+int describe(const std::vector<std::string>& arguments) {
+  const auto names = std::count_if(arguments.begin(), arguments.end(),
+                                   [](const std::string& word) { return !word.starts_with("--"); });
+  const FileArguments given(arguments, "describe [NAME] [--json]", static_cast<size_t>(names),
+                            {"json"});
+  const Dict all = everything();
+  const std::vector<Entry> entries = entries_of(all);
+  for (const std::string& name : given.paths)
+    print_found(entries_named(entries, name), given.has("json"));
+  if (!given.paths.empty()) return 0;
+  given.has("json") ? print(to_json(all) + "\n") : print_names(entries);
+  return 0;
+}
+
+}  // namespace crescent::program

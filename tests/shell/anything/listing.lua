@@ -1,0 +1,136 @@
+-- The listing of everything that can be called: complete, described, and true.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+cr = require "crescent"
+
+local listing = cr.listing()
+
+-- ---- what completion offers is in it
+
+local paths, members, parents = {}, {}, {}
+for _, section in ipairs { "functions", "namespaces", "values" } do
+  for _, row in ipairs(listing[section]) do paths[row.path] = row end
+end
+for _, class in ipairs(listing.classes) do
+  for _, name in ipairs { class.name, table.unpack(class.aliases) } do
+    paths[class.kind .. ":" .. name] = class
+  end
+end
+for _, type in ipairs(listing.types) do
+  local own = members[type.name] or {}
+  for _, list in ipairs { type.methods, type.properties } do
+    for _, row in ipairs(list) do own[row.name] = row end
+  end
+  members[type.name] = own
+  if type.parent ~= type.name then parents[type.name] = type.parent end
+end
+
+local function has_member(type, name)
+  return type and (members[type][name] or has_member(parents[type], name))
+end
+
+local offered = 0
+local function check_completion(path, is_listed)
+  for _, name in ipairs((cr.complete(path))) do
+    offered = offered + 1
+    assert(is_listed(name), path .. name .. " is offered, and not listed")
+  end
+end
+
+local function walk(value, path)
+  local what = cr.describe(value)
+  check_completion(path .. ".", function(name)
+    return paths[path .. "." .. name] or what and what.kind and paths[what.kind .. ":" .. name]
+  end)
+  for key, below in next, value do
+    if type(below) == "table" and type(key) == "string" then walk(below, path .. "." .. key) end
+  end
+end
+walk(cr, "cr")
+
+dense = cr.layers.Dense(2, { input_shape = { 3 } })
+model = cr.Sequential { dense }
+model:compile { optimizer = "adam", loss = "mse", metrics = { "mae" } }
+objects = { layer = dense, model = model, optimizer = model.optimizer,
+  loss = cr.losses.MeanSquaredError(), metric = cr.metrics.Mean(),
+  callback = cr.callbacks.TerminateOnNaN(),
+  dataset = cr.data.dataset(cr.zeros { 4, 3 }), tensor = cr.zeros { 2 },
+  variable = dense.weights[1], symbol = cr.Input { shape = { 2 } }, class = cr.layers.Dense }
+for name, object in pairs(objects) do
+  local class = cr.describe(object).class
+  local own = {}
+  for _, list in ipairs(class and { class.options, class.members } or {}) do
+    for _, row in ipairs(list) do own[row.name] = true end
+  end
+  check_completion("objects." .. name .. ".", function(member)
+    return has_member(name, member) or own[member]
+  end)
+  check_completion("objects." .. name .. ":", function(member)
+    return has_member(name, member) or own[member]
+  end)
+end
+assert(offered > 2000, offered)
+
+-- ---- every entry says what it is
+
+local function check_doc(row, place)
+  assert(type(row.doc) == "string" and row.doc ~= "", place .. " has no doc")
+end
+for _, section in ipairs { "functions", "namespaces" } do
+  for _, row in ipairs(listing[section]) do check_doc(row, row.path) end
+end
+for _, class in ipairs(listing.classes) do
+  check_doc(class, class.name)
+  for _, list in ipairs { class.options, class.members } do
+    for _, row in ipairs(list) do check_doc(row, class.name .. "." .. row.name) end
+  end
+end
+for _, type in ipairs(listing.types) do
+  for _, list in ipairs { type.methods, type.properties } do
+    for _, row in ipairs(list) do check_doc(row, type.name .. "." .. row.name) end
+  end
+end
+
+-- ---- it is in order
+
+for _, section in ipairs { "functions", "namespaces", "values" } do
+  for i = 2, #listing[section] do
+    assert(listing[section][i - 1].path < listing[section][i].path, listing[section][i].path)
+  end
+end
+
+-- ---- a call with its defaults spelled out is the call without
+
+-- Functions of one tensor, such as sum, softmax and sort.
+local x = cr.tensor { { 0.3, 0.7, 0.2 }, { 0.9, 0.1, 0.4 } }
+local compared = 0
+for _, row in ipairs(listing.functions) do
+  local name = row.path:match "^cr%.ops%.(%w+)$"
+  local first, defaults = row.parameters[1], {}
+  local takes_one = name and first and first.required and not first.variadic
+  for i = 2, #row.parameters do
+    local parameter = row.parameters[i]
+    takes_one = takes_one and not parameter.required
+    defaults[parameter.name] = parameter.default
+  end
+  local without = takes_one and next(defaults) ~= nil and table.pack(pcall(cr.ops[name], x))
+  if without and without[1] then
+    local with = table.pack(cr.ops[name](x, defaults))
+    compared = compared + 1
+    assert(with.n == without.n - 1, row.path)
+    for i = 1, with.n do
+      assert(cr.show(with[i]) == cr.show(without[i + 1]), row.path)
+    end
+  end
+end
+assert(compared > 30, compared)
+check.same(cr.random.normal({ 4 }, { seed = 3 }):totable(),
+  cr.random.normal({ 4 }, 0.0, 1.0, "float32", 3):totable(), "random.normal")
+
+-- ---- a function that a library in Lua has is described by the comment above it
+
+local flatten = cr.describe(cr.tree.flatten)
+assert(flatten.doc == "All leaves, in order." and flatten.parameters[1] == "structure")
+assert(cr.describe(function() end) == nil)
+
+print "ok listing"
