@@ -15,6 +15,7 @@ struct CallbackHook {
   using Adding = void (Callback::*)(int64_t, Logs&);  ///< may add to the logs
 
   const char* name;
+  const char* doc;
   /// Name of the first argument, "epoch" or "batch" (from 0); null for a hook without one.
   const char* number;
   std::variant<Plain, Numbered, Adding> function;
