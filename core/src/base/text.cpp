@@ -12,7 +12,7 @@ bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// A word starts at a capital that is followed by a lower-case letter or follows one ("re" + "LU").
+/// A word starts at a capital before a lower-case letter or digit, or after a lower-case letter.
 bool starts_word(std::string_view name, size_t i) {
   if (i == 0 || !is_upper(name[i])) return false;
   bool opens = i + 1 < name.size() && (is_lower(name[i + 1]) || is_digit(name[i + 1]));

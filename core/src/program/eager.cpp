@@ -59,7 +59,7 @@ Tensor renamed(const Tensor& x, const TensorSpec& spec) {
   return Tensor::on(x.storage(), x.offset(), spec);
 }
 
-/// Allocates the results. Check ops return their input's memory.
+/// Allocates the results. CheckIndices returns its input's memory if the dtype is unchanged.
 Tensors places_for(const Op& op, std::span<const Tensor> inputs, const TensorSpecs& in,
                    const TensorSpecs& out, Memory* memory) {
   if (op.name() == CheckIndices::kName && in == out && !memory && !memory_of(inputs[0]))

@@ -107,8 +107,8 @@ class Table {
     sweeping_ = false;
   }
 
-  /// All storages are locked before the first is scanned, so that a string that is copied between
-  /// two storages during the sweep is seen in one of them.
+  /// living() takes shared pointers to all storages before the first is scanned, so that a string
+  /// that is copied between two storages during the sweep is seen in its source.
   void sweep() {
     std::vector<bool> used(end_.load());
     used[0] = true;

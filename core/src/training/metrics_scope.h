@@ -4,7 +4,8 @@
 
 namespace crescent {
 
-/// Fails when another thread trains or evaluates the model. The caller `what` must hold a StepLock.
+/// Fails when another thread trains or evaluates the model. `what` names the caller, which must
+/// hold a StepLock.
 void expect_to_count_alone(const Model& model, const char* what);
 
 /// While an object of this class lives, this thread may update the metrics of the model, as
