@@ -2,6 +2,7 @@
 // formats/keras.
 #include "crescent/io/format.h"
 #include "crescent/plugin.h"
+#include "files/overwrite.h"
 #include "keras/model/feature_space.h"
 #include "keras/model/inspection.h"
 #include "keras_archive.h"
@@ -55,7 +56,7 @@ class KerasArchiveFormat final : public Format, public ModelFormat, public Weigh
 
   void save_model(Model& model, const std::string& path, const Dict& given) override {
     const auto options = read_options<keras::SaveOptions>(save_model_options(), given);
-    keras::check_overwrite(path, options.overwrite);
+    files::check_overwrite(path, options.overwrite);
     write_archive(keras::archive_parts(model, path, options), path);
   }
 

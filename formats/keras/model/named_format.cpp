@@ -1,5 +1,6 @@
 #include "keras/model/named_format.h"
 
+#include "files/overwrite.h"
 #include "keras/model/inspection.h"
 #include "keras/model/model_file.h"
 #include "keras/weights/weight_paths.h"
@@ -16,7 +17,7 @@ const SchemaData& NamedFormat::load_weights_options() const {
 
 void NamedFormat::save_weights(Model& model, const std::string& path, const Dict& given) {
   const auto options = read_options<SaveWeightsOptions>(save_weights_options(), given);
-  check_overwrite(path, options.overwrite);
+  files::check_overwrite(path, options.overwrite);
   write_arrays(path, values_by_path(model));
 }
 

@@ -1,9 +1,5 @@
 #include "keras/model/options.h"
 
-#include <unistd.h>
-
-#include "crescent/system/file.h"
-
 namespace crescent::keras {
 namespace {
 
@@ -49,11 +45,6 @@ void LoadWeightsOptions::describe(Schema<LoadWeightsOptions>& s) {
       .field("by_path", &LoadWeightsOptions::by_path,
              "Match every weight by the layers that it is inside of and its own name, whatever is "
              "trainable or stands in another order.");
-}
-
-void check_overwrite(const std::string& path, bool overwrite) {
-  if (!overwrite && access(system_path(path), F_OK) == 0)
-    fail("'", path, "' exists already; pass overwrite=true to replace it");
 }
 
 }  // namespace crescent::keras

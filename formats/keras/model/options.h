@@ -3,10 +3,11 @@
 #include <string>
 
 #include "crescent/registry/schema.h"
+#include "keras/export.h"
 
 namespace crescent::keras {
 
-struct SaveOptions {
+struct CRESCENT_KERAS_API SaveOptions {
   bool overwrite = true;
   bool include_optimizer = true;
   bool self_test = false;
@@ -14,24 +15,21 @@ struct SaveOptions {
   static void describe(Schema<SaveOptions>& s);
 };
 
-struct LoadOptions {
+struct CRESCENT_KERAS_API LoadOptions {
   Value custom_objects;  ///< class name -> class (from Lua), looked up before the registry
   bool compile = true, safe_mode = true;
   static void describe(Schema<LoadOptions>& s);
 };
 
-struct SaveWeightsOptions {
+struct CRESCENT_KERAS_API SaveWeightsOptions {
   bool overwrite = true;
   static void describe(Schema<SaveWeightsOptions>& s);
 };
 
-struct LoadWeightsOptions {
+struct CRESCENT_KERAS_API LoadWeightsOptions {
   bool by_name = false, skip_mismatch = false, report = false, by_path = false;
   Value rename;  ///< names in the file -> names in the model
   static void describe(Schema<LoadWeightsOptions>& s);
 };
-
-/// Fails when a file is there and may not be replaced.
-void check_overwrite(const std::string& path, bool overwrite);
 
 }  // namespace crescent::keras

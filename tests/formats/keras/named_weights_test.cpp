@@ -1,6 +1,6 @@
 // Weights by name in files that are not Keras': safetensors and npz.
+#include "files/zip/image.h"
 #include "models.h"
-#include "zip/image.h"
 
 namespace crescent::hdf5 {
 namespace {
