@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "crescent/base/progress.h"
+#include "crescent/data/numpy_random.h"
 #include "crescent/ops/random.h"
-#include "data/numpy_random.h"
 #include "data/padded_batch.h"
 #include "values/push.h"
 

@@ -2,10 +2,10 @@
 
 #include <numeric>
 
+#include "crescent/data/numpy_random.h"
 #include "crescent/ops/ops.h"
 #include "crescent/system/file.h"
 #include "data/dataset_files.h"
-#include "data/numpy_random.h"
 #include "data/word_sequences.h"
 
 namespace crescent::lua {

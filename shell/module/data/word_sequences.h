@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "crescent/base/value.h"
-#include "data/numpy_random.h"
+#include "crescent/data/numpy_random.h"
 
 namespace crescent {
 class Tensor;
