@@ -9,7 +9,6 @@
 #include "crescent/base/progress.h"
 #include "crescent/data/numpy_random.h"
 #include "crescent/ops/random.h"
-#include "data/padded_batch.h"
 #include "values/push.h"
 
 namespace crescent::lua {
