@@ -6,7 +6,6 @@
 #include "data/directory.h"
 #include "data/timeseries.h"
 #include "images/functions.h"
-#include "images/resample.h"
 
 namespace crescent::lua {
 namespace {
@@ -55,10 +54,10 @@ struct ImageReading {
 
   Value operator()(const std::string& path) const {
     Tensor image = read_image(path, channels);
-    if (pad) image = padded_for(image, size.height, size.width);
-    const Box box = crop ? middle_of(image, size.height, size.width) : whole(image);
-    image = plain_resize(image, box, size.height, size.width, interpolation);
-    return std::make_shared<BoxedTensor>(channels_first ? with_channels_first(image) : image);
+    if (pad) image = padded_to_aspect_ratio(image, size);
+    const ImageRegion region = crop ? central_region(image, size) : whole_image(image);
+    image = resize_as_tensorflow(image, region, size, interpolation);
+    return std::make_shared<BoxedTensor>(channels_first ? ops::transpose(image, {2, 0, 1}) : image);
   }
 };
 
@@ -70,18 +69,14 @@ OneOrTwo image_dataset(const std::string& directory, Value labels, Value label_m
                        const std::string& interpolation, bool follow_links,
                        bool crop_to_aspect_ratio, bool pad_to_aspect_ratio, Text data_format,
                        const std::string& format, bool verbose) {
-  lua_State* L = current();
   check_format(format);
   if (crop_to_aspect_ratio && pad_to_aspect_ratio)
     fail("Only one of `pad_to_aspect_ratio` and `crop_to_aspect_ratio` can be set to `True`.");
   ImageReading reading{
-      channels_of(color_mode),
-      lua_isnil(L, image_size.index) ? ImageSize{256, 256} : size_at(L, image_size.index),
-      interpolation,
-      crop_to_aspect_ratio,
-      pad_to_aspect_ratio,
-      is_channels_first(data_format)};
-  check_plain_filter(interpolation);
+      channels_of(color_mode), optional_size_at(image_size.index).value_or(ImageSize{256, 256}),
+      interpolation,           crop_to_aspect_ratio,
+      pad_to_aspect_ratio,     is_channels_first(data_format.value_or(kChannelsLast))};
+  check_tensorflow_filter(interpolation);
   const FileKind kind{"image", {".bmp", ".jpeg", ".jpg", ".png"}, reading};
   return one_or_two(directory_datasets(
       directory_options(directory, std::move(labels), std::move(label_mode), std::move(class_names),
