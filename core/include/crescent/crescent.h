@@ -6,6 +6,7 @@
 #include "crescent/base/structure.h"
 #include "crescent/base/value.h"
 #include "crescent/data/data.h"
+#include "crescent/data/directory.h"
 #include "crescent/data/images.h"
 #include "crescent/data/splits.h"
 #include "crescent/data/stream.h"
