@@ -1,7 +1,7 @@
 // Datasets: batches of arrays or of a function, and parts of them.
 #include "data/datasets.h"
 
-#include "data/directory.h"
+#include "crescent/data/directory.h"
 #include "data/streams.h"
 #include "values/batches.h"
 
@@ -22,6 +22,16 @@ DatasetPtr generator(Any function, std::optional<int64_t> batches) {
   lua_State* L = current();
   if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");
   return function_dataset(L, function.index, {}, {}, batches.value_or(-1));
+}
+
+void add_directory_type(ObjectTypes& types, const Type& dataset) {
+  add_type<DirectoryDataset>(types, "dataset of files", &dataset)
+      .property(
+          "class_names", [](DirectoryDataset& data) { return data.class_names; },
+          "The folders, in the order of their labels.")
+      .property(
+          "file_paths", [](DirectoryDataset& data) { return data.file_paths; },
+          "The files, in the order of the elements.");
 }
 
 /// Parts count from 1 here.

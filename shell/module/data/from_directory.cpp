@@ -1,12 +1,8 @@
 #include "data/from_directory.h"
 
-#include "crescent/io/format.h"
-#include "crescent/ops/ops.h"
-#include "crescent/system/file.h"
-#include "data/directory.h"
+#include "crescent/data/directory.h"
 #include "data/timeseries.h"
 #include "images/functions.h"
-#include "images/resample.h"
 
 namespace crescent::lua {
 namespace {
@@ -18,6 +14,8 @@ void check_format(const std::string& format) {
     fail("datasets are Crescent's own: leave 'format' at \"tf\", got \"", format, "\"");
 }
 
+bool is_false(const Value& value) { return value.is_bool() && !value.as_bool(); }
+
 DirectoryOptions directory_options(const std::string& directory, Value labels, Value label_mode,
                                    std::optional<std::vector<std::string>> class_names,
                                    Value batch_size, bool shuffle, std::optional<int64_t> seed,
@@ -25,10 +23,13 @@ DirectoryOptions directory_options(const std::string& directory, Value labels, V
                                    bool follow_links, bool verbose) {
   DirectoryOptions options;
   options.directory = directory;
-  options.labels = labels.is_bool() && !labels.as_bool() ? Value() : std::move(labels);
-  if (!label_mode.is_bool() || label_mode.as_bool()) options.label_mode = label_mode.as_string();
+  options.labels = is_false(labels) ? Value() : std::move(labels);
+  if (is_false(label_mode))
+    options.label_mode.reset();
+  else
+    options.label_mode = label_mode.as_string();
   options.class_names = class_names.value_or(std::vector<std::string>{});
-  if (batch_size.is_int()) options.batch_size = batch_size.as_int();
+  options.batch_size = batch_size.is_int() ? std::optional(batch_size.as_int()) : std::nullopt;
   options.shuffle = shuffle;
   options.seed = seed;
   options.validation_split = validation_split;
@@ -41,26 +42,9 @@ DirectoryOptions directory_options(const std::string& directory, Value labels, V
 /// The second for subset "both" only.
 using OneOrTwo = std::tuple<StreamPtr, StreamPtr>;
 
-OneOrTwo one_or_two(const std::vector<StreamPtr>& datasets) {
+OneOrTwo one_or_two(const DirectoryDatasets& datasets) {
   return {datasets[0], datasets.size() > 1 ? datasets[1] : nullptr};
 }
-
-// ---- images
-
-struct ImageReading {
-  int64_t channels;
-  ImageSize size;
-  std::string interpolation;
-  bool crop, pad, channels_first;
-
-  Value operator()(const std::string& path) const {
-    Tensor image = read_image(path, channels);
-    if (pad) image = padded_for(image, size.height, size.width);
-    const Box box = crop ? middle_of(image, size.height, size.width) : whole(image);
-    image = plain_resize(image, box, size.height, size.width, interpolation);
-    return std::make_shared<BoxedTensor>(channels_first ? with_channels_first(image) : image);
-  }
-};
 
 OneOrTwo image_dataset(const std::string& directory, Value labels, Value label_mode,
                        std::optional<std::vector<std::string>> class_names,
@@ -70,27 +54,19 @@ OneOrTwo image_dataset(const std::string& directory, Value labels, Value label_m
                        const std::string& interpolation, bool follow_links,
                        bool crop_to_aspect_ratio, bool pad_to_aspect_ratio, Text data_format,
                        const std::string& format, bool verbose) {
-  lua_State* L = current();
   check_format(format);
-  if (crop_to_aspect_ratio && pad_to_aspect_ratio)
-    fail("Only one of `pad_to_aspect_ratio` and `crop_to_aspect_ratio` can be set to `True`.");
-  ImageReading reading{
-      channels_of(color_mode),
-      lua_isnil(L, image_size.index) ? ImageSize{256, 256} : size_at(L, image_size.index),
-      interpolation,
-      crop_to_aspect_ratio,
-      pad_to_aspect_ratio,
-      is_channels_first(data_format)};
-  check_plain_filter(interpolation);
-  const FileKind kind{"image", {".bmp", ".jpeg", ".jpg", ".png"}, reading};
-  return one_or_two(directory_datasets(
+  ImageFileOptions images{.color_mode = color_mode,
+                          .interpolation = interpolation,
+                          .crop_to_aspect_ratio = crop_to_aspect_ratio,
+                          .pad_to_aspect_ratio = pad_to_aspect_ratio,
+                          .data_format = data_format.value_or(kChannelsLast)};
+  if (const auto size = optional_size_at(image_size.index)) images.size = *size;
+  return one_or_two(image_dataset_from_directory(
       directory_options(directory, std::move(labels), std::move(label_mode), std::move(class_names),
                         std::move(batch_size), shuffle, seed, validation_split, std::move(subset),
                         follow_links, verbose),
-      kind));
+      images));
 }
-
-// ---- texts
 
 OneOrTwo text_dataset(const std::string& directory, Value labels, Value label_mode,
                       std::optional<std::vector<std::string>> class_names, Value batch_size,
@@ -98,38 +74,12 @@ OneOrTwo text_dataset(const std::string& directory, Value labels, Value label_mo
                       std::optional<double> validation_split, Text subset, bool follow_links,
                       const std::string& format, bool verbose) {
   check_format(format);
-  const auto load = [max_length](const std::string& path) -> Value {
-    std::string text = read_file(path);
-    if (max_length) text.resize(std::min(text.size(), static_cast<size_t>(*max_length)));
-    return text;
-  };
-  return one_or_two(directory_datasets(
+  return one_or_two(text_dataset_from_directory(
       directory_options(directory, std::move(labels), std::move(label_mode), std::move(class_names),
                         std::move(batch_size), shuffle, seed, validation_split, std::move(subset),
                         follow_links, verbose),
-      {"text file", {".txt"}, load}));
+      max_length));
 }
-
-// ---- sound
-
-struct AudioReading {
-  std::optional<int64_t> sampling_rate, length;
-
-  Value operator()(const std::string& path) const {
-    const auto format = format_named<ReadsArrays>("wav");
-    if (sampling_rate) {
-      const auto rate = static_cast<int64_t>(format->read_array(path, "sampling_rate").item());
-      if (rate != *sampling_rate)
-        fail("'", path, "' has ", rate,
-             " samples a second, expected sampling_rate = ", *sampling_rate,
-             "; sound is not resampled");
-    }
-    const Tensor audio = format->read_array(path, "");
-    if (!length) return std::make_shared<BoxedTensor>(audio);
-    if (audio.dim(0) >= *length) return std::make_shared<BoxedTensor>(audio.view_rows(0, *length));
-    return std::make_shared<BoxedTensor>(ops::pad(audio, {0, 0}, {*length - audio.dim(0), 0}));
-  }
-};
 
 OneOrTwo audio_dataset(const std::string& directory, Value labels, Value label_mode,
                        std::optional<std::vector<std::string>> class_names, Value batch_size,
@@ -141,18 +91,11 @@ OneOrTwo audio_dataset(const std::string& directory, Value labels, Value label_m
   if (ragged)
     fail("ragged: tensors are dense; sounds of a batch are filled up with zeros to the longest, ",
          "or cut and filled to `output_sequence_length`");
-  if (sampling_rate && *sampling_rate <= 0)
-    fail("`sampling_rate` should be higher than 0. Received: sampling_rate=", *sampling_rate);
-  if (output_sequence_length && *output_sequence_length < 1)
-    fail("output_sequence_length: expected at least 1, got ", *output_sequence_length);
-  return one_or_two(directory_datasets(
+  return one_or_two(audio_dataset_from_directory(
       directory_options(directory, std::move(labels), std::move(label_mode), std::move(class_names),
                         std::move(batch_size), shuffle, seed, validation_split, std::move(subset),
                         follow_links, verbose),
-      {"audio file",
-       {".wav"},
-       AudioReading{sampling_rate, output_sequence_length},
-       !output_sequence_length}));
+      {sampling_rate, output_sequence_length}));
 }
 
 }  // namespace

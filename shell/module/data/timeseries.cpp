@@ -1,56 +1,9 @@
 #include "data/timeseries.h"
 
-#include <algorithm>
-#include <numeric>
-
-#include "crescent/data/stream.h"
-#include "crescent/ops/random.h"
-#include "data/numpy_random.h"
+#include "crescent/data/timeseries.h"
 
 namespace crescent::lua {
 namespace {
-
-/// Rows `rate` apart, wherever the values are.
-Tensor rows_apart(const Tensor& data, int64_t first, int64_t count, int64_t rate) {
-  TensorSpec spec = data.spec();
-  spec.shape.set(0, count);
-  Tensor rows = Tensor::uninitialized(spec);
-  const size_t row = data.bytes() / static_cast<size_t>(data.dim(0));
-  auto* to = static_cast<std::byte*>(rows.mutable_raw());
-  for (int64_t i = 0; i < count; ++i)
-    data.storage()->read(data.offset() + static_cast<size_t>(first + i * rate) * row, row,
-                         to + static_cast<size_t>(i) * row);
-  return rows;
-}
-
-void check_range(int64_t count, std::optional<int64_t> start, std::optional<int64_t> end) {
-  if (start && *start < 0)
-    fail("`start_index` must be 0 or greater. Received: start_index=", *start);
-  if (start && *start >= count)
-    fail("`start_index` must be lower than the length of the data. Received: start_index=", *start,
-         ", for data of length ", count);
-  if (end && start && *end <= *start)
-    fail("`end_index` must be greater than `start_index`. Received: start_index=", *start,
-         ", end_index=", *end);
-  if (end && *end >= count)
-    fail("`end_index` must be lower than the length of the data. Received: end_index=", *end,
-         ", for data of length ", count);
-  if (end && *end <= 0) fail("`end_index` must be greater than 0. Received: end_index=", *end);
-}
-
-void check_steps(int64_t count, int64_t length, int64_t stride, int64_t rate) {
-  if (rate <= 0) fail("`sampling_rate` must be greater than 0. Received: sampling_rate=", rate);
-  if (rate >= count)
-    fail("`sampling_rate` must be lower than the length of the data. Received: sampling_rate=",
-         rate, ", for data of length ", count);
-  if (stride <= 0)
-    fail("`sequence_stride` must be greater than 0. Received: sequence_stride=", stride);
-  if (stride >= count)
-    fail("`sequence_stride` must be lower than the length of the data. Received: sequence_stride=",
-         stride, ", for data of length ", count);
-  if (length < 1)
-    fail("`sequence_length` must be greater than 0. Received: sequence_length=", length);
-}
 
 StreamPtr timeseries(const Tensor& data, const Tensor& targets, int64_t sequence_length,
                      int64_t sequence_stride, int64_t sampling_rate, Value batch_size,
@@ -58,44 +11,15 @@ StreamPtr timeseries(const Tensor& data, const Tensor& targets, int64_t sequence
                      std::optional<int64_t> end_index, const std::string& format) {
   if (format != "tf")
     fail("datasets are Crescent's own: leave 'format' at \"tf\", got \"", format, "\"");
-  if (data.rank() == 0) fail("expected rows, got a single number");
-  check_range(data.dim(0), start_index, end_index);
-  check_steps(data.dim(0), sequence_length, sequence_stride, sampling_rate);
-  const int64_t start = start_index.value_or(0), end = end_index.value_or(data.dim(0));
-  int64_t windows = 0;
-  if (sequence_length <= data.dim(0)) windows = end - start - (sequence_length - 1) * sampling_rate;
-  if (targets && targets.rank() == 0) fail("expected a target for each row, got a single number");
-  if (targets) windows = std::min(windows, targets.dim(0) - start);
-  if (windows < 1)
-    fail("no window of ", sequence_length, " rows fits: there are ", end - start, " rows",
-         targets ? concat(" and ", targets.dim(0), " targets") : "", ", start_index=", start);
-  std::vector<int64_t> places;
-  for (int64_t at = 0; at < windows; at += sequence_stride) places.push_back(at);
-  const int64_t drawn = seed ? *seed : shuffled ? global_random().seed() % 1'000'000 : 0;
-  if (shuffled) NumpyRandom(static_cast<uint32_t>(drawn)).shuffle(places);
-  std::vector<Element> elements;
-  for (const int64_t place : places) elements.push_back({place});
-  StreamPtr stream = list_stream(std::move(elements));
-  if (shuffled) {
-    const int64_t buffer = batch_size.is_int() ? 8 * batch_size.as_int() : 1024;
-    stream = shuffle(stream, {buffer, drawn, true});
-  }
-  Mapping cutting;
-  cutting.make = [=]() -> Mapper {
-    return [=](Element element) {
-      const int64_t at = start + element[0].as_int();
-      element[0] =
-          std::make_shared<BoxedTensor>(rows_apart(data, at, sequence_length, sampling_rate));
-      if (targets) {
-        const Tensor row = rows_apart(targets, at, 1, 1);
-        element.push_back(
-            std::make_shared<BoxedTensor>(row.view(row.shape().slice(1, row.rank()))));
-      }
-      return element;
-    };
-  };
-  stream = map(stream, std::move(cutting));
-  return batch_size.is_int() ? batch(stream, {batch_size.as_int(), {}, 1, false}) : stream;
+  TimeseriesOptions options{.sequence_stride = sequence_stride,
+                            .sampling_rate = sampling_rate,
+                            .batch_size = {},
+                            .shuffle = shuffled,
+                            .seed = seed,
+                            .start_index = start_index,
+                            .end_index = end_index};
+  if (batch_size.is_int()) options.batch_size = batch_size.as_int();
+  return timeseries_dataset_from_array(data, targets, sequence_length, options);
 }
 
 }  // namespace

@@ -2,13 +2,15 @@
 #pragma once
 #include <vector>
 
-#include "images/pictures.h"
+#include "crescent/data/images.h"
 #include "values/callable.h"
 
 namespace crescent::lua {
 
+constexpr const char* kChannelsLast = "channels_last";
+
 std::vector<CallablePtr> image_functions();
-/// {height, width} or one number for both.
-ImageSize size_at(lua_State* L, int index);
+/// {height, width} or one number for both; nil: none.
+std::optional<ImageSize> optional_size_at(int index);
 
 }  // namespace crescent::lua

@@ -21,6 +21,8 @@
 
 namespace crescent {
 
+class Layer;
+
 /// The parts of a sample or of a batch (x, y, sample_weight): tensors (boxed), numbers, texts,
 /// lists and dictionaries of them.
 using Element = List;
@@ -97,6 +99,10 @@ struct Generated {
   bool on_own_thread = false;  ///< a function of the script runs there
 };
 CRESCENT_API StreamPtr generated(Generated source);
+/// The paths of the files that match a pattern of the shell ("data/*.csv"), in another order in
+/// each pass when `shuffled`. Fails where none does.
+CRESCENT_API StreamPtr list_files(const std::string& pattern, bool shuffled = true,
+                                  std::optional<int64_t> seed = {});
 
 // ---- what is done with elements, one for one
 
@@ -109,6 +115,10 @@ struct Mapping {
   bool on_own_thread = false;    ///< without workers: a function of the script runs there
   std::string name = "map";      ///< in messages
 };
+/// Calls a layer on the first part of each element, a tensor or a list of them; the other parts
+/// stay. What it draws is the element's own.
+CRESCENT_API Mapping layer_mapping(const std::shared_ptr<Layer>& layer,
+                                   std::optional<bool> training = {});
 /// In the order of the elements, whatever the number of workers.
 CRESCENT_API StreamPtr map(StreamPtr source, Mapping mapping);
 /// Those elements for which the mapping gives true.
@@ -155,6 +165,9 @@ struct WindowOptions {
   bool drop_remainder = false;  ///< no windows with fewer elements
 };
 CRESCENT_API StreamPtr batch(StreamPtr source, const WindowOptions& options);
+/// Batches of `size` elements, the last of those that are left, where the tensors that come first
+/// in elements are filled up with zeros, along their first axis, to the longest of the batch.
+CRESCENT_API StreamPtr padded_batch(StreamPtr source, int64_t size);
 CRESCENT_API StreamPtr unbatch(StreamPtr source);
 
 }  // namespace crescent

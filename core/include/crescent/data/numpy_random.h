@@ -1,11 +1,12 @@
-// numpy.random.RandomState: Keras cuts and mixes data by it, so the same seed gives the same parts.
+// NumpyRandom: the shuffle of numpy.random.RandomState, by which Keras cuts and mixes data: the
+// same seed gives the same parts as there.
 #pragma once
 #include <cstdint>
 #include <random>
 #include <utility>
 #include <vector>
 
-namespace crescent::lua {
+namespace crescent {
 
 class NumpyRandom {
  public:
@@ -31,4 +32,4 @@ class NumpyRandom {
   std::mt19937 words_;
 };
 
-}  // namespace crescent::lua
+}  // namespace crescent

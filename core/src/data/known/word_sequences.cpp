@@ -1,26 +1,12 @@
-#include "data/word_sequences.h"
+#include "crescent/data/word_sequences.h"
 
 #include <algorithm>
 #include <numeric>
 
+#include "crescent/data/numpy_random.h"
 #include "crescent/ops/ops.h"
-#include "values/push.h"
 
-namespace crescent::lua {
-namespace {
-
-std::optional<int64_t> word_at(const Value& word) {
-  if (word.is_null() || (word.is_bool() && !word.as_bool())) return std::nullopt;
-  return word.as_int();
-}
-
-}  // namespace
-
-WordOptions word_options(std::optional<int64_t> num_words, int64_t skip_top,
-                         std::optional<int64_t> maxlen, const Value& start_char,
-                         const Value& oov_char, int64_t index_from) {
-  return {num_words, skip_top, maxlen, word_at(start_char), word_at(oov_char), index_from};
-}
+namespace crescent {
 
 WordSequences shuffled_sequences(const Tensor& values, const Tensor& lengths, const Tensor& labels,
                                  NumpyRandom& random) {
@@ -57,15 +43,15 @@ void begin_sequences(WordSequences& sequences, const WordOptions& options) {
   sequences = std::move(kept);
 }
 
-void limit_words(const std::vector<WordSequences*>& all, const WordOptions& options) {
+void limit_words(std::span<WordSequences> parts, const WordOptions& options) {
   int64_t end = options.num_words.value_or(0);
   if (!options.num_words)
-    for (const WordSequences* part : all)
-      for (const auto& text : part->texts)
+    for (const WordSequences& part : parts)
+      for (const auto& text : part.texts)
         for (const int64_t word : text) end = std::max(end, word);
   const auto unknown = [&](int64_t word) { return word < options.skip_top || word >= end; };
-  for (WordSequences* part : all)
-    for (auto& text : part->texts) {
+  for (WordSequences& part : parts)
+    for (auto& text : part.texts) {
       if (options.oov_char)
         std::replace_if(text.begin(), text.end(), unknown, *options.oov_char);
       else
@@ -78,7 +64,8 @@ void check_test_split(double test_split) {
     fail("expected test_split to be 0 or more and less than 1, got ", test_split);
 }
 
-std::vector<WordSequences> split_sequences(WordSequences all, double test_split) {
+std::pair<WordSequences, WordSequences> split_sequences(WordSequences all, double test_split) {
+  check_test_split(test_split);
   const auto middle = static_cast<std::ptrdiff_t>(double(all.texts.size()) * (1 - test_split));
   return {{{all.texts.begin(), all.texts.begin() + middle},
            {all.labels.begin(), all.labels.begin() + middle}},
@@ -86,15 +73,4 @@ std::vector<WordSequences> split_sequences(WordSequences all, double test_split)
            {all.labels.begin() + middle, all.labels.end()}}};
 }
 
-void push_sequences(lua_State* L, const std::vector<WordSequences>& parts) {
-  reserve(L, static_cast<int>(parts.size()) + 6);
-  for (const WordSequences& part : parts) {
-    lua_createtable(L, 2, 0);
-    push(L, part.texts);
-    lua_rawseti(L, -2, 1);
-    push(L, Tensor::from(part.labels, {static_cast<int64_t>(part.labels.size())}));
-    lua_rawseti(L, -2, 2);
-  }
-}
-
-}  // namespace crescent::lua
+}  // namespace crescent

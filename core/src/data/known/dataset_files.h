@@ -6,7 +6,7 @@
 
 #include "crescent/io/format.h"
 
-namespace crescent::lua {
+namespace crescent {
 
 struct DatasetFile {
   const char* dataset;  ///< "mnist"
@@ -35,4 +35,4 @@ class MemberFiles {
   std::string prefix_;   ///< of names in it
 };
 
-}  // namespace crescent::lua
+}  // namespace crescent

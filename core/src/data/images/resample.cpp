@@ -1,13 +1,12 @@
-#include "images/resample.h"
-
+// Images in other sizes: filters, what they weigh, and sums of lines.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numbers>
 
 #include "crescent/ops/ops.h"
+#include "data/images/image_size.h"
 
-namespace crescent::lua {
+namespace crescent {
 namespace {
 
 // ---- filters: weight of a pixel by its distance, and how far they reach
@@ -51,10 +50,10 @@ struct Filter {
 constexpr Filter kPillow[] = {{"nearest", 0, nullptr}, {"bilinear", 1, triangle},
                               {"bicubic", 2, cubic},   {"hamming", 1, hamming},
                               {"box", 0.5, box},       {"lanczos", 3, lanczos<3>}};
-constexpr Filter kPlain[] = {{"bilinear", 1, triangle},   {"nearest", 0, nullptr},
-                             {"bicubic", 2, cubic},       {"area", 0, nullptr},
-                             {"lanczos3", 3, lanczos<3>}, {"lanczos5", 5, lanczos<5>},
-                             {"gaussian", 1.5, gaussian}, {"mitchellcubic", 2, mitchell}};
+constexpr Filter kTensorflow[] = {{"bilinear", 1, triangle},   {"nearest", 0, nullptr},
+                                  {"bicubic", 2, cubic},       {"area", 0, nullptr},
+                                  {"lanczos3", 3, lanczos<3>}, {"lanczos5", 5, lanczos<5>},
+                                  {"gaussian", 1.5, gaussian}, {"mitchellcubic", 2, mitchell}};
 
 template <size_t N>
 std::vector<std::string> names_of(const Filter (&filters)[N]) {
@@ -159,77 +158,50 @@ void mix_lines(const typename Sums::Value* from, typename Sums::Value* to, int64
 
 /// Columns first, then rows. A direction that stays as it is costs nothing.
 template <class Sums>
-Tensor resample(const Tensor& image, const Filter& filter, bool widens, Box box, int64_t height,
-                int64_t width) {
+Tensor resample(const Tensor& image, const Filter& filter, bool widens, const ImageRegion& region,
+                ImageSize size) {
   using Value = typename Sums::Value;
   const int64_t rows = image.dim(0), columns = image.dim(1), channels = image.dim(2);
   Tensor wide = image;
-  if (box.left != 0 || box.width != columns || width != columns) {
-    wide = Tensor({image.dtype(), {rows, width, channels}});
+  if (region.left != 0 || region.width != columns || size.width != columns) {
+    wide = Tensor({image.dtype(), {rows, size.width, channels}});
     mix_lines<Sums>(image.data<Value>(), wide.mutable_data<Value>(), rows, columns, channels,
-                    mixes(filter, widens, columns, box.left, box.width, width));
+                    mixes(filter, widens, columns, region.left, region.width, size.width));
   }
-  if (box.top == 0 && box.height == rows && height == rows) return wide;
-  Tensor all({image.dtype(), {height, width, channels}});
-  mix_lines<Sums>(wide.data<Value>(), all.mutable_data<Value>(), 1, rows, width * channels,
-                  mixes(filter, widens, rows, box.top, box.height, height));
+  if (region.top == 0 && region.height == rows && size.height == rows) return wide;
+  Tensor all({image.dtype(), {size.height, size.width, channels}});
+  mix_lines<Sums>(wide.data<Value>(), all.mutable_data<Value>(), 1, rows, size.width * channels,
+                  mixes(filter, widens, rows, region.top, region.height, size.height));
   return all;
 }
 
-void check_image(const Tensor& image, int64_t height, int64_t width) {
+void check_image(const Tensor& image, ImageSize size) {
   if (image.rank() != 3) fail("expected an image (height, width, channels), got ", image.spec());
-  if (height < 1 || width < 1)
-    fail("expected a size of at least (1, 1), got (", height, ", ", width, ")");
+  check_image_size(size);
 }
 
 }  // namespace
 
-Box middle_of(const Tensor& image, int64_t height, int64_t width) {
-  const int64_t rows = image.dim(0), columns = image.dim(1);
-  Box box;
-  box.height = std::clamp<int64_t>(columns * height / width, 1, rows);
-  box.width = std::clamp<int64_t>(rows * width / height, 1, columns);
-  box.top = (rows - box.height) / 2;
-  box.left = (columns - box.width) / 2;
-  return box;
-}
+void check_tensorflow_filter(const std::string& filter) { filter_named(kTensorflow, filter); }
 
-Tensor padded_for(const Tensor& image, int64_t height, int64_t width) {
-  const int64_t rows = image.dim(0), columns = image.dim(1), channels = image.dim(2);
-  const int64_t tall = std::max(rows, columns * height / width),
-                wide = std::max(columns, rows * width / height);
-  Tensor padded({image.dtype(), {tall, wide, channels}});
-  const size_t pixel = size_of(image.dtype()) * static_cast<size_t>(channels);
-  const int64_t top = (tall - rows) / 2, left = (wide - columns) / 2;
-  auto* to = static_cast<std::byte*>(padded.mutable_raw());
-  const auto* from = static_cast<const std::byte*>(image.raw());
-  for (int64_t y = 0; y < rows; ++y)
-    std::memcpy(to + static_cast<size_t>((top + y) * wide + left) * pixel,
-                from + static_cast<size_t>(y * columns) * pixel,
-                static_cast<size_t>(columns) * pixel);
-  return padded;
-}
-
-void check_plain_filter(const std::string& filter) { filter_named(kPlain, filter); }
-
-Tensor pillow_resize(const Tensor& image, Box box, int64_t height, int64_t width,
-                     const std::string& name) {
-  check_image(image, height, width);
+Tensor resize_as_pillow(const Tensor& image, const ImageRegion& region, ImageSize size,
+                        const std::string& name) {
+  check_image(image, size);
   const Filter& filter = filter_named(kPillow, name);
-  if (image.dtype() == DType::uint8)
-    return resample<Bytes>(image, filter, true, box, height, width);
+  if (image.dtype() == DType::uint8) return resample<Bytes>(image, filter, true, region, size);
   const Tensor exact = ops::cast(image, DType::float32);
-  const Tensor resized = resample<Fractions>(exact, filter, true, box, height, width);
+  const Tensor resized = resample<Fractions>(exact, filter, true, region, size);
   return ops::cast(ops::round(resized), image.dtype());
 }
 
-Tensor plain_resize(const Tensor& image, Box box, int64_t height, int64_t width,
-                    const std::string& name) {
-  check_image(image, height, width);
-  const Filter& filter = filter_named(kPlain, name);
-  const Tensor part = ops::slice(image, {box.top, box.left, 0}, {box.height, box.width, -1});
-  return resample<Fractions>(ops::cast(part, DType::float32), filter, false, whole(part), height,
-                             width);
+Tensor resize_as_tensorflow(const Tensor& image, const ImageRegion& region, ImageSize size,
+                            const std::string& name) {
+  check_image(image, size);
+  const Filter& filter = filter_named(kTensorflow, name);
+  const Tensor part =
+      ops::slice(image, {region.top, region.left, 0}, {region.height, region.width, -1});
+  return resample<Fractions>(ops::cast(part, DType::float32), filter, false, whole_image(part),
+                             size);
 }
 
-}  // namespace crescent::lua
+}  // namespace crescent

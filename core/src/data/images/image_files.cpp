@@ -1,11 +1,9 @@
-#include "images/pictures.h"
-
-#include <algorithm>
-
+// Images in files: colours as they are asked for, read and written.
+#include "crescent/data/images.h"
 #include "crescent/io/format.h"
 #include "crescent/ops/ops.h"
 
-namespace crescent::lua {
+namespace crescent {
 namespace {
 
 /// ITU-R 601 in whole numbers, as Pillow has it.
@@ -16,7 +14,7 @@ T grey_of(const T* rgb) {
 
 /// Between grey, grey with alpha, colour, and colour with alpha.
 template <class T>
-void convert(const T* from, int64_t had, T* to, int64_t wanted, int64_t pixels, T opaque) {
+void convert_pixels(const T* from, int64_t had, T* to, int64_t wanted, int64_t pixels, T opaque) {
   for (int64_t i = 0; i < pixels; ++i, from += had, to += wanted) {
     const bool coloured = had >= 3;
     if (wanted == 1) {
@@ -47,18 +45,33 @@ Tensor read_image(const std::string& path, int64_t channels) {
   const Tensor bytes =
       deep ? ops::cast(ops::minimum(read, ops::Operand(255.0)), DType::uint8) : read;
   Tensor image({DType::uint8, {read.dim(0), read.dim(1), channels}});
-  convert<uint8_t>(bytes.data<uint8_t>(), read.dim(2), image.mutable_data<uint8_t>(), channels,
-                   pixels, 255);
+  convert_pixels<uint8_t>(bytes.data<uint8_t>(), read.dim(2), image.mutable_data<uint8_t>(),
+                          channels, pixels, 255);
   return image;
 }
 
-Tensor with_channels_first(const Tensor& image) { return ops::transpose(image, {2, 0, 1}); }
-
-bool is_channels_first(const std::optional<std::string>& data_format) {
-  const std::string name = data_format.value_or("channels_last");
-  if (name != "channels_last" && name != "channels_first")
-    fail("expected \"channels_last\" or \"channels_first\" as data_format, got \"", name, "\"");
-  return name == "channels_first";
+Tensor load_image(const std::string& path, const LoadImageOptions& options) {
+  const Tensor image = read_image(path, channels_of(options.color_mode));
+  if (!options.target_size) return image;
+  const ImageSize size = *options.target_size;
+  if (image.dim(0) == size.height && image.dim(1) == size.width) return image;
+  const ImageRegion region =
+      options.keep_aspect_ratio ? central_region(image, size) : whole_image(image);
+  return resize_as_pillow(image, region, size, options.interpolation);
 }
 
-}  // namespace crescent::lua
+void save_image(const std::string& path, const Tensor& array, const SaveImageOptions& options) {
+  Tensor image = array_to_image(array, options.data_format, options.scale);
+  const auto& named = options.file_format;
+  const auto format = named ? format_named<WritesArrays>(*named == "jpg" ? "jpeg" : *named)
+                            : format_to_write<WritesArrays>(path);
+  const bool jpeg = named ? *named == "jpg" || *named == "jpeg"
+                          : path.ends_with(".jpg") || path.ends_with(".jpeg");
+  if (jpeg && image.dim(2) == 4) {
+    warn("The JPG format does not support RGBA images, converting to RGB.");
+    image = ops::slice(image, {0, 0, 0}, {-1, -1, 3});
+  }
+  format->write_arrays(path, {{"", image}});
+}
+
+}  // namespace crescent

@@ -1,22 +1,22 @@
-#include "data/padded_batch.h"
-
+// Batches of elements whose first parts are not of one length.
 #include "crescent/ops/ops.h"
-#include "crescent/system/interrupt.h"
+#include "data/streams/derived_stream.h"
+#include "data/streams/heeding.h"
 
-namespace crescent::lua {
+namespace crescent {
 namespace {
 
-Tensor& first_of(Element& element) {
+Tensor& first_tensor(Element& element) {
   auto boxed = element.at(0).object_as<BoxedTensor>();
   if (!boxed) fail("padded_batch: expected tensors, got ", element.at(0));
   return boxed->tensor;
 }
 
-void fill_up(std::vector<Element>& elements) {
+void pad_to_longest(std::vector<Element>& elements) {
   int64_t longest = 0;
-  for (Element& element : elements) longest = std::max(longest, first_of(element).dim(0));
+  for (Element& element : elements) longest = std::max(longest, first_tensor(element).dim(0));
   for (Element& element : elements) {
-    Tensor& tensor = first_of(element);
+    Tensor& tensor = first_tensor(element);
     std::vector<int64_t> before(static_cast<size_t>(tensor.rank()), 0), after = before;
     after[0] = longest - tensor.dim(0);
     if (after[0] > 0) element[0] = Codec<Tensor>::encode(ops::pad(tensor, before, after));
@@ -30,11 +30,11 @@ class PaddedCursor final : public Cursor {
     std::vector<Element> elements;
     Element more;
     while (static_cast<int64_t>(elements.size()) < size_ && from_->next(more)) {
-      heed_interruption("elements of a dataset were made");
+      heed_interruption_of_elements();
       elements.push_back(std::move(more));
     }
     if (elements.empty()) return false;
-    fill_up(elements);
+    pad_to_longest(elements);
     const WindowOptions all{static_cast<int64_t>(elements.size()), {}, 1, false};
     return batch(list_stream(std::move(elements)), all)->open(0)->next(element);
   }
@@ -44,22 +44,19 @@ class PaddedCursor final : public Cursor {
   int64_t size_;
 };
 
-class PaddedBatches final : public Stream {
+class PaddedBatches final : public DerivedStream {
  public:
-  PaddedBatches(StreamPtr source, int64_t size) : source_(std::move(source)), size_(size) {
+  PaddedBatches(StreamPtr source, int64_t size) : DerivedStream(std::move(source)), size_(size) {
     if (size < 1) fail("batch_size: expected at least 1, got ", size);
   }
   int64_t elements() const override {
-    const int64_t all = source_->elements();
-    return all < 0 ? all : (all + size_ - 1) / size_;
+    return counted([&](int64_t all) { return (all + size_ - 1) / size_; });
   }
   CursorPtr open(uint64_t epoch) override {
     return std::make_shared<PaddedCursor>(source_->open(epoch), size_);
   }
-  std::vector<StreamPtr> sources() const override { return {source_}; }
 
  private:
-  StreamPtr source_;
   int64_t size_;
 };
 
@@ -69,4 +66,4 @@ StreamPtr padded_batch(StreamPtr source, int64_t size) {
   return std::make_shared<PaddedBatches>(std::move(source), size);
 }
 
-}  // namespace crescent::lua
+}  // namespace crescent

@@ -1,4 +1,4 @@
-#include "data/dataset_files.h"
+#include "data/known/dataset_files.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -6,7 +6,7 @@
 
 #include "crescent/system/file.h"
 
-namespace crescent::lua {
+namespace crescent {
 namespace {
 
 namespace fs = std::filesystem;
@@ -85,4 +85,4 @@ std::string MemberFiles::text(const std::string& name) const {
   return std::string(member_of(archive_, prefix_ + name, folder_));
 }
 
-}  // namespace crescent::lua
+}  // namespace crescent

@@ -1,0 +1,2 @@
+#pragma once
+#include "crescent/data/known_datasets.h"

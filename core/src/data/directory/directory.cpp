@@ -1,0 +1,173 @@
+// Files and labels as datasets: which part of them, in which order, in batches.
+#include "crescent/data/directory.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <thread>
+
+#include "crescent/data/numpy_random.h"
+#include "crescent/ops/random.h"
+#include "data/directory/file_index.h"
+
+namespace crescent {
+namespace {
+
+using Files = std::vector<LabelledFile>;
+using Texts = std::vector<std::string>;
+
+void check_labels(const DirectoryOptions& options, const FileKind& kind) {
+  if (!options.labels.is_null() && !options.labels.is_list() && !has_inferred_labels(options))
+    fail(
+        "`labels` argument should be a list/tuple of integer labels, of the same size as the "
+        "number of ",
+        kind.name,
+        " files in the target directory. If you wish to infer the labels "
+        "from the subdirectory names in the target directory, pass `labels=\"inferred\"`. If you "
+        "wish to get a dataset that only contains ",
+        kind.name, "s (no labels), pass `labels=None`. Received: labels=", options.labels);
+  if (!options.class_names.empty() && !has_inferred_labels(options))
+    fail("You can only pass `class_names` if `labels=\"inferred\"`. Received: labels=",
+         options.labels, ", and class_names=", join(options.class_names));
+  const std::string mode = options.label_mode.value_or("int");
+  if (mode != "int" && mode != "categorical" && mode != "binary")
+    fail(
+        "`label_mode` argument must be one of \"int\", \"categorical\", \"binary\", or None. "
+        "Received: label_mode=",
+        mode);
+}
+
+void check_subset(const DirectoryOptions& options) {
+  const auto& split = options.validation_split;
+  if (split && !(*split > 0 && *split < 1))
+    fail("`validation_split` must be between 0 and 1, received: ", *split);
+  if (split.has_value() != options.subset.has_value())
+    fail("If `subset` is set, `validation_split` must be set, and inversely.");
+  if (!split) return;
+  const std::string& subset = *options.subset;
+  if (subset != "training" && subset != "validation" && subset != "both")
+    fail("`subset` must be either \"training\", \"validation\" or \"both\", received: ", subset);
+  if (options.shuffle && !options.seed)
+    fail(
+        "If using `validation_split` and shuffling the data, you must provide a `seed` argument, "
+        "to make sure that there is no overlap between the training and validation subset.");
+}
+
+Value label_value(int64_t label, const std::string& mode, size_t classes) {
+  if (mode == "int") return label;
+  const bool binary = mode == "binary";
+  std::vector<float> values(binary ? 1 : classes);
+  if (binary)
+    values[0] = static_cast<float>(label);
+  else if (label >= 0 && label < static_cast<int64_t>(classes))
+    values[static_cast<size_t>(label)] = 1;
+  const auto count = static_cast<int64_t>(values.size());
+  return std::make_shared<BoxedTensor>(Tensor::from(values, {count}));
+}
+
+/// The path of each file, and its label where there are labels.
+std::vector<Element> elements_of(const Files& files, const Texts& classes,
+                                 const DirectoryOptions& options) {
+  const bool labelled = options.label_mode && !options.labels.is_null();
+  std::vector<Element> elements;
+  for (const LabelledFile& file : files) {
+    Element& element = elements.emplace_back(Element{file.path});
+    if (labelled) element.push_back(label_value(file.label, *options.label_mode, classes.size()));
+  }
+  return elements;
+}
+
+Mapping reading_of(const FileKind& kind) {
+  Mapping reading;
+  reading.name = "reading files";
+  reading.workers = std::clamp<int64_t>(std::thread::hardware_concurrency(), 1, 8);
+  reading.make = [load = kind.load]() -> Mapper {
+    return [load](Element element) {
+      element[0] = load(element[0].as_string());
+      return element;
+    };
+  };
+  return reading;
+}
+
+Texts paths_of(const Files& files) {
+  Texts paths;
+  for (const LabelledFile& file : files) paths.push_back(file.path);
+  return paths;
+}
+
+std::shared_ptr<DirectoryDataset> dataset_of(const Files& files, const Texts& classes,
+                                             const DirectoryOptions& options,
+                                             const FileKind& kind) {
+  if (files.empty())
+    fail("No ", kind.name, "s found in directory ", options.directory,
+         ". Allowed formats: ", join(kind.endings));
+  StreamPtr data = list_stream(elements_of(files, classes, options));
+  if (options.shuffle)
+    data = shuffle(data, {static_cast<int64_t>(files.size()), options.seed, true});
+  data = map(data, reading_of(kind));
+  if (options.batch_size)
+    data = kind.any_length ? padded_batch(data, *options.batch_size)
+                           : batch(data, {*options.batch_size, {}, 1, false});
+  return std::make_shared<DirectoryDataset>(prefetch_elements(data, 2), classes, paths_of(files));
+}
+
+/// What Keras prints.
+void print_counts(const FileIndex& index, const DirectoryOptions& options) {
+  if (!options.verbose) return;
+  if (options.labels.is_null())
+    std::printf("Found %zu files.\n", index.files.size());
+  else
+    std::printf("Found %zu files belonging to %zu classes.\n", index.files.size(),
+                index.classes.size());
+}
+
+void shuffle_files(Files& files, const DirectoryOptions& options) {
+  if (!options.shuffle) return;
+  const int64_t seed = options.seed.value_or(global_random().seed() % 1'000'000);
+  NumpyRandom(static_cast<uint32_t>(seed)).shuffle(files);
+}
+
+/// The files of a part: the last ones are those to validate with.
+Files files_of(const std::string& part, const FileIndex& index, const DirectoryOptions& options) {
+  const auto count =
+      static_cast<int64_t>(*options.validation_split * static_cast<double>(index.files.size()));
+  const auto middle = index.files.end() - count;
+  const bool training = part == "training";
+  Files files(training ? index.files.begin() : middle, training ? middle : index.files.end());
+  if (options.verbose) std::printf("Using %zu files for %s.\n", files.size(), part.c_str());
+  return files;
+}
+
+}  // namespace
+
+DirectoryDataset::DirectoryDataset(StreamPtr stream, std::vector<std::string> classes,
+                                   std::vector<std::string> paths)
+    : class_names(std::move(classes)), file_paths(std::move(paths)), stream_(std::move(stream)) {}
+
+int64_t DirectoryDataset::elements() const { return stream_->elements(); }
+CursorPtr DirectoryDataset::open(uint64_t epoch) { return stream_->open(epoch); }
+std::vector<StreamPtr> DirectoryDataset::sources() const { return {stream_}; }
+
+DirectoryDatasets directory_datasets(const DirectoryOptions& options, const FileKind& kind) {
+  check_labels(options, kind);
+  check_subset(options);
+  if (!std::filesystem::is_directory(options.directory))
+    fail("'", options.directory, "' is no folder; expected one with a folder for each class");
+  FileIndex index = index_of_files(options, kind);
+  print_counts(index, options);
+  if (options.label_mode.value_or("") == "binary" && index.classes.size() != 2)
+    fail(
+        "When passing `label_mode=\"binary\"`, there must be exactly 2 class_names. Received: "
+        "class_names=",
+        join(index.classes));
+  shuffle_files(index.files, options);
+  if (!options.subset) return {dataset_of(index.files, index.classes, options, kind)};
+  DirectoryDatasets datasets;
+  for (const char* part : {"training", "validation"})
+    if (*options.subset == part || *options.subset == "both")
+      datasets.push_back(dataset_of(files_of(part, index, options), index.classes, options, kind));
+  return datasets;
+}
+
+}  // namespace crescent

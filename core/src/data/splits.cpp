@@ -1,0 +1,113 @@
+#include "crescent/data/splits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "crescent/ops/ops.h"
+#include "crescent/ops/random.h"
+
+namespace crescent {
+namespace {
+
+using RowIndices = std::vector<int32_t>;
+
+RowIndices first_indices(int64_t count) {
+  RowIndices rows(static_cast<size_t>(count));
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
+
+void shuffle_rows(RowIndices& rows, const SeedGenerator& random) {
+  const auto count = static_cast<int64_t>(rows.size());
+  const std::vector<double> keys = random.uniform({count}, 0, 1, DType::float64).to_vector();
+  RowIndices order = first_indices(count);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int32_t a, int32_t b) { return keys[a] < keys[b]; });
+  RowIndices mixed;
+  for (const int32_t place : order) mixed.push_back(rows[place]);
+  rows = std::move(mixed);
+}
+
+/// The rows of each class, or all of them where there are no labels.
+std::vector<RowIndices> rows_by_class(int64_t count, const Tensor& labels) {
+  if (!labels) return {first_indices(count)};
+  if (labels.size() != count)
+    fail("stratify: expected a label for each of ", count, " rows, got shape ", labels.shape());
+  std::map<double, RowIndices> groups;
+  const std::vector<double> values = labels.to_vector();
+  for (size_t i = 0; i < values.size(); ++i) groups[values[i]].push_back(int32_t(i));
+  std::vector<RowIndices> all;
+  for (auto& [label, rows] : groups) all.push_back(std::move(rows));
+  return all;
+}
+
+std::vector<RowIndices> mixed_groups(int64_t count, const SplitOptions& options) {
+  const SeedGenerator random = options.seed ? SeedGenerator(*options.seed) : global_random();
+  std::vector<RowIndices> groups = rows_by_class(count, options.stratify);
+  if (options.shuffle)
+    for (RowIndices& rows : groups) shuffle_rows(rows, random);
+  return groups;
+}
+
+Tensor index_tensor(RowIndices rows, bool sorted) {
+  if (sorted) std::sort(rows.begin(), rows.end());
+  return Tensor::from(rows, {static_cast<int64_t>(rows.size())});
+}
+
+/// How many rows all of the arrays have.
+int64_t common_rows(const Tensors& arrays) {
+  if (arrays.empty() || arrays.front().rank() == 0) fail("split: expected arrays of rows");
+  const int64_t count = arrays.front().dim(0);
+  for (const Tensor& array : arrays)
+    if (array.rank() == 0 || array.dim(0) != count)
+      fail("split: expected arrays of ", count, " rows each, got shape ", array.shape());
+  return count;
+}
+
+Tensors rows_of_each(const Tensors& arrays, const Tensor& rows) {
+  Tensors taken;
+  for (const Tensor& array : arrays) taken.push_back(ops::take(array, rows, 0));
+  return taken;
+}
+
+Fold fold_for(size_t test, const std::vector<RowIndices>& parts) {
+  RowIndices others;
+  for (size_t j = 0; j < parts.size(); ++j)
+    if (j != test) others.insert(others.end(), parts[j].begin(), parts[j].end());
+  return {index_tensor(std::move(others), true), index_tensor(parts[test], true)};
+}
+
+}  // namespace
+
+std::pair<Tensors, Tensors> split_arrays(const Tensors& arrays, double share,
+                                         const SplitOptions& options) {
+  if (!(share > 0 && share < 1)) fail("split: share must be between 0 and 1, got ", share);
+  const int64_t count = common_rows(arrays);
+  RowIndices first, second;
+  for (const RowIndices& rows : mixed_groups(count, options)) {
+    const auto kept = rows.size() - size_t(std::llround(share * double(rows.size())));
+    first.insert(first.end(), rows.begin(), rows.begin() + long(kept));
+    second.insert(second.end(), rows.begin() + long(kept), rows.end());
+  }
+  if (first.empty() || second.empty())
+    fail("split: ", count, " rows are not enough for two parts with share = ", share);
+  const bool sorted = !options.shuffle;
+  return {rows_of_each(arrays, index_tensor(std::move(first), sorted)),
+          rows_of_each(arrays, index_tensor(std::move(second), sorted))};
+}
+
+std::vector<Fold> k_folds(int64_t rows, int64_t k, const SplitOptions& options) {
+  if (k < 2 || k > rows)
+    fail("folds: expected k from 2 to the number of rows, ", rows, ", got ", k);
+  std::vector<RowIndices> parts(static_cast<size_t>(k));
+  size_t next = 0;
+  for (const RowIndices& group : mixed_groups(rows, options))
+    for (const int32_t row : group) parts[next++ % parts.size()].push_back(row);
+  std::vector<Fold> folds;
+  for (size_t i = 0; i < parts.size(); ++i) folds.push_back(fold_for(i, parts));
+  return folds;
+}
+
+}  // namespace crescent

@@ -1,0 +1,53 @@
+// Layers as what elements go through.
+#include <array>
+
+#include "crescent/data/stream.h"
+#include "crescent/layer/layer.h"
+#include "crescent/ops/random.h"
+#include "crescent/tensor/strings.h"
+
+namespace crescent {
+namespace {
+
+/// Draws of an element are its own, whatever was drawn before.
+void draw_anew(Layer& layer) {
+  const int64_t draw = global_random().seed();
+  for (Layer* each : layer.flatten_layers())
+    for (const SeedGenerator& seeds : each->seed_generators()) {
+      const int64_t seed = seeds.state().value().data<int64_t>()[0];
+      seeds.state().assign(Tensor::from(std::vector<int64_t>{seed, draw}, {2}));
+    }
+}
+
+/// A text alone is a tensor too; a list of tensors is several inputs.
+Tensors inputs_of(const Value& part) {
+  if (part.is_string()) return {string_tensor(std::array{part.as_string()}, {})};
+  const bool several =
+      part.is_list() && !part.as_list().empty() && part.as_list().front().is_object();
+  if (!several) return {Codec<Tensor>::decode(part)};
+  Tensors inputs;
+  for (const Value& input : part.as_list()) inputs.push_back(Codec<Tensor>::decode(input));
+  return inputs;
+}
+
+}  // namespace
+
+Mapping layer_mapping(const LayerPtr& layer, std::optional<bool> training) {
+  const Mapper mapper = [layer, training](Element element) {
+    if (element.empty()) fail("expected an element with a part for the layer");
+    draw_anew(*layer);
+    const Tensors inputs = inputs_of(element[0]);
+    CallOptions options;
+    options.training = training;
+    List outputs;
+    for (const Tensor& output : (*layer)(inputs, options))
+      outputs.push_back(std::make_shared<BoxedTensor>(output));
+    element[0] = outputs.size() == 1 ? outputs.front() : Value(outputs);
+    return element;
+  };
+  Mapping mapping;
+  mapping.make = [mapper] { return mapper; };
+  return mapping;
+}
+
+}  // namespace crescent

@@ -1,0 +1,115 @@
+#include "crescent/data/timeseries.h"
+
+#include <algorithm>
+
+#include "crescent/data/numpy_random.h"
+#include "crescent/ops/random.h"
+
+namespace crescent {
+namespace {
+
+/// Rows `rate` apart, wherever the values are.
+Tensor rows_apart(const Tensor& data, int64_t first, int64_t count, int64_t rate) {
+  TensorSpec spec = data.spec();
+  spec.shape.set(0, count);
+  Tensor rows = Tensor::uninitialized(spec);
+  const size_t row = data.bytes() / static_cast<size_t>(data.dim(0));
+  auto* to = static_cast<std::byte*>(rows.mutable_raw());
+  for (int64_t i = 0; i < count; ++i)
+    data.storage()->read(data.offset() + static_cast<size_t>(first + i * rate) * row, row,
+                         to + static_cast<size_t>(i) * row);
+  return rows;
+}
+
+void check_range(int64_t count, std::optional<int64_t> start, std::optional<int64_t> end) {
+  if (start && *start < 0)
+    fail("`start_index` must be 0 or greater. Received: start_index=", *start);
+  if (start && *start >= count)
+    fail("`start_index` must be lower than the length of the data. Received: start_index=", *start,
+         ", for data of length ", count);
+  if (end && start && *end <= *start)
+    fail("`end_index` must be greater than `start_index`. Received: start_index=", *start,
+         ", end_index=", *end);
+  if (end && *end >= count)
+    fail("`end_index` must be lower than the length of the data. Received: end_index=", *end,
+         ", for data of length ", count);
+  if (end && *end <= 0) fail("`end_index` must be greater than 0. Received: end_index=", *end);
+}
+
+void check_steps(int64_t count, int64_t length, int64_t stride, int64_t rate) {
+  if (rate <= 0) fail("`sampling_rate` must be greater than 0. Received: sampling_rate=", rate);
+  if (rate >= count)
+    fail("`sampling_rate` must be lower than the length of the data. Received: sampling_rate=",
+         rate, ", for data of length ", count);
+  if (stride <= 0)
+    fail("`sequence_stride` must be greater than 0. Received: sequence_stride=", stride);
+  if (stride >= count)
+    fail("`sequence_stride` must be lower than the length of the data. Received: sequence_stride=",
+         stride, ", for data of length ", count);
+  if (length < 1)
+    fail("`sequence_length` must be greater than 0. Received: sequence_length=", length);
+}
+
+/// How many windows there are where each begins a row after the one before.
+int64_t window_count(const Tensor& data, const Tensor& targets, int64_t length,
+                     const TimeseriesOptions& options) {
+  const int64_t start = options.start_index.value_or(0),
+                end = options.end_index.value_or(data.dim(0));
+  int64_t windows = 0;
+  if (length <= data.dim(0)) windows = end - start - (length - 1) * options.sampling_rate;
+  if (targets && targets.rank() == 0) fail("expected a target for each row, got a single number");
+  if (targets) windows = std::min(windows, targets.dim(0) - start);
+  if (windows < 1)
+    fail("no window of ", length, " rows fits: there are ", end - start, " rows",
+         targets ? concat(" and ", targets.dim(0), " targets") : "", ", start_index=", start);
+  return windows;
+}
+
+/// The first row of each window as an element.
+StreamPtr window_starts(int64_t windows, const TimeseriesOptions& options) {
+  std::vector<int64_t> places;
+  for (int64_t at = 0; at < windows; at += options.sequence_stride) places.push_back(at);
+  const int64_t drawn = options.seed      ? *options.seed
+                        : options.shuffle ? global_random().seed() % 1'000'000
+                                          : 0;
+  if (options.shuffle) NumpyRandom(static_cast<uint32_t>(drawn)).shuffle(places);
+  std::vector<Element> elements;
+  for (const int64_t place : places) elements.push_back({place});
+  const StreamPtr starts = list_stream(std::move(elements));
+  if (!options.shuffle) return starts;
+  return shuffle(starts, {options.batch_size ? 8 * *options.batch_size : 1024, drawn, true});
+}
+
+Mapping window_cutting(const Tensor& data, const Tensor& targets, int64_t length,
+                       const TimeseriesOptions& options) {
+  Mapping cutting;
+  const int64_t start = options.start_index.value_or(0), rate = options.sampling_rate;
+  cutting.make = [=]() -> Mapper {
+    return [=](Element element) {
+      const int64_t at = start + element[0].as_int();
+      element[0] = std::make_shared<BoxedTensor>(rows_apart(data, at, length, rate));
+      if (targets) {
+        const Tensor row = rows_apart(targets, at, 1, 1);
+        element.push_back(
+            std::make_shared<BoxedTensor>(row.view(row.shape().slice(1, row.rank()))));
+      }
+      return element;
+    };
+  };
+  return cutting;
+}
+
+}  // namespace
+
+StreamPtr timeseries_dataset_from_array(const Tensor& data, const Tensor& targets,
+                                        int64_t sequence_length, const TimeseriesOptions& options) {
+  if (data.rank() == 0) fail("expected rows, got a single number");
+  check_range(data.dim(0), options.start_index, options.end_index);
+  check_steps(data.dim(0), sequence_length, options.sequence_stride, options.sampling_rate);
+  const int64_t windows = window_count(data, targets, sequence_length, options);
+  const StreamPtr stream =
+      map(window_starts(windows, options), window_cutting(data, targets, sequence_length, options));
+  return options.batch_size ? batch(stream, {*options.batch_size, {}, 1, false}) : stream;
+}
+
+}  // namespace crescent

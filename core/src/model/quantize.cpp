@@ -1,0 +1,79 @@
+#include "crescent/model/quantize.h"
+
+#include <algorithm>
+
+#include "crescent/base/pattern.h"
+
+namespace crescent {
+namespace {
+
+constexpr const char* kQuantize = "quantize";
+
+bool can_quantize(const Layer& layer) {
+  return layer.info() && layer.info()->schema.find_method(kQuantize);
+}
+
+void check_mode(const QuantizeOptions& options) {
+  if (!options.config.is_null()) return;
+  if (options.mode.empty()) fail("You must provide either `mode` or `config` to `quantize`.");
+  if (!registry().find("quantizer", options.mode))
+    fail("Invalid quantization mode. Expected one of ('int8', 'int4'). Received: mode=",
+         options.mode);
+}
+
+using Layers = std::vector<Layer*>;
+
+/// Those whose names one of the patterns is found in. A pattern that is found in none is a mistake.
+Layers named_like(const std::vector<std::string>& patterns, const Layers& layers) {
+  Layers chosen;
+  std::vector<std::string> names;
+  for (const Layer* layer : layers) names.push_back(layer->name());
+  std::vector<bool> found(layers.size());
+  for (const std::string& text : patterns) {
+    const Pattern pattern(text, "quantize: filters");
+    bool any = false;
+    for (size_t i = 0; i < layers.size(); ++i)
+      if (pattern.found_in(names[i])) any = found[i] = true;
+    if (!any)
+      fail("quantize: filters: '", text, "' is not in the name of any layer that can be quantized",
+           did_you_mean(text, names), "; there are: ", join(names));
+  }
+  for (size_t i = 0; i < layers.size(); ++i)
+    if (found[i]) chosen.push_back(layers[i]);
+  return chosen;
+}
+
+Layers chosen_layers(const QuantizeOptions& options, Layers layers) {
+  if (options.names) layers = named_like(*options.names, layers);
+  if (options.filter) std::erase_if(layers, [&](Layer* layer) { return !options.filter(*layer); });
+  return layers;
+}
+
+}  // namespace
+
+std::optional<std::string> quantization_mode(const Layer& layer) {
+  const Value policy = Codec<DTypePolicy>::encode(layer.policy());
+  if (!policy.is_dict()) return std::nullopt;
+  const std::string mode = policy.as_dict().at("config").as_dict().at("mode").as_string();
+  return mode.substr(0, mode.find('/'));
+}
+
+void quantize_layer(Layer& layer, const QuantizeOptions& options) {
+  check_mode(options);
+  if (!can_quantize(layer))
+    fail_in_layer(layer.name(), "Layer ", layer.class_name(),
+                  " does not have a `quantize` method implemented.");
+  layer.call_method(kQuantize, {{"mode", options.mode}, {"config", options.config}});
+}
+
+void quantize_model(Model& model, const QuantizeOptions& options) {
+  check_mode(options);
+  if (!model.built())
+    fail_in_layer(model.name(), "Cannot quantize a layer that isn't yet built. Layer '",
+                  model.name(), "' (of type '", model.class_name(), "') is not built yet.");
+  Layers layers = model.flatten_layers();
+  std::erase_if(layers, [](const Layer* layer) { return !can_quantize(*layer); });
+  for (Layer* layer : chosen_layers(options, std::move(layers))) quantize_layer(*layer, options);
+}
+
+}  // namespace crescent

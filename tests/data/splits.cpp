@@ -1,0 +1,105 @@
+// Rows in parts: which rows, how many of each class, and what is no split.
+#include "crescent/data/splits.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <numeric>
+
+#include "crescent/data/numpy_random.h"
+
+using namespace crescent;
+using Catch::Contains;
+
+namespace {
+
+using Doubles = std::vector<double>;
+
+Doubles counted_to(int64_t count) {
+  Doubles numbers(static_cast<size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+Tensor row_numbers(int64_t rows, int64_t columns = 1) {
+  const Doubles all = counted_to(rows * columns);
+  return Tensor::from(std::vector<int32_t>(all.begin(), all.end()), {rows, columns});
+}
+
+Doubles sorted(Doubles numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+Doubles joined(const Tensor& a, const Tensor& b) {
+  Doubles all = a.to_vector();
+  for (const double number : b.to_vector()) all.push_back(number);
+  return all;
+}
+
+// Four rows of class 0 and eight of class 1.
+const Tensor kLabels = Tensor::from<float>({0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 0}, {12});
+
+}  // namespace
+
+TEST_CASE("NumpyRandom mixes as numpy.random.RandomState does") {
+  std::vector<int> items(10);
+  std::iota(items.begin(), items.end(), 0);
+  NumpyRandom(0).shuffle(items);
+  CHECK(items == std::vector<int>{2, 8, 4, 9, 1, 6, 7, 3, 0, 5});
+}
+
+TEST_CASE("a split keeps rows of several arrays together and loses none") {
+  const Tensor x = row_numbers(10), y = row_numbers(10);
+  const auto [train, test] = split_arrays({x, y}, 0.3, {.seed = 1});
+  CHECK(train[0].shape() == Shape{7, 1});
+  CHECK(test[0].shape() == Shape{3, 1});
+  CHECK(train[0].to_vector() == train[1].to_vector());
+  CHECK(test[0].to_vector() == test[1].to_vector());
+  CHECK(sorted(joined(train[0], test[0])) == counted_to(10));
+  CHECK(split_arrays({x}, 0.3, {.seed = 1}).second[0].to_vector() == test[0].to_vector());
+  CHECK(split_arrays({x}, 0.3, {.seed = 2}).second[0].to_vector() != test[0].to_vector());
+}
+
+TEST_CASE("a split without a shuffle takes the last rows, of each class where there are labels") {
+  const SplitOptions in_order{.shuffle = false};
+  CHECK(split_arrays({row_numbers(12)}, 0.25, in_order).second[0].to_vector() ==
+        Doubles{9, 10, 11});
+  const SplitOptions by_class{.shuffle = false, .stratify = kLabels};
+  CHECK(split_arrays({row_numbers(12)}, 0.25, by_class).second[0].to_vector() == Doubles{8, 9, 11});
+}
+
+TEST_CASE("a split refuses what it cannot cut") {
+  const Tensor x = row_numbers(4);
+  CHECK_THROWS_WITH(split_arrays({x}, 1), "split: share must be between 0 and 1, got 1");
+  CHECK_THROWS_WITH(split_arrays({x}, 0.01), Contains("4 rows are not enough for two parts"));
+  CHECK_THROWS_WITH(split_arrays({x, row_numbers(3)}),
+                    "split: expected arrays of 4 rows each, got shape (3, 1)");
+  CHECK_THROWS_WITH(split_arrays({}), "split: expected arrays of rows");
+  CHECK_THROWS_WITH(split_arrays({Tensor(1.0f)}), "split: expected arrays of rows");
+  CHECK_THROWS_WITH(split_arrays({x}, 0.5, {.stratify = kLabels}),
+                    "stratify: expected a label for each of 4 rows, got shape (12,)");
+}
+
+TEST_CASE("each row is tested in one fold and trained on in the others") {
+  Doubles tested;
+  for (const Fold& fold : k_folds(11, 3, {.seed = 4})) {
+    CHECK(sorted(joined(fold.train, fold.test)) == counted_to(11));
+    CHECK(fold.test.to_vector() == sorted(fold.test.to_vector()));
+    for (const double row : fold.test.to_vector()) tested.push_back(row);
+  }
+  CHECK(sorted(tested) == counted_to(11));
+}
+
+TEST_CASE("stratified folds have equal shares of each class") {
+  for (const Fold& fold : k_folds(12, 4, {.seed = 4, .stratify = kLabels})) {
+    double ones = 0;
+    for (const double row : fold.test.to_vector()) ones += kLabels.to_vector()[size_t(row)];
+    CHECK(fold.test.size() == 3);
+    CHECK(ones == 2);
+  }
+}
+
+TEST_CASE("folds refuse a number that the rows do not have") {
+  CHECK_THROWS_WITH(k_folds(4, 1), "folds: expected k from 2 to the number of rows, 4, got 1");
+  CHECK_THROWS_WITH(k_folds(4, 5), "folds: expected k from 2 to the number of rows, 4, got 5");
+}
