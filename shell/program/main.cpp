@@ -24,7 +24,7 @@ namespace po = boost::program_options;
 constexpr const char* kUsage = R"(usage: crescent [options] [SCRIPT [ARGUMENTS]]
        crescent info              kernels, threads, libraries and plugins in use
        crescent plugins [NAME]    plugins and their classes
-       crescent describe [NAME] [--json]   everything that can be called, with parameters and defaults
+       crescent describe [NAME] [--json]   what can be called, with parameters and defaults
        crescent new-plugin NAME   a project for a plugin of your own
        crescent inspect FILE [--json]   what a file of a model or of arrays says about itself
        crescent convert A B [--dry-run] [--target keras3|keras2]   a model's file as another kind
