@@ -177,9 +177,7 @@ bool is_boolean(lua_State* L, int index) {
 class Operator final : public Callable {
  public:
   Operator(const char* operation, CallablePtr direct)
-      : Callable(direct->signature()),
-        operation_(operation),
-        direct_(std::move(direct)) {}
+      : Callable(direct->signature()), operation_(operation), direct_(std::move(direct)) {}
   int call(lua_State* L) const override {
     const bool symbols = to_handle<Symbol>(L, 1) || to_handle<Symbol>(L, 2);
     const bool booleans = is_boolean(L, 1) && is_boolean(L, 2);
