@@ -57,7 +57,7 @@ TEST_CASE("a default that is none names its parameter") {
 
 namespace {
 
-struct Counter {
+struct CountedCalls {
   int64_t count = 0;
   int64_t advance(int64_t by) { return count += by; }
 };
@@ -65,8 +65,8 @@ struct Counter {
 }  // namespace
 
 TEST_CASE("a method's signature is what its schema declares") {
-  Schema<Counter> s("Counter");
-  s.method("advance", &Counter::advance, "Goes on.").arg("by", "Steps.", 2);
+  Schema<CountedCalls> s("CountedCalls");
+  s.method("advance", &CountedCalls::advance, "Goes on.").arg("by", "Steps.", 2);
   const Signature signature = s.data().methods.front().signature();
   CHECK(signature.name == "advance");
   CHECK(signature.doc == "Goes on.");
