@@ -85,7 +85,7 @@ return {
   },
   { file = "plugins/cpu/data_movement/strided_copy.cpp", tests = { "cpu/shape" },
     { "wrong tail", "const int64_t blocks = pieces(inner_.size, kShortLines);", "const int64_t blocks = pieces(inner_.size - 1, kShortLines);" },
-    { "wrong tail", "pool.blocks(lines_ * pieces(inner_.size, kShortLines), 4,", "pool.blocks(lines_ * std::max<int64_t>(1, inner_.size / kShortLines), 4," },
+    { "wrong tail", "threads.blocks(lines_ * pieces(inner_.size, kShortLines), 4,", "threads.blocks(lines_ * std::max<int64_t>(1, inner_.size / kShortLines), 4," },
     { "off by one", "last = std::min(first + kTile, turned_.size);", "last = std::min(first + kTile, turned_.size - (first > 0 && turned_.size % kTile == 1));" },
     { "stride", "result.back().from == axis.from * axis.size &&", "" },
     { "wrong condition", "if (axis.from == 1 && axis.to == 1) {", "if (std::abs(axis.from) == 1 && axis.to == 1) {" },
