@@ -7,9 +7,8 @@ namespace crescent::cpu {
 namespace {
 
 constexpr int64_t kLongestPeriod = 512;
-constexpr int64_t kShortestRow = 256,
-                  kShortestColumn = 128;  // shorter ones are not worth blocks of their own
-constexpr int64_t kPartCost = 16384;      // additions that repay another thread
+constexpr int64_t kShortestRow = 256, kShortestColumn = 128;  // smallest blocks
+constexpr int64_t kPartCost = 16384;                          // additions that repay another thread
 constexpr int64_t kMostParts = 128;
 
 size_t args_of(FusedStep::Kind kind) {

@@ -69,8 +69,7 @@ HWY_INLINE V evaluate(D d, V x) {
   if constexpr (kind == K::floor) return hn::Floor(x);
   if constexpr (kind == K::ceil) return hn::Ceil(x);
   if constexpr (kind == K::round) return hn::Round(x);
-  if constexpr (kind == K::isnan)
-    return hn::VecFromMask(d, hn::IsNaN(x));  // only for the select of a chain
+  if constexpr (kind == K::isnan) return hn::VecFromMask(d, hn::IsNaN(x));  // for a chain's select
   return x;
 }
 

@@ -44,8 +44,7 @@ void float_loop(const void* x, void* y, size_t n) {
     for (; i + lanes <= n; i += lanes)
       hn::StoreU(evaluate<kind>(d, hn::LoadU(d, in + i)), d, out + i);
     if (i == n) return;
-    HWY_ALIGN T
-        rest[hn::MaxLanes(d)];  // padded to a full vector, so that the function is compiled once
+    HWY_ALIGN T rest[hn::MaxLanes(d)];  // padded to a vector: one call is compiled
     std::memset(rest, 0, sizeof rest);
     std::memcpy(rest, in + i, (n - i) * sizeof(T));
     float_loop<kind, T>(rest, rest, lanes);
