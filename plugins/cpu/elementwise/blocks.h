@@ -1,11 +1,12 @@
-// How much the steps of an elementwise program work on at a time.
+// The sizes of the blocks of elements that an elementwise program processes at a time.
 #pragma once
 #include "elementwise/elementwise.h"
 
 namespace crescent::cpu {
 
 inline constexpr size_t kMaxRegisters = Elementwise::kMaxRegisters;
-/// All that the steps of a block touch: the next block has room beside it.
+/// Bytes that all steps of a block touch together; the first-level cache has room for the next
+/// block beside them.
 inline constexpr size_t kBlockMemory = 8 << 10;
 inline constexpr int64_t kSmallestBlock = 64, kLargestBlock = 2048;
 

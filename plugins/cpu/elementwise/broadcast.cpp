@@ -5,7 +5,7 @@ namespace crescent::cpu {
 Broadcast::Broadcast(const Shape& input, const Shape& result, const Shape& whole, int64_t first)
     : first_(first) {
   const int missing = result.rank() - input.rank();
-  std::array<int64_t, Shape::kMaxRank> size{}, stride{};  // innermost axis first, merged
+  std::array<int64_t, Shape::kMaxRank> size{}, stride{};  // innermost axis first, merged axes
   int rank = 0;
   int64_t step = 1;
   for (int axis = result.rank() - 1; axis >= 0; --axis) {

@@ -1,4 +1,5 @@
-// How an input that is smaller than the result is read in the order of the result's elements.
+// Broadcast: how an input that is smaller than the result is read in the order of the result's
+// elements.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -9,32 +10,32 @@
 
 namespace crescent::cpu {
 
-/// Walks the elements of a row-major result and finds those of the broadcast input. Axes along
-/// which both advance alike are merged, so most broadcasts have one or two.
+/// Maps elements of a row-major result to elements of the broadcast input. Adjacent axes along
+/// which both have matching strides are merged, so most broadcasts have one or two axes.
 class Broadcast {
  public:
   Broadcast() = default;
   Broadcast(const Shape& input, const Shape& result) : Broadcast(input, result, input, 0) {}
-  /// The input is cut out of `whole`, where it begins at element `first`.
+  /// The input is a slice of an array of shape `whole` that begins at its element `first`.
   Broadcast(const Shape& input, const Shape& result, const Shape& whole, int64_t first);
 
-  /// The input has one element.
+  /// True when the input has one element.
   bool is_scalar() const { return rank_ == 0 || (rank_ == 1 && stride_[0] == 0); }
-  /// The input has every element of the result.
+  /// True when the input has every element of the result, in the same order.
   bool is_identity() const {
     return first_ == 0 && (rank_ == 0 || (rank_ == 1 && stride_[0] == 1));
   }
-  /// p when element i of the result is element i mod p of the input; else 0.
+  /// p where element i of the result is element i mod p of the input; 0 for other broadcasts.
   int64_t period() const { return rank_ == 2 && stride_[0] == 0 && stride_[1] == 1 ? size_[1] : 0; }
 
-  /// Along so many elements of the result, from a multiple of it on, the input goes on by one each
-  /// or stays where it is: 1 where it jumps from each element to the next.
+  /// The length of the runs, aligned to multiples of it in the result, along which the input's
+  /// offset stays constant or grows by one per element; 1 where it has no such runs.
   int64_t run() const {
     const size_t inner = static_cast<size_t>(std::max(rank_ - 1, 0));
     return rank_ == 0 || stride_[inner] > 1 ? 1 : size_[inner];
   }
   bool stays() const { return rank_ > 0 && stride_[static_cast<size_t>(rank_ - 1)] == 0; }
-  /// The input's element for element `i` of the result.
+  /// The offset in the input of element `i` of the result.
   int64_t place(int64_t i) const {
     int64_t offset = first_;
     for (size_t axis = static_cast<size_t>(rank_); axis-- > 0; i /= size_[axis])
@@ -42,7 +43,7 @@ class Broadcast {
     return offset;
   }
 
-  /// Copies the input's elements for [begin, begin + n) of the result.
+  /// Copies the input's elements that correspond to elements [begin, begin + n) of the result.
   void gather(const std::byte* input, size_t bytes, int64_t begin, int64_t n, std::byte* to) const;
 
  private:

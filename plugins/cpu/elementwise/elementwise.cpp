@@ -1,4 +1,4 @@
-// From the steps of an op to registers, blocks and loops.
+// Compiles an elementwise op: its steps become registers, blocks and loops.
 #include <algorithm>
 
 #include "elementwise/blocks.h"
@@ -7,8 +7,8 @@ namespace crescent::cpu {
 namespace {
 
 constexpr int64_t kLongestPeriod = 512;
-constexpr int64_t kShortestRow = 256, kShortestColumn = 128;  // worth blocks of their own
-constexpr int64_t kPartCost = 16384;  // additions that are worth another thread
+constexpr int64_t kShortestRow = 256, kShortestColumn = 128;  // smallest blocks
+constexpr int64_t kPartCost = 16384;                          // additions that repay another thread
 constexpr int64_t kMostParts = 128;
 
 size_t args_of(FusedStep::Kind kind) {
@@ -20,12 +20,12 @@ bool contains(const std::vector<int>& list, int x) {
   return std::find(list.begin(), list.end(), x) != list.end();
 }
 
-/// The registers that stand for those of the chain, if the steps from `first` on are its steps;
-/// `next` is the register that the first of them writes. Else empty.
+/// The registers that correspond to the registers of `chain`, if the steps from `first` on are its
+/// steps; `next` is the register that the first of them writes. Empty if they are others.
 std::vector<int> names_in(const Chain& chain, const std::vector<FusedStep>& steps, size_t first,
                           int next) {
   if (first + chain.steps.size() > steps.size()) return {};
-  const int made = next;  // the first register that the chain makes: no input of it
+  const int made = next;  // the first register that the chain writes, after its inputs
   std::vector<int> names(chain.scalar.size(), -1);
   for (const FusedStep& wanted : chain.steps) {
     FusedStep step = steps[first++];
@@ -41,7 +41,7 @@ std::vector<int> names_in(const Chain& chain, const std::vector<FusedStep>& step
   return names;
 }
 
-/// Somebody else than the `count` steps from `first` on reads the register.
+/// True when `reg` is an output or is read by a step after the `count` steps from `first` on.
 bool is_seen(int reg, const std::vector<FusedStep>& steps, size_t first, size_t count,
              const std::vector<int>& outputs) {
   if (contains(outputs, reg)) return true;
@@ -52,7 +52,7 @@ bool is_seen(int reg, const std::vector<FusedStep>& steps, size_t first, size_t 
   return false;
 }
 
-/// Per register, whether a select reads it.
+/// Per register: whether a select reads it.
 std::vector<bool> read_by_selects(const std::vector<FusedStep>& steps, size_t registers) {
   std::vector<bool> read(registers);
   for (const FusedStep& step : steps) {
@@ -62,7 +62,7 @@ std::vector<bool> read_by_selects(const std::vector<FusedStep>& steps, size_t re
   return read;
 }
 
-/// There is a loop for bfloat16 as it lies in memory.
+/// True when the step has a loop for bfloat16 as it is stored.
 bool works_on_bfloat16(const FusedStep& step) {
   if (step.kind == FusedStep::Kind::unary)
     return unary_loop(step.unary, DType::bfloat16) != nullptr;
@@ -148,8 +148,8 @@ void Elementwise::add_inputs(const Request& request, const std::vector<FusedStep
   }
 }
 
-/// Registers of bfloat16 that are read and written as they lie in memory: all that touch them are
-/// steps that can, and casts.
+/// Finds the registers of half-width floats that loops read and write as they are stored: those
+/// that only casts and steps with such loops touch.
 std::vector<bool> Elementwise::find_stored(const std::vector<FusedStep>& steps,
                                            const std::vector<int>& outputs) const {
   using Kind = FusedStep::Kind;
@@ -180,7 +180,8 @@ std::vector<bool> Elementwise::find_stored(const std::vector<FusedStep>& steps,
       for (size_t i = 0; i < args_of(step.kind); ++i)
         touched.push_back(static_cast<size_t>(step.args[i]));
       std::erase_if(touched, [&](size_t r) { return computed_as(dtypes[r]) == dtypes[r]; });
-      // A number is read as float32, but where it is spread to as many as there are of the others.
+      // A cell is read as a float32 scalar, unless a select reads it, which wants it broadcast to a
+      // block.
       const auto fits = [&](size_t r) {
         return stored[r] || (cell[r] && step.kind != Kind::select);
       };
@@ -219,8 +220,8 @@ bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>
   return true;
 }
 
-/// Adds the steps from `first` on as one, if they are those of the chain, its results are outputs,
-/// and nobody sees what is in between.
+/// Adds the steps from `first` on as one step, if they are the steps of `chain`, its results are
+/// outputs, and nothing else reads its intermediate registers.
 bool Elementwise::add_run(const Chain& chain, const std::vector<FusedStep>& steps, size_t first,
                           const std::vector<int>& outputs) {
   const std::vector<int> names = names_in(chain, steps, first, static_cast<int>(registers_.size()));
@@ -260,7 +261,7 @@ void Elementwise::each_result(const Step& step, F&& f) const {
   for (int r : chain_calls_[static_cast<size_t>(step.chain_call)].outputs) f(r);
 }
 
-/// Its register is filled before the steps of a block, like one that is loaded.
+/// Adds a scatter, whose register is filled before the steps of a block run, like a loaded one.
 bool Elementwise::add_scatter(const Request& request, const FusedStep& step) {
   const TensorSpec &indices = request.inputs[static_cast<size_t>(step.args[0])],
                    &updates = request.inputs[static_cast<size_t>(step.args[1])];
@@ -285,8 +286,8 @@ bool Elementwise::add_scatter(const Request& request, const FusedStep& step) {
   return true;
 }
 
-/// A half width that others read from memory is rounded for the steps behind it, too: what guards
-/// against a number has to see the number that is guarded against.
+/// Adds a step. A half-width result that is an output and read by later steps is rounded for these
+/// too: a guard against a value has to test the value that was stored.
 bool Elementwise::add_step(const FusedStep& step, bool stored, bool is_shared) {
   using Kind = FusedStep::Kind;
   Step s;
@@ -327,8 +328,9 @@ bool Elementwise::add_step(const FusedStep& step, bool stored, bool is_shared) {
   return true;
 }
 
-/// A cell counts as a number beside what is none, a column beside an array; other columns are
-/// spread, and so is the number when there is no loop for one.
+/// Chooses the loop of a binary step and marks registers to broadcast to a block. A cell is passed
+/// as a scalar beside an array or a column, and a column as a scalar beside an array; other columns
+/// are broadcast, and so are scalars where there is no loop for them.
 BinaryLoop Elementwise::choose_loop(const FusedStep& step, DType dtype, bool cells) {
   Register &a = registers_[static_cast<size_t>(step.args[0])],
            &b = registers_[static_cast<size_t>(step.args[1])];
@@ -345,8 +347,8 @@ BinaryLoop Elementwise::choose_loop(const FusedStep& step, DType dtype, bool cel
   return beside_one ? beside_one : loops.arrays;
 }
 
-/// An output is the memory of the register when it can be; else it is copied, converted or filled
-/// after each block.
+/// Makes an output the memory of its register where possible; other outputs are copied, converted
+/// or filled after each block.
 void Elementwise::add_results(const std::vector<int>& outputs, const Request& request) {
   written_at_.assign(outputs.size(), -1);
   for (size_t o = 0; o < outputs.size(); ++o) {
@@ -370,7 +372,8 @@ void Elementwise::add_results(const std::vector<int>& outputs, const Request& re
   }
 }
 
-/// Blocks are reused once their register has been read for the last time.
+/// Assigns blocks to registers; a block is reused once its register has been read for the last
+/// time.
 void Elementwise::assign_slots() {
   std::vector<int> free;
   auto take = [&](Register& r) {
@@ -389,23 +392,24 @@ void Elementwise::assign_slots() {
     if (loaded && r.last_read >= 0) ends[static_cast<size_t>(r.last_read)].push_back(r.slot);
   }
   for (size_t s = 0; s < steps_.size(); ++s) {
-    if (steps_[s].chain_call >= 0) {  // its results are in memory
+    if (steps_[s].chain_call >= 0) {  // its results go to memory
       free.insert(free.end(), ends[s].begin(), ends[s].end());
       continue;
     }
     Register& r = registers_[static_cast<size_t>(steps_[s].result)];
     if (r.source == Source::block)
-      take(r);  // before the arguments end: loops must not overlap partly
+      take(r);  // before arguments are freed: arrays of a loop must not overlap partly
     free.insert(free.end(), ends[s].begin(), ends[s].end());
     if (r.source != Source::block) continue;
     if (r.last_read < 0)
-      free.push_back(r.slot);  // nobody reads it
+      free.push_back(r.slot);  // never read
     else
       ends[static_cast<size_t>(r.last_read)].push_back(r.slot);
   }
 }
 
-/// The period of all inputs that are no streams, if the run can go through rows of it; else 0.
+/// The common period of all inputs that are no streams, if the chain can run row by row with it;
+/// else 0.
 int64_t Elementwise::columns_of(const ChainCall& call) const {
   int64_t columns = 0;
   for (size_t i = 0; i < call.inputs.size() && call.chain->rows; ++i) {
@@ -418,13 +422,15 @@ int64_t Elementwise::columns_of(const ChainCall& call) const {
   return columns;
 }
 
-/// Elements of a register that repeats, for a block that begins anywhere in it.
+/// The number of elements to which a periodic register is repeated, so that a block may begin
+/// anywhere in its period.
 int64_t Elementwise::written_out(const Register& r) const {
   const int64_t period = r.broadcast.period();
   return period + (has_rows_ ? period : std::min(block_, size_));
 }
 
-/// Block length, work of a part, and the memory that repeating inputs are written out to.
+/// Sets the block length, the work of a part and the offsets in scratch of periodic inputs and
+/// scatters.
 void Elementwise::lay_out() {
   size_t arrays = 0, periodic = 0;
   for (size_t i = 0; i < registers_.size(); ++i) {
@@ -451,7 +457,7 @@ void Elementwise::lay_out() {
   if (has_rows_) chain_calls_[0].columns = columns_of(chain_calls_[0]);
   if (slots == 0 && (periodic == 0 || has_rows_)) {
     block_ = 8 * kLargestBlock;
-  } else if (slots == 0) {  // what repeats is to stay in the cache
+  } else if (slots == 0) {  // periodic inputs have to stay in the cache
     block_ = std::min<int64_t>(
         4 * kBlockMemory / (arrays + periodic) / kSmallestBlock * kSmallestBlock, kLargestBlock);
   } else {
@@ -472,8 +478,8 @@ void Elementwise::lay_out() {
   grain_ = (grain_ + block_ - 1) / block_ * block_;
 }
 
-/// Input and output are the same elements, and no step reads the input after the output has been
-/// written.
+/// True when input and output have the same elements and no step reads the input after the output
+/// is written.
 bool Elementwise::may_share(int input, int output) const {
   const Register& r = registers_[static_cast<size_t>(input)];
   const int written = written_at_[static_cast<size_t>(output)];

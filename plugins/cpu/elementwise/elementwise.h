@@ -1,5 +1,5 @@
-// Elementwise programs: registers and steps over blocks of elements that stay in the first-level
-// cache. A single unary, binary, select or cast is a program of one step.
+// Elementwise programs: steps over registers, run on blocks of elements that fit the first-level
+// cache. A single unary, binary, select or cast op is a program of one step.
 #pragma once
 #include <vector>
 
@@ -10,10 +10,10 @@
 
 namespace crescent::cpu {
 
-/// The steps of any elementwise op; empty for another op.
+/// The steps of an elementwise op; empty for any other op.
 std::vector<FusedStep> steps_of(const Op& op, DType result);
 
-/// The memory of an input of which only the range that is computed is there.
+/// An input of which only the computed range is in memory, at an address of its own.
 struct InputRange {
   int input = -1;
   const std::byte* memory = nullptr;
@@ -21,15 +21,15 @@ struct InputRange {
 
 class Elementwise final : public Kernel {
  public:
-  /// Null when a step has no loop for its dtype.
+  /// Gives null when a step has no loop for its dtype.
   static std::unique_ptr<Kernel> make(const Request& request) { return make(request, {}); }
-  /// An input that is cut out of a larger array, which is the argument in its place.
+  /// An input that is a slice of a larger array; the array is the argument in its place.
   struct Window {
     int input;
     Shape whole;
-    int64_t first;  ///< where it begins
+    int64_t first;  ///< element of the array at which the slice begins
   };
-  /// Whether such an input can be read in long rows.
+  /// True when the window can be read in long rows.
   static bool reads(const Window& window, const TensorSpec& input, const Shape& result);
   static std::unique_ptr<Kernel> make(const Request& request, std::span<const Window> windows);
 
@@ -43,7 +43,7 @@ class Elementwise final : public Kernel {
   bool may_share(int input, int output) const override;
 
   static constexpr size_t kMaxRegisters = 192;
-  /// The numbers that a run works out before its blocks, one a register.
+  /// The scalars that a run computes before its blocks, one per register.
   struct Cells {
     static constexpr size_t kBytes = 64;
     std::byte* at(size_t reg) { return memory + reg * kBytes; }
@@ -52,75 +52,76 @@ class Elementwise final : public Kernel {
   };
   int inputs() const { return inputs_; }
   int outputs() const { return static_cast<int>(written_at_.size()); }
-  int cost() const { return cost_; }  ///< of an element, in units of an addition
-  /// Into so many a run is cut.
+  int cost() const { return cost_; }  ///< per element, in units of an addition
+  /// The number of parts that a run is split into.
   int64_t parts() const { return size_ <= grain_ ? 1 : pieces(size_, grain_); }
-  /// It can be run range by range.
+  /// True when any range of elements can be computed separately.
   bool can_be_cut() const { return scatters_.empty(); }
-  /// The same, this input being an InputRange.
+  /// True when any range can be computed separately with `input` given as an InputRange.
   bool can_be_epilogue(int input) const;
-  /// A run in ranges of any sizes: begins once, then any thread does any range.
+  /// Begins a run by ranges, which any threads may then compute with run_range().
   void begin(const Arguments& a, Cells& cells) const;
   void run_range(const Arguments& a, const Cells& cells, int64_t begin, int64_t end,
                  InputRange range = {}) const;
 
  private:
   enum class Source : uint8_t {
-    memory,    ///< an argument, read or written where it is
+    memory,    ///< an argument, read or written in place
     block,     ///< a block of the worker
-    cell,      ///< one number for all elements, worked out before the blocks
-    periodic,  ///< an input that repeats, written out once for more than a block
-    row,       ///< an input of long rows, each read where it is by blocks that end where it does
-    column,    ///< an input of which a number is read by a whole block, or by several
-    whole,     ///< an input that scatters alone read
+    cell,      ///< a scalar for all elements, computed before the blocks
+    periodic,  ///< a periodic input, repeated in scratch to more than a block
+    row,       ///< an input of long rows, read in place; no block crosses the end of a row
+    column,    ///< an input of which each element applies to one or more whole blocks
+    whole,     ///< an input that only scatters read
   };
   struct Register {
-    DType dtype{};  ///< as stored in the arguments
+    DType dtype{};  ///< as in the arguments
     Source source = Source::block;
-    int input = -1, output = -1;  ///< arguments
-    int slot = -1;                ///< block of the worker
-    bool spread = false;          ///< a cell or a column that a step reads as a block
+    int input = -1, output = -1;  ///< index of the argument, -1 for none
+    int slot = -1;                ///< index of the worker's block
+    bool spread = false;          ///< a cell or column that a step reads as a block
     bool scattered = false;       ///< filled by a scatter
     bool read_by_scatter = false;
     Broadcast broadcast;
     size_t periodic_offset = 0;  ///< in scratch
-    int last_read = -1;          ///< step
+    int last_read = -1;          ///< the last step that reads it
     bool stored =
-        false;  ///< half-width, and loops take it as it lies in memory; a cell: when it is spread
-    bool selected = false;  ///< a select reads it, and so wants a cell spread
+        false;  ///< half-width, and loops use it as it is stored; for a cell: where it is broadcast
+    bool selected = false;  ///< a select reads it, which wants a cell broadcast
     bool is_cell() const { return source == Source::cell; }
     bool is_column() const { return source == Source::column; }
     DType form() const { return stored && !is_cell() ? dtype : computed_as(dtype); }
     size_t bytes() const { return size_of(form()); }
     bool is_half() const { return form() != dtype; }
-    /// Where steps read it as a number it is float32: not where it lies spread, as it is stored.
+    /// True for a cell that steps read as a float32 scalar; a cell that is broadcast as it is
+    /// stored is none.
     bool is_number() const { return is_cell() && !(stored && selected); }
   };
   struct ChainCall {
     const Chain* chain;
     std::vector<int> inputs, outputs;
-    int64_t columns = 0;  ///< of rows that it goes through; 0: no rows
+    int64_t columns = 0;  ///< row length where it runs row by row, else 0
   };
   struct Step {
-    UnaryLoop unary = nullptr, round = nullptr;  ///< round: the result to half width and back
+    UnaryLoop unary = nullptr, round = nullptr;  ///< round: to half width and back
     UnaryLoop widen = nullptr;
     BinaryLoop binary = nullptr;
     SelectLoop select = nullptr;
     std::array<int, 3> args{};
     int result = 0;
-    int chain_call = -1;  ///< several steps as one: of chain_calls_
+    int chain_call = -1;  ///< index in chain_calls_ of several steps as one, -1 for none
   };
   struct Scatter {              ///< fills a register with sums of rows
-    int reg, indices, updates;  ///< a register, two inputs
-    int64_t width;              ///< elements of a row
+    int reg, indices, updates;  ///< a register and two inputs
+    int64_t width;              ///< elements per row
     RowLists lists;
     size_t offset;  ///< of the lists in scratch
     BinaryLoop add;
     UnaryLoop round, widen;  ///< of half-width rows
   };
-  struct Result {  ///< an output that does not lie where a register is written
+  struct Result {  ///< an output that no register is written to directly
     int reg, output;
-    UnaryLoop convert;  ///< null: copied
+    UnaryLoop convert;  ///< null: a copy
   };
   struct Block;
 
@@ -157,24 +158,24 @@ class Elementwise final : public Kernel {
   void execute(const Step& step, std::byte* const* registers, size_t n) const;
 
   int64_t size_ = 0, block_ = 0, grain_ = 0;
-  bool has_rows_ = false;  ///< nothing but a run of rows
+  bool has_rows_ = false;  ///< the program is one chain that runs row by row
   std::vector<Register> registers_;
   std::vector<Step> cell_steps_, steps_;
   std::vector<ChainCall> chain_calls_;
   std::vector<Scatter> scatters_;
   std::vector<int> to_load_,
-      to_spread_;  ///< registers filled before the steps of a block, and once a range
+      to_spread_;  ///< registers filled before the steps of each block; once per range
   struct Stream {  ///< a register in memory
     int reg;
-    size_t bytes;  ///< of an element
+    size_t bytes;  ///< per element
   };
   std::vector<Stream> streams_;
   std::vector<int> to_fetch_;  ///< inputs that are read element by element
-  std::vector<int> periodic_;  ///< registers of that source
-  std::vector<int> pointed_;   ///< rows and columns
-  std::vector<int64_t> cuts_;  ///< no block goes beyond a multiple of one of these
+  std::vector<int> periodic_;  ///< registers with Source::periodic
+  std::vector<int> pointed_;   ///< registers with Source::row or Source::column
+  std::vector<int64_t> cuts_;  ///< block ends: no block crosses a multiple of one of these
   std::vector<Result> results_;
-  std::vector<int> written_at_;  ///< per output: the step that writes the caller's memory
+  std::vector<int> written_at_;  ///< per output: the step that writes it to the caller's memory
   int inputs_ = 0, slots_ = 0, cost_ = 0;
   size_t slot_bytes_ = 0, scratch_bytes_ = 0;
 };

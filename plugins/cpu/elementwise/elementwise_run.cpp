@@ -1,4 +1,5 @@
-// A run of an elementwise program: single numbers first, then block after block through its steps.
+// Runs an elementwise program: computes the cells first, then takes block after block through the
+// steps.
 #include <algorithm>
 #include <cstring>
 
@@ -18,7 +19,8 @@ struct Elementwise::Block {
   alignas(64) std::byte memory[kStackBytes];
 };
 
-/// What repeats is read from where the first row begins: rows need not be whole ones of the input.
+/// Runs a chain over n elements. Periodic inputs are read from the offset at which the first row
+/// begins, so that the range need not begin at a row of the input.
 void Elementwise::execute(const ChainCall& call, std::byte* const* registers, int64_t n) const {
   const void* inputs[kMostChainInputs];
   void* outputs[kMostChainInputs];
@@ -80,7 +82,8 @@ void Elementwise::write_periodic(const Arguments& a) const {
   }
 }
 
-/// Where the registers of a range are: its first block is at `begin`, none is longer than `n`.
+/// Sets the registers' addresses for a range whose first block begins at `begin` and whose blocks
+/// have at most `n` elements.
 void Elementwise::place(const Arguments& a, const Cells& cells, int64_t begin, int64_t n,
                         InputRange range, Block& block) const {
   const size_t slot =
@@ -118,7 +121,7 @@ int64_t Elementwise::block_length(int64_t begin, int64_t end) const {
   return n;
 }
 
-/// Rows and columns, where they are for the elements from `begin` on.
+/// Points row and column registers to their elements for the block that begins at `begin`.
 void Elementwise::point(const Arguments& a, int64_t begin, int64_t n, Block& block) const {
   for (int i : pointed_) {
     const Register& r = registers_[static_cast<size_t>(i)];
@@ -156,7 +159,7 @@ void Elementwise::load(const Arguments& a, int64_t begin, int64_t n, Block& bloc
   }
 }
 
-/// Elements [begin, begin + n) of the rows that are sums of updates.
+/// Computes elements [begin, begin + n) of a scatter, whose rows are sums of updates.
 void Elementwise::sum_rows(const Arguments& a, const Scatter& s, int64_t begin, int64_t n,
                            std::byte* to) const {
   const auto* lists = reinterpret_cast<const int32_t*>(a.scratch + s.offset);
@@ -179,8 +182,8 @@ void Elementwise::sum_rows(const Arguments& a, const Scatter& s, int64_t begin, 
   s.widen(half, to, static_cast<size_t>(n));
 }
 
-/// Steps that switch between arrays read what the processor does not foresee: the next block, from
-/// `begin` on, is asked for.
+/// Prefetches the inputs of the next block, which begins at `begin`: steps that alternate between
+/// arrays read in an order that the hardware prefetcher does not follow.
 void Elementwise::fetch_ahead(const Arguments& a, int64_t begin, int64_t n, int except) const {
   if (steps_.size() < 2) return;
   for (int i : to_fetch_) {

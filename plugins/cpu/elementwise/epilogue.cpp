@@ -12,7 +12,8 @@ std::unique_ptr<Epilogue> Epilogue::make(std::unique_ptr<Kernel>& next, int inpu
   return epilogue;
 }
 
-/// What the product is made of is read until the end, the rest where it is written over.
+/// True for the epilogue's own inputs where its kernel may share them. The product's inputs are
+/// read until its end, so outputs cannot overwrite them.
 bool Epilogue::may_share(int input, int output) const {
   const int own = input - before_;
   return own >= 0 && output < kernel_->outputs() &&

@@ -1,6 +1,6 @@
 // Epilogues: an elementwise kernel that alone reads the result of a product runs within it, on rows
-// of the result as soon as they are made, while they are in cache, and the result as a whole never
-// goes to memory. So an optimizer updates a weight where its gradient is made.
+// of the result as soon as they are computed, while they are in the cache; the whole result never
+// goes to memory. In this way an optimizer updates a weight where its gradient is computed.
 #pragma once
 #include <optional>
 
@@ -10,9 +10,9 @@ namespace crescent::cpu {
 
 class Epilogue {
  public:
-  /// Takes `next` over, whose input `input` is the result, if it can be run in parts; else null. In
-  /// the arguments its other inputs come after the `before` ones of the product, and the outputs
-  /// are its own.
+  /// Makes an epilogue of `next`, whose input `input` is the product's result, if it can run range
+  /// by range; else gives null and leaves `next` alone. Its other inputs follow the `before` inputs
+  /// of the product in the arguments, and the outputs are its own.
   static std::unique_ptr<Epilogue> make(std::unique_ptr<Kernel>& next, int input, int before);
 
   size_t scratch_bytes() const { return kernel_->scratch_bytes(); }
@@ -27,14 +27,14 @@ class Epilogue {
   int input_ = 0, before_ = 0;
 };
 
-/// One run of it.
+/// One run of an epilogue.
 class Epilogue::Invocation {
  public:
-  /// `both`: the arguments of product and epilogue; `scratch`: memory of the epilogue.
+  /// `both`: arguments of the product and the epilogue; `scratch`: memory for the epilogue.
   Invocation(const Epilogue& epilogue, const Arguments& both, std::byte* scratch);
   Invocation(const Invocation&) = delete;
   Invocation& operator=(const Invocation&) = delete;
-  /// On elements [begin, end) of the result, which lie at `part`; any thread.
+  /// Runs on elements [begin, end) of the result, which are at `part`, on any thread.
   void operator()(int64_t begin, int64_t end, const void* part) const;
 
  private:
@@ -44,10 +44,10 @@ class Epilogue::Invocation {
   Elementwise::Cells cells_;
 };
 
-/// A product that may have an epilogue.
+/// A product that can have an epilogue.
 class EpilogueHost : public Kernel {
  public:
-  /// Its result can be had in rows, at no great cost, and it has no epilogue yet.
+  /// True when the product can give its result in rows at little cost and has no epilogue yet.
   bool can_host_epilogue() const final { return !epilogue_ && has_rows(); }
   bool fuse_epilogue(std::unique_ptr<Kernel>& next, int input) final;
   bool may_share(int input, int output) const final {
@@ -71,7 +71,7 @@ class EpilogueHost : public Kernel {
   virtual double own_flops() const = 0;
 
   bool has_epilogue() const { return epilogue_ != nullptr; }
-  /// Begins the epilogue, if there is one.
+  /// Begins a run of the epilogue, if there is one.
   using MaybeEpilogue = std::optional<Epilogue::Invocation>;
   void begin(const Arguments& a, MaybeEpilogue& invocation) const {
     if (epilogue_) invocation.emplace(*epilogue_, a, a.scratch + own_scratch());

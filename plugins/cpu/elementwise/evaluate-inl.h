@@ -1,4 +1,5 @@
-// Included once a SIMD target (Highway): one elementwise operation on vectors of floats.
+// evaluate(): one elementwise operation on vectors of floats, included once per SIMD target
+// (Highway).
 #include "kernel/mathematics-inl.h"
 
 #if defined(CRESCENT_CPU_EVALUATE_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -72,7 +73,7 @@ HWY_INLINE V evaluate(D d, V x) {
   return x;
 }
 
-/// Kinds with a vector form for floats.
+/// True for kinds that have a vector form for floats.
 constexpr bool is_vector(BinaryKind kind) {
   using K = BinaryKind;
   return kind == K::add || kind == K::subtract || kind == K::multiply || kind == K::divide ||
@@ -87,9 +88,9 @@ HWY_INLINE V evaluate(V a, V b) {
   if constexpr (kind == K::multiply) return hn::Mul(a, b);
   if constexpr (kind == K::divide) return hn::Div(a, b);
   if constexpr (kind == K::maximum)
-    return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);  // NaN wins
+    return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);  // NaN takes precedence
   if constexpr (kind == K::minimum) return hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::IsNaN(a)), a, b);
-  const hn::DFromV<V> d;  // comparisons are for a chain's select
+  const hn::DFromV<V> d;  // comparisons are only for the select of a chain
   if constexpr (kind == K::greater) return hn::VecFromMask(d, hn::Gt(a, b));
   if constexpr (kind == K::less) return hn::VecFromMask(d, hn::Lt(a, b));
   if constexpr (kind == K::less_equal) return hn::VecFromMask(d, hn::Le(a, b));

@@ -38,7 +38,7 @@ void vector_loop(const void* pa, const void* pb, void* py, size_t n) {
   std::memcpy(y + i, rest_a, (n - i) * sizeof(T));
 }
 
-/// Scalars are float32.
+/// A loop on bfloat16; scalars are float32.
 template <K kind, bool first_scalar, bool second_scalar>
 void half_loop(const void* a, const void* b, void* y, size_t n) {
   const hn::ScalableTag<float> d;
@@ -60,7 +60,7 @@ void plain_loop(const void* pa, const void* pb, void* py, size_t n) {
   for (size_t i = 0; i < n; ++i) y[i] = static_cast<Y>(evaluate_one<kind, T>(a[i], b[i]));
 }
 
-/// Of floats: by vectors where all lanes of both have a vector form.
+/// True when all lanes of a and b are in the range of the vector form of `kind`.
 template <K kind, class D, class V>
 HWY_INLINE bool has_vector_form(D d, V a, V b) {
   if constexpr (kind == K::mod)
@@ -94,8 +94,9 @@ void mixed_loop(const void* pa, const void* pb, void* py, size_t n) {
   std::memcpy(y + i, rest_a, (n - i) * sizeof(T));
 }
 
-/// floor_divide and mod of integers, as integer_quotient and remainder of scalars.h have them. No
-/// machine divides vectors of integers; float64 rounds no quotient of these to a whole number.
+/// floor_divide and mod of integers, with the results of integer_quotient and remainder in
+/// scalars.h. There is no vector instruction for integer division, and quotients of int32 are never
+/// rounded to an integer in float64.
 template <K kind>
 void whole_loop(const void* pa, const void* pb, void* py, size_t n) {
   const auto *a = static_cast<const int32_t*>(pa), *b = static_cast<const int32_t*>(pb);
@@ -124,8 +125,8 @@ void whole_loop(const void* pa, const void* pb, void* py, size_t n) {
   if (i < n) plain_loop<kind, int32_t>(a + i, b + i, y + i, n - i);
 }
 
-/// Powers of float32 by logarithms in float64, where all lanes have one: neither negative bases,
-/// nor 0 to what is not positive, nor what is not finite.
+/// Powers of float32, from logarithms in float64 where these exist for all lanes: not for negative
+/// bases, for 0 to a power <= 0, or for values that are not finite.
 template <bool second_scalar>
 void power_loop(const void* pa, const void* pb, void* py, size_t n) {
   const auto *a = static_cast<const float*>(pa), *b = static_cast<const float*>(pb);
@@ -153,7 +154,7 @@ void power_loop(const void* pa, const void* pb, void* py, size_t n) {
   for (; i < n; ++i) y[i] = std::pow(a[i], b[second_scalar ? 0 : i]);
 }
 
-/// Powers that are a product or a quotient are that.
+/// Powers with a scalar exponent, some of which are products or quotients.
 template <class T>
 void power_by_number(const void* a, const void* b, void* y, size_t n) {
   const T exponent = *static_cast<const T*>(b), one = 1;

@@ -13,7 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 
-// Storage of each dtype, in the order of DType. Conversions are plain integer code that vectorises.
+// The storage type of each dtype, in the order of DType. Conversions are plain integer code that
+// the compiler vectorises.
 struct BFloat16 {
   uint16_t bits;
 };
@@ -30,12 +31,12 @@ HWY_INLINE float widen(BFloat16 x) {
 
 HWY_INLINE BFloat16 narrow_bfloat16(float x) {
   const uint32_t bits = std::bit_cast<uint32_t>(x);
-  const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1)) >> 16;  // to nearest even
+  const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1)) >> 16;  // round to nearest even
   return {
       static_cast<uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16) | 0x40u : rounded)};
 }
 
-/// Exponents are moved by a multiplication, which also makes subnormal numbers right.
+/// A multiplication shifts the exponent, which also converts subnormal numbers correctly.
 HWY_INLINE float widen(Float16 x) {
   const uint32_t sign = static_cast<uint32_t>(x.bits & 0x8000u) << 16;
   const uint32_t magnitude = static_cast<uint32_t>(x.bits & 0x7fffu) << 13;
@@ -52,7 +53,7 @@ HWY_INLINE Float16 narrow_float16(float x) {
   const float half = std::bit_cast<float>(magnitude) + 0.5f;  // the sum rounds a subnormal result
   const uint32_t tiny = std::bit_cast<uint32_t>(half) - 0x3f000000u;
   uint32_t result = magnitude < 0x38800000u ? tiny : normal;
-  result = magnitude >= 0x477ff000u ? 0x7c00u : result;  // 65520 and more
+  result = magnitude >= 0x477ff000u ? 0x7c00u : result;  // 65520 and more become infinity
   result = magnitude > 0x7f800000u ? 0x7e00u : result;
   return {static_cast<uint16_t>(result | sign)};
 }
@@ -86,7 +87,7 @@ void cast(const void* x, void* y, size_t n) {
   for (size_t i = 0; i < n; ++i) out[i] = convert<To>(value(in[i]));
 }
 
-/// Of the first dtypes; the others are rare.
+/// The number of common dtypes, which come first; the other ones are rare.
 constexpr size_t kCommon = 8;
 constexpr bool is_rare(DType dtype) { return static_cast<size_t>(dtype) >= kCommon; }
 

@@ -1,6 +1,7 @@
-// Chains: sequences of steps compiled as one loop, so that every array goes through registers once.
-// The results are those of the single steps, bit for bit. Worth a row is what runs over all weights
-// or all pixels in every training step, and what is read faster than its steps are done.
+// Chains: sequences of steps compiled as one loop, so that each array is loaded and stored once.
+// The results equal those of the single steps bit for bit. The table has chains that run over all
+// weights or all pixels in every training step, and chains whose memory is read faster than single
+// steps compute.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "elementwise/loops_chain.cpp"
 #include <hwy/foreach_target.h>
@@ -51,7 +52,7 @@ struct AdamChain {
   static constexpr std::array<int, 3> kOutputs = {10, 14, 19};
 };
 
-/// The same of w - w rate decay.
+/// AdamChain on w - w rate decay in place of w.
 struct AdamWChain {
   static constexpr bool kHasRows = false;
   static constexpr int kW = 0, kOwnRate = 1, kDecay = 2, kG = 3, kM = 4, kS = 5, kV = 6, kT = 7,
@@ -78,7 +79,7 @@ struct AdamWChain {
   static constexpr std::array<int, 3> kOutputs = {15, 19, 24};
 };
 
-/// d = g - m; m += d s; w -= rate sign(m before + d t).
+/// d = g - m; m += d s; w -= rate sign(m_old + d t).
 struct LionChain {
   static constexpr bool kHasRows = false;
   static constexpr int kG = 0, kM = 1, kS = 2, kT = 3, kRate = 4, kW = 5, kInputs = 6;
@@ -107,7 +108,7 @@ struct RmsPropChain {
   static constexpr std::array<int, 2> kOutputs = {9, 14};
 };
 
-/// A function of one array and `scalars` numbers, which are its inputs after it.
+/// A chain of one array and `scalars` scalars, which follow it as inputs.
 template <size_t scalars>
 struct FunctionChain {
   static constexpr bool kHasRows = false;
@@ -120,28 +121,28 @@ struct FunctionChain {
   static constexpr std::array<bool, kInputs> kStreams = {true};
 };
 
-/// A number where x is none.
+/// x, or a scalar where x is NaN.
 struct NanChain : FunctionChain<1> {
   static constexpr std::array kSteps = {chain_test(UnaryKind::isnan, kX),
                                         chain_select(2, kFirst, kX)};
   static constexpr std::array<int, 1> kOutputs = {3};
 };
 
-/// x between two limits.
+/// x clipped to two limits.
 struct ClipChain : FunctionChain<2> {
   static constexpr std::array kSteps = {chain_step(BinaryKind::maximum, kX, kFirst),
                                         chain_step(BinaryKind::minimum, 3, kSecond)};
   static constexpr std::array<int, 1> kOutputs = {4};
 };
 
-/// x from 0 to a limit.
+/// x clipped to 0 and a limit.
 struct LimitedReluChain : FunctionChain<1> {
   static constexpr std::array kSteps = {chain_step(UnaryKind::relu, kX),
                                         chain_step(BinaryKind::minimum, 2, kFirst)};
   static constexpr std::array<int, 1> kOutputs = {3};
 };
 
-/// x above 0, and slope x below.
+/// x where it is positive, slope x elsewhere.
 struct LeakyReluChain : FunctionChain<2> {
   static constexpr std::array kSteps = {chain_step(BinaryKind::multiply, kX, kFirst),
                                         chain_test(BinaryKind::greater, kX, kSecond),
@@ -149,14 +150,14 @@ struct LeakyReluChain : FunctionChain<2> {
   static constexpr std::array<int, 1> kOutputs = {5};
 };
 
-/// x above a limit, a number below.
+/// x above a limit, a scalar elsewhere.
 struct ThresholdChain : FunctionChain<2> {
   static constexpr std::array kSteps = {chain_test(BinaryKind::greater, kX, kFirst),
                                         chain_select(3, kX, kSecond)};
   static constexpr std::array<int, 1> kOutputs = {4};
 };
 
-/// e^x - 1 below 0.
+/// elu(x): x above 0, e^x - 1 below.
 struct EluChain : FunctionChain<1> {
   static constexpr std::array kSteps = {
       chain_step(BinaryKind::minimum, kX, kFirst), chain_step(UnaryKind::expm1, 2),
@@ -164,7 +165,7 @@ struct EluChain : FunctionChain<1> {
   static constexpr std::array<int, 1> kOutputs = {5};
 };
 
-/// The same, each side with a factor.
+/// elu(x) with a factor on each side of 0.
 struct SeluChain : FunctionChain<3> {
   static constexpr std::array kSteps = {chain_step(BinaryKind::minimum, kX, kFirst),
                                         chain_step(UnaryKind::expm1, 4),
@@ -183,7 +184,7 @@ struct CeluChain : FunctionChain<1> {
   static constexpr std::array<int, 1> kOutputs = {5};
 };
 
-/// x / 6 + 1/2 between 0 and 1; multiplied with x or not.
+/// x / 6 + 1/2 clipped to [0, 1], with `multiplied` multiplied by x.
 template <bool multiplied>
 struct HardSigmoidChain : FunctionChain<3> {
   static constexpr auto kSteps = [] {
@@ -196,7 +197,7 @@ struct HardSigmoidChain : FunctionChain<3> {
   static constexpr std::array<int, 1> kOutputs = {7 + multiplied};
 };
 
-/// 0 near 0.
+/// x, or 0 where |x| is at most a limit.
 struct HardShrinkChain : FunctionChain<2> {
   static constexpr std::array kSteps = {chain_step(UnaryKind::abs, kX),
                                         chain_test(BinaryKind::less_equal, 3, kFirst),
@@ -204,7 +205,7 @@ struct HardShrinkChain : FunctionChain<2> {
   static constexpr std::array<int, 1> kOutputs = {5};
 };
 
-/// 0 near 0, and nearer to 0 elsewhere.
+/// x moved towards 0 by a limit; 0 where |x| is at most the limit.
 struct SoftShrinkChain : FunctionChain<2> {
   static constexpr std::array kSteps = {chain_step(UnaryKind::sign, kX),
                                         chain_step(BinaryKind::multiply, 3, kFirst),
@@ -215,7 +216,7 @@ struct SoftShrinkChain : FunctionChain<2> {
   static constexpr std::array<int, 1> kOutputs = {8};
 };
 
-/// Without what follows the point.
+/// x rounded towards 0.
 struct TruncChain : FunctionChain<1> {
   static constexpr std::array kSteps = {
       chain_step(UnaryKind::floor, kX), chain_step(UnaryKind::ceil, kX),
@@ -234,10 +235,10 @@ struct GeluChain : FunctionChain<3> {
   static constexpr std::array<int, 1> kOutputs = {9};
 };
 
-/// What is added to a normalized array: nothing, or another array from the left or from the right.
+/// Whether another array is added to a normalized array, and as which operand.
 enum class Addend { none, left, right };
 
-/// relu((x - mean) rstd gamma + beta + addend), with relu and addend or without.
+/// relu((x - mean) rstd gamma + beta + addend); relu and addend are optional.
 template <Addend addend, bool relu>
 struct NormalizationChain {
   static constexpr int kX = 0, kMean = 1, kRstd = 2, kGamma = 3, kBeta = 4, kAddend = 5,
@@ -359,7 +360,7 @@ std::span<const Chain> table() {
   return kRows;
 }
 
-/// Long ones first: the first that fits is taken.
+/// Longer chains come first, because the first one that matches is taken.
 std::span<const Chain> find_chains() {
   return table<AdamWChain, AdamChain, RmsPropChain, LionChain,
                NormalizationChain<Addend::left, true>, NormalizationChain<Addend::right, true>,

@@ -1,4 +1,4 @@
-// Loops over elements that are seldom met: small signed integers, complex numbers, strings.
+// Loops for rare dtypes: small signed integers, complex numbers, strings.
 #include <array>
 #include <utility>
 

@@ -18,7 +18,7 @@ namespace {
 
 using K = UnaryKind;
 
-/// By its bits, which GCC makes better vectors of than of comparisons with itself.
+/// Tests the bits of x, which GCC vectorises better than the comparison x != x.
 template <class T>
 HWY_INLINE bool is_nan(T x) {
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
@@ -44,7 +44,7 @@ void float_loop(const void* x, void* y, size_t n) {
     for (; i + lanes <= n; i += lanes)
       hn::StoreU(evaluate<kind>(d, hn::LoadU(d, in + i)), d, out + i);
     if (i == n) return;
-    HWY_ALIGN T rest[hn::MaxLanes(d)];  // a full vector again: the function is compiled once
+    HWY_ALIGN T rest[hn::MaxLanes(d)];  // padded to a vector: one call is compiled
     std::memset(rest, 0, sizeof rest);
     std::memcpy(rest, in + i, (n - i) * sizeof(T));
     float_loop<kind, T>(rest, rest, lanes);
@@ -73,7 +73,7 @@ UnaryLoop find_half(UnaryKind kind) {
   }
 }
 
-/// Integers and bool.
+/// Loops on integers and bool.
 template <K kind, class T>
 void integer_loop(const void* x, void* y, size_t n) {
   const T* in = static_cast<const T*>(x);

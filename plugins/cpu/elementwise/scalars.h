@@ -1,4 +1,4 @@
-// Elementwise operations on single numbers.
+// Elementwise operations on scalars.
 #pragma once
 #include <hwy/base.h>
 
@@ -20,7 +20,7 @@ constexpr bool kForIntegers =
     kind == UnaryKind::sign || kind == UnaryKind::square || kind == UnaryKind::relu ||
     kind == UnaryKind::floor || kind == UnaryKind::ceil || kind == UnaryKind::round;
 
-/// Of integers and bool; wraps around like the machine.
+/// Operations on integers and bool, which wrap around on overflow.
 template <UnaryKind kind, class T>
 HWY_INLINE auto evaluate_integer(T v) {
   using K = UnaryKind;
@@ -58,7 +58,7 @@ HWY_INLINE T integer_power(T base, T exponent) {
   return static_cast<T>(result);
 }
 
-/// Division by 0 gives 0; the most negative number over -1 wraps around.
+/// Division by 0 gives 0; the most negative number divided by -1 wraps around.
 template <class T>
 HWY_INLINE T integer_quotient(T a, T b, bool floored) {
   if (b == 0) return 0;

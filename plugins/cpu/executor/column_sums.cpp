@@ -1,5 +1,5 @@
-// Joins two steps: where a bias was added to a product, the gradient of the weight is a product a'b
-// and that of the bias the sum of the rows of b. The product reads b anyway and makes both.
+// Joins two steps: the gradient of a weight is a product a'b and the gradient of its bias is the
+// sum of the rows of b, which the product reads anyway, so that one step makes both.
 #include <algorithm>
 
 #include "executor/readers.h"
@@ -8,7 +8,7 @@
 namespace crescent::cpu {
 namespace {
 
-/// The columns that are left where `step` sums over all others; 0 when it does something else.
+/// The columns that remain where `step` sums over all other axes; 0 when it does something else.
 int64_t summed_columns(const Schedule& schedule, const Step& step) {
   const auto* sum = dynamic_cast<const Reduce*>(step.op.get());
   if (!sum || sum->kind != ReduceKind::sum || sum->axes.empty() ||
@@ -33,7 +33,7 @@ class ColumnSums {
 
  private:
   Step& step(size_t s) { return schedule_.steps[s]; }
-  /// Steps that may be products a'b with this b.
+  /// The steps that may be products a'b with `value` as b.
   std::vector<size_t>& products_of(int value) {
     return products_[static_cast<size_t>(schedule_.root(value))];
   }
@@ -59,7 +59,7 @@ class ColumnSums {
 
   Schedule& schedule_;
   const Readers readers_;
-  std::vector<std::vector<size_t>> products_;  ///< per root of b
+  std::vector<std::vector<size_t>> products_;  ///< per root: the steps that read it as b
 };
 
 }  // namespace

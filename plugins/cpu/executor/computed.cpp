@@ -1,4 +1,4 @@
-// Kernels that are not about numbers: copies, and ops that compute on tensors by themselves.
+// Kernels without loops of their own: copies, and host calls, whose ops compute on tensors.
 #include <cstring>
 
 #include "crescent/device/lowering.h"
@@ -7,7 +7,8 @@
 namespace crescent::cpu {
 namespace {
 
-/// Nothing where the result is to lie where the input is: a check that runs by itself.
+/// Copies its input, or does nothing where input and result share memory, as after a check that
+/// computes nothing.
 class Copy final : public Kernel {
  public:
   explicit Copy(size_t bytes) : bytes_(bytes) {}
@@ -26,7 +27,7 @@ class Copy final : public Kernel {
   size_t bytes_;
 };
 
-/// Somebody else's memory.
+/// A storage around memory that it does not own.
 class Borrowed final : public Storage {
  public:
   Borrowed(const std::byte* memory, size_t bytes) {
@@ -40,7 +41,7 @@ Tensor borrow(const std::byte* memory, const TensorSpec& spec) {
   return Tensor::on(std::make_shared<Borrowed>(memory, bytes), 0, spec);
 }
 
-/// The one kernel that allocates: handles around the memory.
+/// Runs a host call on tensors around its arguments; the one kernel whose run() allocates.
 class Computed final : public Kernel {
  public:
   explicit Computed(const Request& request)

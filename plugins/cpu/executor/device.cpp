@@ -13,7 +13,7 @@
 namespace crescent::cpu {
 namespace {
 
-/// Cores' worth of time that a container grants (cgroup v2, then v1); 0 for no limit.
+/// The CPU quota of the container in cores (cgroup v2, then v1); 0 for no limit.
 int granted_cores() {
   double quota = 0, period = 0;
   std::ifstream both("/sys/fs/cgroup/cpu.max");
@@ -24,7 +24,7 @@ int granted_cores() {
   return quota > 0 && period > 0 ? static_cast<int>(std::ceil(quota / period)) : 0;
 }
 
-/// Cores that this process may use.
+/// The cores that the affinity mask and the quota let this process use.
 int available_cores() {
   cpu_set_t set;
   const int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;

@@ -1,4 +1,4 @@
-// The cpu device: its threads and switches, and the door to compiled programs.
+// The cpu device: it owns the threads and the switches, and compiles programs.
 #pragma once
 #include "crescent/program/device.h"
 #include "kernel/kernel.h"
@@ -12,14 +12,14 @@ class CpuDevice final : public Device {
   static void describe(Schema<CpuDevice>& s);
   CpuDevice();
 
-  /// Of a scan any body: it is lowered, too.
+  /// True when there is a kernel for the op; always true for a scan, whose body is lowered as well.
   bool supports(const Op& op, std::span<const TensorSpec> inputs,
                 std::span<const TensorSpec> outputs) const override;
   Capabilities capabilities() const override { return {true, true, true, true, true}; }
   std::unique_ptr<Executable> compile(const Program& program) override;
   Dict information() const override;
   void configured() override;
-  void set_threads(int64_t count);  ///< 0 = all cores this process may use
+  void set_threads(int64_t count);  ///< 0: all cores that this process may use
   int threads() const { return pool_.threads(); }
 
  private:

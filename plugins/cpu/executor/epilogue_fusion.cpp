@@ -1,5 +1,5 @@
-// Joins two steps: an elementwise one runs within the product whose result it alone reads, where
-// the product can do that.
+// Joins two steps: an elementwise step becomes the epilogue of the product whose result it alone
+// reads, where the product supports that.
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>
@@ -10,8 +10,8 @@
 namespace crescent::cpu {
 namespace {
 
-/// Steps while they are joined. One that was taken over stays behind without a kernel, and steps
-/// are known by where they were at first, so that a join looks at nothing but its neighbours.
+/// Steps while they are joined. A joined step stays in the list without a kernel, and steps are
+/// identified by their first position, so that a join touches only its neighbours.
 class EpilogueFusion {
  public:
   explicit EpilogueFusion(Schedule& schedule)
@@ -42,13 +42,13 @@ class EpilogueFusion {
  private:
   Step& step(size_t s) { return schedule_.steps[s]; }
   size_t root(int value) const { return static_cast<size_t>(schedule_.root(value)); }
-  /// Where the step is that was at `first` at the beginning, or the one that it is within now.
+  /// The current position of the step that was first at `first`, or of the step that has joined it.
   size_t place_of(size_t first) const {
     while (within_[first] != first) first = within_[first];
     return place_[first];
   }
 
-  /// True when the product at `product` and its reader are one step now.
+  /// Joins the product at `product` with its only reader; true on success.
   bool join(size_t product) {
     if (!step(product).kernel || !step(product).kernel->can_host_epilogue()) return false;
     const int result = step(product).outputs[0];
@@ -63,8 +63,9 @@ class EpilogueFusion {
     return true;
   }
 
-  /// What the reader needs beside the product is made before it: that is only done when it is
-  /// little, as numbers that the optimizer works out.
+  /// Collects in moves_ the steps between product and reader that the reader depends on, which
+  /// would have to run before the product. Only steps with small results may move, such as scalars
+  /// that an optimizer computes; false when another one would have to.
   bool find_moves(size_t product, size_t reader) {
     constexpr size_t kLittle = 64;  // bytes
     moves_.clear();
@@ -88,7 +89,8 @@ class EpilogueFusion {
     return std::find(moves_.begin(), moves_.end(), s) != moves_.end();
   }
 
-  /// The last step between them that still reads what the reader writes over, or the product.
+  /// The last step between product and reader that reads an old value which the reader overwrites;
+  /// `product` itself when there is none.
   size_t last_reader_of_replaced(size_t product, size_t reader) {
     size_t last = product;
     for (int output : step(reader).outputs) {
@@ -102,8 +104,8 @@ class EpilogueFusion {
     return last;
   }
 
-  /// What the product reads stays longer in memory than before: it is to be less than the result,
-  /// which is no longer there.
+  /// True when a later product keeps less memory in use: its inputs then live longer than before
+  /// and have to take no more than its result, which no longer exists.
   bool may_wait(size_t product) {
     size_t kept = 0;
     for (int value : step(product).inputs) kept += schedule_.bytes(value);
@@ -125,7 +127,7 @@ class EpilogueFusion {
     return true;
   }
 
-  /// What moves, then the others, the joined step behind `last`.
+  /// Places the steps of moves_ first, then the other ones, and the joined step behind `last`.
   void reorder(size_t product, size_t last) {
     if (last == product && moves_.empty()) return;
     const size_t end = std::max(last, moves_.empty() ? product : moves_.back()) + 1;
@@ -145,14 +147,14 @@ class EpilogueFusion {
   }
 
   Schedule& schedule_;
-  const Readers readers_;      ///< by where they were at first
-  std::vector<int> producer_;  ///< per root: the step, by where it was at first, -1 for none
-  std::vector<bool> is_kept_;  ///< per root: somebody outside sees the value
-  std::unordered_multimap<size_t, size_t> replaces_;  ///< new value of a variable -> old one, roots
-  std::vector<size_t> at_;                            ///< per place: where the step was at first
-  std::vector<size_t> place_;                         ///< the same backwards
-  std::vector<size_t> within_;  ///< the step that took it over, or itself; both as at first
-  std::vector<size_t> moves_;   ///< places, ascending: to before the joined one
+  const Readers readers_;      ///< by first positions
+  std::vector<int> producer_;  ///< per root: first position of its producer, -1 for none
+  std::vector<bool> is_kept_;  ///< per root: whether it is an output or a variable
+  std::unordered_multimap<size_t, size_t> replaces_;  ///< variables: new root -> old root
+  std::vector<size_t> at_;                            ///< per position: first position of the step
+  std::vector<size_t> place_;                         ///< per first position: current position
+  std::vector<size_t> within_;  ///< per first position: that of the step that joined it, or its own
+  std::vector<size_t> moves_;   ///< positions, ascending, of steps that move before the joined one
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 namespace crescent::cpu {
 namespace {
 
-/// Fails for tensors that stay in files.
+/// The memory of a tensor; fails for tensors that are still in a file.
 std::byte* memory_of(const Tensor& t) {
   return static_cast<std::byte*>(const_cast<void*>(t.raw()));
 }

@@ -1,4 +1,5 @@
-// The executable that core sees: a plan and the tensors of one run at a time.
+// CpuExecutable: the executable that core runs, a plan that is bound to the tensors of one run at a
+// time.
 #pragma once
 #include <mutex>
 
@@ -23,7 +24,7 @@ class CpuExecutable final : public Executable {
  private:
   Arenas& arenas_;
   Arenas::User user_;
-  mutable std::mutex mutex_;  // eager ops of several threads share executables
+  mutable std::mutex mutex_;  // eager ops of several threads share an executable
   Plan plan_;
 };
 

@@ -19,7 +19,7 @@ std::string processor_name() {
   return "unknown";
 }
 
-/// The best of the instruction sets that loops were compiled for.
+/// The best instruction set that this machine supports and loops were compiled for.
 std::string instruction_set() {
   int64_t usable = hwy::SupportedTargets() & HWY_TARGETS;
   return hwy::TargetName(usable & -usable);

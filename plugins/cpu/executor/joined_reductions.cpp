@@ -1,5 +1,5 @@
-// Joins steps: what an elementwise step makes for reductions alone is made within them, block by
-// block, and never goes to memory.
+// Joins steps: where only reductions read the result of an elementwise step, they compute it block
+// by block, and it never goes to memory.
 #include <algorithm>
 
 #include "executor/readers.h"
@@ -9,7 +9,7 @@
 namespace crescent::cpu {
 namespace {
 
-/// Elementwise steps and the reductions that read what they make.
+/// Elementwise steps and the reductions that read their results.
 class Reductions {
  public:
   explicit Reductions(Schedule& schedule)
@@ -30,14 +30,15 @@ class Reductions {
  private:
   struct Reader {
     size_t step;
-    int output;  ///< of the elementwise step
+    int output;  ///< output of the elementwise step
   };
 
   Step& step(size_t s) { return schedule_.steps[s]; }
   ReduceKernel* reduction(size_t s) { return dynamic_cast<ReduceKernel*>(step(s).kernel.get()); }
   size_t root(int value) const { return static_cast<size_t>(schedule_.root(value)); }
 
-  /// They become one step, at the place of the elementwise one, if that can be.
+  /// Joins the elementwise step and its readers into one step at its position, if they can be
+  /// joined.
   void join(size_t producer) {
     if (!dynamic_cast<Elementwise*>(step(producer).kernel.get()) || !find_readers(producer)) return;
     auto* first = reduction(readers_[0].step);
@@ -55,8 +56,9 @@ class Reductions {
     for (const Reader& r : readers_) step(r.step) = Step{};
   }
 
-  /// In the order of the program; false when others read what is made, too. Somebody outside may
-  /// see a value, and the memory of a reduction's result may be that of a variable.
+  /// Fills readers_ in the order of the program; false when another step reads a result, when a
+  /// result is an output or a variable, or when a reduction's result may share memory with a
+  /// variable.
   bool find_readers(size_t producer) {
     readers_.clear();
     const std::vector<int>& made = step(producer).outputs;
@@ -76,7 +78,7 @@ class Reductions {
   Schedule& schedule_;
   const Readers readers_of_;
   std::vector<bool> is_new_value_, is_kept_;  ///< per root
-  std::vector<Reader> readers_;               ///< of the step that is looked at
+  std::vector<Reader> readers_;               ///< readers of the step at hand
 };
 
 }  // namespace

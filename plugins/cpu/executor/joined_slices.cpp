@@ -1,5 +1,5 @@
-// Joins steps: elementwise steps read what is cut out of an array where it lies, row by row, so
-// that it need not be copied.
+// Joins steps: elementwise steps read a slice directly from the array that it is cut from, row by
+// row, so that the slice is not copied.
 #include <algorithm>
 
 #include "elementwise/elementwise.h"
@@ -26,7 +26,7 @@ class Slices {
   const TensorSpec& spec(int value) const { return schedule_.values[static_cast<size_t>(value)]; }
   size_t& producer(int value) { return producer_[static_cast<size_t>(value)]; }
 
-  /// Slices that elementwise steps alone read.
+  /// Finds the slices that only elementwise steps read.
   void find_slices() {
     for (size_t s = schedule_.prepack_steps; s < schedule_.steps.size(); ++s) {
       for (int value : step(s).inputs) {
@@ -44,7 +44,8 @@ class Slices {
     return kernel && step.op && kernel->can_be_cut();
   }
 
-  /// The array stays in memory until it is read; it is there anyway or little more than the slice.
+  /// True when the step is a slice whose join costs little memory: the array then lives until the
+  /// slice is read, so it has to be a program input or at most twice as large as the slice.
   bool is_worth_it(const Step& step) const {
     auto* slice = dynamic_cast<const Slice*>(step.op.get());
     if (!slice || std::any_of(slice->stride.begin(), slice->stride.end(),
@@ -56,7 +57,7 @@ class Slices {
                        [&](int v) { return schedule_.root(v) == whole; });
   }
 
-  /// Where the slice of that step lies.
+  /// The window of the array that `slice` selects, as the elementwise input `input`.
   Elementwise::Window window(int input, const Step& slice) const {
     const auto& op = static_cast<const Slice&>(*slice.op);
     const Shape& whole = spec(slice.inputs[0]).shape;
@@ -102,7 +103,7 @@ class Slices {
 
   Schedule& schedule_;
   const Options& options_;
-  std::vector<size_t> producer_;  ///< per value: the step that cuts it out
+  std::vector<size_t> producer_;  ///< per value: the slice step that makes it
 };
 
 }  // namespace

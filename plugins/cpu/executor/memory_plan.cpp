@@ -11,7 +11,7 @@ constexpr size_t kAlignment = 64;
 
 size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-/// Memory that is taken from step `first` to step `last`.
+/// A block of memory that is in use from step `first` to step `last`.
 struct Block {
   size_t bytes;
   int first, last;
@@ -25,8 +25,8 @@ bool may_fail(const Step& step) {
 
 bool overlap(const Block& a, const Block& b) { return a.first <= b.last && b.first <= a.last; }
 
-/// Blocks that have their offsets, found by when they live: those of short lives by stretches of
-/// steps, since most of a long program's never meet.
+/// Blocks with assigned offsets, indexed by lifetime: short-lived blocks by intervals of steps,
+/// since most blocks of a long program are never alive together.
 class PlacedBlocks {
  public:
   explicit PlacedBlocks(const std::vector<Block>& blocks) {
@@ -45,7 +45,7 @@ class PlacedBlocks {
       short_[static_cast<size_t>(s)].push_back(&block);
   }
 
-  /// The lowest gap among those that live at the same time.
+  /// The lowest offset at which `block` fits among the blocks that are alive with it.
   size_t find_gap(const Block& block) {
     neighbours_.clear();
     if (!is_short(block)) {
@@ -75,19 +75,19 @@ class PlacedBlocks {
   static void add_sorted(Blocks& to, const Block& block) {
     to.insert(std::upper_bound(to.begin(), to.end(), &block, is_below), &block);
   }
-  /// One in two stretches is found twice, which does not matter.
+  /// A block in two intervals is found twice, which does no harm.
   void find_neighbours(const Block& block, const Blocks& among) {
     for (const Block* other : among)
       if (overlap(block, *other)) neighbours_.push_back(other);
   }
 
   bool some_are_long_ = false;
-  Blocks all_, long_;          ///< by offset; all where some are long
-  std::vector<Blocks> short_;  ///< per stretch
+  Blocks all_, long_;          ///< sorted by offset; all_ is complete only where some are long
+  std::vector<Blocks> short_;  ///< per interval of steps
   Blocks neighbours_;
 };
 
-/// Big blocks first; the size of the arena.
+/// Assigns offsets, largest blocks first, and gives the size of the arena.
 size_t assign_offsets(std::vector<Block>& blocks) {
   std::stable_sort(blocks.begin(), blocks.end(),
                    [](const Block& a, const Block& b) { return a.bytes > b.bytes; });
@@ -130,7 +130,8 @@ void MemoryPlan::place_callers_values() {
     put(schedule_.variables[i].value, Location::Kind::variable, i);
 }
 
-/// Outputs and new values of variables that are somebody else's memory, or one value in two roles.
+/// Adds copies for outputs and new variable values that are memory of an input, a variable or a
+/// constant, and for a value that has two of these roles.
 void MemoryPlan::copy_what_is_not_made_here() {
   std::vector<bool> taken(schedule_.values.size());
   auto own = [&](int& value) {
@@ -164,7 +165,7 @@ void MemoryPlan::find_lives() {
   }
 }
 
-/// Every read of `old_value` is over when `step` writes `result` over it.
+/// True when all reads of `old_value` are over when `step` writes `result` in its place.
 bool MemoryPlan::can_write_in_place(const Step& step, int old_value, int result) const {
   int old_root = schedule_.root(old_value);
   int when = made_[static_cast<size_t>(schedule_.root(result))];
@@ -180,8 +181,8 @@ bool MemoryPlan::can_write_in_place(const Step& step, int old_value, int result)
   return true;
 }
 
-/// A result that is there before the last step that may fail is copied behind it: so a run that
-/// fails changes no variable.
+/// Places new values of variables in the variables' memory. A result that is made before the last
+/// step that may fail is copied after that step instead: a run that fails changes no variable.
 void MemoryPlan::place_variable_results() {
   std::vector<size_t> late;
   for (size_t i = 0; i < schedule_.variables.size(); ++i) {
@@ -208,7 +209,7 @@ void MemoryPlan::place_outputs() {
   }
 }
 
-/// What the prepack stage makes for the steps after it.
+/// Gives cached locations to prepacked values that later steps read.
 void MemoryPlan::keep_prepared() {
   const int end = static_cast<int>(schedule_.prepack_steps);
   for (size_t s = 0; s < schedule_.prepack_steps; ++s) {
@@ -220,7 +221,7 @@ void MemoryPlan::keep_prepared() {
   }
 }
 
-/// An arena value that dies in a step may lend its memory to what the step makes.
+/// Lets the output of a step take over the arena memory of an input that dies in this step.
 void MemoryPlan::share_in_place() {
   auto in_arena = [&](size_t root) { return locations[root].kind == Location::Kind::none; };
   shares_with_.resize(schedule_.values.size());

@@ -1,6 +1,6 @@
-// Where every value lives: in memory of the caller (inputs, outputs, variables), in a constant, at
-// an offset of one arena that values share when they are not alive at the same time, or, what the
-// prepack stage leaves, in the cache that programs share.
+// MemoryPlan: the location of every value. Inputs, outputs and variables are memory of the caller;
+// intermediate values are offsets in one arena, where values share memory unless they are alive at
+// the same time; prepacked values are in the prepack cache, which programs share.
 #pragma once
 #include <vector>
 
@@ -18,17 +18,17 @@ struct Location {
     arena,
     prepacked
   } kind = Kind::none;
-  int index = 0;      ///< of the input, output, variable, constant or prepacked value
-  size_t offset = 0;  ///< in the arena
+  int index = 0;      ///< index of the input, output, variable, constant or prepacked value
+  size_t offset = 0;  ///< offset in the arena
 };
 
 struct MemoryPlan {
-  /// May append copies to the schedule where a result cannot be written in its place.
+  /// Appends copies to the schedule where a result cannot be written to its final location.
   explicit MemoryPlan(Schedule& schedule);
 
-  std::vector<Location> locations;  ///< per value; only roots count
-  std::vector<size_t> scratch;      ///< per step: offset in the arena
-  std::vector<int> prepacked;       ///< values
+  std::vector<Location> locations;  ///< per value; only those of roots are used
+  std::vector<size_t> scratch;      ///< per step: offset of its scratch in the arena
+  std::vector<int> prepacked;       ///< values in the prepack cache
   size_t arena_bytes = 0;
 
  private:
@@ -44,10 +44,10 @@ struct MemoryPlan {
   Location& location(int value) { return locations[static_cast<size_t>(schedule_.root(value))]; }
 
   Schedule& schedule_;
-  int last_failure_ = -1;         ///< the last step that may fail
+  int last_failure_ = -1;         ///< last step that may fail
   std::vector<int> made_;         ///< per root: the step that makes it, -1 for none
   std::vector<int> last_use_;     ///< per root: the last step that reads or makes it
-  std::vector<int> shares_with_;  ///< per root: the root whose memory it takes over, or itself
+  std::vector<int> shares_with_;  ///< per root: the root whose memory it reuses, or itself
 };
 
 }  // namespace crescent::cpu

@@ -21,7 +21,7 @@ Plan::Plan(const Program& program, const Options& options, Pool& pool, PrepackCa
   for (const auto& [value, result] : schedule.variables) writes_.push_back(result >= 0);
 }
 
-/// Turns locations into pointers.
+/// Turns the locations of the memory plan into pointers.
 void Plan::link(const Schedule& schedule, const MemoryPlan& plan) {
   memory_.inputs.resize(schedule.inputs.size());
   memory_.variables.resize(schedule.variables.size());
@@ -33,7 +33,7 @@ void Plan::link(const Schedule& schedule, const MemoryPlan& plan) {
 
   size_t count = 0;
   for (const Step& step : schedule.steps) count += step.inputs.size() + step.outputs.size();
-  arguments_.reserve(count);  // calls_ point into it
+  arguments_.reserve(count);  // calls_ points into arguments_, which must not move
   auto add_argument = [&](int value) {
     const Location& location = plan.locations[static_cast<size_t>(schedule.root(value))];
     size_t index = static_cast<size_t>(location.index);
@@ -73,7 +73,7 @@ void Plan::link(const Schedule& schedule, const MemoryPlan& plan) {
 
 namespace {
 
-/// "128x784"; dtypes other than float32 are said.
+/// A shape as "128x784", with its dtype unless that is float32.
 std::string shape_text(const TensorSpec& spec) {
   std::string text = spec.dtype == DType::float32 ? "" : concat(spec.dtype, " ");
   if (spec.shape.rank() == 0) return text + "scalar";
@@ -81,7 +81,7 @@ std::string shape_text(const TensorSpec& spec) {
   return text;
 }
 
-/// Each shape once.
+/// The distinct shapes of `values`, each listed once.
 std::string shapes_text(const std::vector<int>& values, const TensorSpecs& specs) {
   std::vector<std::string> texts;
   for (int value : values) {
@@ -92,7 +92,7 @@ std::string shapes_text(const std::vector<int>& values, const TensorSpecs& specs
   return crescent::join(texts);
 }
 
-/// The first input is only read in places, as much as there are results.
+/// True for ops that read only as many elements of their first input as they have results.
 bool picks(const Op& op) {
   return op.name() == "gather" || op.name() == "take_along" || op.name() == "slice";
 }
@@ -140,7 +140,7 @@ void Plan::place(std::byte* arena) {
   if (arena != arena_) move_to(arena);
 }
 
-/// For those who have an ExecutionScope.
+/// Runs the prepack stage if it is out of date; the caller holds an ExecutionScope.
 void Plan::update_prepacked() {
   if (!prepack_stage_->is_valid(memory_.contents))
     prepack_stage_->make(memory_.contents, [&](size_t s) { run(s, s + 1); });
@@ -208,7 +208,7 @@ double Plan::flops() const {
 }
 
 size_t Plan::bytes() const {
-  constexpr size_t kStep = 5120;  // a kernel, what it was made of, its row of a profile: measured
+  constexpr size_t kStep = 5120;  // measured size of a kernel, its step and its profile row
   return sizeof *this + kStep * calls_.size() + arguments_.capacity() * sizeof(ArenaArgument);
 }
 
@@ -227,7 +227,7 @@ ProfileRow Plan::row_of(size_t i) const {
 
 namespace {
 
-/// The instructions within an instruction, each with its share of the time.
+/// Appends the rows of the instructions within an instruction, each with its share of the time.
 void add_shares(const ProfileRow& whole, std::vector<ProfileRow> within,
                 std::vector<ProfileRow>& rows) {
   double seconds = 0;

@@ -1,5 +1,5 @@
-// Plan: a compiled program on raw memory. A flat list of kernels whose arguments are pointers into
-// an arena, which is another one from run to run, constants, prepared weights and the caller's
+// Plan: a compiled program on raw memory, as a flat list of kernels. Their arguments point into an
+// arena, which may be another one in each run, and to constants, prepacked values and the caller's
 // tensors. run() allocates nothing. The prepack stage, which prepares weights, runs only when a
 // variable that it reads has changed.
 #pragma once
@@ -23,22 +23,22 @@ class Plan {
   /// Memory of the caller, in the order of the program's inputs, variables and outputs.
   struct Memory {
     std::vector<std::byte*> inputs, variables, outputs;
-    std::vector<Contents> contents;  ///< of the variables
+    std::vector<Contents> contents;  ///< contents of the variables
   };
-  /// To be filled before run().
+  /// The caller fills this before run().
   Memory& memory() { return memory_; }
-  /// `arena`: arena_bytes() for intermediate values, contents undefined.
+  /// Runs the program; `arena` has arena_bytes() bytes for intermediate values, contents undefined.
   void run(std::byte* arena);
-  /// Runs the prepack stage, if it has to, and nothing else: for plans that share its results.
+  /// Runs only the prepack stage, if it is out of date, for plans that share its results.
   void prepare(std::byte* arena);
   /// Whether the program writes variable `i`.
   bool writes(size_t i) const { return writes_[i]; }
 
-  double flops() const;  ///< of a run
+  double flops() const;  ///< floating-point operations per run
   size_t arena_bytes() const { return arena_bytes_; }
-  /// Memory that goes with it, about.
+  /// The approximate memory that the plan itself takes.
   size_t bytes() const;
-  /// Times each call, from nothing, or stops; `of_parts`: and how its work is cut.
+  /// Starts timing each call from zero, or stops; with `of_parts` also how its work is split.
   void profile(bool on, bool of_parts = true);
   std::vector<ProfileRow> rows() const;
   /// As Executable::watch().
@@ -49,14 +49,14 @@ class Plan {
     Kernel* kernel;
     std::byte* const* inputs;
     std::byte* const* outputs;
-    size_t scratch;  ///< where in the arena
+    size_t scratch;  ///< offset in the arena
   };
-  /// Arguments that are memory of the caller.
+  /// An argument in memory of the caller.
   struct CallerArgument {
     std::byte** argument;
     std::byte* const* source;
   };
-  /// Arguments that are in the arena.
+  /// An argument in the arena.
   struct ArenaArgument {
     std::byte** argument;
     size_t offset;
@@ -66,9 +66,9 @@ class Plan {
   void move_to(std::byte* arena);
   void update_prepacked();
   void describe(const Schedule& schedule, const std::vector<std::string>& scopes);
-  void run(size_t first, size_t last);  ///< a failure tells where in the program
+  void run(size_t first, size_t last);  ///< runs calls [first, last); errors name the instruction
   void run_timed(size_t i);
-  void run_observed(size_t i);  ///< timed, or told of, or both
+  void run_observed(size_t i);  ///< timed, reported to the watcher, or both
   void tell(size_t i) const;
   ProfileRow row_of(size_t i) const;
   void run(const Call& call) {
@@ -80,19 +80,19 @@ class Plan {
   Memory memory_;
   std::vector<Tensor> constants_;
   size_t arena_bytes_ = 0;
-  std::byte* arena_ = nullptr;  ///< of this run or the one before
+  std::byte* arena_ = nullptr;  ///< arena of the current or the previous run
   std::vector<std::unique_ptr<Kernel>> kernels_;
   std::vector<std::byte*> arguments_;
   std::vector<CallerArgument> caller_arguments_;
   std::vector<ArenaArgument> arena_arguments_;
   std::vector<Call> calls_;
-  std::vector<bool> writes_;  ///< per variable
+  std::vector<bool> writes_;  ///< per variable: whether the program writes it
   std::optional<PrepackStage> prepack_stage_;
-  bool profiling_ = false, observed_ = false;  ///< observed: profiled or watched
+  bool profiling_ = false, observed_ = false;  ///< observed_: profiled or watched
   Executable::Watcher watcher_;
-  std::vector<std::vector<int>> results_;  ///< values, per call
+  std::vector<std::vector<int>> results_;  ///< per call: the values that it makes
   std::vector<ProfileRow> profile_;        ///< per call
-  std::vector<WorkTrace> traces_;          ///< per call, while profiling how work is cut
+  std::vector<WorkTrace> traces_;          ///< per call, while the split of its work is profiled
 };
 
 }  // namespace crescent::cpu

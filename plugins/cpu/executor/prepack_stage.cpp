@@ -6,13 +6,13 @@
 namespace crescent::cpu {
 namespace {
 
-/// A form that nothing else has.
+/// A form that equals no other form.
 std::string unique_form() {
   static std::atomic<uint64_t> count{0};
   return concat("form ", ++count);
 }
 
-/// How each value of a prepack stage is made.
+/// The prepacked value, found by its key, of each value that a prepack stage reads or makes.
 class PrepackKeys {
  public:
   PrepackKeys(const Schedule& schedule, const Program& source, const Options& options,
@@ -139,10 +139,11 @@ std::vector<Contents> chosen(const std::vector<Contents>& contents,
 
 }  // namespace
 
-/// Steps that make what is stale, those before them that they depend on, and all that only check.
+/// Marks the steps that make stale values, the earlier steps that those depend on, and all steps
+/// that only check.
 void PrepackStage::find_needed(const std::vector<Contents>& contents,
                                PrepackCache::Update& update) {
-  was_made_ = false;  // unless all succeeds
+  was_made_ = false;  // until every step has succeeded
   for (CachedValue& cached : cached_)
     cached.is_stale = !update.is_made(*cached.value, chosen(contents, cached.variables));
   for (Step& step : steps_) step.is_needed = !step.has_results;

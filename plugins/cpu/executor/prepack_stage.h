@@ -1,6 +1,6 @@
 // The prepack stage of a plan: its first steps, which make prepacked values. They run when a
 // variable that they read has changed, and then only those whose results no other program has made
-// meanwhile.
+// in the meantime.
 #pragma once
 #include <vector>
 
@@ -15,13 +15,15 @@ class PrepackStage {
                const Options& options, PrepackCache& values);
 
   size_t steps() const { return steps_.size(); }
-  /// An argument of a kernel that is cached value `index`: it is filled in when the value is made.
+  /// Registers an argument of a kernel that is prepacked value `index` of the memory plan; make()
+  /// sets the pointer.
   void add_argument(size_t index, std::byte** argument) {
     cached_[index_[index]].arguments.push_back(argument);
   }
-  /// What was made, by whomever, is of these contents of the program's variables.
+  /// True when all prepacked values, whichever program made them, belong to these contents of the
+  /// program's variables.
   bool is_valid(const std::vector<Contents>& contents) const;
-  /// Makes what is not; run(s) runs step s.
+  /// Makes the values that are out of date; run(s) runs step s.
   template <class F>
   void make(const std::vector<Contents>& contents, F&& run) {
     PrepackCache::Update update(values_);
@@ -36,19 +38,19 @@ class PrepackStage {
   struct CachedValue {
     PrepackedValuePtr value;
     size_t bytes;
-    std::vector<size_t> variables;       ///< of the schedule, those of the value
-    std::vector<std::byte**> arguments;  ///< where it is read and made
-    uint64_t version = 0;                ///< that was seen last
+    std::vector<size_t> variables;       ///< indices of the variables that it depends on
+    std::vector<std::byte**> arguments;  ///< arguments that read or write it
+    uint64_t version = 0;                ///< version at the last make()
     bool is_stale = true;
   };
   struct Step {
-    std::vector<size_t> cached;     ///< that it makes
-    std::vector<size_t> producers;  ///< of what it reads, and what is not cached
+    std::vector<size_t> cached;     ///< indices in cached_ of its outputs
+    std::vector<size_t> producers;  ///< producers of its inputs that are not cached
     bool has_results, is_needed = false;
   };
   struct Read {
     size_t variable;
-    Contents contents;  ///< when that was seen last
+    Contents contents;  ///< contents at the last make()
   };
   void add_cached(const Program& source, PrepackedValuePtr value, size_t bytes);
   void find_needed(const std::vector<Contents>& contents, PrepackCache::Update& update);
@@ -57,7 +59,7 @@ class PrepackStage {
   PrepackCache& values_;
   bool was_made_ = false;
   std::vector<CachedValue> cached_;
-  std::vector<size_t> index_;  ///< in cached_, per cached value of the plan: equal ones are one
+  std::vector<size_t> index_;  ///< per prepacked value of the plan: index in cached_
   std::vector<Step> steps_;
   std::vector<Read> reads_;
 };

@@ -1,4 +1,4 @@
-// Who reads what among the steps of a program.
+// Readers: which steps of a program read each value.
 #pragma once
 #include <vector>
 
@@ -6,7 +6,7 @@
 
 namespace crescent::cpu {
 
-/// The steps that read each value, as they are when it is made: in order, once for each input.
+/// The steps that read each value, in order and once per input, as they are at construction.
 class Readers {
  public:
   explicit Readers(const Schedule& schedule)
@@ -25,7 +25,7 @@ class Readers {
   std::vector<std::vector<size_t>> readers_;  ///< per root
 };
 
-/// Steps that others have taken over have no kernel: those go.
+/// Erases the steps without a kernel, which others have joined.
 inline void drop_joined(Schedule& schedule) {
   std::erase_if(schedule.steps, [](const Step& step) { return !step.kernel; });
 }

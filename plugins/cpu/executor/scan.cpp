@@ -1,8 +1,8 @@
-// Scan: the body is a plan of its own, run once a step. Step inputs and outputs are read and
-// written where they are, in the sequences; states go back and forth between two buffers, or
-// straight along the kept states. What is the same for all steps is prepared once a run. Where rows
-// of the batch do not depend on one another, parts of the batch go through time on their own,
-// without barriers: each has a plan for so many rows. Parts are cut by shapes alone.
+// Scan: the body is a plan of its own that runs once per time step. The inputs and outputs of a
+// step are read and written in place, in the sequences; states alternate between two buffers, or go
+// directly into the kept states. Values that are the same for all steps are prepared once per run.
+// Where rows of the batch are independent, parts of the batch go through time separately, without
+// barriers: each has a plan for its number of rows. The split depends on shapes alone.
 #include <cstring>
 #include <utility>
 
@@ -17,8 +17,8 @@ size_t bytes_of_value(const Program& program, int value) {
 }
 size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-/// Rows of a part: some 16 parts, as far as products of so few rows are worth it. Those of bfloat16
-/// may be on tiles of 32 rows.
+/// The rows of a part: some 16 parts, unless products of so few rows are inefficient; those of
+/// bfloat16 may run on tiles of 32 rows.
 int64_t rows_of_part(const Program& body, int64_t batch) {
   constexpr int64_t kParts = 16, kLeast = 8, kTile = 32, kMost = 2;
   const bool is_half = std::any_of(body.values.begin(), body.values.end(),
@@ -54,7 +54,7 @@ class ScanKernel final : public Kernel {
     ++runs_;
     for (const auto& plan : plans_) begin(a, *plan);
     if (rest_) begin(a, *rest_);
-    if (steps_ > 0) plans_[0]->prepare(arena(a, 0));  // checks of it fail only where a step would
+    if (steps_ > 0) plans_[0]->prepare(arena(a, 0));  // without steps no check may fail
     if (parts_ == 1) return run_part(a, *plans_[0], 0);
     a.threads.parallel(
         parts_,
@@ -75,9 +75,9 @@ class ScanKernel final : public Kernel {
   }
 
  private:
-  /// Makes plans for parts, where there are to be some.
+  /// Makes plans for parts of the batch, where a split is possible and worth it; true if it does.
   bool cut(const Program& body) {
-    constexpr double kLittle = 60e3;  // operations of a part that do not repay a thread
+    constexpr double kLittle = 60e3;  // operations of a part that are not worth a thread
     const std::optional<ByRows> found = by_rows(body, stepped_);
     const int64_t rows = found ? rows_of_part(body, found->batch) : 0;
     if (!found || rows >= found->batch) return false;
@@ -113,7 +113,7 @@ class ScanKernel final : public Kernel {
   }
 
   bool is_same(size_t input) const { return input >= stepped_ && !by_rows_[input]; }
-  /// What is the same for all steps and parts comes as variables, which kernels may prepare.
+  /// The body with inputs that all steps and parts share as variables, which kernels may prepare.
   Program prepared(Program body) {
     const std::vector<int> inputs = std::exchange(body.inputs, {});
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -141,7 +141,8 @@ class ScanKernel final : public Kernel {
   std::byte* arena(const Arguments& a, int64_t part) const {
     return a.scratch + 2 * state_bytes_ + static_cast<size_t>(part) * arena_bytes();
   }
-  /// How far into so many bytes, which go by rows, the part begins.
+  /// Byte offset of the first row of `part` in an array of `bytes` bytes with one row per batch
+  /// entry.
   size_t first_row(size_t bytes, int64_t part) const {
     return bytes / static_cast<size_t>(batch_) * static_cast<size_t>(part * rows_);
   }
@@ -168,9 +169,9 @@ class ScanKernel final : public Kernel {
     }
   }
 
-  /// Which element of the sequences step i (in the order of running) is.
+  /// Index in the sequences of step i, counted in the order of running.
   size_t step(int64_t i) const { return static_cast<size_t>(reverse_ ? steps_ - 1 - i : i); }
-  /// Where the part has state s before step i.
+  /// Where state s of `part` is stored before step i.
   std::byte* state(const Arguments& a, size_t s, int64_t i, int64_t part) const {
     const size_t first = first_row(in_bytes_[s], part);
     if (i == steps_) return a.outputs[s] + first;
@@ -186,17 +187,17 @@ class ScanKernel final : public Kernel {
   }
 
   Options options_;
-  Pool alone_{1};                           // of the plans of parts: each runs on one thread
-  PrepackCache values_;                     // what is prepared
-  size_t states_, stepped_, step_outputs_;  ///< stepped: states and sequences
+  Pool alone_{1};                           // for plans of parts, each of which runs on one thread
+  PrepackCache values_;                     // the prepacked values of the plans
+  size_t states_, stepped_, step_outputs_;  ///< stepped_: number of states and sequences
   bool reverse_, keep_;
-  std::vector<bool> by_rows_;                 ///< per input of the body, where there are parts
-  std::vector<Variable> same_;                ///< per input of the body: what stands for it
-  std::vector<size_t> in_bytes_, out_bytes_;  ///< of the body's inputs and outputs
+  std::vector<bool> by_rows_;                 ///< per input of the body: whether split by rows
+  std::vector<Variable> same_;                ///< per input of the body: the variable in its place
+  std::vector<size_t> in_bytes_, out_bytes_;  ///< bytes of the body's inputs and outputs
   size_t state_bytes_ = 0;
   int64_t steps_ = 0, batch_ = 1, rows_ = 1, parts_ = 1;
-  Program part_;                              ///< the body for rows_
-  std::vector<std::unique_ptr<Plan>> plans_;  ///< one; for parts of the batch one a thread
+  Program part_;                              ///< the body for rows_ rows
+  std::vector<std::unique_ptr<Plan>> plans_;  ///< one, or one per thread where the batch is split
   std::unique_ptr<Plan> rest_;                ///< for the last part, if it has fewer rows
   uint64_t runs_ = 0;
 };

@@ -7,12 +7,13 @@
 namespace crescent::cpu {
 namespace {
 
-/// The result is the same bytes in the same order.
+/// True when the result has the same bytes as the input, in the same order.
 bool is_alias(const Op& op, const TensorSpecs& in, const TensorSpecs& out) {
   return op.name() == Reshape::kName || (op.name() == CheckIndices::kName && in[0] == out[0]);
 }
 
-/// Neither reads what changes between runs nor is seen outside of the program.
+/// True when the step reads nothing that changes between runs and has no effect outside the
+/// program.
 bool is_repeatable(const Step& step) { return !step.op || step.op->effect() <= Effect::check; }
 
 }  // namespace
@@ -80,8 +81,9 @@ void Schedule::add(const Program::Instruction& instruction, const Options& optio
       {std::move(kernel), instruction.op, instruction.inputs, std::move(made), instruction.scope});
 }
 
-/// What steps make of stable values is stable too, and is kept, unless that takes much more memory
-/// than what it is made of. The steps that remain may have their stable inputs prepared.
+/// Moves the steps whose inputs are all stable to the front. Constants and variables that are only
+/// read are stable, and so are results of such steps, unless they take much more memory than the
+/// inputs. Each stable input of the other steps is prepared where its kernel wants that.
 void Schedule::separate_prepack_steps() {
   std::vector<bool> is_stable(values.size()), is_result(values.size());
   auto mark = [&](std::vector<bool>& set, int value) {

@@ -1,5 +1,4 @@
-// The schedule of a lowered program: steps that each have a kernel; reshapes become names for the
-// same memory.
+// Schedule: a lowered program as steps that each have a kernel; reshapes become aliases of memory.
 #pragma once
 #include <memory>
 #include <vector>
@@ -11,15 +10,15 @@ namespace crescent::cpu {
 
 struct Step {
   std::unique_ptr<Kernel> kernel;
-  OpPtr op;                          ///< null for a copy or a preparation
+  OpPtr op;                          ///< null for a copy or a kernel's prepare()
   std::vector<int> inputs, outputs;  ///< values
   int scope = 0;
-  std::string form{};  ///< of a preparation
+  std::string form{};  ///< of the result of prepare()
 };
 
-/// A program whose every step can run. Values that share memory have one root. The first steps, the
-/// prepack steps, depend on constants and on variables that the program does not write; they run
-/// again only when one of those has changed.
+/// A program whose every step has a kernel. Values that share memory have one root. The first
+/// steps, the prepack steps, depend only on constants and on variables that the program does not
+/// write; they run again only when one of these variables has changed.
 struct Schedule {
   Schedule(const Program& program, const Options& options, Pool& pool);
 
@@ -28,15 +27,15 @@ struct Schedule {
   std::vector<Program::Constant> constants;
   struct Binding {
     int value, result;
-  };  ///< result -1: only read
+  };  ///< result is -1 for a variable that is only read
   std::vector<Binding> variables;
   std::vector<Step> steps;
-  size_t prepack_steps = 0;  ///< so many at the beginning
+  size_t prepack_steps = 0;  ///< how many of the first steps are prepack steps
 
   int root(int value) const { return alias_[static_cast<size_t>(value)]; }
   size_t bytes(int value) const;
   int add_value(const TensorSpec& spec);
-  /// Appends a step that copies `value`; gives the value it makes.
+  /// Appends a step that copies `value`; gives the copy.
   int add_copy(int value);
 
  private:
@@ -44,19 +43,19 @@ struct Schedule {
   TensorSpecs specs(const std::vector<int>& list) const;
   void separate_prepack_steps();
 
-  std::vector<int> alias_;  ///< per value: the root whose memory it names, itself for a root
+  std::vector<int> alias_;  ///< per value: the root whose memory it shares; a root's is itself
 };
 
-/// Lets elementwise steps run within the products whose results they alone read.
+/// Makes elementwise steps epilogues of the products whose results they alone read.
 void fuse_epilogues(Schedule& schedule);
-/// Lets products sum the columns of what they multiply with.
+/// Makes products a'b also sum the columns of b.
 void join_column_sums(Schedule& schedule);
-/// Lets elementwise steps read slices where they lie.
+/// Makes elementwise steps read slices directly from the arrays that these are cut from.
 void join_slices(Schedule& schedule, const Options& options);
-/// Lets elementwise steps run within the reductions that alone read what they make.
+/// Makes elementwise steps run within the reductions that alone read their results.
 void join_reductions(Schedule& schedule);
 
-/// A scan compiles its body to a plan of its own.
+/// Makes the kernel of a scan, which compiles its body to a plan of its own.
 std::unique_ptr<Kernel> make_scan(const Scan& scan, const Request& request, Pool& pool);
 std::unique_ptr<Kernel> make_copy(size_t bytes);
 

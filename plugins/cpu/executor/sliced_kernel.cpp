@@ -1,5 +1,5 @@
-// The body is a plan of its own, one for each worker. Slices go to a fixed number of lanes, each of
-// which adds its sums up; lanes are added in their order.
+// The kernel of Sliced: its body is a plan of its own, one per worker. Slices go to a fixed number
+// of lanes, each of which accumulates its sums; the lanes are added in a fixed order.
 #include "executor/sliced_kernel.h"
 
 #include <algorithm>
@@ -70,14 +70,14 @@ class SlicedKernel final : public Composed {
   struct Output {
     SliceRole part;
     size_t bytes;           ///< of a slice
-    size_t offset, stride;  ///< of its copies in scratch
-    size_t own;             ///< where a worker has rows and sums of a slice
+    size_t offset, stride;  ///< of its per-slice copies in scratch
+    size_t own;             ///< offset in the worker's memory of the rows and sums of a slice
   };
 
   size_t bytes(int value) const {
     return static_cast<size_t>(bytes_of(op_.body->values[static_cast<size_t>(value)]));
   }
-  /// A plan for each worker; more when there are more threads than ever before.
+  /// Makes a plan for each worker; adds plans when there are more threads than ever before.
   void make_plans(int threads) {
     const auto most = std::min<size_t>(static_cast<size_t>(threads), static_cast<size_t>(lanes_));
     while (plans_.size() < most) {
@@ -100,7 +100,7 @@ class SlicedKernel final : public Composed {
       hand_out(a, slice, lane, slice == first, memory + arena);
     }
   }
-  /// `own`: memory of the worker for results.
+  /// Sets the arguments of a slice; `own` is the worker's memory for results.
   void place(const Arguments& a, int64_t slice, std::byte* own, Plan::Memory& memory) const {
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const bool is_cut = op_.cut.inputs[i] == SliceRole::rows;
@@ -143,7 +143,7 @@ class SlicedKernel final : public Composed {
     return reinterpret_cast<const float*>(copy(a, o, lane));
   }
 
-  /// Means, and variances behind them, of the slices; all have as many rows.
+  /// Combines means, and the variances behind them, of slices with equal numbers of rows.
   void combine(const Arguments& a, size_t i) const {
     const Output &mean = outputs_[i], &variance = outputs_[i + 1];
     const int64_t channels = static_cast<int64_t>(mean.bytes / sizeof(float)),
@@ -166,7 +166,7 @@ class SlicedKernel final : public Composed {
   Sliced op_;
   Options options_;
   int64_t lanes_;
-  Pool alone_{1};        // of the plans: each runs on one thread
+  Pool alone_{1};        // for the plans, each of which runs on one thread
   PrepackCache values_;  // of the body, which reads no variables
   std::vector<std::unique_ptr<Plan>> plans_;
   std::vector<size_t> inputs_;  ///< bytes

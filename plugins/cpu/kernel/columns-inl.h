@@ -1,4 +1,4 @@
-// Loops over the rows of an array, some columns at a time.
+// Loops over the rows of a matrix that process several columns at a time.
 #if defined(CRESCENT_CPU_COLUMNS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef CRESCENT_CPU_COLUMNS_INL_H
 #undef CRESCENT_CPU_COLUMNS_INL_H
@@ -14,9 +14,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 
-/// f(n, load, store, fetch) over all columns, n vectors at a time: load(row, v) is vector v < n of
-/// a row, store(x, row, v) writes it, fetch(row, v) asks for it. What is the same for all rows
-/// stays in registers, and rows are read as they lie in memory.
+/// Calls f(n, load, store, fetch) for all columns, n vectors at a time: load(row, v) reads vector v
+/// < n of a row, store(x, row, v) writes it, fetch(row, v) prefetches it. Values that all rows
+/// share stay in registers, and rows are read in the order of memory.
 template <class D, class F>
 HWY_INLINE void for_columns(D d, int64_t columns, F&& f) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -41,9 +41,10 @@ HWY_INLINE void for_columns(D d, int64_t columns, F&& f) {
   });
 }
 
-/// f(first, last, n, load, store): the same for rows [first, last) at a time. Narrow rows go all
-/// together. Wide ones go one by one, and what is the same for all is read again for each: where
-/// memory is read in a row the machine reads ahead by itself, twice as fast as when it is asked to.
+/// Calls f(first, last, n, load, store) as for_columns() does, for rows [first, last) at a time.
+/// Narrow rows go all together. Wide rows go one by one, and values that all rows share are loaded
+/// again for each: the hardware prefetcher follows sequential reads twice as fast as software
+/// prefetches do.
 template <class D, class F>
 HWY_INLINE void for_rows(D d, int64_t rows, int64_t columns, F&& f) {
   const bool is_wide = columns > 4 * static_cast<int64_t>(hn::Lanes(d));
@@ -55,9 +56,9 @@ HWY_INLINE void for_rows(D d, int64_t rows, int64_t columns, F&& f) {
   }
 }
 
-/// Elements to the row of which for_columns() asks for the same columns: a row of a few lines is
-/// over before the machine sees the next one coming. Of each row some vectors are read at a time,
-/// so that wide rows are as many as narrow ones.
+/// Distance in elements to the row whose columns for_columns() prefetches: a row of a few cache
+/// lines ends before the hardware prefetcher detects the next one. Wide rows count as narrow ones,
+/// because only some vectors of each are read at a time.
 template <class T>
 HWY_INLINE int64_t further(int64_t columns) {
   constexpr int64_t kAhead = 4096 / sizeof(T), kRead = 256 / sizeof(T);

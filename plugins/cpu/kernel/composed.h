@@ -1,4 +1,4 @@
-// A kernel that runs instructions of its own. A profile shows those instead of it.
+// Composed: a kernel that runs instructions of its own, which a profile shows in its place.
 #pragma once
 #include <vector>
 
@@ -9,10 +9,10 @@ namespace crescent::cpu {
 
 class Composed : public Kernel {
  public:
-  /// Times each instruction, from nothing, or stops.
+  /// Starts timing each instruction from zero, or stops.
   virtual void profile(bool on) = 0;
-  /// The instructions, with totals since. Where several threads run them, `seconds` are those of
-  /// all threads together: the share of an instruction is what counts.
+  /// The instructions with their totals since profiling began. Where several threads run them,
+  /// `seconds` is the sum over all threads: only the share of an instruction is meaningful.
   virtual std::vector<ProfileRow> rows() const = 0;
 };
 

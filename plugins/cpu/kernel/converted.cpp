@@ -7,7 +7,7 @@
 namespace crescent::cpu {
 namespace {
 
-/// What a dtype is computed in where there is no kernel for it.
+/// The wider dtype in which values of `dtype` are computed where they have no kernel of their own.
 DType wide(DType dtype) {
   switch (dtype) {
     case DType::bfloat16:
@@ -29,7 +29,7 @@ bool has_small_integers(const Request& r) {
          std::any_of(r.outputs.begin(), r.outputs.end(), is_small);
 }
 
-/// Which gives int32 by itself, faster than by way of integers.
+/// True for products of int8, whose own kernel gives int32 faster than a conversion to int32 does.
 bool is_product_of_bytes(const Request& r) {
   return base_of(r.op).name() == Matmul::kName && r.inputs[0].dtype == DType::int8 &&
          r.inputs[1].dtype == DType::int8;
@@ -67,7 +67,7 @@ class Converted final : public Kernel {
     for (const auto& spec : r.outputs) outputs_.push_back(make_port(spec, false, r.options));
     addresses_in_.resize(inputs_.size()), addresses_out_.resize(outputs_.size());
   }
-  /// Whether every narrow operand can be converted.
+  /// True when every narrow operand has a cast loop.
   bool complete() const {
     auto ready = [](const Port& p) { return p.cast || !p.narrow; };
     return std::all_of(inputs_.begin(), inputs_.end(), ready) &&
@@ -96,7 +96,7 @@ class Converted final : public Kernel {
  private:
   struct Port {
     bool narrow = false;
-    size_t offset = 0;  ///< of the wide values in scratch
+    size_t offset = 0;  ///< offset of the widened values in scratch
     std::unique_ptr<Kernel> cast;
   };
 

@@ -1,18 +1,18 @@
-// Half-width floats through float32, small integers through int32: the inputs are widened, a kernel
-// of those runs, its outputs are narrowed.
+// Kernels that convert: they widen half-width floats to float32 or small integers to int32, run a
+// kernel of the wide dtype and narrow its outputs.
 #pragma once
 #include "kernel/kernel.h"
 
 namespace crescent::cpu {
 
-/// Null when nothing is half-width, or no row of `rows` serves the request in float32.
+/// Null when no operand is half-width, or no row of `rows` serves the request in float32.
 std::unique_ptr<Kernel> make_through_float32(const Request& request,
                                              std::span<const KernelRow> rows);
 
-/// The same for int8 and int16 in int32, among all kernels.
+/// Runs int8 and int16 operands through an int32 kernel of any family; null when there is none.
 std::unique_ptr<Kernel> make_through_int32(const Request& request);
 
-/// As the last row of a family: {"conv", make_converted<convolution_kernels>}.
+/// The factory for the last row of a family: {"conv", make_converted<convolution_kernels>}.
 template <std::span<const KernelRow> (*family)()>
 std::unique_ptr<Kernel> make_converted(const Request& request) {
   return make_through_float32(request, family());

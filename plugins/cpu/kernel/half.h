@@ -1,4 +1,4 @@
-// bfloat16 as loops see it: so in memory, float32 in registers.
+// The type BFloat16 of loops: bfloat16 in memory, float32 in registers.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -9,7 +9,7 @@ struct BFloat16 {
   uint16_t bits;
 };
 
-/// What values of the type are computed as.
+/// The type of the registers in which loops compute on elements of type T.
 template <class T>
 using Computed = std::conditional_t<std::is_same_v<T, BFloat16>, float, T>;
 

@@ -1,6 +1,6 @@
-// What a kernel is: prepared once for an op and its specs, then run any number of times on raw
-// memory. Everything that can be decided or allocated is decided and allocated in the factory;
-// run() neither checks nor allocates.
+// Kernel: code that a factory prepares once for an op and its specs, and that then runs any number
+// of times on raw memory. The factory makes every decision and every allocation; run() neither
+// checks nor allocates.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -14,13 +14,13 @@
 
 namespace crescent::cpu {
 
-/// Switches of the device that a factory may look at.
+/// Switches of the device that factories read.
 struct Options {
-  bool onednn = true;  ///< false: OpenBLAS and own loops only (environment CRESCENT_ONEDNN=0)
-  bool deterministic = false;  ///< fixed tiles and reduction orders even where that costs time
+  bool onednn = true;  ///< false: only OpenBLAS and own loops (environment CRESCENT_ONEDNN=0)
+  bool deterministic = false;  ///< fixed tiles and reduction orders even where they cost time
 };
 
-/// What kernels of plugins are asked, and the switches.
+/// A request for a kernel, as factories of plugins get it, with the switches of the device.
 struct Request : CpuRequest {
   Request(const Op& of, std::span<const TensorSpec> in, std::span<const TensorSpec> out,
           const Options& switches)
@@ -37,32 +37,33 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual void run(const Arguments& a) = 0;
-  virtual std::string name() const = 0;  ///< for profiles: "onednn brg:avx512_core", "highway"
+  virtual std::string name() const = 0;  ///< shown in profiles: "onednn brg:avx512_core", "highway"
   virtual size_t scratch_bytes() const { return 0; }
-  virtual double flops() const { return 0; }  ///< a run
-  /// run() may throw although the op that it is made for does not say so: it is code of others.
+  virtual double flops() const { return 0; }  ///< floating-point operations per run
+  /// True when run() may throw although the op declares no failure, as code of other plugins may.
   virtual bool may_fail() const { return false; }
-  /// Output 0 may share memory with input i (elementwise).
+  /// True when output 0 may share memory with `input`, as in elementwise kernels.
   virtual bool in_place(int /*input*/) const { return false; }
   /// The same for any output: `output` may share memory with `input`.
   virtual bool may_share(int input, int output) const { return output == 0 && in_place(input); }
-  /// Asked once, before the first run, for an input that seldom changes (a weight in inference):
-  /// what brings it into the form that this kernel is fastest on. It is run after each change only,
-  /// and run() finds its result instead of the input. No kernel: the input is wanted as it is.
+  /// Gives a kernel that brings an input which seldom changes (a weight in inference) into the
+  /// layout that this kernel is fastest on. The executor calls prepare() once, before the first
+  /// run, and runs that kernel after each change of the input only; run() then gets its result in
+  /// place of the input. A null kernel in the result means that run() takes the input as it is.
   virtual Prepared prepare(int input);
-  /// Whether it may take over a kernel that alone reads its only result.
+  /// True when this kernel can run the only reader of its only result as an epilogue.
   virtual bool can_host_epilogue() const { return false; }
-  /// Asked then for such a kernel, which reads the result as its input `input`: true when it was
-  /// taken over. The other inputs of `next` come after the own ones, and the outputs are those of
-  /// `next`.
+  /// Takes over the kernel `next`, which reads the result as its input `input`, as an epilogue, and
+  /// gives true on success. The other inputs of `next` then follow this kernel's own inputs, and
+  /// the outputs are those of `next`.
   virtual bool fuse_epilogue(std::unique_ptr<Kernel>& /*next*/, int /*input*/) { return false; }
-  /// Asked of a step that may be a product a'b with so many columns: true when it will also make
-  /// the sum of the rows of b, which is its input 1, as output `output`.
+  /// Makes a product a'b with `columns` columns also write the column sums of b, its input 1, to
+  /// output `output`; gives false when this kernel is no such product.
   virtual bool sum_columns(int64_t /*columns*/, int /*output*/) { return false; }
 };
 
-/// A kernel of one input, and the memory that its result takes. Where two forms are equal, the
-/// results of equal inputs are, so that programs can share them.
+/// A kernel of one input and the spec of its result. Equal forms give equal results for equal
+/// inputs, so programs can share prepared values.
 struct Prepared {
   std::unique_ptr<Kernel> kernel;
   TensorSpec spec;
@@ -70,11 +71,12 @@ struct Prepared {
 };
 inline Prepared Kernel::prepare(int /*input*/) { return {}; }
 
-/// Null when it has no way to run the request (another factory, decompose() or compute() is tried).
+/// Gives null for a request that it cannot serve; then another factory, decompose() or compute() is
+/// tried.
 using KernelFactory = std::unique_ptr<Kernel> (*)(const Request&);
 
-/// Rows: which factories serve an op name, best first. One function a family fills it: see
-/// kernels.cpp.
+/// A factory and the name of the op that it serves. Each family of kernels has one table of rows,
+/// the best factory of an op first; kernels.cpp joins the tables.
 struct KernelRow {
   const char* op;
   KernelFactory make;
@@ -96,16 +98,16 @@ std::span<const KernelRow> linalg_kernels();         // qr svd
 std::span<const KernelRow> collective_kernels();     // all_reduce
 std::span<const KernelRow> host_kernels();           // host_call
 
-/// The first factory of any family that serves the request, or else another plugin's kernel; null
-/// when there is none.
+/// Gives the kernel of the first factory of any family that serves the request, or else another
+/// plugin's kernel; null when there is none.
 std::unique_ptr<Kernel> make_kernel(const Request& request);
 
-/// What supports() has made to find out whether there is a kernel is kept, for the program that is
-/// compiled next on this thread.
+/// Whether the request has a kernel. A kernel that is made to find out stays in this thread's
+/// kernel cache for the program that is compiled next.
 bool has_kernel(const Request& request);
-/// The one that was kept, or a new one.
+/// Takes the kernel of the request from the kernel cache, or makes a new one.
 std::unique_ptr<Kernel> cached_or_new_kernel(const Request& request);
-/// To be called when a program is compiled.
+/// Empties the kernel cache; compile() calls it when a program is compiled.
 void clear_kernel_cache();
 
 }  // namespace crescent::cpu

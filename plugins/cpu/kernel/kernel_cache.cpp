@@ -1,4 +1,4 @@
-// Kernels on their way from supports() to compile(), so that none is made twice.
+// The kernel cache hands kernels from supports() to compile(), so that none is made twice.
 #include <algorithm>
 #include <unordered_map>
 
@@ -8,7 +8,7 @@ namespace crescent::cpu {
 namespace {
 
 struct CachedKernel {
-  size_t hash;  ///< of the op, which may be gone, and another one in its place
+  size_t hash;  ///< of the op: another op may since have taken its address
   TensorSpecs inputs, outputs;
   bool deterministic;
   std::unique_ptr<Kernel> kernel;
@@ -27,7 +27,7 @@ thread_local std::unordered_multimap<const Op*, CachedKernel> kernel_cache;
 bool has_kernel(const Request& r) {
   std::unique_ptr<Kernel> kernel = make_kernel(r);
   if (!kernel) return false;
-  constexpr size_t kMost = 4096;  // of programs that were asked about and never compiled
+  constexpr size_t kMost = 4096;  // bounds what programs leave that were queried but never compiled
   if (kernel_cache.size() >= kMost) kernel_cache.clear();
   kernel_cache.emplace(&r.op, CachedKernel{r.op.hash(),
                                            {r.inputs.begin(), r.inputs.end()},

@@ -1,7 +1,7 @@
-// Loops over arrays: one function an operation, kind and dtype, chosen once for the machine. Arrays
-// of one loop have the same length and either are the same or do not overlap. Registers hold
-// half-width floats as float32; what is bound by memory has loops on bfloat16 as it lies there,
-// too.
+// Loops over arrays: one function per operation, kind and dtype, with the instruction set chosen
+// once at run time. Arrays of one loop have the same length and either are identical or do not
+// overlap. Registers hold half-width floats as float32; operations that are bound by memory also
+// have loops on bfloat16 as it is stored.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -14,39 +14,40 @@ using UnaryLoop = void (*)(const void* x, void* y, size_t n);
 using BinaryLoop = void (*)(const void* a, const void* b, void* y, size_t n);
 using SelectLoop = void (*)(const void* condition, const void* a, const void* b, void* y, size_t n);
 
-/// A binary operation on two arrays, and with one side a single number, which is float32 beside
-/// bfloat16. Where there is no loop for a single number, it is repeated in an array.
+/// The loops of a binary operation on two arrays, and on an array and a scalar, which is float32
+/// beside bfloat16. Where the loop for a scalar is null, callers broadcast it to an array.
 struct BinaryLoops {
   BinaryLoop arrays = nullptr, first_scalar = nullptr, second_scalar = nullptr;
 };
 
-// Null where the operation has no meaning for the dtype.
+// These give null where the operation is not defined for the dtype.
 UnaryLoop unary_loop(UnaryKind kind, DType dtype);
 BinaryLoops binary_loops(BinaryKind kind, DType dtype);
-/// The same for dtypes that are seldom met, compiled for the plain machine only.
+/// The same for rare dtypes, compiled for the baseline instruction set only.
 UnaryLoop rare_unary_loop(UnaryKind kind, DType dtype);
 BinaryLoops rare_binary_loops(BinaryKind kind, DType dtype);
 UnaryLoop rare_cast_loop(DType from, DType to);
-/// By the size of an element.
+/// The loop for elements of `bytes` bytes.
 SelectLoop select_loop(size_t bytes);
-/// Among all numbers, half-width ones included; constants become strings and complex numbers, too.
+/// The loop between any two numeric dtypes; constants can also be cast to strings and complex
+/// numbers.
 UnaryLoop cast_loop(DType from, DType to);
 /// y[i] = x[0].
 UnaryLoop fill_loop(size_t bytes);
 
-/// Copies to memory past the caches: what was there is not read, and what is in a cache stays.
+/// Copies with non-temporal stores, which neither read the destination nor evict cached data.
 void stream(const float* from, float* to, size_t count);
 
-/// Steps on float32 that are compiled as one loop. Registers are those of Fused: inputs, then
-/// results.
+/// A sequence of steps on float32 compiled as one loop. Registers are numbered as in Fused: inputs,
+/// then results.
 struct Chain {
   std::span<const FusedStep> steps;
-  std::span<const bool> scalar;  ///< per input: a single number
-  std::span<const int> outputs;  ///< registers
+  std::span<const bool> scalar;  ///< per input: whether it is a scalar
+  std::span<const int> outputs;  ///< registers that are written to memory
   void (*loop)(const void* const* inputs, void* const* outputs, size_t n);
-  std::span<const bool> streams;  ///< per input: an array as long as the outputs
-  /// The same over rows, for each of which the inputs that are no streams are read again: they stay
-  /// in registers. Null where there are none.
+  std::span<const bool> streams;  ///< per input: whether it is an array as long as the outputs
+  /// The loop over the rows of a matrix, each of which reads the inputs that are no streams from
+  /// their beginning, so that these stay in registers. Null where the chain has no such loop.
   void (*rows)(const void* const* inputs, void* const* outputs, int64_t rows, int64_t columns);
 };
 std::span<const Chain> chains();
@@ -56,7 +57,8 @@ inline DType computed_as(DType dtype) {
   return dtype == DType::bfloat16 || dtype == DType::float16 ? DType::float32 : dtype;
 }
 
-/// Rough time of an element of `kind`, in units of an addition: decides whether threads pay.
+/// The approximate time of one element of `kind` in units of an addition, from which callers decide
+/// whether threads pay.
 int cost_of(UnaryKind kind);
 int cost_of(BinaryKind kind);
 

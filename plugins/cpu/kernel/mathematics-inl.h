@@ -1,5 +1,5 @@
-// Included once a SIMD target (Highway): functions of vectors with IEEE's answers at 0, infinity
-// and NaN, where Highway's polynomials promise nothing. Errors are at most 4 units in the last
+// Functions of vectors, included once per SIMD target (Highway). They follow IEEE at 0, infinity
+// and NaN, where Highway's polynomials promise nothing; errors are at most 4 units in the last
 // place.
 #include <cmath>
 
@@ -21,7 +21,7 @@ HWY_INLINE hn::Vec<D> constant(D d, double x) {
   return hn::Set(d, static_cast<hn::TFromD<D>>(x));
 }
 
-/// Coefficients from the highest power down.
+/// Evaluates a polynomial whose coefficients are given from the highest power down.
 template <class D, class V, class... Rest>
 HWY_INLINE V horner(D d, V x, double highest, Rest... rest) {
   V y = constant(d, highest);
@@ -29,7 +29,7 @@ HWY_INLINE V horner(D d, V x, double highest, Rest... rest) {
   return y;
 }
 
-/// Above this e^x is infinite.
+/// The largest x for which e^x is finite.
 template <class D>
 constexpr double kExpLimit = sizeof(hn::TFromD<D>) == 4 ? 88.72283935546875 : 709.782712893384;
 
@@ -40,16 +40,16 @@ HWY_INLINE V exponential(D d, V x) {
   return keep_nan(x, hn::IfThenElse(hn::Gt(x, limit), constant(d, INFINITY), y));
 }
 
-/// e^x for x <= 0, as after the largest of a row has been taken away; a third of the instructions
-/// of `exponential`. 0 where the result would be too small for a normal number. Polynomial:
-/// relative error 2e-9 in [-log(2)/2, log(2)/2], 1 at 0.
+/// e^x for x <= 0, as a softmax needs it after subtracting the maximum, in a third of the
+/// instructions of `exponential`. Results below the normal range are 0. The polynomial has a
+/// relative error of 2e-9 in [-log(2)/2, log(2)/2] and is 1 at 0.
 template <class D, class V>
 HWY_INLINE V exponential_of_negative(D d, V x) {
   if constexpr (sizeof(hn::TFromD<D>) == 8) {
     return exponential(d, x);
   } else {
-    // A number this large has room for a whole one in its lowest bits: there the power of two, with
-    // the bias of exponents.
+    // Adding a number this large leaves the rounded exponent in the lowest bits, biased as the
+    // exponent field of a float is.
     const V whole = constant(d, 12582912 + 127);
     const V power = hn::MulAdd(x, constant(d, 1.4426950408889634), whole),
             n = hn::Sub(power, whole);
@@ -70,7 +70,7 @@ HWY_INLINE V exponential_minus_1(D d, V x) {
   return keep_nan(x, hn::IfThenElse(hn::Gt(x, limit), constant(d, INFINITY), y));
 }
 
-/// The logarithm's answers outside (0, infinity), where `y` is right.
+/// Replaces `y` by the logarithm's results for x outside (0, infinity).
 template <class D, class V>
 HWY_INLINE V logarithm_edges(D d, V x, V y) {
   const V infinity = constant(d, INFINITY);
@@ -96,7 +96,7 @@ HWY_INLINE V softplus(D d, V x) {
   return keep_nan(x, hn::Add(hn::IfThenElse(hn::Gt(x, hn::Zero(d)), x, hn::Zero(d)), tail));
 }
 
-/// f of every lane, for what has no polynomial here.
+/// Applies the scalar function f to every lane, for functions without a polynomial here.
 template <class D, class V, class F>
 HWY_INLINE V by_lane(D d, V x, F&& f) {
   HWY_ALIGN hn::TFromD<D> lanes[hn::MaxLanes(d)];
@@ -105,19 +105,19 @@ HWY_INLINE V by_lane(D d, V x, F&& f) {
   return hn::Load(d, lanes);
 }
 
-/// No lane is as large as the limit, or no number.
+/// True when no lane is NaN or has a magnitude of at least `limit`.
 template <class D, class V>
 HWY_INLINE bool all_below(D d, V x, double limit) {
   return hn::AllTrue(d, hn::Lt(hn::Abs(x), constant(d, limit)));
 }
 
-/// Arguments for which Highway's sine and cosine hold.
+/// True when all angles are in the range for which Highway's sine and cosine are accurate.
 template <class D, class V>
 HWY_INLINE bool small_angles(D d, V x) {
   return all_below(d, x, 39000);
 }
 
-/// Exponentials of these, and their halves, are normal numbers.
+/// True when e^x and e^x / 2 are normal numbers in all lanes.
 template <class D, class V>
 HWY_INLINE bool small_exponents(D d, V x) {
   return all_below(d, x, kExpLimit<D> - 2);
@@ -129,7 +129,7 @@ HWY_INLINE V hyperbolic_cosine(D d, V x) {
   return hn::MulAdd(half, e, hn::Div(half, e));
 }
 
-/// Of finite numbers that are not zero.
+/// atan2(y, x) for finite numbers that are not zero.
 template <class D, class V>
 HWY_INLINE V angle_of(D d, V y, V x) {
   const V acute = hn::Atan(d, hn::Div(hn::Abs(y), hn::Abs(x)));
@@ -144,15 +144,14 @@ HWY_INLINE bool all_finite_and_not_zero(D d, V x) {
   return hn::AllTrue(d, hn::And(hn::Gt(a, hn::Zero(d)), hn::Lt(a, constant(d, INFINITY))));
 }
 
-/// Whether the quotient of each lane has a whole part that is known exactly, but for one.
+/// True when a / b is so small in all lanes that its integer part is exact to within one.
 template <class D, class V>
 HWY_INLINE bool small_quotients(D d, V a, V b) {
   constexpr double kMost = sizeof(hn::TFromD<D>) == 4 ? 0x1p22 : 0x1p51;
   return all_finite_and_not_zero(d, b) && all_below(d, hn::Div(a, b), kMost);
 }
 
-/// a - floor(a / b) b, for small quotients: no step rounds, as a product and a sum are rounded as
-/// one.
+/// a - floor(a / b) b for small quotients; exact, because a fused multiply-add rounds only once.
 template <class D, class V>
 HWY_INLINE V remainder_of(D d, V a, V b) {
   const V zero = hn::Zero(d), x = hn::Abs(a), y = hn::Abs(b);
@@ -163,8 +162,8 @@ HWY_INLINE V remainder_of(D d, V a, V b) {
   return hn::IfThenElse(differ, hn::Add(r, b), r);
 }
 
-/// The logarithm to the base 2 of positive normal numbers of float64, to 1e-12. The mantissa, from
-/// sqrt(1/2) to sqrt(2), goes through the series of 2 artanh((m - 1) / (m + 1)).
+/// log2(x) for positive normal float64, to 1e-12. The mantissa, between sqrt(1/2) and sqrt(2), goes
+/// through the series of 2 artanh((m - 1) / (m + 1)).
 template <class D, class V>
 HWY_INLINE V binary_logarithm(D d, V x) {
   const hn::RebindToSigned<D> whole;
@@ -176,10 +175,10 @@ HWY_INLINE V binary_logarithm(D d, V x) {
   return hn::MulAdd(hn::Mul(s, constant(d, 2.885390081777927)), series, hn::ConvertTo(d, exponent));
 }
 
-/// 2^x of float64, to 2e-10, for |x| up to 1000.
+/// 2^x for float64 with |x| <= 1000, to 2e-10.
 template <class D, class V>
 HWY_INLINE V power_of_2(D d, V x) {
-  // A number this large has room for a whole one in its lowest bits, with the bias of exponents.
+  // Adding a number this large leaves the rounded exponent in the lowest bits, with its bias.
   const V whole = constant(d, 0x1.8p52 + 1023), shifted = hn::Add(x, whole);
   const V r = hn::Sub(x, hn::Sub(shifted, whole));
   const V y = horner(d, r, 1.3215486790144307e-6, 1.5252733804059838e-5, 1.5403530393381608e-4,
@@ -189,14 +188,14 @@ HWY_INLINE V power_of_2(D d, V x) {
   return hn::Mul(y, hn::BitCast(d, hn::ShiftLeft<52>(hn::BitCast(bits, shifted))));
 }
 
-/// Fits of erf(x)/x - 1 over x^2 and of the fourth root of erfc(x) over [1.25, 3.92], weighted for
-/// the error of the result: at most 1.6 units in the last place.
+/// erf(x) from fits of erf(x)/x - 1 over x^2 and of the fourth root of erfc(x) over [1.25, 3.92],
+/// weighted for the error of the result: at most 1.6 units in the last place.
 template <class D, class V>
 HWY_INLINE V error_function(D d, V x) {
   if constexpr (sizeof(hn::TFromD<D>) == 8) {
     return by_lane(d, x, [](double lane) { return std::erf(lane); });
   } else {
-    const V a = hn::Min(hn::Abs(x), constant(d, 3.92));  // from here on it is 1
+    const V a = hn::Min(hn::Abs(x), constant(d, 3.92));  // erf rounds to 1 beyond this limit
     const V beyond = horner(d, hn::Mul(a, a), -7.5729622e-06, 0.000103938759, -0.000833956985,
                             0.00520901631, -0.0268602475, 0.11283675, -0.3761263, 0.128379166);
     const V root = horner(d, a, -0.000195100126, 0.00345655141, -0.0235452787, 0.0704705709,

@@ -3,7 +3,7 @@
 namespace crescent::cpu {
 namespace {
 
-/// Runs code of another plugin: whatever it throws becomes an error that says whose it was.
+/// Runs a kernel of another plugin and adds the op and the plugin to any error that it throws.
 template <class F>
 auto blaming(const CpuKernel& kernel, F f) -> decltype(f()) {
   const auto who = [&] {

@@ -4,7 +4,8 @@
 
 namespace crescent::cpu {
 
-/// The one of the op's name; null when there is none, or it is not for this request.
+/// Gives the kernel registered for the op's name; null when there is none or it refuses the
+/// request.
 std::unique_ptr<Kernel> make_plugin_kernel(const Request& request);
 
 }  // namespace crescent::cpu

@@ -1,4 +1,4 @@
-// What products and convolutions do to their results, in the one order in which kernels do it: sums
+// PostOps: the post-ops of products and convolutions in the one order that kernels support: sums
 // with a bias and another array, or a mask, then an activation, then moments.
 #pragma once
 #include "crescent/device/lowered_ops.h"
@@ -6,7 +6,7 @@
 namespace crescent::cpu {
 
 enum class ActivationKind : uint8_t { none, relu, sigmoid, tanh };
-/// What is done with another array of the shape of the result.
+/// How another array of the result's shape is combined with the result.
 enum class Combine : uint8_t { none, add /* c + x */, mask /* x > 0 ? c : 0 */ };
 
 struct PostOps {
@@ -16,10 +16,11 @@ struct PostOps {
   Combine combine = Combine::none;
   ActivationKind activation = ActivationKind::none;
   Mixed mixed = Mixed::no;
-  bool is_known = true;  ///< a kernel may have them; false for another order
+  bool is_known = true;  ///< false for post-ops in an order that no kernel supports
 };
 
-/// The op that post-ops belong to; any other op itself. Its name is that of the rows of kernels.
+/// The op that `op` adds post-ops to, or `op` itself when it adds none. Rows of kernels go by the
+/// name of this op.
 const Op& base_of(const Op& op);
 
 }  // namespace crescent::cpu

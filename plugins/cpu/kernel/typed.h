@@ -1,4 +1,4 @@
-// Kernels that are compiled for each type of floats that they compute in.
+// Factories of kernels that are templates over their floating-point type.
 #pragma once
 #include <memory>
 
@@ -7,7 +7,7 @@
 
 namespace crescent::cpu {
 
-/// K for float32 or float64; null for other dtypes.
+/// Makes a K<float> or K<double>; gives null for other dtypes.
 template <template <class> class K>
 std::unique_ptr<Kernel> make_typed(const Request& r, DType dtype) {
   switch (dtype) {
@@ -19,7 +19,7 @@ std::unique_ptr<Kernel> make_typed(const Request& r, DType dtype) {
       return nullptr;
   }
 }
-/// The same, and for bfloat16 as it lies in memory.
+/// The same, and K<BFloat16> for bfloat16, which is read and written as it is stored.
 template <template <class> class K>
 std::unique_ptr<Kernel> make_typed_or_half(const Request& r, DType dtype) {
   if (dtype == DType::bfloat16) return std::make_unique<K<BFloat16>>(r);

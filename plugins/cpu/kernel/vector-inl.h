@@ -1,5 +1,5 @@
-// Included once a SIMD target (Highway): activations, and loads and stores of less than a full
-// vector.
+// Activations, and loads and stores of less than a full vector; included once per SIMD target
+// (Highway).
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 #include <type_traits>
@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// y, or x where x is not a number: Highway's exponentials lose NaN.
+/// Gives y, but NaN where x is NaN, which Highway's exponentials do not preserve.
 template <class V>
 HWY_INLINE V keep_nan(V x, V y) {
   return hn::IfThenElse(hn::Eq(x, x), y, x);
@@ -27,7 +27,7 @@ HWY_INLINE V keep_nan(V x, V y) {
 template <class D, class V>
 HWY_INLINE V sigmoid(D d, V x) {
   const V one = hn::Set(d, hn::TFromD<D>{1});
-  const V e = hn::Exp(d, hn::Neg(hn::Abs(x)));  // never overflows
+  const V e = hn::Exp(d, hn::Neg(hn::Abs(x)));  // cannot overflow: the exponent is <= 0
   const V y = hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
   return keep_nan(x, y);
 }
@@ -44,7 +44,7 @@ HWY_INLINE V activate(D d, V x, ActivationKind activation) {
     case ActivationKind::none:
       return x;
     case ActivationKind::relu:
-      return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Zero(d), x);  // keeps NaN
+      return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Zero(d), x);  // relu that propagates NaN
     case ActivationKind::sigmoid:
       return sigmoid(d, x);
     case ActivationKind::tanh:
@@ -53,8 +53,8 @@ HWY_INLINE V activate(D d, V x, ActivationKind activation) {
   return x;
 }
 
-/// A vector from memory and to memory; bfloat16 is widened and rounded to nearest even on the way,
-/// bytes are whole numbers.
+/// Loads and stores of a full vector; bfloat16 is widened on load and rounded to nearest even on
+/// store, bytes become whole numbers.
 template <class D>
 HWY_INLINE hn::Vec<D> load(D d, const hn::TFromD<D>* from) {
   return hn::LoadU(d, from);
@@ -76,7 +76,7 @@ HWY_INLINE void store(hn::Vec<D> x, D, BFloat16* to) {
   const hn::RebindToSigned<D> integers;
   const auto b = hn::BitCast(bits, x), high = hn::ShiftRight<16>(b);
   const auto rounded = hn::ShiftRight<16>(b + hn::Set(bits, 0x7fff) + (high & hn::Set(bits, 1)));
-  const auto quiet = high | hn::Set(bits, 0x40);  // what is not a number stays that
+  const auto quiet = high | hn::Set(bits, 0x40);  // NaN stays NaN
   const auto kept = hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(x)), quiet, rounded);
   hn::StoreU(hn::DemoteTo(half, hn::BitCast(integers, kept)), half, &to->bits);
 }
@@ -100,8 +100,8 @@ HWY_INLINE void store(hn::Vec<D> x, D, uint8_t* to) {
     hn::StoreU(hn::DemoteTo(bytes, hn::ConvertTo(whole, x)), bytes, to);
 }
 
-/// `count` <= Lanes values, zeros above; touches nothing else. Those of another type go through a
-/// buffer.
+/// Loads `count` <= Lanes values and sets the other lanes to zero, without touching memory beyond
+/// them. Elements of another type go through a buffer.
 template <class D, class T>
 requires(!std::is_same_v<T, hn::TFromD<D>>) HWY_INLINE hn::Vec<D> load_part(D d, const T* from,
                                                                             int64_t count) {
@@ -137,16 +137,17 @@ HWY_INLINE void store_part(hn::Vec<D> x, D d, hn::TFromD<D>* to, int64_t count) 
 #endif
 }
 
-/// Asks for what a loop that goes through memory comes to next: left to itself a core waits for
-/// memory half of the time.
+/// Prefetches the elements that a loop over memory reads next; without it a core spends half of the
+/// time waiting for memory.
 template <class T>
 HWY_INLINE void fetch_ahead(const T* p) {
   constexpr int64_t kAhead = 4096 / sizeof(T);
   __builtin_prefetch(p + kAhead);
 }
 
-/// f(load, store) over [0, count): full vectors, then the rest through load_part and store_part.
-/// Both take pointers to the first element of an array, of d's type, bfloat16 or bytes.
+/// Calls f(load, store) over [0, count): full vectors first, then the remainder through load_part
+/// and store_part. Both take pointers to the first element of an array of d's type, bfloat16 or
+/// bytes.
 template <class D, class F>
 HWY_INLINE void for_vectors(D d, int64_t count, F&& f) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));

@@ -1,5 +1,5 @@
-// Arenas: memory for the intermediate values of a run, lent to one run at a time. So there are as
-// many as runs at the same time, each as large as its largest run, and not one a program.
+// Arenas: memory for the intermediate values of runs, lent to one run at a time. There are as many
+// arenas as concurrent runs, each as large as its largest run, instead of one per program.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace crescent::cpu {
 
-/// Memory as tensors have it.
+/// A block of memory from the allocator of tensors.
 class TensorBlock {
  public:
   explicit TensorBlock(size_t bytes) : storage_(Storage::allocate(bytes, false)) {}
@@ -25,7 +25,7 @@ class Arenas {
   using Arena = ElasticMemory<TensorBlock>;
 
  public:
-  /// One who may borrow. When the last one goes, so does the memory.
+  /// Registers a user of the arenas. Their memory is freed with the last user.
   class User {
    public:
     explicit User(Arenas& arenas) : arenas_(arenas) { ++arenas_.users_; }
@@ -39,7 +39,7 @@ class Arenas {
     Arenas& arenas_;
   };
 
-  /// While alive, `bytes` of memory are the holder's; contents undefined.
+  /// Lends `bytes` of memory, contents undefined, for the lease's lifetime.
   class Lease {
    public:
     Lease(Arenas& arenas, size_t bytes);
@@ -50,21 +50,21 @@ class Arenas {
 
    private:
     Arenas& arenas_;
-    Arena* arena_ = nullptr;  ///< null when nothing is wanted
+    Arena* arena_ = nullptr;  ///< null for 0 bytes
     std::byte* memory_ = nullptr;
   };
 
  private:
   Arena* take();
   void give_back(Arena* arena);
-  /// Frees what nobody has borrowed.
+  /// Frees the arenas that are not on lease.
   void clear();
 
   std::atomic<int> users_{0};
-  std::atomic<Arena*> latest_{nullptr};  ///< given back last: mostly the only one
+  std::atomic<Arena*> latest_{nullptr};  ///< returned last, mostly the only one
   std::mutex mutex_;
   std::vector<std::unique_ptr<Arena>> all_;
-  std::vector<Arena*> idle_;  ///< beside the latest
+  std::vector<Arena*> idle_;  ///< the other arenas not on lease
 };
 
 }  // namespace crescent::cpu

@@ -52,7 +52,8 @@ PrepackedValuePtr PrepackCache::find(PrepackKey key) {
   return value;
 }
 
-/// In its place where nobody can be reading it: those who begin to run now find no version.
+/// Reuses the value's memory where no other run can be reading it: runs that begin now see version
+/// 0. Otherwise allocates, and retires the old memory.
 std::byte* PrepackCache::Update::begin(PrepackedValue& value, size_t bytes) {
   value.version_.store(0);
   const bool alone = values_.running_.load() == 1;

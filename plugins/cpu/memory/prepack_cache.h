@@ -1,7 +1,7 @@
-// The prepack cache: what programs compute from constants and from variables that they only read,
-// such as a weight in the form that a kernel is fastest on. A value exists once, however many
-// programs want it; it is made again when a variable that it was made of has changed, and goes with
-// the last program that wants it.
+// The prepack cache: values that programs compute from constants and from variables that they only
+// read, such as a weight in the layout that a kernel is fastest on. A value exists once, however
+// many programs use it; it is made again when a variable that it depends on has changed, and is
+// freed with the last program that uses it.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -18,15 +18,15 @@ namespace crescent::cpu {
 class PrepackedValue;
 using PrepackedValuePtr = std::shared_ptr<PrepackedValue>;
 
-/// How a value is made: equal keys give equal bytes.
+/// The key of a prepacked value: equal keys give equal bytes.
 struct PrepackKey {
-  OpPtr op;                             ///< null: a kernel brings the only input into another form
-  std::string form;                     ///< of the kernel that makes it
-  int output = 0;                       ///< which of the op's
-  TensorSpecs specs;                    ///< of the inputs, then of itself
-  std::vector<PrepackedValuePtr> from;  ///< the inputs
-  const void* variable = nullptr;       ///< or it is a variable
-  Contents constant;                    ///< or a constant
+  OpPtr op;                             ///< null: the result of a kernel's prepare()
+  std::string form;                     ///< of that result, or "variable" or "constant"
+  int output = 0;                       ///< index of the op's output
+  TensorSpecs specs;                    ///< specs of the inputs, then of the value
+  std::vector<PrepackedValuePtr> from;  ///< inputs
+  const void* variable = nullptr;       ///< identity of a variable, else null
+  Contents constant;                    ///< contents of a constant
 
   size_t hash() const;
   bool operator==(const PrepackKey& other) const;
@@ -36,9 +36,9 @@ class PrepackedValue {
  public:
   explicit PrepackedValue(PrepackKey key);
   const PrepackKey& key() const { return key_; }
-  /// Variables that it depends on, in an order that the key gives.
+  /// Variables that it depends on, in an order that follows from the key.
   const std::vector<const void*>& variables() const { return variables_; }
-  /// Changes with the bytes and the place; 0 while it is being made.
+  /// A number that changes with the bytes or their address; 0 while the value is being made.
   uint64_t version() const { return version_.load(); }
 
  private:
@@ -46,19 +46,19 @@ class PrepackedValue {
   PrepackKey key_;
   std::vector<const void*> variables_;
   std::atomic<uint64_t> version_{0};
-  // Under the lock of PrepackCache:
+  // Guarded by the mutex of PrepackCache:
   std::shared_ptr<Storage> memory_;
-  std::vector<Contents> made_of_;  ///< of the variables
+  std::vector<Contents> made_of_;  ///< contents of the variables when it was made
 };
 
-/// Those of a device.
+/// The prepacked values of one device.
 class PrepackCache {
  public:
-  /// The value of this key, as long as anybody has it.
+  /// Finds or adds the value of `key`; the cache itself holds only weak pointers to values.
   PrepackedValuePtr find(PrepackKey key);
   UniformConstants& constants() { return constants_; }
 
-  /// While alive, a program runs: what it found valid stays as it is.
+  /// Marks a running program: values that it found valid do not change while this is alive.
   class ExecutionScope {
    public:
     explicit ExecutionScope(PrepackCache& values) : values_(values) { ++values_.running_; }
@@ -72,22 +72,22 @@ class PrepackCache {
     PrepackCache& values_;
   };
 
-  /// While alive, nobody else makes values. For those who have an ExecutionScope.
+  /// Excludes other updates while alive; its thread holds an ExecutionScope.
   class Update {
    public:
     explicit Update(PrepackCache& values) : values_(values), lock_(values.mutex_) {}
-    /// Made of these contents of its variables.
+    /// True when `value` was made from these contents of its variables.
     bool is_made(const PrepackedValue& value, const std::vector<Contents>& of) const {
       return value.version() > 0 && value.made_of_ == of;
     }
     std::byte* memory(const PrepackedValue& value) const { return value.memory_->host(); }
-    /// It is about to be made, here.
+    /// Gives the memory for `value`, which the caller makes next; end() makes it valid.
     std::byte* begin(PrepackedValue& value, size_t bytes);
     void end(PrepackedValue& value, std::vector<Contents> of);
 
    private:
     PrepackCache& values_;
-    std::lock_guard<std::recursive_mutex> lock_;  // what makes a value may run a program
+    std::lock_guard<std::recursive_mutex> lock_;  // recursive: making a value may run a program
   };
 
  private:
@@ -96,12 +96,12 @@ class PrepackCache {
   UniformConstants constants_;
 
   std::recursive_mutex mutex_;
-  std::unordered_multimap<size_t, std::weak_ptr<PrepackedValue>> values_;  ///< by hash
+  std::unordered_multimap<size_t, std::weak_ptr<PrepackedValue>> values_;  ///< by hash of the key
   static constexpr size_t kFew = 256;
-  size_t most_ = kFew;  ///< when there are so many, those that are gone are looked for
+  size_t most_ = kFew;  ///< size at which expired values are removed
   std::atomic<int> running_{0};
   std::atomic<bool> has_retired_{false};
-  std::vector<std::shared_ptr<Storage>> retired_;  ///< somebody may still read them
+  std::vector<std::shared_ptr<Storage>> retired_;  ///< replaced memory that a run may still read
   uint64_t versions_ = 0;
 };
 

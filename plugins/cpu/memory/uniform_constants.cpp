@@ -30,7 +30,8 @@ Tensor UniformConstants::shared(const Tensor& constant) {
     if (memory && memory->bytes() >= bytes) return Tensor::on(memory, 0, constant.spec());
     largest = std::max(largest, memory ? memory->bytes() : 0);
   }
-  // With space for a few larger ones: what is too small by now is together less than two of it.
+  // An entry of 1.5 times the largest leaves room to grow: all smaller ones together take less than
+  // twice its memory.
   const auto memory = filled(wanted, std::max(bytes, (largest + largest / 2) / size * size));
   wanted.memory = memory;
   entries_.push_back(wanted);

@@ -1,5 +1,5 @@
-// Large constants of a single number, such as the zeros that a gradient begins with: programs of
-// all shapes read them in the same memory.
+// UniformConstants: large constants whose elements all equal one number, such as the zeros that a
+// gradient begins with. Programs of all shapes read them from the same memory.
 #pragma once
 #include <array>
 #include <mutex>
@@ -11,7 +11,7 @@ namespace crescent::cpu {
 
 class UniformConstants {
  public:
-  /// The same values, where they are large and all one number in memory that others share.
+  /// Gives `constant` in shared memory if it is large and uniform, else unchanged.
   Tensor shared(const Tensor& constant);
 
  private:

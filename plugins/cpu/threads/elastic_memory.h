@@ -1,6 +1,6 @@
-// Memory that is used again and again for this and that. It grows at once, by a half at least, so
-// that it moves seldom where a little more is wanted each time: what is not touched is not taken
-// from the system. It shrinks when for some seconds far less of it was wanted.
+// ElasticMemory: scratch memory that callers of different sizes reuse. It grows by at least a half,
+// so that it seldom moves when sizes creep up; pages that are never touched are not taken from the
+// system. It shrinks when callers have wanted far less for some seconds.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -9,16 +9,18 @@
 
 namespace crescent::cpu {
 
-/// Block(bytes) takes 64-byte aligned memory, which begins at data(), and gives it back in the end.
+/// Block(bytes) allocates 64-byte aligned memory, which begins at data(), and frees it when
+/// destroyed.
 template <class Block>
 class ElasticMemory {
  public:
   using Duration = std::chrono::steady_clock::duration;
-  static constexpr int kUses = 1024;  ///< after so many the clock is looked at
+  static constexpr int kUses = 1024;  ///< uses between two looks at the clock
   static constexpr Duration kPatience = std::chrono::seconds(10);
 
   explicit ElasticMemory(Duration patience = kPatience) : patience_(patience) {}
-  /// Contents undefined; until the next call. Allocates only when it must grow or may shrink.
+  /// Gives at least `bytes` bytes, contents undefined, valid until the next call. Allocates only
+  /// when the memory must grow or may shrink.
   std::byte* at_least(size_t bytes) {
     most_wanted_ = std::max(most_wanted_, bytes);
     if (bytes > bytes_)
@@ -30,7 +32,7 @@ class ElasticMemory {
   size_t bytes() const { return bytes_; }
 
  private:
-  /// What is there goes first, so that both are never held together.
+  /// Frees the old memory first, so that both are never held together.
   void take(size_t bytes) {
     memory_ = nullptr, bytes_ = 0;
     block_.reset();
@@ -47,7 +49,7 @@ class ElasticMemory {
   }
 
   std::byte* memory_ = nullptr;
-  size_t bytes_ = 0, most_wanted_ = 0;  ///< the latter since the last look
+  size_t bytes_ = 0, most_wanted_ = 0;  ///< most_wanted_: since the last review()
   int uses_ = 0;
   Duration patience_;
   std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();

@@ -1,5 +1,6 @@
-// Results too small for a normal number become 0. Arithmetic on such numbers is up to a hundred
-// times slower, and the moments of a well-trained model's gradients decay into them.
+// FlushDenormals: floating-point results below the smallest normal number become 0. Arithmetic on
+// denormal numbers is up to a hundred times slower, and the moments of a well-trained model's
+// gradients decay into them.
 #pragma once
 #include <cstdint>
 
@@ -9,8 +10,7 @@
 
 namespace crescent::cpu {
 
-/// While alive, floating-point results of the calling thread below the smallest normal number are
-/// 0.
+/// Flushes denormal results of the calling thread to 0 while alive.
 class FlushDenormals {
  public:
   FlushDenormals() : before_(control()) { set_control(before_ | kFlush); }

@@ -10,7 +10,7 @@
 namespace crescent::cpu {
 namespace {
 
-/// A number that one thread raises and others wait for.
+/// A counter that one thread raises and other threads wait for.
 struct alignas(64) Signal {
   std::atomic<int64_t> value{0};
   int64_t get() const { return value.load(std::memory_order_acquire); }
@@ -19,10 +19,10 @@ struct alignas(64) Signal {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kSpins = 4096;  // some 45 us
+constexpr int kSpins = 4096;  // about 45 us
 
-/// Spins until done(), then offers the core to others, as a thread of ours may be waiting for it.
-/// Returns the time that this took beyond spinning.
+/// Spins until done(), then yields the core, which another worker may need. Returns the time that
+/// waiting took after the spinning.
 template <class F>
 Clock::duration wait(F&& done) {
   for (int i = 0; i < kSpins; ++i) {
@@ -34,9 +34,10 @@ Clock::duration wait(F&& done) {
   return Clock::now() - begin;
 }
 
-/// One thread leads: it says how many do a step. Whoever has done one tells the others and waits
-/// for them. The leader admits those who arrived after it has waited, so that a step is never begun
-/// before all of the step before is done.
+/// The threads of a lockstep region. The leader announces each step and the size of the crew that
+/// does it; each thread signals the end of its share and waits for the others. The leader admits
+/// newcomers only after it has waited for the crew, so no step begins before the previous one is
+/// complete.
 class Lockstep {
  public:
   Lockstep(int64_t steps, int64_t count, int64_t most, StepBody body, void* context)
@@ -74,7 +75,7 @@ class Lockstep {
     }
   }
 
-  /// Time for which helpers kept the leader waiting, in the region that has just ended too.
+  /// The time for which helpers kept the leader waiting, including the end of the region.
   Clock::duration lost() const { return lost_ + (Clock::now() - end_); }
 
  private:
@@ -94,17 +95,17 @@ class Lockstep {
   const StepBody body_;
   void* const context_;
   Clock::duration lost_{};
-  Clock::time_point end_;  ///< of the leader's work
-  int64_t first_ = 0;      ///< the step that those who were admitted last begin with
-  Signal order_;           ///< steps that the leader has done, and threads that do the next one
-  Signal arrived_;         ///< helpers so far
+  Clock::time_point end_;           ///< end of the leader's work
+  int64_t first_ = 0;               ///< the first step of the helpers admitted last
+  Signal order_;                    ///< steps that the leader has done, and crew of the next step
+  Signal arrived_;                  ///< number of helpers so far
   Signal done_[Pool::kMaxThreads];  ///< steps done by each helper
 };
 
 void run_steps(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, StepBody body,
                void* context) {
-  // Where another process takes a helper's core, all wait until the helper has it back. What that
-  // costs is made good by doing without helpers for a while, many times as long.
+  // When another process takes a helper's core, all threads wait until the helper has it back. Each
+  // such loss makes the next regions run without helpers for a multiple of the time lost.
   static std::atomic<Clock::duration> alone_until{Clock::duration::zero()};
   constexpr int kTimes = 16;
   constexpr auto kSlight = std::chrono::microseconds(20);
@@ -119,7 +120,7 @@ void run_steps(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, 
     alone_until.store(Clock::now().time_since_epoch() + kTimes * lost, std::memory_order_relaxed);
 }
 
-/// The same for a profile.
+/// run_steps() that records the work of the region in a profile.
 void run_timed(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, StepBody body,
                void* context, WorkTrace& trace) {
   std::atomic<Clock::rep> work{0};

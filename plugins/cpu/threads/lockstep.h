@@ -1,19 +1,19 @@
-// A region of many short steps, each of which reads what all threads made in the step before: one
-// region and a meeting a step where there would be a region a step. Threads join between two steps
-// as they arrive; until then, and where none does, those who are there do all of the work. Where
-// another process disturbs the threads, the next ones run alone for a while.
+// Lockstep: a region of many short steps, each of which reads what all threads wrote in the step
+// before. It costs one region and a barrier per step, instead of a region per step. Threads join
+// between two steps as they arrive; those that are present do all of the work. When another process
+// disturbs the threads, the next lockstep regions run on one thread for a while.
 #pragma once
 #include "threads/pool.h"
 
 namespace crescent::cpu {
 
-/// body(context, step, first, last) for [0, count) of every step, cut among at most `most` threads.
-/// What a step makes must not depend on the cut.
+/// Calls body(context, step, first, last) for the ranges of [0, count) in every step, split among
+/// at most `most` threads. Results of a step must not depend on the split.
 using StepBody = void (*)(void* context, int64_t step, int64_t first, int64_t last);
 void run_lockstep(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, StepBody body,
                   void* context);
 
-/// f(step, first, last).
+/// Runs f(step, first, last) as the body of run_lockstep().
 template <class F>
 void lockstep(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, F&& f) {
   run_lockstep(

@@ -20,13 +20,14 @@
 namespace crescent::cpu {
 namespace {
 
-// The state of a region in one word, so that joining and closing are single atomic steps: the
-// lowest bit says that workers may join, the next that the caller sleeps until they have left, then
-// the number of workers inside, above them the number of the region. A worker that wakes late finds
-// the region closed and has touched nothing.
+// The state of a region in one word, so that joining and closing are single atomic operations. Bit
+// 0: workers may join; bit 1: the caller sleeps until they have left; then the number of workers
+// inside; the highest bits: the number of the region. A worker that wakes late finds the region
+// closed and touches nothing.
 constexpr uint32_t kOpen = 1, kCallerSleeps = 2, kOne = 4, kInside = 0xfffc, kRegion = 0x10000;
 
-/// Longer gains 3 % in training where every thread has a core, and costs 10 % where they share one.
+/// A longer spin gains 3 % in training where every thread has a core, and costs 10 % where threads
+/// share one.
 constexpr auto kSpin = std::chrono::microseconds(40);
 
 thread_local bool inside_region = false;
@@ -41,7 +42,7 @@ void futex_wake(std::atomic<uint32_t>& word) {
           nullptr, 0);
 }
 
-/// Spins until done() or kSpin has passed; true when done.
+/// Spins until done() or until kSpin has passed; true when done.
 template <class F>
 bool spin(F&& done) {
   auto end = std::chrono::steady_clock::now() + kSpin;
@@ -56,8 +57,9 @@ bool spin(F&& done) {
 
 }  // namespace
 
-/// The parts that one worker begins with: the same in every region of so many parts, so it finds in
-/// its cache what it worked on before. When they are done it helps others with theirs.
+/// The parts that one worker begins with. They are the same in every region with the same number of
+/// parts, so that the worker finds its data in its cache. When they are done, it takes parts of
+/// others.
 struct alignas(64) Share {
   std::atomic<int64_t> next{0};
   int64_t end = 0;
@@ -73,7 +75,7 @@ struct Pool::State {
   void* context = nullptr;
   std::atomic<bool> failed{false};
   std::exception_ptr error;
-  std::mutex caller;  // one region at a time
+  std::mutex caller;  // held by the caller of a region: one region at a time
   std::vector<std::thread> workers;
 
   void work(int worker) {
@@ -172,7 +174,7 @@ void Pool::start(int threads) {
 
 void Pool::stop() {
   state_->stopping = true;
-  state_->word.fetch_add(kRegion);  // wakes those that are about to sleep, too
+  state_->word.fetch_add(kRegion);  // also wakes workers that are about to sleep
   futex_wake(state_->word);
   for (std::thread& worker : state_->workers) worker.join();
   state_->workers.clear();

@@ -1,7 +1,7 @@
-// Our own threads: workers spin briefly, then sleep on a futex; the caller works too. A region is a
-// plain function over parts 0..parts-1; nothing is allocated. Regions do not nest: inside one,
-// parallel() runs its parts in the caller. When another thread is in a region, the caller does all
-// of its own parts instead of waiting.
+// Pool: the worker threads of the cpu device. Workers spin briefly, then sleep on a futex; the
+// caller works too. A region is a function over parts 0..parts-1; nothing is allocated. Regions do
+// not nest: within a region, parallel() runs its parts on the calling thread. While another thread
+// is in a region, the caller runs all of its own parts instead of waiting.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace crescent::cpu {
 
-/// How many pieces of this size, the last of which may be smaller, make up the whole.
+/// The number of pieces of size `piece` that make up `whole`; the last one may be smaller.
 constexpr int64_t pieces(int64_t whole, int64_t piece) { return (whole + piece - 1) / piece; }
 
 class WorkTrace;
@@ -23,7 +23,7 @@ class Pool final : public CpuThreads {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
   int threads() const override { return threads_.load(std::memory_order_relaxed); }
-  /// Waits for the region that is running, then has so many threads.
+  /// Waits for the running region to end, then sets the number of threads.
   void resize(int threads);
 
   void run(int64_t parts, Body body, void* context, int most = INT_MAX) override;

@@ -1,4 +1,4 @@
-// What a thread does between two looks at a place that another one will write.
+// relax(): the pause of a thread that spins on memory which another thread will write.
 #pragma once
 
 namespace crescent::cpu {

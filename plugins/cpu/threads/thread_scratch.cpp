@@ -8,7 +8,8 @@
 namespace crescent::cpu {
 namespace {
 
-/// Not a tensor's: whose turn it is to work on a large part is chance, and so is this allocation.
+/// Memory outside the allocator of tensors, whose allocations stay deterministic: which thread gets
+/// a large part, and so allocates here, is chance.
 class PlainBlock {
  public:
   explicit PlainBlock(size_t bytes)

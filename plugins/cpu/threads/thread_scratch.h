@@ -1,14 +1,14 @@
-// Memory of the calling thread for what it holds only while it works on a part, shared by all
-// kernels so that it stays in the thread's cache.
+// Scratch memory of the calling thread for the duration of one part, shared by all kernels so that
+// it stays in the thread's cache.
 #pragma once
 #include <cstddef>
 
 namespace crescent::cpu {
 
-/// 64-byte aligned, contents undefined, until the next call. Allocates only when it must grow, or
-/// when for long far less was wanted.
+/// Gives 64-byte aligned memory, contents undefined, valid until the thread's next call. Allocates
+/// only when it must grow, or may shrink after a long time of smaller uses.
 std::byte* thread_scratch(size_t bytes);
-/// The same for kernels within which other kernels run.
+/// The same for kernels that run other kernels, which use thread_scratch() themselves.
 std::byte* slice_scratch(size_t bytes);
 
 }  // namespace crescent::cpu

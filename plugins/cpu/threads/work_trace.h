@@ -1,5 +1,5 @@
-// How the work of a kernel is cut: what each part of its regions takes, and from that the time that
-// so many cores would need at least. For profiles.
+// WorkTrace: how the work of a kernel is split, for profiles. It records the time of each part of
+// its regions, from which the minimum time on any number of cores follows.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -12,8 +12,8 @@ class WorkTrace {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// A run of the kernel on the calling thread: its regions report to the trace as long as this
-  /// lives. Of several runs the shortest time of every part counts.
+  /// Makes the regions of the calling thread report to the trace during one run of the kernel. Of
+  /// several runs, the shortest time of each part counts.
   class Recording {
    public:
     explicit Recording(WorkTrace& trace);
@@ -31,19 +31,19 @@ class WorkTrace {
     return runs_.load(std::memory_order_relaxed) > 0 ? of_this_thread() : nullptr;
   }
 
-  /// A region begins; regions within it do not report. Part i tells what it took with
-  /// ended(i, ...), from any thread.
+  /// Begins a region; regions within it do not report. Part i reports its time with ended(i, ...)
+  /// from any thread.
   void begin_region(int64_t parts);
   void ended(int64_t part, Clock::duration took) { times_[static_cast<size_t>(part)] = took; }
   void end_region();
-  /// Instead of the parts that began: so many equal ones, which are one thread's work of so long
-  /// and are shared by `most` threads at most.
+  /// Ends a region with `parts` equal parts in place of the ones that it began with; `work` is
+  /// their time on one thread, and at most `most` threads share them.
   void end_region(int64_t parts, int64_t most, Clock::duration work);
 
-  /// Of a run on so many cores, whoever is free taking the next part.
+  /// The time of a run on `cores` cores, each of which takes the next part whenever it is idle.
   double seconds_on(int cores) const;
-  int64_t parts() const;  ///< of the region that most of the time goes to; 1 when there is none
-  double largest_part() const;  ///< its share of that region
+  int64_t parts() const;        ///< of the region that takes most time; 1 when there is none
+  double largest_part() const;  ///< share of that region's time that its largest part takes
 
  private:
   struct Region {
@@ -56,14 +56,14 @@ class WorkTrace {
   void add(Region region);
   const Region* longest() const;
 
-  inline static std::atomic<int> runs_{0};  ///< of any thread
+  inline static std::atomic<int> runs_{0};  ///< runs on any thread
 
   std::vector<Region> regions_;
-  std::vector<Clock::duration> times_;  ///< of the region that runs
+  std::vector<Clock::duration> times_;  ///< of the current region
   Clock::time_point region_begin_;
-  size_t next_ = 0;           ///< region of the run at hand
-  Clock::duration inside_{};  ///< regions, of the run at hand so far
-  double outside_ = -1;       ///< seconds outside of regions; none before the first run
+  size_t next_ = 0;           ///< index of the next region in this run
+  Clock::duration inside_{};  ///< time in regions so far in this run
+  double outside_ = -1;       ///< seconds outside of regions; -1 before the first run
 };
 
 }  // namespace crescent::cpu

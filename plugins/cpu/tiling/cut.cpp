@@ -14,7 +14,8 @@ bool is_single(const TensorSpecs& specs) {
                      [](const TensorSpec& s) { return s.dtype == DType::float32; });
 }
 
-/// Inputs that do not vary along the batch are broadcast to each slice.
+/// The cut of an elementwise op; inputs that do not vary along the batch are broadcast to each
+/// slice.
 Cut elementwise(const TensorSpecs& in, const TensorSpecs& out) {
   const Shape& shape = out[0].shape;
   Cut cut{{}, std::vector<SliceRole>(out.size(), SliceRole::rows)};
@@ -32,8 +33,9 @@ const ConvSpec* convolution_of(const Op& base) {
   return nullptr;
 }
 
-/// The kernel is read, or its gradient written, once a slice: that has to be little beside the
-/// images. Winograd's algorithm has more to do for a kernel than that.
+/// True when the kernel is small beside the images: each slice reads it, or writes its gradient.
+/// Other than pointwise and grouped convolutions may use Winograd's algorithm, which does more work
+/// per kernel.
 bool has_light_kernel(const ConvSpec& spec, const TensorSpec& kernel, int64_t images) {
   constexpr int64_t kLight = 64;
   const Shape& shape = kernel.shape;
@@ -88,7 +90,7 @@ std::optional<Cut> cut_of(const Op& op, const TensorSpecs& in, const TensorSpecs
 
 namespace {
 
-/// The op as a T, whose axis 0 is set to so many rows; null when it is none.
+/// The op with the batch size of its attributes set by set_rows(), if it is a T; else null.
 template <class T, class F>
 OpPtr changed(const Op& op, const F& set_rows) {
   auto* known = as<T>(op);

@@ -1,4 +1,4 @@
-// The gradient of a batch normalization of large arrays in parts that can be cut:
+// Replaces the gradient of a batch normalization of large arrays by ops that can be cut:
 //
 //   %5, %6, %7 = batch_norm_backward(%0, ..., %4)   ->   %7, %8 = batch_norm_sums(%0, %4, ...)
 //                                                        %6, ... = batch_norm_factors(%7, %8, ...)

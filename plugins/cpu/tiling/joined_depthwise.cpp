@@ -14,8 +14,8 @@ namespace {
 
 using Instruction = Program::Instruction;
 
-/// x, mean, rstd, gamma and beta of (x - mean) rstd gamma + beta, maybe with relu; nothing for
-/// another chain.
+/// The operands x, mean, rstd, gamma and beta of (x - mean) rstd gamma + beta, with relu or
+/// without; nothing for another chain.
 struct Normalization {
   std::vector<int> values;
   bool relu;
@@ -69,7 +69,7 @@ class JoinedDepthwise {
   bool is_result(int value) const {
     return std::count(program_.outputs.begin(), program_.outputs.end(), value) > 0;
   }
-  /// Nobody else reads it.
+  /// True when exactly the instructions `those` read the value and it is no output.
   bool is_read_by(int value, const std::set<const Instruction*>& those) const {
     const auto all = readers(value);
     return !is_result(value) && all.size() == those.size() &&
@@ -81,7 +81,7 @@ class JoinedDepthwise {
     }
     return nullptr;
   }
-  /// The normalization that gives this value, channel by channel.
+  /// The normalization per channel that computes this value; nothing when another op computes it.
   std::optional<Normalization> normalization(int value) {
     const Instruction* made = producer(value);
     auto found = made ? normalization_of(*made) : std::nullopt;
@@ -111,7 +111,8 @@ class JoinedDepthwise {
     return true;
   }
 
-  /// `at`: the sums, which come last.
+  /// Joins the gradients of a convolution and the normalizations around it into the instruction
+  /// `at`, which computes the sums and comes last.
   bool join_gradients(size_t at) {
     Instruction& sums = program_.code[at];
     if (!sums.op || !as<BatchNormSums>(*sums.op)) return false;

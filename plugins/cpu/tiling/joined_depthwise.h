@@ -1,10 +1,10 @@
-// Depthwise convolutions and what is done to their images in one go:
+// Joins depthwise convolutions with the normalizations of their images into single ops:
 //
 //   %6 = fused(%0, mean, rstd, gamma, beta)        ->   %7 = depthwise_forward(%0, ..., %5)
 //   %7 = conv(%6, %5)
 //
-// and the same of the gradients: of the normalization behind it, of the kernel, of the images, and
-// the sums that the gradient of the normalization before it wants.
+// Gradients are joined likewise: those of the following normalization, of the kernel and of the
+// images, with the sums that the gradient of the preceding normalization needs.
 #pragma once
 #include "crescent/program/program.h"
 

@@ -1,5 +1,6 @@
-// Finds what goes through the batch slice by slice: instructions in a row of which each can be cut
-// and none reads what another one makes from all rows.
+// Finds the regions of a program that can go through the batch slice by slice: consecutive
+// instructions that can each be cut, none of which reads a result that another one computes from
+// all rows.
 //
 //   %4 = relu(%3)                                    %5 = sliced(%3, %1):
 //   %5 = conv(%4, %1)                          ->        %4 = relu(%3)
@@ -7,8 +8,8 @@
 //   ...                                                  %6, %7 = batch_moments(%5)
 //   %9 = conv_backward_kernel(%4, %8)                ...
 //
-// Where another region reads what an elementwise instruction made of values that the region reads
-// anyway, as %4 in the gradient of the kernel, it is made there again and is in memory nowhere.
+// When another region reads an elementwise result, as the gradient of the kernel reads %4, and also
+// reads that instruction's inputs, it recomputes the result, which then never goes to memory.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -22,21 +23,21 @@ namespace {
 
 using Instruction = Program::Instruction;
 
-constexpr int64_t kSlice = 3 << 19;         ///< bytes of all arrays of a slice: they fit a cache
+constexpr int64_t kSlice = 3 << 19;         ///< bytes of all arrays of a slice, which fit the cache
 constexpr int64_t kLargestSlice = 4 << 20;  ///< of a single image, which cannot be cut
 
 struct Region {
-  size_t first, last;              ///< instructions of the program: [first, last)
-  int64_t rows, slices;            ///< rows: of a slice
-  std::vector<Instruction> again;  ///< what is made here, too
+  size_t first, last;              ///< instructions [first, last) of the program
+  int64_t rows, slices;            ///< rows of a slice; number of slices
+  std::vector<Instruction> again;  ///< recomputed instructions
 };
 
-/// Numbers of the instructions of a region, and of light ones beside it.
+/// The instructions of a region, by number, and the light ones that move before or behind it.
 struct Order {
   int64_t batch = 0;
   std::vector<size_t> before, inside, after;
-  std::set<int> made, later;      ///< values made inside, and after
-  std::map<int, SliceRole> read;  ///< values of elsewhere that are read inside
+  std::set<int> made, later;      ///< values made inside; values made after
+  std::map<int, SliceRole> read;  ///< values from outside that are read inside
 };
 
 class Regions {
@@ -68,7 +69,7 @@ class Regions {
   }
   int producer(int value) const { return producer_[static_cast<size_t>(value)]; }
 
-  /// f(value, part) for every argument.
+  /// Calls f(value, part) for every argument.
   template <class F>
   static void each(const Instruction& i, const Cut& cut, F&& f) {
     for (size_t k = 0; k < i.inputs.size(); ++k) f(i.inputs[k], cut.inputs[k]);
@@ -88,7 +89,7 @@ class Regions {
     return cuts_[i]->outputs[static_cast<size_t>(at)];
   }
 
-  /// Whether an instruction may come into a region that began with this batch.
+  /// True when instruction i can join a region with the batch of `order`.
   bool fits(const Order& order, size_t i) const {
     const Instruction& next = program_.code[i];
     if (!cuts_[i] || batch_of(i) != order.batch) return false;
@@ -111,7 +112,8 @@ class Regions {
     for (size_t k = 0; k < next.inputs.size(); ++k)
       order.read.emplace(next.inputs[k], cuts_[i]->inputs[k]);
   }
-  /// What may stand before or after a region as well as within.
+  /// True for an instruction that is cheap enough to run before or after a region instead of
+  /// within.
   bool is_light(const Instruction& i) const {
     constexpr int64_t kLight = 64 << 10;
     return i.op->effect() == Effect::none &&
@@ -119,7 +121,8 @@ class Regions {
                        [&](int value) { return bytes_of(spec(value)) <= kLight; });
   }
 
-  /// A region that begins with instruction `first`, and its neighbours in order; whether it is one.
+  /// Collects a region that begins with instruction `first` and the light instructions beside it;
+  /// true when the region is worth slicing.
   bool gather(size_t first, Order& order) const {
     if (!cuts_[first] || batch_of(first) < 2) return false;
     order.batch = batch_of(first);
@@ -172,7 +175,8 @@ class Regions {
     program_.code = std::move(code), cuts_ = std::move(cuts);
   }
 
-  /// It is not about weights, and something large is made and read in it, or read twice.
+  /// True when the region works on images, not only on weights, and reuses a large value: makes and
+  /// reads it, or reads it twice.
   bool is_worth_it(const Order& order) const {
     std::map<int, int> uses;
     for (size_t i : order.inside) {
@@ -188,7 +192,8 @@ class Regions {
     return gains && has_images && rows_of_slice(order.inside, order.batch) > 0;
   }
 
-  /// As many images as fit a cache, and divide the batch; 0 for images too large.
+  /// The largest number of images that fits the cache and divides the batch; 0 when one image is
+  /// too large.
   int64_t rows_of_slice(const std::vector<size_t>& inside, int64_t batch) const {
     std::set<int> values;
     for (size_t i : inside) {
@@ -203,7 +208,7 @@ class Regions {
     return image * rows <= kLargestSlice ? rows : 0;
   }
 
-  /// f(instruction, its cut) for all of a region, those made again first.
+  /// Calls f(instruction, cut) for all instructions of a region, the recomputed ones first.
   template <class F>
   void each_instruction(const Region& region, F&& f) const {
     for (const Instruction& i : region.again)
@@ -215,7 +220,8 @@ class Regions {
     return producer(value) >= 0 && at >= region.first && at < region.last;
   }
 
-  /// Elementwise results of other places, of what the region reads by rows anyway.
+  /// Marks for recomputation the elementwise results from outside whose inputs the region reads by
+  /// rows anyway.
   void make_again(Region& region) {
     std::set<int> read;
     each_instruction(region, [&](const Instruction& i, const Cut& cut) {
@@ -237,7 +243,7 @@ class Regions {
     }
   }
 
-  /// Values that are read elsewhere than where they are made.
+  /// Marks the values that are read outside of the instruction or region that makes them.
   void count_readers() {
     needed_.assign(program_.values.size(), false);
     auto need = [&](int value) { needed_[static_cast<size_t>(value)] = true; };
@@ -326,9 +332,9 @@ class Regions {
 
   Program program_;
   std::vector<std::optional<Cut>> cuts_;  ///< per instruction
-  std::vector<int> producer_;             ///< per value: an instruction, or -1
+  std::vector<int> producer_;             ///< per value: the instruction that makes it, or -1
   std::vector<Region> regions_;
-  std::vector<bool> needed_;  ///< per value
+  std::vector<bool> needed_;  ///< per value: whether it is read outside of its region
 };
 
 bool is_large_convolution(const Program& program, const Instruction& i) {

@@ -9,8 +9,8 @@ namespace {
 
 using Instruction = Program::Instruction;
 
-/// Propagates rows from the inputs that are known to have them. What an input beside those is, its
-/// first reader tells.
+/// Propagates SliceRole::rows from the inputs that are known to have it. The first reader of
+/// another input determines its role.
 class RowPropagation {
  public:
   RowPropagation(const Program& program, int64_t batch)
@@ -38,7 +38,8 @@ class RowPropagation {
   bool has_batch(int value) const { return shape(value).rank() > 0 && shape(value)[0] == batch_; }
   bool is_rows(int value) { return part(value) == SliceRole::rows; }
 
-  /// Whether the value is, or from now on is, such a part.
+  /// Assigns the role `wanted` to a value that has none yet; true when the value then has this
+  /// role.
   bool become(int value, SliceRole wanted) {
     std::optional<SliceRole>& is = part(value);
     if (!is && (wanted == SliceRole::whole || has_batch(value))) is = wanted;
@@ -53,7 +54,7 @@ class RowPropagation {
 
   bool follow(const Instruction& i) {
     const Op& op = *i.op;
-    if (op.name() == Fill::kName && has_batch(i.outputs[0])) return true;  // whatever is wanted
+    if (op.name() == Fill::kName && has_batch(i.outputs[0])) return true;  // either role fits
     if (std::none_of(i.inputs.begin(), i.inputs.end(), [&](int v) { return is_rows(v); }))
       return all_become(i.inputs, SliceRole::whole) && all_become(i.outputs, SliceRole::whole);
     if (is_elementwise(op) || op.name() == Select::kName || op.name() == Cast::kName)
@@ -89,7 +90,7 @@ class RowPropagation {
     return all_become(i.outputs, SliceRole::rows);
   }
 
-  /// Axis 0 stays where it is, and nothing is moved along it.
+  /// True when the op leaves axis 0 in place and moves nothing along it.
   bool leaves_rows(const Op& op, const Instruction& i) const {
     const int rank = shape(i.inputs[0]).rank();
     if (auto* reduce = dynamic_cast<const Reduce*>(&op))
@@ -106,7 +107,7 @@ class RowPropagation {
 
   const Program& program_;
   int64_t batch_;
-  std::vector<std::optional<SliceRole>> parts_;  ///< per value, as far as it is known
+  std::vector<std::optional<SliceRole>> parts_;  ///< per value, once it is known
 };
 
 }  // namespace

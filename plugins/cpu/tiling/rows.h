@@ -1,4 +1,4 @@
-// Programs in which every row of the batch goes its own way, as the body of most loops over time.
+// Detects programs in which the rows of the batch are independent, such as the body of most scans.
 #pragma once
 #include <optional>
 
@@ -8,20 +8,20 @@
 
 namespace crescent::cpu {
 
-/// Which inputs of such a program go by rows, and which are the same for all of them; all results
-/// go by rows.
+/// Which inputs of such a program are split by rows and which are the same for all rows; all
+/// results are split by rows.
 struct ByRows {
   const Program& program;
   int64_t batch;
   std::vector<SliceRole> parts;  ///< per value
 
   SliceRole input(size_t i) const { return parts[static_cast<size_t>(program.inputs[i])]; }
-  /// The same for so many rows.
+  /// The program for a batch of `rows` rows.
   Program of(int64_t rows) const;
 };
 
-/// Nothing where rows depend on one another. The first `given` inputs are known to go by rows, if
-/// anything does.
+/// Gives nothing where rows depend on one another. The first `given` inputs are known to be split
+/// by rows, if any are.
 std::optional<ByRows> by_rows(const Program& program, size_t given);
 
 }  // namespace crescent::cpu

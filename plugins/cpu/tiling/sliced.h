@@ -1,5 +1,6 @@
-// A part of a program that goes through the batch slice by slice: what a slice makes is read while
-// it is in the cache of the core that made it, and what nobody else reads never goes to memory.
+// Sliced: a region of a program that goes through the batch slice by slice, so that results of a
+// slice are read while they are in the cache of the core that computed them, and results that only
+// the region reads never go to memory.
 #pragma once
 #include <memory>
 #include <optional>
@@ -9,11 +10,12 @@
 
 namespace crescent::cpu {
 
-/// (inputs of the body...) -> its outputs, each in its part. The body computes one slice.
+/// An op from the inputs of its body to the body's outputs, each with its role in `cut`. The body
+/// computes one slice.
 struct Sliced final : Op {
   std::shared_ptr<const Program> body;
   Cut cut;
-  int64_t slices = 0, rows = 0;  ///< rows: of a slice that moments are of
+  int64_t slices = 0, rows = 0;  ///< rows: of the arrays of one slice from which moments follow
   std::string what;              ///< labels of its ops
 
   std::string_view name() const override { return "sliced"; }
@@ -24,7 +26,7 @@ struct Sliced final : Op {
   std::string label() const override { return what; }
 };
 
-/// The program with what gains by it in slices; nothing when nothing does.
+/// The program with its profitable regions as Sliced ops; nothing when it has none.
 std::optional<Program> by_slices(const Program& program);
 
 }  // namespace crescent::cpu
