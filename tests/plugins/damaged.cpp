@@ -6,7 +6,7 @@
 #include <iterator>
 #include <random>
 
-#include "registry/loader/elf_file.h"
+#include "registry/loader/elf_tables.h"
 #include "support.h"
 
 using namespace crescent;
@@ -14,6 +14,12 @@ using namespace crescent::plugin_tests;
 using Catch::Contains;
 
 namespace {
+
+#if defined(__x86_64__)
+constexpr uint64_t kCopy = R_X86_64_COPY;
+#elif defined(__aarch64__)
+constexpr uint64_t kCopy = R_AARCH64_COPY;
+#endif
 
 using Part = std::pair<size_t, size_t>;  // first byte, bytes
 
@@ -52,7 +58,7 @@ std::string complaint(std::string bytes, void (*change)(std::string&)) {
   change(bytes);
   write(folder / "changed.so", bytes);
   try {
-    ElfFile(folder / "changed.so").check_addresses();
+    check_tables(ElfFile(folder / "changed.so"));
   } catch (const Error& error) {
     return error.what();
   }
@@ -71,6 +77,20 @@ Elf64_Phdr& segment(std::string& bytes, Elf64_Word type) {
 Elf64_Dyn& entry(std::string& bytes, Elf64_Sxword tag) {
   for (size_t offset = segment(bytes, PT_DYNAMIC).p_offset;; offset += sizeof(Elf64_Dyn))
     if (auto& found = at<Elf64_Dyn>(bytes, offset); found.d_tag == tag) return found;
+}
+
+/// An entry of a table that the dynamic section leads to, in a segment that the file has where it
+/// is mapped.
+template <class T>
+T& first(std::string& bytes, Elf64_Sxword tag, size_t index = 0) {
+  return at<T>(bytes, entry(bytes, tag).d_un.d_val + index * sizeof(T));
+}
+
+/// One that the library has itself.
+Elf64_Sym& symbol_of_library(std::string& bytes) {
+  for (size_t i = 1;; ++i)
+    if (auto& symbol = first<Elf64_Sym>(bytes, DT_SYMTAB, i); symbol.st_shndx != SHN_UNDEF)
+      return symbol;
 }
 
 }  // namespace
@@ -95,10 +115,25 @@ TEST_CASE("A library is checked before the system's loader trusts it") {
       [](std::string& b) { entry(b, DT_INIT_ARRAYSZ).d_un.d_val = 1ull << 32; },
       [](std::string& b) { entry(b, DT_FINI).d_un.d_val = 1ull << 40; },
       [](std::string& b) { segment(b, PT_DYNAMIC).p_filesz = 4 * sizeof(Elf64_Dyn); },
-      [](std::string& b) { at<Elf64_Rela>(b, entry(b, DT_RELA).d_un.d_val).r_offset = 8; },
-      [](std::string& b) {
-        at<Elf64_Rela>(b, entry(b, DT_RELA).d_un.d_val).r_info |= 0xfffffffull << 32;
-      }};
+      [](std::string& b) { first<Elf64_Rela>(b, DT_RELA).r_offset = 8; },
+      [](std::string& b) { first<Elf64_Rela>(b, DT_RELA).r_info |= 0xfffffffull << 32; },
+      [](std::string& b) { first<Elf64_Rela>(b, DT_RELA).r_addend = -1; },
+      [](std::string& b) { first<Elf64_Rela>(b, DT_RELA).r_addend = 0; },
+      [](std::string& b) { first<Elf64_Rela>(b, DT_JMPREL).r_info = (1ull << 32) + kCopy; },
+      [](std::string& b) { segment(b, PT_LOAD).p_align = 3; },
+      [](std::string& b) { segment(b, PT_NOTE).p_vaddr = 1ull << 40; },
+      [](std::string& b) { entry(b, DT_FINI).d_un.d_val = entry(b, DT_STRTAB).d_un.d_val; },
+      [](std::string& b) { entry(b, DT_RELACOUNT).d_tag = DT_RELA; },
+      [](std::string& b) { first<Elf64_Sym>(b, DT_SYMTAB, 1).st_name = 1u << 30; },
+      [](std::string& b) { symbol_of_library(b).st_value = 1ull << 40; },
+      [](std::string& b) { first<uint32_t>(b, DT_GNU_HASH, 0) = 0; },
+      [](std::string& b) { first<uint32_t>(b, DT_GNU_HASH, 0) = 1u << 30; },
+      [](std::string& b) { first<uint32_t>(b, DT_GNU_HASH, 2) = 3; },
+      [](std::string& b) { first<uint32_t>(b, DT_GNU_HASH, 1) = 1u << 30; },
+      [](std::string& b) { first<Elf64_Half>(b, DT_VERSYM, 1) = 0x7fff; },
+      [](std::string& b) { first<Elf64_Verneed>(b, DT_VERNEED).vn_file = 1u << 30; },
+      [](std::string& b) { first<Elf64_Verneed>(b, DT_VERNEED).vn_aux = 1u << 30; },
+      [](std::string& b) { first<Elf64_Verneed>(b, DT_VERNEED).vn_next = 1u << 30; }};
   for (const Change& change : changes) {
     INFO("change " << &change - changes);
     CHECK_THAT(complaint(bytes, change), Contains("damaged"));

@@ -26,6 +26,7 @@ TEST_CASE("A plugin that would end the process is refused with what happened") {
       {"throws_at_start", "crashes while it is loaded: SIGABRT"},
       {"crashes_in_setup", kSegmentationFault},
       {"crashes_at_end", "crashes when the process ends: SIGABRT"},
+      {"crashes_here", "crashes in this process: SIGABRT"},
       {"aborts", "SIGABRT (Aborted); its last words: setup: \\x1b[31mthe table is empty"},
       {"hangs", "does not come to an end while it is loaded"}};
   for (const auto& [name, says] : rows) {
@@ -33,14 +34,26 @@ TEST_CASE("A plugin that would end the process is refused with what happened") {
     INFO(name << " is refused with: " << message);
     CHECK_THAT(message, Contains(says) && Contains(library(name)));
   }
-  for (const char* name :
-       {"Exits", "Quiet", "ThrowsAtStart", "Crashes", "CrashesAtEnd", "Aborts", "Hangs"})
+  for (const char* name : {"Exits", "Quiet", "ThrowsAtStart", "Crashes", "CrashesAtEnd",
+                           "CrashesHere", "Aborts", "Hangs"})
     CHECK(registry().find("regularizer", name) == nullptr);
 }
 
 TEST_CASE("A plugin may build on one that was loaded before it") {
   load_plugin(library("good"));
   CHECK(load_plugin(library("after_good")).loaded);
+}
+
+TEST_CASE("A plugin may ask the loader while it is loaded, in a copy of the process too") {
+  using std::chrono::steady_clock;
+  const auto start = steady_clock::now();
+  CHECK(load_plugin(library("comes_back")).loaded);
+  CHECK(steady_clock::now() - start < std::chrono::seconds(8));  // a copy that waits is given ten
+}
+
+TEST_CASE("A plugin whose file changes while it is tried is refused") {
+  CHECK_THAT(refusal(library("changes_its_file")), Contains("has changed while it was tried"));
+  CHECK(registry().find("regularizer", "Changes") == nullptr);
 }
 
 TEST_CASE("A trial needs nothing of the process but its own child") {

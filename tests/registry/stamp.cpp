@@ -50,7 +50,7 @@ const std::string& own_bytes() {
 
 /// The stamp's name, or the error.
 std::string outcome(const std::string& path) try {
-  return read_stamp(path).name;
+  return read_stamp(ElfFile(path)).name;
 } catch (const Error& error) {
   return error.what();
 }
@@ -58,7 +58,7 @@ std::string outcome(const std::string& path) try {
 }  // namespace
 
 TEST_CASE("A stamp is read from the file") {
-  const PluginInfo stamp = read_stamp("/proc/self/exe");
+  const PluginInfo stamp = read_stamp(ElfFile("/proc/self/exe"));
   CHECK(std::string(stamp.name) == "test.stamp");
   CHECK(std::string(stamp.version) == "0.0.1");
   CHECK(mismatch(stamp) == "");
@@ -66,19 +66,19 @@ TEST_CASE("A stamp is read from the file") {
 }
 
 TEST_CASE("Each difference between stamp and host is told") {
-  PluginInfo stamp = read_stamp("/proc/self/exe");
+  PluginInfo stamp = read_stamp(ElfFile("/proc/self/exe"));
   stamp.size += 8;
   CHECK_THAT(mismatch(stamp), Catch::Contains("bytes"));
-  stamp = read_stamp("/proc/self/exe"), ++stamp.abi;
+  stamp = read_stamp(ElfFile("/proc/self/exe")), ++stamp.abi;
   CHECK_THAT(mismatch(stamp),
              Catch::Contains(concat("plugin interface ", CRESCENT_PLUGIN_ABI + 1)) &&
                  Catch::Contains("cmake --build"));
-  stamp = read_stamp("/proc/self/exe"), ++stamp.headers;
+  stamp = read_stamp(ElfFile("/proc/self/exe")), ++stamp.headers;
   CHECK_THAT(mismatch(stamp), Catch::Contains("public headers"));
-  stamp = read_stamp("/proc/self/exe"), stamp.toolchain[0] = 'k';
+  stamp = read_stamp(ElfFile("/proc/self/exe")), stamp.toolchain[0] = 'k';
   CHECK_THAT(mismatch(stamp),
              Catch::Contains(stamp.toolchain) && Catch::Contains(CRESCENT_TOOLCHAIN));
-  stamp = read_stamp("/proc/self/exe"), stamp.name[0] = 0;
+  stamp = read_stamp(ElfFile("/proc/self/exe")), stamp.name[0] = 0;
   CHECK_THAT(mismatch(stamp), Catch::Contains("no name"));
 }
 

@@ -7,12 +7,11 @@
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
-#include <new>
 #include <utility>
 
 #include "crescent/system/file.h"
 #include "registry/core_classes.h"
-#include "registry/loader/elf_file.h"
+#include "registry/loader/elf_tables.h"
 #include "registry/loader/plugin_path.h"
 #include "registry/loader/plugin_stamp.h"
 #include "registry/loader/plugin_trial.h"
@@ -42,7 +41,7 @@ PluginRecord to_record(const IndexedPlugin& plugin) {
 
 /// What the stamp alone tells of a library.
 PluginRecord judge(const std::string& path) try {
-  const PluginInfo stamp = read_stamp(path);
+  const PluginInfo stamp = read_stamp(ElfFile(path));
   PluginRecord record = to_record(stamp, path);
   record.refused = mismatch(stamp);
   return record;
@@ -174,7 +173,8 @@ PluginRecord PluginLoader::load(const std::string& path) {
 
 PluginRecord PluginLoader::load_new(const std::string& path) {
   const std::string real = real_path(path);
-  const PluginInfo stamp = read_stamp(path);
+  const ElfFile file(path);
+  const PluginInfo stamp = read_stamp(file);
   const bool installed = fs::path(real).parent_path() == installed_plugin_directory();
   try {
     if (std::string reason = installed ? "" : distrust(real); !reason.empty()) fail(reason);
@@ -182,28 +182,30 @@ PluginRecord PluginLoader::load_new(const std::string& path) {
     const bool foreign = std::none_of(built_in_.begin(), built_in_.end(), [&](auto& plugin) {
       return plugin.path == path || plugin.path == real;
     });
-    if (foreign) try_first(real, stamp);
-    PluginRecord record = take_in(real, stamp);
-    if (foreign) foreign_.push_back(real);
-    return record;
+    if (foreign) try_first(real, file, stamp);
+    return take_in(real, stamp);
   } catch (const Error& error) {
     fail("plugin '", stamp.name, "' ", stamp.version, " (", path,
          ") is not loaded: ", error.what());
   }
 }
 
-/// Plugins loaded before it may be what its setup builds on.
-void PluginLoader::try_first(const std::string& path, const PluginInfo& stamp) {
-  ElfFile(path).check_addresses();
-  if (!trials_) return;
-  std::vector<std::string> libraries = foreign_;
-  libraries.push_back(path);
-  if (const std::string reason = tried(libraries); !reason.empty()) fail(reason);
-  auto rehearsal = [&] {
-    new (&mutex_) std::recursive_mutex;  // its owner has another number in a copy of the process
-    take_in(path, stamp);
-  };
-  if (const std::string reason = rehearsed(rehearsal); !reason.empty()) fail(reason);
+/// Plugins loaded before it may be what its setup builds on. What is loaded afterwards is the very
+/// file that was checked and tried.
+void PluginLoader::try_first(const std::string& path, const ElfFile& file,
+                             const PluginInfo& stamp) {
+  check_tables(file);
+  if (trials_) {
+    std::vector<std::string> libraries;
+    for (const auto& [other, state] : foreign_)
+      if (state_of(other) == state) libraries.push_back(other);
+    libraries.push_back(path);
+    if (const std::string reason = tried(libraries); !reason.empty()) fail(reason);
+    const std::string reason = rehearsed([&] { take_in(path, stamp); });
+    if (!reason.empty()) fail(reason);
+  }
+  if (state_of(path) != file.state()) fail("the file has changed while it was tried");
+  foreign_.emplace_back(path, file.state());
 }
 
 PluginRecord PluginLoader::take_in(const std::string& path, const PluginInfo& stamp) {
@@ -271,7 +273,7 @@ void PluginLoader::write_index_of(const std::string& directory) {
   std::lock_guard lock(mutex_);
   stop_trials();
   const bool first = !std::exchange(prepared_, true);  // without the index that is to be written
-  if (first && register_core_classes) register_core_classes(registry_);
+  if (first) register_core_classes(registry_);
   std::vector<IndexedPlugin> plugins;
   std::vector<std::string> refusals;
   for (const std::string& path : libraries_in(directory)) try {

@@ -2,10 +2,11 @@
 // theirs is.
 #pragma once
 #include <map>
-#include <mutex>
 
 #include "crescent/registry/loader.h"
 #include "crescent/registry/stamp.h"
+#include "registry/loader/elf_file.h"
+#include "registry/loader/loading_lock.h"
 #include "registry/loader/plugin_index.h"
 #include "registry/name_table.h"
 #include "registry/registry_state.h"
@@ -42,19 +43,20 @@ class PluginLoader final : public ClassSource {
   using FileId = std::pair<uint64_t, uint64_t>;  // device and inode: one file under any name
 
   PluginRecord load_new(const std::string& path);
-  void try_first(const std::string& path, const PluginInfo& stamp);
+  void try_first(const std::string& path, const ElfFile& file, const PluginInfo& stamp);
   PluginRecord take_in(const std::string& path, const PluginInfo& stamp);
   void take_over(Registry& staging);
   void read_built_in_index();
   const IndexedPlugin* promise(std::string_view kind, std::string_view word);
 
   Registry& registry_;
-  std::recursive_mutex mutex_;  // of loading; a plugin's setup may come back here
+  LoadingLock mutex_;
   bool prepared_ = false, trials_ = true;
   std::vector<IndexedPlugin> built_in_;
   NameTable<const IndexedPlugin*> promised_;
   std::map<FileId, PluginRecord> loaded_;
-  std::vector<std::string> foreign_;  // paths of loaded plugins that are not in the index, in order
+  /// Libraries that are not in the index and were tried and mapped, in order.
+  std::vector<std::pair<std::string, FileState>> foreign_;
   std::map<std::string, PluginRecord> refused_;  // by path
 };
 

@@ -4,8 +4,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "registry/loader/elf_file.h"
-
 namespace crescent {
 namespace {
 
@@ -20,8 +18,7 @@ std::string hexadecimal(uint64_t number) {
 
 }  // namespace
 
-PluginInfo read_stamp(const std::string& path) {
-  const ElfFile file(path);
+PluginInfo read_stamp(const ElfFile& file) {
   const auto section = file.section(kSection);
   if (!section) file.refuse("not a Crescent plugin: no section '", kSection, "'");
   PluginInfo info{};

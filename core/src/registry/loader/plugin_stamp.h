@@ -4,11 +4,12 @@
 
 #include "crescent/base/export.h"
 #include "crescent/registry/stamp.h"
+#include "registry/loader/elf_file.h"
 
 namespace crescent {
 
-/// Fails naming the path when the file is no complete library of this machine or has no stamp.
-CRESCENT_API PluginInfo read_stamp(const std::string& path);
+/// Fails naming the path when the library has no stamp.
+CRESCENT_API PluginInfo read_stamp(const ElfFile& file);
 
 /// Why a library with this stamp cannot run here, both sides named, with the command that mends it;
 /// empty when it can.

@@ -15,8 +15,9 @@ namespace crescent {
 std::string tried(const std::vector<std::string>& libraries);
 
 /// What happens to a copy of this process, as it is now, that does `load`, for example "it crashes
-/// in this process: SIGSEGV (Segmentation fault)". Damaged code may come through a process of its
-/// own and not through this one: what it does depends on what lies where.
+/// in this process: SIGSEGV (Segmentation fault)". Tables can be checked (elf_tables.h), code
+/// cannot: damaged code may come through a process of its own and not through this one, because
+/// what it does depends on what lies beside it.
 std::string rehearsed(const std::function<void()>& load);
 
 /// The other side of tried(), in the process that is put at risk; errors are left to be found

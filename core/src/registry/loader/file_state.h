@@ -1,0 +1,31 @@
+// One state of one file, whatever its name.
+#pragma once
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <string>
+
+namespace crescent {
+
+/// Differs from that of any other file, and from that of the same file after something was written
+/// to it.
+struct FileState {
+  FileState() = default;
+  explicit FileState(const struct stat& status)
+      : device(status.st_dev),
+        inode(status.st_ino),
+        seconds(status.st_ctim.tv_sec),
+        nanoseconds(status.st_ctim.tv_nsec) {}
+  bool operator==(const FileState&) const = default;
+
+  uint64_t device = 0, inode = 0;
+  int64_t seconds = 0, nanoseconds = 0;  ///< of the last change
+};
+
+/// Of the file that the path leads to; of none when there is none.
+inline FileState state_of(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 ? FileState(status) : FileState();
+}
+
+}  // namespace crescent
