@@ -28,18 +28,18 @@ fixed("unsafe_deserialization", false,
   "loading never runs code from a file; functions are given in custom_objects")
 fixed("nnx", false, "there is one implementation, which does not run on JAX")
 
-local function only(name, value, why)
-  local option = { name = name, type = "a value", doc = "The one that there is." }
+local function only(name, option_name, value, why)
+  local option = { name = option_name, type = "a value", doc = "The one that there is." }
   config["set_" .. name] = shell.define("set_" .. name, "Takes one value: " .. why .. ".",
     { option }, function(wanted)
       if wanted ~= value then shell.fail("set_", name, ": ", why, ", got ", tostring(wanted)) end
     end)
 end
 
-only("backend", "crescent", "there is one implementation, 'crescent'")
-only("epsilon", 1e-7,
+only("backend", "backend", "crescent", "there is one implementation, 'crescent'")
+only("epsilon", "value", 1e-7,
   "it is 1e-7 everywhere; layers and optimizers have an option epsilon of their own")
-only("image_data_format", "channels_last",
+only("image_data_format", "data_format", "channels_last",
   "the default is 'channels_last'; layers have an option data_format of their own")
 
 return config

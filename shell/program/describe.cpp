@@ -5,7 +5,7 @@
 #include "crescent/registry/registry.h"
 #include "file_commands.h"
 #include "lua_state.h"
-#include "module/library/listing.h"
+#include "module/listing.h"
 
 namespace crescent::program {
 namespace {

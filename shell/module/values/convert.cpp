@@ -347,22 +347,33 @@ Tensor to_tensor(lua_State* L, int index, std::optional<DType> dtype) {
 
 namespace {
 
-bool is_symbolic(lua_State* L, int index, int depth) {
-  if (to_handle<Symbol>(L, index)) return true;
-  if (!is_plain_table(L, index) || depth > kDeepest) return false;
-  Height height(L);
-  index = lua_absindex(L, index);
-  reserve(L, 4);
-  for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
-    if (is_symbolic(L, -1, depth + 1)) return true;
-    if (!is_plain_table(L, -1)) return false;
+/// Looks for symbols below a value. A table that contains itself is too deep, which ends the
+/// search.
+class SymbolSearch {
+ public:
+  explicit SymbolSearch(lua_State* L) : L_(L) {}
+  bool finds(int index, int depth = 0) {
+    if (to_handle<Symbol>(L_, index)) return true;
+    is_too_deep_ = is_too_deep_ || depth > kDeepest;
+    if (!is_plain_table(L_, index) || is_too_deep_) return false;
+    Height height(L_);
+    index = lua_absindex(L_, index);
+    reserve(L_, 4);
+    for (lua_pushnil(L_); lua_next(L_, index); lua_pop(L_, 1)) {
+      if (finds(-1, depth + 1)) return true;
+      if (is_too_deep_ || !is_plain_table(L_, -1)) return false;
+    }
+    return false;
   }
-  return false;
-}
+
+ private:
+  lua_State* L_;
+  bool is_too_deep_ = false;
+};
 
 }  // namespace
 
-bool is_symbolic(lua_State* L, int index) { return is_symbolic(L, index, 0); }
+bool is_symbolic(lua_State* L, int index) { return SymbolSearch(L).finds(index); }
 
 Tensors to_tensors(lua_State* L, int index) {
   if (lua_isnoneornil(L, index)) return {};

@@ -1,4 +1,4 @@
-#include "library/listing.h"
+#include "listing.h"
 
 #include <cmath>
 #include <map>
