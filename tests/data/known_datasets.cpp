@@ -44,15 +44,15 @@ std::string little_endian(size_t number, int bytes) {
   return text;
 }
 
-/// A batch of CIFAR with one image, as Python 2 pickled it.
+/// A batch of CIFAR with one image, whose first row is redder, as Python 2 pickled it.
 std::string cifar_pickle(char label, const std::string& key) {
   const auto text = [](const std::string& s) { return "T" + little_endian(s.size(), 4) + s; };
   const std::string array =
       "cnumpy.core.multiarray\n_reconstruct\nq\1(cnumpy\nndarray\nq\2K\0\x85U\1btR(K\1M\1\0M\0\x0c"
       "\x86"
       "cnumpy\ndtype\nU\2u1K\0K\1\x87R(K\3U\1|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tb\x89"s;
-  const std::string planes =
-      std::string(1024, '\1') + std::string(1024, '\2') + std::string(1024, '\3');
+  const std::string planes = std::string(32, '\7') + std::string(992, '\1') +
+                             std::string(1024, '\2') + std::string(1024, '\3');
   return "\x80\x02}("s + text("data") + array + text(planes) + "tb" + text(key) + "](K" + label +
          "eu.";
 }
@@ -88,7 +88,7 @@ TEST_CASE("planes of colour become channels") {
     home.write(std::string("cifar-100-python/") + part, cifar_pickle(50, "fine_labels"));
   const TrainAndTest data = load_cifar100();
   CHECK(data.train.x.shape() == Shape{1, 32, 32, 3});
-  CHECK(data.train.x.view({1024, 3}).view_rows(1023, 1).to_vector() == Doubles{1, 2, 3});
+  CHECK(data.train.x.view({1024, 3}).view_rows(31, 2).to_vector() == Doubles{7, 2, 3, 1, 2, 3});
   CHECK(data.test.y.to_vector() == Doubles{50});
   CHECK_THROWS_WITH(load_cifar100("coarse"), Contains("coarse_labels"));
   CHECK_THROWS_WITH(load_cifar100("rough"), Contains("Received: label_mode=rough."));

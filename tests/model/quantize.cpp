@@ -57,5 +57,6 @@ TEST_CASE("what cannot be quantized is refused") {
   CHECK_THROWS_WITH(quantize_layer(*model->layers()[1], {.mode = "int8"}),
                     "Layer ReLU does not have a `quantize` method implemented.");
   const auto unbuilt = Sequential::make({make<Layer>("Dense", {{"units", 2}})});
-  CHECK_THROWS_WITH(quantize_model(*unbuilt, {.mode = "int8"}), Contains("is not built yet"));
+  CHECK_THROWS_WITH(quantize_model(*unbuilt, {.mode = "int8"}),
+                    Contains("(of type 'Sequential') is not built yet"));
 }
