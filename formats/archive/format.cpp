@@ -2,6 +2,7 @@
 // formats/keras.
 #include "crescent/io/format.h"
 #include "crescent/plugin.h"
+#include "files/overwrite.h"
 #include "keras/model/feature_space.h"
 #include "keras/model/inspection.h"
 #include "keras_archive.h"
@@ -41,21 +42,21 @@ class KerasArchiveFormat final : public Format, public ModelFormat, public Weigh
   }
 
   const SchemaData& save_model_options() const override {
-    return schema_of<keras::SaveOptions>("archive: saving a model");
+    return keras::save_model_schema(class_name());
   }
   const SchemaData& load_model_options() const override {
-    return schema_of<keras::LoadOptions>("archive: loading a model");
+    return keras::load_model_schema(class_name());
   }
   const SchemaData& save_weights_options() const override {
-    return schema_of<keras::SaveWeightsOptions>("archive: saving weights");
+    return keras::save_weights_schema(class_name());
   }
   const SchemaData& load_weights_options() const override {
-    return schema_of<keras::LoadWeightsOptions>("archive: loading weights");
+    return keras::load_weights_schema(class_name());
   }
 
   void save_model(Model& model, const std::string& path, const Dict& given) override {
     const auto options = read_options<keras::SaveOptions>(save_model_options(), given);
-    keras::check_overwrite(path, options.overwrite);
+    files::check_overwrite(path, options.overwrite);
     write_archive(keras::archive_parts(model, path, options), path);
   }
 

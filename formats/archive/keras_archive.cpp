@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "crescent/system/file.h"
+#include "files/zip/image.h"
 #include "image.h"
 #include "keras/model/own_attribute.h"
-#include "zip/image.h"
 
 namespace crescent::archive {
 namespace {

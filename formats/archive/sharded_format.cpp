@@ -1,6 +1,7 @@
 // The format "sharded": weights in several files.
 #include "crescent/io/format.h"
 #include "crescent/plugin.h"
+#include "files/overwrite.h"
 #include "keras/model/inspection.h"
 #include "keras/model/model_file.h"
 #include "sharded_weights.h"
@@ -39,11 +40,11 @@ class ShardedFormat final : public Format, public WeightsFormat {
     return schema_of<ShardOptions>("sharded: saving weights");
   }
   const SchemaData& load_weights_options() const override {
-    return schema_of<keras::LoadWeightsOptions>("sharded: loading weights");
+    return keras::load_weights_schema(class_name());
   }
   void save_weights(Model& model, const std::string& path, const Dict& given) override {
     const auto options = read_options<ShardOptions>(save_weights_options(), given);
-    keras::check_overwrite(path, options.overwrite);
+    files::check_overwrite(path, options.overwrite);
     constexpr double kGigabyte = 1024.0 * 1024 * 1024;
     write_shards(keras::keras3_weight_entries(model), path,
                  static_cast<uint64_t>(options.max_shard_size * kGigabyte));

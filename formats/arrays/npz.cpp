@@ -5,11 +5,11 @@
 #include "crescent/data/data.h"
 #include "crescent/ops/ops.h"
 #include "crescent/system/file.h"
+#include "files/zip/archive.h"
+#include "files/zip/image.h"
 #include "keras/model/named_format.h"
 #include "npy.h"
 #include "pickle.h"
-#include "zip/archive.h"
-#include "zip/image.h"
 
 namespace crescent::arrays {
 namespace {

@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "files/export.h"
+
 namespace crescent::files {
-uint32_t crc32c(const void* bytes, size_t size);
+CRESCENT_FILES_API uint32_t crc32c(const void* bytes, size_t size);
 /// Of two parts, one after the other, from the checksum of each.
-uint32_t crc32c_joined(uint32_t first, uint32_t second, size_t size_of_second);
+CRESCENT_FILES_API uint32_t crc32c_joined(uint32_t first, uint32_t second, size_t size_of_second);
 }  // namespace crescent::files

@@ -6,7 +6,7 @@
 #include "crescent/plugin.h"
 #include "crescent/system/file.h"
 #include "export.h"
-#include "keras/model/options.h"
+#include "files/overwrite.h"
 
 namespace crescent::onnx {
 namespace {
@@ -41,7 +41,7 @@ class Onnx final : public Format, public ModelFormat {
   }
   void save_model(Model& model, const std::string& path, const Dict& given) override {
     const auto options = read_options<ExportOptions>(save_model_options(), given);
-    keras::check_overwrite(path, options.overwrite);
+    files::check_overwrite(path, options.overwrite);
     const Message file = model_message(graph_of(model));
     if (file.bytes().size() > std::numeric_limits<int32_t>::max())
       fail("cannot write '", path, "': ONNX files end at 2 GiB, this model needs ",

@@ -2,9 +2,9 @@
 #pragma once
 #include <map>
 
+#include "files/zip/archive.h"
+#include "files/zip/image.h"
 #include "models.h"
-#include "zip/archive.h"
-#include "zip/image.h"
 
 namespace crescent::hdf5 {
 

@@ -3,8 +3,8 @@
 #include <ctime>
 
 #include "crescent/ops/ops.h"
+#include "files/zip/image.h"
 #include "models.h"
-#include "zip/image.h"
 
 namespace crescent::hdf5 {
 namespace {

@@ -2,11 +2,11 @@
 // ways or grows without end is refused, and nothing is ever unpacked to a disk.
 #include <zlib.h>
 
+#include "files/zip/archive.h"
+#include "files/zip/image.h"
+#include "files/zip/layout.h"
 #include "keras_file.h"
 #include "models.h"
-#include "zip/archive.h"
-#include "zip/image.h"
-#include "zip/layout.h"
 
 namespace crescent::hdf5 {
 namespace {

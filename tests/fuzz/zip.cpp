@@ -1,7 +1,7 @@
 // Any bytes as a zip archive: its members are read, or it is refused.
 #include <cstring>
 
-#include "zip/archive.h"
+#include "files/zip/archive.h"
 
 using namespace crescent::zip;
 

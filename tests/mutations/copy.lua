@@ -32,7 +32,7 @@ local kTargets = {
   { "^plugins/cpu/", "cpu.so test_cpu" },
   { "^plugins/layers/(%w+)/", "%1.so" },
   { "^plugins/(%w+)/", "%1.so" },
-  { "^formats/keras/", "keras.so test_formats" },
+  { "^formats/keras/", "libcrescent_keras.so" },
 }
 
 local function targets_of(file)

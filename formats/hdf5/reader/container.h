@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "../src/wire.h"
-#include "zip/archive.h"
+#include "files/zip/archive.h"
 
 namespace crescent::hdf5 {
 

@@ -3,6 +3,7 @@
 #include "crescent/io/format.h"
 #include "crescent/plugin.h"
 #include "crescent/system/file.h"
+#include "files/overwrite.h"
 #include "image.h"
 #include "keras/model/inspection.h"
 #include "keras/model/model_file.h"
@@ -62,21 +63,21 @@ class Hdf5Format final : public Format,
   }
 
   const SchemaData& save_model_options() const override {
-    return schema_of<keras::SaveOptions>("hdf5: saving a model");
+    return keras::save_model_schema(class_name());
   }
   const SchemaData& load_model_options() const override {
-    return schema_of<keras::LoadOptions>("hdf5: loading a model");
+    return keras::load_model_schema(class_name());
   }
   const SchemaData& save_weights_options() const override {
-    return schema_of<keras::SaveWeightsOptions>("hdf5: saving weights");
+    return keras::save_weights_schema(class_name());
   }
   const SchemaData& load_weights_options() const override {
-    return schema_of<keras::LoadWeightsOptions>("hdf5: loading weights");
+    return keras::load_weights_schema(class_name());
   }
 
   void save_model(Model& model, const std::string& path, const Dict& given) override {
     const auto options = read_options<keras::SaveOptions>(save_model_options(), given);
-    keras::check_overwrite(path, options.overwrite);
+    files::check_overwrite(path, options.overwrite);
     save(tree_of(keras::model_entries(model, path, options)), path);
   }
 
@@ -88,7 +89,7 @@ class Hdf5Format final : public Format,
 
   void save_weights(Model& model, const std::string& path, const Dict& given) override {
     const auto options = read_options<keras::SaveWeightsOptions>(save_weights_options(), given);
-    keras::check_overwrite(path, options.overwrite);
+    files::check_overwrite(path, options.overwrite);
     save(tree_of(keras::weight_entries(model, path)), path);
   }
 

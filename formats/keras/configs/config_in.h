@@ -6,6 +6,7 @@
 #include <string>
 
 #include "crescent/registry/schema.h"
+#include "keras/export.h"
 #include "keras/vocabulary/class_names.h"
 #include "keras/vocabulary/origin.h"
 
@@ -15,7 +16,7 @@ namespace crescent::keras {
 /// not say.
 Value build_shape_in(const Value& build_config);
 
-class ConfigIn {
+class CRESCENT_KERAS_API ConfigIn {
  public:
   /// `custom`: class name in the file -> registered name. `plugins`: class name -> [plugin,
   /// version], as saved by us.

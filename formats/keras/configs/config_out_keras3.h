@@ -5,6 +5,7 @@
 
 #include "crescent/base/value.h"
 #include "crescent/layer/layer.h"
+#include "keras/export.h"
 
 namespace crescent::keras {
 
@@ -32,7 +33,7 @@ std::optional<Dict> activation_of_lambda(const std::string& class_name, const Di
 Value keras3_ends(const List& references, const Value* structure);
 
 /// incompatibilities.h says what of a model gets lost.
-Value keras3_model_config(const Value& model);
+CRESCENT_KERAS_API Value keras3_model_config(const Value& model);
 /// A layer, or a model, by itself.
 Value keras3_layer_config(const Layer& layer);
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "crescent/base/value.h"
+#include "keras/export.h"
 
 namespace crescent::keras {
 
@@ -18,11 +19,12 @@ struct Incompatibility {
 
 /// `model`: core's own form; `compile`: arguments of compile or null. For "keras3": what it reads
 /// but computes otherwise. For "keras2": all that 2.3.1 would refuse or compute otherwise.
-std::vector<Incompatibility> incompatibilities_of(const Value& model, const Value& compile,
-                                                  const std::string& target);
+CRESCENT_KERAS_API std::vector<Incompatibility> incompatibilities_of(const Value& model,
+                                                                     const Value& compile,
+                                                                     const std::string& target);
 
-bool any_serious(const std::vector<Incompatibility>& found);
+CRESCENT_KERAS_API bool any_serious(const std::vector<Incompatibility>& found);
 /// One line each.
-std::string to_text(const std::vector<Incompatibility>& found);
+CRESCENT_KERAS_API std::string to_text(const std::vector<Incompatibility>& found);
 
 }  // namespace crescent::keras

@@ -3,17 +3,18 @@
 #include <string>
 
 #include "crescent/registry/schema.h"
+#include "keras/export.h"
 
 namespace crescent::keras {
 
 struct JsonOptions {
   std::string target = "keras3";  ///< or "keras2", "crescent"
-  static void describe(Schema<JsonOptions>& s);
+  CRESCENT_KERAS_API static void describe(Schema<JsonOptions>& s);
 };
 
 /// {"class_name", "config"} of a model with whatever Keras puts beside them -> core's own form.
-Value from_keras(const Value& model, const Value& custom_objects);
+CRESCENT_KERAS_API Value from_keras(const Value& model, const Value& custom_objects);
 /// A model, or core's own form of one -> what `target` reads.
-Value to_keras(const Value& given, const JsonOptions& options);
+CRESCENT_KERAS_API Value to_keras(const Value& given, const JsonOptions& options);
 
 }  // namespace crescent::keras

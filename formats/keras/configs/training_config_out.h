@@ -5,13 +5,14 @@
 #include <string>
 
 #include "crescent/base/value.h"
+#include "keras/export.h"
 
 namespace crescent::keras {
 
 /// Null when nobody but us can compile the model again: a function without a name is among them.
-Value keras_training_config(const Value& compile, const std::string& target);
+CRESCENT_KERAS_API Value keras_training_config(const Value& compile, const std::string& target);
 /// The same for Keras 3's archives: objects say the module of their class. Empty instead of null.
-Dict keras3_compile_config(const Value& compile);
+CRESCENT_KERAS_API Dict keras3_compile_config(const Value& compile);
 
 /// Metrics of Keras 2.3.1 are functions or objects; this class is an object only, which it writes
 /// into files and does not read from them.

@@ -1,5 +1,6 @@
 #include "keras/model/named_format.h"
 
+#include "files/overwrite.h"
 #include "keras/model/inspection.h"
 #include "keras/model/model_file.h"
 #include "keras/weights/weight_paths.h"
@@ -7,16 +8,16 @@
 namespace crescent::keras {
 
 const SchemaData& NamedFormat::save_weights_options() const {
-  return schema_of<SaveWeightsOptions>(class_name() + ": saving weights");
+  return save_weights_schema(class_name());
 }
 
 const SchemaData& NamedFormat::load_weights_options() const {
-  return schema_of<LoadWeightsOptions>(class_name() + ": loading weights");
+  return load_weights_schema(class_name());
 }
 
 void NamedFormat::save_weights(Model& model, const std::string& path, const Dict& given) {
   const auto options = read_options<SaveWeightsOptions>(save_weights_options(), given);
-  check_overwrite(path, options.overwrite);
+  files::check_overwrite(path, options.overwrite);
   write_arrays(path, values_by_path(model));
 }
 

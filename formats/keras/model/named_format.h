@@ -1,11 +1,15 @@
 // Formats that know arrays by name alone: a model's weights are arrays with the weights' names.
 #pragma once
 #include "crescent/io/format.h"
+#include "keras/export.h"
 #include "keras/source/named_arrays.h"
 
 namespace crescent::keras {
 
-class NamedFormat : public Format, public WeightsFormat, public ReadsArrays, public WritesArrays {
+class CRESCENT_KERAS_API NamedFormat : public Format,
+                                       public WeightsFormat,
+                                       public ReadsArrays,
+                                       public WritesArrays {
  public:
   const SchemaData& save_weights_options() const final;
   const SchemaData& load_weights_options() const final;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "crescent/layer/training.h"
+#include "keras/export.h"
 
 namespace crescent::keras {
 
@@ -21,11 +22,13 @@ struct StatePlace {
 using StateLayout = std::vector<StatePlace>;
 
 /// What a file for `target` ("keras3" or "keras2") lists, of an optimizer built for `trained`.
-StateLayout optimizer_layout(const Optimizer& optimizer, const Variables& trained,
-                             const std::string& target);
+CRESCENT_KERAS_API StateLayout optimizer_layout(const Optimizer& optimizer,
+                                                const Variables& trained,
+                                                const std::string& target);
 /// Keras' names of these entries.
-std::vector<std::string> layout_names(const Optimizer& optimizer, const StateLayout& layout,
-                                      const std::string& target);
+CRESCENT_KERAS_API std::vector<std::string> layout_names(const Optimizer& optimizer,
+                                                         const StateLayout& layout,
+                                                         const std::string& target);
 
 /// Which entry of a file belongs where, or why nobody can tell.
 struct PlacedState {
@@ -35,8 +38,10 @@ struct PlacedState {
 /// `listed` are the trained variables in the order in which the file goes through them. `names` say
 /// the generation, and the slots where a Keras names them; numbers alone ("0", "1", as in
 /// .weights.h5) stand for Keras 3's order. `specs` are those of the entries.
-PlacedState place_optimizer_state(const Optimizer& optimizer, const Variables& trained,
-                                  const Variables& listed, const std::vector<std::string>& names,
-                                  const std::vector<TensorSpec>& specs);
+CRESCENT_KERAS_API PlacedState place_optimizer_state(const Optimizer& optimizer,
+                                                     const Variables& trained,
+                                                     const Variables& listed,
+                                                     const std::vector<std::string>& names,
+                                                     const std::vector<TensorSpec>& specs);
 
 }  // namespace crescent::keras

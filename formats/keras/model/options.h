@@ -3,6 +3,7 @@
 #include <string>
 
 #include "crescent/registry/schema.h"
+#include "keras/export.h"
 
 namespace crescent::keras {
 
@@ -31,7 +32,10 @@ struct LoadWeightsOptions {
   static void describe(Schema<LoadWeightsOptions>& s);
 };
 
-/// Fails when a file is there and may not be replaced.
-void check_overwrite(const std::string& path, bool overwrite);
+/// The schemas of these options as a format calls them: "npz: saving weights".
+CRESCENT_KERAS_API const SchemaData& save_model_schema(const std::string& format);
+CRESCENT_KERAS_API const SchemaData& load_model_schema(const std::string& format);
+CRESCENT_KERAS_API const SchemaData& save_weights_schema(const std::string& format);
+CRESCENT_KERAS_API const SchemaData& load_weights_schema(const std::string& format);
 
 }  // namespace crescent::keras

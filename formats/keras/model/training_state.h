@@ -3,6 +3,7 @@
 #include <string>
 
 #include "crescent/model/model.h"
+#include "keras/export.h"
 #include "keras/source/entry.h"
 #include "keras/source/match.h"
 #include "keras/source/weight_source.h"
@@ -19,7 +20,7 @@ void write_keras3_optimizer(Entries& entries, Model& model);
 /// `weights` are those of the model, by whose names some generations went. `options_known`: the
 /// file says with which options it was made; else it has to be just what those that it has now
 /// make.
-Matches match_optimizer(WeightSource& file, Model& model, const Matches& weights,
-                        const Origin& origin, bool options_known = true);
+CRESCENT_KERAS_API Matches match_optimizer(WeightSource& file, Model& model, const Matches& weights,
+                                           const Origin& origin, bool options_known = true);
 
 }  // namespace crescent::keras

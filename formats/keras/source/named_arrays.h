@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 
+#include "keras/export.h"
 #include "keras/source/weight_source.h"
 
 namespace crescent::keras {
@@ -13,7 +14,7 @@ struct NamedArray {
   std::function<Tensor()> read;  ///< in memory, or staying in the file
 };
 
-class NamedArrays final : public WeightSource {
+class CRESCENT_KERAS_API NamedArrays final : public WeightSource {
  public:
   /// Fails when two have the same name.
   NamedArrays(std::string path, std::vector<NamedArray> arrays);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "crescent/tensor/tensor.h"
+#include "keras/export.h"
 
 namespace crescent::keras {
 
@@ -19,7 +20,7 @@ struct DatasetValues {
   bool in_file = false;  ///< they lie in the mapped file that hold() keeps as it is
 };
 
-class WeightSource {
+class CRESCENT_KERAS_API WeightSource {
  public:
   virtual ~WeightSource() = default;
   /// Of the file, for messages.

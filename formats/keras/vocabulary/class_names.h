@@ -3,10 +3,11 @@
 #include <string>
 
 #include "crescent/base/value.h"
+#include "keras/export.h"
 
 namespace crescent::keras {
 
-class ClassNames {
+class CRESCENT_KERAS_API ClassNames {
  public:
   /// As ConfigIn has them.
   ClassNames(Value custom, Value plugins)
@@ -26,6 +27,7 @@ class ClassNames {
 };
 
 /// The kind that has a class of this name, the expected one if that has it; "" for a layer.
-std::string kind_beside_layers(const std::string& class_name, const std::string& expected);
+CRESCENT_KERAS_API std::string kind_beside_layers(const std::string& class_name,
+                                                  const std::string& expected);
 
 }  // namespace crescent::keras

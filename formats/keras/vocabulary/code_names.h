@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "crescent/registry/schema.h"
+#include "keras/export.h"
 
 namespace crescent::keras {
 
@@ -16,9 +17,11 @@ std::vector<std::string> names_of_code(const Value& config);
 bool is_own_function(const std::string& kind, const std::string& name);
 
 /// How to bring them: "pass it when loading: load_model(path, {custom_objects = {gap = gap}})".
-std::string how_to_bring(const std::string& name, const char* load = "load_model(path");
+CRESCENT_KERAS_API std::string how_to_bring(const std::string& name,
+                                            const char* load = "load_model(path");
 
 /// Whether a text is a word of the option itself, and not the name of a function.
-bool is_own_word(const std::string& class_name, const std::string& option, const std::string& text);
+CRESCENT_KERAS_API bool is_own_word(const std::string& class_name, const std::string& option,
+                                    const std::string& text);
 
 }  // namespace crescent::keras

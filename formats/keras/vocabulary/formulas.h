@@ -4,6 +4,7 @@
 #include <string>
 
 #include "crescent/base/value.h"
+#include "keras/export.h"
 
 namespace crescent::keras {
 
@@ -21,13 +22,13 @@ inline constexpr const char* kActivityKeras2 = "ActivityKeras2";
 inline constexpr const char* kActivityRegularizer = "activity_regularizer";
 
 /// From what is in a TimeDistributed, which Keras 3 calls without the penalty on its output.
-void leave_out_penalty(Value& inside);
+CRESCENT_KERAS_API void leave_out_penalty(Value& inside);
 
 /// The option of recurrent layers that says what a mask is for where states are given.
 inline constexpr const char* kMaskWithStates = "mask_with_states";
 
 /// Names of the layers of a file by Theano whose padding "same" it puts at other ends than
 /// TensorFlow and we do.
-std::vector<std::string> padded_otherwise_by_theano(const Value& model);
+CRESCENT_KERAS_API std::vector<std::string> padded_otherwise_by_theano(const Value& model);
 
 }  // namespace crescent::keras

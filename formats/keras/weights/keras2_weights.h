@@ -1,6 +1,7 @@
 // Keras 2's layout of weights: a group with layer_names, in it a group a layer with weight_names, a
 // dataset a weight. Writing it, and matching what a file has with what a model has.
 #pragma once
+#include "keras/export.h"
 #include "keras/source/entry.h"
 #include "keras/source/match.h"
 #include "keras/source/weight_source.h"
@@ -10,8 +11,8 @@
 namespace crescent::keras {
 
 /// Adds the weights of a model below `group`, named as `target` ("keras2", "keras3") has them.
-void write_weights(Entries& entries, Model& model, const std::string& group,
-                   const std::string& target);
+CRESCENT_KERAS_API void write_weights(Entries& entries, Model& model, const std::string& group,
+                                      const std::string& target);
 
 /// "model_weights" or the root, wherever layer_names is. Fails when neither has it.
 std::string find_weights(WeightSource& file);

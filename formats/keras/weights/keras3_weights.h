@@ -2,6 +2,7 @@
 // class and number or by the attribute that it is, its variables by position, the optimizer's
 // beside them.
 #pragma once
+#include "keras/export.h"
 #include "keras/source/entry.h"
 #include "keras/source/match.h"
 #include "keras/source/weight_source.h"
@@ -14,7 +15,7 @@ struct LayerList {
   std::string group;
 };
 
-void write_keras3_weights(Entries& entries, Model& model);
+CRESCENT_KERAS_API void write_keras3_weights(Entries& entries, Model& model);
 void write_keras3_weights(Entries& entries, const LayerList& list);
 bool has_keras3_weights(WeightSource& file);
 /// Fails in Keras' words when a layer has another number of variables in the file.

@@ -4,12 +4,13 @@
 #pragma once
 #include <map>
 
+#include "keras/export.h"
 #include "keras/source/match.h"
 #include "keras/vocabulary/origin.h"
 
 namespace crescent::keras {
 
-class TurnedKernels {
+class CRESCENT_KERAS_API TurnedKernels {
  public:
   TurnedKernels(Model& model, const Origin& origin);
   /// Of the file's numbers for this variable, or for a slot of it; null: as they are.

@@ -4,13 +4,14 @@
 #include <map>
 #include <string>
 
+#include "keras/export.h"
 #include "keras/source/weight_source.h"
 
 namespace crescent::keras {
 
 /// "ConvLSTM2D" -> "conv_lstm2d". In Keras 2 and tf.keras, and so in names of layers here, it is
 /// "conv_lst_m2d".
-std::string keras3_snake_case(const std::string& class_name);
+CRESCENT_KERAS_API std::string keras3_snake_case(const std::string& class_name);
 
 class GroupNames {
  public:

@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "crescent/base/value.h"
+#include "keras/export.h"
 
 namespace crescent::keras {
 
-class Renaming {
+class CRESCENT_KERAS_API Renaming {
  public:
   Renaming() = default;
   /// Null: nothing is renamed. Fails when it is no dictionary of texts with at most one * each.

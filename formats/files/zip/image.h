@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "files/export.h"
+
 namespace crescent::zip {
 
 using Bytes = std::span<const std::byte>;
@@ -16,7 +18,7 @@ struct File {
   std::vector<Bytes> pieces;  ///< one after the other; they must stay
 };
 
-class Image {
+class CRESCENT_FILES_API Image {
  public:
   explicit Image(const std::vector<File>& files);
   /// The bytes of the archive, one piece after the other.

@@ -1,4 +1,4 @@
-#include "image.h"
+#include "files/zip/image.h"
 
 #include <zlib.h>
 
@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "files/in_parallel.h"
-#include "layout.h"
+#include "files/zip/layout.h"
 
 namespace crescent::zip {
 namespace {

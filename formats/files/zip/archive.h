@@ -15,10 +15,12 @@
 #include <string_view>
 #include <vector>
 
+#include "files/export.h"
+
 namespace crescent::zip {
 
 /// Why an archive or a member of it is not read.
-struct ArchiveError : std::runtime_error {
+struct CRESCENT_FILES_API ArchiveError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -34,7 +36,7 @@ struct Member {
   bool packed() const { return method != 0; }
 };
 
-class Archive {
+class CRESCENT_FILES_API Archive {
  public:
   /// Fills `target` with the bytes of the archive from `offset` on; never asked for others than
   /// there are.

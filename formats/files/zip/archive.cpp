@@ -1,11 +1,11 @@
-#include "archive.h"
+#include "files/zip/archive.h"
 
 #include <zlib.h>
 
 #include <algorithm>
 #include <memory>
 
-#include "layout.h"
+#include "files/zip/layout.h"
 
 namespace crescent::zip {
 namespace {
