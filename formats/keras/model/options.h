@@ -33,9 +33,9 @@ struct LoadWeightsOptions {
 };
 
 /// The schemas of these options as a format calls them: "npz: saving weights".
-CRESCENT_KERAS_API const SchemaData& save_model_schema(const std::string& format);
-CRESCENT_KERAS_API const SchemaData& load_model_schema(const std::string& format);
-CRESCENT_KERAS_API const SchemaData& save_weights_schema(const std::string& format);
+const SchemaData& save_model_schema(const std::string& format);
+const SchemaData& load_model_schema(const std::string& format);
+const SchemaData& save_weights_schema(const std::string& format);
 CRESCENT_KERAS_API const SchemaData& load_weights_schema(const std::string& format);
 
 }  // namespace crescent::keras
