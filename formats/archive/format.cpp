@@ -2,14 +2,14 @@
 // formats/keras.
 #include "crescent/io/format.h"
 #include "crescent/plugin.h"
-#include "files/overwrite.h"
 #include "keras/model/feature_space.h"
 #include "keras/model/inspection.h"
+#include "keras/model/keras_format.h"
 #include "keras_archive.h"
 
 namespace crescent::archive {
 
-class KerasArchiveFormat final : public Format, public ModelFormat, public WeightsFormat {
+class KerasArchiveFormat final : public keras::KerasFormat {
  public:
   static void describe(Schema<KerasArchiveFormat>& s) {
     s.doc("Models as Keras 3 keeps them.")
@@ -41,40 +41,18 @@ class KerasArchiveFormat final : public Format, public ModelFormat, public Weigh
     write_archive(keras::feature_space_parts(space), path);
   }
 
-  const SchemaData& save_model_options() const override {
-    return schema_of<keras::SaveOptions>("archive: saving a model");
-  }
-  const SchemaData& load_model_options() const override {
-    return schema_of<keras::LoadOptions>("archive: loading a model");
-  }
-  const SchemaData& save_weights_options() const override {
-    return schema_of<keras::SaveWeightsOptions>("archive: saving weights");
-  }
-  const SchemaData& load_weights_options() const override {
-    return schema_of<keras::LoadWeightsOptions>("archive: loading weights");
-  }
-
-  void save_model(Model& model, const std::string& path, const Dict& given) override {
-    const auto options = read_options<keras::SaveOptions>(save_model_options(), given);
-    files::check_overwrite(path, options.overwrite);
-    write_archive(keras::archive_parts(model, path, options), path);
-  }
-
-  ModelPtr load_model(const std::string& path, const Dict& given) override {
-    const auto options = read_options<keras::LoadOptions>(load_model_options(), given);
-    KerasArchive file(path);
-    return keras::load_model(file, options);
-  }
-
   void save_weights(Model&, const std::string& path, const Dict&) override {
     fail("The filename must end in `.weights.h5`. Received: filepath=", path,
          " (an archive holds a whole model: save it with model:save)");
   }
 
-  void load_weights(Model& model, const std::string& path, const Dict& given) override {
-    const auto options = read_options<keras::LoadWeightsOptions>(load_weights_options(), given);
-    KerasArchive file(path);
-    keras::load_weights(file, model, options);
+ private:
+  std::unique_ptr<keras::WeightSource> open_file(const std::string& path) const override {
+    return std::make_unique<KerasArchive>(path);
+  }
+  void write_model(Model& model, const std::string& path,
+                   const keras::SaveOptions& options) const override {
+    write_archive(keras::archive_parts(model, path, options), path);
   }
 };
 

@@ -40,7 +40,7 @@ class ShardedFormat final : public Format, public WeightsFormat {
     return schema_of<ShardOptions>("sharded: saving weights");
   }
   const SchemaData& load_weights_options() const override {
-    return schema_of<keras::LoadWeightsOptions>("sharded: loading weights");
+    return keras::load_weights_schema(class_name());
   }
   void save_weights(Model& model, const std::string& path, const Dict& given) override {
     const auto options = read_options<ShardOptions>(save_weights_options(), given);

@@ -6,6 +6,7 @@
 #include "files/overwrite.h"
 #include "image.h"
 #include "keras/model/inspection.h"
+#include "keras/model/keras_format.h"
 #include "keras/model/model_file.h"
 #include "keras_file.h"
 #include "tensors.h"
@@ -48,11 +49,7 @@ void collect_arrays(FileReader& file, const std::string& group, const keras::Nam
 
 }  // namespace
 
-class Hdf5Format final : public Format,
-                         public ModelFormat,
-                         public WeightsFormat,
-                         public ReadsArrays,
-                         public WritesArrays {
+class Hdf5Format final : public keras::KerasFormat, public ReadsArrays, public WritesArrays {
  public:
   static void describe(Schema<Hdf5Format>& s) {
     s.doc("Keras' models and weights, and arrays.")
@@ -62,41 +59,10 @@ class Hdf5Format final : public Format,
         .arg("path", "Of the file.");
   }
 
-  const SchemaData& save_model_options() const override {
-    return schema_of<keras::SaveOptions>("hdf5: saving a model");
-  }
-  const SchemaData& load_model_options() const override {
-    return schema_of<keras::LoadOptions>("hdf5: loading a model");
-  }
-  const SchemaData& save_weights_options() const override {
-    return schema_of<keras::SaveWeightsOptions>("hdf5: saving weights");
-  }
-  const SchemaData& load_weights_options() const override {
-    return schema_of<keras::LoadWeightsOptions>("hdf5: loading weights");
-  }
-
-  void save_model(Model& model, const std::string& path, const Dict& given) override {
-    const auto options = read_options<keras::SaveOptions>(save_model_options(), given);
-    files::check_overwrite(path, options.overwrite);
-    save(tree_of(keras::model_entries(model, path, options)), path);
-  }
-
-  ModelPtr load_model(const std::string& path, const Dict& given) override {
-    const auto options = read_options<keras::LoadOptions>(load_model_options(), given);
-    KerasFile file(path);
-    return keras::load_model(file, options);
-  }
-
   void save_weights(Model& model, const std::string& path, const Dict& given) override {
     const auto options = read_options<keras::SaveWeightsOptions>(save_weights_options(), given);
     files::check_overwrite(path, options.overwrite);
     save(tree_of(keras::weight_entries(model, path)), path);
-  }
-
-  void load_weights(Model& model, const std::string& path, const Dict& given) override {
-    const auto options = read_options<keras::LoadWeightsOptions>(load_weights_options(), given);
-    KerasFile file(path);
-    keras::load_weights(file, model, options);
   }
 
   Value inspect(const std::string& path) {
@@ -137,6 +103,14 @@ class Hdf5Format final : public Format,
   }
 
  private:
+  std::unique_ptr<keras::WeightSource> open_file(const std::string& path) const override {
+    return std::make_unique<KerasFile>(path);
+  }
+  void write_model(Model& model, const std::string& path,
+                   const keras::SaveOptions& options) const override {
+    save(tree_of(keras::model_entries(model, path, options)), path);
+  }
+
   static std::string only_member(FileReader& file) {
     auto names = file.members("").value();
     if (names.size() != 1)

@@ -9,7 +9,7 @@ namespace crescent::keras {
 
 struct CRESCENT_KERAS_API JsonOptions {
   std::string target = "keras3";  ///< or "keras2", "crescent"
-  static void describe(Schema<JsonOptions>& s);
+  CRESCENT_KERAS_API static void describe(Schema<JsonOptions>& s);
 };
 
 /// {"class_name", "config"} of a model with whatever Keras puts beside them -> core's own form.

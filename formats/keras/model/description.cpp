@@ -55,18 +55,6 @@ List groups_of(const Entries& entries) {
   return groups;
 }
 
-Dict own_description(Model& model, const Value& config, const Value& compile, Value callback_states,
-                     const Entries& entries) {
-  return {{"version", CRESCENT_VERSION},
-          {"model", config},
-          {"input_shapes", input_shapes(model)},
-          {"compile", compile},
-          {"epochs_trained", model.epochs_trained()},
-          {"run_state", std::move(callback_states)},
-          {"groups", groups_of(entries)},
-          {"plugins", plugins_of(model, config, compile)}};
-}
-
 void warn_of_code(const std::string& path, const Value& config, const Value& compile) {
   static ReportedOnce reported;
   for (const std::string& name : names_of_code(List{config, compile}))
@@ -107,38 +95,43 @@ Value build_shape(const Model& model, const Value& config) {
 
 }  // namespace
 
-ArchiveDescription archive_description(Model& model, const std::string& path,
-                                       const SaveOptions& options, Value callback_states,
-                                       const Entries& entries) {
+ModelStatement statement_of(Model& model, const std::string& path, const SaveOptions& options,
+                            Value callback_states, const Entries& entries) {
   const Value config = model_config(model), compile = compile_config(model, options);
   check_compatibility(path, options.target, config, compile);
   warn_of_code(path, config, compile);
+  return {config, compile,
+          Dict{{"version", CRESCENT_VERSION},
+               {"model", config},
+               {"input_shapes", input_shapes(model)},
+               {"compile", compile},
+               {"epochs_trained", model.epochs_trained()},
+               {"run_state", std::move(callback_states)},
+               {"groups", groups_of(entries)},
+               {"plugins", plugins_of(model, config, compile)}}};
+}
+
+ArchiveDescription archive_description(Model& model, const ModelStatement& statement) {
+  const auto& [config, compile, own] = statement;
   Value written = keras3_layer_config(model);
   if (!written.as_dict().contains(kBuildConfig))  // of the class itself
     written.as_dict().set(kBuildConfig, Dict{{"input_shape", build_shape(model, config)}});
   written.as_dict().set("compile_config",
                         compile.is_null() ? Dict() : keras3_compile_config(compile));
-  const Value own = own_description(model, config, compile, std::move(callback_states), entries);
   return {to_json(Dict{{"keras_version", keras_version_of("keras3")}}),
           to_json(written),
           {"", {{kOwn, to_json(own)}}}};
 }
 
-Entry description_entry(Model& model, const std::string& path, const SaveOptions& options,
-                        Value callback_states, const Entries& entries) {
-  const Value config = model_config(model), compile = compile_config(model, options);
-  check_compatibility(path, options.target, config, compile);
-  warn_of_code(path, config, compile);
+Entry description_entry(Model& model, const ModelStatement& statement, const std::string& target) {
+  const auto& [config, compile, own] = statement;
   Entry root{"",
-             {{"keras_version", keras_version_of(options.target)},
+             {{"keras_version", keras_version_of(target)},
               {"backend", kBackend},
-              {"model_config", to_json(keras_model_config(config, options.target, &model))},
-              {kOwn, to_json(own_description(model, config, compile, std::move(callback_states),
-                                             entries))}}};
-  if (const Value training =
-          compile.is_null() ? Value() : keras_training_config(compile, options.target);
-      !training.is_null())
-    root.attributes.set("training_config", to_json(training));
+              {"model_config", to_json(keras_model_config(config, target, &model))},
+              {kOwn, to_json(own)}}};
+  const Value training = compile.is_null() ? Value() : keras_training_config(compile, target);
+  if (!training.is_null()) root.attributes.set("training_config", to_json(training));
   return root;
 }
 

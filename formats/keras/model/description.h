@@ -12,19 +12,26 @@
 
 namespace crescent::keras {
 
-/// The root of a file that is to hold `entries` beside it. Code that files do not hold is warned
-/// of.
-Entry description_entry(Model& model, const std::string& path, const SaveOptions& options,
-                        Value callback_states, const Entries& entries);
+/// What both layouts of Keras say of a model, each in its own words.
+struct ModelStatement {
+  Value config;   ///< core's own form
+  Value compile;  ///< arguments of compile; null when it is not to be compiled again
+  Dict own;       ///< our attribute of the root
+};
+/// Of a file that is to hold `entries`. Code that files do not hold is warned of; fails when the
+/// target has no words for the model.
+ModelStatement statement_of(Model& model, const std::string& path, const SaveOptions& options,
+                            Value callback_states, const Entries& entries);
 
-/// What an archive says instead: texts beside the file with `entries`, whose root says the rest.
+/// The root of an HDF5 file by itself.
+Entry description_entry(Model& model, const ModelStatement& statement, const std::string& target);
+
+/// What an archive says instead: texts beside the HDF5 file, whose root says the rest.
 struct ArchiveDescription {
   std::string metadata, config;
   Entry root;
 };
-ArchiveDescription archive_description(Model& model, const std::string& path,
-                                       const SaveOptions& options, Value callback_states,
-                                       const Entries& entries);
+ArchiveDescription archive_description(Model& model, const ModelStatement& statement);
 
 /// Who wrote the weights below `group`. A file of weights alone says it at its root.
 Origin origin_of(WeightSource& file, const std::string& group);

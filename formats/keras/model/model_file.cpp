@@ -17,32 +17,59 @@
 
 namespace crescent::keras {
 
-Entries model_entries(Model& model, const std::string& path, const SaveOptions& options) {
+namespace {
+
+/// How a layout has weights, and the state of the optimizer.
+struct Layout {
+  using Write = void (*)(Entries& entries, Model& model, const std::string& target);
+  Write weights, optimizer;
+};
+
+constexpr Layout kKeras2Layout{[](Entries& entries, Model& model, const std::string& target) {
+                                 write_weights(entries, model, "model_weights", target);
+                               },
+                               write_optimizer};
+constexpr Layout kKeras3Layout{[](Entries& entries, Model& model, const std::string&) {
+                                 write_keras3_weights(entries, model);
+                               },
+                               [](Entries& entries, Model& model, const std::string&) {
+                                 write_keras3_optimizer(entries, model);
+                               }};
+
+/// A model as its file holds it, but for the root and the texts that say it in a layout's words.
+struct ModelImage {
+  ModelStatement statement;
+  Entries entries;
+};
+
+ModelImage image_of(Model& model, const std::string& path, const SaveOptions& options,
+                    const Layout& layout) {
   Entries entries;
   Value states;
   if (options.include_optimizer) states = write_callback_states(entries, model.run_state());
-  write_weights(entries, model, "model_weights", options.target);
+  layout.weights(entries, model, options.target);
   if (model.compiled() && options.include_optimizer)
-    write_optimizer(entries, model, options.target);
+    layout.optimizer(entries, model, options.target);
   write_state_groups(entries, model);
   if (options.self_test) write_self_test(entries, model);
-  entries.insert(entries.begin(),
-                 description_entry(model, path, options, std::move(states), entries));
-  return entries;
+  ModelStatement statement = statement_of(model, path, options, std::move(states), entries);
+  return {std::move(statement), std::move(entries)};
+}
+
+}  // namespace
+
+Entries model_entries(Model& model, const std::string& path, const SaveOptions& options) {
+  auto [statement, entries] = image_of(model, path, options, kKeras2Layout);
+  entries.insert(entries.begin(), description_entry(model, statement, options.target));
+  return std::move(entries);
 }
 
 ArchiveParts archive_parts(Model& model, const std::string& path, const SaveOptions& options) {
   if (options.target != "keras3")
     fail("'", path, "': an archive is for Keras 3; target = \"", options.target,
          "\" can be written to a file that ends in .h5");
-  Entries entries;
-  Value states;
-  if (options.include_optimizer) states = write_callback_states(entries, model.run_state());
-  write_keras3_weights(entries, model);
-  if (model.compiled() && options.include_optimizer) write_keras3_optimizer(entries, model);
-  write_state_groups(entries, model);
-  if (options.self_test) write_self_test(entries, model);
-  ArchiveDescription said = archive_description(model, path, options, std::move(states), entries);
+  auto [statement, entries] = image_of(model, path, options, kKeras3Layout);
+  ArchiveDescription said = archive_description(model, statement);
   entries.insert(entries.begin(), std::move(said.root));
   return {std::move(said.metadata), std::move(said.config), std::move(entries)};
 }

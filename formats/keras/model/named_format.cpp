@@ -8,11 +8,11 @@
 namespace crescent::keras {
 
 const SchemaData& NamedFormat::save_weights_options() const {
-  return schema_of<SaveWeightsOptions>(class_name() + ": saving weights");
+  return save_weights_schema(class_name());
 }
 
 const SchemaData& NamedFormat::load_weights_options() const {
-  return schema_of<LoadWeightsOptions>(class_name() + ": loading weights");
+  return load_weights_schema(class_name());
 }
 
 void NamedFormat::save_weights(Model& model, const std::string& path, const Dict& given) {

@@ -1,9 +1,28 @@
 #include "keras/model/options.h"
 
+#include <map>
+#include <mutex>
+
 namespace crescent::keras {
 namespace {
 
 constexpr const char* kOverwrite = "Replace a file that is there.";
+
+/// One schema a title, which stays where it is: formats share this library.
+template <class Options>
+const SchemaData& titled_schema(const std::string& title) {
+  static std::mutex mutex;
+  static std::map<std::string, SchemaData> schemas;
+  const std::lock_guard lock(mutex);
+  auto found = schemas.find(title);
+  if (found == schemas.end()) {
+    const Options defaults{};
+    Schema<Options> schema(title, &defaults);
+    Options::describe(schema);
+    found = schemas.emplace(title, schema.data()).first;
+  }
+  return found->second;
+}
 
 }  // namespace
 
@@ -45,6 +64,22 @@ void LoadWeightsOptions::describe(Schema<LoadWeightsOptions>& s) {
       .field("by_path", &LoadWeightsOptions::by_path,
              "Match every weight by the layers that it is inside of and its own name, whatever is "
              "trainable or stands in another order.");
+}
+
+const SchemaData& save_model_schema(const std::string& format) {
+  return titled_schema<SaveOptions>(format + ": saving a model");
+}
+
+const SchemaData& load_model_schema(const std::string& format) {
+  return titled_schema<LoadOptions>(format + ": loading a model");
+}
+
+const SchemaData& save_weights_schema(const std::string& format) {
+  return titled_schema<SaveWeightsOptions>(format + ": saving weights");
+}
+
+const SchemaData& load_weights_schema(const std::string& format) {
+  return titled_schema<LoadWeightsOptions>(format + ": loading weights");
 }
 
 }  // namespace crescent::keras

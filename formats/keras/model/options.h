@@ -32,4 +32,10 @@ struct CRESCENT_KERAS_API LoadWeightsOptions {
   static void describe(Schema<LoadWeightsOptions>& s);
 };
 
+/// The schemas of these options as a format calls them: "npz: saving weights".
+CRESCENT_KERAS_API const SchemaData& save_model_schema(const std::string& format);
+CRESCENT_KERAS_API const SchemaData& load_model_schema(const std::string& format);
+CRESCENT_KERAS_API const SchemaData& save_weights_schema(const std::string& format);
+CRESCENT_KERAS_API const SchemaData& load_weights_schema(const std::string& format);
+
 }  // namespace crescent::keras

@@ -46,6 +46,24 @@ TEST_CASE("weights by name come back, nested ones and those of a half-width type
              Catch::Contains("bfloat16"));
 }
 
+TEST_CASE("a format calls its options by its own name, whichever format was asked before") {
+  auto model = small_sequential();
+  const Dict misspelt{{"overwritten", true}};
+  for (const auto& [name, format] : {std::pair{"w.safetensors", "safetensors"},
+                                     {"w.npz", "npz"},
+                                     {"w.h5", "hdf5"},
+                                     {"w.weights.json", "sharded"}}) {
+    CAPTURE(name);
+    Scratch scratch;
+    const std::string path = scratch.path(name);
+    CHECK_THAT(failure([&] { crescent::save_weights(*model, path, misspelt); }),
+               Catch::StartsWith(concat(format, ": saving weights")));
+    crescent::save_weights(*model, path);
+    CHECK_THAT(failure([&] { crescent::load_weights(*model, path, misspelt); }),
+               Catch::StartsWith(concat(format, ": loading weights")));
+  }
+}
+
 TEST_CASE("weights that do not belong together are named, and nothing changes") {
   for (const std::string name : kFiles) {
     CAPTURE(name);

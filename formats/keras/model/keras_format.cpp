@@ -1,0 +1,40 @@
+#include "keras/model/keras_format.h"
+
+#include "files/overwrite.h"
+#include "keras/model/model_file.h"
+
+namespace crescent::keras {
+
+const SchemaData& KerasFormat::save_model_options() const {
+  return save_model_schema(class_name());
+}
+
+const SchemaData& KerasFormat::load_model_options() const {
+  return load_model_schema(class_name());
+}
+
+const SchemaData& KerasFormat::save_weights_options() const {
+  return save_weights_schema(class_name());
+}
+
+const SchemaData& KerasFormat::load_weights_options() const {
+  return load_weights_schema(class_name());
+}
+
+void KerasFormat::save_model(Model& model, const std::string& path, const Dict& given) {
+  const auto options = read_options<SaveOptions>(save_model_options(), given);
+  files::check_overwrite(path, options.overwrite);
+  write_model(model, path, options);
+}
+
+ModelPtr KerasFormat::load_model(const std::string& path, const Dict& given) {
+  const auto options = read_options<LoadOptions>(load_model_options(), given);
+  return keras::load_model(*open_file(path), options);
+}
+
+void KerasFormat::load_weights(Model& model, const std::string& path, const Dict& given) {
+  const auto options = read_options<LoadWeightsOptions>(load_weights_options(), given);
+  keras::load_weights(*open_file(path), model, options);
+}
+
+}  // namespace crescent::keras

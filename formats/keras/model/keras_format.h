@@ -1,0 +1,29 @@
+// Formats that hold models as Keras does: one opens its files, and writes what they are to hold.
+#pragma once
+#include <memory>
+
+#include "crescent/io/format.h"
+#include "keras/export.h"
+#include "keras/model/options.h"
+#include "keras/source/weight_source.h"
+
+namespace crescent::keras {
+
+class CRESCENT_KERAS_API KerasFormat : public Format, public ModelFormat, public WeightsFormat {
+ public:
+  const SchemaData& save_model_options() const final;
+  const SchemaData& load_model_options() const final;
+  const SchemaData& save_weights_options() const final;
+  const SchemaData& load_weights_options() const final;
+  void save_model(Model& model, const std::string& path, const Dict& given) final;
+  ModelPtr load_model(const std::string& path, const Dict& given) final;
+  void load_weights(Model& model, const std::string& path, const Dict& given) final;
+
+ private:
+  virtual std::unique_ptr<WeightSource> open_file(const std::string& path) const = 0;
+  /// Replaces the file at `path`.
+  virtual void write_model(Model& model, const std::string& path,
+                           const SaveOptions& options) const = 0;
+};
+
+}  // namespace crescent::keras
