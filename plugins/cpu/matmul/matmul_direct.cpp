@@ -1,4 +1,4 @@
-// Products too small to be cut or packed: bias and activation included.
+// Products that are too small to be split or packed, with bias and activation.
 #include "kernel/typed.h"
 #include "matmul/blas.h"
 #include "matmul/matmul.h"
@@ -14,7 +14,7 @@ namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Element (i,q) of op(a) is at i row_a + q step_a.
+// Element (i,q) of op(a) is at offset i row_a + q step_a.
 template <class T>
 HWY_INLINE int64_t row_a(const Product<T>& p) {
   return p.transpose_a ? 1 : p.lda;
@@ -24,7 +24,8 @@ HWY_INLINE int64_t step_a(const Product<T>& p) {
   return p.transpose_a ? p.lda : 1;
 }
 
-// Rows i.. and columns j.. of c held in kRows x kVectors registers; a last vector may be partial.
+// Computes rows i.. and columns j.. of c in kRows x kVectors registers; the last vector may be
+// partial.
 template <int kRows, int kVectors, class D, class T = hn::TFromD<D>>
 HWY_INLINE void block(D d, const Product<T>& p, int64_t i, int64_t j, int64_t rest = 0) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -60,7 +61,7 @@ HWY_INLINE void block(D d, const Product<T>& p, int64_t i, int64_t j, int64_t re
 
 template <int kRows, class D, class T>
 HWY_INLINE void rows(D d, const Product<T>& p, int64_t i) {
-  constexpr int kWide = 8 / kRows > 4 ? 8 : 8 / kRows;  // few rows: more columns in flight
+  constexpr int kWide = 8 / kRows > 4 ? 8 : 8 / kRows;  // few rows: more columns at a time
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t j = 0;
   for (; j + kWide * lanes <= p.n; j += kWide * lanes) block<kRows, kWide>(d, p, i, j);
@@ -131,7 +132,7 @@ void direct_gemm<double>(const Product<double>& p) {
 
 namespace {
 
-constexpr double kFewFlops = 60e3;  ///< below: one call of this loop, no threads
+constexpr double kFewFlops = 60e3;  ///< smaller products: one call, no threads
 
 template <class T>
 class SmallMatmul final : public Kernel {
