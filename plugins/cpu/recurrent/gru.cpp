@@ -1,4 +1,4 @@
-// GRU, reset_after = true: what its steps read and write.
+// GRU with reset_after = true: what its steps read and write.
 #include "recurrent/forward_pass.h"
 #include "recurrent/gradient_pass.h"
 
