@@ -19,7 +19,7 @@ struct Scores {
   int64_t rows, keys;
   S* x;
   S scale;
-  AttentionMask mask;  ///< of these rows
+  AttentionMask mask;  ///< the mask of these rows
 };
 
 /// The loops for the best instruction set of the machine. Scores and statistics have type S,

@@ -18,7 +18,7 @@ constexpr int64_t kSlices = 64, kPartials = 16;
 constexpr int64_t kLeastPieces = 8;             ///< rows are split too if there are fewer images
 constexpr double kLeastFlops = 2e6;             ///< per slice of the batch
 constexpr double kLeastRowFlops = 4e5;          ///< per piece of an image's rows: about 3 us
-constexpr size_t kMostPartialBytes = 16 << 20;  ///< of partial kernel gradients
+constexpr size_t kMostPartialBytes = 16 << 20;  ///< for partial gradients of the kernel
 constexpr int64_t kMostTerms = 16384;           ///< terms that oneDNN may sum in a row
 
 /// The oneDNN descriptions of a convolution's operands and attributes.
@@ -168,7 +168,7 @@ class Reorder final : public Kernel {
     primitives_.prepare(1);
     primitives_.run(0, primitive_, {from, to});
   }
-  size_t bytes() const { return bytes_; }            ///< of the result
+  size_t bytes() const { return bytes_; }            ///< bytes of the reordered kernel
   const std::string& form() const { return form_; }  ///< describes both layouts
 
  private:

@@ -115,7 +115,7 @@ class TransformedKernel final : public cpu::Kernel {
   }
 
   const Loops& loops_;
-  int64_t rows_, columns_;  ///< of the kernel at a point: channels in and out
+  int64_t rows_, columns_;  ///< channels in and out
   bool forward_;
 };
 
@@ -146,7 +146,7 @@ class WinogradConvolution : public cpu::Kernel {
   Sides sides_;
   const Loops& loops_;
   int64_t tiles_;
-  int64_t rows_, columns_;  ///< of the kernel at a point: channels in and out
+  int64_t rows_, columns_;  ///< channels in and out
 };
 
 /// Forward and backward data.

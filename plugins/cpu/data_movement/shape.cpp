@@ -201,7 +201,7 @@ class ConcatKernel final : public Kernel {
 
   struct ConcatInput {
     StridedCopy copy;
-    int64_t offset, bytes;  ///< within a row
+    int64_t offset, bytes;  ///< position and size within a row
   };
   std::vector<ConcatInput> parts_;
   int64_t rows_ = 1, row_bytes_ = 0;

@@ -1,7 +1,7 @@
 // Kernels by LAPACK for ops of the plugin `linalg`: systems of equations and eigenvalues of
-// matrices in float64, and of large ones in float32. The ops are known here by their names and
-// shapes only. Small matrices are left to the plugin's own loops, which run on all threads. Fortran
-// sees a row-major matrix as its transpose.
+// matrices in float64, and of large ones in float32. The plugin's ops are no types here, so kernels
+// know them by name and shapes. Small matrices are left to the plugin's own loops, which run on all
+// threads. Fortran sees a row-major matrix as its transpose.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -55,7 +55,7 @@ struct AmxCut {
   }
 
   For whom;
-  int64_t rows, columns, depth;  ///< of a part that is not at an edge
+  int64_t rows, columns, depth;  ///< size of a part that is not at an edge
   int64_t row_blocks, column_blocks, sums;
 
  private:

@@ -39,7 +39,7 @@ struct Operand {
   int64_t ld() const { return in_rows ? depth : lines; }
   int64_t values() const {
     return pieces(lines, amx::kLines) * strip(depth);
-  }  ///< of one packed matrix
+  }  ///< values of one packed matrix
   int64_t strip(int64_t deep) const { return amx::strip_values(deep, form); }
   /// The offset in a strip of value k, which has to be the first of a step.
   int64_t place(int64_t k) const { return k * amx::kLines * amx::parts(form); }

@@ -55,7 +55,7 @@ struct MatmulCut {
 
   For whom;
   int64_t m, n;
-  int64_t rows, columns, depth;  ///< of a tile that is not at an edge; depth: of a partial sum
+  int64_t rows, columns, depth;  ///< size of a tile not at an edge; depth: of a partial sum
   int64_t row_tiles, column_tiles, sums;
 };
 

@@ -43,7 +43,7 @@ struct Blocks {
 template <class T, class O>
 class Normalization : public Kernel {
  public:
-  using S = Computed<T>;  // of statistics and parameters
+  using S = Computed<T>;  // type of statistics and parameters
 
   explicit Normalization(const Request& r)
       : blocks_(r.inputs[0].shape),

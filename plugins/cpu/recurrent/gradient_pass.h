@@ -52,7 +52,7 @@ class RecurrentGradient : public Recurrent<T> {
   const T* factors(const Arguments& a) const { return factors_ < 0 ? nullptr : a.in<T>(factors_); }
   struct Tensors {
     const T *x, *h0, *kernel, *recurrent, *hs, *dlast_h;
-    const T* factors;  ///< of states, or null
+    const T* factors;  ///< dropout factors of states, or null
     T *dx, *dh0, *dkernel, *drecurrent, *dbias;
   };
   /// The data of one step for one sample.

@@ -19,8 +19,8 @@ class LstmForward final : public RecurrentForward<T> {
   }
 };
 
-// inputs: x, h0, c0, kernel, recurrent, hs, gates, cells, dhs, dlast_h, dlast_c,
-// maybe factors; outputs: dx, dh0, dc0, dkernel, drecurrent, dbias
+// inputs: x, h0, c0, kernel, recurrent, hs, gates, cells, dhs, dlast_h, dlast_c, optional dropout
+// factors; outputs: dx, dh0, dc0, dkernel, drecurrent, dbias
 template <class T>
 class LstmGradient final : public RecurrentGradient<T> {
  public:

@@ -28,7 +28,7 @@ struct RecurrentStep {
   int64_t first_panel, last_panel;
   const T *weights, *bias;       ///< in panels; bias: of the recurrent product (GRU)
   const T *h_before, *c_before;  ///< (samples, u)
-  const T* x_part;               ///< of this step, in RecurrentInput::parts
+  const T* x_part;               ///< input products of this step
   T *h, *c, *gates;              ///< (samples, u), (samples, u), (samples, 4u)
   int64_t before_stride, c_stride, x_stride, state_stride, gates_stride;  ///< between samples
   int64_t x_panel;                                                        ///< between panels

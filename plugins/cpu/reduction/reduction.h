@@ -39,7 +39,7 @@ class ReduceGeometry {
   bool operator==(const ReduceGeometry&) const = default;
 
   bool along_rows() const { return along_rows_; }  ///< whether the last axis is reduced
-  int64_t width() const { return width_; }         ///< of the last axis
+  int64_t width() const { return width_; }         ///< length of the last axis
   int64_t outer() const { return outer_; }         ///< combinations of kept axes but the last
   int64_t rows() const {
     return rows_;
@@ -60,7 +60,7 @@ class ReduceGeometry {
   static int64_t offset_in(const std::vector<Axis>& axes, int64_t index);
   bool along_rows_ = false;
   int64_t width_ = 1, outer_ = 1, rows_ = 1, adjacent_ = 1;
-  std::vector<Axis> kept_, reduced_;  // without the last axis, outermost first
+  std::vector<Axis> kept_, reduced_;  // axes except the last, outermost first
 };
 
 /// The reduction of an array, or of the outputs of an elementwise kernel, which are computed block
