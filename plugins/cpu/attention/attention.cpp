@@ -1,5 +1,5 @@
-// Attention: a part is one head of one sample and some of its queries. Scores live in the thread's
-// cache only; the gradient computes them again.
+// The attention kernels. A part of the work is one head of one sample with some of its queries.
+// Scores exist only in the thread's cache; the gradient recomputes them.
 #include "attention/attention.h"
 
 #include <algorithm>
@@ -14,13 +14,13 @@ namespace crescent::cpu {
 namespace {
 
 constexpr int64_t kFewestQueries =
-    64;  ///< of a block that is not the last: a product packs the keys for each
-constexpr int64_t kBlockScores = 1 << 15;  ///< of a block of more queries
-constexpr int64_t kRegionParts = 32;  ///< so many at most: heads that lie together stay together
+    64;  ///< least queries per block but the last: each block packs all keys
+constexpr int64_t kBlockScores = 1 << 15;  ///< scores per block of more queries
+constexpr int64_t kRegionParts = 32;       ///< most regions: neighbouring heads stay on one thread
 constexpr double kFlopsPerRegion = 100e3;
 
-/// q, k, v, or what is like them, of (batch, steps, heads, width): a head of a sample is a matrix
-/// of `steps` rows. Heads are numbered through all samples.
+/// A tensor such as q, k or v of shape (batch, steps, heads, width). A head of a sample is a matrix
+/// of `steps` rows; heads are numbered over all samples.
 struct Heads {
   explicit Heads(const Shape& shape)
       : steps(shape[1]), heads(shape[2]), width(shape[3]), count(shape[0] * heads) {}
@@ -31,8 +31,8 @@ struct Heads {
   int64_t steps, heads, width, count;
 };
 
-/// Element (i,j,k,l) of the mask is at the sum of each times its stride; an axis of one element has
-/// stride 0.
+/// The strides of the mask: element (i,j,k,l) is at the sum of each index times its stride; an axis
+/// with one element has stride 0.
 class MaskStrides {
  public:
   explicit MaskStrides(const Shape* shape) {
@@ -50,12 +50,14 @@ class MaskStrides {
   int64_t strides_[4] = {};
 };
 
-/// Keys that some queries may look at, and those between: the others need not be computed.
+/// A range of keys that contains every key that some query may attend to; other keys are not
+/// computed.
 struct KeyRange {
   int64_t first, count;
 };
 
-/// Of the mask of `rows` queries and `keys` keys. A query that may look at none looks at all alike.
+/// The key range of a mask of `rows` queries and `keys` keys: all keys if a query may attend to
+/// none, since such a query attends to all keys equally.
 KeyRange seen_keys(const AttentionMask& mask, int64_t rows, int64_t keys) {
   if (!mask.first || mask.key != 1) return {0, keys};
   int64_t begin = keys, end = 0;
@@ -67,13 +69,12 @@ KeyRange seen_keys(const AttentionMask& mask, int64_t rows, int64_t keys) {
     const void* last = memrchr(row + end, 1, static_cast<size_t>(keys - end));
     if (last) end = static_cast<const uint8_t*>(last) + 1 - row;
   }
-  constexpr int64_t kStart = 16;  // vectors begin where they begin without a mask
+  constexpr int64_t kStart = 16;  // alignment of vectors within a row
   begin = begin / kStart * kStart;
   return {begin, end - begin};
 }
 
-/// Asks for some rows of a head. They are too short and too far apart for the machine to see them
-/// coming.
+/// Prefetches rows of a head, which are too short and too far apart for the hardware prefetcher.
 template <class T>
 void fetch(const T* x, const Heads& heads, int64_t head, int64_t begin, int64_t end) {
   constexpr int64_t kLine = 64 / sizeof(T);
@@ -83,7 +84,7 @@ void fetch(const T* x, const Heads& heads, int64_t head, int64_t begin, int64_t 
   }
 }
 
-/// Hands out the scratch memory of the thread, aligned, one array after another.
+/// Allocates aligned arrays one after another from the scratch memory of the thread.
 class ScratchAllocator {
  public:
   explicit ScratchAllocator(size_t bytes) : next_(thread_scratch(bytes)) {}
@@ -100,8 +101,8 @@ class ScratchAllocator {
   std::byte* next_;
 };
 
-/// What both directions share. T is what lies in memory, S what sums and statistics are; `others`:
-/// inputs before the mask.
+/// The base of both directions. T is the type of the tensors, S that of sums and statistics;
+/// `others` is the number of inputs before the mask.
 template <class T, class O>
 class AttentionKernel : public Kernel {
  public:
@@ -127,12 +128,12 @@ class AttentionKernel : public Kernel {
   using Multiply = const HeadProducts<T>&;
 
   int64_t blocks() const { return (query_.steps + block_ - 1) / block_; }
-  /// Of `products` products of queries and keys.
+  /// Operations of `products` products of the size of queries times keys.
   double flops_of(double products) const {
     return products * static_cast<double>(query_.count * query_.steps) *
            static_cast<double>(key_.steps) * static_cast<double>(query_.width + value_.width);
   }
-  /// f(multiply, head, part of the head).
+  /// Runs f(multiply, head, part of the head) for all parts.
   template <class F>
   void each_part(const Arguments& a, int64_t parts_of_head, F&& f) const {
     const int64_t parts = query_.count * parts_of_head;
@@ -152,7 +153,7 @@ class AttentionKernel : public Kernel {
   KeyRange keys_of(const Arguments& a, int64_t head, int64_t query, int64_t rows) const {
     return seen_keys(mask_of(a, head, query), rows, key_.steps);
   }
-  /// x = q k' for `rows` queries from `first` on and some keys.
+  /// x = q k' for `rows` queries from `first` on and a range of keys.
   Scores<S> scores(const Arguments& a, Multiply multiply, int64_t head, int64_t first, int64_t rows,
                    KeyRange keys, S* x, std::byte* work) const {
     multiply(HeadProduct<T, T>{false, true, rows, keys.count, query_.width,
@@ -164,8 +165,8 @@ class AttentionKernel : public Kernel {
     if (mask.first) mask.first += keys.first * mask.key;
     return {rows, keys.count, x, scale_, mask};
   }
-  /// f(scores of a few rows, first of the rows) for all of them; where a head is one block, the
-  /// next head's q, k and v are fetched meanwhile, a few rows at a time.
+  /// Calls f(scores of a few rows, the first of the rows) for all rows. Where a head is a single
+  /// block, it meanwhile prefetches q, k and v of the next head, a few rows at a time.
   template <class F>
   void each_slice(const Arguments& a, int64_t head, const Scores<S>& scores, F&& f) const {
     constexpr int64_t kRows = 4;
@@ -187,7 +188,7 @@ class AttentionKernel : public Kernel {
   int64_t statistics(int64_t head, int64_t query) const {
     return 2 * (head * query_.steps + query);
   }
-  /// The part's bytes for so many values of type S and for products.
+  /// The scratch bytes of a part with arrays of `counts` values of type S and memory for products.
   size_t part_bytes(std::initializer_list<int64_t> counts) const {
     size_t bytes = work_;
     for (int64_t count : counts) bytes += ScratchAllocator::bytes_of<S>(count);
@@ -251,8 +252,8 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
  private:
   static constexpr bool kInPlace = std::is_same_v<S, T>;
 
-  /// Some rows of a gradient's head, where they are computed: where they belong, or aside where
-  /// those are half as wide.
+  /// Rows of a gradient's head where they are computed: in the output, or in scratch memory if the
+  /// output is half-width.
   struct GradientRows {
     S* x;
     int64_t ld;

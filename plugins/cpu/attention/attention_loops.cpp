@@ -14,19 +14,19 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 
-/// The scores of row i that do not depend on its keys, 0 for those that do; no pointer: all do.
+/// Per key of row i: masked_score if it is masked, else 0. Null where there is no mask.
 template <class S>
 const S* masked_scores(const Scores<S>& scores, int64_t i, S* masked) {
   const AttentionMask& mask = scores.mask;
   if (!mask.first) return nullptr;
-  constexpr double kMasked = masked_score(DTypeOf<S>::value);  // of sums, which are wide
+  constexpr double kMasked = masked_score(DTypeOf<S>::value);  // in the type of the sums
   const uint8_t* allowed = mask.first + i * mask.query;
   for (int64_t j = 0; j < scores.keys; ++j)
     masked[j] = allowed[j * mask.key] ? S{0} : static_cast<S>(kMasked);
   return masked;
 }
 
-/// The scores of some keys: scale x, or what a mask says in its place.
+/// The scores of a vector of keys: scale x, or masked_score for masked keys.
 template <class D, class Load, class S>
 HWY_INLINE hn::Vec<D> scores_of(D d, Load load, const S* x, hn::Vec<D> scale, const S* masked) {
   const auto y = hn::Mul(load(x), scale);
@@ -35,7 +35,7 @@ HWY_INLINE hn::Vec<D> scores_of(D d, Load load, const S* x, hn::Vec<D> scale, co
   return hn::IfThenElse(hn::Eq(other, hn::Zero(d)), y, other);
 }
 
-/// x = its scores; gives the largest, or something that is not a number where there is one.
+/// Replaces x by its scores and gives their maximum, or NaN where one of them is NaN.
 template <class S>
 HWY_INLINE S scaled(const Scores<S>& scores, S* x, const S* masked) {
   const hn::ScalableTag<S> d;
@@ -58,7 +58,7 @@ HWY_INLINE S scaled(const Scores<S>& scores, S* x, const S* masked) {
   return hn::GetLane(hn::MaxOfLanes(d, top));
 }
 
-/// x = e^(x - top); gives the sum.
+/// Replaces x by e^(x - top) and gives the sum.
 template <class S>
 HWY_INLINE S powers(S* x, int64_t n, S top) {
   const hn::ScalableTag<S> d;
@@ -80,7 +80,7 @@ HWY_INLINE S powers(S* x, int64_t n, S top) {
 
 template <class S>
 void exponentials(const Scores<S>& scores, S* statistics, S* masked) {
-  // Two loops: a row's largest score is not waited for while other rows can be looked at.
+  // Two loops, so that the maxima of different rows are computed in parallel.
   for (int64_t i = 0; i < scores.rows; ++i) {
     statistics[2 * i] =
         scaled(scores, scores.x + i * scores.keys, masked_scores(scores, i, masked));
@@ -115,7 +115,7 @@ void divide(const S* x, int64_t rows, int64_t columns, const S* statistics, T* y
   }
 }
 
-/// Whether row i depends on no key.
+/// True when all keys of row i are masked.
 template <class S>
 bool is_masked(const Scores<S>& scores, int64_t i) {
   const AttentionMask& mask = scores.mask;
@@ -126,8 +126,9 @@ bool is_masked(const Scores<S>& scores, int64_t i) {
   return true;
 }
 
-/// The mean of slopes by weights. Scores that were rounded otherwise than forward make weights
-/// whose sum is only nearly 1; a sum that is 1 but for its own roundings is none to divide by.
+/// The mean of slopes, weighted with weights whose sum is `total`. Weights recomputed with other
+/// roundings than in the forward pass have a sum that is only nearly 1, by which the mean is
+/// divided; a difference to 1 within the rounding error of the sum is ignored.
 template <class S>
 S mean_slope(S dot, S total) {
   return std::abs(total - 1) > 4 * std::numeric_limits<S>::epsilon() ? dot / total : dot;

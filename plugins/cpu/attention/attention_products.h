@@ -1,5 +1,5 @@
-// Products of the matrices of a head, on the calling thread: on packed panels, or on tiles where
-// they are bfloat16.
+// Products of the matrices of a head, on the calling thread: on packed panels, or on AMX tiles for
+// bfloat16.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace crescent::cpu {
 
-/// c (m,n) = op(a) op(b), or += where `add`. Half-width sides are multiplied as such, and so is the
-/// other side then.
+/// c (m,n) = op(a) op(b), or c += op(a) op(b) where `add`. If one operand is half-width, both are
+/// multiplied in half width.
 template <class A, class B>
 struct HeadProduct {
   bool transpose_a = false, transpose_b = false;
@@ -25,13 +25,14 @@ struct HeadProduct {
   int64_t ldc = 0;
 };
 
-/// Multiplies heads of type T. Made where it is used: its thread is set up for it.
+/// Multiplies heads of type T. Each thread constructs its own, which configures the thread's tiles.
 template <class T>
 class HeadProducts {
  public:
   static constexpr bool is_available() { return true; }
   static constexpr const char* name() { return "highway packed"; }
-  /// Bytes that products of sides up to `longest`, and of one up to `width`, need besides.
+  /// The scratch bytes for products with dimensions up to `longest`, one of which is at most
+  /// `width`.
   static constexpr size_t work_bytes(int64_t, int64_t) { return 0; }
   explicit HeadProducts() = default;
   void operator()(const HeadProduct<T, T>& p, std::byte* /*work*/) const {

@@ -24,20 +24,20 @@ Operands operands(const Request& r) {
   return {ConvPass::forward, op.spec, in[0].shape, in[1].shape, r.outputs[0].shape};
 }
 
-/// A factory that knows nothing of mixed precision.
+/// Wraps a factory that does not support mixed precision.
 template <KernelFactory make>
 std::unique_ptr<Kernel> unmixed(const Request& r) {
   return PostOps(r.op).mixed == Mixed::no ? make(r) : nullptr;
 }
 
-/// A factory that knows nothing of residuals, moments and gates.
+/// Wraps a factory that supports neither mixed precision nor residuals, moments or gates.
 template <KernelFactory make>
 std::unique_ptr<Kernel> plain(const Request& r) {
   const ConvPlan plan(r);
   return plan.residual || plan.moments || plan.gated ? nullptr : make(r);
 }
 
-/// A factory that knows of gates, too.
+/// Wraps a factory that supports gates, but neither mixed precision nor residuals or moments.
 template <KernelFactory make>
 std::unique_ptr<Kernel> gated(const Request& r) {
   const ConvPlan plan(r);

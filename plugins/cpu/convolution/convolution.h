@@ -1,4 +1,4 @@
-// What the convolution kernels share: the geometry of one request over three spatial axes.
+// What the convolution kernels share: the geometry of a request over three spatial axes.
 #pragma once
 #include <array>
 
@@ -8,9 +8,9 @@ namespace crescent::cpu {
 
 enum class ConvPass { forward, backward_data, backward_kernel };
 
-/// Images are (batch, in..., in_channels) and (batch, out..., out_channels), kernels (kernel...,
-/// in_channels/groups, out_channels). `in` is always the side of x, whichever pass it is. Absent
-/// axes stand in front with size 1.
+/// The geometry of a convolution. Images are (batch, in..., in_channels) and (batch, out...,
+/// out_channels), kernels are (kernel..., in_channels/groups, out_channels). `in` is always the
+/// side of x, in every pass. Missing axes come first, with size 1.
 struct ConvPlan {
   struct Axis {
     int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1, before = 0, after = 0;
@@ -20,11 +20,11 @@ struct ConvPlan {
 
   ConvPass pass;
   DType dtype;
-  int spatial;  ///< axes really there
+  int spatial;  ///< number of spatial axes of the op
   std::array<Axis, 3> axes;
   int64_t batch, groups, in_channels, out_channels;
   bool bias = false, residual = false, moments = false, gated = false;
-  bool pooled = false, argmax_indices = false;  ///< forward: as of ConvPool with windows of 2x2
+  bool pooled = false, argmax_indices = false;  ///< forward, as a ConvPool with 2x2 windows
   ActivationKind activation = ActivationKind::none;
 
   int64_t in_pixels() const { return axes[0].in * axes[1].in * axes[2].in; }
@@ -38,21 +38,19 @@ struct ConvPlan {
 };
 
 std::unique_ptr<Kernel> make_winograd_convolution(
-    const Request& request);  // 3x3, where that is faster
+    const Request& request);  // 3x3, where it is faster
 std::unique_ptr<Kernel> make_winograd_pooled_convolution(
-    const Request& request);  // the same, then max pooling
+    const Request& request);  // 3x3, then max pooling
 std::unique_ptr<Kernel> make_pointwise_convolution(
-    const Request& request);  // 1x1, as products of matrices
-std::unique_ptr<Kernel> make_amx_convolution(
-    const Request& request);  // bfloat16, where there are tiles
+    const Request& request);                                           // 1x1, as matrix products
+std::unique_ptr<Kernel> make_amx_convolution(const Request& request);  // bfloat16, with AMX tiles
 std::unique_ptr<Kernel> make_onednn_convolution(
     const Request& request);  // where oneDNN has fast code
 std::unique_ptr<Kernel> make_unfolded_convolution(
-    const Request& request);  // everything, as products of matrices
+    const Request& request);  // any, as matrix products
 std::unique_ptr<Kernel> make_gated_convolution(
-    const Request& request);  // any backward data, then its gate
-std::unique_ptr<Kernel> make_depthwise_forward(
-    const Request& request);  // of what is normalized on the way
+    const Request& request);  // any backward data, then a gate
+std::unique_ptr<Kernel> make_depthwise_forward(const Request& request);   // of a normalized image
 std::unique_ptr<Kernel> make_depthwise_backward(const Request& request);  // and its gradients
 
 }  // namespace crescent::cpu

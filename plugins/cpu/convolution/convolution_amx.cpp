@@ -1,8 +1,8 @@
-// Convolutions of bfloat16 on AMX tiles, for strides of 1 but in the gradient by the kernel. An
-// image is copied to rows padded with zeros, one behind the other. Then a pixel is a number f, a
-// tap of the kernel a distance to f, and the values under one row of the kernel are contiguous:
-// rows of pixels that overlap are the left operand of a product as they lie. What comes out for the
-// pixels of the padding is not stored.
+// Convolutions of bfloat16 on AMX tiles, with stride 1 except in the gradient of the kernel. An
+// image is copied to rows that are padded with zeros and contiguous. A pixel then is an index f, a
+// tap of the kernel is an offset to f, and the values under one row of the kernel are contiguous:
+// the left operand of a product consists of overlapping rows of pixels, without a copy. Results for
+// pixels of the padding are computed, but not stored.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -18,20 +18,19 @@ namespace {
 
 using amx::kLines;
 
-constexpr int64_t kMost = 4 * kLines;  ///< lines of a block at most
-constexpr int64_t kEnough = 8;         ///< pieces of a batch
+constexpr int64_t kMost = 4 * kLines;  ///< most lines per block
+constexpr int64_t kEnough = 8;         ///< enough pieces per batch
 
-/// A convolution over images of `rows` x `columns` pixels, of stride 1 but for the gradient by the
-/// kernel. Where it is the gradient of another one by its input, its kernel is that one's, turned
-/// around.
+/// The geometry of a convolution over images of `rows` x `columns` pixels, with stride 1 except for
+/// the gradient of the kernel. The gradient of an image is a convolution with the flipped kernel.
 struct Flat {
-  int64_t batch, rows, columns, channels;  ///< in
+  int64_t batch, rows, columns, channels;  ///< of the input
   int64_t out_rows, out_columns, out_channels;
   int64_t kernel_rows, kernel_columns, top, left, row_stride, column_stride;
-  int64_t width;  ///< of a padded row
-  int64_t piece;  ///< output rows at a time
+  int64_t width;  ///< pixels per padded row
+  int64_t piece;  ///< output rows per piece
 
-  /// Pieces of about so many pixels.
+  /// Splits images into pieces of about `most_pixels` pixels.
   Flat(const ConvPlan& p, bool gradient, int64_t most_pixels) {
     const auto &h = p.axes[1], &w = p.axes[2];
     row_stride = h.stride, column_stride = w.stride;
@@ -47,16 +46,16 @@ struct Flat {
         std::min(most_pixels / width, pieces(batch * out_rows, kEnough)), 1, out_rows);
     piece = pieces(out_rows, pieces(out_rows, most));
   }
-  /// Of so many output rows, to whole blocks of so many.
+  /// The pixels of `count` output rows, rounded up to whole blocks.
   int64_t pixels(int64_t count, int64_t block) const {
     return pieces(count * width, block) * block;
   }
-  /// Values of a padded piece and what is read behind it, in whole tile rows.
+  /// The values of a padded piece and of the pixels read behind it, in whole tile rows.
   int64_t padded_values(int64_t count) const {
     const int64_t values = (pixels(count, kMost) + reach()) * channels;
     return pieces(values, amx::kDepth) * amx::kDepth + 2 * amx::kDepth;
   }
-  /// Pixels from the first tap to behind the last one.
+  /// The pixels from the first tap to the end of the last one.
   int64_t reach() const {
     return (kernel_rows - 1) / row_stride * width + (kernel_columns - 1) / column_stride + 1;
   }
@@ -64,8 +63,9 @@ struct Flat {
   int64_t count(int64_t number) const { return std::min(piece, out_rows - first(number)); }
   int64_t piece_count() const { return pieces(out_rows, piece); }
 
-  /// The part of an image under output rows [first, first + count), padded with zeros: of every
-  /// stride the pixel that is so many rows and columns behind its first one.
+  /// Copies the part of an image under output rows [first, first + count), padded with zeros. Of
+  /// each stride x stride block of pixels it takes the one `down` rows and `across` columns from
+  /// the first.
   void pad(const uint16_t* image, int64_t first, int64_t count, int64_t down, int64_t across,
            uint16_t* to) const {
     std::fill_n(to, padded_values(count), uint16_t{0});
@@ -73,7 +73,7 @@ struct Flat {
       const int64_t row = (first + i) * row_stride + down - top;
       if (row < 0 || row >= rows) continue;
       const uint16_t* from = image + row * columns * channels;
-      const int64_t before = left - across;  // columns to the left of the image
+      const int64_t before = left - across;  // padded columns left of the image
       const int64_t begin = std::max<int64_t>(pieces(before, column_stride), 0);
       const int64_t end = std::min(width, pieces(columns + before, column_stride));
       if (column_stride == 1 && begin < end) {
@@ -88,7 +88,8 @@ struct Flat {
   }
 };
 
-/// A kernel as strips of 16 output channels, a row of the kernel behind the other.
+/// Packs a kernel into strips of 16 output channels, with the rows of the kernel one after the
+/// other.
 class PackKernel final : public Kernel {
  public:
   PackKernel(const Flat& flat, bool gradient)
@@ -100,8 +101,8 @@ class PackKernel final : public Kernel {
   void run(const Arguments& a) override {
     run(a, a.in<uint16_t>(0), a.out<uint16_t>(0), reinterpret_cast<uint16_t*>(a.scratch));
   }
-  /// A gradient's kernel is first copied as rows (output channel) of values (tap from the last one,
-  /// channel).
+  /// Packs `kernel`. That of a gradient is first copied to `turned` as rows (output channel) of
+  /// values (tap in reverse order, channel).
   void run(const Arguments& a, const uint16_t* kernel, uint16_t* packed, uint16_t* turned) const {
     const int64_t taps = flat_.kernel_rows * flat_.kernel_columns, in = flat_.channels,
                   out = flat_.out_channels;
@@ -138,10 +139,10 @@ class PackKernel final : public Kernel {
  private:
   Flat flat_;
   bool gradient_;
-  int64_t run_, strip_;  ///< values under a row of the kernel, packed values of a strip
+  int64_t run_, strip_;  ///< values under a kernel row; packed values of a strip
 };
 
-/// Forward, and backward data as a forward convolution of dy with the kernel turned around.
+/// The forward pass, and backward data as a forward convolution of dy with the flipped kernel.
 class AmxImageConvolution final : public Kernel {
   static constexpr int64_t kPixels = 2048;
 
@@ -198,8 +199,8 @@ class AmxImageConvolution final : public Kernel {
               padded);
     uint16_t* y = a.out<uint16_t>(0) +
                   (image * flat_.out_rows + first) * flat_.out_columns * flat_.out_channels;
-    // A step may reach beyond its row of the kernel, where zeros wait for it; but not every value
-    // times 0 is 0.
+    // The last step of a kernel row may multiply zeros with values beyond the row; that is wrong
+    // only where such a value is infinite or NaN.
     const bool overreaches = run_ % amx::kDepth != 0 && !amx::all_finite(padded, padded_values);
     for (int64_t f = 0; f < count * flat_.width; f += pixels()) {
       const uint16_t* pixel = padded + f * channels;
@@ -215,7 +216,7 @@ class AmxImageConvolution final : public Kernel {
   }
 
   int64_t pixels() const { return left_strips(block_) * kLines; }
-  int64_t width() const { return right_strips(block_) * kLines; }  ///< channels of a block
+  int64_t width() const { return right_strips(block_) * kLines; }  ///< channels per block
 
   amx::LeftStrips as_it_lies(const uint16_t* pixel) const {
     const int64_t row = flat_.channels, strip = kLines * row;
@@ -224,7 +225,7 @@ class AmxImageConvolution final : public Kernel {
             amx::kDepth,
             flat_.width * row};
   }
-  /// The values under the kernel alone, copied.
+  /// Copies only the values under the kernel, with zeros behind each kernel row.
   amx::LeftStrips cut_off(const uint16_t* pixel, uint16_t* to) const {
     const int64_t row_values = amx::strip_values(run_);
     for (int64_t row = 0; row < flat_.kernel_rows; ++row) {
@@ -237,7 +238,7 @@ class AmxImageConvolution final : public Kernel {
             row_values};
   }
 
-  /// The sums of pixels from f on and channels from c on.
+  /// Stores the sums of pixels from f on and channels from c on.
   void store(float* sums, const float* bias, int64_t f, int64_t rows, int64_t c,
              uint16_t* y) const {
     const int64_t channels = std::min(width(), flat_.out_channels - c);
@@ -265,17 +266,17 @@ class AmxImageConvolution final : public Kernel {
   Flat flat_;
   PackKernel pack_;
   bool is_packed_ = false;
-  int64_t run_;    ///< values under a row of the kernel
+  int64_t run_;    ///< values under a kernel row
   int64_t strip_;  ///< packed values of 16 output channels
   int64_t strips_;
   amx::Block block_;
 };
 
-/// dkernel[tap] = x shifted by the tap, transposed, times dy. Images are dealt to a fixed number of
-/// lanes. Where the convolution strides, every so many pixels of x are an image of their own, a
-/// phase, that taps shift by whole pixels.
+/// dkernel[tap] = transpose(x shifted by the tap) times dy. Images are divided among a fixed number
+/// of lanes. With a stride, x is split into phases, images of the pixels at equal positions within
+/// a stride, so that taps shift phases by whole pixels.
 class AmxKernelGradient final : public Kernel {
-  static constexpr int64_t kPixels = 512;  ///< what is multiplied fits the first-level cache
+  static constexpr int64_t kPixels = 512;  ///< operands fit the first-level cache
 
  public:
   explicit AmxKernelGradient(const Request& r)
@@ -319,7 +320,7 @@ class AmxKernelGradient final : public Kernel {
  private:
   int64_t phases_across() const { return std::min(flat_.column_stride, flat_.kernel_columns); }
   int64_t phases() const { return std::min(flat_.row_stride, flat_.kernel_rows) * phases_across(); }
-  int64_t down() const { return left_strips(block_); }  ///< strips of a block of the result
+  int64_t down() const { return left_strips(block_); }  ///< strips per block of the result
   int64_t across() const { return right_strips(block_); }
   int64_t blocks_across() const { return pieces(columns_, across()); }
   int64_t values() const {
@@ -344,7 +345,8 @@ class AmxKernelGradient final : public Kernel {
     uint16_t *dy = x + x_strips * x_strip, *rows = dy + out_strips_ * dy_strip,
              *dy_rows = rows + padded_values;
 
-    // Pairs of pixels that begin at even and at odd ones: every tap finds its own among them.
+    // Pixels are packed in pairs that begin at even pixels and again in pairs that begin at odd
+    // ones, so that every tap finds its pairs.
     const uint16_t* pixels_of_image = a.in<uint16_t>(0) + image * flat_.rows * flat_.columns * in;
     for (int64_t phase = 0; phase < phases(); ++phase) {
       flat_.pad(pixels_of_image, first, count, phase / phases_across(), phase % phases_across(),
@@ -372,8 +374,8 @@ class AmxKernelGradient final : public Kernel {
       }
     }
   }
-  /// Where in packed x the strip begins that a column (tap and 16 input channels) of the result is
-  /// made from.
+  /// The position in packed x of the strip for one column (tap and 16 input channels) of the
+  /// result.
   struct Source {
     int64_t strip, offset;
   };
@@ -384,7 +386,7 @@ class AmxKernelGradient final : public Kernel {
     const int64_t distance = row / flat_.row_stride * flat_.width + column / flat_.column_stride;
     return {(2 * phase + distance % 2) * in_strips_ + c % in_strips_, distance / 2 * 2 * kLines};
   }
-  /// Rows of dy as wide as padded ones, and zeros to the last pixel.
+  /// Copies dy to rows of padded width, with zeros up to the last pixel.
   void pad_gradient(const uint16_t* dy, int64_t count, int64_t pixels, uint16_t* to) const {
     const int64_t out = flat_.out_channels, shown = flat_.out_columns * out,
                   width = flat_.width * out;
@@ -395,7 +397,7 @@ class AmxKernelGradient final : public Kernel {
     std::fill(to + count * width, to + pixels * out, uint16_t{0});
   }
 
-  /// Row (tap, input channel) of the result from the sum of all lanes.
+  /// Writes row (tap, input channel) of the result from the sum of all lanes.
   void write_row(const Arguments& a, int64_t row) const {
     const int64_t out = flat_.out_channels, tap = row / flat_.channels,
                   channel = row % flat_.channels;
@@ -418,10 +420,10 @@ class AmxKernelGradient final : public Kernel {
   Flat flat_;
   DType result_;
   int64_t in_strips_, out_strips_;
-  int64_t columns_;  ///< strips of the result: taps times strips of input channels
+  int64_t columns_;  ///< strips of the result: taps x strips of input channels
   amx::Block block_;
   int64_t lanes_ = 1;
-  std::vector<Source> sources_;  ///< of the columns
+  std::vector<Source> sources_;  ///< per column
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The gradient of what a relu gave, from a convolution that knows nothing of it: the gate is closed
-// where the relu was.
+// Backward data behind a relu, by a convolution without gates and an elementwise kernel that sets
+// the gradient to 0 where the relu gave 0.
 #include <algorithm>
 
 #include "convolution/convolution.h"
@@ -8,7 +8,7 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr double kZero = 0;  ///< of any dtype
+constexpr double kZero = 0;  ///< 0 in every dtype
 
 class Gated final : public cpu::Kernel {
  public:
@@ -30,7 +30,7 @@ class Gated final : public cpu::Kernel {
   std::unique_ptr<Kernel> inner_, gate_;
 };
 
-/// (y, dx, 0) -> y > 0 ? dx : 0.
+/// Makes the elementwise kernel (y, dx, 0) -> y > 0 ? dx : 0.
 std::unique_ptr<Kernel> make_gate(const TensorSpec& dx, const Options& options) {
   Fused op;
   op.shape = dx.shape, op.outputs = {4};

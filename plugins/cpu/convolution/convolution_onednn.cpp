@@ -1,7 +1,7 @@
-// Convolutions by oneDNN on plain NHWC images: single-threaded primitives on slices of the batch,
-// and of the rows where there are few images. The kernel is brought into the layout a primitive
-// likes best: on every run, unless it seldom changes. Gradients of the kernel are summed from a
-// fixed number of slices.
+// Convolutions by oneDNN on plain NHWC images, with single-threaded primitives on slices of the
+// batch, and of the rows where there are few images. The kernel is reordered to the layout that a
+// primitive prefers, on every run unless it seldom changes. Gradients of the kernel are summed over
+// a fixed number of slices.
 #include <algorithm>
 
 #include "convolution/convolution.h"
@@ -15,13 +15,13 @@ using dnnl::memory;
 using Dims = memory::dims;
 
 constexpr int64_t kSlices = 64, kPartials = 16;
-constexpr int64_t kLeastPieces = 8;             ///< with fewer images, rows are split too
-constexpr double kLeastFlops = 2e6;             ///< a slice of the batch
-constexpr double kLeastRowFlops = 4e5;          ///< a piece of an image's rows: some 3 us
-constexpr size_t kMostPartialBytes = 16 << 20;  ///< of partial kernel gradients
-constexpr int64_t kMostTerms = 16384;           ///< that oneDNN adds up one by one for a gradient
+constexpr int64_t kLeastPieces = 8;             ///< rows are split too if there are fewer images
+constexpr double kLeastFlops = 2e6;             ///< per slice of the batch
+constexpr double kLeastRowFlops = 4e5;          ///< per piece of an image's rows: about 3 us
+constexpr size_t kMostPartialBytes = 16 << 20;  ///< for partial gradients of the kernel
+constexpr int64_t kMostTerms = 16384;           ///< terms that oneDNN may sum in a row
 
-/// The descriptions oneDNN wants.
+/// The oneDNN descriptions of a convolution's operands and attributes.
 struct Descriptions {
   memory::desc x, kernel, any_kernel, bias, y;
   Dims strides, dilation, before, after;
@@ -73,19 +73,19 @@ dnnl::convolution_backward_data::primitive_desc backward_data(const ConvPlan& p,
 dnnl::convolution_backward_weights::primitive_desc backward_kernel(const ConvPlan& p,
                                                                    const Descriptions& d) {
   memory::desc wide = d.any_kernel;
-  wide.data.data_type = dnnl_f32;  // partial sums of half-width values stay wide
+  wide.data.data_type = dnnl_f32;  // partial sums of half-width values are float32
   dnnl::convolution_backward_weights::desc desc(dnnl::algorithm::convolution_direct, d.x, wide, d.y,
                                                 d.strides, d.dilation, d.before, d.after);
   return {desc, onednn::attributes(), onednn::engine(), forward(p, d)};
 }
 
-/// A part of the work: some images, or some output rows of one image, as a smaller convolution.
+/// A part of the work as a smaller convolution: some images, or some output rows of one image.
 struct SubConvolution {
   ConvPlan plan;
-  int64_t image, in_row = 0, out_row = 0;  ///< where it begins
+  int64_t image, in_row = 0, out_row = 0;  ///< first image and rows
 };
 
-/// The batch in slices of `images`, all of one size but the last.
+/// Splits the batch into slices of `images` images; the last one may be smaller.
 std::vector<SubConvolution> slices_of(const ConvPlan& p, int64_t images) {
   std::vector<SubConvolution> pieces;
   for (int64_t first = 0; first < p.batch; first += images) {
@@ -94,7 +94,8 @@ std::vector<SubConvolution> slices_of(const ConvPlan& p, int64_t images) {
   return pieces;
 }
 
-/// Images of a slice: at most `most` slices of at least kLeastFlops. It depends on the shape alone.
+/// The number of images per slice, from the shape alone: at most `most` slices, each with at least
+/// kLeastFlops.
 int64_t images_of_slice(const ConvPlan& p, int64_t most) {
   const double per_image = p.flops() / static_cast<double>(p.batch);
   return std::clamp(
@@ -105,8 +106,8 @@ std::vector<SubConvolution> slices(const ConvPlan& p) {
   return slices_of(p, images_of_slice(p, kSlices));
 }
 
-/// Slices whose partial gradients of the kernel are added up: a few, and more of them where sums
-/// are long, as far as memory goes.
+/// The slices whose partial gradients of the kernel are summed: few, but more where sums are long
+/// and memory allows it.
 std::vector<SubConvolution> gradient_slices(const ConvPlan& p) {
   const size_t kernel_bytes = static_cast<size_t>(p.kernel_size()) * sizeof(float);
   const int64_t most = std::max<int64_t>(2, static_cast<int64_t>(kMostPartialBytes / kernel_bytes));
@@ -115,7 +116,7 @@ std::vector<SubConvolution> gradient_slices(const ConvPlan& p) {
   return slices_of(p, std::min(images, std::max(of_short_sums, (p.batch + most - 1) / most)));
 }
 
-/// Output rows [first, last) of an image, the padding cut to what they see of it.
+/// The piece for output rows [first, last) of an image, with the padding that these rows read.
 SubConvolution rows_of(const ConvPlan& p, int64_t image, int64_t first, int64_t last) {
   SubConvolution piece{p, image};
   piece.plan.batch = 1;
@@ -129,7 +130,7 @@ SubConvolution rows_of(const ConvPlan& p, int64_t image, int64_t first, int64_t 
   return piece;
 }
 
-/// Few images of many rows: pieces of their rows.
+/// The pieces of a forward pass: pieces of rows where there are few images with many rows.
 std::vector<SubConvolution> forward_pieces(const ConvPlan& p) {
   const double flops_per_image = p.flops() / static_cast<double>(p.batch);
   const int64_t rows = p.axes[1].out, kernel_rows = (p.axes[1].kernel - 1) * p.axes[1].dilation + 1;
@@ -151,7 +152,7 @@ const char* require_fast(const char* implementation) {
   return implementation;
 }
 
-/// From one layout of a kernel to another.
+/// Reorders a kernel from one layout to another.
 class Reorder final : public Kernel {
  public:
   Reorder(const memory::desc& from, const memory::desc& to)
@@ -167,8 +168,8 @@ class Reorder final : public Kernel {
     primitives_.prepare(1);
     primitives_.run(0, primitive_, {from, to});
   }
-  size_t bytes() const { return bytes_; }            ///< of the result
-  const std::string& form() const { return form_; }  ///< both layouts
+  size_t bytes() const { return bytes_; }            ///< bytes of the reordered kernel
+  const std::string& form() const { return form_; }  ///< describes both layouts
 
  private:
   static std::string bytes_of(const memory::desc& layout) {
@@ -181,7 +182,7 @@ class Reorder final : public Kernel {
   size_t bytes_;
 };
 
-/// What all passes share: pieces, and primitives for them.
+/// The base of all passes: pieces and their primitives.
 class PiecewiseConvolution : public Kernel {
  public:
   PiecewiseConvolution(const Request& r, std::vector<SubConvolution> pieces)
@@ -190,7 +191,7 @@ class PiecewiseConvolution : public Kernel {
   double flops() const override { return plan_.flops(); }
 
  protected:
-  /// A primitive for every size of piece: add(plan, descriptions) is to add it and give its number.
+  /// Adds a primitive for each size of piece: add(plan, descriptions) adds it and gives its number.
   template <class F>
   void add_primitives(F&& add) {
     std::vector<std::pair<Descriptions, int>> known;
@@ -213,7 +214,7 @@ class PiecewiseConvolution : public Kernel {
     const int64_t row = p.image * plan_.axes[0].out * plan_.axes[1].out + p.out_row;
     return static_cast<size_t>(row * plan_.axes[2].out * plan_.out_channels) * size_of(plan_.dtype);
   }
-  /// f(piece, its number, its primitive, worker) in the pool.
+  /// Runs f(piece, number of the piece, its primitive, worker) in the pool.
   template <class F>
   void each_piece(const Arguments& a, F&& f) {
     const int workers = primitives_.prepare(a.threads.threads());
@@ -228,10 +229,10 @@ class PiecewiseConvolution : public Kernel {
   onednn::Primitives primitives_;
 
  private:
-  std::vector<int> which_;  // primitive of every piece
+  std::vector<int> which_;  // per piece: its primitive
 };
 
-/// Forward and backward data: every image on its own, the kernel the same for all.
+/// Forward and backward data: images are independent, and all use the same kernel.
 class OnednnImageConvolution final : public PiecewiseConvolution {
  public:
   OnednnImageConvolution(const Request& r, std::vector<SubConvolution> pieces)
@@ -249,7 +250,7 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
     if (input != 1 || !pack_) return {};
     const TensorSpec spec{DType::uint8, {static_cast<int64_t>(pack_->bytes())}};
     std::string form = pack_->form();
-    return {std::move(pack_), spec, std::move(form)};  // from now on the kernel comes packed
+    return {std::move(pack_), spec, std::move(form)};  // run() then gets the packed kernel
   }
   void run(const Arguments& a) override {
     if (pack_) pack_->run(a.inputs[1], a.scratch);
@@ -268,7 +269,7 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
   size_t scratch_bytes() const override { return pack_ ? pack_->bytes() : 0; }
 
  private:
-  /// Of a piece that is still in a cache.
+  /// Applies the gate to a piece while it is in the cache.
   void close_gates(const SubConvolution& piece, const Arguments& a) const {
     const int64_t count = piece.plan.batch * piece.plan.in_pixels() * plan_.in_channels;
     const size_t at = x_at(piece);
@@ -290,7 +291,7 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
         dnnl::convolution_backward_data(desc), desc,
         {{DNNL_ARG_DIFF_DST, d.y}, {DNNL_ARG_WEIGHTS, kernel_}, {DNNL_ARG_DIFF_SRC, d.x}});
   }
-  /// All pieces must like the same layout of the kernel.
+  /// Checks that a primitive is fast and uses the kernel layout of the other pieces.
   void accept(const char* implementation, const memory::desc& kernel) {
     implementation_ = require_fast(implementation);
     if (kernel != kernel_) throw dnnl::error(dnnl_unimplemented, "pieces want different kernels");
@@ -298,7 +299,7 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
 
   bool forward_;
   memory::desc kernel_;
-  std::unique_ptr<Reorder> pack_;  ///< null where the kernel is wanted as it is
+  std::unique_ptr<Reorder> pack_;  ///< null where the kernel needs no reorder
 };
 
 class OnednnKernelGradient final : public PiecewiseConvolution {
@@ -349,10 +350,9 @@ class OnednnKernelGradient final : public PiecewiseConvolution {
   std::unique_ptr<Reorder> reorder_;
 };
 
-/// oneDNN 2.6.3 in bfloat16: wrong gradients or crashes with three axes, and without tiles
-/// gradients of the kernel that read memory nobody wrote where a stride is wider than the rows, and
-/// gradients of the image that pair wrong numbers where single pixels have an odd number of
-/// filters.
+/// True for bugs of oneDNN 2.6.3 in bfloat16: with three axes it gives wrong gradients or crashes;
+/// without tiles, gradients of the kernel read uninitialized memory where a stride exceeds the row
+/// length, and gradients of the image are wrong for 1x1 kernels with an odd number of filters.
 bool is_wrong(const ConvPlan& plan) {
   if (plan.dtype != DType::bfloat16) return false;
   const ConvPlan::Axis& row = plan.axes[2];

@@ -1,5 +1,5 @@
-// Convolutions with windows of a single pixel are products: (pixels, in) times (in, out). As such
-// they have every post-op, prepared weights and updates within the gradient.
+// Convolutions with 1x1 kernels as products (pixels, in) times (in, out), which have every post-op,
+// prepared weights and epilogues.
 #include <algorithm>
 #include <vector>
 
@@ -14,7 +14,7 @@ bool is_pointwise(const ConvPlan& plan) {
          });
 }
 
-/// The last axis, and all others as one; a bias stays.
+/// The spec with all axes but the last folded into one; a bias is unchanged.
 TensorSpec as_matrix(const TensorSpec& spec) {
   if (spec.shape.rank() < 2) return spec;
   return {spec.dtype, {spec.shape.slice(0, -1).size(), spec.shape[-1]}};

@@ -1,6 +1,6 @@
-// Convolutions as products of matrices, for whatever oneDNN does not do: windows of the image are
-// unfolded into rows, a block of output pixels at a time. Work goes to a fixed number of lanes, so
-// that bits do not depend on threads.
+// Convolutions as matrix products, for those that oneDNN does not compute: windows of the image are
+// unfolded into rows (im2col), one block of output pixels at a time. The work is split among a
+// fixed number of lanes, so that bits do not depend on the number of threads.
 #include <algorithm>
 #include <cstring>
 
@@ -13,8 +13,8 @@ namespace crescent::cpu {
 namespace {
 
 constexpr int64_t kLanes = 16;
-constexpr int64_t kBlockValues = 1 << 16;           ///< unfolded values a lane holds
-constexpr int64_t kMostUnfoldedPartials = 8 << 20;  ///< values of partial kernel gradients
+constexpr int64_t kBlockValues = 1 << 16;           ///< unfolded values per lane
+constexpr int64_t kMostUnfoldedPartials = 8 << 20;  ///< most values of partial kernel gradients
 
 template <class T>
 class UnfoldedConvolution final : public Kernel {
@@ -51,7 +51,7 @@ class UnfoldedConvolution final : public Kernel {
 
  private:
   struct Block {
-    int64_t image, first, count;  ///< output pixels [first, first + count)
+    int64_t image, first, count;  ///< output pixels [first, first + count) of the image
   };
 
   int64_t lane_values() const {
@@ -64,7 +64,8 @@ class UnfoldedConvolution final : public Kernel {
   int64_t in_size() const { return p_.in_pixels() * p_.in_channels; }
   int64_t out_size() const { return p_.out_pixels() * p_.out_channels; }
 
-  /// f(block, lane) for the blocks of images [image of lane...): every lane has its own, in order.
+  /// Calls f(block, lane) for all blocks of all images; each lane has a fixed range of them, in
+  /// order.
   template <class F>
   void each_block(const Arguments& a, F&& f) const {
     const int64_t items = p_.batch * blocks_;
@@ -77,7 +78,8 @@ class UnfoldedConvolution final : public Kernel {
     return {image, i * block_, std::min(block_, p_.out_pixels() - i * block_)};
   }
 
-  /// f(tap, pixel of the image) for the taps of output pixel `pixel` that fall inside.
+  /// Calls f(tap, pixel of the image) for the taps of output pixel `pixel` that are inside of the
+  /// image.
   template <class F>
   void each_tap(int64_t pixel, F&& f) const {
     const auto& [d, h, w] = p_.axes;

@@ -1,6 +1,6 @@
-// 3x3 convolutions by Winograd's F(4x4, 3x3): blocks of tiles go through transform, products and
-// back on one thread, in memory that its cache holds. Few tiles, and some more that meet a large
-// kernel, are one block, and all threads share its steps.
+// 3x3 convolutions by Winograd's F(4x4, 3x3): one thread takes a block of tiles through the input
+// transform, the products and the output transform, in memory that its cache holds. Few tiles, or
+// slightly more with a large kernel, are a single block whose steps all threads share.
 #include <algorithm>
 
 #include "convolution/convolution.h"
@@ -15,21 +15,19 @@ namespace {
 
 using namespace winograd;
 
-constexpr int64_t kBlockBytes = 1 << 19;  ///< of points, in and out, in a block
-constexpr int64_t kManyTiles =
-    48;  ///< in a block, whatever that takes: so often the kernel is used
+constexpr int64_t kBlockBytes = 1 << 19;  ///< bytes of the points of a block, in and out
+constexpr int64_t kManyTiles = 48;        ///< least tiles of a block, to reuse the kernel often
 constexpr int64_t kBlocks = 8,
-                  kFewTiles = 8;     ///< at least so many blocks, unless tiles are that few in one
-constexpr int64_t kManyBlocks = 16;  ///< for many threads
-constexpr int64_t kUnitTiles = 16;   ///< whose moments are found together, where blocks are few
-constexpr int64_t kRepaying = 32;    ///< tiles that repay the transform of the kernel
-constexpr int64_t kSharedBytes = 1
-                                 << 20;  ///< a kernel that large is better read once by all threads
-constexpr int64_t kPartials = 8;         ///< sums of a kernel's gradient
-constexpr int64_t kMoreTiles = 256;      ///< that repay one more, for more cores
-constexpr int64_t kMostTilePartials = 4 << 20;  ///< values of them
+                  kFewTiles = 8;           ///< least number of blocks; least tiles in one of them
+constexpr int64_t kManyBlocks = 16;        ///< for many threads
+constexpr int64_t kUnitTiles = 16;         ///< tiles per moments where blocks are few
+constexpr int64_t kRepaying = 32;          ///< tiles that are worth the transform of the kernel
+constexpr int64_t kSharedBytes = 1 << 20;  ///< size from which threads share one read
+constexpr int64_t kPartials = 8;           ///< partial sums of a kernel's gradient
+constexpr int64_t kMoreTiles = 256;        ///< tiles worth one more partial sum
+constexpr int64_t kMostTilePartials = 4 << 20;  ///< values of all partial sums
 
-/// The two sides of a convolution in the direction it is computed.
+/// Input and output of a convolution in the direction of the pass.
 struct Sides {
   Images in, out;
 
@@ -53,7 +51,8 @@ struct Sides {
   }
 };
 
-/// What allows more cores than a few costs those, and is for many threads only; a profile sees it.
+/// True where the split for many cores is used, which is slower on few. Profiles, which estimate
+/// times on many cores, use it too.
 bool is_for_many(const CpuThreads& threads) {
   constexpr int kFew = 8;
   return threads.threads() > kFew || WorkTrace::current();
@@ -61,7 +60,7 @@ bool is_for_many(const CpuThreads& threads) {
 
 float* floats(std::byte* memory) { return reinterpret_cast<float*>(memory); }
 
-/// A kernel at the points: (36, panels, in, columns of the panel).
+/// Transforms a kernel to the points: (36, panels, in, columns of the panel).
 class TransformedKernel final : public cpu::Kernel {
  public:
   TransformedKernel(const ConvPlan& p, const Sides& sides)
@@ -86,7 +85,7 @@ class TransformedKernel final : public cpu::Kernel {
   int64_t panel_width(int64_t column) const { return std::min(kPanel, padded(columns_) - column); }
 
  private:
-  /// Of rows [first, last) and the columns of a vector.
+  /// Transforms rows [first, last) and one vector of columns.
   void transform_taps(const float* kernel, float* to, int64_t first, int64_t last,
                       int64_t column) const {
     float taps[kTaps][kLanes][kLanes] = {};
@@ -108,7 +107,7 @@ class TransformedKernel final : public cpu::Kernel {
   void copy_tap(const float* from, int64_t rows, int64_t columns, float (*to)[kLanes]) const {
     for (int64_t r = 0; r < rows; ++r) std::copy_n(from + r * columns_, columns, to[r]);
   }
-  /// Backwards, the kernel is turned around and its channels change places.
+  /// Copies a tap of the flipped kernel of a backward pass, whose input and output channels swap.
   void turn_tap(const float* from, int64_t rows, int64_t columns, float (*to)[kLanes]) const {
     for (int64_t c = 0; c < columns; ++c) {
       for (int64_t r = 0; r < rows; ++r) to[r][c] = from[c * rows_ + r];
@@ -116,11 +115,11 @@ class TransformedKernel final : public cpu::Kernel {
   }
 
   const Loops& loops_;
-  int64_t rows_, columns_;  ///< of the products' right sides: channels in and out
+  int64_t rows_, columns_;  ///< channels in and out
   bool forward_;
 };
 
-/// What the passes share: tiles in blocks of one size but the last. They depend on the shape alone.
+/// The base of the passes: tiles in blocks of equal size except the last one, by the shape alone.
 class WinogradConvolution : public cpu::Kernel {
  public:
   explicit WinogradConvolution(const ConvPlan& plan)
@@ -134,7 +133,7 @@ class WinogradConvolution : public cpu::Kernel {
   double flops() const override { return plan_.flops(); }
 
  protected:
-  /// Tiles of both sides at the points.
+  /// The points of a block's tiles on both sides.
   struct Block {
     Tiles in, out;
   };
@@ -147,7 +146,7 @@ class WinogradConvolution : public cpu::Kernel {
   Sides sides_;
   const Loops& loops_;
   int64_t tiles_;
-  int64_t rows_, columns_;  ///< of the kernel at a point: channels in and out
+  int64_t rows_, columns_;  ///< channels in and out
 };
 
 /// Forward and backward data.
@@ -163,7 +162,7 @@ class WinogradImageConvolution final : public WinogradConvolution {
     unit_ = !plan.moments ? 1 : pieces(finer < block_ ? kUnitTiles : block_, row) * row;
     block_ = pieces(block_, unit_) * unit_, finer_ = pieces(finer, unit_) * unit_;
   }
-  /// Of its result, block by block.
+  /// True when the kernel can compute moments of its result, block by block.
   bool has_moments() const { return !together_; }
 
   Prepared prepare(int input) override {
@@ -243,13 +242,13 @@ class WinogradImageConvolution final : public WinogradConvolution {
   float* moments(const Arguments& a, int64_t unit) const {
     return floats(a.scratch) + kernel_scratch() + unit * columns_;
   }
-  /// Pixels of the output before the first one of a tile that begins a row of tiles.
+  /// The number of output pixels before `tile`, which begins a row of tiles.
   int64_t pixels_before(int64_t tile) const {
     const Images& y = sides_.out;
     const int64_t row = tile / y.tile_columns, image = row / y.tile_rows;
     return (image * y.height + row % y.tile_rows * kTile) * y.width;
   }
-  /// Of a unit, which is whole rows of tiles.
+  /// Computes the moments of a unit, which consists of whole rows of tiles.
   void find_moments(const Arguments& a, int64_t first, int64_t last) const {
     const int64_t begin = pixels_before(first), unit = first / unit_;
     normalization_.moments(
@@ -268,12 +267,12 @@ class WinogradImageConvolution final : public WinogradConvolution {
 
   TransformedKernel kernel_;
   NormalizationLoops<float> normalization_ = normalization_loops<float>();
-  int64_t block_, finer_, unit_;  ///< tiles: of a block, of one for many threads, of moments
+  int64_t block_, finer_, unit_;  ///< tiles per block; for many threads; per moments
   bool together_, is_prepared_ = false;
 };
 
-/// Few tiles do not repay the transform of the kernel: another convolution, unless the kernel comes
-/// prepared.
+/// Few tiles are not worth the transform of the kernel, so another convolution runs, unless the
+/// kernel is prepared.
 class FewTiles final : public cpu::Kernel {
  public:
   FewTiles(std::unique_ptr<cpu::Kernel> other, const ConvPlan& plan)
@@ -293,8 +292,8 @@ class FewTiles final : public cpu::Kernel {
   ConvPlan plan_;
 };
 
-/// The tiles go to a fixed number of lanes, each with a sum at the points that it brings back to
-/// taps.
+/// The gradient of the kernel. Tiles are divided among a fixed number of lanes, each of which sums
+/// its products at the points and transforms the sum back to taps.
 class WinogradKernelGradient final : public WinogradConvolution {
  public:
   explicit WinogradKernelGradient(const ConvPlan& plan)
@@ -327,7 +326,7 @@ class WinogradKernelGradient final : public WinogradConvolution {
     return floats(a.scratch) + lane * plan_.kernel_size();
   }
 
-  /// The lane's tiles, and so many output channels.
+  /// Adds the tiles of a lane, for `channels` output channels from `channel` on.
   void add_lane(const Arguments& a, int64_t lane, int64_t channel, int64_t channels) const {
     Images out = sides_.out;
     out.channels = channels;
@@ -355,7 +354,7 @@ class WinogradKernelGradient final : public WinogradConvolution {
   }
 
   int64_t block_, lanes_;
-  int64_t shares_;  ///< of the output channels, for many threads
+  int64_t shares_;  ///< groups of output channels, for many threads
 };
 
 bool applies(const ConvPlan& p) {
@@ -367,7 +366,7 @@ bool applies(const ConvPlan& p) {
          !p.empty();
 }
 
-/// Windows of 2x2 pixels side by side.
+/// True for 2x2 windows with stride 2.
 template <class P>
 bool halves(const P& p) {
   const std::vector<int64_t> two{2, 2}, none{0, 0};
@@ -375,16 +374,20 @@ bool halves(const P& p) {
          p.spec.pad_after == none;
 }
 
-/// Where it was faster than oneDNN's direct convolution (two cores with AVX-512; times as fast:
-/// forward, backward data, backward kernel):
-///   batch 128: 26x26x32 to 64   2.6 2.0 2.6      32x32x16 to 16   1.6 1.5 1.4      8x8x64 to
-///   64    2.4 2.5 2.3 batch 32:  56x56x64 to 64   2.7 2.9 2.7      14x14x256 to 256 1.8 2.1 1.8
-///   32x32x12 to 24  1.5 1.3 2.3 one image: 26x26x32 to 64   1.3 1.9 2.1      28x28x128 to
-///   128 1.8 3.0 2.1      32x32x16 to 16  1.2 1.7 1.4 one image whose kernel comes prepared,
-///   forward: 16x16x32 to 32  1.6           8x8x64 to 64    1.0 to 1.2
-/// Few channels in make the transforms too dear (8: 0.9 to 1.4, 3: 0.5 to 0.9), few tiles that of
-/// the kernel (4 of 64 channels: 0.9), images a little larger than their tiles waste products (128
-/// of 5x5x64: 0.9 0.8 1.2).
+/// True for shapes where Winograd's algorithm was faster than oneDNN's direct convolution. Factors,
+/// measured on two cores with AVX-512, of forward, backward data and backward kernel:
+///
+///   batch 128:   26x26x32 to 64   2.6 2.0 2.6     32x32x16 to 16     1.6 1.5 1.4
+///                8x8x64 to 64     2.4 2.5 2.3
+///   batch 32:    56x56x64 to 64   2.7 2.9 2.7     14x14x256 to 256   1.8 2.1 1.8
+///                32x32x12 to 24   1.5 1.3 2.3
+///   one image:   26x26x32 to 64   1.3 1.9 2.1     28x28x128 to 128   1.8 3.0 2.1
+///                32x32x16 to 16   1.2 1.7 1.4
+///   one image, prepared kernel, forward:   16x16x32 to 32   1.6     8x8x64 to 64   1.0 to 1.2
+///
+/// Few input channels make the image transforms too expensive (8: 0.9 to 1.4, 3: 0.5 to 0.9), few
+/// tiles that of the kernel (4 of 64 channels: 0.9), and images slightly larger than their tiles
+/// waste products (128 of 5x5x64: 0.9 0.8 1.2).
 bool suits(const ConvPlan& p, const Sides& sides) {
   const int64_t tiles = sides.out.tile_rows * sides.out.tile_columns,
                 pixels = sides.out.height * sides.out.width;

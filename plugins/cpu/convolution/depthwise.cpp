@@ -1,6 +1,6 @@
-// A loop that only normalizes waits for memory, and one that convolves rows in the cache leaves
-// memory idle. So rows take turns, and all loops ask for what comes next: memory is busy all the
-// time.
+// Depthwise convolutions row by row. A loop that only normalizes waits for memory, and a loop that
+// convolves rows in the cache leaves memory idle. So both take turns row by row and prefetch what
+// is read next, which keeps memory busy.
 #include "convolution/depthwise.h"
 
 #include <algorithm>
@@ -27,10 +27,10 @@ bool goes_by_rows(const ConvSpec& spec, const TensorSpec& x, const TensorSpec& k
 
 namespace {
 
-/// The last rows of an image that were made, as many as a window is high.
+/// A ring buffer of the last computed rows of an image, as many as a window has.
 class PassingRows {
  public:
-  /// Of `columns` pixels, with one of zeros at both ends.
+  /// Rows have `columns` pixels, with one pixel of zeros at each end.
   PassingRows(float* memory, int64_t columns, int64_t channels)
       : first_(memory + channels), step_((columns + 2) * channels) {
     for (int64_t i = 0; i < kKept; ++i) {
@@ -49,7 +49,7 @@ class PassingRows {
   int64_t step_;
 };
 
-/// What both directions share: the geometry, and memory for rows.
+/// The base of both directions: the geometry, and memory for rows.
 class DepthwiseByRows : public Kernel {
  public:
   DepthwiseByRows(const ConvSpec& spec, const Shape& x, const Shape& y)
@@ -65,7 +65,7 @@ class DepthwiseByRows : public Kernel {
   std::string name() const override { return "highway by rows"; }
 
  protected:
-  int64_t row() const { return columns_ * channels_; }  ///< values
+  int64_t row() const { return columns_ * channels_; }  ///< values per row
   int64_t out_row() const { return out_columns_ * channels_; }
   int64_t zero_row() const { return (columns_ + 2) * channels_; }
   double window_flops() const { return 18.0 * static_cast<double>(batch_ * out_rows_ * out_row()); }
@@ -75,17 +75,18 @@ class DepthwiseByRows : public Kernel {
             later,   later_too};
   }
 
-  /// Normalizes the rows of an image that the windows of output row `out` see, from `next` on.
+  /// Normalizes the rows of an image from `next` on, up to the last one under the windows of output
+  /// row `out`.
   void normalize(const float* x, const Normal& normal, int64_t out, int64_t& next,
                  const PassingRows& to) const {
     for (const int64_t end = std::min(rows_, out * step_ - before_ + 3); next < end; ++next)
       loops_.normalize(x + next * row(), normal, columns_, channels_, to[next]);
   }
-  /// Row i of `count`, or zeros.
+  /// Row i of `count`, or a row of zeros if there is none.
   const float* pick(const PassingRows& rows, int64_t i, int64_t count, const float* zeros) const {
     return i >= 0 && i < count ? rows[i] : zeros + channels_;
   }
-  /// f(rows under the windows of output row `out`).
+  /// Calls f(rows under the windows of output row `out`).
   template <class F>
   void with_window(const PassingRows& rows, int64_t out, const float* zeros, F&& f) const {
     const int64_t top = out * step_ - before_;
@@ -159,7 +160,7 @@ class DepthwiseBackwardKernel final : public DepthwiseByRows {
     const NormalGradient behind{a.in<float>(2), a.in<float>(3), a.in<float>(4), a.in<float>(5)};
     const Normal before{a.in<float>(7), a.in<float>(8), a.in<float>(9), a.in<float>(10), true};
     const int64_t first = n * rows_ * row(), out_first = n * out_rows_ * out_row();
-    int64_t next = 0, done = 0;  // rows of x, and of dx
+    int64_t next = 0, done = 0;  // finished rows of x; of dx
     for (int64_t i = 0; i < out_rows_; ++i) {
       const float *y = a.in<float>(0) + out_first + i * out_row(),
                   *dnormal = a.in<float>(1) + out_first + i * out_row();
@@ -174,7 +175,7 @@ class DepthwiseBackwardKernel final : public DepthwiseByRows {
       for (; done < end; ++done) data_row(a, first + done * row(), done, normal, dy, zeros);
     }
   }
-  /// Row i of dx: no later row of dy has a window over it.
+  /// Computes row i of dx, once all rows of dy whose windows cover it are available.
   void data_row(const Arguments& a, int64_t at, int64_t i, const PassingRows& normal,
                 const PassingRows& dy, const float* zeros) const {
     auto over = [&](int64_t below) {

@@ -1,7 +1,8 @@
-// Depthwise convolutions with windows of 3x3 that go through an image row by row: a row is
-// normalized right before it is convolved, and the normalized image is in memory nowhere. The
-// gradients of kernel and image, of the normalization behind, and the sums that the one before
-// wants are made in one go, too. Slices of the batch (slices/) are made of them.
+// Depthwise convolutions with 3x3 windows that go through an image row by row: each row is
+// normalized right before it is convolved, and the normalized image is never stored. One pass also
+// computes the gradients of the kernel, the image and the following normalization, and the sums
+// that the gradient of the preceding normalization needs. Passes on the program (tiling/) make
+// these ops.
 #pragma once
 #include <cstdint>
 
@@ -9,8 +10,8 @@
 
 namespace crescent::cpu {
 
-/// (x, mean, rstd, gamma, beta, kernel) -> the convolution of (x - mean) rstd gamma + beta, maybe
-/// with relu.
+/// (x, mean, rstd, gamma, beta, kernel) -> the convolution of (x - mean) rstd gamma + beta, with
+/// relu or without.
 struct DepthwiseForward final : OpOf<DepthwiseForward> {
   static constexpr const char* kName = "depthwise_forward";
   ConvSpec spec;
@@ -23,8 +24,8 @@ struct DepthwiseForward final : OpOf<DepthwiseForward> {
   std::string label() const override { return "normalized conv"; }
 };
 
-/// (y, dnormal, mean, scale, slope, offset: as of BatchNormGradient, which gives dy; x, mean, rstd,
-/// gamma, beta, kernel) -> dkernel, dx behind relu, sums of dx and of dx (x - mean).
+/// (y, dnormal, mean, scale, slope, offset: as in BatchNormGradient, which computes dy; x, mean,
+/// rstd, gamma, beta, kernel) -> dkernel, dx before the relu, sums of dx and of dx (x - mean).
 struct DepthwiseBackward final : OpOf<DepthwiseBackward> {
   static constexpr const char* kName = "depthwise_backward";
   ConvSpec spec;
@@ -35,12 +36,12 @@ struct DepthwiseBackward final : OpOf<DepthwiseBackward> {
   std::string label() const override { return "normalized conv_backward"; }
 };
 
-/// Whether there are loops for it: images of single precision, a window of 3x3 for each channel,
-/// steps of 1 or 2, and as much padding as gives an output for each step.
+/// True when there are loops for the convolution: float32, a 3x3 window per channel, stride 1 or 2,
+/// and padding that gives one output per stride.
 bool goes_by_rows(const ConvSpec& spec, const TensorSpec& x, const TensorSpec& kernel,
                   const TensorSpec& y);
 
-/// Per channel: (x - mean) rstd gamma + beta, maybe with relu.
+/// Per channel: (x - mean) rstd gamma + beta, with relu or without.
 struct Normal {
   const float *mean, *rstd, *gamma, *beta;
   bool relu;
@@ -50,12 +51,11 @@ struct NormalGradient {
   const float *mean, *scale, *slope, *offset;
 };
 
-/// Rows of an image that are one below the other under a window; before the first and behind the
-/// last of their pixels is one of zeros.
+/// Three consecutive rows of an image under a window, each with one pixel of zeros at both ends.
 using WindowRows = const float* const (&)[3];
 
-/// A row that is computed: so many pixels, for windows that begin `before` pixels left of the row.
-/// `later` are rows that are read soon, which are asked for meanwhile, as many values as are read.
+/// A row to compute: `columns` pixels, whose windows begin `before` pixels left of the row. `later`
+/// are rows that are read soon, which are prefetched at the rate of reading.
 struct DepthwiseRow {
   int64_t columns, channels;
   int step, before;
@@ -69,10 +69,10 @@ struct DepthwiseLoops {
   void (*output_gradient)(const float* y, const float* dnormal, const NormalGradient& gradient,
                           int64_t columns, int64_t channels, float* dy);
   void (*forward)(const DepthwiseRow& row, WindowRows x, float* y);
-  /// dkernel += x dy, of which the row is one.
+  /// dkernel += x dy for one row of dy.
   void (*kernel_gradient)(const DepthwiseRow& row, WindowRows x, const float* dy, float* dkernel);
-  /// dx, which is 0 where not gate > 0; += its sums as of BatchNormSums. Null are rows of dy that
-  /// no window over this row has.
+  /// Computes a row of dx, which is 0 where gate <= 0, and adds its sums as in BatchNormSums. Rows
+  /// of dy whose windows do not cover the row are null.
   void (*data_gradient)(const DepthwiseRow& row, WindowRows dy, const float* gate, const float* x,
                         const float* mean, float* dx, float* sum, float* product);
 };

@@ -11,8 +11,8 @@ namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int kTaps = 3;                          // of a row of the window
-constexpr int64_t kAhead = 8192 / sizeof(float);  // what is read next, left to itself, comes late
+constexpr int kTaps = 3;                          // per window row
+constexpr int64_t kAhead = 8192 / sizeof(float);  // distance of prefetches in elements
 
 template <bool kRelu>
 void normalize_row(const float* x, const Normal& normal, int64_t columns, int64_t channels,
@@ -49,7 +49,7 @@ void output_gradient(const float* y, const float* dnormal, const NormalGradient&
   }
 }
 
-/// f(tap row, tap column) for the whole window.
+/// Calls f(tap row, tap column) for the whole window.
 template <class F>
 HWY_INLINE void each_tap(F&& f) {
 #pragma GCC unroll 4
@@ -111,8 +111,8 @@ void kernel_gradient_row(const DepthwiseRow& row, WindowRows x, const float* dy,
   });
 }
 
-/// Of windows kStep apart, rows kFirst, kFirst + kStep, ... stand over the row, and of a pixel j
-/// the columns that leave the same rest.
+/// With windows kStep apart, window rows kFirst, kFirst + kStep, ... cover the row, and window
+/// columns cover pixel j if they leave the same remainder as j.
 template <int kStep, int kFirst>
 void data_gradient_row(const DepthwiseRow& row, WindowRows dy, const float* gate, const float* x,
                        const float* mean, float* dx, float* sums, float* products) {

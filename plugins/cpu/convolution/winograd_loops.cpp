@@ -1,4 +1,4 @@
-// The transforms, vectors along the channels, and the products at the points.
+// Winograd transforms, vectorized over channels, and the products at the points.
 #include <algorithm>
 #include <limits>
 
@@ -28,9 +28,9 @@ HWY_INLINE void sum_and_difference(V x, V y, V* both) {
   both[0] = hn::Add(x, y), both[1] = hn::Sub(x, y);
 }
 
-// One axis of every transform, for the points 0, a, -a, b, -b and infinity. Against the usual 1 and
-// 2 these a and b halve the root mean square of the rounding errors and quarter the largest; their
-// powers are exact.
+// One axis of every transform, for the points 0, a, -a, b, -b and infinity. Compared to the usual 1
+// and 2, these a and b halve the root mean square of the rounding errors and quarter the largest
+// one; their powers are exact.
 constexpr float a = 0.75f, b = 1.5f, aa = a * a, bb = b * b;
 constexpr float share_0 = 1 / (aa * bb), share_a = 1 / (2 * aa * (aa - bb)),
                 share_b = 1 / (2 * bb * (bb - aa));
@@ -93,7 +93,7 @@ struct KernelGradient {
   }
 };
 
-/// Both axes: store(T x T', row, column) with x[row][column] from load.
+/// Transforms both axes: calls store(T x T', row, column) with x[row][column] from load.
 template <class T, class Load, class Store>
 HWY_INLINE void transform(Load&& load, Store&& store) {
   V half[T::kTo][T::kFrom];
@@ -115,12 +115,12 @@ HWY_INLINE void transform(Load&& load, Store&& store) {
   }
 }
 
-constexpr int kPooled = kTile / 2;  ///< pixels of a pooled tile along an axis
+constexpr int kPooled = kTile / 2;  ///< pixels per axis of a pooled tile
 
-/// The part of a tile of so many pixels along each axis that is inside of its image. The next tile
-/// begins a `step` farther.
+/// The part of a tile of `size` pixels per axis that is inside of its image. Tiles are `step`
+/// pixels apart.
 struct Window {
-  int64_t first;                       ///< where the tile begins in memory, inside or not
+  int64_t first;                       ///< offset of the tile's first pixel, maybe outside
   int64_t rows, row, columns, column;  ///< inside: [row, row + rows), [column, column + columns)
 
   Window(const Images& g, int64_t tile, int64_t size, int64_t step = kTile) {
@@ -140,8 +140,8 @@ struct Window {
   }
 };
 
-/// Brings a tile from its column `begin` on into the cache: the machine does not foresee where the
-/// next rows begin.
+/// Prefetches the columns of a tile from `begin` on, because the hardware prefetcher does not
+/// predict where the next rows begin.
 template <bool kWrite>
 HWY_INLINE void fetch(const Images& g, const float* images, const Window& window, int64_t begin) {
   constexpr int64_t kLine = 16;
@@ -187,8 +187,8 @@ void output_gradient(const Images& g, const float* dy, const Tiles& tiles) {
   tiles_to_points<OutputGradient>(g, dy, tiles);
 }
 
-/// The pixels of a tile that are inside of the image: bias and residual added, nothing below
-/// `least`, 0 where the gate is closed.
+/// Transforms points to the pixels of a tile that are inside of the image: adds bias and residual,
+/// clips to at least `least`, and sets 0 where the gate is closed.
 template <bool kWhole>
 HWY_INLINE void points_to_tile(const Images& g, const float* points, int64_t stride,
                                const float* bias, const float* residual, const float* gate,
@@ -239,7 +239,7 @@ void output(const Images& g, const Tiles& tiles, const float* bias, const float*
   }
 }
 
-/// Pixels of the tile's windows that are inside.
+/// Transforms points to the pooled pixels of a tile that are inside of the image.
 template <bool kArgmax>
 HWY_INLINE void points_to_pooled_tile(const Images& g, const float* points, int64_t stride,
                                       const float* bias, float least, const Window& window,
@@ -314,7 +314,7 @@ constexpr int kWidest = 4;  // 32 registers: 6 x 4, 12 x 2 or 16 x 1 sums
 constexpr int kWidest = 2;  // 16 registers: 6 x 2 or 12 x 1
 #endif
 
-/// Rows i.. and columns j.. of c in kRows x kVectors registers.
+/// Computes rows i.. and columns j.. of c in kRows x kVectors registers.
 template <int kRows, int kVectors>
 HWY_INLINE void block(const Product& p, int64_t i, int64_t j) {
   const D d;
@@ -328,7 +328,7 @@ HWY_INLINE void block(const Product& p, int64_t i, int64_t j) {
       sum[r][v] = p.add ? hn::LoadU(d, c + r * p.ldc + v * lanes) : hn::Zero(d);
   }
   const float *a = p.a + i * row, *a6 = a + 6 * row,
-              *a12 = a6 + 6 * row;  // there are no registers for 15 distances
+              *a12 = a6 + 6 * row;  // saves registers: not one pointer per row
   const float* b = p.b + j;
   for (int64_t q = 0; q < p.depth; ++q, a += step, a6 += step, a12 += step, b += ldb) {
     V right[kVectors];
@@ -352,8 +352,8 @@ HWY_INLINE void block(const Product& p, int64_t i, int64_t j) {
 
 constexpr int64_t kSlice = 16;  // rows of b in registers, beside the sums of 8 rows
 
-/// Rows i.. of a vector of columns: a slice of the depth, from q on, is added to c, or stored when
-/// it is the first.
+/// Adds a slice of the depth, from q on, to rows i.. of a vector of columns of c; the first slice
+/// is stored instead.
 template <int kRows>
 HWY_INLINE void slice(const Product& p, const V* right, int64_t i, int64_t j, int64_t q) {
   const D d;
@@ -373,7 +373,7 @@ HWY_INLINE void slice(const Product& p, const V* right, int64_t i, int64_t j, in
   for (int r = 0; r < kRows; ++r) hn::StoreU(sum[r], d, c + r * p.ldc);
 }
 
-/// The last vector of columns, whose part of b is read once for all rows.
+/// Computes the last vector of columns, whose part of b is read once for all rows.
 void last_column(const Product& p, int64_t j) {
   for (int64_t q = 0; q < p.depth; q += kSlice) {
     V right[kSlice];

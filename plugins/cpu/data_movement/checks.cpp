@@ -1,4 +1,4 @@
-// Checks of indices and labels.
+// Kernels that check indices and labels.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace crescent::cpu {
 namespace {
 
-/// Where element `i` is: "[2]", "[0, 3]"; a scalar is nowhere in particular.
+/// The index of element `i` as text: "[2]", "[0, 3]"; empty for a scalar.
 std::string position_text(const Shape& shape, int64_t i) {
   std::vector<std::string> places;
   for (int axis = shape.rank() - 1; axis >= 0; i /= shape[axis--])
@@ -18,7 +18,7 @@ std::string position_text(const Shape& shape, int64_t i) {
   return places.empty() ? "" : concat(" at [", join(places), "]");
 }
 
-/// A float counts without its fraction, as when it is cast.
+/// True when x is outside of [0, size). A float is truncated first, as when it is cast.
 template <class T>
 bool is_outside(T x, int64_t size) {
   if constexpr (std::is_floating_point_v<T>)
@@ -27,7 +27,7 @@ bool is_outside(T x, int64_t size) {
     return x < 0 || static_cast<int64_t>(x) >= size;
 }
 
-/// Of n > 0.
+/// True when one of n > 0 values is outside of [0, size).
 template <class T>
 bool any_is_outside(const T* x, int64_t n, int64_t size) {
   if constexpr (std::is_integral_v<T>) {
@@ -71,7 +71,7 @@ class CheckKernel final : public Kernel {
     throw DataError(
         concat(op_.what, " ", value, position_text(shape_, i), " is out of range for ", op_.of));
   }
-  static constexpr int64_t kGrain = 65536;  ///< elements that are worth another thread
+  static constexpr int64_t kGrain = 65536;  ///< elements that repay another thread
   CheckIndices op_;
   Shape shape_;
   int64_t count_;

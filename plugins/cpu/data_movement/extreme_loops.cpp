@@ -1,4 +1,4 @@
-// Where the largest or smallest of numbers is: of a row, and of columns beside each other.
+// argmax and argmin loops: of a row, and of adjacent columns.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "data_movement/extreme_loops.cpp"
 #include <hwy/foreach_target.h>
@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 
-/// a is wanted rather than b, which comes first; NaN is wanted most.
+/// True when a replaces b, which comes first; NaN ranks above all numbers.
 template <bool max, class T>
 HWY_INLINE bool is_better(T a, T b) {
   const bool beyond = max ? a > b : a < b;
@@ -22,9 +22,9 @@ HWY_INLINE bool is_better(T a, T b) {
   return beyond;
 }
 
-constexpr int64_t kChunk = 2048;  ///< is read twice, the second time from the cache
+constexpr int64_t kChunk = 2048;  ///< read twice, the second time from the cache
 
-/// The most wanted of a chunk.
+/// The extreme value of a chunk.
 template <bool max, class T>
 HWY_INLINE T extreme_of(const T* x, int64_t n) {
   T best = x[0];
@@ -53,7 +53,7 @@ HWY_INLINE T extreme_of(const T* x, int64_t n) {
   return best;
 }
 
-/// The first of the chunk that is it.
+/// The index of the first element of the chunk that equals `value`.
 template <class T>
 HWY_INLINE int64_t first_of(const T* x, int64_t n, T value) {
   if (value != value) return std::find_if(x, x + n, [](T each) { return each != each; }) - x;

@@ -1,4 +1,4 @@
-// Elements of a line at the places that integers say.
+// Gathers elements of a line at integer indices.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "data_movement/gather_loops.cpp"
 #include <hwy/foreach_target.h>
@@ -10,7 +10,7 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 
-/// What is beyond the ends is read at the nearest.
+/// Indices beyond the ends are clamped.
 template <class T, class Index>
 void gather(const void* line, const void* indices, int64_t n, int64_t length, void* to) {
   const T* HWY_RESTRICT from = static_cast<const T*>(line);

@@ -11,8 +11,8 @@
 namespace crescent::cpu {
 namespace {
 
-/// Of so many lines, each of so many elements. Many parts for many cores where there is work for
-/// several.
+/// Lines per part, for lines of `elements` elements: many parts where there is work for several
+/// cores.
 int64_t lines_per_part(int64_t lines, int64_t elements) {
   constexpr int64_t kLeast = 4096, kParts = 64;
   const int64_t all = lines * elements;
@@ -20,8 +20,8 @@ int64_t lines_per_part(int64_t lines, int64_t elements) {
   return std::max<int64_t>(1, part / std::max<int64_t>(elements, 1));
 }
 
-/// The next line that is read, in an order that the processor does not foresee: asked for when it
-/// fits the first-level cache beside the one that is read.
+/// Prefetches the line that is gathered from next, if it fits the first-level cache beside the
+/// current one: the hardware prefetcher does not predict the order within a line.
 void fetch_line(const std::byte* line, size_t bytes) {
   constexpr size_t kMost = size_t{8} << 10, kCacheLine = 64;
   for (size_t i = 0; i < bytes && bytes <= kMost; i += kCacheLine) __builtin_prefetch(line + i);
@@ -53,7 +53,7 @@ class GatherKernel final : public Kernel {
   const std::byte* line_of(const Arguments& a, int64_t outer) const {
     return a.inputs[0] + static_cast<size_t>(outer) * line_bytes();
   }
-  /// Rows that the indices from `place` on name.
+  /// Copies the rows given by n indices from `place` on.
   void copy(const Arguments& a, int64_t outer, int64_t place, int64_t n) const {
     const std::byte* from = line_of(a, outer);
     std::byte* to = a.outputs[0] + static_cast<size_t>(outer * count_ + place) * bytes_;
@@ -91,7 +91,7 @@ class TakeAlongKernel final : public Kernel {
   std::string name() const override { return loop_ ? "highway" : "copy"; }
 
  private:
-  /// Of the last axis.
+  /// Takes elements along the last axis.
   void take_elements(const Arguments& a, int64_t begin, int64_t end) const {
     while (begin < end) {
       const int64_t outer = begin / to_.length;
@@ -116,7 +116,8 @@ class TakeAlongKernel final : public Kernel {
   GatherLoop loop_;
 };
 
-/// Each part owns a range of target rows and adds what falls into it in the order of the indices.
+/// Each part owns a range of target rows and adds the updates of these rows in the order of the
+/// indices.
 class ScatterAddKernel final : public Kernel {
  public:
   ScatterAddKernel(const Request& r, BinaryLoop add)
@@ -155,7 +156,7 @@ class ScatterAddKernel final : public Kernel {
       add_(to, updates + static_cast<size_t>(i) * bytes_, to, static_cast<size_t>(view_.inner));
     }
   }
-  /// Of rows of one element, for which a call each would cost more than the addition.
+  /// Adds rows of one element, for which a call per row would cost more than the addition.
   template <class T>
   void add_elements(const Arguments& a, int64_t first, int64_t last, const std::byte* updates,
                     std::byte* target) const {
@@ -225,7 +226,8 @@ std::unique_ptr<Kernel> make_take_along(const Request& r) {
 
 std::unique_ptr<Kernel> make_scatter_add(const Request& r) {
   const DType dtype = r.outputs[0].dtype;
-  // A long sum of halves stands still where what is added is less than half a digit of it.
+  // A long sum in half width stops growing when addends are less than half a unit in its last
+  // place.
   if (is_floating(dtype) && size_of(dtype) == 2) return nullptr;
   const BinaryLoop add = binary_loops(BinaryKind::add, dtype).arrays;
   return readable(r.inputs[0]) && add ? std::make_unique<ScatterAddKernel>(r, add) : nullptr;

@@ -1,6 +1,5 @@
-// Kernels that read or write where integers say. Which indices are in range is checked before
-// (check_indices); a kernel that is given others reads and writes at the nearest (one_hot:
-// nothing).
+// Kernels that read or write at integer indices. check_indices checks the range before; these
+// kernels clamp indices out of range (one_hot: all zeros).
 #pragma once
 #include <algorithm>
 
@@ -18,7 +17,7 @@ class Indices {
     typed(indices, [&](const auto* numbers) { number = static_cast<int64_t>(numbers[i]); });
     return number;
   }
-  /// f(pointer) with the type that they have.
+  /// Calls f(pointer) with a pointer to the type of the indices.
   template <class F>
   void typed(const std::byte* indices, F&& f) const {
     switch (dtype_) {
@@ -48,16 +47,16 @@ class Indices {
 /// to[i] = line[indices[i]], i < n, of a line of `length` elements.
 using GatherLoop = void (*)(const void* line, const void* indices, int64_t n, int64_t length,
                             void* to);
-/// By the size of an element; null where there is none.
+/// The loop for elements of `bytes` bytes; null where there is none.
 GatherLoop gather_loop(size_t bytes, DType indices);
 
-/// The smallest and the largest of n > 0 numbers.
+/// Finds the minimum and the maximum of n > 0 values.
 using ExtremesLoop = void (*)(const void* x, int64_t n, void* least, void* most);
-/// Of integers of so many bytes.
+/// The loop for integers of `bytes` bytes.
 ExtremesLoop extremes_loop(size_t bytes, bool is_signed);
 
-/// For every row of a table the indices that name it, in their order. Lives in memory of the
-/// caller.
+/// For each row of a table, the list of the positions whose index is that row, in ascending order.
+/// The lists are in memory of the caller.
 class RowLists {
  public:
   RowLists(const TensorSpec& indices, int64_t rows)
@@ -72,7 +71,7 @@ class RowLists {
       first = static_cast<int32_t>(i);
     }
   }
-  /// f(i) for every index that is `row`.
+  /// Calls f(i) for every position i whose index is `row`.
   template <class F>
   void each(const int32_t* lists, int64_t row, F&& f) const {
     for (int32_t i = lists[row]; i >= 0; i = lists[rows_ + i]) f(int64_t{i});

@@ -1,4 +1,4 @@
-// Each element so many times, one after the other.
+// Repeats each element several times in a row.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "data_movement/repeat_loops.cpp"
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Whole vectors of each element, which reach into the place of the next and are written over by
-/// it.
+/// Writes whole vectors of each element; what they write beyond their n elements is overwritten by
+/// the next element.
 template <class D, class T>
 HWY_INLINE void by_vectors(D d, const T* from, int64_t step, int64_t count, int64_t n, T* to) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -31,7 +31,7 @@ HWY_INLINE void by_vectors(D d, const T* from, int64_t step, int64_t count, int6
 template <class T>
 void repeat(const void* from, int64_t step, int64_t count, int64_t n, void* to) {
   const hn::ScalableTag<T> d;
-  const hn::CappedTag<T, 16 / sizeof(T)> few;  // that reach less far beyond
+  const hn::CappedTag<T, 16 / sizeof(T)> few;  // narrow: writes less beyond the end
   const T* first = static_cast<const T*>(from);
   T* target = static_cast<T*>(to);
   if (n == 0) return;

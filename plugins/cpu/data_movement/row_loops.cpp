@@ -6,7 +6,7 @@
 namespace crescent::cpu {
 namespace {
 
-/// Rows of at least one Word and less than two, the last bytes of which may be copied twice.
+/// Copies rows of at least one Word and less than two, as two Words that may overlap.
 template <class Word>
 void copy_pairs(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
                 int64_t bytes, int64_t rows) {
@@ -22,7 +22,7 @@ struct Vector {
   uint64_t words[2];
 };
 
-/// Rows of at least a vector.
+/// Copies rows of at least one vector.
 void copy_vectors(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
                   int64_t bytes, int64_t rows) {
   constexpr auto kVector = static_cast<int64_t>(sizeof(Vector));
@@ -83,7 +83,7 @@ void copy_rows(const std::byte* from, int64_t from_step, std::byte* to, int64_t 
 }
 
 void repeat_row(const std::byte* row, int64_t bytes, int64_t times, std::byte* to) {
-  constexpr int64_t kNear = 4096;  // what is copied on stays in the first-level cache
+  constexpr int64_t kNear = 4096;  // block that is copied again stays in the first-level cache
   if (bytes >= kNear || times < 2) return copy_rows(row, 0, to, bytes, bytes, times);
   const int64_t total = bytes * times, most = kNear / bytes * bytes;
   std::memcpy(to, row, static_cast<size_t>(bytes));

@@ -1,4 +1,4 @@
-// Kernels that move elements: each works out strides once and leaves the rest to StridedCopy.
+// Kernels that move elements. Each computes strides once and leaves the copy to StridedCopy.
 #include <algorithm>
 #include <cstring>
 
@@ -24,7 +24,7 @@ std::vector<int64_t> dense_strides(const Shape& shape) {
 
 class Rearrange final : public Kernel {
  public:
-  /// Element offsets of the first elements.
+  /// `from` and `to` are the element offsets of the first elements.
   Rearrange(Axes axes, size_t bytes, int64_t from = 0, int64_t to = 0)
       : copy_(std::move(axes), bytes),
         from_(from * static_cast<int64_t>(bytes)),
@@ -72,7 +72,7 @@ std::unique_ptr<Kernel> make_slice(const Request& r) {
     const int64_t count = r.outputs[0].shape[static_cast<int>(i)];
     const int64_t step = count > 1 && i < op.stride.size()
                              ? op.stride[i]
-                             : 1;  // a stride that is never taken may be any number
+                             : 1;  // the stride of a single element is arbitrary
     axes.push_back({count, from[i] * step, to[i]});
     first += op.start[i] * from[i];
   }
@@ -94,7 +94,7 @@ std::unique_ptr<Kernel> make_reverse(const Request& r) {
   return std::make_unique<Rearrange>(std::move(axes), size_of(r.inputs[0].dtype), first);
 }
 
-/// Writes one number everywhere.
+/// Writes one value everywhere.
 void fill_all(std::byte* to, const TensorSpec& spec, const std::byte* value, CpuThreads& threads) {
   const size_t bytes = size_of(spec.dtype);
   const UnaryLoop fill = fill_loop(bytes);
@@ -107,7 +107,7 @@ void fill_all(std::byte* to, const TensorSpec& spec, const std::byte* value, Cpu
   });
 }
 
-/// As the dtype has it, the nearest where it has no such number.
+/// A value in the bytes of its dtype, rounded to the nearest value of that dtype.
 struct Number {
   Number(double x, DType dtype) {
     std::memcpy(bytes, Tensor::full({}, x, dtype).raw(), size_of(dtype));
@@ -149,8 +149,8 @@ std::unique_ptr<Kernel> make_pad(const Request& r) {
   return std::make_unique<PadKernel>(std::move(axes), first, op.value, r.outputs[0]);
 }
 
-/// Row by row where rows are short, so that the result goes through a cache once; else array by
-/// array.
+/// Concatenates row by row where rows are short, so that the result passes the cache once; else
+/// array by array.
 class ConcatKernel final : public Kernel {
  public:
   ConcatKernel(const Concat& op, const Request& r) {
@@ -170,7 +170,7 @@ class ConcatKernel final : public Kernel {
     if (single) interleave_ = interleave_loop(parts_.size(), bytes);
   }
   void run(const Arguments& a) override {
-    constexpr int64_t kLongest = 64 << 10, kPart = 64 << 10;  // bytes of a row, and of a part
+    constexpr int64_t kLongest = 64 << 10, kPart = 64 << 10;  // bytes per row and per part
     if (rows_ > 1 && row_bytes_ <= kLongest) {
       const int64_t most = kPart / std::max<int64_t>(row_bytes_, 1);
       return a.threads.blocks(rows_, std::max<int64_t>(most, 1),
@@ -201,7 +201,7 @@ class ConcatKernel final : public Kernel {
 
   struct ConcatInput {
     StridedCopy copy;
-    int64_t offset, bytes;  ///< within a row
+    int64_t offset, bytes;  ///< position and size within a row
   };
   std::vector<ConcatInput> parts_;
   int64_t rows_ = 1, row_bytes_ = 0;
@@ -232,7 +232,7 @@ std::unique_ptr<Kernel> make_fill(const Request& r) {
   return std::make_unique<FillKernel>(static_cast<const Fill&>(r.op).value, r.outputs[0]);
 }
 
-/// Counts along one axis; the numbers are written once, when the kernel is made.
+/// Counts along one axis; the values are computed once, when the kernel is made.
 class IotaKernel final : public Kernel {
  public:
   IotaKernel(const Iota& op, const TensorSpec& out) {

@@ -12,14 +12,14 @@ int64_t lines_per_part(int64_t length) {
   return std::max<int64_t>(1, kGrain / std::max<int64_t>(length, 1));
 }
 
-/// Lines beside each other, as many as are looked at together.
+/// Adjacent lines in tiles that are processed together.
 struct Tiles {
   Tiles(const AxisView& view, int64_t most)
       : width(std::clamp<int64_t>(view.inner, 1, most)), each((view.inner + width - 1) / width) {}
-  int64_t width, each;  ///< of a tile; tiles beside each other
+  int64_t width, each;  ///< lines per tile; tiles per outer index
 };
 
-/// A long line is cut into pieces, whose results are compared in the end.
+/// argmax or argmin. A long line is split into pieces, whose extremes are compared at the end.
 class ArgReduceKernel final : public Kernel {
  public:
   ArgReduceKernel(AxisView view, DType dtype, bool max)
@@ -54,7 +54,7 @@ class ArgReduceKernel final : public Kernel {
   const std::byte* at(const Arguments& a, int64_t line, int64_t i) const {
     return a.inputs[0] + static_cast<size_t>(line * view_.length + i) * bytes_;
   }
-  /// The numbers at the places of the pieces are a row by themselves.
+  /// Compares the extremes of the pieces, gathered into a row of their own.
   void merge(const Arguments& a, const int64_t* places) const {
     std::byte* numbers = a.scratch + static_cast<size_t>(view_.outer * pieces_) * sizeof(int64_t);
     for (int64_t line = 0; line < view_.outer; ++line) {
@@ -84,7 +84,7 @@ class ArgReduceKernel final : public Kernel {
   int64_t pieces_ = 1;
 };
 
-/// Sums run in double for floats, so that the last of many terms is as good as the first.
+/// Running sums, in float64 for floats, so that late terms are as accurate as early ones.
 template <class T>
 class CumulativeKernel final : public Kernel {
  public:

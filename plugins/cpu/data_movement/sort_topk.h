@@ -8,17 +8,19 @@ std::unique_ptr<Kernel> make_arg_reduce(const Request& request);
 std::unique_ptr<Kernel> make_top_k(const Request& request);
 std::unique_ptr<Kernel> make_cumulative(const Request& request);
 
-/// Where the most wanted of numbers is, the first of equals; null for dtypes without a loop.
+/// Loops that find the index of the extreme value, the first among equals; null for dtypes without
+/// loops.
 struct ExtremeLoops {
   int64_t (*row)(const void* x, int64_t n) = nullptr;  ///< n >= 1
-  /// to[j] is that of x[i * stride + j] for i < rows, j < width <= kExtremeColumns.
+  /// to[j] = the row index of the extreme of x[i * stride + j] over i < rows, for j < width <=
+  /// kExtremeColumns.
   void (*columns)(const void* x, int64_t rows, int64_t width, int64_t stride,
                   int64_t* to) = nullptr;
 };
 inline constexpr int64_t kExtremeColumns = 256;
 ExtremeLoops extreme_loops(bool max, DType dtype);
 
-/// A dense array as outer x length x inner around one axis.
+/// A dense array seen as outer x length x inner around one axis.
 struct AxisView {
   AxisView(const Shape& shape, int axis) {
     axis = shape.axis(axis);

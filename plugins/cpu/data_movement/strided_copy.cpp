@@ -10,10 +10,10 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kTile = 32;  // of a transposition: a tile of both arrays stays in the cache
-constexpr int64_t kShort = 8, kShortLines = 1024;  // elements of a short line, and lines at a time
+constexpr int64_t kTile = 32;  // tile of a transposition: the cache holds it for both arrays
+constexpr int64_t kShort = 8, kShortLines = 1024;  // elements per short line; lines at a time
 
-/// Axes of size 1 say nothing; neighbours along which both arrays go on alike are one axis.
+/// Drops axes of size 1 and merges adjacent axes whose strides match in both arrays.
 std::vector<StridedCopy::Axis> merged(const std::vector<StridedCopy::Axis>& axes) {
   std::vector<StridedCopy::Axis> result;
   for (const auto& axis : axes) {
@@ -46,8 +46,8 @@ StridedCopy::StridedCopy(std::vector<Axis> axes, size_t bytes) : bytes_(bytes) {
   for (const Axis& axis : outer_) lines_ *= axis.size;
 }
 
-/// Calls f(from, to, count) for the combinations of the outer axes in [begin, end): so many at a
-/// time as go along the last of them.
+/// Calls f(from, to, count) for the combinations of outer axes in [begin, end), in runs along the
+/// last outer axis.
 template <class T, class F>
 static void for_runs(const std::vector<StridedCopy::Axis>& axes, const T* from, T* to,
                      int64_t begin, int64_t end, F&& f) {
@@ -78,7 +78,7 @@ static void copy_line(const StridedCopy::Axis& axis, const T* from, T* to) {
   }
 }
 
-/// Lines of `inner` along `last`.
+/// Copies `count` lines of `inner`, one after another along `last`.
 template <class T>
 static void copy_run(const StridedCopy::Axis& last, const StridedCopy::Axis& inner, const T* from,
                      T* to, int64_t count) {
@@ -104,7 +104,8 @@ void StridedCopy::run_lines(const T* from, T* to, int64_t begin, int64_t end) co
   });
 }
 
-/// Short lines of the source, such as pixels: so many stay in the cache for all of their elements.
+/// Transposes where lines of the source are short, such as pixels: a block of lines stays in the
+/// cache while all of its elements are copied.
 template <class T>
 void StridedCopy::run_short(const T* from, T* to, int64_t begin, int64_t end) const {
   const int64_t blocks = pieces(inner_.size, kShortLines);
@@ -118,7 +119,8 @@ void StridedCopy::run_short(const T* from, T* to, int64_t begin, int64_t end) co
   }
 }
 
-/// What a tile will read or write of a line after this one: the processor foresees few lines.
+/// Prefetches the part of a line that the next tile reads or writes, because the hardware
+/// prefetcher follows few lines at once.
 template <class T>
 static void fetch_ahead(const T* line) {
   constexpr size_t kLine = 64;
@@ -126,7 +128,7 @@ static void fetch_ahead(const T* line) {
   for (size_t i = 0; i < kTile * sizeof(T); i += kLine) __builtin_prefetch(bytes + i);
 }
 
-/// Lines here are tiles of `turned_`, each with the whole inner axis.
+/// Transposes tile by tile. Units are tiles of `turned_`, each with the whole inner axis.
 template <class T>
 void StridedCopy::run_tiles(const T* from, T* to, int64_t begin, int64_t end) const {
   const int64_t tiles = (turned_.size + kTile - 1) / kTile;
@@ -134,7 +136,7 @@ void StridedCopy::run_tiles(const T* from, T* to, int64_t begin, int64_t end) co
     const int64_t first = unit % tiles * kTile, last = std::min(first + kTile, turned_.size);
     const int64_t line = unit / tiles;
     for_runs(outer_, from, to, line, line + 1, [&](const T* source, T* target, int64_t) {
-      T tile[kTile][kTile + 1];  // both arrays are read and written along their lines
+      T tile[kTile][kTile + 1];  // makes reads and writes contiguous
       for (int64_t block = 0; block < inner_.size; block += kTile) {
         const int64_t n = std::min(kTile, inner_.size - block);
         const bool goes_on = block + kTile < inner_.size;

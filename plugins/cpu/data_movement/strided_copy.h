@@ -1,5 +1,5 @@
-// Copies between two arrays with strides of their own: slices, flips, transpositions, padding,
-// concatenation and broadcasts are all this.
+// StridedCopy: copies between two arrays with different strides. Slices, flips, transpositions,
+// padding, concatenation and broadcasts are such copies.
 #pragma once
 #include <vector>
 
@@ -9,13 +9,13 @@ namespace crescent::cpu {
 
 class StridedCopy {
  public:
-  /// Strides in elements; 0 repeats an element, negative ones go backwards.
+  /// Strides are in elements; stride 0 repeats an element, negative strides reverse the axis.
   struct Axis {
     int64_t size, from, to;
   };
   StridedCopy() = default;
-  /// Outermost axis first. `from` and `to` of run() point to the first element that is read and
-  /// written.
+  /// Axes are given from the outermost one. `from` and `to` of run() point to the first element
+  /// that is read and written.
   StridedCopy(std::vector<Axis> axes, size_t bytes);
   void run(const std::byte* from, std::byte* to, CpuThreads& threads) const;
 
@@ -31,10 +31,10 @@ class StridedCopy {
 
   size_t bytes_ = 0;
   bool empty_ = false;
-  Axis inner_{1, 1, 1};   ///< innermost where the result lies
-  Axis turned_{1, 0, 0};  ///< of a transposition: the axis that is innermost in the source
+  Axis inner_{1, 1, 1};   ///< innermost axis of the result
+  Axis turned_{1, 0, 0};  ///< of a transposition: the innermost axis of the source
   std::vector<Axis> outer_;
-  int64_t lines_ = 1;  ///< combinations of outer axes
+  int64_t lines_ = 1;  ///< number of combinations of the outer axes
 };
 
 }  // namespace crescent::cpu

@@ -1,5 +1,5 @@
-// The k largest of each line, and sorting, which is all of them. Values become keys in whose order
-// they are wanted, with their places beside them.
+// The k largest values of each line; sorting is top-k of the whole line. Values become keys that
+// sort in descending order of the values, next to their indices.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -11,7 +11,7 @@
 namespace crescent::cpu {
 namespace {
 
-/// Larger values have smaller keys; NaN is larger than everything, and -0 is 0.
+/// A key that is smaller for larger values; NaN counts as larger than all numbers, and -0 as 0.
 template <class T>
 auto key_of(T x) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -27,7 +27,7 @@ auto key_of(T x) {
   }
 }
 
-/// A key and a place, ordered by key, then by place.
+/// A key and an index, ordered by key, then by index.
 template <class Key>
 struct Entry {
   Key key;
@@ -38,15 +38,15 @@ struct Entry {
 };
 template <>
 struct Entry<uint32_t> {
-  uint32_t place, key;  // together one number
+  uint32_t place, key;  // compared as one 64-bit number
   bool operator<(const Entry& other) const {
     return std::bit_cast<uint64_t>(*this) < std::bit_cast<uint64_t>(other);
   }
 };
 static_assert(std::endian::native == std::endian::little);
 
-/// Sorts by key, digit after digit from the lowest; equal keys stay as they came. The result is in
-/// `a` or in `b`: where it is, is returned.
+/// Radix sort by key, from the lowest digit; it is stable. Gives the array, `a` or `b`, that holds
+/// the result.
 template <class Key>
 Entry<Key>* sort_by_digits(Entry<Key>* a, Entry<Key>* b, size_t n) {
   constexpr int kBits = 11, kDigits = (8 * sizeof(Key) + kBits - 1) / kBits;
@@ -59,7 +59,7 @@ Entry<Key>* sort_by_digits(Entry<Key>* a, Entry<Key>* b, size_t n) {
     for (int d = 0; d < kDigits; ++d) ++counts[static_cast<size_t>(d)][digit(a[i].key, d)];
   for (int d = 0; d < kDigits; ++d) {
     auto& starts = counts[static_cast<size_t>(d)];
-    if (starts[digit(a[0].key, d)] == n) continue;  // the same in all
+    if (starts[digit(a[0].key, d)] == n) continue;  // equal in all keys
     uint32_t start = 0;
     for (uint32_t& count : starts) start += std::exchange(count, start);
     for (size_t i = 0; i < n; ++i) b[starts[digit(a[i].key, d)]++] = a[i];
@@ -68,8 +68,8 @@ Entry<Key>* sort_by_digits(Entry<Key>* a, Entry<Key>* b, size_t n) {
   return a;
 }
 
-/// Merges two halves of `n` elements from both ends at once: each end gives half of the result, so
-/// that nothing has to be asked but which is next.
+/// Merges two halves of n / 2 elements from both ends at once. Each end writes half of the result,
+/// so no test for an exhausted half is needed.
 template <class Each>
 void merge_halves(const Each* from, int64_t n, Each* to) {
   const int64_t half = n / 2;
@@ -83,7 +83,7 @@ void merge_halves(const Each* from, int64_t n, Each* to) {
   }
 }
 
-/// Sorts a few. The result is in `a` or in `b`.
+/// Merge sort for short arrays. Gives the array, `a` or `b`, that holds the result.
 template <class Each>
 Each* sort_by_merging(Each* a, Each* b, int64_t n) {
   for (int64_t width = 1; width < n; width *= 2, std::swap(a, b)) {
@@ -118,8 +118,8 @@ class TopKKernel final : public Kernel {
   using Key = decltype(key_of(T{}));
   using Each = Entry<Key>;
   static constexpr int64_t kMostParts = 64;
-  static constexpr int64_t kFew = 256;    // are sorted by merging
-  static constexpr int64_t kAtOnce = 32;  // are looked at together
+  static constexpr int64_t kFew = 256;    // sorted by merging
+  static constexpr int64_t kAtOnce = 32;  // tested together
 
   static Each entry(const T* x, int64_t place) {
     Each entry;
@@ -145,7 +145,7 @@ class TopKKernel final : public Kernel {
     return sort_by_digits(entries, entries + n, static_cast<size_t>(n));
   }
 
-  /// The first k of those that can be among them.
+  /// The k smallest entries, sorted, selected from the values that reach a lower bound.
   const Each* selected(const T* x, Each* entries) const {
     if (k_ == 0) return entries;
     const int64_t found = has_nan(x) ? take_all(x, entries) : take_likely(x, entries);
@@ -173,8 +173,8 @@ class TopKKernel final : public Kernel {
     }
     return found;
   }
-  /// What at least k values reach, and not many more: of the largest values of twice as many lanes,
-  /// to which values are dealt in turn, the k-th.
+  /// A bound that at least k values reach, and not many more. Values are dealt in turn to at least
+  /// 2k lanes; the bound is the k-th largest maximum of a lane.
   T lower_bound(const T* x, T* lanes) const {
     const int64_t n = view_.length;
     const auto wanted = static_cast<uint64_t>(std::max(2 * k_, std::min(kAtOnce, n / 2)));

@@ -7,7 +7,7 @@ namespace crescent::cpu {
 namespace {
 
 constexpr int64_t kLongestPeriod = 512;
-constexpr int64_t kShortestRow = 256, kShortestColumn = 128;  // smallest blocks
+constexpr int64_t kShortestRow = 256, kShortestColumn = 128;  // least runs that are read in place
 constexpr int64_t kPartCost = 16384;                          // additions that repay another thread
 constexpr int64_t kMostParts = 128;
 

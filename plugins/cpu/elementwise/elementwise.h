@@ -75,7 +75,7 @@ class Elementwise final : public Kernel {
     whole,     ///< an input that only scatters read
   };
   struct Register {
-    DType dtype{};  ///< as in the arguments
+    DType dtype{};  ///< dtype in the arguments
     Source source = Source::block;
     int input = -1, output = -1;  ///< index of the argument, -1 for none
     int slot = -1;                ///< index of the worker's block
@@ -83,7 +83,7 @@ class Elementwise final : public Kernel {
     bool scattered = false;       ///< filled by a scatter
     bool read_by_scatter = false;
     Broadcast broadcast;
-    size_t periodic_offset = 0;  ///< in scratch
+    size_t periodic_offset = 0;  ///< offset in scratch
     int last_read = -1;          ///< the last step that reads it
     bool stored =
         false;  ///< half-width, and loops use it as it is stored; for a cell: where it is broadcast
@@ -115,9 +115,9 @@ class Elementwise final : public Kernel {
     int reg, indices, updates;  ///< a register and two inputs
     int64_t width;              ///< elements per row
     RowLists lists;
-    size_t offset;  ///< of the lists in scratch
+    size_t offset;  ///< offset of the lists in scratch
     BinaryLoop add;
-    UnaryLoop round, widen;  ///< of half-width rows
+    UnaryLoop round, widen;  ///< for half-width rows
   };
   struct Result {  ///< an output that no register is written to directly
     int reg, output;

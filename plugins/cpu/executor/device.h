@@ -19,7 +19,7 @@ class CpuDevice final : public Device {
   std::unique_ptr<Executable> compile(const Program& program) override;
   Dict information() const override;
   void configured() override;
-  void set_threads(int64_t count);  ///< 0: all cores that this process may use
+  void set_threads(int64_t count);  ///< 0: all available cores
   int threads() const { return pool_.threads(); }
 
  private:

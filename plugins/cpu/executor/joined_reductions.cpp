@@ -77,7 +77,7 @@ class Reductions {
 
   Schedule& schedule_;
   const Readers readers_of_;
-  std::vector<bool> is_new_value_, is_kept_;  ///< per root
+  std::vector<bool> is_new_value_, is_kept_;  ///< per root; kept: also outputs
   std::vector<Reader> readers_;               ///< readers of the step at hand
 };
 

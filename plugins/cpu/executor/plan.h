@@ -41,7 +41,7 @@ class Plan {
   /// Starts timing each call from zero, or stops; with `of_parts` also how its work is split.
   void profile(bool on, bool of_parts = true);
   std::vector<ProfileRow> rows() const;
-  /// As Executable::watch().
+  /// Reports to `watcher` as Executable::watch() says.
   void watch(Executable::Watcher watcher);
 
  private:
@@ -91,7 +91,7 @@ class Plan {
   bool profiling_ = false, observed_ = false;  ///< observed_: profiled or watched
   Executable::Watcher watcher_;
   std::vector<std::vector<int>> results_;  ///< per call: the values that it makes
-  std::vector<ProfileRow> profile_;        ///< per call
+  std::vector<ProfileRow> profile_;        ///< per call: its totals
   std::vector<WorkTrace> traces_;          ///< per call, while the split of its work is profiled
 };
 

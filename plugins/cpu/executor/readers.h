@@ -22,7 +22,7 @@ class Readers {
 
  private:
   const Schedule& schedule_;
-  std::vector<std::vector<size_t>> readers_;  ///< per root
+  std::vector<std::vector<size_t>> readers_;  ///< per root: its readers
 };
 
 /// Erases the steps without a kernel, which others have joined.

@@ -13,7 +13,7 @@ struct Step {
   OpPtr op;                          ///< null for a copy or a kernel's prepare()
   std::vector<int> inputs, outputs;  ///< values
   int scope = 0;
-  std::string form{};  ///< of the result of prepare()
+  std::string form{};  ///< the form of a prepared value, else empty
 };
 
 /// A program whose every step has a kernel. Values that share memory have one root. The first

@@ -69,9 +69,9 @@ class SlicedKernel final : public Composed {
  private:
   struct Output {
     SliceRole part;
-    size_t bytes;           ///< of a slice
-    size_t offset, stride;  ///< of its per-slice copies in scratch
-    size_t own;             ///< offset in the worker's memory of the rows and sums of a slice
+    size_t bytes;           ///< size of the output of one slice
+    size_t offset, stride;  ///< of copies in scratch, one per lane or slice
+    size_t own;             ///< offset in the worker's memory, for rows and sums
   };
 
   size_t bytes(int value) const {
@@ -169,7 +169,7 @@ class SlicedKernel final : public Composed {
   Pool alone_{1};        // for the plans, each of which runs on one thread
   PrepackCache values_;  // of the body, which reads no variables
   std::vector<std::unique_ptr<Plan>> plans_;
-  std::vector<size_t> inputs_;  ///< bytes
+  std::vector<size_t> inputs_;  ///< bytes of each input
   std::vector<Output> outputs_;
   size_t own_bytes_ = 0, scratch_bytes_ = 0;
   bool profiling_ = false;

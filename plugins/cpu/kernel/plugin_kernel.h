@@ -1,4 +1,4 @@
-// Kernels that other plugins have registered (crescent/cpu_kernel.h).
+// Kernels that other plugins have registered (crescent/device/cpu_kernel.h).
 #pragma once
 #include "kernel/kernel.h"
 

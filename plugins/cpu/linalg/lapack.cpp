@@ -1,7 +1,7 @@
-// Systems of equations and eigenvalues of matrices in float64 (and of large ones in float32) by
-// LAPACK, for ops of the plugin `linalg`: what they compute is said by their names and shapes.
-// Small matrices are left to its own loops, which run on all threads. A row-major matrix is its
-// transpose to Fortran.
+// Kernels by LAPACK for ops of the plugin `linalg`: systems of equations and eigenvalues of
+// matrices in float64, and of large ones in float32. The plugin's ops are no types here, so kernels
+// know them by name and shapes. Small matrices are left to the plugin's own loops, which run on all
+// threads. Fortran sees a row-major matrix as its transpose.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -26,7 +26,7 @@ void dpotrf_(const char*, const int*, double*, const int*, int*, size_t);
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kSmall = 24;  ///< rows up to which a call costs more than it gains
+constexpr int64_t kSmall = 24;  ///< most rows for which own loops are faster
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// to (columns, rows) = from (rows, columns) transposed.
@@ -39,8 +39,8 @@ void transpose(const T* from, int64_t rows, int64_t columns, T* to) {
         to[j * rows + i] = from[i * columns + j];
 }
 
-/// Matrices of a batch one after the other: (n, n), and for each operand how many numbers a matrix
-/// has of it.
+/// The base of kernels over a batch of (n, n) matrices, with the number of values per matrix of
+/// each operand.
 class BatchKernel : public Kernel {
  public:
   explicit BatchKernel(const Request& r)
@@ -59,7 +59,7 @@ class BatchKernel : public Kernel {
   int64_t count_;
 };
 
-/// (symmetric a) -> ascending eigenvalues, eigenvectors in columns.
+/// (symmetric a) -> eigenvalues in ascending order, eigenvectors in columns.
 class EighKernel final : public BatchKernel {
  public:
   explicit EighKernel(const Request& r) : BatchKernel(r) {
@@ -98,7 +98,7 @@ constexpr auto getrf = for_type<T>(sgetrf_, dgetrf_);
 template <class T>
 constexpr auto trsm = for_type<T>(strsm_, dtrsm_);
 
-/// (a, b (n, columns)) -> a^-1 b = x. To Fortran that is x' a' = b', with a' = p l u.
+/// (a, b (n, columns)) -> x = a^-1 b. For Fortran this is x' a' = b', with a' = p l u.
 template <class T>
 class SolveKernel final : public BatchKernel {
  public:
@@ -132,7 +132,7 @@ class SolveKernel final : public BatchKernel {
   int columns_;
 };
 
-/// (a) -> lower l with l l' = a; not numbers where there is none.
+/// (a) -> lower triangular l with l l' = a; NaN where a is not positive definite.
 class CholeskyKernel final : public BatchKernel {
  public:
   using BatchKernel::BatchKernel;
@@ -151,7 +151,7 @@ class CholeskyKernel final : public BatchKernel {
   }
 };
 
-/// (a) -> LU, pivots from 0, sign and logarithm of the determinant.
+/// (a) -> LU factors, zero-based pivots, sign and logarithm of the determinant.
 class LuKernel final : public BatchKernel {
  public:
   using BatchKernel::BatchKernel;
@@ -176,7 +176,7 @@ class LuKernel final : public BatchKernel {
   }
 };
 
-/// Null for other dtypes and for fewer rows than `least`.
+/// Makes a K; gives null for other dtypes and for fewer than `least` rows.
 template <class K>
 std::unique_ptr<Kernel> make_batch(const Request& r, int64_t least, DType dtype = DType::float64) {
   for (const TensorSpec& in : r.inputs)

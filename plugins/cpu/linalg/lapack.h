@@ -1,4 +1,4 @@
-// Kernels of the linear algebra of the plugin `linalg`, see lapack.cpp.
+// The LAPACK kernels for the plugin `linalg` (see lapack.cpp).
 #pragma once
 #include <type_traits>
 
@@ -6,7 +6,7 @@
 
 namespace crescent::cpu {
 
-/// Of a function for float and its twin for double the one for T.
+/// Selects by T: the function for float, or the one for double.
 template <class T, class F, class D>
 constexpr auto for_type(F* single, D* twice) {
   if constexpr (std::is_same_v<T, float>)

@@ -1,6 +1,6 @@
-// QR by Householder's reflections in blocks: I - V T V' is as many of them as V has columns, so
-// nearly all of the work is products of matrices. The blocks are made of halves in the same way
-// (Elmroth and Gustavson), the smallest one column after another. Signs are LAPACK's. Work is cut
+// QR by blocked Householder reflections: I - V T V' equals as many reflections as V has columns, so
+// nearly all of the work is matrix products. Blocks are composed recursively from halves (Elmroth
+// and Gustavson), the smallest ones column by column. Signs are those of LAPACK. The work is split
 // by shapes alone, so the bits are the same for any number of threads.
 #include <algorithm>
 #include <cmath>
@@ -15,19 +15,19 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kLeaf = 8, kBlock = 128;  // columns of the smallest block and of the largest
-constexpr int64_t kChunk = 256;             // columns that a part of the work reflects
+constexpr int64_t kLeaf = 8, kBlock = 128;  // columns of the smallest and the largest block
+constexpr int64_t kChunk = 256;             // columns per part of a reflection
 
 template <class T>
 struct Matrix {
   T* first;
-  int64_t step;  ///< from row to row
+  int64_t step;  ///< distance between rows
   T* at(int64_t row, int64_t column) const { return first + row * step + column; }
 };
 
 enum class Transposed { neither, first };
 
-/// c = a b, or c += a b.
+/// Computes c = a b, or c += a b where `add`.
 template <class T>
 void multiply(Transposed which, int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b,
               Matrix<T> c, bool add = false) {
@@ -49,12 +49,12 @@ T dot(const T* a, const T* b, int64_t count) {
   return total;
 }
 
-/// The length of a vector, whatever the size of its elements.
+/// The Euclidean norm of a vector, without overflow or underflow.
 template <class T>
 T length(const T* x, int64_t count) {
   T largest = 0;
   for (int64_t i = 0; i < count; ++i) largest = std::max(largest, std::abs(x[i]));
-  if (!(largest > 0)) return std::accumulate(x, x + count, T{0});  // zeros, or not numbers
+  if (!(largest > 0)) return std::accumulate(x, x + count, T{0});  // all zeros, or NaN
   const T scale =
       std::clamp(largest, std::numeric_limits<T>::min() * 4, std::numeric_limits<T>::max() / 4);
   T sum = 0;
@@ -108,19 +108,20 @@ class QrKernel final : public Kernel {
 
  private:
   struct Workspace {
-    Matrix<T> matrix, v, t;  ///< t: -T of the blocks, one below the other
+    Matrix<T> matrix, v, t;  ///< t: -T of each block, one below the other
     Matrix<T> wide[2], small[2];
-    T* columns;  ///< of the smallest block, one after another
+    T* columns;  ///< columns of the smallest block, contiguous
     CpuThreads& threads;
   };
 
-  /// -T of the block in which a column is, from that column's place in its diagonal.
+  /// The part of -T, of the block that contains `column`, from the diagonal element of that column
+  /// on.
   Matrix<T> t_at(const Workspace& w, int64_t column) const {
     return {w.t.at(column, column % block_), block_};
   }
 
-  /// columns first..last of `target` += V (-T) V' target, or with T' for the reflections in the
-  /// other order.
+  /// Applies the reflections to columns [first, last) of `target`: += V (-T) V' target, or with T'
+  /// in reverse order.
   void reflect_columns(const Workspace& w, int64_t j, int64_t width, Matrix<T> target,
                        int64_t first, int64_t last, Transposed t) const {
     const int64_t rows = m_ - j, count = last - first;
@@ -139,7 +140,7 @@ class QrKernel final : public Kernel {
     });
   }
 
-  /// Columns j.. of the matrix become R, and their reflections V and T.
+  /// Factors `width` columns from j on: they become R, and their reflections are stored in V and T.
   void factor(const Workspace& w, int64_t j, int64_t width) const {
     if (width <= kLeaf) return factor_leaf(w, j, width);
     const int64_t left = pieces(width / 2, kLeaf) * kLeaf, right = width - left, next = j + left;
@@ -173,7 +174,8 @@ class QrKernel final : public Kernel {
       for (int64_t i = 0; i < width; ++i) *w.v.at(j + r, j + i) = column(i)[r];
   }
 
-  /// x becomes v, its first element 1, so that x - tau v v'x has `beta` and zeros; gives tau.
+  /// Turns x into the vector v of a reflection, with v[0] = 1, such that x - tau v v'x is (beta, 0,
+  /// ...); gives tau.
   static T reflection(T* x, int64_t count, T& beta) {
     const T alpha = std::exchange(x[0], T{1}), rest = length(x + 1, count - 1);
     beta = alpha;
@@ -184,7 +186,7 @@ class QrKernel final : public Kernel {
     return (beta - alpha) / beta;
   }
 
-  /// Column i of -T: -tau, and above it what the columns before make of it.
+  /// Adds column i of -T: -tau on the diagonal, and above it the products with the columns before.
   template <class Overlap>
   static void add_to_t(Matrix<T> t, int64_t i, T tau, Overlap overlap) {
     T overlaps[kLeaf];
@@ -202,8 +204,8 @@ class QrKernel final : public Kernel {
       for (int64_t j = 0; j < n_; ++j) r[i * n_ + j] = j < i ? T{0} : *w.matrix.at(i, j);
   }
 
-  /// The reflections of the identity, the last block first: what they do to columns before their
-  /// own is nothing.
+  /// Applies the reflections to the identity, the last block first, because a block does not change
+  /// columns before its own.
   void write_q(const Workspace& w, Matrix<T> q) const {
     std::fill_n(q.first, m_ * k_, T{0});
     for (int64_t i = 0; i < k_; ++i) *q.at(i, i) = 1;

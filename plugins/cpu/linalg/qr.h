@@ -1,4 +1,4 @@
-// QR of a matrix.
+// The kernel of Qr for a single matrix.
 #pragma once
 #include "kernel/kernel.h"
 

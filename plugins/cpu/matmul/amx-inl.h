@@ -1,11 +1,12 @@
-// For what is written for AVX-512 and AMX tiles, whatever the rest is compiled for.
+// Macros for functions that are compiled for AVX-512 and AMX tiles, whatever the other code is
+// compiled for.
 #pragma once
 #include <immintrin.h>
 
 #include <algorithm>
 #include <cstdint>
 
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 finds both in its own immintrin.h
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 warns about its own immintrin.h
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #define CRESCENT_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")))
 #define CRESCENT_INLINE CRESCENT_AVX512 inline __attribute__((always_inline))

@@ -1,4 +1,4 @@
-// An operand of a product on tiles: where it lies, and how its parts are packed.
+// Operand: a matrix of a product on tiles, and how its parts are packed.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace crescent::cpu {
 
-/// f(values) on memory as the C++ type of its dtype.
+/// Calls f(values) with `memory` as a pointer to the C++ type of `dtype`.
 template <class Byte, class F>
 void as_values(DType dtype, Byte* memory, F&& f) {
   using Half = std::conditional_t<std::is_const_v<Byte>, const uint16_t, uint16_t>;
@@ -20,30 +20,31 @@ void as_values(DType dtype, Byte* memory, F&& f) {
                           : f(reinterpret_cast<Half*>(memory));
 }
 
-/// Packed strips `stride` values apart; the last one stands for those that are missing to a block.
+/// Packed strips that are `stride` values apart; the last one stands in for strips that a block
+/// lacks.
 struct Strips {
   const uint16_t* first;
   int64_t stride, count;
   const uint16_t* operator[](int64_t i) const { return first + std::min(i, count - 1) * stride; }
 };
 
-/// One operand of a product: its lines are rows of a or columns of b.
+/// One operand of a product; its lines are rows of a or columns of b.
 struct Operand {
   DType dtype;
   amx::Form form;
   bool is_left, in_rows;  ///< in_rows: a line is contiguous in memory
   int64_t lines, depth;
-  std::span<const int64_t> items;  ///< where the matrix of each product begins
+  std::span<const int64_t> items;  ///< offset of the matrix of each product
 
   int64_t ld() const { return in_rows ? depth : lines; }
   int64_t values() const {
     return pieces(lines, amx::kLines) * strip(depth);
-  }  ///< of a product, packed
+  }  ///< values of one packed matrix
   int64_t strip(int64_t deep) const { return amx::strip_values(deep, form); }
-  /// Where in a strip value k is, if a step begins with it.
+  /// The offset in a strip of value k, which has to be the first of a step.
   int64_t place(int64_t k) const { return k * amx::kLines * amx::parts(form); }
 
-  /// Packs `count` lines, values k to k + deep of each, into strips `stride` values apart.
+  /// Packs values [k, k + deep) of `count` lines into strips that are `stride` values apart.
   void pack(const std::byte* memory, int64_t item, int64_t line, int64_t count, int64_t k,
             int64_t deep, uint16_t* to, int64_t stride) const {
     const auto order = in_rows ? amx::LineOrder::lines_in_rows : amx::LineOrder::lines_in_columns;
@@ -54,7 +55,7 @@ struct Operand {
     });
   }
 
-  /// The pieces that all of it is packed in, as memory is read front to back.
+  /// The number of parts in which the whole operand is packed, reading memory front to back.
   int64_t packing_parts() const { return static_cast<int64_t>(items.size()) * parts_of_item(); }
   void pack_part(const std::byte* memory, int64_t part, uint16_t* to) const {
     const int64_t item = part / parts_of_item(), at = part % parts_of_item() * amx::kBlock,
@@ -66,8 +67,8 @@ struct Operand {
     pack(memory, item, 0, lines, at, std::min(amx::kBlock, depth - at), to + place(at), stride);
   }
 
-  /// `count` lines from `line` on, values k to k + deep: where all of it is packed, or else packed
-  /// now into `own`.
+  /// Strips of `count` lines from `line` on with values [k, k + deep): in `all` if the operand is
+  /// packed there, or else packed into `own` now.
   Strips strips(const std::byte* memory, const uint16_t* all, uint16_t* own, int64_t item,
                 int64_t line, int64_t count, int64_t k, int64_t deep) const {
     const int64_t stride = strip(all ? depth : deep), strips = pieces(count, amx::kLines);

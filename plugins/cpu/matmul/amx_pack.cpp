@@ -1,4 +1,4 @@
-// How operands become strips of tiles.
+// Packs operands into strips of tiles.
 #include "matmul/amx.h"
 
 #ifdef __x86_64__
@@ -15,21 +15,21 @@ namespace crescent::cpu::amx {
 
 namespace {
 
-/// What some values become: a vector, or one for each of the three they are the sum of.
+/// Packed values: one vector, or one for each of the three parts of split values.
 template <Form form>
 struct Forms {
   __m512i part[parts(form)];
 };
 
-/// The nearest values of 16 bits. A NaN of all ones becomes 0, and is found in what is left of it.
+/// Rounds to 16 bits. A NaN whose bits are all ones becomes 0, but then remains in the second part.
 CRESCENT_INLINE __m512 upper_half(__m512 x) {
   const __m512i rounded = _mm512_add_epi32(_mm512_castps_si512(x), _mm512_set1_epi32(0x8000));
   return _mm512_castsi512_ps(
       _mm512_and_si512(rounded, _mm512_set1_epi32(static_cast<int>(0xffff0000))));
 }
 
-/// The upper halves of `low` and `high` in this order, then those of what is left, and of what is
-/// left then, which is exact.
+/// Splits values into three parts, interleaving `low` and `high` by `order`: the values rounded to
+/// 16 bits, the remainder rounded to 16 bits, and the remainder of that, which is exact.
 CRESCENT_INLINE Forms<Form::split> split(__m512 low, __m512 high, __m512i order) {
   Forms<Form::split> result;
   for (int p = 0; p < 3; ++p) {
@@ -41,11 +41,11 @@ CRESCENT_INLINE Forms<Form::split> split(__m512 low, __m512 high, __m512i order)
   return result;
 }
 
-/// Every second of 64, in order.
+/// Every second of 64 values, in order.
 alignas(64) constexpr uint16_t kUpper[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21,
                                              23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43,
                                              45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
-/// The same of two vectors in turn.
+/// Every second value of two vectors, alternating between them.
 alignas(64) constexpr uint16_t kUpperInTurn[32] = {1,  33, 3,  35, 5,  37, 7,  39, 9,  41, 11,
                                                    43, 13, 45, 15, 47, 17, 49, 19, 51, 21, 53,
                                                    23, 55, 25, 57, 27, 59, 29, 61, 31, 63};
@@ -53,7 +53,7 @@ alignas(64) constexpr uint16_t kInterleaved[32] = {0,  16, 1,  17, 2,  18, 3,  1
                                                    21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
                                                    11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
 
-/// `count` <= 32 values, zeros above.
+/// Loads `count` <= 32 values and sets the others to zero.
 template <Form form>
 CRESCENT_INLINE Forms<form> load32(const uint16_t* from, int64_t count) {
   return {{_mm512_maskz_loadu_epi16(first(count), from)}};
@@ -72,7 +72,7 @@ CRESCENT_INLINE __m256i load16(const uint16_t* from, int64_t count) {
   return _mm256_maskz_loadu_epi16(static_cast<__mmask16>(first(count)), from);
 }
 
-/// The rows of a step's tiles: lines, or pairs along k.
+/// The rows of a step's tiles; each belongs to a line, or to a pair along k.
 template <Form form>
 struct alignas(64) Rows {
   __m512i tile[parts(form)][16];
@@ -87,7 +87,7 @@ CRESCENT_INLINE void put_zeros(int64_t row, __m512i* tiles) {
   for (int p = 0; p < parts(form); ++p) tiles[16 * p + row] = _mm512_setzero_si512();
 }
 
-/// Row i: the pairs of line i.
+/// Reads tiles whose row i has the pairs of line i.
 template <Form form, class T>
 CRESCENT_INLINE void read_lines(const T* from, int64_t ld, int64_t lines, int64_t depth,
                                 __m512i* tiles) {
@@ -95,7 +95,7 @@ CRESCENT_INLINE void read_lines(const T* from, int64_t ld, int64_t lines, int64_
   for (int64_t i = lines; i < 16; ++i) put_zeros<form>(i, tiles);
 }
 
-/// 16 pairs of a value from `low` and one from `high`, or zero where there is none.
+/// 16 pairs of a value from `low` and a value from `high`, or zero where `high` is null.
 template <Form form>
 CRESCENT_INLINE Forms<form> pairs(const uint16_t* low, const uint16_t* high, int64_t count) {
   const __m256i upper = high ? load16(high, count) : _mm256_setzero_si256();
@@ -115,7 +115,7 @@ CRESCENT_INLINE Forms<form> pairs(const float* low, const float* high, int64_t c
                                   reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(upper, lower)))}};
 }
 
-/// Row p: pair p of every line.
+/// Reads tiles whose row p has pair p of every line.
 template <Form form, class T>
 CRESCENT_INLINE void read_pairs(const T* from, int64_t ld, int64_t lines, int64_t depth,
                                 __m512i* tiles) {
@@ -130,7 +130,7 @@ CRESCENT_INLINE void read_pairs(const T* from, int64_t ld, int64_t lines, int64_
   }
 }
 
-/// Turns lines into pairs and back: a transpose of 16 x 16 pairs.
+/// Transposes 16 x 16 pairs, from rows of lines to rows of pairs or back.
 CRESCENT_INLINE void transpose(const __m512i* rows, __m512i* to) {
   __m512i r[16], t[16];
 #pragma GCC unroll 16
@@ -164,8 +164,8 @@ CRESCENT_INLINE void read(const T* from, int64_t ld, int64_t lines, int64_t dept
           : read_pairs<form>(from, ld, lines, depth, tiles);
 }
 
-/// Strips of tiles whose rows are lines (of the left operand) or pairs. Memory is read front to
-/// back.
+/// Packs strips of tiles whose rows are lines (left operand) or pairs (right operand), reading
+/// memory front to back.
 template <bool rows_are_lines, bool in_rows, Form form, class T>
 CRESCENT_AVX512 void pack(const T* from, int64_t ld, int64_t lines, int64_t depth, uint16_t* to,
                           int64_t stride) {
@@ -177,13 +177,13 @@ CRESCENT_AVX512 void pack(const T* from, int64_t ld, int64_t lines, int64_t dept
     Rows<form> read_first;
     __m512i* rows = in_rows == rows_are_lines ? tiles : read_first.tile[0];
     if (count == kLines && deep == kDepth)
-      read<in_rows, form>(corner, ld, kLines, kDepth, rows);  // without masks
+      read<in_rows, form>(corner, ld, kLines, kDepth, rows);  // constants: no masks
     else
       read<in_rows, form>(corner, ld, count, deep, rows);
     if constexpr (in_rows != rows_are_lines) {
       for (int p = 0; p < parts(form); ++p) transpose(read_first.tile[p], tiles + 16 * p);
     }
-    if constexpr (!in_rows) {  // the next step; the processor does not foresee so many rows
+    if constexpr (!in_rows) {  // prefetches the next step: its rows are too many for the hardware
       for (int64_t i = 0; i < kDepth; ++i) __builtin_prefetch(corner + (kDepth + i) * ld);
     }
   };

@@ -1,5 +1,5 @@
-// Products of matrices on the calling thread alone: parallelism is the pool's, so the same operands
-// give the same bits.
+// Products of matrices on the calling thread alone. Kernels split the work over the pool by shapes,
+// so that equal operands give equal bits.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace crescent::cpu {
 
-/// c (m,n) = op(a) op(b) + beta c, row-major; op(a) is (m,k), op(b) is (k,n). beta 0 overwrites c
-/// whatever is in it.
+/// c (m,n) = op(a) op(b) + beta c, row-major; op(a) is (m,k), op(b) is (k,n). With beta 0, c is
+/// overwritten without being read.
 template <class T>
 struct Product {
   bool transpose_a = false, transpose_b = false;
@@ -21,30 +21,28 @@ struct Product {
   T beta = 0;
   T* c = nullptr;
   int64_t ldc = 0;
-  // For packed_gemm() alone:
-  bool is_packed = false;   ///< b is what pack_panels() wrote
+  // Only for packed_gemm():
+  bool is_packed = false;   ///< b is the output of pack_panels()
   const T* bias = nullptr;  ///< n elements that are added to each row
   Combine combine = Combine::none;
-  const T* other = nullptr;  ///< what c is combined with, as far apart as c
-  bool relu = false;         ///< c = relu(sum)
-  T* column_sums = nullptr;  ///< = the sum of the rows of b
+  const T* other = nullptr;  ///< array that c is combined with; rows `ldc` apart
+  bool relu = false;         ///< whether c = relu(sum)
+  T* column_sums = nullptr;  ///< if not null, gets the sums of the columns of b
   const T *next_a = nullptr,
-          *next_b =
-              nullptr;  ///< of a product of this kind that will probably follow: fetched ahead
+          *next_b = nullptr;  ///< operands of the next product, of the same kind, to prefetch
 };
 
 template <class T>
 using Gemm = void (*)(const Product<T>& p);
 
-/// oneDNN's own product of matrices is fast on x86 only.
+/// oneDNN's matrix product is fast on x86 only.
 #ifdef __x86_64__
 inline constexpr bool kOnednnMultiplies = true;
 #else
 inline constexpr bool kOnednnMultiplies = false;
 #endif
 
-/// The library that multiplies: oneDNN for float32 unless it is switched off, OpenBLAS for the
-/// rest.
+/// The product of a library: oneDNN for float32 unless it is switched off, else OpenBLAS.
 template <class T>
 Gemm<T> gemm(const Options& options);
 template <>
@@ -52,7 +50,7 @@ Gemm<float> gemm<float>(const Options& options);
 template <>
 Gemm<double> gemm<double>(const Options& options);
 
-/// Own loops, for products too small for a library and for those of few columns. Only for beta 0.
+/// Own loops for products that are too small for a library or have few columns; beta has to be 0.
 template <class T>
 void direct_gemm(const Product<T>& p);
 template <>
@@ -60,8 +58,8 @@ void direct_gemm<float>(const Product<float>& p);
 template <>
 void direct_gemm<double>(const Product<double>& p);
 
-/// Own product on packed panels, as fast as the libraries' and faster where one side is small. beta
-/// is 0 or 1.
+/// An own product on packed panels, as fast as the libraries and faster where one dimension is
+/// small. beta is 0 or 1.
 template <class T>
 void packed_gemm(const Product<T>& p);
 template <>
@@ -69,7 +67,7 @@ void packed_gemm<float>(const Product<float>& p);
 template <>
 void packed_gemm<double>(const Product<double>& p);
 
-/// The b of a product as packed_gemm() reads it: k panel_columns(n) elements.
+/// Packs the b of a product into k panel_columns(n) elements, as packed_gemm() reads it.
 template <class T>
 void pack_panels(const Product<T>& p, T* packed);
 template <>
@@ -78,28 +76,28 @@ template <>
 void pack_panels<double>(const Product<double>& p, double* packed);
 inline int64_t panel_columns(int64_t n) { return (n + 15) / 16 * 16; }
 
-/// The name of that library, for profiles.
+/// The name of the library that gemm() uses, for profiles.
 template <class T>
 const char* gemm_name(const Options& options) {
   return sizeof(T) == 4 && options.onednn && kOnednnMultiplies ? "onednn gemm" : "openblas gemm";
 }
 
-/// Dimensions and strides go to Fortran as 32-bit integers.
+/// True when a dimension or stride fits the 32-bit integers of Fortran.
 inline bool fits_blas(int64_t dim) { return dim >= 0 && dim < INT32_MAX; }
 
-/// The OpenBLAS that answered; set to one thread when first asked for.
+/// The OpenBLAS that is loaded; the first use sets it to one thread.
 struct BlasLibrary {
   std::string path;      ///< of the shared library
-  std::string core;      ///< kernels it chose: "SkylakeX"
-  std::string build;     ///< its own words: version and parallel model
+  std::string core;      ///< chosen kernels: "SkylakeX"
+  std::string build;     ///< its own description: version and parallel model
   const char* parallel;  ///< "serial", "pthread", "openmp"
-  bool genuine;          ///< false: another library (the slow reference BLAS) answers for sgemm
+  bool genuine;          ///< false: sgemm comes from another library (the slow reference BLAS)
 };
 const BlasLibrary& blas_library();
 
-/// Held during every call of OpenBLAS. Its serial build hands out work memory without a lock, so
-/// that calls of two threads at a time spoil each other's results now and then (0.3.21: one in
-/// thousands): there, one call at a time.
+/// A lock that every call of OpenBLAS holds. Its serial build hands out work memory without a lock,
+/// so that concurrent calls corrupt each other's results (0.3.21: one in thousands); with that
+/// build the lock admits one call at a time.
 class BlasTurn {
  public:
   BlasTurn();

@@ -50,7 +50,7 @@ class IntegerMatmul final : public Kernel {
     const int64_t step_k = plan_.transpose_b ? 1 : plan_.n,
                   step_n = plan_.transpose_b ? plan_.k : 1;
     for (int64_t j = 0; j < plan_.n; ++j) {
-      uint64_t sum = bias ? static_cast<uint64_t>(bias[j]) : 0;  // unsigned: overflow wraps
+      uint64_t sum = bias ? static_cast<uint64_t>(bias[j]) : 0;  // unsigned, because overflow wraps
       for (int64_t q = 0; q < plan_.k; ++q) {
         sum += static_cast<uint64_t>(a[q * step_a]) *
                static_cast<uint64_t>(b[q * step_k + j * step_n]);
@@ -70,12 +70,12 @@ bool is_float_activation(ActivationKind e) {
   return e == ActivationKind::sigmoid || e == ActivationKind::tanh;
 }
 
-/// A factory that knows nothing of mixed precision.
+/// Wraps a factory that does not support mixed precision.
 template <KernelFactory make>
 std::unique_ptr<Kernel> unmixed(const Request& r) {
   return PostOps(r.op).mixed == Mixed::no ? make(r) : nullptr;
 }
-/// One that knows nothing of other arrays either.
+/// Wraps a factory that supports neither mixed precision nor other arrays.
 template <KernelFactory make>
 std::unique_ptr<Kernel> plain(const Request& r) {
   return PostOps(r.op).combine == Combine::none ? unmixed<make>(r) : nullptr;
@@ -100,9 +100,9 @@ MatmulPlan::MatmulPlan(const Request& r) {
 }
 
 MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, For whom) : whom(whom), m(p.m), n(p.n) {
-  constexpr int64_t kTile = 128, kLongTile = 512;  // columns and rows at most
-  constexpr int64_t kFew = 8, kEnough = 16;        // parts
-  constexpr double kLeastWork = 400e3;             // multiplications of a part: some microseconds
+  constexpr int64_t kTile = 128, kLongTile = 512;  // most columns and rows
+  constexpr int64_t kFew = 8, kEnough = 16;        // numbers of parts
+  constexpr double kLeastWork = 400e3;             // multiplications per part: a few microseconds
   rows = std::min(m, kLongTile), columns = std::min(n, kTile), depth = p.k;
   auto parts = [&] {
     return p.count() * pieces(m, rows) * pieces(n, columns) * pieces(p.k, depth);
@@ -114,15 +114,15 @@ MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, For whom) : whom(whom
     while (length >= 2 * least && parts() < most_parts && work() > kLeastWork)
       length = (length + 1) / 2;
   };
-  // Partial sums are stored and added, and b is copied (and turned around, if transposed) once a
-  // tile: short sums and few rows cost a tenth, and are for fewer parts.
+  // Partial sums are stored and added, and each tile copies (and transposes, if needed) its part of
+  // b: short sums and few rows cost a tenth, and only smaller numbers of parts use them.
   if (split_sums) halve(depth, 512, kFew);
   halve(columns, 64, kEnough);
   halve(rows, 128, kEnough);
   halve(rows, 64, kFew);
   if (whom == For::many_threads) halve(columns, 32, kEnough);
   if (whom != For::few_threads) halve(rows, 32, kEnough);
-  if (rows == kLongTile && parts() > kEnough && parts() < 2 * kEnough) rows /= 2;  // an even share
+  if (rows == kLongTile && parts() > kEnough && parts() < 2 * kEnough) rows /= 2;  // even share
   rows = std::min(m, rounded(pieces(m, pieces(m, rows)), 4));                      // even tiles
   columns = std::min(n, rounded(pieces(n, pieces(n, columns)), 16));
   row_tiles = pieces(m, rows), column_tiles = pieces(n, columns), sums = pieces(p.k, depth);
@@ -130,7 +130,7 @@ MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, For whom) : whom(whom
 
 void MatmulCut::take_whole_rows() {
   constexpr int64_t kFewTiles = 8, kEnoughTiles = 16;
-  const int64_t least = whom == For::few_threads ? 128 : 32;  // rows of one of many tiles
+  const int64_t least = whom == For::few_threads ? 128 : 32;  // rows per tile where there are many
   const int64_t tiles = std::max(row_tiles, m >= kEnoughTiles * least ? kEnoughTiles : kFewTiles);
   rows = std::min(m, rounded(pieces(m, tiles), 4)), columns = n;
   row_tiles = pieces(m, rows), column_tiles = 1;

@@ -1,5 +1,5 @@
-// What the matmul kernels share: the products of one request, and what happens to a result before
-// it is stored.
+// What the matmul kernels share: the products of a request, and what happens to a result before it
+// is stored.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace crescent::cpu {
 
-/// A matmul as `count()` products of (m,k) and (k,n) matrices. Where one b serves every a, the
+/// A matmul as `count()` products of (m,k) and (k,n) matrices. Where one b serves all a, the
 /// leading axes of a are folded into m.
 struct MatmulPlan {
   explicit MatmulPlan(const Request& request);
@@ -19,13 +19,13 @@ struct MatmulPlan {
   ActivationKind activation;
   int64_t m, n, k;
   std::vector<int64_t> a,
-      b;  ///< where the matrices of product i begin, in elements; product i of c is at i m n
+      b;  ///< element offsets of the matrices of each product; product i of c is at i m n
 
-  /// A gradient a'b with b of so many columns, row by row in memory.
+  /// True for a gradient a'b whose b is row-major and has `columns` columns.
   bool has_rows_of_b(int64_t columns) const {
     return transpose_a && !transpose_b && count() == 1 && n == columns;
   }
-  int other() const { return bias ? 3 : 2; }  ///< which input c is combined with
+  int other() const { return bias ? 3 : 2; }  ///< index of the input that c is combined with
   int64_t count() const { return static_cast<int64_t>(a.size()); }
   int64_t lda() const { return transpose_a ? m : k; }
   int64_t ldb() const { return transpose_b ? k : n; }
@@ -35,10 +35,10 @@ struct MatmulPlan {
   }
 };
 
-/// The tiles of the results and the partial sums that products are computed in. Long sums over few
-/// tiles (weight gradients) are split into several, which depend on the shape alone, so the bits do
-/// not depend on the number of threads. Tiles change no bits: for many threads there are more of
-/// them, though what they share is then read or copied more often.
+/// The tiles of the result and the partial sums by which products are computed. Long sums over few
+/// tiles (weight gradients) are split into partial sums by the shape alone, so the bits do not
+/// depend on the number of threads. The number of tiles changes no bits: many threads get more
+/// tiles, although shared operands are then read or copied more often.
 struct MatmulCut {
   struct Tile {
     int64_t item, i, j, rows, columns;  ///< product, first row and column, size
@@ -48,18 +48,18 @@ struct MatmulCut {
 
   MatmulCut(const MatmulPlan& plan, bool split_sums, For whom = For::few_threads);
 
-  int64_t tiles() const { return row_tiles * column_tiles; }  ///< of one product
+  int64_t tiles() const { return row_tiles * column_tiles; }  ///< per product
   Tile tile(int64_t number) const;
-  /// Tiles of whole rows instead.
+  /// Makes every tile span whole rows.
   void take_whole_rows();
 
   For whom;
   int64_t m, n;
-  int64_t rows, columns, depth;  ///< of a tile that is not at an edge, and of a partial sum
+  int64_t rows, columns, depth;  ///< size of a tile not at an edge; depth: of a partial sum
   int64_t row_tiles, column_tiles, sums;
 };
 
-/// c (rows, columns) combined with x, `ldx` apart.
+/// Combines c (rows, columns) with x, whose rows are `ldx` apart.
 void combine(Combine how, const float* x, int64_t ldx, int64_t rows, int64_t columns, float* c,
              int64_t ldc);
 void combine(Combine how, const double* x, int64_t ldx, int64_t rows, int64_t columns, double* c,
@@ -72,7 +72,7 @@ template <class T>
 void finish(T* c, int64_t rows, int64_t columns, int64_t ldc, const T* bias,
             ActivationKind activation);
 
-/// Costs next to nothing on values on their way to memory.
+/// True for activations that cost almost nothing on values that are about to be stored.
 inline bool is_simple(ActivationKind activation) {
   return activation == ActivationKind::none || activation == ActivationKind::relu;
 }
@@ -81,11 +81,11 @@ inline bool is_simple(ActivationKind activation) {
 template <class T>
 void accumulate(T* sum, const T* part, int64_t count);
 
-/// The sums of the columns of b, which a product may give as well: a partial sum's lie in scratch
-/// memory, the only one's in the output.
+/// The sums of the columns of b, which a product can compute as well. Partial sums are in scratch
+/// memory, a single sum is in the output.
 class ColumnSums {
  public:
-  /// Wanted, as that output.
+  /// Requests the sums as output `output`.
   void want(int output) { output_ = output; }
   bool are_wanted() const { return output_ >= 0; }
   int64_t scratch_values(const MatmulPlan& p, int64_t sums) const {
@@ -95,7 +95,7 @@ class ColumnSums {
   T* of(const Arguments& a, const MatmulPlan& p, int64_t sums, int64_t sum, T* scratch) const {
     return sums == 1 ? a.out<T>(output_) : scratch + sum * p.n;
   }
-  /// Adds the partial ones.
+  /// Adds the partial sums.
   template <class T>
   void end(const Arguments& a, const MatmulPlan& p, int64_t sums, const T* scratch) const {
     if (!are_wanted() || sums == 1) return;
@@ -111,7 +111,7 @@ class ColumnSums {
 std::unique_ptr<Kernel> make_direct_matmul(const Request& request);  // few operations
 std::unique_ptr<Kernel> make_row_matmul(const Request& request);     // a single row
 std::unique_ptr<Kernel> make_tiled_matmul(const Request& request);   // float32, float64
-std::unique_ptr<Kernel> make_amx_matmul(const Request& request);  // bfloat16, where there are tiles
+std::unique_ptr<Kernel> make_amx_matmul(const Request& request);     // bfloat16 and split float32
 std::unique_ptr<Kernel> make_onednn_matmul(const Request& request);  // bfloat16
 std::unique_ptr<Kernel> make_integer_matmul(const Request& request);
 

@@ -1,6 +1,6 @@
-// Products of bfloat16, and of float32 that is split, on AMX tiles. What only one part of the work
-// reads of a and b it packs itself, a stretch of k at a time, and has it in its own cache; what
-// several parts read is packed before, once.
+// Products of bfloat16, and of split float32, on AMX tiles. Operands that only one part of the work
+// reads are packed by that part, some values along k at a time, into its own cache; operands that
+// several parts read are packed once beforehand.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -20,16 +20,16 @@ namespace {
 
 using amx::kBlock;
 
-constexpr double kFlopsPerRegion = 4e6;  ///< worth another thread
+constexpr double kFlopsPerRegion = 4e6;  ///< work that repays another thread
 
 amx::Form form_of(const Request& r) {
   const bool half = r.inputs[0].dtype == DType::bfloat16 || PostOps(r.op).mixed != Mixed::no;
   return half ? amx::Form::rounded : amx::Form::split;
 }
 
-/// Split values on tiles are faster than float32 in vectors: measured, they are multiplied 2.2
-/// times as fast where tiles are full, splitting one costs as much as 30 multiplications in
-/// vectors, and there is some more to do for any product.
+/// True when split values on tiles are faster than float32 in vectors. By measurement they are
+/// multiplied 2.2 times as fast in full tiles, splitting a value costs as much as 30
+/// multiplications in vectors, and each product has a fixed overhead.
 bool pays_to_split(const MatmulPlan& p) {
   auto whole = [](int64_t lines, int64_t step) {
     return static_cast<double>(pieces(lines, step) * step);
@@ -41,7 +41,7 @@ bool pays_to_split(const MatmulPlan& p) {
   return all + 300e3 / static_cast<double>(p.count()) < m * n * k;
 }
 
-/// b as AmxMatmul packs it, once for all runs.
+/// Packs b for AmxMatmul once for all runs.
 class PackRight final : public Kernel {
  public:
   explicit PackRight(const Operand& b) : b_(b), items_(b.items.begin(), b.items.end()) {
@@ -110,8 +110,8 @@ class AmxMatmul final : public EpilogueHost {
   }
 
  protected:
-  /// What follows wants whole rows, for which all of b is packed: that is to be less than the
-  /// result.
+  /// True when the epilogue can get whole rows. All of b is then packed, which has to be less than
+  /// the result.
   bool has_rows() const override {
     const AmxCut& cut = few_.cut;
     return sum_count() > 1 ||
@@ -135,12 +135,12 @@ class AmxMatmul final : public EpilogueHost {
  private:
   bool is_split() const { return form_ == amx::Form::split; }
 
-  /// How the work is cut, and what several parts read then.
+  /// The split of the work, and which operands several parts read.
   struct Partition {
     AmxCut cut;
     bool shares_a = false, shares_b = false;
   };
-  /// A profile, which tells what many threads would gain, sees their work.
+  /// The partition for many threads also serves profiles, which estimate times on many cores.
   const Partition& partition_for(const CpuThreads& threads) const {
     constexpr int kFew = 8;
     return threads.threads() > kFew || WorkTrace::current() ? many_ : few_;
@@ -177,7 +177,7 @@ class AmxMatmul final : public EpilogueHost {
   }
 
   int64_t partials() const { return sum_count() > 1 ? sum_count() : 0; }
-  /// Of a partial sum, in whole cache lines.
+  /// The size of a partial sum, in whole cache lines.
   int64_t size() const {
     return pieces(plan_.count() * plan_.m * plan_.n, amx::kLines) * amx::kLines;
   }
@@ -185,15 +185,15 @@ class AmxMatmul final : public EpilogueHost {
     return reinterpret_cast<float*>(args.scratch) + sum * size();
   }
 
-  /// The tiles of a are in memory as they are wanted, and its rows do not share their places in the
-  /// first-level cache.
+  /// True when a can be read in place: it has the layout of tiles, and its rows do not map to the
+  /// same sets of the first-level cache.
   static bool is_left(const MatmulPlan& p, DType a) {
-    constexpr int64_t kFarthest = 512;  // values from row to row
+    constexpr int64_t kFarthest = 512;  // values between rows
     return a == DType::bfloat16 && !p.transpose_a && p.m % kBlock == 0 && p.k % amx::kDepth == 0 &&
            p.k <= kFarthest;
   }
 
-  /// Values of what several parts read, packed in scratch memory behind the partial sums.
+  /// The size of a where several parts read it, packed in scratch memory behind the partial sums.
   int64_t packed_a() const {
     return few_.shares_a || many_.shares_a ? plan_.count() * a_.values() : 0;
   }
@@ -208,7 +208,7 @@ class AmxMatmul final : public EpilogueHost {
     return reinterpret_cast<uint16_t*>(column_scratch(args) + column_values());
   }
   uint16_t* shared_b(const Arguments& args) const { return shared_a(args) + packed_a(); }
-  /// All of b, if it has been packed.
+  /// All of b if it is packed, else null.
   const uint16_t* whole_b(const Arguments& args, const Partition& partition) const {
     return is_packed_ ? args.in<uint16_t>(1) : partition.shares_b ? shared_b(args) : nullptr;
   }
@@ -222,22 +222,22 @@ class AmxMatmul final : public EpilogueHost {
     });
   }
 
-  /// A block of split values and what becomes of its sums.
+  /// A block of split values and the destination of its sums.
   struct Block {
-    amx::Result result{};                         ///< of no rows where an activation comes before
-    int64_t i = 0, j = 0, rows = 0, columns = 0;  ///< in the part; size, 0 for sums of a stretch
+    amx::Result result{};                         ///< without rows before an activation
+    int64_t i = 0, j = 0, rows = 0, columns = 0;  ///< position, size; 0 if incomplete
     const float *bias = nullptr, *other = nullptr;
   };
 
-  /// How a part is gone through, and the thread's memory for it. The blocks of one operand, one
-  /// after the other, are multiplied with all of the other: they are packed when it is their turn.
+  /// The order of a part's blocks and the thread's memory for them. Each block of one operand in
+  /// turn is packed and multiplied with all blocks of the other operand.
   struct Workspace {
-    int64_t row_blocks, column_blocks, stretch;  ///< stretch: of k, packed at a time
+    int64_t row_blocks, column_blocks, stretch;  ///< stretch: values of k packed at a time
     bool at_once, passes_on,
-        in_rows;  ///< one stretch; rows go to what follows; rows of blocks, or columns of them
+        in_rows;  ///< whether one stretch is enough; the epilogue reads rows; blocks go by rows
     float *sums, *totals,
-        *bias;       ///< of two blocks; of all blocks, where there are several stretches; a row
-    std::byte* row;  ///< of blocks, if it is passed on
+        *bias;       ///< sums of two blocks; of all blocks if there are several stretches; bias
+    std::byte* row;  ///< a row of blocks for the epilogue, else null
     uint16_t *own_a, *own_b;
   };
   Workspace workspace(const PartialTile& p, bool has_epilogue) const {
@@ -277,8 +277,9 @@ class AmxMatmul final : public EpilogueHost {
     flush(args, p, earlier);
   }
 
-  /// Adds `deep` products from k on to all sums of the part; ends them if they are the last.
-  /// `earlier`: a block of split values, which is stored while the next is multiplied.
+  /// Adds the products of values [k, k + deep) to all sums of the part, and finishes the sums after
+  /// the last stretch. `earlier` is a block of split values that is stored while the next one is
+  /// multiplied.
   void add_stretch(const Arguments& args, const MaybeEpilogue& epilogue, const PartialTile& p,
                    const Workspace& w, int64_t k, int64_t deep, Block& earlier) const {
     auto rows = [&](int64_t i, int64_t count) {
@@ -315,7 +316,7 @@ class AmxMatmul final : public EpilogueHost {
     }
   }
 
-  /// The block at (i, j) of the part, the `number`-th.
+  /// Multiplies block `number` of the part, at (i, j).
   void multiply(const Arguments& args, const PartialTile& p, const Workspace& w, int64_t i,
                 int64_t j, const amx::LeftStrips& a, const amx::RightStrips& b, int64_t number,
                 bool is_first, bool is_last, int64_t deep, Block& earlier) const {
@@ -336,7 +337,7 @@ class AmxMatmul final : public EpilogueHost {
     }
   }
 
-  /// Adds the part's columns of rows k to k + deep of b to their sums.
+  /// Adds rows [k, k + deep) of b to the column sums, for the columns of the part.
   void add_rows(const Arguments& args, const PartialTile& p, int64_t k, int64_t deep) const {
     float* sums = column_sums_.of(args, plan_, sum_count(), p.sum, column_scratch(args)) + p.j;
     if (k == p.k0) std::fill_n(sums, p.columns, 0.0f);
@@ -344,7 +345,7 @@ class AmxMatmul final : public EpilogueHost {
                   sums);
   }
 
-  /// The block at (i, j) of the part, with all its sums.
+  /// The destination of the block at (i, j) of the part, whose sums are complete.
   Block block(const Arguments& args, const PartialTile& p, int64_t i, int64_t j, float* sums,
               const float* bias, std::byte* row) const {
     const int64_t rows = std::min(kBlock, p.rows - i), columns = std::min(kBlock, p.columns - j);
@@ -363,7 +364,8 @@ class AmxMatmul final : public EpilogueHost {
             rows,
             columns};
   }
-  /// What is left to do after amx::multiply_split() or amx::store().
+  /// Finishes a block after amx::multiply_split() or amx::store() has stored its sums: recomputes
+  /// those that are not finite, and applies activations other than relu.
   void end(const Arguments& args, const PartialTile& p, Block block, bool is_finite) const {
     amx::Result& r = block.result;
     if (block.rows == 0) return;
@@ -407,7 +409,7 @@ class AmxMatmul final : public EpilogueHost {
                   ld);
   }
 
-  /// The sums of a block by multiplications of float32, which know infinity.
+  /// Recomputes the sums of a block by float32 products, which handle infinity.
   void compute_in_full(const Arguments& args, const PartialTile& p, int64_t i, int64_t j,
                        int64_t rows, int64_t columns, float* sums) const {
     constexpr int64_t kDeep = 4 * amx::kDepth;
@@ -436,8 +438,8 @@ class AmxMatmul final : public EpilogueHost {
     }
   }
 
-  /// The 32 x 32 sums of rounded values at (i, j) of the part: to c, or where they are to be passed
-  /// on, to `row`.
+  /// Stores the 32 x 32 sums of rounded values at (i, j) of the part to c, or to `row` for the
+  /// epilogue.
   void store(const Arguments& args, const PartialTile& p, int64_t i, int64_t j, float* sums,
              const float* bias, std::byte* row) const {
     const int64_t rows = std::min(kBlock, p.rows - i), columns = std::min(kBlock, p.columns - j);
@@ -478,7 +480,7 @@ class AmxMatmul final : public EpilogueHost {
   MatmulPlan plan_;
   amx::Form form_;
   bool packs_left_;
-  Partition few_, many_;  ///< for so many threads; of the same sums
+  Partition few_, many_;  ///< for few and for many threads, with the same sums
   Operand a_, b_;
   DType c_;
   bool is_packed_ = false;

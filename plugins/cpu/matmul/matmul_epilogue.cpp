@@ -1,4 +1,5 @@
-// Other arrays, bias, activation and partial sums of a tile while it is in cache.
+// Combines a tile of a product with other arrays, bias, activation and partial sums while it is in
+// the cache.
 #include "matmul/matmul.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -1,5 +1,4 @@
-// Half-width products by oneDNN's matmul, on the same fixed tiles as the others; sums are kept in
-// float32 inside.
+// Half-width products by oneDNN's matmul on the fixed tiles of MatmulCut; oneDNN sums in float32.
 #include "matmul/matmul.h"
 #include "matmul/onednn.h"
 
@@ -28,7 +27,7 @@ class HalfMatmul final : public Kernel {
   double flops() const override { return plan_.flops(); }
 
  private:
-  /// The primitive for tiles of this size; see which().
+  /// Adds the primitive for tiles of this size, at the index that which() gives.
   void add(int64_t rows, int64_t columns) {
     const auto type = onednn::type_of(dtype_);
     auto strides = [](bool transposed, int64_t ld) {

@@ -1,8 +1,8 @@
-// Own product of matrices. A panel is a block of b, some columns wide, that is copied to where it
-// fits into the first cache; tiles of c stay in registers while they run down a panel. a is read
-// where it is, transposed or not. What comes next is fetched meanwhile, evenly: rows of a are too
-// short for the machine to guess, and waiting for them cost up to a third; stores to rows of c that
-// are not in the cache hold up the loads behind them, which cost up to a quarter.
+// An own matrix product. A panel is a block of b, a few columns wide, that is copied so that it
+// fits the first-level cache; tiles of c stay in registers while they go down a panel. a is read in
+// place, transposed or not. The next operands are prefetched evenly during the computation: rows of
+// a are too short for the hardware prefetcher, which cost up to a third; stores to rows of c
+// outside of the cache delay the loads behind them, which cost up to a quarter.
 #include <algorithm>
 
 #include "matmul/blas.h"
@@ -18,25 +18,25 @@ namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A tile takes kRows x kVectors registers; those of a row of the panel and of an element of a have
-// to fit beside it.
+// The registers of a tile, kRows x kVectors; a row of the panel and an element of a need registers
+// beside them.
 constexpr int kRows = 6;
 #if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
 constexpr int kVectors = 4;
 #else
 constexpr int kVectors = 2;
 #endif
-constexpr int64_t kDepth = 128;  // rows of a panel
+constexpr int64_t kDepth = 128;  // rows per panel
 
-/// Rows of b as a tile reads them: a panel, or b itself.
+/// Rows of b as a tile reads them: in a panel, or in b itself.
 template <class T>
 struct Panel {
   const T* first;
-  int64_t step;  // from row to row
+  int64_t step;  // distance between rows
   int64_t depth, columns;
 };
 
-/// A block of rows in memory, `step` apart.
+/// A block of rows in memory that are `step` apart.
 template <class T>
 struct Block {
   const T* first = nullptr;
@@ -44,10 +44,10 @@ struct Block {
 };
 
 template <class T>
-constexpr int64_t kLine = 64 / sizeof(T);  // elements that come from memory together
+constexpr int64_t kLine = 64 / sizeof(T);  // elements per cache line
 
-/// Blocks that will be read next, asked for evenly while tiles are computed: a core waits for some
-/// 16 lines at a time, and what it asks for beyond them holds up what it needs now.
+/// Prefetches the blocks that will be read next evenly while tiles are computed: a core has some 16
+/// outstanding cache lines at a time, and prefetches beyond these delay the loads it needs now.
 template <class T>
 class Prefetcher {
  public:
@@ -56,7 +56,7 @@ class Prefetcher {
     blocks_[count_++] = block;
     pieces_ += block.rows * pieces(block.columns, kPiece);
   }
-  /// All of them in so many turns.
+  /// Spreads all prefetches over `turns` turns.
   void begin(int64_t turns) {
     pace_ = pieces(pieces_, std::max<int64_t>(1, turns));
     if (count_ > 0) open(blocks_[0]);
@@ -84,23 +84,23 @@ class Prefetcher {
 
   Block<T> blocks_[2];
   int count_ = 0;
-  int64_t pieces_ = 0, pace_ = 0;  // to come; a turn
+  int64_t pieces_ = 0, pace_ = 0;  // pieces left; pieces per turn
   const T *row_ = nullptr, *at_ = nullptr;
   int64_t step_ = 0, rows_ = 0, left_ = 0,
-          width_ = 0;  // of the block that is asked for; left_, width_: pieces of a row
+          width_ = 0;  // of the current block; left_, width_: in pieces of a row
 };
 
-/// What the sums of a tile pass through at last. What is added to them comes last, too: small
-/// products would be lost one by one beside a large addend.
+/// The operations on the sums of a tile before they are stored. Addends come last, because small
+/// products added one by one to a large addend would be lost to rounding.
 template <class T>
 struct Ends {
   const T* bias;    // a row
   const T* addend;  // rows as far apart as those of c
-  const T* mask;    // the same: sums stay where it is positive
+  const T* mask;    // likewise; keeps sums where it is positive
   bool relu;
 };
 
-/// Asks for rows of an array that a tile of c is combined with.
+/// Prefetches the rows of an array that a tile of c is combined with.
 template <int kR, int kV, class T>
 HWY_INLINE void fetch_tile(const T* x, int64_t ldx) {
 #pragma GCC unroll 16
@@ -110,11 +110,10 @@ HWY_INLINE void fetch_tile(const T* x, int64_t ldx) {
   }
 }
 
-// kR rows of c = ends(a b), while the rows of c are fetched, and `ahead`, as many rows of a, or,
-// where those are columns of an array, what is needed later. Element (i,q) of a is at i row + q
-// step. A function of its own with few pointers, all in registers: what GCC keeps in vector
-// registers or in memory takes the place of multiplications, or waits for earlier tiles to be
-// stored.
+// Computes kR rows of c = ends(a b) and meanwhile prefetches the rows of c, and at `prefetcher` the
+// next rows of a, or where a is transposed the blocks of `later`. Element (i,q) of a is at i row +
+// q step. It is a function of its own with few pointers, all in registers: anything that GCC spills
+// or keeps in vector registers displaces multiplications or waits for stores of earlier tiles.
 template <int kR, int kV, class D, class T = hn::TFromD<D>>
 HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* prefetcher,
                        const Panel<T>& b, const Ends<T>& ends, T* c, int64_t ldc,
@@ -128,8 +127,8 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* pref
       for (int v = 0; v < kV; ++v) f(r, v);
     }
   };
-  // What holds for all sums is asked once: a branch a sum took as long as a fifth of the
-  // multiplications.
+  // Conditions that are the same for all sums are tested once: a branch per sum took a fifth of the
+  // time of the multiplications.
   auto each_place = [&](auto&& f) HWY_ATTR {
     auto load = [d](const T* from) HWY_ATTR { return hn::LoadU(d, from); };
     auto store = [d](hn::Vec<D> x, T* to) HWY_ATTR { hn::StoreU(x, d, to); };
@@ -191,7 +190,7 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* pref
                  HWY_ATTR { store(sum[r][v], c + r * ldc + v * lanes); });
 }
 
-/// All rows of c: as many at a time as there are registers for, the last ones in even numbers.
+/// Computes all rows of c: as many at a time as fit the registers, the last ones in even numbers.
 template <int kV, class T>
 void rows(const Product<T>& p, const T* a, const Panel<T>& b, Ends<T> ends, T* c,
           Prefetcher<T>& later) {
@@ -207,7 +206,7 @@ void rows(const Product<T>& p, const T* a, const Panel<T>& b, Ends<T> ends, T* c
     if (ends.mask) ends.mask += kR * p.ldc;
     i += kR;
   };
-  constexpr int kTall = std::min(2, kVectors / kV) * kRows;  // few vectors leave registers
+  constexpr int kTall = std::min(2, kVectors / kV) * kRows;  // narrow tiles can have more rows
   later.begin(std::max<int64_t>(1, p.m / kTall) * (p.transpose_a ? pieces(b.depth, kLine<T>) : 1));
   if constexpr (kTall > kRows) {
     while (p.m - i >= kTall) go(std::integral_constant<int, kTall>());
@@ -218,7 +217,7 @@ void rows(const Product<T>& p, const T* a, const Panel<T>& b, Ends<T> ends, T* c
   if (p.m - i >= 1) go(std::integral_constant<int, 1>());
 }
 
-/// Rows of kV whole vectors one after the other.
+/// Packs rows of kV whole vectors contiguously.
 template <int kV, class T>
 HWY_INLINE void pack_whole(const T* b, int64_t ldb, int64_t depth, T* panel) {
   const hn::ScalableTag<T> d;
@@ -230,7 +229,7 @@ HWY_INLINE void pack_whole(const T* b, int64_t ldb, int64_t depth, T* panel) {
   }
 }
 
-/// Rows of b one after the other, `width` apart; what is beyond the columns of b is 0.
+/// Packs rows of b `width` apart; elements beyond the columns of b are 0.
 template <class T>
 HWY_INLINE void pack(const T* b, int64_t ldb, int64_t depth, int64_t columns, T* panel,
                      int64_t width) {
@@ -245,7 +244,7 @@ HWY_INLINE void pack(const T* b, int64_t ldb, int64_t depth, int64_t columns, T*
   }
 }
 
-/// 4 elements of a vector's worth of rows, turned around: a vector of each.
+/// Transposes 4 elements of each of a vector's number of rows into 4 vectors.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE void turn(D d, const T* from, int64_t step, T* to, int64_t width) {
   for (int64_t q = 0; q < 4; ++q) {
@@ -254,7 +253,7 @@ HWY_INLINE void turn(D d, const T* from, int64_t step, T* to, int64_t width) {
   }
 }
 #if HWY_TARGET != HWY_SCALAR
-/// Block g of the result is a part of row first + 4 g.
+/// 128-bit block g of the result is the beginning of row first + 4 g.
 template <class D>
 HWY_INLINE hn::Vec<D> every_fourth_row(D d, const float* first, int64_t step) {
   auto rows = hn::LoadDup128(d, first + (static_cast<int64_t>(hn::Lanes(d)) - 4) * step);
@@ -279,7 +278,7 @@ HWY_INLINE void turn(D d, const float* from, int64_t step, float* to, int64_t wi
 }
 #endif
 
-/// The same where b is (columns, depth).
+/// Packs rows of b, which is stored as (columns, depth).
 template <class T>
 HWY_INLINE void pack_transposed(const T* b, int64_t ldb, int64_t depth, int64_t columns, T* panel,
                                 int64_t width) {
@@ -298,7 +297,7 @@ HWY_INLINE void pack_transposed(const T* b, int64_t ldb, int64_t depth, int64_t 
   }
 }
 
-/// The columns of b that one panel holds, and how many there are with those that fill the last
+/// The columns of b that one panel holds: their number, and the width with the padding of the last
 /// vector.
 template <class T>
 struct Columns {
@@ -310,7 +309,7 @@ struct Columns {
   int64_t first, count, vectors, width;
 };
 
-/// The block of b that makes the panel of row q, as it lies in memory.
+/// The block of b, as it is stored, from which the panel at row q is packed.
 template <class T>
 Block<T> block(const Product<T>& p, const Columns<T>& columns, int64_t q) {
   const int64_t depth = std::min(kDepth, p.k - q), j = columns.first;
@@ -328,8 +327,8 @@ void pack_block(const Product<T>& p, const Columns<T>& columns, int64_t q, T* pa
     pack(b.first, b.step, b.rows, columns.count, panel, columns.width);
 }
 
-/// The panels of a product, one after the other: first those of the same columns; where a is
-/// transposed, those of the same rows of a, which are long.
+/// The panels of a product in order: by columns of b first; where a is transposed, by rows of a
+/// first, which are long.
 template <class T>
 class PanelSequence {
  public:
@@ -340,15 +339,15 @@ class PanelSequence {
   explicit PanelSequence(const Product<T>& p)
       : p_(p),
         wide_(pieces(p.n, width())),
-        deep_(std::max<int64_t>(1, pieces(p.k, kDepth))) {}  // one where there is nothing to add
+        deep_(std::max<int64_t>(1, pieces(p.k, kDepth))) {}  // at least one, also where k is 0
   int64_t count() const { return wide_ * deep_; }
   PanelStart operator[](int64_t number) const {
     const auto [column, row] = p_.transpose_a ? std::pair(number % wide_, number / wide_)
                                               : std::pair(number / deep_, number % deep_);
     return {Columns<T>(p_, column * width()), row * kDepth};
   }
-  /// What is read after this step: a block of b, and of a transposed a a share of the rows that
-  /// come next.
+  /// Prefetches what is read after panel `number`: a block of b and, where a is transposed, a share
+  /// of the next rows of a.
   Prefetcher<T> after(int64_t number) const {
     Prefetcher<T> prefetcher;
     if (number + 1 < count()) {
@@ -390,7 +389,7 @@ void add_rows(const Panel<T>& b, T* sums) {
     const int64_t count = std::min(lanes, b.columns - j);
     auto row = [&](int64_t q) HWY_ATTR { return load_part(d, b.first + q * b.step + j, count); };
     auto s0 = load_part(d, sums + j, count), s1 = hn::Zero(d), s2 = s1,
-         s3 = s1;  // sums that do not wait for one another
+         s3 = s1;  // independent sums
     int64_t q = 0;
     for (; q + 4 <= b.depth; q += 4) {
       s0 = hn::Add(s0, row(q)), s1 = hn::Add(s1, row(q + 1)), s2 = hn::Add(s2, row(q + 2)),
@@ -403,8 +402,8 @@ void add_rows(const Panel<T>& b, T* sums) {
 
 template <class T>
 void product(const Product<T>& p) {
-  constexpr int64_t kFewRows = 2 * kRows;             // too few to be worth a copy of b
-  constexpr int64_t kNear = (256 << 10) / sizeof(T);  // of b, which a core keeps between products
+  constexpr int64_t kFewRows = 2 * kRows;             // too few to repay a copy of b
+  constexpr int64_t kNear = (256 << 10) / sizeof(T);  // elements of b that stay in the cache
   const bool looks_ahead = p.m > kFewRows || p.n * p.k > kNear;
   HWY_ALIGN T memory[kDepth * kVectors * hn::MaxLanes(hn::ScalableTag<T>())];
   const PanelSequence<T> panels(p);

@@ -1,6 +1,6 @@
-// One row times a matrix, as in the prediction of a single sample, or a matrix times one column:
-// bound by reading the matrix once. Where that changes seldom it is laid out in the order in which
-// it is read. In mixed precision it is read as bfloat16 and summed as float32.
+// A row times a matrix, as in the prediction of a single sample, or a matrix times a column. Both
+// are bound by reading the matrix once; a matrix that seldom changes is packed in the order in
+// which it is read. In mixed precision it is read as bfloat16 and summed in float32.
 #include <algorithm>
 #include <bit>
 #include <type_traits>
@@ -22,7 +22,7 @@
 #define CRESCENT_CPU_MATMUL_ROW_ONCE
 namespace crescent::cpu {
 
-/// float32 in memory, rounded to bfloat16 on its way into a register.
+/// A float32 in memory that is rounded to bfloat16 when it is loaded.
 struct Rounded {
   float value;
 };
@@ -51,8 +51,8 @@ HWY_INLINE hn::Vec<D> load_part(D d, const Rounded* from, int64_t count) {
 
 namespace {
 
-// out (columns) = a (depth) b, rows of b `step` apart. Eight sums at a time hide the time that an
-// addition takes: kV vectors of columns by 8 / kV rows. The last vector may be partial.
+// out (columns) = a (depth) b, where rows of b are `step` apart. Eight independent sums hide the
+// latency of additions: kV vectors of columns by 8 / kV rows. The last vector may be partial.
 template <int kV, class D, class B, class T = hn::TFromD<D>>
 HWY_INLINE void columns(D d, const T* a, int64_t depth, const B* b, int64_t step, T* out,
                         int64_t rest) {
@@ -142,24 +142,25 @@ void row_product(const T* a, int64_t depth, const B* b, int64_t step, int64_t co
     HWY_DYNAMIC_DISPATCH(row_double)(a, depth, b, step, count, out);
 }
 
-/// Blocks of columns, one after the other. A part of the product is some rows of a block.
+/// The split of the matrix into blocks of columns, and of each block into ranges of rows, which are
+/// the parts of the product.
 struct RowCut {
   explicit RowCut(const MatmulPlan& p) : n(p.n), k(p.k), blocks((n + kColumns - 1) / kColumns) {
     const int64_t most = std::max<int64_t>(1, k * std::min(n, kColumns) / kPart);
-    constexpr int64_t kFew = 16;  // columns that are long rows
-    // A power of two is the same for every thread of two, four, ...
+    constexpr int64_t kFew = 16;  // fewer columns are stored as long rows
+    // A power of two divides evenly among 2, 4, ... threads.
     if (!p.transpose_b || n < kFew)
       depths = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
   }
   int64_t first(int64_t depth) const { return k * depth / depths; }
   int64_t width(int64_t block) const { return std::min(kColumns, n - block * kColumns); }
 
-  static constexpr int64_t kColumns = 128, kPart = 32768;  // elements of b: some 2 us
+  static constexpr int64_t kColumns = 128, kPart = 32768;  // elements of b: about 2 us
   int64_t n, k, blocks, depths = 1;
 };
 
-/// out = what one depth of the row x gives for one block of b (k,n), which is as it came or packed
-/// into blocks.
+/// out = the product of range `depth` of the row x with that range of rows of a block of b (k,n),
+/// which is packed into blocks or not.
 template <class T, class B>
 void multiply_block(const RowCut& cut, const T* x, const B* b, bool is_packed, int64_t block,
                     int64_t depth, T* out) {
@@ -173,7 +174,7 @@ std::string row_form(const MatmulPlan& p) {
   return concat("row blocks ", p.k, " ", p.n, p.transpose_b ? " transposed" : "");
 }
 
-/// (k,n), or (n,k) where it is transposed, to blocks of columns.
+/// Packs a (k,n) matrix, or a transposed (n,k) one, into blocks of columns.
 template <class T>
 class PackBlocks final : public Kernel {
  public:
@@ -196,8 +197,8 @@ class PackBlocks final : public Kernel {
   bool transposed_;
 };
 
-/// One column is a row of what is transposed, and a matrix times it that row times the transposed
-/// matrix.
+/// Turns a product with a column into a product with a row: the transposed column times the
+/// transposed matrix.
 MatmulPlan as_row(MatmulPlan plan) {
   if (plan.m != 1) {
     std::swap(plan.m, plan.n);
@@ -266,11 +267,11 @@ class RowMatmul final : public Kernel {
   MatmulPlan plan_;
   RowCut cut_;
   DType dtype_;
-  int matrix_;  ///< which of the inputs is no row
+  int matrix_;  ///< which input is the matrix
   bool is_packed_ = false;
 };
 
-/// (k,n) of float32 or bfloat16 to blocks of columns of bfloat16.
+/// Packs a (k,n) matrix of float32 or bfloat16 into blocks of columns of bfloat16.
 class PackHalfBlocks final : public Kernel {
  public:
   PackHalfBlocks(const MatmulPlan& plan, DType from)
@@ -294,7 +295,7 @@ class PackHalfBlocks final : public Kernel {
   UnaryLoop convert_;
 };
 
-/// Of operands that are, or are to be read as, bfloat16.
+/// A row times a matrix in bfloat16, or in float32 that is rounded to bfloat16.
 class HalfRowMatmul final : public Kernel {
  public:
   explicit HalfRowMatmul(const Request& r)

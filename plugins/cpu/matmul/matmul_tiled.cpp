@@ -11,7 +11,7 @@
 namespace crescent::cpu {
 namespace {
 
-/// Where loops without panels are faster: few columns, and many small products.
+/// True where loops without panels are faster: for few columns and for small products.
 bool prefers_direct(const MatmulPlan& p) {
   constexpr int64_t kFewColumns = 16;
   constexpr double kFewFlops = 30e3;
@@ -19,17 +19,17 @@ bool prefers_direct(const MatmulPlan& p) {
          p.flops() / static_cast<double>(p.count()) <= kFewFlops;
 }
 
-/// Where the part of b that a tile reads begins, q rows down.
+/// The offset in b of the part that a tile reads, from row q on.
 int64_t offset_of_right(const MatmulPlan& p, const MatmulCut::Tile& t, int64_t q) {
   return p.transpose_b ? t.j * p.ldb() + q : q * p.ldb() + t.j;
 }
 
-/// The same among the packed ones.
+/// The offset of that part in packed panels.
 int64_t packed_offset(const MatmulPlan& p, const MatmulCut::Tile& t, int64_t q) {
   return t.j * p.k + q * panel_columns(t.columns);
 }
 
-/// b (k,n) or (n,k) as packed_gemm() reads it, part by part.
+/// Packs b (k,n) or (n,k) for packed_gemm(), tile by tile.
 template <class T>
 class PackPanels final : public Kernel {
  public:
@@ -76,8 +76,8 @@ class TiledMatmul final : public EpilogueHost {
     MaybeEpilogue epilogue;
     begin(a, epilogue);
     const MatmulCut& cut = cut_for(a.threads);
-    // Partial sums outermost: what a thread multiplies is then, as a rule, what it computed a
-    // moment ago.
+    // Partial sums are the outermost loop: a thread then mostly multiplies operands that it has
+    // just computed.
     const int64_t parts = plan_.count() * cut.tiles() * sums();
     a.threads.parallel(parts, [&](int64_t number, int) {
       compute(a, epilogue, part(cut, number), part(cut, std::min(number + 1, parts - 1)));
@@ -94,8 +94,8 @@ class TiledMatmul final : public EpilogueHost {
   }
 
  protected:
-  /// What follows wants whole rows. A tile of them reads all of b, which is to be little beside the
-  /// result, and not to be packed for other tiles.
+  /// True when the epilogue can get whole rows. A tile of whole rows reads all of b, which has to
+  /// be small beside the result and not packed for other tiles.
   bool has_rows() const override {
     const bool pays = few_.column_tiles == 1 || (4 * plan_.k <= plan_.m && !is_packed_);
     return sums() > 1 || (pays && plan_.count() * few_.tiles() > 1);
@@ -119,14 +119,14 @@ class TiledMatmul final : public EpilogueHost {
   double own_flops() const override { return plan_.flops(); }
 
  private:
-  /// A profile, which tells what many threads would gain, sees their work.
+  /// The cut for many threads also serves profiles, which estimate times on many cores.
   const MatmulCut& cut_for(const CpuThreads& threads) const {
     constexpr int kFew = 8;
     return threads.threads() > kFew || WorkTrace::current() ? many_ : few_;
   }
   int64_t sums() const { return few_.sums; }
   int64_t size() const { return plan_.count() * plan_.m * plan_.n; }
-  /// Partial sum 0 is the output itself, unless something follows.
+  /// The number of partial sums in the output: the first one, unless an epilogue reads the sum.
   int64_t in_output() const { return has_epilogue() ? 0 : 1; }
   T* result(const Arguments& a, int64_t sum) const {
     return sum < in_output() ? a.out<T>(0)
@@ -137,7 +137,7 @@ class TiledMatmul final : public EpilogueHost {
     return reinterpret_cast<T*>(a.scratch) + (sums() - in_output()) * size();
   }
 
-  /// A tile of a partial sum, whose terms begin at q.
+  /// A tile of partial sum `sum`, whose terms begin at q.
   struct PartialTile {
     MatmulCut::Tile tile;
     int64_t sum, q;
@@ -157,7 +157,7 @@ class TiledMatmul final : public EpilogueHost {
                                     : plan_.b[t.item] + offset_of_right(plan_, t, q));
   }
 
-  /// `later`: what the thread will probably go on with.
+  /// `later`: the part that the thread will probably compute next, whose operands are prefetched.
   void compute(const Arguments& a, const MaybeEpilogue& epilogue, const PartialTile& part,
                const PartialTile& later) const {
     const auto& [t, sum, q] = part;
@@ -177,9 +177,9 @@ class TiledMatmul final : public EpilogueHost {
     if (epilogue) (*epilogue)(at, at + t.rows * plan_.n, p.c);
   }
 
-  /// All there is to these rows from column j on, which begin at element `at` of the output. A tile
-  /// in registers begins with the bias, which a mask is not for, and knows no other activation than
-  /// relu.
+  /// Computes the rows of p from column j on, which begin at element `at` of the output, with all
+  /// post-ops. packed_gemm() adds the bias before it combines, so it cannot be used for a bias with
+  /// a mask, and has no activation except relu.
   void multiply(const Arguments& a, Product<T>& p, int64_t at, int64_t j) const {
     const T* bias = plan_.bias ? a.in<T>(2) + j : nullptr;
     const T* other = plan_.combine == Combine::none ? nullptr : a.in<T>(plan_.other()) + at;
@@ -204,7 +204,7 @@ class TiledMatmul final : public EpilogueHost {
   }
 
   MatmulPlan plan_;
-  MatmulCut few_, many_;  ///< for so many threads; of the same sums
+  MatmulCut few_, many_;  ///< for few and for many threads, with the same sums
   DType dtype_;
   bool direct_, is_packed_ = false;
   ColumnSums column_sums_;
@@ -215,7 +215,7 @@ class TiledMatmul final : public EpilogueHost {
 
 std::unique_ptr<Kernel> make_tiled_matmul(const Request& r) {
   MatmulPlan plan(r);
-  if (plan.flops() == 0) return nullptr;  // the direct loops know what nothing is
+  if (plan.flops() == 0) return nullptr;  // direct loops handle empty products
   return make_typed<TiledMatmul>(r, r.outputs[0].dtype);
 }
 

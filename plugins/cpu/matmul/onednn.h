@@ -1,5 +1,5 @@
 // How kernels use oneDNN: primitives are made once, for a slice of the work, and run on one thread
-// inside the pool.
+// of the pool.
 #pragma once
 #include <omp.h>
 
@@ -15,8 +15,8 @@
 
 namespace crescent::cpu::onednn {
 
-/// While alive, oneDNN uses the calling thread alone. (Debian's is an OpenMP build; the setting is
-/// one a thread.)
+/// Restricts oneDNN to the calling thread while alive. (Debian's is an OpenMP build, whose setting
+/// is per thread.)
 class SingleThread {
  public:
   SingleThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
@@ -30,11 +30,10 @@ class SingleThread {
 
 dnnl::engine& engine();
 
-/// float32 and bfloat16; undef for the others.
+/// The oneDNN type of float32 and bfloat16; undef for other dtypes.
 dnnl::memory::data_type type_of(DType dtype);
 
-/// What oneDNN reports becomes an error that names what was being done; "convolution" or "matmul",
-/// say.
+/// Turns an error of oneDNN into one that names the operation, such as "convolution" or "matmul".
 [[noreturn]] void fail_as(const char* what, dnnl_status_t status);
 template <class F>
 auto checked(const char* what, F&& f) -> decltype(f()) {
@@ -45,7 +44,7 @@ auto checked(const char* what, F&& f) -> decltype(f()) {
   }
 }
 
-/// The kernel that make() gives; null for what oneDNN does not know, or only slowly.
+/// The kernel that make() gives; null where oneDNN has no implementation or only a slow one.
 template <class F>
 std::unique_ptr<Kernel> kernel_if_known(const char* what, F&& make) {
   SingleThread alone;
@@ -58,36 +57,37 @@ std::unique_ptr<Kernel> kernel_if_known(const char* what, F&& make) {
   }
 }
 
-/// A plain layout with the given strides.
+/// An unblocked layout with the given strides.
 dnnl::memory::desc plain(const std::vector<int64_t>& dims, dnnl::memory::data_type type,
                          const std::vector<int64_t>& strides);
 
-/// Sigmoid or tanh on what a primitive stores, and scratch memory given by the caller. Relu is left
-/// to apply_relu().
+/// Attributes for sigmoid or tanh on the result, and for scratch memory that the caller provides.
+/// relu is left to apply_relu().
 dnnl::primitive_attr attributes(ActivationKind activation = ActivationKind::none);
 
-/// oneDNN's own relu makes 0 of what is not a number, which would hide a diverging training; this
-/// one keeps it.
+/// relu that keeps NaN. oneDNN's own relu turns NaN into 0, which would hide that a training
+/// diverges.
 void apply_relu(DType dtype, std::byte* values, int64_t count);
 
-/// oneDNN's slow reference code, which own kernels beat.
+/// True for oneDNN's slow reference code, which own kernels beat.
 bool is_reference(const char* implementation);
 
 using Arguments = std::vector<std::pair<int, dnnl::memory::desc>>;
 
-/// Primitives as the workers of a pool run them: every worker on its own memory objects and scratch
+/// Primitives for the workers of a pool, each of which has its own memory objects and scratch
 /// memory.
 class Primitives {
  public:
-  /// The number by which run() knows the primitive; arguments in the order of the addresses there.
+  /// Adds a primitive and gives its number for run(), which takes addresses in the order of
+  /// `arguments`.
   template <class Desc, class Primitive = dnnl::primitive>
   int add(const Primitive& primitive, const Desc& desc, Arguments arguments) {
     arguments.emplace_back(DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc());
     recipes_.push_back({primitive, std::move(arguments)});
     return static_cast<int>(recipes_.size()) - 1;
   }
-  /// To be called before run() in a region of at most so many workers, which it returns; allocates
-  /// the first time only.
+  /// Prepares for run() in a region of at most `workers` workers, and gives their number; allocates
+  /// only for new workers.
   int prepare(int workers);
   void run(int worker, int which, std::initializer_list<const void*> addresses);
 
@@ -102,7 +102,7 @@ class Primitives {
   };
   struct Worker {
     dnnl::stream stream;
-    std::vector<Task> tasks;  ///< one a recipe
+    std::vector<Task> tasks;  ///< one per recipe
   };
   static Task make_task(const Recipe& recipe);
 

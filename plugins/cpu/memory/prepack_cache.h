@@ -20,8 +20,8 @@ using PrepackedValuePtr = std::shared_ptr<PrepackedValue>;
 
 /// The key of a prepacked value: equal keys give equal bytes.
 struct PrepackKey {
-  OpPtr op;                             ///< null: the result of a kernel's prepare()
-  std::string form;                     ///< of that result, or "variable" or "constant"
+  OpPtr op;                             ///< null for variables, constants and prepared values
+  std::string form;                     ///< of the kernel; else "variable" or "constant"
   int output = 0;                       ///< index of the op's output
   TensorSpecs specs;                    ///< specs of the inputs, then of the value
   std::vector<PrepackedValuePtr> from;  ///< inputs

@@ -1,5 +1,5 @@
-// The gradient of batch normalization in three parts, of which the first and the last go through
-// the batch slice by slice (slices/).
+// The gradient of batch normalization as three ops, the first and last of which can be computed
+// slice by slice along the batch (tiling/).
 #pragma once
 #include "crescent/program/op_types.h"
 
@@ -16,7 +16,7 @@ struct BatchNormSums final : OpOf<BatchNormSums> {
 struct BatchNormFactors final : OpOf<BatchNormFactors> {
   static constexpr const char* kName = "batch_norm_factors";
   double epsilon = 1e-3;
-  int64_t rows = 0;  ///< that were summed
+  int64_t rows = 0;  ///< rows that the sums are over
   auto fields() const { return std::tie(epsilon, rows); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {
     return {in[0], in[0], in[0], in[0]};

@@ -1,4 +1,5 @@
-// Batch and layer normalization: fixed blocks of rows, combined in a fixed order in double.
+// Batch and layer normalization over fixed blocks of rows, which are combined in a fixed order in
+// float64.
 #include "normalization/normalization.h"
 
 #include <algorithm>
@@ -11,9 +12,9 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kBlockValues = 1 << 14;  ///< of x in a block: fits the cache twice over
+constexpr int64_t kBlockValues = 1 << 14;  ///< values of x per block, of which the cache holds two
 
-/// The rows of a request over its last axis, in blocks that depend on the shape alone.
+/// The rows of a tensor over its last axis, in blocks that depend on the shape alone.
 struct Blocks {
   int64_t rows, columns, block, count;
 
@@ -29,7 +30,7 @@ struct Blocks {
     return {size(i), columns, x + i * block * columns};
   }
   int64_t offset(int64_t i) const { return i * block * columns; }
-  /// f(column) over all columns.
+  /// Runs f(column) for all columns.
   template <class F>
   void each_column(CpuThreads& threads, F&& f) const {
     threads.blocks(columns, 1 + 20000 / (count + 1), [&](int64_t begin, int64_t end) {
@@ -38,11 +39,11 @@ struct Blocks {
   }
 };
 
-/// What the two batch-norm kernels and the two layer-norm kernels share.
+/// The base of the batch-norm and layer-norm kernels.
 template <class T, class O>
 class Normalization : public Kernel {
  public:
-  using S = Computed<T>;  // of statistics and parameters
+  using S = Computed<T>;  // type of statistics and parameters
 
   explicit Normalization(const Request& r)
       : blocks_(r.inputs[0].shape),
@@ -50,7 +51,7 @@ class Normalization : public Kernel {
         loops_(normalization_loops<T>()) {}
 
   std::string name() const override { return "highway"; }
-  /// Two values a column and block, and three a column.
+  /// Scratch memory for two values per column and block, and three values per column.
   size_t scratch_bytes() const override {
     return static_cast<size_t>(2 * blocks_.values() + 3 * blocks_.columns) * sizeof(S);
   }
@@ -161,7 +162,7 @@ class BatchNormBackwardKernel final : public Normalization<T, BatchNormBackward>
   }
 };
 
-/// The passes of BatchNormBackwardKernel one by one, for slices of the batch.
+/// Runs one pass of BatchNormBackwardKernel as an op of its own, for slices of the batch.
 class BatchNormPart : public Kernel {
  public:
   explicit BatchNormPart(const Request& r)

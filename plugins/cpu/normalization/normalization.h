@@ -1,4 +1,4 @@
-// Loops of batch and layer normalization over a block of rows (rows, columns), row-major.
+// Loops of batch and layer normalization on a row-major block (rows, columns).
 #pragma once
 #include <cstdint>
 
@@ -12,12 +12,12 @@ struct RowBlock {
   const T* x;
 };
 
-/// The loops for the machine at hand. x, y and their gradients are of type T, statistics and
-/// parameters of type S.
+/// The loops for the best instruction set of the machine. x, y and their gradients have type T,
+/// statistics and parameters type S.
 template <class T, class S = Computed<T>>
 struct NormalizationLoops {
-  /// Per column: mean, and sum of squared deviations from it. Reads the block twice: it should fit
-  /// the cache.
+  /// Per column: the mean and the sum of squared deviations from it. Reads the block twice, so it
+  /// should fit the cache.
   void (*moments)(const RowBlock<T>& block, S* mean, S* deviation);
   /// y = (x - mean) scale + shift, all per column.
   void (*normalize)(const RowBlock<T>& block, const S* mean, const S* scale, const S* shift, T* y);
@@ -26,16 +26,16 @@ struct NormalizationLoops {
   /// dx = scale dy - (x - mean) slope - offset, all per column.
   void (*gradient)(const RowBlock<T>& block, const T* dy, const S* mean, const S* scale,
                    const S* slope, const S* offset, T* dx);
-  /// Layer norm: y, and mean and reciprocal deviation of every row.
+  /// Layer norm: y, and per row the mean and the reciprocal standard deviation.
   void (*row_forward)(const RowBlock<T>& block, const S* gamma, const S* beta, double epsilon, T* y,
                       S* mean, S* rstd);
-  /// Layer norm: dx, and the sums over these rows that dgamma and dbeta are made of.
+  /// Layer norm: dx, and the contributions of these rows to dgamma and dbeta.
   void (*row_gradient)(const RowBlock<T>& block, const S* gamma, const S* mean, const S* rstd,
                        const T* dy, T* dx, S* dgamma, S* dbeta);
 };
 
-/// Moments of blocks of rows, one row of `columns` numbers a block, into mean and variance of a
-/// column of all rows. rows(i) is the number of rows of block i.
+/// Combines the moments of blocks of rows (a row of `columns` values per block) into mean and
+/// variance of one column. rows(i) is the number of rows of block i.
 template <class S, class F>
 void combine_moments(const S* means, const S* deviations, int64_t blocks, int64_t columns,
                      int64_t column, F&& rows, S* mean, S* variance) {

@@ -118,8 +118,8 @@ void gradient(const RowBlock<T>& block, const T* dy, const S* mean, const S* sca
   for_rows(d, block.rows, columns, some);
 }
 
-/// Asks for a row some rows ahead: one of a few lines is over before the machine sees the next one
-/// coming.
+/// Prefetches a row some rows ahead, because a row of a few cache lines ends before the hardware
+/// prefetcher detects the next one.
 template <class T>
 HWY_INLINE void fetch_row_ahead(const T* row, int64_t columns) {
   constexpr int64_t kAhead = 4096 / sizeof(T), kLine = 64 / sizeof(T);

@@ -1,4 +1,4 @@
-// The loops of pooling, vectors along the channels.
+// The loops of pooling, vectorized over channels.
 #include <algorithm>
 #include <limits>
 
@@ -15,7 +15,7 @@ namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The input pixels under the windows of one output row, one window after the other.
+/// The input pixels of the windows of one output row, one window at a time.
 class Window {
  public:
   Window(const PoolPlan& p, int64_t row) : plan_(p) {
@@ -31,7 +31,7 @@ class Window {
     corner_ = at(z0_, y0_, x0_);
   }
   int64_t count() const { return (z1_ - z0_) * (y1_ - y0_) * (x1_ - x0_); }
-  /// f(where the pixel begins) in order.
+  /// Calls f(offset of the pixel) for all pixels of the window, in order.
   template <class F>
   HWY_INLINE void each(F&& f) const {
     if (whole_) {
@@ -55,13 +55,13 @@ class Window {
   bool rows_whole_, whole_ = false;
 };
 
-/// Where x beats the best so far: greater, or not a number (which then stays).
+/// True where x replaces the maximum `best`: where it is greater, or NaN (which then stays).
 template <class V>
 HWY_INLINE auto beats(V x, V best) {
   return hn::Or(hn::Gt(x, best), hn::IsNaN(x));
 }
 
-/// The greatest of what is under the window, and its number there.
+/// Computes the maximum over the window and its index in the window.
 template <class D, class Load, class T>
 HWY_INLINE void find_greatest(D d, const Window& w, Load& load, const T* x, hn::Vec<D>& best,
                               hn::Vec<D>& argmax) {
@@ -100,13 +100,14 @@ HWY_INLINE void pool_pixel(const PoolPlan& p, const Window& w, const T* x, T* y)
   });
 }
 
-/// Adds to dx, or stores there where windows do not overlap.
+/// Adds the gradient to dx, or stores it where windows do not overlap.
 template <bool kOverlap, class Load, class Store, class V, class T>
 HWY_INLINE void put(Load& load, Store& store, V gradient, T* dx) {
   store(kOverlap ? hn::Add(load(dx), gradient) : gradient, dx);
 }
 
-/// Gives dy to the maxima, the first greatest values when they are not given.
+/// Adds dy to dx at the maxima: at argmax_indices, or at the first maximum of each window if these
+/// are null.
 template <bool kOverlap, class T>
 HWY_INLINE void max_gradient(const Window& w, const T* x, const uint8_t* argmax_indices,
                              const T* dy, T* dx, int64_t channels) {

@@ -1,8 +1,8 @@
-// Forward through whole sequences. Every part of the batch goes through time on its own, without
-// barriers, some steps at a time, so that what these make stays in its core's cache: first the
-// inputs' part in the gates, then the steps. A batch too small for parts is cut by units instead,
-// and the threads meet after every step. Sums are cut by shapes alone, so the bits do not depend on
-// the number of threads.
+// The forward pass over whole sequences. Every part of the batch goes through time separately,
+// without barriers, in chunks of steps whose data stay in its core's cache: first the gates'
+// products with the inputs, then the steps. A batch that is too small for parts is split by units
+// instead, with a barrier after every step. Sums are split by shapes alone, so the bits do not
+// depend on the number of threads.
 #pragma once
 #include "matmul/matmul.h"
 #include "recurrent/sequence.h"
@@ -11,14 +11,14 @@
 
 namespace crescent::cpu {
 
-constexpr int64_t kInputSteps = 12;      ///< whose inputs' part is made at once
+constexpr int64_t kInputSteps = 12;      ///< steps whose input products are computed at once
 constexpr int64_t kPackedAlone = 16384;  ///< values that do not repay a thread
 
-/// Parts of a batch: halves of kPartRows cost nothing.
+/// The number of parts of a batch. Parts of half of kPartRows samples cost nothing.
 inline int64_t forward_parts(int64_t batch) {
   return std::max(few_parts(batch), std::min(batch / (kPartRows / 2), kManyParts));
 }
-/// Weights (rows, gates u) to panels.
+/// Packs weights (rows, gates u) into panels.
 template <class T>
 class PackPanels final : public Kernel {
  public:
@@ -43,8 +43,8 @@ class PackPanels final : public Kernel {
   RecurrentLoops<T> loops_;
 };
 
-/// A forward pass: inputs x, h0, ..., kernel and recurrent weights one after the other, bias,
-/// maybe factors of states; output 1 is the last h.
+/// A forward pass with inputs x, h0, ..., then kernel, recurrent weights and bias, and optional
+/// dropout factors of states; output 1 is the last h.
 template <class T>
 class RecurrentForward : public Recurrent<T> {
  public:
@@ -79,7 +79,7 @@ class RecurrentForward : public Recurrent<T> {
     void (*step)(const RecurrentStep<T>&);
   };
 
-  /// Where first states and results begin; gru: no cells.
+  /// The initial states and the results; cells are null for a GRU.
   struct Results {
     const T *h0, *c0;
     T *hs, *cells, *gates;
@@ -117,7 +117,7 @@ class RecurrentForward : public Recurrent<T> {
     }
   }
 
-  /// The last state of every sample.
+  /// Copies the last state of every sample.
   void copy_last(const T* state0, const T* states, T* last) const {
     for (int64_t i = 0; i < this->batch_; ++i) {
       const T* from = this->steps_ ? states + this->at(i, this->steps_ - 1, this->units_)
@@ -127,7 +127,7 @@ class RecurrentForward : public Recurrent<T> {
   }
 
  private:
-  /// Samples and panels of units that a thread computes.
+  /// The samples and the panels of units that a thread computes.
   struct Share {
     int64_t first, last, first_panel, last_panel;
     T* x_parts;
@@ -136,7 +136,7 @@ class RecurrentForward : public Recurrent<T> {
     Loops loops;
     Results results;
     const T *x, *kernel, *recurrent, *bias, *factors;
-    T* dropped;  ///< states times factors, before even and before odd steps
+    T* dropped;  ///< states times factors, for even and for odd steps
   };
   static void multiply(const T* x, const T* factors, int64_t count, T* y) {
     for (int64_t i = 0; i < count; ++i) y[i] = x[i] * factors[i];
@@ -144,7 +144,7 @@ class RecurrentForward : public Recurrent<T> {
   T* dropped(const Invocation& run, int64_t t) const {
     return run.dropped + t % 2 * this->batch_ * this->units_;
   }
-  /// What the next step sees of the states that a thread just made.
+  /// Multiplies the states that a thread just computed by the factors, for the next step.
   void drop(const Invocation& run, int64_t t, const Share& share) const {
     const int64_t first = share.first_panel * this->loops_.lanes,
                   last = std::min(share.last_panel * this->loops_.lanes, this->units_);
@@ -164,7 +164,8 @@ class RecurrentForward : public Recurrent<T> {
     return this->scratch(a, place);
   }
 
-  /// The first step of a chunk begins with the inputs' part in the gates of all of them.
+  /// Computes step t. The first step of a chunk also computes the input products of all steps of
+  /// the chunk.
   void step(const Invocation& run, int64_t t, const Share& share) const {
     const int64_t begin = t / chunk_ * chunk_, steps = std::min(chunk_, this->steps_ - begin),
                   samples = share.last - share.first;

@@ -1,6 +1,7 @@
-// Back through whole sequences. Every part of the batch goes through time on its own, some steps at
-// a time: first the steps, then the inputs' gradient and a share of the weights' gradients. Sums
-// are cut by shapes alone, so the bits do not depend on the number of threads.
+// The gradient over whole sequences. Every part of the batch goes back through time separately, in
+// chunks of steps: first the steps, then the gradient of the inputs and a contribution to the
+// gradients of the weights. Sums are split by shapes alone, so the bits do not depend on the number
+// of threads.
 #pragma once
 #include "matmul/matmul.h"
 #include "recurrent/sequence.h"
@@ -8,22 +9,22 @@
 
 namespace crescent::cpu {
 
-/// Samples times steps whose gradients are kept for the weights'.
+/// Samples times steps whose gradients are kept for the gradients of the weights.
 constexpr int64_t kGradientRows = 96;
 
-/// Parts of a batch. Products have so few rows at every step that halves of kPartRows cost a tenth:
-/// they are made only where they give many parts.
+/// The number of parts of a batch. Each step's products have so few rows that parts of half of
+/// kPartRows samples cost a tenth more; they are used only where they give many parts.
 inline int64_t gradient_parts(int64_t batch) {
   const int64_t few = few_parts(batch);
   return batch < kManyParts * kPartRows / 2 ? few : std::max(few, kManyParts);
 }
-/// What both gradients share. Parts that follow each other on one thread add their gradients of
-/// weights to the same sums, those of a group; in the end these are added up.
+/// The base of both gradients. Consecutive parts form a group, which accumulates gradients of
+/// weights into the same sums; the sums of all groups are added at the end.
 template <class T>
 class RecurrentGradient : public Recurrent<T> {
  public:
-  /// `biases`: values of the bias. `is_shared`: the gates' gradients are the same for the parts of
-  /// x and of h. `factors`: the input that they are, if any.
+  /// `biases`: number of values of the bias. `is_shared`: whether the products with x and with h
+  /// have the same gradient. `factors`: index of the input with dropout factors, which is optional.
   RecurrentGradient(const Request& r, int64_t gates, int64_t biases, bool is_shared, int factors)
       : Recurrent<T>(r, gates, gradient_parts(r.inputs[0].shape[0])),
         factors_(static_cast<int>(r.inputs.size()) > factors ? factors : -1),
@@ -51,20 +52,20 @@ class RecurrentGradient : public Recurrent<T> {
   const T* factors(const Arguments& a) const { return factors_ < 0 ? nullptr : a.in<T>(factors_); }
   struct Tensors {
     const T *x, *h0, *kernel, *recurrent, *hs, *dlast_h;
-    const T* factors;  ///< of states; null: none
+    const T* factors;  ///< dropout factors of states, or null
     T *dx, *dh0, *dkernel, *drecurrent, *dbias;
   };
-  /// What a step works on for one sample.
+  /// The data of one step for one sample.
   struct SampleStep {
     int64_t sample, step;
-    T* dh;  ///< gradient of the state; then what of it reaches the state before directly
-    T *dx_part, *dh_part;  ///< gradients of the gates' parts
+    T* dh;                 ///< gradient of h; the step leaves the direct gradient of h_before
+    T *dx_part, *dh_part;  ///< gradients of the products with x and with h
     T* dbias;
-    const T* h_before;  ///< as the step saw it
+    const T* h_before;  ///< after dropout
   };
 
-  /// row(SampleStep) for all samples and steps, from the last step to the first. `add`: row()
-  /// leaves something in dh.
+  /// Runs row(SampleStep) for all samples and steps, from the last step to the first. `add`: row()
+  /// leaves a direct gradient of the previous state in dh.
   template <class F>
   void run_back(const Arguments& a, const Tensors& p, bool add, F&& row) const {
     const int64_t blocks = (this->width_ + kDepth - 1) / kDepth;
@@ -86,12 +87,12 @@ class RecurrentGradient : public Recurrent<T> {
   }
 
  private:
-  static constexpr int64_t kSums = int64_t{32}
-                                   << 20;  // values that all groups together should not exceed
-  /// Rows of a power of two would compete for the same places in the cache.
+  static constexpr int64_t kSums = int64_t{32} << 20;  // most values of all groups together
+  /// The distance between rows, which is no power of two: such rows would map to the same cache
+  /// sets.
   int64_t row_stride(int64_t width) const { return this->padded(width) + this->loops_.lanes; }
 
-  /// A row of states, or of their gradient, times the sample's factors.
+  /// Multiplies a row of states, or of their gradient, by the sample's factors.
   void scale(const Tensors& p, int64_t sample, T* row) const {
     for (int64_t u = 0; p.factors && u < this->units_; ++u)
       row[u] *= p.factors[sample * this->units_ + u];
@@ -132,7 +133,7 @@ class RecurrentGradient : public Recurrent<T> {
       std::copy_n(dh + i * padded, units, p.dh0 + (first + i) * units);
   }
 
-  /// dx, and a share of the weights' gradients, of a chunk of steps.
+  /// Computes dx, and the contribution to the gradients of weights, of a chunk of steps.
   void chunk_back(const Arguments& a, const Tensors& p, int64_t first, int64_t samples,
                   int64_t begin, int64_t steps, T* own, T* sums) const {
     const int64_t features = this->features_, rows = samples * steps,
@@ -173,10 +174,10 @@ class RecurrentGradient : public Recurrent<T> {
   int factors_;
   int64_t biases_, chunk_;
   int64_t inputs_, sums_,
-      groups_;  ///< rows of both weights; values that a group sums: weights, bias
+      groups_;  ///< rows of both weights; values of a group's sums (weights, bias)
   int64_t dz_stride_,
-      x_stride_;   ///< of the rows of a chunk: gradients of the gates' parts; x and the h before
-  Layout<T> own_;  ///< in a thread's memory
+      x_stride_;   ///< strides of a chunk's rows: of gradients of products; of x with h_before
+  Layout<T> own_;  ///< in thread scratch
   size_t packed_kernel_ = 0, packed_recurrent_ = 0, sums_at_ = 0;
   size_t dh_ = 0, x_rows_ = 0, dx_rows_ = 0, dx_part_ = 0, dh_part_ = 0;
 };

@@ -1,4 +1,4 @@
-// GRU, reset_after = true: what its steps read and write.
+// GRU with reset_after = true: what its steps read and write.
 #include "recurrent/forward_pass.h"
 #include "recurrent/gradient_pass.h"
 
@@ -18,8 +18,8 @@ class GruForward final : public RecurrentForward<T> {
   }
 };
 
-// inputs: x, h0, kernel, recurrent, bias, hs, gates, dhs, dlast_h, maybe factors; outputs: dx, dh0,
-// dkernel, drecurrent, dbias
+// inputs: x, h0, kernel, recurrent, bias, hs, gates, dhs, dlast_h, optional dropout factors;
+// outputs: dx, dh0, dkernel, drecurrent, dbias
 template <class T>
 class GruGradient final : public RecurrentGradient<T> {
  public:

@@ -19,8 +19,8 @@ class LstmForward final : public RecurrentForward<T> {
   }
 };
 
-// inputs: x, h0, c0, kernel, recurrent, hs, gates, cells, dhs, dlast_h, dlast_c,
-// maybe factors; outputs: dx, dh0, dc0, dkernel, drecurrent, dbias
+// inputs: x, h0, c0, kernel, recurrent, hs, gates, cells, dhs, dlast_h, dlast_c, optional dropout
+// factors; outputs: dx, dh0, dc0, dkernel, drecurrent, dbias
 template <class T>
 class LstmGradient final : public RecurrentGradient<T> {
  public:
@@ -29,7 +29,7 @@ class LstmGradient final : public RecurrentGradient<T> {
 
   void run(const Arguments& a) override {
     const int64_t units = this->units_;
-    T* dc = a.out<T>(2);  // that of the step at hand
+    T* dc = a.out<T>(2);  // dc of the current step
     std::copy_n(a.in<T>(10), this->batch_ * units, dc);
     const T *c0 = a.in<T>(2), *gates = a.in<T>(6), *cells = a.in<T>(7), *dhs = a.in<T>(8);
     this->run_back(

@@ -1,4 +1,5 @@
-// What an LSTM does to its gates, for ops of these names (plugins/layers/recurrent/lstm_gates.h).
+// Kernels for the gates of an LSTM step, which serve ops of plugins/layers/recurrent/lstm_gates.h
+// by name.
 #include <algorithm>
 
 #include "recurrent/recurrent.h"
@@ -8,7 +9,7 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kPartValues = 1 << 12;  ///< of the state: a part
+constexpr int64_t kPartValues = 1 << 12;  ///< values of the state per part
 
 template <class T>
 class LstmGatesKernel : public Kernel {
@@ -20,7 +21,7 @@ class LstmGatesKernel : public Kernel {
   std::string name() const override { return "highway"; }
 
  protected:
-  /// f(first row, rows) for all parts.
+  /// Runs f(first row, rows) for all parts.
   template <class F>
   void each_part(CpuThreads& threads, F&& f) const {
     const int64_t grain = std::max<int64_t>(1, kPartValues / std::max<int64_t>(units_, 1));
@@ -31,7 +32,7 @@ class LstmGatesKernel : public Kernel {
   RecurrentLoops<T> loops_;
 };
 
-// inputs: parts of x and h, c before; outputs: gates, c, h
+// inputs: products with x and h, previous c; outputs: gates, c, h
 template <class T>
 class Forward final : public LstmGatesKernel<T> {
  public:
@@ -49,8 +50,8 @@ class Forward final : public LstmGatesKernel<T> {
   }
 };
 
-// inputs: gates, c, c before, dc, dh, maybe more of dh; outputs: gradients of the gates, of c
-// before
+// inputs: gates, c, previous c, dc, dh, optionally another dh; outputs: gradients of the gates, of
+// the previous c
 template <class T>
 class Gradient final : public LstmGatesKernel<T> {
  public:
@@ -61,7 +62,7 @@ class Gradient final : public LstmGatesKernel<T> {
     const int64_t units = this->units_;
     this->each_part(a.threads, [&](int64_t first, int64_t rows) {
       T* none = reinterpret_cast<T*>(thread_scratch(5 * static_cast<size_t>(units) * sizeof(T)));
-      T* unused = none + units;  // sums for a bias
+      T* unused = none + units;  // sums for a bias, which are not used
       std::fill_n(none, 5 * units, T{0});
       const int64_t begin = first * units, end = begin + rows * units;
       if (a.in<T>(3) != a.out<T>(1))

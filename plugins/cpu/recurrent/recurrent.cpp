@@ -1,4 +1,4 @@
-// LSTM and GRU: which kernels there are.
+// The table of kernels for LSTM and GRU.
 #include "recurrent/sequence.h"
 
 namespace crescent::cpu {

@@ -13,16 +13,17 @@ namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Rows of a tile of four vectors that registers can hold.
+/// The rows of a tile of four vectors that fits the registers.
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
 constexpr int kMostRows = 2;
 #else
 constexpr int kMostRows = 6;
 #endif
-constexpr int64_t kWide = 4;  // vectors of a wide panel of columns
+constexpr int64_t kWide = 4;  // vectors per wide panel of columns
 
-/// c (rows, columns of a panel) = from + a b: a is (rows, depth), or (depth, rows) where it is read
-/// transposed. `from` has rows `ldf` apart (0: the same one); none: zeros.
+/// Operands of c (rows, columns of a panel) = from + a b. a is (rows, depth), or (depth, rows) if
+/// it is read transposed. Rows of `from` are `ldf` apart (0: the same row for all); null means
+/// zeros.
 template <class T>
 struct Operands {
   int64_t rows, depth;
@@ -36,8 +37,8 @@ struct Operands {
   int64_t ldc;
 };
 
-/// kRows rows of such a product, kept in registers. A few rows are summed for several q at a time,
-/// which hides the time that an addition takes.
+/// Computes kRows rows of the product in registers. Few rows are summed for several q at a time, to
+/// hide the latency of additions.
 template <int kRows, int kVectors, bool kTransposed, class D, class T>
 HWY_INLINE void tile(D d, const Operands<T>& p) {
   constexpr int kSums = kRows * kVectors >= 8 ? 1 : 8 / (kRows * kVectors), kAtOnce = kSums;
@@ -85,7 +86,7 @@ HWY_INLINE void tile(D d, const Operands<T>& p) {
   }
 }
 
-/// A tile of as many rows as kRows or fewer.
+/// Computes a tile of at most kRows rows.
 template <int kRows, int kVectors, bool kTransposed, class D, class T>
 HWY_INLINE void tile_of(int64_t rows, D d, const Operands<T>& p) {
   if constexpr (kRows > 1) {
@@ -94,7 +95,7 @@ HWY_INLINE void tile_of(int64_t rows, D d, const Operands<T>& p) {
   tile<kRows, kVectors, kTransposed>(d, p);
 }
 
-/// The same for any number of rows, in tiles as even as can be.
+/// Computes any number of rows, in tiles of nearly equal size.
 template <int kVectors, bool kTransposed, class T>
 HWY_NOINLINE void multiply(Operands<T> p) {
   const hn::ScalableTag<T> d;
@@ -112,12 +113,13 @@ void pack(int64_t rows, int64_t units, int64_t gates, const T* weights, int64_t 
   const int64_t first = panel * lanes, count = std::min(lanes, units - first);
   packed += first * gates * rows;
   for (int64_t row = 0; row < rows * gates; ++row, packed += lanes) {
-    std::copy_n(weights + row * units + first, count, packed);  // row of (rows, gates, u)
+    std::copy_n(weights + row * units + first, count, packed);  // a row of (rows, gates, u)
     std::fill_n(packed + count, lanes - count, T{0});
   }
 }
 
-/// f(first column, vectors) for the panels of `columns`: wide ones, then single vectors.
+/// Calls f(first column, vectors) for the panels of `columns`: wide ones first, then single
+/// vectors.
 template <class T, class F>
 void each_panel(int64_t columns, F&& f) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
@@ -192,9 +194,9 @@ void input(const RecurrentInput<T>& p) {
   }
 }
 
-/// z (samples, kGates lanes) = from(panel) + h_before . weights for a panel of units, then
-/// row(panel, sample, z): of so many panels at once that the rows' long chains of operations
-/// overlap.
+/// Computes z (samples, kGates lanes) = from(panel) + h_before . weights for each panel of units,
+/// then calls row(panel, sample, z). Several panels are computed at once, so that the rows' long
+/// dependency chains overlap.
 template <int kGates, class T, class From, class F>
 HWY_INLINE void each_row(const RecurrentStep<T>& s, int64_t ldf, From&& from, F&& row) {
   const hn::ScalableTag<T> d;
@@ -215,12 +217,12 @@ HWY_INLINE void each_row(const RecurrentStep<T>& s, int64_t ldf, From&& from, F&
   }
 }
 
-/// a / b for b of ordinary size, but for the last place: a division occupies the multipliers of
-/// AVX-512 for 16 cycles.
+/// a / b up to one unit in the last place, for b of moderate size: a division occupies the
+/// multipliers of AVX-512 for 16 cycles.
 template <class D, class V>
 HWY_INLINE V quotient(D d, V a, V b) {
 #if HWY_TARGET <= HWY_AVX3
-  const V guess = hn::ApproximateReciprocal(b);  // 14 bits
+  const V guess = hn::ApproximateReciprocal(b);  // accurate to 14 bits
   return hn::Mul(a, hn::MulAdd(guess, hn::NegMulAdd(b, guess, hn::Set(d, 1.0f)), guess));
 #else
   (void)d;
@@ -228,8 +230,8 @@ HWY_INLINE V quotient(D d, V a, V b) {
 #endif
 }
 
-/// tanh of a gate. In float32 the quotient of polynomials that Eigen, and so TensorFlow, uses:
-/// absolute error below 3e-7.
+/// tanh of a gate. In float32 it is the rational function that Eigen, and so TensorFlow, uses, with
+/// an absolute error below 3e-7.
 template <class D, class V>
 HWY_INLINE V gate_tanh(D d, V x) {
   using T = hn::TFromD<D>;
@@ -257,14 +259,14 @@ HWY_INLINE V gate_sigmoid(D d, V x) {
   return hn::MulAdd(half, gate_tanh(d, hn::Mul(half, x)), half);
 }
 
-/// Asks for what the next step writes: rows of different samples lie too far apart for the
-/// processor to see a pattern.
+/// Prefetches the rows that the next step writes, since rows of different samples are too far apart
+/// for the hardware prefetcher.
 template <class T>
 HWY_INLINE void fetch(std::initializer_list<const T*> written) {
   for (const T* row : written) __builtin_prefetch(row, 1, 2);
 }
 
-/// The gates of one vector of units, what becomes of the cell, and the state.
+/// Computes the gates of one vector of units, the new cell and the new state.
 template <class D, class Gate, class Load, class Store, class T>
 HWY_INLINE void lstm_cell(D d, int64_t u, const Gate& gate, const Load& load, const Store& store,
                           const T* c_before, T* gates, T* c, T* h) {
@@ -311,13 +313,13 @@ void lstm_gates(int64_t rows, int64_t units, const T* x_part, const T* h_part, c
   }
 }
 
-/// Asks for the row that the step before reads: it lies just before `row`.
+/// Prefetches the row that the previous step reads, which lies directly before `row`.
 template <class T>
 HWY_INLINE void fetch_before(const T* row, int64_t count) {
   for (const T* p = row - count; p < row; p += 64 / sizeof(T)) __builtin_prefetch(p, 0, 2);
 }
 
-/// slope s (1 - s) of a sigmoid with value s, and 1 - t^2 of a tanh.
+/// The derivatives of a sigmoid with value s, s (1 - s), and of a tanh with value t, 1 - t^2.
 template <class D, class V>
 HWY_INLINE V sigmoid_slope(D, V s) {
   return hn::NegMulAdd(s, s, s);

@@ -1,5 +1,5 @@
-// What the passes over whole sequences share, forward and back: sizes of a request, and where in
-// its scratch memory things are.
+// The base of forward and gradient passes over whole sequences: the sizes of a request, and the
+// layout of its scratch memory.
 #pragma once
 #include <algorithm>
 
@@ -10,21 +10,21 @@
 
 namespace crescent::cpu {
 
-constexpr int64_t kThreadProducts = 16384;  ///< multiplications of a step that repay a thread
+constexpr int64_t kThreadProducts = 16384;  ///< multiplications per step that repay a thread
 
 inline int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-/// Parts of a batch, of kPartRows samples; a smaller batch in two.
+/// The number of parts of a batch, of kPartRows samples each; a smaller batch has two.
 inline int64_t few_parts(int64_t batch) {
   return std::max(pieces(batch, kPartRows), std::clamp<int64_t>(batch / 4, 1, 2));
 }
 constexpr int64_t kManyParts = 16;
 
-/// Arrays of T, one after the other.
+/// A layout of consecutive arrays of T.
 template <class T>
 class Layout {
  public:
-  /// Where `count` values begin.
+  /// Appends `count` values and gives their offset.
   size_t reserve(int64_t count) {
     const size_t at = values_;
     values_ += static_cast<size_t>(round_up(count, 64 / sizeof(T)));
@@ -36,7 +36,8 @@ class Layout {
   size_t values_ = 0;
 };
 
-/// Sizes of a request whose input 0 is x (batch, steps, features) and whose h0 is (batch, units).
+/// The sizes of a request whose input 0 is x (batch, steps, features) and whose h0 is (batch,
+/// units).
 template <class T>
 class Recurrent : public Kernel {
  public:
@@ -61,7 +62,7 @@ class Recurrent : public Kernel {
   int64_t padded(int64_t columns) const { return round_up(columns, loops_.lanes); }
   int64_t first_sample(int64_t part) const { return batch_ * part / parts_; }
   int64_t most_samples() const { return std::max<int64_t>(1, (batch_ + parts_ - 1) / parts_); }
-  /// Row (sample, step) of a tensor (batch, steps, width).
+  /// The offset of row (sample, step) in a tensor (batch, steps, width).
   int64_t at(int64_t sample, int64_t step, int64_t width) const {
     return (sample * steps_ + step) * width;
   }
@@ -69,7 +70,7 @@ class Recurrent : public Kernel {
 
   int64_t batch_, steps_, features_, units_, gates_, width_, parts_;
   RecurrentLoops<T> loops_;
-  Layout<T> shared_;  ///< in the kernel's scratch memory
+  Layout<T> shared_;  ///< the kernel's scratch memory
 };
 
 template <template <class> class K>

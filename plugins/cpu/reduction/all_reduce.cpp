@@ -1,5 +1,5 @@
-// Sums and extremes over processes: the communicator does them, in the memory of the result. A mean
-// is a sum divided by the number of processes that there are when it runs.
+// Sums and extremes over processes, which the communicator computes in the memory of the result. A
+// mean is a sum divided by the number of processes at the time of the run.
 #include <cstring>
 
 #include "crescent/program/communicator.h"
@@ -43,7 +43,7 @@ class AllReduceKernel final : public Kernel {
 
 bool is_wide(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
 
-/// Means of half-width floats are worked out in float32, by the next row.
+/// Leaves means of half-width floats to the next row, which computes them in float32.
 std::unique_ptr<Kernel> make_all_reduce(const Request& r) {
   const bool is_mean = static_cast<const AllReduce&>(r.op).kind == ReduceKind::mean;
   if (is_mean && !is_wide(r.inputs[0].dtype)) return nullptr;

@@ -1,12 +1,15 @@
 // Random numbers: element i of a draw depends on seed, counter and i alone, so neither threads nor
-// the order of parts matter. Words are those of philox(seed, counter, block), numbered 4 * block +
-// position. With w the words of a draw:
-//   bits, float32 uniform, truncated   element i uses w[i]; its top 24 bits are the fraction
-//   float32 normal                     elements 2k and 2k+1 are the Box-Muller pair of w[2k],
-//   w[2k+1] float64                            the same with two words a number: 53 bits of w[2i]
-//   (high) and w[2i+1] (low)
-// A truncated normal is the inverse of the distribution function between -2 and 2, which has the
-// distribution of numbers that are drawn again until they are inside.
+// the order of parts matter. The words of a draw, w, are those of philox(seed, counter, block),
+// numbered 4 * block + position:
+//
+//   bits; float32 uniform and truncated   element i uses w[i]; its top 24 bits are the fraction
+//   float32 normal                        elements 2k and 2k+1 are the Box-Muller pair of
+//                                         w[2k] and w[2k+1]
+//   float64                               likewise with two words per element: 53 bits of
+//                                         w[2i] (high) and w[2i+1] (low)
+//
+// A truncated normal is the inverse distribution function restricted to [-2, 2], which has the same
+// distribution as redrawing until a number is inside.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reduction/random.cpp"
 #include <hwy/foreach_target.h>
@@ -26,11 +29,10 @@ namespace crescent::cpu {
 struct Draw {
   RandomKind kind;
   double a, b;
-  double low, top;  ///< limits of uniform and truncated numbers that the result's dtype has
+  double low, top;  ///< limits of uniform and truncated values, exact in the result's dtype
   int64_t seed = 0, counter = 0;
 };
-/// Elements [begin, end) of a draw to `to`, which is where element `begin` goes; `begin` is a
-/// multiple of 4.
+/// Writes elements [begin, end) of a draw; `to` is the address of element `begin`, a multiple of 4.
 using RandomLoop = void (*)(const Draw& draw, int64_t begin, int64_t end, void* to);
 
 }  // namespace crescent::cpu
@@ -40,10 +42,10 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 
-constexpr int64_t kWords = 1024;  // made at a time
+constexpr int64_t kWords = 1024;  // words per batch
 
-/// words[0..kWords) = words of the blocks that begin with block `block`. Blocks side by side, so
-/// that the compiler makes vectors of them.
+/// Fills words[0..kWords) from the philox blocks beginning with `block`, many blocks side by side
+/// so that the compiler vectorizes them.
 void make_words(const Draw& draw, uint64_t block, uint32_t* words) {
   constexpr int kBlocks = 64;
   const uint64_t counter = static_cast<uint64_t>(draw.counter);
@@ -71,7 +73,7 @@ void make_words(const Draw& draw, uint64_t block, uint32_t* words) {
   }
 }
 
-/// Fractions in [0, 1) of every word (float) or pair of words (double).
+/// Converts words (float) or pairs of words (double) to fractions in [0, 1).
 void fractions(const uint32_t* words, int64_t n, float* u) {
   for (int64_t i = 0; i < n; ++i)
     u[i] = static_cast<float>(static_cast<int32_t>(words[i] >> 8)) * 0x1p-24f;
@@ -93,7 +95,7 @@ void uniform(const Draw& draw, T* u, int64_t n) {
   for (int64_t i = 0; i < n; ++i) u[i] = std::min(low + u[i] * width, width > 0 ? top : low);
 }
 
-/// u[2k], u[2k+1] become a pair of normal numbers.
+/// Turns u[2k], u[2k+1] into a pair of normal values.
 template <class T>
 void normal(const Draw& draw, T* u, int64_t n) {
   const hn::ScalableTag<T> d;
@@ -112,8 +114,8 @@ void normal(const Draw& draw, T* u, int64_t n) {
   }
 }
 
-/// The x with P(normal <= x) = p for p in the middle: Acklam's fraction, good to 1e-8; a step of
-/// Halley's method makes it exact in double.
+/// The quantile of the standard normal distribution for p near 1/2, by Acklam's rational function
+/// with an error of 1e-8; where `exact`, a step of Halley's method makes it exact in float64.
 double normal_quantile(double p, bool exact) {
   const double q = p - 0.5, r = q * q;
   const double above =
@@ -191,7 +193,7 @@ namespace {
 
 HWY_EXPORT(find_random);
 
-/// The number that the dtype has for it.
+/// x rounded to the dtype.
 double rounded(double x, DType dtype) {
   switch (dtype) {
     case DType::float32:
@@ -205,7 +207,7 @@ double rounded(double x, DType dtype) {
   }
 }
 
-/// The largest number of the dtype below one of its numbers.
+/// The largest value of the dtype below x, which is a value of the dtype.
 double before(double x, DType dtype) {
   if (dtype == DType::float64) return std::nextafter(x, -INFINITY);
   const auto number = static_cast<float>(x);
@@ -216,7 +218,7 @@ double before(double x, DType dtype) {
   return brief ? bfloat16_to_float(next) : float16_to_float(next);
 }
 
-/// The largest number of the dtype that is at most x.
+/// The largest value of the dtype that is at most x.
 double at_most(double x, DType dtype) {
   const double near = rounded(x, dtype);
   return near > x ? before(near, dtype) : near;
@@ -229,7 +231,7 @@ Draw draw_of(const Random& op, DType dtype) {
   return {op.kind, op.a, op.b, op.a, before(rounded(op.b, dtype), dtype)};
 }
 
-/// Half-width floats are drawn as float32, some at a time, and rounded.
+/// Draws random numbers; half-width floats are drawn as float32, a batch at a time, and rounded.
 class RandomKernel final : public Kernel {
  public:
   RandomKernel(const Random& op, const TensorSpec& out, RandomLoop loop)
@@ -243,7 +245,7 @@ class RandomKernel final : public Kernel {
     draw.seed = a.in<int64_t>(0)[0];
     draw.counter = a.in<int64_t>(0)[1];
     const int64_t grain =
-        draw.kind == RandomKind::truncated_normal ? 1024 : 8192;  // multiples of a batch of words
+        draw.kind == RandomKind::truncated_normal ? 1024 : 8192;  // multiples of kWords
     a.threads.blocks(size_, grain, [&](int64_t begin, int64_t end) {
       std::byte* to = a.outputs[0] + static_cast<size_t>(begin) * bytes_;
       round_ ? draw_rounded(draw, begin, end, to) : loop_(draw, begin, end, to);

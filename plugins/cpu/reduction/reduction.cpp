@@ -13,7 +13,7 @@ ReduceGeometry::ReduceGeometry(const Shape& shape, const std::vector<int>& axes)
     int64_t size;
     bool reduced;
   };
-  std::vector<Merged> merged;  // outermost first; axes of size 1 say nothing
+  std::vector<Merged> merged;  // outermost first, without axes of size 1
   for (int axis = 0; axis < shape.rank(); ++axis) {
     if (shape[axis] == 1) continue;
     const bool reduced = std::find(axes.begin(), axes.end(), axis) != axes.end();
@@ -55,19 +55,19 @@ int64_t ReduceGeometry::neighbours(int64_t outer) const {
 
 namespace {
 
-constexpr int64_t kChunkElements = 32768;  // of a reduction that is cut into parts
+constexpr int64_t kChunkElements = 32768;  // least elements per chunk
 constexpr int64_t kMaxChunks = 32;
 constexpr int64_t kNeighbourParts = 32;
-constexpr int64_t kEnoughUnits = 16;   // no need to cut with so many independent results
-constexpr int64_t kFewParts = 8;       // of a kernel that is taken over: they may become one
-constexpr int64_t kFoldedWidth = 512;  // narrow rows are taken together up to this
+constexpr int64_t kEnoughUnits = 16;              // results that need no split
+constexpr int64_t kFewParts = 8;                  // parts of a kernel that fewer may replace
+constexpr int64_t kFoldedWidth = 512;             // up to this width, narrow rows are folded
 constexpr int64_t kTile = 512, kWideTile = 2048;  // columns
-constexpr int64_t kMade = 4096;  // elements that are made at a time: they stay in the first cache
+constexpr int64_t kMade = 4096;  // elements computed at a time, which fit the first-level cache
 
 }  // namespace
 
-/// What a thread has at hand for its share of the work: accumulators and partial sums of the
-/// results, and the block that is being reduced.
+/// The state of a thread during its share of the work: accumulators and partial sums of the
+/// results, and the current block.
 class ReduceKernel::Worker {
  public:
   Worker(const ReduceKernel& kernel, const Arguments& a, const Elementwise::Cells& cells)
@@ -81,7 +81,7 @@ class ReduceKernel::Worker {
     return accumulators(kernel_.results_.size() + result);
   }
 
-  /// Makes the block, or finds it in the input.
+  /// Computes the block by the elementwise kernel, or finds it in the input.
   void read(const Block& block) {
     begin_ = block.begin, stride_ = block.stride;
     if (!kernel_.before_) return;
@@ -104,9 +104,10 @@ class ReduceKernel::Worker {
     return accumulators(2 * kernel_.results_.size()) + output * static_cast<size_t>(kMade) * 8;
   }
 
-  /// Elements [begin, begin + n) of every output, which are put at place `at` of what is made.
+  /// Computes elements [begin, begin + n) of every output of the elementwise kernel, to index `at`
+  /// of the thread's memory.
   void make(int64_t begin, int64_t n, int64_t at) {
-    std::byte* outputs[kMostResults];  // where element 0 would be
+    std::byte* outputs[kMostResults];  // addresses of element 0
     for (size_t o = 0; o < kernel_.made_bytes_.size(); ++o)
       outputs[o] = made(o) + (at - begin) * static_cast<int64_t>(kernel_.made_bytes_[o]);
     kernel_.before_->run_range({a_.inputs, outputs, a_.scratch, a_.threads}, cells_, begin,
@@ -134,9 +135,9 @@ ReduceKernel::ReduceKernel(const Reduce& op, const Request& request, ReduceLoops
   cut();
 }
 
-/// A unit is one output (along rows) or a tile of adjacent ones; a chunk is a range of what it
-/// reduces. Wide tiles are read faster, where they leave enough parts; which there are does not
-/// change what is added up in which order.
+/// Chooses units and chunks. A unit is one output (along rows) or a tile of adjacent outputs; a
+/// chunk is a range of the elements that a unit reduces. Wide tiles are read faster and are used
+/// where they leave enough parts; they do not change the order of additions.
 void ReduceKernel::cut() {
   const ReduceGeometry& g = geometry_;
   split_row_ = g.along_rows() && g.rows() == 1;
@@ -182,7 +183,7 @@ size_t ReduceKernel::partial_bytes() const {
   return chunks_ == 1 ? 0 : static_cast<size_t>(units_ * chunks_ * tile_) * 8;
 }
 
-/// What is taken over has its own first.
+/// The scratch memory of the joined elementwise kernel comes first.
 size_t ReduceKernel::scratch_bytes() const {
   return own_scratch() + results_.size() * partial_bytes();
 }
@@ -224,7 +225,8 @@ void ReduceKernel::run(const Arguments& a) {
 void ReduceKernel::run_whole(const Arguments& a, const Elementwise::Cells& cells) const {
   const int64_t cost = unit_elements_ * (before_ ? 1 + before_->cost() : 1);
   int64_t grain = std::max<int64_t>(1, kChunkElements / std::max<int64_t>(cost, 1));
-  // Neighbours are read together, which takes parts of many where each has rows far apart.
+  // Neighbouring units are read together, which pays only for parts of many units where the rows of
+  // a unit are far apart.
   if (geometry_.rows() > 1 && geometry_.neighbours(0) > 1)
     grain = std::max(grain, units_ / kNeighbourParts);
   a.threads.blocks(units_, grain, [&](int64_t begin, int64_t end) {
@@ -238,8 +240,7 @@ void ReduceKernel::run_whole(const Arguments& a, const Elementwise::Cells& cells
       }
       return;
     }
-    for (int64_t first = begin; first < end;
-         first += kTile) {  // results are converted many at a time
+    for (int64_t first = begin; first < end; first += kTile) {  // converts kTile results at a time
       const int64_t n = std::min(kTile, end - first);
       reduce_units(worker, first, n, acc);
       for (size_t r = 0; r < results_.size(); ++r)
@@ -248,7 +249,7 @@ void ReduceKernel::run_whole(const Arguments& a, const Elementwise::Cells& cells
   });
 }
 
-/// Units of one result each. Short rows that follow one another are read several at a time.
+/// Reduces units of one result each; short contiguous rows are read several at a time.
 void ReduceKernel::reduce_units(Worker& worker, int64_t first, int64_t n,
                                 const Accumulators& acc) const {
   const int64_t width = geometry_.width();
@@ -290,12 +291,12 @@ void ReduceKernel::reduce_unit(Worker& worker, int64_t unit, int64_t chunk,
   });
 }
 
-/// Results of a unit.
+/// The number of results of a unit.
 int64_t ReduceKernel::width_of(int64_t unit) const {
   return geometry_.along_rows() ? 1 : std::min(tile_, geometry_.width() - unit % tiles_ * tile_);
 }
 
-/// f(block) for all that goes into a chunk, in the order of additions.
+/// Calls f(block) for all blocks of a chunk, in the order of additions.
 template <class F>
 void ReduceKernel::each_block(int64_t unit, int64_t chunk, F&& f) const {
   const ReduceGeometry& g = geometry_;
@@ -305,7 +306,7 @@ void ReduceKernel::each_block(int64_t unit, int64_t chunk, F&& f) const {
     const int64_t most = before_ ? kRowLength : n;
     for (int64_t i = 0; i < n; i += most) f(Block{begin + i, 1, std::min(most, n - i), most});
   };
-  // Narrow rows without gaps are taken several at a time, as one wide row.
+  // Several narrow contiguous rows are folded into one wide row.
   const auto columns = [&](int64_t begin, int64_t n) {
     const int64_t fold = g.width() == width ? std::min(kFoldedWidth / width, n / kColumnLength) : 1;
     for (int64_t i = 0; i < n;) {

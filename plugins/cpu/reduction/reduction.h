@@ -1,5 +1,5 @@
-// What reductions are made of. An accumulator takes 8 bytes: double for floats, int64 for integers
-// and bool, so that long sums keep their precision and the order of the parts does not depend on
+// The building blocks of reductions. An accumulator has 8 bytes: a double for floats, an int64 for
+// integers and bool, so that long sums stay precise. The split into parts does not depend on
 // threads.
 #pragma once
 #include <array>
@@ -10,43 +10,44 @@
 
 namespace crescent::cpu {
 
-/// Loops of one kind and dtype. `acc` are accumulators.
+/// The loops of one kind and dtype. `acc` points to accumulators.
 struct ReduceLoops {
-  void (*start)(void* acc, int64_t n) = nullptr;  ///< the neutral element
-  /// acc[i] takes in the i-th of rows of `width`, kRowLength elements at a time.
+  void (*start)(void* acc, int64_t n) = nullptr;  ///< sets the neutral element
+  /// acc[i] accumulates row i of `rows` contiguous rows of `width` elements, kRowLength elements at
+  /// a time.
   void (*rows)(const void* x, int64_t rows, int64_t width, void* acc) = nullptr;
-  /// partial[j] takes in x[i * stride + j] for i < rows, j < width, or `first` begins with them.
-  /// Partials take 8 bytes at most.
+  /// partial[j] accumulates x[i * stride + j] over i < rows, for j < width; where `first`, it
+  /// starts anew. Partial results have at most 8 bytes.
   void (*columns)(const void* x, int64_t rows, int64_t width, int64_t stride, bool first,
                   void* partial) = nullptr;
-  /// acc[j % width] takes in partial[j] for j < n, a multiple of width.
+  /// acc[j % width] accumulates partial[j] for j < n, where n is a multiple of width.
   void (*add_up)(const void* partial, int64_t n, int64_t width, void* acc) = nullptr;
   void (*merge)(const void* from, void* acc,
-                int64_t n) = nullptr;  ///< acc takes in other accumulators
+                int64_t n) = nullptr;  ///< acc accumulates other accumulators
 };
-/// So many numbers of a row or column are added up in their own precision before they go to the
-/// accumulator.
+/// The number of elements of a row or column that are summed in their own precision before the sum
+/// goes to the accumulator.
 inline constexpr int64_t kRowLength = 2048, kColumnLength = 64;
 ReduceLoops reduce_loops(ReduceKind kind, DType dtype);
 
-/// A dense array seen as outer x row x width, where a row of `width` elements is either reduced
-/// along itself or kept. Both kept and reduced axes may be scattered over the outer axes; axes of
-/// one kind that touch are merged.
+/// A dense array seen as outer x rows x width, where the last axis, a row of `width` elements, is
+/// either reduced or kept. Kept and reduced axes may alternate among the outer axes; adjacent axes
+/// of one kind are merged.
 class ReduceGeometry {
  public:
   ReduceGeometry(const Shape& shape, const std::vector<int>& axes);
   bool operator==(const ReduceGeometry&) const = default;
 
-  bool along_rows() const { return along_rows_; }  ///< the last axis is reduced
-  int64_t width() const { return width_; }         ///< of the last axis
-  int64_t outer() const { return outer_; }         ///< combinations of the kept axes but the last
+  bool along_rows() const { return along_rows_; }  ///< whether the last axis is reduced
+  int64_t width() const { return width_; }         ///< length of the last axis
+  int64_t outer() const { return outer_; }         ///< combinations of kept axes but the last
   int64_t rows() const {
     return rows_;
   }  ///< rows that are reduced into one output (or row of outputs)
-  int64_t adjacent() const { return adjacent_; }  ///< so many rows follow one another in memory
-  /// Where row `row` of outer index `outer` begins, in elements.
+  int64_t adjacent() const { return adjacent_; }  ///< number of rows that are contiguous in memory
+  /// The element offset of row `row` of outer index `outer`.
   int64_t offset(int64_t outer, int64_t row) const;
-  /// Of how many outer indices from this one on the rows follow one another in memory.
+  /// The number of outer indices from `outer` on whose rows are contiguous in memory.
   int64_t neighbours(int64_t outer) const;
   int64_t size() const { return outer_ * rows_ * width_; }
   int64_t results() const { return along_rows_ ? outer_ : outer_ * width_; }
@@ -59,12 +60,12 @@ class ReduceGeometry {
   static int64_t offset_in(const std::vector<Axis>& axes, int64_t index);
   bool along_rows_ = false;
   int64_t width_ = 1, outer_ = 1, rows_ = 1, adjacent_ = 1;
-  std::vector<Axis> kept_, reduced_;  // without the last axis, outermost first
+  std::vector<Axis> kept_, reduced_;  // axes except the last, outermost first
 };
 
-/// The reduction of an array, or of what an elementwise kernel makes of its own inputs: block by
-/// block, which are reduced while they are in the cache and never go to memory. Several reductions
-/// over the same axes may share that.
+/// The reduction of an array, or of the outputs of an elementwise kernel, which are computed block
+/// by block and reduced while they are in the cache, and never go to memory. Several reductions
+/// over the same axes can share an elementwise kernel.
 class ReduceKernel final : public Kernel {
  public:
   ReduceKernel(const Reduce& op, const Request& request, ReduceLoops loops);
@@ -75,12 +76,12 @@ class ReduceKernel final : public Kernel {
   double flops() const override;
 
   static constexpr size_t kMostResults = 4;
-  /// Takes over `before`, whose output `output` it reads, which nobody else does; false when it is
-  /// not to be.
+  /// Joins the elementwise kernel `before`, whose output `output` only this reduction reads; false
+  /// when it cannot be joined or that does not pay.
   bool take(std::unique_ptr<Kernel>& before, int output);
   bool may_join(const ReduceKernel& other) const { return geometry_ == other.geometry_; }
-  /// After that takes over another reduction, which reads `output` of the same kernel; its result
-  /// comes after the others.
+  /// Then joins another reduction, which reads output `output` of the same elementwise kernel; its
+  /// result follows the other ones.
   void join(const ReduceKernel& other, int output);
 
  private:
@@ -88,14 +89,14 @@ class ReduceKernel final : public Kernel {
   struct Result {
     ReduceLoops loops;
     size_t in_bytes, out_bytes;
-    UnaryLoop convert = nullptr, widen = nullptr;  ///< of accumulators
+    UnaryLoop convert = nullptr, widen = nullptr;  ///< applied to accumulators
     double divisor = 1;
-    int made = 0;  ///< output of what was taken over
+    int made = 0;  ///< output of the elementwise kernel
   };
-  /// Elements that are reduced at once: rows that lie `stride` apart.
+  /// Elements that are reduced at once: rows that are `stride` apart.
   struct Block {
     int64_t begin, rows, width, stride;
-    bool first = true, last = true;  ///< of those whose columns are added up together
+    bool first = true, last = true;  ///< among the blocks that share partial column sums
   };
   class Worker;
 
@@ -107,7 +108,7 @@ class ReduceKernel final : public Kernel {
   int64_t width_of(int64_t unit) const;
   template <class F>
   void each_block(int64_t unit, int64_t chunk, F&& f) const;
-  /// Accumulators of each result.
+  /// The accumulators of each result.
   using Accumulators = std::array<std::byte*, kMostResults>;
   void run_whole(const Arguments& a, const Elementwise::Cells& cells) const;
   void reduce_units(Worker& worker, int64_t first, int64_t n, const Accumulators& acc) const;
@@ -120,10 +121,10 @@ class ReduceKernel final : public Kernel {
 
   ReduceGeometry geometry_;
   std::vector<Result> results_;
-  std::unique_ptr<Elementwise> before_;  ///< what was taken over
-  std::vector<size_t> made_bytes_;       ///< of an element, per output of it
+  std::unique_ptr<Elementwise> before_;  ///< joined elementwise kernel
+  std::vector<size_t> made_bytes_;       ///< per output of before_: bytes per element
   int64_t tile_ = 1, tiles_ = 1, units_ = 1, chunks_ = 1, steps_ = 1, unit_elements_ = 1;
-  bool split_row_ = false;  ///< one row is a unit
+  bool split_row_ = false;  ///< whether a unit is a single row
 };
 
 }  // namespace crescent::cpu

@@ -31,7 +31,7 @@ constexpr A neutral() {
                                  : top;
 }
 
-/// NaN wins; integers wrap around.
+/// Combines two values; NaN takes precedence, and integers wrap around.
 template <Rule rule, class A>
 HWY_INLINE A combine(A a, A x) {
   if constexpr (rule == Rule::largest || rule == Rule::smallest) {
@@ -44,7 +44,7 @@ HWY_INLINE A combine(A a, A x) {
                                             : static_cast<uint64_t>(a) * static_cast<uint64_t>(x));
 }
 
-/// Truth values start from what nothing is: any of none is false, all of none is true.
+/// Sets neutral elements. `any` of nothing is false, `all` of nothing is true.
 template <Rule rule, class T, bool truth>
 void start(void* acc, int64_t n) {
   using A = Accumulator<T>;
@@ -71,7 +71,7 @@ template <class V>
 HWY_INLINE double sum_of_lanes(hn::ScalableTag<double> d, V x) {
   return hn::GetLane(hn::SumOfLanes(d, x));
 }
-/// In double precision.
+/// The sum of all lanes in float64.
 template <class V>
 HWY_INLINE double sum_of_lanes([[maybe_unused]] hn::ScalableTag<float> d, V x) {
 #if HWY_TARGET == HWY_SCALAR
@@ -84,7 +84,7 @@ HWY_INLINE double sum_of_lanes([[maybe_unused]] hn::ScalableTag<float> d, V x) {
 #endif
 }
 
-/// In the element's own precision: four vectors that add up few numbers each.
+/// The sum of a row in the elements' own precision, in four vectors that each sum few elements.
 template <class T>
 HWY_INLINE double sum_of_row(const T* x, int64_t n) {
   const hn::ScalableTag<Computed<T>> d;
@@ -109,7 +109,7 @@ HWY_INLINE V extreme(V a, V x) {
   return largest ? hn::Max(a, x) : hn::Min(a, x);
 }
 
-/// What is no number is looked for beside: vectors' maxima may lose it.
+/// The extreme of a row. NaN is tested separately, because vector maxima may lose it.
 template <Rule rule, class T>
 HWY_INLINE double extreme_of_row(const T* x, int64_t n) {
   constexpr bool largest = rule == Rule::largest;
@@ -142,7 +142,8 @@ HWY_INLINE hn::Vec<hn::ScalableTag<double>> doubles(const float* x) {
   return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, decltype(d)>(), x));
 }
 
-/// In double precision, as a product of many numbers leaves float32 on the way.
+/// The product of a row in float64, because a product of many numbers may overflow float32 on the
+/// way.
 template <class T>
 HWY_INLINE double multiply_row(const T* x, int64_t n) {
   const hn::ScalableTag<double> d;
@@ -188,7 +189,7 @@ void rows(const void* x, int64_t rows, int64_t width, void* acc) {
   }
 }
 
-/// What columns are added up in: the element's own precision where that does.
+/// The type of partial column results: the elements' own precision where it suffices.
 template <Rule rule, class T>
 using Partial = std::conditional_t<std::is_floating_point_v<Computed<T>> && rule != Rule::product,
                                    Computed<T>, Accumulator<T>>;
@@ -231,7 +232,7 @@ constexpr ReduceLoops kLoops = {start<rule, T, truth>, rows<rule, T, truth>,
 template <class T>
 ReduceLoops find_for(ReduceKind kind) {
   constexpr bool floating = std::is_floating_point_v<Computed<T>>;
-  using Truth = std::conditional_t<floating, uint8_t, T>;  // any and all of bool or integers
+  using Truth = std::conditional_t<floating, uint8_t, T>;  // `any` and `all` of bool or integers
   switch (kind) {
     case ReduceKind::sum:
     case ReduceKind::mean:

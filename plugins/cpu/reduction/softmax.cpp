@@ -9,7 +9,7 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kGrain = 2048;  // elements that are worth another thread
+constexpr int64_t kGrain = 2048;  // elements that repay another thread
 
 int64_t lines_per_part(int64_t elements) {
   return std::max<int64_t>(1, kGrain / std::max<int64_t>(elements, 1));
@@ -64,7 +64,7 @@ class SoftmaxKernel final : public Kernel {
   SoftmaxLoops loops_;
 };
 
-/// Reads a label of the sparse form: any integer dtype, or floats that hold integers.
+/// A function that reads a sparse label: of any integer dtype, or a float with an integral value.
 using ReadLabel = int64_t (*)(const std::byte* labels, int64_t row);
 
 template <class Label>
@@ -90,7 +90,7 @@ ReadLabel label_reader(DType dtype) {
   }
 }
 
-/// Rows of logits with their labels, sparse or dense.
+/// The rows of logits and their labels, sparse or dense.
 struct LogitRows {
   LogitRows(bool sparse, const Request& r)
       : sparse(sparse),

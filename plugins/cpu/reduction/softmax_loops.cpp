@@ -27,7 +27,7 @@ T largest(const T* x, int64_t n) {
   return top;
 }
 
-/// f(values, count) on pieces of a line of bfloat16, widened.
+/// Calls f(values, count) for consecutive pieces of a line of bfloat16, widened to float32.
 template <class F>
 void each_widened(const BFloat16* x, int64_t n, F&& f) {
   constexpr int64_t kPiece = 1024;
@@ -40,7 +40,7 @@ void each_widened(const BFloat16* x, int64_t n, F&& f) {
   }
 }
 
-/// y = exp(x - top) unless y is null; gives the sum. NaN anywhere makes the sum NaN.
+/// Writes y = exp(x - top), unless y is null, and gives the sum, which is NaN if any x is.
 template <class T>
 double exponentials(const T* x, T* y, int64_t n, T top) {
   const hn::ScalableTag<T> d;
@@ -48,7 +48,7 @@ double exponentials(const T* x, T* y, int64_t n, T top) {
   const auto shift = hn::Set(d, top);
   double total = 0;
   HWY_ALIGN T rest[hn::MaxLanes(d)];
-  for (int64_t i = 0; i < n;) {  // sums of 64 vectors at most in T
+  for (int64_t i = 0; i < n;) {  // sums at most 64 vectors in T
     auto sum = hn::Zero(d);
     const int64_t stop = std::min(n - lanes, i + 63 * lanes);
     for (; i <= stop; i += lanes) {
@@ -128,7 +128,7 @@ void lines(const void* px, void* py, int64_t n, int64_t stride, int64_t width, b
   }
 }
 
-/// A line of bfloat16, computed in float32 and rounded once.
+/// softmax of a line of bfloat16, computed in float32 and rounded once.
 void half_line(const void* px, void* py, int64_t n, bool log) {
   const BFloat16* x = static_cast<const BFloat16*>(px);
   BFloat16* y = static_cast<BFloat16*>(py);

@@ -1,5 +1,5 @@
-// Softmax of one line of adjacent numbers, or of many lines side by side. float32 and float64;
-// bfloat16 has `line` alone.
+// Softmax of one contiguous line, or of many interleaved lines, in float32 and float64. bfloat16
+// has only `line`.
 #pragma once
 #include <cstdint>
 
@@ -7,16 +7,18 @@
 
 namespace crescent::cpu {
 
-/// log(sum(exp(x))) = top + rest: what is close to the top loses no digits when the top goes first.
+/// log(sum(exp(x))) = top + rest. minus() subtracts x from top first, which keeps all digits of
+/// results close to 0.
 struct LogSum {
   double top, rest;
   double minus(double x) const { return (top - x) + rest; }
 };
 
 struct SoftmaxLoops {
-  /// y = softmax or log softmax of x[0..n); may be in place.
+  /// y = softmax or log softmax of x[0..n); x and y may be equal.
   void (*line)(const void* x, void* y, int64_t n, bool log) = nullptr;
-  /// `width` <= kSoftmaxTile lines of length n; elements of a line are `stride` apart.
+  /// The same for `width` <= kSoftmaxTile lines of length n; the elements of a line are `stride`
+  /// apart.
   void (*lines)(const void* x, void* y, int64_t n, int64_t stride, int64_t width,
                 bool log) = nullptr;
   LogSum (*log_sum)(const void* x, int64_t n) = nullptr;

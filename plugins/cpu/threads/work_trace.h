@@ -59,7 +59,7 @@ class WorkTrace {
   inline static std::atomic<int> runs_{0};  ///< runs on any thread
 
   std::vector<Region> regions_;
-  std::vector<Clock::duration> times_;  ///< of the current region
+  std::vector<Clock::duration> times_;  ///< times of the current region's parts
   Clock::time_point region_begin_;
   size_t next_ = 0;           ///< index of the next region in this run
   Clock::duration inside_{};  ///< time in regions so far in this run

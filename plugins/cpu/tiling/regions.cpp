@@ -24,7 +24,7 @@ namespace {
 using Instruction = Program::Instruction;
 
 constexpr int64_t kSlice = 3 << 19;         ///< bytes of all arrays of a slice, which fit the cache
-constexpr int64_t kLargestSlice = 4 << 20;  ///< of a single image, which cannot be cut
+constexpr int64_t kLargestSlice = 4 << 20;  ///< bytes of a slice of one image, which cannot be cut
 
 struct Region {
   size_t first, last;              ///< instructions [first, last) of the program
@@ -331,8 +331,8 @@ class Regions {
   }
 
   Program program_;
-  std::vector<std::optional<Cut>> cuts_;  ///< per instruction
-  std::vector<int> producer_;             ///< per value: the instruction that makes it, or -1
+  std::vector<std::optional<Cut>> cuts_;  ///< per instruction: its cut, if it has one
+  std::vector<int> producer_;             ///< per value: its producer, or -1
   std::vector<Region> regions_;
   std::vector<bool> needed_;  ///< per value: whether it is read outside of its region
 };

@@ -13,7 +13,7 @@ namespace crescent::cpu {
 struct ByRows {
   const Program& program;
   int64_t batch;
-  std::vector<SliceRole> parts;  ///< per value
+  std::vector<SliceRole> parts;  ///< per value: its role
 
   SliceRole input(size_t i) const { return parts[static_cast<size_t>(program.inputs[i])]; }
   /// The program for a batch of `rows` rows.
