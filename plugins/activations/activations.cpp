@@ -1,8 +1,7 @@
 // Activation functions by their Keras 3 names: a row each, the formula beside the name. Those with
 // options are in with_options.cpp.
-#include "activations.h"
-
-#include "crescent/plugin.h"
+#include "crescent/layer/training.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -78,7 +77,7 @@ class RowFactory final : public Factory {
 
 }  // namespace
 
-CRESCENT_PLUGIN("activations", CRESCENT_VERSION) {
+CRESCENT_REGISTER(activations) {
   for (const ActivationSpec& spec : kActivations) {
     ClassInfo info;
     info.kind = Activation::kKind;
@@ -89,7 +88,6 @@ CRESCENT_PLUGIN("activations", CRESCENT_VERSION) {
     info.factory = std::make_shared<RowFactory>(info.schema, spec.apply);
     registry.add(std::move(info));
   }
-  add_activations_with_options(registry);
 }
 
 }  // namespace crescent

@@ -1,6 +1,7 @@
 // Activation functions that have options: cr.activations.leaky_relu(x, 0.1),
 // cr.layers.Dense(8, { activation = cr.activations.leaky_relu { negative_slope = 0.1 } }).
-#include "activations.h"
+#include "crescent/layer/training.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -178,7 +179,7 @@ void add_axes(Registry& registry, std::integer_sequence<int, Rows...>) {
 
 }  // namespace
 
-void add_activations_with_options(Registry& registry) {
+CRESCENT_REGISTER(activations_with_options) {
   registry.add<Relu>("relu");
   registry.add<Threshold>("threshold");
   registry.add<Gelu>("gelu");

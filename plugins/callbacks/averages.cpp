@@ -1,6 +1,7 @@
 // SwapEMAWeights: evaluates and predicts with the moving average of the weights.
-#include "callbacks.h"
+#include "crescent/model/callback.h"
 #include "crescent/model/model.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -56,6 +57,6 @@ class SwapEMAWeights final : public Callback {
 
 }  // namespace
 
-void add_averages(Registry& registry) { registry.add<SwapEMAWeights>("SwapEMAWeights"); }
+CRESCENT_REGISTER(averages) { registry.add<SwapEMAWeights>("SwapEMAWeights"); }
 
 }  // namespace crescent

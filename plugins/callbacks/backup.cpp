@@ -2,8 +2,9 @@
 // on with it: weights, optimizer, random states, callbacks and the place in the data.
 #include <filesystem>
 
-#include "callbacks.h"
+#include "crescent/model/callback.h"
 #include "crescent/model/training_run.h"
+#include "crescent/registry/registration.h"
 #include "crescent/system/interrupt.h"
 
 namespace crescent {
@@ -123,6 +124,6 @@ class BackupAndRestore final : public Callback {
 
 }  // namespace
 
-void add_backup(Registry& registry) { registry.add<BackupAndRestore>("BackupAndRestore"); }
+CRESCENT_REGISTER(backup) { registry.add<BackupAndRestore>("BackupAndRestore"); }
 
 }  // namespace crescent

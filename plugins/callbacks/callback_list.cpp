@@ -1,7 +1,7 @@
 // CallbackList: several callbacks as one, for loops of one's own.
-#include "callbacks.h"
 #include "crescent/model/callback_hooks.h"
 #include "crescent/model/model.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -43,6 +43,6 @@ class CallbackList final : public ForwardingCallback {
 
 }  // namespace
 
-void add_callback_list(Registry& registry) { registry.add<CallbackList>("CallbackList"); }
+CRESCENT_REGISTER(callback_list) { registry.add<CallbackList>("CallbackList"); }
 
 }  // namespace crescent

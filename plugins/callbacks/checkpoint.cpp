@@ -3,9 +3,10 @@
 #include <cmath>
 #include <cstdio>
 
-#include "callbacks.h"
 #include "crescent/io/format.h"
+#include "crescent/model/callback.h"
 #include "crescent/ops/ops.h"
+#include "crescent/registry/registration.h"
 #include "monitor.h"
 
 namespace crescent {
@@ -187,6 +188,6 @@ class ModelCheckpoint final : public Callback {
 
 }  // namespace
 
-void add_checkpoint(Registry& registry) { registry.add<ModelCheckpoint>("ModelCheckpoint"); }
+CRESCENT_REGISTER(checkpoint) { registry.add<ModelCheckpoint>("ModelCheckpoint"); }
 
 }  // namespace crescent

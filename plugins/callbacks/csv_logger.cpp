@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "callbacks.h"
+#include "crescent/model/callback.h"
+#include "crescent/registry/registration.h"
 #include "crescent/system/file.h"
 
 namespace crescent {
@@ -83,6 +84,6 @@ class CSVLogger final : public Callback {
 
 }  // namespace
 
-void add_csv_logger(Registry& registry) { registry.add<CSVLogger>("CSVLogger"); }
+CRESCENT_REGISTER(csv_logger) { registry.add<CSVLogger>("CSVLogger"); }
 
 }  // namespace crescent

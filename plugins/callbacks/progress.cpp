@@ -5,8 +5,9 @@
 #include <cmath>
 #include <cstdio>
 
-#include "callbacks.h"
+#include "clock.h"
 #include "crescent/model/callback.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -161,6 +162,6 @@ class ProgbarLogger final : public Callback {
 
 }  // namespace
 
-void add_progress(Registry& registry) { registry.add<ProgbarLogger>("ProgbarLogger"); }
+CRESCENT_REGISTER(progress) { registry.add<ProgbarLogger>("ProgbarLogger"); }
 
 }  // namespace crescent

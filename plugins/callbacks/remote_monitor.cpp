@@ -1,5 +1,6 @@
 // RemoteMonitor: tells a web server how epochs ended.
-#include "callbacks.h"
+#include "crescent/model/callback.h"
+#include "crescent/registry/registration.h"
 #include "http_post.h"
 
 namespace crescent {
@@ -44,6 +45,6 @@ class RemoteMonitor final : public Callback {
 
 }  // namespace
 
-void add_remote_monitor(Registry& registry) { registry.add<RemoteMonitor>("RemoteMonitor"); }
+CRESCENT_REGISTER(remote_monitor) { registry.add<RemoteMonitor>("RemoteMonitor"); }
 
 }  // namespace crescent

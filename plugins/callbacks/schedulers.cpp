@@ -1,8 +1,9 @@
 // Callbacks that change the learning rate.
 #include <cstdio>
 
-#include "callbacks.h"
+#include "crescent/model/callback.h"
 #include "crescent/model/model.h"
+#include "crescent/registry/registration.h"
 #include "monitor.h"
 
 namespace crescent {
@@ -86,6 +87,6 @@ class ReduceLROnPlateau final : public Callback {
 
 }  // namespace
 
-void add_schedulers(Registry& registry) { registry.add<ReduceLROnPlateau>("ReduceLROnPlateau"); }
+CRESCENT_REGISTER(schedulers) { registry.add<ReduceLROnPlateau>("ReduceLROnPlateau"); }
 
 }  // namespace crescent

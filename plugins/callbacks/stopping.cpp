@@ -2,8 +2,9 @@
 #include <cmath>
 #include <cstdio>
 
-#include "callbacks.h"
+#include "crescent/model/callback.h"
 #include "crescent/model/model.h"
+#include "crescent/registry/registration.h"
 #include "monitor.h"
 
 namespace crescent {
@@ -130,7 +131,7 @@ class TerminateOnNaN final : public Callback {
 
 }  // namespace
 
-void add_stopping(Registry& registry) {
+CRESCENT_REGISTER(stopping) {
   registry.add<EarlyStopping>("EarlyStopping");
   registry.add<TerminateOnNaN>("TerminateOnNaN");
 }

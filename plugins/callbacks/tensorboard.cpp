@@ -1,7 +1,9 @@
 // TensorBoard: losses, metrics and weights as files that TensorBoard shows: log_dir/train and
 // log_dir/validation.
-#include "callbacks.h"
+#include "clock.h"
+#include "crescent/model/callback.h"
 #include "crescent/model/model.h"
+#include "crescent/registry/registration.h"
 #include "crescent/system/interrupt.h"
 #include "event_file.h"
 
@@ -125,6 +127,6 @@ class TensorBoard final : public Callback {
 
 }  // namespace
 
-void add_tensorboard(Registry& registry) { registry.add<TensorBoard>("TensorBoard"); }
+CRESCENT_REGISTER(tensorboard) { registry.add<TensorBoard>("TensorBoard"); }
 
 }  // namespace crescent

@@ -1,10 +1,9 @@
 // Initial values of weights. With a seed the values are the same every time (Keras 3); without, the
 // process' generator draws.
-#include "initializers.h"
-
 #include <cmath>
 
-#include "crescent/plugin.h"
+#include "crescent/layer/training.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -260,7 +259,7 @@ void add_scaled(Registry& registry, std::integer_sequence<int, Rows...>) {
 
 }  // namespace
 
-CRESCENT_PLUGIN("initializers", CRESCENT_VERSION) {
+CRESCENT_REGISTER(initializers) {
   registry.add<Zeros>("Zeros", {"zeros", "zero"});
   registry.add<Ones>("Ones", {"ones", "one"});
   registry.add<Constant>("Constant", {"constant"});
@@ -270,7 +269,6 @@ CRESCENT_PLUGIN("initializers", CRESCENT_VERSION) {
   registry.add<TruncatedNormal>("TruncatedNormal", {"truncated_normal"});
   registry.add<VarianceScaling>("VarianceScaling", {"variance_scaling"});
   registry.add<Orthogonal>("Orthogonal", {"orthogonal", "OrthogonalInitializer"});
-  add_stft(registry);
   add_scaled(registry, std::make_integer_sequence<int, std::size(kScaled)>{});
 }
 

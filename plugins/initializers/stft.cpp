@@ -2,7 +2,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "initializers.h"
+#include "crescent/layer/training.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -93,6 +94,6 @@ class Stft final : public Initializer {
 
 }  // namespace
 
-void add_stft(Registry& registry) { registry.add<Stft>("STFT", {"stft", "STFTInitializer"}); }
+CRESCENT_REGISTER(stft) { registry.add<Stft>("STFT", {"stft", "STFTInitializer"}); }
 
 }  // namespace crescent

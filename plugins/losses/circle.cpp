@@ -1,4 +1,5 @@
 // Circle loss (Sun et al. 2020): embeddings of one class near each other, others apart.
+#include "crescent/registry/registration.h"
 #include "losses.h"
 
 namespace crescent {
@@ -43,6 +44,6 @@ class Circle final : public Loss {
 
 }  // namespace
 
-void add_circle(Registry& registry) { registry.add<Circle>("Circle", {"circle"}); }
+CRESCENT_REGISTER(circle) { registry.add<Circle>("Circle", {"circle"}); }
 
 }  // namespace crescent

@@ -1,6 +1,7 @@
 // Cross-entropies: of two classes, of one-hot targets, of class numbers.
 #include <utility>
 
+#include "crescent/registry/registration.h"
 #include "losses.h"
 
 namespace crescent {
@@ -158,7 +159,7 @@ class Crossentropy final : public Loss {
 
 }  // namespace
 
-void add_crossentropies(Registry& registry) {
+CRESCENT_REGISTER(crossentropies) {
   registry.add<BinaryCrossentropy>("BinaryCrossentropy", {"binary_crossentropy", "bce", "BCE"});
   registry.add<CategoricalCrossentropy>("CategoricalCrossentropy",
                                         {"categorical_crossentropy", "cce"});

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "crescent/program/program.h"
+#include "crescent/registry/registration.h"
 #include "losses.h"
 
 namespace crescent {
@@ -99,6 +100,6 @@ class Ctc final : public Loss {
 
 }  // namespace
 
-void add_ctc(Registry& registry) { registry.add<Ctc>("CTC", {"ctc"}); }
+CRESCENT_REGISTER(ctc) { registry.add<Ctc>("CTC", {"ctc"}); }
 
 }  // namespace crescent

@@ -1,5 +1,6 @@
 // Focal cross-entropies (Lin et al. 2017): samples that are predicted well count less, by
 // (1 - p)^gamma.
+#include "crescent/registry/registration.h"
 #include "losses.h"
 
 namespace crescent {
@@ -91,7 +92,7 @@ class CategoricalFocalCrossentropy final : public Focal {
 
 }  // namespace
 
-void add_focal(Registry& registry) {
+CRESCENT_REGISTER(focal) {
   registry.add<BinaryFocalCrossentropy>("BinaryFocalCrossentropy", {"binary_focal_crossentropy"});
   registry.add<CategoricalFocalCrossentropy>("CategoricalFocalCrossentropy",
                                              {"categorical_focal_crossentropy"});

@@ -2,9 +2,8 @@
 // keras.losses in Keras 3; reduction and weights are in the base class.
 #include <numbers>
 
+#include "crescent/registry/registration.h"
 #include "losses.h"
-
-#include "crescent/plugin.h"
 
 namespace crescent {
 namespace {
@@ -168,16 +167,11 @@ class CosineSimilarity final : public Loss {
 
 }  // namespace
 
-CRESCENT_PLUGIN("losses", CRESCENT_VERSION) {
+CRESCENT_REGISTER(losses) {
   for (const LossSpec& spec : kLosses) registry.add(info_of(spec));
   registry.add<Huber>("Huber", {"huber", "huber_loss"});
   registry.add<CosineSimilarity>("CosineSimilarity",
                                  {"cosine_similarity", "cosine_proximity", "cosine"});
-  add_crossentropies(registry);
-  add_focal(registry);
-  add_overlap(registry);
-  add_circle(registry);
-  add_ctc(registry);
 }
 
 }  // namespace crescent

@@ -24,11 +24,4 @@ inline bool are_class_numbers(const Tensor& y_true, const Tensor& y_pred) {
 /// With this axis as the last.
 Tensor last_axis(const Tensor& x, int64_t axis);
 
-// The files of this plugin; each adds its classes.
-void add_crossentropies(Registry& registry);
-void add_focal(Registry& registry);
-void add_overlap(Registry& registry);
-void add_circle(Registry& registry);
-void add_ctc(Registry& registry);
-
 }  // namespace crescent

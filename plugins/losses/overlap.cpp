@@ -1,4 +1,5 @@
 // Losses of segmentation: how far two sets of pixels are from being the same.
+#include "crescent/registry/registration.h"
 #include "losses.h"
 
 namespace crescent {
@@ -56,7 +57,7 @@ class Tversky final : public Overlap {
 
 }  // namespace
 
-void add_overlap(Registry& registry) {
+CRESCENT_REGISTER(overlap) {
   registry.add<Dice>("Dice", {"dice"});
   registry.add<Tversky>("Tversky", {"tversky"});
 }

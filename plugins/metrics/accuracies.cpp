@@ -1,6 +1,7 @@
 // How often predictions are right.
 #include <algorithm>
 
+#include "crescent/registry/registration.h"
 #include "mean_metrics.h"
 
 namespace crescent {
@@ -156,7 +157,7 @@ class SparseTopKCategoricalAccuracy final : public DirectedMean<Direction::up> {
 
 }  // namespace
 
-void add_accuracies(Registry& registry) {
+CRESCENT_REGISTER(accuracies) {
   add_metric<Accuracy>(registry, "Accuracy");
   add_metric<BinaryAccuracy>(registry, "BinaryAccuracy");
   add_metric<CategoricalAccuracy>(registry, "CategoricalAccuracy");

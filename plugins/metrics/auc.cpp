@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "confusion.h"
+#include "crescent/registry/registration.h"
 #include "metrics.h"
 
 namespace crescent {
@@ -143,6 +144,6 @@ class Auc final : public Metric {
 
 }  // namespace
 
-void add_auc(Registry& registry) { add_metric<Auc>(registry, "AUC"); }
+CRESCENT_REGISTER(auc) { add_metric<Auc>(registry, "AUC"); }
 
 }  // namespace crescent

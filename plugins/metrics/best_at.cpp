@@ -1,5 +1,6 @@
 // The best one of two rates at a threshold where the other is at least a given number.
 #include "confusion.h"
+#include "crescent/registry/registration.h"
 #include "metrics.h"
 
 namespace crescent {
@@ -68,7 +69,7 @@ class BestAt final : public Metric {
 
 }  // namespace
 
-void add_best_at(Registry& registry) {
+CRESCENT_REGISTER(best_at) {
   add_metric<BestAt<0>>(registry, kRows[0].name);
   add_metric<BestAt<1>>(registry, kRows[1].name);
   add_metric<BestAt<2>>(registry, kRows[2].name);

@@ -1,5 +1,6 @@
 // Counts of true and false positives and negatives, and Precision and Recall.
 #include "confusion.h"
+#include "crescent/registry/registration.h"
 #include "metrics.h"
 
 namespace crescent {
@@ -107,7 +108,7 @@ class Recall final : public PrecisionOrRecall {
 
 }  // namespace
 
-void add_counts(Registry& registry) {
+CRESCENT_REGISTER(counts) {
   add_metric<ConditionCount<0>>(registry, kCounts[0].name);
   add_metric<ConditionCount<1>>(registry, kCounts[1].name);
   add_metric<ConditionCount<2>>(registry, kCounts[2].name);

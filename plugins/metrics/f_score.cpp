@@ -1,4 +1,5 @@
 // F-scores: precision and recall of each class in one number.
+#include "crescent/registry/registration.h"
 #include "metrics.h"
 
 namespace crescent {
@@ -108,7 +109,7 @@ class F1Score final : public FScore {
 
 }  // namespace
 
-void add_f_scores(Registry& registry) {
+CRESCENT_REGISTER(f_scores) {
   add_metric<FBetaScore>(registry, "FBetaScore");
   add_metric<F1Score>(registry, "F1Score");
 }

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "confusion.h"
+#include "crescent/registry/registration.h"
 #include "metrics.h"
 
 namespace crescent {
@@ -182,7 +183,7 @@ class BinaryIou final : public ClassOverlap {
 
 }  // namespace
 
-void add_iou(Registry& registry) {
+CRESCENT_REGISTER(iou) {
   add_metric<Iou>(registry, "IoU");
   add_metric<MeanIou>(registry, "MeanIoU");
   add_metric<OneHotIou>(registry, "OneHotIoU");

@@ -1,5 +1,7 @@
 #include "mean_metrics.h"
 
+#include "crescent/registry/registration.h"
+
 namespace crescent {
 namespace {
 
@@ -276,7 +278,7 @@ void MeanMetric::accumulate(Tensor values, Tensor weight) {
   count_.assign_add(sum(per_sample(broadcast_to(weight, values.shape()))));
 }
 
-void add_mean_metrics(Registry& registry) {
+CRESCENT_REGISTER(mean_metrics) {
   add_metric<Mean>(registry, "Mean");
   add_metric<Sum>(registry, "Sum");
   add_metric<RootMeanSquaredError>(registry, "RootMeanSquaredError", {"rmse"});

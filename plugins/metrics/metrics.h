@@ -1,4 +1,4 @@
-// What the files of this plugin share; each adds its classes.
+// What the files of this plugin share.
 #pragma once
 #include <algorithm>
 
@@ -27,14 +27,5 @@ void add_metric(Registry& registry, const std::string& name,
   if (std::find(aliases.begin(), aliases.end(), other) == aliases.end()) aliases.push_back(other);
   registry.add<T>(name, std::move(aliases));
 }
-
-void add_mean_metrics(Registry& registry);
-void add_accuracies(Registry& registry);
-void add_counts(Registry& registry);
-void add_best_at(Registry& registry);
-void add_auc(Registry& registry);
-void add_iou(Registry& registry);
-void add_f_scores(Registry& registry);
-void add_regression(Registry& registry);
 
 }  // namespace crescent

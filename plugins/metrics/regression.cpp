@@ -1,6 +1,7 @@
 // How well predicted numbers follow the true ones.
 #include <cmath>
 
+#include "crescent/registry/registration.h"
 #include "mean_metrics.h"
 #include "metrics.h"
 
@@ -129,7 +130,7 @@ class ConcordanceCorrelation final : public Correlation {
 
 }  // namespace
 
-void add_regression(Registry& registry) {
+CRESCENT_REGISTER(regression) {
   add_metric<R2Score>(registry, "R2Score");
   add_metric<PearsonCorrelation>(registry, "PearsonCorrelation");
   add_metric<ConcordanceCorrelation>(registry, "ConcordanceCorrelation");

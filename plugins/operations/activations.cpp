@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "crescent/registry/registration.h"
 #include "families.h"
 
 namespace crescent::operations {
@@ -68,7 +69,7 @@ Tensor squareplus(const Tensor& x, double b) { return (x + ops::sqrt(ops::square
 
 }  // namespace
 
-void add_activations(Registry& registry) {
+CRESCENT_REGISTER(activations) {
   Operations(registry, "keras.src.ops.nn")
       .add("Relu", "relu(x)", &ops::relu, "max(x, 0)")
       .add(

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "beam_search.h"
+#include "crescent/registry/registration.h"
 #include "families.h"
 
 namespace crescent::operations {
@@ -113,7 +114,7 @@ std::tuple<Tensor, Tensor> ctc_decode(const Tensor& inputs, const Tensor& length
 
 }  // namespace
 
-void add_alignments(Registry& registry) {
+CRESCENT_REGISTER(alignments) {
   Operations(registry, "keras.src.ops.nn")
       .add("CTCLoss", "ctc_loss(target, output, target_length, output_length, mask_index=0)",
            &ctc_loss, "The loss of connectionist temporal classification, one a sample.")

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "crescent/registry/registration.h"
 #include "families.h"
 
 namespace crescent::operations {
@@ -188,7 +189,7 @@ Tensor floor_divide(const Operand& a, const Operand& b) {
 
 }  // namespace
 
-void add_arithmetic(Registry& registry) {
+CRESCENT_REGISTER(arithmetic) {
   Operations math(registry, "keras.src.ops.math");
   math.add("Erf", "erf(x)", &of_floats<ops::erf>, "The error function.")
       .add("Rsqrt", "rsqrt(x)", &of_floats<ops::rsqrt>, "1 / sqrt(x).");

@@ -1,6 +1,7 @@
 // What gives truth values, and what takes them.
 #include <cmath>
 
+#include "crescent/registry/registration.h"
 #include "families.h"
 #include "kernels/searchsorted.h"
 
@@ -69,7 +70,7 @@ Tensor select(const Tensors& conditions, const Tensors& choices, const Operand& 
 
 }  // namespace
 
-void add_comparisons(Registry& registry) {
+CRESCENT_REGISTER(comparisons) {
   Operations(registry, "keras.src.ops.numpy")
       .add("Equal", "equal(x1, x2)", &ops::equal, "Whether x1 is x2, element by element.")
       .add("NotEqual", "not_equal(x1, x2)", &ops::not_equal,

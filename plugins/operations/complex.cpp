@@ -1,6 +1,7 @@
 // Complex numbers, their parts, and real numbers as complex ones.
 #include <numbers>
 
+#include "crescent/registry/registration.h"
 #include "families.h"
 
 namespace crescent::operations {
@@ -40,7 +41,7 @@ Tensor isreal(const Tensor& x) { return ops::equal(imag(x), 0); }
 
 }  // namespace
 
-void add_complex(Registry& registry) {
+CRESCENT_REGISTER(complex) {
   Operations(registry, "keras.src.ops.numpy")
       .add("Real", "real(x)", &real, "The real part.")
       .add("Imag", "imag(x)", &imag, "The imaginary part.")

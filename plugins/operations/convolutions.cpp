@@ -1,6 +1,7 @@
 // Convolutions, pooling, and patches of images.
 #include <algorithm>
 
+#include "crescent/registry/registration.h"
 #include "families.h"
 #include "kernels/patches.h"
 
@@ -228,8 +229,7 @@ Tensor extract_sequences(const Tensor& x, int64_t length, int64_t stride) {
 
 }  // namespace
 
-void add_convolutions(Registry& registry) {
-  add_patch_kernels(registry);
+CRESCENT_REGISTER(convolutions) {
   Operations(registry, "keras.src.ops.nn")
       .add("Conv",
            "conv(inputs, kernel, strides=1, padding='valid', data_format=None, dilation_rate=1)",

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "crescent/program/op_types.h"
+#include "crescent/registry/registration.h"
 #include "families.h"
 #include "kernels/special_functions.h"
 
@@ -309,7 +310,7 @@ Tensor full(const Shape& shape, const Operand& value, MaybeType dtype) {
 
 }  // namespace
 
-void add_creation(Registry& registry) {
+CRESCENT_REGISTER(creation) {
   Operations(registry, "keras.src.ops.core")
       .add("ConvertToTensor", "convert_to_tensor(x, dtype=None, sparse=None, ragged=None)",
            &convert_to_tensor, "A number, a table or a tensor as a tensor of a dtype.");

@@ -1,6 +1,7 @@
 // Elements by position: reading them, writing them, numbering them.
 #include <algorithm>
 
+#include "crescent/registry/registration.h"
 #include "families.h"
 #include "kernels/part_update.h"
 #include "segments.h"
@@ -314,8 +315,7 @@ Tensors unravel_index(const Tensor& indices, const Shape& shape) {
 
 }  // namespace
 
-void add_indexing(Registry& registry) {
-  add_part_update_kernel(registry);
+CRESCENT_REGISTER(indexing) {
   Operations(registry, "keras.src.ops.core")
       .add("Slice", "slice(inputs, @start_indices, shape)", &slice,
            "A part of a shape from these indices on.")

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "../called_operations.h"
+#include "crescent/registry/registration.h"
 #include "families.h"
 
 namespace crescent::operations {
@@ -165,7 +166,7 @@ Tensor psnr(const Tensor& a, const Tensor& b, double max_val) {
 
 }  // namespace
 
-void add_networks(Registry& registry) {
+CRESCENT_REGISTER(networks) {
   Operations(registry, "keras.src.ops.nn")
       .add("BatchNorm",
            "batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilon=0.001)",

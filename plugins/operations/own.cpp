@@ -1,4 +1,5 @@
 // Operations that Keras has not.
+#include "crescent/registry/registration.h"
 #include "families.h"
 
 namespace crescent::operations {
@@ -19,7 +20,7 @@ Tensor squared_difference(const Tensor& x1, const Tensor& x2) {
 
 }  // namespace
 
-void add_own(Registry& registry) {
+CRESCENT_REGISTER(own) {
   Operations(registry, "crescent.operations")
       .add("AddN", "add_n(tensors)", &ops::add_n, "The sum of tensors of one shape.")
       .add("Flatten", "flatten(x)", &ops::flatten, "All axes but the first as one.")

@@ -1,6 +1,7 @@
 // Sums of products.
 #include <algorithm>
 
+#include "crescent/registry/registration.h"
 #include "families.h"
 #include "kernels/distances.h"
 
@@ -245,8 +246,7 @@ Tensor einsum(const std::string& subscripts, const Tensors& given) {
 
 }  // namespace
 
-void add_products(Registry& registry) {
-  add_distances_kernel(registry);
+CRESCENT_REGISTER(products) {
   Operations(registry, "keras.src.ops.numpy")
       .add("Matmul", "matmul(x1, x2)", &matmul,
            "The product of matrices; axes before the last two are broadcast.")

@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "crescent/registry/registration.h"
 #include "families.h"
 
 namespace crescent::operations {
@@ -120,7 +121,7 @@ Tensor rearrange(const Tensor& x, const std::string& pattern, const Dict& axes_l
 
 }  // namespace
 
-void add_rearranging(Registry& registry) {
+CRESCENT_REGISTER(rearranging) {
   Operations(registry, "keras.src.ops.einops")
       .add("Rearrange", "rearrange(tensor, @pattern, **axes_lengths=None)", &rearrange,
            "Axes by name: rearrange(x, \"b (h w) -> h b w\", {h = 2}).");

@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "crescent/registry/registration.h"
 #include "crescent/system/interrupt.h"
 #include "families.h"
 #include "given_axes.h"
@@ -327,8 +328,7 @@ Tensor trapezoid(const Tensor& given, const Tensor& x, double dx, int axis) {
 
 }  // namespace
 
-void add_reductions(Registry& registry) {
-  add_axis_kernels(registry);
+CRESCENT_REGISTER(reductions) {
   Operations(registry, "keras.src.ops.math")
       .add("Logsumexp", "logsumexp(x, axis=None, keepdims=False)", over<&logsumexp>,
            "The logarithm of the sum of exponentials along axes, of all without one.");

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "crescent/program/op_types.h"
+#include "crescent/registry/registration.h"
 #include "families.h"
 #include "shared/host.h"
 
@@ -118,7 +119,7 @@ Tensor segment(SegmentKind kind, const Tensor& x, const Tensor& ids, int64_t cou
   return ops::cast(ops::slice_axis(reduced, 0, 0, count), x.dtype());
 }
 
-void add_segments(Registry& registry) {
+CRESCENT_REGISTER(segments) {
   Operations(registry, "keras.src.ops.math")
       .add("SegmentSum", "segment_sum(data, segment_ids, num_segments=None, sorted=False)",
            &segment_sum_of, "Sums of the rows with one number.")

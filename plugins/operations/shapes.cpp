@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "crescent/registry/registration.h"
 #include "families.h"
 #include "given_axes.h"
 #include "kernels/axis_ops.h"
@@ -334,7 +335,7 @@ Tensor reshape(const Tensor& x, const Shape& shape) { return ops::reshape(x, sha
 
 }  // namespace
 
-void add_shapes(Registry& registry) {
+CRESCENT_REGISTER(shapes) {
   Operations(registry, "keras.src.ops.core")
       .add(
           "Shape", "shape(x)", [](const Tensor& x) { return x.shape(); }, "The sizes of x.")

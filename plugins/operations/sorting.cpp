@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "crescent/registry/registration.h"
 #include "families.h"
 #include "kernels/bincount.h"
 #include "kernels/searchsorted.h"
@@ -276,9 +277,7 @@ Value unique(const Tensor& given, bool /*sorted: they always are*/, bool return_
 
 }  // namespace
 
-void add_sorting(Registry& registry) {
-  add_searchsorted_kernels(registry);
-  add_bincount_kernel(registry);
+CRESCENT_REGISTER(sorting) {
   Operations(registry, "keras.src.ops.math")
       .add("TopK", "top_k(x, k, sorted=True)", &top_k, "The k largest of the last axis, and where.")
       .add("InTopK", "in_top_k(targets, predictions, k)", &ops::in_top_k,

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "crescent/data/data.h"
+#include "crescent/registry/registration.h"
 #include "families.h"
 #include "kernels/pairs.h"
 #include "kernels/special_functions.h"
@@ -89,9 +90,7 @@ Tensor saturate_cast(const Tensor& x, DType dtype) {
 
 }  // namespace
 
-void add_special(Registry& registry) {
-  add_pairs_kernel(registry);
-  add_special_kernel(registry);
+CRESCENT_REGISTER(special) {
   Operations(registry, "keras.src.ops.numpy")
       .add("BitwiseAnd", "bitwise_and(x, y)", &pairs<Pairing::bit_and>, "The bits that both have.")
       .add("BitwiseOr", "bitwise_or(x, y)", &pairs<Pairing::bit_or>,

@@ -1,5 +1,6 @@
 // Follow the regularized leader (McMahan et al. 2013), which makes weights of 0.
-#include "optimizers.h"
+#include "crescent/layer/training.h"
+#include "crescent/registry/registration.h"
 #include "update_rule.h"
 
 namespace crescent {
@@ -49,6 +50,6 @@ class Ftrl final : public UpdateRule {
 
 }  // namespace
 
-void add_ftrl(Registry& registry) { registry.add<Ftrl>("Ftrl", {"ftrl"}); }
+CRESCENT_REGISTER(ftrl) { registry.add<Ftrl>("Ftrl", {"ftrl"}); }
 
 }  // namespace crescent

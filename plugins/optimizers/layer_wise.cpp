@@ -1,5 +1,6 @@
 // Rules whose steps are as large as the weights of a layer ask for: Adafactor and Lamb.
-#include "optimizers.h"
+#include "crescent/layer/training.h"
+#include "crescent/registry/registration.h"
 #include "update_rule.h"
 
 namespace crescent {
@@ -104,7 +105,7 @@ class Lamb final : public UpdateRule {
 
 }  // namespace
 
-void add_layer_wise(Registry& registry) {
+CRESCENT_REGISTER(layer_wise) {
   registry.add<Adafactor>("Adafactor", {"adafactor"});
   registry.add<Lamb>("Lamb", {"lamb"});
 }

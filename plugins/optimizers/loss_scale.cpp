@@ -1,6 +1,7 @@
 // Training with float16: small gradients would be 0, so the loss is multiplied before they are
 // taken.
-#include "optimizers.h"
+#include "crescent/layer/training.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -113,6 +114,6 @@ class LossScaleOptimizer final : public Optimizer {
 
 }  // namespace
 
-void add_loss_scale(Registry& registry) { registry.add<LossScaleOptimizer>("LossScaleOptimizer"); }
+CRESCENT_REGISTER(loss_scale) { registry.add<LossScaleOptimizer>("LossScaleOptimizer"); }
 
 }  // namespace crescent

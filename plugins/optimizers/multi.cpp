@@ -2,7 +2,8 @@
 #include <algorithm>
 
 #include "crescent/base/pattern.h"
-#include "optimizers.h"
+#include "crescent/layer/training.h"
+#include "crescent/registry/registration.h"
 #include "update_rule.h"
 
 namespace crescent {
@@ -164,7 +165,7 @@ class MultiOptimizer final : public Optimizer {
 
 }  // namespace
 
-void add_multi(Registry& registry) {
+CRESCENT_REGISTER(multi) {
   registry.add<OptimizerMap>("OptimizerMap");
   registry.add<MultiOptimizer>("MultiOptimizer");
 }

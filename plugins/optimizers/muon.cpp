@@ -3,8 +3,9 @@
 #include <cmath>
 
 #include "crescent/base/pattern.h"
+#include "crescent/layer/training.h"
+#include "crescent/registry/registration.h"
 #include "crescent/system/interrupt.h"
-#include "optimizers.h"
 #include "update_rule.h"
 
 namespace crescent {
@@ -108,6 +109,6 @@ class Muon final : public UpdateRule {
 
 }  // namespace
 
-void add_muon(Registry& registry) { registry.add<Muon>("Muon", {"muon"}); }
+CRESCENT_REGISTER(muon) { registry.add<Muon>("Muon", {"muon"}); }
 
 }  // namespace crescent

@@ -1,7 +1,8 @@
 // Adam with Nesterov's momentum (Dozat 2015).
 #include <cmath>
 
-#include "optimizers.h"
+#include "crescent/layer/training.h"
+#include "crescent/registry/registration.h"
 #include "update_rule.h"
 
 namespace crescent {
@@ -76,6 +77,6 @@ class Nadam final : public UpdateRule {
 
 }  // namespace
 
-void add_nadam(Registry& registry) { registry.add<Nadam>("Nadam", {"nadam"}); }
+CRESCENT_REGISTER(nadam) { registry.add<Nadam>("Nadam", {"nadam"}); }
 
 }  // namespace crescent

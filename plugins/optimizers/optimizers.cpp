@@ -1,7 +1,7 @@
 // Update rules of Keras 3, one class a rule. `rate` and `step` (from 1) are scalars of the traced
 // step; g is the gradient.
-#include "optimizers.h"
-#include "crescent/plugin.h"
+#include "crescent/layer/training.h"
+#include "crescent/registry/registration.h"
 #include "update_rule.h"
 
 namespace crescent {
@@ -251,10 +251,7 @@ class Lion final : public UpdateRule {
 
 }  // namespace
 
-}  // namespace crescent
-
-CRESCENT_PLUGIN("optimizers", CRESCENT_VERSION) {
-  using namespace crescent;
+CRESCENT_REGISTER(optimizers) {
   registry.add<Sgd>("SGD", {"sgd"});
   registry.add<Adam>("Adam", {"adam"});
   registry.add<AdamW>("AdamW", {"adamw"});
@@ -263,12 +260,6 @@ CRESCENT_PLUGIN("optimizers", CRESCENT_VERSION) {
   registry.add<Adadelta>("Adadelta", {"adadelta"});
   registry.add<Adamax>("Adamax", {"adamax"});
   registry.add<Lion>("Lion", {"lion"});
-  add_layer_wise(registry);
-  add_nadam(registry);
-  add_ftrl(registry);
-  add_muon(registry);
-  add_schedule_free(registry);
-  add_loss_scale(registry);
-  add_multi(registry);
-  add_schedules(registry);
 }
+
+}  // namespace crescent

@@ -1,6 +1,7 @@
 // AdamW without a schedule (Defazio et al. 2024): the weights are between an average of all steps
 // and where steps lead.
-#include "optimizers.h"
+#include "crescent/layer/training.h"
+#include "crescent/registry/registration.h"
 #include "update_rule.h"
 
 namespace crescent {
@@ -71,7 +72,7 @@ class ScheduleFreeAdamW final : public UpdateRule {
 
 }  // namespace
 
-void add_schedule_free(Registry& registry) {
+CRESCENT_REGISTER(schedule_free) {
   registry.add<ScheduleFreeAdamW>("ScheduleFreeAdamW",
                                   {"schedulefreeadamw", "schedule_free_adamw"});
 }

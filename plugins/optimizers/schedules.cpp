@@ -2,7 +2,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "optimizers.h"
+#include "crescent/layer/training.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -197,7 +198,7 @@ class CosineDecayRestarts final : public Schedule {
 
 }  // namespace
 
-void add_schedules(Registry& registry) {
+CRESCENT_REGISTER(schedules) {
   registry.add<ExponentialDecay>("ExponentialDecay");
   registry.add<PiecewiseConstantDecay>("PiecewiseConstantDecay");
   registry.add<PolynomialDecay>("PolynomialDecay");

@@ -56,6 +56,12 @@ TEST_CASE("A plugin whose file changes while it is tried is refused") {
   CHECK(registry().find("regularizer", "Changes") == nullptr);
 }
 
+TEST_CASE("Every source of a plugin registers its classes, in the order of their names") {
+  std::vector<std::string> names;
+  for (const auto& [kind, name] : load_plugin(library("several")).classes) names.push_back(name);
+  CHECK(names == std::vector<std::string>{"BesideTheStamp", "Earlier", "Later", "Last"});
+}
+
 TEST_CASE("A trial needs nothing of the process but its own child") {
   const auto before = std::signal(SIGCHLD, SIG_IGN);  // whose end nobody is told of
   CHECK_THAT(refusal(library("crashes_in_setup")), Contains("while it is loaded"));

@@ -13,8 +13,9 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+/// Gives nothing, which does not compile, for a kind that has no line here.
 template <UnaryKind kind, class D, class V>
-HWY_INLINE V evaluate(D d, V x) {
+HWY_INLINE auto evaluate(D d, V x) {
   using K = UnaryKind;
   using T = hn::TFromD<D>;
   const V zero = hn::Zero(d), one = constant(d, 1);
@@ -70,7 +71,6 @@ HWY_INLINE V evaluate(D d, V x) {
   if constexpr (kind == K::ceil) return hn::Ceil(x);
   if constexpr (kind == K::round) return hn::Round(x);
   if constexpr (kind == K::isnan) return hn::VecFromMask(d, hn::IsNaN(x));  // for a chain's select
-  return x;
 }
 
 /// True for kinds that have a vector form for floats.

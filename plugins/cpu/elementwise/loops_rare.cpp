@@ -10,7 +10,7 @@ namespace {
 
 template <UnaryKind kind, class T>
 void unary(const void* x, void* y, size_t n) {
-  using Y = std::conditional_t<kGivesBool<kind>, uint8_t, T>;
+  using Y = std::conditional_t<gives_bool(kind), uint8_t, T>;
   const T* in = static_cast<const T*>(x);
   Y* out = static_cast<Y*>(y);
   for (size_t i = 0; i < n; ++i) out[i] = static_cast<Y>(evaluate_integer<kind, T>(in[i]));
@@ -18,7 +18,7 @@ void unary(const void* x, void* y, size_t n) {
 
 template <UnaryKind kind, class T>
 constexpr UnaryLoop pick_unary() {
-  if constexpr (kForIntegers<kind>)
+  if constexpr (is_for_integers(kind))
     return unary<kind, T>;
   else
     return nullptr;

@@ -29,7 +29,7 @@ HWY_INLINE bool is_nan(T x) {
 template <K kind, class T>
 void float_loop(const void* x, void* y, size_t n) {
   const T* in = static_cast<const T*>(x);
-  if constexpr (kGivesBool<kind>) {
+  if constexpr (gives_bool(kind)) {
     uint8_t* out = static_cast<uint8_t*>(y);
     for (size_t i = 0; i < n; ++i) {
       if constexpr (kind == K::logical_not) out[i] = in[i] == 0;
@@ -77,7 +77,7 @@ UnaryLoop find_half(UnaryKind kind) {
 template <K kind, class T>
 void integer_loop(const void* x, void* y, size_t n) {
   const T* in = static_cast<const T*>(x);
-  using Y = std::conditional_t<kGivesBool<kind>, uint8_t, T>;
+  using Y = std::conditional_t<gives_bool(kind), uint8_t, T>;
   Y* out = static_cast<Y*>(y);
   for (size_t i = 0; i < n; ++i) out[i] = static_cast<Y>(evaluate_integer<kind, T>(in[i]));
 }
@@ -86,7 +86,7 @@ template <K kind, class T>
 constexpr UnaryLoop pick() {
   if constexpr (std::is_floating_point_v<T>)
     return float_loop<kind, T>;
-  else if constexpr (kForIntegers<kind>)
+  else if constexpr (is_for_integers(kind))
     return integer_loop<kind, T>;
   else
     return nullptr;

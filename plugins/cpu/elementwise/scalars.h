@@ -10,15 +10,17 @@
 
 namespace crescent::cpu {
 
-template <UnaryKind kind>
-constexpr bool kGivesBool =
-    kind == UnaryKind::logical_not || kind == UnaryKind::isnan || kind == UnaryKind::isfinite;
+/// What the rows of elementwise_ops.h say that a kind takes.
+enum class UnaryDomain : uint8_t { floating, numbers, boolean, test };
+#define CRESCENT_DOMAIN(name, domain) UnaryDomain::domain,
+inline constexpr UnaryDomain kUnaryDomains[] = {CRESCENT_UNARY_OPS(CRESCENT_DOMAIN)};
+#undef CRESCENT_DOMAIN
+constexpr UnaryDomain domain_of(UnaryKind kind) { return kUnaryDomains[static_cast<size_t>(kind)]; }
 
-template <UnaryKind kind>
-constexpr bool kForIntegers =
-    kGivesBool<kind> || kind == UnaryKind::negative || kind == UnaryKind::abs ||
-    kind == UnaryKind::sign || kind == UnaryKind::square || kind == UnaryKind::relu ||
-    kind == UnaryKind::floor || kind == UnaryKind::ceil || kind == UnaryKind::round;
+constexpr bool gives_bool(UnaryKind kind) {
+  return domain_of(kind) == UnaryDomain::boolean || domain_of(kind) == UnaryDomain::test;
+}
+constexpr bool is_for_integers(UnaryKind kind) { return domain_of(kind) != UnaryDomain::floating; }
 
 /// Operations on integers and bool, which wrap around on overflow.
 template <UnaryKind kind, class T>
@@ -41,8 +43,10 @@ HWY_INLINE auto evaluate_integer(T v) {
     return false;
   else if constexpr (kind == K::isfinite)
     return true;
-  else
+  else {
+    static_assert(kind == K::floor || kind == K::ceil || kind == K::round, "no form for integers");
     return v;
+  }
 }
 
 constexpr bool gives_bool(BinaryKind kind) { return kind >= BinaryKind::equal; }

@@ -1,7 +1,5 @@
 #include "attention.h"
 
-#include "crescent/plugin.h"
-
 namespace crescent {
 namespace {
 
@@ -77,8 +75,3 @@ AttentionLayer::Attended AttentionLayer::mix_weights(const Tensor& weights, cons
 }
 
 }  // namespace crescent
-
-CRESCENT_PLUGIN("attention", CRESCENT_VERSION) {
-  crescent::add_attention(registry);
-  crescent::add_multi_head(registry);
-}

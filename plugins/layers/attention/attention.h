@@ -51,7 +51,4 @@ class AttentionLayer : public Layer {
   std::optional<SeedGenerator> random_;
 };
 
-void add_attention(Registry& registry);
-void add_multi_head(Registry& registry);
-
 }  // namespace crescent

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "attention.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -408,7 +409,7 @@ class GroupedQueryAttention final : public HeadedAttention {
 
 }  // namespace
 
-void add_multi_head(Registry& registry) {
+CRESCENT_REGISTER(multi_head) {
   registry.add<MultiHeadAttention>("MultiHeadAttention");
   registry.add<GroupedQueryAttention>("GroupedQueryAttention", {"GroupQueryAttention"});
 }

@@ -1,6 +1,7 @@
 // Attention of sequences without heads: dot products (Luong et al. 2015), or the sum of tanh
 // (Bahdanau et al. 2015).
 #include "attention.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -127,7 +128,7 @@ class AdditiveAttention final : public SequenceAttention {
 
 }  // namespace
 
-void add_attention(Registry& registry) {
+CRESCENT_REGISTER(attention) {
   registry.add<DotAttention>("Attention");
   registry.add<AdditiveAttention>("AdditiveAttention");
 }

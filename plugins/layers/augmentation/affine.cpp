@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "augmentation.h"
+#include "crescent/registry/registration.h"
 #include "ranges.h"
 
 namespace crescent {
@@ -221,7 +222,7 @@ class RandomShear final : public AffineAugmentation {
 
 }  // namespace
 
-void add_affine(Registry& registry) {
+CRESCENT_REGISTER(affine) {
   registry.add<RandomTranslation>("RandomTranslation");
   registry.add<RandomRotation>("RandomRotation");
   registry.add<RandomZoom>("RandomZoom");

@@ -1,8 +1,6 @@
 // Layers that change images at random.
 #include "augmentation.h"
 
-#include "crescent/plugin.h"
-
 namespace crescent {
 namespace {
 
@@ -49,16 +47,3 @@ ImageParts ImageAugmentation::changed(ImageParts parts, const Call& call) {
 }
 
 }  // namespace crescent
-
-CRESCENT_PLUGIN("augmentation", CRESCENT_VERSION) {
-  crescent::add_affine(registry);
-  crescent::add_colours(registry);
-  crescent::add_combinations(registry);
-  crescent::add_crops(registry);
-  crescent::add_distortions(registry);
-  crescent::add_filters(registry);
-  crescent::add_histograms(registry);
-  crescent::add_mixtures(registry);
-  crescent::add_pipeline(registry);
-  crescent::add_tones(registry);
-}

@@ -94,18 +94,6 @@ inline AugmentationPtr augmentation(const char* name, const Dict& options) {
   return std::dynamic_pointer_cast<ImageAugmentation>(make<Layer>(name, options));
 }
 
-/// The files of this plugin; each adds its classes.
-void add_affine(Registry& registry);
-void add_colours(Registry& registry);
-void add_combinations(Registry& registry);
-void add_crops(Registry& registry);
-void add_distortions(Registry& registry);
-void add_filters(Registry& registry);
-void add_histograms(Registry& registry);
-void add_mixtures(Registry& registry);
-void add_pipeline(Registry& registry);
-void add_tones(Registry& registry);
-
 // ---- what they compute with
 
 /// One number an image: (batch, 1, 1, 1).

@@ -1,6 +1,7 @@
 // Brightness, contrast and colours of images, each image by its own random number.
 #include "augmentation.h"
 #include "chance.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -252,7 +253,7 @@ class RandomColorJitter final : public ImageAugmentation {
 
 }  // namespace
 
-void add_colours(Registry& registry) {
+CRESCENT_REGISTER(colours) {
   registry.add<RandomBrightness>("RandomBrightness");
   registry.add<RandomContrast>("RandomContrast");
   registry.add<RandomColorDegeneration>("RandomColorDegeneration");

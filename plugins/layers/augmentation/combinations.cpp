@@ -1,5 +1,6 @@
 // Random choices among other augmentations.
 #include "augmentation.h"
+#include "crescent/registry/registration.h"
 #include "ranges.h"
 #include "variates.h"
 
@@ -213,7 +214,7 @@ class AugMix final : public ChoosingAugmentation {
 
 }  // namespace
 
-void add_combinations(Registry& registry) {
+CRESCENT_REGISTER(combinations) {
   registry.add<RandAugment>("RandAugment");
   registry.add<AugMix>("AugMix");
 }

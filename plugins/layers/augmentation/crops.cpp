@@ -1,5 +1,6 @@
 // Images mirrored, and parts cut out of them.
 #include "augmentation.h"
+#include "crescent/registry/registration.h"
 #include "ranges.h"
 
 namespace crescent {
@@ -143,7 +144,7 @@ class RandomCrop final : public ImageAugmentation {
 
 }  // namespace
 
-void add_crops(Registry& registry) {
+CRESCENT_REGISTER(crops) {
   registry.add<RandomFlip>("RandomFlip");
   registry.add<RandomCrop>("RandomCrop");
 }

@@ -1,6 +1,7 @@
 // Images seen from another side, and drawn out of shape.
 #include "augmentation.h"
 #include "chance.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -158,7 +159,7 @@ class RandomElasticTransform final : public ChanceAugmentation {
 
 }  // namespace
 
-void add_distortions(Registry& registry) {
+CRESCENT_REGISTER(distortions) {
   registry.add<RandomPerspective>("RandomPerspective");
   registry.add<RandomElasticTransform>("RandomElasticTransform");
 }

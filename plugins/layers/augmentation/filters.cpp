@@ -1,6 +1,7 @@
 // Images sharpened, blurred and with parts erased.
 #include "boxes.h"
 #include "chance.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -151,7 +152,7 @@ class RandomErasing final : public ChanceAugmentation {
 
 }  // namespace
 
-void add_filters(Registry& registry) {
+CRESCENT_REGISTER(filters) {
   registry.add<RandomSharpness>("RandomSharpness");
   registry.add<RandomGaussianBlur>("RandomGaussianBlur");
   registry.add<RandomErasing>("RandomErasing");

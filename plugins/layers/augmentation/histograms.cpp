@@ -4,6 +4,7 @@
 
 #include "augmentation.h"
 #include "crescent/program/op_types.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -184,7 +185,7 @@ class LocalEqualization final : public ImageAugmentation {
 
 }  // namespace
 
-void add_histograms(Registry& registry) {
+CRESCENT_REGISTER(histograms) {
   registry.add<Equalization>("Equalization");
   registry.add<LocalEqualization>("ContrastLimitedAdaptiveHistogramEqualization");
 }

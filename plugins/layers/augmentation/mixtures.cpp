@@ -1,5 +1,6 @@
 // Images mixed with others of the batch, and their labels with them.
 #include "boxes.h"
+#include "crescent/registry/registration.h"
 #include "ranges.h"
 #include "variates.h"
 
@@ -101,7 +102,7 @@ class CutMix final : public ImageAugmentation {
 
 }  // namespace
 
-void add_mixtures(Registry& registry) {
+CRESCENT_REGISTER(mixtures) {
   registry.add<MixUp>("MixUp");
   registry.add<CutMix>("CutMix");
 }

@@ -1,4 +1,5 @@
 #include "augmentation.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -92,6 +93,6 @@ class Pipeline final : public Layer {
 
 }  // namespace
 
-void add_pipeline(Registry& registry) { registry.add<Pipeline>("Pipeline"); }
+CRESCENT_REGISTER(pipeline) { registry.add<Pipeline>("Pipeline"); }
 
 }  // namespace crescent

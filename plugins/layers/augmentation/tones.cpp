@@ -1,6 +1,7 @@
 // Fewer or other tones: posterized, solarized and stretched images. They count in values from 0 to
 // 255, into which the range of the images is brought first.
 #include "augmentation.h"
+#include "crescent/registry/registration.h"
 #include "ranges.h"
 
 namespace crescent {
@@ -109,7 +110,7 @@ class AutoContrast final : public ToneAugmentation {
 
 }  // namespace
 
-void add_tones(Registry& registry) {
+CRESCENT_REGISTER(tones) {
   registry.add<RandomPosterization>("RandomPosterization");
   registry.add<Solarization>("Solarization");
   registry.add<AutoContrast>("AutoContrast");

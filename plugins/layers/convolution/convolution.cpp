@@ -1,7 +1,7 @@
 #include "convolution.h"
 
 #include "../lora.h"
-#include "crescent/plugin.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -89,16 +89,13 @@ class ConvTranspose final : public BaseConv<Axes> {
 
 }  // namespace
 
-CRESCENT_PLUGIN("convolution", CRESCENT_VERSION) {
+CRESCENT_REGISTER(convolution) {
   registry.add<ConvLayer<1>>("Conv1D", {"Convolution1D"});
   registry.add<ConvLayer<2>>("Conv2D", {"Convolution2D"});
   registry.add<ConvLayer<3>>("Conv3D", {"Convolution3D"});
   registry.add<ConvTranspose<1>>("Conv1DTranspose", {"Convolution1DTranspose"});
   registry.add<ConvTranspose<2>>("Conv2DTranspose", {"Convolution2DTranspose", "Deconvolution2D"});
   registry.add<ConvTranspose<3>>("Conv3DTranspose", {"Convolution3DTranspose", "Deconvolution3D"});
-  add_depthwise(registry);
-  add_separable(registry);
-  add_locally_connected(registry);
 }
 
 }  // namespace crescent

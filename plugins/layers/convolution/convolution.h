@@ -139,9 +139,4 @@ class BaseConv : public WindowedLayer<Axes> {
   Variable kernel_;
 };
 
-// The files of this plugin; each adds its classes.
-void add_depthwise(Registry& registry);
-void add_separable(Registry& registry);
-void add_locally_connected(Registry& registry);
-
 }  // namespace crescent

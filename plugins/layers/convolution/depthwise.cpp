@@ -1,5 +1,6 @@
 // Convolutions of each channel by itself.
 #include "convolution.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -38,7 +39,7 @@ class DepthwiseConv final : public WindowedLayer<Axes> {
 
 }  // namespace
 
-void add_depthwise(Registry& registry) {
+CRESCENT_REGISTER(depthwise) {
   registry.add<DepthwiseConv<1>>("DepthwiseConv1D");
   registry.add<DepthwiseConv<2>>("DepthwiseConv2D");
 }

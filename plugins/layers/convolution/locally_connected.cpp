@@ -1,5 +1,6 @@
 // Convolutions with a kernel of its own at every place (Keras 2).
 #include "convolution.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -89,7 +90,7 @@ class LocallyConnected final : public WindowedLayer<Axes> {
 
 }  // namespace
 
-void add_locally_connected(Registry& registry) {
+CRESCENT_REGISTER(locally_connected) {
   registry.add<LocallyConnected<1>>("LocallyConnected1D");
   registry.add<LocallyConnected<2>>("LocallyConnected2D");
 }

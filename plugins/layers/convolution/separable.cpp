@@ -1,5 +1,6 @@
 // Convolutions of each channel by itself, whose results are then mixed pixel by pixel.
 #include "convolution.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -51,7 +52,7 @@ class SeparableConv final : public WindowedLayer<Axes> {
 
 }  // namespace
 
-void add_separable(Registry& registry) {
+CRESCENT_REGISTER(separable) {
   registry.add<SeparableConv<1>>("SeparableConv1D", {"SeparableConvolution1D"});
   registry.add<SeparableConv<2>>("SeparableConv2D", {"SeparableConvolution2D"});
 }

@@ -1,4 +1,5 @@
-#include "core_layers.h"
+#include "crescent/layer/layer.h"
+#include "crescent/registry/registration.h"
 #include "quantized_layer.h"
 
 namespace crescent {
@@ -56,6 +57,6 @@ class Dense final : public QuantizableLayer {
 
 }  // namespace
 
-void add_dense(Registry& registry) { registry.add<Dense>("Dense"); }
+CRESCENT_REGISTER(dense) { registry.add<Dense>("Dense"); }
 
 }  // namespace crescent

@@ -1,4 +1,5 @@
-#include "core_layers.h"
+#include "crescent/layer/layer.h"
+#include "crescent/registry/registration.h"
 #include "quantized_layer.h"
 
 namespace crescent {
@@ -139,6 +140,6 @@ class EinsumDense final : public QuantizableLayer {
 
 }  // namespace
 
-void add_einsum_dense(Registry& registry) { registry.add<EinsumDense>("EinsumDense"); }
+CRESCENT_REGISTER(einsum_dense) { registry.add<EinsumDense>("EinsumDense"); }
 
 }  // namespace crescent

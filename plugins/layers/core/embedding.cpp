@@ -1,4 +1,5 @@
-#include "core_layers.h"
+#include "crescent/layer/layer.h"
+#include "crescent/registry/registration.h"
 #include "quantized_layer.h"
 
 namespace crescent {
@@ -59,6 +60,6 @@ class Embedding final : public QuantizableLayer {
 
 }  // namespace
 
-void add_embedding(Registry& registry) { registry.add<Embedding>("Embedding"); }
+CRESCENT_REGISTER(embedding) { registry.add<Embedding>("Embedding"); }
 
 }  // namespace crescent

@@ -3,6 +3,7 @@
 // and columns change places; in the reverse of a table bytes are of two rows instead.
 #include <algorithm>
 
+#include "crescent/registry/registration.h"
 #include "quantizers.h"
 
 namespace crescent {
@@ -182,7 +183,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
 
 }  // namespace
 
-void add_int4(Registry& registry) {
+CRESCENT_REGISTER(int4) {
   registry.add<Int4QuantizationConfig>("Int4QuantizationConfig", {"int4"});
 }
 

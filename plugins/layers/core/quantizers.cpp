@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "crescent/registry/registration.h"
+
 namespace crescent {
 namespace {
 
@@ -126,10 +128,9 @@ std::shared_ptr<QuantizationConfig> QuantizationConfig::for_policy(const DTypePo
   return std::dynamic_pointer_cast<QuantizationConfig>(make_object(kKind, mode, options));
 }
 
-void add_quantizers(Registry& registry) {
+CRESCENT_REGISTER(quantizers) {
   registry.add<AbsMaxQuantizer>("AbsMaxQuantizer", {"abs_max_quantizer", "default"});
   registry.add<Int8QuantizationConfig>("Int8QuantizationConfig", {"int8"});
-  add_int4(registry);
 }
 
 }  // namespace crescent

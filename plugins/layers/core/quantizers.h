@@ -63,7 +63,4 @@ class QuantizationConfig : public Quantizer {
   static std::shared_ptr<QuantizationConfig> for_policy(const DTypePolicy& policy);
 };
 
-void add_quantizers(Registry& registry);
-void add_int4(Registry& registry);
-
 }  // namespace crescent

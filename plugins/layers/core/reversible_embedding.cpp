@@ -1,4 +1,5 @@
-#include "core_layers.h"
+#include "crescent/layer/layer.h"
+#include "crescent/registry/registration.h"
 #include "quantized_layer.h"
 
 namespace crescent {
@@ -93,7 +94,7 @@ class ReversibleEmbedding final : public QuantizableLayer {
 
 }  // namespace
 
-void add_reversible_embedding(Registry& registry) {
+CRESCENT_REGISTER(reversible_embedding) {
   registry.add<ReversibleEmbedding>("ReversibleEmbedding");
 }
 

@@ -1,7 +1,6 @@
 // Core layers without weights.
-#include "core_layers.h"
-
-#include "crescent/plugin.h"
+#include "crescent/layer/layer.h"
+#include "crescent/registry/registration.h"
 #include "quantizers.h"
 
 namespace crescent {
@@ -60,19 +59,10 @@ class Masking final : public UnaryLayer {
 
 }  // namespace
 
-void add_simple_layers(Registry& registry) {
+CRESCENT_REGISTER(simple_layers) {
   registry.add<ActivationLayer>("Activation");
   registry.add<IdentityLayer>("Identity");
   registry.add<Masking>("Masking");
 }
 
 }  // namespace crescent
-
-CRESCENT_PLUGIN("core", CRESCENT_VERSION) {
-  crescent::add_dense(registry);
-  crescent::add_embedding(registry);
-  crescent::add_einsum_dense(registry);
-  crescent::add_reversible_embedding(registry);
-  crescent::add_quantizers(registry);
-  crescent::add_simple_layers(registry);
-}

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "crescent/registry/registration.h"
 #include "normalization_layers.h"
 
 namespace crescent {
@@ -189,8 +190,6 @@ class BatchNormalization final : public ScaledLayer {
 
 }  // namespace
 
-void add_batch_normalization(Registry& registry) {
-  registry.add<BatchNormalization>("BatchNormalization");
-}
+CRESCENT_REGISTER(batch_normalization) { registry.add<BatchNormalization>("BatchNormalization"); }
 
 }  // namespace crescent

@@ -1,3 +1,4 @@
+#include "crescent/registry/registration.h"
 #include "normalization_layers.h"
 
 namespace crescent {
@@ -75,8 +76,6 @@ class GroupNormalization final : public ScaledLayer {
 
 }  // namespace
 
-void add_group_normalization(Registry& registry) {
-  registry.add<GroupNormalization>("GroupNormalization");
-}
+CRESCENT_REGISTER(group_normalization) { registry.add<GroupNormalization>("GroupNormalization"); }
 
 }  // namespace crescent

@@ -1,4 +1,5 @@
 // Layers that normalise each sample by itself.
+#include "crescent/registry/registration.h"
 #include "normalization_layers.h"
 
 namespace crescent {
@@ -99,7 +100,7 @@ class UnitNormalization final : public UnaryLayer {
 
 }  // namespace
 
-void add_layer_normalization(Registry& registry) {
+CRESCENT_REGISTER(layer_normalization) {
   registry.add<LayerNormalization>("LayerNormalization");
   registry.add<RMSNormalization>("RMSNormalization");
   registry.add<UnitNormalization>("UnitNormalization");

@@ -1,4 +1,4 @@
-// What normalising layers share, and the files of this plugin; each adds its classes.
+// What normalising layers share.
 #pragma once
 #include <algorithm>
 
@@ -69,9 +69,5 @@ inline Shape broadcast_along(const Tensor& x, const std::vector<int>& axes) {
     wide.append(std::find(axes.begin(), axes.end(), i) == axes.end() ? 1 : x.dim(i));
   return wide;
 }
-
-void add_batch_normalization(Registry& registry);
-void add_layer_normalization(Registry& registry);
-void add_group_normalization(Registry& registry);
 
 }  // namespace crescent

@@ -2,7 +2,8 @@
 #include <algorithm>
 
 #include "../spatial.h"
-#include "pooling_layers.h"
+#include "crescent/layer/layer.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -98,7 +99,7 @@ void add_adaptive(Registry& registry) {
 
 }  // namespace
 
-void add_adaptive_pooling(Registry& registry) {
+CRESCENT_REGISTER(adaptive_pooling) {
   add_adaptive<1>(registry);
   add_adaptive<2>(registry);
   add_adaptive<3>(registry);

@@ -1,6 +1,7 @@
 // Pooling over all of the spatial axes.
 #include "../spatial.h"
-#include "pooling_layers.h"
+#include "crescent/layer/layer.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -49,7 +50,7 @@ void add_global(Registry& registry) {
 
 }  // namespace
 
-void add_global_pooling(Registry& registry) {
+CRESCENT_REGISTER(global_pooling) {
   add_global<1>(registry);
   add_global<2>(registry);
   add_global<3>(registry);

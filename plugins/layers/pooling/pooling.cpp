@@ -1,7 +1,7 @@
 // Pooling over windows of 1, 2 or 3 spatial axes.
 #include "../spatial.h"
-#include "crescent/plugin.h"
-#include "pooling_layers.h"
+#include "crescent/layer/layer.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -56,12 +56,10 @@ void add_pooling(Registry& registry) {
 
 }  // namespace
 
-CRESCENT_PLUGIN("pooling", CRESCENT_VERSION) {
+CRESCENT_REGISTER(pooling) {
   add_pooling<1>(registry);
   add_pooling<2>(registry);
   add_pooling<3>(registry);
-  add_global_pooling(registry);
-  add_adaptive_pooling(registry);
 }
 
 }  // namespace crescent

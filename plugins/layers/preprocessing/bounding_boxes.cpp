@@ -1,6 +1,7 @@
 // As many bounding boxes for every image.
 #include "../image_layer.h"
-#include "preprocessing_layers.h"
+#include "crescent/layer/layer.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -37,8 +38,6 @@ class MaxNumBoundingBoxes final : public ImageLayer {
 
 }  // namespace
 
-void add_bounding_boxes(Registry& registry) {
-  registry.add<MaxNumBoundingBoxes>("MaxNumBoundingBoxes");
-}
+CRESCENT_REGISTER(bounding_boxes) { registry.add<MaxNumBoundingBoxes>("MaxNumBoundingBoxes"); }
 
 }  // namespace crescent

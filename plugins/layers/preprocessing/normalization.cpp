@@ -1,8 +1,9 @@
 #include <algorithm>
 
 #include "adapting.h"
+#include "crescent/layer/layer.h"
+#include "crescent/registry/registration.h"
 #include "numbers.h"
-#include "preprocessing_layers.h"
 
 namespace crescent {
 namespace {
@@ -146,6 +147,6 @@ class Normalization final : public UnaryLayer {
 
 }  // namespace
 
-void add_normalization(Registry& registry) { registry.add<Normalization>("Normalization"); }
+CRESCENT_REGISTER(normalization) { registry.add<Normalization>("Normalization"); }
 
 }  // namespace crescent

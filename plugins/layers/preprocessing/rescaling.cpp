@@ -1,5 +1,6 @@
+#include "crescent/layer/layer.h"
+#include "crescent/registry/registration.h"
 #include "numbers.h"
-#include "preprocessing_layers.h"
 
 namespace crescent {
 namespace {
@@ -44,6 +45,6 @@ class Rescaling final : public UnaryLayer {
 
 }  // namespace
 
-void add_rescaling(Registry& registry) { registry.add<Rescaling>("Rescaling"); }
+CRESCENT_REGISTER(rescaling) { registry.add<Rescaling>("Rescaling"); }
 
 }  // namespace crescent

@@ -3,7 +3,8 @@
 
 #include "../image_layer.h"
 #include "../resampling.h"
-#include "preprocessing_layers.h"
+#include "crescent/layer/layer.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -183,7 +184,7 @@ class CenterCrop final : public SizedLayer {
 
 }  // namespace
 
-void add_resizing(Registry& registry) {
+CRESCENT_REGISTER(resizing) {
   registry.add<Resizing>("Resizing");
   registry.add<CenterCrop>("CenterCrop");
 }

@@ -1,5 +1,7 @@
 #include "cells.h"
 
+#include "crescent/registry/registration.h"
+
 namespace crescent {
 namespace {
 
@@ -174,7 +176,7 @@ Tensors GruCell::step(const Tensors& inputs) const {
   return {h, h};
 }
 
-void add_cells(Registry& registry) {
+CRESCENT_REGISTER(cells) {
   registry.add<SimpleRnnCell>("SimpleRNNCell");
   registry.add<LstmCell>("LSTMCell");
   registry.add<GruCell>("GRUCell");

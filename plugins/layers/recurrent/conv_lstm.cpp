@@ -2,6 +2,7 @@
 #include "../spatial.h"
 #include "cell_layer.h"
 #include "conv_lstm_steps.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -155,7 +156,7 @@ class ConvLstmLayer final : public CellLayer<ConvLstmCell<Axes>> {
 
 }  // namespace
 
-void add_conv_lstm(Registry& registry) {
+CRESCENT_REGISTER(conv_lstm) {
   registry.add<ConvLstmLayer<1>>("ConvLSTM1D");
   registry.add<ConvLstmLayer<2>>("ConvLSTM2D");
   registry.add<ConvLstmLayer<3>>("ConvLSTM3D");

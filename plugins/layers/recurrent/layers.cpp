@@ -1,6 +1,7 @@
 // RNN with a given cell, and the three layers that make their own. A layer's options are its cell's
 // plus the loop's: the cell is made from them by name.
 #include "cell_layer.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -88,7 +89,7 @@ class GruLayer final : public CellLayer<GruCell> {
 
 }  // namespace
 
-void add_rnns(Registry& registry) {
+CRESCENT_REGISTER(rnns) {
   registry.add<RnnLayer>("RNN");
   registry.add<SimpleRnnLayer>("SimpleRNN");
   registry.add<LstmLayer>("LSTM", {"CuDNNLSTM"});

@@ -1,7 +1,6 @@
 #include "rnn.h"
 
 #include "counting_steps.h"
-#include "crescent/plugin.h"
 
 namespace crescent {
 namespace {
@@ -262,10 +261,3 @@ Tensors BaseRnn::compute_mask(const Tensors&, const Tensors& masks, const Tensor
 }
 
 }  // namespace crescent
-
-CRESCENT_PLUGIN("recurrent", CRESCENT_VERSION) {
-  crescent::add_cells(registry);
-  crescent::add_stack(registry);
-  crescent::add_rnns(registry);
-  crescent::add_conv_lstm(registry);
-}

@@ -116,9 +116,4 @@ std::shared_ptr<RnnCell> cell_from(const Value& value);
 /// A cell that is another layer.
 std::shared_ptr<RnnCell> cell_around(const LayerPtr& layer);
 
-void add_cells(Registry& registry);
-void add_stack(Registry& registry);
-void add_rnns(Registry& registry);
-void add_conv_lstm(Registry& registry);
-
 }  // namespace crescent

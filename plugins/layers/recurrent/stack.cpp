@@ -1,5 +1,6 @@
 // Several cells as one: the output of each is the input of the next, states are those of all in
 // turn.
+#include "crescent/registry/registration.h"
 #include "rnn.h"
 
 namespace crescent {
@@ -96,6 +97,6 @@ class StackedRnnCells final : public RnnCell {
 
 }  // namespace
 
-void add_stack(Registry& registry) { registry.add<StackedRnnCells>("StackedRNNCells"); }
+CRESCENT_REGISTER(stack) { registry.add<StackedRnnCells>("StackedRNNCells"); }
 
 }  // namespace crescent

@@ -2,7 +2,8 @@
 #include <array>
 
 #include "../spatial.h"
-#include "reshaping_layers.h"
+#include "crescent/layer/layer.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -147,7 +148,7 @@ class Cropping final : public Margins<Axes> {
 
 }  // namespace
 
-void add_margins(Registry& registry) {
+CRESCENT_REGISTER(margins) {
   registry.add<ZeroPadding<1>>("ZeroPadding1D");
   registry.add<ZeroPadding<2>>("ZeroPadding2D");
   registry.add<ZeroPadding<3>>("ZeroPadding3D");

@@ -1,10 +1,9 @@
 // Layers that only move values.
-#include "reshaping_layers.h"
-
 #include <algorithm>
 
 #include "../spatial.h"
-#include "crescent/plugin.h"
+#include "crescent/layer/layer.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -148,13 +147,11 @@ class RepeatVector final : public UnaryLayer {
 
 }  // namespace
 
-CRESCENT_PLUGIN("reshaping", CRESCENT_VERSION) {
+CRESCENT_REGISTER(reshaping) {
   registry.add<Flatten>("Flatten");
   registry.add<ReshapeLayer>("Reshape");
   registry.add<Permute>("Permute");
   registry.add<RepeatVector>("RepeatVector");
-  add_margins(registry);
-  add_upsampling(registry);
 }
 
 }  // namespace crescent

@@ -1,6 +1,7 @@
 #include "../resampling.h"
 #include "../spatial.h"
-#include "reshaping_layers.h"
+#include "crescent/layer/layer.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -66,7 +67,7 @@ class UpSampling final : public SpatialLayer<Axes> {
 
 }  // namespace
 
-void add_upsampling(Registry& registry) {
+CRESCENT_REGISTER(upsampling) {
   registry.add<UpSampling1D>("UpSampling1D");
   registry.add<UpSampling<2>>("UpSampling2D");
   registry.add<UpSampling<3>>("UpSampling3D");

@@ -1,7 +1,8 @@
 #include <cmath>
 
+#include "crescent/layer/layer.h"
 #include "crescent/layer/operation.h"
-#include "spectrograms.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -107,6 +108,6 @@ class MelSpectrogram final : public UnaryLayer {
 
 }  // namespace
 
-void add_mel_spectrogram(Registry& registry) { registry.add<MelSpectrogram>("MelSpectrogram"); }
+CRESCENT_REGISTER(mel_spectrogram) { registry.add<MelSpectrogram>("MelSpectrogram"); }
 
 }  // namespace crescent

@@ -1,7 +1,8 @@
 // Short-time Fourier transforms as convolutions with cosines and sines, which can be trained.
 #include <bit>
 
-#include "spectrograms.h"
+#include "crescent/layer/layer.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 namespace {
@@ -136,6 +137,6 @@ class StftSpectrogram final : public UnaryLayer {
 
 }  // namespace
 
-void add_stft_spectrogram(Registry& registry) { registry.add<StftSpectrogram>("STFTSpectrogram"); }
+CRESCENT_REGISTER(stft_spectrogram) { registry.add<StftSpectrogram>("STFTSpectrogram"); }
 
 }  // namespace crescent

@@ -1,5 +1,6 @@
 // A recurrent layer through a sequence in both directions: two copies of it, made from its
 // configuration.
+#include "crescent/registry/registration.h"
 #include "wrapper.h"
 
 namespace crescent {
@@ -169,6 +170,6 @@ class Bidirectional final : public BaseWrapper {
 
 }  // namespace
 
-void add_bidirectional(Registry& registry) { registry.add<Bidirectional>("Bidirectional"); }
+CRESCENT_REGISTER(bidirectional) { registry.add<Bidirectional>("Bidirectional"); }
 
 }  // namespace crescent

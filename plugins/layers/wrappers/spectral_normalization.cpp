@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "crescent/registry/registration.h"
 #include "crescent/system/interrupt.h"
 #include "wrapper.h"
 
@@ -89,7 +90,7 @@ class SpectralNormalization final : public BaseWrapper {
 
 }  // namespace
 
-void add_spectral_normalization(Registry& registry) {
+CRESCENT_REGISTER(spectral_normalization) {
   registry.add<SpectralNormalization>("SpectralNormalization");
 }
 

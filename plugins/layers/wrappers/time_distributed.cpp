@@ -2,6 +2,7 @@
 // it.
 #include <algorithm>
 
+#include "crescent/registry/registration.h"
 #include "wrapper.h"
 
 namespace crescent {
@@ -120,6 +121,6 @@ class TimeDistributed final : public BaseWrapper {
 
 }  // namespace
 
-void add_time_distributed(Registry& registry) { registry.add<TimeDistributed>("TimeDistributed"); }
+CRESCENT_REGISTER(time_distributed) { registry.add<TimeDistributed>("TimeDistributed"); }
 
 }  // namespace crescent

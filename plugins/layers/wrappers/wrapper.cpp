@@ -1,6 +1,6 @@
 #include "wrapper.h"
 
-#include "crescent/plugin.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent {
 
@@ -50,13 +50,6 @@ class Wrapper final : public BaseWrapper {
 
 }  // namespace
 
-void add_wrapper(Registry& registry) { registry.add<Wrapper>("Wrapper"); }
+CRESCENT_REGISTER(wrapper) { registry.add<Wrapper>("Wrapper"); }
 
 }  // namespace crescent
-
-CRESCENT_PLUGIN("wrappers", CRESCENT_VERSION) {
-  crescent::add_wrapper(registry);
-  crescent::add_time_distributed(registry);
-  crescent::add_bidirectional(registry);
-  crescent::add_spectral_normalization(registry);
-}

@@ -31,9 +31,4 @@ class BaseWrapper : public Layer {
 /// The layer that an option is; fails in Keras' words for anything else.
 LayerPtr layer_from(const std::string& wrapper, const Value& value);
 
-void add_wrapper(Registry& registry);
-void add_time_distributed(Registry& registry);
-void add_bidirectional(Registry& registry);
-void add_spectral_normalization(Registry& registry);
-
 }  // namespace crescent

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "crescent/plugin.h"
+#include "crescent/registry/registration.h"
 #include "crescent/system/interrupt.h"
 
 namespace crescent::operations {
@@ -172,12 +172,8 @@ Tensor istft(const Tensors& x, int64_t length, int64_t stride, int64_t fft_lengt
 }
 
 }  // namespace
-}  // namespace crescent::operations
 
-CRESCENT_PLUGIN("fourier", CRESCENT_VERSION) {
-  using namespace crescent;
-  using namespace crescent::operations;
-  add_fourier_kernels(registry);
+CRESCENT_REGISTER(fourier) {
   Operations(registry, "keras.src.ops.math")
       .add("FFT", "fft(x)", &fft, "Of a list: real and imaginary parts.")
       .add("FFT2", "fft2(x)", &fft2,
@@ -195,3 +191,5 @@ CRESCENT_PLUGIN("fourier", CRESCENT_VERSION) {
            "center=True)",
            &istft, "The signal that a short-time Fourier transform comes from.");
 }
+
+}  // namespace crescent::operations

@@ -2,6 +2,7 @@
 #include <numbers>
 
 #include "boxes.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent::operations {
 namespace {
@@ -119,7 +120,7 @@ Tensor ciou(const Tensor& boxes1, const Tensor& boxes2, const std::string& forma
 
 }  // namespace
 
-void add_box_pairs(Registry& registry) {
+CRESCENT_REGISTER(box_pairs) {
   Operations(registry, "crescent.operations")
       .add("EncodeBoxes",
            "bounding_boxes.encode_box_to_deltas(anchors, boxes, anchor_format, box_format, "

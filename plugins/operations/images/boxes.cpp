@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "boxes.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent::operations {
 namespace {
@@ -204,7 +205,7 @@ Tensor boxes::converted(const Tensor& boxes, const std::string& source, const st
   return convert(boxes, source, target, size(0), size(1), "float32");
 }
 
-void add_boxes(Registry& registry) {
+CRESCENT_REGISTER(boxes) {
   Operations(registry, "crescent.operations")
       .add("ConvertBoxFormat",
            "bounding_boxes.convert_format(boxes, source, target, height=None, width=None, "

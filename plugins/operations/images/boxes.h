@@ -2,7 +2,7 @@
 #pragma once
 #include <array>
 
-#include "families.h"
+#include "../shared/shared.h"
 
 namespace crescent::operations::boxes {
 

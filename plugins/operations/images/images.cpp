@@ -4,8 +4,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "../shared/shared.h"
 #include "crescent/program/program.h"
-#include "families.h"
+#include "crescent/registry/registration.h"
 #include "kernels/bands.h"
 
 namespace crescent::operations {
@@ -363,8 +364,7 @@ Tensor ssim(const Tensor& a, const Tensor& b, double max_val, int64_t filter_siz
 
 }  // namespace
 
-void add_images(Registry& registry) {
-  add_band_kernel(registry);
+CRESCENT_REGISTER(images) {
   Operations(registry, "keras.src.ops.image")
       .add("Resize",
            "image.resize(images, size, interpolation='bilinear', antialias=False, "

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "../../called_operations.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent::operations {
 
@@ -176,7 +177,7 @@ Tensor perspective_transform(const Tensor& images, const Tensor& start, const Te
 
 }  // namespace
 
-void add_sampling(Registry& registry) {
+CRESCENT_REGISTER(sampling) {
   Operations(registry, "keras.src.ops.image")
       .add("MapCoordinates",
            "image.map_coordinates(inputs, coordinates, order, fill_mode='constant', "

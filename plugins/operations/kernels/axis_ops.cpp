@@ -6,6 +6,7 @@
 #include "../shared/host.h"
 #include "clones.h"
 #include "crescent/device/cpu_kernel.h"
+#include "crescent/registry/registration.h"
 #include "square.h"
 
 namespace crescent::operations {
@@ -383,7 +384,7 @@ Tensor apply_cumprod(const Tensor& x, int axis) {
   return ops::cast(apply1(op, {half ? ops::cast(x, DType::float32) : x}), x.dtype());
 }
 
-void add_axis_kernels(Registry& registry) {
+CRESCENT_REGISTER(axis_kernels) {
   registry.add<RollKernel>(Roll::kName);
   registry.add<Rot90Kernel>(Rot90::kName);
   registry.add<DiffKernel>(Diff::kName);

@@ -14,6 +14,4 @@ Tensor apply_diff(const Tensor& x, int axis);
 /// Each element times all before it along an axis. Not of booleans.
 Tensor apply_cumprod(const Tensor& x, int axis);
 
-void add_axis_kernels(Registry& registry);
-
 }  // namespace crescent::operations

@@ -4,6 +4,7 @@
 
 #include "../shared/host.h"
 #include "crescent/device/cpu_kernel.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent::operations {
 namespace {
@@ -124,6 +125,6 @@ Tensor apply_histogram(const Tensor& x, const Tensor& edges) {
   return apply1(op, {computable(x), computable(edges)});
 }
 
-void add_bincount_kernel(Registry& registry) { registry.add<BincountKernel>(Bincount::kName); }
+CRESCENT_REGISTER(bincount_kernel) { registry.add<BincountKernel>(Bincount::kName); }
 
 }  // namespace crescent::operations

@@ -10,6 +10,4 @@ Tensor apply_bincount(const Tensor& x, int64_t count);
 /// too. int32, one less than there are edges, which ascend evenly.
 Tensor apply_histogram(const Tensor& x, const Tensor& edges);
 
-void add_bincount_kernel(Registry& registry);
-
 }  // namespace crescent::operations

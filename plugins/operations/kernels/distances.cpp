@@ -6,6 +6,7 @@
 
 #include "clones.h"
 #include "crescent/device/cpu_kernel.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent::operations {
 namespace {
@@ -168,6 +169,6 @@ Tensor distances(const Tensor& x, const Tensor& y) {
   return plain ? apply1(Distances{}, {x, y}) : by_broadcasting(x, y);
 }
 
-void add_distances_kernel(Registry& registry) { registry.add<DistancesKernel>(Distances::kName); }
+CRESCENT_REGISTER(distances_kernel) { registry.add<DistancesKernel>(Distances::kName); }
 
 }  // namespace crescent::operations

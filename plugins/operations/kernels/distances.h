@@ -7,6 +7,4 @@ namespace crescent::operations {
 /// (..., n, d), (..., m, d) of one floating dtype -> (..., n, m).
 Tensor distances(const Tensor& x, const Tensor& y);
 
-void add_distances_kernel(Registry& registry);
-
 }  // namespace crescent::operations

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "../shared/host.h"
+#include "crescent/registry/registration.h"
 #include "each_number.h"
 
 namespace crescent::operations {
@@ -112,6 +113,6 @@ Tensor paired(Pairing kind, const Tensor& a, const Tensor& b) {
   return apply1(op, {a, b});
 }
 
-void add_pairs_kernel(Registry& registry) { registry.add<EachNumberKernel<Pairs>>(Pairs::kName); }
+CRESCENT_REGISTER(pairs_kernel) { registry.add<EachNumberKernel<Pairs>>(Pairs::kName); }
 
 }  // namespace crescent::operations

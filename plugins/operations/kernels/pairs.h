@@ -22,6 +22,4 @@ std::string to_text(Pairing kind);
 /// Of tensors of one shape and dtype: whole numbers, for nextafter float32 or float64.
 Tensor paired(Pairing kind, const Tensor& a, const Tensor& b);
 
-void add_pairs_kernel(Registry& registry);
-
 }  // namespace crescent::operations

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "crescent/device/cpu_kernel.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent::operations {
 namespace {
@@ -109,8 +110,6 @@ Tensor with_part(const Tensor& x, const Tensor& part, const std::vector<int64_t>
   return apply1(op, {x, part});
 }
 
-void add_part_update_kernel(Registry& registry) {
-  registry.add<PartUpdateKernel>(PartUpdate::kName);
-}
+CRESCENT_REGISTER(part_update_kernel) { registry.add<PartUpdateKernel>(PartUpdate::kName); }
 
 }  // namespace crescent::operations

@@ -7,6 +7,4 @@ namespace crescent::operations {
 /// x with `part`, of its dtype and as many axes, in place of what is there from `start` on.
 Tensor with_part(const Tensor& x, const Tensor& part, const std::vector<int64_t>& start);
 
-void add_part_update_kernel(Registry& registry);
-
 }  // namespace crescent::operations

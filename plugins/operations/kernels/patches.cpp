@@ -4,6 +4,7 @@
 
 #include "../shared/host.h"
 #include "crescent/device/cpu_kernel.h"
+#include "crescent/registry/registration.h"
 #include "patch_layout.h"
 
 namespace crescent::operations {
@@ -236,7 +237,7 @@ Tensor sum_of_columns(const Tensor& columns, const PatchGrid& grid,
   return ops::transpose(sum_of_patches(patches, grid, spatial), {0, 3, 1, 2});
 }
 
-void add_patch_kernels(Registry& registry) {
+CRESCENT_REGISTER(patch_kernels) {
   registry.add<PatchCopyKernel<Columns>>(Columns::kName);
   registry.add<PatchCopyKernel<Patches>>(Patches::kName);
   registry.add<PatchSumKernel>(PatchSum::kName);

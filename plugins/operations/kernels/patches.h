@@ -28,6 +28,4 @@ Tensor columns_of(const Tensor& images, const PatchGrid& grid);
 Tensor sum_of_columns(const Tensor& columns, const PatchGrid& grid,
                       const std::vector<int64_t>& spatial);
 
-void add_patch_kernels(Registry& registry);
-
 }  // namespace crescent::operations

@@ -5,6 +5,7 @@
 
 #include "../shared/host.h"
 #include "crescent/device/cpu_kernel.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent::operations {
 namespace {
@@ -246,7 +247,7 @@ Tensor apply_isin(const Tensor& values, const Tensor& set, bool invert) {
   return apply1(op, {comparable(values), comparable(set)});
 }
 
-void add_searchsorted_kernels(Registry& registry) {
+CRESCENT_REGISTER(searchsorted_kernels) {
   registry.add<SearchsortedKernel>(Searchsorted::kName);
   registry.add<IsinKernel>(Isin::kName);
 }

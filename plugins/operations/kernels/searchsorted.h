@@ -12,6 +12,4 @@ Tensor apply_searchsorted(const Tensor& sorted, const Tensor& values, bool right
 /// inverted, none of it. NaN equals nothing.
 Tensor apply_isin(const Tensor& values, const Tensor& set, bool invert);
 
-void add_searchsorted_kernels(Registry& registry);
-
 }  // namespace crescent::operations

@@ -5,6 +5,7 @@
 
 #include "../shared/host.h"
 #include "clones.h"
+#include "crescent/registry/registration.h"
 #include "each_number.h"
 
 namespace crescent::operations {
@@ -188,7 +189,7 @@ Tensor inverse_erf(const Tensor& x) { return apply_special(Special::erfinv, x); 
 Tensor complement_of_erf(const Tensor& x) { return apply_special(Special::erfc, x); }
 Tensor bessel_i0(const Tensor& x) { return apply_special(Special::i0, x); }
 
-void add_special_kernel(Registry& registry) {
+CRESCENT_REGISTER(special_kernel) {
   registry.add<EachNumberKernel<SpecialFunction>>(SpecialFunction::kName);
 }
 

@@ -13,6 +13,4 @@ Tensor complement_of_erf(const Tensor& x);
 /// The modified Bessel function of order 0. x: floats of any shape.
 Tensor bessel_i0(const Tensor& x);
 
-void add_special_kernel(Registry& registry);
-
 }  // namespace crescent::operations

@@ -2,6 +2,7 @@
 #include <complex>
 #include <limits>
 
+#include "crescent/registry/registration.h"
 #include "matrices.h"
 
 namespace crescent::operations {
@@ -267,7 +268,7 @@ std::tuple<Tensor, Tensor> eig(const Tensor& x) {
 
 }  // namespace
 
-void add_eigen(Registry& registry) {
+CRESCENT_REGISTER(eigen) {
   Operations(registry, "keras.src.ops.linalg")
       .add("Eig", "eig(x)", &eig, "Eigenvalues and eigenvectors, complex.");
 }

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "batches.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent::operations {
 namespace {
@@ -295,7 +296,7 @@ Tensor cholesky_inverse(const Tensor& x, bool upper) {
 
 }  // namespace
 
-void add_linear_systems(Registry& registry) {
+CRESCENT_REGISTER(linear_systems) {
   registry.add<MatricesKernel<TriangularSolve>>(TriangularSolve::kName);
   registry.add<MatricesKernel<Lu>>(Lu::kName);
   registry.add<MatricesKernel<Solve>>(Solve::kName);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "families.h"
+#include "../shared/shared.h"
 
 namespace crescent::operations {
 

@@ -6,6 +6,7 @@
 
 #include "../given_axes.h"
 #include "batches.h"
+#include "crescent/registry/registration.h"
 #include "jacobi.h"
 
 namespace crescent::operations {
@@ -444,7 +445,7 @@ Tensor norm(const Tensor& given, const Value& named, const GivenAxes& asked, boo
 
 }  // namespace
 
-void add_spectra(Registry& registry) {
+CRESCENT_REGISTER(spectra) {
   registry.add<MatricesKernel<BatchedQr>>(BatchedQr::kName);
   registry.add<SvdKernel>(BatchedSvd::kName);
   Operations(registry, "keras.src.ops.linalg")

@@ -1,4 +1,5 @@
-#include "../preprocessing_layers.h"
+#include "crescent/layer/layer.h"
+#include "crescent/registry/registration.h"
 #include "encoding.h"
 
 namespace crescent {
@@ -45,8 +46,6 @@ class CategoryEncoding final : public UnaryLayer {
 
 }  // namespace
 
-void add_category_encoding(Registry& registry) {
-  registry.add<CategoryEncoding>("CategoryEncoding");
-}
+CRESCENT_REGISTER(category_encoding) { registry.add<CategoryEncoding>("CategoryEncoding"); }
 
 }  // namespace crescent

@@ -3,8 +3,9 @@
 
 #include "../adapting.h"
 #include "../numbers.h"
-#include "../preprocessing_layers.h"
+#include "crescent/layer/layer.h"
 #include "crescent/program/op.h"
+#include "crescent/registry/registration.h"
 #include "encoding.h"
 #include "quantiles.h"
 
@@ -116,6 +117,6 @@ class Discretization final : public UnaryLayer {
 
 }  // namespace
 
-void add_discretization(Registry& registry) { registry.add<Discretization>("Discretization"); }
+CRESCENT_REGISTER(discretization) { registry.add<Discretization>("Discretization"); }
 
 }  // namespace crescent

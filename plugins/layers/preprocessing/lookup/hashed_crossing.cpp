@@ -1,5 +1,6 @@
-#include "../preprocessing_layers.h"
+#include "crescent/layer/layer.h"
 #include "crescent/program/op.h"
+#include "crescent/registry/registration.h"
 #include "encoding.h"
 #include "hashing/hashes.h"
 #include "terms.h"
@@ -101,6 +102,6 @@ class HashedCrossing final : public Layer {
 
 }  // namespace
 
-void add_hashed_crossing(Registry& registry) { registry.add<HashedCrossing>("HashedCrossing"); }
+CRESCENT_REGISTER(hashed_crossing) { registry.add<HashedCrossing>("HashedCrossing"); }
 
 }  // namespace crescent

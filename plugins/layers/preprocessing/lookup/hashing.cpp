@@ -1,5 +1,6 @@
-#include "../preprocessing_layers.h"
+#include "crescent/layer/layer.h"
 #include "crescent/program/op.h"
+#include "crescent/registry/registration.h"
 #include "encoding.h"
 #include "hashing/buckets.h"
 #include "terms.h"
@@ -90,6 +91,6 @@ class Hashing final : public UnaryLayer {
 
 }  // namespace
 
-void add_hashing(Registry& registry) { registry.add<Hashing>("Hashing"); }
+CRESCENT_REGISTER(hashing) { registry.add<Hashing>("Hashing"); }
 
 }  // namespace crescent

@@ -1,4 +1,5 @@
-#include "../preprocessing_layers.h"
+#include "crescent/layer/layer.h"
+#include "crescent/registry/registration.h"
 #include "lookup_layer.h"
 
 namespace crescent {
@@ -50,6 +51,6 @@ class IntegerLookup final : public LookupLayer<int64_t> {
 
 }  // namespace
 
-void add_integer_lookup(Registry& registry) { registry.add<IntegerLookup>("IntegerLookup"); }
+CRESCENT_REGISTER(integer_lookup) { registry.add<IntegerLookup>("IntegerLookup"); }
 
 }  // namespace crescent

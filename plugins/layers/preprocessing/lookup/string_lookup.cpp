@@ -1,4 +1,5 @@
-#include "../preprocessing_layers.h"
+#include "crescent/layer/layer.h"
+#include "crescent/registry/registration.h"
 #include "lookup_layer.h"
 
 namespace crescent {
@@ -44,6 +45,6 @@ class StringLookup final : public LookupLayer<std::string> {
 
 }  // namespace
 
-void add_string_lookup(Registry& registry) { registry.add<StringLookup>("StringLookup"); }
+CRESCENT_REGISTER(string_lookup) { registry.add<StringLookup>("StringLookup"); }
 
 }  // namespace crescent

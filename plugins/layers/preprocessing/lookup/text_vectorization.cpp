@@ -1,6 +1,7 @@
 #include <algorithm>
 
-#include "../preprocessing_layers.h"
+#include "crescent/layer/layer.h"
+#include "crescent/registry/registration.h"
 #include "crescent/system/interrupt.h"
 #include "lookup_layer.h"
 #include "text_rules.h"
@@ -252,8 +253,6 @@ class TextVectorization final : public LookupLayer<std::string> {
 
 }  // namespace
 
-void add_text_vectorization(Registry& registry) {
-  registry.add<TextVectorization>("TextVectorization");
-}
+CRESCENT_REGISTER(text_vectorization) { registry.add<TextVectorization>("TextVectorization"); }
 
 }  // namespace crescent

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "crescent/device/cpu_kernel.h"
+#include "crescent/registry/registration.h"
 #include "fourier_transform.h"
 #include "lanes.h"
 
@@ -371,7 +372,7 @@ Tensor real_of_fourier(const Tensor& re, const Tensor& im) {
   return ops::cast(apply1(RealOfFourier(), {computable(re), computable(im)}), re.dtype());
 }
 
-void add_fourier_kernels(Registry& registry) {
+CRESCENT_REGISTER(fourier_kernels) {
   registry.add<FourierKernel>(RealOfFourier::kName);
   registry.add<FourierKernel>(Fourier::kName);
   registry.add<FourierKernel>(RealFourier::kName);

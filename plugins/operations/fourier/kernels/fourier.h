@@ -11,6 +11,4 @@ Tensors fourier_of_real(const Tensor& x);
 /// The other way round, for rows of an even number of elements: (..., n / 2 + 1) -> (..., n).
 Tensor real_of_fourier(const Tensor& re, const Tensor& im);
 
-void add_fourier_kernels(Registry& registry);
-
 }  // namespace crescent::operations

@@ -5,6 +5,7 @@
 
 #include "../../kernels/clones.h"
 #include "crescent/device/cpu_kernel.h"
+#include "crescent/registry/registration.h"
 
 namespace crescent::operations {
 namespace {
@@ -234,6 +235,6 @@ Tensor times_band(const Tensor& x, const Band& band, int axis) {
   return ops::cast(result, x.dtype());
 }
 
-void add_band_kernel(Registry& registry) { registry.add<BandedMatmulKernel>(BandedMatmul::kName); }
+CRESCENT_REGISTER(band_kernel) { registry.add<BandedMatmulKernel>(BandedMatmul::kName); }
 
 }  // namespace crescent::operations

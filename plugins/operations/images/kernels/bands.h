@@ -19,6 +19,4 @@ struct Band {
 /// x with one axis mapped.
 Tensor times_band(const Tensor& x, const Band& band, int axis);
 
-void add_band_kernel(Registry& registry);
-
 }  // namespace crescent::operations

@@ -1,6 +1,7 @@
 // Images as affine and perspective transforms show them, with a kernel that works out where each
 // pixel comes from as it goes along.
 #include "crescent/device/cpu_kernel.h"
+#include "crescent/registry/registration.h"
 #include "image_sampler.h"
 
 namespace crescent::operations {
@@ -110,8 +111,6 @@ Tensor projected_images(const Tensor& images, const Tensor& transforms, bool per
   return apply1(op, {images, ops::cast(transforms, images.dtype())});
 }
 
-void add_project_images(Registry& registry) {
-  registry.add<ProjectImagesKernel>(ProjectImages::kName);
-}
+CRESCENT_REGISTER(project_images) { registry.add<ProjectImagesKernel>(ProjectImages::kName); }
 
 }  // namespace crescent::operations

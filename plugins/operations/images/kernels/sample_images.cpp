@@ -1,6 +1,7 @@
 // Images at places between their pixels, with a kernel: gathering the neighbours one by one takes
 // four times as long.
 #include "crescent/device/cpu_kernel.h"
+#include "crescent/registry/registration.h"
 #include "image_sampler.h"
 
 namespace crescent::operations {
@@ -87,7 +88,7 @@ Tensor sampled_images(const Tensor& images, const Tensor& rows, const Tensor& co
   return apply1(op, {images, ops::cast(rows, images.dtype()), ops::cast(columns, images.dtype())});
 }
 
-void add_sample_images(Registry& registry) {
+CRESCENT_REGISTER(sample_images) {
   registry.add<SampleImagesKernel>(SampleImages::kName);
   Operations(registry, "crescent.operations")
       .add("SampleImages",

@@ -1,0 +1,4 @@
+// One of three sources of a plugin.
+#include "sample.h"
+
+CRESCENT_PLUGIN("several", "1.0.0") { registry.add<Sample>("BesideTheStamp"); }

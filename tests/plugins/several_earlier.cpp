@@ -1,0 +1,3 @@
+#include "sample.h"
+
+CRESCENT_REGISTER(earlier) { registry.add<Sample>("Earlier"); }
