@@ -1,4 +1,4 @@
-// The families of operations, each a file: rows, and above them what the rows call.
+// The families of operations, each a file of rows; what they call is in the headers of ops.
 #pragma once
 #include "shared/shared.h"
 
@@ -21,12 +21,5 @@ void add_segments(Registry& registry);
 void add_shapes(Registry& registry);
 void add_sorting(Registry& registry);
 void add_special(Registry& registry);
-
-/// Of what is sorted, the middle or the mean of the two there.
-Tensor median(const Tensor& x, const std::vector<int>& axes, bool keepdims);
-/// Places of what is not zero, a tensor an axis.
-Tensors nonzero(const Tensor& x);
-/// The k-th diagonal of two axes, as the last axis.
-Tensor diagonal(const Tensor& x, int64_t k, int axis1, int axis2);
 
 }  // namespace crescent::operations

@@ -1,11 +1,9 @@
-// Distances of rows from each other.
+// The kernel of distances of rows from each other.
 #pragma once
-#include "../shared/shared.h"
+#include "crescent/program/array_op_types.h"
+#include "crescent/registry/registry.h"
 
 namespace crescent::operations {
-
-/// (..., n, d), (..., m, d) of one floating dtype -> (..., n, m).
-Tensor distances(const Tensor& x, const Tensor& y);
 
 void add_distances_kernel(Registry& registry);
 

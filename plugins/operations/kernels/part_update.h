@@ -1,11 +1,9 @@
-// Arrays with a part of them exchanged.
+// The kernel of arrays with a part of them exchanged.
 #pragma once
-#include "../shared/shared.h"
+#include "crescent/program/array_op_types.h"
+#include "crescent/registry/registry.h"
 
 namespace crescent::operations {
-
-/// x with `part`, of its dtype and as many axes, in place of what is there from `start` on.
-Tensor with_part(const Tensor& x, const Tensor& part, const std::vector<int64_t>& start);
 
 void add_part_update_kernel(Registry& registry);
 
