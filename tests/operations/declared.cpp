@@ -37,15 +37,15 @@ namespace {
   F(median) F(meshgrid) F(min) F(minimum) F(mod) F(moments) F(moveaxis) F(multi_hot) F(multiply)   \
   F(nan_to_num) F(nanargmax) F(nanargmin) F(nancumprod) F(nancumsum) F(nanmax) F(nanmean)          \
   F(nanmedian) F(nanmin) F(nanpercentile) F(nanprod) F(nanquantile) F(nanstd) F(nansum)            \
-  F(nanvar) F(negative) F(nextafter) F(nonzero) F(not_equal) F(one_hot) F(ones) F(ones_like)       \
-  F(outer) F(pad) F(percentile) F(polar) F(power) F(prod) F(psnr) F(ptp) F(quantile) F(rad2deg)    \
-  F(ravel) F(real) F(rearrange) F(reciprocal) F(relu) F(relu6) F(repeat) F(reshape)                \
-  F(right_shift) F(rms_normalization) F(roll) F(rot90) F(round) F(rsqrt) F(saturate_cast)          \
-  F(scatter) F(scatter_update) F(searchsorted) F(segment_max) F(segment_min) F(segment_prod)       \
-  F(segment_sum) F(select) F(selu) F(separable_conv) F(sigmoid) F(sign) F(signbit) F(silu)         \
-  F(sin) F(sinc) F(sinh) F(slice) F(slice_axis) F(slice_update) F(soft_shrink) F(softmax)          \
-  F(softmax_cross_entropy) F(softplus) F(softsign) F(sort) F(space_to_depth)                       \
-  F(sparse_categorical_crossentropy) F(sparse_plus) F(sparse_sigmoid)                              \
+  F(nanvar) F(negative) F(nextafter) F(nonzero) F(normalize) F(not_equal) F(one_hot) F(ones)       \
+  F(ones_like) F(outer) F(pad) F(percentile) F(polar) F(power) F(prod) F(psnr) F(ptp)              \
+  F(quantile) F(rad2deg) F(ravel) F(real) F(rearrange) F(reciprocal) F(relu) F(relu6) F(repeat)    \
+  F(reshape) F(right_shift) F(rms_normalization) F(roll) F(rot90) F(round) F(rsqrt)                \
+  F(saturate_cast) F(scatter) F(scatter_update) F(searchsorted) F(segment_max) F(segment_min)      \
+  F(segment_prod) F(segment_sum) F(select) F(selu) F(separable_conv) F(sigmoid) F(sign)            \
+  F(signbit) F(silu) F(sin) F(sinc) F(sinh) F(slice) F(slice_axis) F(slice_update)                 \
+  F(soft_shrink) F(softmax) F(softmax_cross_entropy) F(softplus) F(softsign) F(sort)               \
+  F(space_to_depth) F(sparse_categorical_crossentropy) F(sparse_plus) F(sparse_sigmoid)            \
   F(sparse_softmax_cross_entropy) F(sparsemax) F(split) F(sqrt) F(square) F(squared_difference)    \
   F(squareplus) F(squeeze) F(stack) F(std) F(stop_gradient) F(subtract) F(sum) F(swapaxes)         \
   F(take) F(take_along_axis) F(tan) F(tanh) F(tanh_shrink) F(tensordot) F(threshold) F(tile)       \

@@ -135,10 +135,11 @@ namespace {
 /// Groups that a kernel divides the channels into.
 int64_t groups_of(const Tensor& x, const Tensor& kernel) {
   const int64_t in = kernel.dim(-2), channels = x.dim(-1);
-  if (in < 1 || (channels >= 0 && channels % in != 0))
+  if (in < 0 || channels < 0 || in == channels) return 1;
+  if (in == 0 || channels % in != 0)
     fail("conv: shapes ", x.shape(), " and ", kernel.shape(), " do not fit: the input has ",
          channels, " channels, which the ", in, " of the kernel do not divide");
-  return channels < 0 ? 1 : channels / in;
+  return channels / in;
 }
 
 }  // namespace

@@ -21,6 +21,10 @@ CRESCENT_API Tensor layer_normalization(const Tensor& x, const Tensor& gamma = {
 CRESCENT_API Tensor rms_normalization(const Tensor& x, const Tensor& scale = {},
                                       const Axes& axes = {-1}, std::optional<double> epsilon = {});
 
+/// x / max(its norm, epsilon); over two axes the norm is that of matrices.
+CRESCENT_API Tensor normalize(const Tensor& x, const Axes& axes = {-1}, double order = 2,
+                              std::optional<double> epsilon = {});
+
 // -- attention
 /// query (b, t, h, d), key and value (b, s, g, d), of which g divides h -> (b, t, h, d). The mask
 /// broadcasts to (b, h, t, s), the bias is added to the scores, which the cap keeps small.

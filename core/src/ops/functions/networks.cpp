@@ -35,6 +35,21 @@ Tensor log_probabilities(const Tensor& output, bool from_logits, int axis) {
   return ops::log(inside(x / ops::sum(x, {axis}, true)));
 }
 
+/// The norm of vectors along one axis, or of matrices in two, which have those of orders 1 and
+/// infinity. The order is not 2.
+Tensor norm_of_order(const Tensor& x, double order, const Axes& given) {
+  const Axes axes = axes_of(x, given);
+  const Tensor a = ops::abs(x);
+  if (axes.size() == 1 && std::isinf(order)) return ops::max(a, axes, true);
+  if (axes.size() == 1)
+    return order == 1 ? ops::sum(a, axes, true)
+                      : ops::power(ops::sum(ops::power(a, order), axes, true), 1 / order);
+  if (axes.size() != 2) fail("norm: expected one axis or two, got ", axes.size());
+  if (order != 1 && !std::isinf(order)) fail("norm: unknown order ", order, " of matrices");
+  const size_t summed = order == 1 ? 0 : 1;
+  return ops::max(ops::sum(a, {axes[summed]}, true), {axes[1 - summed]}, true);
+}
+
 }  // namespace
 
 Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& variance, int axis,
@@ -73,6 +88,19 @@ Tensor rms_normalization(const Tensor& given, const Tensor& scale, const Axes& a
     const Tensor square = ops::mean(ops::square(x), axes, true);
     const Tensor result = x * ops::rsqrt(square + epsilon.value_or(kEpsilon));
     return scale ? result * spread(scale, x, axes) : result;
+  });
+}
+
+Tensor normalize(const Tensor& given, const Axes& axes, double order,
+                 std::optional<double> epsilon) {
+  if (order < 1 || order != std::floor(order))
+    fail("normalize: order must be a whole number of at least 1, got ", order);
+  const Tensor x = floating(given);
+  const double least = epsilon.value_or(kEpsilon);
+  if (order != 2) return x / ops::maximum(norm_of_order(x, order, axes), least);
+  return in_wide(x, [&](const Tensor& wide) {
+    const Tensor squares = ops::sum(ops::square(wide), axes, true);
+    return wide * ops::rsqrt(ops::maximum(squares, least * least));
   });
 }
 
