@@ -1,5 +1,5 @@
 // Convolution over 1 to 3 spatial axes, its two gradients, and the transposed convolution.
-#include "ops/functions/formats.h"
+#include "ops/formats.h"
 #include "ops/windows.h"
 
 namespace crescent {

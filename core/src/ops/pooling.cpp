@@ -1,5 +1,5 @@
 // Pooling over 1 to 3 spatial axes.
-#include "ops/functions/formats.h"
+#include "ops/formats.h"
 #include "ops/windows.h"
 
 namespace crescent {

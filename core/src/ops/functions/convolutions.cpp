@@ -1,8 +1,8 @@
 // Convolutions and pooling of images in either format.
 #include "crescent/ops/convolutions.h"
 
+#include "ops/formats.h"
 #include "ops/functions/array_ops.h"
-#include "ops/functions/formats.h"
 
 namespace crescent::ops {
 namespace {
@@ -30,18 +30,6 @@ Tensor adaptive_pool(const Tensor& x, const std::vector<int64_t>& output_size, D
 }
 
 }  // namespace
-
-Tensor channels_last(const Tensor& x) {
-  std::vector<int> order{0};
-  for (int i = 2; i < x.rank(); ++i) order.push_back(i);
-  order.push_back(1);
-  return ops::transpose(x, order);
-}
-Tensor channels_second(const Tensor& x) {
-  std::vector<int> order{0, x.rank() - 1};
-  for (int i = 1; i + 1 < x.rank(); ++i) order.push_back(i);
-  return ops::transpose(x, order);
-}
 
 Tensor depthwise_conv(const Tensor& x, const Tensor& kernel, const std::vector<int64_t>& strides,
                       Padding padding, const std::vector<int64_t>& dilation, DataFormat format) {

@@ -1,7 +1,7 @@
 // Patches of images, blocks of pixels, windows of sequences.
 #include "crescent/ops/convolutions.h"
+#include "ops/formats.h"
 #include "ops/functions/array_ops.h"
-#include "ops/functions/formats.h"
 
 namespace crescent::ops {
 namespace {
