@@ -23,7 +23,7 @@ class LoraAdapter final : public Layer {
   /// What it adds to x . weight: the weight's change is never computed.
   Tensor of(const Tensor& x) const { return ops::dot(ops::dot(x, a_), b_) * scale_; }
   /// The same for rows of the weight, chosen by integers.
-  Tensor of_rows(const Tensor& ids) const { return ops::dot(ops::take(a_, ids, 0), b_) * scale_; }
+  Tensor of_rows(const Tensor& ids) const { return ops::dot(ops::gather(a_, ids, 0), b_) * scale_; }
   /// What it adds to x . transposed weight (rows, columns).
   Tensor of_transposed(const Tensor& x) const {
     const Tensor a = ops::cast(a_, x.dtype()), b = ops::cast(b_, x.dtype());

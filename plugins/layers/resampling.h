@@ -13,7 +13,7 @@ inline Tensor nearest(const Tensor& x, int axis, int64_t to) {
   std::vector<int32_t> places;
   for (int64_t i = 0; i < to; ++i)
     places.push_back(int32_t(std::min((2 * i + 1) * from / (2 * to), from - 1)));
-  return ops::take(x, Tensor::from(places, Shape{to}), axis);
+  return ops::gather(x, Tensor::from(places, Shape{to}), axis);
 }
 
 /// Axes 1 and 2 of images (batch, rows, columns, channels) brought to new sizes. Coarser results

@@ -1,61 +1,26 @@
 // Complex numbers, their parts, and real numbers as complex ones.
-#include <numbers>
+#include "crescent/ops/elementwise.h"
 
 #include "crescent/registry/registration.h"
-#include "families.h"
+#include "shared/shared.h"
 
 namespace crescent::operations {
-namespace {
-
-bool is_complex(const Tensor& x) { return x.dtype() == DType::complex64; }
-
-/// 0: the real parts, 1: the imaginary ones.
-Tensor part(const Tensor& x, int64_t which) {
-  return ops::squeeze(ops::slice_axis(ops::view_as_real(x), -1, which, which + 1), -1);
-}
-
-Tensor complex_of(const Tensor& real, const Tensor& imaginary) {
-  return ops::view_as_complex(ops::stack(Tensors{real, imaginary}, -1));
-}
-
-Tensor real(const Tensor& x) { return is_complex(x) ? part(x, 0) : x; }
-Tensor imag(const Tensor& x) { return is_complex(x) ? part(x, 1) : ops::zeros_like(x); }
-Tensor conj(const Tensor& x) {
-  return is_complex(x) ? complex_of(part(x, 0), ops::negative(part(x, 1))) : x;
-}
-
-Tensor angle(const Tensor& x) {
-  if (is_complex(x)) return ops::arctan2(part(x, 1), part(x, 0));
-  const Tensor y = floating(x);
-  return ops::where(ops::isnan(y), y,
-                    ops::where(ops::less(y, 0), number_like(y, std::numbers::pi), 0));
-}
-
-Tensor polar(const Tensor& length, const Tensor& angle) {
-  auto [r, a] = promoted(length, angle);
-  r = floating(r), a = floating(a);
-  return complex_of(r * ops::cos(a), r * ops::sin(a));
-}
-
-Tensor isreal(const Tensor& x) { return ops::equal(imag(x), 0); }
-
-}  // namespace
 
 CRESCENT_REGISTER(complex) {
   Operations(registry, "keras.src.ops.numpy")
-      .add("Real", "real(x)", &real, "The real part.")
-      .add("Imag", "imag(x)", &imag, "The imaginary part.")
-      .add("Conj", "conj(x)", &conj, "The imaginary part with the other sign.")
-      .add("Conjugate", "conjugate(x)", &conj, "The same as conj.")
-      .add("Angle", "angle(x)", &angle, "Of real numbers 0, and pi for negative ones.")
-      .add("Isreal", "isreal(x)", &isreal, "Whether the imaginary part is 0.");
+      .add("Real", "real(x)", &ops::real, "The real part.")
+      .add("Imag", "imag(x)", &ops::imag, "The imaginary part.")
+      .add("Conj", "conj(x)", &ops::conj, "The imaginary part with the other sign.")
+      .add("Conjugate", "conjugate(x)", &ops::conjugate, "The same as conj.")
+      .add("Angle", "angle(x)", &ops::angle, "Of real numbers 0, and pi for negative ones.")
+      .add("Isreal", "isreal(x)", &ops::isreal, "Whether the imaginary part is 0.");
   Operations(registry, "keras.src.ops.math")
       .add("ViewAsComplex", "view_as_complex(x)", &ops::view_as_complex,
            "Pairs along the last axis as complex numbers.")
       .add("ViewAsReal", "view_as_real(x)", &ops::view_as_real,
            "Complex numbers as pairs along a new last axis.");
   Operations(registry, "keras.src.ops.nn")
-      .add("Polar", "polar(abs_, angle)", &polar, "Complex numbers of this length and angle.");
+      .add("Polar", "polar(abs_, angle)", &ops::polar, "Complex numbers of this length and angle.");
 }
 
 }  // namespace crescent::operations

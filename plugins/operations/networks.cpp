@@ -1,167 +1,19 @@
 // What networks are made of beside convolutions: normalization, attention, losses.
-#include <cmath>
+#include "crescent/ops/networks.h"
 
-#include "../called_operations.h"
 #include "crescent/registry/registration.h"
-#include "families.h"
+#include "shared/shared.h"
 
 namespace crescent::operations {
 namespace {
 
-using Axes = std::vector<int>;
-constexpr double kEpsilon = 1e-7;  ///< keras.config.epsilon()
-
-/// A vector of one axis of x in a shape that broadcasts with x.
-Tensor along(const Tensor& vector, const Tensor& x, int axis) {
-  if (vector.rank() != 1) return vector;
-  Shape shape(std::vector<int64_t>(static_cast<size_t>(x.rank()), 1));
-  shape.set(axis_of(x, axis), vector.dim(0));
-  return ops::reshape(vector, shape);
-}
-
-Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& variance, int axis,
-                           const Tensor& offset, const Tensor& scale, double epsilon) {
-  Tensor result = (x - along(mean, x, axis)) * ops::rsqrt(along(variance, x, axis) + epsilon);
-  if (scale) result = result * along(scale, x, axis);  // devices compute it all in one loop
-  return offset ? result + along(offset, x, axis) : result;
-}
-
-/// gamma and beta have the shape of the axes, or are numbers.
-Tensor spread(const Tensor& parameter, const Tensor& x, const Axes& axes) {
-  if (parameter.rank() == 0) return parameter;
-  Shape shape(std::vector<int64_t>(static_cast<size_t>(x.rank()), 1));
-  for (int axis : axes_of(x, axes)) shape.set(axis, x.dim(axis));
-  return ops::reshape(parameter, shape);
-}
-
-/// With rms_scaling, which Keras keeps for old models, x itself is divided by the deviation.
-Tensor layer_normalization(const Tensor& given, const Tensor& gamma, const Tensor& beta,
-                           const Axes& axes, std::optional<double> epsilon, bool rms_scaling) {
-  const Tensor x = floating(given);
-  const double least = epsilon.value_or(kEpsilon);
-  if (axes_of(x, axes) == Axes{x.rank() - 1} && x.dim(-1) >= 0 && !rms_scaling) {
-    const Shape row{x.dim(-1)};
-    const auto in_row = [&](const Tensor& parameter, double otherwise) {
-      if (!parameter) return Tensor::full(row, otherwise, x.dtype());
-      const Tensor own = ops::cast(parameter, x.dtype());
-      return own.rank() == 0 ? ops::broadcast_to(own, row) : ops::reshape(own, row);
-    };
-    return ops::cast(ops::layer_norm(x, in_row(gamma, 1), in_row(beta, 0), least), given.dtype());
-  }
-  const auto normalized = [&](const Tensor& wide) {
-    const Tensor centered = wide - ops::mean(wide, axes, true);
-    const Tensor variance = ops::mean(ops::square(centered), axes, true);
-    Tensor result = (rms_scaling ? wide : centered) * ops::rsqrt(variance + least);
-    if (gamma) result = result * spread(gamma, x, axes);
-    return beta && !rms_scaling ? result + spread(beta, x, axes) : result;
-  };
-  return ops::cast(in_wide(x, normalized), given.dtype());
-}
-
-Tensor rms_normalization(const Tensor& given, const Tensor& scale, const Axes& axes,
-                         std::optional<double> epsilon) {
-  return in_wide(given, [&](const Tensor& x) {
-    const Tensor square = ops::mean(ops::square(x), axes, true);
-    const Tensor result = x * ops::rsqrt(square + epsilon.value_or(kEpsilon));
-    return scale ? result * spread(scale, x, axes) : result;
-  });
-}
-
-/// x / max(its norm, epsilon); over two axes the norm is that of matrices.
-Tensor normalize(const Tensor& given, const Axes& axes, double order,
-                 std::optional<double> epsilon) {
-  if (order < 1 || order != std::floor(order))
-    fail("normalize: order must be a whole number of at least 1, got ", order);
-  const Tensor x = floating(given);
-  const double least = epsilon.value_or(kEpsilon);
-  if (order == 2)
-    return in_wide(x, [&](const Tensor& wide) {
-      const Tensor squares = ops::sum(ops::square(wide), axes, true);
-      return wide * ops::rsqrt(ops::maximum(squares, least * least));
-    });
-  const Tensor norm = operation(
-      "norm",
-      {{"x", boxed(x)},
-       {"ord", order},
-       {"axis", axes.empty() ? Value() : Value(std::vector<int64_t>(axes.begin(), axes.end()))},
-       {"keepdims", true}});
-  return x / ops::maximum(norm, least);
-}
-
-/// query (b, t, h, d), key and value (b, s, h, d) -> (b, t, h, d).
 Tensor dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                              const Tensor& bias, const Tensor& mask, std::optional<double> scale,
                              bool is_causal, std::optional<bool> flash_attention,
                              std::optional<double> soft_cap) {
   if (flash_attention && *flash_attention)
     fail("dot_product_attention: flash_attention=True is not supported");
-  if (query.rank() != 4 || key.rank() != 4 || value.rank() != 4)
-    fail("dot_product_attention: expected (batch, length, heads, width) three times, got shapes ",
-         query.shape(), ", ", key.shape(), " and ", value.shape());
-  const double factor = scale.value_or(1 / std::sqrt(static_cast<double>(query.dim(-1))));
-  const int64_t heads = query.dim(2), groups = key.dim(2);
-  const auto repeated = [&](const Tensor& x) {
-    return groups == heads ? x : ops::repeat(x, heads / groups, 2);
-  };
-  const Tensor k = repeated(key), v = repeated(value);
-  Tensor allowed = mask ? ops::cast(mask, DType::boolean) : mask;
-  while (allowed && allowed.rank() < 4) allowed = ops::expand_dims(allowed, 0);
-  if (is_causal) {
-    const Tensor earlier =
-        ops::less_equal(positions(key.dim(1), 1, 2), positions(query.dim(1), 0, 2));
-    allowed = allowed ? ops::logical_and(allowed, earlier)
-                      : ops::reshape(earlier, {1, 1, query.dim(1), key.dim(1)});
-  }
-  if (!bias && !soft_cap) return ops::dot_product_attention(query, k, v, allowed, factor);
-  Tensor scores = ops::einsum("bthd,bshd->bhts", Tensors{query, k}) * factor;
-  if (soft_cap) scores = ops::tanh(scores / *soft_cap) * *soft_cap;
-  if (bias) scores = scores + ops::cast(bias, scores.dtype());
-  if (allowed) scores = ops::where(allowed, scores, -0.7 * 3.4028234663852886e38);
-  return ops::einsum("bhts,bshd->bthd", Tensors{ops::softmax(scores, -1), v});
-}
-
-// ---- losses of each element or row
-
-Tensor inside(const Tensor& p) { return ops::clip(p, kEpsilon, 1 - kEpsilon); }
-
-Tensor binary_crossentropy(const Tensor& target, const Tensor& output, bool from_logits) {
-  const Tensor x = floating(output), t = ops::cast(target, x.dtype());
-  // At 0 the slope of relu is 0, and that of the last term half.
-  if (from_logits)
-    return ops::relu(x) - x * t + ops::softplus(ops::where(ops::greater(x, 0), -x, x));
-  const Tensor p = inside(x);
-  return -(t * ops::log(p) + (1.0 - t) * ops::log(1.0 - p));
-}
-
-/// Logarithms of probabilities, which are made to sum to one.
-Tensor log_probabilities(const Tensor& output, bool from_logits, int axis) {
-  const Tensor x = floating(output);
-  if (from_logits) return ops::log_softmax(x, axis);
-  return ops::log(inside(x / ops::sum(x, {axis}, true)));
-}
-
-Tensor categorical_crossentropy(const Tensor& target, const Tensor& output, bool from_logits,
-                                int axis) {
-  const Tensor logs = log_probabilities(output, from_logits, axis);
-  return -ops::sum(ops::cast(target, logs.dtype()) * logs, {axis});
-}
-
-Tensor sparse_categorical_crossentropy(const Tensor& target, const Tensor& output, bool from_logits,
-                                       int axis) {
-  const int last = axis_of(output, axis);
-  const Tensor logs = log_probabilities(output, from_logits, last);
-  const Tensor classes = ops::expand_dims(
-      ops::cast(
-          target.rank() == output.rank() && target.dim(-1) == 1 ? ops::squeeze(target, -1) : target,
-          DType::int32),
-      last);
-  return -ops::squeeze(ops::take_along_axis(logs, classes, last), last);
-}
-
-Tensor psnr(const Tensor& a, const Tensor& b, double max_val) {
-  const auto [x, y] = promoted(a, b);
-  const Tensor error = ops::mean(ops::square(floating(x) - floating(y)));
-  return 20 * std::log10(max_val) - ops::log(error) * (10 / std::log(10.0));
+  return ops::dot_product_attention(query, key, value, bias, mask, scale, is_causal, soft_cap);
 }
 
 }  // namespace
@@ -170,16 +22,17 @@ CRESCENT_REGISTER(networks) {
   Operations(registry, "keras.src.ops.nn")
       .add("BatchNorm",
            "batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilon=0.001)",
-           &batch_normalization,
+           &ops::batch_normalization,
            "(x - mean) / sqrt(variance + epsilon) * scale + offset along an axis.")
       .add("LayerNorm",
            "layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None, "
            "rms_scaling=False)",
-           &layer_normalization,
+           &ops::layer_normalization,
            "x shifted and scaled to mean 0 and variance 1 along an axis, times gamma, plus beta.")
-      .add("RMSNorm", "rms_normalization(x, scale=None, axis=-1, epsilon=None)", &rms_normalization,
+      .add("RMSNorm", "rms_normalization(x, scale=None, axis=-1, epsilon=None)",
+           &ops::rms_normalization,
            "x divided by the root of the mean of its squares along an axis, times scale.")
-      .add("Normalize", "normalize(x, axis=-1, order=2, epsilon=None)", &normalize,
+      .add("Normalize", "normalize(x, axis=-1, order=2, epsilon=None)", &ops::normalize,
            "Divided by the norm.")
       .add("DotProductAttention",
            "dot_product_attention(query, key, value, bias=None, mask=None, @scale=None, "
@@ -187,15 +40,16 @@ CRESCENT_REGISTER(networks) {
            &dot_product_attention,
            "softmax(query key' * scale + bias) value, of (batch, length, heads, size).")
       .add("BinaryCrossentropy", "binary_crossentropy(target, output, from_logits=False)",
-           &binary_crossentropy,
+           &ops::binary_crossentropy,
            "-target log(output) - (1 - target) log(1 - output), element by element.")
       .add("CategoricalCrossentropy",
            "categorical_crossentropy(target, output, from_logits=False, axis=-1)",
-           &categorical_crossentropy, "The sum of -target log(output) along an axis.")
+           &ops::categorical_crossentropy, "The sum of -target log(output) along an axis.")
       .add("SparseCategoricalCrossentropy",
            "sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1)",
-           &sparse_categorical_crossentropy, "-log(output) of the class that the target numbers.")
-      .add("PSNR", "psnr(x1, x2, max_val)", &psnr, "Peak signal to noise, in decibels.");
+           &ops::sparse_categorical_crossentropy,
+           "-log(output) of the class that the target numbers.")
+      .add("PSNR", "psnr(x1, x2, max_val)", &ops::psnr, "Peak signal to noise, in decibels.");
 }
 
 }  // namespace crescent::operations

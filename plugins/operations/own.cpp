@@ -1,6 +1,8 @@
 // Operations that Keras has not.
+#include "crescent/ops/elementwise.h"
+
 #include "crescent/registry/registration.h"
-#include "families.h"
+#include "shared/shared.h"
 
 namespace crescent::operations {
 namespace {
@@ -14,17 +16,13 @@ Tensor all_reduce(const Tensor& x, const std::string& op) {
   fail("all_reduce: expected one of ", join(known), ", got '", op, "'", did_you_mean(op, known));
 }
 
-Tensor squared_difference(const Tensor& x1, const Tensor& x2) {
-  return ops::square(ops::subtract(x1, x2));
-}
-
 }  // namespace
 
 CRESCENT_REGISTER(own) {
   Operations(registry, "crescent.operations")
       .add("AddN", "add_n(tensors)", &ops::add_n, "The sum of tensors of one shape.")
       .add("Flatten", "flatten(x)", &ops::flatten, "All axes but the first as one.")
-      .add("SquaredDifference", "squared_difference(x1, x2)", &squared_difference,
+      .add("SquaredDifference", "squared_difference(x1, x2)", &ops::squared_difference,
            "TensorFlow's: (x1 - x2)^2.")
       .add("SliceAxis", "slice_axis(x, axis, first, last, step=1)", &ops::slice_axis,
            "Elements first to before last of an axis, from 0.")

@@ -1,134 +1,31 @@
-#include "segments.h"
+// Rows that belong together, by number.
+#include "crescent/ops/indexing.h"
 
-#include <limits>
-
-#include "crescent/program/op_types.h"
 #include "crescent/registry/registration.h"
-#include "families.h"
-#include "shared/host.h"
+#include "shared/shared.h"
 
 namespace crescent::operations {
 namespace {
 
-/// (x, ids): rows of x reduced to `count` rows.
-struct SegmentReduce final : OpOf<SegmentReduce> {
-  static constexpr const char* kName = "segment_reduce";
-  SegmentKind kind{};
-  int64_t count = 0;
-  auto fields() const { return std::tie(kind, count); }
-  TensorSpecs infer(std::span<const TensorSpec> in) const override {
-    Shape shape = in[0].shape;
-    shape.set(0, count);
-    return {{in[0].dtype, shape}};
-  }
-  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    with_type(in[0].dtype(), [&]<class T>(T) { reduce<T>(in[0], in[1], out[0]); });
-    return true;
-  }
-  Tensors vjp(const Vjp& v) const override {
-    const Tensor &x = v.inputs[0], &ids = v.inputs[1], &g = v.gradients[0];
-    const auto of_rows = [&](const Tensor& each) { return ops::take(each, ids, 0); };
-    if (kind != SegmentKind::prod) {
-      const Tensor chosen = ops::cast(ops::equal(x, of_rows(v.outputs[0])), x.dtype());
-      const Tensor equals = segment_sum(chosen, ids, count);
-      return {of_rows(g / ops::maximum(equals, 1.0)) * chosen, Tensor()};
-    }
-    // The product of the others, exact with a zero among them.
-    const Tensor zero = ops::equal(x, 0);
-    const Tensor zeros = of_rows(segment_sum(ops::cast(zero, x.dtype()), ids, count));
-    const Tensor safe = ops::where(zero, 1.0, x);
-    const Tensor others = of_rows(segment(kind, safe, ids, count));
-    const Tensor by_zero = ops::where(ops::equal(zeros, 1), others, 0.0);
-    const Tensor by_other = ops::where(ops::equal(zeros, 0), others / safe, 0.0);
-    return {of_rows(g) * ops::where(zero, by_zero, by_other), Tensor()};
-  }
-
- private:
-  template <class T>
-  T start() const {
-    using Limits = std::numeric_limits<T>;
-    if (kind == SegmentKind::prod) return T(1);
-    if (kind == SegmentKind::max)
-      return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-    return Limits::has_infinity ? Limits::infinity() : Limits::max();
-  }
-  template <class T>
-  T joined(T a, T b) const {
-    if (kind == SegmentKind::prod) return static_cast<T>(a * b);
-    return kind == SegmentKind::max ? std::max(a, b) : std::min(a, b);
-  }
-  template <class T>
-  void reduce(const Tensor& x, const Tensor& ids, Tensor& out) const {
-    T* to = out.mutable_data<T>();
-    std::fill(to, to + out.size(), start<T>());
-    const auto* from = x.data<T>();
-    const auto* number = ids.data<int32_t>();
-    const int64_t rows = x.dim(0), width = rows ? x.size() / rows : 0;
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < width; ++j) {
-        T& element = to[number[i] * width + j];
-        element = joined(element, from[i * width + j]);
-      }
-  }
-};
-
-int64_t count_of(const char* name, const Tensor& ids, std::optional<int64_t> count) {
-  if (count) return *count;
-  if (ids.is_abstract()) fail(name, ": num_segments must be given while a program is recorded");
-  return ids.size() == 0 ? 0 : static_cast<int64_t>(ops::max(ids).item()) + 1;
-}
-
-/// The sorted flag promises something that is not needed here.
-template <SegmentKind Kind>
-Tensor segment_of(const Tensor& x, const Tensor& ids, std::optional<int64_t> count,
-                  bool /*sorted*/) {
-  return segment(Kind, x, ids, count_of("segment", ids, count));
-}
-
-Tensor segment_sum_of(const Tensor& x, const Tensor& ids, std::optional<int64_t> count,
-                      bool /*sorted*/) {
-  return segment_sum(x, ids, count_of("segment_sum", ids, count));
-}
-
-/// Numbers that are no segment's go to a row after the last, which is cut off.
-Tensor rows_for(const Tensor& x, const Tensor& ids, int64_t count) {
-  if (ids.rank() != 1 || x.rank() < 1 || !ids.shape().compatible(x.shape().slice(0, 1)))
-    fail("segments: expected a number for each row, got shapes ", ids.shape(), " and ", x.shape());
-  const Tensor whole = ops::cast(ids, DType::int32);
-  const Tensor known = ops::logical_and(ops::greater_equal(whole, 0), ops::less(whole, count));
-  return ops::where(known, whole, count);
+/// The flag promises something that is not needed here.
+template <Tensor (*F)(const Tensor&, const Tensor&, std::optional<int64_t>)>
+Tensor any_order(const Tensor& x, const Tensor& ids, std::optional<int64_t> count,
+                 bool /*sorted*/) {
+  return F(x, ids, count);
 }
 
 }  // namespace
 
-Tensor segment_sum(const Tensor& x, const Tensor& ids, int64_t count) {
-  if (x.dtype() == DType::boolean)
-    return ops::cast(segment_sum(ops::cast(x, DType::int32), ids, count), x.dtype());
-  ScatterAdd op;
-  op.size = count + 1;
-  return ops::slice_axis(apply1(op, {rows_for(x, ids, count), x}), 0, 0, count);
-}
-
-Tensor segment(SegmentKind kind, const Tensor& x, const Tensor& ids, int64_t count) {
-  SegmentReduce op;
-  op.kind = kind;
-  op.count = count + 1;
-  const bool half = x.dtype() == DType::bfloat16 || x.dtype() == DType::float16;
-  const Tensor values = half ? ops::cast(x, DType::float32) : x;
-  const Tensor reduced = apply1(op, {values, rows_for(x, ids, count)});
-  return ops::cast(ops::slice_axis(reduced, 0, 0, count), x.dtype());
-}
-
 CRESCENT_REGISTER(segments) {
   Operations(registry, "keras.src.ops.math")
       .add("SegmentSum", "segment_sum(data, segment_ids, num_segments=None, sorted=False)",
-           &segment_sum_of, "Sums of the rows with one number.")
+           &any_order<ops::segment_sum>, "Sums of the rows with one number.")
       .add("SegmentMax", "segment_max(data, segment_ids, num_segments=None, sorted=False)",
-           &segment_of<SegmentKind::max>, "The largest number of each segment of rows.")
+           &any_order<ops::segment_max>, "The largest number of each segment of rows.")
       .add("SegmentMin", "segment_min(data, segment_ids, num_segments=None, sorted=False)",
-           &segment_of<SegmentKind::min>, "The smallest number of each segment of rows.")
+           &any_order<ops::segment_min>, "The smallest number of each segment of rows.")
       .add("SegmentProd", "segment_prod(data, segment_ids, num_segments=None, sorted=False)",
-           &segment_of<SegmentKind::prod>, "The product of each segment of rows.");
+           &any_order<ops::segment_prod>, "The product of each segment of rows.");
 }
 
 }  // namespace crescent::operations

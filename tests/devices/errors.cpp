@@ -5,7 +5,7 @@ namespace crescent::test {
 namespace {
 
 Tensor rows_of(const Tensor& table, const Tensor& ids) {
-  return ops::take(table, ops::check_indices(ids, 3, "row", "3 rows"), 0);
+  return ops::gather(table, ops::check_indices(ids, 3, "row", "3 rows"), 0);
 }
 
 Tensor ids(std::vector<int32_t> values) {

@@ -159,9 +159,11 @@ const std::map<std::string, Single> kSingle{
     {"Exp", unary<ops::exp>},
     {"Expand", expand},
     {"Floor", unary<ops::floor>},
-    {"Gather", [](const Node& n, const Tensors& x) { return ops::take(x[0], x[1], axis_of(n)); }},
+    {"Gather", [](const Node& n, const Tensors& x) { return ops::gather(x[0], x[1], axis_of(n)); }},
     {"GatherElements",
-     [](const Node& n, const Tensors& x) { return ops::take_along_axis(x[0], x[1], axis_of(n)); }},
+     [](const Node& n, const Tensors& x) {
+       return ops::gather_along_axis(x[0], x[1], axis_of(n));
+     }},
     {"Greater", binary<ops::greater>},
     {"GreaterOrEqual", binary<ops::greater_equal>},
     {"Identity", [](const Node&, const Tensors& x) { return x[0]; }},

@@ -1,3 +1,4 @@
+#include "crescent/ops/products.h"
 #include "ops/cases.h"
 
 namespace crescent::test {
@@ -27,7 +28,9 @@ std::vector<Case> product_cases() {
       {{{3, 5}}, {{5, 4}}, {{4}}});
   add("matmul bias tanh", [](X x) { return ops::tanh(ops::matmul(x[0], x[1]) + x[2]); },
       {unit({3, 5}), unit({5, 4}), {{4}}});
-  add("dot", [](X x) { return ops::dot(x[0], x[1]); }, {{{2, 3, 5}}, {{5, 2, 2}}});
+  add("dot", [](X x) { return ops::dot(x[0], x[1]); }, {{{2, 3, 5}}, {{2, 5, 2}}});
+  add("dot matrix", [](X x) { return ops::dot(x[0], x[1]); }, {{{2, 3, 5}}, {{5, 4}}});
+  add("tensordot", [](X x) { return ops::tensordot(x[0], x[1], 1); }, {{{2, 3, 5}}, {{5, 2, 2}}});
   add("einsum", [](X x) { return ops::einsum("bij,bjk->bik", x); }, {{{2, 3, 4}}, {{2, 4, 5}}});
   add("einsum attention", [](X x) { return ops::einsum("btnh,bsnh->bnts", x); },
       {{{2, 3, 2, 4}}, {{2, 5, 2, 4}}});

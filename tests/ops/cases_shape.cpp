@@ -41,13 +41,16 @@ std::vector<Case> shape_cases() {
       {{{3, 2}, -2, 2, DType::float32}}, Dtypes::one, false);
   add("pad", [](X x) { return ops::pad(x[0], {1, 0}, {2, 3}, 1.0); }, {{{3, 2}}});
   add("flip", [](X x) { return ops::flip(x[0], {0, 2}); }, {{{3, 2, 4}}});
-  add("take", [](X x) { return ops::take(x[0], x[1], 0); }, {{{5, 3}}, indices({4}, 5)});
-  add("take matrix", [](X x) { return ops::take(x[0], x[1], 1); },
+  add("gather", [](X x) { return ops::gather(x[0], x[1], 0); }, {{{5, 3}}, indices({4}, 5)});
+  add("gather matrix", [](X x) { return ops::gather(x[0], x[1], 1); },
       {{{3, 5, 2}}, indices({2, 3}, 5)});
-  add("take_along_axis", [](X x) { return ops::take_along_axis(x[0], x[1], 1); },
+  add("gather_along_axis", [](X x) { return ops::gather_along_axis(x[0], x[1], 1); },
       {{{3, 5}}, indices({3, 2}, 5)});
-  add("take_along_axis first", [](X x) { return ops::take_along_axis(x[0], x[1], 0); },
+  add("gather_along_axis first", [](X x) { return ops::gather_along_axis(x[0], x[1], 0); },
       {{{5, 3}}, indices({2, 3}, 5)});
+  add("take", [](X x) { return ops::take(x[0], x[1] - 5, 0); }, {{{5, 3}}, indices({4}, 5)});
+  add("take_along_axis", [](X x) { return ops::take_along_axis(x[0], x[1] - 3, 1); },
+      {{{1, 3}}, indices({2, 4}, 3)});
   add("scatter_add",
       [](X x) {
         ScatterAdd op;

@@ -105,10 +105,10 @@ TEST_CASE("sums of nothing are zero, means of nothing are no number") {
        {Tensor({1, 1, 1, 0}, DType::float32), Tensor({1, 1, 1, 0}, DType::float32)}, {0, 0, 0, 0});
   both([](const Tensors& x) { return ops::layer_norm(x[0], x[1], x[1], 1e-3); },
        {none, Tensor({0}, DType::float32)}, {});
-  CHECK_THROWS_WITH(done([&] { return ops::take(none, Tensor({2}, DType::int32), 1); }),
+  CHECK_THROWS_WITH(done([&] { return ops::gather(none, Tensor({2}, DType::int32), 1); }),
                     Catch::Matchers::Contains("take: ") && Catch::Matchers::Contains("axis 1") &&
                         Catch::Matchers::Contains("(3, 0)"));
-  CHECK(ops::take(none, Tensor({0}, DType::int32), 1).shape() == Shape{3, 0});
+  CHECK(ops::gather(none, Tensor({0}, DType::int32), 1).shape() == Shape{3, 0});
 }
 
 }  // namespace crescent::test

@@ -40,7 +40,7 @@ TEST_CASE("shapes that do not fit are named") {
   CHECK_THROWS_WITH(ops::argmax(zeros({0})), Contains("argmax"));
   const Tensor five = Tensor::from(std::vector<int32_t>{5}, {1});
   CHECK_THROWS_WITH(done([&] {
-                      return ops::take(zeros({2, 3}), five);
+                      return ops::gather(zeros({2, 3}), five);
                     }),
                     Contains("take: index 5"));
   CHECK_THROWS_WITH(ops::top_k(zeros({2, 3}), 4), Contains("top_k"));
@@ -62,7 +62,6 @@ TEST_CASE("shapes that do not fit are named") {
       ops::dot_product_attention(heads, heads, heads, zeros({2, 1, 3, 4}, DType::boolean), 1),
       Contains("attention"));
   CHECK_THROWS_WITH(ops::qr(zeros({2, 3, 4})), Contains("qr"));
-  CHECK_THROWS_WITH(ops::clip(zeros({2}), 3, 1), Contains("clip"));
 }
 
 TEST_CASE("extreme numbers end in an error") {
@@ -123,7 +122,7 @@ TEST_CASE("indices and labels out of range fail by name, eagerly and compiled") 
       return tape.gradient(f(in[0], in[1]), std::span(in.data(), 1));
     };
   };
-  auto take = [](const Tensor& a, const Tensor& b) { return ops::take(a, b); };
+  auto take = [](const Tensor& a, const Tensor& b) { return ops::gather(a, b); };
   auto loss = [](const Tensor& a, const Tensor& b) {
     return ops::sparse_softmax_cross_entropy(a, b);
   };
@@ -132,7 +131,7 @@ TEST_CASE("indices and labels out of range fail by name, eagerly and compiled") 
     fails([&](const Tensors& in) { return Tensors{take(in[0], in[1])}; }, {x, indices(i)},
           concat("take: index ", i, " at [1] is out of range for axis 0 of shape (3, 2)"));
     fails(gradient_of(take), {x, indices(i)}, concat("index ", i, " at [1]"));
-    fails([](const Tensors& in) { return Tensors{ops::take_along_axis(in[0], in[1], 0)}; },
+    fails([](const Tensors& in) { return Tensors{ops::gather_along_axis(in[0], in[1], 0)}; },
           {zeros({3}), indices(i)}, concat("take_along_axis: index ", i));
     fails([&](const Tensors& in) { return Tensors{loss(in[0], in[1])}; }, {logits, indices(i)},
           concat("label ", i, " at [1] is out of range for 3 classes"));
@@ -153,7 +152,7 @@ TEST_CASE("a run that fails for an index it was given has changed nothing") {
   const Function step([&](const Tensors& in) {
     count.assign_add(Tensor(1.0));
     table.assign(table.value() * 2.0);
-    return Tensors{ops::take(table.value() + count.value(), ops::reshape(in[0] * 2, {4}))};
+    return Tensors{ops::gather(table.value() + count.value(), ops::reshape(in[0] * 2, {4}))};
   });
   const Tensor outside = Tensor::from(std::vector<int32_t>{0, 1, 1, 2}, {2, 2});
   CHECK_THROWS_AS(done([&] { return step({outside}); }), DataError);

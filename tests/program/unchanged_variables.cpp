@@ -29,7 +29,7 @@ Tensor positive(const Tensor& x) { return apply1(Positive(), {x}); }
 /// x where all is well, else an index that a table has not.
 Tensor checked(const Tensor& x) {
   const Tensor index = ops::cast(ops::sum(x), DType::int32);
-  return x + ops::take(Tensor::full({8}, 0), index, 0);
+  return x + ops::gather(Tensor::full({8}, 0), index, 0);
 }
 
 /// Variables of a few sizes.

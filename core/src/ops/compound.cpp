@@ -100,7 +100,7 @@ Tensors SoftmaxCrossEntropy::vjp(const Vjp& v) const {
 Tensors SoftmaxCrossEntropy::decompose(std::span<const Tensor> in) const {
   const Tensor logs = ops::log_softmax(in[0]);
   if (!sparse) return {-ops::sum(in[1] * logs, {-1})};
-  return {-ops::squeeze(ops::take_along_axis(logs, ops::expand_dims(in[1], -1), -1), -1)};
+  return {-ops::squeeze(ops::gather_along_axis(logs, ops::expand_dims(in[1], -1), -1), -1)};
 }
 
 TensorSpecs SoftmaxCrossEntropyBackward::infer(std::span<const TensorSpec> in) const {

@@ -1,4 +1,5 @@
 // Convolution over 1 to 3 spatial axes, its two gradients, and the transposed convolution.
+#include "ops/formats.h"
 #include "ops/windows.h"
 
 namespace crescent {
@@ -129,15 +130,33 @@ Tensors ConvBackwardKernel::vjp(const Vjp& v) const {
 
 namespace ops {
 
+namespace {
+
+/// Groups that a kernel divides the channels into.
+int64_t groups_of(const Tensor& x, const Tensor& kernel) {
+  const int64_t in = kernel.dim(-2), channels = x.dim(-1);
+  if (in < 0 || channels < 0 || in == channels) return 1;
+  if (in == 0 || channels % in != 0)
+    fail("conv: shapes ", x.shape(), " and ", kernel.shape(), " do not fit: the input has ",
+         channels, " channels, which the ", in, " of the kernel do not divide");
+  return channels / in;
+}
+
+}  // namespace
+
 Tensor conv(const Tensor& x, const Tensor& kernel, std::vector<int64_t> strides, Padding padding,
-            std::vector<int64_t> dilation, int64_t groups) {
+            std::vector<int64_t> dilation, std::optional<int64_t> groups, DataFormat format) {
+  if (format == DataFormat::channels_first)
+    return in_format(x, format, [&](const Tensor& images) {
+      return conv(images, kernel, strides, padding, dilation, groups);
+    });
   expect_rank_at_least("conv", x.shape(), 3);
   if (kernel.rank() != x.rank()) conv_shape("conv", x.shape(), kernel.shape(), {});
   const size_t spatial = spatial_of(x.shape());
   Conv op;
   op.spec.strides = per_axis("conv", std::move(strides), spatial, "strides");
   op.spec.dilation = per_axis("conv", std::move(dilation), spatial, "dilation values");
-  op.spec.groups = groups;
+  op.spec.groups = groups ? *groups : groups_of(x, kernel);
   for (size_t i = 0; i < spatial; ++i) {
     const int axis = static_cast<int>(i);
     if (op.spec.strides[i] < 1) fail("conv: strides must be at least 1, got ", op.spec.strides[i]);
@@ -167,7 +186,11 @@ int64_t transposed_length(int64_t length, int64_t window, int64_t stride, Paddin
 /// The gradient of the convolution that would lead from the output back to x.
 Tensor conv_transpose(const Tensor& x, const Tensor& kernel, std::vector<int64_t> strides,
                       Padding padding, std::vector<int64_t> dilation,
-                      const std::vector<int64_t>& output_padding) {
+                      const std::vector<int64_t>& output_padding, DataFormat format) {
+  if (format == DataFormat::channels_first)
+    return in_format(x, format, [&](const Tensor& images) {
+      return conv_transpose(images, kernel, strides, padding, dilation, output_padding);
+    });
   expect_rank_at_least("conv_transpose", x.shape(), 3);
   if (kernel.rank() != x.rank()) {
     fail("conv_transpose: shapes ", x.shape(), " and ", kernel.shape(),

@@ -3,6 +3,7 @@
 // broadcasting.
 #include <string>
 
+#include "ops/einsum_of_two.h"
 #include "program/support.h"
 
 namespace crescent {
@@ -160,7 +161,7 @@ Tensor product(Tensor a, std::string in_a, Tensor b, std::string in_b, const std
 
 }  // namespace
 
-Tensor ops::einsum(const std::string& equation, std::span<const Tensor> tensors) {
+Tensor einsum_of_two(const std::string& equation, std::span<const Tensor> tensors) {
   Equation e = parse(equation);
   if (e.inputs.size() != tensors.size() || tensors.size() > 2) {
     fail_equation(equation, concat("has ", e.inputs.size(), " operands for ", tensors.size(),

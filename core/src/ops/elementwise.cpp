@@ -61,7 +61,11 @@ Tensor unary(UnaryKind kind, const Tensor& x) {
   Unary op;
   op.kind = kind;
   const Domain domain = row(kind).domain;
-  if (domain == Domain::floating || domain == Domain::test) return apply1(op, {as_floating(x)});
+  const bool keeps_booleans = kind == UnaryKind::abs || kind == UnaryKind::sign;
+  if (keeps_booleans && x.dtype() == DType::boolean) return x;
+  const bool rounds = kind == UnaryKind::floor || kind == UnaryKind::ceil;
+  if (domain == Domain::floating || domain == Domain::test || rounds)
+    return apply1(op, {as_floating(x)});
   if (domain == Domain::boolean) return apply1(op, {ops::cast(x, DType::boolean)});
   return apply1(op, {x.dtype() == DType::boolean ? ops::cast(x, DType::int32) : x});
 }
@@ -92,20 +96,35 @@ std::pair<Tensor, Tensor> meet(const ops::Operand& a, const ops::Operand& b) {
   return {as_tensor(a), as_tensor(b)};
 }
 
+/// Sums and products of booleans are booleans.
+BinaryKind of_booleans(BinaryKind kind) {
+  if (kind == BinaryKind::add) return BinaryKind::logical_or;
+  return kind == BinaryKind::multiply ? BinaryKind::logical_and : kind;
+}
+
+/// Infinity has no whole part.
+Tensor without_infinite_dividends(const Tensor& quotient, const Tensor& x) {
+  const Tensor infinite = ops::logical_not(ops::logical_or(ops::isfinite(x), ops::isnan(x)));
+  return ops::where(infinite, std::numeric_limits<double>::quiet_NaN(), quotient);
+}
+
 Tensor binary(BinaryKind kind, const ops::Operand& a, const ops::Operand& b) {
   auto [x, y] = meet(a, b);
   Binary op;
   op.kind = kind;
+  if (x.dtype() == DType::boolean) op.kind = of_booleans(kind);
   if (!op.supports_dtype(x.dtype())) refuse_strings(row(kind).name, x.dtype());
   if (x.dtype() == DType::complex64)
     if (Tensor result = complex_binary(kind, x, y)) return result;
-  const BinaryClass group = row(kind).kind;
+  const BinaryClass group = row(op.kind).kind;
   auto convert = [&](DType dtype) { x = ops::cast(x, dtype), y = ops::cast(y, dtype); };
   if (group == BinaryClass::floating && !is_floating(x.dtype()) && x.dtype() != DType::complex64)
     convert(DType::float32);
   if (group == BinaryClass::arithmetic && x.dtype() == DType::boolean) convert(DType::int32);
   if (group == BinaryClass::logical) convert(DType::boolean);
-  return apply1(op, {x, y});
+  const Tensor result = apply1(op, {x, y});
+  if (kind != BinaryKind::floor_divide || !is_floating(result.dtype())) return result;
+  return without_infinite_dividends(result, x);
 }
 
 Tensor zero_where_not(const Tensor& condition, const Tensor& g) {
@@ -315,10 +334,9 @@ Tensor where(const Tensor& condition, const Operand& a, const Operand& b) {
   return apply1(Select{}, {cast(condition, DType::boolean), x, y});
 }
 
-Tensor clip(const Tensor& x, const Operand& low, const Operand& high) {
+Tensor clip(const Tensor& given, const Operand& low, const Operand& high) {
+  const Tensor x = given.dtype() == DType::boolean ? cast(given, DType::int32) : given;
   const bool numbers = !low.tensor && !high.tensor;
-  if (numbers && !(low.number <= high.number))
-    fail("clip: expected low <= high, got ", low.number, " and ", high.number);
   if (!numbers || !is_floating(x.dtype())) return minimum(maximum(x, low), high);
   // The limits are inputs: they may be others at each call.
   return run_compiled(

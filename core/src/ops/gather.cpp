@@ -53,7 +53,7 @@ TensorSpecs ScatterAdd::infer(std::span<const TensorSpec> in) const {
            updates.slice(0, axis).concat({size}).concat(updates.slice(end, updates.rank()))}};
 }
 Tensors ScatterAdd::vjp(const Vjp& v) const {
-  return {Tensor(), v.wanted[1] ? ops::take(v.gradients[0], v.inputs[0], axis) : Tensor()};
+  return {Tensor(), v.wanted[1] ? ops::gather(v.gradients[0], v.inputs[0], axis) : Tensor()};
 }
 
 TensorSpecs TakeAlong::infer(std::span<const TensorSpec> in) const {
@@ -99,13 +99,13 @@ Tensor check_indices(const Tensor& x, int64_t size, const std::string& what,
                                                    : x});
 }
 
-Tensor take(const Tensor& x, const Tensor& indices, int axis) {
+Tensor gather(const Tensor& x, const Tensor& indices, int axis) {
   Gather op;
   op.axis = normal_axis("take", axis, x.shape());
   return apply1(op, {x, positions("take", indices, x.shape(), op.axis)});
 }
 
-Tensor take_along_axis(const Tensor& x, const Tensor& indices, int axis) {
+Tensor gather_along_axis(const Tensor& x, const Tensor& indices, int axis) {
   TakeAlong op;
   op.axis = normal_axis("take_along_axis", axis, x.shape());
   return apply1(op, {x, positions("take_along_axis", indices, x.shape(), op.axis)});
@@ -118,19 +118,24 @@ Tensor one_hot(const Tensor& indices, int64_t depth, DType dtype) {
   return apply1(op, {indices});
 }
 
-Tensor full(const Shape& shape, double value, DType dtype) {
-  if (shape.is_known()) return Tensor::full(shape, value, dtype);
+Tensor full(const Shape& shape, const Operand& value, DType dtype) {
+  if (value.tensor) return broadcast_to(cast(value.tensor, dtype), shape);
+  if (shape.is_known()) return Tensor::full(shape, value.number, dtype);
   Fill op;
   op.shape = shape;
   op.dtype = dtype;
-  op.value = value;
+  op.value = value.number;
   return apply1(op, {});
 }
 
 Tensor zeros(const Shape& shape, DType dtype) { return full(shape, 0, dtype); }
 Tensor ones(const Shape& shape, DType dtype) { return full(shape, 1, dtype); }
-Tensor zeros_like(const Tensor& x) { return full(x.shape(), 0, x.dtype()); }
-Tensor ones_like(const Tensor& x) { return full(x.shape(), 1, x.dtype()); }
+Tensor zeros_like(const Tensor& x, std::optional<DType> dtype) {
+  return full(x.shape(), 0, dtype.value_or(x.dtype()));
+}
+Tensor ones_like(const Tensor& x, std::optional<DType> dtype) {
+  return full(x.shape(), 1, dtype.value_or(x.dtype()));
+}
 
 Tensor arange(int64_t n, DType dtype) {
   if (n < 0) fail("arange: expected a length of at least 0, got ", n);

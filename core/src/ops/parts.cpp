@@ -163,9 +163,11 @@ Tensors split(const Tensor& x, const std::vector<int64_t>& sizes, int axis) {
 }
 
 Tensor slice(const Tensor& x, const std::vector<int64_t>& start, const std::vector<int64_t>& size) {
+  if (start.size() != size.size() || size.size() > static_cast<size_t>(x.rank()))
+    fail("slice: expected a start and a size for each axis of shape ", x.shape());
   Slice op = whole(x);
-  op.start = start;
-  op.size = size;
+  std::copy(start.begin(), start.end(), op.start.begin());
+  std::copy(size.begin(), size.end(), op.size.begin());
   return apply1(op, {x});
 }
 

@@ -1,4 +1,5 @@
 // Pooling over 1 to 3 spatial axes.
+#include "ops/formats.h"
 #include "ops/windows.h"
 
 namespace crescent {
@@ -93,7 +94,7 @@ Tensors PoolBackward::vjp(const Vjp& v) const {
   if (!v.wanted[1]) return Tensors(2);
   const Tensor first = ops::argmax(windows_of(v.inputs[0], *this, -1e300), 0);
   const Tensor picked =
-      ops::take_along_axis(windows_of(g, *this, 0), ops::expand_dims(first, 0), 0);
+      ops::gather_along_axis(windows_of(g, *this, 0), ops::expand_dims(first, 0), 0);
   return {Tensor(), ops::squeeze(picked, 0)};
 }
 
@@ -122,12 +123,16 @@ Tensor pool(bool max, const Tensor& x, std::vector<int64_t> window, std::vector<
 }  // namespace
 
 Tensor max_pool(const Tensor& x, std::vector<int64_t> window, std::vector<int64_t> strides,
-                Padding padding) {
-  return pool(true, x, std::move(window), std::move(strides), padding);
+                Padding padding, DataFormat format) {
+  return in_format(x, format, [&](const Tensor& images) {
+    return pool(true, images, window, strides, padding);
+  });
 }
 Tensor average_pool(const Tensor& x, std::vector<int64_t> window, std::vector<int64_t> strides,
-                    Padding padding) {
-  return pool(false, x, std::move(window), std::move(strides), padding);
+                    Padding padding, DataFormat format) {
+  return in_format(x, format, [&](const Tensor& images) {
+    return pool(false, images, window, strides, padding);
+  });
 }
 
 }  // namespace ops

@@ -90,8 +90,11 @@ namespace ops {
 /// Vectors are rows on the left and columns on the right, as in NumPy. A stack of matrices times
 /// one matrix is one product.
 Tensor matmul(const Tensor& left, const Tensor& right, bool transpose_a, bool transpose_b) {
-  const DType common = promote(left.dtype(), right.dtype());
-  const DType dtype = common == DType::boolean ? DType::uint8 : common;
+  const DType dtype = promote(left.dtype(), right.dtype());
+  if (dtype == DType::boolean)  // whether any pair is true
+    return cast(
+        matmul(cast(left, DType::uint8), cast(right, DType::uint8), transpose_a, transpose_b),
+        dtype);
   const Tensor a = cast(left, dtype), b = cast(right, dtype);
   if (a.rank() == 0 || b.rank() == 0)
     fail("matmul: shapes ", a.shape(), " and ", b.shape(), " do not fit: a scalar has no rows");
@@ -103,22 +106,6 @@ Tensor matmul(const Tensor& left, const Tensor& right, bool transpose_a, bool tr
     return matmul_op(a, b, transpose_a, transpose_b);
   const Tensor y = matmul_op(as_rows(a), b, false, transpose_b);
   return reshape(y, a.shape().slice(0, -1).concat({y.dim(-1)}));
-}
-
-Tensor dot(const Tensor& x, const Tensor& w) {
-  if (x.rank() < 1 || w.rank() < 1)
-    fail("dot: shapes ", x.shape(), " and ", w.shape(),
-         " do not fit: a scalar has no axis to contract");
-  const int64_t k = w.dim(0);
-  if (x.dim(-1) >= 0 && k >= 0 && x.dim(-1) != k) {
-    fail("dot: shapes ", x.shape(), " and ", w.shape(), " do not fit: last axis ", x.dim(-1),
-         " against first axis ", k);
-  }
-  const Shape result = x.shape().slice(0, -1).concat(w.shape().slice(1, w.rank()));
-  const Tensor rows = x.rank() == 2 ? x : as_rows(x);
-  const Tensor columns =
-      w.rank() == 2 ? w : reshape(w, {k, known_size(w.shape().slice(1, w.rank()))});
-  return reshape(matmul(rows, columns), result);
 }
 
 }  // namespace ops

@@ -1,5 +1,6 @@
 // Reductions along axes.
 #include <array>
+#include <limits>
 
 #include "program/support.h"
 
@@ -170,6 +171,26 @@ Tensors TopK::vjp(const Vjp& v) const {
 }
 
 namespace ops {
+namespace {
+
+Tensor place_of_extreme(bool max, const Tensor& given, std::optional<int64_t> axis, bool keepdims) {
+  const Tensor x = axis ? given : reshape(given, {-1});
+  ArgReduce op;
+  op.max = max;
+  op.axis = axis ? normal_axis(max ? "argmax" : "argmin", static_cast<int>(*axis), x.shape()) : 0;
+  const Tensor place = cast(apply1(op, {x}), DType::int32);
+  if (!keepdims) return place;
+  const std::vector<int64_t> ones(static_cast<size_t>(given.rank()), 1);
+  return axis ? expand_dims(place, op.axis) : reshape(place, Shape(ones));
+}
+
+/// Whether an axis that is reduced has no elements.
+bool is_of_nothing(const Tensor& x, const Axes& axes) {
+  const std::vector<int> all = normal_axes("logsumexp", axes, x.shape());
+  return std::any_of(all.begin(), all.end(), [&](int axis) { return x.dim(axis) == 0; });
+}
+
+}  // namespace
 
 Tensor sum(const Tensor& x, const Axes& axes, bool keepdims) {
   return reduce(ReduceKind::sum, small_integers_widened(x), axes, keepdims);
@@ -178,10 +199,10 @@ Tensor mean(const Tensor& x, const Axes& axes, bool keepdims) {
   return reduce(ReduceKind::mean, as_floating(x), axes, keepdims);
 }
 Tensor max(const Tensor& x, const Axes& axes, bool keepdims) {
-  return reduce(ReduceKind::max, small_integers_widened(x), axes, keepdims);
+  return cast(reduce(ReduceKind::max, small_integers_widened(x), axes, keepdims), x.dtype());
 }
 Tensor min(const Tensor& x, const Axes& axes, bool keepdims) {
-  return reduce(ReduceKind::min, small_integers_widened(x), axes, keepdims);
+  return cast(reduce(ReduceKind::min, small_integers_widened(x), axes, keepdims), x.dtype());
 }
 Tensor prod(const Tensor& x, const Axes& axes, bool keepdims) {
   return reduce(ReduceKind::prod, small_integers_widened(x), axes, keepdims);
@@ -213,33 +234,24 @@ Tensor norm(const Tensor& x, const Axes& axes, bool keepdims) {
 }
 
 Tensor logsumexp(const Tensor& x, const Axes& axes, bool keepdims) {
+  if (is_of_nothing(x, axes))
+    return sum(as_floating(x), axes, keepdims) - std::numeric_limits<double>::infinity();
   return in_wide(x, [&](const Tensor& values) { return log_sum_exp(values, axes, keepdims); });
 }
 
-Tensor argmax(const Tensor& x, int axis) {
-  ArgReduce op;
-  op.axis = normal_axis("argmax", axis, x.shape());
-  return apply1(op, {x});
+Tensor argmax(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
+  return place_of_extreme(true, x, axis, keepdims);
 }
-
-Tensor argmin(const Tensor& x, int axis) {
-  ArgReduce op;
-  op.max = false;
-  op.axis = normal_axis("argmin", axis, x.shape());
-  return apply1(op, {x});
-}
-
-Tensor cumsum(const Tensor& x, int axis, bool reverse) {
-  Cumulative op;
-  op.axis = normal_axis("cumsum", axis, x.shape());
-  op.reverse = reverse;
-  return apply1(op, {small_integers_widened(x)});
+Tensor argmin(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
+  return place_of_extreme(false, x, axis, keepdims);
 }
 
 Tensors top_k(const Tensor& x, int64_t k) {
   TopK op;
   op.k = k;
-  return apply(op, {x});
+  Tensors result = apply(op, {small_integers_widened(x)});
+  result[0] = cast(result[0], x.dtype());
+  return result;
 }
 
 /// A target counts when fewer than k predictions are larger than its own; a class that is not there
@@ -253,7 +265,7 @@ Tensor in_top_k(const Tensor& targets, const Tensor& predictions, int64_t k) {
   const int64_t classes = predictions.dim(1);
   const Tensor known =
       logical_and(greater_equal(rows, 0), less(rows, std::max<int64_t>(classes, 1)));
-  const Tensor own = take_along_axis(predictions, where(known, rows, 0), 1);
+  const Tensor own = gather_along_axis(predictions, where(known, rows, 0), 1);
   const Tensor larger = sum(cast(greater(predictions, own), DType::int32), {1}, true);
   return squeeze(logical_and(logical_and(known, isfinite(own)), less(larger, k)), 1);
 }

@@ -38,6 +38,22 @@ Shape resolved(const Shape& from, const Shape& to) {
   return result;
 }
 
+/// One axis after the other: an axis of n * d is n copies of d.
+Tensor tiled_by_axes(const Tensor& x, const std::vector<int64_t>& repeats) {
+  expect_rows("tile", repeats.size(), x.shape(), "count");
+  Tensor y = x;
+  for (int i = 0; i < x.rank(); ++i) {
+    const int64_t n = repeats[static_cast<size_t>(i)];
+    if (n == 1) continue;
+    const Shape before = y.shape().slice(0, i), after = y.shape().slice(i, y.rank());
+    Shape result = y.shape();
+    result.set(i, times("tile", y.dim(i), n));
+    y = ops::reshape(ops::broadcast_to(ops::expand_dims(y, i), before.concat({n}).concat(after)),
+                     result);
+  }
+  return y;
+}
+
 }  // namespace
 
 TensorSpecs Reshape::infer(std::span<const TensorSpec> in) const {
@@ -149,19 +165,25 @@ Tensor repeat(const Tensor& x, int64_t n, int axis) {
   return reshape(broadcast_to(expand_dims(x, at + 1), before.concat({n}).concat(after)), result);
 }
 
-/// One axis after the other: an axis of n * d is n copies of d.
-Tensor tile(const Tensor& x, const std::vector<int64_t>& repeats) {
-  expect_rows("tile", repeats.size(), x.shape(), "count");
-  Tensor y = x;
+/// In one pass where there is room for twice as many axes: an axis of n * d is n copies of d.
+Tensor tile(const Tensor& given, const std::vector<int64_t>& repeats) {
+  const auto count = static_cast<int>(repeats.size());
+  Tensor x = given;
+  while (x.rank() < count) x = expand_dims(x, 0);
+  std::vector<int64_t> all(static_cast<size_t>(x.rank() - count), 1);
+  all.insert(all.end(), repeats.begin(), repeats.end());
+  const auto is_usual = [](int64_t n) { return n >= 0 && n < INT32_MAX; };
+  const bool fits = x.shape().is_known() && 2 * x.rank() <= Shape::kMaxRank &&
+                    std::all_of(all.begin(), all.end(), is_usual);
+  if (!fits || x.rank() == 0) return tiled_by_axes(x, all);
+  Shape interleaved, spread, result;
   for (int i = 0; i < x.rank(); ++i) {
-    const int64_t n = repeats[static_cast<size_t>(i)];
-    if (n == 1) continue;
-    const Shape before = y.shape().slice(0, i), after = y.shape().slice(i, y.rank());
-    Shape result = y.shape();
-    result.set(i, times("tile", y.dim(i), n));
-    y = reshape(broadcast_to(expand_dims(y, i), before.concat({n}).concat(after)), result);
+    const int64_t n = all[static_cast<size_t>(i)], size = x.dim(i);
+    interleaved.append(1), interleaved.append(size);
+    spread.append(n), spread.append(size);
+    result.append(n * size);
   }
-  return y;
+  return ops::reshape(ops::broadcast_to(ops::reshape(x, interleaved), spread), result);
 }
 
 Tensor flip(const Tensor& x, const std::vector<int>& axes) {

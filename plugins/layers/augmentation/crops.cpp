@@ -44,7 +44,7 @@ class RandomFlip final : public ImageAugmentation {
 
 /// The rows (axis 1) or columns (axis 2) from `first` on.
 Tensor from(const Tensor& images, int axis, const Tensor& first, int64_t count) {
-  return ops::take(images, ops::arange(count) + first, axis);
+  return ops::gather(images, ops::arange(count) + first, axis);
 }
 
 class RandomCrop final : public ImageAugmentation {

@@ -60,7 +60,7 @@ class Equalization final : public ImageAugmentation {
     const Tensor level =
         ops::clip(ops::round((sum - first) * 255.0 / ops::where(several, rest, 1.0)), 0, 255);
     const Tensor levelled =
-        ops::take(ops::reshape(level, {channels * bins_}), place(bytes / 255.0 * last));
+        ops::gather(ops::reshape(level, {channels * bins_}), place(bytes / 255.0 * last));
     return rescaled(ops::where(ops::reshape(several, {1, 1, 1, channels}), levelled, bytes), 0, 255,
                     lowest(), highest());
   }
@@ -131,8 +131,8 @@ class LocalEqualization final : public ImageAugmentation {
       fail("tile_grid_size: ", Value(grid_), " are too many tiles for images of shape ",
            given.shape());
     Tensor images = rescaled(given, lowest(), highest(), 0, 255);
-    images = ops::take(images, mirrored_places(height, tall * grid_[0]), 1);
-    images = ops::take(images, mirrored_places(width, wide * grid_[1]), 2);
+    images = ops::gather(images, mirrored_places(height, tall * grid_[0]), 1);
+    images = ops::gather(images, mirrored_places(width, wide * grid_[1]), 2);
     const Tensor levels = levels_of(images, tall, wide);
     const Tensor level = ops::slice(blended(images, levels, tall, wide), {0, 0, 0, 0},
                                     {batch, height, width, given.dim(3)});
@@ -170,7 +170,7 @@ class LocalEqualization final : public ImageAugmentation {
     const TileInterpolation rows = interpolation_of_tiles(1, grid_[0], tall, images.dtype()),
                             columns = interpolation_of_tiles(2, grid_[1], wide, images.dtype());
     const auto at = [&](const Tensor& row, const Tensor& column) {
-      return ops::take(levels, place(images, row, column));
+      return ops::gather(levels, place(images, row, column));
     };
     const auto across = [&](const Tensor& row) {
       return at(row, columns.tile) * (1.0 - columns.weight) +

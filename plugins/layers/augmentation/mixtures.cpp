@@ -8,7 +8,7 @@ namespace crescent {
 namespace {
 
 /// x with the rows in another order.
-Tensor in_order(const Tensor& x, const Tensor& order) { return ops::take(x, order, 0); }
+Tensor in_order(const Tensor& x, const Tensor& order) { return ops::gather(x, order, 0); }
 
 Tensor mixed(const Tensor& x, const Tensor& other, const Tensor& share) {
   return share * x + (1.0 - share) * other;

@@ -148,7 +148,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
   static Tensor floats(const Tensor& values, const Tensors& parts, const Tensor& groups, int axis,
                        DType dtype) {
     const auto spread = [&](const Tensor& x) {
-      return ops::take(ops::cast(x, dtype), groups, axis);
+      return ops::gather(ops::cast(x, dtype), groups, axis);
     };
     return (ops::cast(values, dtype) - spread(parts[2])) * spread(parts[1]);
   }
@@ -170,7 +170,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     }
     const Tensor scale = ops::concatenate(scales, axis), zero = ops::concatenate(zeros, axis);
     const Tensor values = ops::clip(
-        ops::round(matrix / ops::take(scale, groups, axis)) + ops::take(zero, groups, axis),
+        ops::round(matrix / ops::gather(scale, groups, axis)) + ops::gather(zero, groups, axis),
         kLowest, kHighest);
     Tensors parts{packed_matrix(layout, values), scale, zero};
     if (!layout.is_reverse) parts.push_back(groups);

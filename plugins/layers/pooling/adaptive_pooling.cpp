@@ -50,7 +50,7 @@ Tensor pool_axis(const Tensor& x, int axis, int64_t to) {
   const std::vector<Window> list = windows(from, to);
   int64_t width = 0;
   for (const Window& window : list) width = std::max(width, window.last - window.first);
-  Tensor elements = from == to * width ? x : ops::take(x, positions(list, width), axis);
+  Tensor elements = from == to * width ? x : ops::gather(x, positions(list, width), axis);
   if (!Max && from != to * width) {
     const Shape tail(std::vector<int64_t>(size_t(x.rank() - axis - 1), 1));
     elements =

@@ -31,9 +31,9 @@ class Pooling final : public SpatialLayer<Axes> {
   }
   Tensor call(const Tensor& x, const Call&) override {
     constexpr auto pool = Max ? ops::max_pool : ops::average_pool;
-    return this->with_channels_last(x, [&](const Tensor& images) {
-      return pool(images, pool_size_, *strides_, padding_named(padding_));
-    });
+    return pool(
+        x, pool_size_, *strides_, padding_named(padding_),
+        this->channels_first() ? ops::DataFormat::channels_first : ops::DataFormat::channels_last);
   }
 
  protected:

@@ -13,7 +13,7 @@ CountingSteps::CountingSteps(const Tensor& mask) : batch_(mask.dim(0)), time_(ma
 Tensor CountingSteps::rows_at(const Tensor& x, const Tensor& places) const {
   const Shape width = x.shape().slice(2, x.rank());
   const Tensor first_rows = ops::expand_dims(ops::arange(batch_) * time_, 1);
-  return ops::take(ops::reshape(x, Shape{batch_ * time_}.concat(width)), places + first_rows, 0);
+  return ops::gather(ops::reshape(x, Shape{batch_ * time_}.concat(width)), places + first_rows, 0);
 }
 
 Tensor CountingSteps::to_front(const Tensor& x) const { return rows_at(x, order_); }

@@ -74,7 +74,7 @@ Tensor irfft(const Tensors& x, std::optional<int64_t> fft_length) {
   }
   const Tensor at = Tensor::from(places, {n});
   const Tensor sign = ops::cast(Tensor::from(signs, {n}), re.dtype());
-  const Pair full{ops::take(front_re, at, -1), ops::take(front_im, at, -1) * sign};
+  const Pair full{ops::gather(front_re, at, -1), ops::gather(front_im, at, -1) * sign};
   return std::get<0>(fourier(full, 1)) / static_cast<double>(n);
 }
 
@@ -118,7 +118,7 @@ Tensor reflected(const Tensor& x, int64_t width) {
   std::vector<int32_t> places;
   for (int64_t i = -width; i < n + width; ++i)
     places.push_back(static_cast<int32_t>(i < 0 ? -i : i < n ? i : 2 * n - 2 - i));
-  return ops::take(x, Tensor::from(places, {n + 2 * width}), -1);
+  return ops::gather(x, Tensor::from(places, {n + 2 * width}), -1);
 }
 
 Pair stft(const Tensor& given, int64_t length, int64_t stride, int64_t fft_length,
@@ -130,7 +130,8 @@ Pair stft(const Tensor& given, int64_t length, int64_t stride, int64_t fft_lengt
   if (x.dim(-1) < fft_length)
     fail("stft: shape ", given.shape(), " is shorter than a window of ", fft_length);
   const Tensor places = positions(count, 0, 2) * stride + positions(fft_length, 1, 2);
-  const Tensor frames = ops::take(x, places, -1) * window_of(window, length, fft_length, x.dtype());
+  const Tensor frames =
+      ops::gather(x, places, -1) * window_of(window, length, fft_length, x.dtype());
   return rfft(frames, fft_length);
 }
 

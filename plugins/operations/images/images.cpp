@@ -126,7 +126,7 @@ Tensor nearest(const Tensor& x, int axis, int64_t to) {
     places.push_back(static_cast<int32_t>(std::min<int64_t>(
         from - 1, static_cast<int64_t>((static_cast<double>(j) + 0.5) * static_cast<double>(from) /
                                        static_cast<double>(to)))));
-  return ops::take(x, Tensor::from(places, {to}), axis);
+  return ops::gather(x, Tensor::from(places, {to}), axis);
 }
 
 /// The middle of the image with the aspect ratio of the target.

@@ -81,7 +81,7 @@ Tensor sampled(const Tensor& values, const std::vector<int64_t>& dims, const Ten
   Tensor sum;
   for (const Corner& corner : corners) {
     const Tensor place = ops::broadcast_to(corner.place, Shape{batch, points, channels});
-    Tensor part = ops::take_along_axis(values, place, 1);
+    Tensor part = ops::gather_along_axis(values, place, 1);
     if (fill == Fill::constant) part = ops::where(corner.inside, part, fill_value);
     if (corner.weight) part = part * corner.weight;
     sum = sum ? sum + part : part;

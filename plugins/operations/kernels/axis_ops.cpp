@@ -1,12 +1,12 @@
-#include "axis_ops.h"
-
+// Ops along an axis or two that kernels compute in a single pass.
 #include <algorithm>
 #include <cstring>
 
-#include "../shared/host.h"
 #include "clones.h"
 #include "crescent/device/cpu_kernel.h"
+#include "crescent/program/array_op_types.h"
 #include "crescent/registry/registration.h"
+#include "crescent/tensor/with_type.h"
 #include "square.h"
 
 namespace crescent::operations {
@@ -26,25 +26,6 @@ struct AxisView {
 };
 
 // ---- roll
-
-/// (x), 0 <= shift < its length.
-struct Roll final : OpOf<Roll> {
-  static constexpr const char* kName = "operations.roll";
-  int axis = 0;
-  int64_t shift = 0;
-  auto fields() const { return std::tie(axis, shift); }
-  bool supports_dtype(DType) const override { return true; }
-  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
-  Tensors decompose(std::span<const Tensor> in) const override {
-    const int64_t n = in[0].dim(axis);
-    return {ops::concatenate(Tensors{ops::slice_axis(in[0], axis, n - shift, n),
-                                     ops::slice_axis(in[0], axis, 0, n - shift)},
-                             axis)};
-  }
-  Tensors vjp(const Vjp& v) const override {
-    return {rolled(v.gradients[0], axis, v.inputs[0].dim(axis) - shift)};
-  }
-};
 
 class RollKernel final : public CpuKernel {
  public:
@@ -130,28 +111,6 @@ CRESCENT_CLONES(turn_strip_of_words, turn_strip, CRESCENT_TURN_PARAMETERS(uint32
                 (from, from_row, rows, columns, to, to_row))
 #undef CRESCENT_TURN_PARAMETERS
 
-/// (x) -> turned, from < to: the last column of a matrix becomes the first row, or the first column
-/// when `back`, the last row being its first element.
-struct Rot90 final : OpOf<Rot90> {
-  static constexpr const char* kName = "operations.rot90";
-  int from = 0, to = 1;
-  bool back = false;
-  auto fields() const { return std::tie(from, to, back); }
-  bool supports_dtype(DType) const override { return true; }
-  TensorSpecs infer(std::span<const TensorSpec> in) const override {
-    TensorSpec turned = in[0];
-    turned.shape.set(from, in[0].shape[to]);
-    turned.shape.set(to, in[0].shape[from]);
-    return {turned};
-  }
-  Tensors decompose(std::span<const Tensor> in) const override {
-    return {ops::flip(ops::swap_axes(in[0], from, to), {back ? to : from})};
-  }
-  Tensors vjp(const Vjp& v) const override {
-    return {back ? apply_rot90(v.gradients[0], from, to) : apply_rot90(v.gradients[0], to, from)};
-  }
-};
-
 /// An array as outer x rows x middle x columns of elements that stay as they are.
 class Rot90Kernel final : public CpuKernel {
  public:
@@ -216,28 +175,6 @@ class Rot90Kernel final : public CpuKernel {
 
 // ---- differences
 
-/// (x) -> one element fewer along the axis, which has at least one.
-struct Diff final : OpOf<Diff> {
-  static constexpr const char* kName = "operations.diff";
-  int axis = 0;
-  auto fields() const { return std::tie(axis); }
-  TensorSpecs infer(std::span<const TensorSpec> in) const override {
-    TensorSpec fewer = in[0];
-    const int64_t n = in[0].shape[axis];
-    fewer.shape.set(axis, n < 0 ? n : n - 1);
-    return {fewer};
-  }
-  Tensors decompose(std::span<const Tensor> in) const override {
-    const int64_t n = in[0].dim(axis);
-    return {ops::slice_axis(in[0], axis, 1, n) - ops::slice_axis(in[0], axis, 0, n - 1)};
-  }
-  Tensors vjp(const Vjp& v) const override {
-    std::vector<int64_t> one(static_cast<size_t>(v.inputs[0].rank()), 0), none = one;
-    one[static_cast<size_t>(axis)] = 1;
-    return {ops::pad(v.gradients[0], one, none) - ops::pad(v.gradients[0], none, one)};
-  }
-};
-
 /// What is beside each other along the axis is `inner` elements apart.
 class DiffKernel final : public CpuKernel {
  public:
@@ -275,58 +212,30 @@ class DiffKernel final : public CpuKernel {
 
 // ---- running products
 
-/// (x) -> products of float32 in float64, so that many factors lose nothing.
-struct Cumprod final : OpOf<Cumprod> {
-  static constexpr const char* kName = "operations.cumprod";
-  int axis = 0;
-  auto fields() const { return std::tie(axis); }
-  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
-  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    const AxisView view(in[0].shape(), axis);
-    with_type(in[0].dtype(), [&]<class T>(T) {
-      for (int64_t o = 0; o < view.lines(); ++o)
-        multiply<T>(view, in[0].data<T>(), out[0].mutable_data<T>(), o, 0, view.inner);
-    });
-    return true;
+constexpr int64_t kProductTile = 256;
+/// Products of columns [begin, end) of the lines of outer element o, at most kProductTile.
+template <class T>
+void multiply(const AxisView& view, const T* x, T* y, int64_t o, int64_t begin, int64_t end) {
+  using Product = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
+  if (view.inner == 1) {
+    Product product = 1;
+    for (int64_t i = o * view.length; i < (o + 1) * view.length; ++i)
+      y[i] = static_cast<T>(product *= static_cast<Product>(x[i]));
+    return;
   }
-  /// In steps of doubled width: after each, an element is the product of twice as many before it.
-  Tensors decompose(std::span<const Tensor> in) const override {
-    Tensor x = in[0];
-    const int64_t n = x.dim(axis);
-    if (n < 0) fail("cumprod: the size of the axis must be known, got shape ", x.shape());
-    std::vector<int64_t> before(static_cast<size_t>(x.rank()), 0), after = before;
-    for (int64_t width = 1; width < n; width *= 2) {
-      before[static_cast<size_t>(axis)] = width;
-      x = x * ops::pad(ops::slice_axis(x, axis, 0, n - width), before, after, 1);
-    }
-    return {x};
-  }
-  /// Columns [begin, end) of the lines of outer element o, at most kTile.
-  static constexpr int64_t kTile = 256;
-  template <class T>
-  static void multiply(const AxisView& view, const T* x, T* y, int64_t o, int64_t begin,
-                       int64_t end) {
-    using Product = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
-    if (view.inner == 1) {
-      Product product = 1;
-      for (int64_t i = o * view.length; i < (o + 1) * view.length; ++i)
-        y[i] = static_cast<T>(product *= static_cast<Product>(x[i]));
-      return;
-    }
-    for (int64_t first = begin; first < end; first += kTile) {
-      const int64_t width = std::min(kTile, end - first);
-      Product products[kTile];
-      std::fill_n(products, width, Product{1});
-      for (int64_t i = 0; i < view.length; ++i) {
-        const int64_t at = (o * view.length + i) * view.inner + first;
-        for (int64_t j = 0; j < width; ++j) {
-          products[j] *= static_cast<Product>(x[at + j]);
-          y[at + j] = static_cast<T>(products[j]);
-        }
+  for (int64_t first = begin; first < end; first += kProductTile) {
+    const int64_t width = std::min(kProductTile, end - first);
+    Product products[kProductTile];
+    std::fill_n(products, width, Product{1});
+    for (int64_t i = 0; i < view.length; ++i) {
+      const int64_t at = (o * view.length + i) * view.inner + first;
+      for (int64_t j = 0; j < width; ++j) {
+        products[j] *= static_cast<Product>(x[at + j]);
+        y[at + j] = static_cast<T>(products[j]);
       }
     }
   }
-};
+}
 
 class CumprodKernel final : public CpuKernel {
  public:
@@ -337,16 +246,15 @@ class CumprodKernel final : public CpuKernel {
     return dtype_ != DType::bfloat16 && dtype_ != DType::float16;
   }
   void run(const CpuArguments& a) override {
-    constexpr int64_t kTile = Cumprod::kTile;
-    const int64_t tiles = (view_.inner + kTile - 1) / kTile;
-    const int64_t work = std::max<int64_t>(1, view_.length * std::min(view_.inner, kTile));
+    const int64_t tiles = (view_.inner + kProductTile - 1) / kProductTile;
+    const int64_t work = std::max<int64_t>(1, view_.length * std::min(view_.inner, kProductTile));
     with_type(dtype_, [&]<class T>(T) {
       a.threads.blocks(view_.lines() * tiles, std::max<int64_t>(1, kWork / work),
                        [&](int64_t begin, int64_t end) {
                          for (int64_t i = begin; i < end; ++i) {
-                           const int64_t first = i % tiles * kTile;
-                           Cumprod::multiply<T>(view_, a.in<T>(0), a.out<T>(0), i / tiles, first,
-                                                std::min(first + kTile, view_.inner));
+                           const int64_t first = i % tiles * kProductTile;
+                           multiply<T>(view_, a.in<T>(0), a.out<T>(0), i / tiles, first,
+                                       std::min(first + kProductTile, view_.inner));
                          }
                        });
     });
@@ -358,31 +266,6 @@ class CumprodKernel final : public CpuKernel {
 };
 
 }  // namespace
-
-Tensor rolled(const Tensor& x, int axis, int64_t shift) {
-  Roll op;
-  op.axis = axis, op.shift = shift;
-  return apply1(op, {x});
-}
-
-Tensor apply_rot90(const Tensor& x, int from, int to) {
-  Rot90 op;
-  op.from = std::min(from, to), op.to = std::max(from, to), op.back = from > to;
-  return apply1(op, {x});
-}
-
-Tensor apply_diff(const Tensor& x, int axis) {
-  Diff op;
-  op.axis = axis;
-  return apply1(op, {x});
-}
-
-Tensor apply_cumprod(const Tensor& x, int axis) {
-  Cumprod op;
-  op.axis = axis;
-  const bool half = x.dtype() == DType::bfloat16 || x.dtype() == DType::float16;
-  return ops::cast(apply1(op, {half ? ops::cast(x, DType::float32) : x}), x.dtype());
-}
 
 CRESCENT_REGISTER(axis_kernels) {
   registry.add<RollKernel>(Roll::kName);

@@ -1,11 +1,11 @@
-#include "distances.h"
-
+// Distances of rows from each other.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "clones.h"
 #include "crescent/device/cpu_kernel.h"
+#include "crescent/program/array_op_types.h"
 #include "crescent/registry/registration.h"
 
 namespace crescent::operations {
@@ -85,28 +85,6 @@ CRESCENT_CLONES(double_distances, distances_from, CRESCENT_DISTANCE_PARAMETERS(d
 auto loop_of(float) { return float_distances; }
 auto loop_of(double) { return double_distances; }
 
-/// (x (n, d), y (m, d)) -> (n, m)
-struct Distances final : OpOf<Distances> {
-  static constexpr const char* kName = "operations.distances";
-  auto fields() const { return std::tie(); }
-  TensorSpecs infer(std::span<const TensorSpec> in) const override {
-    return {{in[0].dtype, {in[0].shape[0], in[1].shape[0]}}};
-  }
-  Tensors decompose(std::span<const Tensor> in) const override;
-};
-
-/// Those of zero have no slope.
-Tensor by_broadcasting(const Tensor& x, const Tensor& y) {
-  const Tensor difference = ops::expand_dims(x, -2) - ops::expand_dims(y, -3);
-  const Tensor square = ops::sum(ops::square(difference), {-1});
-  const Tensor zero = ops::equal(square, 0);
-  return ops::where(zero, 0.0, ops::sqrt(ops::where(zero, 1.0, square)));
-}
-
-Tensors Distances::decompose(std::span<const Tensor> in) const {
-  return {by_broadcasting(in[0], in[1])};
-}
-
 /// The other rows are brought into panels first, in which elements k of as many rows as a vector
 /// has lanes lie beside each other.
 class DistancesKernel final : public CpuKernel {
@@ -163,11 +141,6 @@ class DistancesKernel final : public CpuKernel {
 };
 
 }  // namespace
-
-Tensor distances(const Tensor& x, const Tensor& y) {
-  const bool plain = x.rank() == 2 && y.rank() == 2 && x.dim(1) == y.dim(1) && x.dim(1) >= 0;
-  return plain ? apply1(Distances{}, {x, y}) : by_broadcasting(x, y);
-}
 
 CRESCENT_REGISTER(distances_kernel) { registry.add<DistancesKernel>(Distances::kName); }
 

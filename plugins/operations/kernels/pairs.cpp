@@ -1,17 +1,15 @@
-#include "pairs.h"
-
+// Functions of two numbers that no formula of others gives: bits and divisors of whole numbers, the
+// neighbour of a fraction.
 #include <bit>
 #include <numeric>
 
-#include "../shared/host.h"
+#include "crescent/program/array_op_types.h"
 #include "crescent/registry/registration.h"
+#include "crescent/tensor/with_type.h"
 #include "each_number.h"
 
 namespace crescent::operations {
 namespace {
-
-const char* const kPairingNames[] = {"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift",
-                                     "right_shift", "gcd",        "lcm",         "nextafter"};
 
 /// As an unsigned number, where the least negative one has an opposite.
 template <class T>
@@ -54,15 +52,10 @@ T pair_of(T a, T b) {
   return std::bit_cast<T>(is_number ? result : kInfinity + 1);
 }
 
-struct Pairs final : OpOf<Pairs> {
-  static constexpr const char* kName = "operations.pairs";
-  Pairing kind{};
-  auto fields() const { return std::tie(kind); }
-  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
-  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    return compute_each(*this, in, out);
-  }
-
+/// A loop for each pairing.
+struct PairsLoop {
+  Pairing kind;
+  explicit PairsLoop(const Pairs& op) : kind(op.kind) {}
   void range(DType dtype, const std::byte* const* in, std::byte* out, int64_t begin,
              int64_t end) const {
     with_type(dtype, [&]<class T>(T) {
@@ -105,14 +98,6 @@ struct Pairs final : OpOf<Pairs> {
 
 }  // namespace
 
-std::string to_text(Pairing kind) { return kPairingNames[static_cast<size_t>(kind)]; }
-
-Tensor paired(Pairing kind, const Tensor& a, const Tensor& b) {
-  Pairs op;
-  op.kind = kind;
-  return apply1(op, {a, b});
-}
-
-CRESCENT_REGISTER(pairs_kernel) { registry.add<EachNumberKernel<Pairs>>(Pairs::kName); }
+CRESCENT_REGISTER(pairs_kernel) { registry.add<EachNumberKernel<Pairs, PairsLoop>>(Pairs::kName); }
 
 }  // namespace crescent::operations

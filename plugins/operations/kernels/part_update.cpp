@@ -1,9 +1,9 @@
-#include "part_update.h"
-
+// Arrays with a part of them exchanged.
 #include <algorithm>
 #include <cstring>
 
 #include "crescent/device/cpu_kernel.h"
+#include "crescent/program/array_op_types.h"
 #include "crescent/registry/registration.h"
 
 namespace crescent::operations {
@@ -45,37 +45,6 @@ class PartLines {
   int64_t first_ = 0, lines_ = 1, line_ = 0;
 };
 
-/// (x, part) -> x with the part in it.
-struct PartUpdate final : OpOf<PartUpdate> {
-  static constexpr const char* kName = "operations.part_update";
-  std::vector<int64_t> start;
-  auto fields() const { return std::tie(start); }
-  bool supports_dtype(DType dtype) const override { return dtype == DType::complex64; }
-  TensorSpecs infer(std::span<const TensorSpec> in) const override {
-    const Shape &x = in[0].shape, &part = in[1].shape;
-    for (int i = 0; i < x.rank(); ++i) {
-      const int64_t first = start[static_cast<size_t>(i)], known = std::max<int64_t>(part[i], 0);
-      if (first < 0 || (x[i] >= 0 && first > x[i] - known))
-        fail("slice_update: updates of shape ", part, " do not fit shape ", x, " from ",
-             Value(start));
-    }
-    return {in[0]};
-  }
-  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    const PartLines lines(in[0].shape(), in[1].shape(), start, size_of(in[0].dtype()));
-    auto* to = static_cast<std::byte*>(out[0].mutable_raw());
-    std::memcpy(to, in[0].raw(), static_cast<size_t>(in[0].size()) * size_of(in[0].dtype()));
-    lines.copy(0, lines.lines(), static_cast<const std::byte*>(in[1].raw()), to);
-    return true;
-  }
-  Tensors vjp(const Vjp& v) const override {
-    const Tensor &g = v.gradients[0], &part = v.inputs[1];
-    const Shape& size = part.shape();
-    return {with_part(g, ops::zeros_like(part), start),
-            ops::slice(g, start, {size.begin(), size.end()})};
-  }
-};
-
 class PartUpdateKernel final : public CpuKernel {
  public:
   static void describe(Schema<PartUpdateKernel>& s) { s.doc("Some lines a thread."); }
@@ -103,12 +72,6 @@ class PartUpdateKernel final : public CpuKernel {
 };
 
 }  // namespace
-
-Tensor with_part(const Tensor& x, const Tensor& part, const std::vector<int64_t>& start) {
-  PartUpdate op;
-  op.start = start;
-  return apply1(op, {x, part});
-}
 
 CRESCENT_REGISTER(part_update_kernel) { registry.add<PartUpdateKernel>(PartUpdate::kName); }
 

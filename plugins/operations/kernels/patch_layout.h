@@ -1,27 +1,10 @@
 // Where the elements of patches lie in images, row by row or as columns.
 #pragma once
 #include <algorithm>
-#include <numeric>
 
 #include "patches.h"
 
 namespace crescent::operations {
-
-/// Elements that a patch reaches over along an axis.
-inline int64_t reach(const PatchGrid& grid, size_t axis) {
-  return (grid.size[axis] - 1) * grid.dilation[axis] + 1;
-}
-
-/// Patches along an axis of this length; -1 where it is not known.
-inline int64_t patches_along(const PatchGrid& grid, size_t axis, int64_t length) {
-  const int64_t stride = grid.strides[axis], free = length - reach(grid, axis);
-  if (length < 0) return -1;
-  return grid.same ? (length + stride - 1) / stride : free / stride + 1;
-}
-
-inline int64_t product(const std::vector<int64_t>& numbers) {
-  return std::accumulate(numbers.begin(), numbers.end(), int64_t{1}, std::multiplies<>());
-}
 
 /// Images of known sizes and their patches, as they lie in memory.
 class PatchLayout {
@@ -31,16 +14,15 @@ class PatchLayout {
       : axes_(grid.size.size()), channels_(images[-1]) {
     inner_ = channels_;
     for (size_t i = axes_; i-- > 0;) {
-      const int64_t length = images[static_cast<int>(i) + 1],
-                    places = patches_along(grid, i, length);
+      const int64_t length = images[static_cast<int>(i) + 1], places = grid.count(i, length);
       const int64_t beyond =
-          grid.same ? (places - 1) * grid.strides[i] + reach(grid, i) - length : 0;
+          grid.same ? (places - 1) * grid.strides[i] + grid.reach(i) - length : 0;
       axis_[i] = {length,          places,           grid.size[i],
                   grid.strides[i], grid.dilation[i], std::max<int64_t>(beyond, 0) / 2,
                   inner_};
       inner_ *= length;
     }
-    elements_ = channels_ * product(grid.size);
+    elements_ = channels_ * grid.area();
     for (size_t i = 0; i < axes_; ++i) places_ *= axis_[i].places;
     count_ = images[0] * places_, rows_ = images[0] * axis_[0].length;
   }
@@ -146,15 +128,15 @@ class ColumnLayout {
         planes_(images[0] * images[1]),
         height_(images[2]),
         width_(images[3]),
-        rows_(patches_along(grid, 0, height_)),
-        columns_(patches_along(grid, 1, width_)) {}
-  int64_t count() const { return planes_ * rows_; }  ///< rows of patches, in all planes
-  int64_t elements() const { return columns_ * product(grid_.size); }  ///< of each
+        rows_(grid.count(0, height_)),
+        columns_(grid.count(1, width_)) {}
+  int64_t count() const { return planes_ * rows_; }             ///< rows of patches, in all planes
+  int64_t elements() const { return columns_ * grid_.area(); }  ///< of each
 
   /// What the patches of rows [begin, end) have.
   template <class T>
   void copy(int64_t begin, int64_t end, const T* images, T* columns) const {
-    const int64_t places = rows_ * columns_, area = product(grid_.size);
+    const int64_t places = rows_ * columns_, area = grid_.area();
     for (int64_t number = begin; number < end; ++number) {
       const int64_t plane = number / rows_, row = number % rows_;
       const T* image = images + plane * height_ * width_;

@@ -1,11 +1,11 @@
-#include "searchsorted.h"
-
+// Places of numbers in a sorted list, and whether they are in a set.
 #include <algorithm>
 #include <bit>
 
-#include "../shared/host.h"
 #include "crescent/device/cpu_kernel.h"
+#include "crescent/program/array_op_types.h"
 #include "crescent/registry/registration.h"
+#include "crescent/tensor/with_type.h"
 
 namespace crescent::operations {
 namespace {
@@ -24,35 +24,20 @@ int32_t place_in(const T* list, int64_t count, T value) {
   return static_cast<int32_t>(first - list) + (is_before(*first) ? 1 : 0);
 }
 
-/// (sorted, values) -> a place for each value.
-struct Searchsorted final : OpOf<Searchsorted> {
-  static constexpr const char* kName = "operations.searchsorted";
-  bool right = false;
-  auto fields() const { return std::tie(right); }
-  TensorSpecs infer(std::span<const TensorSpec> in) const override {
-    return {{DType::int32, in[1].shape}};
-  }
-  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    with_type(in[0].dtype(), [&]<class T>(T) {
-      find<T>(in[0].data<T>(), in[0].size(), in[1].data<T>(), out[0].mutable_data<int32_t>(), 0,
-              in[1].size());
-    });
-    return true;
-  }
-  template <class T>
-  void find(const T* list, int64_t count, const T* values, int32_t* to, int64_t begin,
-            int64_t end) const {
-    for (int64_t i = begin; i < end; ++i)
-      to[i] =
-          right ? place_in<true>(list, count, values[i]) : place_in<false>(list, count, values[i]);
-  }
-};
+/// A place for each value.
+template <class T>
+void find_places(bool right, const T* list, int64_t count, const T* values, int32_t* to,
+                 int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; ++i)
+    to[i] =
+        right ? place_in<true>(list, count, values[i]) : place_in<false>(list, count, values[i]);
+}
 
 class SearchsortedKernel final : public CpuKernel {
  public:
   static void describe(Schema<SearchsortedKernel>& s) { s.doc("Some values a thread."); }
   bool prepare(const CpuRequest& r) override {
-    op_ = *r.op_as<Searchsorted>();
+    right_ = r.op_as<Searchsorted>()->right;
     dtype_ = r.inputs[0].dtype;
     count_ = r.inputs[0].shape.size(), values_ = r.inputs[1].shape.size();
     return true;
@@ -60,13 +45,13 @@ class SearchsortedKernel final : public CpuKernel {
   void run(const CpuArguments& a) override {
     with_type(dtype_, [&]<class T>(T) {
       a.threads.blocks(values_, 2048, [&](int64_t begin, int64_t end) {
-        op_.find<T>(a.in<T>(0), count_, a.in<T>(1), a.out<int32_t>(0), begin, end);
+        find_places<T>(right_, a.in<T>(0), count_, a.in<T>(1), a.out<int32_t>(0), begin, end);
       });
     });
   }
 
  private:
-  Searchsorted op_;
+  bool right_ = false;
   DType dtype_ = DType::float32;
   int64_t count_ = 0, values_ = 0;
 };
@@ -179,25 +164,6 @@ class NumberSet {
   int shift_ = 0;
 };
 
-/// (values, set) -> whether each value is in the set.
-struct Isin final : OpOf<Isin> {
-  static constexpr const char* kName = "operations.isin";
-  bool invert = false;
-  auto fields() const { return std::tie(invert); }
-  TensorSpecs infer(std::span<const TensorSpec> in) const override {
-    return {{DType::boolean, in[0].shape}};
-  }
-  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    with_type(in[0].dtype(), [&]<class T>(T) {
-      std::vector<int64_t> memory(NumberSet<T>::bytes(in[1].size()) / sizeof(int64_t) + 1);
-      const NumberSet<T> set(in[1].data<T>(), in[1].size(),
-                             reinterpret_cast<std::byte*>(memory.data()));
-      set.look(in[0].data<T>(), 0, in[0].size(), !invert, out[0].mutable_data<bool>());
-    });
-    return true;
-  }
-};
-
 class IsinKernel final : public CpuKernel {
  public:
   static void describe(Schema<IsinKernel>& s) { s.doc("Some values a thread."); }
@@ -227,25 +193,7 @@ class IsinKernel final : public CpuKernel {
   int64_t values_ = 0, count_ = 0;
 };
 
-/// Half-width floats as float32.
-Tensor comparable(const Tensor& x) {
-  const bool half = x.dtype() == DType::bfloat16 || x.dtype() == DType::float16;
-  return half ? ops::cast(x, DType::float32) : x;
-}
-
 }  // namespace
-
-Tensor apply_searchsorted(const Tensor& sorted, const Tensor& values, bool right) {
-  Searchsorted op;
-  op.right = right;
-  return apply1(op, {comparable(sorted), comparable(values)});
-}
-
-Tensor apply_isin(const Tensor& values, const Tensor& set, bool invert) {
-  Isin op;
-  op.invert = invert;
-  return apply1(op, {comparable(values), comparable(set)});
-}
 
 CRESCENT_REGISTER(searchsorted_kernels) {
   registry.add<SearchsortedKernel>(Searchsorted::kName);

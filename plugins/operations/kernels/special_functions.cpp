@@ -1,11 +1,11 @@
-#include "special_functions.h"
-
+// Functions of one number that no formula of others gives.
 #include <cmath>
 #include <numbers>
 
-#include "../shared/host.h"
 #include "clones.h"
+#include "crescent/program/array_op_types.h"
 #include "crescent/registry/registration.h"
+#include "crescent/tensor/with_type.h"
 #include "each_number.h"
 
 namespace crescent::operations {
@@ -103,11 +103,6 @@ CRESCENT_IN_CLONES void bessel_series(const float* x, float* y, int64_t n) {
 CRESCENT_CLONES(series_of_i0, bessel_series<0>, (const float* x, float* y, int64_t n), (x, y, n))
 CRESCENT_CLONES(series_of_i1, bessel_series<1>, (const float* x, float* y, int64_t n), (x, y, n))
 
-enum class Special : uint8_t { erfinv, erfc, i0, i1 };
-std::string to_text(Special kind) {
-  constexpr const char* kNames[] = {"erfinv", "erfc", "i0", "i1"};
-  return kNames[static_cast<size_t>(kind)];
-}
 bool is_bessel(Special kind) { return kind == Special::i0 || kind == Special::i1; }
 
 double special(Special kind, double x) {
@@ -119,16 +114,10 @@ double special(Special kind, double x) {
   return kind == Special::i1 ? std::copysign(value, x) : value;
 }
 
-struct SpecialFunction final : OpOf<SpecialFunction> {
-  static constexpr const char* kName = "operations.special";
-  Special kind{};
-  auto fields() const { return std::tie(kind); }
-  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
-  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    return compute_each(*this, in, out);
-  }
-  Tensors vjp(const Vjp& v) const override;
-
+/// A loop for each function.
+struct SpecialLoop {
+  Special kind;
+  explicit SpecialLoop(const SpecialFunction& op) : kind(op.kind) {}
   void range(DType dtype, const std::byte* const* in, std::byte* out, int64_t begin,
              int64_t end) const {
     with_type(dtype, [&]<class T>(T) {
@@ -159,38 +148,10 @@ struct SpecialFunction final : OpOf<SpecialFunction> {
   }
 };
 
-Tensor apply_special(Special kind, const Tensor& given) {
-  SpecialFunction op;
-  op.kind = kind;
-  const Tensor x = floating(given);
-  const bool half = x.dtype() == DType::bfloat16 || x.dtype() == DType::float16;
-  return ops::cast(apply1(op, {half ? ops::cast(x, DType::float32) : x}), x.dtype());
-}
-
-Tensors SpecialFunction::vjp(const Vjp& v) const {
-  const Tensor &x = v.inputs[0], &y = v.outputs[0], &g = v.gradients[0];
-  if (kind == Special::erfinv) return {g * ops::exp(y * y) * (std::sqrt(std::numbers::pi) / 2)};
-  if (kind == Special::erfc) return {g * ops::exp(-(x * x)) * (-2 / std::sqrt(std::numbers::pi))};
-  if (kind == Special::i0) return {g * apply_special(Special::i1, x)};
-  // I1' = I0 - I1 / x, and 1/2 at 0.
-  const Tensor zero = ops::equal(x, 0);
-  const Tensor ratio = ops::where(zero, 0.5, y / ops::where(zero, 1.0, x));
-  return {g * (apply_special(Special::i0, x) - ratio)};
-}
-
 }  // namespace
 
-double bessel_i(double order, double x) {
-  constexpr double kLargest = 713;  // beyond it the result is
-  return x > kLargest ? INFINITY : std::cyl_bessel_i(order, x);
-}
-
-Tensor inverse_erf(const Tensor& x) { return apply_special(Special::erfinv, x); }
-Tensor complement_of_erf(const Tensor& x) { return apply_special(Special::erfc, x); }
-Tensor bessel_i0(const Tensor& x) { return apply_special(Special::i0, x); }
-
 CRESCENT_REGISTER(special_kernel) {
-  registry.add<EachNumberKernel<SpecialFunction>>(SpecialFunction::kName);
+  registry.add<EachNumberKernel<SpecialFunction, SpecialLoop>>(SpecialFunction::kName);
 }
 
 }  // namespace crescent::operations

@@ -1,56 +1,20 @@
-// What the libraries of operations share; each has its own copy.
+// What rows read beside the functions of ops.
 #pragma once
 #include "crescent/layer/operation.h"
+#include "crescent/ops/arguments.h"
 
 namespace crescent::operations {
 
-using ops::Operand;
+using ops::at_least_int32, ops::axes_of, ops::axis_of, ops::checked_count, ops::flat_without,
+    ops::floating, ops::for_each_axis, ops::in_wide, ops::number_like, ops::Operand, ops::positions,
+    ops::promoted, ops::tensor_of, ops::wide_floating;
 
-/// How many numbers a caller asks for, which must not be below 0 or beyond all memory.
-int64_t checked_count(const char* name, int64_t num);
-/// Integers and booleans as float32.
-inline Tensor floating(const Tensor& x) {
-  const bool whole = is_integer(x.dtype()) || x.dtype() == DType::boolean;
-  return whole ? ops::cast(x, DType::float32) : x;
-}
-/// The same, but int64 as float64, as some of Keras' functions have it.
-inline Tensor wide_floating(const Tensor& x) {
-  return x.dtype() == DType::int64 ? ops::cast(x, DType::float64) : floating(x);
-}
-/// f(x) of floats; of half-width ones in float32, as squares and counts of them leave float16.
-template <class F>
-Tensor in_wide(const Tensor& given, const F& f) {
-  const Tensor x = floating(given);
-  return ops::cast(f(ops::cast(x, promote(x.dtype(), DType::float32))), x.dtype());
-}
-/// A number of the tensor's dtype.
-inline Tensor number_like(const Tensor& x, double number) {
-  return Tensor::scalar(number, x.dtype());
-}
-/// Booleans and what is shorter than int32 as int32.
-inline Tensor at_least_int32(const Tensor& x) {
-  const bool small = is_integer(x.dtype()) && size_of(x.dtype()) < 4;
-  return small || x.dtype() == DType::boolean ? ops::cast(x, DType::int32) : x;
-}
-/// A number as a tensor of its own: float32, whole ones int32 or int64.
-Tensor tensor_of(const Operand& x);
-/// Both as tensors of the common dtype.
-std::pair<Tensor, Tensor> promoted(const Operand& a, const Operand& b);
-/// All as tensors of the common dtype.
-Tensors promoted(std::span<const Tensor> tensors);
-/// One number for each of `count` axes, where a single one counts for all.
-std::vector<int64_t> for_each_axis(const char* what, const std::vector<int64_t>& given,
-                                   size_t count);
 /// A data_format, channels_last where it is not given.
 using Format = std::optional<std::string>;
-bool channels_first(const Format& format);
-/// Axis counted from 0.
-inline int axis_of(const Tensor& x, int64_t axis) { return x.shape().axis(static_cast<int>(axis)); }
-/// All axes where none are given, else those, counted from 0.
-std::vector<int> axes_of(const Tensor& x, const std::vector<int>& axes);
-/// The tensor with one axis flattened out of all when there is no axis, and that axis.
-std::pair<Tensor, int> flat_without(const Tensor& x, std::optional<int64_t> axis);
-/// 0, 1, ... along an axis of a shape of ones otherwise.
-Tensor positions(int64_t count, int axis, int rank, DType dtype = DType::int32);
+inline bool channels_first(const Format& format) {
+  if (!format || *format == "channels_last") return false;
+  if (*format == "channels_first") return true;
+  fail("data_format must be 'channels_last' or 'channels_first', got '", *format, "'");
+}
 
 }  // namespace crescent::operations

@@ -68,7 +68,7 @@ void add_reductions() {
           {floats(shape)}, of_one([axis](const Tensor& x) { return ops::sum(x, {axis}); }),
           Limit::memory);
   add("reduction/argmax_128x10", {floats({128, 10})},
-      of_one([](const Tensor& x) { return ops::argmax(x); }), Limit::memory);
+      of_one([](const Tensor& x) { return ops::argmax(x, -1); }), Limit::memory);
 }
 
 void add_moves() {
@@ -80,10 +80,10 @@ void add_moves() {
       Limit::memory);
   add(
       "move/concatenate_2_of_128x4096", {floats({128, 4096}), floats({128, 4096})},
-      [](const Tensors& in) { return Tensors{ops::concatenate(in)}; }, Limit::memory);
+      [](const Tensors& in) { return Tensors{ops::concatenate(in, -1)}; }, Limit::memory);
   add(
       "move/gather_2560_of_20000x128", {floats({20000, 128}), integers({2560}, 20000)},
-      [](const Tensors& in) { return Tensors{ops::take(in[0], in[1])}; }, Limit::memory);
+      [](const Tensors& in) { return Tensors{ops::gather(in[0], in[1])}; }, Limit::memory);
   add(
       "move/scatter_2560_into_20000x128", {integers({2560}, 20000), floats({2560, 128})},
       [](const Tensors& in) {

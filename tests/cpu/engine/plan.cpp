@@ -230,7 +230,7 @@ TEST_CASE("a run allocates nothing") {
       {DType::float32, {128, 784}}, {DType::float32, {784, 64}}, {DType::float32, {64}}};
   auto f = [](const Tensors& in) {
     Tensor y = ops::relu(ops::matmul(in[0], in[1]) + in[2]);
-    return Tensors{ops::log_softmax(y), ops::mean(y, {0}), ops::transpose(y), ops::argmax(y)};
+    return Tensors{ops::log_softmax(y), ops::mean(y, {0}), ops::transpose(y), ops::argmax(y, -1)};
   };
   Program program = optimize(trace(f, specs));
   auto executable = compile(program, test_device());
@@ -321,7 +321,7 @@ TEST_CASE("a profile has a row an instruction") {
 TEST_CASE("a profile counts the rows that are gathered, not the table") {
   TensorSpecs specs{{DType::float32, {1000, 8}}, {DType::int32, {10}}};
   auto executable =
-      compile(trace([](const Tensors& in) { return Tensors{ops::take(in[0], in[1])}; }, specs),
+      compile(trace([](const Tensors& in) { return Tensors{ops::gather(in[0], in[1])}; }, specs),
               test_device());
   Tensors inputs{numbers({1000, 8}), Tensor({10}, DType::int32)},
       outputs{Tensor(Shape{10, 8}, DType::float32)}, none;

@@ -293,7 +293,7 @@ TEST_CASE("a prepared value is checked on every run", "[cpu]") {
   const Variable indices(ops::cast(Tensor::from(std::vector<double>{0, 2, 1}, {3}), DType::int32));
   const Tensor table = sines({3, 400}, 1);
   const auto executable = test_device().compile(optimize(
-      trace([&](const Tensors& in) { return Tensors{ops::take(in[0], indices.value(), 0)}; },
+      trace([&](const Tensors& in) { return Tensors{ops::gather(in[0], indices.value(), 0)}; },
             TensorSpecs{table.spec()}),
       {.inference = true}));
   Tensor y(table.spec());
@@ -306,5 +306,5 @@ TEST_CASE("a prepared value is checked on every run", "[cpu]") {
   CHECK_THROWS_AS(run({0, 7, 1}), Error);
   run({2, 2, 1});
   const Tensor at = ops::cast(Tensor::from(std::vector<double>{2, 2, 1}, {3}), DType::int32);
-  CHECK(y.to_vector() == ops::take(table, at, 0).to_vector());
+  CHECK(y.to_vector() == ops::gather(table, at, 0).to_vector());
 }

@@ -98,7 +98,7 @@ void check_history(const History& history, const Recording& file) {
     for (int64_t i = 0; wanted.rank() == 2 && i < wanted.dim(1); ++i) {
       const std::string part = concat(name, "[", i, "]");
       check_values(history.at(part),
-                   ops::take(wanted, Tensor::scalar(i, DType::int64), 1).to_vector(), part);
+                   ops::gather(wanted, Tensor::scalar(i, DType::int64), 1).to_vector(), part);
     }
   }
 }

@@ -144,7 +144,7 @@ void check_partition(const Case& c, const Tensors& results) {
   const Tensor& x = c.inputs.front();
   const Tensor places = results.front();
   CHECK(ops::all(ops::equal(ops::sum(ops::one_hot(places, x.dim(-1)), {-2}), 1)).item() == 1);
-  const Tensor sorted = ops::take_along_axis(x, places, -1);
+  const Tensor sorted = ops::gather_along_axis(x, places, -1);
   const int64_t kth = c.args.as_list().at(1).as_int(), n = x.dim(-1);
   const Tensor at = ops::slice_axis(sorted, -1, kth, kth + 1);
   CHECK(ops::all(ops::less_equal(ops::slice_axis(sorted, -1, 0, kth), at)).item() == 1);

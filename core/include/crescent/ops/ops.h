@@ -1,7 +1,8 @@
-// The flat list of functions users call: eager on real tensors, traced on abstract ones,
-// differentiable. Names follow keras.ops. Dtypes of two operands are promoted; a C++ number adopts
-// the tensor's dtype, but 2.0 beside integers makes float32 as in Python. Axes may be negative.
-// Shapes in comments; every mistake fails naming the op and the shapes.
+// The functions that users call most; those beside them are in the headers of this folder, a family
+// each. They are eager on real tensors, traced on abstract ones, differentiable. Names and meaning
+// are those of keras.ops, which cr.ops has too. Dtypes of two operands are promoted; a C++ number
+// adopts the tensor's dtype, but 2.0 beside integers makes float32 as in Python. Axes may be
+// negative. Shapes in comments; every mistake fails naming the op and the shapes.
 #pragma once
 #include <optional>
 #include <type_traits>
@@ -35,11 +36,11 @@ CRESCENT_UNARY_OPS(CRESCENT_UNARY)
 CRESCENT_BINARY_OPS(CRESCENT_BINARY)
 #undef CRESCENT_BINARY
 CRESCENT_API Tensor where(const Tensor& condition, const Operand& a, const Operand& b);
-/// x between two limits, at which the gradient goes on to x.
+/// x between two limits, at which the gradient goes on to x; the upper one counts where they cross.
 CRESCENT_API Tensor clip(const Tensor& x, const Operand& low, const Operand& high);
 /// The same, but at the limits themselves the gradient is 0, as beyond them: relu6 is
 /// hard_tanh(x, 0, 6).
-CRESCENT_API Tensor hard_tanh(const Tensor& x, double low, double high);
+CRESCENT_API Tensor hard_tanh(const Tensor& x, double low = -1, double high = 1);
 CRESCENT_API Tensor cast(const Tensor& x,
                          DType dtype);  ///< same tensor when the dtype is already that
 CRESCENT_API Tensor stop_gradient(const Tensor& x);
@@ -51,9 +52,9 @@ add_n(std::span<const Tensor> tensors);  ///< one shape; an empty list is the sc
 // -- activations
 CRESCENT_API Tensor softmax(const Tensor& x, int axis = -1);
 CRESCENT_API Tensor log_softmax(const Tensor& x, int axis = -1);
-CRESCENT_API Tensor leaky_relu(const Tensor& x, double slope);
+CRESCENT_API Tensor leaky_relu(const Tensor& x, double slope = 0.2);
 CRESCENT_API Tensor elu(const Tensor& x, double alpha = 1);
-CRESCENT_API Tensor gelu(const Tensor& x, bool approximate);
+CRESCENT_API Tensor gelu(const Tensor& x, bool approximate = true);
 CRESCENT_API Tensor silu(const Tensor& x);
 
 // -- shape
@@ -66,10 +67,13 @@ CRESCENT_API Tensor expand_dims(const Tensor& x, int axis);
 CRESCENT_API Tensor squeeze(const Tensor& x, std::optional<int> axis = {});
 CRESCENT_API Tensor broadcast_to(const Tensor& x, const Shape& shape);
 CRESCENT_API Tensor repeat(const Tensor& x, int64_t n, int axis);  ///< each element n times
+/// As many copies along each axis; new axes in front where there are more numbers than axes.
 CRESCENT_API Tensor tile(const Tensor& x, const std::vector<int64_t>& repeats);
-CRESCENT_API Tensor concatenate(std::span<const Tensor> tensors, int axis = -1);
+CRESCENT_API Tensor concatenate(std::span<const Tensor> tensors, int axis = 0);
 CRESCENT_API Tensor stack(std::span<const Tensor> tensors, int axis = 0);
+/// Parts of these sizes; those that end at indices are split_at's.
 CRESCENT_API Tensors split(const Tensor& x, const std::vector<int64_t>& sizes, int axis);
+/// -1 is the rest of an axis; axes that numbers do not reach are taken whole.
 CRESCENT_API Tensor slice(const Tensor& x, const std::vector<int64_t>& start,
                           const std::vector<int64_t>& size);
 /// Elements [first, last) of one axis with a step; negative positions count from the end.
@@ -78,20 +82,35 @@ CRESCENT_API Tensor slice_axis(const Tensor& x, int axis, int64_t first, int64_t
 CRESCENT_API Tensor pad(const Tensor& x, const std::vector<int64_t>& before,
                         const std::vector<int64_t>& after, double value = 0);
 CRESCENT_API Tensor flip(const Tensor& x, const std::vector<int>& axes);
-CRESCENT_API Tensor take(const Tensor& x, const Tensor& indices, int axis = 0);  ///< gather
-CRESCENT_API Tensor take_along_axis(const Tensor& x, const Tensor& indices, int axis = -1);
+/// Elements along an axis, the indices' shape in its place; of the flattened tensor without an
+/// axis. Negative indices count from the end.
+CRESCENT_API Tensor take(const Tensor& x, const Tensor& indices, std::optional<int64_t> axis = {});
+/// An element for each index, whose other axes broadcast with those of x.
+CRESCENT_API Tensor take_along_axis(const Tensor& x, const Tensor& indices,
+                                    std::optional<int64_t> axis = {});
+/// The same of indices from 0 alone, which costs less: negative ones fail.
+CRESCENT_API Tensor gather(const Tensor& x, const Tensor& indices, int axis = 0);
+CRESCENT_API Tensor gather_along_axis(const Tensor& x, const Tensor& indices, int axis = -1);
 /// Numbers as integers, each of which must be one of 0..size-1: "`what` 7 is out of range for
 /// `of`". A size of -1 is not known.
 CRESCENT_API Tensor check_indices(const Tensor& x, int64_t size, const std::string& what,
                                   const std::string& of);
-CRESCENT_API Tensor one_hot(const Tensor& indices, int64_t depth, DType dtype = DType::float32);
+/// Classes as vectors along an axis of the result, float32 unless the dtype is given.
+CRESCENT_API Tensor one_hot(const Tensor& x, int64_t num_classes, int axis = -1,
+                            std::optional<DType> dtype = {});
+CRESCENT_API Tensor one_hot(const Tensor& indices, int64_t num_classes, DType dtype);
 CRESCENT_API Tensor zeros(const Shape& shape, DType dtype = DType::float32);
 CRESCENT_API Tensor ones(const Shape& shape, DType dtype = DType::float32);
-CRESCENT_API Tensor full(const Shape& shape, double value, DType dtype = DType::float32);
-CRESCENT_API Tensor zeros_like(const Tensor& x);  ///< an unknown dim of x stays unknown
-CRESCENT_API Tensor ones_like(const Tensor& x);
+/// A number everywhere, or a tensor that broadcasts to the shape.
+CRESCENT_API Tensor full(const Shape& shape, const Operand& value, DType dtype = DType::float32);
+/// An unknown dim of x stays unknown; the dtype is that of x unless given.
+CRESCENT_API Tensor zeros_like(const Tensor& x, std::optional<DType> dtype = {});
+CRESCENT_API Tensor ones_like(const Tensor& x, std::optional<DType> dtype = {});
 CRESCENT_API Tensor arange(int64_t n, DType dtype = DType::int32);
-CRESCENT_API Tensor eye(int64_t rows, int64_t columns, DType dtype = DType::float32);
+/// Ones on the k-th diagonal of n rows and m columns, as many unless given.
+CRESCENT_API Tensor eye(int64_t n, std::optional<int64_t> m = {}, int64_t k = 0,
+                        std::optional<DType> dtype = {});
+CRESCENT_API Tensor eye(int64_t rows, int64_t columns, DType dtype);
 
 // -- reductions; no axes = all
 using Axes = std::vector<int>;
@@ -108,33 +127,49 @@ CRESCENT_API Tensor std(const Tensor& x, const Axes& axes = {}, bool keepdims = 
 CRESCENT_API Tensor norm(const Tensor& x, const Axes& axes = {},
                          bool keepdims = false);  ///< Euclidean
 CRESCENT_API Tensor logsumexp(const Tensor& x, const Axes& axes = {}, bool keepdims = false);
-CRESCENT_API Tensor argmax(const Tensor& x, int axis = -1);
-CRESCENT_API Tensor argmin(const Tensor& x, int axis = -1);
-CRESCENT_API Tensor cumsum(const Tensor& x, int axis = -1, bool reverse = false);
-CRESCENT_API Tensors top_k(const Tensor& x, int64_t k);  ///< values, int32 indices
+/// The place of an extreme, int32; of the flattened tensor without an axis.
+CRESCENT_API Tensor argmax(const Tensor& x, std::optional<int64_t> axis = {},
+                           bool keepdims = false);
+CRESCENT_API Tensor argmin(const Tensor& x, std::optional<int64_t> axis = {},
+                           bool keepdims = false);
+/// Running sums, in the dtype of x or another; of the flattened tensor without an axis.
+CRESCENT_API Tensor cumsum(const Tensor& x, std::optional<int64_t> axis = {},
+                           std::optional<DType> dtype = {});
+CRESCENT_API Tensor cumsum(const Tensor& x, int axis, bool reverse);  ///< or from the end
+CRESCENT_API Tensors top_k(const Tensor& x, int64_t k);               ///< values, int32 indices
 CRESCENT_API Tensor in_top_k(const Tensor& targets, const Tensor& predictions,
                              int64_t k);  ///< bool per row
 
 // -- products
 CRESCENT_API Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a = false,
                            bool transpose_b = false);
-/// Contracts the last axis of x (..., k) with the first of w (k, ...).
-CRESCENT_API Tensor dot(const Tensor& x, const Tensor& w);
-CRESCENT_API Tensor einsum(const std::string& equation,
-                           std::span<const Tensor> tensors);  ///< one or two operands
+/// Over the last axis of x1 and the last but one of x2, or its only one; with a scalar a product.
+CRESCENT_API Tensor dot(const Operand& x1, const Operand& x2);
+/// Of any number of operands; without an arrow the result has the letters that are there once.
+CRESCENT_API Tensor einsum(const std::string& equation, std::span<const Tensor> tensors);
 enum class Padding : uint8_t { valid, same, causal };
-/// strides and dilation per spatial axis; one value serves all.
-CRESCENT_API Tensor conv(const Tensor& x, const Tensor& kernel, std::vector<int64_t> strides,
-                         Padding padding, std::vector<int64_t> dilation = {1}, int64_t groups = 1);
+enum class DataFormat : uint8_t { channels_last, channels_first };
+/// strides and dilation per spatial axis; one value serves all. The groups are as many as the
+/// kernel's channels divide those of x, unless they are given.
+CRESCENT_API Tensor conv(const Tensor& x, const Tensor& kernel, std::vector<int64_t> strides = {1},
+                         Padding padding = Padding::valid, std::vector<int64_t> dilation = {1},
+                         std::optional<int64_t> groups = {},
+                         DataFormat format = DataFormat::channels_last);
 /// kernel (spatial..., out, in); Keras' output length rules.
 CRESCENT_API Tensor conv_transpose(const Tensor& x, const Tensor& kernel,
-                                   std::vector<int64_t> strides, Padding padding,
+                                   std::vector<int64_t> strides = {1},
+                                   Padding padding = Padding::valid,
                                    std::vector<int64_t> dilation = {1},
-                                   const std::vector<int64_t>& output_padding = {});
+                                   const std::vector<int64_t>& output_padding = {},
+                                   DataFormat format = DataFormat::channels_last);
+/// No strides: windows beside each other.
 CRESCENT_API Tensor max_pool(const Tensor& x, std::vector<int64_t> window,
-                             std::vector<int64_t> strides, Padding padding);
+                             std::vector<int64_t> strides = {}, Padding padding = Padding::valid,
+                             DataFormat format = DataFormat::channels_last);
 CRESCENT_API Tensor average_pool(const Tensor& x, std::vector<int64_t> window,
-                                 std::vector<int64_t> strides, Padding padding);
+                                 std::vector<int64_t> strides = {},
+                                 Padding padding = Padding::valid,
+                                 DataFormat format = DataFormat::channels_last);
 
 // -- compound
 CRESCENT_API Tensor sparse_softmax_cross_entropy(const Tensor& logits,

@@ -4,7 +4,7 @@
 
 #include "crescent/tensor/tensor.h"
 
-namespace crescent::operations {
+namespace crescent {
 
 enum class SegmentKind : uint8_t { prod, max, min };
 inline std::string to_text(SegmentKind kind) {
@@ -15,6 +15,6 @@ inline std::string to_text(SegmentKind kind) {
 /// number of the largest, the largest of the least.
 Tensor segment(SegmentKind kind, const Tensor& x, const Tensor& ids, int64_t count);
 /// The sum of them.
-Tensor segment_sum(const Tensor& x, const Tensor& ids, int64_t count);
+Tensor sum_of_segments(const Tensor& x, const Tensor& ids, int64_t count);
 
-}  // namespace crescent::operations
+}  // namespace crescent

@@ -1,14 +1,14 @@
-#include "shared.h"
+#include "crescent/ops/arguments.h"
 
-namespace crescent::operations {
+namespace crescent::ops {
 
 Tensor tensor_of(const Operand& x) {
-  return x.tensor ? x.tensor : Tensor::scalar(x.number, ops::result_dtype(x, x));
+  return x.tensor ? x.tensor : Tensor::scalar(x.number, result_dtype(x, x));
 }
 
 std::pair<Tensor, Tensor> promoted(const Operand& a, const Operand& b) {
-  const DType dtype = ops::result_dtype(a, b);
-  return {ops::cast(tensor_of(a), dtype), ops::cast(tensor_of(b), dtype)};
+  const DType dtype = result_dtype(a, b);
+  return {cast(tensor_of(a), dtype), cast(tensor_of(b), dtype)};
 }
 
 Tensors promoted(std::span<const Tensor> tensors) {
@@ -16,7 +16,7 @@ Tensors promoted(std::span<const Tensor> tensors) {
   DType dtype = tensors.front().dtype();
   for (const Tensor& x : tensors) dtype = promote(dtype, x.dtype());
   Tensors result;
-  for (const Tensor& x : tensors) result.push_back(ops::cast(x, dtype));
+  for (const Tensor& x : tensors) result.push_back(cast(x, dtype));
   return result;
 }
 
@@ -28,13 +28,7 @@ std::vector<int64_t> for_each_axis(const char* what, const std::vector<int64_t>&
   return given;
 }
 
-bool channels_first(const Format& format) {
-  if (!format || *format == "channels_last") return false;
-  if (*format == "channels_first") return true;
-  fail("data_format must be 'channels_last' or 'channels_first', got '", *format, "'");
-}
-
-std::vector<int> axes_of(const Tensor& x, const std::vector<int>& axes) {
+std::vector<int> axes_of(const Tensor& x, const Axes& axes) {
   std::vector<int> all;
   for (int i = 0; axes.empty() && i < x.rank(); ++i) all.push_back(i);
   for (int axis : axes) all.push_back(axis_of(x, axis));
@@ -43,13 +37,13 @@ std::vector<int> axes_of(const Tensor& x, const std::vector<int>& axes) {
 
 std::pair<Tensor, int> flat_without(const Tensor& x, std::optional<int64_t> axis) {
   if (axis) return {x, axis_of(x, *axis)};
-  return {ops::reshape(x, {-1}), 0};
+  return {reshape(x, {-1}), 0};
 }
 
 Tensor positions(int64_t count, int axis, int rank, DType dtype) {
   Shape shape(std::vector<int64_t>(static_cast<size_t>(rank), 1));
   shape.set(axis, count);
-  return ops::reshape(ops::arange(count, dtype), shape);
+  return reshape(arange(count, dtype), shape);
 }
 
 int64_t checked_count(const char* name, int64_t num) {
@@ -58,4 +52,4 @@ int64_t checked_count(const char* name, int64_t num) {
   return num;
 }
 
-}  // namespace crescent::operations
+}  // namespace crescent::ops

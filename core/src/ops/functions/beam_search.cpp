@@ -1,4 +1,4 @@
-#include "beam_search.h"
+#include "ops/functions/beam_search.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,12 +9,12 @@
 #include "crescent/ops/ops.h"
 #include "crescent/program/op.h"
 
-namespace crescent::operations {
+namespace crescent {
 namespace {
 
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
-double log_of_both(double a, double b) {
+double log_sum(double a, double b) {
   const double top = std::max(a, b);
   return top == kImpossible ? top : top + std::log1p(std::exp(std::min(a, b) - top));
 }
@@ -44,7 +44,7 @@ class Labels {
 struct Beam {
   int32_t labels;
   double by_label = kImpossible, by_blank = kImpossible;
-  double total() const { return log_of_both(by_label, by_blank); }
+  double total() const { return log_sum(by_label, by_blank); }
 };
 
 /// The search for one sample.
@@ -104,11 +104,11 @@ class Search {
   }
   void add_label(int32_t labels, double log) {
     Beam& beam = next(labels);
-    beam.by_label = log_of_both(beam.by_label, log);
+    beam.by_label = log_sum(beam.by_label, log);
   }
   void add_blank(int32_t labels, double log) {
     Beam& beam = next(labels);
-    beam.by_blank = log_of_both(beam.by_blank, log);
+    beam.by_blank = log_sum(beam.by_blank, log);
   }
   void keep(int64_t count) {
     std::erase_if(next_, [](const Beam& beam) { return beam.total() == kImpossible; });
@@ -166,4 +166,4 @@ std::pair<Tensor, Tensor> beam_searched(const Tensor& logs, const Tensor& length
   return {results[0], results[1]};
 }
 
-}  // namespace crescent::operations
+}  // namespace crescent

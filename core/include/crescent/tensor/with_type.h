@@ -1,9 +1,8 @@
-// Ops that are computed on the host, value by value: those that no formula of others gives.
+// The C++ type of a dtype, for what computes on values by itself.
 #pragma once
-#include "crescent/program/op.h"
 #include "crescent/tensor/tensor.h"
 
-namespace crescent::operations {
+namespace crescent {
 
 /// Calls f(T()) with the C++ type of a dtype that C++ has; fails for others.
 template <class F>
@@ -30,4 +29,4 @@ void with_type(DType dtype, F f) {
   }
 }
 
-}  // namespace crescent::operations
+}  // namespace crescent

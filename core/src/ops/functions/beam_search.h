@@ -4,7 +4,7 @@
 
 #include "crescent/tensor/tensor.h"
 
-namespace crescent::operations {
+namespace crescent {
 
 struct BeamSearch {
   int64_t width = 100;  ///< how many beginnings are kept
@@ -18,4 +18,4 @@ struct BeamSearch {
 std::pair<Tensor, Tensor> beam_searched(const Tensor& logs, const Tensor& lengths,
                                         const BeamSearch& search);
 
-}  // namespace crescent::operations
+}  // namespace crescent

@@ -1,0 +1,28 @@
+// Activation functions, beside those of ops.h.
+#pragma once
+#include "crescent/ops/ops.h"
+
+namespace crescent::ops {
+
+CRESCENT_API Tensor relu6(const Tensor& x);           ///< between 0 and 6
+CRESCENT_API Tensor sparse_sigmoid(const Tensor& x);  ///< clip((x + 1) / 2, 0, 1)
+CRESCENT_API Tensor softsign(const Tensor& x);        ///< x / (1 + |x|)
+CRESCENT_API Tensor soft_shrink(const Tensor& x, double threshold = 0.5);
+CRESCENT_API Tensor hard_shrink(const Tensor& x, double threshold = 0.5);
+CRESCENT_API Tensor tanh_shrink(const Tensor& x);  ///< x - tanh(x)
+CRESCENT_API Tensor sparse_plus(const Tensor& x);
+CRESCENT_API Tensor squareplus(const Tensor& x, double b = 4);  ///< (x + sqrt(x^2 + b)) / 2
+CRESCENT_API Tensor log_sigmoid(const Tensor& x);
+CRESCENT_API Tensor hard_sigmoid(const Tensor& x);  ///< clip(x / 6 + 0.5, 0, 1)
+CRESCENT_API Tensor hard_silu(const Tensor& x);     ///< x * hard_sigmoid(x)
+CRESCENT_API Tensor selu(const Tensor& x);
+CRESCENT_API Tensor celu(const Tensor& x, double alpha = 1);
+CRESCENT_API Tensor glu(const Tensor& x, int axis = -1);  ///< first half * sigmoid(second half)
+/// `value` where x is not above the threshold.
+CRESCENT_API Tensor threshold(const Tensor& x, double threshold, double value);
+/// Over several axes together; over all of them where none are given.
+CRESCENT_API Tensor softmax(const Tensor& x, const Axes& axes);
+CRESCENT_API Tensor log_softmax(const Tensor& x, const Axes& axes);
+CRESCENT_API Tensor sparsemax(const Tensor& x, int axis = -1);
+
+}  // namespace crescent::ops

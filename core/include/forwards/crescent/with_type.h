@@ -1,0 +1,2 @@
+#pragma once
+#include "crescent/tensor/with_type.h"

@@ -1,0 +1,109 @@
+// Connectionist temporal classification (Graves et al., 2006): sequences of labels against
+// probabilities of every moment.
+#include "crescent/ops/networks.h"
+#include "ops/functions/array_ops.h"
+#include "ops/functions/beam_search.h"
+
+namespace crescent::ops {
+namespace {
+
+constexpr double kNever = -1e30;  ///< logarithm of no probability, with a gradient of 0
+
+Tensor log_of_both(const Tensor& a, const Tensor& b) {
+  const Tensor top = ops::maximum(a, b);
+  return top + ops::log(ops::exp(a - top) + ops::exp(b - top));
+}
+
+/// The last axis moved by so many places to the right.
+Tensor delayed(const Tensor& x, int64_t by) {
+  const int64_t n = x.dim(1);
+  if (n <= by) return ops::full(x.shape(), kNever, x.dtype());
+  return ops::pad(ops::slice_axis(x, 1, 0, n - by), {0, by}, {0, 0}, kNever);
+}
+
+Tensor wide_ctc_loss(const Tensor& target, const Tensor& output, const Tensor& target_length,
+                     const Tensor& output_length, int64_t mask_index) {
+  const Tensor logs = ops::log_softmax(output, -1);
+  const int64_t labels = target.dim(1), states = 2 * labels + 1, time = output.dim(1);
+  if (target.rank() != 2 || output.rank() != 3 || labels < 0 || time < 1)
+    fail("ctc_loss: expected target (batch, labels) and output (batch, time, classes), got shapes ",
+         target.shape(), " and ", output.shape());
+  const Tensor whole = ops::cast(target, DType::int32);
+  const Tensor blank = ops::where(ops::equal(whole, whole), mask_index, whole);
+  // blank, label, blank, label, ..., blank
+  const Tensor pairs = ops::reshape(ops::stack(Tensors{blank, whole}, 2), {-1, 2 * labels});
+  const Tensor path = ops::pad(pairs, {0, 0}, {0, 1}, static_cast<double>(mask_index));
+  const Tensor before = ops::pad(path, {0, 2}, {0, 0}, static_cast<double>(mask_index));
+  const Tensor skips =
+      ops::logical_and(ops::not_equal(path, mask_index),
+                       ops::not_equal(path, ops::slice_axis(before, 1, 0, states)));
+  const auto emitted = [&](int64_t t) {
+    return ops::gather_along_axis(ops::squeeze(ops::slice_axis(logs, 1, t, t + 1), 1), path, 1);
+  };
+  const Tensor state = positions(states, 1, 2);
+  Tensor alpha = ops::where(ops::less(state, 2), emitted(0), kNever);
+  const Tensor lengths = ops::expand_dims(ops::cast(output_length, DType::int32), 1);
+  for (int64_t t = 1; t < time; ++t) {
+    const Tensor near = log_of_both(alpha, delayed(alpha, 1));
+    const Tensor all = ops::where(skips, log_of_both(near, delayed(alpha, 2)), near);
+    alpha = ops::where(ops::greater(lengths, t), all + emitted(t), alpha);
+  }
+  const Tensor last = ops::expand_dims(ops::cast(target_length, DType::int32), 1) * 2;
+  const Tensor end = ops::gather_along_axis(alpha, last, 1);
+  const Tensor label = ops::gather_along_axis(alpha, ops::maximum(last - 1, 0), 1);
+  return -ops::squeeze(ops::where(ops::greater(last, 0), log_of_both(end, label), end), 1);
+}
+
+/// The likeliest class of every moment, without repetitions and blanks, and the sum of what was not
+/// chosen: (1, batch, time) filled with -1, and (batch, 1).
+std::tuple<Tensor, Tensor> greedily_decoded(const Tensor& x, const Tensor& lengths,
+                                            bool merge_repeated, int64_t mask_index) {
+  const int64_t time = x.dim(1);
+  const Tensor best = ops::cast(ops::argmax(x, -1), DType::int32);
+  const Tensor within =
+      ops::less(positions(time, 1, 2), ops::expand_dims(ops::cast(lengths, DType::int32), 1));
+  Tensor keep = ops::logical_and(within, ops::not_equal(best, mask_index));
+  if (merge_repeated && time > 1) {
+    const Tensor previous = ops::pad(ops::slice_axis(best, 1, 0, time - 1), {0, 1}, {0, 0}, -1);
+    keep = ops::logical_and(keep, ops::not_equal(best, previous));
+  }
+  // Those that are kept go to the front, in order.
+  const Tensor place = positions(time, 1, 2);
+  const Tensor rank = ops::where(keep, place, place + time);
+  const Tensor order = ops::top_k(ops::subtract(-1, rank), time)[1];
+  const Tensor moved = ops::gather_along_axis(ops::where(keep, best, -1), order, 1);
+  const Tensor score = ops::sum(ops::where(within, ops::max(x, {-1}), 0), {1}, true);
+  return {ops::expand_dims(moved, 0), -score};
+}
+
+}  // namespace
+
+/// float16 has no number for what never is.
+Tensor ctc_loss(const Tensor& target, const Tensor& output, const Tensor& target_length,
+                const Tensor& output_length, int64_t mask_index) {
+  return in_wide(output, [&](const Tensor& x) {
+    return wide_ctc_loss(target, x, target_length, output_length, mask_index);
+  });
+}
+
+std::tuple<Tensor, Tensor> ctc_decode(const Tensor& inputs, const Tensor& lengths,
+                                      const CtcOptions& options) {
+  const Tensor x = floating(inputs);
+  if (x.rank() != 3 || x.dim(1) == 0 || x.dim(2) == 0 || lengths.rank() != 1)
+    fail("ctc_decode: expected inputs (batch, time, classes) and lengths (batch), got shapes ",
+         x.shape(), " and ", lengths.shape());
+  const int64_t blank = options.mask_index.value_or(x.dim(2) - 1);
+  if (!options.beam_search) {
+    if (options.top_paths != 1)
+      fail("ctc_decode: greedy decoding gives one path, got top_paths=", options.top_paths);
+    return greedily_decoded(x, lengths, options.merge_repeated, blank);
+  }
+  if (options.beam_width < 1 || options.top_paths < 1)
+    fail("ctc_decode: expected a beam_width and top_paths of at least 1, got ", options.beam_width,
+         " and ", options.top_paths);
+  const auto [labels, scores] = beam_searched(ops::log_softmax(x, -1), lengths,
+                                              {options.beam_width, options.top_paths, blank});
+  return {labels, scores};
+}
+
+}  // namespace crescent::ops

@@ -1,0 +1,166 @@
+// Functions of one number and of two.
+#include "crescent/ops/elementwise.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "ops/functions/array_ops.h"
+
+namespace crescent::ops {
+namespace {
+
+constexpr double kPi = std::numbers::pi, kLn2 = std::numbers::ln2, kLn10 = std::numbers::ln10;
+
+Tensor sign_of_zero_too(const Tensor& x) {
+  // 1 / -0 is negative.
+  const Tensor zero = ops::equal(x, 0);
+  return ops::logical_or(ops::less(x, 0), ops::logical_and(zero, ops::less(ops::reciprocal(x), 0)));
+}
+
+/// What the other is where one is no number.
+template <Tensor (*Extreme)(const Operand&, const Operand&)>
+Tensor ignoring_nan(const Operand& a, const Operand& b) {
+  auto [x, y] = promoted(a, b);
+  if (!is_floating(x.dtype())) return Extreme(x, y);
+  return ops::where(ops::isnan(x), y, ops::where(ops::isnan(y), x, Extreme(x, y)));
+}
+
+/// The larger and the smaller of each two. Of equals the first is the larger, so that each of them
+/// gets its own gradient.
+std::pair<Tensor, Tensor> ordered(const Tensor& x, const Tensor& y) {
+  const Tensor first = ops::greater_equal(x, y);
+  return {ops::where(first, x, y), ops::where(first, y, x)};
+}
+
+/// log(base^a + base^b) / log(base)
+Tensor log_of_sum(const Operand& a, const Operand& b, double log_base) {
+  auto [x, y] = promoted(a, b);
+  x = floating(x), y = floating(y);
+  const auto [large, small] = ordered(x, y);
+  const Tensor both_infinite =
+      ops::logical_and(ops::equal(x, y), ops::logical_not(ops::isfinite(x)));
+  const Tensor difference = ops::where(both_infinite, 0.0, small - large);
+  return large + ops::log1p(ops::exp(difference * log_base)) / log_base;
+}
+
+}  // namespace
+
+Tensor fabs(const Tensor& x) { return ops::abs(floating(x)); }
+Tensor signbit(const Tensor& x) {
+  return is_floating(x.dtype()) ? sign_of_zero_too(x) : ops::less(x, 0);
+}
+Tensor exp2(const Tensor& x) { return ops::exp(floating(x) * kLn2); }
+Tensor log2(const Tensor& x) { return ops::log(floating(x)) / kLn2; }
+Tensor log10(const Tensor& x) { return ops::log(floating(x)) / kLn10; }
+Tensor deg2rad(const Tensor& x) { return wide_floating(x) * (kPi / 180); }
+Tensor rad2deg(const Tensor& x) { return wide_floating(x) * (180 / kPi); }
+
+Tensor cbrt(const Tensor& given) {
+  const Tensor x = wide_floating(given);
+  return ops::sign(x) * ops::power(ops::abs(x), 1.0 / 3.0);
+}
+
+Tensor arcsinh(const Tensor& given) {
+  // log1p keeps the digits of small numbers, the sign those of large negative ones.
+  constexpr double kHuge = 1e10;
+  const Tensor x = floating(given), a = ops::abs(x);
+  const Tensor small = ops::minimum(a, kHuge), square = small * small;
+  const Tensor near = ops::log1p(small + square / (ops::sqrt(square + 1.0) + 1.0));
+  const Tensor far = ops::log(ops::maximum(a, kHuge)) + kLn2;
+  const Tensor result = ops::sign(x) * ops::where(ops::greater(a, kHuge), far, near);
+  return ops::where(ops::equal(x, 0), x, result);  // where sign and abs have no slope
+}
+
+Tensor arccosh(const Tensor& given) {
+  const Tensor x = floating(given);
+  return ops::log(x + ops::sqrt(x - 1.0) * ops::sqrt(x + 1.0));
+}
+
+Tensor arctanh(const Tensor& given) {
+  const Tensor x = floating(given);
+  return (ops::log1p(x) - ops::log1p(-x)) * 0.5;
+}
+
+Tensor trunc(const Tensor& x) {
+  if (!is_floating(x.dtype())) return x;
+  return ops::where(ops::less(x, 0), ops::ceil(x), ops::floor(x));
+}
+
+Tensor round(const Tensor& x, int64_t decimals) {
+  if (decimals == 0)
+    return x.dtype() == DType::boolean ? ops::cast(x, DType::int32) : ops::round(x);
+  const double scale = std::pow(10.0, static_cast<double>(std::abs(decimals)));
+  const Tensor y = floating(x);
+  const Tensor rounded =
+      decimals > 0 ? ops::round(y * scale) / scale : ops::round(y / scale) * scale;
+  return ops::cast(rounded, x.dtype());
+}
+
+Tensor sinc(const Tensor& given) {
+  const Tensor x = floating(given) * kPi;
+  const Tensor zero = ops::equal(x, 0);
+  return ops::where(zero, 1.0, ops::sin(x) / ops::where(zero, 1.0, x));
+}
+
+Tensor nan_to_num(const Tensor& x, double nan, std::optional<double> posinf,
+                  std::optional<double> neginf) {
+  if (!is_floating(x.dtype())) return x;
+  const double largest = x.dtype() == DType::float64   ? std::numeric_limits<double>::max()
+                         : x.dtype() == DType::float16 ? 65504.0
+                         : x.dtype() == DType::bfloat16
+                             ? 3.3895313892515355e38
+                             : static_cast<double>(std::numeric_limits<float>::max());
+  const Tensor finite_or_nan =
+      ops::where(ops::logical_or(ops::isfinite(x), ops::isnan(x)), x,
+                 ops::where(ops::greater(x, 0), number_like(x, posinf.value_or(largest)),
+                            neginf.value_or(-largest)));
+  return ops::where(ops::isnan(x), nan, finite_or_nan);
+}
+
+Tensor divide_no_nan(const Operand& a, const Operand& b) {
+  auto [x, y] = promoted(a, b);
+  const Tensor zero = ops::equal(y, 0);
+  return ops::where(zero, 0, ops::divide(x, ops::where(zero, 1, y)));
+}
+
+/// The sign of the dividend, where mod has that of the divisor.
+Tensor fmod(const Operand& a, const Operand& b) {
+  auto [x, y] = promoted(a, b);
+  const Tensor sign = 1 - ops::cast(ops::less(x, 0), x.dtype()) * 2;
+  return ops::mod(x * sign, ops::abs(y)) * sign;
+}
+
+/// Infinite where one of them is, whatever the other.
+Tensor hypot(const Operand& a, const Operand& b) {
+  auto [x, y] = promoted(a, b);
+  x = ops::abs(wide_floating(x)), y = ops::abs(wide_floating(y));
+  const Tensor infinite = ops::logical_or(ops::equal(x, kInfinity), ops::equal(y, kInfinity));
+  const auto [large, small] = ordered(x, y);
+  const Tensor ratio = small / ops::where(ops::equal(large, 0), 1.0, large);
+  return ops::where(infinite, kInfinity, large * ops::sqrt(ratio * ratio + 1.0));
+}
+
+Tensor heaviside(const Operand& a, const Operand& b) {
+  auto [x, y] = promoted(a, b);
+  if (x.dtype() == DType::boolean) return ops::logical_or(x, y);
+  x = wide_floating(x), y = wide_floating(y);
+  const Tensor step = ops::where(ops::less(x, 0), 0.0, ops::where(ops::equal(x, 0), y, 1.0));
+  return ops::where(ops::isnan(x), x, step);
+}
+
+/// In the dtype of both, the factor in float32 at least.
+Tensor ldexp(const Operand& a, const Operand& b) {
+  const auto [x, y] = promoted(a, b);
+  const Tensor result = floating(x);
+  return ops::cast(result * ops::exp(floating(tensor_of(b)) * kLn2), result.dtype());
+}
+
+Tensor fmax(const Operand& a, const Operand& b) { return ignoring_nan<ops::maximum>(a, b); }
+Tensor fmin(const Operand& a, const Operand& b) { return ignoring_nan<ops::minimum>(a, b); }
+Tensor logaddexp(const Operand& a, const Operand& b) { return log_of_sum(a, b, 1); }
+Tensor logaddexp2(const Operand& a, const Operand& b) { return log_of_sum(a, b, kLn2); }
+Tensor squared_difference(const Tensor& x1, const Tensor& x2) {
+  return ops::square(ops::subtract(x1, x2));
+}
+
+}  // namespace crescent::ops

@@ -1,0 +1,125 @@
+// Ops along an axis or two, and with a part exchanged.
+#include "ops/functions/array_ops.h"
+
+namespace crescent {
+
+// ---- roll
+
+TensorSpecs Roll::infer(std::span<const TensorSpec> in) const { return {in[0]}; }
+Tensors Roll::decompose(std::span<const Tensor> in) const {
+  const int64_t n = in[0].dim(axis);
+  return {ops::concatenate(Tensors{ops::slice_axis(in[0], axis, n - shift, n),
+                                   ops::slice_axis(in[0], axis, 0, n - shift)},
+                           axis)};
+}
+Tensors Roll::vjp(const Vjp& v) const {
+  return {rolled(v.gradients[0], axis, v.inputs[0].dim(axis) - shift)};
+}
+
+Tensor rolled(const Tensor& x, int axis, int64_t shift) {
+  Roll op;
+  op.axis = axis, op.shift = shift;
+  return apply1(op, {x});
+}
+
+// ---- quarter turns
+
+TensorSpecs Rot90::infer(std::span<const TensorSpec> in) const {
+  TensorSpec turned = in[0];
+  turned.shape.set(from, in[0].shape[to]);
+  turned.shape.set(to, in[0].shape[from]);
+  return {turned};
+}
+Tensors Rot90::decompose(std::span<const Tensor> in) const {
+  return {ops::flip(ops::swap_axes(in[0], from, to), {back ? to : from})};
+}
+Tensors Rot90::vjp(const Vjp& v) const {
+  return {back ? quarter_turned(v.gradients[0], from, to)
+               : quarter_turned(v.gradients[0], to, from)};
+}
+
+Tensor quarter_turned(const Tensor& x, int from, int to) {
+  Rot90 op;
+  op.from = std::min(from, to), op.to = std::max(from, to), op.back = from > to;
+  return apply1(op, {x});
+}
+
+// ---- differences
+
+TensorSpecs Diff::infer(std::span<const TensorSpec> in) const {
+  TensorSpec fewer = in[0];
+  const int64_t n = in[0].shape[axis];
+  fewer.shape.set(axis, n < 0 ? n : n - 1);
+  return {fewer};
+}
+Tensors Diff::decompose(std::span<const Tensor> in) const {
+  const int64_t n = in[0].dim(axis);
+  return {ops::slice_axis(in[0], axis, 1, n) - ops::slice_axis(in[0], axis, 0, n - 1)};
+}
+Tensors Diff::vjp(const Vjp& v) const {
+  std::vector<int64_t> one(static_cast<size_t>(v.inputs[0].rank()), 0), none = one;
+  one[static_cast<size_t>(axis)] = 1;
+  return {ops::pad(v.gradients[0], one, none) - ops::pad(v.gradients[0], none, one)};
+}
+
+// ---- running products
+
+TensorSpecs Cumprod::infer(std::span<const TensorSpec> in) const { return {in[0]}; }
+/// In steps of doubled width: after each, an element is the product of twice as many before it.
+Tensors Cumprod::decompose(std::span<const Tensor> in) const {
+  Tensor x = in[0];
+  const int64_t n = x.dim(axis);
+  if (n < 0) fail("cumprod: the size of the axis must be known, got shape ", x.shape());
+  std::vector<int64_t> before(static_cast<size_t>(x.rank()), 0), after = before;
+  for (int64_t width = 1; width < n; width *= 2) {
+    before[static_cast<size_t>(axis)] = width;
+    x = x * ops::pad(ops::slice_axis(x, axis, 0, n - width), before, after, 1);
+  }
+  return {x};
+}
+
+// ---- two numbers to one
+
+std::string to_text(Pairing kind) {
+  constexpr const char* kNames[] = {"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift",
+                                    "right_shift", "gcd",        "lcm",         "nextafter"};
+  return kNames[static_cast<size_t>(kind)];
+}
+TensorSpecs Pairs::infer(std::span<const TensorSpec> in) const { return {in[0]}; }
+
+// ---- parts
+
+TensorSpecs PartUpdate::infer(std::span<const TensorSpec> in) const {
+  const Shape &x = in[0].shape, &part = in[1].shape;
+  for (int i = 0; i < x.rank(); ++i) {
+    const int64_t first = start[static_cast<size_t>(i)], known = std::max<int64_t>(part[i], 0);
+    if (first < 0 || (x[i] >= 0 && first > x[i] - known))
+      fail("slice_update: updates of shape ", part, " do not fit shape ", x, " from ",
+           Value(start));
+  }
+  return {in[0]};
+}
+Tensors PartUpdate::vjp(const Vjp& v) const {
+  const Tensor &g = v.gradients[0], &part = v.inputs[1];
+  const Shape& size = part.shape();
+  return {with_part(g, ops::zeros_like(part), start),
+          ops::slice(g, start, {size.begin(), size.end()})};
+}
+
+Tensor with_part(const Tensor& x, const Tensor& part, const std::vector<int64_t>& start) {
+  PartUpdate op;
+  op.start = start;
+  return apply1(op, {x, part});
+}
+
+// ---- places and counts
+
+TensorSpecs Searchsorted::infer(std::span<const TensorSpec> in) const {
+  return {{DType::int32, in[1].shape}};
+}
+TensorSpecs Isin::infer(std::span<const TensorSpec> in) const {
+  return {{DType::boolean, in[0].shape}};
+}
+TensorSpecs Bincount::infer(std::span<const TensorSpec>) const { return {{DType::int32, {count}}}; }
+
+}  // namespace crescent

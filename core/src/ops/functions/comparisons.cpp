@@ -1,0 +1,63 @@
+// What gives truth values, and what takes them.
+#include "crescent/ops/elementwise.h"
+#include "ops/functions/array_ops.h"
+
+namespace crescent::ops {
+namespace {
+
+Tensor never(const Tensor& x) { return ops::cast(ops::zeros_like(x), DType::boolean); }
+
+}  // namespace
+
+Tensor isinf(const Tensor& x) {
+  if (!is_floating(x.dtype())) return never(x);
+  return ops::logical_not(ops::logical_or(ops::isfinite(x), ops::isnan(x)));
+}
+Tensor isposinf(const Tensor& x) { return ops::logical_and(isinf(x), ops::greater(x, 0)); }
+Tensor isneginf(const Tensor& x) { return ops::logical_and(isinf(x), ops::less(x, 0)); }
+
+Tensor isclose(const Operand& a, const Operand& b, double rtol, double atol, bool equal_nan) {
+  auto [x, y] = promoted(a, b);
+  x = floating(x), y = floating(y);
+  const Tensor near = ops::less_equal(ops::abs(x - y), ops::abs(y) * rtol + atol);
+  const Tensor finite = ops::logical_and(ops::isfinite(x), ops::isfinite(y));
+  const Tensor close = ops::logical_or(ops::equal(x, y), ops::logical_and(near, finite));
+  if (!equal_nan) return close;
+  return ops::logical_or(close, ops::logical_and(ops::isnan(x), ops::isnan(y)));
+}
+
+Tensor allclose(const Operand& a, const Operand& b, double rtol, double atol, bool equal_nan) {
+  return ops::all(isclose(a, b, rtol, atol, equal_nan));
+}
+
+Tensor isin(const Tensor& x, const Tensor& among, bool invert) {
+  auto [values, set] = promoted(x, among);
+  const Tensor each = ops::reshape(set, {-1});
+  const bool plain = values.dtype() != DType::string && values.dtype() != DType::complex64;
+  if (plain) {
+    Isin op;
+    op.invert = invert;
+    return apply1(op, {without_halves(values), without_halves(each)});
+  }
+  const Tensor found = ops::any(ops::equal(ops::expand_dims(values, -1), each), {-1});
+  return invert ? ops::logical_not(found) : found;
+}
+
+Tensor logical_xor(const Operand& a, const Operand& b) {
+  return ops::not_equal(ops::cast(tensor_of(a), DType::boolean),
+                        ops::cast(tensor_of(b), DType::boolean));
+}
+
+Tensor select(std::span<const Tensor> conditions, std::span<const Tensor> choices,
+              const Operand& otherwise) {
+  if (conditions.size() != choices.size() || conditions.empty())
+    fail("select: expected as many choices as conditions, got ", choices.size(), " and ",
+         conditions.size());
+  const Tensors values = promoted(choices);
+  Tensor result = promoted(values.front(), otherwise).second;
+  for (size_t i = values.size(); i-- > 0;)
+    result = ops::where(ops::cast(conditions[i], DType::boolean), values[i], result);
+  return result;
+}
+
+}  // namespace crescent::ops

@@ -1,0 +1,59 @@
+// Convolutions and pooling of images in either format.
+#include "crescent/ops/convolutions.h"
+
+#include "ops/formats.h"
+#include "ops/functions/array_ops.h"
+
+namespace crescent::ops {
+namespace {
+
+/// Windows that divide each axis into as many parts as are asked for, overlapping where they must.
+template <Tensor (*Reduce)(const Tensor&, const Axes&, bool)>
+Tensor adaptive_pool(const Tensor& x, const std::vector<int64_t>& output_size, DataFormat format) {
+  return in_format(x, format, [&](const Tensor& images) {
+    const std::vector<int64_t> sizes = for_each_axis("output_size", output_size, spatial_axes(x));
+    Tensor result = images;
+    for (int axis = 1; axis + 1 < images.rank(); ++axis) {
+      const int64_t n = images.dim(axis), parts = sizes[static_cast<size_t>(axis - 1)];
+      if (n < 0 || parts < 1)
+        fail("adaptive pooling: cannot divide axis ", axis, " of shape ", images.shape(), " by ",
+             parts);
+      Tensors reduced;
+      for (int64_t i = 0; i < parts; ++i)
+        reduced.push_back(
+            Reduce(ops::slice_axis(result, axis, i * n / parts, ((i + 1) * n + parts - 1) / parts),
+                   {axis}, true));
+      result = ops::concatenate(reduced, axis);
+    }
+    return result;
+  });
+}
+
+}  // namespace
+
+Tensor depthwise_conv(const Tensor& x, const Tensor& kernel, const std::vector<int64_t>& strides,
+                      Padding padding, const std::vector<int64_t>& dilation, DataFormat format) {
+  const int64_t channels = kernel.dim(-2), multiplier = kernel.dim(-1);
+  Shape shape = kernel.shape();
+  shape.set(-2, 1), shape.set(-1, channels * multiplier);
+  return ops::conv(x, ops::reshape(kernel, shape), strides, padding, dilation, std::nullopt,
+                   format);
+}
+
+Tensor separable_conv(const Tensor& x, const Tensor& depthwise_kernel,
+                      const Tensor& pointwise_kernel, const std::vector<int64_t>& strides,
+                      Padding padding, const std::vector<int64_t>& dilation, DataFormat format) {
+  const Tensor each = depthwise_conv(x, depthwise_kernel, strides, padding, dilation, format);
+  return ops::conv(each, pointwise_kernel, {1}, Padding::valid, {1}, std::nullopt, format);
+}
+
+Tensor adaptive_max_pool(const Tensor& x, const std::vector<int64_t>& output_size,
+                         DataFormat format) {
+  return adaptive_pool<ops::max>(x, output_size, format);
+}
+Tensor adaptive_average_pool(const Tensor& x, const std::vector<int64_t>& output_size,
+                             DataFormat format) {
+  return adaptive_pool<ops::mean>(x, output_size, format);
+}
+
+}  // namespace crescent::ops

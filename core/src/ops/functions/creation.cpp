@@ -1,0 +1,195 @@
+// Tensors made from numbers.
+#include "crescent/ops/creation.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "ops/functions/array_ops.h"
+
+namespace crescent::ops {
+namespace {
+
+Tensor from_values(const std::vector<double>& values, DType dtype) {
+  return ops::cast(Tensor::from(values, {static_cast<int64_t>(values.size())}), dtype);
+}
+
+/// f(i) of each place, worked out in float64; none of them is smaller than `least` or larger than
+/// `most`.
+template <class F>
+Tensor from_places(int64_t count, DType dtype, double least, double most, F f) {
+  const auto write = [&]<class T>(T) {
+    Tensor result = Tensor::uninitialized({dtype, {count}});
+    T* to = reinterpret_cast<T*>(result.storage()->host());
+    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(f(static_cast<double>(i)));
+    return result;
+  };
+  if (dtype == DType::float32) return write(float());
+  if (dtype == DType::float64) return write(double());
+  if (dtype == DType::int32 && least >= -0x1p31 && most < 0x1p31) return write(int32_t());
+  return ops::cast(from_places(count, DType::float64, least, most, f), dtype);
+}
+
+/// Evenly spaced, as doubles.
+std::vector<double> spaced(double start, double stop, int64_t num, bool endpoint) {
+  std::vector<double> values(static_cast<size_t>(num));
+  const auto steps = static_cast<double>(std::max<int64_t>(1, endpoint ? num - 1 : num));
+  for (int64_t i = 0; i < num; ++i)
+    values[static_cast<size_t>(i)] = start + (stop - start) * static_cast<double>(i) / steps;
+  return values;
+}
+
+Tensor spaced_numbers(double start, double stop, int64_t num, bool endpoint, DType dtype) {
+  const auto steps = static_cast<double>(std::max<int64_t>(1, endpoint ? num - 1 : num));
+  return from_places(num, dtype, std::min(start, stop), std::max(start, stop),
+                     [&](double i) { return start + (stop - start) * i / steps; });
+}
+
+/// Evenly spaced between tensors, along a new axis.
+Tensor spaced(const Operand& start, const Operand& stop, int64_t num, bool endpoint, int axis) {
+  const auto [first, last] = promoted(start, stop);
+  const Tensor from = floating(first), to = floating(last);
+  const auto steps = static_cast<double>(std::max<int64_t>(1, endpoint ? num - 1 : num));
+  const Tensor width = to - from;
+  const int rank = width.rank() + 1, along = axis < 0 ? axis + rank : axis;
+  const Tensor share = positions(num, along, rank, width.dtype()) / steps;
+  return ops::expand_dims(ops::broadcast_to(from, width.shape()), along) +
+         ops::expand_dims(width, along) * share;
+}
+
+/// The dtype of powers, which are float32 where integers are asked for.
+std::optional<DType> of_powers(std::optional<DType> dtype) {
+  return dtype && !is_floating(*dtype) ? DType::float32 : dtype;
+}
+
+template <double (*F)(double share)>
+Tensor window(int64_t count) {
+  checked_count("window", count);
+  std::vector<double> values;
+  for (int64_t i = 0; i < count; ++i)
+    values.push_back(count == 1 ? 1 : F(static_cast<double>(i) / static_cast<double>(count - 1)));
+  return from_values(values, DType::float32);
+}
+
+constexpr double kTurn = 2 * std::numbers::pi;
+double bartlett_share(double t) { return 1 - std::abs(2 * t - 1); }
+double blackman_share(double t) {
+  return 0.42 - 0.5 * std::cos(kTurn * t) + 0.08 * std::cos(2 * kTurn * t);
+}
+double hamming_share(double t) { return 0.54 - 0.46 * std::cos(kTurn * t); }
+double hanning_share(double t) { return 0.5 - 0.5 * std::cos(kTurn * t); }
+
+}  // namespace
+
+Tensor arange(const Operand& start, const Operand& stop, const Operand& step,
+              std::optional<DType> dtype) {
+  const auto number = [](const Operand& x) { return x.tensor ? x.tensor.item() : x.number; };
+  const double first = number(start), last = number(stop), by = number(step);
+  if (by == 0) fail("arange: the step must not be 0");
+  const double count = std::max(0.0, std::ceil((last - first) / by));
+  if (!(count < 0x1p40)) fail("arange: ", count, " elements are too many");
+  const auto is_whole = [](const Operand& x) {
+    return x.tensor ? is_integer(x.tensor.dtype()) : x.whole;
+  };
+  const bool whole = is_whole(start) && is_whole(stop) && is_whole(step);
+  return from_places(static_cast<int64_t>(count),
+                     dtype.value_or(whole ? DType::int32 : DType::float32), std::min(first, last),
+                     std::max(first, last), [&](double i) { return first + by * i; });
+}
+
+Tensor linspace(const Operand& start, const Operand& stop, int64_t num, bool endpoint,
+                std::optional<DType> dtype, int axis) {
+  checked_count("linspace", num);
+  if (!start.tensor && !stop.tensor)
+    return spaced_numbers(start.number, stop.number, num, endpoint, dtype.value_or(DType::float32));
+  const Tensor values = spaced(start, stop, num, endpoint, axis);
+  return dtype ? ops::cast(values, *dtype) : values;
+}
+
+Tensor linspace_step(const Operand& start, const Operand& stop, int64_t num, bool endpoint) {
+  const auto steps = static_cast<double>(std::max<int64_t>(1, endpoint ? num - 1 : num));
+  if (!start.tensor && !stop.tensor) return Tensor::scalar((stop.number - start.number) / steps);
+  const auto [first, last] = promoted(start, stop);
+  return (floating(last) - floating(first)) / steps;
+}
+
+Tensor logspace(const Operand& start, const Operand& stop, int64_t num, bool endpoint, double base,
+                std::optional<DType> given, int axis) {
+  checked_count("logspace", num);
+  const std::optional<DType> dtype = of_powers(given);
+  if (start.tensor || stop.tensor) {
+    const Tensor exponent = spaced(start, stop, num, endpoint, axis);
+    const Tensor values = ops::exp(exponent * std::log(base));
+    return dtype ? ops::cast(values, *dtype) : values;
+  }
+  std::vector<double> values = spaced(start.number, stop.number, num, endpoint);
+  for (double& x : values) x = std::pow(base, x);
+  return from_values(values, dtype.value_or(DType::float32));
+}
+
+Tensor geomspace(const Operand& start, const Operand& stop, int64_t num, bool endpoint,
+                 std::optional<DType> given, int axis) {
+  checked_count("geomspace", num);
+  const std::optional<DType> dtype = of_powers(given);
+  if (start.tensor || stop.tensor) {
+    const auto [first, last] = promoted(start, stop);
+    const Tensor values =
+        ops::exp(spaced(ops::log(floating(first)), ops::log(floating(last)), num, endpoint, axis));
+    return dtype ? ops::cast(values, *dtype) : values;
+  }
+  if (start.number * stop.number <= 0)
+    fail("geomspace: expected ends of one sign, got ", start.number, " and ", stop.number);
+  std::vector<double> values = spaced(0, 1, num, endpoint);
+  for (double& x : values) x = start.number * std::pow(stop.number / start.number, x);
+  return from_values(values, dtype.value_or(DType::float32));
+}
+
+Tensor vander(const Tensor& x, std::optional<int64_t> n, bool increasing) {
+  if (x.rank() != 1) fail("vander: expected one axis, got shape ", x.shape());
+  const int64_t columns = n.value_or(x.dim(0)), most = int64_t{1} << 16;
+  if (columns < 0 || columns > most)
+    fail("vander: expected 0 to ", most, " columns, got ", columns);
+  Tensors powers{ops::ones_like(x)};
+  for (int64_t i = 1; i < columns; ++i) powers.push_back(ops::cast(powers.back() * x, x.dtype()));
+  powers.resize(static_cast<size_t>(columns));
+  if (!increasing) std::reverse(powers.begin(), powers.end());
+  return ops::stack(powers, 1);
+}
+
+Tensors meshgrid(std::span<const Tensor> xs, const std::string& indexing) {
+  if (indexing != "xy" && indexing != "ij")
+    fail("meshgrid: indexing must be 'xy' or 'ij', got '", indexing, "'");
+  const auto count = static_cast<int>(xs.size());
+  const auto axis_for = [&](int i) { return indexing == "xy" && count > 1 && i < 2 ? 1 - i : i; };
+  std::vector<int64_t> dims(xs.size());
+  for (int i = 0; i < count; ++i)
+    dims[static_cast<size_t>(axis_for(i))] = xs[static_cast<size_t>(i)].size();
+  Tensors grids;
+  for (int i = 0; i < count; ++i) {
+    Shape shape(std::vector<int64_t>(xs.size(), 1));
+    shape.set(axis_for(i), dims[static_cast<size_t>(axis_for(i))]);
+    grids.push_back(
+        ops::broadcast_to(ops::reshape(xs[static_cast<size_t>(i)], shape), Shape(dims)));
+  }
+  return grids;
+}
+
+Tensor bartlett(int64_t count) { return window<bartlett_share>(count); }
+Tensor blackman(int64_t count) { return window<blackman_share>(count); }
+Tensor hamming(int64_t count) { return window<hamming_share>(count); }
+Tensor hanning(int64_t count) { return window<hanning_share>(count); }
+Tensor kaiser(int64_t count, double beta) {
+  checked_count("kaiser", count);
+  std::vector<double> values;
+  for (int64_t i = 0; i < count; ++i) {
+    const double t =
+        count == 1 ? 0 : 2 * static_cast<double>(i) / static_cast<double>(count - 1) - 1;
+    values.push_back(bessel_i(0, beta * std::sqrt(1 - t * t)) / bessel_i(0, beta));
+  }
+  return from_values(values, DType::float32);
+}
+
+Tensor full_like(const Tensor& x, const Operand& value, std::optional<DType> dtype) {
+  return ops::broadcast_to(ops::cast(tensor_of(value), dtype.value_or(x.dtype())), x.shape());
+}
+
+}  // namespace crescent::ops

@@ -1,0 +1,83 @@
+// einsum of any number of operands, with letters that one has twice.
+#include "crescent/ops/creation.h"
+#include "ops/einsum_of_two.h"
+#include "ops/functions/array_ops.h"
+
+namespace crescent::ops {
+namespace {
+
+/// The diagonal of axes with the same letter, until no letter is there twice.
+void take_diagonals(std::string& letters, Tensor& x) {
+  for (size_t i = 0; i < letters.size(); ++i) {
+    const size_t again = letters.find(letters[i], i + 1);
+    if (letters[i] == '.' || again == std::string::npos) continue;
+    if (letters.find('.') != std::string::npos)
+      fail("einsum: a letter twice beside '...' is not supported, got '", letters, "'");
+    x = ops::diagonal(x, 0, static_cast<int>(i), static_cast<int>(again));
+    letters += letters[i];
+    letters.erase(again, 1);
+    letters.erase(i--, 1);
+  }
+}
+
+struct Subscripts {
+  std::vector<std::string> inputs;
+  std::string output;
+};
+
+Subscripts subscripts_of(const std::string& subscripts, size_t operands) {
+  std::string text;
+  for (char c : subscripts)
+    if (c != ' ') text += c;
+  const size_t arrow = text.find("->");
+  Subscripts equation;
+  std::string left = text.substr(0, arrow);
+  for (size_t comma; (comma = left.find(',')) != std::string::npos; left.erase(0, comma + 1))
+    equation.inputs.push_back(left.substr(0, comma));
+  equation.inputs.push_back(left);
+  if (equation.inputs.size() != operands)
+    fail("einsum: '", subscripts, "' is for ", equation.inputs.size(), " operands, got ", operands);
+  if (arrow != std::string::npos) {
+    equation.output = text.substr(arrow + 2);
+    return equation;
+  }
+  // Without an arrow: letters that are there once, in alphabetical order.
+  std::string all;
+  for (const std::string& input : equation.inputs) all += input;
+  if (all.find("...") != std::string::npos) equation.output = "...";
+  std::sort(all.begin(), all.end());
+  for (char c : all)
+    if (c != '.' && std::count(all.begin(), all.end(), c) == 1) equation.output += c;
+  return equation;
+}
+
+}  // namespace
+
+Tensor einsum(const std::string& subscripts, std::span<const Tensor> given) {
+  Tensors operands = promoted(given);
+  Subscripts equation = subscripts_of(subscripts, operands.size());
+  auto& inputs = equation.inputs;
+  for (size_t i = 0; i < operands.size(); ++i) take_diagonals(inputs[i], operands[i]);
+  while (operands.size() > 2) {
+    // The first two together, with the letters that somebody still needs.
+    std::string needed = equation.output, kept;
+    for (size_t i = 2; i < inputs.size(); ++i) needed += inputs[i];
+    for (char c : inputs[0] + inputs[1])
+      if (c == '.')
+        fail("einsum: '...' with more than two operands is not supported");
+      else if (needed.find(c) != std::string::npos && kept.find(c) == std::string::npos)
+        kept += c;
+    operands[1] =
+        einsum_of_two(inputs[0] + "," + inputs[1] + "->" + kept, Tensors{operands[0], operands[1]});
+    inputs[1] = kept;
+    inputs.erase(inputs.begin());
+    operands.erase(operands.begin());
+  }
+  std::string text = inputs.front();
+  if (inputs.size() > 1) text += "," + inputs[1];
+  const Tensor result = einsum_of_two(text + "->" + equation.output, operands);
+  const bool keeps_dtype = given.size() == 1 && given.front().dtype() != DType::int8;
+  return keeps_dtype ? ops::cast(result, given.front().dtype()) : result;
+}
+
+}  // namespace crescent::ops

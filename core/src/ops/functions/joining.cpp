@@ -1,0 +1,104 @@
+// Tensors of several, and several of one.
+#include "crescent/ops/shapes.h"
+#include "ops/functions/array_ops.h"
+
+namespace crescent::ops {
+namespace {
+
+/// Sizes of equal parts, or of parts as equal as can be.
+std::vector<int64_t> part_sizes(const char* what, int64_t n, int64_t count, bool uneven) {
+  if (n < 0) fail(what, ": the size of the axis must be known");
+  if (count < 1 || (!uneven && n % count != 0))
+    fail(what, ": ", n, " elements cannot be divided into ", count, " equal parts");
+  constexpr int64_t kMost = 1 << 20;
+  if (count > std::max(n, kMost))
+    fail(what, ": ", count, " parts are too many for ", n, " elements");
+  std::vector<int64_t> sizes;
+  for (int64_t i = 0; i < count; ++i) sizes.push_back(n / count + (i < n % count ? 1 : 0));
+  return sizes;
+}
+
+Tensors divided(const char* what, const Tensor& x, int64_t sections, int axis, bool uneven) {
+  const int along = axis_of(x, axis);
+  return ops::split(x, part_sizes(what, x.dim(along), sections, uneven), along);
+}
+
+Tensor with_rank(const Tensor& x, int rank) {
+  Tensor result = x;
+  while (result.rank() < rank) result = ops::expand_dims(result, 0);
+  return result;
+}
+
+}  // namespace
+
+Tensors split(const Tensor& x, int64_t sections, int axis) {
+  return divided("split", x, sections, axis, false);
+}
+Tensors array_split(const Tensor& x, int64_t sections, int axis) {
+  return divided("array_split", x, sections, axis, true);
+}
+Tensors hsplit(const Tensor& x, int64_t sections) {
+  return divided("hsplit", x, sections, x.rank() == 1 ? 0 : 1, false);
+}
+Tensors vsplit(const Tensor& x, int64_t sections) {
+  return divided("vsplit", x, sections, 0, false);
+}
+Tensors dsplit(const Tensor& x, int64_t sections) {
+  return divided("dsplit", x, sections, 2, false);
+}
+
+Tensors split_at(const Tensor& x, const std::vector<int64_t>& indices, int axis) {
+  const int along = axis_of(x, axis);
+  if (indices.empty()) return {x};
+  const int64_t n = x.dim(along);
+  if (n < 0) fail("split: the size of the axis must be known");
+  std::vector<int64_t> sizes;
+  int64_t last = 0;
+  for (int64_t cut : indices) {
+    const int64_t at = std::clamp(cut < 0 ? cut + n : cut, last, n);
+    sizes.push_back(at - last);
+    last = at;
+  }
+  sizes.push_back(n - last);
+  return ops::split(x, sizes, along);
+}
+
+Tensors unstack(const Tensor& x, std::optional<int64_t> num, int axis) {
+  const int along = axis_of(x, axis);
+  const int64_t n = x.dim(along);
+  if (num && n >= 0 && *num != n)
+    fail("unstack: num is ", *num, ", but axis ", axis, " of shape ", x.shape(), " has ", n);
+  if (n < 0 && !num) fail("unstack: give num where the size of axis ", axis, " is not known");
+  Tensors rows;
+  for (const Tensor& row : ops::split(
+           x, std::vector<int64_t>(static_cast<size_t>(n < 0 ? num.value_or(0) : n), 1), along))
+    rows.push_back(ops::squeeze(row, along));
+  return rows;
+}
+
+Tensor hstack(std::span<const Tensor> xs) {
+  Tensors parts;
+  for (const Tensor& x : promoted(xs)) parts.push_back(with_rank(x, 1));
+  return ops::concatenate(parts, parts.front().rank() == 1 ? 0 : 1);
+}
+Tensor vstack(std::span<const Tensor> xs) {
+  Tensors parts;
+  for (const Tensor& x : promoted(xs)) parts.push_back(with_rank(x, 2));
+  return ops::concatenate(parts, 0);
+}
+Tensor dstack(std::span<const Tensor> xs) {
+  Tensors parts;
+  for (const Tensor& x : promoted(xs)) {
+    const Tensor matrix = with_rank(x, 2);
+    parts.push_back(matrix.rank() == 2 ? ops::expand_dims(matrix, 2) : matrix);
+  }
+  return ops::concatenate(parts, 2);
+}
+
+Tensor append(const Tensor& a, const Tensor& b, std::optional<int64_t> axis) {
+  const Tensors both = promoted(Tensors{a, b});
+  if (axis) return ops::concatenate(both, static_cast<int>(*axis));
+  return ops::concatenate(Tensors{ops::reshape(both[0], {-1}), ops::reshape(both[1], {-1})}, 0);
+}
+
+}  // namespace crescent::ops

@@ -1,0 +1,100 @@
+// Diagonals and triangles of matrices.
+#include <cstring>
+
+#include "crescent/ops/creation.h"
+#include "ops/functions/array_ops.h"
+
+namespace crescent::ops {
+namespace {
+
+/// The number of a diagonal, or of the nearest that is just beside the matrix.
+int64_t diagonal_near(int64_t k, int64_t rows, int64_t columns) {
+  return std::max(std::min(k, columns), -rows);
+}
+
+/// What the test makes of each column and the column of the k-th diagonal in its row.
+template <class Test>
+Tensor diagonal_mask(int64_t rows, int64_t columns, int64_t k, Test test) {
+  k = diagonal_near(k, rows, columns);
+  return test(positions(columns, 1, 2), positions(rows, 0, 2) + k);
+}
+
+}  // namespace
+
+Tensor diagonal(const Tensor& given, int64_t offset, int axis1, int axis2) {
+  const int first = axis_of(given, axis1), second = axis_of(given, axis2);
+  if (first == second) fail("diagonal: the axes must differ, got ", axis1, " twice");
+  std::vector<int> order;
+  for (int i = 0; i < given.rank(); ++i)
+    if (i != first && i != second) order.push_back(i);
+  order.push_back(first);
+  order.push_back(second);
+  const Tensor x = ops::transpose(given, order);
+  const int64_t rows = x.dim(-2), columns = x.dim(-1);
+  if (rows < 0 || columns < 0)
+    fail("diagonal: the size of both axes must be known, got shape ", given.shape());
+  offset = diagonal_near(offset, rows, columns);
+  const int64_t row = std::max<int64_t>(0, -offset), column = std::max<int64_t>(0, offset);
+  const int64_t count = std::max<int64_t>(0, std::min(rows - row, columns - column));
+  const Tensor flat = ops::reshape(x, x.shape().slice(0, x.rank() - 2).concat({rows * columns}));
+  if (count == 0) return ops::slice_axis(flat, -1, 0, 0);
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < count; ++i) places.push_back((row + i) * columns + column + i);
+  return ops::gather(flat, Tensor::from(places, {count}), -1);
+}
+
+Tensor trace(const Tensor& x, int64_t offset, int axis1, int axis2) {
+  return ops::sum(diagonal(x, offset, axis1, axis2), {-1});
+}
+
+Tensor eye(int64_t n, std::optional<int64_t> m, int64_t k, std::optional<DType> dtype) {
+  const int64_t columns = m.value_or(n);
+  if (n < 0 || columns < 0) fail("eye: expected sizes of at least 0, got ", n, " and ", columns);
+  k = diagonal_near(k, n, columns);
+  Tensor result({n, columns}, dtype.value_or(DType::float32));
+  const Tensor one = Tensor::scalar(1, result.dtype());
+  const auto bytes = static_cast<int64_t>(size_of(result.dtype()));
+  for (int64_t row = std::max<int64_t>(0, -k); row < n && row + k < columns; ++row)
+    std::memcpy(result.storage()->host() + (row * columns + row + k) * bytes, one.raw(),
+                one.bytes());
+  return result;
+}
+
+Tensor identity(int64_t n, DType dtype) { return eye(n, std::nullopt, 0, dtype); }
+
+Tensor tri(int64_t n, std::optional<int64_t> m, int64_t k, std::optional<DType> dtype) {
+  return ops::cast(diagonal_mask(n, m.value_or(n), k, ops::less_equal),
+                   dtype.value_or(DType::float32));
+}
+
+Tensor tril(const Tensor& x, int64_t k) {
+  const Tensor mask = diagonal_mask(x.dim(-2), x.dim(-1), k, ops::less_equal);
+  return ops::where(mask, x, number_like(x, 0));
+}
+Tensor triu(const Tensor& x, int64_t k) {
+  const Tensor mask = diagonal_mask(x.dim(-2), x.dim(-1), k, ops::greater_equal);
+  return ops::where(mask, x, number_like(x, 0));
+}
+
+Tensor diagflat(const Tensor& given, int64_t k) {
+  const Tensor x = ops::reshape(given, {-1});
+  if (x.dim(0) < 0) fail("diagflat: the size must be known, got shape ", given.shape());
+  constexpr int64_t kFarthest = int64_t{1} << 30;
+  if (k < -kFarthest || k > kFarthest)
+    fail("diagflat: expected k from ", -kFarthest, " to ", kFarthest, ", got ", k);
+  const int64_t n = x.dim(0), size = n + std::abs(k);
+  if (n == 0) return ops::zeros({size, size}, x.dtype());
+  // Row after row, elements of the diagonal are so far apart.
+  Pad op;
+  op.inner = {size}, op.before = {k < 0 ? -k * size : k};
+  op.after = {size * size - op.before[0] - ((n - 1) * (size + 1) + 1)};
+  return ops::reshape(apply1(op, {x}), {size, size});
+}
+
+Tensor diag(const Tensor& x, int64_t k) {
+  if (x.rank() == 1) return diagflat(x, k);
+  if (x.rank() == 2) return diagonal(x, k, 0, 1);
+  fail("diag: expected one or two axes, got shape ", x.shape());
+}
+
+}  // namespace crescent::ops

@@ -1,0 +1,168 @@
+// What networks are made of beside convolutions: normalization, attention, losses.
+#include "crescent/ops/networks.h"
+
+#include <cmath>
+
+#include "ops/functions/array_ops.h"
+
+namespace crescent::ops {
+namespace {
+
+constexpr double kEpsilon = 1e-7;  ///< keras.config.epsilon()
+
+/// A vector of one axis of x in a shape that broadcasts with x.
+Tensor along(const Tensor& vector, const Tensor& x, int axis) {
+  if (vector.rank() != 1) return vector;
+  Shape shape(std::vector<int64_t>(static_cast<size_t>(x.rank()), 1));
+  shape.set(axis_of(x, axis), vector.dim(0));
+  return ops::reshape(vector, shape);
+}
+
+/// gamma and beta have the shape of the axes, or are numbers.
+Tensor spread(const Tensor& parameter, const Tensor& x, const Axes& axes) {
+  if (parameter.rank() == 0) return parameter;
+  Shape shape(std::vector<int64_t>(static_cast<size_t>(x.rank()), 1));
+  for (int axis : axes_of(x, axes)) shape.set(axis, x.dim(axis));
+  return ops::reshape(parameter, shape);
+}
+
+Tensor inside(const Tensor& p) { return ops::clip(p, kEpsilon, 1 - kEpsilon); }
+
+/// Logarithms of probabilities, which are made to sum to one.
+Tensor log_probabilities(const Tensor& output, bool from_logits, int axis) {
+  const Tensor x = floating(output);
+  if (from_logits) return ops::log_softmax(x, axis);
+  return ops::log(inside(x / ops::sum(x, {axis}, true)));
+}
+
+/// The norm of vectors along one axis, or of matrices in two, which have those of orders 1 and
+/// infinity. The order is not 2.
+Tensor norm_of_order(const Tensor& x, double order, const Axes& given) {
+  const Axes axes = axes_of(x, given);
+  const Tensor a = ops::abs(x);
+  if (axes.size() == 1 && std::isinf(order)) return ops::max(a, axes, true);
+  if (axes.size() == 1)
+    return order == 1 ? ops::sum(a, axes, true)
+                      : ops::power(ops::sum(ops::power(a, order), axes, true), 1 / order);
+  if (axes.size() != 2) fail("norm: expected one axis or two, got ", axes.size());
+  if (order != 1 && !std::isinf(order)) fail("norm: unknown order ", order, " of matrices");
+  const size_t summed = order == 1 ? 0 : 1;
+  return ops::max(ops::sum(a, {axes[summed]}, true), {axes[1 - summed]}, true);
+}
+
+}  // namespace
+
+Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& variance, int axis,
+                           const Tensor& offset, const Tensor& scale, double epsilon) {
+  Tensor result = (x - along(mean, x, axis)) * ops::rsqrt(along(variance, x, axis) + epsilon);
+  if (scale) result = result * along(scale, x, axis);  // devices compute it all in one loop
+  return offset ? result + along(offset, x, axis) : result;
+}
+
+Tensor layer_normalization(const Tensor& given, const Tensor& gamma, const Tensor& beta,
+                           const Axes& axes, std::optional<double> epsilon, bool rms_scaling) {
+  const Tensor x = floating(given);
+  const double least = epsilon.value_or(kEpsilon);
+  if (axes_of(x, axes) == Axes{x.rank() - 1} && x.dim(-1) >= 0 && !rms_scaling) {
+    const Shape row{x.dim(-1)};
+    const auto in_row = [&](const Tensor& parameter, double otherwise) {
+      if (!parameter) return Tensor::full(row, otherwise, x.dtype());
+      const Tensor own = ops::cast(parameter, x.dtype());
+      return own.rank() == 0 ? ops::broadcast_to(own, row) : ops::reshape(own, row);
+    };
+    return ops::cast(ops::layer_norm(x, in_row(gamma, 1), in_row(beta, 0), least), given.dtype());
+  }
+  const auto normalized = [&](const Tensor& wide) {
+    const Tensor centered = wide - ops::mean(wide, axes, true);
+    const Tensor variance = ops::mean(ops::square(centered), axes, true);
+    Tensor result = (rms_scaling ? wide : centered) * ops::rsqrt(variance + least);
+    if (gamma) result = result * spread(gamma, x, axes);
+    return beta && !rms_scaling ? result + spread(beta, x, axes) : result;
+  };
+  return ops::cast(in_wide(x, normalized), given.dtype());
+}
+
+Tensor rms_normalization(const Tensor& given, const Tensor& scale, const Axes& axes,
+                         std::optional<double> epsilon) {
+  return in_wide(given, [&](const Tensor& x) {
+    const Tensor square = ops::mean(ops::square(x), axes, true);
+    const Tensor result = x * ops::rsqrt(square + epsilon.value_or(kEpsilon));
+    return scale ? result * spread(scale, x, axes) : result;
+  });
+}
+
+Tensor normalize(const Tensor& given, const Axes& axes, double order,
+                 std::optional<double> epsilon) {
+  if (order < 1 || order != std::floor(order))
+    fail("normalize: order must be a whole number of at least 1, got ", order);
+  const Tensor x = floating(given);
+  const double least = epsilon.value_or(kEpsilon);
+  if (order != 2) return x / ops::maximum(norm_of_order(x, order, axes), least);
+  return in_wide(x, [&](const Tensor& wide) {
+    const Tensor squares = ops::sum(ops::square(wide), axes, true);
+    return wide * ops::rsqrt(ops::maximum(squares, least * least));
+  });
+}
+
+Tensor dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                             const Tensor& bias, const Tensor& mask, std::optional<double> scale,
+                             bool is_causal, std::optional<double> soft_cap) {
+  if (query.rank() != 4 || key.rank() != 4 || value.rank() != 4)
+    fail("dot_product_attention: expected (batch, length, heads, width) three times, got shapes ",
+         query.shape(), ", ", key.shape(), " and ", value.shape());
+  const double factor = scale.value_or(1 / std::sqrt(static_cast<double>(query.dim(-1))));
+  const int64_t heads = query.dim(2), groups = key.dim(2);
+  const auto repeated = [&](const Tensor& x) {
+    return groups == heads ? x : ops::repeat(x, heads / groups, 2);
+  };
+  const Tensor k = repeated(key), v = repeated(value);
+  Tensor allowed = mask ? ops::cast(mask, DType::boolean) : mask;
+  while (allowed && allowed.rank() < 4) allowed = ops::expand_dims(allowed, 0);
+  if (is_causal) {
+    const Tensor earlier =
+        ops::less_equal(positions(key.dim(1), 1, 2), positions(query.dim(1), 0, 2));
+    allowed = allowed ? ops::logical_and(allowed, earlier)
+                      : ops::reshape(earlier, {1, 1, query.dim(1), key.dim(1)});
+  }
+  if (!bias && !soft_cap) return ops::dot_product_attention(query, k, v, allowed, factor);
+  Tensor scores = ops::einsum("bthd,bshd->bhts", Tensors{query, k}) * factor;
+  if (soft_cap) scores = ops::tanh(scores / *soft_cap) * *soft_cap;
+  if (bias) scores = scores + ops::cast(bias, scores.dtype());
+  if (allowed) scores = ops::where(allowed, scores, -0.7 * 3.4028234663852886e38);
+  return ops::einsum("bhts,bshd->bthd", Tensors{ops::softmax(scores, -1), v});
+}
+
+Tensor binary_crossentropy(const Tensor& target, const Tensor& output, bool from_logits) {
+  const Tensor x = floating(output), t = ops::cast(target, x.dtype());
+  // At 0 the slope of relu is 0, and that of the last term half.
+  if (from_logits)
+    return ops::relu(x) - x * t + ops::softplus(ops::where(ops::greater(x, 0), -x, x));
+  const Tensor p = inside(x);
+  return -(t * ops::log(p) + (1.0 - t) * ops::log(1.0 - p));
+}
+
+Tensor categorical_crossentropy(const Tensor& target, const Tensor& output, bool from_logits,
+                                int axis) {
+  const Tensor logs = log_probabilities(output, from_logits, axis);
+  return -ops::sum(ops::cast(target, logs.dtype()) * logs, {axis});
+}
+
+Tensor sparse_categorical_crossentropy(const Tensor& target, const Tensor& output, bool from_logits,
+                                       int axis) {
+  const int last = axis_of(output, axis);
+  const Tensor logs = log_probabilities(output, from_logits, last);
+  const Tensor classes = ops::expand_dims(
+      ops::cast(
+          target.rank() == output.rank() && target.dim(-1) == 1 ? ops::squeeze(target, -1) : target,
+          DType::int32),
+      last);
+  return -ops::squeeze(ops::gather_along_axis(logs, classes, last), last);
+}
+
+Tensor psnr(const Tensor& a, const Tensor& b, double max_val) {
+  const auto [x, y] = promoted(a, b);
+  const Tensor error = ops::mean(ops::square(floating(x) - floating(y)));
+  return 20 * std::log10(max_val) - ops::log(error) * (10 / std::log(10.0));
+}
+
+}  // namespace crescent::ops

@@ -1,0 +1,114 @@
+// Arrays with more elements around them.
+#include "crescent/ops/reductions.h"
+#include "crescent/ops/shapes.h"
+#include "ops/functions/array_ops.h"
+
+namespace crescent::ops {
+namespace {
+
+std::pair<std::vector<int64_t>, std::vector<int64_t>> pad_widths(const PadWidths& widths,
+                                                                 int rank) {
+  const auto count = static_cast<size_t>(rank);
+  if (widths.pairs.size() != 1 && widths.pairs.size() != count)
+    fail("pad: expected a pair of widths or ", count, " pairs, got ", widths.pairs.size());
+  std::vector<int64_t> before, after;
+  for (size_t i = 0; i < count; ++i) {
+    const auto& [first, last] = widths.pairs[widths.pairs.size() == 1 ? 0 : i];
+    before.push_back(first), after.push_back(last);
+  }
+  return {before, after};
+}
+
+/// The element of an axis of n that is shown at place i, which may be outside.
+int64_t at_edge(int64_t i, int64_t n) { return std::clamp<int64_t>(i, 0, n - 1); }
+int64_t at_wrapped(int64_t i, int64_t n) { return (i % n + n) % n; }
+int64_t at_symmetric(int64_t i, int64_t n) {
+  const int64_t at = at_wrapped(i, 2 * n);
+  return at < n ? at : 2 * n - 1 - at;
+}
+int64_t at_reflected(int64_t i, int64_t n) {
+  const int64_t period = std::max<int64_t>(1, 2 * n - 2), at = at_wrapped(i, period);
+  return at < n ? at : period - at;
+}
+
+/// x with `before` and `after` more places along an axis, with elements of its own.
+template <int64_t (*At)(int64_t i, int64_t n)>
+Tensor extended(const Tensor& x, int axis, int64_t before, int64_t after) {
+  std::vector<int32_t> places;
+  for (int64_t i = -before; i < x.dim(axis) + after; ++i)
+    places.push_back(static_cast<int32_t>(At(i, x.dim(axis))));
+  return ops::gather(x, Tensor::from(places, {static_cast<int64_t>(places.size())}), axis);
+}
+
+/// The same with one number of each line, such as its largest.
+template <Tensor (*F)(const Tensor&, const std::vector<int>&, bool)>
+Tensor surrounded(const Tensor& x, int axis, int64_t before, int64_t after) {
+  Tensor number = F(x, {axis}, true);
+  if (!is_floating(x.dtype())) number = ops::cast(ops::round(number), x.dtype());
+  const auto repeated = [&](int64_t count) {
+    Shape shape = number.shape();
+    shape.set(axis, count);
+    return ops::broadcast_to(number, shape);
+  };
+  return ops::concatenate(Tensors{repeated(before), x, repeated(after)}, axis);
+}
+
+/// The same from 0 outside to the edges.
+Tensor ramped(const Tensor& x, int axis, int64_t before, int64_t after) {
+  const Tensor edges = extended<at_edge>(x, axis, before, after);
+  const int64_t n = x.dim(axis);
+  std::vector<double> shares;
+  for (int64_t i = -before; i < n + after; ++i)
+    shares.push_back(i < 0    ? 1 + double(i) / double(before)
+                     : i >= n ? 1 - double(i - n + 1) / double(after)
+                              : 1);
+  Shape shape(std::vector<int64_t>(static_cast<size_t>(x.rank()), 1));
+  shape.set(axis, before + n + after);
+  const Tensor share = ops::cast(Tensor::from(shares, shape), floating(x).dtype());
+  const Tensor values = floating(edges) * share;
+  return is_floating(x.dtype()) ? values : ops::cast(ops::floor(values), x.dtype());
+}
+
+struct PadMode {
+  const char* name;
+  Tensor (*along)(const Tensor& x, int axis, int64_t before, int64_t after);
+};
+constexpr PadMode kPadModes[] = {
+    {"reflect", extended<at_reflected>}, {"symmetric", extended<at_symmetric>},
+    {"edge", extended<at_edge>},         {"wrap", extended<at_wrapped>},
+    {"circular", extended<at_wrapped>},  {"linear_ramp", ramped},
+    {"maximum", surrounded<ops::max>},   {"minimum", surrounded<ops::min>},
+    {"mean", surrounded<ops::mean>},     {"median", surrounded<ops::median>},
+};
+
+const PadMode& pad_mode(const std::string& name) {
+  std::vector<std::string> known{"constant", "empty"};
+  for (const PadMode& mode : kPadModes) {
+    if (name == mode.name) return mode;
+    known.push_back(mode.name);
+  }
+  fail("pad: unknown mode '", name, "'", did_you_mean(name, known));
+}
+
+}  // namespace
+
+Tensor pad(const Tensor& x, const PadWidths& widths, const std::string& mode,
+           std::optional<double> value) {
+  const auto [before, after] = pad_widths(widths, x.rank());
+  if (mode == "constant") return ops::pad(x, before, after, value.value_or(0));
+  if (value) fail("pad: constant_values belong to mode 'constant', got mode '", mode, "'");
+  if (mode == "empty") return ops::pad(x, before, after, 0);
+  const PadMode& chosen = pad_mode(mode);
+  Tensor result = x;
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    const auto i = static_cast<size_t>(axis);
+    if (before[i] == 0 && after[i] == 0) continue;
+    if (before[i] < 0 || after[i] < 0 || x.dim(axis) < 1)
+      fail("pad: widths ", before[i], " and ", after[i], " do not fit axis ", axis, " of shape ",
+           x.shape());
+    result = chosen.along(result, axis, before[i], after[i]);
+  }
+  return result;
+}
+
+}  // namespace crescent::ops

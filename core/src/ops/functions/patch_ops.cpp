@@ -1,0 +1,135 @@
+// Ops of patches: images cut into them, and added up from them.
+#include <numeric>
+
+#include "ops/functions/array_ops.h"
+
+namespace crescent {
+
+size_t PatchGrid::hash() const {
+  size_t seed = same;
+  for (const auto* numbers : {&size, &strides, &dilation})
+    detail::mix(seed, detail::hash_field(*numbers));
+  return seed;
+}
+
+int64_t PatchGrid::area() const {
+  return std::accumulate(size.begin(), size.end(), int64_t{1}, std::multiplies<>());
+}
+int64_t PatchGrid::reach(size_t axis) const { return (size[axis] - 1) * dilation[axis] + 1; }
+int64_t PatchGrid::count(size_t axis, int64_t length) const {
+  const int64_t stride = strides[axis], free = length - reach(axis);
+  if (length < 0) return -1;
+  return same ? (length + stride - 1) / stride : free / stride + 1;
+}
+
+std::string to_text(const PatchGrid& grid) {
+  return concat(detail::field_text(grid.size), " strides ", detail::field_text(grid.strides),
+                " dilation ", detail::field_text(grid.dilation), grid.same ? " same" : " valid");
+}
+
+namespace {
+
+constexpr int64_t kMostOfPatch = int64_t{1} << 31;
+
+void expect_numbers(const PatchGrid& grid, const Shape& images) {
+  int64_t elements = 1;
+  for (size_t i = 0; i < grid.size.size(); ++i) {
+    for (const auto& [what, number] : {std::pair("size", grid.size[i]),
+                                       {"stride", grid.strides[i]},
+                                       {"dilation rate", grid.dilation[i]}})
+      if (number < 1 || number >= kMostOfPatch)
+        fail("patches: expected a ", what, " of at least 1, got ", number);
+    elements *= grid.size[i];
+    if (elements >= kMostOfPatch) fail("patches: ", Value(grid.size), " is too large");
+  }
+  if (images.rank() != static_cast<int>(grid.size.size()) + 2)
+    fail("patches: expected ", grid.size.size(), " spatial axes, got shape ", images);
+}
+
+void expect_grid(const PatchGrid& grid, const Shape& images) {
+  expect_numbers(grid, images);
+  for (size_t i = 0; i < grid.size.size(); ++i) {
+    const int64_t length = images[static_cast<int>(i) + 1];
+    if (!grid.same && length >= 0 && length < grid.reach(i))
+      fail("patches: ", to_text(grid), ": they are larger than the images of shape ", images,
+           " along axis ", i + 1);
+  }
+}
+
+Shape images_of(const PatchSum& op, const Shape& patches) {
+  Shape images{patches[0]};
+  for (int64_t length : op.spatial) images.append(length);
+  images.append(patches[-1] < 0 ? -1 : patches[-1] / op.grid.area());
+  return images;
+}
+
+}  // namespace
+
+TensorSpecs Patches::infer(std::span<const TensorSpec> in) const {
+  const Shape& images = in[0].shape;
+  expect_grid(grid, images);
+  Shape shape{images[0]};
+  for (size_t i = 0; i < grid.size.size(); ++i)
+    shape.append(grid.count(i, images[static_cast<int>(i) + 1]));
+  shape.append(images[-1] < 0 ? -1 : images[-1] * grid.area());
+  return {{in[0].dtype, shape}};
+}
+Tensors Patches::vjp(const Vjp& v) const {
+  const Shape images = v.inputs[0].shape();
+  return {sum_of_patches(v.gradients[0], grid, {images.begin() + 1, images.end() - 1})};
+}
+
+TensorSpecs PatchSum::infer(std::span<const TensorSpec> in) const {
+  const Shape& patches = in[0].shape;
+  expect_numbers(grid, patches);
+  Patches back;
+  back.grid = grid;
+  const TensorSpec image{in[0].dtype, images_of(*this, patches)};
+  if (!back.infer({&image, 1})[0].shape.compatible(patches))
+    fail("patches: shape ", patches, " does not give images of ", Value(spatial));
+  return {image};
+}
+Tensors PatchSum::vjp(const Vjp& v) const { return {patches_of(v.gradients[0], grid)}; }
+
+TensorSpecs Columns::infer(std::span<const TensorSpec> in) const {
+  const Shape& x = in[0].shape;
+  expect_grid(grid, {x[0], x[2], x[3], x[1]});
+  const int64_t rows = grid.count(0, x[2]), columns = grid.count(1, x[3]);
+  return {
+      {in[0].dtype,
+       {x[0], x[1] < 0 ? -1 : x[1] * grid.area(), rows < 0 || columns < 0 ? -1 : rows * columns}}};
+}
+Tensors Columns::vjp(const Vjp& v) const {
+  return {sum_of_columns(v.gradients[0], grid, {v.inputs[0].dim(2), v.inputs[0].dim(3)})};
+}
+
+Tensor patches_of(const Tensor& images, const PatchGrid& grid) {
+  Patches op;
+  op.grid = grid;
+  return apply1(op, {images});
+}
+
+Tensor sum_of_patches(const Tensor& patches, const PatchGrid& grid,
+                      const std::vector<int64_t>& spatial) {
+  PatchSum op;
+  op.grid = grid, op.spatial = spatial;
+  return ops::cast(apply1(op, {without_halves(patches)}), patches.dtype());
+}
+
+Tensor columns_of(const Tensor& images, const PatchGrid& grid) {
+  Columns op;
+  op.grid = grid;
+  return apply1(op, {images});
+}
+
+Tensor sum_of_columns(const Tensor& columns, const PatchGrid& grid,
+                      const std::vector<int64_t>& spatial) {
+  const int64_t area = grid.area(), channels = columns.dim(1) / area,
+                rows = grid.count(0, spatial[0]), places = grid.count(1, spatial[1]);
+  const Tensor grouped = ops::reshape(columns, {-1, channels, area, rows, places});
+  const Tensor patches =
+      ops::reshape(ops::transpose(grouped, {0, 3, 4, 2, 1}), {-1, rows, places, area * channels});
+  return ops::transpose(sum_of_patches(patches, grid, spatial), {0, 3, 1, 2});
+}
+
+}  // namespace crescent

@@ -1,0 +1,181 @@
+// Sums of products.
+#include "crescent/ops/products.h"
+
+#include "ops/functions/array_ops.h"
+
+namespace crescent {
+namespace {
+
+/// Those of zero have no slope.
+Tensor by_broadcasting(const Tensor& x, const Tensor& y) {
+  const Tensor difference = ops::expand_dims(x, -2) - ops::expand_dims(y, -3);
+  const Tensor square = ops::sum(ops::square(difference), {-1});
+  const Tensor zero = ops::equal(square, 0);
+  return ops::where(zero, 0.0, ops::sqrt(ops::where(zero, 1.0, square)));
+}
+
+}  // namespace
+
+TensorSpecs Distances::infer(std::span<const TensorSpec> in) const {
+  return {{in[0].dtype, {in[0].shape[0], in[1].shape[0]}}};
+}
+Tensors Distances::decompose(std::span<const Tensor> in) const {
+  return {by_broadcasting(in[0], in[1])};
+}
+
+namespace ops {
+namespace {
+
+/// The axes of each that are summed over, moved to where a matrix product sums.
+Tensor contract(const Tensor& a, const Tensor& b, std::vector<int> of_a, std::vector<int> of_b) {
+  const auto [x, y] = promoted(a, b);
+  if (of_a.size() != of_b.size())
+    fail("tensordot: expected as many axes of one as of the other, got ", of_a.size(), " and ",
+         of_b.size());
+  for (int& axis : of_a) axis = axis_of(x, axis);
+  for (int& axis : of_b) axis = axis_of(y, axis);
+  const auto others = [](const Tensor& t, const std::vector<int>& axes) {
+    std::vector<int> rest;
+    for (int i = 0; i < t.rank(); ++i)
+      if (std::find(axes.begin(), axes.end(), i) == axes.end()) rest.push_back(i);
+    return rest;
+  };
+  const std::vector<int> kept_a = others(x, of_a), kept_b = others(y, of_b);
+  Shape rows, columns;
+  int64_t summed = 1;
+  for (int axis : kept_a) rows.append(x.dim(axis));
+  for (int axis : kept_b) columns.append(y.dim(axis));
+  for (size_t i = 0; i < of_a.size(); ++i) {
+    if (x.dim(of_a[i]) != y.dim(of_b[i]))
+      fail("tensordot: axis ", of_a[i], " of shape ", x.shape(), " and axis ", of_b[i],
+           " of shape ", y.shape(), " differ");
+    summed *= x.dim(of_a[i]);
+  }
+  std::vector<int> order_a = kept_a, order_b = of_b;
+  order_a.insert(order_a.end(), of_a.begin(), of_a.end());
+  order_b.insert(order_b.end(), kept_b.begin(), kept_b.end());
+  const auto size = [](const Shape& shape) { return shape.is_known() ? shape.size() : -1; };
+  const Tensor left = ops::reshape(ops::transpose(x, order_a), {size(rows), summed});
+  const Tensor right = ops::reshape(ops::transpose(y, order_b), {summed, size(columns)});
+  return ops::cast(ops::reshape(ops::matmul(left, right), rows.concat(columns)), x.dtype());
+}
+
+}  // namespace
+
+Tensor tensordot(const Tensor& a, const Tensor& b, int64_t axes) {
+  if (axes < 0 || axes > std::min(a.rank(), b.rank()))
+    fail("tensordot: cannot sum over ", axes, " axes of shapes ", a.shape(), " and ", b.shape());
+  const auto count = static_cast<int>(axes);
+  Axes of_a, of_b;
+  for (int i = 0; i < count; ++i) {
+    of_a.push_back(a.rank() - count + i);
+    of_b.push_back(i);
+  }
+  return contract(a, b, of_a, of_b);
+}
+Tensor tensordot(const Tensor& a, const Tensor& b, const Axes& of_a, const Axes& of_b) {
+  return contract(a, b, of_a, of_b);
+}
+
+Tensor dot(const Operand& a, const Operand& b) {
+  const Tensor x = tensor_of(a), y = tensor_of(b);
+  if (x.rank() == 0 || y.rank() == 0) return ops::multiply(x, y);
+  if (y.rank() == 2 && x.rank() > 1)
+    return ops::cast(ops::matmul(x, y), promote(x.dtype(), y.dtype()));
+  return contract(x, y, {-1}, {y.rank() == 1 ? 0 : y.rank() - 2});
+}
+
+Tensor inner(const Operand& a, const Operand& b) {
+  const Tensor x = tensor_of(a), y = tensor_of(b);
+  if (x.rank() == 0 || y.rank() == 0) return ops::multiply(x, y);
+  return contract(x, y, {-1}, {-1});
+}
+
+Tensor outer(const Tensor& a, const Tensor& b) {
+  const Tensor product = ops::multiply(ops::reshape(a, {-1, 1}), ops::reshape(b, {1, -1}));
+  return ops::cast(product, promote(a.dtype(), b.dtype()));
+}
+
+Tensor vdot(const Tensor& a, const Tensor& b) {
+  const Tensor sum = ops::sum(ops::multiply(ops::reshape(a, {-1}), ops::reshape(b, {-1})));
+  return ops::cast(sum, promote(a.dtype(), b.dtype()));
+}
+
+Tensor kron(const Tensor& a, const Tensor& b) {
+  const int rank = std::max(a.rank(), b.rank());
+  const auto lifted = [&](Tensor x) {
+    while (x.rank() < rank) x = ops::expand_dims(x, 0);
+    return x;
+  };
+  const Tensor x = lifted(a), y = lifted(b);
+  Shape of_x, of_y, result;
+  for (int i = 0; i < rank; ++i) {
+    of_x.append(x.dim(i)), of_x.append(1);
+    of_y.append(1), of_y.append(y.dim(i));
+    result.append(x.dim(i) * y.dim(i));
+  }
+  return ops::reshape(ops::multiply(ops::reshape(x, of_x), ops::reshape(y, of_y)), result);
+}
+
+Tensor cross(const Tensor& a, const Tensor& b, int axisa, int axisb, int axisc,
+             std::optional<int64_t> axis) {
+  if (axis) axisa = axisb = axisc = static_cast<int>(*axis);
+  const auto [x, y] = promoted(a, b);
+  const auto parts = [](const Tensor& t, int along) {
+    const int64_t n = t.dim(along);
+    if (n != 2 && n != 3)
+      fail("cross: expected two or three along axis ", along, ", got shape ", t.shape());
+    Tensors rows;
+    for (const Tensor& row : ops::split(t, std::vector<int64_t>(static_cast<size_t>(n), 1), along))
+      rows.push_back(ops::squeeze(row, along));
+    return rows;
+  };
+  Tensors u = parts(x, axis_of(x, axisa)), v = parts(y, axis_of(y, axisb));
+  const Tensor z = u[0] * v[1] - u[1] * v[0];
+  if (u.size() == 2 && v.size() == 2) return z;
+  if (u.size() == 2) u.push_back(ops::zeros_like(u[0]));
+  if (v.size() == 2) v.push_back(ops::zeros_like(v[0]));
+  return ops::stack(Tensors{u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], z}, axisc);
+}
+
+Tensor correlate(const Tensor& a, const Tensor& b, const std::string& mode) {
+  auto [x, y] = promoted(a, b);
+  if (x.rank() != 1 || y.rank() != 1)
+    fail("correlate: expected one axis each, got shapes ", x.shape(), " and ", y.shape());
+  x = wide_floating(x), y = wide_floating(y);
+  const bool swapped = x.dim(0) < y.dim(0);
+  if (swapped) std::swap(x, y);
+  const int64_t m = y.dim(0);
+  int64_t before = 0, after = 0;
+  if (mode == "full")
+    before = after = m - 1;
+  else if (mode == "same")
+    before = m / 2, after = m - 1 - before;
+  else if (mode != "valid")
+    fail("correlate: mode must be 'valid', 'same' or 'full', got '", mode, "'");
+  const Tensor padded = ops::reshape(ops::pad(x, {before}, {after}), {1, -1, 1});
+  const Tensor result =
+      ops::reshape(ops::conv(padded, ops::reshape(y, {m, 1, 1}), {1}, ops::Padding::valid), {-1});
+  return swapped ? ops::flip(result, {0}) : result;
+}
+
+Tensor corrcoef(const Tensor& given) {
+  const Tensor x = wide_floating(given), rows = x.rank() == 1 ? ops::expand_dims(x, 0) : x;
+  const Tensor centered = rows - ops::mean(rows, {1}, true);
+  const Tensor covariance = ops::matmul(centered, centered, false, true);
+  const int64_t n = covariance.dim(0);
+  const Tensor variance = ops::sum(covariance * ops::eye(n, n, x.dtype()), {1});
+  const Tensor scale = ops::sqrt(variance);
+  const Tensor r = covariance / ops::expand_dims(scale, 1) / ops::expand_dims(scale, 0);
+  return n == 1 ? ops::reshape(r, {}) : ops::clip(r, -1, 1);
+}
+
+Tensor cdist(const Tensor& a, const Tensor& b) {
+  auto [x, y] = promoted(a, b);
+  x = floating(x), y = floating(y);
+  const bool plain = x.rank() == 2 && y.rank() == 2 && x.dim(1) == y.dim(1) && x.dim(1) >= 0;
+  return plain ? apply1(Distances{}, {x, y}) : by_broadcasting(x, y);
+}
+
+}  // namespace ops
+}  // namespace crescent

@@ -1,0 +1,182 @@
+// From many numbers to few: along axes, all of them when none are given.
+#include "crescent/ops/reductions.h"
+
+#include <limits>
+#include <numeric>
+
+#include "crescent/system/interrupt.h"
+#include "ops/functions/array_ops.h"
+
+namespace crescent::ops {
+namespace {
+
+/// Whether an axis that is reduced has no elements.
+bool sums_nothing(const Tensor& x, const Axes& axes) {
+  const std::vector<int> all = axes_of(x, axes);
+  return std::any_of(all.begin(), all.end(), [&](int axis) { return x.dim(axis) == 0; });
+}
+
+/// With a first value to compare with.
+template <Tensor (*F)(const Tensor&, const Axes&, bool),
+          Tensor (*Extreme)(const Operand&, const Operand&)>
+Tensor extreme(const Tensor& x, const Axes& axes, bool keepdims, double initial) {
+  if (sums_nothing(x, axes)) return ops::sum(x, axes, keepdims) + initial;
+  return ops::cast(Extreme(F(x, axes, keepdims), initial), x.dtype());
+}
+
+Tensor nan_to(const Tensor& x, double value) {
+  return is_floating(x.dtype()) ? ops::where(ops::isnan(x), value, x) : x;
+}
+
+Tensor count_numbers(const Tensor& x, const Axes& axes, bool keepdims) {
+  const Tensor y = floating(x);
+  return ops::sum(ops::where(ops::isnan(y), ops::zeros_like(y), ops::ones_like(y)), axes, keepdims);
+}
+
+template <Tensor (*F)(const Tensor&, const Axes&, bool), bool Largest>
+Tensor nan_extreme(const Tensor& x, const Axes& axes, bool keepdims) {
+  if (!is_floating(x.dtype())) return F(x, axes, keepdims);
+  const Tensor result = F(nan_to(x, Largest ? -kInfinity : kInfinity), axes, keepdims);
+  const Tensor none = ops::equal(count_numbers(x, axes, keepdims), 0);
+  return ops::where(none, std::numeric_limits<double>::quiet_NaN(), result);
+}
+
+template <Tensor (*F)(const Tensor&, std::optional<int64_t>, bool), bool Largest>
+Tensor nan_place(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
+  const Tensor found = F(nan_to(x, Largest ? -kInfinity : kInfinity), axis, keepdims);
+  const Axes axes = axis ? Axes{axis_of(x, *axis)} : Axes{};
+  return ops::where(ops::equal(count_numbers(x, axes, keepdims), 0), -1, found);
+}
+
+}  // namespace
+
+Tensor max(const Tensor& x, const Axes& axes, bool keepdims, double initial) {
+  return extreme<ops::max, ops::maximum>(x, axes, keepdims, initial);
+}
+Tensor min(const Tensor& x, const Axes& axes, bool keepdims, double initial) {
+  return extreme<ops::min, ops::minimum>(x, axes, keepdims, initial);
+}
+
+Tensor prod(const Tensor& x, const Axes& axes, bool keepdims, DType dtype) {
+  return ops::cast(ops::prod(ops::cast(x, dtype), axes, keepdims), dtype);
+}
+
+std::tuple<Tensor, Tensor> moments(const Tensor& x, const Axes& axes, bool keepdims) {
+  // What is beyond float16 is its largest number, as Keras has it.
+  constexpr double kLargest = 65504;
+  const auto moment = [&](auto of) {
+    return in_wide(x, [&](const Tensor& wide) {
+      const Tensor result = of(wide, axes, keepdims);
+      return x.dtype() == DType::float16 ? ops::clip(result, -kLargest, kLargest) : result;
+    });
+  };
+  return {moment(ops::mean), moment(ops::variance)};
+}
+
+/// Weights may have the averaged axes alone.
+Tensor average(const Tensor& x, const Axes& given, const Tensor& weights) {
+  const Axes axes = axes_of(x, given);
+  if (!weights) return ops::mean(x, axes);
+  Tensor w = weights;
+  if (w.rank() == static_cast<int>(axes.size()) && w.rank() < x.rank()) {
+    Shape shape(std::vector<int64_t>(static_cast<size_t>(x.rank()), 1));
+    Axes order(axes.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](int a, int b) { return axes[a] < axes[b]; });
+    for (int i = 0; i < w.rank(); ++i) shape.set(axes[i], w.dim(i));
+    w = ops::reshape(ops::transpose(w, order), shape);
+  }
+  const Tensor values = floating(ops::cast(x, promote(x.dtype(), w.dtype())));
+  return in_wide(values, [&](const Tensor& wide) {
+    const Tensor spread = ops::broadcast_to(ops::cast(w, wide.dtype()), wide.shape());
+    return ops::sum(wide * spread, axes) / ops::sum(spread, axes);
+  });
+}
+
+Tensor count_nonzero(const Tensor& x, const Axes& axes) {
+  return ops::sum(ops::cast(ops::not_equal(x, 0), DType::int32), axes);
+}
+
+Tensor ptp(const Tensor& x, const Axes& axes, bool keepdims) {
+  return ops::cast(ops::max(x, axes, keepdims) - ops::min(x, axes, keepdims), x.dtype());
+}
+
+Tensor nansum(const Tensor& x, const Axes& axes, bool keepdims) {
+  return ops::sum(nan_to(x, 0), axes, keepdims);
+}
+Tensor nanprod(const Tensor& x, const Axes& axes, bool keepdims) {
+  return ops::prod(nan_to(x, 1), axes, keepdims);
+}
+Tensor nanmean(const Tensor& given, const Axes& axes, bool keepdims) {
+  return in_wide(given, [&](const Tensor& x) {
+    return nansum(x, axes, keepdims) / count_numbers(x, axes, keepdims);
+  });
+}
+Tensor nanvar(const Tensor& given, const Axes& axes, bool keepdims) {
+  return in_wide(given, [&](const Tensor& x) {
+    const Tensor centered = ops::where(ops::isnan(x), 0.0, nan_to(x, 0) - nanmean(x, axes, true));
+    return ops::sum(ops::square(centered), axes, keepdims) / count_numbers(x, axes, keepdims);
+  });
+}
+/// Where numbers do not differ the gradient is 0, as that of std.
+Tensor nanstd(const Tensor& given, const Axes& axes, bool keepdims) {
+  return in_wide(given, [&](const Tensor& x) {
+    const Tensor variance = nanvar(x, axes, keepdims), zero = ops::equal(variance, 0);
+    return ops::where(zero, 0.0, ops::sqrt(ops::where(zero, 1.0, variance)));
+  });
+}
+
+Tensor nanmax(const Tensor& x, const Axes& axes, bool keepdims) {
+  return nan_extreme<ops::max, true>(x, axes, keepdims);
+}
+Tensor nanmin(const Tensor& x, const Axes& axes, bool keepdims) {
+  return nan_extreme<ops::min, false>(x, axes, keepdims);
+}
+Tensor nanargmax(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
+  return nan_place<ops::argmax, true>(x, axis, keepdims);
+}
+Tensor nanargmin(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
+  return nan_place<ops::argmin, false>(x, axis, keepdims);
+}
+
+/// After as many differences as there are elements nothing is left.
+Tensor diff(const Tensor& x, int64_t n, int axis) {
+  Tensor a = x;
+  axis = axis_of(a, axis);
+  if (n < 0) fail("diff: expected an order of at least 0, got ", n);
+  if (a.dim(axis) >= 0) n = std::min(n, a.dim(axis));
+  for (int64_t i = 0; i < n; ++i) {
+    heed_interruption("differences were taken");
+    const int64_t size = a.dim(axis);
+    if (size != 0 && a.dtype() != DType::boolean && a.dtype() != DType::complex64) {
+      Diff op;
+      op.axis = axis;
+      a = apply1(op, {a});
+      continue;
+    }
+    const int64_t first = size == 0 ? 0 : 1;
+    const Tensor after = ops::slice_axis(a, axis, first, size);
+    const Tensor before = ops::slice_axis(a, axis, 0, size - first);
+    a = a.dtype() == DType::boolean ? ops::not_equal(after, before) : after - before;
+  }
+  return a;
+}
+
+Tensor trapezoid(const Tensor& given, const Tensor& x, double dx, int axis) {
+  const Tensor y = floating(given);
+  axis = axis_of(y, axis);
+  const int64_t n = y.dim(axis);
+  const Tensor means = (ops::slice_axis(y, axis, 1, n) + ops::slice_axis(y, axis, 0, n - 1)) * 0.5;
+  if (!x) return ops::sum(means * dx, {axis});
+  Tensor widths = diff(floating(x), 1, -1);
+  if (x.rank() == 1) {
+    Shape shape(std::vector<int64_t>(static_cast<size_t>(y.rank()), 1));
+    shape.set(axis, widths.dim(0));
+    widths = ops::reshape(widths, shape);
+  } else {
+    widths = diff(floating(x), 1, axis);
+  }
+  return ops::sum(means * widths, {axis});
+}
+
+}  // namespace crescent::ops

@@ -1,0 +1,57 @@
+// Running sums and products along an axis.
+#include "crescent/ops/reductions.h"
+#include "ops/functions/array_ops.h"
+#include "program/support.h"
+
+namespace crescent::ops {
+namespace {
+
+Tensor cumulated(const Tensor& x, int axis, bool reverse) {
+  Cumulative op;
+  op.axis = normal_axis("cumsum", axis, x.shape());
+  op.reverse = reverse;
+  return apply1(op, {at_least_int32(x)});
+}
+
+Tensor products_of(const Tensor& x, int axis) {
+  Cumprod op;
+  op.axis = axis;
+  return ops::cast(apply1(op, {without_halves(x)}), x.dtype());
+}
+
+/// In the dtype of x; of booleans, and where they are asked for, whole numbers.
+template <class F>
+Tensor running(const Tensor& given, std::optional<DType> dtype, F f) {
+  if (dtype == DType::boolean) dtype = DType::int32;
+  const Tensor x = dtype ? ops::cast(given, *dtype) : given;
+  const Tensor result = f(at_least_int32(x));
+  return x.dtype() == DType::boolean ? result : ops::cast(result, x.dtype());
+}
+
+template <Tensor (*F)(const Tensor&, std::optional<int64_t>, std::optional<DType>), int Neutral>
+Tensor running_numbers(const Tensor& x, std::optional<int64_t> axis, std::optional<DType> dtype) {
+  return F(is_floating(x.dtype()) ? ops::where(ops::isnan(x), Neutral, x) : x, axis, dtype);
+}
+
+}  // namespace
+
+Tensor cumsum(const Tensor& x, int axis, bool reverse) { return cumulated(x, axis, reverse); }
+
+Tensor cumsum(const Tensor& given, std::optional<int64_t> axis, std::optional<DType> dtype) {
+  const auto [x, along] = flat_without(given, axis);
+  return running(x, dtype, [axis = along](const Tensor& y) { return cumulated(y, axis, false); });
+}
+
+Tensor cumprod(const Tensor& given, std::optional<int64_t> axis, std::optional<DType> dtype) {
+  const auto [x, along] = flat_without(given, axis);
+  return running(x, dtype, [axis = along](const Tensor& y) { return products_of(y, axis); });
+}
+
+Tensor nancumsum(const Tensor& x, std::optional<int64_t> axis, std::optional<DType> dtype) {
+  return running_numbers<ops::cumsum, 0>(x, axis, dtype);
+}
+Tensor nancumprod(const Tensor& x, std::optional<int64_t> axis, std::optional<DType> dtype) {
+  return running_numbers<ops::cumprod, 1>(x, axis, dtype);
+}
+
+}  // namespace crescent::ops

@@ -1,0 +1,130 @@
+// Elements by position: writing them, and parts whose place a tensor says.
+#include "crescent/ops/indexing.h"
+#include "ops/functions/array_ops.h"
+#include "ops/functions/positions.h"
+#include "ops/functions/segments.h"
+
+namespace crescent::ops {
+namespace {
+
+void expect_starts(const char* name, const Tensor& x, const Tensor& start) {
+  if (start.rank() != 1 || start.dim(0) != x.rank())
+    fail(name, ": expected a start for each axis of shape ", x.shape(), ", got shape ",
+         start.shape());
+}
+
+/// The places `size` from a start on along an axis, as much further to the front as they fit.
+Tensor places_from(const Tensor& start, int axis, int64_t size, int64_t whole) {
+  const Tensor first = ops::slice_axis(start, 0, axis, axis + 1);
+  return ops::clip(first, 0, whole - size) + ops::arange(size);
+}
+
+/// Positions (..., k) in the first k axes of a shape, as numbers of its flattened rows.
+Tensor row_numbers(const char* name, const Tensor& indices, const Shape& shape) {
+  const int64_t k = indices.rank() == 0 ? 0 : indices.dim(-1);
+  if (k < 1 || k > shape.rank())
+    fail(name, ": indices of shape ", indices.shape(), " do not fit shape ", shape);
+  Tensor number;
+  int i = 0;
+  for (const Tensor& part :
+       ops::split(indices, std::vector<int64_t>(static_cast<size_t>(k), 1), -1)) {
+    const Tensor place =
+        ops::check_indices(wrapped(ops::squeeze(part, -1), shape[i]), shape[i],
+                           concat(name, ": index"), concat("axis ", i, " of shape ", shape));
+    number = number ? number * shape[i] + place : place;
+    ++i;
+  }
+  return ops::reshape(number, {-1});
+}
+
+struct RowUpdates {
+  Tensor numbers, updates;
+  int64_t count;
+  Shape of_row;
+};
+
+RowUpdates row_updates(const char* name, const Tensor& indices, const Tensor& updates,
+                       const Shape& shape) {
+  const auto k = static_cast<int>(indices.dim(-1));
+  const Tensor numbers = row_numbers(name, indices, shape);
+  const Shape of_row = shape.slice(k, shape.rank());
+  return {numbers, ops::reshape(updates, Shape{numbers.dim(0)}.concat(of_row)),
+          shape.slice(0, k).size(), of_row};
+}
+
+}  // namespace
+
+Tensor slice(const Tensor& x, const Tensor& start, const std::vector<int64_t>& shape) {
+  expect_starts("slice", x, start);
+  if (shape.size() != static_cast<size_t>(x.rank()))
+    fail("slice: expected a start and a size for each axis of shape ", x.shape());
+  Tensor result = x;
+  for (int i = 0; i < x.rank(); ++i) {
+    const int64_t size = shape[static_cast<size_t>(i)];
+    if (size < 0 || size > x.dim(i))
+      fail("slice: ", size, " elements do not fit axis ", i, " of shape ", x.shape());
+    result = ops::gather(result, places_from(start, i, size, x.dim(i)), i);
+  }
+  return result;
+}
+
+Tensor slice_update(const Tensor& x, const std::vector<int64_t>& start, const Tensor& updates) {
+  if (static_cast<int>(start.size()) != x.rank() || updates.rank() != x.rank())
+    fail("slice_update: expected a start for each axis of shape ", x.shape(),
+         " and updates of as many axes, got ", updates.shape());
+  return with_part(x, ops::cast(updates, x.dtype()), start);
+}
+
+Tensor slice_update(const Tensor& x, const Tensor& start, const Tensor& updates) {
+  expect_starts("slice_update", x, start);
+  if (updates.rank() != x.rank())
+    fail("slice_update: expected a start for each axis of shape ", x.shape(),
+         " and updates of as many axes, got ", updates.shape());
+  Tensors places;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (updates.dim(i) > x.dim(i))
+      fail("slice_update: updates of shape ", updates.shape(), " do not fit shape ", x.shape());
+    Shape shape(std::vector<int64_t>(static_cast<size_t>(x.rank()), 1));
+    shape.set(i, updates.dim(i));
+    const Tensor along = places_from(start, i, updates.dim(i), x.dim(i));
+    places.push_back(ops::broadcast_to(ops::reshape(along, shape), updates.shape()));
+  }
+  return scatter_update(x, ops::stack(places, -1), updates, std::nullopt);
+}
+
+Tensor scatter(const Tensor& indices, const Tensor& values, const Shape& shape) {
+  const RowUpdates rows = row_updates("scatter", indices, values, shape);
+  return ops::reshape(sum_of_segments(rows.updates, rows.numbers, rows.count), shape);
+}
+
+Tensor scatter_update(const Tensor& x, const Tensor& indices, const Tensor& given,
+                      const std::optional<std::string>& reduction) {
+  const RowUpdates rows =
+      row_updates("scatter_update", indices, ops::cast(given, x.dtype()), x.shape());
+  if (rows.numbers.dim(0) == 0) return x;
+  const auto reduced = [&](SegmentKind kind) {
+    return ops::reshape(segment(kind, rows.updates, rows.numbers, rows.count), x.shape());
+  };
+  if (!reduction) {
+    // The last update of a row counts.
+    const Tensor order = ops::arange(rows.numbers.dim(0)) + 1;
+    const Tensor last = ops::maximum(segment(SegmentKind::max, order, rows.numbers, rows.count), 0);
+    const Tensor chosen = ops::gather(rows.updates, ops::maximum(last - 1, 0), 0);
+    Shape mask = Shape{rows.count};
+    for (int i = 0; i < rows.of_row.rank(); ++i) mask.append(1);
+    const Tensor old = ops::reshape(x, Shape{rows.count}.concat(rows.of_row));
+    return ops::reshape(ops::where(ops::greater(ops::reshape(last, mask), 0), chosen, old),
+                        x.shape());
+  }
+  const auto as_x = [&](const Tensor& result) { return ops::cast(result, x.dtype()); };
+  if (*reduction == "add")
+    return as_x(x +
+                ops::reshape(sum_of_segments(rows.updates, rows.numbers, rows.count), x.shape()));
+  if (*reduction == "mul") return as_x(x * reduced(SegmentKind::prod));
+  if (*reduction == "max") return ops::maximum(x, reduced(SegmentKind::max));
+  if (*reduction == "min") return ops::minimum(x, reduced(SegmentKind::min));
+  const std::vector<std::string> known{"add", "mul", "max", "min"};
+  fail("scatter_update: unknown reduction '", *reduction, "'", did_you_mean(*reduction, known));
+}
+
+}  // namespace crescent::ops

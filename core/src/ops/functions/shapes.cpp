@@ -1,0 +1,104 @@
+// The same elements in another shape, order or number.
+#include "crescent/ops/shapes.h"
+
+#include <numeric>
+
+#include "ops/functions/array_ops.h"
+
+namespace crescent::ops {
+
+Tensor squeeze(const Tensor& x, const Axes& axes) {
+  if (axes.empty()) return ops::squeeze(x);
+  std::vector<int> chosen = axes_of(x, axes);
+  std::sort(chosen.rbegin(), chosen.rend());
+  Tensor result = x;
+  for (int axis : chosen) result = ops::squeeze(result, axis);
+  return result;
+}
+
+Tensor expand_dims(const Tensor& x, const Axes& axes) {
+  const int rank = x.rank() + static_cast<int>(axes.size());
+  std::vector<int> places;
+  for (int axis : axes) {
+    if (axis < -rank || axis >= rank)
+      fail("expand_dims: axis ", axis, " is out of range for ", rank, " axes of shape ", x.shape(),
+           " and new ones");
+    places.push_back(axis < 0 ? axis + rank : axis);
+  }
+  std::sort(places.begin(), places.end());
+  Tensor result = x;
+  for (int axis : places) result = ops::expand_dims(result, axis);
+  return result;
+}
+
+Tensor moveaxis(const Tensor& x, const Axes& source, const Axes& target) {
+  if (source.size() != target.size())
+    fail("moveaxis: expected as many destinations as sources, got ", target.size(), " and ",
+         source.size());
+  const auto from = source.empty() ? source : axes_of(x, source);
+  const auto to = target.empty() ? target : axes_of(x, target);
+  for (const auto& [axes, role] : {std::pair(from, "source"), std::pair(to, "destination")}) {
+    std::vector<int> sorted = axes;
+    std::sort(sorted.begin(), sorted.end());
+    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+      fail("moveaxis: an axis is there twice in ", role, " ",
+           to_text(Value(std::vector<int64_t>(axes.begin(), axes.end()))));
+  }
+  std::vector<int> order(static_cast<size_t>(x.rank()), -1), rest;
+  for (int i = 0; i < x.rank(); ++i)
+    if (std::find(from.begin(), from.end(), i) == from.end()) rest.push_back(i);
+  for (size_t i = 0; i < from.size(); ++i) order[static_cast<size_t>(to[i])] = from[i];
+  auto next = rest.begin();
+  for (int& axis : order)
+    if (axis < 0) axis = *next++;
+  return ops::transpose(x, order);
+}
+
+Tensor repeat(const Tensor& x, int64_t n) { return ops::repeat(ops::reshape(x, {-1}), n, 0); }
+Tensor repeat(const Tensor& given, const Tensor& repeats, std::optional<int64_t> axis) {
+  const auto [x, along] = flat_without(given, axis);
+  if (repeats.is_abstract())
+    fail("repeat: how often must be known while a program is recorded, got a tensor");
+  const std::vector<double> counts = repeats.to_vector();
+  if (counts.size() == 1) return ops::repeat(x, static_cast<int64_t>(counts.front()), along);
+  if (static_cast<int64_t>(counts.size()) != x.dim(along))
+    fail("repeat: expected one number or ", x.dim(along), " of them, got ", counts.size());
+  std::vector<int32_t> rows;
+  for (size_t i = 0; i < counts.size(); ++i)
+    rows.insert(rows.end(), static_cast<size_t>(std::max(0.0, counts[i])), static_cast<int>(i));
+  return ops::gather(x, Tensor::from(rows, {static_cast<int64_t>(rows.size())}), along);
+}
+
+Tensor flip(const Tensor& x) { return ops::flip(x, axes_of(x, {})); }
+Tensor fliplr(const Tensor& x) { return ops::flip(x, {axis_of(x, 1)}); }
+Tensor flipud(const Tensor& x) { return ops::flip(x, {axis_of(x, 0)}); }
+
+Tensor roll(const Tensor& given, const std::vector<int64_t>& shift, const Axes& axes) {
+  if (axes.empty()) {
+    const int64_t total = std::accumulate(shift.begin(), shift.end(), int64_t{0});
+    return ops::reshape(roll(ops::reshape(given, {-1}), {total}, {0}), given.shape());
+  }
+  const std::vector<int64_t> shifts = for_each_axis("shift", shift, axes.size());
+  Tensor x = given;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int along = axis_of(x, axes[i]);
+    const int64_t n = x.dim(along);
+    if (n <= 0) continue;
+    const int64_t back = ((shifts[i] % n) + n) % n;
+    if (back == 0) continue;
+    x = rolled(x, along, back);
+  }
+  return x;
+}
+
+Tensor rot90(const Tensor& x, int64_t k, const Axes& axes) {
+  const std::vector<int> plane = axes.empty() ? std::vector<int>{0, 1} : axes_of(x, axes);
+  if (plane.size() != 2 || plane[0] == plane[1])
+    fail("rot90: expected two different axes, got ", axes.size());
+  const int64_t turns = ((k % 4) + 4) % 4;
+  if (turns == 0) return x;
+  if (turns == 2) return ops::flip(x, plane);
+  return turns == 1 ? quarter_turned(x, plane[0], plane[1]) : quarter_turned(x, plane[1], plane[0]);
+}
+
+}  // namespace crescent::ops

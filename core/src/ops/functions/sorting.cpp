@@ -1,0 +1,119 @@
+// Order: sorting, ranks, places in sorted lists, counting.
+#include "crescent/ops/sorting.h"
+
+#include <cmath>
+
+#include "crescent/ops/reductions.h"
+#include "ops/functions/array_ops.h"
+#include "ops/functions/segments.h"
+
+namespace crescent::ops {
+namespace {
+
+/// top_k of all, along an axis, from back to front: values and places in ascending order, equals as
+/// they came, NaN last.
+std::pair<Tensor, Tensor> ascending(const Tensor& given, std::optional<int64_t> axis) {
+  const auto [flat, along] = flat_without(given, axis);
+  const int last = flat.rank() - 1;
+  const Tensor x = ops::flip(ops::swap_axes(at_least_int32(flat), along, last), {last});
+  const int64_t n = x.dim(-1);
+  if (n < 0) fail("sort: the size of the axis must be known, got shape ", given.shape());
+  if (n == 0) return {flat, ops::cast(flat, DType::int32)};
+  const Tensors sorted = ops::top_k(x, n);
+  const auto turned = [&](const Tensor& each) {
+    return ops::swap_axes(ops::flip(each, {last}), along, last);
+  };
+  return {ops::cast(turned(sorted[0]), given.dtype()), turned(ops::subtract(n - 1, sorted[1]))};
+}
+
+/// How many of the sorted numbers are below (or not above) each value.
+Tensor places_of(const Tensor& sorted, const Tensor& values, bool right) {
+  if (sorted.rank() != 1) fail("expected sorted numbers of one axis, got shape ", sorted.shape());
+  const auto [line, each] = promoted(sorted, values);
+  Searchsorted op;
+  op.right = right;
+  return apply1(op, {without_halves(line), without_halves(each)});
+}
+
+Tensor counted(const Tensor& x, int64_t count) {
+  Bincount op;
+  op.count = count;
+  return apply1(op, {without_halves(x)});
+}
+
+Tensor counted_between(const Tensor& x, const Tensor& edges) {
+  Bincount op;
+  op.count = edges.dim(0) - 1;
+  return apply1(op, {without_halves(x), without_halves(edges)});
+}
+
+}  // namespace
+
+Tensor sort(const Tensor& x, std::optional<int64_t> axis) { return ascending(x, axis).first; }
+Tensor argsort(const Tensor& x, std::optional<int64_t> axis) { return ascending(x, axis).second; }
+
+/// A full sort is a partition at every place.
+Tensor argpartition(const Tensor& x, int64_t kth, std::optional<int64_t> axis) {
+  const int64_t n = flat_without(x, axis).first.dim(flat_without(x, axis).second);
+  if (kth < -n || kth >= n) fail("argpartition: kth ", kth, " is out of range for ", n);
+  return argsort(x, axis);
+}
+
+Tensor searchsorted(const Tensor& sorted, const Tensor& values, const std::string& side) {
+  if (side != "left" && side != "right")
+    fail("searchsorted: side must be 'left' or 'right', got '", side, "'");
+  return places_of(sorted, values, side == "right");
+}
+
+Tensor digitize(const Tensor& x, const Tensor& bins) { return places_of(bins, x, true); }
+
+Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
+  if (x.is_abstract())
+    fail("bincount: how many numbers there are is not known while a program is recorded");
+  const auto refuse_negative = [&] {
+    if (const double least = ops::min(x).item(); least < 0)
+      fail("bincount: expected numbers from 0, got ", least);
+  };
+  if (weights && x.size() > 0) refuse_negative();
+  const int64_t largest = x.size() == 0 ? -1 : static_cast<int64_t>(ops::max(x).item());
+  const int64_t count = std::max(minlength, largest + 1);
+  const auto of_row = [&](const Tensor& row, const Tensor& weight) {
+    if (weight) return sum_of_segments(at_least_int32(weight), row, count);
+    const Tensor counts = counted(row, count);
+    // Where some were not counted there is a negative one: cheaper than looking for it.
+    if (static_cast<int64_t>(ops::sum(counts).item()) != row.size()) refuse_negative();
+    return counts;
+  };
+  if (x.rank() == 1) return of_row(x, weights);
+  Tensors rows;
+  for (int64_t i = 0; i < x.dim(0); ++i)
+    rows.push_back(
+        of_row(ops::squeeze(ops::slice_axis(x, 0, i, i + 1), 0),
+               weights ? ops::squeeze(ops::slice_axis(weights, 0, i, i + 1), 0) : Tensor()));
+  return ops::stack(rows, 0);
+}
+
+std::tuple<Tensor, Tensor> histogram(const Tensor& given, int64_t bins,
+                                     const std::vector<double>& range) {
+  if (bins < 1) fail("histogram: expected at least one bin, got ", bins);
+  if (!range.empty() && (range.size() != 2 || !(range[0] <= range[1])))
+    fail("histogram: range must be two numbers, the lower one first, got ", Value(range));
+  const DType dtype = floating(ops::zeros({}, given.dtype())).dtype();
+  const Tensor x =
+      ops::reshape(is_floating(given.dtype()) ? given : ops::cast(given, DType::float64), {-1});
+  const auto limit = [&](size_t i, Tensor (*extreme)(const Tensor&, const ops::Axes&, bool)) {
+    return range.empty() ? ops::cast(extreme(x, {}, false), DType::float64)
+                         : Tensor::scalar(range[i], DType::float64);
+  };
+  Tensor low = limit(0, ops::min), high = limit(1, ops::max);
+  const Tensor same = ops::equal(low, high);
+  low = ops::where(same, low - 0.5, low), high = ops::where(same, high + 0.5, high);
+  // As NumPy has them: whole steps from the first, in double precision, and the last as it is.
+  const Tensor step = (high - low) / static_cast<double>(bins);
+  const Tensor steps = low + ops::cast(ops::arange(bins), DType::float64) * step;
+  const Tensor edges =
+      ops::cast(ops::concatenate(Tensors{steps, ops::reshape(high, {1})}, 0), x.dtype());
+  return {ops::cast(counted_between(x, edges), dtype), ops::cast(edges, dtype)};
+}
+
+}  // namespace crescent::ops

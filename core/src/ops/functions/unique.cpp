@@ -1,0 +1,169 @@
+// What has a size that only the values tell.
+#include <numeric>
+
+#include "crescent/ops/sorting.h"
+#include "crescent/tensor/with_type.h"
+#include "ops/functions/array_ops.h"
+
+namespace crescent::ops {
+namespace {
+
+void refuse_recording(const char* name, const Tensor& x) {
+  if (x.is_abstract())
+    fail(name,
+         ": the size of the result depends on values, which are not known while a program is ",
+         "recorded or a model is built");
+}
+
+Tensor int_list(const std::vector<int32_t>& values) {
+  return Tensor::from(values, {static_cast<int64_t>(values.size())});
+}
+
+/// The different rows in order, the place of the first of each, and (when it is asked for) which
+/// one each row is.
+struct Unique {
+  std::vector<int32_t> first, inverse, counts;
+};
+
+/// Notes that row `at` is the next different one, or equals the one before.
+void count_row(Unique& result, int32_t at, bool differs) {
+  if (differs) result.first.push_back(at), result.counts.push_back(0);
+  result.inverse[static_cast<size_t>(at)] = static_cast<int32_t>(result.first.size()) - 1;
+  ++result.counts.back();
+}
+
+/// Of whole numbers from `low` on, `range` of them: each has a place of its own.
+template <class T>
+Unique unique_in_range(const T* x, size_t count, T low, size_t range, bool inverse) {
+  constexpr int32_t kNone = -1;
+  std::vector<int32_t> firsts(range, kNone), counts(range);
+  const auto place = [&](size_t i) {
+    return static_cast<size_t>(static_cast<int64_t>(x[i]) - static_cast<int64_t>(low));
+  };
+  for (size_t i = count; i-- > 0;) firsts[place(i)] = static_cast<int32_t>(i), ++counts[place(i)];
+  Unique result;
+  std::vector<int32_t>& numbers = counts;  // from here on: which one it is
+  for (size_t i = 0; i < range; ++i) {
+    if (firsts[i] == kNone) continue;
+    result.first.push_back(firsts[i]), result.counts.push_back(counts[i]);
+    numbers[i] = static_cast<int32_t>(result.first.size()) - 1;
+  }
+  if (!inverse) return result;
+  result.inverse.resize(count);
+  for (size_t i = 0; i < count; ++i) result.inverse[i] = numbers[place(i)];
+  return result;
+}
+
+/// The lowest of whole numbers and how many there are from it to the highest, where that is not
+/// much more than they are.
+template <class T>
+std::optional<std::pair<T, size_t>> small_range(const Tensor& numbers) {
+  const auto count = static_cast<size_t>(numbers.size());
+  if (!std::is_integral_v<T> || count == 0) return std::nullopt;
+  if (std::is_same_v<T, bool>) return std::pair(T(), size_t{2});
+  const auto number = [&](const Tensor& x) { return ops::cast(x, numbers.dtype()).data<T>()[0]; };
+  const T low = number(ops::min(numbers)), high = number(ops::max(numbers));
+  const auto range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
+  if (range >= 4 * count) return std::nullopt;
+  return std::pair(low, static_cast<size_t>(range) + 1);
+}
+
+/// The different numbers in order, where they are of a small range.
+template <class T>
+std::optional<Tensor> different_in_range(const Tensor& numbers) {
+  const auto found = small_range<T>(numbers);
+  if (!found) return std::nullopt;
+  const auto [low, range] = *found;
+  std::vector<uint8_t> marks(range);
+  for (const T x : std::span(numbers.data<T>(), static_cast<size_t>(numbers.size())))
+    marks[static_cast<size_t>(static_cast<int64_t>(x) - static_cast<int64_t>(low))] = 1;
+  Tensor result({static_cast<int64_t>(std::count(marks.begin(), marks.end(), 1))}, numbers.dtype());
+  T* to = result.mutable_data<T>();
+  for (size_t i = 0; i < range; ++i)
+    if (marks[i]) *to++ = static_cast<T>(low + static_cast<T>(i));
+  return result;
+}
+
+template <class T>
+Unique unique_numbers(const Tensor& numbers, bool inverse) {
+  const auto count = static_cast<size_t>(numbers.size());
+  const T* x = numbers.data<T>();
+  if (const auto found = small_range<T>(numbers))
+    return unique_in_range(x, count, found->first, found->second, inverse);
+  const Tensor order = argsort(ops::reshape(numbers, {-1}), -1);
+  const auto* places = order.data<int32_t>();
+  Unique result;
+  result.inverse.resize(count);
+  for (size_t i = 0; i < count; ++i)
+    count_row(result, places[i], i == 0 || x[places[i]] != x[places[i - 1]]);
+  return result;
+}
+
+Unique unique_rows(const Tensor& rows, bool inverse) {
+  const auto count = static_cast<size_t>(rows.dim(0));
+  const size_t width = count ? static_cast<size_t>(rows.size()) / count : 0;
+  Unique result;
+  if (width == 1 && size_of(rows.dtype()) != 2) {
+    with_type(rows.dtype(), [&]<class T>(T) { result = unique_numbers<T>(rows, inverse); });
+    return result;
+  }
+  const std::vector<double> values = rows.to_vector();
+  const auto row = [&](int32_t i) {
+    return std::span(values).subspan(static_cast<size_t>(i) * width, width);
+  };
+  std::vector<int32_t> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+    return std::lexicographical_compare(row(a).begin(), row(a).end(), row(b).begin(), row(b).end());
+  });
+  result.inverse.resize(count);
+  for (size_t i = 0; i < count; ++i)
+    count_row(result, order[i], i == 0 || !std::ranges::equal(row(order[i]), row(order[i - 1])));
+  return result;
+}
+
+}  // namespace
+
+Tensors nonzero(const Tensor& x) {
+  refuse_recording("nonzero", x);
+  const std::vector<double> values = x.to_vector();
+  std::vector<std::vector<int32_t>> places(static_cast<size_t>(x.rank()));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i] == 0) continue;
+    auto rest = static_cast<int64_t>(i);
+    for (int axis = x.rank(); axis-- > 0; rest /= x.dim(axis))
+      places[static_cast<size_t>(axis)].push_back(static_cast<int32_t>(rest % x.dim(axis)));
+  }
+  Tensors result;
+  for (const auto& each : places) result.push_back(int_list(each));
+  return result;
+}
+
+UniqueResult unique(const Tensor& given, const UniqueOptions& options) {
+  refuse_recording("unique", given);
+  const auto [x, along] = flat_without(given, options.axis);
+  const Tensor rows = ops::swap_axes(x, 0, along);
+  Unique found;
+  std::optional<Tensor> different;
+  if (!options.index && !options.inverse && !options.counts && rows.rank() == 1 &&
+      is_integer(rows.dtype()))
+    with_type(rows.dtype(), [&]<class T>(T) { different = different_in_range<T>(rows); });
+  if (!different) found = unique_rows(rows, options.inverse);
+  Tensor values = different ? *different : ops::gather(rows, int_list(found.first), 0);
+  if (options.size) {
+    const int64_t missing = *options.size - values.dim(0);
+    std::vector<int64_t> before(static_cast<size_t>(values.rank()), 0), after = before;
+    after[0] = std::max<int64_t>(0, missing);
+    values = missing < 0 ? ops::slice_axis(values, 0, 0, *options.size)
+                         : ops::pad(values, before, after, options.fill_value.value_or(0));
+  }
+  UniqueResult result{ops::swap_axes(values, 0, along), {}, {}, {}};
+  if (options.index) result.index = int_list(found.first);
+  if (options.inverse)
+    result.inverse = options.axis ? int_list(found.inverse)
+                                  : ops::reshape(int_list(found.inverse), given.shape());
+  if (options.counts) result.counts = int_list(found.counts);
+  return result;
+}
+
+}  // namespace crescent::ops

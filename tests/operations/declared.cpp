@@ -1,0 +1,89 @@
+// Every function of cr.ops is one of C++ too: the compiler checks the names of a table, the table
+// those of the rows.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "call.h"
+
+using namespace crescent;
+
+namespace {
+
+// clang-format off
+#define CRESCENT_FUNCTIONS(F) \
+  F(abs) F(adaptive_average_pool) F(adaptive_max_pool) F(add) F(add_n) F(all) F(all_reduce)        \
+  F(allclose) F(amax) F(amin) F(angle) F(any) F(append) F(arange) F(arccos) F(arccosh) F(arcsin)   \
+  F(arcsinh) F(arctan) F(arctan2) F(arctanh) F(argmax) F(argmin) F(argpartition) F(argsort)        \
+  F(array) F(array_split) F(average) F(average_pool) F(bartlett) F(batch_normalization)            \
+  F(binary_crossentropy) F(bincount) F(bitwise_and) F(bitwise_invert) F(bitwise_left_shift)        \
+  F(bitwise_not) F(bitwise_or) F(bitwise_right_shift) F(bitwise_xor) F(blackman) F(broadcast_to)   \
+  F(cast) F(categorical_crossentropy) F(cbrt) F(cdist) F(ceil) F(celu) F(clip) F(concatenate)      \
+  F(conj) F(conjugate) F(conv) F(conv_transpose) F(convert_to_tensor) F(copy) F(corrcoef)          \
+  F(correlate) F(cos) F(cosh) F(count_nonzero) F(cross) F(ctc_decode) F(ctc_loss) F(cumprod)       \
+  F(cumsum) F(deg2rad) F(depth_to_space) F(depthwise_conv) F(diag) F(diagflat) F(diagonal)         \
+  F(diff) F(digitize) F(divide) F(divide_no_nan) F(dot) F(dot_product_attention) F(dsplit)         \
+  F(dstack) F(einsum) F(elu) F(empty) F(empty_like) F(equal) F(erf) F(erfc) F(erfinv) F(exp)       \
+  F(exp2) F(expand_dims) F(expm1) F(extract_patches) F(extract_patches_3d) F(extract_sequences)    \
+  F(eye) F(fabs) F(flatten) F(flip) F(fliplr) F(flipud) F(floor) F(floor_divide) F(fmax) F(fmin)   \
+  F(fmod) F(fold) F(full) F(full_like) F(gcd) F(gelu) F(geomspace) F(get_item) F(glu) F(greater)   \
+  F(greater_equal) F(hamming) F(hanning) F(hard_shrink) F(hard_sigmoid) F(hard_silu)               \
+  F(hard_tanh) F(heaviside) F(histogram) F(hsplit) F(hstack) F(hypot) F(i0) F(identity) F(imag)    \
+  F(in_top_k) F(inner) F(isclose) F(isfinite) F(isin) F(isinf) F(isnan) F(isneginf) F(isposinf)    \
+  F(isreal) F(kaiser) F(kron) F(layer_normalization) F(lcm) F(ldexp) F(leaky_relu) F(left_shift)   \
+  F(less) F(less_equal) F(linspace) F(log) F(log10) F(log1p) F(log2) F(log_sigmoid)                \
+  F(log_softmax) F(logaddexp) F(logaddexp2) F(logical_and) F(logical_not) F(logical_or)            \
+  F(logical_xor) F(logspace) F(logsumexp) F(matmul) F(max) F(max_pool) F(maximum) F(mean)          \
+  F(median) F(meshgrid) F(min) F(minimum) F(mod) F(moments) F(moveaxis) F(multi_hot) F(multiply)   \
+  F(nan_to_num) F(nanargmax) F(nanargmin) F(nancumprod) F(nancumsum) F(nanmax) F(nanmean)          \
+  F(nanmedian) F(nanmin) F(nanpercentile) F(nanprod) F(nanquantile) F(nanstd) F(nansum)            \
+  F(nanvar) F(negative) F(nextafter) F(nonzero) F(normalize) F(not_equal) F(one_hot) F(ones)       \
+  F(ones_like) F(outer) F(pad) F(percentile) F(polar) F(power) F(prod) F(psnr) F(ptp)              \
+  F(quantile) F(rad2deg) F(ravel) F(real) F(rearrange) F(reciprocal) F(relu) F(relu6) F(repeat)    \
+  F(reshape) F(right_shift) F(rms_normalization) F(roll) F(rot90) F(round) F(rsqrt)                \
+  F(saturate_cast) F(scatter) F(scatter_update) F(searchsorted) F(segment_max) F(segment_min)      \
+  F(segment_prod) F(segment_sum) F(select) F(selu) F(separable_conv) F(sigmoid) F(sign)            \
+  F(signbit) F(silu) F(sin) F(sinc) F(sinh) F(slice) F(slice_axis) F(slice_update)                 \
+  F(soft_shrink) F(softmax) F(softmax_cross_entropy) F(softplus) F(softsign) F(sort)               \
+  F(space_to_depth) F(sparse_categorical_crossentropy) F(sparse_plus) F(sparse_sigmoid)            \
+  F(sparse_softmax_cross_entropy) F(sparsemax) F(split) F(sqrt) F(square) F(squared_difference)    \
+  F(squareplus) F(squeeze) F(stack) F(std) F(stop_gradient) F(subtract) F(sum) F(swapaxes)         \
+  F(take) F(take_along_axis) F(tan) F(tanh) F(tanh_shrink) F(tensordot) F(threshold) F(tile)       \
+  F(top_k) F(trace) F(transpose) F(trapezoid) F(tri) F(tril) F(triu) F(true_divide) F(trunc)       \
+  F(unfold) F(unique) F(unravel_index) F(unstack) F(vander) F(var) F(vdot) F(view)                 \
+  F(view_as_complex) F(view_as_real) F(vsplit) F(vstack) F(where) F(zeros) F(zeros_like)
+// clang-format on
+
+namespace declared {
+#define CRESCENT_DECLARED(name) using ops::name;
+CRESCENT_FUNCTIONS(CRESCENT_DECLARED)
+#undef CRESCENT_DECLARED
+}  // namespace declared
+
+/// Rows of libraries that have functions of their own, and those of shapes and sizes.
+bool is_elsewhere(const ClassInfo& row) {
+  static const std::set<std::string> kHostValues = {"shape", "dtype", "ndim", "size"};
+  return row.plugin != "operations" || kHostValues.count(row.name) > 0;
+}
+
+}  // namespace
+
+TEST_CASE("every row of operations has a function of its name in a public header") {
+#define CRESCENT_NAME(name) #name,
+  const std::set<std::string> functions = {CRESCENT_FUNCTIONS(CRESCENT_NAME)};
+#undef CRESCENT_NAME
+  size_t rows = 0;
+  for (const std::string& name : registry().names("operation")) {
+    const auto row = registry().find("operation", name);
+    if (is_elsewhere(*row)) continue;
+    INFO(name);
+    ++rows;
+    const Operation& operation = *get<Operation>(Value(name));
+    const auto has_function = [&](const std::string& each) {
+      return functions.count(each.substr(each.rfind('.') + 1)) > 0;
+    };
+    const std::vector<std::string>& names = operation.row().functions;
+    CHECK(std::any_of(names.begin(), names.end(), has_function));
+  }
+  CHECK(rows >= 300);
+}
