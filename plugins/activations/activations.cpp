@@ -1,6 +1,6 @@
 // Activation functions by their Keras 3 names: a row each, the formula beside the name. Those with
 // options are in with_options.cpp.
-#include "crescent/layer/training.h"
+#include "crescent/layer/activation.h"
 #include "crescent/registry/registration.h"
 
 namespace crescent {

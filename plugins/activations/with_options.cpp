@@ -1,6 +1,6 @@
 // Activation functions that have options: cr.activations.leaky_relu(x, 0.1),
 // cr.layers.Dense(8, { activation = cr.activations.leaky_relu { negative_slope = 0.1 } }).
-#include "crescent/layer/training.h"
+#include "crescent/layer/activation.h"
 #include "crescent/registry/registration.h"
 
 namespace crescent {

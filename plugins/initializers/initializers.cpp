@@ -2,7 +2,7 @@
 // process' generator draws.
 #include <cmath>
 
-#include "crescent/layer/training.h"
+#include "crescent/layer/weight_rules.h"
 #include "crescent/registry/registration.h"
 
 namespace crescent {

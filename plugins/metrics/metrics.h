@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 
-#include "crescent/layer/training.h"
+#include "crescent/layer/metric.h"
 
 namespace crescent {
 

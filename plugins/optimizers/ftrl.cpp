@@ -1,5 +1,5 @@
 // Follow the regularized leader (McMahan et al. 2013), which makes weights of 0.
-#include "crescent/layer/training.h"
+#include "crescent/layer/optimizer.h"
 #include "crescent/registry/registration.h"
 #include "update_rule.h"
 

@@ -1,5 +1,5 @@
 // Rules whose steps are as large as the weights of a layer ask for: Adafactor and Lamb.
-#include "crescent/layer/training.h"
+#include "crescent/layer/optimizer.h"
 #include "crescent/registry/registration.h"
 #include "update_rule.h"
 

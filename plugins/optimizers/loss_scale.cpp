@@ -1,6 +1,6 @@
 // Training with float16: small gradients would be 0, so the loss is multiplied before they are
 // taken.
-#include "crescent/layer/training.h"
+#include "crescent/layer/optimizer.h"
 #include "crescent/registry/registration.h"
 
 namespace crescent {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "crescent/base/pattern.h"
-#include "crescent/layer/training.h"
+#include "crescent/layer/optimizer.h"
 #include "crescent/registry/registration.h"
 #include "update_rule.h"
 

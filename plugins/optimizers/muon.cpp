@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "crescent/base/pattern.h"
-#include "crescent/layer/training.h"
+#include "crescent/layer/optimizer.h"
 #include "crescent/registry/registration.h"
 #include "crescent/system/interrupt.h"
 #include "update_rule.h"

@@ -1,7 +1,7 @@
 // Adam with Nesterov's momentum (Dozat 2015).
 #include <cmath>
 
-#include "crescent/layer/training.h"
+#include "crescent/layer/optimizer.h"
 #include "crescent/registry/registration.h"
 #include "update_rule.h"
 

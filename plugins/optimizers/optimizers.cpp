@@ -1,6 +1,6 @@
 // Update rules of Keras 3, one class a rule. `rate` and `step` (from 1) are scalars of the traced
 // step; g is the gradient.
-#include "crescent/layer/training.h"
+#include "crescent/layer/optimizer.h"
 #include "crescent/registry/registration.h"
 #include "update_rule.h"
 

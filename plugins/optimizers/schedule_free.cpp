@@ -1,6 +1,6 @@
 // AdamW without a schedule (Defazio et al. 2024): the weights are between an average of all steps
 // and where steps lead.
-#include "crescent/layer/training.h"
+#include "crescent/layer/optimizer.h"
 #include "crescent/registry/registration.h"
 #include "update_rule.h"
 

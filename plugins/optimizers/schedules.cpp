@@ -2,7 +2,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "crescent/layer/training.h"
+#include "crescent/layer/schedule.h"
 #include "crescent/registry/registration.h"
 
 namespace crescent {

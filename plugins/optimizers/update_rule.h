@@ -8,7 +8,7 @@
 // of the optimizer's own. A pattern that fits no weight of the model is an error, unless its rule
 // says optional = true.
 #pragma once
-#include "crescent/layer/training.h"
+#include "crescent/layer/optimizer.h"
 
 namespace crescent {
 

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "crescent/device/lowering.h"
-#include "crescent/layer/training.h"
+#include "crescent/layer/optimizer.h"
 #include "crescent/ops/ops.h"
 #include "crescent/program/program.h"
 

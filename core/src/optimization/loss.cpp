@@ -1,6 +1,6 @@
 // Reduces losses per sample to one number, as Keras 3 does.
+#include "crescent/layer/loss.h"
 #include "base/text.h"
-#include "crescent/layer/training.h"
 #include "registry/blame.h"
 
 namespace crescent {

@@ -1,4 +1,4 @@
-#include "crescent/layer/training.h"
+#include "crescent/layer/loss.h"
 
 namespace crescent {
 namespace {

@@ -1,4 +1,4 @@
-#include "crescent/layer/training.h"
+#include "crescent/layer/metric.h"
 #include "crescent/program/device.h"
 #include "layer/outside_trace.h"
 

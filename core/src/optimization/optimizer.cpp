@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "crescent/layer/training.h"
+#include "crescent/layer/optimizer.h"
 #include "layer/outside_trace.h"
 #include "registry/blame.h"
 

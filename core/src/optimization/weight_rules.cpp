@@ -1,5 +1,5 @@
 // Declares the options of a weight: kernel_initializer, kernel_regularizer, kernel_constraint.
-#include "crescent/layer/training.h"
+#include "crescent/layer/weight_rules.h"
 
 namespace crescent {
 namespace {

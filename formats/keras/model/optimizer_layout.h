@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "crescent/layer/training.h"
+#include "crescent/layer/optimizer.h"
 #include "keras/export.h"
 
 namespace crescent::keras {

@@ -23,11 +23,16 @@
 #include <vector>
 
 #include "crescent/base/structure.h"
+#include "crescent/layer/activation.h"
 #include "crescent/layer/input_spec.h"
 #include "crescent/layer/node.h"
-#include "crescent/layer/training.h"
+#include "crescent/layer/weight_rules.h"
+#include "crescent/ops/ops.h"
+#include "crescent/ops/random.h"
 
 namespace crescent {
+
+class Metric;
 
 /// What a call receives beside its input tensors.
 struct CRESCENT_API Call {

@@ -180,7 +180,7 @@ class PropertyAccess final : public FieldAccess {
   Set set_;
 };
 
-struct WeightRules;  // training.h
+struct WeightRules;  // weight_rules.h
 
 /// A weight that options are named after: {"kernel", &Dense::kernel_} has kernel_initializer, ...
 /// Help calls it "the kernel" unless `called` says otherwise.

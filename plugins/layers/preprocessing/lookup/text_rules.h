@@ -2,7 +2,7 @@
 #pragma once
 #include <memory>
 
-#include "crescent/layer/training.h"
+#include "crescent/layer/activation.h"
 #include "documents.h"
 
 namespace crescent {

@@ -1,0 +1,19 @@
+// Activations: functions of one tensor that layers apply to their results.
+#pragma once
+#include "crescent/registry/registry.h"
+#include "crescent/tensor/tensor.h"
+
+namespace crescent {
+
+/// A function of one tensor, named in configs by its lower-case name: "relu".
+class CRESCENT_API Activation : public Plain {
+ public:
+  static constexpr const char* kKind = "activation";
+  ~Activation() override;
+  virtual Tensor operator()(const Tensor& x) const = 0;
+  /// The class name as a string when the activation has no options, else {class_name, config};
+  /// "linear" for null (Keras).
+  static Value encode_option(const Activation* activation);
+};
+
+}  // namespace crescent

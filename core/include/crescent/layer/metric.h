@@ -1,0 +1,49 @@
+// Metrics: what is counted over the batches of an epoch.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "crescent/registry/registry.h"
+#include "crescent/tensor/tensor.h"
+#include "crescent/tensor/variable.h"
+
+namespace crescent {
+
+/// Whether a smaller or a larger value of a metric is better; unknown unless its class declares it.
+enum class Direction { unknown, down, up };
+
+/// State that is accumulated over batches. update_state runs within the step, result is computed on
+/// demand, reset_state is called at the start of an epoch.
+class CRESCENT_API Metric : public Configurable {
+ public:
+  static constexpr const char* kKind = "metric";
+  ~Metric() override;
+  template <class T>
+  static void describe_base(Schema<T>& s) {
+    s.template base<Metric>(describe_options);
+  }
+  static void describe_members(Schema<Metric>& s);
+  static Value encode_option(const Configurable* object) { return serialize(object); }
+
+  virtual void update_state(const Tensor& y_true, const Tensor& y_pred,
+                            const Tensor& sample_weight) = 0;
+  virtual Tensor result() const = 0;  ///< a scalar
+  virtual void reset_state();         ///< zeros every variable
+  /// Whether a smaller or a larger result is better, for callbacks with mode = "auto".
+  virtual Direction direction() const { return Direction::unknown; }
+  const Variables& variables() const { return variables_; }
+  const std::string& name() const { return name_; }
+  void set_name(std::string name);
+  std::optional<DType> dtype() const { return dtype_; }  ///< the option `dtype`
+
+ protected:
+  Variable add_variable(const std::string& name, const Shape& shape, DType dtype = DType::float32);
+  std::string name_;  ///< empty: the class name in snake case
+  std::optional<DType> dtype_;
+
+ private:
+  static void describe_options(Schema<Metric>& s);
+  Variables variables_;
+};
+
+}  // namespace crescent

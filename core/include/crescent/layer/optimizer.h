@@ -1,0 +1,108 @@
+// Optimizers: how gradients become updates of weights.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "crescent/layer/schedule.h"
+#include "crescent/registry/registry.h"
+#include "crescent/tensor/tensor.h"
+#include "crescent/tensor/variable.h"
+
+namespace crescent {
+
+/// Makes assignments to variables conditional. The constructor remembers their values; finish()
+/// restores these values where the bool scalar `on` is false. Without `on`, assignments always
+/// stay.
+class CRESCENT_API ConditionalUpdate {
+ public:
+  ConditionalUpdate(Tensor on, Variables variables);
+  void finish();
+
+ private:
+  Tensor on_;
+  Variables variables_;
+  Tensors before_;
+};
+
+/// Turns gradients into updates of variables. Derived classes name their slots (state per variable)
+/// and define the update rule of one variable; this class does clipping, weight decay, moving
+/// averages and constraints. Order within a step (Keras 3): clip -> decay -> rule -> average ->
+/// constraint; iterations is incremented last.
+class CRESCENT_API Optimizer : public Configurable {
+ public:
+  static constexpr const char* kKind = "optimizer";
+  Optimizer();
+  ~Optimizer() override;
+  template <class T>
+  static void describe_base(Schema<T>& s) {
+    s.template base<Optimizer>(describe_options);
+  }
+  static void describe_members(Schema<Optimizer>& s);
+  static Value encode_option(const Configurable* object) { return serialize(object); }
+
+  /// Creates the slots for these variables; from now on the state lists them in this order.
+  /// Variables from an earlier build keep their slots, even when a later build omits and then
+  /// includes them again.
+  virtual void build(const Variables& variables);
+  bool built() const { return built_; }
+  /// Called before a model trains, with all its weights, also frozen ones. Fails when an option
+  /// selects weights by a pattern of paths that matches none of them.
+  virtual void check_patterns(const Variables& weights) const;
+  /// Updates the variables; unknown ones are built first. A variable whose gradient is an empty
+  /// Tensor is left unchanged. Fails when all gradients are empty.
+  virtual void apply(std::span<const Tensor> gradients, const Variables& variables);
+
+  virtual Variable iterations() const { return iterations_; }  ///< int64 scalar
+  /// A float32 scalar; with a schedule, its most recent value.
+  virtual Variable learning_rate() const;
+  virtual void set_learning_rate(double rate);  ///< fails when a schedule computes the rate
+  /// The slot variables of this name, in order of the trained variables: slot("momentum").
+  Variables slot(std::string_view name) const;
+  virtual std::vector<std::string> slot_names() const;  ///< the names of all slots
+  /// The variables that have a slot of this name, each with that slot. pairs_with("average") gives
+  /// the moving averages of use_ema.
+  virtual std::vector<std::pair<Variable, Variable>> pairs_with(std::string_view slot) const;
+  /// iterations, learning_rate, then the slots of each variable (Keras 3's order).
+  virtual Variables state() const;
+  const std::string& name() const { return name_; }
+  /// Returns the loss to differentiate, multiplied by the loss scale if there is one; apply()
+  /// divides the gradients by that scale.
+  virtual Tensor scale_loss(const Tensor& loss) const;
+
+ protected:
+  /// The names of the slots of one variable: {"momentum", "velocity"} for Adam.
+  virtual std::vector<std::string> slots() const;
+  /// The initial value of a slot; the default is zeros.
+  virtual Tensor initial_slot(std::string_view slot, const Variable& variable) const;
+  /// The update rule: assigns `variable` and its slots. `rate` and `step` (= iterations + 1,
+  /// float32) are scalars.
+  virtual void update(const Variable& variable, const Tensor& gradient, const Tensor& rate,
+                      const Tensor& step, std::span<const Variable> slots) = 0;
+
+  /// Builds for these variables in addition to those built before.
+  void include(const Variables& variables);
+
+  LearningRate learning_rate_ = 0.001;  ///< derived classes declare it as their first field
+  std::string name_;
+  std::optional<double> weight_decay_, clipnorm_, global_clipnorm_, clipvalue_, loss_scale_factor_;
+  bool use_ema_ = false;
+  double ema_momentum_ = 0.99;
+  std::optional<int64_t> ema_overwrite_frequency_, gradient_accumulation_steps_;
+
+ private:
+  static void describe_options(Schema<Optimizer>& s);
+  Variables make_slots(const Variable& variable) const;
+  const Variables& slots_of(const Variable& variable, size_t guess) const;
+
+  Variable iterations_, rate_;
+  Variables variables_;                    // the variables of the state, in its order
+  std::vector<Variables> slot_variables_;  // the slots of each of variables_
+  // Variables that the last build omitted, with their slots.
+  std::vector<std::pair<Variable, Variables>> resting_;
+  bool built_ = false;
+};
+
+}  // namespace crescent

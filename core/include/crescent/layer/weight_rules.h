@@ -1,0 +1,53 @@
+// What a user chooses for a weight: how it starts, what it costs, and where it must stay.
+#pragma once
+#include "crescent/registry/registry.h"
+#include "crescent/tensor/tensor.h"
+
+namespace crescent {
+
+class CRESCENT_API Initializer : public Plain {
+ public:
+  static constexpr const char* kKind = "initializer";
+  static constexpr const char* kNullOption = "glorot_uniform";  ///< Keras' add_weight
+  ~Initializer() override;
+  virtual Tensor operator()(const Shape& shape, DType dtype) const = 0;
+};
+
+class CRESCENT_API Regularizer : public Plain {
+ public:
+  static constexpr const char* kKind = "regularizer";
+  ~Regularizer() override;
+  virtual Tensor operator()(const Tensor& weight) const = 0;  ///< a scalar
+};
+
+/// Projection applied to the new value of a variable after each update.
+class CRESCENT_API Constraint : public Plain {
+ public:
+  static constexpr const char* kKind = "constraint";
+  ~Constraint() override;
+  virtual Tensor operator()(const Tensor& weight) const = 0;
+};
+
+/// The initializer, regularizer and constraint that users choose for one weight, as a member of a
+/// layer: `WeightRules kernel_options_{"glorot_uniform"};` The layer's schema declares all three
+/// with weight_options({{"kernel", &Dense::kernel_options_}}).
+struct CRESCENT_API WeightRules {
+  explicit WeightRules(const char* initializer);
+  WeightRules(const WeightRules&);
+  WeightRules& operator=(const WeightRules&);
+  ~WeightRules();
+  Ref<Initializer> initializer;
+  Ref<Regularizer> regularizer;
+  Ref<Constraint> constraint;
+
+  // These are called by Schema. `offset` is the offset of the rules within the described class;
+  // `object` is an instance whose members have their initial values.
+  static void describe_initializer(SchemaBuilder& schema, const char* name, const char* called,
+                                   std::ptrdiff_t offset, const void* object);
+  static void describe_regularizer(SchemaBuilder& schema, const char* name, const char* called,
+                                   std::ptrdiff_t offset, const void* object);
+  static void describe_constraint(SchemaBuilder& schema, const char* name, const char* called,
+                                  std::ptrdiff_t offset, const void* object);
+};
+
+}  // namespace crescent

@@ -1,0 +1,2 @@
+#pragma once
+#include "crescent/layer/weight_rules.h"
