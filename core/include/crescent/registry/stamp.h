@@ -3,14 +3,15 @@
 #pragma once
 #include <cstdint>
 
-// Made by the build: CRESCENT_HEADERS_HASH, a hash of what the public headers declare. Among them
+// Made by the build: CRESCENT_HEADERS_HASH, a hash of what all public headers declare. Among them
 // is export.h with the version. Libraries that were built with other declarations may disagree
 // about any type.
 #include "crescent/headers_hash.h"
 
-#define CRESCENT_PLUGIN_ABI 2
+#define CRESCENT_PLUGIN_ABI 3
 #define CRESCENT_PLUGIN_SECTION ".crescent.plugin"
 
+// Flags of the compiler that change types, what an exception meets on its way, or arithmetic.
 #if defined(__SANITIZE_ADDRESS__)
 #define CRESCENT_ASAN_TEXT "1"
 #else
@@ -21,7 +22,7 @@
 #else
 #define CRESCENT_TSAN_TEXT "0"
 #endif
-#if defined(__GXX_RTTI)
+#if defined(__cpp_rtti)
 #define CRESCENT_RTTI_TEXT "1"
 #else
 #define CRESCENT_RTTI_TEXT "0"
@@ -31,10 +32,20 @@
 #else
 #define CRESCENT_EXCEPTIONS_TEXT "0"
 #endif
-#if defined(__CHAR_UNSIGNED__) != (defined(__arm__) || defined(__aarch64__))
-#define CRESCENT_CHAR_TEXT "1"
+#if defined(__CHAR_UNSIGNED__)
+#define CRESCENT_UNSIGNED_CHAR_TEXT "1"
 #else
-#define CRESCENT_CHAR_TEXT "0"
+#define CRESCENT_UNSIGNED_CHAR_TEXT "0"
+#endif
+#if defined(__FAST_MATH__)
+#define CRESCENT_FAST_MATH_TEXT "1"
+#else
+#define CRESCENT_FAST_MATH_TEXT "0"
+#endif
+#if defined(_GLIBCXX_DEBUG)
+#define CRESCENT_CHECKED_TEXT "1"
+#else
+#define CRESCENT_CHECKED_TEXT "0"
 #endif
 #define CRESCENT_TEXT2(x) #x
 #define CRESCENT_TEXT(x) CRESCENT_TEXT2(x)
@@ -43,19 +54,22 @@
 #else
 #define CRESCENT_COMPILER "gcc " CRESCENT_TEXT(__GNUC__)
 #endif
-#define CRESCENT_SANITIZERS "asan=" CRESCENT_ASAN_TEXT " tsan=" CRESCENT_TSAN_TEXT
-#define CRESCENT_FLAGS                                               \
-  "rtti=" CRESCENT_RTTI_TEXT " exceptions=" CRESCENT_EXCEPTIONS_TEXT \
-  " other char=" CRESCENT_CHAR_TEXT
-#define CRESCENT_LIBRARY "libstdc++ cxx11=" CRESCENT_TEXT(_GLIBCXX_USE_CXX11_ABI)
-/// Compiler, standard library, and the flags that code of both sides must agree on. "other char":
-/// its sign is not that of the platform.
-#define CRESCENT_TOOLCHAIN \
-  CRESCENT_COMPILER "; " CRESCENT_LIBRARY "; " CRESCENT_SANITIZERS "; " CRESCENT_FLAGS
+#define CRESCENT_TOOLCHAIN                                                              \
+  CRESCENT_COMPILER                                                                     \
+  "; libstdc++ cxx11=" CRESCENT_TEXT(                                                   \
+      _GLIBCXX_USE_CXX11_ABI) "; asan=" CRESCENT_ASAN_TEXT "; tsan=" CRESCENT_TSAN_TEXT \
+                              "; rtti=" CRESCENT_RTTI_TEXT                              \
+                              "; exceptions=" CRESCENT_EXCEPTIONS_TEXT                  \
+                              "; unsigned-char=" CRESCENT_UNSIGNED_CHAR_TEXT            \
+                              "; fast-math=" CRESCENT_FAST_MATH_TEXT                    \
+                              "; glibcxx-debug=" CRESCENT_CHECKED_TEXT
 
 namespace crescent {
 
 class Registry;
+
+enum SizedLikeInt { sized_like_int };
+static_assert(sizeof(SizedLikeInt) == sizeof(int), "Crescent's types need -fno-short-enums");
 
 /// Texts are zero-terminated.
 struct PluginInfo {
@@ -63,7 +77,7 @@ struct PluginInfo {
   uint32_t size;        ///< sizeof(PluginInfo)
   uint32_t abi;         ///< CRESCENT_PLUGIN_ABI: changes with this struct
   uint64_t headers;     ///< CRESCENT_HEADERS_HASH
-  char toolchain[112];  ///< CRESCENT_TOOLCHAIN: "gcc 12; libstdc++ cxx11=1; asan=0 tsan=0; ..."
+  char toolchain[160];  ///< CRESCENT_TOOLCHAIN: "gcc 12; libstdc++ cxx11=1; asan=0; ..."
   char name[64];
   char version[32];
   void (*setup)(Registry& registry);

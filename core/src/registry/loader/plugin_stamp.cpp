@@ -1,19 +1,41 @@
 #include "registry/loader/plugin_stamp.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 namespace crescent {
 namespace {
 
 constexpr char kMagic[16] = "crescent-plugin";
 constexpr std::string_view kSection = CRESCENT_PLUGIN_SECTION;
+constexpr std::string_view kBetween = "; ";  // parts of a toolchain
 
 std::string hexadecimal(uint64_t number) {
   char text[24];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(number));
   return text;
+}
+
+std::vector<std::string> parts_of(std::string_view toolchain) {
+  std::vector<std::string> parts;
+  for (size_t end; (end = toolchain.find(kBetween)) != toolchain.npos;
+       toolchain.remove_prefix(end + kBetween.size()))
+    parts.emplace_back(toolchain.substr(0, end));
+  parts.emplace_back(toolchain);
+  return parts;
+}
+
+/// The two as far as they differ, when they have the same parts.
+std::pair<std::string, std::string> differences(std::string_view one, std::string_view other) {
+  const std::vector<std::string> ones = parts_of(one), others = parts_of(other);
+  if (ones.size() != others.size()) return {std::string(one), std::string(other)};
+  std::vector<std::string> left, right;
+  for (size_t i = 0; i < ones.size(); ++i)
+    if (ones[i] != others[i]) left.push_back(ones[i]), right.push_back(others[i]);
+  return {join(left, kBetween), join(right, kBetween)};
 }
 
 }  // namespace
@@ -24,13 +46,16 @@ PluginInfo read_stamp(const ElfFile& file) {
   PluginInfo info{};
   const uint64_t stamped =
       offsetof(PluginInfo, setup);  // the loader of the system fills in what follows
-  if (section->sh_size < stamped) file.refuse("not a Crescent plugin: its stamp is cut short");
-  file.read(section->sh_offset, &info, stamped);
+  file.read(section->sh_offset, &info, std::min<uint64_t>(section->sh_size, stamped));
+  if (std::memcmp(info.magic, kMagic, sizeof kMagic) != 0)
+    file.refuse("not a Crescent plugin: its stamp is not one");
   const bool ended = !info.toolchain[sizeof info.toolchain - 1] &&
                      !info.name[sizeof info.name - 1] && !info.version[sizeof info.version - 1];
-  if (std::memcmp(info.magic, kMagic, sizeof kMagic) != 0 || !ended)
-    file.refuse("not a Crescent plugin: its stamp is not one");
-  return info;
+  if (section->sh_size >= stamped && ended) return info;
+  if (section->sh_size >= offsetof(PluginInfo, headers) && info.abi != CRESCENT_PLUGIN_ABI)
+    file.refuse(mismatch(info));
+  file.refuse("not a Crescent plugin: its stamp is ",
+              section->sh_size < stamped ? "cut short" : "not one");
 }
 
 std::string mismatch(const PluginInfo& stamp) {
@@ -43,9 +68,10 @@ std::string mismatch(const PluginInfo& stamp) {
   if (stamp.size != sizeof(PluginInfo))
     return concat("its stamp has ", stamp.size, " bytes, that of ", here, " has ",
                   sizeof(PluginInfo), kMend);
-  if (std::string_view(stamp.toolchain) != CRESCENT_TOOLCHAIN)
-    return concat("it was built with '", stamp.toolchain, "', ", here, " with '",
-                  CRESCENT_TOOLCHAIN, "'", kMend);
+  if (std::string_view(stamp.toolchain) != CRESCENT_TOOLCHAIN) {
+    const auto [its, ours] = differences(stamp.toolchain, CRESCENT_TOOLCHAIN);
+    return concat("it was built with '", its, "', ", here, " with '", ours, "'", kMend);
+  }
   if (stamp.headers != CRESCENT_HEADERS_HASH)
     return concat("it was built with public headers ", hexadecimal(stamp.headers), ", ", here,
                   " has ", hexadecimal(CRESCENT_HEADERS_HASH), kMend);
