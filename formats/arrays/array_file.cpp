@@ -20,7 +20,7 @@ Tensor values_of(const std::string& data, const FileArray& array) {
   if (type.dtype == DType::boolean)
     normalize_booleans(reinterpret_cast<std::byte*>(bytes.data()), bytes.size());
   if (!type.converted()) return Tensor::from_bytes(bytes.data(), bytes.size(), {type.dtype, shape});
-  std::vector<int32_t> wide(static_cast<size_t>(shape.size()));
+  std::vector<int32_t> wide(shape.size());
   for (size_t i = 0; i < wide.size(); ++i) {
     if (type.width == 1) wide[i] = static_cast<int8_t>(bytes[i]);
     int16_t half;

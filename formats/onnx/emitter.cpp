@@ -51,7 +51,7 @@ Emitter::Emitter(File& file, Graph& graph, const Traced& traced)
 /// Below the layer that it is for.
 std::string Emitter::unique(const std::string& wanted) {
   const auto& scopes = traced_.program.scopes;
-  const std::string scope = now_ ? scopes[static_cast<size_t>(now_->scope)] : "";
+  const std::string scope = now_ ? scopes[now_->scope] : "";
   return unique_name(file_, scope.empty() ? wanted : scope + "/" + wanted);
 }
 
@@ -100,7 +100,7 @@ std::string Emitter::rows_of(const RowProgression& counted) {
   const std::string numbers =
       node("Range", {number(0, DType::int64), count, number(1, DType::int64)});
   const std::string places = node("Cast", {numbers}, {{"to", number_of(spec.dtype)}});
-  std::vector<int64_t> column(static_cast<size_t>(spec.shape.rank()), 1);
+  std::vector<int64_t> column(spec.shape.rank(), 1);
   column[0] = -1;
   const std::string rows = node("Reshape", {places, integers(column)});
   const std::string step =

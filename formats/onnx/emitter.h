@@ -71,11 +71,9 @@ class Emitter {
     Tensor constant;
     bool is_read = false;
   };
-  Form& at(int value) { return forms_[static_cast<size_t>(value)]; }
-  const TensorSpec& spec_of(int value) const {
-    return traced_.program.values[static_cast<size_t>(value)];
-  }
-  const Sizes& sizes_of(int value) const { return traced_.sizes[static_cast<size_t>(value)]; }
+  Form& at(int value) { return forms_[value]; }
+  const TensorSpec& spec_of(int value) const { return traced_.program.values[value]; }
+  const Sizes& sizes_of(int value) const { return traced_.sizes[value]; }
   size_t position() const { return static_cast<size_t>(now_ - traced_.program.code.data()); }
   std::string first_name_of(int value);
   std::string unique(const std::string& wanted);

@@ -71,7 +71,7 @@ void write_scan(Emitter& e, const Scan& op) {
     inputs.push_back(e.input(static_cast<size_t>(i)));
   const std::shared_ptr<const Graph> body = e.body(op);
   const auto states = static_cast<size_t>(op.states);
-  const std::vector<int64_t> in(static_cast<size_t>(op.sequences), op.reverse),
+  const std::vector<int64_t> in(op.sequences, op.reverse),
       out(body->outputs.size() - states, op.reverse);
   Attributes attributes{{"body", body}, {"num_scan_inputs", int64_t{op.sequences}}};
   if (op.reverse) {

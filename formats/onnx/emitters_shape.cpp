@@ -88,7 +88,7 @@ void write_take_along(Emitter& e, const TakeAlong& op) {
 
 /// Each index is compared with 0, 1, ...: one out of range gives zeros.
 void write_one_hot(Emitter& e, const OneHot& op) {
-  std::vector<int64_t> classes(static_cast<size_t>(op.depth));
+  std::vector<int64_t> classes(op.depth);
   std::iota(classes.begin(), classes.end(), 0);
   const std::string index = e.node("Cast", {e.input(0)}, {{"to", number_of(DType::int64)}});
   const std::string column = e.node("Unsqueeze", {index, e.integers({-1})});

@@ -175,9 +175,9 @@ void compare_instruction(Traced& traced, const Program& b, size_t at) {
 /// Losses, for one, are recorded with a call and not part of what it gives.
 void drop_unread(Program& program) {
   std::vector<bool> read(program.values.size());
-  auto is_read = [&](int value) { return read[static_cast<size_t>(value)]; };
+  auto is_read = [&](int value) { return read[value]; };
   auto mark = [&](const std::vector<int>& values) {
-    for (int value : values) read[static_cast<size_t>(value)] = true;
+    for (int value : values) read[value] = true;
   };
   mark(program.outputs);
   std::vector<Program::Instruction> kept;
@@ -194,7 +194,7 @@ void drop_unread(Program& program) {
 }  // namespace
 
 std::string place_of(const Program& program, const Program::Instruction& instruction) {
-  const std::string& scope = program.scopes[static_cast<size_t>(instruction.scope)];
+  const std::string& scope = program.scopes[instruction.scope];
   return concat(scope.empty() ? "the model" : concat("'", scope, "'"), " (",
                 instruction.op->label(), ")");
 }
@@ -209,13 +209,12 @@ Traced compared(Program a, Program b) {
       program.variables.size() != b.variables.size())
     refuse("the model");
   std::vector<std::string> makers(program.values.size());
-  for (int value : program.inputs) makers[static_cast<size_t>(value)] = "an input";
+  for (int value : program.inputs) makers[value] = "an input";
   for (const Program::Binding& binding : program.variables)
-    makers[static_cast<size_t>(binding.value)] = binding.variable.path();
-  for (const Program::Constant& c : program.constants)
-    makers[static_cast<size_t>(c.value)] = "a constant of the model";
+    makers[binding.value] = binding.variable.path();
+  for (const Program::Constant& c : program.constants) makers[c.value] = "a constant of the model";
   for (const Program::Instruction& i : program.code)
-    for (int value : i.outputs) makers[static_cast<size_t>(value)] = place_of(program, i);
+    for (int value : i.outputs) makers[value] = place_of(program, i);
   for (size_t v = 0; v < program.values.size(); ++v)
     traced.sizes.push_back(
         makers[v].empty() ? Sizes()

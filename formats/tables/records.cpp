@@ -47,7 +47,7 @@ void RecordReader::refill() {
   int error = Z_OK;
   const char* text = gzerror(file_->file, &error);
   if (count < 0 || error == Z_BUF_ERROR) fail("cannot read '", path_, "': ", text);
-  buffer_.resize(static_cast<size_t>(count));
+  buffer_.resize(count);
 }
 
 int RecordReader::peek() {

@@ -31,7 +31,7 @@ std::vector<std::string> window_names() {
 
 /// `periodic`: one of a row of windows; else symmetric.
 std::vector<double> window_values(const std::string& name, int64_t length, bool periodic) {
-  std::vector<double> values(static_cast<size_t>(length), 1.0);
+  std::vector<double> values(length, 1.0);
   if (length == 1) return values;
   const double period = double(periodic ? length : length - 1);
   for (const Window& window : kWindows) {
@@ -64,10 +64,10 @@ class Stft final : public Initializer {
       fail("STFT: expected a kernel of shape (frame, channels, frequencies), got ", shape);
     const int64_t frame = shape[0], channels = shape[1], frequencies = shape[2];
     const double fft = 2.0 * double(frequencies - 1);
-    std::vector<double> scale(static_cast<size_t>(frame), 1.0);
+    std::vector<double> scale(frame, 1.0);
     if (window_) scale = scaled(window_values(*window_, frame, periodic_));
     std::vector<float> values;
-    values.reserve(static_cast<size_t>(shape.size()));
+    values.reserve(shape.size());
     for (int64_t t = 0; t < frame; ++t)
       for (int64_t c = 0; c < channels; ++c)
         for (int64_t f = 0; f < frequencies; ++f) {

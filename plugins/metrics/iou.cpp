@@ -50,7 +50,7 @@ class ClassOverlap : public Metric {
                            dtype_.value_or(DType::int32));
   }
   void target_all_classes() {
-    target_class_ids_.resize(static_cast<size_t>(num_classes_));
+    target_class_ids_.resize(num_classes_);
     std::iota(target_class_ids_.begin(), target_class_ids_.end(), 0);
   }
   template <class T>

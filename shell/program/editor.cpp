@@ -44,7 +44,7 @@ std::string text_of_history(::History* lines) {
       fdopen(memfd_create("history", MFD_CLOEXEC), "w+"), std::fclose);
   HistEvent event;
   if (!file || history(lines, &event, H_SAVE_FP, file.get()) < 0) fail(std::strerror(errno));
-  std::string text(static_cast<size_t>(std::ftell(file.get())), '\0');
+  std::string text(std::ftell(file.get()), '\0');
   std::rewind(file.get());
   text.resize(std::fread(text.data(), 1, text.size(), file.get()));
   return text;

@@ -29,7 +29,7 @@ Tensor numbers_for(const Shape& shape, DType dtype, int64_t below) {
   for (size_t i = 0; i < dims.size(); ++i)
     if (dims[i] < 0) dims[i] = i == 0 ? kRows : 7;
   const Shape whole(dims);
-  std::vector<double> values(static_cast<size_t>(whole.size()));
+  std::vector<double> values(whole.size());
   for (size_t i = 0; i < values.size(); ++i) {
     const double unit = std::fmod(static_cast<double>(i + 1) * 0.6180339887498949, 1.0);
     values[i] = below > 0 ? std::floor(unit * static_cast<double>(below)) : 2 * unit - 1;

@@ -173,8 +173,8 @@ Descriptor memory_file(const char* name) {
 }
 
 std::string contents_of(const Descriptor& file) {
-  std::string text(static_cast<size_t>(std::max<off_t>(0, lseek(file, 0, SEEK_END))), '\0');
-  text.resize(static_cast<size_t>(std::max<ssize_t>(0, pread(file, text.data(), text.size(), 0))));
+  std::string text(std::max<off_t>(0, lseek(file, 0, SEEK_END)), '\0');
+  text.resize(std::max<ssize_t>(0, pread(file, text.data(), text.size(), 0)));
   return text;
 }
 

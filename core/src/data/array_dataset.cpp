@@ -78,7 +78,7 @@ class ArrayDataset final : public Dataset {
 
   /// What the order was drawn from, and what must be the same for it to be the same.
   Value state() const override {
-    Dict state{{"batch_size", batch_size_}, {"shuffle", kShuffles[static_cast<size_t>(shuffle_)]}};
+    Dict state{{"batch_size", batch_size_}, {"shuffle", kShuffles[shuffle_]}};
     if (drawn_from_)
       state.set("order", List{drawn_from_.data<int64_t>()[0], drawn_from_.data<int64_t>()[1]});
     return state;
@@ -142,7 +142,7 @@ class ArrayDataset final : public Dataset {
   RowRange place_of(int64_t number) const {
     RowRange rows = rows_in_order(number);
     const bool moved = shuffle_ == Shuffle::batches && number < samples_ / batch_size_;
-    if (moved) rows.first += (rows_[static_cast<size_t>(number)] - number) * batch_size_;
+    if (moved) rows.first += (rows_[number] - number) * batch_size_;
     return rows;
   }
 
@@ -232,7 +232,7 @@ class ArrayDataset final : public Dataset {
   const int64_t* take_from_buffer(int64_t first, int64_t count) {
     for (; buffered_ < first; ++buffered_) buffer_->take(targets_);
     buffered_ += count;
-    rows_.resize(static_cast<size_t>(count));
+    rows_.resize(count);
     for (int64_t& row : rows_) {
       row = buffer_->take(targets_);
       for (size_t i = 0; i < read_.size(); ++i) targets_[i] += row_bytes(read_[i]);

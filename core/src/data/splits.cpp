@@ -101,7 +101,7 @@ std::pair<Tensors, Tensors> split_arrays(const Tensors& arrays, double share,
 std::vector<Fold> k_folds(int64_t rows, int64_t k, const SplitOptions& options) {
   if (k < 2 || k > rows)
     fail("folds: expected k from 2 to the number of rows, ", rows, ", got ", k);
-  std::vector<RowIndices> parts(static_cast<size_t>(k));
+  std::vector<RowIndices> parts(k);
   size_t next = 0;
   for (const RowIndices& group : mixed_groups(rows, options))
     for (const int32_t row : group) parts[next++ % parts.size()].push_back(row);

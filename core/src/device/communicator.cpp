@@ -11,8 +11,8 @@ Communicator::~Communicator() = default;
 
 /// Sums lists that are 0 except at each process's own rank.
 std::vector<double> Communicator::all_gather(double value) {
-  std::vector<double> values(static_cast<size_t>(size()));
-  values[static_cast<size_t>(rank())] = value;
+  std::vector<double> values(size());
+  values[rank()] = value;
   all_reduce(ReduceKind::sum, DType::float64, values.data(), values.size());
   return values;
 }

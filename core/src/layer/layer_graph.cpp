@@ -31,7 +31,7 @@ const NodePtr& node_at(const std::vector<NodePtr>& nodes, int index, const char*
   if (i < 0 || i >= count)
     fail("Asked to get ", what, " at node ", index, ", but the layer has only ", count,
          " inbound nodes.");
-  return nodes[static_cast<size_t>(i)];
+  return nodes[i];
 }
 
 std::vector<Symbol> inputs_of(const NodePtr& node) { return node->inputs; }

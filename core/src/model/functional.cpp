@@ -211,21 +211,20 @@ Tensors Functional::call(const Tensors& given, const Call& call) {
   bool as_made = true;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i]) continue;
-    Tensor& input = slots[static_cast<size_t>(graph.input_slots[i])];
+    Tensor& input = slots[graph.input_slots[i]];
     input = fit_input(inputs[i], graph.inputs[i], i, name());
     as_made = as_made && input.shape().compatible(graph.inputs[i].shape());
   }
   for (const Graph::Call& each : graph.calls) {
     Tensors arguments;
-    for (int slot : each.inputs) arguments.push_back(slots[static_cast<size_t>(slot)]);
+    for (int slot : each.inputs) arguments.push_back(slots[slot]);
     const Tensors results = call_again(*each.node, arguments, call.training);
     if (as_made) check_results(results, *each.node, name());
-    for (size_t i = 0; i < results.size(); ++i)
-      slots[static_cast<size_t>(each.outputs[i])] = results[i];
+    for (size_t i = 0; i < results.size(); ++i) slots[each.outputs[i]] = results[i];
   }
-  for (const Addition& each : graph.additions) add(each, slots[static_cast<size_t>(each.slot)]);
+  for (const Addition& each : graph.additions) add(each, slots[each.slot]);
   Tensors outputs;
-  for (int slot : graph.output_slots) outputs.push_back(slots[static_cast<size_t>(slot)]);
+  for (int slot : graph.output_slots) outputs.push_back(slots[slot]);
   set_output_structure(structures_.outputs);
   return outputs;
 }

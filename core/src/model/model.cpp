@@ -187,7 +187,7 @@ LayerPtr Model::get_layer(int64_t index) const {
   const int64_t i = index < 0 ? index + count : index;
   if (i < 0 || i >= count)
     fail("Was asked to retrieve layer at index ", index, " but model only has ", count, " layers.");
-  return all[static_cast<size_t>(i)];
+  return all[i];
 }
 
 std::vector<Symbol> Model::inputs() const {

@@ -133,7 +133,7 @@ class SummaryTable {
   std::string rule(char c) const { return std::string(width_, c); }
 
   void add_layer(const Layer& layer, int depth) {
-    const std::string indent(static_cast<size_t>(2 * depth), ' ');
+    const std::string indent(2 * depth, ' ');
     const std::vector<std::string> sources = chain_ || depth > 0 ? TableRow() : connections(layer);
     TableRow row{indent + layer.name() + " (" + type_of(layer) + ")", shape_text(layer),
                  with_commas(count_of(layer.weights()))};

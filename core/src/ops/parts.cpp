@@ -9,9 +9,9 @@ constexpr int64_t kMostPosition = int64_t{1} << 60;
 
 Slice whole(const Tensor& x) {
   Slice op;
-  op.start.assign(static_cast<size_t>(x.rank()), 0);
-  op.size.assign(static_cast<size_t>(x.rank()), -1);
-  op.stride.assign(static_cast<size_t>(x.rank()), 1);
+  op.start.assign(x.rank(), 0);
+  op.size.assign(x.rank(), -1);
+  op.stride.assign(x.rank(), 1);
   return op;
 }
 
@@ -54,7 +54,7 @@ TensorSpecs Slice::infer(std::span<const TensorSpec> in) const {
   expect_rows("slice", stride.size(), x, "stride");
   Shape shape;
   for (int i = 0; i < x.rank(); ++i) {
-    const size_t at = static_cast<size_t>(i);
+    const size_t at = i;
     const int64_t dim = x[i], step = std::min(stride[at], kMostPosition);
     if (start[at] < 0 || step < 1 || size[at] < -1)
       fail("slice: start ", start[at], ", size ", size[at], " and stride ", step, " make no sense");
@@ -82,7 +82,7 @@ Tensors Slice::vjp(const Vjp& v) const {
   if (!x.is_known()) return {ops::zeros_like(v.inputs[0])};  // only its shape matters then
   Pad op;
   for (int i = 0; i < x.rank(); ++i) {
-    const size_t at = static_cast<size_t>(i);
+    const size_t at = i;
     const int64_t covered = y[i] == 0 ? 0 : (y[i] - 1) * stride[at] + 1;
     op.before.push_back(start[at]);
     op.after.push_back(x[i] - start[at] - covered);
@@ -98,7 +98,7 @@ TensorSpecs Pad::infer(std::span<const TensorSpec> in) const {
   expect_rows("pad", inner.size(), x, "inner width");
   Shape shape;
   for (int i = 0; i < x.rank(); ++i) {
-    const size_t at = static_cast<size_t>(i);
+    const size_t at = i;
     if (before[at] < 0 || after[at] < 0 || inner[at] < 0) fail("pad: widths cannot be negative");
     if (std::max({before[at], after[at], inner[at]}) > kMostLength)
       fail("pad: a width of more than ", kMostLength, " is too large");
@@ -154,8 +154,8 @@ Tensors split(const Tensor& x, const std::vector<int64_t>& sizes, int axis) {
   int64_t start = 0;
   for (int64_t size : sizes) {
     Slice op = whole(x);
-    op.start[static_cast<size_t>(at)] = start;
-    op.size[static_cast<size_t>(at)] = size;
+    op.start[at] = start;
+    op.size[at] = size;
     parts.push_back(apply1(op, {x}));
     start += size;
   }
@@ -174,7 +174,7 @@ Tensor slice(const Tensor& x, const std::vector<int64_t>& start, const std::vect
 Tensor slice_axis(const Tensor& x, int axis, int64_t first, int64_t last, int64_t step) {
   if (step < 1) fail("slice: expected a positive step, got ", step);
   const int i = normal_axis("slice", axis, x.shape());
-  const size_t at = static_cast<size_t>(i);
+  const size_t at = i;
   const int64_t dim = x.dim(i);
   Slice op = whole(x);
   op.stride[at] = step;

@@ -42,8 +42,8 @@ Tensor windows_of(const Tensor& x, const PoolBackward& op, double outside) {
     Slice slice;
     for (int i = 0; i < places.rank(); ++i) {
       const bool inner = i > 0 && i + 1 < places.rank();
-      slice.start.push_back(inner ? at[static_cast<size_t>(i - 1)] : 0);
-      slice.stride.push_back(inner ? op.spec.strides[static_cast<size_t>(i - 1)] : 1);
+      slice.start.push_back(inner ? at[i - 1] : 0);
+      slice.stride.push_back(inner ? op.spec.strides[i - 1] : 1);
       slice.size.push_back(places[i]);
     }
     parts.push_back(apply1(slice, {padded}));

@@ -87,7 +87,7 @@ Tensor log_sum_exp(const Tensor& x, const ops::Axes& axes, bool keepdims) {
 
 }  // namespace
 
-const char* name_of(ReduceKind kind) { return kReduceNames[static_cast<size_t>(kind)]; }
+const char* name_of(ReduceKind kind) { return kReduceNames[kind]; }
 
 std::string Reduce::label() const { return concat("reduce_", name_of(kind)); }
 std::string ArgReduce::label() const { return max ? "argmax" : "argmin"; }
@@ -180,7 +180,7 @@ Tensor place_of_extreme(bool max, const Tensor& given, std::optional<int64_t> ax
   op.axis = axis ? normal_axis(max ? "argmax" : "argmin", static_cast<int>(*axis), x.shape()) : 0;
   const Tensor place = cast(apply1(op, {x}), DType::int32);
   if (!keepdims) return place;
-  const std::vector<int64_t> ones(static_cast<size_t>(given.rank()), 1);
+  const std::vector<int64_t> ones(given.rank(), 1);
   return axis ? expand_dims(place, op.axis) : reshape(place, Shape(ones));
 }
 

@@ -43,7 +43,7 @@ Tensor tiled_by_axes(const Tensor& x, const std::vector<int64_t>& repeats) {
   expect_rows("tile", repeats.size(), x.shape(), "count");
   Tensor y = x;
   for (int i = 0; i < x.rank(); ++i) {
-    const int64_t n = repeats[static_cast<size_t>(i)];
+    const int64_t n = repeats[i];
     if (n == 1) continue;
     const Shape before = y.shape().slice(0, i), after = y.shape().slice(i, y.rank());
     Shape result = y.shape();
@@ -84,7 +84,7 @@ TensorSpecs Transpose::infer(std::span<const TensorSpec> in) const {
 }
 Tensors Transpose::vjp(const Vjp& v) const {
   std::vector<int> back(axes.size());
-  for (size_t i = 0; i < axes.size(); ++i) back[static_cast<size_t>(axes[i])] = static_cast<int>(i);
+  for (size_t i = 0; i < axes.size(); ++i) back[axes[i]] = static_cast<int>(i);
   return {ops::transpose(v.gradients[0], back)};
 }
 
@@ -111,7 +111,7 @@ Tensor flatten(const Tensor& x) {
 Tensor transpose(const Tensor& x, std::vector<int> axes) {
   Transpose op;
   if (axes.empty()) {
-    axes.resize(static_cast<size_t>(x.rank()));
+    axes.resize(x.rank());
     std::iota(axes.rbegin(), axes.rend(), 0);
   }
   for (int axis : axes) op.axes.push_back(normal_axis("transpose", axis, x.shape()));
@@ -124,10 +124,10 @@ Tensor transpose(const Tensor& x, std::vector<int> axes) {
 }
 
 Tensor swap_axes(const Tensor& x, int a, int b) {
-  std::vector<int> axes(static_cast<size_t>(x.rank()));
+  std::vector<int> axes(x.rank());
   std::iota(axes.begin(), axes.end(), 0);
-  std::swap(axes[static_cast<size_t>(normal_axis("swap_axes", a, x.shape()))],
-            axes[static_cast<size_t>(normal_axis("swap_axes", b, x.shape()))]);
+  std::swap(axes[normal_axis("swap_axes", a, x.shape())],
+            axes[normal_axis("swap_axes", b, x.shape())]);
   return transpose(x, axes);
 }
 
@@ -170,7 +170,7 @@ Tensor tile(const Tensor& given, const std::vector<int64_t>& repeats) {
   const auto count = static_cast<int>(repeats.size());
   Tensor x = given;
   while (x.rank() < count) x = expand_dims(x, 0);
-  std::vector<int64_t> all(static_cast<size_t>(x.rank() - count), 1);
+  std::vector<int64_t> all(x.rank() - count, 1);
   all.insert(all.end(), repeats.begin(), repeats.end());
   const auto is_usual = [](int64_t n) { return n >= 0 && n < INT32_MAX; };
   const bool fits = x.shape().is_known() && 2 * x.rank() <= Shape::kMaxRank &&
@@ -178,7 +178,7 @@ Tensor tile(const Tensor& given, const std::vector<int64_t>& repeats) {
   if (!fits || x.rank() == 0) return tiled_by_axes(x, all);
   Shape interleaved, spread, result;
   for (int i = 0; i < x.rank(); ++i) {
-    const int64_t n = all[static_cast<size_t>(i)], size = x.dim(i);
+    const int64_t n = all[i], size = x.dim(i);
     interleaved.append(1), interleaved.append(size);
     spread.append(n), spread.append(size);
     result.append(n * size);

@@ -60,7 +60,7 @@ void pad_axis(ConvSpec& spec, ops::Padding padding, int64_t length, int64_t wind
 }
 
 size_t ConvSpec::hash() const {
-  size_t seed = static_cast<size_t>(groups);
+  size_t seed = groups;
   for (const auto* list : {&strides, &dilation, &pad_before, &pad_after})
     detail::mix(seed, detail::hash_field(*list));
   return seed;

@@ -153,7 +153,7 @@ void Optimizer::include(const Variables& variables) {
 const Variables& Optimizer::slots_of(const Variable& variable, size_t guess) const {
   if (guess < variables_.size() && variables_[guess] == variable) return slot_variables_[guess];
   const auto place = std::find(variables_.begin(), variables_.end(), variable) - variables_.begin();
-  return slot_variables_[static_cast<size_t>(place)];
+  return slot_variables_[place];
 }
 
 /// Creates the slots of a variable. A slot whose initial value is an empty Tensor is omitted:

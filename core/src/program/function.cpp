@@ -44,8 +44,7 @@ class Compiled final : public CachedProgram {
     executable = compile(program, device);
     bindings_ = program.variables;
     variables_.resize(bindings_.size());
-    for (int value : program.outputs)
-      slots_.emplace_back(program.values[static_cast<size_t>(value)], memory_);
+    for (int value : program.outputs) slots_.emplace_back(program.values[value], memory_);
     results_.resize(slots_.size());
   }
 
@@ -112,7 +111,7 @@ class Compiled final : public CachedProgram {
 };
 
 size_t hash_of(std::span<const Tensor> inputs, int64_t key) {
-  size_t hash = static_cast<size_t>(key);
+  size_t hash = key;
   for (const Tensor& input : inputs) mix(hash, input.spec());
   return hash;
 }

@@ -8,7 +8,7 @@ namespace {
 std::string list_text(const std::vector<int>& values, const TensorSpecs& specs) {
   std::string text;
   for (int value : values) {
-    text += concat(text.empty() ? "" : ", ", "%", value, " ", specs[static_cast<size_t>(value)]);
+    text += concat(text.empty() ? "" : ", ", "%", value, " ", specs[value]);
   }
   return text;
 }
@@ -32,7 +32,7 @@ std::string Program::text() const {
     text += concat("%", b.value, " = variable ", b.variable.path(), " ", b.variable.spec(), "\n");
   for (const Instruction& i : code) {
     text += concat(list_text(i.outputs, values), " = ", i.op->text(), " ", names_text(i.inputs));
-    const std::string& scope = scopes[static_cast<size_t>(i.scope)];
+    const std::string& scope = scopes[i.scope];
     text += scope.empty() ? "\n" : "  # " + scope + "\n";
   }
   for (const Binding& b : variables) {

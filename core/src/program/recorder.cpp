@@ -125,7 +125,7 @@ Program Recorder::finish(std::span<const Tensor> outputs) {
 }
 
 int Recorder::enter_scope(const std::string& name) {
-  const std::string& outer = program_.scopes[static_cast<size_t>(scope_)];
+  const std::string& outer = program_.scopes[scope_];
   std::string path = outer.empty() ? name : outer + "/" + name;
   const auto [known, is_new] =
       scopes_.try_emplace(std::move(path), static_cast<int>(program_.scopes.size()));
@@ -136,7 +136,7 @@ int Recorder::enter_scope(const std::string& name) {
 Tensors replay(const Program& program, std::span<const Tensor> inputs) {
   assert(program.variables.empty() && inputs.size() == program.inputs.size());
   Tensors values(program.values.size());
-  auto at = [&](int number) -> Tensor& { return values[static_cast<size_t>(number)]; };
+  auto at = [&](int number) -> Tensor& { return values[number]; };
   for (size_t i = 0; i < inputs.size(); ++i) at(program.inputs[i]) = inputs[i];
   for (const Program::Constant& c : program.constants) at(c.value) = c.tensor;
   for (const Program::Instruction& instruction : program.code) {

@@ -174,7 +174,7 @@ void compile(CompiledCall& into, const Callee& call, Device& device) {
   Program program = trace(body, into.in);
   if (!is_worth_it(program)) return;
   program = optimize(std::move(program));
-  for (int value : program.outputs) into.out.push_back(program.values[static_cast<size_t>(value)]);
+  for (int value : program.outputs) into.out.push_back(program.values[value]);
   into.executable = crescent::compile(program, device);
 }
 

@@ -41,9 +41,7 @@ size_t program_hash(const Program& program) {
 
 Shape stacked(int64_t steps, const Shape& step) { return Shape{steps}.concat(step); }
 
-const TensorSpec& spec_of(const Program& program, int value) {
-  return program.values[static_cast<size_t>(value)];
-}
+const TensorSpec& spec_of(const Program& program, int value) { return program.values[value]; }
 
 }  // namespace
 
@@ -76,8 +74,7 @@ std::string Scan::text() const {
 TensorSpecs Scan::infer(std::span<const TensorSpec> in) const {
   assert(in.size() == body->inputs.size());
   int64_t steps = -1;
-  for (int q = 0; q < sequences; ++q)
-    steps = std::max(steps, in[static_cast<size_t>(states + q)].shape[0]);
+  for (int q = 0; q < sequences; ++q) steps = std::max(steps, in[states + q].shape[0]);
   TensorSpecs out;
   for (size_t o = 0; o < body->outputs.size(); ++o) {
     const TensorSpec& spec = spec_of(*body, body->outputs[o]);
@@ -86,7 +83,7 @@ TensorSpecs Scan::infer(std::span<const TensorSpec> in) const {
                       : TensorSpec{spec.dtype, stacked(steps, spec.shape)});
   }
   for (int s = 0; keep_states && s < states; ++s) {
-    const TensorSpec& spec = in[static_cast<size_t>(s)];
+    const TensorSpec& spec = in[s];
     out.push_back({spec.dtype, stacked(steps, spec.shape)});
   }
   return out;

@@ -10,7 +10,7 @@ namespace crescent {
 namespace {
 
 bool differentiable(const Program& program, int value) {
-  return is_floating(program.values[static_cast<size_t>(value)].dtype);
+  return is_floating(program.values[value].dtype);
 }
 
 /// Splits the inputs and outputs of a scan into states, sequences and captured values.
@@ -121,7 +121,7 @@ class ScanGradient {
     for (size_t k = 0; k < kept_upstream_.size(); ++k) {
       const auto at =
           std::find(carried_.begin(), carried_.end(), kept_upstream_[k]) - carried_.begin();
-      Tensor& sum = result.states[static_cast<size_t>(at)];
+      Tensor& sum = result.states[at];
       sum = ops::add(sum, step[ups + k]);
     }
     for (size_t i : given_)

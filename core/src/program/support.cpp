@@ -57,7 +57,7 @@ std::vector<int> normal_axes(std::string_view op, const std::vector<int>& axes,
                              const Shape& shape) {
   std::vector<int> result;
   if (axes.empty()) {
-    result.resize(static_cast<size_t>(shape.rank()));
+    result.resize(shape.rank());
     std::iota(result.begin(), result.end(), 0);
     return result;
   }

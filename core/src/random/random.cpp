@@ -85,14 +85,13 @@ std::vector<int64_t> SeedGenerator::permutation(int64_t n) const {
   const Tensor state = taken(state_);
   const int64_t* words = state.data<int64_t>();
   const uint64_t seed = static_cast<uint64_t>(words[0]), counter = static_cast<uint64_t>(words[1]);
-  std::vector<int64_t> order(static_cast<size_t>(n));
+  std::vector<int64_t> order(n);
   std::iota(order.begin(), order.end(), 0);
   PhiloxBlock block{};
   for (int64_t i = n - 1, drawn = 0; i > 0; --i, ++drawn) {
     if (drawn % 4 == 0) block = philox(seed, counter, static_cast<uint64_t>(drawn / 4));
     const uint64_t word = block.word[drawn % 4];
-    std::swap(order[static_cast<size_t>(i)],
-              order[static_cast<size_t>(word * static_cast<uint64_t>(i + 1) >> 32)]);
+    std::swap(order[i], order[word * static_cast<uint64_t>(i + 1) >> 32]);
   }
   return order;
 }

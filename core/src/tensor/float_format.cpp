@@ -82,8 +82,7 @@ std::string FloatFormat::text(double x) const {
     return text;
   }
   std::string text = printed("%.*f", std::min(digits_behind(x), digits_), x);
-  if (text.find('.') == std::string::npos)
-    return text + "." + std::string(static_cast<size_t>(digits_), ' ');
+  if (text.find('.') == std::string::npos) return text + "." + std::string(digits_, ' ');
   const size_t width = text.find('.') + 1 + static_cast<size_t>(digits_);
   text = without_zeros(std::move(text));
   return text.append(width - text.size(), ' ');

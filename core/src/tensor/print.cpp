@@ -94,9 +94,9 @@ class Printer {
     bool first = true;
     auto separate = [&] {
       if (!first)
-        text_ += below == 0 ? " "
-                            : std::string(static_cast<size_t>(below), '\n') +
-                                  std::string(static_cast<size_t>(axis) + 1, ' ');
+        text_ += below == 0
+                     ? " "
+                     : std::string(below, '\n') + std::string(static_cast<size_t>(axis) + 1, ' ');
       first = false;
     };
     text_ += '[';

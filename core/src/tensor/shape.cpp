@@ -9,11 +9,11 @@ Shape::Shape(std::span<const int64_t> dims) {
   for (int64_t dim : dims) append(dim);
 }
 
-int64_t Shape::operator[](int i) const { return dims_[static_cast<size_t>(axis(i))]; }
+int64_t Shape::operator[](int i) const { return dims_[axis(i)]; }
 
 void Shape::set(int i, int64_t dim) {
   if (dim < -1) fail("a dimension cannot be ", dim);
-  dims_[static_cast<size_t>(axis(i))] = dim;
+  dims_[axis(i)] = dim;
 }
 
 bool Shape::is_known() const {
@@ -39,7 +39,7 @@ void Shape::append(int64_t dim) {
   if (rank_ == kMaxRank)
     fail("a shape has at most ", kMaxRank, " axes, got one more after ", *this);
   if (dim < -1) fail("a dimension cannot be ", dim);
-  dims_[static_cast<size_t>(rank_++)] = dim;
+  dims_[rank_++] = dim;
 }
 
 Shape Shape::slice(int first, int last) const {

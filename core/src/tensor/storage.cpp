@@ -322,7 +322,7 @@ DeviceStorage::~DeviceStorage() { account(device_bytes, -static_cast<int64_t>(by
 std::string Storage::place() const { return "memory"; }
 
 void expect_memory(size_t bytes) {
-  const size_t live = static_cast<size_t>(host_bytes.load(std::memory_order_relaxed));
+  const size_t live = host_bytes.load(std::memory_order_relaxed);
   if (bytes > memory_limit() - std::min(memory_limit(), live)) {
     fail("not enough memory for ", bytes, " bytes: tensors hold ", live, " of ", memory_limit());
   }

@@ -188,7 +188,7 @@ Tensor string_tensor(std::span<const std::string> texts, const Shape& shape) {
 std::vector<std::string> strings_of(const Tensor& given) {
   const Tensor tensor = given.to(nullptr);
   const StringId* ids = tensor.data<StringId>();
-  std::vector<std::string> texts(static_cast<size_t>(tensor.size()));
+  std::vector<std::string> texts(tensor.size());
   for (size_t i = 0; i < texts.size(); ++i) texts[i] = text_of(ids[i]);
   return texts;
 }

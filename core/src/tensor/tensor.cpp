@@ -154,7 +154,7 @@ double Tensor::item() const {
 
 std::vector<double> Tensor::to_vector() const {
   if (storage()->memory()) return to(nullptr).to_vector();
-  std::vector<double> values(static_cast<size_t>(size()));
+  std::vector<double> values(size());
   with_element_type(dtype(), [&]<class T>(T*) {
     const T* elements = static_cast<const T*>(raw());
     for (size_t i = 0; i < values.size(); ++i) values[i] = number_of(elements[i]);

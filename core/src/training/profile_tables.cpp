@@ -67,7 +67,7 @@ Rows grouped(const Rows& rows, const std::function<ProfileRow(const ProfileRow&)
       most.push_back(-1);
       group = groups.end() - 1;
     }
-    double& seconds = most[static_cast<size_t>(group - groups.begin())];
+    double& seconds = most[group - groups.begin()];
     if (row.seconds > seconds) group->kernel = row.kernel, seconds = row.seconds;
     group->calls += row.calls;
     group->seconds += row.seconds;

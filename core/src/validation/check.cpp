@@ -40,12 +40,10 @@ struct Result {
 std::vector<Result> results_of(const Program& program, const Values& values, const Start& start) {
   std::vector<Result> results;
   for (size_t i = 0; i < program.outputs.size(); ++i)
-    results.push_back(
-        {concat("output ", i + 1), nullptr, values[static_cast<size_t>(program.outputs[i])]});
+    results.push_back({concat("output ", i + 1), nullptr, values[program.outputs[i]]});
   for (const Program::Binding& b : program.variables)
-    results.push_back(
-        {"variable " + b.variable.path(), b.variable.id(),
-         b.result >= 0 ? values[static_cast<size_t>(b.result)] : start.of(b.variable)});
+    results.push_back({"variable " + b.variable.path(), b.variable.id(),
+                       b.result >= 0 ? values[b.result] : start.of(b.variable)});
   return results;
 }
 
@@ -58,7 +56,7 @@ const Result* same_result(const std::vector<Result>& results, const Result& want
 }
 
 std::string scope_of(const Program& program, const Instruction& i) {
-  return program.scopes[static_cast<size_t>(i.scope)];
+  return program.scopes[i.scope];
 }
 
 const Instruction* producer_of(const Program& program, int value) {
@@ -207,7 +205,7 @@ class Observed {
   ProgramResult outcome() const { return {outputs_, variables_}; }
 
  private:
-  const TensorSpec& spec(int value) const { return lowered_.values[static_cast<size_t>(value)]; }
+  const TensorSpec& spec(int value) const { return lowered_.values[value]; }
 
   const Program& lowered_;
   std::map<int, Made> results_;

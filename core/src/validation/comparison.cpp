@@ -34,9 +34,9 @@ std::optional<Finding> Comparison::worst(const Bounded& got, const Bounded& expe
   if (!finding) return finding;
   int64_t rest = finding->element[0];
   const Shape& shape = expected.spec.shape;
-  finding->element.assign(static_cast<size_t>(shape.rank()), 0);
+  finding->element.assign(shape.rank(), 0);
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-    finding->element[static_cast<size_t>(axis)] = rest % shape[axis];
+    finding->element[axis] = rest % shape[axis];
     rest /= shape[axis];
   }
   return finding;

@@ -31,7 +31,7 @@ bool is_number(const TensorSpec& spec) {
 
 TensorSpecs specs_of(const Program& program, const std::vector<int>& values) {
   TensorSpecs specs;
-  for (int value : values) specs.push_back(program.values[static_cast<size_t>(value)]);
+  for (int value : values) specs.push_back(program.values[value]);
   return specs;
 }
 
@@ -90,10 +90,10 @@ void put_row(const Bounded& x, int64_t i, Bounded& y) {
 std::vector<size_t> last_reads(const Program& program) {
   std::vector<size_t> last(program.values.size(), 0);
   for (size_t i = 0; i < program.code.size(); ++i)
-    for (int value : program.code[i].inputs) last[static_cast<size_t>(value)] = i;
-  for (int value : program.outputs) last[static_cast<size_t>(value)] = program.code.size();
+    for (int value : program.code[i].inputs) last[value] = i;
+  for (int value : program.outputs) last[value] = program.code.size();
   for (const Program::Binding& b : program.variables)
-    if (b.result >= 0) last[static_cast<size_t>(b.result)] = program.code.size();
+    if (b.result >= 0) last[b.result] = program.code.size();
   return last;
 }
 
@@ -106,13 +106,13 @@ class Constants {
   bool holds(const Instruction& i) {
     if (i.op->effect() > Effect::check || i.op->name() == Scan::kName) return false;
     for (int value : i.inputs)
-      if (!is_constant_[static_cast<size_t>(value)]) return false;
+      if (!is_constant_[value]) return false;
     for (int value : i.outputs) mark(value);
     return true;
   }
 
  private:
-  void mark(int value) { is_constant_[static_cast<size_t>(value)] = true; }
+  void mark(int value) { is_constant_[value] = true; }
   std::vector<bool> is_constant_;
 };
 
@@ -120,10 +120,8 @@ class Constants {
 
 std::vector<BoundedPtr> Evaluator::run(const Program& program, const Start& start, bool keep_all) {
   Values values(program.values.size());
-  for (size_t i = 0; i < program.inputs.size(); ++i)
-    values[static_cast<size_t>(program.inputs[i])] = start.inputs[i];
-  for (const Program::Binding& b : program.variables)
-    values[static_cast<size_t>(b.value)] = start.of(b.variable);
+  for (size_t i = 0; i < program.inputs.size(); ++i) values[program.inputs[i]] = start.inputs[i];
+  for (const Program::Binding& b : program.variables) values[b.value] = start.of(b.variable);
   run_code(program, values, keep_all, Role::whole);
   return values;
 }
@@ -141,7 +139,7 @@ Bounded Evaluator::constant(const Tensor& tensor, Role role) const {
 }
 
 void Evaluator::run_code(const Program& program, Values& values, bool keep_all, Role role) {
-  const auto at = [&](int value) -> BoundedPtr& { return values[static_cast<size_t>(value)]; };
+  const auto at = [&](int value) -> BoundedPtr& { return values[value]; };
   for (const Program::Constant& c : program.constants)
     at(c.value) = std::make_shared<const Bounded>(constant(c.tensor, role));
   const std::vector<size_t> last = last_reads(program);
@@ -163,18 +161,17 @@ void Evaluator::run_code(const Program& program, Values& values, bool keep_all, 
       if (role == Role::whole && observer_) observer_(instruction, instruction.outputs[o], result);
     }
     for (int value : instruction.inputs)
-      if (!keep_all && last[static_cast<size_t>(value)] == i) at(value).reset();
+      if (!keep_all && last[value] == i) at(value).reset();
   }
 }
 
 Evaluator::Values Evaluator::run_part(const Program& part, std::span<const BoundedPtr> inputs,
                                       Role role) {
   Values values(part.values.size());
-  for (size_t i = 0; i < inputs.size(); ++i)
-    values[static_cast<size_t>(part.inputs[i])] = inputs[i];
+  for (size_t i = 0; i < inputs.size(); ++i) values[part.inputs[i]] = inputs[i];
   run_code(part, values, false, role);
   Values outputs;
-  for (int value : part.outputs) outputs.push_back(values[static_cast<size_t>(value)]);
+  for (int value : part.outputs) outputs.push_back(values[value]);
   return outputs;
 }
 
@@ -241,7 +238,7 @@ std::string text_of(const Program& program, const Instruction& instruction) {
   const auto list = [&](const std::vector<int>& values) {
     std::string text;
     for (int value : values) {
-      const TensorSpec& spec = program.values[static_cast<size_t>(value)];
+      const TensorSpec& spec = program.values[value];
       if (!text.empty()) text += ", ";
       if (spec.dtype != DType::float32) text += concat(spec.dtype, " ");
       std::string dims;

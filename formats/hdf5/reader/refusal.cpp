@@ -32,7 +32,7 @@ Handle checked(hid_t id, Handle::Close close) {
 std::vector<hsize_t> dims_of(hid_t space) {
   int rank = H5Sget_simple_extent_ndims(space);
   if (rank < 0 || rank > H5S_MAX_RANK) refuse("its shape cannot be read");
-  std::vector<hsize_t> dims(static_cast<size_t>(rank));
+  std::vector<hsize_t> dims(rank);
   check(H5Sget_simple_extent_dims(space, dims.data(), nullptr));
   return dims;
 }

@@ -144,7 +144,7 @@ List node_inputs(const Dict& config, const List& tensors) {
   std::map<size_t, Value> constants;
   if (const Value* given = config.find("constants"); given && given->is_dict())
     for (const DictEntry& entry : given->as_dict())
-      constants[static_cast<size_t>(std::atoi(entry.key.c_str()))] = entry.value;
+      constants[std::atoi(entry.key.c_str())] = entry.value;
   List inputs;
   for (size_t next = 0, place = 0; inputs.size() < tensors.size() + constants.size(); ++place) {
     if (const auto constant = constants.find(place); constant != constants.end()) {

@@ -49,8 +49,7 @@ Value CallbackStates::with_tensors() const {
   return mapped(stored_, [&](const Value& value) -> std::optional<Value> {
     const auto number = tensor_number(value);
     if (!number) return std::nullopt;
-    return Value(
-        std::make_shared<BoxedTensor>(matches_[static_cast<size_t>(*number)].variable.value()));
+    return Value(std::make_shared<BoxedTensor>(matches_[*number].variable.value()));
   });
 }
 

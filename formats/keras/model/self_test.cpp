@@ -19,7 +19,7 @@ Tensor sample(const TensorSpec& spec) {
   for (int64_t& dim : dims)
     if (dim < 0) dim = 4;
   if (!dims.empty()) dims.front() = kSamples;
-  std::vector<float> values(static_cast<size_t>(Shape(dims).size()));
+  std::vector<float> values(Shape(dims).size());
   const bool integers = !is_floating(spec.dtype);
   for (size_t i = 0; i < values.size(); ++i)
     values[i] =

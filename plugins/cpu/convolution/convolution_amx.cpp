@@ -367,7 +367,7 @@ class AmxKernelGradient final : public Kernel {
       for (int64_t c = 0; c < columns_; c += across(), sums += amx::kBlockValues) {
         amx::RightStrips right;
         for (int64_t i = 0; i < across(); ++i) {
-          const Source& from = sources_[static_cast<size_t>(std::min(c + i, columns_ - 1))];
+          const Source& from = sources_[std::min(c + i, columns_ - 1)];
           right.strips[i] = x + from.strip * x_strip + from.offset;
         }
         amx::multiply(block_, left, right, amx::steps(pixels), 1, sums, add);

@@ -67,8 +67,7 @@ void copy_rows(const std::byte* from, int64_t from_step, std::byte* to, int64_t 
                int64_t bytes, int64_t rows) {
   constexpr int64_t kShort = 256;
   if (bytes > kShort) {
-    for (int64_t r = 0; r < rows; ++r)
-      std::memcpy(to + r * to_step, from + r * from_step, static_cast<size_t>(bytes));
+    for (int64_t r = 0; r < rows; ++r) std::memcpy(to + r * to_step, from + r * from_step, bytes);
   } else if (bytes >= 16) {
     copy_vectors(from, from_step, to, to_step, bytes, rows);
   } else if (bytes >= 8) {
@@ -86,10 +85,10 @@ void repeat_row(const std::byte* row, int64_t bytes, int64_t times, std::byte* t
   constexpr int64_t kNear = 4096;  // block that is copied again stays in the first-level cache
   if (bytes >= kNear || times < 2) return copy_rows(row, 0, to, bytes, bytes, times);
   const int64_t total = bytes * times, most = kNear / bytes * bytes;
-  std::memcpy(to, row, static_cast<size_t>(bytes));
+  std::memcpy(to, row, bytes);
   for (int64_t done = bytes; done < total;) {
     const int64_t next = std::min({done, most, total - done});
-    std::memcpy(to + done, to, static_cast<size_t>(next));
+    std::memcpy(to + done, to, next);
     done += next;
   }
 }

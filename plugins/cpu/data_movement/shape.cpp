@@ -13,10 +13,10 @@ namespace {
 using Axes = std::vector<StridedCopy::Axis>;
 
 std::vector<int64_t> dense_strides(const Shape& shape) {
-  std::vector<int64_t> strides(static_cast<size_t>(shape.rank()));
+  std::vector<int64_t> strides(shape.rank());
   int64_t stride = 1;
   for (int i = shape.rank() - 1; i >= 0; --i) {
-    strides[static_cast<size_t>(i)] = stride;
+    strides[i] = stride;
     stride *= shape[i];
   }
   return strides;
@@ -46,8 +46,7 @@ std::unique_ptr<Kernel> make_broadcast(const Request& r) {
   const int missing = out.rank() - in.rank();
   for (int i = 0; i < out.rank(); ++i) {
     const bool repeats = i < missing || in[i - missing] == 1;
-    axes.push_back(
-        {out[i], repeats ? 0 : from[static_cast<size_t>(i - missing)], to[static_cast<size_t>(i)]});
+    axes.push_back({out[i], repeats ? 0 : from[i - missing], to[i]});
   }
   return std::make_unique<Rearrange>(std::move(axes), size_of(r.inputs[0].dtype));
 }
@@ -57,8 +56,7 @@ std::unique_ptr<Kernel> make_transpose(const Request& r) {
   const auto from = dense_strides(r.inputs[0].shape), to = dense_strides(r.outputs[0].shape);
   Axes axes;
   for (size_t i = 0; i < op.axes.size(); ++i) {
-    axes.push_back(
-        {r.outputs[0].shape[static_cast<int>(i)], from[static_cast<size_t>(op.axes[i])], to[i]});
+    axes.push_back({r.outputs[0].shape[static_cast<int>(i)], from[op.axes[i]], to[i]});
   }
   return std::make_unique<Rearrange>(std::move(axes), size_of(r.inputs[0].dtype));
 }
@@ -238,7 +236,7 @@ class IotaKernel final : public Kernel {
   IotaKernel(const Iota& op, const TensorSpec& out) {
     const Shape& shape = out.shape;
     const int axis = shape.axis(op.axis);
-    std::vector<double> numbers(static_cast<size_t>(shape[axis]));
+    std::vector<double> numbers(shape[axis]);
     for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i);
     const size_t bytes = size_of(out.dtype);
     counted_.resize(numbers.size() * bytes);
@@ -246,7 +244,7 @@ class IotaKernel final : public Kernel {
     Axes axes;
     const auto strides = dense_strides(shape);
     for (int i = 0; i < shape.rank(); ++i)
-      axes.push_back({shape[i], i == axis ? 1 : 0, strides[static_cast<size_t>(i)]});
+      axes.push_back({shape[i], i == axis ? 1 : 0, strides[i]});
     copy_ = StridedCopy(std::move(axes), bytes);
   }
   void run(const Arguments& a) override { copy_.run(counted_.data(), a.outputs[0], a.threads); }

@@ -56,9 +56,9 @@ Entry<Key>* sort_by_digits(Entry<Key>* a, Entry<Key>* b, size_t n) {
   };
   std::array<std::array<uint32_t, kValues>, kDigits> counts{};
   for (size_t i = 0; i < n; ++i)
-    for (int d = 0; d < kDigits; ++d) ++counts[static_cast<size_t>(d)][digit(a[i].key, d)];
+    for (int d = 0; d < kDigits; ++d) ++counts[d][digit(a[i].key, d)];
   for (int d = 0; d < kDigits; ++d) {
-    auto& starts = counts[static_cast<size_t>(d)];
+    auto& starts = counts[d];
     if (starts[digit(a[0].key, d)] == n) continue;  // equal in all keys
     uint32_t start = 0;
     for (uint32_t& count : starts) start += std::exchange(count, start);

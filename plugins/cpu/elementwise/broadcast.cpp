@@ -13,19 +13,19 @@ Broadcast::Broadcast(const Shape& input, const Shape& result, const Shape& whole
     const int64_t s = own == 1 ? 0 : step;
     if (axis >= missing) step *= whole[axis - missing];
     if (n == 1) continue;
-    const size_t last = static_cast<size_t>(rank - 1);
+    const size_t last = rank - 1;
     if (rank > 0 && s == stride[last] * size[last]) {
       size[last] *= n;
     } else {
-      size[static_cast<size_t>(rank)] = n;
-      stride[static_cast<size_t>(rank)] = s;
+      size[rank] = n;
+      stride[rank] = s;
       ++rank;
     }
   }
   rank_ = rank;
   for (int i = 0; i < rank; ++i) {
-    size_[static_cast<size_t>(i)] = size[static_cast<size_t>(rank - 1 - i)];
-    stride_[static_cast<size_t>(i)] = stride[static_cast<size_t>(rank - 1 - i)];
+    size_[i] = size[rank - 1 - i];
+    stride_[i] = stride[rank - 1 - i];
   }
 }
 
@@ -35,12 +35,12 @@ void Broadcast::gather(const T* input, int64_t begin, int64_t n, T* to) const {
   std::array<int64_t, Shape::kMaxRank> at{};
   int64_t rest = begin, offset = first_;
   for (int axis = rank_ - 1; axis >= 0; --axis) {
-    const size_t i = static_cast<size_t>(axis);
+    const size_t i = axis;
     at[i] = rest % size_[i];
     rest /= size_[i];
     offset += at[i] * stride_[i];
   }
-  const size_t inner = static_cast<size_t>(rank_ - 1);
+  const size_t inner = rank_ - 1;
   while (n > 0) {
     const int64_t run = std::min(size_[inner] - at[inner], n);
     if (stride_[inner] == 0) {

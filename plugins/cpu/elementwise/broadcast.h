@@ -31,14 +31,14 @@ class Broadcast {
   /// The length of the runs, aligned to multiples of it in the result, along which the input's
   /// offset stays constant or grows by one per element; 1 where it has no such runs.
   int64_t run() const {
-    const size_t inner = static_cast<size_t>(std::max(rank_ - 1, 0));
+    const size_t inner = std::max(rank_ - 1, 0);
     return rank_ == 0 || stride_[inner] > 1 ? 1 : size_[inner];
   }
-  bool stays() const { return rank_ > 0 && stride_[static_cast<size_t>(rank_ - 1)] == 0; }
+  bool stays() const { return rank_ > 0 && stride_[rank_ - 1] == 0; }
   /// The offset in the input of element `i` of the result.
   int64_t place(int64_t i) const {
     int64_t offset = first_;
-    for (size_t axis = static_cast<size_t>(rank_); axis-- > 0; i /= size_[axis])
+    for (size_t axis = rank_; axis-- > 0; i /= size_[axis])
       offset += i % size_[axis] * stride_[axis];
     return offset;
   }

@@ -13,7 +13,7 @@ constexpr int64_t kMostParts = 128;
 
 size_t args_of(FusedStep::Kind kind) {
   constexpr size_t kArgs[] = {1, 2, 3, 1, 2};
-  return kArgs[static_cast<size_t>(kind)];
+  return kArgs[kind];
 }
 
 bool contains(const std::vector<int>& list, int x) {
@@ -30,7 +30,7 @@ std::vector<int> names_in(const Chain& chain, const std::vector<FusedStep>& step
   for (const FusedStep& wanted : chain.steps) {
     FusedStep step = steps[first++];
     for (size_t i = 0; i < args_of(wanted.kind); ++i) {
-      int& name = names[static_cast<size_t>(wanted.args[i])];
+      int& name = names[wanted.args[i]];
       if (name < 0 && step.args[i] < made) name = step.args[i];
       if (name != step.args[i]) return {};
       step.args[i] = wanted.args[i];
@@ -57,7 +57,7 @@ std::vector<bool> read_by_selects(const std::vector<FusedStep>& steps, size_t re
   std::vector<bool> read(registers);
   for (const FusedStep& step : steps) {
     if (step.kind != FusedStep::Kind::select) continue;
-    for (int r : step.args) read[static_cast<size_t>(r)] = true;
+    for (int r : step.args) read[r] = true;
   }
   return read;
 }
@@ -164,13 +164,11 @@ std::vector<bool> Elementwise::find_stored(const std::vector<FusedStep>& steps,
   for (const FusedStep& step : steps) {
     const bool scatters = step.kind == Kind::scatter;
     const auto end = step.args.begin() + args_of(step.kind);
-    cell.push_back(!scatters && std::all_of(step.args.begin(), end,
-                                            [&](int r) { return cell[static_cast<size_t>(r)]; }));
+    cell.push_back(!scatters &&
+                   std::all_of(step.args.begin(), end, [&](int r) { return cell[r]; }));
     dtypes.push_back(step.dtype), stored.push_back(step.dtype == DType::bfloat16 && !scatters);
   }
-  for (int r : outputs)
-    stored[static_cast<size_t>(r)] =
-        stored[static_cast<size_t>(r)] && !cell[static_cast<size_t>(r)];
+  for (int r : outputs) stored[r] = stored[r] && !cell[r];
   for (bool changed = true; changed;) {
     changed = false;
     for (size_t s = 0; s < steps.size(); ++s) {
@@ -230,9 +228,9 @@ bool Elementwise::add_run(const Chain& chain, const std::vector<FusedStep>& step
       &chain,
       std::vector<int>(names.begin(), names.begin() + static_cast<ptrdiff_t>(chain.scalar.size())),
       {}};
-  for (int r : chain.outputs) call.outputs.push_back(names[static_cast<size_t>(r)]);
+  for (int r : chain.outputs) call.outputs.push_back(names[r]);
   for (size_t i = 0; i < call.inputs.size(); ++i) {
-    if (registers_[static_cast<size_t>(call.inputs[i])].is_cell() != chain.scalar[i]) return false;
+    if (registers_[call.inputs[i]].is_cell() != chain.scalar[i]) return false;
   }
   for (size_t i = call.inputs.size(); i < names.size(); ++i) {
     const bool is_result = contains(call.outputs, names[i]);
@@ -241,7 +239,7 @@ bool Elementwise::add_run(const Chain& chain, const std::vector<FusedStep>& step
       return false;
   }
   for (int i : call.inputs) {
-    Register& r = registers_[static_cast<size_t>(i)];
+    Register& r = registers_[i];
     r.spread |= r.is_column();
     if (!r.is_cell()) r.last_read = static_cast<int>(steps_.size());
   }
@@ -258,13 +256,12 @@ bool Elementwise::add_run(const Chain& chain, const std::vector<FusedStep>& step
 template <class F>
 void Elementwise::each_result(const Step& step, F&& f) const {
   if (step.chain_call < 0) return f(step.result);
-  for (int r : chain_calls_[static_cast<size_t>(step.chain_call)].outputs) f(r);
+  for (int r : chain_calls_[step.chain_call].outputs) f(r);
 }
 
 /// Adds a scatter, whose register is filled before the steps of a block run, like a loaded one.
 bool Elementwise::add_scatter(const Request& request, const FusedStep& step) {
-  const TensorSpec &indices = request.inputs[static_cast<size_t>(step.args[0])],
-                   &updates = request.inputs[static_cast<size_t>(step.args[1])];
+  const TensorSpec &indices = request.inputs[step.args[0]], &updates = request.inputs[step.args[1]];
   const int64_t rows = request.outputs[0].shape[0];
   const DType computed = computed_as(step.dtype);
   Scatter s{static_cast<int>(registers_.size()),
@@ -295,7 +292,7 @@ bool Elementwise::add_step(const FusedStep& step, bool stored, bool is_shared) {
   s.result = static_cast<int>(registers_.size());
   Register result;
   result.dtype = step.dtype, result.stored = stored;
-  auto arg = [&](size_t i) -> Register& { return registers_[static_cast<size_t>(step.args[i])]; };
+  auto arg = [&](size_t i) -> Register& { return registers_[step.args[i]]; };
   const size_t args = args_of(step.kind);
   bool cells = true;
   for (size_t i = 0; i < args; ++i) cells &= arg(i).is_cell();
@@ -332,8 +329,7 @@ bool Elementwise::add_step(const FusedStep& step, bool stored, bool is_shared) {
 /// as a scalar beside an array or a column, and a column as a scalar beside an array; other columns
 /// are broadcast, and so are scalars where there is no loop for them.
 BinaryLoop Elementwise::choose_loop(const FusedStep& step, DType dtype, bool cells) {
-  Register &a = registers_[static_cast<size_t>(step.args[0])],
-           &b = registers_[static_cast<size_t>(step.args[1])];
+  Register &a = registers_[step.args[0]], &b = registers_[step.args[1]];
   const BinaryLoops loops = binary_loops(step.binary, dtype);
   const bool any_cell = a.is_cell() || b.is_cell();
   const bool first = any_cell ? a.is_number() : a.is_column(),
@@ -352,7 +348,7 @@ BinaryLoop Elementwise::choose_loop(const FusedStep& step, DType dtype, bool cel
 void Elementwise::add_results(const std::vector<int>& outputs, const Request& request) {
   written_at_.assign(outputs.size(), -1);
   for (size_t o = 0; o < outputs.size(); ++o) {
-    Register& r = registers_[static_cast<size_t>(outputs[o])];
+    Register& r = registers_[outputs[o]];
     if (r.input < 0 && r.output < 0 && r.source == Source::block && !r.is_half()) {
       r.source = Source::memory;
       r.output = static_cast<int>(o);
@@ -366,8 +362,8 @@ void Elementwise::add_results(const std::vector<int>& outputs, const Request& re
   }
   for (size_t s = 0; s < steps_.size(); ++s) {
     each_result(steps_[s], [&](int result) {
-      const Register& r = registers_[static_cast<size_t>(result)];
-      if (r.output >= 0) written_at_[static_cast<size_t>(r.output)] = static_cast<int>(s);
+      const Register& r = registers_[result];
+      if (r.output >= 0) written_at_[r.output] = static_cast<int>(s);
     });
   }
 }
@@ -389,14 +385,14 @@ void Elementwise::assign_slots() {
     if (loaded && !r.scattered) to_load_.push_back(static_cast<int>(i));
     if (r.spread && r.is_cell()) to_spread_.push_back(static_cast<int>(i));
     if (loaded || r.spread) take(r);
-    if (loaded && r.last_read >= 0) ends[static_cast<size_t>(r.last_read)].push_back(r.slot);
+    if (loaded && r.last_read >= 0) ends[r.last_read].push_back(r.slot);
   }
   for (size_t s = 0; s < steps_.size(); ++s) {
     if (steps_[s].chain_call >= 0) {  // its results go to memory
       free.insert(free.end(), ends[s].begin(), ends[s].end());
       continue;
     }
-    Register& r = registers_[static_cast<size_t>(steps_[s].result)];
+    Register& r = registers_[steps_[s].result];
     if (r.source == Source::block)
       take(r);  // before arguments are freed: arrays of a loop must not overlap partly
     free.insert(free.end(), ends[s].begin(), ends[s].end());
@@ -404,7 +400,7 @@ void Elementwise::assign_slots() {
     if (r.last_read < 0)
       free.push_back(r.slot);  // never read
     else
-      ends[static_cast<size_t>(r.last_read)].push_back(r.slot);
+      ends[r.last_read].push_back(r.slot);
   }
 }
 
@@ -413,7 +409,7 @@ void Elementwise::assign_slots() {
 int64_t Elementwise::columns_of(const ChainCall& call) const {
   int64_t columns = 0;
   for (size_t i = 0; i < call.inputs.size() && call.chain->rows; ++i) {
-    const Register& r = registers_[static_cast<size_t>(call.inputs[i])];
+    const Register& r = registers_[call.inputs[i]];
     if (r.source == Source::memory && call.chain->streams[i]) continue;
     const int64_t period = r.source == Source::periodic ? r.broadcast.period() : 0;
     if (period == 0 || call.chain->streams[i] || (columns > 0 && period != columns)) return 0;
@@ -466,7 +462,7 @@ void Elementwise::lay_out() {
     block_ = std::clamp(block_, kSmallestBlock, kLargestBlock);
   }
   for (int i : periodic_) {
-    Register& r = registers_[static_cast<size_t>(i)];
+    Register& r = registers_[i];
     r.periodic_offset = scratch_bytes_;
     scratch_bytes_ += (static_cast<size_t>(written_out(r)) * r.bytes() + 63) / 64 * 64;
   }
@@ -481,8 +477,8 @@ void Elementwise::lay_out() {
 /// True when input and output have the same elements and no step reads the input after the output
 /// is written.
 bool Elementwise::may_share(int input, int output) const {
-  const Register& r = registers_[static_cast<size_t>(input)];
-  const int written = written_at_[static_cast<size_t>(output)];
+  const Register& r = registers_[input];
+  const int written = written_at_[output];
   return r.source == Source::memory && !r.read_by_scatter && written >= 0 && r.last_read <= written;
 }
 

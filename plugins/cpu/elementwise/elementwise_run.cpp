@@ -38,9 +38,8 @@ void Elementwise::execute(const ChainCall& call, std::byte* const* registers, in
 
 void Elementwise::execute(const Step& step, std::byte* const* registers, size_t n) const {
   if (step.chain_call >= 0)
-    return execute(chain_calls_[static_cast<size_t>(step.chain_call)], registers,
-                   static_cast<int64_t>(n));
-  auto at = [&](int i) { return registers[step.args[static_cast<size_t>(i)]]; };
+    return execute(chain_calls_[step.chain_call], registers, static_cast<int64_t>(n));
+  auto at = [&](int i) { return registers[step.args[i]]; };
   std::byte* result = registers[step.result];
   if (step.binary)
     step.binary(at(0), at(1), result, n);
@@ -72,7 +71,7 @@ void Elementwise::run_cells(const Arguments& a, Cells& cells) const {
 
 void Elementwise::write_periodic(const Arguments& a) const {
   for (int i : periodic_) {
-    const Register& r = registers_[static_cast<size_t>(i)];
+    const Register& r = registers_[i];
     const size_t period = static_cast<size_t>(r.broadcast.period()) * r.bytes();
     const size_t total = static_cast<size_t>(written_out(r)) * r.bytes();
     std::byte* to = a.scratch + r.periodic_offset;
@@ -96,7 +95,7 @@ void Elementwise::place(const Arguments& a, const Cells& cells, int64_t begin, i
       block.registers[i] = const_cast<std::byte*>(cells.at(i));
   }
   for (const Stream& s : streams_) {
-    const Register& r = registers_[static_cast<size_t>(s.reg)];
+    const Register& r = registers_[s.reg];
     if (s.reg == range.input) {
       block.registers[s.reg] = const_cast<std::byte*>(range.memory);
       continue;
@@ -106,7 +105,7 @@ void Elementwise::place(const Arguments& a, const Cells& cells, int64_t begin, i
     block.registers[s.reg] = first + static_cast<size_t>(begin) * s.bytes;
   }
   for (int i : to_spread_) {
-    const Register& r = registers_[static_cast<size_t>(i)];
+    const Register& r = registers_[i];
     const std::byte* value = cells.at(static_cast<size_t>(i));
     alignas(8) std::byte half[2];
     if (r.stored) cast_loop(DType::float32, r.dtype)(value, half, 1), value = half;
@@ -124,7 +123,7 @@ int64_t Elementwise::block_length(int64_t begin, int64_t end) const {
 /// Points row and column registers to their elements for the block that begins at `begin`.
 void Elementwise::point(const Arguments& a, int64_t begin, int64_t n, Block& block) const {
   for (int i : pointed_) {
-    const Register& r = registers_[static_cast<size_t>(i)];
+    const Register& r = registers_[i];
     const auto place = static_cast<size_t>(r.broadcast.place(begin));
     const std::byte* from = a.inputs[r.input] + place * r.bytes();
     if (r.spread)
@@ -137,13 +136,13 @@ void Elementwise::point(const Arguments& a, int64_t begin, int64_t n, Block& blo
 void Elementwise::load(const Arguments& a, int64_t begin, int64_t n, Block& block) const {
   point(a, begin, n, block);
   for (int i : periodic_) {
-    const Register& r = registers_[static_cast<size_t>(i)];
-    const size_t phase = static_cast<size_t>(begin % r.broadcast.period());
+    const Register& r = registers_[i];
+    const size_t phase = begin % r.broadcast.period();
     block.registers[i] = a.scratch + r.periodic_offset + phase * r.bytes();
   }
   for (const Scatter& s : scatters_) sum_rows(a, s, begin, n, block.registers[s.reg]);
   for (int i : to_load_) {
-    const Register& r = registers_[static_cast<size_t>(i)];
+    const Register& r = registers_[i];
     std::byte* to = block.registers[i];
     const size_t bytes = size_of(r.dtype);
     if (!r.is_half()) {
@@ -163,8 +162,7 @@ void Elementwise::load(const Arguments& a, int64_t begin, int64_t n, Block& bloc
 void Elementwise::sum_rows(const Arguments& a, const Scatter& s, int64_t begin, int64_t n,
                            std::byte* to) const {
   const auto* lists = reinterpret_cast<const int32_t*>(a.scratch + s.offset);
-  const size_t bytes = registers_[static_cast<size_t>(s.reg)].bytes(),
-               own = size_of(registers_[static_cast<size_t>(s.reg)].dtype);
+  const size_t bytes = registers_[s.reg].bytes(), own = size_of(registers_[s.reg].dtype);
   std::memset(to, 0, static_cast<size_t>(n) * bytes);
   alignas(64) std::byte half[kLargestBlock * 2], wide[kLargestBlock * 4];
   for (int64_t at = begin; at < begin + n;) {
@@ -188,9 +186,8 @@ void Elementwise::fetch_ahead(const Arguments& a, int64_t begin, int64_t n, int 
   if (steps_.size() < 2) return;
   for (int i : to_fetch_) {
     if (i == except) continue;
-    const size_t bytes = size_of(registers_[static_cast<size_t>(i)].dtype);
-    const std::byte* from =
-        a.inputs[registers_[static_cast<size_t>(i)].input] + static_cast<size_t>(begin) * bytes;
+    const size_t bytes = size_of(registers_[i].dtype);
+    const std::byte* from = a.inputs[registers_[i].input] + static_cast<size_t>(begin) * bytes;
     const std::byte* to = from + static_cast<size_t>(n) * bytes;
     for (; from < to; from += 64) __builtin_prefetch(from);
   }
@@ -198,7 +195,7 @@ void Elementwise::fetch_ahead(const Arguments& a, int64_t begin, int64_t n, int 
 
 void Elementwise::store(const Arguments& a, int64_t begin, int64_t n, const Block& block) const {
   for (const Result& result : results_) {
-    const Register& r = registers_[static_cast<size_t>(result.reg)];
+    const Register& r = registers_[result.reg];
     std::byte* to = a.outputs[result.output] + static_cast<size_t>(begin) * size_of(r.dtype);
     if (result.convert)
       result.convert(block.registers[result.reg], to, static_cast<size_t>(n));
@@ -222,7 +219,7 @@ void Elementwise::run_range(const Arguments& a, const Cells& cells, int64_t begi
 }
 
 bool Elementwise::can_be_epilogue(int input) const {
-  const Register& r = registers_[static_cast<size_t>(input)];
+  const Register& r = registers_[input];
   return r.source == Source::memory && !r.read_by_scatter && can_be_cut();
 }
 

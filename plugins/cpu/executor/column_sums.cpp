@@ -14,7 +14,7 @@ int64_t summed_columns(const Schedule& schedule, const Step& step) {
   if (!sum || sum->kind != ReduceKind::sum || sum->axes.empty() ||
       sum->axes.back() + 1 != static_cast<int>(sum->axes.size()))
     return 0;
-  const Shape& shape = schedule.values[static_cast<size_t>(step.inputs[0])].shape;
+  const Shape& shape = schedule.values[step.inputs[0]].shape;
   return shape.slice(sum->axes.back() + 1, shape.rank()).size();
 }
 
@@ -34,9 +34,7 @@ class ColumnSums {
  private:
   Step& step(size_t s) { return schedule_.steps[s]; }
   /// The steps that may be products a'b with `value` as b.
-  std::vector<size_t>& products_of(int value) {
-    return products_[static_cast<size_t>(schedule_.root(value))];
-  }
+  std::vector<size_t>& products_of(int value) { return products_[schedule_.root(value)]; }
 
   void join(size_t sum) {
     const int64_t columns = summed_columns(schedule_, step(sum));

@@ -20,11 +20,11 @@ class Slices {
   }
 
  private:
-  static constexpr size_t kNone = static_cast<size_t>(-1);
+  static constexpr size_t kNone = -1;
 
   Step& step(size_t s) { return schedule_.steps[s]; }
-  const TensorSpec& spec(int value) const { return schedule_.values[static_cast<size_t>(value)]; }
-  size_t& producer(int value) { return producer_[static_cast<size_t>(value)]; }
+  const TensorSpec& spec(int value) const { return schedule_.values[value]; }
+  size_t& producer(int value) { return producer_[value]; }
 
   /// Finds the slices that only elementwise steps read.
   void find_slices() {
@@ -62,8 +62,7 @@ class Slices {
     const auto& op = static_cast<const Slice&>(*slice.op);
     const Shape& whole = spec(slice.inputs[0]).shape;
     int64_t first = 0;
-    for (int axis = 0; axis < whole.rank(); ++axis)
-      first = first * whole[axis] + op.start[static_cast<size_t>(axis)];
+    for (int axis = 0; axis < whole.rank(); ++axis) first = first * whole[axis] + op.start[axis];
     return {input, whole, first};
   }
 
@@ -84,7 +83,7 @@ class Slices {
     if (!kernel) return;
     reader.kernel = std::move(kernel);
     for (const Elementwise::Window& w : windows) {
-      int& value = reader.inputs[static_cast<size_t>(w.input)];
+      int& value = reader.inputs[w.input];
       value = step(producer(value)).inputs[0];
     }
   }
@@ -92,10 +91,10 @@ class Slices {
   void drop_unread() {
     std::vector<bool> is_read(schedule_.values.size());
     for (const Step& s : schedule_.steps)
-      for (int value : s.inputs) is_read[static_cast<size_t>(schedule_.root(value))] = true;
+      for (int value : s.inputs) is_read[schedule_.root(value)] = true;
     std::vector<bool> goes(schedule_.steps.size());
     for (size_t s : producer_) {
-      if (s != kNone) goes[s] = !is_read[static_cast<size_t>(step(s).outputs[0])];
+      if (s != kNone) goes[s] = !is_read[step(s).outputs[0]];
     }
     size_t next = 0;
     std::erase_if(schedule_.steps, [&](const Step&) { return goes[next++]; });

@@ -35,14 +35,14 @@ class PlacedBlocks {
       steps = std::max(steps, block.last);
       some_are_long_ = some_are_long_ || !is_short(block);
     }
-    short_.resize(static_cast<size_t>(steps / kStretch + 1));
+    short_.resize(steps / kStretch + 1);
   }
 
   void add(const Block& block) {
     if (some_are_long_) add_sorted(all_, block);
     if (!is_short(block)) return add_sorted(long_, block);
     for (int s = block.first / kStretch; s <= block.last / kStretch; ++s)
-      short_[static_cast<size_t>(s)].push_back(&block);
+      short_[s].push_back(&block);
   }
 
   /// The lowest offset at which `block` fits among the blocks that are alive with it.
@@ -54,7 +54,7 @@ class PlacedBlocks {
       find_neighbours(block, long_);
       const auto sorted = static_cast<ptrdiff_t>(neighbours_.size());
       for (int s = block.first / kStretch; s <= block.last / kStretch; ++s)
-        find_neighbours(block, short_[static_cast<size_t>(s)]);
+        find_neighbours(block, short_[s]);
       const auto middle = neighbours_.begin() + sorted;
       std::sort(middle, neighbours_.end(), is_below);
       std::inplace_merge(neighbours_.begin(), middle, neighbours_.end(), is_below);
@@ -135,7 +135,7 @@ void MemoryPlan::place_callers_values() {
 void MemoryPlan::copy_what_is_not_made_here() {
   std::vector<bool> taken(schedule_.values.size());
   auto own = [&](int& value) {
-    size_t root = static_cast<size_t>(schedule_.root(value));
+    size_t root = schedule_.root(value);
     if (locations[root].kind == Location::Kind::none && !taken[root]) {
       taken[root] = true;
       return;
@@ -156,10 +156,9 @@ void MemoryPlan::find_lives() {
   for (size_t s = 0; s < schedule_.steps.size(); ++s) {
     const Step& step = schedule_.steps[s];
     if (may_fail(step)) last_failure_ = static_cast<int>(s);
-    for (int v : step.inputs)
-      last_use_[static_cast<size_t>(schedule_.root(v))] = static_cast<int>(s);
+    for (int v : step.inputs) last_use_[schedule_.root(v)] = static_cast<int>(s);
     for (int v : step.outputs) {
-      size_t root = static_cast<size_t>(schedule_.root(v));
+      size_t root = schedule_.root(v);
       made_[root] = last_use_[root] = static_cast<int>(s);
     }
   }
@@ -168,8 +167,8 @@ void MemoryPlan::find_lives() {
 /// True when all reads of `old_value` are over when `step` writes `result` in its place.
 bool MemoryPlan::can_write_in_place(const Step& step, int old_value, int result) const {
   int old_root = schedule_.root(old_value);
-  int when = made_[static_cast<size_t>(schedule_.root(result))];
-  int last = last_use_[static_cast<size_t>(old_root)];
+  int when = made_[schedule_.root(result)];
+  int last = last_use_[old_root];
   if (last != when) return last < when;
   for (size_t o = 0; o < step.outputs.size(); ++o) {
     if (schedule_.root(step.outputs[o]) != schedule_.root(result)) continue;
@@ -188,8 +187,8 @@ void MemoryPlan::place_variable_results() {
   for (size_t i = 0; i < schedule_.variables.size(); ++i) {
     auto [value, result] = schedule_.variables[i];
     if (result < 0) continue;
-    const int when = made_[static_cast<size_t>(schedule_.root(result))];
-    const Step& step = schedule_.steps[static_cast<size_t>(when)];
+    const int when = made_[schedule_.root(result)];
+    const Step& step = schedule_.steps[when];
     if (when > last_failure_ && can_write_in_place(step, value, result)) {
       location(result) = {Location::Kind::variable, static_cast<int>(i), 0};
     } else {
@@ -214,7 +213,7 @@ void MemoryPlan::keep_prepared() {
   const int end = static_cast<int>(schedule_.prepack_steps);
   for (size_t s = 0; s < schedule_.prepack_steps; ++s) {
     for (int value : schedule_.steps[s].outputs) {
-      if (last_use_[static_cast<size_t>(schedule_.root(value))] < end) continue;
+      if (last_use_[schedule_.root(value)] < end) continue;
       location(value) = {Location::Kind::prepacked, static_cast<int>(prepacked.size()), 0};
       prepacked.push_back(value);
     }
@@ -229,10 +228,10 @@ void MemoryPlan::share_in_place() {
   std::vector<bool> lent(schedule_.values.size());
   for (const Step& step : schedule_.steps) {
     for (int output : step.outputs) {
-      size_t out = static_cast<size_t>(schedule_.root(output));
+      size_t out = schedule_.root(output);
       if (!in_arena(out)) continue;
       for (int input : step.inputs) {
-        size_t in = static_cast<size_t>(schedule_.root(input));
+        size_t in = schedule_.root(input);
         bool dies = in_arena(in) && made_[in] >= 0 && last_use_[in] == made_[out] && !lent[in];
         if (!dies || schedule_.bytes(input) != schedule_.bytes(output)) continue;
         if (!can_write_in_place(step, input, output)) continue;
@@ -249,14 +248,14 @@ void MemoryPlan::pack() {
   std::vector<Block> blocks;
   for (const Step& step : schedule_.steps) {
     for (int output : step.outputs) {
-      size_t root = static_cast<size_t>(schedule_.root(output));
+      size_t root = schedule_.root(output);
       if (locations[root].kind != Location::Kind::none) continue;
-      size_t first = static_cast<size_t>(shares_with_[root]);
+      size_t first = shares_with_[root];
       if (block_of[first] < 0) {
         block_of[first] = static_cast<int>(blocks.size());
         blocks.push_back({aligned(schedule_.bytes(output)), made_[root], made_[root], 0, {}});
       }
-      Block& block = blocks[static_cast<size_t>(block_of[first])];
+      Block& block = blocks[block_of[first]];
       block.last = std::max(block.last, last_use_[root]);
       block.owners.push_back(&locations[root].offset);
       locations[root].kind = Location::Kind::arena;

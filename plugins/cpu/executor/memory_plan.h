@@ -41,7 +41,7 @@ struct MemoryPlan {
   void share_in_place();
   void pack();
   bool can_write_in_place(const Step& step, int old_value, int result) const;
-  Location& location(int value) { return locations[static_cast<size_t>(schedule_.root(value))]; }
+  Location& location(int value) { return locations[schedule_.root(value)]; }
 
   Schedule& schedule_;
   int last_failure_ = -1;         ///< last step that may fail

@@ -35,8 +35,8 @@ void Plan::link(const Schedule& schedule, const MemoryPlan& plan) {
   for (const Step& step : schedule.steps) count += step.inputs.size() + step.outputs.size();
   arguments_.reserve(count);  // calls_ points into arguments_, which must not move
   auto add_argument = [&](int value) {
-    const Location& location = plan.locations[static_cast<size_t>(schedule.root(value))];
-    size_t index = static_cast<size_t>(location.index);
+    const Location& location = plan.locations[schedule.root(value)];
+    size_t index = location.index;
     std::byte** argument = &arguments_.emplace_back(nullptr);
     switch (location.kind) {
       case Location::Kind::input:
@@ -85,7 +85,7 @@ std::string shape_text(const TensorSpec& spec) {
 std::string shapes_text(const std::vector<int>& values, const TensorSpecs& specs) {
   std::vector<std::string> texts;
   for (int value : values) {
-    std::string text = shape_text(specs[static_cast<size_t>(value)]);
+    std::string text = shape_text(specs[value]);
     if (std::find(texts.begin(), texts.end(), text) == texts.end())
       texts.push_back(std::move(text));
   }
@@ -102,7 +102,7 @@ bool picks(const Op& op) {
 void Plan::describe(const Schedule& schedule, const std::vector<std::string>& scopes) {
   for (const Step& step : schedule.steps) {
     ProfileRow row;
-    size_t scope = static_cast<size_t>(step.scope);
+    size_t scope = step.scope;
     row.scope = scope < scopes.size() ? scopes[scope] : "";
     row.op = step.op                                    ? step.op->label()
              : profile_.size() < schedule.prepack_steps ? "prepare"

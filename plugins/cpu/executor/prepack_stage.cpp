@@ -29,7 +29,7 @@ class PrepackKeys {
   const PrepackedValuePtr& of(int value) const { return known_.at(schedule_.root(value)); }
 
  private:
-  const TensorSpec& spec(int value) const { return schedule_.values[static_cast<size_t>(value)]; }
+  const TensorSpec& spec(int value) const { return schedule_.values[value]; }
   void add(int value, PrepackKey key) {
     known_.emplace(schedule_.root(value), values_.find(std::move(key)));
   }

@@ -12,8 +12,7 @@ class Readers {
   explicit Readers(const Schedule& schedule)
       : schedule_(schedule), readers_(schedule.values.size()) {
     for (size_t s = 0; s < schedule.steps.size(); ++s)
-      for (int value : schedule.steps[s].inputs)
-        readers_[static_cast<size_t>(schedule.root(value))].push_back(s);
+      for (int value : schedule.steps[s].inputs) readers_[schedule.root(value)].push_back(s);
   }
   const std::vector<size_t>& of(int value) const {
     return of_root(static_cast<size_t>(schedule_.root(value)));

@@ -13,7 +13,7 @@ namespace crescent::cpu {
 namespace {
 
 size_t bytes_of_value(const Program& program, int value) {
-  return static_cast<size_t>(bytes_of(program.values[static_cast<size_t>(value)]));
+  return static_cast<size_t>(bytes_of(program.values[value]));
 }
 size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -60,7 +60,7 @@ class ScanKernel final : public Kernel {
         parts_,
         [&](int64_t part, int worker) {
           const bool is_rest = rest_ && part + 1 == parts_;
-          run_part(a, is_rest ? *rest_ : *plans_[static_cast<size_t>(worker)], part);
+          run_part(a, is_rest ? *rest_ : *plans_[worker], part);
         },
         static_cast<int>(plans_.size()));
   }
@@ -98,7 +98,7 @@ class ScanKernel final : public Kernel {
   bool has_kernels(const Program& program) const {
     auto specs = [&](const std::vector<int>& values) {
       TensorSpecs list;
-      for (int value : values) list.push_back(program.values[static_cast<size_t>(value)]);
+      for (int value : values) list.push_back(program.values[value]);
       return list;
     };
     return std::all_of(program.code.begin(), program.code.end(), [&](const auto& i) {

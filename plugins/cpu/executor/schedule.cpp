@@ -38,7 +38,7 @@ Schedule::Schedule(const Program& program, const Options& options, Pool& pool)
 }
 
 size_t Schedule::bytes(int value) const {
-  const TensorSpec& spec = values[static_cast<size_t>(value)];
+  const TensorSpec& spec = values[value];
   return static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
 }
 
@@ -50,14 +50,14 @@ int Schedule::add_value(const TensorSpec& spec) {
 }
 
 int Schedule::add_copy(int value) {
-  int copy = add_value(values[static_cast<size_t>(value)]);
+  int copy = add_value(values[value]);
   steps.push_back({make_copy(bytes(value)), nullptr, {value}, {copy}, 0});
   return copy;
 }
 
 TensorSpecs Schedule::specs(const std::vector<int>& list) const {
   TensorSpecs specs;
-  for (int v : list) specs.push_back(values[static_cast<size_t>(v)]);
+  for (int v : list) specs.push_back(values[v]);
   return specs;
 }
 
@@ -66,7 +66,7 @@ void Schedule::add(const Program::Instruction& instruction, const Options& optio
   const TensorSpecs in = specs(instruction.inputs), out = specs(instruction.outputs);
   std::vector<int> made = instruction.outputs;
   if (is_alias(op, in, out)) {
-    alias_[static_cast<size_t>(made[0])] = root(instruction.inputs[0]);
+    alias_[made[0]] = root(instruction.inputs[0]);
     if (op.name() != CheckIndices::kName) return;
     made.clear();
   }
@@ -86,12 +86,8 @@ void Schedule::add(const Program::Instruction& instruction, const Options& optio
 /// inputs. Each stable input of the other steps is prepared where its kernel wants that.
 void Schedule::separate_prepack_steps() {
   std::vector<bool> is_stable(values.size()), is_result(values.size());
-  auto mark = [&](std::vector<bool>& set, int value) {
-    set[static_cast<size_t>(root(value))] = true;
-  };
-  auto has = [&](const std::vector<bool>& set, int value) {
-    return set[static_cast<size_t>(root(value))];
-  };
+  auto mark = [&](std::vector<bool>& set, int value) { set[root(value)] = true; };
+  auto has = [&](const std::vector<bool>& set, int value) { return set[root(value)]; };
   for (const Program::Constant& c : constants) mark(is_stable, c.value);
   for (const Binding& v : variables)
     v.result < 0 ? mark(is_stable, v.value) : mark(is_result, v.result);

@@ -32,7 +32,7 @@ struct Schedule {
   std::vector<Step> steps;
   size_t prepack_steps = 0;  ///< how many of the first steps are prepack steps
 
-  int root(int value) const { return alias_[static_cast<size_t>(value)]; }
+  int root(int value) const { return alias_[value]; }
   size_t bytes(int value) const;
   int add_value(const TensorSpec& spec);
   /// Appends a step that copies `value`; gives the copy.

@@ -74,9 +74,7 @@ class SlicedKernel final : public Composed {
     size_t own;             ///< offset in the worker's memory, for rows and sums
   };
 
-  size_t bytes(int value) const {
-    return static_cast<size_t>(bytes_of(op_.body->values[static_cast<size_t>(value)]));
-  }
+  size_t bytes(int value) const { return static_cast<size_t>(bytes_of(op_.body->values[value])); }
   /// Makes a plan for each worker; adds plans when there are more threads than ever before.
   void make_plans(int threads) {
     const auto most = std::min<size_t>(static_cast<size_t>(threads), static_cast<size_t>(lanes_));

@@ -49,7 +49,7 @@ struct Operand {
             int64_t deep, uint16_t* to, int64_t stride) const {
     const auto order = in_rows ? amx::LineOrder::lines_in_rows : amx::LineOrder::lines_in_columns;
     as_values(dtype, memory, [&](auto* from) {
-      from += items[static_cast<size_t>(item)] + (in_rows ? line * depth + k : k * lines + line);
+      from += items[item] + (in_rows ? line * depth + k : k * lines + line);
       is_left ? amx::pack_left(from, ld(), order, count, deep, to, stride, form)
               : amx::pack_right(from, ld(), order, count, deep, to, stride, form);
     });

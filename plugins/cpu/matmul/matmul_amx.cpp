@@ -392,8 +392,7 @@ class AmxMatmul final : public EpilogueHost {
 
   amx::LeftStrips left_in_memory(const Arguments& args, const PartialTile& p, int64_t i,
                                  int64_t k) const {
-    const uint16_t* first =
-        args.in<uint16_t>(0) + plan_.a[static_cast<size_t>(p.item)] + (p.i + i) * plan_.k + k;
+    const uint16_t* first = args.in<uint16_t>(0) + plan_.a[p.item] + (p.i + i) * plan_.k + k;
     return {{first, first + amx::kLines * plan_.k}, plan_.k, amx::kDepth};
   }
 
@@ -414,8 +413,8 @@ class AmxMatmul final : public EpilogueHost {
                        int64_t rows, int64_t columns, float* sums) const {
     constexpr int64_t kDeep = 4 * amx::kDepth;
     alignas(64) float joined[kDeep * kBlock];
-    const float* a = args.in<float>(0) + plan_.a[static_cast<size_t>(p.item)] +
-                     (p.i + i) * (plan_.transpose_a ? 1 : plan_.lda());
+    const float* a =
+        args.in<float>(0) + plan_.a[p.item] + (p.i + i) * (plan_.transpose_a ? 1 : plan_.lda());
     for (int64_t k = p.k0; k < p.k1; k += kDeep) {
       Product<float> product{plan_.transpose_a, plan_.transpose_b, rows, columns,
                              std::min(kDeep, p.k1 - k)};
@@ -429,7 +428,7 @@ class AmxMatmul final : public EpilogueHost {
         }
         product.transpose_b = false, product.b = joined, product.ldb = kBlock;
       } else {
-        product.b = args.in<float>(1) + plan_.b[static_cast<size_t>(p.item)] +
+        product.b = args.in<float>(1) + plan_.b[p.item] +
                     (plan_.transpose_b ? (p.j + j) * plan_.ldb() + k : k * plan_.ldb() + p.j + j);
         product.ldb = plan_.ldb();
       }

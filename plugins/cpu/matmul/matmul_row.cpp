@@ -340,7 +340,7 @@ class HalfRowMatmul final : public Kernel {
 
  private:
   static void read(DType dtype, const std::byte* from, int64_t count, float* to, BFloat16* half) {
-    const size_t n = static_cast<size_t>(count);
+    const size_t n = count;
     if (dtype == DType::float32)
       cast_loop(dtype, DType::bfloat16)(from, half, n), from = reinterpret_cast<std::byte*>(half);
     cast_loop(DType::bfloat16, DType::float32)(from, to, n);

@@ -98,7 +98,7 @@ class ReduceKernel::Worker {
   int64_t stride() const { return stride_; }
 
  private:
-  static constexpr size_t kTileSize = static_cast<size_t>(kWideTile);
+  static constexpr size_t kTileSize = kWideTile;
 
   std::byte* made(size_t output) const {
     return accumulators(2 * kernel_.results_.size()) + output * static_cast<size_t>(kMade) * 8;
@@ -164,7 +164,7 @@ bool ReduceKernel::take(std::unique_ptr<Kernel>& before, int output) {
   if (before_ || (units_ * chunks_ < kFewParts && made->parts() > kFewParts)) return false;
   static_cast<void>(before.release());
   before_.reset(made);
-  made_bytes_.resize(static_cast<size_t>(made->outputs()));
+  made_bytes_.resize(made->outputs());
   add_made(results_[0], output);
   return true;
 }
@@ -176,7 +176,7 @@ void ReduceKernel::join(const ReduceKernel& other, int output) {
 
 void ReduceKernel::add_made(Result& result, int output) {
   result.made = output;
-  made_bytes_[static_cast<size_t>(output)] = result.in_bytes;
+  made_bytes_[output] = result.in_bytes;
 }
 
 size_t ReduceKernel::partial_bytes() const {

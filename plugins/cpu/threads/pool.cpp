@@ -163,7 +163,7 @@ Pool::~Pool() {
 void Pool::start(int threads) {
   threads = std::clamp(threads, 1, kMaxThreads);
   state_->stopping = false;
-  state_->workers.reserve(static_cast<size_t>(threads));
+  state_->workers.reserve(threads);
   for (int worker = 1; worker < threads; ++worker) {
     std::thread thread = start_thread([this, worker] { state_->loop(worker); });
     if (!thread.joinable()) break;

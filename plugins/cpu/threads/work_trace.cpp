@@ -34,7 +34,7 @@ WorkTrace::Recording::~Recording() {
 }
 
 void WorkTrace::begin_region(int64_t parts) {
-  times_.assign(static_cast<size_t>(parts), {});
+  times_.assign(parts, {});
   watching = nullptr;
   region_begin_ = Clock::now();
 }
@@ -47,7 +47,7 @@ void WorkTrace::end_region() {
 
 void WorkTrace::end_region(int64_t parts, int64_t most, Clock::duration work) {
   const double each = seconds_of(work) / static_cast<double>(parts);
-  add({std::vector<double>(static_cast<size_t>(parts), each), most});
+  add({std::vector<double>(parts, each), most});
 }
 
 void WorkTrace::add(Region region) {

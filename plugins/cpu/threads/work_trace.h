@@ -34,7 +34,7 @@ class WorkTrace {
   /// Begins a region; regions within it do not report. Part i reports its time with ended(i, ...)
   /// from any thread.
   void begin_region(int64_t parts);
-  void ended(int64_t part, Clock::duration took) { times_[static_cast<size_t>(part)] = took; }
+  void ended(int64_t part, Clock::duration took) { times_[part] = took; }
   void end_region();
   /// Ends a region with `parts` equal parts in place of the ones that it began with; `work` is
   /// their time on one thread, and at most `most` threads share them.

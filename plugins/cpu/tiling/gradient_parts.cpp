@@ -25,7 +25,7 @@ class GradientParts {
   }
 
  private:
-  const TensorSpec& spec(int value) const { return program_.values[static_cast<size_t>(value)]; }
+  const TensorSpec& spec(int value) const { return program_.values[value]; }
 
   void take_apart(const Instruction& i) {
     const int x = i.inputs[0], gamma = i.inputs[1], mean = i.inputs[2], variance = i.inputs[3],

@@ -36,13 +36,13 @@ std::optional<Normalization> normalization_of(const Instruction& i) {
     return {};
   Normalization result{{}, relu};
   for (int s = 0; s < kCount; ++s) {
-    const FusedStep& step = steps[static_cast<size_t>(s)];
+    const FusedStep& step = steps[s];
     const int before = s == 0 ? step.args[0] : inputs + s - 1;
     if (step.kind != FusedStep::Kind::binary || step.binary != kSteps[s] ||
         step.args[0] != before || step.args[1] >= inputs || (s == 0 && before >= inputs))
       return {};
-    if (s == 0) result.values.push_back(i.inputs[static_cast<size_t>(before)]);
-    result.values.push_back(i.inputs[static_cast<size_t>(step.args[1])]);
+    if (s == 0) result.values.push_back(i.inputs[before]);
+    result.values.push_back(i.inputs[step.args[1]]);
   }
   return result;
 }
@@ -57,7 +57,7 @@ class JoinedDepthwise {
   }
 
  private:
-  const TensorSpec& spec(int value) const { return program_.values[static_cast<size_t>(value)]; }
+  const TensorSpec& spec(int value) const { return program_.values[value]; }
 
   std::vector<const Instruction*> readers(int value) const {
     std::vector<const Instruction*> found;

@@ -47,7 +47,7 @@ class Regions {
     for (size_t i = 0; i < program_.code.size(); ++i) {
       const Instruction& each = program_.code[i];
       cuts_.push_back(cut_of(*each.op, specs(each.inputs), specs(each.outputs)));
-      for (int value : each.outputs) producer_[static_cast<size_t>(value)] = static_cast<int>(i);
+      for (int value : each.outputs) producer_[value] = static_cast<int>(i);
     }
   }
 
@@ -61,13 +61,13 @@ class Regions {
   }
 
  private:
-  const TensorSpec& spec(int value) const { return program_.values[static_cast<size_t>(value)]; }
+  const TensorSpec& spec(int value) const { return program_.values[value]; }
   TensorSpecs specs(const std::vector<int>& values) const {
     TensorSpecs specs;
     for (int value : values) specs.push_back(spec(value));
     return specs;
   }
-  int producer(int value) const { return producer_[static_cast<size_t>(value)]; }
+  int producer(int value) const { return producer_[value]; }
 
   /// Calls f(value, part) for every argument.
   template <class F>
@@ -83,10 +83,10 @@ class Regions {
     return batch;
   }
   SliceRole made_as(int value) const {
-    const size_t i = static_cast<size_t>(producer(value));
+    const size_t i = producer(value);
     const std::vector<int>& outputs = program_.code[i].outputs;
     const auto at = std::find(outputs.begin(), outputs.end(), value) - outputs.begin();
-    return cuts_[i]->outputs[static_cast<size_t>(at)];
+    return cuts_[i]->outputs[at];
   }
 
   /// True when instruction i can join a region with the batch of `order`.
@@ -168,8 +168,7 @@ class Regions {
     std::vector<Instruction> code;
     std::vector<std::optional<Cut>> cuts;
     for (size_t i : sequence) {
-      for (int value : program_.code[i].outputs)
-        producer_[static_cast<size_t>(value)] = static_cast<int>(code.size());
+      for (int value : program_.code[i].outputs) producer_[value] = static_cast<int>(code.size());
       code.push_back(std::move(program_.code[i])), cuts.push_back(std::move(cuts_[i]));
     }
     program_.code = std::move(code), cuts_ = std::move(cuts);
@@ -211,8 +210,7 @@ class Regions {
   /// Calls f(instruction, cut) for all instructions of a region, the recomputed ones first.
   template <class F>
   void each_instruction(const Region& region, F&& f) const {
-    for (const Instruction& i : region.again)
-      f(i, *cuts_[static_cast<size_t>(producer(i.outputs[0]))]);
+    for (const Instruction& i : region.again) f(i, *cuts_[producer(i.outputs[0])]);
     for (size_t i = region.first; i < region.last; ++i) f(program_.code[i], *cuts_[i]);
   }
   bool is_inside(const Region& region, int value) const {
@@ -232,9 +230,9 @@ class Regions {
     });
     for (int value : read) {
       const int at = producer(value);
-      if (at < 0 || !cuts_[static_cast<size_t>(at)]) continue;
-      const Instruction& made = program_.code[static_cast<size_t>(at)];
-      const Cut& cut = *cuts_[static_cast<size_t>(at)];
+      if (at < 0 || !cuts_[at]) continue;
+      const Instruction& made = program_.code[at];
+      const Cut& cut = *cuts_[at];
       bool is_free = is_elementwise(*made.op) && made.outputs.size() == 1;
       for (size_t k = 0; k < made.inputs.size(); ++k)
         is_free = is_free && (cut.inputs[k] == SliceRole::whole ? !read.count(made.inputs[k])
@@ -246,7 +244,7 @@ class Regions {
   /// Marks the values that are read outside of the instruction or region that makes them.
   void count_readers() {
     needed_.assign(program_.values.size(), false);
-    auto need = [&](int value) { needed_[static_cast<size_t>(value)] = true; };
+    auto need = [&](int value) { needed_[value] = true; };
     for (int value : program_.outputs) need(value);
     for (const Program::Binding& b : program_.variables) {
       if (b.result >= 0) need(b.result);
@@ -315,9 +313,8 @@ class Regions {
       for (size_t k = 0; k < i.outputs.size(); ++k) {
         const int value = value_here(i.outputs[k], cut.outputs[k]).first;
         slice.outputs.push_back(value);
-        const bool is_kept =
-            is_inside(region, i.outputs[k]) &&
-            (needed_[static_cast<size_t>(i.outputs[k])] || cut.outputs[k] != SliceRole::rows);
+        const bool is_kept = is_inside(region, i.outputs[k]) &&
+                             (needed_[i.outputs[k]] || cut.outputs[k] != SliceRole::rows);
         if (!is_kept) continue;
         body->outputs.push_back(value), result.outputs.push_back(i.outputs[k]);
         op->cut.outputs.push_back(cut.outputs[k]);
@@ -338,9 +335,7 @@ class Regions {
 };
 
 bool is_large_convolution(const Program& program, const Instruction& i) {
-  const auto is_large = [&](int value) {
-    return bytes_of(program.values[static_cast<size_t>(value)]) >= kLarge;
-  };
+  const auto is_large = [&](int value) { return bytes_of(program.values[value]) >= kLarge; };
   return base_of(*i.op).name() == Conv::kName && (is_large(i.inputs[0]) || is_large(i.outputs[0]));
 }
 

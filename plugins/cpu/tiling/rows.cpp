@@ -33,8 +33,8 @@ class RowPropagation {
   }
 
  private:
-  std::optional<SliceRole>& part(int value) { return parts_[static_cast<size_t>(value)]; }
-  const Shape& shape(int value) const { return program_.values[static_cast<size_t>(value)].shape; }
+  std::optional<SliceRole>& part(int value) { return parts_[value]; }
+  const Shape& shape(int value) const { return program_.values[value].shape; }
   bool has_batch(int value) const { return shape(value).rank() > 0 && shape(value)[0] == batch_; }
   bool is_rows(int value) { return part(value) == SliceRole::rows; }
 
@@ -113,14 +113,14 @@ class RowPropagation {
 }  // namespace
 
 std::optional<ByRows> by_rows(const Program& program, size_t given) {
-  const Shape& first = program.values[static_cast<size_t>(program.inputs[0])].shape;
+  const Shape& first = program.values[program.inputs[0]].shape;
   if (given == 0 || first.rank() == 0) return {};
   return RowPropagation(program, first[0]).run(given);
 }
 
 Program ByRows::of(int64_t rows) const {
   Program result = program;
-  auto has_rows = [&](int value) { return parts[static_cast<size_t>(value)] == SliceRole::rows; };
+  auto has_rows = [&](int value) { return parts[value] == SliceRole::rows; };
   for (size_t v = 0; v < result.values.size(); ++v) {
     if (parts[v] == SliceRole::rows) result.values[v].shape.set(0, rows);
   }

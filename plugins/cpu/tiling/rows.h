@@ -15,7 +15,7 @@ struct ByRows {
   int64_t batch;
   std::vector<SliceRole> parts;  ///< per value: its role
 
-  SliceRole input(size_t i) const { return parts[static_cast<size_t>(program.inputs[i])]; }
+  SliceRole input(size_t i) const { return parts[program.inputs[i]]; }
   /// The program for a batch of `rows` rows.
   Program of(int64_t rows) const;
 };

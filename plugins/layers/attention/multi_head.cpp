@@ -13,7 +13,7 @@ namespace {
 /// An EinsumDense that replaces the last `bound` axes of an input of `rank` axes by `out` others.
 struct Projection {
   Projection(int rank, int bound, int out) {
-    std::string letters(static_cast<size_t>(rank + out), 'a');
+    std::string letters(rank + out, 'a');
     std::iota(letters.begin(), letters.end(), 'a');
     const auto free = static_cast<size_t>(rank - bound), all = static_cast<size_t>(rank);
     bias_axes = letters.substr(all);
@@ -314,7 +314,7 @@ class MultiHeadAttention final : public HeadedAttention {
   std::vector<int> inverse() const {
     const std::vector<int> order = this->order();
     std::vector<int> inverse(order.size());
-    for (size_t i = 0; i < order.size(); ++i) inverse[static_cast<size_t>(order[i])] = int(i);
+    for (size_t i = 0; i < order.size(); ++i) inverse[order[i]] = int(i);
     return inverse;
   }
   Shape permuted(const Shape& shape) const {

@@ -200,8 +200,7 @@ class AugMix final : public ChoosingAugmentation {
     for (int64_t chain = 0; chain < num_chains_; ++chain) {
       Tensor changed = x;
       for (int64_t i = chain * chain_depth_; i < (chain + 1) * chain_depth_; ++i)
-        changed =
-            chosen_one(changed, number(drawn[2], i), drawn.parts[static_cast<size_t>(i)].parts, f);
+        changed = chosen_one(changed, number(drawn[2], i), drawn.parts[i].parts, f);
       sum = sum + changed * ops::cast(number(drawn[0], chain), x.dtype());
     }
     const Tensor share = ops::cast(drawn[1], x.dtype());

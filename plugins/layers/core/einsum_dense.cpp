@@ -67,7 +67,7 @@ class EinsumDense final : public QuantizableLayer {
     const Letters& out = parsed_->output;
     QuantizedLayout layout{kernel, {}, {}, {}};
     for (int i = 0; i < kernel.rank(); ++i)
-      if (!out.has(parsed_->kernel.all[static_cast<size_t>(i)])) layout.summed.push_back(i);
+      if (!out.has(parsed_->kernel.all[i])) layout.summed.push_back(i);
     for (size_t i = 0; i <= out.all.size(); ++i) {
       for (int dot = 0; i == out.before && out.has_dots && dot < dots; ++dot)
         layout.scale_shape.append(1);

@@ -16,7 +16,7 @@ constexpr double kEpsilon = 1e-7;
 Tensor packed(const Tensor& values) {
   const Tensor all = ops::cast(values, DType::float32);
   const int64_t columns = all.dim(-1), odd = columns % 2;
-  std::vector<int64_t> none(static_cast<size_t>(all.rank()), 0), after = none;
+  std::vector<int64_t> none(all.rank(), 0), after = none;
   after.back() = odd;
   const Tensor even = odd ? ops::pad(all, none, after) : all;
   const Tensor low = ops::slice_axis(even, -1, 0, columns + odd, 2),

@@ -46,7 +46,7 @@ void each_batch(const Value& data, std::optional<int64_t> steps,
     if (dataset)
       next = next_input(*dataset, batch);
     else if (i < static_cast<int64_t>(data.as_list().size()))
-      next = data.as_list()[static_cast<size_t>(i)];
+      next = data.as_list()[i];
     if (next.is_null()) return;
     learn(next);
     progress.add();

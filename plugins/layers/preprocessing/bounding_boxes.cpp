@@ -23,7 +23,7 @@ class MaxNumBoundingBoxes final : public ImageLayer {
     if (!parts.boxes) return parts;
     const auto sized = [&](const Tensor& x) {
       const Tensor first = ops::slice_axis(x, 1, 0, std::min(x.dim(1), max_number_));
-      std::vector<int64_t> before(static_cast<size_t>(x.rank()), 0), after = before;
+      std::vector<int64_t> before(x.rank(), 0), after = before;
       after[1] = max_number_ - first.dim(1);
       return ops::pad(first, before, after, double(fill_value_));
     };

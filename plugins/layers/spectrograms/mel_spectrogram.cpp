@@ -13,14 +13,13 @@ double mel_of(double hertz) { return 1127 * std::log(1 + hertz / 700); }
 /// the middle of the next; their corners are as far apart as mels are. Frequency 0 counts nowhere.
 Tensor mel_weights(int64_t frequencies, int64_t bins, double sampling_rate, double lowest,
                    double highest) {
-  std::vector<double> weights(static_cast<size_t>(frequencies * bins), 0);
+  std::vector<double> weights(frequencies * bins, 0);
   const double first = mel_of(lowest), step = (mel_of(highest) - first) / double(bins + 1);
   for (int64_t f = 1; f < frequencies; ++f) {
     const double mel = mel_of(sampling_rate / 2 * double(f) / double(frequencies - 1));
     for (int64_t bin = 0; bin < bins; ++bin) {
       const double middle = first + step * double(bin + 1);
-      weights[static_cast<size_t>(f * bins + bin)] =
-          std::max(0.0, 1 - std::abs(mel - middle) / step);
+      weights[f * bins + bin] = std::max(0.0, 1 - std::abs(mel - middle) / step);
     }
   }
   return Tensor::from(weights, {frequencies, bins});

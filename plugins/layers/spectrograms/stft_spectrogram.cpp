@@ -98,7 +98,7 @@ class StftSpectrogram final : public UnaryLayer {
   Tensors of_channels(const Tensor& sound) const {
     const Tensor real = mode_ == "imag" ? Tensor() : transformed(sound, real_),
                  imaginary = mode_ == "real" ? Tensor() : transformed(sound, imaginary_);
-    const std::vector<int64_t> sizes(static_cast<size_t>(sound.dim(2)), frequencies());
+    const std::vector<int64_t> sizes(sound.dim(2), frequencies());
     if (mode_ == "real") return ops::split(real, sizes, 2);
     if (mode_ == "imag") return ops::split(imaginary, sizes, 2);
     if (mode_ == "angle") return ops::split(ops::arctan2(imaginary, real), sizes, 2);
@@ -121,7 +121,7 @@ class StftSpectrogram final : public UnaryLayer {
   }
   /// All but the first and the last frequency stand for a negative one, too.
   Tensor one_sided(DType dtype) const {
-    std::vector<double> factors(static_cast<size_t>(frequencies()), 2);
+    std::vector<double> factors(frequencies(), 2);
     factors.front() = factors.back() = 1;
     return ops::cast(Tensor::from(factors, {frequencies()}), dtype);
   }

@@ -45,7 +45,7 @@ Pair ifft2(const Tensors& x) {
 Tensor of_length(const Tensor& x, int64_t length) {
   const int64_t n = x.dim(-1);
   if (n >= length) return ops::slice_axis(x, -1, 0, length);
-  std::vector<int64_t> before(static_cast<size_t>(x.rank()), 0), after = before;
+  std::vector<int64_t> before(x.rank(), 0), after = before;
   after.back() = length - n;
   return ops::pad(x, before, after);
 }
@@ -143,7 +143,7 @@ Tensor overlapped(const Tensor& frames, int64_t stride) {
   for (int64_t i = 0; i < count; ++i) {
     heed_interruption("frames were added up");
     const Tensor frame = ops::squeeze(ops::slice_axis(frames, -2, i, i + 1), -2);
-    std::vector<int64_t> before(static_cast<size_t>(frame.rank()), 0), after = before;
+    std::vector<int64_t> before(frame.rank(), 0), after = before;
     before.back() = i * stride;
     after.back() = total - length - i * stride;
     const Tensor placed = ops::pad(frame, before, after);

@@ -163,7 +163,7 @@ Tensor resize(const Tensor& x, const Sizes& size, const std::string& interpolati
     if (interpolation == "nearest") return nearest(nearest(images, 1, size[0]), 2, size[1]);
     Tensor result = floating(images);
     for (int axis : {1, 2}) {
-      const int64_t from = images.dim(axis), to = size[static_cast<size_t>(axis - 1)];
+      const int64_t from = images.dim(axis), to = size[axis - 1];
       result = times_band(result, weights_around(from, to, interpolation, antialias), axis);
     }
     return as_pixels(result, x.dtype());
@@ -185,7 +185,7 @@ Tensor scale_and_translate(const Tensor& images, const Sizes& shape, const Tenso
       return ops::cast(ops::slice_axis(x, 0, at, at + 1), result.dtype());
     };
     const Tensor inverse = ops::reciprocal(number(scale));
-    const Tensor to = positions(shape[static_cast<size_t>(axis)], 1, 2, result.dtype());
+    const Tensor to = positions(shape[axis], 1, 2, result.dtype());
     const Tensor at = (to + 0.5 - number(translation)) * inverse - 0.5;
     const Tensor from = positions(images.dim(axis), 0, 2, result.dtype());
     result =

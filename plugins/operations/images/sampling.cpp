@@ -97,8 +97,7 @@ Tensor map_coordinates(const Tensor& x, const Tensor& coordinates, int64_t order
     fail("image.map_coordinates: expected coordinates (", x.rank(), ", ...) for shape ", x.shape(),
          ", got shape ", coordinates.shape());
   Tensors each;
-  for (const Tensor& row :
-       ops::split(floating(coordinates), std::vector<int64_t>(static_cast<size_t>(x.rank()), 1), 0))
+  for (const Tensor& row : ops::split(floating(coordinates), std::vector<int64_t>(x.rank(), 1), 0))
     each.push_back(ops::reshape(row, {1, -1, 1}));
   if (order != 0 && order != 1)
     fail("image.map_coordinates: expected an order of 0 or 1, got ", order);

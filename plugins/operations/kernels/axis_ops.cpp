@@ -44,8 +44,8 @@ class RollKernel final : public CpuKernel {
       for (int64_t i = begin; i < end; ++i) {
         const std::byte* from = a.inputs[0] + i * line_;
         std::byte* to = a.outputs[0] + i * line_;
-        std::memcpy(to, from + line_ - front_, static_cast<size_t>(front_));
-        std::memcpy(to + front_, from, static_cast<size_t>(line_ - front_));
+        std::memcpy(to, from + line_ - front_, front_);
+        std::memcpy(to + front_, from, line_ - front_);
       }
     });
   }

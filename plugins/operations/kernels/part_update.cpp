@@ -17,7 +17,7 @@ class PartLines {
             size_t bytes) {
     auto step = static_cast<int64_t>(bytes);
     for (int i = array.rank(); i-- > 0; step *= array[i]) {
-      first_ += start[static_cast<size_t>(i)] * step;
+      first_ += start[i] * step;
       if (i == array.rank() - 1) continue;
       axes_[axis_count_++] = {part[i], step};
       lines_ *= part[i];
@@ -32,7 +32,7 @@ class PartLines {
       int64_t rest = number, at = first_;
       for (size_t i = 0; i < axis_count_; rest /= axes_[i].size, ++i)
         at += rest % axes_[i].size * axes_[i].step;
-      std::memcpy(array + at, part + number * line_, static_cast<size_t>(line_));
+      std::memcpy(array + at, part + number * line_, line_);
     }
   }
 
@@ -58,7 +58,7 @@ class PartUpdateKernel final : public CpuKernel {
     constexpr int64_t kBlock = 65536;  // bytes
     if (a.inputs[0] != a.outputs[0])
       a.threads.blocks(bytes_, kBlock, [&](int64_t begin, int64_t end) {
-        std::memcpy(a.outputs[0] + begin, a.inputs[0] + begin, static_cast<size_t>(end - begin));
+        std::memcpy(a.outputs[0] + begin, a.inputs[0] + begin, end - begin);
       });
     a.threads.blocks(
         lines_.lines(), kBlock / std::max<int64_t>(lines_.line(), 1) + 1,

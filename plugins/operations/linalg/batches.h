@@ -79,7 +79,7 @@ bool compute_each(const O& op, std::span<const Tensor> in, std::span<Tensor> out
   for (Tensor& x : out)
     wanted.push_back(x.spec()), to.push_back(static_cast<std::byte*>(x.mutable_raw()));
   const MatrixBatch batch(given, wanted);
-  std::vector<double> work(static_cast<size_t>(op.work(in[0].shape())));
+  std::vector<double> work(op.work(in[0].shape()));
   for (int64_t i = 0; i < batch.count(); ++i)
     op.one(batch.parts(from.data(), to.data(), i), work.data());
   return true;

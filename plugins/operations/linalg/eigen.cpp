@@ -19,7 +19,7 @@ class Square {
     return result;
   }
   int64_t size() const { return n_; }
-  Number& operator()(int64_t i, int64_t j) { return values_[static_cast<size_t>(i * n_ + j)]; }
+  Number& operator()(int64_t i, int64_t j) { return values_[i * n_ + j]; }
 
  private:
   int64_t n_;
@@ -84,8 +84,8 @@ void iterate(Square& a, Square& basis, int64_t begin, int64_t end, const Number&
     turns.back().rows(a, i, i + 1);
   }
   for (int64_t i = begin; i + 1 < end; ++i) {
-    turns[static_cast<size_t>(i - begin)].columns(a, i, i + 1);
-    turns[static_cast<size_t>(i - begin)].columns(basis, i, i + 1);
+    turns[i - begin].columns(a, i, i + 1);
+    turns[i - begin].columns(basis, i, i + 1);
   }
   for (int64_t i = begin; i < end; ++i) a(i, i) += shift;
 }
@@ -147,13 +147,11 @@ void find_pairs(Square& a, std::complex<float>* values, std::complex<float>* col
   for (int64_t k = 0; k < n; ++k) {
     values[k] = std::complex<float>(a(k, k));
     solve_for(a, k, vectors);
-    std::vector<Number> column(static_cast<size_t>(n));
+    std::vector<Number> column(n);
     for (int64_t i = 0; i < n; ++i)
-      for (int64_t j = 0; j <= k; ++j)
-        column[static_cast<size_t>(i)] += basis(i, j) * vectors(j, k);
+      for (int64_t j = 0; j <= k; ++j) column[i] += basis(i, j) * vectors(j, k);
     normalize(column);
-    for (int64_t i = 0; i < n; ++i)
-      columns[i * n + k] = std::complex<float>(column[static_cast<size_t>(i)]);
+    for (int64_t i = 0; i < n; ++i) columns[i * n + k] = std::complex<float>(column[i]);
   }
 }
 

@@ -74,12 +74,12 @@ struct Eigh final : OpOf<Eigh> {
           rotate(v, p, q, c, t * c, false);
         }
     }
-    std::vector<int64_t> order(static_cast<size_t>(n));
+    std::vector<int64_t> order(n);
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(), [&](int64_t i, int64_t j) { return a(i, i) < a(j, j); });
     for (int64_t j = 0; j < n; ++j) {
-      values[j] = a(order[static_cast<size_t>(j)], order[static_cast<size_t>(j)]);
-      for (int64_t i = 0; i < n; ++i) vectors(i, j) = v(i, order[static_cast<size_t>(j)]);
+      values[j] = a(order[j], order[j]);
+      for (int64_t i = 0; i < n; ++i) vectors(i, j) = v(i, order[j]);
     }
   }
 };
@@ -105,7 +105,7 @@ struct BatchedSvd final : OpOf<BatchedSvd> {
   }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
     const int64_t m = in[0].dim(-2), n = in[0].dim(-1);
-    std::vector<double> work(static_cast<size_t>(svd_work(m, n) + kLine));
+    std::vector<double> work(svd_work(m, n) + kLine);
     for (int64_t i = 0; i < groups(in[0].shape()); ++i)
       decompose_group(in[0].shape(), i, in[0].data<double>(), out[0].mutable_data<double>(),
                       out[1].mutable_data<double>(), out[2].mutable_data<double>(), work.data());

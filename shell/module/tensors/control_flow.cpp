@@ -54,7 +54,7 @@ Value switch_to(const Value& index, const Value& branches, const Value& operands
     lua_State* L = current();
     const Height height(L);
     reserve(L, 2);
-    push_value(L, branches.as_list()[static_cast<size_t>(i)]);
+    push_value(L, branches.as_list()[i]);
     return function_at(lua_gettop(L))(operands.is_list()   ? operands.as_list()
                                       : operands.is_null() ? List()
                                                            : List{operands});

@@ -11,17 +11,15 @@ namespace {
 class Values {
  public:
   explicit Values(const Program& program) : has_(program.values.size()) {}
-  void add(int value) { has_[static_cast<size_t>(value)] = true; }
+  void add(int value) { has_[value] = true; }
   void add(const std::vector<int>& values) {
     for (int value : values) add(value);
   }
   bool has_all(const std::vector<int>& values) const {
-    return std::all_of(values.begin(), values.end(),
-                       [this](int v) { return has_[static_cast<size_t>(v)]; });
+    return std::all_of(values.begin(), values.end(), [this](int v) { return has_[v]; });
   }
   bool has_any(const std::vector<int>& values) const {
-    return std::any_of(values.begin(), values.end(),
-                       [this](int v) { return has_[static_cast<size_t>(v)]; });
+    return std::any_of(values.begin(), values.end(), [this](int v) { return has_[v]; });
   }
 
  private:

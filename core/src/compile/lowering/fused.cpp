@@ -32,7 +32,7 @@ std::string to_text(const FusedStep& step) {
                     : step.kind == Kind::binary || step.kind == Kind::scatter ? 2
                                                                               : 1;
   std::string text = name_of(step);
-  for (int i = 0; i < reads; ++i) text += concat(" r", step.args[static_cast<size_t>(i)]);
+  for (int i = 0; i < reads; ++i) text += concat(" r", step.args[i]);
   return step.kind == Kind::cast ? concat(text, " ", step.dtype) : text;
 }
 
@@ -48,7 +48,7 @@ std::string Fused::label() const {
 TensorSpecs Fused::infer(std::span<const TensorSpec> in) const {
   TensorSpecs out;
   for (int r : outputs) {
-    const size_t at = static_cast<size_t>(r);
+    const size_t at = r;
     out.push_back({at < in.size() ? in[at].dtype : steps[at - in.size()].dtype, shape});
   }
   return out;
@@ -57,7 +57,7 @@ TensorSpecs Fused::infer(std::span<const TensorSpec> in) const {
 namespace {
 
 Tensor run_step(const FusedStep& step, const Tensors& registers, const Shape& shape) {
-  auto arg = [&](size_t i) { return registers[static_cast<size_t>(step.args[i])]; };
+  auto arg = [&](size_t i) { return registers[step.args[i]]; };
   switch (step.kind) {
     case FusedStep::Kind::unary: {
       Unary op;
@@ -88,8 +88,7 @@ Tensors Fused::decompose(std::span<const Tensor> inputs) const {
   Tensors registers(inputs.begin(), inputs.end());
   for (const FusedStep& step : steps) registers.push_back(run_step(step, registers, shape));
   Tensors results;
-  for (int r : outputs)
-    results.push_back(ops::broadcast_to(registers[static_cast<size_t>(r)], shape));
+  for (int r : outputs) results.push_back(ops::broadcast_to(registers[r], shape));
   return results;
 }
 

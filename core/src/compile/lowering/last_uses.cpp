@@ -12,14 +12,13 @@ std::vector<int> last_uses(const Program& program) {
   std::iota(source.begin(), source.end(), 0);
   std::vector<int> last(program.values.size(), -1);
   auto use = [&](int value, int when) {
-    int& at = last[static_cast<size_t>(source[static_cast<size_t>(value)])];
+    int& at = last[source[value]];
     at = std::max(at, when);
   };
   for (size_t i = 0; i < program.code.size(); ++i) {
     const Program::Instruction& instruction = program.code[i];
     if (instruction.op->name() == Reshape::kName) {
-      source[static_cast<size_t>(instruction.outputs[0])] =
-          source[static_cast<size_t>(instruction.inputs[0])];
+      source[instruction.outputs[0]] = source[instruction.inputs[0]];
     } else {
       for (int value : instruction.inputs) use(value, static_cast<int>(i));
     }
@@ -29,7 +28,7 @@ std::vector<int> last_uses(const Program& program) {
   for (const Program::Binding& b : program.variables) {
     if (b.result >= 0) use(b.result, end);
   }
-  for (size_t v = 0; v < last.size(); ++v) last[v] = last[static_cast<size_t>(source[v])];
+  for (size_t v = 0; v < last.size(); ++v) last[v] = last[source[v]];
   return last;
 }
 

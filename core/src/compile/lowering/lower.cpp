@@ -56,7 +56,7 @@ class Lowering {
   }
 
  private:
-  int& now(int value) { return now_[static_cast<size_t>(value)]; }
+  int& now(int value) { return now_[value]; }
   void rename(std::vector<int>& values) {
     for (int& value : values) value = now(value);
   }
@@ -66,7 +66,7 @@ class Lowering {
   }
   TensorSpecs specs(const std::vector<int>& values) const {
     TensorSpecs specs;
-    for (int value : values) specs.push_back(program_.values[static_cast<size_t>(value)]);
+    for (int value : values) specs.push_back(program_.values[value]);
     return specs;
   }
 
@@ -126,7 +126,7 @@ class Lowering {
   /// Fails unless the decomposition has the result specs of the op.
   void check_results(const Program& part, const Instruction& whole) const {
     TensorSpecs given;
-    for (int value : part.outputs) given.push_back(part.values[static_cast<size_t>(value)]);
+    for (int value : part.outputs) given.push_back(part.values[value]);
     const TensorSpecs expected = specs(whole.outputs);
     if (given != expected)
       fail(whole.op->label(), ": decompose() gave ", lowering::text_of(given), ", expected ",
@@ -135,21 +135,20 @@ class Lowering {
 
   void put(const Program& part, const Instruction& whole) {
     std::vector<int> here(part.values.size(), -1);  // value of the part -> value of the program
-    for (size_t i = 0; i < part.inputs.size(); ++i)
-      here[static_cast<size_t>(part.inputs[i])] = whole.inputs[i];
+    for (size_t i = 0; i < part.inputs.size(); ++i) here[part.inputs[i]] = whole.inputs[i];
     for (size_t v = 0; v < here.size(); ++v) {
       if (here[v] < 0) here[v] = add_value(part.values[v]);
     }
     auto translated = [&](std::vector<int> values) {
-      for (int& value : values) value = here[static_cast<size_t>(value)];
+      for (int& value : values) value = here[value];
       return values;
     };
     for (const Program::Constant& c : part.constants)
-      program_.constants.push_back({here[static_cast<size_t>(c.value)], c.tensor});
+      program_.constants.push_back({here[c.value], c.tensor});
     for (const Instruction& i : part.code)
       lower({i.op, translated(i.inputs), translated(i.outputs), whole.scope});
     for (size_t o = 0; o < part.outputs.size(); ++o)
-      now(whole.outputs[o]) = now(here[static_cast<size_t>(part.outputs[o])]);
+      now(whole.outputs[o]) = now(here[part.outputs[o]]);
   }
 
   /// Leaves the op to the host; an op without inputs is computed now.
@@ -175,8 +174,8 @@ void check_taken(const Program& program, const Device& device) {
   for (const Instruction& i : program.code) {
     if (as<Reshape>(*i.op) || as<HostCall>(*i.op)) continue;
     TensorSpecs in, out;
-    for (int value : i.inputs) in.push_back(program.values[static_cast<size_t>(value)]);
-    for (int value : i.outputs) out.push_back(program.values[static_cast<size_t>(value)]);
+    for (int value : i.inputs) in.push_back(program.values[value]);
+    for (int value : i.outputs) out.push_back(program.values[value]);
     if (!device.supports(*i.op, in, out)) fail("lowered to ", i.op->text(), ", which is not taken");
   }
 }

@@ -59,7 +59,7 @@ void merge_constants(const Program& program, std::vector<int>& now) {
     if (bytes > kLargestCompared) continue;
     std::string key = to_text(c.tensor.spec());
     if (bytes > 0) key.append(static_cast<const char*>(c.tensor.raw()), bytes);
-    now[static_cast<size_t>(c.value)] = seen.emplace(std::move(key), c.value).first->second;
+    now[c.value] = seen.emplace(std::move(key), c.value).first->second;
   }
 }
 
@@ -68,7 +68,7 @@ void merge_constants(const Program& program, std::vector<int>& now) {
 bool common_subexpressions(Program& program) {
   std::vector<int> now(program.values.size());  // per value: the first value equal to it
   std::iota(now.begin(), now.end(), 0);
-  auto rename = [&](int& value) { value = now[static_cast<size_t>(value)]; };
+  auto rename = [&](int& value) { value = now[value]; };
   merge_constants(program, now);
 
   const size_t before = program.code.size();
@@ -83,7 +83,7 @@ bool common_subexpressions(Program& program) {
     auto [same, is_new] = seen.emplace(code.back());
     if (is_new) continue;
     for (size_t o = 0; o < same->outputs->size(); ++o) {
-      now[static_cast<size_t>(code.back().outputs[o])] = (*same->outputs)[o];
+      now[code.back().outputs[o]] = (*same->outputs)[o];
     }
     code.pop_back();
   }

@@ -25,12 +25,12 @@ class Folding {
   }
 
  private:
-  Tensor& at(int value) { return known_[static_cast<size_t>(value)]; }
+  Tensor& at(int value) { return known_[value]; }
 
   int64_t bytes(const std::vector<int>& values) const {
     int64_t total = 0;
     for (int value : values) {
-      const TensorSpec& spec = program_.values[static_cast<size_t>(value)];
+      const TensorSpec& spec = program_.values[value];
       total += spec.shape.is_known() ? spec.shape.size() * static_cast<int64_t>(size_of(spec.dtype))
                                      : kLargestOperands + 1;
     }

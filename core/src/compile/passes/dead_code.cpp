@@ -25,7 +25,7 @@ class LiveValues {
       if (is_needed(*i)) mark(i->inputs);
     }
   }
-  bool operator()(int value) const { return live_[static_cast<size_t>(value)]; }
+  bool operator()(int value) const { return live_[value]; }
   bool is_needed(const Instruction& i) const {
     return i.op->effect() == Effect::ordered ||
            std::any_of(i.outputs.begin(), i.outputs.end(),
@@ -35,7 +35,7 @@ class LiveValues {
 
  private:
   void mark(const std::vector<int>& values) {
-    for (int value : values) live_[static_cast<size_t>(value)] = true;
+    for (int value : values) live_[value] = true;
   }
   std::vector<bool> live_;
 };

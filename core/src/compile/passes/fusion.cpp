@@ -69,7 +69,7 @@ class Regions {
     for (int i = 0, ordered = -1; i < count; ++i) {
       const bool is_ordered = at(i).op->effect() == Effect::ordered;
       before_.push_back(is_ordered ? std::exchange(ordered, i) : -1);
-      for (int value : at(i).outputs) producer_[static_cast<size_t>(value)] = i;
+      for (int value : at(i).outputs) producer_[value] = i;
       operands_.push_back(find_operands(i));
       root_.push_back(i);
       members_.push_back({i});
@@ -79,18 +79,16 @@ class Regions {
       grow(first, std::min(first + kWindow, count));
   }
 
-  int root(int instruction) const { return root_[static_cast<size_t>(instruction)]; }
+  int root(int instruction) const { return root_[instruction]; }
   /// The instructions of a region in program order.
-  const std::vector<int>& members(int root) const { return members_[static_cast<size_t>(root)]; }
+  const std::vector<int>& members(int root) const { return members_[root]; }
   /// The previous instruction with Effect::ordered for one that has this effect, or -1.
-  int before(int instruction) const { return before_[static_cast<size_t>(instruction)]; }
+  int before(int instruction) const { return before_[instruction]; }
   /// The instruction that computes the value, or -1.
-  int producer(int value) const { return producer_[static_cast<size_t>(value)]; }
+  int producer(int value) const { return producer_[value]; }
   /// The operands of the instruction within a region: values before a broadcast, which Fused does
   /// by itself.
-  const std::vector<int>& operands(int instruction) const {
-    return operands_[static_cast<size_t>(instruction)];
-  }
+  const std::vector<int>& operands(int instruction) const { return operands_[instruction]; }
   /// The values that a region of these instructions reads from outside.
   std::vector<int> inputs(const std::vector<int>& members) const {
     std::vector<int> inputs;
@@ -106,10 +104,8 @@ class Regions {
   }
 
  private:
-  const Instruction& at(int i) const { return program_.code[static_cast<size_t>(i)]; }
-  const Shape& shape(int i) const {
-    return program_.values[static_cast<size_t>(at(i).outputs[0])].shape;
-  }
+  const Instruction& at(int i) const { return program_.code[i]; }
+  const Shape& shape(int i) const { return program_.values[at(i).outputs[0]].shape; }
   std::vector<int> find_operands(int instruction) const {
     std::vector<int> values = at(instruction).inputs;
     if (is_scatter(*at(instruction).op)) return values;
@@ -119,7 +115,7 @@ class Regions {
     }
     return values;
   }
-  Bits& ancestors(int root) { return ancestors_[static_cast<size_t>(root)]; }
+  Bits& ancestors(int root) { return ancestors_[root]; }
 
   /// An edge from a producer to a reader, whose value (`bytes` per element) would stay within a
   /// region.
@@ -166,7 +162,7 @@ class Regions {
       const int other = producer(value);
       if (!is_inside(other) || !(shape(other) == shape(i))) continue;
       if (!is_elementwise(*at(other).op) && !is_scatter(*at(other).op)) continue;
-      edges.push_back({size_of(program_.values[static_cast<size_t>(value)].dtype), i, other});
+      edges.push_back({size_of(program_.values[value].dtype), i, other});
     }
   }
 
@@ -207,9 +203,9 @@ class Regions {
     std::vector<int> all;
     std::merge(in_a.begin(), in_a.end(), in_b.begin(), in_b.end(), std::back_inserter(all));
     if (inputs(all).size() > kMostInputs) return;
-    for (int i : in_b) root_[static_cast<size_t>(i)] = a;
-    members_[static_cast<size_t>(a)] = std::move(all);
-    members_[static_cast<size_t>(b)].clear();
+    for (int i : in_b) root_[i] = a;
+    members_[a] = std::move(all);
+    members_[b].clear();
     join_ancestors(a, b);
   }
 
@@ -255,11 +251,11 @@ class Emission {
   }
 
  private:
-  Instruction& at(int i) { return program_.code[static_cast<size_t>(i)]; }
-  int& reg(int value) { return register_[static_cast<size_t>(value)]; }
+  Instruction& at(int i) { return program_.code[i]; }
+  int& reg(int value) { return register_[value]; }
 
   void find_needed_outside() {
-    auto need = [&](int value) { is_needed_outside_[static_cast<size_t>(value)] = true; };
+    auto need = [&](int value) { is_needed_outside_[value] = true; };
     for (int i = 0; i < static_cast<int>(program_.code.size()); ++i) {
       for (int value : at(i).inputs) {
         const int producer = regions_.producer(value);
@@ -273,8 +269,8 @@ class Emission {
   }
 
   void emit(int root) {
-    if (is_done_[static_cast<size_t>(root)]) return;
-    is_done_[static_cast<size_t>(root)] = true;
+    if (is_done_[root]) return;
+    is_done_[root] = true;
     const auto& members = regions_.members(root);
     const bool is_alone = members.size() == 1;
     const std::vector<int> inputs = is_alone ? at(root).inputs : regions_.inputs(members);
@@ -288,17 +284,17 @@ class Emission {
   Instruction fused(const std::vector<int>& members, const std::vector<int>& inputs) {
     Instruction result{nullptr, inputs, {}, at(members.back()).scope};
     auto op = std::make_shared<Fused>();
-    op->shape = program_.values[static_cast<size_t>(at(members.back()).outputs[0])].shape;
+    op->shape = program_.values[at(members.back()).outputs[0]].shape;
     for (size_t i = 0; i < inputs.size(); ++i) reg(inputs[i]) = static_cast<int>(i);
     for (int i : members) {
       const int made = at(i).outputs[0];
-      FusedStep step = step_of(*at(i).op, program_.values[static_cast<size_t>(made)].dtype);
+      FusedStep step = step_of(*at(i).op, program_.values[made].dtype);
       const std::vector<int>& operands = regions_.operands(i);
       for (size_t a = 0; a < operands.size(); ++a) step.args[a] = reg(operands[a]);
       const auto same = std::find(op->steps.begin(), op->steps.end(), step);
       reg(made) = static_cast<int>(inputs.size() + static_cast<size_t>(same - op->steps.begin()));
       if (same == op->steps.end()) op->steps.push_back(step);
-      if (!is_needed_outside_[static_cast<size_t>(made)]) continue;
+      if (!is_needed_outside_[made]) continue;
       op->outputs.push_back(reg(made));
       result.outputs.push_back(made);
     }

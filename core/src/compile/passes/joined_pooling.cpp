@@ -45,8 +45,8 @@ int winners_of(Program& program, Instruction& forward) {
     auto op = std::make_shared<PoolArgmax>();
     op->window = pool->window, op->spec = pool->spec;
     forward.op = std::move(op);
-    forward.outputs.push_back(program.add_value(
-        {DType::uint8, program.values[static_cast<size_t>(forward.outputs[0])].shape}));
+    forward.outputs.push_back(
+        program.add_value({DType::uint8, program.values[forward.outputs[0]].shape}));
   }
   return forward.outputs[1];
 }
@@ -54,7 +54,7 @@ int winners_of(Program& program, Instruction& forward) {
 /// The number of reads of each value, including outputs and variables.
 std::vector<int> count_reads(const Program& program) {
   std::vector<int> reads(program.values.size());
-  auto read = [&](int value) { ++reads[static_cast<size_t>(value)]; };
+  auto read = [&](int value) { ++reads[value]; };
   for (const Instruction& i : program.code) {
     for (int value : i.inputs) read(value);
   }
@@ -87,13 +87,11 @@ bool pooled_convolutions(Program& program) {
   std::vector<const Instruction*> producers(program.values.size());
   bool changed = false;
   for (Instruction& i : program.code) {
-    for (int value : i.outputs) producers[static_cast<size_t>(value)] = &i;
+    for (int value : i.outputs) producers[value] = &i;
     auto* pool = as<Pool>(*i.op);
     if (!(pool && pool->max) && !as<PoolArgmax>(*i.op)) continue;
-    const Instruction* producer = producers[static_cast<size_t>(i.inputs[0])];
-    if (!producer || !as<Conv>(*base_of(producer->op)) ||
-        reads[static_cast<size_t>(i.inputs[0])] > 1)
-      continue;
+    const Instruction* producer = producers[i.inputs[0]];
+    if (!producer || !as<Conv>(*base_of(producer->op)) || reads[i.inputs[0]] > 1) continue;
     const WithPostOps conv = with_post_ops(producer->op);
     if (conv.has(PostOp::moments) || conv.has(PostOp::add)) continue;
     auto op = std::make_shared<ConvPool>();

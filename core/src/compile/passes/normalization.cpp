@@ -22,7 +22,7 @@ namespace {
 constexpr Condition kAllButChannels{
     "over all axes but the last; the shape of the result is known",
     [](const Rewriting& r, const Match& m) {
-      std::vector<int> all_but_channels(static_cast<size_t>(r.result(m.call(1)).shape.rank() - 1));
+      std::vector<int> all_but_channels(r.result(m.call(1)).shape.rank() - 1);
       std::iota(all_but_channels.begin(), all_but_channels.end(), 0);
       return m.op<Reduce>().axes == all_but_channels && r.result(m.call()).shape.is_known();
     }};
@@ -42,15 +42,14 @@ class Normalization {
   }
 
  private:
-  TensorSpec& spec(int value) { return program_.values[static_cast<size_t>(value)]; }
+  TensorSpec& spec(int value) { return program_.values[value]; }
 
   bool is_apart_faster(const Instruction& i) {
     return as<BatchNormTrain>(*i.op) && size_of(spec(i.inputs[0]).dtype) >= 4;
   }
 
   void add(Instruction instruction) {
-    for (int value : instruction.outputs)
-      producer_[static_cast<size_t>(value)] = static_cast<int>(program_.code.size());
+    for (int value : instruction.outputs) producer_[value] = static_cast<int>(program_.code.size());
     program_.code.push_back(std::move(instruction));
   }
 
@@ -61,17 +60,17 @@ class Normalization {
     const Program part = trace([&](const Tensors& in) { return whole.op->decompose(in); }, specs);
     std::vector<int> here(part.values.size(), -1);
     auto name = [&](const std::vector<int>& values, const std::vector<int>& names) {
-      for (size_t i = 0; i < values.size(); ++i) here[static_cast<size_t>(values[i])] = names[i];
+      for (size_t i = 0; i < values.size(); ++i) here[values[i]] = names[i];
     };
     name(part.inputs, whole.inputs), name(part.outputs, whole.outputs);
     for (size_t v = 0; v < here.size(); ++v) {
       if (here[v] < 0) here[v] = program_.add_value(part.values[v]), producer_.push_back(-1);
     }
     for (const Program::Constant& c : part.constants)
-      program_.constants.push_back({here[static_cast<size_t>(c.value)], c.tensor});
+      program_.constants.push_back({here[c.value], c.tensor});
     for (Instruction i : part.code) {
       for (auto* values : {&i.inputs, &i.outputs}) {
-        for (int& value : *values) value = here[static_cast<size_t>(value)];
+        for (int& value : *values) value = here[value];
       }
       i.scope = whole.scope;
       if (!(as<BatchMoments>(*i.op) && take_in(i))) add(std::move(i));
@@ -80,9 +79,9 @@ class Normalization {
 
   /// Makes the moments of a convolution's result additional results of the convolution.
   bool take_in(const Instruction& moments) {
-    const int producer = producer_[static_cast<size_t>(moments.inputs[0])];
+    const int producer = producer_[moments.inputs[0]];
     if (producer < 0) return false;
-    Instruction& made = program_.code[static_cast<size_t>(producer)];
+    Instruction& made = program_.code[producer];
     if (!as<Conv>(*base_of(made.op)) || made.outputs.size() > 1) return false;
     auto op = std::make_shared<WithPostOps>(with_post_ops(made.op));
     op->post.push_back(PostOp::moments);

@@ -44,7 +44,7 @@ bool sees_something_everywhere(const PoolBackward& op) {
 constexpr Condition kAllPixels{
     "over all axes but the last, and no window lies outside of the image",
     [](const Rewriting& r, const Match& m) {
-      std::vector<int> all_but_channels(static_cast<size_t>(r.result(m.call(1)).shape.rank() - 1));
+      std::vector<int> all_but_channels(r.result(m.call(1)).shape.rank() - 1);
       std::iota(all_but_channels.begin(), all_but_channels.end(), 0);
       return m.op<Reduce>().axes == all_but_channels &&
              sees_something_everywhere(m.op<PoolBackward>(1));

@@ -58,8 +58,8 @@ class Recomputation {
     int steps = 0;             ///< ops to recompute it; 0: it is read from memory
     bool is_in_memory = true;  ///< whatever fusion does with its readers
   };
-  ValueInfo& at(int value) { return values_[static_cast<size_t>(value)]; }
-  const TensorSpec& spec(int value) const { return program_.values[static_cast<size_t>(value)]; }
+  ValueInfo& at(int value) { return values_[value]; }
+  const TensorSpec& spec(int value) const { return program_.values[value]; }
 
   /// An elementwise result is in memory only if an op that does not fuse reads it.
   void count_reads(const Instruction& i) {

@@ -61,8 +61,7 @@ constexpr Condition kNothingMoves{"axes of one element alone change places",
 
 int transpose_once(Rewriting& r, const Match& m) {
   Transpose both;
-  for (int axis : m.op<Transpose>().axes)
-    both.axes.push_back(m.op<Transpose>(1).axes[static_cast<size_t>(axis)]);
+  for (int axis : m.op<Transpose>().axes) both.axes.push_back(m.op<Transpose>(1).axes[axis]);
   return r.add(both, {m['x']});
 }
 

@@ -14,9 +14,9 @@ namespace {
 bool swaps_matrices(const Transpose& op) {
   const int rank = static_cast<int>(op.axes.size());
   for (int i = 0; i + 2 < rank; ++i) {
-    if (op.axes[static_cast<size_t>(i)] != i) return false;
+    if (op.axes[i] != i) return false;
   }
-  return rank >= 2 && op.axes[static_cast<size_t>(rank - 2)] == rank - 1;
+  return rank >= 2 && op.axes[rank - 2] == rank - 1;
 }
 
 const Instruction* swap_before(Rewriting& r, int value) {

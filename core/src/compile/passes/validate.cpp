@@ -11,10 +11,10 @@ class Numbering {
     values_.clear();
   }
   void operator()(int& value) {
-    int& number = number_[static_cast<size_t>(value)];
+    int& number = number_[value];
     if (number < 0) {
       number = static_cast<int>(values_.size());
-      values_.push_back(old_[static_cast<size_t>(value)]);
+      values_.push_back(old_[value]);
     }
     value = number;
   }
@@ -54,9 +54,8 @@ class Check {
   }
   void make(int value, std::string_view what) {
     in_range(value);
-    if (made_[static_cast<size_t>(value)])
-      fail("program: %", value, " is made twice, again by ", what);
-    made_[static_cast<size_t>(value)] = true;
+    if (made_[value]) fail("program: %", value, " is made twice, again by ", what);
+    made_[value] = true;
   }
   void make_as(int value, const TensorSpec& spec, std::string_view what) {
     make(value, what);
@@ -64,11 +63,10 @@ class Check {
   }
   void read(int value, std::string_view who) const {
     in_range(value);
-    if (!made_[static_cast<size_t>(value)])
-      fail("program: %", value, " is read by ", who, " before it is made");
+    if (!made_[value]) fail("program: %", value, " is read by ", who, " before it is made");
   }
   void expect(int value, const TensorSpec& spec, std::string_view what) const {
-    const TensorSpec& stated = program_.values[static_cast<size_t>(value)];
+    const TensorSpec& stated = program_.values[value];
     if (!(stated == spec))
       fail("program: %", value, " is stated as ", stated, ", ", what, " has ", spec);
   }
@@ -76,7 +74,7 @@ class Check {
     TensorSpecs in;
     for (int value : i.inputs) {
       read(value, i.op->text());
-      in.push_back(program_.values[static_cast<size_t>(value)]);
+      in.push_back(program_.values[value]);
     }
     const TensorSpecs out = i.op->infer(in);
     if (out.size() != i.outputs.size())

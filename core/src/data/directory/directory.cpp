@@ -60,7 +60,7 @@ Value label_value(int64_t label, const std::string& mode, size_t classes) {
   if (binary)
     values[0] = static_cast<float>(label);
   else if (label >= 0 && label < static_cast<int64_t>(classes))
-    values[static_cast<size_t>(label)] = 1;
+    values[label] = 1;
   const auto count = static_cast<int64_t>(values.size());
   return std::make_shared<BoxedTensor>(Tensor::from(values, {count}));
 }

@@ -143,16 +143,16 @@ template <class Sums>
 void mix_lines(const typename Sums::Value* from, typename Sums::Value* to, int64_t groups,
                int64_t lines, int64_t run, const std::vector<Mix>& mixes) {
   using Weight = decltype(Sums::weight(0));
-  std::vector<Weight> sums(static_cast<size_t>(run));
+  std::vector<Weight> sums(run);
   for (int64_t g = 0; g < groups; ++g)
     for (size_t i = 0; i < mixes.size(); ++i, to += run) {
       std::fill(sums.begin(), sums.end(), Sums::kStart);
       for (size_t k = 0; k < mixes[i].weights.size(); ++k) {
         const auto* line = from + (g * lines + mixes[i].first + static_cast<int64_t>(k)) * run;
         const Weight weight = Sums::weight(mixes[i].weights[k]);
-        for (int64_t j = 0; j < run; ++j) sums[static_cast<size_t>(j)] += weight * line[j];
+        for (int64_t j = 0; j < run; ++j) sums[j] += weight * line[j];
       }
-      for (int64_t j = 0; j < run; ++j) to[j] = Sums::value(sums[static_cast<size_t>(j)]);
+      for (int64_t j = 0; j < run; ++j) to[j] = Sums::value(sums[j]);
     }
 }
 

@@ -38,7 +38,7 @@ Tensor rows_at(const Tensor& x, std::span<const int32_t> places) {
 
 TrainAndTest split_rows(const Tensor& x, const Tensor& y, double test_split, int64_t seed) {
   check_test_split(test_split);
-  std::vector<int32_t> order(static_cast<size_t>(x.dim(0)));
+  std::vector<int32_t> order(x.dim(0));
   std::iota(order.begin(), order.end(), 0);
   NumpyRandom(static_cast<uint32_t>(seed)).shuffle(order);
   const auto middle = static_cast<size_t>(double(order.size()) * (1 - test_split));

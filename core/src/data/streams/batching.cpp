@@ -32,7 +32,7 @@ class WindowCursor final : public Cursor {
     if (!has_window()) return false;
     std::vector<Element> rows;
     const auto end = std::min<int64_t>(w_.span(), static_cast<int64_t>(kept_.size()));
-    for (int64_t i = 0; i < end; i += w_.stride) rows.push_back(kept_[static_cast<size_t>(i)]);
+    for (int64_t i = 0; i < end; i += w_.stride) rows.push_back(kept_[i]);
     element = stacked(rows, first_ + 1);
     advance();
     return true;

@@ -105,7 +105,7 @@ Value row_of(const Value& part, int64_t row) {
     return boxed(
         Tensor::on(tensor.storage(), tensor.offset() + static_cast<size_t>(row) * bytes, spec));
   }
-  if (part.is_list()) return part.as_list()[static_cast<size_t>(row)];
+  if (part.is_list()) return part.as_list()[row];
   std::vector<DictEntry> entries;
   for (const DictEntry& entry : part.as_dict())
     entries.push_back({entry.key, row_of(entry.value, row)});

@@ -17,7 +17,7 @@ void pad_to_longest(std::vector<Element>& elements) {
   for (Element& element : elements) longest = std::max(longest, first_tensor(element).dim(0));
   for (Element& element : elements) {
     Tensor& tensor = first_tensor(element);
-    std::vector<int64_t> before(static_cast<size_t>(tensor.rank()), 0), after = before;
+    std::vector<int64_t> before(tensor.rank(), 0), after = before;
     after[0] = longest - tensor.dim(0);
     if (after[0] > 0) element[0] = Codec<Tensor>::encode(ops::pad(tensor, before, after));
   }

@@ -45,7 +45,7 @@ class ListStream final : public IndexedStream {
  public:
   explicit ListStream(std::vector<Element> elements) : elements_(std::move(elements)) {}
   int64_t elements() const override { return static_cast<int64_t>(elements_.size()); }
-  Element at(int64_t number) const override { return elements_[static_cast<size_t>(number)]; }
+  Element at(int64_t number) const override { return elements_[number]; }
 
  private:
   std::vector<Element> elements_;

@@ -10,7 +10,7 @@ namespace crescent {
 
 Workers::Workers(int64_t count, std::function<Transform()> begin)
     : begin_(std::move(begin)), runs_(std::make_shared<Interruption>()) {
-  threads_.reserve(static_cast<size_t>(count));
+  threads_.reserve(count);
   for (int64_t i = 0; i < count; ++i) {
     std::thread thread = start_thread([this] { run(begin_); });
     if (!thread.joinable()) break;

@@ -21,8 +21,7 @@ Tensor over_axes(const Tensor& given, const std::vector<int>& axes) {
     if (std::find(chosen.begin(), chosen.end(), i) == chosen.end()) order.push_back(i);
   const auto kept = static_cast<int>(order.size());
   order.insert(order.end(), chosen.begin(), chosen.end());
-  for (size_t i = 0; i < order.size(); ++i)
-    back[static_cast<size_t>(order[i])] = static_cast<int>(i);
+  for (size_t i = 0; i < order.size(); ++i) back[order[i]] = static_cast<int>(i);
   const Tensor moved = ops::transpose(x, order);
   int64_t n = 1;
   for (int axis : chosen) n = x.dim(axis) < 0 ? -1 : n * x.dim(axis);

@@ -41,7 +41,7 @@ std::pair<Tensor, int> flat_without(const Tensor& x, std::optional<int64_t> axis
 }
 
 Tensor positions(int64_t count, int axis, int rank, DType dtype) {
-  Shape shape(std::vector<int64_t>(static_cast<size_t>(rank), 1));
+  Shape shape(std::vector<int64_t>(rank, 1));
   shape.set(axis, count);
   return reshape(arange(count, dtype), shape);
 }

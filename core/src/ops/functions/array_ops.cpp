@@ -57,8 +57,8 @@ Tensors Diff::decompose(std::span<const Tensor> in) const {
   return {ops::slice_axis(in[0], axis, 1, n) - ops::slice_axis(in[0], axis, 0, n - 1)};
 }
 Tensors Diff::vjp(const Vjp& v) const {
-  std::vector<int64_t> one(static_cast<size_t>(v.inputs[0].rank()), 0), none = one;
-  one[static_cast<size_t>(axis)] = 1;
+  std::vector<int64_t> one(v.inputs[0].rank(), 0), none = one;
+  one[axis] = 1;
   return {ops::pad(v.gradients[0], one, none) - ops::pad(v.gradients[0], none, one)};
 }
 
@@ -70,9 +70,9 @@ Tensors Cumprod::decompose(std::span<const Tensor> in) const {
   Tensor x = in[0];
   const int64_t n = x.dim(axis);
   if (n < 0) fail("cumprod: the size of the axis must be known, got shape ", x.shape());
-  std::vector<int64_t> before(static_cast<size_t>(x.rank()), 0), after = before;
+  std::vector<int64_t> before(x.rank(), 0), after = before;
   for (int64_t width = 1; width < n; width *= 2) {
-    before[static_cast<size_t>(axis)] = width;
+    before[axis] = width;
     x = x * ops::pad(ops::slice_axis(x, axis, 0, n - width), before, after, 1);
   }
   return {x};
@@ -83,7 +83,7 @@ Tensors Cumprod::decompose(std::span<const Tensor> in) const {
 std::string to_text(Pairing kind) {
   constexpr const char* kNames[] = {"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift",
                                     "right_shift", "gcd",        "lcm",         "nextafter"};
-  return kNames[static_cast<size_t>(kind)];
+  return kNames[kind];
 }
 TensorSpecs Pairs::infer(std::span<const TensorSpec> in) const { return {in[0]}; }
 
@@ -92,7 +92,7 @@ TensorSpecs Pairs::infer(std::span<const TensorSpec> in) const { return {in[0]};
 TensorSpecs PartUpdate::infer(std::span<const TensorSpec> in) const {
   const Shape &x = in[0].shape, &part = in[1].shape;
   for (int i = 0; i < x.rank(); ++i) {
-    const int64_t first = start[static_cast<size_t>(i)], known = std::max<int64_t>(part[i], 0);
+    const int64_t first = start[i], known = std::max<int64_t>(part[i], 0);
     if (first < 0 || (x[i] >= 0 && first > x[i] - known))
       fail("slice_update: updates of shape ", part, " do not fit shape ", x, " from ",
            Value(start));

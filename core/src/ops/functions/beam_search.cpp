@@ -23,8 +23,8 @@ double log_sum(double a, double b) {
 class Labels {
  public:
   static constexpr int32_t kEmpty = 0;
-  int32_t label(int32_t node) const { return nodes_[static_cast<size_t>(node)].label; }
-  int32_t parent(int32_t node) const { return nodes_[static_cast<size_t>(node)].parent; }
+  int32_t label(int32_t node) const { return nodes_[node].label; }
+  int32_t parent(int32_t node) const { return nodes_[node].parent; }
   int32_t with(int32_t node, int32_t label) {
     const int64_t key = (static_cast<int64_t>(node) << 32) | static_cast<uint32_t>(label);
     const auto [at, added] = next_.try_emplace(key, static_cast<int32_t>(nodes_.size()));
@@ -54,7 +54,7 @@ class Search {
       : options_(options), classes_(static_cast<int32_t>(classes)) {}
 
   void begin(const float* logs) {
-    std::vector<int32_t> order(static_cast<size_t>(classes_));
+    std::vector<int32_t> order(classes_);
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
                      [&](int32_t a, int32_t b) { return logs[a] > logs[b]; });
@@ -146,7 +146,7 @@ struct BeamSearchOp final : OpOf<BeamSearchOp> {
       for (int64_t k = 0; k < paths; ++k) {
         int32_t* labels = out[0].mutable_data<int32_t>() + (k * batch + i) * time;
         const bool found = k < static_cast<int64_t>(best.size());
-        const Beam beam = found ? best[static_cast<size_t>(k)] : Beam{Labels::kEmpty};
+        const Beam beam = found ? best[k] : Beam{Labels::kEmpty};
         search.write(beam.labels, time, labels);
         out[1].mutable_data<float>()[i * paths + k] = static_cast<float>(beam.total());
       }

@@ -14,7 +14,7 @@ Tensor adaptive_pool(const Tensor& x, const std::vector<int64_t>& output_size, D
     const std::vector<int64_t> sizes = for_each_axis("output_size", output_size, spatial_axes(x));
     Tensor result = images;
     for (int axis = 1; axis + 1 < images.rank(); ++axis) {
-      const int64_t n = images.dim(axis), parts = sizes[static_cast<size_t>(axis - 1)];
+      const int64_t n = images.dim(axis), parts = sizes[axis - 1];
       if (n < 0 || parts < 1)
         fail("adaptive pooling: cannot divide axis ", axis, " of shape ", images.shape(), " by ",
              parts);

@@ -31,10 +31,10 @@ Tensor from_places(int64_t count, DType dtype, double least, double most, F f) {
 
 /// Evenly spaced, as doubles.
 std::vector<double> spaced(double start, double stop, int64_t num, bool endpoint) {
-  std::vector<double> values(static_cast<size_t>(num));
+  std::vector<double> values(num);
   const auto steps = static_cast<double>(std::max<int64_t>(1, endpoint ? num - 1 : num));
   for (int64_t i = 0; i < num; ++i)
-    values[static_cast<size_t>(i)] = start + (stop - start) * static_cast<double>(i) / steps;
+    values[i] = start + (stop - start) * static_cast<double>(i) / steps;
   return values;
 }
 
@@ -150,7 +150,7 @@ Tensor vander(const Tensor& x, std::optional<int64_t> n, bool increasing) {
     fail("vander: expected 0 to ", most, " columns, got ", columns);
   Tensors powers{ops::ones_like(x)};
   for (int64_t i = 1; i < columns; ++i) powers.push_back(ops::cast(powers.back() * x, x.dtype()));
-  powers.resize(static_cast<size_t>(columns));
+  powers.resize(columns);
   if (!increasing) std::reverse(powers.begin(), powers.end());
   return ops::stack(powers, 1);
 }
@@ -161,14 +161,12 @@ Tensors meshgrid(std::span<const Tensor> xs, const std::string& indexing) {
   const auto count = static_cast<int>(xs.size());
   const auto axis_for = [&](int i) { return indexing == "xy" && count > 1 && i < 2 ? 1 - i : i; };
   std::vector<int64_t> dims(xs.size());
-  for (int i = 0; i < count; ++i)
-    dims[static_cast<size_t>(axis_for(i))] = xs[static_cast<size_t>(i)].size();
+  for (int i = 0; i < count; ++i) dims[axis_for(i)] = xs[i].size();
   Tensors grids;
   for (int i = 0; i < count; ++i) {
     Shape shape(std::vector<int64_t>(xs.size(), 1));
-    shape.set(axis_for(i), dims[static_cast<size_t>(axis_for(i))]);
-    grids.push_back(
-        ops::broadcast_to(ops::reshape(xs[static_cast<size_t>(i)], shape), Shape(dims)));
+    shape.set(axis_for(i), dims[axis_for(i)]);
+    grids.push_back(ops::broadcast_to(ops::reshape(xs[i], shape), Shape(dims)));
   }
   return grids;
 }

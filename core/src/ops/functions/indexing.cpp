@@ -163,7 +163,7 @@ Tensors unravel_index(const Tensor& indices, const Shape& shape) {
   Tensor rest = ops::check_indices(wrapped(indices, shape.size()), shape.size(),
                                    "unravel_index: index", concat("shape ", shape));
   for (int i = shape.rank(); i-- > 0;) {
-    places[static_cast<size_t>(i)] = ops::mod(rest, shape[i]);
+    places[i] = ops::mod(rest, shape[i]);
     rest = ops::floor_divide(rest, shape[i]);
   }
   return places;

@@ -70,8 +70,8 @@ Tensors unstack(const Tensor& x, std::optional<int64_t> num, int axis) {
     fail("unstack: num is ", *num, ", but axis ", axis, " of shape ", x.shape(), " has ", n);
   if (n < 0 && !num) fail("unstack: give num where the size of axis ", axis, " is not known");
   Tensors rows;
-  for (const Tensor& row : ops::split(
-           x, std::vector<int64_t>(static_cast<size_t>(n < 0 ? num.value_or(0) : n), 1), along))
+  for (const Tensor& row :
+       ops::split(x, std::vector<int64_t>(n < 0 ? num.value_or(0) : n, 1), along))
     rows.push_back(ops::squeeze(row, along));
   return rows;
 }

@@ -13,7 +13,7 @@ constexpr double kEpsilon = 1e-7;  ///< keras.config.epsilon()
 /// A vector of one axis of x in a shape that broadcasts with x.
 Tensor along(const Tensor& vector, const Tensor& x, int axis) {
   if (vector.rank() != 1) return vector;
-  Shape shape(std::vector<int64_t>(static_cast<size_t>(x.rank()), 1));
+  Shape shape(std::vector<int64_t>(x.rank(), 1));
   shape.set(axis_of(x, axis), vector.dim(0));
   return ops::reshape(vector, shape);
 }
@@ -21,7 +21,7 @@ Tensor along(const Tensor& vector, const Tensor& x, int axis) {
 /// gamma and beta have the shape of the axes, or are numbers.
 Tensor spread(const Tensor& parameter, const Tensor& x, const Axes& axes) {
   if (parameter.rank() == 0) return parameter;
-  Shape shape(std::vector<int64_t>(static_cast<size_t>(x.rank()), 1));
+  Shape shape(std::vector<int64_t>(x.rank(), 1));
   for (int axis : axes_of(x, axes)) shape.set(axis, x.dim(axis));
   return ops::reshape(parameter, shape);
 }

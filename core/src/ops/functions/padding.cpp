@@ -62,7 +62,7 @@ Tensor ramped(const Tensor& x, int axis, int64_t before, int64_t after) {
     shares.push_back(i < 0    ? 1 + double(i) / double(before)
                      : i >= n ? 1 - double(i - n + 1) / double(after)
                               : 1);
-  Shape shape(std::vector<int64_t>(static_cast<size_t>(x.rank()), 1));
+  Shape shape(std::vector<int64_t>(x.rank(), 1));
   shape.set(axis, before + n + after);
   const Tensor share = ops::cast(Tensor::from(shares, shape), floating(x).dtype());
   const Tensor values = floating(edges) * share;

@@ -126,7 +126,7 @@ Tensor cross(const Tensor& a, const Tensor& b, int axisa, int axisb, int axisc,
     if (n != 2 && n != 3)
       fail("cross: expected two or three along axis ", along, ", got shape ", t.shape());
     Tensors rows;
-    for (const Tensor& row : ops::split(t, std::vector<int64_t>(static_cast<size_t>(n), 1), along))
+    for (const Tensor& row : ops::split(t, std::vector<int64_t>(n, 1), along))
       rows.push_back(ops::squeeze(row, along));
     return rows;
   };

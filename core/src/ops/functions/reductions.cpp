@@ -79,7 +79,7 @@ Tensor average(const Tensor& x, const Axes& given, const Tensor& weights) {
   if (!weights) return ops::mean(x, axes);
   Tensor w = weights;
   if (w.rank() == static_cast<int>(axes.size()) && w.rank() < x.rank()) {
-    Shape shape(std::vector<int64_t>(static_cast<size_t>(x.rank()), 1));
+    Shape shape(std::vector<int64_t>(x.rank(), 1));
     Axes order(axes.size());
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(), [&](int a, int b) { return axes[a] < axes[b]; });
@@ -170,7 +170,7 @@ Tensor trapezoid(const Tensor& given, const Tensor& x, double dx, int axis) {
   if (!x) return ops::sum(means * dx, {axis});
   Tensor widths = diff(floating(x), 1, -1);
   if (x.rank() == 1) {
-    Shape shape(std::vector<int64_t>(static_cast<size_t>(y.rank()), 1));
+    Shape shape(std::vector<int64_t>(y.rank(), 1));
     shape.set(axis, widths.dim(0));
     widths = ops::reshape(widths, shape);
   } else {

@@ -26,8 +26,7 @@ Tensor row_numbers(const char* name, const Tensor& indices, const Shape& shape) 
     fail(name, ": indices of shape ", indices.shape(), " do not fit shape ", shape);
   Tensor number;
   int i = 0;
-  for (const Tensor& part :
-       ops::split(indices, std::vector<int64_t>(static_cast<size_t>(k), 1), -1)) {
+  for (const Tensor& part : ops::split(indices, std::vector<int64_t>(k, 1), -1)) {
     const Tensor place =
         ops::check_indices(wrapped(ops::squeeze(part, -1), shape[i]), shape[i],
                            concat(name, ": index"), concat("axis ", i, " of shape ", shape));
@@ -60,7 +59,7 @@ Tensor slice(const Tensor& x, const Tensor& start, const std::vector<int64_t>& s
     fail("slice: expected a start and a size for each axis of shape ", x.shape());
   Tensor result = x;
   for (int i = 0; i < x.rank(); ++i) {
-    const int64_t size = shape[static_cast<size_t>(i)];
+    const int64_t size = shape[i];
     if (size < 0 || size > x.dim(i))
       fail("slice: ", size, " elements do not fit axis ", i, " of shape ", x.shape());
     result = ops::gather(result, places_from(start, i, size, x.dim(i)), i);
@@ -84,7 +83,7 @@ Tensor slice_update(const Tensor& x, const Tensor& start, const Tensor& updates)
   for (int i = 0; i < x.rank(); ++i) {
     if (updates.dim(i) > x.dim(i))
       fail("slice_update: updates of shape ", updates.shape(), " do not fit shape ", x.shape());
-    Shape shape(std::vector<int64_t>(static_cast<size_t>(x.rank()), 1));
+    Shape shape(std::vector<int64_t>(x.rank(), 1));
     shape.set(i, updates.dim(i));
     const Tensor along = places_from(start, i, updates.dim(i), x.dim(i));
     places.push_back(ops::broadcast_to(ops::reshape(along, shape), updates.shape()));

@@ -44,10 +44,10 @@ Tensor moveaxis(const Tensor& x, const Axes& source, const Axes& target) {
       fail("moveaxis: an axis is there twice in ", role, " ",
            to_text(Value(std::vector<int64_t>(axes.begin(), axes.end()))));
   }
-  std::vector<int> order(static_cast<size_t>(x.rank()), -1), rest;
+  std::vector<int> order(x.rank(), -1), rest;
   for (int i = 0; i < x.rank(); ++i)
     if (std::find(from.begin(), from.end(), i) == from.end()) rest.push_back(i);
-  for (size_t i = 0; i < from.size(); ++i) order[static_cast<size_t>(to[i])] = from[i];
+  for (size_t i = 0; i < from.size(); ++i) order[to[i]] = from[i];
   auto next = rest.begin();
   for (int& axis : order)
     if (axis < 0) axis = *next++;

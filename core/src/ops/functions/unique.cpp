@@ -28,7 +28,7 @@ struct Unique {
 /// Notes that row `at` is the next different one, or equals the one before.
 void count_row(Unique& result, int32_t at, bool differs) {
   if (differs) result.first.push_back(at), result.counts.push_back(0);
-  result.inverse[static_cast<size_t>(at)] = static_cast<int32_t>(result.first.size()) - 1;
+  result.inverse[at] = static_cast<int32_t>(result.first.size()) - 1;
   ++result.counts.back();
 }
 
@@ -76,7 +76,7 @@ std::optional<Tensor> different_in_range(const Tensor& numbers) {
   const auto [low, range] = *found;
   std::vector<uint8_t> marks(range);
   for (const T x : std::span(numbers.data<T>(), static_cast<size_t>(numbers.size())))
-    marks[static_cast<size_t>(static_cast<int64_t>(x) - static_cast<int64_t>(low))] = 1;
+    marks[static_cast<int64_t>(x) - static_cast<int64_t>(low)] = 1;
   Tensor result({static_cast<int64_t>(std::count(marks.begin(), marks.end(), 1))}, numbers.dtype());
   T* to = result.mutable_data<T>();
   for (size_t i = 0; i < range; ++i)
@@ -127,12 +127,12 @@ Unique unique_rows(const Tensor& rows, bool inverse) {
 Tensors nonzero(const Tensor& x) {
   refuse_recording("nonzero", x);
   const std::vector<double> values = x.to_vector();
-  std::vector<std::vector<int32_t>> places(static_cast<size_t>(x.rank()));
+  std::vector<std::vector<int32_t>> places(x.rank());
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i] == 0) continue;
     auto rest = static_cast<int64_t>(i);
     for (int axis = x.rank(); axis-- > 0; rest /= x.dim(axis))
-      places[static_cast<size_t>(axis)].push_back(static_cast<int32_t>(rest % x.dim(axis)));
+      places[axis].push_back(static_cast<int32_t>(rest % x.dim(axis)));
   }
   Tensors result;
   for (const auto& each : places) result.push_back(int_list(each));
@@ -152,7 +152,7 @@ UniqueResult unique(const Tensor& given, const UniqueOptions& options) {
   Tensor values = different ? *different : ops::gather(rows, int_list(found.first), 0);
   if (options.size) {
     const int64_t missing = *options.size - values.dim(0);
-    std::vector<int64_t> before(static_cast<size_t>(values.rank()), 0), after = before;
+    std::vector<int64_t> before(values.rank(), 0), after = before;
     after[0] = std::max<int64_t>(0, missing);
     values = missing < 0 ? ops::slice_axis(values, 0, 0, *options.size)
                          : ops::pad(values, before, after, options.fill_value.value_or(0));

@@ -186,7 +186,7 @@ std::vector<Value> per_output(const Value& value, const std::vector<std::string>
     if (place == names.end())
       fail("class_weight: expected names of outputs (", join(names), "), got '", entry.key, "'",
            did_you_mean(entry.key, names));
-    values[static_cast<size_t>(place - names.begin())] = entry.value;
+    values[place - names.begin()] = entry.value;
   }
   return values;
 }

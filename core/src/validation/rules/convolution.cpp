@@ -69,8 +69,8 @@ std::vector<double> greatest(const std::vector<double>& x, const Shape& shape, i
     for (int64_t k = 0; k < a.along; ++k)
       for (int64_t j = std::max<int64_t>(k - reach, 0); j < std::min(k + reach + 1, a.along); ++j)
         for (int64_t b = 0; b < a.behind; ++b) {
-          double& to = y[static_cast<size_t>((before * a.along + k) * a.behind + b)];
-          to = std::max(to, x[static_cast<size_t>((before * a.along + j) * a.behind + b)]);
+          double& to = y[(before * a.along + k) * a.behind + b];
+          to = std::max(to, x[(before * a.along + j) * a.behind + b]);
         }
   return y;
 }

@@ -23,7 +23,7 @@ std::vector<Bounded> gather_rule(const Request& r) {
   size_t to = 0;
   for (int64_t before = 0; before < a.before; ++before) {
     for (int64_t k = 0; k < count; ++k) {
-      const size_t at = static_cast<size_t>(k);
+      const size_t at = k;
       const int64_t row = std::clamp<int64_t>(indices.whole[at], 0, a.along - 1);
       for (int64_t b = 0; b < a.behind; ++b, ++to)
         gather_element(x, static_cast<size_t>((before * a.along + row) * a.behind + b),
@@ -58,10 +58,10 @@ std::vector<Bounded> scatter_add_rule(const Request& r) {
   size_t from = 0;
   for (int64_t before = 0; before < a.before; ++before) {
     for (int64_t k = 0; k < count; ++k) {
-      const int64_t row = indices.whole[static_cast<size_t>(k)];
+      const int64_t row = indices.whole[k];
       for (int64_t b = 0; b < a.behind; ++b, ++from) {
         if (row < 0 || row >= a.along) continue;
-        const size_t to = static_cast<size_t>((before * a.along + row) * a.behind + b);
+        const size_t to = (before * a.along + row) * a.behind + b;
         y.real[to] += updates.real[from], size[to] += std::abs(updates.real[from]), ++terms[to];
         y.widen(to, updates.error(from));
       }

@@ -7,22 +7,22 @@
 namespace crescent::validation {
 
 std::vector<size_t> broadcast_places(const Shape& from, const Shape& to) {
-  const size_t size = static_cast<size_t>(to.size());
+  const size_t size = to.size();
   std::vector<size_t> places(size, 0);
   if (from == to) std::iota(places.begin(), places.end(), size_t{0});
   if (from == to || size == 0) return places;
-  std::vector<size_t> strides(static_cast<size_t>(to.rank()), 0);
+  std::vector<size_t> strides(to.rank(), 0);
   size_t stride = 1;
   for (int axis = from.rank() - 1; axis >= 0; --axis) {
-    if (from[axis] != 1) strides[static_cast<size_t>(axis + to.rank() - from.rank())] = stride;
+    if (from[axis] != 1) strides[axis + to.rank() - from.rank()] = stride;
     stride *= static_cast<size_t>(from[axis]);
   }
-  std::vector<int64_t> index(static_cast<size_t>(to.rank()), 0);
+  std::vector<int64_t> index(to.rank(), 0);
   size_t at = 0;
   for (size_t& place : places) {
     place = at;
     for (int axis = to.rank() - 1; axis >= 0; --axis) {
-      const size_t a = static_cast<size_t>(axis);
+      const size_t a = axis;
       at += strides[a];
       if (++index[a] < to[axis]) break;
       at -= strides[a] * static_cast<size_t>(to[axis]);
@@ -34,19 +34,19 @@ std::vector<size_t> broadcast_places(const Shape& from, const Shape& to) {
 
 namespace {
 
-constexpr size_t kNowhere = static_cast<size_t>(-1);
+constexpr size_t kNowhere = -1;
 
 /// Calls f(index) for each index of the shape, in row-major order.
 template <class F>
 void each_index(const Shape& shape, F&& f) {
   if (shape.size() == 0) return;
-  std::vector<int64_t> index(static_cast<size_t>(shape.rank()), 0);
+  std::vector<int64_t> index(shape.rank(), 0);
   for (;;) {
     f(index);
     int axis = shape.rank() - 1;
     for (; axis >= 0; --axis) {
-      if (++index[static_cast<size_t>(axis)] < shape[axis]) break;
-      index[static_cast<size_t>(axis)] = 0;
+      if (++index[axis] < shape[axis]) break;
+      index[axis] = 0;
     }
     if (axis < 0) return;
   }
@@ -56,8 +56,7 @@ void each_index(const Shape& shape, F&& f) {
 size_t place_of(const Shape& shape, const std::vector<int64_t>& index) {
   size_t place = 0;
   for (int axis = 0; axis < shape.rank(); ++axis)
-    place = place * static_cast<size_t>(shape[axis]) +
-            static_cast<size_t>(index[static_cast<size_t>(axis)]);
+    place = place * static_cast<size_t>(shape[axis]) + static_cast<size_t>(index[axis]);
   return place;
 }
 
@@ -95,7 +94,7 @@ template <class F>
 std::vector<Bounded> moved_by_index(const Request& r, F&& source, double otherwise = 0) {
   const Shape& from = r.in(0).spec.shape;
   std::vector<size_t> places;
-  places.reserve(static_cast<size_t>(r.outputs[0].shape.size()));
+  places.reserve(r.outputs[0].shape.size());
   each_index(r.outputs[0].shape, [&](std::vector<int64_t> index) {
     places.push_back(source(index) ? place_of(from, index) : kNowhere);
   });
@@ -106,7 +105,7 @@ std::vector<Bounded> transpose_rule(const Request& r) {
   const std::vector<int>& axes = r.as<Transpose>().axes;
   return moved_by_index(r, [&](std::vector<int64_t>& index) {
     std::vector<int64_t> own(index.size());
-    for (size_t i = 0; i < axes.size(); ++i) own[static_cast<size_t>(axes[i])] = index[i];
+    for (size_t i = 0; i < axes.size(); ++i) own[axes[i]] = index[i];
     index = std::move(own);
     return true;
   });
@@ -140,8 +139,7 @@ std::vector<Bounded> pad_rule(const Request& r) {
 std::vector<Bounded> reverse_rule(const Request& r) {
   const Shape& shape = r.in(0).spec.shape;
   return moved_by_index(r, [&](std::vector<int64_t>& index) {
-    for (int axis : r.as<Reverse>().axes)
-      index[static_cast<size_t>(axis)] = shape[axis] - 1 - index[static_cast<size_t>(axis)];
+    for (int axis : r.as<Reverse>().axes) index[axis] = shape[axis] - 1 - index[axis];
     return true;
   });
 }

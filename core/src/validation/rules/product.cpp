@@ -13,7 +13,7 @@ struct Matrix {
 };
 
 Matrix matrix_of(const Bounded& x, size_t first, int64_t rows, int64_t columns, bool transposed) {
-  const size_t size = static_cast<size_t>(rows * columns);
+  const size_t size = rows * columns;
   Matrix m{std::vector<double>(size),
            x.bound.empty() ? std::vector<double>{} : std::vector<double>(size)};
   for (int64_t i = 0; i < rows; ++i) {
@@ -36,7 +36,7 @@ void multiply(const Matrix& a, const Matrix& b, int64_t m, int64_t k, int64_t n,
     double* sizes = size + i * n;
     double* offs = off ? off + i * n : nullptr;
     for (int64_t p = 0; p < k; ++p) {
-      const size_t at = static_cast<size_t>(i * k + p);
+      const size_t at = i * k + p;
       const double x = a.value[at], e = a.error.empty() ? 0 : a.error[at], far = std::abs(x);
       const double* other = b.value.data() + p * n;
       for (int64_t j = 0; j < n; ++j) row[j] += x * other[j], sizes[j] += far * std::abs(other[j]);

@@ -173,7 +173,7 @@ std::vector<Bounded> top_k_rule(const Request& r) {
   const int64_t n = x.spec.shape[-1], k = r.as<TopK>().k;
   Bounded values = Bounded::zeros(r.outputs[0]), places = Bounded::zeros(r.outputs[1]);
   const int64_t rows = n > 0 ? static_cast<int64_t>(x.size()) / n : 0;
-  std::vector<int64_t> order(static_cast<size_t>(n));
+  std::vector<int64_t> order(n);
   for (int64_t row = 0; row < rows; ++row) {
     const auto at = [&](int64_t i) { return static_cast<size_t>(row * n + i); };
     std::iota(order.begin(), order.end(), int64_t{0});
@@ -184,15 +184,14 @@ std::vector<Bounded> top_k_rule(const Request& r) {
     for (int64_t i = 0; i < k; ++i) {
       const auto to = static_cast<size_t>(row * k + i);
       const auto gap = [&](int64_t j) {
-        return std::abs(x.number(at(order[static_cast<size_t>(j)])) -
-                        x.number(at(order[static_cast<size_t>(i)])));
+        return std::abs(x.number(at(order[j])) - x.number(at(order[i])));
       };
       const bool close = (i > 0 && gap(i - 1) <= 2 * off) || (i + 1 < n && gap(i + 1) <= 2 * off);
       if (values.is_real())
-        values.real[to] = x.real[at(order[static_cast<size_t>(i)])];
+        values.real[to] = x.real[at(order[i])];
       else
-        values.whole[to] = x.whole[at(order[static_cast<size_t>(i)])];
-      places.whole[to] = order[static_cast<size_t>(i)];
+        values.whole[to] = x.whole[at(order[i])];
+      places.whole[to] = order[i];
       values.widen(to, off);
       if (is_undecided(off) || (off > 0 && close)) places.widen(to, kUndecided);
     }

@@ -17,7 +17,7 @@ inline std::vector<WindowTap> window_taps(const Shape& image, const Shape& windo
                                           const Shape& places, const ConvSpec& spec) {
   std::vector<WindowTap> all{{0, 0, 0}};
   for (int axis = 0; axis < image.rank(); ++axis) {
-    const size_t a = static_cast<size_t>(axis);
+    const size_t a = axis;
     const int64_t dilation = spec.dilation.empty() ? 1 : spec.dilation[a];
     std::vector<WindowTap> next;
     for (const WindowTap& c : all)

@@ -158,7 +158,7 @@ void LookupLayer<Term>::set_terms(std::vector<Term> terms) {
   table_ = std::move(table);
   vocabulary_size_ = table_->size();
   if (invert_) {
-    std::vector<Term> by_place(static_cast<size_t>(rules().first_place()), *oov_token_);
+    std::vector<Term> by_place(rules().first_place(), *oov_token_);
     if (mask_token_) by_place.front() = *mask_token_;
     by_place.insert(by_place.end(), table_->terms().begin(), table_->terms().end());
     by_place.push_back(*oov_token_);
@@ -172,11 +172,11 @@ template <class Term>
 void LookupLayer<Term>::set_weights(const std::vector<double>& of_terms, bool has_special) {
   std::vector<float> all;
   if (!has_special && !of_terms.empty())
-    all.assign(static_cast<size_t>(rules().first_place()),
+    all.assign(rules().first_place(),
                static_cast<float>(std::accumulate(of_terms.begin(), of_terms.end(), 0.0) /
                                   static_cast<double>(of_terms.size())));
   all.insert(all.end(), of_terms.begin(), of_terms.end());
-  all.resize(static_cast<size_t>(depth()));
+  all.resize(depth());
   weights_ = Tensor::from(all, {depth()});
 }
 
@@ -198,8 +198,7 @@ template <class Term>
 List LookupLayer<Term>::get_vocabulary(bool include_special_tokens) const {
   List terms;
   if (include_special_tokens) {
-    terms.assign(static_cast<size_t>(rules().first_place()),
-                 Codec<std::optional<Term>>::encode(oov_token_));
+    terms.assign(rules().first_place(), Codec<std::optional<Term>>::encode(oov_token_));
     if (rules().oov_start > 0) terms.front() = *mask_token_;
   }
   terms.insert(terms.end(), table_->terms().begin(), table_->terms().end());

@@ -109,11 +109,10 @@ struct BandedMatmul final : OpOf<BandedMatmul> {
   /// A product with the whole matrix, for those who have nothing else.
   Tensors decompose(std::span<const Tensor> in) const override {
     const auto to = static_cast<int64_t>(first.size());
-    std::vector<double> matrix(static_cast<size_t>(from * to));
+    std::vector<double> matrix(from * to);
     for (int64_t j = 0; j < to; ++j)
       for (int64_t t = 0; t < taps(); ++t)
-        matrix[static_cast<size_t>((first[static_cast<size_t>(j)] + t) * to + j)] =
-            weights[static_cast<size_t>(j * taps() + t)];
+        matrix[(first[j] + t) * to + j] = weights[j * taps() + t];
     const int last = in[0].rank() - 1;
     const Tensor all = ops::cast(Tensor::from(matrix, {from, to}), in[0].dtype());
     return {ops::swap_axes(ops::matmul(ops::swap_axes(in[0], axis, last), all), axis, last)};
@@ -135,10 +134,10 @@ struct BandedMatmul final : OpOf<BandedMatmul> {
   /// What each element of the axis counts for in the results.
   Band transposed() const {
     const auto to = static_cast<int64_t>(first.size());
-    std::vector<int64_t> low(static_cast<size_t>(from), to), high(static_cast<size_t>(from), 0);
+    std::vector<int64_t> low(from, to), high(static_cast<size_t>(from), 0);
     for (int64_t j = 0; j < to; ++j)
       for (int64_t t = 0; t < taps(); ++t) {
-        const auto i = static_cast<size_t>(first[static_cast<size_t>(j)] + t);
+        const auto i = static_cast<size_t>(first[j] + t);
         low[i] = std::min(low[i], j), high[i] = j + 1;
       }
     int64_t most = 1;
@@ -149,9 +148,9 @@ struct BandedMatmul final : OpOf<BandedMatmul> {
       result.first[i] = static_cast<int32_t>(std::min(low[i], to - most));
     for (int64_t j = 0; j < to; ++j)
       for (int64_t t = 0; t < taps(); ++t) {
-        const auto i = static_cast<size_t>(first[static_cast<size_t>(j)] + t);
+        const auto i = static_cast<size_t>(first[j] + t);
         const auto at = static_cast<int64_t>(i) * most + j - result.first[i];
-        result.weights[static_cast<size_t>(at)] += weights[static_cast<size_t>(j * taps() + t)];
+        result.weights[at] += weights[j * taps() + t];
       }
     return result;
   }

@@ -38,7 +38,7 @@ std::optional<double> only_number(const Tensor& constant) {
 
 std::vector<bool> values_read(const Program& program) {
   std::vector<bool> read(program.values.size(), false);
-  auto mark = [&](int value) { read[static_cast<size_t>(value)] = true; };
+  auto mark = [&](int value) { read[value] = true; };
   for (const Program::Instruction& i : program.code)
     std::for_each(i.inputs.begin(), i.inputs.end(), mark);
   std::for_each(program.outputs.begin(), program.outputs.end(), mark);
@@ -64,30 +64,30 @@ Rewriting::Rewriting(Program& program)
       constant_(program.values.size(), -1),
       is_stable_(program.values.size()) {
   std::iota(now_.begin(), now_.end(), 0);
-  auto read = [&](int value, int times) { reads_[static_cast<size_t>(value)] += times; };
+  auto read = [&](int value, int times) { reads_[value] += times; };
   for (const Instruction& i : program.code) {
     for (int value : i.inputs) read(value, 1);
   }
   for (int value : program.outputs) read(value, 2);  // 2, so that read_once() is false
   for (const Program::Binding& b : program.variables) {
     if (b.result >= 0) read(b.result, 2);
-    is_stable_[static_cast<size_t>(b.value)] = b.result < 0;
+    is_stable_[b.value] = b.result < 0;
   }
   for (size_t c = 0; c < program.constants.size(); ++c) {
-    constant_[static_cast<size_t>(program.constants[c].value)] = static_cast<int>(c);
-    is_stable_[static_cast<size_t>(program.constants[c].value)] = true;
+    constant_[program.constants[c].value] = static_cast<int>(c);
+    is_stable_[program.constants[c].value] = true;
   }
 }
 
 std::optional<double> Rewriting::uniform(int value) const {
   if (auto* fill = defining_op<Fill>(value)) return held(fill->value, fill->dtype);
-  const int constant = constant_[static_cast<size_t>(value)];
+  const int constant = constant_[value];
   if (constant < 0) return {};
-  return only_number(program_.constants[static_cast<size_t>(constant)].tensor);
+  return only_number(program_.constants[constant].tensor);
 }
 
 void Rewriting::visit(Instruction instruction, const Rewrite& rewrite) {
-  for (int& value : instruction.inputs) value = now_[static_cast<size_t>(value)];
+  for (int& value : instruction.inputs) value = now_[value];
   scope_ = instruction.scope;
   const int value = rewrite(*this, instruction);
   value == kKeep ? keep(std::move(instruction)) : replace(instruction, value);
@@ -99,17 +99,16 @@ void Rewriting::keep(Instruction instruction) {
   const bool stable =
       std::all_of(inputs.begin(), inputs.end(), [&](int value) { return is_stable(value); });
   for (int value : code_.back().outputs) {
-    producers_[static_cast<size_t>(value)] = &code_.back(),
-    is_stable_[static_cast<size_t>(value)] = stable;
+    producers_[value] = &code_.back(), is_stable_[value] = stable;
   }
 }
 
 void Rewriting::replace(const Instruction& instruction, int value) {
-  const size_t old = static_cast<size_t>(instruction.outputs[0]);
+  const size_t old = instruction.outputs[0];
   assert(instruction.outputs.size() == 1 && spec(value) == spec(instruction.outputs[0]));
   now_[old] = value;
-  reads_[static_cast<size_t>(value)] += reads_[old];
-  for (int input : instruction.inputs) --reads_[static_cast<size_t>(input)];
+  reads_[value] += reads_[old];
+  for (int input : instruction.inputs) --reads_[input];
   changed_ = true;
 }
 
@@ -117,7 +116,7 @@ int Rewriting::add(OpPtr op, std::vector<int> inputs) {
   TensorSpecs specs;
   for (int value : inputs) {
     specs.push_back(spec(value));
-    ++reads_[static_cast<size_t>(value)];
+    ++reads_[value];
   }
   Instruction instruction{std::move(op), std::move(inputs), {}, scope_};
   for (const TensorSpec& made : instruction.op->infer(specs)) {
@@ -169,7 +168,7 @@ int Rewriting::stretched(int value, const TensorSpec& wanted) {
 }
 
 void Rewriting::finish() {
-  auto rename = [&](int& value) { value = now_[static_cast<size_t>(value)]; };
+  auto rename = [&](int& value) { value = now_[value]; };
   for (int& value : program_.outputs) rename(value);
   for (Program::Binding& b : program_.variables) {
     if (b.result >= 0) rename(b.result);

@@ -41,13 +41,13 @@ class Rewriting {
  public:
   explicit Rewriting(Program& program);
 
-  TensorSpec spec(int value) const { return program_.values[static_cast<size_t>(value)]; }
+  TensorSpec spec(int value) const { return program_.values[value]; }
   Shape shape(int value) const { return spec(value).shape; }
   DType dtype(int value) const { return spec(value).dtype; }
   TensorSpec result(const Instruction& i) const { return spec(i.outputs[0]); }
 
   /// The instruction that computes the value; null for inputs, variables and constants.
-  const Instruction* producer(int value) const { return producers_[static_cast<size_t>(value)]; }
+  const Instruction* producer(int value) const { return producers_[value]; }
   /// The same if its op is a T, else null.
   template <class T>
   const Instruction* producer_as(int value) const {
@@ -64,10 +64,10 @@ class Rewriting {
   bool is_uniform(int value, double number) const { return uniform(value) == number; }
   /// Whether exactly one instruction reads the value, and it is neither an output nor a new value
   /// of a variable.
-  bool read_once(int value) const { return reads_[static_cast<size_t>(value)] == 1; }
+  bool read_once(int value) const { return reads_[value] == 1; }
   /// Whether the value depends only on constants and on variables that the program never writes: a
   /// device computes it once until they change.
-  bool is_stable(int value) const { return is_stable_[static_cast<size_t>(value)]; }
+  bool is_stable(int value) const { return is_stable_[value]; }
 
   /// Adds an instruction before the current one; returns its (first) result.
   int add(OpPtr op, std::vector<int> inputs);

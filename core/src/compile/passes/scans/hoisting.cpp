@@ -54,12 +54,12 @@ class Hoisting {
     bool is_constant = false;  ///< a constant of the body
     bool is_hoisted = false;
   };
-  OuterValue& at(int value) { return outer_values_[static_cast<size_t>(value)]; }
-  const Shape& shape(int value) const { return body_.values[static_cast<size_t>(value)].shape; }
+  OuterValue& at(int value) { return outer_values_[value]; }
+  const Shape& shape(int value) const { return body_.values[value].shape; }
 
   int add(OpPtr op, std::vector<int> inputs) {
     TensorSpecs specs;
-    for (int value : inputs) specs.push_back(program_.values[static_cast<size_t>(value)]);
+    for (int value : inputs) specs.push_back(program_.values[value]);
     Instruction instruction{std::move(op), std::move(inputs), {}, loop_.scope};
     for (const TensorSpec& spec : instruction.op->infer(specs))
       instruction.outputs.push_back(program_.add_value(spec));
@@ -88,9 +88,7 @@ class Hoisting {
 
   /// Whether the scan is known to have at least one step.
   bool has_steps() const {
-    return scan_.sequences > 0 &&
-           program_.values[static_cast<size_t>(loop_.inputs[static_cast<size_t>(scan_.states)])]
-                   .shape[0] > 0;
+    return scan_.sequences > 0 && program_.values[loop_.inputs[scan_.states]].shape[0] > 0;
   }
 
   /// Instructions on constants alone stay in the body, where they are folded.
@@ -110,12 +108,11 @@ class Hoisting {
     if (!product || product->transpose_a) return false;
     const int step = i.inputs[0], matrix = i.inputs[1];
     return at(step).sequence >= 0 && at(matrix).same >= 0 && shape(step).rank() == 2 &&
-           shape(matrix).rank() == 2 &&
-           program_.values[static_cast<size_t>(at(step).sequence)].shape.is_known();
+           shape(matrix).rank() == 2 && program_.values[at(step).sequence].shape.is_known();
   }
 
   int project(const Instruction& i) {
-    const Shape all = program_.values[static_cast<size_t>(at(i.inputs[0]).sequence)].shape;
+    const Shape all = program_.values[at(i.inputs[0]).sequence].shape;
     Reshape rows, steps;
     rows.shape = {all[0] * all[1], all[2]};
     steps.shape = {all[0], all[1], shape(i.outputs[0])[1]};

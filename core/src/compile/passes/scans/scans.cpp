@@ -19,9 +19,8 @@ bool scans(Program& program, bool inference, const Capabilities& can) {
     auto optimized = std::make_shared<Scan>(*scan);
     optimized->body = body;
     const auto kept = i.outputs.begin() + static_cast<ptrdiff_t>(scan->body->outputs.size());
-    if (scan->keep_states && std::none_of(kept, i.outputs.end(), [&](int value) {
-          return read[static_cast<size_t>(value)];
-        })) {
+    if (scan->keep_states &&
+        std::none_of(kept, i.outputs.end(), [&](int value) { return read[value]; })) {
       optimized->keep_states = false;
       i.outputs.erase(kept, i.outputs.end());
     }

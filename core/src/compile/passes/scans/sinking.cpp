@@ -64,9 +64,9 @@ class Sinking {
     dead_code(body);
     return body;
   }
-  BodyValue& at(int value) { return body_values_[static_cast<size_t>(value)]; }
-  const TensorSpec& spec(int value) const { return body_.values[static_cast<size_t>(value)]; }
-  const TensorSpec& outer(int value) const { return program_.values[static_cast<size_t>(value)]; }
+  BodyValue& at(int value) { return body_values_[value]; }
+  const TensorSpec& spec(int value) const { return body_.values[value]; }
+  const TensorSpec& outer(int value) const { return program_.values[value]; }
   int rank(int value) const { return spec(value).shape.rank(); }
   size_t states() const { return static_cast<size_t>(scan_.states); }
   size_t captured() const { return states() + static_cast<size_t>(scan_.sequences); }
@@ -194,7 +194,7 @@ class Sinking {
   bool sink_state(size_t s) {
     const int before = body_.inputs[s], after = body_.outputs[s];
     const Instruction* i = at(after).producer;
-    const bool is_seen = scan_.keep_states && read_[static_cast<size_t>(loop_.outputs[kept(s)])];
+    const bool is_seen = scan_.keep_states && read_[loop_.outputs[kept(s)]];
     if (!i || is_seen || at(before).reads != 1 || at(after).reads != 1 ||
         term(after) != Term::sum || !is_floating(spec(after).dtype))
       return false;
