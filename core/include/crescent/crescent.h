@@ -7,6 +7,7 @@
 #include "crescent/base/value.h"
 #include "crescent/data/data.h"
 #include "crescent/data/directory.h"
+#include "crescent/data/encoding.h"
 #include "crescent/data/images.h"
 #include "crescent/data/known_datasets.h"
 #include "crescent/data/splits.h"

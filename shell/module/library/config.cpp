@@ -1,6 +1,7 @@
 // cr.config, cr.utils, cr.plugins.
 #include <chrono>
 
+#include "crescent/data/encoding.h"
 #include "crescent/layer/layer.h"
 #include "crescent/ops/random.h"
 #include "crescent/program/communicator.h"
@@ -76,59 +77,22 @@ double clock() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Class numbers to rows with a 1 in the place of the class.
-Tensor to_categorical(const Tensor& y, std::optional<int64_t> num_classes) {
-  const Tensor labels = y.rank() > 1 && y.dim(-1) == 1 ? ops::squeeze(y, -1) : y;
-  if (!num_classes && labels.size() == 0)
-    fail("to_categorical: expected num_classes for an empty tensor");
-  const double largest =
-      num_classes ? static_cast<double>(*num_classes) - 1 : ops::max(labels).item();
-  if (!(largest >= -1 && largest < 9e18))
-    fail("to_categorical: expected class numbers, got ", largest);
-  const int64_t classes = static_cast<int64_t>(largest) + 1;
-  return ops::one_hot(
-      ops::check_indices(labels, classes, "to_categorical: class", concat(classes, " classes")),
-      classes);
-}
-
-/// x divided by its norm along an axis.
-Tensor normalize(const Tensor& x, int axis, double order) {
-  const Tensor size = ops::abs(x);
-  const Tensor norm = order == 2
-                          ? ops::norm(x, {axis}, true)
-                          : ops::power(ops::sum(ops::power(size, order), {axis}, true), 1 / order);
-  return x / ops::where(ops::equal(norm, 0), 1.0, norm);
-}
-
-/// Tables of numbers of different lengths as one tensor; Keras pads and cuts in front.
-Tensor pad_sequences(Any sequences, std::optional<int64_t> maxlen, DType dtype,
-                     const std::string& padding, const std::string& truncating, double value) {
-  lua_State* L = current();
-  for (const std::string& side : {padding, truncating})
-    if (side != "pre" && side != "post")
-      fail("pad_sequences: expected 'pre' or 'post', got '", side, "'");
-  if (!is_plain_table(L, sequences.index))
-    fail_expected(L, sequences.index, "a table of tables of numbers");
+/// A table of tables of numbers.
+std::vector<std::vector<double>> number_rows(lua_State* L, int index) {
+  if (!is_plain_table(L, index)) fail_expected(L, index, "a table of tables of numbers");
   std::vector<std::vector<double>> rows;
-  size_t longest = 0;
-  for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, sequences.index)); ++i) {
-    lua_rawgeti(L, sequences.index, i);
+  for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, index)); ++i) {
+    lua_rawgeti(L, index, i);
     rows.push_back(to_numbers(L, lua_gettop(L)));
-    longest = std::max(longest, rows.back().size());
     lua_pop(L, 1);
   }
-  if (maxlen && *maxlen < 0) fail("pad_sequences: maxlen must not be negative, got ", *maxlen);
-  const size_t width = maxlen ? static_cast<size_t>(*maxlen) : longest;
-  Tensor padded = Tensor::full({static_cast<int64_t>(rows.size()), static_cast<int64_t>(width)},
-                               value, DType::float64);
-  double* values = padded.mutable_data<double>();
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const size_t kept = std::min(width, rows[i].size());
-    const size_t from = truncating == "pre" ? rows[i].size() - kept : 0,
-                 to = padding == "pre" ? width - kept : 0;
-    std::copy_n(rows[i].begin() + static_cast<ptrdiff_t>(from), kept, values + i * width + to);
-  }
-  return ops::cast(padded, dtype);
+  return rows;
+}
+
+Tensor pad_table(Any sequences, std::optional<int64_t> maxlen, DType dtype,
+                 const std::string& padding, const std::string& truncating, double value) {
+  return pad_sequences(number_rows(current(), sequences.index), maxlen, dtype, padding, truncating,
+                       value);
 }
 
 // ---- plugins
@@ -243,7 +207,7 @@ const std::vector<CallablePtr>& utils_functions() {
     add(bound("normalize", &normalize, {"x", "axis=-1", "order=2"},
               "x divided by its norm along an axis."));
     add(bound(
-        "pad_sequences", &pad_sequences,
+        "pad_sequences", &pad_table,
         {"sequences", "maxlen=nil", "dtype=int32", "padding=pre", "truncating=pre", "value=0"},
         "Sequences of different lengths as one tensor."));
     add(bound(
