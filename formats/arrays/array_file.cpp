@@ -36,7 +36,7 @@ Tensor values_of(const std::string& data, const FileArray& array) {
 void check_size(const std::string& path, const FileArray& array, size_t there) {
   size_t bytes = array.type.width;
   for (int64_t dim : array.dims)
-    if (__builtin_mul_overflow(bytes, static_cast<size_t>(dim), &bytes))
+    if (__builtin_mul_overflow(bytes, dim, &bytes))
       fail("'", path, "': the sizes in the file are too large");
   if (there != bytes)
     fail("'", path, "': expected ", bytes, " bytes of values for shape ", Shape(array.dims),

@@ -67,8 +67,7 @@ void write_gru(Emitter& e, const Gru&) {
 void write_scan(Emitter& e, const Scan& op) {
   if (op.sequences == 0 || op.keep_states) e.refuse("a loop without sequences has no form in ONNX");
   Names inputs;
-  for (int i = 0; i < op.states + op.sequences; ++i)
-    inputs.push_back(e.input(static_cast<size_t>(i)));
+  for (int i = 0; i < op.states + op.sequences; ++i) inputs.push_back(e.input(i));
   const std::shared_ptr<const Graph> body = e.body(op);
   const auto states = static_cast<size_t>(op.states);
   const std::vector<int64_t> in(op.sequences, op.reverse),

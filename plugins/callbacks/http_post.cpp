@@ -69,7 +69,7 @@ class Socket {
     while (line.find('\n') == std::string::npos && line.size() < 4096) {
       const ssize_t n = recv(descriptor_, buffer, sizeof buffer, 0);
       if (n <= 0) break;
-      line.append(buffer, static_cast<size_t>(n));
+      line.append(buffer, n);
     }
     return line.substr(0, line.find_first_of("\r\n"));
   }

@@ -185,7 +185,7 @@ Editor::Result Editor::read(const std::string& prompt, std::string& line) {
   if (state_->interrupted || (stop_signal() && count <= 0))
     return Result::interrupted;  // Ctrl-C is a signal until then
   if (!text || count <= 0) return Result::end;
-  line.assign(text, static_cast<size_t>(count));
+  line.assign(text, count);
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.pop_back();
   return Result::line;
 }

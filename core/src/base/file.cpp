@@ -45,7 +45,7 @@ Target resolve(const std::string& path) {
     char link[PATH_MAX];
     ssize_t size = readlink(target.path.c_str(), link, sizeof link);
     if (size < 0) return target;
-    std::string next(link, static_cast<size_t>(size));
+    std::string next(link, size);
     target = split(next.starts_with('/') ? next : target.folder + "/" + next);
   }
   fail("cannot save '", path, "': ", strerror(ELOOP));
@@ -133,7 +133,7 @@ class Temporary {
       ssize_t written = write(file_, bytes.data(), std::min(bytes.size(), kMost));
       if (written < 0 && errno == EINTR) continue;
       if (written <= 0) return false;
-      bytes = bytes.subspan(static_cast<size_t>(written));
+      bytes = bytes.subspan(written);
       written_ += written;
       start_writing_back();
     }

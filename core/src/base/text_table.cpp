@@ -14,8 +14,7 @@ constexpr size_t kGap = 2, kNarrowest = 8;
 
 std::string with_commas(int64_t n) {
   std::string text = std::to_string(n);
-  for (int i = static_cast<int>(text.size()) - 3; i > 0; i -= 3)
-    text.insert(static_cast<size_t>(i), ",");
+  for (int i = static_cast<int>(text.size()) - 3; i > 0; i -= 3) text.insert(i, ",");
   return text;
 }
 

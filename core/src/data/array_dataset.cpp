@@ -220,8 +220,7 @@ class ArrayDataset final : public Dataset {
       if (!array.storage()->memory()) make_writable(target, rows_of(array, rows));
       if (!array.in_memory()) targets_.push_back(static_cast<std::byte*>(target.mutable_raw()));
     });
-    const std::span rows(buffer_ ? take_from_buffer(first, count) : rows_.data() + first,
-                         static_cast<size_t>(count));
+    const std::span rows(buffer_ ? take_from_buffer(first, count) : rows_.data() + first, count);
     auto gather = gathers_.begin();
     fill(batch, [&](const Tensor& array, Tensor& target) {
       if (array.in_memory()) (*gather++)(rows, target);

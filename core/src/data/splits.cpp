@@ -14,7 +14,7 @@ namespace {
 using RowIndices = std::vector<int32_t>;
 
 RowIndices first_indices(int64_t count) {
-  RowIndices rows(static_cast<size_t>(count));
+  RowIndices rows(count);
   std::iota(rows.begin(), rows.end(), 0);
   return rows;
 }

@@ -31,7 +31,7 @@ std::shared_ptr<Node> LayerAccess::make_node() {
 
 const Tensor& Symbol::abstract() const {
   if (!node_) fail("expected a symbol, got none");
-  return node_->outputs.at(static_cast<size_t>(tensor_index_));
+  return node_->outputs.at(tensor_index_);
 }
 const TensorSpec& Symbol::spec() const { return abstract().spec(); }
 

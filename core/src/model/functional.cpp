@@ -206,7 +206,7 @@ Tensors Functional::call(const Tensors& given, const Call& call) {
   const bool fewer = given.size() < graph.inputs.size() && tensor_count(left_out) == given.size();
   const Value& structure = call.structure.is_null() && fewer ? left_out : call.structure;
   const Tensors inputs = for_each_input(given, structure, graph.inputs, name());
-  Tensors slots(static_cast<size_t>(graph.slots));
+  Tensors slots(graph.slots);
   // False when the batch size differs from the graph's, because results then differ too.
   bool as_made = true;
   for (size_t i = 0; i < inputs.size(); ++i) {

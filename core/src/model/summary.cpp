@@ -27,7 +27,7 @@ std::string line_of(const TableRow& fields, const std::vector<int>& ends) {
   std::string line;
   for (size_t i = 0; i < fields.size() && i < ends.size(); ++i) {
     if (i > 0) line = fitted(line, characters_in(line) - 1) + " ";
-    line = fitted(line + on_one_line(fields[i]), static_cast<size_t>(std::max(ends[i], 1)));
+    line = fitted(line + on_one_line(fields[i]), std::max(ends[i], 1));
   }
   return line;
 }

@@ -16,8 +16,8 @@ bool differentiable(const Program& program, int value) {
 /// Splits the inputs and outputs of a scan into states, sequences and captured values.
 struct ScanLayout {
   ScanLayout(const Scan& scan, const Vjp& v)
-      : states(static_cast<size_t>(scan.states)),
-        sequences(static_cast<size_t>(scan.sequences)),
+      : states(scan.states),
+        sequences(scan.sequences),
         step_outputs(scan.body->outputs.size() - states),
         captured(v.inputs.size() - states - sequences) {}
   size_t states, sequences, step_outputs, captured;

@@ -80,7 +80,7 @@ Tensor SeedGenerator::truncated_normal(const Shape& shape, double mean, double s
 /// multiplication, which has a bias of at most n / 2^32.
 std::vector<int64_t> SeedGenerator::permutation(int64_t n) const {
   if (n < 0 || n > int64_t{1} << 32) fail("permutation: cannot order ", n, " numbers");
-  expect_memory(static_cast<size_t>(n) * sizeof(int64_t));
+  expect_memory(n * sizeof(int64_t));
   NoTrace eager;
   const Tensor state = taken(state_);
   const int64_t* words = state.data<int64_t>();

@@ -24,7 +24,7 @@ constexpr int64_t kCopied = 1024;
 
 size_t bytes_of(const TensorSpec& spec) {
   size_t bytes = 0;
-  if (__builtin_mul_overflow(static_cast<size_t>(spec.shape.size()), size_of(spec.dtype), &bytes)) {
+  if (__builtin_mul_overflow(spec.shape.size(), size_of(spec.dtype), &bytes)) {
     fail("shape ", spec.shape, " has too many elements");
   }
   return bytes;

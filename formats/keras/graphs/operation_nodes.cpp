@@ -169,7 +169,7 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
       const Value* number =
           value.is_dict() && value.as_dict().size() == 1 ? value.as_dict().find("input") : nullptr;
       if (!number) return slice_out(value);
-      return tensor(node.as_list().at(static_cast<size_t>(number->as_int())).as_list());
+      return tensor(node.as_list().at(number->as_int()).as_list());
     };
     List args;
     Dict kwargs;

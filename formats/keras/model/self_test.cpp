@@ -69,7 +69,7 @@ SelfTest::SelfTest(WeightSource& file) : path_(file.path()) {
     fail("'", path_, "': self-test of ", *inputs, " inputs and ", *count, " tensors");
   inputs_ = static_cast<size_t>(*inputs);
   Names datasets;
-  for (int64_t i = 0; i < *count; ++i) datasets.push_back(self_test_path(static_cast<size_t>(i)));
+  for (int64_t i = 0; i < *count; ++i) datasets.push_back(self_test_path(i));
   const std::vector<TensorSpec> specs = file.describe(datasets);
   for (size_t i = 0; i < datasets.size(); ++i)
     matches_.push_back({datasets[i], Variable(Tensor(specs[i])), nullptr, "self-test"});

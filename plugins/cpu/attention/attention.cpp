@@ -63,10 +63,10 @@ KeyRange seen_keys(const AttentionMask& mask, int64_t rows, int64_t keys) {
   int64_t begin = keys, end = 0;
   for (int64_t i = 0; i < (mask.query ? rows : 1); ++i) {
     const uint8_t* row = mask.first + i * mask.query;
-    const auto* first = static_cast<const uint8_t*>(std::memchr(row, 1, static_cast<size_t>(keys)));
+    const auto* first = static_cast<const uint8_t*>(std::memchr(row, 1, keys));
     if (!first) return {0, keys};
     begin = std::min(begin, first - row);
-    const void* last = memrchr(row + end, 1, static_cast<size_t>(keys - end));
+    const void* last = memrchr(row + end, 1, keys - end);
     if (last) end = static_cast<const uint8_t*>(last) + 1 - row;
   }
   constexpr int64_t kStart = 16;  // alignment of vectors within a row
@@ -94,7 +94,7 @@ class ScratchAllocator {
   }
   template <class V>
   static size_t bytes_of(int64_t count) {
-    return (static_cast<size_t>(count) * sizeof(V) + 63) / 64 * 64;
+    return (count * sizeof(V) + 63) / 64 * 64;
   }
 
  private:

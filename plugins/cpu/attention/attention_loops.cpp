@@ -53,7 +53,7 @@ HWY_INLINE S scaled(const Scores<S>& scores, S* x, const S* masked) {
   if (const int64_t rest = scores.keys - whole; rest > 0) {
     const auto y = shift(whole, [&](const S* p) HWY_ATTR { return load_part(d, p, rest); });
     store_part(y, d, x + whole, rest);
-    top = hn::Max(top, hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(rest)), y, top));
+    top = hn::Max(top, hn::IfThenElse(hn::FirstN(d, rest), y, top));
   }
   return hn::GetLane(hn::MaxOfLanes(d, top));
 }
@@ -73,7 +73,7 @@ HWY_INLINE S powers(S* x, int64_t n, S top) {
   if (const int64_t rest = n - whole; rest > 0) {
     const auto e = exponential_of_negative(d, hn::Sub(load_part(d, x + whole, rest), shift));
     store_part(e, d, x + whole, rest);
-    sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(rest)), e));
+    sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, rest), e));
   }
   return hn::GetLane(hn::SumOfLanes(d, sum));
 }

@@ -165,7 +165,7 @@ class AmxImageConvolution final : public Kernel {
     auto* bias = reinterpret_cast<float*>(a.scratch);
     auto* packed = reinterpret_cast<uint16_t*>(bias + bias_values());
     const UnaryLoop widen = cast_loop(DType::bfloat16, DType::float32);
-    if (plan_.bias) widen(a.inputs[2], bias, static_cast<size_t>(flat_.out_channels));
+    if (plan_.bias) widen(a.inputs[2], bias, flat_.out_channels);
     if (!is_packed_) pack_.run(a, a.in<uint16_t>(1), packed, packed + pack_.values());
     const uint16_t* kernel = is_packed_ ? a.in<uint16_t>(1) : packed;
     a.threads.parallel(flat_.batch * flat_.piece_count(), [&](int64_t part, int) {
@@ -176,8 +176,8 @@ class AmxImageConvolution final : public Kernel {
   }
   std::string name() const override { return is_packed_ ? "amx, packed" : "amx"; }
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(bias_values()) * sizeof(float) +
-           static_cast<size_t>(pack_.values()) * sizeof(uint16_t) + pack_.scratch_bytes();
+    return bias_values() * sizeof(float) + pack_.values() * sizeof(uint16_t) +
+           pack_.scratch_bytes();
   }
   double flops() const override { return plan_.flops(); }
 
@@ -193,7 +193,7 @@ class AmxImageConvolution final : public Kernel {
     alignas(64) float sums[amx::kBlockValues];
     const int64_t padded_values = flat_.padded_values(count),
                   cut_values = left_strips(block_) * strip_;
-    const size_t bytes = static_cast<size_t>(padded_values + cut_values) * sizeof(uint16_t);
+    const size_t bytes = (padded_values + cut_values) * sizeof(uint16_t);
     auto* padded = reinterpret_cast<uint16_t*>(thread_scratch(bytes));
     flat_.pad(a.in<uint16_t>(0) + image * flat_.rows * flat_.columns * channels, first, count, 0, 0,
               padded);
@@ -312,9 +312,7 @@ class AmxKernelGradient final : public Kernel {
     });
   }
   std::string name() const override { return "amx"; }
-  size_t scratch_bytes() const override {
-    return static_cast<size_t>(lanes_ * values()) * sizeof(float);
-  }
+  size_t scratch_bytes() const override { return lanes_ * values() * sizeof(float); }
   double flops() const override { return plan_.flops(); }
 
  private:
@@ -411,8 +409,7 @@ class AmxKernelGradient final : public Kernel {
       float line[kMost];
       const int64_t count = std::min(height, out - o);
       for (int64_t i = 0; i < count; ++i) line[i] = from[i * width];
-      convert(line, a.outputs[0] + static_cast<size_t>(row * out + o) * bytes,
-              static_cast<size_t>(count));
+      convert(line, a.outputs[0] + static_cast<size_t>(row * out + o) * bytes, count);
     }
   }
 

@@ -109,7 +109,7 @@ std::vector<SubConvolution> slices(const ConvPlan& p) {
 /// The slices whose partial gradients of the kernel are summed: few, but more where sums are long
 /// and memory allows it.
 std::vector<SubConvolution> gradient_slices(const ConvPlan& p) {
-  const size_t kernel_bytes = static_cast<size_t>(p.kernel_size()) * sizeof(float);
+  const size_t kernel_bytes = p.kernel_size() * sizeof(float);
   const int64_t most = std::max<int64_t>(2, static_cast<int64_t>(kMostPartialBytes / kernel_bytes));
   const int64_t images = images_of_slice(p, std::min(most, kPartials));
   const int64_t of_short_sums = std::max<int64_t>(1, kMostTerms / p.out_pixels());

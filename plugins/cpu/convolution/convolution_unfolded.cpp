@@ -44,9 +44,7 @@ class UnfoldedConvolution final : public Kernel {
     }
   }
   std::string name() const override { return std::string("unfolded, ") + name_; }
-  size_t scratch_bytes() const override {
-    return static_cast<size_t>(lanes_ * lane_values()) * sizeof(T);
-  }
+  size_t scratch_bytes() const override { return lanes_ * lane_values() * sizeof(T); }
   double flops() const override { return p_.flops(); }
 
  private:
@@ -99,7 +97,7 @@ class UnfoldedConvolution final : public Kernel {
     }
   }
   void unfold(const T* image, int64_t group, const Block& b, T* rows) const {
-    std::memset(rows, 0, static_cast<size_t>(b.count * row_) * sizeof(T));
+    std::memset(rows, 0, b.count * row_ * sizeof(T));
     for (int64_t i = 0; i < b.count; ++i, rows += row_) {
       each_tap(b.first + i, [&](int64_t tap, int64_t pixel) {
         std::copy_n(image + pixel * p_.in_channels + group * in_group_, in_group_,

@@ -317,9 +317,7 @@ class WinogradKernelGradient final : public WinogradConvolution {
         accumulate(a.out<float>(0) + begin, partial(a, i) + begin, end - begin);
     });
   }
-  size_t scratch_bytes() const override {
-    return static_cast<size_t>(lanes_ * plan_.kernel_size()) * sizeof(float);
-  }
+  size_t scratch_bytes() const override { return lanes_ * plan_.kernel_size() * sizeof(float); }
 
  private:
   float* partial(const Arguments& a, int64_t lane) const {
@@ -333,8 +331,8 @@ class WinogradKernelGradient final : public WinogradConvolution {
     const int64_t in_stride = point_stride(block_, rows_),
                   out_stride = point_stride(block_, channels),
                   sum_stride = point_stride(rows_, channels);
-    float* in = floats(thread_scratch(
-        static_cast<size_t>(kPoints * (in_stride + out_stride + sum_stride)) * sizeof(float)));
+    float* in =
+        floats(thread_scratch((kPoints * (in_stride + out_stride + sum_stride)) * sizeof(float)));
     float *dy = in + kPoints * in_stride, *sum = dy + kPoints * out_stride;
     const int64_t begin = tiles_ * lane / lanes_, end = tiles_ * (lane + 1) / lanes_;
     for (int64_t i = begin; i < end; i += block_) {

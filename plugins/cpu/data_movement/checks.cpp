@@ -58,7 +58,7 @@ class CheckKernel final : public Kernel {
       if (begin < end && any_is_outside(x + begin, end - begin, op_.size)) any_outside = true;
     });
     if (any_outside) fail_at(x);
-    if (convert_) convert_(x, a.outputs[0], static_cast<size_t>(count_));
+    if (convert_) convert_(x, a.outputs[0], count_);
   }
   std::string name() const override { return "loop"; }
 

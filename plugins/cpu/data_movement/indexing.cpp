@@ -153,7 +153,7 @@ class ScatterAddKernel final : public Kernel {
       const int64_t row = indices_.clamped(a.inputs[0], i, view_.length);
       if (row < first || row >= last) continue;
       std::byte* to = target + static_cast<size_t>(row) * bytes_;
-      add_(to, updates + static_cast<size_t>(i) * bytes_, to, static_cast<size_t>(view_.inner));
+      add_(to, updates + static_cast<size_t>(i) * bytes_, to, view_.inner);
     }
   }
   /// Adds rows of one element, for which a call per row would cost more than the addition.

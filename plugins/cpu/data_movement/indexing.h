@@ -62,7 +62,7 @@ class RowLists {
   RowLists(const TensorSpec& indices, int64_t rows)
       : indices_(indices.dtype), count_(indices.shape.size()), rows_(rows) {}
   bool possible() const { return indices_.readable() && std::max(count_, rows_) < INT32_MAX; }
-  size_t bytes() const { return static_cast<size_t>(rows_ + count_) * sizeof(int32_t); }
+  size_t bytes() const { return (rows_ + count_) * sizeof(int32_t); }
   void build(const std::byte* indices, int32_t* lists) const {
     std::fill_n(lists, rows_, int32_t{-1});
     for (int64_t i = count_ - 1; i >= 0; --i) {

@@ -56,7 +56,7 @@ class ArgReduceKernel final : public Kernel {
   }
   /// Compares the extremes of the pieces, gathered into a row of their own.
   void merge(const Arguments& a, const int64_t* places) const {
-    std::byte* numbers = a.scratch + static_cast<size_t>(view_.outer * pieces_) * sizeof(int64_t);
+    std::byte* numbers = a.scratch + view_.outer * pieces_ * sizeof(int64_t);
     for (int64_t line = 0; line < view_.outer; ++line) {
       const int64_t* own = places + line * pieces_;
       for (int64_t i = 0; i < pieces_; ++i)

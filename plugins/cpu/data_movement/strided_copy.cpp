@@ -70,7 +70,7 @@ static void for_runs(const std::vector<StridedCopy::Axis>& axes, const T* from, 
 template <class T>
 static void copy_line(const StridedCopy::Axis& axis, const T* from, T* to) {
   if (axis.from == 1 && axis.to == 1) {
-    std::memcpy(to, from, static_cast<size_t>(axis.size) * sizeof(T));
+    std::memcpy(to, from, axis.size * sizeof(T));
   } else if (axis.from == 0 && axis.to == 1) {
     std::fill_n(to, axis.size, *from);
   } else {

@@ -110,9 +110,7 @@ class TopKKernel final : public Kernel {
     });
   }
   std::string name() const override { return "loop"; }
-  size_t scratch_bytes() const override {
-    return static_cast<size_t>(2 * parts_ * view_.length) * sizeof(Each);
-  }
+  size_t scratch_bytes() const override { return 2 * parts_ * view_.length * sizeof(Each); }
 
  private:
   using Key = decltype(key_of(T{}));
@@ -142,7 +140,7 @@ class TopKKernel final : public Kernel {
   const Each* all_sorted(const T* x, Each* entries) const {
     const int64_t n = take_all(x, entries);
     if (n < kFew) return sort_by_merging(entries, entries + n, n);
-    return sort_by_digits(entries, entries + n, static_cast<size_t>(n));
+    return sort_by_digits(entries, entries + n, n);
   }
 
   /// The k smallest entries, sorted, selected from the values that reach a lower bound.

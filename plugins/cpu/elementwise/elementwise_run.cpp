@@ -33,7 +33,7 @@ void Elementwise::execute(const ChainCall& call, std::byte* const* registers, in
   };
   place(0);
   if (rows > 0) call.chain->rows(inputs, outputs, rows, call.columns), place(done);
-  if (done < n) call.chain->loop(inputs, outputs, static_cast<size_t>(n - done));
+  if (done < n) call.chain->loop(inputs, outputs, n - done);
 }
 
 void Elementwise::execute(const Step& step, std::byte* const* registers, size_t n) const {
@@ -106,7 +106,7 @@ void Elementwise::place(const Arguments& a, const Cells& cells, int64_t begin, i
   }
   for (int i : to_spread_) {
     const Register& r = registers_[i];
-    const std::byte* value = cells.at(static_cast<size_t>(i));
+    const std::byte* value = cells.at(i);
     alignas(8) std::byte half[2];
     if (r.stored) cast_loop(DType::float32, r.dtype)(value, half, 1), value = half;
     fill_loop(r.stored ? size_of(r.dtype) : r.bytes())(value, block.registers[i],
@@ -170,14 +170,14 @@ void Elementwise::sum_rows(const Arguments& a, const Scatter& s, int64_t begin, 
     std::byte* sum = to + static_cast<size_t>(at - begin) * bytes;
     s.lists.each(lists, at / s.width, [&](int64_t i) {
       const std::byte* row = a.inputs[s.updates] + static_cast<size_t>(i * s.width + column) * own;
-      if (s.widen) s.widen(row, wide, static_cast<size_t>(count)), row = wide;
-      s.add(sum, row, sum, static_cast<size_t>(count));
+      if (s.widen) s.widen(row, wide, count), row = wide;
+      s.add(sum, row, sum, count);
     });
     at += count;
   }
   if (!s.round) return;
-  s.round(to, half, static_cast<size_t>(n));
-  s.widen(half, to, static_cast<size_t>(n));
+  s.round(to, half, n);
+  s.widen(half, to, n);
 }
 
 /// Prefetches the inputs of the next block, which begins at `begin`: steps that alternate between
@@ -198,7 +198,7 @@ void Elementwise::store(const Arguments& a, int64_t begin, int64_t n, const Bloc
     const Register& r = registers_[result.reg];
     std::byte* to = a.outputs[result.output] + static_cast<size_t>(begin) * size_of(r.dtype);
     if (result.convert)
-      result.convert(block.registers[result.reg], to, static_cast<size_t>(n));
+      result.convert(block.registers[result.reg], to, n);
     else
       std::memcpy(to, block.registers[result.reg], static_cast<size_t>(n) * r.bytes());
   }
@@ -212,7 +212,7 @@ void Elementwise::run_range(const Arguments& a, const Cells& cells, int64_t begi
     n = block_length(begin, end);
     load(a, begin, n, block);
     fetch_ahead(a, begin + n, block_length(begin + n, end), range.input);
-    for (const Step& step : steps_) execute(step, block.registers, static_cast<size_t>(n));
+    for (const Step& step : steps_) execute(step, block.registers, n);
     store(a, begin, n, block);
     for (const Stream& s : streams_) block.registers[s.reg] += static_cast<size_t>(n) * s.bytes;
   }

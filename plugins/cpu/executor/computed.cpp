@@ -17,8 +17,7 @@ class Copy final : public Kernel {
     a.threads.blocks(static_cast<int64_t>(bytes_), int64_t{1} << 18,
                      [&](int64_t begin, int64_t end) {
                        if (end > begin)
-                         std::memcpy(a.outputs[0] + begin, a.inputs[0] + begin,
-                                     static_cast<size_t>(end - begin));
+                         std::memcpy(a.outputs[0] + begin, a.inputs[0] + begin, end - begin);
                      });
   }
   std::string name() const override { return "memcpy"; }

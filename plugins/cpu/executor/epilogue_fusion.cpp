@@ -74,7 +74,7 @@ class EpilogueFusion {
       const int made = producer_[root(needed.back())];
       needed.pop_back();
       if (made < 0) continue;
-      const size_t s = place_of(static_cast<size_t>(made));
+      const size_t s = place_of(made);
       if (s <= product || s >= reader || is_moved(s)) continue;
       if (step(s).op && step(s).op->effect() == Effect::ordered) return false;
       for (int value : step(s).outputs)

@@ -14,9 +14,7 @@ class Readers {
     for (size_t s = 0; s < schedule.steps.size(); ++s)
       for (int value : schedule.steps[s].inputs) readers_[schedule.root(value)].push_back(s);
   }
-  const std::vector<size_t>& of(int value) const {
-    return of_root(static_cast<size_t>(schedule_.root(value)));
-  }
+  const std::vector<size_t>& of(int value) const { return of_root(schedule_.root(value)); }
   const std::vector<size_t>& of_root(size_t root) const { return readers_[root]; }
 
  private:

@@ -31,7 +31,7 @@ class ScanKernel final : public Kernel {
  public:
   ScanKernel(const Scan& scan, const Request& request, Pool& pool)
       : options_(request.options),
-        states_(static_cast<size_t>(scan.states)),
+        states_(scan.states),
         stepped_(states_ + static_cast<size_t>(scan.sequences)),
         step_outputs_(scan.body->outputs.size() - states_),
         reverse_(scan.reverse),

@@ -119,7 +119,7 @@ requires(!std::is_same_v<T, hn::TFromD<D>>) HWY_INLINE
 template <class D>
 HWY_INLINE hn::Vec<D> load_part(D d, const hn::TFromD<D>* from, int64_t count) {
 #if HWY_TARGET <= HWY_AVX2
-  return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count)), d, from);
+  return hn::MaskedLoad(hn::FirstN(d, count), d, from);
 #else
   HWY_ALIGN hn::TFromD<D> buffer[hn::MaxLanes(d)] = {};
   for (int64_t i = 0; i < count; ++i) buffer[i] = from[i];
@@ -129,7 +129,7 @@ HWY_INLINE hn::Vec<D> load_part(D d, const hn::TFromD<D>* from, int64_t count) {
 template <class D>
 HWY_INLINE void store_part(hn::Vec<D> x, D d, hn::TFromD<D>* to, int64_t count) {
 #if HWY_TARGET <= HWY_AVX2
-  hn::BlendedStore(x, hn::FirstN(d, static_cast<size_t>(count)), d, to);
+  hn::BlendedStore(x, hn::FirstN(d, count), d, to);
 #else
   HWY_ALIGN hn::TFromD<D> buffer[hn::MaxLanes(d)];
   hn::Store(x, d, buffer);

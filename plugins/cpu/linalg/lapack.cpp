@@ -71,8 +71,7 @@ class EighKernel final : public BatchKernel {
     work_ = static_cast<int>(wanted);
   }
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(size() + work_) * sizeof(double) +
-           static_cast<size_t>(integers_) * sizeof(int);
+    return (size() + work_) * sizeof(double) + integers_ * sizeof(int);
   }
 
  private:
@@ -104,9 +103,7 @@ class SolveKernel final : public BatchKernel {
  public:
   explicit SolveKernel(const Request& r)
       : BatchKernel(r), columns_(static_cast<int>(r.inputs[1].shape[-1])) {}
-  size_t scratch_bytes() const override {
-    return static_cast<size_t>(size()) * sizeof(T) + static_cast<size_t>(n_) * sizeof(int);
-  }
+  size_t scratch_bytes() const override { return size() * sizeof(T) + n_ * sizeof(int); }
   double flops() const override {
     return static_cast<double>(count_) * n_ * n_ * (2.0 / 3 * n_ + 2.0 * columns_);
   }
@@ -155,7 +152,7 @@ class CholeskyKernel final : public BatchKernel {
 class LuKernel final : public BatchKernel {
  public:
   using BatchKernel::BatchKernel;
-  size_t scratch_bytes() const override { return static_cast<size_t>(size()) * sizeof(double); }
+  size_t scratch_bytes() const override { return size() * sizeof(double); }
 
  private:
   void run_one(const Arguments& a, int64_t i) const override {

@@ -127,8 +127,8 @@ class AmxMatmul final : public EpilogueHost {
            (column_sums_.are_wanted() ? " with column sums" : "");
   }
   size_t own_scratch_bytes() const override {
-    return static_cast<size_t>(partials() * size() + column_values()) * sizeof(float) +
-           static_cast<size_t>(packed_a() + packed_b()) * sizeof(uint16_t);
+    return (partials() * size() + column_values()) * sizeof(float) +
+           (packed_a() + packed_b()) * sizeof(uint16_t);
   }
   double own_flops() const override { return plan_.flops(); }
 
@@ -256,9 +256,8 @@ class AmxMatmul final : public EpilogueHost {
     const int64_t totals = w.at_once ? 0 : w.row_blocks * w.column_blocks;
     const int64_t floats =
         (2 + totals) * amx::kBlockValues + width + (w.passes_on ? kBlock * width : 0);
-    w.sums =
-        reinterpret_cast<float*>(thread_scratch(static_cast<size_t>(floats) * sizeof(float) +
-                                                static_cast<size_t>(a + b) * sizeof(uint16_t)));
+    w.sums = reinterpret_cast<float*>(
+        thread_scratch(floats * sizeof(float) + (a + b) * sizeof(uint16_t)));
     w.totals = w.sums + 2 * amx::kBlockValues, w.bias = w.totals + totals * amx::kBlockValues;
     w.row = w.passes_on ? reinterpret_cast<std::byte*>(w.bias + width) : nullptr;
     w.own_a = reinterpret_cast<uint16_t*>(w.sums + floats), w.own_b = w.own_a + a;
@@ -397,8 +396,8 @@ class AmxMatmul final : public EpilogueHost {
   }
 
   void read_bias(const Arguments& args, int64_t j, int64_t columns, float* to) const {
-    is_split() ? widen_(args.in<float>(2) + j, to, static_cast<size_t>(columns))
-               : widen_(args.in<uint16_t>(2) + j, to, static_cast<size_t>(columns));
+    is_split() ? widen_(args.in<float>(2) + j, to, columns)
+               : widen_(args.in<uint16_t>(2) + j, to, columns);
   }
   void combine_with(const Arguments& args, int64_t at, int64_t rows, int64_t columns, float* c,
                     int64_t ld) const {

@@ -259,8 +259,7 @@ HWY_INLINE hn::Vec<D> every_fourth_row(D d, const float* first, int64_t step) {
   auto rows = hn::LoadDup128(d, first + (static_cast<int64_t>(hn::Lanes(d)) - 4) * step);
 #pragma GCC unroll 4
   for (int64_t i = static_cast<int64_t>(hn::Lanes(d)) - 4; i > 0; i -= 4) {
-    rows = hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(i)),
-                          hn::LoadDup128(d, first + (i - 4) * step), rows);
+    rows = hn::IfThenElse(hn::FirstN(d, i), hn::LoadDup128(d, first + (i - 4) * step), rows);
   }
   return rows;
 }

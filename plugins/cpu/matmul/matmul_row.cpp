@@ -238,7 +238,7 @@ class RowMatmul final : public Kernel {
   }
   std::string name() const override { return is_packed_ ? "highway row, packed" : "highway row"; }
   size_t scratch_bytes() const override {
-    return cut_.depths > 1 ? static_cast<size_t>(cut_.depths * plan_.n) * sizeof(T) : 0;
+    return cut_.depths > 1 ? cut_.depths * plan_.n * sizeof(T) : 0;
   }
   double flops() const override { return plan_.flops(); }
 
@@ -283,7 +283,7 @@ class PackHalfBlocks final : public Kernel {
       auto* to = a.out<BFloat16>(0) + j * cut_.k;
       for (int64_t q = 0; q < cut_.k;
            ++q, to += width, from += static_cast<size_t>(cut_.n) * size_of(from_)) {
-        convert_(from, to, static_cast<size_t>(width));
+        convert_(from, to, width);
       }
     });
   }

@@ -171,8 +171,7 @@ class TiledMatmul final : public EpilogueHost {
     p.ldb = plan_.ldb(), p.is_packed = is_packed_;
     p.c = result(a, sum) + at, p.ldc = plan_.n;
     if (sums() > 1) return gemm_(p);
-    if (epilogue)
-      p.c = reinterpret_cast<T*>(thread_scratch(static_cast<size_t>(t.rows * plan_.n) * sizeof(T)));
+    if (epilogue) p.c = reinterpret_cast<T*>(thread_scratch(t.rows * plan_.n * sizeof(T)));
     multiply(a, p, at, t.j);
     if (epilogue) (*epilogue)(at, at + t.rows * plan_.n, p.c);
   }

@@ -53,7 +53,7 @@ class Normalization : public Kernel {
   std::string name() const override { return "highway"; }
   /// Scratch memory for two values per column and block, and three values per column.
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(2 * blocks_.values() + 3 * blocks_.columns) * sizeof(S);
+    return (2 * blocks_.values() + 3 * blocks_.columns) * sizeof(S);
   }
 
  protected:
@@ -82,9 +82,7 @@ class Moments final : public Kernel {
   explicit Moments(const Request& r)
       : blocks_(r.inputs[0].shape), loops_(normalization_loops<T>()) {}
   std::string name() const override { return "highway"; }
-  size_t scratch_bytes() const override {
-    return static_cast<size_t>(2 * blocks_.values()) * sizeof(S);
-  }
+  size_t scratch_bytes() const override { return 2 * blocks_.values() * sizeof(S); }
 
   void run(const Arguments& a) override {
     S *means = reinterpret_cast<S*>(a.scratch), *deviations = means + blocks_.values();
@@ -177,9 +175,7 @@ class BatchNormPart : public Kernel {
 class BatchNormSumsKernel final : public BatchNormPart {
  public:
   using BatchNormPart::BatchNormPart;
-  size_t scratch_bytes() const override {
-    return static_cast<size_t>(2 * blocks_.values()) * sizeof(float);
-  }
+  size_t scratch_bytes() const override { return 2 * blocks_.values() * sizeof(float); }
   void run(const Arguments& a) override {
     float *sums = reinterpret_cast<float*>(a.scratch), *products = sums + blocks_.values();
     a.threads.parallel(blocks_.count, [&](int64_t i, int) {

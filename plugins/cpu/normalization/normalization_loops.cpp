@@ -139,8 +139,8 @@ HWY_INLINE S squared_deviations(const T* x, int64_t count, S center) {
     squares = hn::MulAdd(a, a, squares);
   });
   if (rest > 0) {
-    const auto a = hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(rest)),
-                                      hn::Sub(load_part(d, x + whole, rest), middle));
+    const auto a =
+        hn::IfThenElseZero(hn::FirstN(d, rest), hn::Sub(load_part(d, x + whole, rest), middle));
     squares = hn::MulAdd(a, a, squares);
   }
   return hn::GetLane(hn::SumOfLanes(d, squares));

@@ -104,9 +104,8 @@ class RecurrentForward : public Recurrent<T> {
     const int64_t panels = this->padded(this->units_) / this->loops_.lanes;
     if (this->parts_ > 1) {
       a.threads.parallel(this->parts_, [&](int64_t part, int) {
-        const Share share{
-            this->first_sample(part), this->first_sample(part + 1), 0, panels,
-            reinterpret_cast<T*>(thread_scratch(static_cast<size_t>(x_part_values()) * sizeof(T)))};
+        const Share share{this->first_sample(part), this->first_sample(part + 1), 0, panels,
+                          reinterpret_cast<T*>(thread_scratch(x_part_values() * sizeof(T)))};
         for (int64_t t = 0; t < this->steps_; ++t) step(run, t, share);
       });
     } else {

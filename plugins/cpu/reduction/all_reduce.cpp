@@ -20,7 +20,7 @@ class AllReduceKernel final : public Kernel {
   explicit AllReduceKernel(const Request& r)
       : kind_(static_cast<const AllReduce&>(r.op).kind),
         dtype_(r.inputs[0].dtype),
-        count_(static_cast<size_t>(r.inputs[0].shape.size())) {}
+        count_(r.inputs[0].shape.size()) {}
 
   void run(const Arguments& a) override {
     std::byte* const result = a.outputs[0];

@@ -260,7 +260,7 @@ class RandomKernel final : public Kernel {
     for (; begin < end; begin += kBlock) {
       const int64_t n = std::min(kBlock, end - begin);
       loop_(draw, begin, begin + n, block);
-      round_(block, to, static_cast<size_t>(n));
+      round_(block, to, n);
       to += static_cast<size_t>(n) * bytes_;
     }
   }

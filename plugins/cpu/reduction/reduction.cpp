@@ -92,7 +92,7 @@ class ReduceKernel::Worker {
       make(block.begin + row * block.stride, block.width, row * block.width);
   }
   const std::byte* block(const Result& result) const {
-    return kernel_.before_ ? made(static_cast<size_t>(result.made))
+    return kernel_.before_ ? made(result.made)
                            : a_.inputs[0] + static_cast<size_t>(begin_) * result.in_bytes;
   }
   int64_t stride() const { return stride_; }
@@ -348,11 +348,11 @@ void ReduceKernel::store(const Arguments& a, int64_t unit, const Accumulators& a
 
 void ReduceKernel::store_numbers(const Result& result, int64_t first, int64_t n, std::byte* acc,
                                  std::byte* to) const {
-  if (result.widen) result.widen(acc, acc, static_cast<size_t>(n));
+  if (result.widen) result.widen(acc, acc, n);
   if (result.divisor != 1) {
     for (int64_t i = 0; i < n; ++i) reinterpret_cast<double*>(acc)[i] /= result.divisor;
   }
-  result.convert(acc, to + static_cast<size_t>(first) * result.out_bytes, static_cast<size_t>(n));
+  result.convert(acc, to + static_cast<size_t>(first) * result.out_bytes, n);
 }
 
 namespace {

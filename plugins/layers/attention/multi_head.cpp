@@ -142,7 +142,7 @@ class HeadedAttention : public AttentionLayer {
   LayerPtr projection(const char* name, int rank, int bound, const std::vector<int64_t>& widths,
                       const char* activation) {
     const Projection p(rank, bound, static_cast<int>(widths.size()));
-    List shape(static_cast<size_t>(rank - bound - 1), -1);
+    List shape(rank - bound - 1, -1);
     for (int64_t width : widths) shape.push_back(width);
     Dict options{{"name", name},
                  {"equation", p.equation},

@@ -63,9 +63,7 @@ class BincountKernel final : public CpuKernel {
     parts_ = std::clamp<int64_t>(size_ / std::max(kPart, bins_), 1, kMost);
     return true;
   }
-  size_t scratch_bytes() const override {
-    return static_cast<size_t>(parts_ * bins_) * sizeof(int32_t);
-  }
+  size_t scratch_bytes() const override { return parts_ * bins_ * sizeof(int32_t); }
   void run(const CpuArguments& a) override {
     auto* counts = reinterpret_cast<int32_t*>(a.scratch);
     std::fill_n(counts, parts_ * bins_, 0);

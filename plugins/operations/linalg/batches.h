@@ -108,9 +108,7 @@ class MatricesKernel final : public CpuKernel {
         },
         std::array{Job{this, &a, work}}.data(), workers());
   }
-  size_t scratch_bytes() const override {
-    return static_cast<size_t>(workers() * work_) * sizeof(double);
-  }
+  size_t scratch_bytes() const override { return workers() * work_ * sizeof(double); }
   double flops() const override { return static_cast<double>(batch_.count()) * batch_.flops(); }
 
  private:

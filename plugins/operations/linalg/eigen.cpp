@@ -12,7 +12,7 @@ using Number = std::complex<double>;
 
 class Square {
  public:
-  explicit Square(int64_t n) : n_(n), values_(static_cast<size_t>(n * n)) {}
+  explicit Square(int64_t n) : n_(n), values_(n * n) {}
   static Square identity(int64_t n) {
     Square result(n);
     for (int64_t i = 0; i < n; ++i) result(i, i) = 1;

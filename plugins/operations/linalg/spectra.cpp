@@ -149,7 +149,7 @@ struct BatchedSvd final : OpOf<BatchedSvd> {
     const int64_t m = shape[-2], n = shape[-1], k = std::min(m, n), first = group * kSvdLanes;
     const int64_t count = shape.slice(0, shape.rank() - 2).size();
     void* aligned = work;
-    size_t space = static_cast<size_t>(svd_work(m, n) + kLine) * sizeof(double);
+    size_t space = (svd_work(m, n) + kLine) * sizeof(double);
     std::align(kLine * sizeof(double), 1, aligned, space);
     svd_of_some(a + first * m * n, std::min(kSvdLanes, count - first), m, n, u + first * m * k,
                 s + first * k, vt + first * k * n, static_cast<double*>(aligned));
@@ -166,9 +166,7 @@ class SvdKernel final : public CpuKernel {
     work_ = svd_work(shape_[-2], shape_[-1]) + BatchedSvd::kLine;
     return true;
   }
-  size_t scratch_bytes() const override {
-    return static_cast<size_t>(workers() * work_) * sizeof(double);
-  }
+  size_t scratch_bytes() const override { return workers() * work_ * sizeof(double); }
   void run(const CpuArguments& a) override {
     struct Job {
       const SvdKernel* kernel;

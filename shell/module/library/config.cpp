@@ -60,7 +60,7 @@ Dict communicator_in_use() {
 
 void set_program_cache(int64_t bytes) {
   if (bytes < 0) fail("set_program_cache: expected a number of bytes >= 0, got ", bytes);
-  crescent::set_program_cache(static_cast<size_t>(bytes));
+  crescent::set_program_cache(bytes);
 }
 
 Dict memory() {

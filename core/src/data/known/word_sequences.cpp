@@ -13,7 +13,7 @@ WordSequences shuffled_sequences(const Tensor& values, const Tensor& lengths, co
   const Tensor numbers = ops::cast(labels, DType::int64);
   if (numbers.size() != lengths.size())
     fail("expected a label for each of ", lengths.size(), " texts, got ", numbers.size());
-  std::vector<size_t> starts{0}, order(static_cast<size_t>(lengths.size()));
+  std::vector<size_t> starts{0}, order(lengths.size());
   for (int64_t i = 0; i < lengths.size(); ++i)
     starts.push_back(starts.back() + static_cast<size_t>(lengths.data<int64_t>()[i]));
   std::iota(order.begin(), order.end(), size_t{0});

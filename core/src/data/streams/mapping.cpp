@@ -104,7 +104,7 @@ class WorkedCursor final : public Cursor {
   WorkedCursor(CursorPtr from, std::shared_ptr<Mappers> mappers, MapFunction function,
                int64_t count)
       : from_(std::move(from)),
-        ahead_(static_cast<size_t>(2 * count)),
+        ahead_(2 * count),
         workers_(count, [mappers = std::move(mappers), function = std::move(function)] {
           auto mapper = std::make_shared<const Borrowed>(mappers);
           return [mapper, function](IndexedElement indexed) {

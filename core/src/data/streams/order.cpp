@@ -20,7 +20,7 @@ void check_count(const char* what, int64_t count, int64_t least) {
 class ShuffleCursor final : public Cursor {
  public:
   ShuffleCursor(CursorPtr from, int64_t size, uint64_t key)
-      : from_(std::move(from)), size_(static_cast<size_t>(size)), draws_(key) {}
+      : from_(std::move(from)), size_(size), draws_(key) {}
 
   bool next(Element& element) override {
     while (!ended_ && buffer_.size() < size_) {

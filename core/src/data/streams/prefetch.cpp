@@ -15,8 +15,7 @@ namespace {
 
 class PrefetchCursor final : public Cursor {
  public:
-  PrefetchCursor(CursorPtr from, int64_t count)
-      : from_(std::move(from)), count_(static_cast<size_t>(count)) {}
+  PrefetchCursor(CursorPtr from, int64_t count) : from_(std::move(from)), count_(count) {}
 
   ~PrefetchCursor() override {
     {

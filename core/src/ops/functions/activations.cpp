@@ -16,7 +16,7 @@ Tensor over_axes(const Tensor& given, const std::vector<int>& axes) {
   if (axes.empty() || x.rank() == 0) return ops::reshape(F(ops::reshape(x, {-1}), -1), x.shape());
   if (axes.size() == 1) return F(x, axes.front());
   // The axes go to the end, become one and come back.
-  std::vector<int> order, chosen = axes_of(x, axes), back(static_cast<size_t>(x.rank()));
+  std::vector<int> order, chosen = axes_of(x, axes), back(x.rank());
   for (int i = 0; i < x.rank(); ++i)
     if (std::find(chosen.begin(), chosen.end(), i) == chosen.end()) order.push_back(i);
   const auto kept = static_cast<int>(order.size());

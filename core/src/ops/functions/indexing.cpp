@@ -77,7 +77,7 @@ List key_items(const Value& key, int rank) {
   if (named > rank) fail("get_item: ", named, " positions for ", rank, " axes");
   for (const Value& item : items) {
     if (is_ellipsis(item))
-      all.insert(all.end(), static_cast<size_t>(rank - named), Dict{{"start", Value()}});
+      all.insert(all.end(), rank - named, Dict{{"start", Value()}});
     else
       all.push_back(item);
   }
@@ -159,7 +159,7 @@ Tensor multi_hot(const Tensor& x, int64_t classes, int axis, std::optional<DType
 }
 
 Tensors unravel_index(const Tensor& indices, const Shape& shape) {
-  Tensors places(static_cast<size_t>(shape.rank()));
+  Tensors places(shape.rank());
   Tensor rest = ops::check_indices(wrapped(indices, shape.size()), shape.size(),
                                    "unravel_index: index", concat("shape ", shape));
   for (int i = shape.rank(); i-- > 0;) {

@@ -75,7 +75,7 @@ std::optional<Tensor> different_in_range(const Tensor& numbers) {
   if (!found) return std::nullopt;
   const auto [low, range] = *found;
   std::vector<uint8_t> marks(range);
-  for (const T x : std::span(numbers.data<T>(), static_cast<size_t>(numbers.size())))
+  for (const T x : std::span(numbers.data<T>(), numbers.size()))
     marks[static_cast<int64_t>(x) - static_cast<int64_t>(low)] = 1;
   Tensor result({static_cast<int64_t>(std::count(marks.begin(), marks.end(), 1))}, numbers.dtype());
   T* to = result.mutable_data<T>();

@@ -45,9 +45,7 @@ struct Geometry {
           const int64_t group = i / group_in, first = group * group_out,
                         row = c.tap * group_in + i % group_in;
           for (int64_t o = first; o < first + group_out; ++o)
-            f(static_cast<size_t>((n * pixels + c.pixel) * in + i),
-              static_cast<size_t>(row * out + o),
-              static_cast<size_t>((n * places + c.place) * out + o));
+            f((n * pixels + c.pixel) * in + i, row * out + o, (n * places + c.place) * out + o);
         }
   }
 };

@@ -26,8 +26,7 @@ std::vector<Bounded> gather_rule(const Request& r) {
       const size_t at = k;
       const int64_t row = std::clamp<int64_t>(indices.whole[at], 0, a.along - 1);
       for (int64_t b = 0; b < a.behind; ++b, ++to)
-        gather_element(x, static_cast<size_t>((before * a.along + row) * a.behind + b),
-                       indices.error(at) == 0, y, to);
+        gather_element(x, (before * a.along + row) * a.behind + b, indices.error(at) == 0, y, to);
     }
   }
   return {std::move(y)};
@@ -42,8 +41,8 @@ std::vector<Bounded> take_along_rule(const Request& r) {
     const int64_t at = static_cast<int64_t>(i), behind = at % to.behind,
                   before = at / (to.behind * to.along);
     const int64_t row = std::clamp<int64_t>(indices.whole[i], 0, from.along - 1);
-    gather_element(x, static_cast<size_t>((before * from.along + row) * from.behind + behind),
-                   indices.error(i) == 0, y, i);
+    gather_element(x, (before * from.along + row) * from.behind + behind, indices.error(i) == 0, y,
+                   i);
   }
   return {std::move(y)};
 }

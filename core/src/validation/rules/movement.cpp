@@ -154,8 +154,8 @@ std::vector<Bounded> concat_rule(const Request& r) {
     const AxisExtents own(x.spec.shape, axis);
     for (int64_t before = 0; before < own.before; ++before)
       for (int64_t k = 0; k < own.along * own.behind; ++k)
-        copy_element(x, static_cast<size_t>(before * own.along * own.behind + k), y,
-                     static_cast<size_t>((before * whole.along + first) * whole.behind + k));
+        copy_element(x, before * own.along * own.behind + k, y,
+                     (before * whole.along + first) * whole.behind + k);
     first += own.along;
   }
   return {std::move(y)};

@@ -30,7 +30,7 @@ struct Windows {
           under.clear();
           for (size_t k = i; k < end; ++k)
             under.push_back(static_cast<size_t>((n * pixels + taps[k].pixel) * channels + c));
-          f(static_cast<size_t>((n * places + taps[i].place) * channels + c), under);
+          f((n * places + taps[i].place) * channels + c, under);
         }
         i = end;
       }

@@ -82,7 +82,7 @@ template <class Term>
 std::vector<Term> LookupLayer<Term>::special_tokens() const {
   std::vector<Term> special;
   if (rules().oov_start > 0) special.push_back(*mask_token_);
-  if (oov_token_) special.insert(special.end(), static_cast<size_t>(oov_indices_), *oov_token_);
+  if (oov_token_) special.insert(special.end(), oov_indices_, *oov_token_);
   return special;
 }
 

@@ -20,7 +20,7 @@ double interpolated(double x, const std::vector<float>& xs, const std::vector<fl
 
 /// epsilon, 2 epsilon, ... to 1.
 std::vector<double> shares(double epsilon) {
-  std::vector<double> all(std::ceil(1 / epsilon));
+  std::vector<double> all(static_cast<size_t>(std::ceil(1 / epsilon)));
   for (size_t i = 0; i < all.size(); ++i) all[i] = epsilon + static_cast<double>(i) * epsilon;
   return all;
 }

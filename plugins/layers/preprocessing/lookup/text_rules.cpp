@@ -88,7 +88,7 @@ std::vector<std::string> ngrams_of(const std::vector<std::string>& terms,
   std::vector<std::string> result;
   for (int64_t width : widths)
     for (size_t first = 0; first + static_cast<size_t>(width) <= terms.size(); ++first)
-      result.push_back(join(std::span(terms).subspan(first, static_cast<size_t>(width)), " "));
+      result.push_back(join(std::span(terms).subspan(first, width), " "));
   return result;
 }
 

@@ -50,8 +50,7 @@ template <class T>
 void take(const FourierTransform& transform, RowView<const T> x, size_t n, const size_t* places,
           double* to, size_t count) {
   if constexpr (std::is_same_v<T, float>) {
-    if (fills_lanes<T>(transform, count))
-      return take_rows(x.numbers, static_cast<size_t>(x.n), n, places, to);
+    if (fills_lanes<T>(transform, count)) return take_rows(x.numbers, x.n, n, places, to);
   }
   for (size_t k = 0; k < n; ++k)
     for (size_t i = 0; i < count; ++i)
@@ -63,8 +62,7 @@ void take_halves(const FourierTransform& transform, RowView<const T> x, const Tr
                  size_t count) {
   if constexpr (std::is_same_v<T, float>) {
     if (fills_lanes<T>(transform, count))
-      return take_pairs(x.numbers, static_cast<size_t>(x.n), transform.size(), transform.places(),
-                        w.re, w.im);
+      return take_pairs(x.numbers, x.n, transform.size(), transform.places(), w.re, w.im);
   }
   for (size_t k = 0; k < transform.size(); ++k) {
     const size_t at = transform.place(k) * w.lanes;
@@ -91,7 +89,7 @@ void give_halves(const FourierTransform& transform, const TransformBuffer& w, Ro
                  size_t count) {
   if constexpr (std::is_same_v<T, float>) {
     if (fills_lanes<T>(transform, count))
-      return give_pairs(w.re, w.im, transform.size(), to.numbers, static_cast<size_t>(to.n));
+      return give_pairs(w.re, w.im, transform.size(), to.numbers, to.n);
   }
   for (size_t k = 0; k < transform.size(); ++k)
     for (size_t i = 0; i < count; ++i) {

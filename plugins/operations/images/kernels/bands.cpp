@@ -134,7 +134,7 @@ struct BandedMatmul final : OpOf<BandedMatmul> {
   /// What each element of the axis counts for in the results.
   Band transposed() const {
     const auto to = static_cast<int64_t>(first.size());
-    std::vector<int64_t> low(from, to), high(static_cast<size_t>(from), 0);
+    std::vector<int64_t> low(from, to), high(from, 0);
     for (int64_t j = 0; j < to; ++j)
       for (int64_t t = 0; t < taps(); ++t) {
         const auto i = static_cast<size_t>(first[j] + t);
