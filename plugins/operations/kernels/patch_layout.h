@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 
-#include "patches.h"
+#include "crescent/program/array_op_types.h"
 
 namespace crescent::operations {
 
