@@ -104,7 +104,7 @@ namespace {
 Tensor pool(bool max, const Tensor& x, std::vector<int64_t> window, std::vector<int64_t> strides,
             Padding padding) {
   const char* name = max ? "max_pool" : "average_pool";
-  expect_rank_at_least(name, x.shape(), 3);
+  if (x.rank() < 3) fail(name, ": expected (batch, ..., channels), got shape ", x.shape());
   const size_t spatial = spatial_of(x.shape());
   Pool op;
   op.max = max;
