@@ -1,6 +1,6 @@
 // What losses have in common: how targets are brought to the form of predictions.
 #pragma once
-#include "crescent/layer/loss.h"
+#include "crescent/layer/training.h"
 
 namespace crescent {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 
-#include "crescent/layer/metric.h"
+#include "crescent/layer/training.h"
 
 namespace crescent {
 

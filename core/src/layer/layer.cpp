@@ -1,5 +1,6 @@
 // The identity and the state of a layer: name, weights, losses, sublayers.
 #include "crescent/layer/layer.h"
+#include "crescent/layer/training.h"
 
 #include <unordered_set>
 

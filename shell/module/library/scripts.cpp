@@ -3,7 +3,7 @@
 #include <mutex>
 
 #include "classes/lua_class.h"
-#include "crescent/layer/layer.h"
+#include "crescent/layer/training.h"
 #include "instances/functions.h"
 #include "library/feature_spaces.h"
 #include "library/lua_sources.h"

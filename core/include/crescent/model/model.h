@@ -14,6 +14,7 @@
 #pragma once
 #include "crescent/data/data.h"
 #include "crescent/layer/layer.h"
+#include "crescent/layer/training.h"
 #include "crescent/model/callback.h"
 #include "crescent/program/program.h"
 #include "crescent/system/interrupt.h"
