@@ -97,7 +97,7 @@ FileArray npy_header(const std::string& path, std::string_view data) {
 std::string npy_start(const Tensor& tensor) {
   static const char* const kDescr[kDTypeCount] = {"f4", "f8", nullptr, "f2", "i4", "i8",
                                                   "u1", "b1", "i1",    "i2", "c8", nullptr};
-  const char* descr = kDescr[tensor.dtype()];
+  const char* descr = kDescr[static_cast<size_t>(tensor.dtype())];
   if (tensor.dtype() == DType::string) fail("a tensor of strings is not written as an array");
   if (!descr) fail("NumPy has no dtype ", tensor.dtype(), "; cast to float32 first");
   std::string dims;

@@ -176,7 +176,7 @@ Value Columns::value(const Column& column, const Record& record, const std::stri
        ", got '", field, "'");
 }
 
-const char* name_of(FieldType type) { return kTypeNames[type]; }
+const char* name_of(FieldType type) { return kTypeNames[static_cast<size_t>(type)]; }
 
 Value column_values(FieldType type, const std::vector<Value>& values) {
   const Shape shape{static_cast<int64_t>(values.size())};

@@ -144,7 +144,7 @@ bool Value::operator==(const Value& other) const { return data_ == other.data_; 
 std::string describe_kind(Value::Kind kind) {
   static constexpr const char* kNames[] = {"null",     "a boolean", "an integer",   "a number",
                                            "a string", "a list",    "a dictionary", "an object"};
-  return kNames[kind];
+  return kNames[static_cast<size_t>(kind)];
 }
 
 }  // namespace crescent

@@ -78,7 +78,7 @@ class ArrayDataset final : public Dataset {
 
   /// What the order was drawn from, and what must be the same for it to be the same.
   Value state() const override {
-    Dict state{{"batch_size", batch_size_}, {"shuffle", kShuffles[shuffle_]}};
+    Dict state{{"batch_size", batch_size_}, {"shuffle", kShuffles[static_cast<size_t>(shuffle_)]}};
     if (drawn_from_)
       state.set("order", List{drawn_from_.data<int64_t>()[0], drawn_from_.data<int64_t>()[1]});
     return state;

@@ -27,8 +27,8 @@ using BinaryClass = BinaryRow::Class;
 constexpr BinaryRow kBinary[] = {CRESCENT_BINARY_OPS(CRESCENT_ROW)};
 #undef CRESCENT_ROW
 
-const UnaryRow& row(UnaryKind kind) { return kUnary[kind]; }
-const BinaryRow& row(BinaryKind kind) { return kBinary[kind]; }
+const UnaryRow& row(UnaryKind kind) { return kUnary[static_cast<size_t>(kind)]; }
+const BinaryRow& row(BinaryKind kind) { return kBinary[static_cast<size_t>(kind)]; }
 
 DType unary_dtype(UnaryKind kind, DType x) {
   const UnaryRow& r = row(kind);

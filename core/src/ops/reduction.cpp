@@ -87,7 +87,7 @@ Tensor log_sum_exp(const Tensor& x, const ops::Axes& axes, bool keepdims) {
 
 }  // namespace
 
-const char* name_of(ReduceKind kind) { return kReduceNames[kind]; }
+const char* name_of(ReduceKind kind) { return kReduceNames[static_cast<size_t>(kind)]; }
 
 std::string Reduce::label() const { return concat("reduce_", name_of(kind)); }
 std::string ArgReduce::label() const { return max ? "argmax" : "argmin"; }

@@ -28,7 +28,7 @@ constexpr std::array<DTypeSpec, kDTypeCount> kSpecs{{
     {"complex64", 8, false, false, 9},
     {"string", 8, false, false, 10},
 }};
-const DTypeSpec& spec_of(DType dtype) { return kSpecs[dtype]; }
+const DTypeSpec& spec_of(DType dtype) { return kSpecs[static_cast<size_t>(dtype)]; }
 
 }  // namespace
 

@@ -126,7 +126,7 @@ Dict TrainingRun::State::progress() const {
   const bool stops = model->stop_training || stopping;
   Dict all{{"callbacks", callbacks.states()},
            {"version", kVersion},
-           {"phase", kPhases[phase == Phase::ended ? Phase::epoch : phase]},
+           {"phase", kPhases[static_cast<size_t>(phase == Phase::ended ? Phase::epoch : phase)]},
            {"epoch", epoch},
            {"epochs_trained", model_state.runs.epochs},
            {"stop_training", stops},

@@ -35,7 +35,7 @@ struct ElementInfo {
 inline constexpr ElementInfo kElements[] = {
     {"float32", 4}, {"float64", 8}, {"bfloat16", 2}, {"float16", 2}, {"int32", 4},    {"int64", 8},
     {"uint8", 1},   {"bool", 1},    {"int8", 1},     {"int16", 2},   {"complex64", 8}};
-inline const ElementInfo& info(Element element) { return kElements[element]; }
+inline const ElementInfo& info(Element element) { return kElements[static_cast<size_t>(element)]; }
 
 /// Bytes of an array, or nothing when the product does not fit into 62 bits.
 inline std::optional<uint64_t> byte_count(Element element, const std::vector<uint64_t>& shape) {

@@ -13,7 +13,7 @@ constexpr int64_t kMostParts = 128;
 
 size_t args_of(FusedStep::Kind kind) {
   constexpr size_t kArgs[] = {1, 2, 3, 1, 2};
-  return kArgs[kind];
+  return kArgs[static_cast<size_t>(kind)];
 }
 
 bool contains(const std::vector<int>& list, int x) {

@@ -190,7 +190,7 @@ constexpr BinaryLoops pick() {
 template <class T, size_t... i>
 BinaryLoops find(BinaryKind kind, std::index_sequence<i...>) {
   static constexpr std::array<BinaryLoops, sizeof...(i)> loops = {pick<static_cast<K>(i), T>()...};
-  return loops[kind];
+  return loops[static_cast<size_t>(kind)];
 }
 
 /// Comparisons of bfloat16.

@@ -96,7 +96,7 @@ UnaryLoop find_from(DType to) {
   static constexpr std::array<UnaryLoop, kCommon> loops = {
       cast<From, float>,   cast<From, double>,  cast<From, BFloat16>, cast<From, Float16>,
       cast<From, int32_t>, cast<From, int64_t>, cast<From, uint8_t>,  cast<From, Boolean>};
-  return loops[to];
+  return loops[static_cast<size_t>(to)];
 }
 
 UnaryLoop find_cast(DType from, DType to) {
@@ -104,7 +104,7 @@ UnaryLoop find_cast(DType from, DType to) {
   static constexpr std::array<UnaryLoop (*)(DType), kCommon> rows = {
       find_from<float>,   find_from<double>,  find_from<BFloat16>, find_from<Float16>,
       find_from<int32_t>, find_from<int64_t>, find_from<uint8_t>,  find_from<Boolean>};
-  return rows[from](to);
+  return rows[static_cast<size_t>(from)](to);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ constexpr UnaryLoop pick_unary() {
 template <class T, size_t... i>
 UnaryLoop find_unary(UnaryKind kind, std::index_sequence<i...>) {
   static constexpr std::array loops = {pick_unary<static_cast<UnaryKind>(i), T>()...};
-  return loops[kind];
+  return loops[static_cast<size_t>(kind)];
 }
 
 template <BinaryKind kind, class T>
@@ -42,7 +42,7 @@ template <class T, size_t... i>
 BinaryLoops find_binary(BinaryKind kind, std::index_sequence<i...>) {
   static constexpr std::array<BinaryLoops, sizeof...(i)> loops = {
       BinaryLoops{binary<static_cast<BinaryKind>(i), T>}...};
-  return loops[kind];
+  return loops[static_cast<size_t>(kind)];
 }
 
 struct BFloat16 {

@@ -95,7 +95,7 @@ constexpr UnaryLoop pick() {
 template <class T, size_t... i>
 UnaryLoop find(UnaryKind kind, std::index_sequence<i...>) {
   static constexpr std::array<UnaryLoop, sizeof...(i)> loops = {pick<static_cast<K>(i), T>()...};
-  return loops[kind];
+  return loops[static_cast<size_t>(kind)];
 }
 
 UnaryLoop find_unary(UnaryKind kind, DType dtype) {

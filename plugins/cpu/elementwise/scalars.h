@@ -15,7 +15,7 @@ enum class UnaryDomain : uint8_t { floating, numbers, boolean, test };
 #define CRESCENT_DOMAIN(name, domain) UnaryDomain::domain,
 inline constexpr UnaryDomain kUnaryDomains[] = {CRESCENT_UNARY_OPS(CRESCENT_DOMAIN)};
 #undef CRESCENT_DOMAIN
-constexpr UnaryDomain domain_of(UnaryKind kind) { return kUnaryDomains[kind]; }
+constexpr UnaryDomain domain_of(UnaryKind kind) { return kUnaryDomains[static_cast<size_t>(kind)]; }
 
 constexpr bool gives_bool(UnaryKind kind) {
   return domain_of(kind) == UnaryDomain::boolean || domain_of(kind) == UnaryDomain::test;

@@ -188,7 +188,7 @@ void MemoryPlan::place_variable_results() {
     auto [value, result] = schedule_.variables[i];
     if (result < 0) continue;
     const int when = made_[schedule_.root(result)];
-    const Step& step = schedule_.steps[when];
+    const Step& step = schedule_.steps[static_cast<size_t>(when)];
     if (when > last_failure_ && can_write_in_place(step, value, result)) {
       location(result) = {Location::Kind::variable, static_cast<int>(i), 0};
     } else {

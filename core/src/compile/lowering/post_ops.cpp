@@ -38,7 +38,7 @@ DType result_dtype(Mixed mixed) {
 
 const char* name_of(PostOp post) {
   constexpr const char* kNames[] = {"bias", "add", "mask", "relu", "sigmoid", "tanh", "moments"};
-  return kNames[post];
+  return kNames[static_cast<size_t>(post)];
 }
 
 size_t WithPostOps::operands(size_t inputs) const { return inputs - count_inputs(post); }

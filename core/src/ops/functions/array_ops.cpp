@@ -83,7 +83,7 @@ Tensors Cumprod::decompose(std::span<const Tensor> in) const {
 std::string to_text(Pairing kind) {
   constexpr const char* kNames[] = {"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift",
                                     "right_shift", "gcd",        "lcm",         "nextafter"};
-  return kNames[kind];
+  return kNames[static_cast<size_t>(kind)];
 }
 TensorSpecs Pairs::infer(std::span<const TensorSpec> in) const { return {in[0]}; }
 

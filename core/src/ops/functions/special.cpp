@@ -22,7 +22,7 @@ Tensor apply_special(Special kind, const Tensor& given) {
 
 std::string to_text(Special kind) {
   constexpr const char* kNames[] = {"erfinv", "erfc", "i0", "i1"};
-  return kNames[kind];
+  return kNames[static_cast<size_t>(kind)];
 }
 double bessel_i(double order, double x) {
   constexpr double kLargest = 713;  // beyond it the result is
