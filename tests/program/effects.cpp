@@ -159,7 +159,7 @@ TEST_CASE("effects: checks that need one do not overtake another", "[effects]") 
       [](const Tensors& in) {
         write(in[0]);
         const Tensor rows = apply1(Told(), {in[1]});
-        return Tensors{take(in[0], cast(rows, DType::int32))};
+        return Tensors{gather(in[0], cast(rows, DType::int32))};
       },
       {f32({3}), f32({2})});
   const std::string order = names(lower(p, host_device()));

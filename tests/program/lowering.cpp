@@ -195,7 +195,7 @@ TEST_CASE("lowering: checks of what is given come first", "[lowering]") {
   const Program p = traced(
       [](const Tensors& in) {
         const Tensor h = exp(in[0]);
-        return Tensors{h, take(in[0], cast(in[1], DType::int32))};
+        return Tensors{h, gather(in[0], cast(in[1], DType::int32))};
       },
       {f32({4, 3}), {DType::int64, {5}}});
   CHECK(names(lower(p, host_device())) == "cast, check_indices, exp, gather");

@@ -68,7 +68,7 @@ int64_t common_rows(const Tensors& arrays) {
 
 Tensors rows_of_each(const Tensors& arrays, const Tensor& rows) {
   Tensors taken;
-  for (const Tensor& array : arrays) taken.push_back(ops::take(array, rows, 0));
+  for (const Tensor& array : arrays) taken.push_back(ops::gather(array, rows, 0));
   return taken;
 }
 

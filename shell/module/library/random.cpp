@@ -50,7 +50,7 @@ Tensor permutation(int64_t n, Any seed) {
 }
 /// What is along an axis, in random order.
 Tensor shuffle(const Tensor& x, int axis, Any seed) {
-  return ops::take(x, permutation(x.dim(axis), seed), axis);
+  return ops::gather(x, permutation(x.dim(axis), seed), axis);
 }
 
 }  // namespace

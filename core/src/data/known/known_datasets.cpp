@@ -33,7 +33,7 @@ LabelledArrays cifar_batch(const MemberFiles& files, const std::string& name, co
 }
 
 Tensor rows_at(const Tensor& x, std::span<const int32_t> places) {
-  return ops::take(x, Tensor::from(places, {static_cast<int64_t>(places.size())}), 0);
+  return ops::gather(x, Tensor::from(places, {static_cast<int64_t>(places.size())}), 0);
 }
 
 TrainAndTest split_rows(const Tensor& x, const Tensor& y, double test_split, int64_t seed) {
