@@ -30,6 +30,7 @@
 #include "crescent/ops/convolutions.h"
 #include "crescent/ops/creation.h"
 #include "crescent/ops/elementwise.h"
+#include "crescent/ops/fourier.h"
 #include "crescent/ops/indexing.h"
 #include "crescent/ops/networks.h"
 #include "crescent/ops/ops.h"

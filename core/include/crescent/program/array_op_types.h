@@ -123,6 +123,24 @@ CRESCENT_OP(Columns, "operations.columns")
   bool supports_dtype(DType dtype) const override { return dtype == DType::complex64; }
   Tensors vjp(const Vjp&) const override;
 };
+
+// ---- Fourier transforms of the last axis, of float32 or float64
+/// (real, imaginary) of x -> the same of the sum x_k exp(sign 2 pi i j k / n).
+CRESCENT_OP(Fourier, "operations.fourier")
+  int sign = -1;
+  CRESCENT_FIELDS(sign)
+  Tensors vjp(const Vjp&) const override;
+};
+/// Real numbers, an even number a row -> (real, imaginary) of the first half of their transform.
+CRESCENT_OP(RealFourier, "operations.real_fourier")
+  CRESCENT_FIELDS()
+  Tensors vjp(const Vjp&) const override;
+};
+/// (real, imaginary) of the first half -> the real numbers, an even number a row.
+CRESCENT_OP(RealOfFourier, "operations.real_of_fourier")
+  CRESCENT_FIELDS()
+  Tensors vjp(const Vjp&) const override;
+};
 // clang-format on
 
 }  // namespace crescent
