@@ -32,6 +32,7 @@
 #include "crescent/ops/elementwise.h"
 #include "crescent/ops/fourier.h"
 #include "crescent/ops/indexing.h"
+#include "crescent/ops/linalg.h"
 #include "crescent/ops/networks.h"
 #include "crescent/ops/ops.h"
 #include "crescent/ops/products.h"
