@@ -30,6 +30,7 @@
 #include "crescent/ops/bounding_boxes.h"
 #include "crescent/ops/convolutions.h"
 #include "crescent/ops/creation.h"
+#include "crescent/ops/draws.h"
 #include "crescent/ops/elementwise.h"
 #include "crescent/ops/fourier.h"
 #include "crescent/ops/image.h"
