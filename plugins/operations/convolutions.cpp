@@ -16,10 +16,6 @@ ops::Padding padding_named(const std::string& name) {
   fail("padding must be 'valid' or 'same', got '", name, "'", did_you_mean(name, known));
 }
 
-ops::DataFormat format_named(const Format& format) {
-  return channels_first(format) ? ops::DataFormat::channels_first : ops::DataFormat::channels_last;
-}
-
 Tensor conv(const Tensor& x, const Tensor& kernel, const Sizes& strides, const std::string& padding,
             const Format& format, const Sizes& dilation) {
   return ops::conv(x, kernel, strides, padding_named(padding), dilation, std::nullopt,

@@ -20,12 +20,16 @@ Tensor others() { return ops::greater(floats({1, 1, -1, -1}, {4}), 0); }
 Tensor matrix() { return floats({3, -1, 2, 5, -4, 0.5f}, {2, 3}); }
 Tensor images() { return ops::reshape(ops::arange(48, DType::float32), {1, 4, 4, 3}); }
 
+std::vector<double> numbers_of(const Tensor& x) {
+  return (x.dtype() == DType::complex64 ? ops::view_as_real(x) : x).to_vector();
+}
+
 /// The same values of the same specs, NaN where the other is.
 void check_same(const Tensors& got, const Tensors& wanted) {
   REQUIRE(got.size() == wanted.size());
   for (size_t i = 0; i < got.size(); ++i) {
     CHECK(got[i].spec() == wanted[i].spec());
-    const auto a = got[i].to_vector(), b = wanted[i].to_vector();
+    const auto a = numbers_of(got[i]), b = numbers_of(wanted[i]);
     REQUIRE(a.size() == b.size());
     for (size_t j = 0; j < a.size(); ++j) CHECK((a[j] == b[j] || (a[j] != a[j] && b[j] != b[j])));
   }
@@ -152,4 +156,196 @@ TEST_CASE("functions of products give what their rows give") {
            {"value", boxed(images())},
            {"scale", 0.5},
            {"is_causal", true}}}});
+}
+
+TEST_CASE("functions of linear algebra give what their rows give") {
+  const Tensor a = floats({4, 1, 0, 1, 3, 1, 0, 1, 2}, {3, 3}), x = matrix();
+  const Tensor b = floats({1, 2, 3}, {3}), singular = floats({1, 2, 2, 4}, {2, 2});
+  const auto [w, v] = ops::eigh(a);
+  const auto [values, vectors] = ops::eig(a);
+  const auto [sign, log] = ops::slogdet(a);
+  const auto [lu, rows] = ops::lu_factor(a);
+  const ops::QrResult qr = ops::qr(x, "complete");
+  const ops::SvdResult svd = ops::svd(x, true), alone = ops::svd(x, true, false);
+  CHECK(svd.vt.shape() == Shape{3, 3});
+  CHECK((!alone.u && !alone.vt));
+  check({{"solve", {ops::solve(a, b)}, {{"a", boxed(a)}, {"b", boxed(b)}}},
+         {"solve_triangular",
+          {ops::solve_triangular(a, b, true)},
+          {{"a", boxed(a)}, {"b", boxed(b)}, {"lower", true}}},
+         {"inv", {ops::inv(a)}, {{"x", boxed(a)}}},
+         {"pinv", {ops::pinv(x)}, {{"x", boxed(x)}}},
+         {"lstsq", {ops::lstsq(x, floats({1, 2}, {2}))}, {{"a", boxed(x)}, {"b", List{1, 2}}}},
+         {"det", {ops::det(a)}, {{"x", boxed(a)}}},
+         {"logdet", {ops::logdet(a)}, {{"x", boxed(a)}}},
+         {"slogdet", {sign, log}, {{"x", boxed(a)}}},
+         {"lu_factor", {lu, rows}, {{"x", boxed(a)}}},
+         {"cholesky", {ops::cholesky(a, true)}, {{"x", boxed(a)}, {"upper", true}}},
+         {"cholesky_inverse", {ops::cholesky_inverse(a)}, {{"x", boxed(a)}}},
+         {"eigh", {w, v}, {{"x", boxed(a)}}},
+         {"eig", {values, vectors}, {{"x", boxed(a)}}},
+         {"qr", {qr.q, qr.r}, {{"x", boxed(x)}, {"mode", "complete"}}},
+         {"svd", {svd.u, svd.s, svd.vt}, {{"x", boxed(x)}}},
+         {"svd", {alone.s}, {{"x", boxed(x)}, {"compute_uv", false}}},
+         {"matrix_rank", {ops::matrix_rank(singular)}, {{"x", boxed(singular)}}},
+         {"norm", {ops::norm(x, {}, false, "nuc")}, {{"x", boxed(x)}, {"ord", "nuc"}}},
+         {"norm",
+          {ops::norm(x, {1}, true, 3)},
+          {{"x", boxed(x)}, {"ord", 3}, {"axis", 1}, {"keepdims", true}}}});
+  CHECK_THROWS_WITH(ops::qr(x, "full"), "qr: mode must be 'reduced' or 'complete', got 'full'");
+  CHECK_THROWS_WITH(ops::eig(floats({kInfinity}, {1, 1})), "eig: the matrix is not finite");
+  CHECK_THROWS_WITH(ops::det(x), "det: expected square matrices, got shape (2, 3)");
+}
+
+TEST_CASE("Fourier transforms give what their rows give") {
+  const Tensor re = matrix(), im = re * 2, signal = ops::arange(24, DType::float32);
+  const Tensors pair{re, im};
+  const Value both = List{boxed(re), boxed(im)};
+  const auto parts = [](const std::tuple<Tensor, Tensor>& x) {
+    return Tensors{std::get<0>(x), std::get<1>(x)};
+  };
+  const Dict frames{{"sequence_length", 4}, {"sequence_stride", 2}, {"fft_length", 6}};
+  const auto with = [&](Dict arguments) {
+    for (const DictEntry& entry : frames) arguments.set(entry.key, entry.value);
+    return arguments;
+  };
+  const Tensors spectra = parts(ops::stft(signal, 4, 2, 6));
+  const Value boxed_spectra = List{boxed(spectra[0]), boxed(spectra[1])};
+  check(
+      {{"fft", parts(ops::fft(pair)), {{"x", both}}},
+       {"fft2", parts(ops::fft2(pair)), {{"x", both}}},
+       {"ifft2", parts(ops::ifft2(pair)), {{"x", both}}},
+       {"rfft", parts(ops::rfft(re, 5)), {{"x", boxed(re)}, {"fft_length", 5}}},
+       {"irfft", {ops::irfft(pair)}, {{"x", both}}},
+       {"stft", spectra, with({{"x", boxed(signal)}})},
+       {"stft", parts(ops::stft(signal, 4, 2, 6, std::nullopt, false)),
+        with({{"x", boxed(signal)}, {"window", Value()}, {"center", false}})},
+       {"istft", {ops::istft(spectra, 4, 2, 6, 20)}, with({{"x", boxed_spectra}, {"length", 20}})},
+       {"istft",
+        {ops::istft(spectra, 4, 2, 6, {}, floats({1, 2, 2, 1}, {4}))},
+        with({{"x", boxed_spectra}, {"window", List{1, 2, 2, 1}}})}});
+  CHECK_THROWS_WITH(ops::stft(signal, 4, 2, 6, "hanning"),
+                    "window must be 'hann', 'hamming', values or null, got \"hanning\"");
+}
+
+TEST_CASE("functions of images give what their rows give") {
+  namespace image = ops::image;
+  const Tensor x = images() / 48, first = ops::transpose(x, {0, 3, 1, 2});
+  const Tensor shift = floats({1, 0, 0.5f, 0, 1, -1, 0, 0}, {8});
+  const Tensor start = floats({0, 0, 3, 0, 0, 3, 3, 3}, {4, 2}), end = start * 0.5 + 0.5;
+  const Tensor rows = floats({0.5f, 1, 2, 2.5f}, {1, 2, 2}), halves = floats({0.5f, 2}, {2});
+  const Tensor places = floats({0.5f, -1, 1, 2.5f}, {2, 2});
+  const auto channels_first = ops::DataFormat::channels_first;
+  const Dict only{{"images", boxed(x)}};
+  const auto with = [&](Dict arguments) {
+    arguments.set("images", boxed(x));
+    return arguments;
+  };
+  check(
+      {{"image.resize",
+        {image::resize(x, {7, 2}, {.interpolation = "bicubic", .antialias = true})},
+        with({{"size", List{7, 2}}, {"interpolation", "bicubic"}, {"antialias", true}})},
+       {"image.resize",
+        {image::resize(first, {2, 6},
+                       {.pad_to_aspect_ratio = true, .fill_value = 2, .format = channels_first})},
+        {{"images", boxed(first)},
+         {"size", List{2, 6}},
+         {"pad_to_aspect_ratio", true},
+         {"fill_value", 2},
+         {"data_format", "channels_first"}}},
+       {"image.scale_and_translate",
+        {image::scale_and_translate(x, {1, 3, 4, 3}, halves, halves, {1, 2}, "linear")},
+        with({{"output_shape", List{1, 3, 4, 3}},
+              {"scale", boxed(halves)},
+              {"translation", boxed(halves)},
+              {"spatial_dims", List{1, 2}},
+              {"method", "linear"}})},
+       {"image.pad_images",
+        {image::pad_images(x, {.top = 1, .left = 2, .target_height = 7, .target_width = 9})},
+        with({{"top_padding", 1}, {"left_padding", 2}, {"target_height", 7}, {"target_width", 9}})},
+       {"image.crop_images",
+        {image::crop_images(x, {.top = 1, .left = 2, .bottom = 0, .right = 1})},
+        with({{"top_cropping", 1},
+              {"left_cropping", 2},
+              {"bottom_cropping", 0},
+              {"right_cropping", 1}})},
+       {"image.rgb_to_grayscale", {image::rgb_to_grayscale(x)}, only},
+       {"image.rgb_to_hsv", {image::rgb_to_hsv(x)}, only},
+       {"image.hsv_to_rgb", {image::hsv_to_rgb(x)}, only},
+       {"image.gaussian_blur", {image::gaussian_blur(x)}, only},
+       {"image.sobel_edges", {image::sobel_edges(x)}, only},
+       {"image.ssim",
+        {image::ssim(x, x * x, 1, 3)},
+        {{"image1", boxed(x)}, {"image2", boxed(x * x)}, {"filter_size", 3}}},
+       {"image.map_coordinates",
+        {image::map_coordinates(matrix(), places, 1, "wrap")},
+        {{"inputs", boxed(matrix())},
+         {"coordinates", boxed(places)},
+         {"order", 1},
+         {"fill_mode", "wrap"}}},
+       {"image.sample",
+        {image::sample(x, rows, rows)},
+        with({{"rows", boxed(rows)}, {"columns", boxed(rows)}})},
+       {"image.affine_transform",
+        {image::affine_transform(x, shift, "nearest", "reflect")},
+        with(
+            {{"transform", boxed(shift)}, {"interpolation", "nearest"}, {"fill_mode", "reflect"}})},
+       {"image.perspective_transform",
+        {image::perspective_transform(x, start, end)},
+        with({{"start_points", boxed(start)}, {"end_points", boxed(end)}})},
+       {"image.homography",
+        {image::homography(start, end)},
+        {{"start_points", boxed(start)}, {"end_points", boxed(end)}}}});
+}
+
+TEST_CASE("functions of bounding boxes give what their rows give") {
+  namespace bounding_boxes = ops::bounding_boxes;
+  const Tensor x = floats({1, 2, 5, 9, -1, 0, 4, 3}, {2, 4}), anchors = x + 1;
+  const auto with = [&](Dict arguments) {
+    arguments.set("boxes", boxed(x));
+    return arguments;
+  };
+  const auto [cut, again] = bounding_boxes::clip_to_image_size(x, {}, 6, 7);
+  check({{"bounding_boxes.convert_format",
+          {bounding_boxes::convert_format(x, "xyxy", "rel_center_xywh", 10, 20)},
+          with({{"source", "xyxy"}, {"target", "rel_center_xywh"}, {"height", 10}, {"width", 20}})},
+         {"bounding_boxes.clip_to_image_size", {cut, again}, with({{"height", 6}, {"width", 7}})},
+         {"bounding_boxes.crop",
+          {bounding_boxes::crop(x, 1, 2, 5, 6)},
+          with({{"top", 1}, {"left", 2}, {"height", 5}, {"width", 6}})},
+         {"bounding_boxes.pad", {bounding_boxes::pad(x, 1, 2)}, with({{"top", 1}, {"left", 2}})},
+         {"bounding_boxes.affine_transform",
+          {bounding_boxes::affine_transform(x, {.angle = 30, .translate_x = 0.25, .shear_y = 5}, 10,
+                                            20)},
+          with({{"angle", 30},
+                {"translate_x", 0.25},
+                {"translate_y", 0},
+                {"scale", 1},
+                {"shear_x", 0},
+                {"shear_y", 5},
+                {"height", 10},
+                {"width", 20}})},
+         {"bounding_boxes.encode_box_to_deltas",
+          {bounding_boxes::encode_box_to_deltas(anchors, x, "xyxy", "xyxy",
+                                                {.variance = floats({1, 2, 3, 4}, {4})})},
+          with({{"anchors", boxed(anchors)},
+                {"anchor_format", "xyxy"},
+                {"box_format", "xyxy"},
+                {"variance", List{1, 2, 3, 4}}})},
+         {"bounding_boxes.decode_deltas_to_boxes",
+          {bounding_boxes::decode_deltas_to_boxes(anchors, x * 0.1, "xyxy", "yxyx")},
+          {{"anchors", boxed(anchors)},
+           {"boxes_delta", boxed(x * 0.1)},
+           {"anchor_format", "xyxy"},
+           {"box_format", "yxyx"}}},
+         {"bounding_boxes.compute_iou",
+          {bounding_boxes::compute_iou(x, anchors, "xyxy", -2)},
+          {{"boxes1", boxed(x)},
+           {"boxes2", boxed(anchors)},
+           {"bounding_box_format", "xyxy"},
+           {"use_masking", true},
+           {"mask_val", -2}}},
+         {"bounding_boxes.compute_ciou",
+          {bounding_boxes::compute_ciou(x, anchors, "xyxy")},
+          {{"boxes1", boxed(x)}, {"boxes2", boxed(anchors)}, {"bounding_box_format", "xyxy"}}}});
 }

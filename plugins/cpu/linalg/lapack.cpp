@@ -1,7 +1,6 @@
-// Kernels by LAPACK for ops of the plugin `linalg`: systems of equations and eigenvalues of
-// matrices in float64, and of large ones in float32. The plugin's ops are no types here, so kernels
-// know them by name and shapes. Small matrices are left to the plugin's own loops, which run on all
-// threads. Fortran sees a row-major matrix as its transpose.
+// Kernels by LAPACK for ops of linalg_op_types.h: systems of equations and eigenvalues of matrices
+// in float64, and of large ones in float32. Small matrices are left to the loops of the plugin
+// `linalg`, which run on all threads. Fortran sees a row-major matrix as its transpose.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-// The LAPACK kernels for the plugin `linalg` (see lapack.cpp).
+// The kernels of lapack.cpp.
 #pragma once
 #include <type_traits>
 

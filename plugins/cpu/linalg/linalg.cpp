@@ -1,12 +1,12 @@
-// Singular value decompositions by LAPACK, of single matrices and of batches (for the plugin
-// `linalg`). Fortran sees a row-major matrix as its transpose, so u and v are exchanged instead of
-// transposing anything.
+// Singular value decompositions by LAPACK, of single matrices and of batches. Fortran sees a
+// row-major matrix as its transpose, so u and v are exchanged instead of transposing anything.
 #include <algorithm>
 #include <cstring>
 #include <limits>
 
 #include "kernel/converted.h"
 #include "kernel/typed.h"
+#include "linalg/eig.h"
 #include "linalg/lapack.h"
 #include "linalg/qr.h"
 #include "matmul/blas.h"
@@ -95,6 +95,7 @@ std::span<const KernelRow> linalg_kernels() {
                                         {"svd", make_svd},
                                         {"svd", make_converted<linalg_kernels>},
                                         {"svd_batch", make_batched_svd},
+                                        {"eig", make_eig},
                                         {"eigh", make_eigh},
                                         {"solve", make_solve},
                                         {"cholesky", make_cholesky},

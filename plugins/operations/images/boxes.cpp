@@ -1,234 +1,95 @@
 // Bounding boxes: four numbers each, on the last axis. What keras.utils.bounding_boxes computes.
-#include <algorithm>
-#include <numbers>
+#include "crescent/ops/bounding_boxes.h"
 
-#include "boxes.h"
+#include "../shared/shared.h"
 #include "crescent/registry/registration.h"
 
 namespace crescent::operations {
 namespace {
 
-using boxes::Edges;
-using boxes::edges_of;
-using boxes::kEdges;
+namespace bounding_boxes = ops::bounding_boxes;
+using Sizes = std::vector<int64_t>;
 
-/// What the second two numbers of a box are, and where the first two are.
-enum class Second { corner, size, size_around_middle };
-
-struct BoxFormat {
-  const char* name;
-  bool rows_first;  ///< y before x, height before width
-  Second second;
-  bool relative;  ///< to the height and width of the image
-};
-
-constexpr BoxFormat kFormats[] = {
-    {"xyxy", false, Second::corner, false},
-    {"yxyx", true, Second::corner, false},
-    {"xywh", false, Second::size, false},
-    {"center_xywh", false, Second::size_around_middle, false},
-    {"center_yxhw", true, Second::size_around_middle, false},
-    {"rel_xyxy", false, Second::corner, true},
-    {"rel_yxyx", true, Second::corner, true},
-    {"rel_xywh", false, Second::size, true},
-    {"rel_center_xywh", false, Second::size_around_middle, true},
-};
-
-const BoxFormat& box_format(const char* option, std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  std::vector<std::string> known;
-  for (const BoxFormat& format : kFormats) {
-    if (name == format.name) return format;
-    known.emplace_back(format.name);
-  }
-  fail("bounding_boxes: Invalid ", option, " format '", name, "'. Supported formats: ", join(known),
-       did_you_mean(name, known));
-}
-
-Edges edges_in(const Tensor& boxes, const BoxFormat& format) {
-  Edges e = edges_of(boxes);
-  if (format.rows_first) std::swap(e[0], e[1]), std::swap(e[2], e[3]);
-  if (format.second == Second::corner) return e;
-  if (format.second == Second::size) return {e[0], e[1], e[0] + e[2], e[1] + e[3]};
-  const Tensor wide = e[2] / 2.0, high = e[3] / 2.0;
-  return {e[0] - wide, e[1] - high, e[0] + wide, e[1] + high};
-}
-
-Tensor in_format(const Edges& edges, const BoxFormat& format) {
-  Edges e = edges;
-  if (format.second != Second::corner) {
-    const Tensor wide = e[2] - e[0], high = e[3] - e[1];
-    if (format.second == Second::size_around_middle)
-      e[0] = e[0] + wide / 2.0, e[1] = e[1] + high / 2.0;
-    e[2] = wide, e[3] = high;
-  }
-  if (format.rows_first) std::swap(e[0], e[1]), std::swap(e[2], e[3]);
-  return ops::concatenate(e, -1);
-}
-
-bool is_given(const Operand& size) { return size.tensor || size.number != 0; }
-
-Tensor convert(const Tensor& given, const std::string& source, const std::string& target,
-               const Operand& height, const Operand& width, const std::string& dtype) {
-  boxes::check("convert_format", given);
-  const BoxFormat &from = box_format("source", source), &to = box_format("target", target);
-  if ((from.relative || to.relative) && !(is_given(height) && is_given(width)))
-    fail(
-        "convert_format() must receive `height` and `width` transforming between relative and "
-        "absolute formats. convert_format() received source=`",
-        source, "`, target=`", target, "`, but no height or no width");
-  const Tensor boxes = ops::cast(given, dtype_named(dtype));
-  if (&from == &to) return boxes;
-  Edges e = edges_in(boxes, from);
-  if (from.relative != to.relative)
-    for (size_t i = 0; i < 4; ++i) {
-      const Operand& size = i % 2 == 0 ? width : height;
-      e[i] = from.relative ? ops::multiply(e[i], size) : ops::divide(e[i], size);
-    }
-  return in_format(e, to);
-}
-
-void check_pixels(const char* name, const std::string& format) {
-  if (format != kEdges)
-    fail("bounding_boxes.", name, ": bounding_box_format must be 'xyxy', got '", format,
-         "'; convert_format makes other formats 'xyxy'");
-}
-
-std::tuple<Tensor, Tensor> clip_boxes(const Tensor& boxes, const Tensor& labels,
-                                      const Operand& height, const Operand& width,
-                                      const std::string& format) {
-  boxes::check("clip_to_image_size", boxes);
-  const bool relative = format == "rel_xyxy";
-  if (!relative) {
-    check_pixels("clip_to_image_size", format);
-    if (!is_given(height) || !is_given(width))
-      fail(
-          "bounding_boxes.clip_to_image_size: `height` and `width` must be set if "
-          "`format='xyxy'`.");
-  }
-  Edges e = edges_of(boxes);
-  for (size_t i = 0; i < 4; ++i) {
-    const Operand most = relative ? Operand(1.0) : i % 2 == 0 ? width : height;
-    e[i] = ops::minimum(ops::maximum(e[i], 0.0), most);
-  }
-  const Tensor clipped = ops::concatenate(e, -1);
-  if (!labels) return {clipped, clipped};
-  const Tensor area = ops::squeeze((e[2] - e[0]) * (e[3] - e[1]), -1);
-  return {clipped, ops::where(ops::greater(area, 0), labels, -1)};
-}
-
-Tensor crop(const Tensor& boxes, const Operand& top, const Operand& left, const Operand& height,
-            const Operand& width, const std::string& format) {
-  check_pixels("crop", format);
-  boxes::check("crop", boxes);
-  Edges e = edges_of(boxes);
-  for (size_t i = 0; i < 4; ++i) {
-    const bool across = i % 2 == 0;
-    const Tensor moved = ops::subtract(e[i], across ? left : top);
-    e[i] = ops::minimum(ops::maximum(moved, 0.0), across ? width : height);
-  }
-  return ops::concatenate(e, -1);
+Tensor convert_format(const Tensor& boxes, const std::string& source, const std::string& target,
+                      const Operand& height, const Operand& width, const std::string& dtype) {
+  return bounding_boxes::convert_format(boxes, source, target, height, width, dtype_named(dtype));
 }
 
 /// What is around the image is not looked at: only where its first pixel comes to lie.
-Tensor pad(const Tensor& boxes, const Operand& top, const Operand& left, const Operand& /*height*/,
-           const Operand& /*width*/, const std::string& format) {
-  check_pixels("pad", format);
-  boxes::check("pad", boxes);
-  Edges e = edges_of(boxes);
-  for (size_t i = 0; i < 4; ++i) e[i] = ops::add(e[i], i % 2 == 0 ? left : top);
-  return ops::concatenate(e, -1);
+Tensor padded(const Tensor& boxes, const Operand& top, const Operand& left,
+              const Operand& /*height*/, const Operand& /*width*/, const std::string& format) {
+  return bounding_boxes::pad(boxes, top, left, format);
 }
 
-/// The smallest boxes around the corners of others after turning, slanting, stretching and moving.
-Tensor affine_transform(const Tensor& boxes, const Operand& angle, const Operand& translate_x,
-                        const Operand& translate_y, const Operand& scale, const Operand& shear_x,
-                        const Operand& shear_y, const Operand& height, const Operand& width,
-                        const Operand& center_x, const Operand& center_y,
-                        const std::string& format) {
-  check_pixels("affine_transform", format);
-  boxes::check("affine_transform", boxes);
-  if (boxes.rank() != 2 && boxes.rank() != 3)
-    fail("bounding_boxes.affine_transform: expected boxes (N, 4) or (batch, N, 4), got shape ",
-         boxes.shape());
-  const Tensor batch = floating(boxes.rank() == 2 ? ops::expand_dims(boxes, 0) : boxes);
-  const auto each = [&](const Operand& x) {  // (batch, 1), or (1, 1)
-    return ops::reshape(ops::cast(tensor_of(x), batch.dtype()), {-1, 1});
-  };
-  const auto radians = [&](const Operand& degrees) {
-    return each(degrees) * (-std::numbers::pi / 180);
-  };
-  const auto middle = [&](const Operand& share, const Tensor& last) {
-    return is_given(share) ? each(share) * last : last * 0.5;
-  };
-  const Tensor right = each(width) - 1.0, bottom = each(height) - 1.0;
-  const Tensor cx = middle(center_x, right), cy = middle(center_y, bottom);
-  const Tensor x0 = cx - each(translate_x) * right, y0 = cy - each(translate_y) * bottom;
-  const Tensor turn = radians(angle), sx = radians(shear_x), sy = radians(shear_y);
-  const Tensor a = ops::cos(turn - sy) / ops::cos(sy), c = ops::sin(turn - sy) / ops::cos(sy);
-  const Tensor slant = ops::tan(sx), grow = each(scale);
-  const Tensor b = a * slant + ops::sin(turn), d = ops::cos(turn) + c * slant;
-  const Tensor a0 = d * grow, a1 = ops::negative(b) * grow, b0 = c * grow, b1 = a * grow;
-  const Edges e = edges_of(batch);
-  Tensors across, down;
-  for (size_t x : {size_t{0}, size_t{2}})
-    for (size_t y : {size_t{1}, size_t{3}}) {
-      const Tensor px = ops::squeeze(e[x], -1), py = ops::squeeze(e[y], -1);
-      across.push_back(a0 * px + a1 * py + (cx - a0 * x0 - a1 * y0));
-      down.push_back(b0 * px + b1 * py + (cy - b0 * x0 - b1 * y0));
-    }
-  const Tensor xs = ops::stack(across, -1), ys = ops::stack(down, -1);
-  const Tensor around = ops::stack(
-      Tensors{ops::min(xs, {-1}), ops::min(ys, {-1}), ops::max(xs, {-1}), ops::max(ys, {-1})}, -1);
-  return boxes.rank() == 2 && around.dim(0) == 1 ? ops::squeeze(around, 0) : around;
+Tensor transformed(const Tensor& boxes, const Operand& angle, const Operand& translate_x,
+                   const Operand& translate_y, const Operand& scale, const Operand& shear_x,
+                   const Operand& shear_y, const Operand& height, const Operand& width,
+                   const Operand& center_x, const Operand& center_y, const std::string& format) {
+  return bounding_boxes::affine_transform(
+      boxes, {angle, translate_x, translate_y, scale, shear_x, shear_y, center_x, center_y}, height,
+      width, format);
+}
+
+using Deltas = Tensor (*)(const Tensor&, const Tensor&, const std::string&, const std::string&,
+                          const bounding_boxes::DeltaOptions&);
+
+template <Deltas F>
+Tensor deltas(const Tensor& anchors, const Tensor& x, const std::string& anchor_format,
+              const std::string& box_format, const std::string& encoding, const Tensor& variance,
+              const Sizes& image_shape) {
+  return F(anchors, x, anchor_format, box_format, {encoding, variance, image_shape});
+}
+
+Tensor compute_iou(const Tensor& boxes1, const Tensor& boxes2, const std::string& format,
+                   bool use_masking, double mask_val, const Sizes& image_shape) {
+  const std::optional<double> mask = use_masking ? std::optional(mask_val) : std::nullopt;
+  return bounding_boxes::compute_iou(boxes1, boxes2, format, mask, image_shape);
 }
 
 }  // namespace
-
-void boxes::check(const char* function, const Tensor& boxes) {
-  if (boxes.rank() < 1 || boxes.dim(-1) != 4)
-    fail("bounding_boxes.", function,
-         ": `boxes` must be a tensor with the last dimension of 4. Received: boxes.shape=",
-         boxes.shape());
-}
-
-bool boxes::is_relative(const std::string& format) {
-  return box_format("bounding_box", format).relative;
-}
-
-Tensor boxes::converted(const Tensor& boxes, const std::string& source, const std::string& target,
-                        const std::vector<int64_t>& image_shape) {
-  if (!image_shape.empty() && image_shape.size() != 3)
-    fail("bounding_boxes: image_shape must be (height, width, channels), got ", Value(image_shape));
-  const auto size = [&](size_t i) { return Operand(image_shape.empty() ? 0 : image_shape[i]); };
-  return convert(boxes, source, target, size(0), size(1), "float32");
-}
 
 CRESCENT_REGISTER(boxes) {
   Operations(registry, "crescent.operations")
       .add("ConvertBoxFormat",
            "bounding_boxes.convert_format(boxes, source, target, height=None, width=None, "
            "dtype='float32')",
-           &convert,
+           &convert_format,
            "Boxes of another format: xyxy, yxyx, xywh, center_xywh, center_yxhw, or rel_ before "
            "it, for shares of the image.")
       .add("ClipBoxes",
            "bounding_boxes.clip_to_image_size(boxes, labels=None, height=None, width=None, "
            "bounding_box_format='xyxy')",
-           &clip_boxes, "Boxes cut at the edges of the image; labels are -1 where nothing is left.")
+           &bounding_boxes::clip_to_image_size,
+           "Boxes cut at the edges of the image; labels are -1 where nothing is left.")
       .add("AffineTransformBoxes",
            "bounding_boxes.affine_transform(boxes, angle, translate_x, translate_y, scale, "
            "shear_x, shear_y, height, width, center_x=None, center_y=None, "
            "bounding_box_format='xyxy')",
-           &affine_transform, "Boxes around those that move with their image; degrees and shares.")
+           &transformed, "Boxes around those that move with their image; degrees and shares.")
       .add("CropBoxes",
            "bounding_boxes.crop(boxes, top, left, height, width, bounding_box_format='xyxy')",
-           &crop, "Boxes in a part of the image.")
+           &bounding_boxes::crop, "Boxes in a part of the image.")
       .add("PadBoxes",
            "bounding_boxes.pad(boxes, top, left, height=None, width=None, "
            "bounding_box_format='xyxy')",
-           &pad, "Boxes in an image with a frame.");
+           &padded, "Boxes in an image with a frame.")
+      .add("EncodeBoxes",
+           "bounding_boxes.encode_box_to_deltas(anchors, boxes, anchor_format, box_format, "
+           "encoding_format='center_yxhw', variance=None, image_shape=None)",
+           &deltas<bounding_boxes::encode_box_to_deltas>,
+           "How boxes differ from anchors: what a detector learns.")
+      .add("DecodeBoxes",
+           "bounding_boxes.decode_deltas_to_boxes(anchors, boxes_delta, anchor_format, "
+           "box_format, encoded_format='center_yxhw', variance=None, image_shape=None)",
+           &deltas<bounding_boxes::decode_deltas_to_boxes>,
+           "The boxes that differ so from anchors.")
+      .add("BoxIoU",
+           "bounding_boxes.compute_iou(boxes1, boxes2, bounding_box_format, use_masking=False, "
+           "mask_val=-1, image_shape=None)",
+           &compute_iou, "Of each two boxes the common area as a share of the area of both.")
+      .add("BoxCIoU",
+           "bounding_boxes.compute_ciou(boxes1, boxes2, bounding_box_format, image_shape=None)",
+           &bounding_boxes::compute_ciou, "Complete IoU of boxes that belong together.");
 }
 
 }  // namespace crescent::operations

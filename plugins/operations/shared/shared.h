@@ -11,9 +11,9 @@ using ops::at_least_int32, ops::axes_of, ops::axis_of, ops::checked_count, ops::
 
 /// A data_format, channels_last where it is not given.
 using Format = std::optional<std::string>;
-inline bool channels_first(const Format& format) {
-  if (!format || *format == "channels_last") return false;
-  if (*format == "channels_first") return true;
+inline ops::DataFormat format_named(const Format& format) {
+  if (!format || *format == "channels_last") return ops::DataFormat::channels_last;
+  if (*format == "channels_first") return ops::DataFormat::channels_first;
   fail("data_format must be 'channels_last' or 'channels_first', got '", *format, "'");
 }
 

@@ -1,5 +1,5 @@
 // cr.random: draws from the process' generator, and generators of one's own.
-#include "crescent/ops/random.h"
+#include "crescent/ops/draws.h"
 
 #include "classes/object_types.h"
 #include "library/libraries.h"
@@ -35,22 +35,15 @@ Tensor uniform(const NewShape& shape, double low, double high, DType dtype, Any 
 Tensor truncated_normal(const NewShape& shape, double mean, double stddev, DType dtype, Any seed) {
   return chosen(generator_at(seed)).truncated_normal(shape, mean, stddev, dtype);
 }
-/// low <= n < high
 Tensor randint(const NewShape& shape, int64_t low, int64_t high, DType dtype, Any seed) {
-  if (!is_integer(dtype)) fail("randint: expected a dtype of integers, got ", dtype);
-  if (high <= low) fail("randint: expected maxval above minval, got ", low, " and ", high);
-  const Tensor drawn =
-      chosen(generator_at(seed))
-          .uniform(shape, static_cast<double>(low), static_cast<double>(high), DType::float64);
-  return ops::cast(ops::minimum(ops::floor(drawn), high - 1), dtype);
+  return ops::randint(shape, low, high, dtype, chosen(generator_at(seed)));
 }
 /// Positions 0 .. n-1 in random order, for cr.ops.take.
 Tensor permutation(int64_t n, Any seed) {
   return Tensor::from(chosen(generator_at(seed)).permutation(n), {n});
 }
-/// What is along an axis, in random order.
 Tensor shuffle(const Tensor& x, int axis, Any seed) {
-  return ops::gather(x, permutation(x.dim(axis), seed), axis);
+  return ops::shuffle(x, axis, chosen(generator_at(seed)));
 }
 
 }  // namespace

@@ -123,6 +123,60 @@ CRESCENT_OP(Columns, "operations.columns")
   bool supports_dtype(DType dtype) const override { return dtype == DType::complex64; }
   Tensors vjp(const Vjp&) const override;
 };
+
+// ---- Fourier transforms of the last axis, of float32 or float64
+/// (real, imaginary) of x -> the same of the sum x_k exp(sign 2 pi i j k / n).
+CRESCENT_OP(Fourier, "operations.fourier")
+  int sign = -1;
+  CRESCENT_FIELDS(sign)
+  Tensors vjp(const Vjp&) const override;
+};
+/// Real numbers, an even number a row -> (real, imaginary) of the first half of their transform.
+CRESCENT_OP(RealFourier, "operations.real_fourier")
+  CRESCENT_FIELDS()
+  Tensors vjp(const Vjp&) const override;
+};
+/// (real, imaginary) of the first half -> the real numbers, an even number a row.
+CRESCENT_OP(RealOfFourier, "operations.real_of_fourier")
+  CRESCENT_FIELDS()
+  Tensors vjp(const Vjp&) const override;
+};
+
+// ---- images (batch, height, width, channels)
+/// (x) -> x with an axis mapped: element j is the sum of weights[j * taps + t] times element
+/// first[j] + t of the `from` that there are.
+CRESCENT_OP(BandedMatmul, "operations.banded_matmul")
+  int axis = 0;
+  int64_t from = 0;
+  std::vector<int32_t> first;
+  std::vector<double> weights;
+  CRESCENT_FIELDS(axis, from, first, weights)
+  int64_t taps() const { return static_cast<int64_t>(weights.size() / first.size()); }
+  Tensors decompose(std::span<const Tensor>) const override;
+  Tensors vjp(const Vjp&) const override;
+};
+/// What is beyond the edges.
+enum class FillMode : uint8_t { constant, nearest, wrap, mirror, reflect };
+/// (images, rows and columns (batch, h, w) in pixels) -> (batch, h, w, channels); the order is 0
+/// for the nearest pixel, 1 for a mean of four.
+CRESCENT_OP(SampleImages, "operations.sample_images")
+  int64_t order = 1;
+  FillMode fill = FillMode::constant;
+  double fill_value = 0;
+  CRESCENT_FIELDS(order, fill, fill_value)
+  Tensors decompose(std::span<const Tensor>) const override;
+};
+/// (images, transforms (batch or 1, 8)) -> images of which each place (x, y) shows what is at
+/// (a0 x + a1 y + a2, b0 x + b1 y + b2), for transforms a0 a1 a2 b0 b1 b2 c0 c1: in perspective
+/// over c0 x + c1 y + 1, else moved by c1 and c0 times the channel's number, as Keras has it.
+CRESCENT_OP(ProjectImages, "operations.project_images")
+  bool perspective = false;
+  int64_t order = 1;
+  FillMode fill = FillMode::constant;
+  double fill_value = 0;
+  CRESCENT_FIELDS(perspective, order, fill, fill_value)
+  Tensors decompose(std::span<const Tensor>) const override;
+};
 // clang-format on
 
 }  // namespace crescent

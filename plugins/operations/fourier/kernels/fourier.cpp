@@ -1,11 +1,10 @@
-#include "fourier.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
 
 #include "crescent/device/cpu_kernel.h"
+#include "crescent/program/array_op_types.h"
 #include "crescent/registry/registration.h"
 #include "fourier_transform.h"
 #include "lanes.h"
@@ -198,94 +197,6 @@ class RowsTransform {
 
 int64_t rows_in(const Shape& shape) { return shape.size() / shape[-1]; }
 
-template <class T>
-void compute_all(const RowsTransform& rows, std::span<const Tensor> in, std::span<Tensor> out) {
-  struct alignas(64) Line {  // as kernels get their memory
-    std::array<double, 8> numbers;
-  };
-  std::vector<Line> work(rows.work() / 8 + 1);
-  for (int64_t i = 0; i < rows.groups(); ++i)
-    rows.run(i, in[0].data<T>(), in.back().data<T>(), out[0].mutable_data<T>(),
-             out.back().mutable_data<T>(), work.front().numbers.data());
-}
-
-bool compute_rows(int sign, Numbers numbers, std::span<const Tensor> in, std::span<Tensor> out) {
-  if (in[0].size() == 0) return true;
-  const Tensor& whole = numbers == Numbers::half_to_real ? out[0] : in[0];
-  const RowsTransform rows(rows_in(in[0].shape()), whole.dim(-1), sign, numbers);
-  if (in[0].dtype() == DType::float64)
-    compute_all<double>(rows, in, out);
-  else
-    compute_all<float>(rows, in, out);
-  return true;
-}
-
-/// (real, imaginary) -> the same of the transform.
-struct Fourier final : OpOf<Fourier> {
-  static constexpr const char* kName = "operations.fourier";
-  int sign = -1;
-  auto fields() const { return std::tie(sign); }
-  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0], in[0]}; }
-  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    return compute_rows(sign, Numbers::complex, in, out);
-  }
-  Tensors vjp(const Vjp& v) const override {
-    const auto or_zero = [&](size_t i) {
-      return v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.inputs[0]);
-    };
-    return fourier_of(or_zero(0), or_zero(1), -sign);
-  }
-};
-
-/// How often each element of the first half is in the whole transform of n real numbers.
-Tensor times_in_all(double n, DType dtype) {
-  std::vector<float> times(static_cast<size_t>(n) / 2 + 1, 2.0f);
-  times.front() = times.back() = 1;
-  return ops::cast(Tensor::from(times, {static_cast<int64_t>(times.size())}), dtype);
-}
-
-/// Real numbers, an even number a row -> (real, imaginary) of the first half.
-struct RealFourier final : OpOf<RealFourier> {
-  static constexpr const char* kName = "operations.real_fourier";
-  auto fields() const { return std::tie(); }
-  TensorSpecs infer(std::span<const TensorSpec> in) const override {
-    Shape half = in[0].shape;
-    half.set(-1, half[-1] / 2 + 1);
-    return {{in[0].dtype, half}, {in[0].dtype, half}};
-  }
-  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    return compute_rows(-1, Numbers::real_to_half, in, out);
-  }
-  Tensors vjp(const Vjp& v) const override {
-    const auto share = [&](size_t i) {
-      const Tensor given = v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[0]);
-      const auto n = static_cast<double>(v.inputs[0].dim(-1));
-      return ops::divide(given * n, times_in_all(n, given.dtype()));
-    };
-    return {real_of_fourier(share(0), share(1))};
-  }
-};
-
-/// (real, imaginary) of the first half -> the real numbers, an even number a row.
-struct RealOfFourier final : OpOf<RealOfFourier> {
-  static constexpr const char* kName = "operations.real_of_fourier";
-  auto fields() const { return std::tie(); }
-  TensorSpecs infer(std::span<const TensorSpec> in) const override {
-    Shape whole = in[0].shape;
-    whole.set(-1, whole[-1] < 0 ? -1 : 2 * (whole[-1] - 1));
-    return {{in[0].dtype, whole}};
-  }
-  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    return compute_rows(1, Numbers::half_to_real, in, out);
-  }
-  Tensors vjp(const Vjp& v) const override {
-    const auto n = static_cast<double>(v.outputs[0].dim(-1));
-    Tensors parts = fourier_of_real(v.gradients[0]);
-    for (Tensor& part : parts) part = part * (times_in_all(n, part.dtype()) / n);
-    return parts;
-  }
-};
-
 class FourierKernel final : public CpuKernel {
  public:
   static void describe(Schema<FourierKernel>& s) { s.doc("Some rows a thread."); }
@@ -341,34 +252,7 @@ class FourierKernel final : public CpuKernel {
   int workers_ = 1;
 };
 
-/// Half precision is transformed in float32.
-Tensor computable(const Tensor& x) {
-  const bool half = x.dtype() == DType::bfloat16 || x.dtype() == DType::float16;
-  return half ? ops::cast(x, DType::float32) : x;
-}
-
 }  // namespace
-
-Tensors fourier_of(const Tensor& re, const Tensor& im, int sign) {
-  Fourier op;
-  op.sign = sign;
-  const Tensors result = apply(op, {computable(re), computable(im)});
-  return {ops::cast(result[0], re.dtype()), ops::cast(result[1], re.dtype())};
-}
-
-Tensors fourier_of_real(const Tensor& x) {
-  const int64_t n = x.dim(-1);
-  if (n > 0 && n % 2 == 0) {
-    const Tensors result = apply(RealFourier(), {computable(x)});
-    return {ops::cast(result[0], x.dtype()), ops::cast(result[1], x.dtype())};
-  }
-  const Tensors whole = fourier_of(x, ops::zeros_like(x), -1);
-  return {ops::slice_axis(whole[0], -1, 0, n / 2 + 1), ops::slice_axis(whole[1], -1, 0, n / 2 + 1)};
-}
-
-Tensor real_of_fourier(const Tensor& re, const Tensor& im) {
-  return ops::cast(apply1(RealOfFourier(), {computable(re), computable(im)}), re.dtype());
-}
 
 CRESCENT_REGISTER(fourier_kernels) {
   registry.add<FourierKernel>(RealOfFourier::kName);

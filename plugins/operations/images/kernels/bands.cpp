@@ -1,10 +1,10 @@
-#include "bands.h"
-
+// Images with an axis mapped to another size: sums of a few neighbours.
 #include <algorithm>
 #include <cstring>
 
 #include "../../kernels/clones.h"
 #include "crescent/device/cpu_kernel.h"
+#include "crescent/program/array_op_types.h"
 #include "crescent/registry/registration.h"
 
 namespace crescent::operations {
@@ -87,75 +87,6 @@ CRESCENT_CLONES(map_doubles, map_elements, CRESCENT_MAP_PARAMETERS(double),
 auto mapping(float) { return map_floats; }
 auto mapping(double) { return map_doubles; }
 
-/// (x) -> x with an axis mapped.
-struct BandedMatmul final : OpOf<BandedMatmul> {
-  static constexpr const char* kName = "operations.banded_matmul";
-  int axis = 0;
-  int64_t from = 0;
-  std::vector<int32_t> first;
-  std::vector<double> weights;
-  auto fields() const { return std::tie(axis, from, first, weights); }
-  int64_t taps() const { return static_cast<int64_t>(weights.size() / first.size()); }
-  TensorSpecs infer(std::span<const TensorSpec> in) const override {
-    Shape shape = in[0].shape;
-    shape.set(axis, static_cast<int64_t>(first.size()));
-    return {{in[0].dtype, shape}};
-  }
-  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    in[0].dtype() == DType::float64 ? compute_as<double>(in[0], out[0])
-                                    : compute_as<float>(in[0], out[0]);
-    return true;
-  }
-  /// A product with the whole matrix, for those who have nothing else.
-  Tensors decompose(std::span<const Tensor> in) const override {
-    const auto to = static_cast<int64_t>(first.size());
-    std::vector<double> matrix(from * to);
-    for (int64_t j = 0; j < to; ++j)
-      for (int64_t t = 0; t < taps(); ++t)
-        matrix[(first[j] + t) * to + j] = weights[j * taps() + t];
-    const int last = in[0].rank() - 1;
-    const Tensor all = ops::cast(Tensor::from(matrix, {from, to}), in[0].dtype());
-    return {ops::swap_axes(ops::matmul(ops::swap_axes(in[0], axis, last), all), axis, last)};
-  }
-  Tensors vjp(const Vjp& v) const override {
-    return {times_band(v.gradients[0], transposed(), axis)};
-  }
-
- private:
-  template <class T>
-  void compute_as(const Tensor& x, Tensor& y) const {
-    const int64_t inner = x.shape().slice(axis + 1, x.rank()).size(), to = y.dim(axis);
-    const std::vector<T> w(weights.begin(), weights.end());
-    const auto map = mapping(T());
-    for (int64_t o = 0; o < x.shape().slice(0, axis).size(); ++o)
-      map(x.data<T>() + o * from * inner, first.data(), w.data(), taps(), inner, 0, to,
-          y.mutable_data<T>() + o * to * inner);
-  }
-  /// What each element of the axis counts for in the results.
-  Band transposed() const {
-    const auto to = static_cast<int64_t>(first.size());
-    std::vector<int64_t> low(from, to), high(from, 0);
-    for (int64_t j = 0; j < to; ++j)
-      for (int64_t t = 0; t < taps(); ++t) {
-        const auto i = static_cast<size_t>(first[j] + t);
-        low[i] = std::min(low[i], j), high[i] = j + 1;
-      }
-    int64_t most = 1;
-    for (size_t i = 0; i < low.size(); ++i) most = std::max(most, high[i] - low[i]);
-    Band result{to, std::vector<int32_t>(low.size()),
-                std::vector<double>(low.size() * static_cast<size_t>(most))};
-    for (size_t i = 0; i < low.size(); ++i)
-      result.first[i] = static_cast<int32_t>(std::min(low[i], to - most));
-    for (int64_t j = 0; j < to; ++j)
-      for (int64_t t = 0; t < taps(); ++t) {
-        const auto i = static_cast<size_t>(first[j] + t);
-        const auto at = static_cast<int64_t>(i) * most + j - result.first[i];
-        result.weights[at] += weights[j * taps() + t];
-      }
-    return result;
-  }
-};
-
 class BandedMatmulKernel final : public CpuKernel {
  public:
   static void describe(Schema<BandedMatmulKernel>& s) {
@@ -202,37 +133,6 @@ class BandedMatmulKernel final : public CpuKernel {
 };
 
 }  // namespace
-
-Band Band::trimmed() const {
-  const auto counts = [&](size_t j, int64_t t) {
-    return weights[j * static_cast<size_t>(taps()) + static_cast<size_t>(t)] != 0;
-  };
-  std::vector<int64_t> low(first.size(), 0);
-  int64_t most = 1;
-  for (size_t j = 0; j < first.size(); ++j) {
-    int64_t high = taps();
-    while (low[j] + 1 < high && !counts(j, low[j])) ++low[j];
-    while (high > low[j] + 1 && !counts(j, high - 1)) --high;
-    most = std::max(most, high - low[j]);
-  }
-  Band result{from, {}, {}};
-  for (size_t j = 0; j < first.size(); ++j) {
-    const int64_t begin = std::min(low[j], taps() - most);
-    result.first.push_back(first[j] + static_cast<int32_t>(begin));
-    const auto own = weights.begin() + static_cast<int64_t>(j) * taps() + begin;
-    result.weights.insert(result.weights.end(), own, own + most);
-  }
-  return result;
-}
-
-Tensor times_band(const Tensor& x, const Band& band, int axis) {
-  BandedMatmul op;
-  op.axis = x.shape().axis(axis);
-  op.from = band.from, op.first = band.first, op.weights = band.weights;
-  const bool half = x.dtype() == DType::bfloat16 || x.dtype() == DType::float16;
-  const Tensor result = apply1(op, {half ? ops::cast(x, DType::float32) : x});
-  return ops::cast(result, x.dtype());
-}
 
 CRESCENT_REGISTER(band_kernel) { registry.add<BandedMatmulKernel>(BandedMatmul::kName); }
 

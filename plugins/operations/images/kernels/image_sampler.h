@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 
-#include "sampling.h"
+#include "crescent/program/array_op_types.h"
 
 namespace crescent::operations {
 
@@ -10,21 +10,21 @@ namespace crescent::operations {
 inline int64_t wrapped(int64_t i, int64_t n) { return ((i % n) + n) % n; }
 
 /// The element along an axis of n that place i stands for; -1: none.
-inline int64_t placed(int64_t i, int64_t n, Fill fill) {
+inline int64_t placed(int64_t i, int64_t n, FillMode fill) {
   if (i >= 0 && i < n) return i;
   switch (fill) {
-    case Fill::constant:
+    case FillMode::constant:
       return -1;
-    case Fill::nearest:
+    case FillMode::nearest:
       return std::clamp<int64_t>(i, 0, n - 1);
-    case Fill::wrap:
+    case FillMode::wrap:
       return wrapped(i, n);
-    case Fill::mirror: {
+    case FillMode::mirror: {
       if (n == 1) return 0;
       const int64_t at = wrapped(i, 2 * (n - 1));
       return std::min(at, 2 * (n - 1) - at);
     }
-    case Fill::reflect: {
+    case FillMode::reflect: {
       const int64_t at = wrapped(i, 2 * n);
       return std::min(at, 2 * n - 1 - at);
     }
@@ -50,7 +50,7 @@ inline int64_t rounded(float x) {
 /// Of one image (height, width, channels) the channels [first, first + count) at a place.
 struct ImageSampler {
   int64_t order;  ///< 0: the nearest pixel, 1: a mean of four
-  Fill fill;
+  FillMode fill;
   float fill_value;
   int64_t height, width, channels;
 

@@ -7,41 +7,6 @@
 namespace crescent::operations {
 namespace {
 
-/// (images (batch, h, w, channels), transforms (batch or 1, 8)) -> the images transformed.
-struct ProjectImages final : OpOf<ProjectImages> {
-  static constexpr const char* kName = "operations.project_images";
-  bool perspective = false;
-  int64_t order = 1;
-  Fill fill = Fill::constant;
-  double fill_value = 0;
-  auto fields() const { return std::tie(perspective, order, fill, fill_value); }
-  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
-  Tensors decompose(std::span<const Tensor> in) const override {
-    const Tensor& images = in[0];
-    const int64_t batch = images.dim(0), h = images.dim(1), w = images.dim(2), c = images.dim(3);
-    const Shape plane{1, h * w, 1};
-    const Tensor x =
-        ops::reshape(ops::broadcast_to(positions(w, 1, 2, images.dtype()), {h, w}), plane);
-    const Tensor y =
-        ops::reshape(ops::broadcast_to(positions(h, 0, 2, images.dtype()), {h, w}), plane);
-    const Tensors n = ops::split(ops::expand_dims(in[1], 2), std::vector<int64_t>(8, 1), 1);
-    Tensor from_x = n[0] * x + n[1] * y + n[2], from_y = n[3] * x + n[4] * y + n[5];
-    if (perspective) {
-      const Tensor scale = n[6] * x + n[7] * y + 1.0;
-      from_x = from_x / scale, from_y = from_y / scale;
-    } else {
-      const Tensor channel = positions(c, 2, 3, images.dtype());
-      from_x = from_x + n[7] * channel, from_y = from_y + n[6] * channel;
-    }
-    const Shape points{batch, h * w, from_x.dim(2)};
-    const Tensor result =
-        sampled(ops::reshape(images, {batch, h * w, c}), {h, w},
-                {ops::broadcast_to(from_y, points), ops::broadcast_to(from_x, points)}, order, fill,
-                fill_value);
-    return {ops::reshape(result, images.shape())};
-  }
-};
-
 class ProjectImagesKernel final : public CpuKernel {
  public:
   static void describe(Schema<ProjectImagesKernel>& s) {
@@ -103,13 +68,6 @@ class ProjectImagesKernel final : public CpuKernel {
 };
 
 }  // namespace
-
-Tensor projected_images(const Tensor& images, const Tensor& transforms, bool perspective,
-                        int64_t order, Fill fill, double fill_value) {
-  ProjectImages op;
-  op.perspective = perspective, op.order = order, op.fill = fill, op.fill_value = fill_value;
-  return apply1(op, {images, ops::cast(transforms, images.dtype())});
-}
 
 CRESCENT_REGISTER(project_images) { registry.add<ProjectImagesKernel>(ProjectImages::kName); }
 

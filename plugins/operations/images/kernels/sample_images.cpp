@@ -7,28 +7,6 @@
 namespace crescent::operations {
 namespace {
 
-/// (images (batch, h, w, channels), rows and columns (batch, height, width)) -> (batch, height,
-/// width, channels). A coordinate is a number of pixels.
-struct SampleImages final : OpOf<SampleImages> {
-  static constexpr const char* kName = "operations.sample_images";
-  int64_t order = 1;
-  Fill fill = Fill::constant;
-  double fill_value = 0;
-  auto fields() const { return std::tie(order, fill, fill_value); }
-  TensorSpecs infer(std::span<const TensorSpec> in) const override {
-    const Shape& places = in[1].shape;
-    return {{in[0].dtype, {in[0].shape[0], places[1], places[2], in[0].shape[3]}}};
-  }
-  Tensors decompose(std::span<const Tensor> in) const override {
-    const int64_t batch = in[0].dim(0), h = in[0].dim(1), w = in[0].dim(2), c = in[0].dim(3);
-    const Shape flat{batch, in[1].dim(1) * in[1].dim(2), 1};
-    const Tensor result =
-        sampled(ops::reshape(in[0], {batch, h * w, c}), {h, w},
-                {ops::reshape(in[1], flat), ops::reshape(in[2], flat)}, order, fill, fill_value);
-    return {ops::reshape(result, {batch, in[1].dim(1), in[1].dim(2), c})};
-  }
-};
-
 class SampleImagesKernel final : public CpuKernel {
  public:
   static void describe(Schema<SampleImagesKernel>& s) {
@@ -63,38 +41,8 @@ class SampleImagesKernel final : public CpuKernel {
   int64_t batch_ = 0, rows_ = 0, columns_ = 0;  ///< of the result
 };
 
-Tensor sample(const Tensor& images, const Tensor& rows, const Tensor& columns,
-              const std::string& interpolation, const std::string& fill_mode, double fill_value) {
-  if (images.rank() != 4 || images.dim(1) < 1 || images.dim(2) < 1 || images.dim(3) < 0)
-    fail("image.sample: expected images (batch, height, width, channels), got shape ",
-         images.shape());
-  if (rows.rank() != 3 || rows.shape() != columns.shape() ||
-      !rows.shape().slice(0, 1).compatible(images.shape().slice(0, 1)))
-    fail("image.sample: expected rows and columns (batch, height, width) for images of shape ",
-         images.shape(), ", got shapes ", rows.shape(), " and ", columns.shape());
-  return ops::cast(sampled_images(floating(images), rows, columns, order_named(interpolation),
-                                  fill_named(fill_mode), fill_value),
-                   images.dtype());
-}
-
 }  // namespace
 
-Tensor sampled_images(const Tensor& images, const Tensor& rows, const Tensor& columns,
-                      int64_t order, Fill fill, double fill_value) {
-  SampleImages op;
-  op.order = order;
-  op.fill = fill;
-  op.fill_value = fill_value;
-  return apply1(op, {images, ops::cast(rows, images.dtype()), ops::cast(columns, images.dtype())});
-}
-
-CRESCENT_REGISTER(sample_images) {
-  registry.add<SampleImagesKernel>(SampleImages::kName);
-  Operations(registry, "crescent.operations")
-      .add("SampleImages",
-           "image.sample(images, rows, columns, interpolation='bilinear', fill_mode='constant', "
-           "fill_value=0.0)",
-           &sample, "Images at places between their pixels: rows and columns (batch, h, w).");
-}
+CRESCENT_REGISTER(sample_images) { registry.add<SampleImagesKernel>(SampleImages::kName); }
 
 }  // namespace crescent::operations

@@ -2,9 +2,10 @@
 #pragma once
 #include <array>
 
-#include "../shared/shared.h"
+#include "crescent/ops/arguments.h"
+#include "crescent/ops/bounding_boxes.h"
 
-namespace crescent::operations::boxes {
+namespace crescent::ops::bounding_boxes {
 
 /// Left, top, right and bottom in pixels, or as shares of the image: (..., 1) each.
 using Edges = std::array<Tensor, 4>;
@@ -13,7 +14,7 @@ constexpr const char* kEdges = "xyxy";  ///< the format of edges
 
 /// Numbers `first` and those after it of each box.
 inline Tensor part(const Tensor& boxes, int64_t first, int64_t count = 1) {
-  return ops::slice_axis(boxes, -1, first, first + count);
+  return slice_axis(boxes, -1, first, first + count);
 }
 inline Edges edges_of(const Tensor& boxes) {
   return {part(boxes, 0), part(boxes, 1), part(boxes, 2), part(boxes, 3)};
@@ -25,4 +26,4 @@ bool is_relative(const std::string& format);
 Tensor converted(const Tensor& boxes, const std::string& source, const std::string& target,
                  const std::vector<int64_t>& image_shape);
 
-}  // namespace crescent::operations::boxes
+}  // namespace crescent::ops::bounding_boxes

@@ -1,14 +1,25 @@
-// Ops that do the same with each matrix of a batch: on the host, or on the threads of the cpu.
-//
-// Such an op has  void one(const MatrixParts& x, double* work) const  for one matrix, and
-// int64_t work(const Shape& a) const, the numbers that it needs room for.
+// Kernels that do the same with each matrix of a batch in float64, on the threads of the cpu. A
+// loop is made of the op and has  int64_t work(const Shape& a) const, the numbers that it needs
+// room for, and  void one(const MatrixParts& x, double* work) const  for one matrix.
 #pragma once
+#include <algorithm>
 #include <array>
+#include <optional>
 
 #include "crescent/device/cpu_kernel.h"
-#include "matrices.h"
 
 namespace crescent::operations {
+
+/// Row-major view of one matrix.
+struct Matrix {
+  double* values;
+  int64_t rows, columns;
+  double& operator()(int64_t i, int64_t j) const { return values[i * columns + j]; }
+};
+
+inline void copy(const Matrix& from, const Matrix& to) {
+  std::copy_n(from.values, from.rows * from.columns, to.values);
+}
 
 /// What belongs to one matrix, of every operand.
 struct MatrixParts {
@@ -33,8 +44,6 @@ class MatrixBatch {
     for (const TensorSpec& spec : out) out_[outs_++] = operand(spec);
   }
   int64_t count() const { return count_; }
-  /// Better divided by itself, if there is a way.
-  bool is_one_large() const { return count_ == 1 && std::max(rows_, columns_) >= 48; }
   /// Rough number of operations for a matrix.
   double flops() const {
     return static_cast<double>(rows_) * static_cast<double>(columns_) *
@@ -68,32 +77,15 @@ class MatrixBatch {
   std::array<Operand, 4> out_;
 };
 
-/// Op::compute() of such an op.
-template <class O>
-bool compute_each(const O& op, std::span<const Tensor> in, std::span<Tensor> out) {
-  TensorSpecs given, wanted;
-  std::vector<const std::byte*> from;
-  std::vector<std::byte*> to;
-  for (const Tensor& x : in)
-    given.push_back(x.spec()), from.push_back(static_cast<const std::byte*>(x.raw()));
-  for (Tensor& x : out)
-    wanted.push_back(x.spec()), to.push_back(static_cast<std::byte*>(x.mutable_raw()));
-  const MatrixBatch batch(given, wanted);
-  std::vector<double> work(op.work(in[0].shape()));
-  for (int64_t i = 0; i < batch.count(); ++i)
-    op.one(batch.parts(from.data(), to.data(), i), work.data());
-  return true;
-}
-
-template <class O>
-class MatricesKernel final : public CpuKernel {
+template <class Op, class Loop>
+class MatricesKernel : public CpuKernel {
  public:
   static void describe(Schema<MatricesKernel>& s) { s.doc("Some matrices a thread."); }
   bool prepare(const CpuRequest& r) override {
+    if (r.inputs[0].dtype != DType::float64) return false;
     batch_ = MatrixBatch(r.inputs, r.outputs);
-    if (batch_.is_one_large() || r.inputs[0].dtype != DType::float64) return false;
-    op_ = *r.op_as<O>();
-    work_ = op_.work(r.inputs[0].shape);
+    loop_.emplace(*r.op_as<Op>());
+    work_ = loop_->work(r.inputs[0].shape);
     constexpr double kPart = 20000;  ///< operations that are worth another thread
     grain_ = std::max<int64_t>(1, static_cast<int64_t>(kPart / std::max(batch_.flops(), 1.0)));
     return true;
@@ -108,7 +100,9 @@ class MatricesKernel final : public CpuKernel {
         },
         std::array{Job{this, &a, work}}.data(), workers());
   }
-  size_t scratch_bytes() const override { return workers() * work_ * sizeof(double); }
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(workers() * work_) * sizeof(double);
+  }
   double flops() const override { return static_cast<double>(batch_.count()) * batch_.flops(); }
 
  private:
@@ -122,9 +116,9 @@ class MatricesKernel final : public CpuKernel {
   void run_part(const CpuArguments& a, int64_t part, double* work) const {
     const int64_t end = std::min((part + 1) * grain_, batch_.count());
     for (int64_t i = part * grain_; i < end; ++i)
-      op_.one(batch_.parts(a.inputs, a.outputs, i), work);
+      loop_->one(batch_.parts(a.inputs, a.outputs, i), work);
   }
-  O op_;
+  std::optional<Loop> loop_;
   MatrixBatch batch_;
   int64_t work_ = 0, grain_ = 1;
 };

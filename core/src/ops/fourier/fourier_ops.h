@@ -1,8 +1,8 @@
-// Fourier transforms of the last axis, as ops.
+// Fourier transforms of the last axis, of floats of any width.
 #pragma once
-#include "../../shared/shared.h"
+#include "crescent/tensor/tensor.h"
 
-namespace crescent::operations {
+namespace crescent {
 
 /// Real and imaginary parts of sum x_k exp(sign 2 pi i j k / n), of those of x.
 Tensors fourier_of(const Tensor& re, const Tensor& im, int sign);
@@ -11,4 +11,4 @@ Tensors fourier_of_real(const Tensor& x);
 /// The other way round, for rows of an even number of elements: (..., n / 2 + 1) -> (..., n).
 Tensor real_of_fourier(const Tensor& re, const Tensor& im);
 
-}  // namespace crescent::operations
+}  // namespace crescent

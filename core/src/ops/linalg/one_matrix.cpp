@@ -1,4 +1,4 @@
-// Decompositions of matrices.
+// Decompositions of one matrix, in its own dtype.
 #include "program/support.h"
 
 namespace crescent {

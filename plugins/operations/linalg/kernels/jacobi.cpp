@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "../kernels/clones.h"
+#include "../../kernels/clones.h"
 
 namespace crescent::operations {
 namespace {

@@ -1,8 +1,8 @@
 // Linear maps along an axis in which each element of the result comes from a few neighbours.
 #pragma once
-#include "../../shared/shared.h"
+#include "crescent/program/array_op_types.h"
 
-namespace crescent::operations {
+namespace crescent {
 
 /// Element j is the sum of weights[j * taps + t] times element first[j] + t of `from`.
 struct Band {
@@ -19,4 +19,4 @@ struct Band {
 /// x with one axis mapped.
 Tensor times_band(const Tensor& x, const Band& band, int axis);
 
-}  // namespace crescent::operations
+}  // namespace crescent

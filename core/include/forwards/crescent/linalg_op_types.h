@@ -1,0 +1,2 @@
+#pragma once
+#include "crescent/program/linalg_op_types.h"

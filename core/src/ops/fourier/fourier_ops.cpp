@@ -1,0 +1,79 @@
+#include "ops/fourier/fourier_ops.h"
+
+#include "ops/functions/array_ops.h"
+
+namespace crescent {
+
+// ---- complex numbers
+
+TensorSpecs Fourier::infer(std::span<const TensorSpec> in) const { return {in[0], in[0]}; }
+Tensors Fourier::vjp(const Vjp& v) const {
+  const auto or_zero = [&](size_t i) {
+    return v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.inputs[0]);
+  };
+  return fourier_of(or_zero(0), or_zero(1), -sign);
+}
+
+// ---- real numbers
+
+namespace {
+
+/// How often each element of the first half is in the whole transform of n real numbers.
+Tensor times_in_all(double n, DType dtype) {
+  std::vector<float> times(static_cast<size_t>(n) / 2 + 1, 2.0f);
+  times.front() = times.back() = 1;
+  return ops::cast(Tensor::from(times, {static_cast<int64_t>(times.size())}), dtype);
+}
+
+}  // namespace
+
+TensorSpecs RealFourier::infer(std::span<const TensorSpec> in) const {
+  Shape half = in[0].shape;
+  half.set(-1, half[-1] / 2 + 1);
+  return {{in[0].dtype, half}, {in[0].dtype, half}};
+}
+Tensors RealFourier::vjp(const Vjp& v) const {
+  const auto share = [&](size_t i) {
+    const Tensor given = v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[0]);
+    const auto n = static_cast<double>(v.inputs[0].dim(-1));
+    return ops::divide(given * n, times_in_all(n, given.dtype()));
+  };
+  return {real_of_fourier(share(0), share(1))};
+}
+
+TensorSpecs RealOfFourier::infer(std::span<const TensorSpec> in) const {
+  Shape whole = in[0].shape;
+  whole.set(-1, whole[-1] < 0 ? -1 : 2 * (whole[-1] - 1));
+  return {{in[0].dtype, whole}};
+}
+Tensors RealOfFourier::vjp(const Vjp& v) const {
+  const auto n = static_cast<double>(v.outputs[0].dim(-1));
+  Tensors parts = fourier_of_real(v.gradients[0]);
+  for (Tensor& part : parts) part = part * (times_in_all(n, part.dtype()) / n);
+  return parts;
+}
+
+// ---- of any width
+
+Tensors fourier_of(const Tensor& re, const Tensor& im, int sign) {
+  Fourier op;
+  op.sign = sign;
+  const Tensors result = apply(op, {without_halves(re), without_halves(im)});
+  return {ops::cast(result[0], re.dtype()), ops::cast(result[1], re.dtype())};
+}
+
+Tensors fourier_of_real(const Tensor& x) {
+  const int64_t n = x.dim(-1);
+  if (n > 0 && n % 2 == 0) {
+    const Tensors result = apply(RealFourier(), {without_halves(x)});
+    return {ops::cast(result[0], x.dtype()), ops::cast(result[1], x.dtype())};
+  }
+  const Tensors whole = fourier_of(x, ops::zeros_like(x), -1);
+  return {ops::slice_axis(whole[0], -1, 0, n / 2 + 1), ops::slice_axis(whole[1], -1, 0, n / 2 + 1)};
+}
+
+Tensor real_of_fourier(const Tensor& re, const Tensor& im) {
+  return ops::cast(apply1(RealOfFourier(), {without_halves(re), without_halves(im)}), re.dtype());
+}
+
+}  // namespace crescent

@@ -1,0 +1,113 @@
+// Fourier transforms of frames of a signal.
+#include <cmath>
+#include <numbers>
+
+#include "crescent/ops/arguments.h"
+#include "crescent/ops/fourier.h"
+#include "crescent/system/interrupt.h"
+#include "ops/fourier/lengths.h"
+
+namespace crescent::ops {
+namespace {
+
+Tensor bell_window(bool hann, int64_t length) {
+  std::vector<double> numbers;
+  for (int64_t i = 0; i < length; ++i) {
+    const double wave =
+        std::cos(2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(length));
+    numbers.push_back(hann ? 0.5 - 0.5 * wave : 0.54 - 0.46 * wave);
+  }
+  return Tensor::from(numbers, {length});
+}
+
+Tensor values_of(const Window& window, int64_t length, DType dtype) {
+  if (window.name) {
+    const bool hann = *window.name == "hann";
+    if (!hann && *window.name != "hamming")
+      fail("window must be 'hann', 'hamming', values or null, got ", Value(*window.name));
+    return cast(bell_window(hann, length), dtype);
+  }
+  if (!window.values) return ones({length}, dtype);
+  const Tensor values = cast(window.values, dtype);
+  if (values.rank() != 1 || values.dim(0) != length)
+    fail("window: expected ", length, " values, got shape ", values.shape());
+  return values;
+}
+
+/// The window in the middle of fft_length numbers, with zeros around it.
+Tensor window_of(const Window& window, int64_t length, int64_t fft_length, DType dtype) {
+  const int64_t before = (fft_length - length) / 2;
+  return pad(values_of(window, length, dtype), {before}, {fft_length - length - before});
+}
+
+bool is_nothing(const Window& window) { return !window.name && !window.values; }
+
+void check_lengths(const char* name, int64_t length, int64_t stride, int64_t fft_length) {
+  if (length < 1 || stride < 1 || fft_length < length)
+    fail(name, ": expected a sequence_length of 1 to fft_length and a stride of at least 1, got ",
+         length, ", ", fft_length, " and ", stride);
+}
+
+/// The last axis continued by its reflection.
+Tensor reflected(const Tensor& x, int64_t width) {
+  const int64_t n = x.dim(-1);
+  if (n <= width) fail("stft: ", n, " values are too few to center windows of ", 2 * width);
+  std::vector<int32_t> places;
+  for (int64_t i = -width; i < n + width; ++i)
+    places.push_back(static_cast<int32_t>(i < 0 ? -i : i < n ? i : 2 * n - 2 - i));
+  return gather(x, Tensor::from(places, {n + 2 * width}), -1);
+}
+
+/// Frames (..., count, length) added where they belong: (..., length + stride * (count - 1)).
+Tensor overlapped(const Tensor& frames, int64_t stride) {
+  const int64_t count = frames.dim(-2), length = frames.dim(-1);
+  const int64_t total = length + stride * (count - 1);
+  Tensor sum;
+  for (int64_t i = 0; i < count; ++i) {
+    heed_interruption("frames were added up");
+    const Tensor frame = squeeze(slice_axis(frames, -2, i, i + 1), -2);
+    std::vector<int64_t> before(static_cast<size_t>(frame.rank()), 0), after = before;
+    before.back() = i * stride;
+    after.back() = total - length - i * stride;
+    const Tensor placed = pad(frame, before, after);
+    sum = sum ? sum + placed : placed;
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> stft(const Tensor& given, int64_t length, int64_t stride,
+                                int64_t fft_length, const Window& window, bool center) {
+  check_lengths("stft", length, stride, fft_length);
+  Tensor x = floating(given);
+  if (center) x = reflected(x, fft_length / 2);
+  const int64_t count = (x.dim(-1) - fft_length) / stride + 1;
+  if (x.dim(-1) < fft_length)
+    fail("stft: shape ", given.shape(), " is shorter than a window of ", fft_length);
+  const Tensor places = positions(count, 0, 2) * stride + positions(fft_length, 1, 2);
+  const Tensor frames = gather(x, places, -1) * window_of(window, length, fft_length, x.dtype());
+  return rfft(frames, fft_length);
+}
+
+Tensor istft(std::span<const Tensor> x, int64_t length, int64_t stride, int64_t fft_length,
+             std::optional<int64_t> wanted, const Window& window, bool center) {
+  check_lengths("istft", length, stride, fft_length);
+  const Tensor frames = irfft(x, fft_length);
+  // Without a window, as Keras has it, whole frames are added and not divided.
+  const bool plain = is_nothing(window);
+  const Tensor weights = plain ? Tensor() : window_of(window, length, fft_length, frames.dtype());
+  const Tensor sum = overlapped(plain ? frames : frames * weights, stride);
+  const int64_t start = center ? fft_length / 2 : 0, end = sum.dim(-1) - start;
+  const auto part = [&](const Tensor& whole) {
+    return wanted ? of_length(slice_axis(whole, -1, start, whole.dim(-1)), *wanted)
+                  : slice_axis(whole, -1, start, end);
+  };
+  if (plain) return part(sum);
+  const Tensor squares = broadcast_to(square(weights), Shape{frames.dim(-2), fft_length});
+  const Tensor scale = overlapped(squares, stride);
+  const Tensor covered = greater(scale, 1e-11);
+  return part(where(covered, sum / where(covered, scale, 1.0), sum));
+}
+
+}  // namespace crescent::ops

@@ -1,0 +1,81 @@
+// Fourier transforms of the last axis or two.
+#include "crescent/ops/fourier.h"
+
+#include "crescent/ops/arguments.h"
+#include "ops/fourier/fourier_ops.h"
+#include "ops/fourier/lengths.h"
+
+namespace crescent::ops {
+namespace {
+
+using Pair = std::tuple<Tensor, Tensor>;
+
+Pair pair(const Tensors& both) { return {both[0], both[1]}; }
+
+Pair fourier(const Pair& x, int sign) {
+  return pair(fourier_of(std::get<0>(x), std::get<1>(x), sign));
+}
+
+Pair pair_of(const char* name, std::span<const Tensor> x) {
+  if (x.size() != 2 || !x[0].shape().compatible(x[1].shape()) || x[0].rank() < 1)
+    fail(name, ": expected real and imaginary parts of one shape, got ", x.size(), " tensors");
+  return {floating(x[0]), floating(x[1])};
+}
+
+Pair swapped(const Pair& x) {
+  return {swap_axes(std::get<0>(x), -1, -2), swap_axes(std::get<1>(x), -1, -2)};
+}
+
+Pair over_two_axes(const Pair& x, int sign) {
+  return swapped(fourier(swapped(fourier(x, sign)), sign));
+}
+
+}  // namespace
+
+Tensor of_length(const Tensor& x, int64_t length) {
+  const int64_t n = x.dim(-1);
+  if (n >= length) return slice_axis(x, -1, 0, length);
+  std::vector<int64_t> before(static_cast<size_t>(x.rank()), 0), after = before;
+  after.back() = length - n;
+  return pad(x, before, after);
+}
+
+std::tuple<Tensor, Tensor> fft(std::span<const Tensor> x) { return fourier(pair_of("fft", x), -1); }
+
+std::tuple<Tensor, Tensor> fft2(std::span<const Tensor> x) {
+  return over_two_axes(pair_of("fft2", x), -1);
+}
+std::tuple<Tensor, Tensor> ifft2(std::span<const Tensor> x) {
+  const auto [re, im] = over_two_axes(pair_of("ifft2", x), 1);
+  const auto count = static_cast<double>(re.dim(-1) * re.dim(-2));
+  return {re / count, im / count};
+}
+
+std::tuple<Tensor, Tensor> rfft(const Tensor& given, std::optional<int64_t> fft_length) {
+  const Tensor x = floating(given);
+  const int64_t n = fft_length.value_or(x.dim(-1));
+  if (n < 1) fail("rfft: expected a length of at least 1, got ", n);
+  return pair(fourier_of_real(of_length(x, n)));
+}
+
+Tensor irfft(std::span<const Tensor> x, std::optional<int64_t> fft_length) {
+  const auto [re, im] = pair_of("irfft", x);
+  const int64_t n = fft_length.value_or(2 * (re.dim(-1) - 1)), half = n / 2 + 1;
+  if (n < 1) fail("irfft: expected a length of at least 1, got ", n);
+  const Tensor front_re = of_length(re, half), front_im = of_length(im, half);
+  if (n % 2 == 0) return real_of_fourier(front_re, front_im);
+  // What belongs to frequency -k is the conjugate of that of k.
+  std::vector<int32_t> places;
+  std::vector<float> signs;
+  for (int64_t k = 0; k < n; ++k) {
+    const bool mirrored = k >= half;
+    places.push_back(static_cast<int32_t>(mirrored ? n - k : k));
+    signs.push_back(k == 0 ? 0.0f : mirrored ? -1.0f : 1.0f);  // the first is real
+  }
+  const Tensor at = Tensor::from(places, {n});
+  const Tensor sign = cast(Tensor::from(signs, {n}), re.dtype());
+  const Pair full{gather(front_re, at, -1), gather(front_im, at, -1) * sign};
+  return std::get<0>(fourier(full, 1)) / static_cast<double>(n);
+}
+
+}  // namespace crescent::ops

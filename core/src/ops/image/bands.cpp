@@ -1,0 +1,87 @@
+#include "ops/image/bands.h"
+
+#include "ops/functions/array_ops.h"
+
+namespace crescent {
+namespace {
+
+/// What each element of the axis counts for in the results.
+Band transposed(const BandedMatmul& op) {
+  const std::vector<int32_t>& first = op.first;
+  const std::vector<double>& weights = op.weights;
+  const int64_t from = op.from, taps = op.taps();
+  const auto to = static_cast<int64_t>(first.size());
+  std::vector<int64_t> low(static_cast<size_t>(from), to), high(static_cast<size_t>(from), 0);
+  for (int64_t j = 0; j < to; ++j)
+    for (int64_t t = 0; t < taps; ++t) {
+      const auto i = static_cast<size_t>(first[static_cast<size_t>(j)] + t);
+      low[i] = std::min(low[i], j), high[i] = j + 1;
+    }
+  int64_t most = 1;
+  for (size_t i = 0; i < low.size(); ++i) most = std::max(most, high[i] - low[i]);
+  Band result{to, std::vector<int32_t>(low.size()),
+              std::vector<double>(low.size() * static_cast<size_t>(most))};
+  for (size_t i = 0; i < low.size(); ++i)
+    result.first[i] = static_cast<int32_t>(std::min(low[i], to - most));
+  for (int64_t j = 0; j < to; ++j)
+    for (int64_t t = 0; t < taps; ++t) {
+      const auto i = static_cast<size_t>(first[static_cast<size_t>(j)] + t);
+      const auto at = static_cast<int64_t>(i) * most + j - result.first[i];
+      result.weights[static_cast<size_t>(at)] += weights[static_cast<size_t>(j * taps + t)];
+    }
+  return result;
+}
+
+}  // namespace
+
+TensorSpecs BandedMatmul::infer(std::span<const TensorSpec> in) const {
+  Shape shape = in[0].shape;
+  shape.set(axis, static_cast<int64_t>(first.size()));
+  return {{in[0].dtype, shape}};
+}
+/// A product with the whole matrix, for those who have nothing else.
+Tensors BandedMatmul::decompose(std::span<const Tensor> in) const {
+  const auto to = static_cast<int64_t>(first.size());
+  std::vector<double> matrix(static_cast<size_t>(from * to));
+  for (int64_t j = 0; j < to; ++j)
+    for (int64_t t = 0; t < taps(); ++t)
+      matrix[static_cast<size_t>((first[static_cast<size_t>(j)] + t) * to + j)] =
+          weights[static_cast<size_t>(j * taps() + t)];
+  const int last = in[0].rank() - 1;
+  const Tensor all = ops::cast(Tensor::from(matrix, {from, to}), in[0].dtype());
+  return {ops::swap_axes(ops::matmul(ops::swap_axes(in[0], axis, last), all), axis, last)};
+}
+Tensors BandedMatmul::vjp(const Vjp& v) const {
+  return {times_band(v.gradients[0], transposed(*this), axis)};
+}
+
+Band Band::trimmed() const {
+  const auto counts = [&](size_t j, int64_t t) {
+    return weights[j * static_cast<size_t>(taps()) + static_cast<size_t>(t)] != 0;
+  };
+  std::vector<int64_t> low(first.size(), 0);
+  int64_t most = 1;
+  for (size_t j = 0; j < first.size(); ++j) {
+    int64_t high = taps();
+    while (low[j] + 1 < high && !counts(j, low[j])) ++low[j];
+    while (high > low[j] + 1 && !counts(j, high - 1)) --high;
+    most = std::max(most, high - low[j]);
+  }
+  Band result{from, {}, {}};
+  for (size_t j = 0; j < first.size(); ++j) {
+    const int64_t begin = std::min(low[j], taps() - most);
+    result.first.push_back(first[j] + static_cast<int32_t>(begin));
+    const auto own = weights.begin() + static_cast<int64_t>(j) * taps() + begin;
+    result.weights.insert(result.weights.end(), own, own + most);
+  }
+  return result;
+}
+
+Tensor times_band(const Tensor& x, const Band& band, int axis) {
+  BandedMatmul op;
+  op.axis = x.shape().axis(axis);
+  op.from = band.from, op.first = band.first, op.weights = band.weights;
+  return ops::cast(apply1(op, {without_halves(x)}), x.dtype());
+}
+
+}  // namespace crescent

@@ -1,0 +1,196 @@
+// Bounding boxes in other formats, and as their image is cut and moved.
+#include "ops/image/boxes.h"
+
+#include <algorithm>
+#include <numbers>
+
+namespace crescent::ops::bounding_boxes {
+namespace {
+
+/// What the second two numbers of a box are, and where the first two are.
+enum class Second { corner, size, size_around_middle };
+
+struct BoxFormat {
+  const char* name;
+  bool rows_first;  ///< y before x, height before width
+  Second second;
+  bool relative;  ///< to the height and width of the image
+};
+
+constexpr BoxFormat kFormats[] = {
+    {"xyxy", false, Second::corner, false},
+    {"yxyx", true, Second::corner, false},
+    {"xywh", false, Second::size, false},
+    {"center_xywh", false, Second::size_around_middle, false},
+    {"center_yxhw", true, Second::size_around_middle, false},
+    {"rel_xyxy", false, Second::corner, true},
+    {"rel_yxyx", true, Second::corner, true},
+    {"rel_xywh", false, Second::size, true},
+    {"rel_center_xywh", false, Second::size_around_middle, true},
+};
+
+const BoxFormat& box_format(const char* option, std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::vector<std::string> known;
+  for (const BoxFormat& format : kFormats) {
+    if (name == format.name) return format;
+    known.emplace_back(format.name);
+  }
+  fail("bounding_boxes: Invalid ", option, " format '", name, "'. Supported formats: ", join(known),
+       did_you_mean(name, known));
+}
+
+Edges edges_in(const Tensor& boxes, const BoxFormat& format) {
+  Edges e = edges_of(boxes);
+  if (format.rows_first) std::swap(e[0], e[1]), std::swap(e[2], e[3]);
+  if (format.second == Second::corner) return e;
+  if (format.second == Second::size) return {e[0], e[1], e[0] + e[2], e[1] + e[3]};
+  const Tensor wide = e[2] / 2.0, high = e[3] / 2.0;
+  return {e[0] - wide, e[1] - high, e[0] + wide, e[1] + high};
+}
+
+Tensor in_format(const Edges& edges, const BoxFormat& format) {
+  Edges e = edges;
+  if (format.second != Second::corner) {
+    const Tensor wide = e[2] - e[0], high = e[3] - e[1];
+    if (format.second == Second::size_around_middle)
+      e[0] = e[0] + wide / 2.0, e[1] = e[1] + high / 2.0;
+    e[2] = wide, e[3] = high;
+  }
+  if (format.rows_first) std::swap(e[0], e[1]), std::swap(e[2], e[3]);
+  return concatenate(e, -1);
+}
+
+bool is_given(const Operand& size) { return size.tensor || size.number != 0; }
+
+void check_pixels(const char* name, const std::string& format) {
+  if (format != kEdges)
+    fail("bounding_boxes.", name, ": bounding_box_format must be 'xyxy', got '", format,
+         "'; convert_format makes other formats 'xyxy'");
+}
+
+}  // namespace
+
+void check(const char* function, const Tensor& boxes) {
+  if (boxes.rank() < 1 || boxes.dim(-1) != 4)
+    fail("bounding_boxes.", function,
+         ": `boxes` must be a tensor with the last dimension of 4. Received: boxes.shape=",
+         boxes.shape());
+}
+
+bool is_relative(const std::string& format) { return box_format("bounding_box", format).relative; }
+
+Tensor converted(const Tensor& boxes, const std::string& source, const std::string& target,
+                 const std::vector<int64_t>& image_shape) {
+  if (!image_shape.empty() && image_shape.size() != 3)
+    fail("bounding_boxes: image_shape must be (height, width, channels), got ", Value(image_shape));
+  const auto size = [&](size_t i) { return Operand(image_shape.empty() ? 0 : image_shape[i]); };
+  return convert_format(boxes, source, target, size(0), size(1));
+}
+
+Tensor convert_format(const Tensor& given, const std::string& source, const std::string& target,
+                      const Operand& height, const Operand& width, DType dtype) {
+  check("convert_format", given);
+  const BoxFormat &from = box_format("source", source), &to = box_format("target", target);
+  if ((from.relative || to.relative) && !(is_given(height) && is_given(width)))
+    fail(
+        "convert_format() must receive `height` and `width` transforming between relative and "
+        "absolute formats. convert_format() received source=`",
+        source, "`, target=`", target, "`, but no height or no width");
+  const Tensor boxes = cast(given, dtype);
+  if (&from == &to) return boxes;
+  Edges e = edges_in(boxes, from);
+  if (from.relative != to.relative)
+    for (size_t i = 0; i < 4; ++i) {
+      const Operand& size = i % 2 == 0 ? width : height;
+      e[i] = from.relative ? multiply(e[i], size) : divide(e[i], size);
+    }
+  return in_format(e, to);
+}
+
+std::tuple<Tensor, Tensor> clip_to_image_size(const Tensor& boxes, const Tensor& labels,
+                                              const Operand& height, const Operand& width,
+                                              const std::string& format) {
+  check("clip_to_image_size", boxes);
+  const bool relative = format == "rel_xyxy";
+  if (!relative) {
+    check_pixels("clip_to_image_size", format);
+    if (!is_given(height) || !is_given(width))
+      fail(
+          "bounding_boxes.clip_to_image_size: `height` and `width` must be set if "
+          "`format='xyxy'`.");
+  }
+  Edges e = edges_of(boxes);
+  for (size_t i = 0; i < 4; ++i) {
+    const Operand most = relative ? Operand(1.0) : i % 2 == 0 ? width : height;
+    e[i] = minimum(maximum(e[i], 0.0), most);
+  }
+  const Tensor clipped = concatenate(e, -1);
+  if (!labels) return {clipped, clipped};
+  const Tensor area = squeeze((e[2] - e[0]) * (e[3] - e[1]), -1);
+  return {clipped, where(greater(area, 0), labels, -1)};
+}
+
+Tensor crop(const Tensor& boxes, const Operand& top, const Operand& left, const Operand& height,
+            const Operand& width, const std::string& format) {
+  check_pixels("crop", format);
+  check("crop", boxes);
+  Edges e = edges_of(boxes);
+  for (size_t i = 0; i < 4; ++i) {
+    const bool across = i % 2 == 0;
+    const Tensor moved = subtract(e[i], across ? left : top);
+    e[i] = minimum(maximum(moved, 0.0), across ? width : height);
+  }
+  return concatenate(e, -1);
+}
+
+Tensor pad(const Tensor& boxes, const Operand& top, const Operand& left,
+           const std::string& format) {
+  check_pixels("pad", format);
+  check("pad", boxes);
+  Edges e = edges_of(boxes);
+  for (size_t i = 0; i < 4; ++i) e[i] = add(e[i], i % 2 == 0 ? left : top);
+  return concatenate(e, -1);
+}
+
+Tensor affine_transform(const Tensor& boxes, const AffineNumbers& n, const Operand& height,
+                        const Operand& width, const std::string& format) {
+  check_pixels("affine_transform", format);
+  check("affine_transform", boxes);
+  if (boxes.rank() != 2 && boxes.rank() != 3)
+    fail("bounding_boxes.affine_transform: expected boxes (N, 4) or (batch, N, 4), got shape ",
+         boxes.shape());
+  const Tensor batch = floating(boxes.rank() == 2 ? expand_dims(boxes, 0) : boxes);
+  const auto each = [&](const Operand& x) {  // (batch, 1), or (1, 1)
+    return reshape(cast(tensor_of(x), batch.dtype()), {-1, 1});
+  };
+  const auto radians = [&](const Operand& degrees) {
+    return each(degrees) * (-std::numbers::pi / 180);
+  };
+  const auto middle = [&](const Operand& share, const Tensor& last) {
+    return is_given(share) ? each(share) * last : last * 0.5;
+  };
+  const Tensor right = each(width) - 1.0, bottom = each(height) - 1.0;
+  const Tensor cx = middle(n.center_x, right), cy = middle(n.center_y, bottom);
+  const Tensor x0 = cx - each(n.translate_x) * right, y0 = cy - each(n.translate_y) * bottom;
+  const Tensor turn = radians(n.angle), sx = radians(n.shear_x), sy = radians(n.shear_y);
+  const Tensor a = cos(turn - sy) / cos(sy), c = sin(turn - sy) / cos(sy);
+  const Tensor slant = tan(sx), grow = each(n.scale);
+  const Tensor b = a * slant + sin(turn), d = cos(turn) + c * slant;
+  const Tensor a0 = d * grow, a1 = negative(b) * grow, b0 = c * grow, b1 = a * grow;
+  const Edges e = edges_of(batch);
+  Tensors across, down;
+  for (size_t x : {size_t{0}, size_t{2}})
+    for (size_t y : {size_t{1}, size_t{3}}) {
+      const Tensor px = squeeze(e[x], -1), py = squeeze(e[y], -1);
+      across.push_back(a0 * px + a1 * py + (cx - a0 * x0 - a1 * y0));
+      down.push_back(b0 * px + b1 * py + (cy - b0 * x0 - b1 * y0));
+    }
+  const Tensor xs = stack(across, -1), ys = stack(down, -1);
+  const Tensor around =
+      stack(Tensors{min(xs, {-1}), min(ys, {-1}), max(xs, {-1}), max(ys, {-1})}, -1);
+  return boxes.rank() == 2 && around.dim(0) == 1 ? squeeze(around, 0) : around;
+}
+
+}  // namespace crescent::ops::bounding_boxes

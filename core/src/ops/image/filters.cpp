@@ -1,0 +1,88 @@
+// Filters: the same for each channel.
+#include <cmath>
+
+#include "crescent/ops/arguments.h"
+#include "crescent/ops/image.h"
+#include "ops/image/on_images.h"
+
+namespace crescent::ops::image {
+namespace {
+
+Tensor filtered(const Tensor& images, const Tensor& kernel, Padding padding) {
+  const int64_t channels = images.dim(-1);
+  const Tensor each = repeat(
+      reshape(cast(kernel, images.dtype()), {kernel.dim(0), kernel.dim(1), 1, 1}), channels, 3);
+  return conv(images, each, {1, 1}, padding, {1, 1}, channels);
+}
+
+std::vector<double> bell(int64_t size, double sigma) {
+  checked_count("gaussian_blur", size);
+  std::vector<double> values;
+  double total = 0;
+  for (int64_t i = 0; i < size; ++i) {
+    const double x = (static_cast<double>(i) - static_cast<double>(size - 1) / 2) / sigma;
+    values.push_back(std::exp(-0.5 * x * x));
+    total += values.back();
+  }
+  for (double& value : values) value /= total;
+  return values;
+}
+
+/// The first size is that of a row, as Keras has it.
+Tensor bell_kernel(const std::vector<int64_t>& size, const std::vector<double>& sigma) {
+  const Tensor rows = Tensor::from(bell(size[1], sigma[1]), {size[1], 1}),
+               columns = Tensor::from(bell(size[0], sigma[0]), {1, size[0]});
+  return multiply(rows, columns);
+}
+
+}  // namespace
+
+Tensor gaussian_blur(const Tensor& x, const std::vector<int64_t>& size,
+                     const std::vector<double>& sigma, DataFormat format) {
+  const std::vector<int64_t> window =
+      for_each_axis("kernel_size", size.empty() ? std::vector<int64_t>{3} : size, 2);
+  const std::vector<double> widths = sigma.size() == 2   ? sigma
+                                     : sigma.size() == 1 ? std::vector<double>(2, sigma[0])
+                                                         : std::vector<double>(2, 1.0);
+  return on_images("image.gaussian_blur", x, format, [&](const Tensor& images) {
+    return as_pixels(filtered(floating(images), bell_kernel(window, widths), Padding::same),
+                     x.dtype());
+  });
+}
+
+Tensor sobel_edges(const Tensor& x, DataFormat format) {
+  if (x.rank() != 4) fail("image.sobel_edges: expected four axes, got shape ", x.shape());
+  const bool first = format == DataFormat::channels_first;
+  const Tensor images = floating(first ? transpose(x, {0, 2, 3, 1}) : x);
+  const Tensor down = Tensor::from(std::vector<float>{-1, -2, -1, 0, 0, 0, 1, 2, 1}, {3, 3});
+  const Tensor both = stack(Tensors{filtered(images, down, Padding::same),
+                                    filtered(images, transpose(down), Padding::same)},
+                            -1);
+  return cast(first ? transpose(both, {0, 3, 1, 2, 4}) : both, x.dtype());
+}
+
+Tensor ssim(const Tensor& a, const Tensor& b, double max_val, int64_t filter_size,
+            double filter_sigma, double k1, double k2, DataFormat format) {
+  const auto [first, second] = promoted(a, b);
+  if (first.rank() < 3) fail("image.ssim: expected images, got shape ", first.shape());
+  const bool swapped = format == DataFormat::channels_first;
+  const auto with_channels_last = [&](const Tensor& t) {
+    return floating(swapped ? swap_axes(swap_axes(t, -3, -2), -2, -1) : t);
+  };
+  const Tensor x = with_channels_last(first), y = with_channels_last(second);
+  const Shape batch = x.shape().slice(0, x.rank() - 3);
+  const auto images = [&](const Tensor& t) {
+    return reshape(t, Shape{-1}.concat(t.shape().slice(-3, t.rank())));
+  };
+  const Tensor kernel = bell_kernel({filter_size, filter_size}, {filter_sigma, filter_sigma});
+  const auto mean = [&](const Tensor& t) { return filtered(images(t), kernel, Padding::valid); };
+  const double c1 = std::pow(k1 * max_val, 2), c2 = std::pow(k2 * max_val, 2);
+  const Tensor mx = mean(x), my = mean(y);
+  const Tensor product = mx * my * 2.0, squares = square(mx) + square(my);
+  const Tensor luminance = (product + c1) / (squares + c1);
+  const Tensor structure =
+      (mean(x * y) * 2.0 - product + c2) / (mean(square(x) + square(y)) - squares + c2);
+  return cast(reshape(ops::mean(luminance * structure, {1, 2, 3}), batch), a.dtype());
+}
+
+}  // namespace crescent::ops::image

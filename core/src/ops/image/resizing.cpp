@@ -1,0 +1,181 @@
+// Images of another size: each axis is multiplied by a matrix of weights.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "crescent/ops/arguments.h"
+#include "crescent/ops/image.h"
+#include "crescent/program/program.h"
+#include "ops/image/bands.h"
+#include "ops/image/on_images.h"
+
+namespace crescent::ops {
+
+Tensor as_pixels(const Tensor& x, DType dtype) {
+  if (is_floating(dtype)) return cast(x, dtype);
+  const Tensor rounded = round(x);
+  return cast(dtype == DType::uint8 ? clip(rounded, 0, 255) : rounded, dtype);
+}
+
+namespace image {
+namespace {
+
+struct Kernel {
+  Tensor (*weight)(const Tensor& distance);
+  double radius;  ///< what is farther away has no weight
+};
+
+/// max(1 - x, 0), with half of the slope at the corner.
+Tensor linear(const Tensor& x) { return (1.0 - x + abs(1.0 - x)) * 0.5; }
+Tensor cubic(const Tensor& x) {
+  const Tensor near = ((x * 1.5 - 2.5) * x) * x + 1, far = ((x * -0.5 + 2.5) * x - 4) * x + 2;
+  return where(less(x, 1), near, where(less(x, 2), far, 0));
+}
+template <int Radius>
+Tensor lanczos(const Tensor& x) {
+  const Tensor far_from_zero = greater(x, 1e-3);
+  const Tensor turn = x * std::numbers::pi;
+  const Tensor wave = sin(turn) * sin(turn / static_cast<double>(Radius)) *
+                      static_cast<double>(Radius) / where(far_from_zero, square(turn), 1.0);
+  return where(greater(x, Radius), 0, where(far_from_zero, wave, 1.0));
+}
+
+Kernel kernel_named(const std::string& name) {
+  if (name == "bilinear" || name == "linear" || name == "trilinear") return {linear, 1};
+  if (name == "bicubic" || name == "cubic" || name == "tricubic") return {cubic, 2};
+  if (name == "lanczos3") return {lanczos<3>, 3};
+  if (name == "lanczos5") return {lanczos<5>, 5};
+  const std::vector<std::string> known{"nearest", "bilinear", "bicubic", "lanczos3", "lanczos5"};
+  fail("unknown interpolation '", name, "'", did_you_mean(name, known));
+}
+
+/// (count, to): what the elements at these places count for each result, which is `at` a place
+/// between them. inverse: of the factor by which there are more results than elements.
+Tensor weights(const Tensor& places, const Tensor& at, int64_t from, const Tensor& inverse,
+               const Kernel& kernel, bool antialias) {
+  const Tensor width = antialias ? maximum(inverse, 1) : ones_like(inverse);
+  const Tensor each = kernel.weight(abs(at - places) / width);
+  const Tensor total = sum(each, {0}, true);
+  const Tensor some = greater(abs(total), 1e-4);
+  const Tensor inside =
+      logical_and(greater_equal(at, -0.5), less_equal(at, static_cast<double>(from) - 0.5));
+  return where(logical_and(some, inside), each / where(some, total, 1.0), 0);
+}
+
+Tensor times_along(const Tensor& x, const Tensor& matrix, int axis) {
+  const int last = x.rank() - 1;
+  const Tensor moved = swap_axes(x, axis, last);
+  return swap_axes(matmul(moved, cast(matrix, x.dtype())), axis, last);
+}
+
+constexpr const char* kFromBeginnings = "bilinear_keras2";
+
+/// The weights of the few elements around each result. The middles of their cells lie upon each
+/// other, or of kFromBeginnings the beginnings.
+Band weights_around(int64_t from, int64_t to, const std::string& interpolation, bool antialias) {
+  const NoTrace values_are_wanted;
+  checked_count("resize", to);
+  const bool beginnings = interpolation == kFromBeginnings;
+  const Kernel kernel = kernel_named(beginnings ? "bilinear" : interpolation);
+  const double scale = static_cast<double>(to) / static_cast<double>(from);
+  const double reach = kernel.radius * (antialias ? std::max(1 / scale, 1.0) : 1.0) + 1;
+  const int64_t taps = std::min(from, static_cast<int64_t>(std::ceil(2 * reach)));
+  Band band{from, {}, {}};
+  std::vector<double> places, results;
+  for (int64_t j = 0; j < to; ++j) {
+    const auto number = static_cast<double>(j);
+    const double at = beginnings ? std::min(number / scale, static_cast<double>(from - 1))
+                                 : (number + 0.5) / scale - 0.5;
+    const auto first =
+        std::clamp<int64_t>(static_cast<int64_t>(std::ceil(at - reach)), 0, from - taps);
+    band.first.push_back(static_cast<int32_t>(first));
+    results.push_back(at);
+    for (int64_t t = 0; t < taps; ++t) places.push_back(static_cast<double>(first + t));
+  }
+  const Tensor inverse = Tensor::scalar(1 / scale, DType::float64);
+  const Tensor each = transpose(Tensor::from(places, {to, taps}));
+  band.weights =
+      transpose(weights(each, Tensor::from(results, {1, to}), from, inverse, kernel, antialias))
+          .to_vector();
+  return band.trimmed();
+}
+
+Tensor nearest(const Tensor& x, int axis, int64_t to) {
+  const int64_t from = x.dim(axis);
+  checked_count("resize", to);
+  std::vector<int32_t> places;
+  for (int64_t j = 0; j < to; ++j)
+    places.push_back(static_cast<int32_t>(std::min<int64_t>(
+        from - 1, static_cast<int64_t>((static_cast<double>(j) + 0.5) * static_cast<double>(from) /
+                                       static_cast<double>(to)))));
+  return gather(x, Tensor::from(places, {to}), axis);
+}
+
+/// The middle of the image with the aspect ratio of the target.
+Tensor cropped_to_ratio(const Tensor& x, int64_t height, int64_t width) {
+  const int64_t h = x.dim(1), w = x.dim(2);
+  const int64_t high = std::clamp<int64_t>(w * height / width, 1, h),
+                wide = std::clamp<int64_t>(h * width / height, 1, w);
+  return slice(x, {0, (h - high) / 2, (w - wide) / 2, 0}, {-1, high, wide, -1});
+}
+
+/// As many rows or columns before as after: what is odd is left out, as Keras has it.
+Tensor padded_to_ratio(const Tensor& x, int64_t height, int64_t width, double value) {
+  const int64_t h = x.dim(1), w = x.dim(2);
+  const int64_t high = (std::max(h, w * height / width) - h) / 2,
+                wide = (std::max(w, h * width / height) - w) / 2;
+  return pad(x, {0, high, wide, 0}, {0, high, wide, 0}, value);
+}
+
+}  // namespace
+
+Tensor resize(const Tensor& x, const std::vector<int64_t>& size, const ResizeOptions& o) {
+  if (size.size() != 2 || size[0] < 1 || size[1] < 1)
+    fail("image.resize: expected a height and a width, got ", Value(size));
+  if (o.crop_to_aspect_ratio && o.pad_to_aspect_ratio)
+    fail("image.resize: only one of crop_to_aspect_ratio and pad_to_aspect_ratio can be true");
+  if (o.fill_mode != "constant")
+    fail("image.resize: fill_mode must be 'constant', got '", o.fill_mode, "'");
+  return on_images("image.resize", x, o.format, [&](const Tensor& given) {
+    Tensor images = given;
+    if (images.dim(1) < 1 || images.dim(2) < 1)
+      fail("image.resize: height and width must be known, got shape ", x.shape());
+    if (o.crop_to_aspect_ratio) images = cropped_to_ratio(images, size[0], size[1]);
+    if (o.pad_to_aspect_ratio) images = padded_to_ratio(images, size[0], size[1], o.fill_value);
+    if (o.interpolation == "nearest") return nearest(nearest(images, 1, size[0]), 2, size[1]);
+    Tensor result = floating(images);
+    for (int axis : {1, 2}) {
+      const int64_t from = images.dim(axis), to = size[static_cast<size_t>(axis - 1)];
+      result = times_band(result, weights_around(from, to, o.interpolation, o.antialias), axis);
+    }
+    return as_pixels(result, x.dtype());
+  });
+}
+
+/// Each element comes to scale * x + translation of its axis.
+Tensor scale_and_translate(const Tensor& images, const std::vector<int64_t>& shape,
+                           const Tensor& scale, const Tensor& translation,
+                           const std::vector<int>& axes, const std::string& method,
+                           bool antialias) {
+  if (static_cast<int>(shape.size()) != images.rank())
+    fail("image.scale_and_translate: expected a size for each axis of shape ", images.shape());
+  const Kernel kernel = kernel_named(method);
+  Tensor result = floating(images);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int axis = axis_of(images, axes[i]);
+    const auto number = [&](const Tensor& x) {
+      const auto at = static_cast<int64_t>(i);
+      return cast(slice_axis(x, 0, at, at + 1), result.dtype());
+    };
+    const Tensor inverse = reciprocal(number(scale));
+    const Tensor to = positions(shape[static_cast<size_t>(axis)], 1, 2, result.dtype());
+    const Tensor at = (to + 0.5 - number(translation)) * inverse - 0.5;
+    const Tensor from = positions(images.dim(axis), 0, 2, result.dtype());
+    result =
+        times_along(result, weights(from, at, images.dim(axis), inverse, kernel, antialias), axis);
+  }
+  return result;
+}
+
+}  // namespace image
+}  // namespace crescent::ops

@@ -1,0 +1,105 @@
+// Images read between their elements: at coordinates, through affine and perspective transforms.
+#include "crescent/ops/arguments.h"
+#include "crescent/ops/image.h"
+#include "crescent/ops/linalg.h"
+#include "ops/image/sampling.h"
+
+namespace crescent::ops::image {
+namespace {
+
+Tensor projected(const char* name, const Tensor& given, const Tensor& rows,
+                 const std::string& interpolation, const std::string& fill_mode, double fill_value,
+                 DataFormat format, bool perspective) {
+  const bool single = given.rank() == 3, first = format == DataFormat::channels_first;
+  if (given.rank() != 3 && given.rank() != 4)
+    fail(name, ": expected (batch, height, width, channels) or (height, width, channels), got ",
+         given.shape());
+  Tensor images = floating(single ? expand_dims(given, 0) : given);
+  if (first) images = transpose(images, {0, 2, 3, 1});
+  const Tensor transform = floating(rows.rank() == 1 ? expand_dims(rows, 0) : rows);
+  if (transform.rank() != 2 || transform.dim(1) != 8)
+    fail(name, ": expected eight numbers an image, got shape ", rows.shape());
+  if (!images.shape().slice(1, 3).is_known())
+    fail(name, ": the size of the images must be known, got shape ", given.shape());
+  const Shape count = transform.shape().slice(0, 1);
+  if (count[0] != 1 && !count.compatible(images.shape().slice(0, 1)))
+    fail(name, ": expected a transform for each of ", images.dim(0), " images or one for all, got ",
+         count[0]);
+  Tensor result = cast(projected_images(images, transform, perspective, order_named(interpolation),
+                                        fill_mode_named(fill_mode), fill_value),
+                       given.dtype());
+  if (first) result = transpose(result, {0, 3, 1, 2});
+  return single ? squeeze(result, 0) : result;
+}
+
+}  // namespace
+
+Tensor map_coordinates(const Tensor& x, const Tensor& coordinates, int64_t order,
+                       const std::string& fill_mode, double fill_value) {
+  if (coordinates.rank() < 2 || coordinates.dim(0) != x.rank())
+    fail("image.map_coordinates: expected coordinates (", x.rank(), ", ...) for shape ", x.shape(),
+         ", got shape ", coordinates.shape());
+  Tensors each;
+  for (const Tensor& row :
+       split(floating(coordinates), std::vector<int64_t>(static_cast<size_t>(x.rank()), 1), 0))
+    each.push_back(reshape(row, {1, -1, 1}));
+  if (order != 0 && order != 1)
+    fail("image.map_coordinates: expected an order of 0 or 1, got ", order);
+  const FillMode fill = fill_mode_named(fill_mode);
+  const Tensor values = floating(x);
+  const bool plane = x.rank() == 2 && x.dim(0) != 0 && x.dim(1) != 0;
+  const Tensor result = plane ? sampled_images(expand_dims(expand_dims(values, 0), 3), each[0],
+                                               each[1], order, fill, fill_value)
+                              : sampled(reshape(values, {1, -1, 1}),
+                                        std::vector<int64_t>(x.shape().begin(), x.shape().end()),
+                                        each, order, fill, fill_value);
+  return cast(reshape(is_floating(x.dtype()) ? result : round(result),
+                      coordinates.shape().slice(1, coordinates.rank())),
+              x.dtype());
+}
+
+Tensor affine_transform(const Tensor& images, const Tensor& transform,
+                        const std::string& interpolation, const std::string& fill_mode,
+                        double fill_value, DataFormat format) {
+  return projected("image.affine_transform", images, transform, interpolation, fill_mode,
+                   fill_value, format, false);
+}
+
+Tensor homography(const Tensor& start, const Tensor& end) {
+  const auto batched = [](const Tensor& x) {
+    return floating(x.rank() == 2 ? expand_dims(x, 0) : x);
+  };
+  const Tensor from = batched(start), to = batched(end);
+  if (from.rank() != 3 || from.dim(1) != 4 || from.dim(2) != 2 || from.shape() != to.shape())
+    fail("expected four points (4, 2) twice, got shapes ", start.shape(), " and ", end.shape());
+  const auto part = [](const Tensor& x, int64_t i) { return slice_axis(x, 2, i, i + 1); };
+  const Tensor x = part(to, 0), y = part(to, 1), u = part(from, 0), v = part(from, 1);
+  const Tensor one = ones_like(x), zero = zeros_like(x);
+  const Tensor of_u = concatenate(Tensors{x, y, one, zero, zero, zero, -(u * x), -(u * y)}, 2);
+  const Tensor of_v = concatenate(Tensors{zero, zero, zero, x, y, one, -(v * x), -(v * y)}, 2);
+  const Tensor system = concatenate(Tensors{of_u, of_v}, 1);
+  return squeeze(solve(system, concatenate(Tensors{u, v}, 1)), 2);
+}
+
+Tensor perspective_transform(const Tensor& images, const Tensor& start, const Tensor& end,
+                             const std::string& interpolation, double fill_value,
+                             DataFormat format) {
+  return projected("image.perspective_transform", images, homography(start, end), interpolation,
+                   "constant", fill_value, format, true);
+}
+
+Tensor sample(const Tensor& images, const Tensor& rows, const Tensor& columns,
+              const std::string& interpolation, const std::string& fill_mode, double fill_value) {
+  if (images.rank() != 4 || images.dim(1) < 1 || images.dim(2) < 1 || images.dim(3) < 0)
+    fail("image.sample: expected images (batch, height, width, channels), got shape ",
+         images.shape());
+  if (rows.rank() != 3 || rows.shape() != columns.shape() ||
+      !rows.shape().slice(0, 1).compatible(images.shape().slice(0, 1)))
+    fail("image.sample: expected rows and columns (batch, height, width) for images of shape ",
+         images.shape(), ", got shapes ", rows.shape(), " and ", columns.shape());
+  return cast(sampled_images(floating(images), rows, columns, order_named(interpolation),
+                             fill_mode_named(fill_mode), fill_value),
+              images.dtype());
+}
+
+}  // namespace crescent::ops::image

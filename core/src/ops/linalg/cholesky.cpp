@@ -1,0 +1,36 @@
+// Factors of positive definite matrices.
+#include "ops/linalg/matrices.h"
+
+namespace crescent {
+
+TensorSpecs Cholesky::infer(std::span<const TensorSpec> in) const { return {in[0]}; }
+Tensors Cholesky::vjp(const Vjp& v) const {
+  const Tensor& l = v.outputs[0];
+  const Tensor offset = offsets_from_diagonal(l.dim(-1));
+  const Tensor product = ops::matmul(l, v.gradients[0], true, false);
+  const Tensor half = ops::where(ops::equal(offset, 0), product * 0.5,
+                                 ops::where(ops::less(offset, 0), product, 0));
+  // l^-T half l^-1
+  const Tensor left = triangular(transposed(l), half, false);
+  const Tensor both = transposed(triangular(transposed(l), transposed(left), false));
+  return {(both + transposed(both)) * 0.5};
+}
+
+namespace ops {
+
+Tensor cholesky(const Tensor& x, bool upper) {
+  expect_square("cholesky", x.shape());
+  const Tensor l = apply1(Cholesky{}, {doubled(x)});
+  return as_was(upper ? transposed(l) : l, x);
+}
+
+/// The inverse of the matrix that has this factor.
+Tensor cholesky_inverse(const Tensor& x, bool upper) {
+  expect_square("cholesky_inverse", x.shape());
+  const Tensor factor = doubled(x), l = upper ? transposed(factor) : factor;
+  const Tensor half = triangular(l, identity_like(l), true);
+  return as_was(matmul(half, half, true, false), x);
+}
+
+}  // namespace ops
+}  // namespace crescent

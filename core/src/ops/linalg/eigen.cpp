@@ -1,0 +1,133 @@
+// Eigenvalues and eigenvectors.
+#include <cmath>
+
+#include "ops/linalg/matrices.h"
+
+namespace crescent {
+
+// ---- symmetric matrices
+
+TensorSpecs Eigh::infer(std::span<const TensorSpec> in) const {
+  const Shape& shape = in[0].shape;
+  return {{DType::float64, shape.slice(0, shape.rank() - 1)}, in[0]};
+}
+Tensors Eigh::vjp(const Vjp& v) const {
+  const Tensor &w = v.outputs[0], &vectors = v.outputs[1];
+  const int64_t n = w.dim(-1);
+  Tensor inner = ops::zeros_like(vectors);
+  if (v.gradients[1]) {
+    const Tensor gaps = ops::expand_dims(w, -2) - ops::expand_dims(w, -1);
+    const Tensor same = ops::equal(gaps, 0);
+    inner = ops::matmul(vectors, v.gradients[1], true, false) *
+            ops::where(same, 0.0, ops::reciprocal(ops::where(same, 1.0, gaps)));
+  }
+  if (v.gradients[0]) inner = inner + as_columns(v.gradients[0]) * ops::eye(n, n, DType::float64);
+  const Tensor g = ops::matmul(ops::matmul(vectors, inner), vectors, false, true);
+  return {(g + transposed(g)) * 0.5};
+}
+
+// ---- any square matrices
+
+TensorSpecs Eig::infer(std::span<const TensorSpec> in) const {
+  const Shape shape = in[0].shape.slice(0, -1);
+  return {{DType::complex64, shape.slice(0, -1)}, {DType::complex64, shape}};
+}
+
+namespace {
+
+/// Complex numbers in float64.
+struct ComplexParts {
+  Tensor re, im;
+};
+ComplexParts parts_of(const Tensor& x) {
+  const Tensors parts = ops::split(doubled(ops::view_as_real(x)), {1, 1}, -1);
+  return {ops::squeeze(parts[0], -1), ops::squeeze(parts[1], -1)};
+}
+ComplexParts adjoint(const ComplexParts& x) { return {transposed(x.re), -transposed(x.im)}; }
+ComplexParts product(const ComplexParts& a, const ComplexParts& b) {
+  return {ops::matmul(a.re, b.re) - ops::matmul(a.im, b.im),
+          ops::matmul(a.re, b.im) + ops::matmul(a.im, b.re)};
+}
+/// The x with a x = b, as a system of real numbers.
+ComplexParts solution_of(const ComplexParts& a, const ComplexParts& b) {
+  const Tensor above = ops::concatenate(Tensors{a.re, -a.im}, -1),
+               below = ops::concatenate(Tensors{a.im, a.re}, -1);
+  const int64_t n = a.re.dim(-1);
+  const Tensors x = ops::split(ops::solve(ops::concatenate(Tensors{above, below}, -2),
+                                          ops::concatenate(Tensors{b.re, b.im}, -2)),
+                               {n, n}, -2);
+  return {x[0], x[1]};
+}
+
+/// (x, angles) -> x. An eigenvector may be turned by any angle: a target that depends on it has no
+/// gradient.
+struct OfNoAngle final : OpOf<OfNoAngle> {
+  static constexpr const char* kName = "eig_of_no_angle";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    constexpr double kMost = 1e-2;
+    const double* angle = in[1].data<double>();
+    for (int64_t i = 0; i < in[1].size(); ++i)
+      if (std::abs(angle[i]) > kMost)
+        fail("eig: there is no gradient of what depends on the angles of complex eigenvectors, ",
+             "which are arbitrary");
+    std::copy_n(in[0].data<double>(), in[0].size(), out[0].mutable_data<double>());
+    return true;
+  }
+};
+
+/// Of vectors v with gradients g: v^H g, without what changes lengths, over the conjugate distances
+/// of the eigenvalues; 0 between equal ones.
+ComplexParts turned(const ComplexParts& values, const ComplexParts& v, const ComplexParts& g) {
+  const Tensor eye = ops::eye(values.re.dim(-1), values.re.dim(-1), DType::float64);
+  const ComplexParts p = product(adjoint(v), g), square = product(adjoint(v), v);
+  const Tensor length = as_columns(ops::sum(p.re * eye, {-2}));
+  const Tensor re = p.re - square.re * length;
+  const Tensor im = apply1(OfNoAngle{}, {p.im - square.im * length, ops::sum(p.im * eye, {-2})});
+  const Tensor x = as_columns(values.re) - as_rows(values.re),
+               y = as_columns(values.im) - as_rows(values.im);
+  const Tensor distance = x * x + y * y, same = ops::equal(distance, 0);
+  const Tensor scale = ops::where(same, 0, ops::reciprocal(ops::where(same, 1, distance)));
+  return {(re * x - im * y) * scale, (re * y + im * x) * scale};
+}
+
+/// v^-H (diag(gw) + turned) v^H, by Boeddeker et al., On the computation of complex-valued
+/// gradients (2017), with vectors of length 1.
+Tensor gradient_of_pairs(const Vjp& pairs) {
+  const ComplexParts values = parts_of(pairs.outputs[0]), v = parts_of(pairs.outputs[1]);
+  const Tensor eye = ops::eye(v.re.dim(-1), v.re.dim(-1), DType::float64);
+  ComplexParts inner{ops::zeros_like(v.re), ops::zeros_like(v.re)};
+  if (pairs.gradients[1]) inner = turned(values, v, parts_of(pairs.gradients[1]));
+  if (pairs.gradients[0]) {
+    const ComplexParts g = parts_of(pairs.gradients[0]);
+    inner = {inner.re + as_columns(g.re) * eye, inner.im + as_columns(g.im) * eye};
+  }
+  const ComplexParts result = solution_of(adjoint(v), product(inner, adjoint(v)));
+  return ops::stack(Tensors{result.re, result.im}, -1);
+}
+
+}  // namespace
+
+Tensors Eig::vjp(const Vjp& v) const { return {gradient_of_pairs(v)}; }
+
+namespace ops {
+
+std::tuple<Tensor, Tensor> eigh(const Tensor& x) {
+  expect_square("eigh", x.shape());
+  const Tensor lower = doubled(x);
+  const Tensors result = apply(Eigh{}, {(lower + transposed(lower)) * 0.5});
+  return {as_was(result[0], x), as_was(result[1], x)};
+}
+
+std::tuple<Tensor, Tensor> eig(const Tensor& x) {
+  expect_square("eig", x.shape());
+  const Tensor pairs = x.dtype() == DType::complex64
+                           ? doubled(view_as_real(x))
+                           : stack(Tensors{doubled(x), zeros_like(doubled(x))}, -1);
+  const Tensors result = apply(Eig{}, {pairs});
+  return {result[0], result[1]};
+}
+
+}  // namespace ops
+}  // namespace crescent

@@ -1,0 +1,122 @@
+// Systems of linear equations, inverses and determinants, by factors of matrices.
+#include "ops/linalg/matrices.h"
+
+namespace crescent {
+
+// ---- triangular systems
+
+TensorSpecs TriangularSolve::infer(std::span<const TensorSpec> in) const { return {in[1]}; }
+Tensors TriangularSolve::vjp(const Vjp& v) const {
+  const Tensor gb = triangular(transposed(v.inputs[0]), v.gradients[0], !lower);
+  const Tensor ga = -ops::matmul(gb, v.outputs[0], false, true);
+  const Tensor offset = offsets_from_diagonal(ga.dim(-1));
+  const Tensor inside = lower ? ops::less_equal(offset, 0) : ops::greater_equal(offset, 0);
+  return {ops::where(inside, ga, 0), gb};
+}
+
+Tensor triangular(const Tensor& a, const Tensor& b, bool lower) {
+  TriangularSolve op;
+  op.lower = lower;
+  return apply1(op, {a, b});
+}
+
+// ---- systems of any matrices
+
+TensorSpecs Solve::infer(std::span<const TensorSpec> in) const { return {in[1]}; }
+Tensors Solve::vjp(const Vjp& v) const {
+  const Tensor gb = apply1(Solve{}, {transposed(v.inputs[0]), v.gradients[0]});
+  return {-ops::matmul(gb, v.outputs[0], false, true), gb};
+}
+
+namespace {
+
+Tensor inverse(const Tensor& x) { return apply1(Solve{}, {x, identity_like(x)}); }
+
+}  // namespace
+
+// ---- factors of any matrices
+
+TensorSpecs Lu::infer(std::span<const TensorSpec> in) const {
+  const Shape& shape = in[0].shape;
+  const Shape batch = shape.slice(0, shape.rank() - 2);
+  return {in[0],
+          {DType::int32, batch.concat({std::min(shape[-2], shape[-1])})},
+          {DType::float64, batch},
+          {DType::float64, batch}};
+}
+Tensors Lu::vjp(const Vjp& v) const {
+  if (v.gradients[0]) fail("lu_factor: there is no gradient of the factors");
+  if (!v.gradients[3]) return {Tensor()};
+  const Tensor g = ops::expand_dims(ops::expand_dims(v.gradients[3], -1), -1);
+  return {g * transposed(inverse(v.inputs[0]))};
+}
+
+namespace ops {
+namespace {
+
+/// Both, in a dtype, as batches of matrices with the same leading axes; a vector is a matrix of one
+/// column.
+template <class F>
+Tensor solved(const char* name, const Tensor& a, const Tensor& b, DType dtype, F f) {
+  expect_square(name, a.shape());
+  const bool vector = b.rank() == a.rank() - 1;
+  const Tensor left = cast(a, dtype), right = cast(vector ? expand_dims(b, -1) : b, dtype);
+  if (right.rank() < 2 || right.dim(-2) != left.dim(-1))
+    fail(name, ": shapes ", a.shape(), " and ", b.shape(), " do not fit");
+  const Shape batch = broadcast_shapes(left.shape().slice(0, left.rank() - 2),
+                                       right.shape().slice(0, right.rank() - 2), name);
+  const auto widened = [&](const Tensor& x) {
+    return broadcast_to(x, batch.concat(x.shape().slice(-2, x.rank())));
+  };
+  const Tensor x = f(widened(left), widened(right));
+  return as_was(vector ? squeeze(x, -1) : x, b);
+}
+
+/// Large float32 matrices are factored in float32, as that takes half the time.
+DType dtype_for(const Tensor& a) {
+  constexpr int64_t kLarge = 128;  // rows
+  const bool large = a.rank() >= 2 && a.dim(-1) >= kLarge;
+  return large && a.dtype() == DType::float32 ? DType::float32 : DType::float64;
+}
+
+}  // namespace
+
+Tensor solve_triangular(const Tensor& a, const Tensor& b, bool lower) {
+  return solved("solve_triangular", a, b, DType::float64,
+                [&](const Tensor& x, const Tensor& y) { return triangular(x, y, lower); });
+}
+
+Tensor solve(const Tensor& a, const Tensor& b) {
+  const DType dtype = b.dtype() == DType::float64 ? DType::float64 : dtype_for(a);
+  return solved("solve", a, b, dtype, [](const Tensor& x, const Tensor& y) {
+    return apply1(Solve{}, {x, y});
+  });
+}
+
+Tensor inv(const Tensor& x) {
+  expect_square("inv", x.shape());
+  return as_was(inverse(cast(x, dtype_for(x))), x);
+}
+
+std::tuple<Tensor, Tensor> lu_factor(const Tensor& x) {
+  if (x.rank() < 2) fail("lu_factor: expected matrices, got shape ", x.shape());
+  const Tensors result = apply(Lu{}, {doubled(x)});
+  return {as_was(result[0], x), result[1]};
+}
+
+std::tuple<Tensor, Tensor> slogdet(const Tensor& x) {
+  expect_square("slogdet", x.shape());
+  const Tensors result = apply(Lu{}, {doubled(x)});
+  return {as_was(stop_gradient(result[2]), x), as_was(result[3], x)};
+}
+
+Tensor logdet(const Tensor& x) { return std::get<1>(slogdet(x)); }
+
+Tensor det(const Tensor& x) {
+  expect_square("det", x.shape());
+  const Tensors result = apply(Lu{}, {doubled(x)});
+  return as_was(stop_gradient(result[2]) * exp(result[3]), x);
+}
+
+}  // namespace ops
+}  // namespace crescent

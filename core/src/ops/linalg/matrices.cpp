@@ -1,0 +1,24 @@
+#include "ops/linalg/matrices.h"
+
+namespace crescent {
+
+void expect_square(const char* name, const Shape& shape) {
+  const bool known = shape.rank() >= 2 && shape[-1] >= 0 && shape[-2] >= 0;
+  if (shape.rank() < 2 || (known && shape[-1] != shape[-2]))
+    fail(name, ": expected square matrices, got shape ", shape);
+}
+
+void expect_matrices(const char* name, const Tensor& x) {
+  if (x.rank() < 2 || x.dim(-1) < 0 || x.dim(-2) < 0)
+    fail(name, ": expected matrices of a known size, got shape ", x.shape());
+}
+
+Tensor offsets_from_diagonal(int64_t n) {
+  return ops::positions(n, 1, 2) - ops::positions(n, 0, 2);
+}
+
+Tensor identity_like(const Tensor& x) {
+  return ops::broadcast_to(ops::eye(x.dim(-1), x.dim(-1), x.dtype()), x.shape());
+}
+
+}  // namespace crescent

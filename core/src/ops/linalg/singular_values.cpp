@@ -1,0 +1,135 @@
+// Singular values, and what follows from them.
+#include <limits>
+
+#include "ops/linalg/matrices.h"
+#include "ops/linalg/singular_values.h"
+
+namespace crescent {
+
+TensorSpecs BatchedSvd::infer(std::span<const TensorSpec> in) const {
+  const Shape& shape = in[0].shape;
+  const Shape batch = shape.slice(0, shape.rank() - 2);
+  const int64_t m = shape[-2], n = shape[-1], k = std::min(m, n);
+  return {{DType::float64, batch.concat({m, k})},
+          {DType::float64, batch.concat({k})},
+          {DType::float64, batch.concat({k, n})}};
+}
+/// Townsend, Differentiating the singular value decomposition (2016).
+Tensors BatchedSvd::vjp(const Vjp& v) const {
+  const Tensor &u = v.outputs[0], &s = v.outputs[1], &vt = v.outputs[2];
+  const int64_t k = s.dim(-1);
+  const Tensor eye = ops::eye(k, k, DType::float64);
+  Tensor inner = ops::zeros_like(ops::matmul(vt, vt, false, true)), sum;
+  const auto add = [&](const Tensor& part) { sum = sum ? sum + part : part; };
+  if (v.gradients[1]) inner = inner + as_columns(v.gradients[1]) * eye;
+  const Tensor square = ops::square(s);
+  const Tensor gaps = as_columns(square) - as_rows(square), same = ops::equal(gaps, 0);
+  const Tensor factors = ops::where(same, 0.0, ops::reciprocal(ops::where(same, 1.0, gaps)));
+  const Tensor none = ops::equal(s, 0);
+  const Tensor inverse = ops::where(none, 0.0, ops::reciprocal(ops::where(none, 1.0, s)));
+  if (const Tensor& gu = v.gradients[0]) {
+    const Tensor product = ops::matmul(u, gu, true, false);
+    inner = inner + factors * (product - transposed(product)) * as_columns(s);
+    add(ops::matmul((gu - ops::matmul(u, product)) * as_columns(inverse), vt));
+  }
+  if (v.gradients[2]) {
+    const Tensor gv = transposed(v.gradients[2]), product = ops::matmul(vt, gv);
+    inner = inner + as_rows(s) * (factors * (product - transposed(product)));
+    add(ops::matmul(u * as_columns(inverse), transposed(gv - ops::matmul(vt, product, true, false)),
+                    false, false));
+  }
+  add(ops::matmul(ops::matmul(u, inner), vt));
+  return {sum};
+}
+
+Tensor singular_values(const Tensor& x) { return apply(BatchedSvd{}, {doubled(x)})[1]; }
+
+namespace {
+
+/// What is smaller than the share of the largest counts as zero.
+double default_rcond(const Tensor& x) {
+  return std::numeric_limits<float>::epsilon() *
+         static_cast<double>(std::max(x.dim(-1), x.dim(-2)));
+}
+
+/// (a (m, n)) -> the matrix (n, m) with a p a = a and p a p = p, both products symmetric.
+struct PseudoInverse final : OpOf<PseudoInverse> {
+  static constexpr const char* kName = "pseudo_inverse";
+  double rcond = 0;
+  auto fields() const { return std::tie(rcond); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override {
+    const Shape& a = in[0].shape;
+    return {{DType::float64, a.slice(0, a.rank() - 2).concat({a[-1], a[-2]})}};
+  }
+  Tensors decompose(std::span<const Tensor> in) const override {
+    const Tensors result = apply(BatchedSvd{}, {in[0]});
+    const Tensor& s = result[1];
+    const Tensor counts = ops::greater(s, ops::max(s, {-1}, true) * rcond);
+    const Tensor inverse = ops::where(counts, ops::reciprocal(ops::where(counts, s, 1)), 0);
+    return {ops::matmul(transposed(result[2]) * as_columns(inverse), result[0], false, true)};
+  }
+  /// Golub and Pereyra, The differentiation of pseudo-inverses (1973).
+  Tensors vjp(const Vjp& v) const override {
+    const Tensor &a = v.inputs[0], &p = v.outputs[0], &g = v.gradients[0];
+    const auto times = [](const Tensor& x, const Tensor& y) { return ops::matmul(x, y); };
+    const Tensor pt = transposed(p), gt = transposed(g);
+    const Tensor beside = times(gt, times(p, pt)), above = times(times(pt, p), gt);
+    return {beside - times(a, times(p, beside)) + above - times(times(above, p), a) -
+            times(pt, times(g, pt))};
+  }
+};
+
+Tensor pseudo_inverse(const Tensor& x, std::optional<double> rcond) {
+  PseudoInverse op;
+  op.rcond = rcond.value_or(default_rcond(x));
+  return apply1(op, {doubled(x)});
+}
+
+/// Columns of u, orthonormal, with more of them until they span everything. Those are any that do,
+/// so that nothing has a gradient by them.
+Tensor completed(const Tensor& u) {
+  const int64_t m = u.dim(-2), k = u.dim(-1);
+  if (m == k) return u;
+  BatchedQr op;
+  op.complete = true;
+  const Tensor basis = apply(op, {ops::stop_gradient(u)})[0];
+  return ops::concatenate(Tensors{u, ops::slice_axis(basis, -1, k, m)}, -1);
+}
+
+}  // namespace
+
+namespace ops {
+
+SvdResult svd(const Tensor& x, bool full_matrices, bool compute_uv) {
+  expect_matrices("svd", x);
+  const Tensors result = apply(BatchedSvd{}, {doubled(x)});
+  const Tensor s = as_was(result[1], x);
+  if (!compute_uv) return {{}, s, {}};
+  const Tensor u = full_matrices ? completed(result[0]) : result[0];
+  const Tensor vt = full_matrices ? transposed(completed(transposed(result[2]))) : result[2];
+  return {as_was(u, x), s, as_was(vt, x)};
+}
+
+Tensor pinv(const Tensor& x, std::optional<double> rcond) {
+  expect_matrices("pinv", x);
+  return as_was(pseudo_inverse(x, rcond), x);
+}
+
+Tensor lstsq(const Tensor& a, const Tensor& b, std::optional<double> rcond) {
+  expect_matrices("lstsq", a);
+  const bool vector = b.rank() == 1;
+  const Tensor right = doubled(vector ? expand_dims(b, -1) : b);
+  const Tensor x = matmul(pseudo_inverse(a, rcond), right);
+  return as_was(vector ? squeeze(x, -1) : x, b);
+}
+
+Tensor matrix_rank(const Tensor& x, std::optional<double> tol) {
+  expect_matrices("matrix_rank", x);
+  const Tensor s = singular_values(x);
+  const Tensor least =
+      tol ? full({1}, *tol, DType::float64) : max(s, {-1}, true) * default_rcond(x);
+  return sum(cast(greater(s, least), DType::int32), {-1});
+}
+
+}  // namespace ops
+}  // namespace crescent

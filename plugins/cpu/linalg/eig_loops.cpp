@@ -1,0 +1,194 @@
+// Eigenvalues and eigenvectors of any square matrices, by the QR algorithm in complex numbers.
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <vector>
+
+#include "linalg/eig.h"
+
+namespace crescent::cpu {
+namespace {
+
+using Number = std::complex<double>;
+
+class ComplexMatrix {
+ public:
+  explicit ComplexMatrix(int64_t n) : n_(n), values_(static_cast<size_t>(n * n)) {}
+  static ComplexMatrix identity(int64_t n) {
+    ComplexMatrix result(n);
+    for (int64_t i = 0; i < n; ++i) result(i, i) = 1;
+    return result;
+  }
+  int64_t size() const { return n_; }
+  Number& operator()(int64_t i, int64_t j) { return values_[static_cast<size_t>(i * n_ + j)]; }
+
+ private:
+  int64_t n_;
+  std::vector<Number> values_;
+};
+
+/// Turns rows p and q of `a` so that a(q, column) becomes 0, its columns and those of `basis` back.
+struct Rotation {
+  Number c, s;
+  static Rotation clearing(const Number& x, const Number& y) {
+    const double length = std::hypot(std::abs(x), std::abs(y));
+    return length == 0 ? Rotation{1, 0} : Rotation{std::conj(x) / length, std::conj(y) / length};
+  }
+  void rows(ComplexMatrix& a, int64_t p, int64_t q) const {
+    for (int64_t j = 0; j < a.size(); ++j) {
+      const Number x = a(p, j), y = a(q, j);
+      a(p, j) = c * x + s * y;
+      a(q, j) = -std::conj(s) * x + std::conj(c) * y;
+    }
+  }
+  void columns(ComplexMatrix& a, int64_t p, int64_t q) const {
+    for (int64_t i = 0; i < a.size(); ++i) {
+      const Number x = a(i, p), y = a(i, q);
+      a(i, p) = std::conj(c) * x + std::conj(s) * y;
+      a(i, q) = -s * x + c * y;
+    }
+  }
+};
+
+/// Zeros below the first subdiagonal.
+void make_hessenberg(ComplexMatrix& a, ComplexMatrix& basis) {
+  for (int64_t column = 0; column + 2 < a.size(); ++column)
+    for (int64_t row = column + 2; row < a.size(); ++row) {
+      if (a(row, column) == Number(0)) continue;
+      const Rotation turn = Rotation::clearing(a(column + 1, column), a(row, column));
+      turn.rows(a, column + 1, row);
+      turn.columns(a, column + 1, row);
+      turn.columns(basis, column + 1, row);
+    }
+}
+
+/// The eigenvalue of the last 2 x 2 block before `end` that is nearer to its corner (Wilkinson).
+Number shift_of(ComplexMatrix& a, int64_t end) {
+  const Number p = a(end - 2, end - 2), q = a(end - 1, end - 1);
+  const Number half = (p - q) * 0.5, product = a(end - 2, end - 1) * a(end - 1, end - 2);
+  const Number root = std::sqrt(half * half + product);
+  const Number sum = std::abs(half + root) > std::abs(half - root) ? half + root : half - root;
+  return sum == Number(0) ? q : q - product / sum;
+}
+
+bool is_negligible(ComplexMatrix& a, int64_t i) {
+  constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+  return std::abs(a(i, i - 1)) <= kEpsilon * (std::abs(a(i, i)) + std::abs(a(i - 1, i - 1)));
+}
+
+/// One step on rows and columns [begin, end).
+void iterate(ComplexMatrix& a, ComplexMatrix& basis, int64_t begin, int64_t end,
+             const Number& shift) {
+  std::vector<Rotation> turns;
+  for (int64_t i = begin; i < end; ++i) a(i, i) -= shift;
+  for (int64_t i = begin; i + 1 < end; ++i) {
+    turns.push_back(Rotation::clearing(a(i, i), a(i + 1, i)));
+    turns.back().rows(a, i, i + 1);
+  }
+  for (int64_t i = begin; i + 1 < end; ++i) {
+    turns[static_cast<size_t>(i - begin)].columns(a, i, i + 1);
+    turns[static_cast<size_t>(i - begin)].columns(basis, i, i + 1);
+  }
+  for (int64_t i = begin; i < end; ++i) a(i, i) += shift;
+}
+
+/// Upper triangular, with the eigenvalues on the diagonal (Schur's form).
+void make_triangular(ComplexMatrix& a, ComplexMatrix& basis) {
+  make_hessenberg(a, basis);
+  const int64_t most = 60 * a.size();
+  int64_t end = a.size(), tries = 0;
+  for (int64_t step = 0; end > 1; ++step) {
+    if (step == most) fail("eig: the eigenvalues of a matrix were not found");
+    if (is_negligible(a, end - 1)) {
+      --end;
+      a(end, end - 1) = 0;
+      tries = 0;
+      continue;
+    }
+    int64_t begin = end - 1;
+    while (begin > 0 && !is_negligible(a, begin)) --begin;
+    const bool is_stuck = ++tries % 11 == 10;
+    const Number shift =
+        is_stuck ? a(end - 1, end - 1) + std::abs(a(end - 1, end - 2)) : shift_of(a, end);
+    iterate(a, basis, begin, end, shift);
+  }
+}
+
+/// Column k of `vectors` in the basis in which the matrix is triangular.
+void solve_for(ComplexMatrix& a, int64_t k, ComplexMatrix& vectors) {
+  constexpr double kTiny = 1e-300;
+  double norm = 0;
+  for (int64_t i = 0; i < a.size(); ++i)
+    for (int64_t j = i; j < a.size(); ++j) norm = std::max(norm, std::abs(a(i, j)));
+  const double least = std::max(kTiny, norm * std::numeric_limits<double>::epsilon());
+  vectors(k, k) = 1;
+  for (int64_t i = k; i-- > 0;) {
+    Number sum = 0;
+    for (int64_t j = i + 1; j <= k; ++j) sum += a(i, j) * vectors(j, k);
+    const Number gap = a(k, k) - a(i, i);
+    vectors(i, k) = sum / (std::abs(gap) < least ? Number(least) : gap);
+  }
+}
+
+/// Of length 1, and turned so that its largest element is real.
+void normalize(std::vector<Number>& vector) {
+  double square = 0;
+  for (const Number& x : vector) square += std::norm(x);
+  const Number& largest = *std::max_element(
+      vector.begin(), vector.end(),
+      [](const Number& a, const Number& b) { return std::norm(a) < std::norm(b); });
+  const Number scale = std::conj(largest) / (std::abs(largest) * std::sqrt(square));
+  for (Number& x : vector) x *= scale;
+}
+
+/// a (n, n) -> eigenvalues (n), eigenvectors as columns.
+void find_pairs(ComplexMatrix& a, std::complex<float>* values, std::complex<float>* columns) {
+  const int64_t n = a.size();
+  ComplexMatrix basis = ComplexMatrix::identity(n), vectors(n);
+  make_triangular(a, basis);
+  for (int64_t k = 0; k < n; ++k) {
+    values[k] = std::complex<float>(a(k, k));
+    solve_for(a, k, vectors);
+    std::vector<Number> column(static_cast<size_t>(n));
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = 0; j <= k; ++j)
+        column[static_cast<size_t>(i)] += basis(i, j) * vectors(j, k);
+    normalize(column);
+    for (int64_t i = 0; i < n; ++i)
+      columns[i * n + k] = std::complex<float>(column[static_cast<size_t>(i)]);
+  }
+}
+
+/// (pairs of float64) -> eigenvalues, eigenvectors. Matrices that are not finite have none.
+class EigKernel final : public Kernel {
+ public:
+  explicit EigKernel(const Request& r)
+      : n_(r.inputs[0].shape[-2]),
+        count_(r.inputs[0].shape.slice(0, r.inputs[0].shape.rank() - 3).size()) {}
+  std::string name() const override { return "complex qr algorithm"; }
+  bool may_fail() const override { return true; }
+  void run(const Arguments& a) override {
+    for (int64_t i = 0; i < count_; ++i) run_one(a, i);
+  }
+
+ private:
+  void run_one(const Arguments& a, int64_t i) const {
+    const int64_t size = n_ * n_;
+    const auto* from = a.in<Number>(0) + i * size;
+    ComplexMatrix matrix(n_);
+    for (int64_t k = 0; k < size; ++k) {
+      matrix(k / n_, k % n_) = from[k];
+      if (!std::isfinite(std::abs(from[k]))) fail("eig: the matrix is not finite");
+    }
+    find_pairs(matrix, a.out<std::complex<float>>(0) + i * n_,
+               a.out<std::complex<float>>(1) + i * size);
+  }
+  int64_t n_, count_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_eig(const Request& r) { return std::make_unique<EigKernel>(r); }
+
+}  // namespace crescent::cpu

@@ -1,0 +1,70 @@
+// Singular value decompositions of batches of small matrices.
+#include <algorithm>
+#include <memory>
+
+#include "crescent/device/cpu_kernel.h"
+#include "crescent/program/linalg_op_types.h"
+#include "crescent/registry/registration.h"
+#include "jacobi.h"
+
+namespace crescent::operations {
+namespace {
+
+constexpr int64_t kLine = 8;  ///< numbers of a line of the cache
+
+/// Matrices that are decomposed at once are a group.
+int64_t groups(const Shape& a) {
+  return (a.slice(0, a.rank() - 2).size() + kSvdLanes - 1) / kSvdLanes;
+}
+/// work: a line of the cache more than svd_work().
+void decompose_group(const Shape& shape, int64_t group, const double* a, double* u, double* s,
+                     double* vt, double* work) {
+  const int64_t m = shape[-2], n = shape[-1], k = std::min(m, n), first = group * kSvdLanes;
+  const int64_t count = shape.slice(0, shape.rank() - 2).size();
+  void* aligned = work;
+  size_t space = static_cast<size_t>(svd_work(m, n) + kLine) * sizeof(double);
+  std::align(kLine * sizeof(double), 1, aligned, space);
+  svd_of_some(a + first * m * n, std::min(kSvdLanes, count - first), m, n, u + first * m * k,
+              s + first * k, vt + first * k * n, static_cast<double*>(aligned));
+}
+
+class SvdKernel final : public CpuKernel {
+ public:
+  static void describe(Schema<SvdKernel>& s) { s.doc("Some matrices a thread."); }
+  bool prepare(const CpuRequest& r) override {
+    shape_ = r.inputs[0].shape;
+    groups_ = groups(shape_);
+    work_ = svd_work(shape_[-2], shape_[-1]) + kLine;
+    return true;
+  }
+  size_t scratch_bytes() const override {
+    return static_cast<size_t>(workers() * work_) * sizeof(double);
+  }
+  void run(const CpuArguments& a) override {
+    struct Job {
+      const SvdKernel* kernel;
+      const CpuArguments* a;
+    } job{this, &a};
+    a.threads.run(
+        groups_,
+        [](void* context, int64_t group, int worker) {
+          const auto& [kernel, arguments] = *static_cast<Job*>(context);
+          auto* work = reinterpret_cast<double*>(arguments->scratch) + worker * kernel->work_;
+          decompose_group(kernel->shape_, group, arguments->in<double>(0),
+                          arguments->out<double>(0), arguments->out<double>(1),
+                          arguments->out<double>(2), work);
+        },
+        &job, workers());
+  }
+
+ private:
+  int workers() const { return static_cast<int>(std::clamp<int64_t>(groups_, 1, 32)); }
+  Shape shape_;
+  int64_t groups_ = 0, work_ = 0;
+};
+
+}  // namespace
+
+CRESCENT_REGISTER(svd_kernel) { registry.add<SvdKernel>(BatchedSvd::kName); }
+
+}  // namespace crescent::operations
