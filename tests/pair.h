@@ -78,7 +78,8 @@ class Pair final : public Communicator {
   bool read(void* data, size_t bytes) const {
     for (char* at = static_cast<char*>(data); bytes > 0;) {
       pollfd awaited{descriptor(), POLLIN, 0};
-      if (poll(&awaited, 1, static_cast<int>(timeout_ * 1000)) == 0) fail_late({other()}, timeout_);
+      if (poll(&awaited, 1, static_cast<int>(timeout_ * 1000)) == 0)
+        fail_timeout({other()}, timeout_);
       const ssize_t n = recv(descriptor(), at, bytes, 0);
       if (n <= 0) return false;
       at += n, bytes -= static_cast<size_t>(n);
