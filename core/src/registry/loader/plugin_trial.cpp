@@ -11,7 +11,7 @@
 namespace crescent {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(10);
+constexpr auto kTimeout = std::chrono::seconds(10);
 constexpr const char* kMemory = "crescent-try";
 
 std::string helper() {
@@ -41,11 +41,11 @@ std::string tried(const std::vector<std::string>& libraries) {
                                                              {kNowhere, STDOUT_FILENO},
                                                              {said, STDERR_FILENO},
                                                              {report, kTrialDescriptor}}});
-  const bool in_time = process.wait(kPatience), loaded = !contents_of(report).empty();
+  const bool in_time = process.wait(kTimeout), loaded = !contents_of(report).empty();
   const std::string words_left = last_words(contents_of(said));
   const char* when = loaded ? "when the process ends" : "while it is loaded";
   if (!in_time)
-    return concat("it does not come to an end ", when, ": it was given ", kPatience.count(),
+    return concat("it does not come to an end ", when, ": it was given ", kTimeout.count(),
                   " seconds", words_left);
   if (process.signal())
     return concat("it crashes ", when, ": ", signal_name(process.signal()), words_left);
@@ -72,7 +72,7 @@ std::string rehearsed(const std::function<void()>& load) try {
   Process process = Process::copy(
       work, {.descriptors = {
                  {kNowhere, STDIN_FILENO}, {kNowhere, STDOUT_FILENO}, {kNowhere, STDERR_FILENO}}});
-  if (!process.wait(kPatience) || !contents_of(report).empty()) return "";
+  if (!process.wait(kTimeout) || !contents_of(report).empty()) return "";
   if (process.signal())
     return concat("it crashes in this process: ", signal_name(process.signal()));
   return "it ends this process while it is loaded";
