@@ -64,8 +64,9 @@ struct RunRecord {
   int64_t epochs = 0;
   std::shared_ptr<History> history;
   std::weak_ptr<TrainingRun> run;  ///< the current run, which may be paused
-  Value left;                      ///< state of the last run, for run_state()
-  bool left_is_loaded = false;     ///< whether it came from a file; then the next run restores it
+  Value last_state;                ///< state of the last run, for run_state()
+  bool last_state_is_loaded =
+      false;  ///< whether it came from a file; then the next run restores it
 };
 
 /// The arguments of compile.
