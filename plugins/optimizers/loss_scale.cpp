@@ -51,7 +51,7 @@ class LossScaleOptimizer final : public Optimizer {
   }
 
   void apply(std::span<const Tensor> gradients, const Variables& variables) override {
-    AllOrNothing whole;
+    Transaction transaction;
     include(variables);
     const Tensor scale = scale_.value(), count = counter_.value();
     Tensors unscaled;
@@ -71,7 +71,7 @@ class LossScaleOptimizer final : public Optimizer {
     const Tensor grows = greater_equal(count + 1, growth_steps_);
     counter_.assign(where(logical_and(finite, logical_not(grows)), count + 1, zeros_like(count)));
     scale_.assign(where(finite, where(grows, scale * 2, scale), scale / 2));
-    whole.keep();
+    transaction.commit();
   }
 
   Variable iterations() const override { return inner().iterations(); }

@@ -109,7 +109,7 @@ class MultiOptimizer final : public Optimizer {
     Optimizer::build(variables);
   }
   void apply(std::span<const Tensor> gradients, const Variables& variables) override {
-    AllOrNothing whole;
+    Transaction transaction;
     include(variables);
     for (size_t i = 0; i < inner_.size(); ++i) {
       Variables own;
@@ -122,7 +122,7 @@ class MultiOptimizer final : public Optimizer {
       if (!own.empty()) inner_[i]->apply(own_gradients, own);
     }
     iterations().assign(iterations().value() + 1);
-    whole.keep();
+    transaction.commit();
   }
   Variable learning_rate() const override { fail_rate("accessed", "Access"); }
   void set_learning_rate(double) override { fail_rate("set", "Set"); }

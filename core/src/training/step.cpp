@@ -236,10 +236,10 @@ void Stepper::run(const Batch& batch, bool training, bool inference_metrics) {
   StepCache& cache = state_.steps;
   const CompiledLayoutPtr compiled = lay_out(batch, training, inference_metrics);
   if (state_.spec.options.run_eagerly) {
-    AllOrNothing whole;
+    Transaction transaction;
     cache.logs = step(compiled->layout.batch_of(cache.inputs), training, inference_metrics,
                       *compiled->names);
-    whole.keep();
+    transaction.commit();
   } else {
     compiled->function.call(cache.inputs, cache.logs);
   }
