@@ -1,11 +1,11 @@
-// The stamp of a plugin: what its file says before any code of it runs. Plain data in an ELF
-// section of its own; CRESCENT_PLUGIN (plugin.h) writes it, the loader reads it.
+// The stamp of a plugin is plain data in an ELF section of its library, by which the loader judges
+// the library before any of its code runs. CRESCENT_PLUGIN (plugin.h) writes it.
 #pragma once
 #include <cstdint>
 
-// Made by the build: CRESCENT_HEADERS_HASH, a hash of what the public headers declare. Among them
-// is export.h with the version. Libraries that were built with other declarations may disagree
-// about any type.
+// The build generates this header, which defines CRESCENT_HEADERS_HASH: a hash of all declarations
+// in public headers, the version in export.h among them. Libraries that were built with other
+// declarations may have another layout of any type.
 #include "crescent/headers_hash.h"
 
 #define CRESCENT_PLUGIN_ABI 2
@@ -48,8 +48,8 @@
   "rtti=" CRESCENT_RTTI_TEXT " exceptions=" CRESCENT_EXCEPTIONS_TEXT \
   " other char=" CRESCENT_CHAR_TEXT
 #define CRESCENT_LIBRARY "libstdc++ cxx11=" CRESCENT_TEXT(_GLIBCXX_USE_CXX11_ABI)
-/// Compiler, standard library, and the flags that code of both sides must agree on. "other char":
-/// its sign is not that of the platform.
+/// The compiler, the standard library, and the flags that must be equal in plugin and program.
+/// "other char" says whether the signedness of char is not the default of the platform.
 #define CRESCENT_TOOLCHAIN \
   CRESCENT_COMPILER "; " CRESCENT_LIBRARY "; " CRESCENT_SANITIZERS "; " CRESCENT_FLAGS
 
@@ -57,11 +57,11 @@ namespace crescent {
 
 class Registry;
 
-/// Texts are zero-terminated.
+/// The content of the section; texts are zero-terminated.
 struct PluginInfo {
   char magic[16];       ///< "crescent-plugin"
   uint32_t size;        ///< sizeof(PluginInfo)
-  uint32_t abi;         ///< CRESCENT_PLUGIN_ABI: changes with this struct
+  uint32_t abi;         ///< CRESCENT_PLUGIN_ABI, which changes with this struct
   uint64_t headers;     ///< CRESCENT_HEADERS_HASH
   char toolchain[112];  ///< CRESCENT_TOOLCHAIN: "gcc 12; libstdc++ cxx11=1; asan=0 tsan=0; ..."
   char name[64];
