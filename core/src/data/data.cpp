@@ -1,4 +1,4 @@
-// Datasets: the interface, and batches that a function makes.
+// The interface of datasets, and the dataset of a function that makes batches.
 #include "crescent/data/data.h"
 
 #include "crescent/system/interrupt.h"
@@ -46,7 +46,8 @@ class GeneratorDataset final : public Dataset {
     ++done_;
     return true;
   }
-  /// How often it was asked in the epochs before: a function goes on where it is.
+  /// The number of calls of the function in earlier epochs; each epoch continues its sequence of
+  /// batches.
   Value state() const override { return asked_before_; }
   void restore(const Value& state, int64_t batches) override {
     const int64_t before = state.as_int(), wanted = before + batches;
@@ -64,7 +65,8 @@ class GeneratorDataset final : public Dataset {
  private:
   std::function<bool(Batch&)> produce_;
   int64_t batches_, done_ = 0;
-  int64_t asked_ = 0, asked_before_ = 0;  ///< how often, and before this epoch
+  /// calls of the function: all, and those in earlier epochs
+  int64_t asked_ = 0, asked_before_ = 0;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Elements as rows of a batch, and back.
+// Batching of elements, and splitting of batches into elements.
 #include <algorithm>
 #include <deque>
 #include <limits>
@@ -14,15 +14,16 @@ struct Windows {
   int64_t size, shift, stride;
   bool drop_remainder;
 
-  int64_t span() const { return (size - 1) * stride + 1; }  ///< elements from first to last
-  /// Windows over so many elements.
+  /// the number of elements from the first to the last one of a window
+  int64_t span() const { return (size - 1) * stride + 1; }
+  /// The number of windows over `elements` elements.
   int64_t count(int64_t elements) const {
     if (drop_remainder) return elements < span() ? 0 : (elements - span()) / shift + 1;
     return elements == 0 ? 0 : (elements - 1) / shift + 1;
   }
 };
 
-/// Keeps the elements of the window that goes on and of those that follow it.
+/// A cursor of batches; it keeps the elements of the current window that later windows share.
 class WindowCursor final : public Cursor {
  public:
   WindowCursor(CursorPtr from, const Windows& windows) : from_(std::move(from)), w_(windows) {}

@@ -1,5 +1,5 @@
-// Interruption of what makes elements: every loop whose length data or numbers of the user decide
-// looks at it.
+// Interruption of code that makes elements: every loop whose length depends on data or options of
+// the user checks for it.
 #pragma once
 #include "crescent/system/interrupt.h"
 

@@ -1,4 +1,4 @@
-// map and filter: one element of another, by workers or on the thread of who asks.
+// map() and filter() call a mapper on worker threads or on the thread that calls next().
 #include <mutex>
 
 #include "data/streams/derived_stream.h"
@@ -10,8 +10,8 @@
 namespace crescent {
 namespace {
 
-/// Mappers that nobody uses now. Threads come and go with passes, and what a mapper is made of (a
-/// Lua state) stays.
+/// The mappers that no thread uses now. Threads end with their pass, but a mapper, which may own a
+/// Lua state, is used again.
 class Mappers {
  public:
   explicit Mappers(std::function<Mapper()> make) : make_(std::move(make)) {}
@@ -33,7 +33,7 @@ class Mappers {
   std::vector<Mapper> idle_;
 };
 
-/// A mapper while somebody uses it.
+/// A mapper in use, which the destructor returns.
 class Borrowed {
  public:
   explicit Borrowed(std::shared_ptr<Mappers> from)
@@ -47,7 +47,7 @@ class Borrowed {
   Mapper mapper_;
 };
 
-/// Nothing is no element: for who asks it would be the end of the dataset.
+/// Fails for an empty element: callers would take it for the end of the dataset.
 Element not_nothing(Element made) {
   if (made.empty() || made.front().is_null())
     fail("expected an element, got nothing; the function returns what stands in place of its ",
@@ -55,7 +55,7 @@ Element not_nothing(Element made) {
   return made;
 }
 
-/// Says which element it was; with randomness of the element's own.
+/// Calls a mapper with a random generator for the element; errors name the element.
 struct MapFunction {
   std::string name;
   uint64_t key;
@@ -98,7 +98,7 @@ class MapCursor final : public Cursor {
   int64_t place_ = 0;
 };
 
-/// Who asks takes elements from the source and hands them to the workers, a few ahead.
+/// A cursor over the results of workers; next() gives them elements of the source ahead.
 class WorkedCursor final : public Cursor {
  public:
   WorkedCursor(CursorPtr from, std::shared_ptr<Mappers> mappers, MapFunction function,
@@ -176,7 +176,7 @@ class MapStream : public DerivedStream {
 class FilterCursor final : public Cursor {
  public:
   explicit FilterCursor(CursorPtr judged) : judged_(std::move(judged)) {}
-  /// The verdict stands before the parts of the element.
+  /// Skips elements for which the mapping, in the first part of the result, gave false.
   bool next(Element& element) override {
     while (judged_->next(element)) {
       heed_interruption_of_elements();

@@ -1,4 +1,4 @@
-// Which elements come, and in which order.
+// Streams that select or reorder elements.
 #include <algorithm>
 #include <limits>
 
@@ -16,7 +16,7 @@ void check_count(const char* what, int64_t count, int64_t least) {
 
 // ---- shuffle
 
-/// Elements wait in a buffer; a drawn one goes, the next of the source takes its place.
+/// A cursor that draws elements from a buffer and replaces each by the next element of the source.
 class ShuffleCursor final : public Cursor {
  public:
   ShuffleCursor(CursorPtr from, int64_t size, uint64_t key)
@@ -69,7 +69,8 @@ class ShuffleStream final : public DerivedStream {
 
 class RepeatCursor final : public Cursor {
  public:
-  /// `count` < 0: without end. The passes are those from `first` on.
+  /// Repeats the source `count` times, or without end if `count` < 0, with the passes from number
+  /// `first` on.
   RepeatCursor(StreamPtr source, int64_t count, uint64_t first)
       : source_(std::move(source)), left_(count), pass_(first) {}
 
@@ -151,7 +152,7 @@ class TakeStream final : public DerivedStream {
   int64_t count_;
 };
 
-/// Goes on from the place where the first elements were passed over.
+/// A cursor that skips the first elements of the source.
 class SkipCursor final : public Cursor {
  public:
   SkipCursor(CursorPtr from, int64_t count) : from_(std::move(from)), skip_(count) {}

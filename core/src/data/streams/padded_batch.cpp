@@ -1,4 +1,4 @@
-// Batches of elements whose first parts are not of one length.
+// padded_batch() batches elements whose first parts have different lengths.
 #include "crescent/ops/ops.h"
 #include "data/streams/derived_stream.h"
 #include "data/streams/heeding.h"

@@ -1,4 +1,4 @@
-// Elements that are made ahead on a thread of their own.
+// prefetch_elements() makes elements ahead on another thread.
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -28,8 +28,8 @@ class PrefetchCursor final : public Cursor {
     if (thread_.joinable()) thread_.join();
   }
 
-  /// A signal wakes nobody, so an interruption is looked for now and then. Without a thread
-  /// elements are made when they are asked for.
+  /// Waits for an element. As a signal does not notify the condition variable, an interruption is
+  /// polled. If the thread could not be started, next() makes the element itself.
   bool next(Element& element) override {
     if (!started_) start();
     if (!thread_.joinable()) return from_->next(element);
@@ -83,7 +83,8 @@ class PrefetchCursor final : public Cursor {
 
   CursorPtr from_;
   size_t count_;
-  std::shared_ptr<Interruption> runs_ = std::make_shared<Interruption>();  ///< of the thread
+  /// interrupts the thread
+  std::shared_ptr<Interruption> runs_ = std::make_shared<Interruption>();
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Element> ready_;

@@ -1,4 +1,4 @@
-// What all streams have: passes, and the face of a dataset.
+// The common part of streams: numbers of passes, and the interface of a dataset.
 #include "crescent/data/stream.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ void Stream::check() const {
   for (const StreamPtr& source : sources()) source->check();
 }
 
-/// The number of the pass, and the state of this stream and of all below.
+/// The number of the pass, and the states of this stream and all its sources.
 Value Stream::state() const {
   List below;
   for (const StreamPtr& source : sources()) below.push_back(source->state());
@@ -80,7 +80,7 @@ void Stream::set_state(const Value& state) {
 
 namespace {
 
-/// Goes to the stream for all but the order of tensors in a batch.
+/// A stream as a dataset whose batches have their tensors in the order of given names.
 class NamedDataset final : public Dataset {
  public:
   using Next = std::function<bool(Batch&)>;

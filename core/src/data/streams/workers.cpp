@@ -40,7 +40,8 @@ void Workers::give(IndexedElement indexed) {
   given_.notify_one();
 }
 
-/// A signal wakes nobody, so an interruption is looked for now and then.
+/// Waits for a result. As a signal does not notify the condition variable, an interruption is
+/// polled.
 Element Workers::take() {
   if (threads_.empty()) return take_unworked();
   constexpr auto kLook = std::chrono::milliseconds(20);
