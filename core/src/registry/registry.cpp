@@ -69,8 +69,7 @@ void Registry::State::erase(const ClassInfoPtr& info) {
   std::erase(classes, info);
 }
 
-/// What `from` takes out of both tables: of classes that are registered and of those that the index
-/// promises.
+/// Collects words by `from` of two tables: that of registered classes and that of the index.
 template <class From>
 std::vector<std::string> Registry::State::collect(From from) const {
   std::set<std::string> words;
@@ -96,7 +95,7 @@ void Registry::add(ClassInfo info) {
   state_->insert(std::make_shared<const ClassInfo>(std::move(info)));
 }
 
-/// What its author forgot or declared twice.
+/// Fails for declarations that are missing or stand twice.
 static void check_declared(const SchemaData& schema) {
   for (const Method& method : schema.methods) {
     for (const Field& parameter : method.parameters.fields)

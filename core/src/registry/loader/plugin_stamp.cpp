@@ -23,7 +23,7 @@ PluginInfo read_stamp(const ElfFile& file) {
   if (!section) file.refuse("not a Crescent plugin: no section '", kSection, "'");
   PluginInfo info{};
   const uint64_t stamped =
-      offsetof(PluginInfo, setup);  // the loader of the system fills in what follows
+      offsetof(PluginInfo, setup);  // the dynamic linker sets the members after this offset
   if (section->sh_size < stamped) file.refuse("not a Crescent plugin: its stamp is cut short");
   file.read(section->sh_offset, &info, stamped);
   const bool ended = !info.toolchain[sizeof info.toolchain - 1] &&

@@ -22,7 +22,7 @@ std::string helper() {
   return path;
 }
 
-/// The last line on stderr: what an assertion or the system's loader had to say.
+/// The last line on stderr, perhaps of an assertion or of the dynamic linker.
 std::string last_words(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   const std::string line = text.substr(text.rfind('\n') + 1);
@@ -31,7 +31,7 @@ std::string last_words(std::string text) {
 
 }  // namespace
 
-/// The helper stays in the process group, so that Ctrl-C ends the trial.
+/// The process stays in the process group, so Ctrl-C ends the trial.
 std::string tried(const std::vector<std::string>& libraries) {
   std::vector<std::string> words{helper()};
   words.insert(words.end(), libraries.begin(), libraries.end());
@@ -57,14 +57,14 @@ std::string tried(const std::vector<std::string>& libraries) {
                                : "";
 }
 
-/// A copy has one thread: one that waits for the others says nothing against the library. Nor does
-/// a machine without memory for a copy.
+/// A copy that waits for other threads, which it does not have, is no failure of the library; nor
+/// is a lack of memory for the copy.
 std::string rehearsed(const std::function<void()>& load) try {
   const Descriptor report = memory_file(kMemory);
   const auto work = [&] {
     try {
       load();
-    } catch (...) {  // found again by who loads it in earnest
+    } catch (...) {  // loading the library for good would raise it again
     }
     return write(report, "1", 1) == 1 ? 0 : 1;
   };
