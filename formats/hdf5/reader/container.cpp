@@ -12,7 +12,7 @@ bool is_archive(std::span<const std::byte> file) {
   return file.size() >= sizeof kStart && std::memcmp(file.data(), kStart, sizeof kStart) == 0;
 }
 
-/// An archive refuses in this reader's way.
+/// Calls `f`; an ArchiveError becomes a RefusedError.
 template <class F>
 auto refusing(const F& work) {
   try {
