@@ -17,13 +17,13 @@ const Value* mask_of(const Value& node) {
   return kwargs ? part(*kwargs, "mask") : nullptr;
 }
 
-/// [layer, node, tensor] of the only tensor in a value; null when there is none, or several.
+/// [layer, node, tensor] of the only tensor in a value; null if there is none or several.
 Value only_reference(const Value& value) {
   const List references = references_in(value);
   return references.size() == 1 ? references.front() : Value();
 }
 
-/// Tensors of a call by position, one or a list of them.
+/// The positional tensors of a call, one or a list.
 List inputs_of(const Value& node) {
   const Value* args = part(node, "args");
   return args ? references_in(*args) : List();
@@ -46,10 +46,10 @@ GivenMasks::Call GivenMasks::call_of(const Value& tensor) const {
   return {found->second, &nodes->as_list()[place]};
 }
 
-// Both follow edges backwards, of which a damaged file may have a circle.
+// The functions below follow edges backwards, which form a cycle in a damaged file.
 
 Value GivenMasks::made_by(Value mask) const {
-  int64_t any = 0;  // over the last axis, so many times
+  int64_t any = 0;  // reduced over the last axis this many times
   for (size_t steps = entries_.size(); steps > 0; --steps) {
     const Call call = call_of(mask);
     const List inputs = call.node ? inputs_of(*call.node) : List();
@@ -88,7 +88,8 @@ Value GivenMasks::brought_by(Value tensor) const {
 
 namespace {
 
-/// Keras 3 hands a mask on to calls with one argument of tensors.
+/// Whether the call has other tensors than the inputs: Keras 3 passes a mask on only to calls with
+/// one argument of tensors.
 bool has_other_tensors(const Value& node) {
   const Value* kwargs = part(node, "kwargs");
   return kwargs && std::any_of(kwargs->as_dict().begin(), kwargs->as_dict().end(),

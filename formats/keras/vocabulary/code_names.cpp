@@ -9,7 +9,7 @@
 namespace crescent::keras {
 namespace {
 
-/// Options that are a word or a function.
+/// An option that is a word or a function.
 struct Word {
   const char *class_name, *option, *word;
 };
