@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kTurned[] = {"Conv1D",          "Conv2D",          "Conv3D",
                                    "Conv2DTranspose", "Conv3DTranspose", "ConvLSTM2D"};
 
-/// (positions, in, out) with the positions backwards: all spatial axes reversed.
+/// Reverses all spatial axes of a kernel, which is (positions, in, out).
 Tensor turned_around(const Tensor& kernel) {
   Tensor result(kernel.spec());
   int64_t positions = kernel.shape().slice(0, -2).size();
@@ -23,7 +23,7 @@ Tensor turned_around(const Tensor& kernel) {
   return result;
 }
 
-/// The axes of the file's kernel in our order.
+/// Transposes a kernel of the file to the order of axes in Crescent.
 template <int... Axes>
 constexpr TurnedKernels::KernelTransform kAxes{
     [](const Tensor& saved) { return ops::transpose(saved, {Axes...}); },
@@ -31,7 +31,8 @@ constexpr TurnedKernels::KernelTransform kAxes{
       return saved.rank() == sizeof...(Axes) ? Shape{saved[Axes]...} : saved;
     }};
 
-/// A window of one axis in two: (positions, 1, in, out), and before 1.2 (out, in, positions, 1).
+/// A kernel of one axis as stored with two: (positions, 1, in, out), and before 1.2 (out, in,
+/// positions, 1).
 constexpr TurnedKernels::KernelTransform kOneOfTwo{
     [](const Tensor& saved) {
       return saved.dim(1) == 1 ? ops::squeeze(saved, 1)
@@ -43,7 +44,7 @@ constexpr TurnedKernels::KernelTransform kOneOfTwo{
                            : Shape{saved[2], saved[1], saved[0]};
     }};
 
-/// Of Keras 1.
+/// A kernel of Keras 1 with another order of axes.
 struct OtherAxes {
   const char *class_name, *data_format;
   TurnedKernels::KernelTransform transform;
@@ -67,7 +68,7 @@ TurnedKernels::KernelTransform transform_of(const Layer& layer, const Origin& or
 
 }  // namespace
 
-/// Variables whose own layer (inside models and wrappers too) is a convolution.
+/// Collects the kernels of all convolutions, also in nested models and wrappers.
 TurnedKernels::TurnedKernels(Model& model, const Origin& origin) {
   if (!origin.turned_kernels() && origin.generation() > 1) return;
   for (const Layer* layer : model.flatten_layers())
