@@ -1,4 +1,4 @@
-// cr.config, cr.utils, cr.plugins.
+// The functions of cr.config, cr.utils and cr.plugins.
 #include <chrono>
 
 #include "crescent/layer/layer.h"
@@ -27,7 +27,7 @@ bool is_deterministic() {
   return on && on->as_bool();
 }
 
-/// Every device that is known; one whose library cannot be loaded says why.
+/// The known devices; for one whose library cannot be loaded with the reason.
 List devices() {
   List all;
   for (const std::string& name : registry().names(Device::kKind)) {
@@ -76,7 +76,7 @@ double clock() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Class numbers to rows with a 1 in the place of the class.
+/// Converts class numbers to one-hot rows.
 Tensor to_categorical(const Tensor& y, std::optional<int64_t> num_classes) {
   const Tensor labels = y.rank() > 1 && y.dim(-1) == 1 ? ops::squeeze(y, -1) : y;
   if (!num_classes && labels.size() == 0)
@@ -91,7 +91,7 @@ Tensor to_categorical(const Tensor& y, std::optional<int64_t> num_classes) {
       classes);
 }
 
-/// x divided by its norm along an axis.
+/// Divides x by its norm along an axis.
 Tensor normalize(const Tensor& x, int axis, double order) {
   const Tensor size = ops::abs(x);
   const Tensor norm = order == 2
@@ -100,7 +100,8 @@ Tensor normalize(const Tensor& x, int axis, double order) {
   return x / ops::where(ops::equal(norm, 0), 1.0, norm);
 }
 
-/// Tables of numbers of different lengths as one tensor; Keras pads and cuts in front.
+/// A tensor of tables of numbers of different lengths; by default it pads and truncates at the
+/// start, as Keras does.
 Tensor pad_sequences(Any sequences, std::optional<int64_t> maxlen, DType dtype,
                      const std::string& padding, const std::string& truncating, double value) {
   lua_State* L = current();
@@ -150,7 +151,7 @@ bool ends_with(const std::string& text, std::string_view end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-/// A plugin by name along the search path, a library by path, or a Lua file that defines classes.
+/// Loads a plugin by its name, a library by its path, or a Lua file that defines classes.
 OnStack load(const std::string& name) {
   lua_State* L = current();
   if (ends_with(name, ".lua")) {

@@ -6,7 +6,7 @@
 namespace crescent::lua {
 namespace {
 
-/// Of the format, with these arguments; nothing when it has no such method.
+/// The result of a method of the format; nullopt without such a method.
 std::optional<Value> asked(Format& format, const char* name, const Dict& arguments) {
   if (!format.info()->schema.find_method(name)) return std::nullopt;
   return format.call_method(name, arguments);

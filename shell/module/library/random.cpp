@@ -1,4 +1,4 @@
-// cr.random: draws from the process' generator, and generators of one's own.
+// The functions of cr.random, which draw from the generator of the process, and other generators.
 #include "crescent/ops/random.h"
 
 #include "classes/object_types.h"
@@ -35,7 +35,7 @@ Tensor uniform(const NewShape& shape, double low, double high, DType dtype, Any 
 Tensor truncated_normal(const NewShape& shape, double mean, double stddev, DType dtype, Any seed) {
   return chosen(generator_at(seed)).truncated_normal(shape, mean, stddev, dtype);
 }
-/// low <= n < high
+/// Draws integers n with low <= n < high.
 Tensor randint(const NewShape& shape, int64_t low, int64_t high, DType dtype, Any seed) {
   if (!is_integer(dtype)) fail("randint: expected a dtype of integers, got ", dtype);
   if (high <= low) fail("randint: expected maxval above minval, got ", low, " and ", high);
@@ -44,11 +44,11 @@ Tensor randint(const NewShape& shape, int64_t low, int64_t high, DType dtype, An
           .uniform(shape, static_cast<double>(low), static_cast<double>(high), DType::float64);
   return ops::cast(ops::minimum(ops::floor(drawn), high - 1), dtype);
 }
-/// Positions 0 .. n-1 in random order, for cr.ops.take.
+/// The indices 0 .. n-1 in random order, for cr.ops.take.
 Tensor permutation(int64_t n, Any seed) {
   return Tensor::from(chosen(generator_at(seed)).permutation(n), {n});
 }
-/// What is along an axis, in random order.
+/// The slices along an axis in random order.
 Tensor shuffle(const Tensor& x, int axis, Any seed) {
   return ops::take(x, permutation(x.dim(axis), seed), axis);
 }
