@@ -5,7 +5,7 @@
 namespace crescent {
 namespace {
 
-/// What both are called on: [query, value] or [query, value, key], with a mask for each.
+/// The common part: the inputs [query, value] or [query, value, key], with a mask for each.
 class SequenceAttention : public AttentionLayer {
  public:
   InputCount input_count() const final {
@@ -44,12 +44,12 @@ class SequenceAttention : public AttentionLayer {
         .argument("use_causal_mask", false, "Step i sees steps up to i.");
   }
   virtual void build_scores(const Shape& query) = 0;
-  /// Of query (b,t,d), key (b,s,d) and value (b,s,1,e).
+  /// Computes attention of query (b,t,d), key (b,s,d) and value (b,s,1,e).
   virtual Attended run(const Tensor& query, const Tensor& key, const Tensor& value,
                        const Tensor& mask, const Call& call, bool wants_weights) const = 0;
 };
 
-/// tanh(query + key) of each pair: (b, t, s, d).
+/// tanh(query + key) for each pair: (b, t, s, d).
 Tensor pairs(const Tensor& query, const Tensor& key) {
   return ops::expand_dims(query, 2) + ops::expand_dims(key, 1);
 }

@@ -1,5 +1,5 @@
-// Images moved, turned, stretched and slanted: each place of the result shows what is at
-// (a0 x + a1 y + a2, b0 x + b1 y + b2) of the image.
+// Affine transformations of images: the pixel (x, y) of the result is the one at (a0 x + a1 y + a2,
+// b0 x + b1 y + b2) of the image.
 #include <numbers>
 
 #include "augmentation.h"
@@ -8,7 +8,7 @@
 namespace crescent {
 namespace {
 
-/// Six numbers an image, a0 to b2, (batch, 1, 1) each.
+/// The coefficients a0 to b2 of each image, (batch, 1, 1) each.
 using Affine = Tensors;
 
 class AffineAugmentation : public ImageAugmentation {
@@ -22,7 +22,7 @@ class AffineAugmentation : public ImageAugmentation {
   Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const final {
     return as_numbers(masks, [&](const Tensor& m) { return shown(m, drawn.tensors, "nearest"); });
   }
-  /// The other way round.
+  /// Moves points by the inverse transformation.
   Points change_points(const Points& points, const TensorSpec&,
                        const RandomParameters& drawn) const final {
     const auto number = [&](size_t i) { return ops::reshape(drawn[i], {-1, 1}); };
@@ -175,7 +175,8 @@ class RandomZoom final : public AffineAugmentation {
   Range height_, width_;
 };
 
-/// A number f stands for -f to f. Keras writes those two, and does not read them.
+/// The range of an option, in which a number f means -f to f. Keras writes such a pair to files,
+/// but cannot read it.
 Range slant_of(const char* option, Value& given) {
   if (given.is_list() && given.as_list().size() == 2 && given.as_list()[1].is_number() &&
       given.as_list()[0] == Value(-given.as_list()[1].as_float()))

@@ -1,4 +1,4 @@
-// Layers that change images at random.
+// The base of layers that change images at random.
 #include "augmentation.h"
 
 #include "crescent/plugin.h"
@@ -6,7 +6,7 @@
 namespace crescent {
 namespace {
 
-/// What images are computed in: float32 where the layer computes in less.
+/// The dtype of computation: float32 if that of the layer is narrower.
 DType working_dtype(DType compute) {
   return compute == DType::float64 ? DType::float64 : DType::float32;
 }
@@ -31,7 +31,7 @@ BoundingBoxes ImageAugmentation::change_boxes(const BoundingBoxes& given, const 
 
 ImageParts ImageAugmentation::changed(ImageParts parts, const Call& call) {
   const Tensor images = ops::cast(parts.images, working_dtype(compute_dtype()));
-  // While only shapes are worked out there is nothing to draw for an unknown batch.
+  // while shapes are inferred, nothing can be drawn for an unknown batch
   const bool active = call.training && images.shape().is_known();
   const RandomParameters drawn = active ? draw(images.spec(), *random_) : RandomParameters();
   parts.images = ops::cast(active ? change(images, drawn) : settle(images), compute_dtype());

@@ -1,5 +1,5 @@
-// Fewer or other tones: posterized, solarized and stretched images. They count in values from 0 to
-// 255, into which the range of the images is brought first.
+// Layers that change tones: posterization, solarization, automatic contrast. They scale images to
+// values from 0 to 255 first.
 #include "augmentation.h"
 #include "ranges.h"
 

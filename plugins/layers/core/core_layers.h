@@ -1,4 +1,4 @@
-// What the layers of this plugin share, and its files; each adds its classes.
+// Common code of the layers of this plugin, and its files; each adds its classes.
 #pragma once
 #include "crescent/layer/layer.h"
 

@@ -1,4 +1,4 @@
-// Layers that prepare data, inside a model or before it.
+// Layers that preprocess data, in a model or before it.
 #include "crescent/plugin.h"
 #include "preprocessing_layers.h"
 

@@ -18,7 +18,8 @@ Tensor CountingSteps::rows_at(const Tensor& x, const Tensor& places) const {
 
 Tensor CountingSteps::to_front(const Tensor& x) const { return rows_at(x, order_); }
 
-/// count: (batch, n); before: (batch, 1, width).
+/// The states after `count` steps, or `before` for 0; count is (batch, n), before (batch, 1,
+/// width).
 Tensor CountingSteps::chosen(const Tensor& states, const Tensor& count,
                              const Tensor& before) const {
   const Tensor rows = rows_at(states, ops::maximum(count - 1, 0));

@@ -1,6 +1,6 @@
-// The fast ways through all steps know no masks. A masked step leaves states as they are, so the
-// steps that count can as well be the first ones of each sample, and the others come after them,
-// where nobody looks.
+// Support of masks for ops over all steps, which have no mask. A masked step does not change
+// states, so the unmasked steps of each sample can be moved to the front; the states after the
+// others are ignored.
 #pragma once
 #include "crescent/layer/layer.h"
 
@@ -8,24 +8,24 @@ namespace crescent {
 
 class CountingSteps {
  public:
-  /// mask (batch, time) of known shape.
+  /// The mask is (batch, time) with a known shape.
   explicit CountingSteps(const Tensor& mask);
-  /// (batch, time, ...): of each sample the steps that count in their order, then the others.
+  /// Moves the unmasked steps of each sample of x (batch, time, ...) to the front, in their order.
   Tensor to_front(const Tensor& x) const;
-  /// States (batch, time, width) after each step that was moved -> after each step in its place;
-  /// `before`: (batch, width), until one counts.
+  /// Converts states (batch, time, width) after moved steps to the states after the original steps;
+  /// `before` (batch, width) is the state before the first unmasked step.
   Tensor after_each(const Tensor& states, const Tensor& before) const;
-  /// The same after the last step: (batch, width).
+  /// The state after the last step, (batch, width).
   Tensor after_last(const Tensor& states, const Tensor& before) const;
 
  private:
-  /// Rows of (batch * time, ...) at places (batch, n) in time.
+  /// Takes rows of (batch * time, ...) at indices (batch, n) of time.
   Tensor rows_at(const Tensor& x, const Tensor& places) const;
   Tensor chosen(const Tensor& states, const Tensor& count, const Tensor& before) const;
 
   int64_t batch_, time_;
-  Tensor order_;  ///< where the moved steps were
-  Tensor count_;  ///< steps that count, up to each
+  Tensor order_;  ///< the original indices of the moved steps
+  Tensor count_;  ///< the number of unmasked steps up to each step
 };
 
 }  // namespace crescent

@@ -6,16 +6,16 @@
 namespace crescent {
 namespace {
 
-/// (batch, time, ...) <-> (time, batch, ...).
+/// Swaps the first two axes: (batch, time, ...) <-> (time, batch, ...).
 Tensor swap_time(const Tensor& x) { return ops::swap_axes(x, 0, 1); }
 
-/// keep (batch) ? a : b, sample by sample.
+/// keep ? a : b for each sample; keep is (batch).
 Tensor choose(Tensor keep, const Tensor& a, const Tensor& b) {
   while (keep.rank() < a.rank()) keep = ops::expand_dims(keep, -1);
   return ops::where(keep, a, b);
 }
 
-/// A step of (batch, time, ...).
+/// The shape of a step of (batch, time, ...).
 Shape step_shape(const Shape& x) { return Shape{x[0]}.concat(x.slice(2, x.rank())); }
 
 }  // namespace
@@ -45,7 +45,7 @@ Tensors RnnCell::whole_step(Tensors inputs) const {
 
 namespace {
 
-/// What a cell gives in a step does not reach the loss.
+/// Fails for a cell with an activity regularizer, whose penalty in a step would not reach the loss.
 void refuse_penalty(const Layer& cell) {
   const Dict config = cell.get_config();
   const Value* penalty = config.find("activity_regularizer");
@@ -115,7 +115,7 @@ void BaseRnn::set_states(const Tensors& values) {
     states_[i].assign(values.empty() ? Tensor(states_[i].spec()) : values[i]);
 }
 
-/// Given states, those kept from the last batch, or zeros.
+/// The given states, those of the last batch, or zeros.
 Tensors BaseRnn::initial_states(const Tensors& inputs) const {
   const std::vector<Shape> shapes = cell_->state_shapes(step_shape(inputs[0].shape()));
   Tensors states(inputs.begin() + 1, inputs.end());
@@ -152,7 +152,7 @@ Tensor BaseRnn::mask_of(const Tensors& inputs, const Call& call) const {
   return counts ? call.mask() : Tensor();
 }
 
-/// A cell may compute in a dtype of its own.
+/// Casts to the dtype in which the cell computes.
 Tensors BaseRnn::as_cell_computes(Tensors tensors) const {
   for (Tensor& t : tensors)
     if (is_floating(t.dtype())) t = ops::cast(t, cell_->as_layer()->policy().compute);
@@ -177,7 +177,8 @@ Tensors BaseRnn::call(const Tensors& inputs, const Call& call) {
   return outputs;
 }
 
-/// The output is the first state; before the first step that counts it is zeros.
+/// Runs all steps with a mask by one op. The output is the first state; before the first unmasked
+/// step it is zeros.
 std::optional<BaseRnn::SequenceResult> BaseRnn::fast_masked_run(const Tensor& x,
                                                                 const Tensors& states,
                                                                 const Tensor& mask) const {
@@ -200,9 +201,9 @@ std::optional<BaseRnn::SequenceResult> BaseRnn::fast_masked_run(const Tensor& x,
 
 namespace {
 
-/// The same as ops::scan, with instructions of its own for every step.
+/// ops::scan unrolled: the program has instructions for every step.
 ops::ScanResult unrolled(const ops::ScanBody& body, Tensors states, const Tensors& sequences) {
-  std::vector<Tensors> outputs;  // of each step
+  std::vector<Tensors> outputs;  // the outputs of each step
   for (int64_t i = 0; i < sequences[0].dim(0); ++i) {
     Tensors step;
     for (const Tensor& sequence : sequences)
@@ -222,7 +223,8 @@ ops::ScanResult unrolled(const ops::ScanBody& body, Tensors states, const Tensor
 
 }  // namespace
 
-/// With a mask, the states carry one more: the output before, which a masked step repeats.
+/// Runs the cell step by step. With a mask, the previous output is another state, which a masked
+/// step repeats.
 BaseRnn::SequenceResult BaseRnn::run_steps(const Tensor& x, const Tensors& states,
                                            const Tensor& mask, const Tensors& constants) const {
   const RnnCell& cell = *cell_;

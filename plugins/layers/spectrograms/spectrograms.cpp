@@ -1,4 +1,4 @@
-// Layers that tell which frequencies a sound has, and when.
+// Layers that compute spectrograms of audio.
 #include "spectrograms.h"
 
 #include "crescent/plugin.h"
