@@ -1,4 +1,4 @@
-// Cross-entropies: of two classes, of one-hot targets, of class numbers.
+// Cross-entropies for two classes, one-hot targets and class numbers.
 #include <utility>
 
 #include "losses.h"
@@ -28,8 +28,8 @@ class BinaryCrossentropy final : public Loss {
   }
 
  private:
-  /// The slope at a logit of 0, where many models start, is the mean of those beside it: relu has 0
-  /// there, and the last term half.
+  /// The cross-entropy of logits. Its gradient at a logit of 0, where many models start, is the
+  /// mean of the one-sided ones: relu gives 0 there, and the last term the half.
   static Tensor of_logits(const Tensor& truth, const Tensor& x) {
     return relu(x) - x * truth + softplus(where(greater(x, 0), -x, x));
   }
@@ -43,7 +43,7 @@ class BinaryCrossentropy final : public Loss {
   int64_t axis_ = -1;
 };
 
-/// log of clipped, normalised probabilities over the last axis.
+/// The logarithms of clipped probabilities, normalized over the last axis.
 Tensor log_probabilities(const Tensor& p) {
   return log(clip(p / sum(p, {-1}, true), kEpsilon, 1 - kEpsilon));
 }
@@ -138,7 +138,7 @@ class CategoricalGeneralizedCrossEntropy final : public Loss {
   double q_ = 0.5;
 };
 
-/// What "crossentropy" means in compile.
+/// The loss for "crossentropy" in compile.
 class Crossentropy final : public Loss {
  public:
   static void describe(Schema<Crossentropy>& s) {

@@ -5,7 +5,7 @@
 namespace crescent {
 namespace {
 
-/// A result for each threshold; for one alone a scalar.
+/// The results per threshold; a scalar for a single threshold.
 Tensor scalar_of_one(const Tensor& values) {
   return values.dim(0) == 1 ? ops::squeeze(values, 0) : values;
 }
@@ -50,7 +50,7 @@ class ConditionCount final : public Metric {
   Confusion state_;
 };
 
-/// Options and state of Precision and Recall.
+/// The base of Precision and Recall, with their options and state.
 class PrecisionOrRecall : public Metric {
  public:
   Direction direction() const override { return Direction::up; }

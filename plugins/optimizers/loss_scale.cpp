@@ -1,5 +1,5 @@
-// Training with float16: small gradients would be 0, so the loss is multiplied before they are
-// taken.
+// Loss scaling for training with float16: the loss is multiplied by a scale so that small gradients
+// do not become 0.
 #include "optimizers.h"
 
 namespace crescent {
@@ -7,8 +7,8 @@ namespace {
 
 using namespace ops;
 
-/// Doubles the scale after so many finite steps; halves it and leaves out the step where a gradient
-/// is not finite (Keras 3).
+/// Doubles the scale after a number of finite steps; halves it and skips the step if a gradient is
+/// not finite, as in Keras 3.
 class LossScaleOptimizer final : public Optimizer {
  public:
   static void describe(Schema<LossScaleOptimizer>& s) {
@@ -81,7 +81,7 @@ class LossScaleOptimizer final : public Optimizer {
     return inner().pairs_with(slot);
   }
   std::vector<std::string> slot_names() const override { return inner().slot_names(); }
-  /// The inner optimizer's, then the counter of finite steps and the scale.
+  /// The state of the inner optimizer, then the counter of finite steps and the scale.
   Variables state() const override {
     Variables state = inner().state();
     state.push_back(counter_), state.push_back(scale_);

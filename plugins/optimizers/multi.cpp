@@ -1,4 +1,4 @@
-// Several optimizers for one model, chosen by the paths of the weights.
+// MultiOptimizer: several optimizers for one model, chosen by the paths of weights.
 #include <algorithm>
 
 #include "crescent/base/pattern.h"
@@ -10,7 +10,7 @@ namespace {
 
 using OptimizerPtr = std::shared_ptr<Optimizer>;
 
-/// Which optimizer updates a weight.
+/// The mapping of weights to optimizers.
 class OptimizerMap final : public Plain {
  public:
   static constexpr const char* kKind = Optimizer::kKind;
@@ -49,7 +49,7 @@ class OptimizerMap final : public Plain {
                        [&](const Variable& weight) { return rule.fits(weight.path()); }))
         fail_unmatched("optimizer_map", rule.text, weights);
   }
-  /// Each once.
+  /// The distinct optimizers.
   std::vector<OptimizerPtr> all() const {
     std::vector<OptimizerPtr> all;
     auto add = [&](const OptimizerPtr& optimizer) {
@@ -132,7 +132,7 @@ class MultiOptimizer final : public Optimizer {
       for (const auto& pair : optimizer->pairs_with(slot)) all.push_back(pair);
     return all;
   }
-  /// iterations, a rate of 0, then what each optimizer has.
+  /// The state: iterations, a rate of 0, then the state of each optimizer.
   Variables state() const override {
     Variables state{iterations(), Optimizer::learning_rate()};
     for (const OptimizerPtr& optimizer : inner_)
