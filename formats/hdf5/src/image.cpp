@@ -1,7 +1,6 @@
 #include "image.h"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstring>
 
@@ -29,9 +28,7 @@ Handle new_file() {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   Handle creation = checked(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "a file image");
   check(H5Pset_obj_track_times(creation, false), "a file image");
-  static std::atomic<unsigned> counter{0};  // two open files of one name would be one file
-  std::string name = "image-" + std::to_string(counter++);
-  return checked(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, creation, SparseFile::access()), H5Fclose,
+  return checked(H5Fcreate("image", H5F_ACC_TRUNC, creation, SparseFile::access()), H5Fclose,
                  "a file image");
 }
 
