@@ -150,7 +150,7 @@ void Columns::see(const Record& record) {
 }
 
 /// A column of integers with missing values becomes float32, since integers cannot be missing.
-void Columns::settle() {
+void Columns::set_types() {
   for (size_t i = 0; i < columns_.size(); ++i) {
     Column& column = columns_[i];
     if (column.type) continue;

@@ -37,7 +37,7 @@ class Columns {
   /// Widens the inferred types of columns so that this record fits.
   void see(const Record& record);
   /// Sets the inferred types; columns without any field are texts.
-  void settle();
+  void set_types();
   /// The value of a field: a number, a boolean or a text. Fails, naming file, line, column and
   /// field, for another text.
   Value value(const Column& column, const Record& record, const std::string& path,

@@ -41,7 +41,7 @@ Columns columns_of(const std::string& path, const TableOptions& options, int64_t
   Progress progress(concat("looking through '", path, "'"), "row");
   for (; rows < most && reader.next(record); ++rows, progress.add()) columns.see(record);
   if (rows == 0) fail("'", path, "' holds a header and no rows");
-  columns.settle();
+  columns.set_types();
   return columns;
 }
 

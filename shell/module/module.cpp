@@ -62,7 +62,7 @@ void fill_object_types() {
 void begin_process() {
   fill_object_types();
   set_object_side({dress_object, root});
-  watch_tensor_memory(settle_roots);
+  watch_tensor_memory(update_roots);
 }
 
 void create_types(lua_State* L) {

@@ -162,7 +162,7 @@ void join_sizes(Dict& config) {
 }
 
 /// Converts options of 1.x that are not merely renamed; fails for those that no later Keras has.
-void settle_rest(const std::string& class_name, Dict& config) {
+void convert_rest(const std::string& class_name, Dict& config) {
   if (const Value* bias = config.find("forget_bias_init")) {
     config.set("unit_forget_bias", *bias == Value("one"));
     config.erase("forget_bias_init");
@@ -197,7 +197,7 @@ Dict options_in_keras2(const std::string& class_name, const Dict& config) {
     result.set(option, value_in_keras2(class_name, option, entry.value));
   }
   join_sizes(result);
-  settle_rest(class_name, result);
+  convert_rest(class_name, result);
   return result;
 }
 

@@ -44,9 +44,9 @@ class ImageAugmentation : public ImageLayer {
   virtual BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec& images,
                                      const RandomParameters& drawn) const;
   /// Images, masks and points in inference, when nothing is random.
-  virtual Tensor settle(const Tensor& images) const { return images; }
-  virtual Tensor settle_masks(const Tensor& masks) const { return masks; }
-  virtual Points settle_points(const Points& points, const TensorSpec& /*images*/) const {
+  virtual Tensor inference_images(const Tensor& images) const { return images; }
+  virtual Tensor inference_masks(const Tensor& masks) const { return masks; }
+  virtual Points inference_points(const Points& points, const TensorSpec& /*images*/) const {
     return points;
   }
 

@@ -77,8 +77,10 @@ class RandomCrop final : public ImageAugmentation {
   Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
     return as_numbers(masks, [&](const Tensor& m) { return cropped(m, drawn, "nearest"); });
   }
-  Tensor settle(const Tensor& images) const override { return resized(images, "bilinear", true); }
-  Tensor settle_masks(const Tensor& masks) const override {
+  Tensor inference_images(const Tensor& images) const override {
+    return resized(images, "bilinear", true);
+  }
+  Tensor inference_masks(const Tensor& masks) const override {
     return as_numbers(masks, [&](const Tensor& m) { return resized(m, "nearest", true); });
   }
   Points change_points(const Points& points, const TensorSpec& images,
@@ -87,7 +89,7 @@ class RandomCrop final : public ImageAugmentation {
     return {points.x - ops::cast(drawn[1], points.x.dtype()),
             points.y - ops::cast(drawn[0], points.y.dtype())};
   }
-  Points settle_points(const Points& points, const TensorSpec& images) const override {
+  Points inference_points(const Points& points, const TensorSpec& images) const override {
     const Extent all = extent_of(images);
     if (all == Extent{height_, width_}) return points;
     return of_window(points, middle(all, fitting(all)));

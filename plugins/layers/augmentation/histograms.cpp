@@ -119,7 +119,7 @@ class LocalEqualization final : public ImageAugmentation {
     ImageAugmentation::configured();
     if (grid_.size() != 2) fail("tile_grid_size: expected two numbers, got ", Value(grid_));
   }
-  Tensor settle(const Tensor& images) const override {
+  Tensor inference_images(const Tensor& images) const override {
     return images.shape().is_known() ? change(images, {}) : images;
   }
   Tensor change(const Tensor& given, const RandomParameters&) const override {

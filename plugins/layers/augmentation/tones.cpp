@@ -104,7 +104,7 @@ class AutoContrast final : public ToneAugmentation {
     const Tensor stretched = from_bytes(ops::clip(bytes * scale - low * scale, 0, 255));
     return ops::where(varied, stretched, images);
   }
-  Tensor settle(const Tensor& images) const override { return change(images, {}); }
+  Tensor inference_images(const Tensor& images) const override { return change(images, {}); }
 };
 
 }  // namespace

@@ -84,12 +84,12 @@ class TimeDistributed final : public BaseWrapper {
   }
   /// Whether a mask applies to the inputs of the wrapped layer; a mask (batch, time) applies only
   /// to rows.
-  static bool speaks_of(const Tensor& mask, const Tensor& x) {
+  static bool applies_to(const Tensor& mask, const Tensor& x) {
     return mask && (mask.rank() > 2 || x.rank() == 3);
   }
   Tensors all_at_once(const Tensor& x, const Tensor& mask) const {
     CallOptions options;
-    if (speaks_of(mask, x)) options.masks = {joined(mask)};
+    if (applies_to(mask, x)) options.masks = {joined(mask)};
     Tensors outputs = (*layer())(Tensors{joined(x)}, options);
     for (Tensor& output : outputs) {
       const Tensor made = output.mask();
@@ -102,7 +102,7 @@ class TimeDistributed final : public BaseWrapper {
     std::vector<Tensors> steps, masks;  // per output
     for (int64_t i = 0; i < x.dim(1); ++i) {
       CallOptions options;
-      if (speaks_of(mask, x)) options.masks = {step_of(mask, i)};
+      if (applies_to(mask, x)) options.masks = {step_of(mask, i)};
       const Tensors outputs = (*layer())(Tensors{step_of(x, i)}, options);
       steps.resize(outputs.size());
       masks.resize(outputs.size());

@@ -54,7 +54,7 @@ class CollectorPause {
 
 /// Replaces the table of roots; handles are stored in their owners' user values before roots are
 /// removed.
-void settle(lua_State* L) {
+void replace_roots(lua_State* L) {
   const Height height(L);
   const CollectorPause pause(L);
   reserve(L, 10);
@@ -81,7 +81,7 @@ void push_sentinel(lua_State* L) {
 
 /// The finalizer of an unreferenced value, which runs in every cycle of the garbage collector.
 extern "C" int end_of_cycle(lua_State* L) {
-  settle_roots(L);
+  update_roots(L);
   push_sentinel(L);
   return 0;
 }
@@ -116,10 +116,10 @@ void hold_instances(lua_State* L, Object& object) {
 void roots_changed() { changed = true; }
 
 /// Updates the roots; errors are ignored, since they only delay the release of objects.
-void settle_roots(lua_State* L) {
+void update_roots(lua_State* L) {
   if (!std::exchange(changed, false)) return;
   try {
-    settle(L);
+    replace_roots(L);
   } catch (const std::exception&) {
     changed = true;
   }

@@ -16,7 +16,7 @@ void root(lua_State* L, int index, Object& object);
 void hold_instances(lua_State* L, Object& object);
 /// Says that an owner may have disappeared, so the next update is needed.
 void roots_changed();
-void settle_roots(lua_State* L);
+void update_roots(lua_State* L);
 /// Updates the roots after every cycle of the garbage collector of this state.
 void watch_cycles(lua_State* L);
 
