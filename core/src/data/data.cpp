@@ -6,7 +6,7 @@
 namespace crescent {
 namespace {
 
-void heed_while_passing() {
+void check_skip_interruption() {
   heed_interruption("data passed over what a run was given before it was kept");
 }
 
@@ -23,7 +23,7 @@ void Dataset::restore(const Value&, int64_t batches) {
   Batch passed;
   begin_epoch();
   for (int64_t done = 0; done < batches; ++done) {
-    heed_while_passing();
+    check_skip_interruption();
     if (!next(passed)) fail_too_short(done, batches);
   }
 }
@@ -55,7 +55,7 @@ class GeneratorDataset final : public Dataset {
       fail("restore: the generator was asked ", asked_, " times already and cannot go back to ",
            wanted, ": give the run a new one");
     for (Batch passed; asked_ < wanted; ++asked_) {
-      heed_while_passing();
+      check_skip_interruption();
       if (!produce_(passed) && asked_ >= before) fail_too_short(asked_ - before, batches);
     }
     asked_before_ = before;

@@ -31,8 +31,8 @@ struct StandIn {
 const StandIn kStandIns[] = {{"activation", "layer", layer_as_activation}};
 
 /// An object of another kind as one of this kind; null if it cannot replace one.
-std::shared_ptr<Configurable> standing_for(std::string_view kind,
-                                           const std::shared_ptr<Configurable>& object) {
+std::shared_ptr<Configurable> as_kind(std::string_view kind,
+                                      const std::shared_ptr<Configurable>& object) {
   for (const StandIn& row : kStandIns)
     if (row.expected == kind)
       if (auto made = row.as_expected(object)) return made;
@@ -77,12 +77,12 @@ std::shared_ptr<Configurable> from_dict(std::string_view kind, const Dict& dict)
     object = make_object(given, name, has_options ? Codec<Dict>::decode(*config) : Dict());
     if (given == kLayerKind) remember_shared(dict, object);
   }
-  return given == kind ? object : standing_for(kind, object);
+  return given == kind ? object : as_kind(kind, object);
 }
 
 std::shared_ptr<Configurable> from_object(std::string_view kind, const Value& value) {
   auto object = value.object_as<Configurable>();
-  if (auto made = standing_for(kind, object)) return made;
+  if (auto made = as_kind(kind, object)) return made;
   if (!object || (object->info() && object->info()->kind != kind))
     fail("expected an object of kind ", kind, ", got ", value);
   return object;

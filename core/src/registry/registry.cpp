@@ -73,7 +73,7 @@ void Registry::State::erase(const ClassInfoPtr& info) {
 template <class From>
 std::vector<std::string> Registry::State::collect(From from) const {
   std::set<std::string> words;
-  if (loader) from(loader->promised(), words);
+  if (loader) from(loader->indexed_classes(), words);
   std::lock_guard lock(mutex);
   from(table, words);
   return {words.begin(), words.end()};
@@ -90,7 +90,7 @@ void Registry::add(ClassInfo info) {
   for (const std::string& word : words_of(info)) {
     if (ClassInfoPtr there = state_->find_exact(info.kind, word))
       refuse_clash(info.kind, word, describe_origin(*there));
-    if (state_->loader) state_->loader->refuse_promised(info.kind, word, info.origin);
+    if (state_->loader) state_->loader->refuse_indexed(info.kind, word, info.origin);
   }
   state_->insert(std::make_shared<const ClassInfo>(std::move(info)));
 }
@@ -125,7 +125,7 @@ void Registry::add(const char* kind, const SchemaData& schema, std::vector<std::
 void Registry::replace(ClassInfo info) {
   std::vector<ClassInfoPtr> replaced;
   for (const std::string& word : words_of(info)) {
-    if (state_->loader) state_->loader->refuse_promised(info.kind, word, info.origin);
+    if (state_->loader) state_->loader->refuse_indexed(info.kind, word, info.origin);
     ClassInfoPtr there = state_->find_exact(info.kind, word);
     if (there && there->origin != "Lua") refuse_clash(info.kind, word, describe_origin(*there));
     if (there) replaced.push_back(std::move(there));
@@ -159,7 +159,7 @@ std::vector<std::string> Registry::all_names(std::string_view kind) {
 
 Dict Registry::traits(std::string_view kind, std::string_view name) {
   if (ClassInfoPtr info = state_->find_exact(kind, name)) return info->schema.traits;
-  return state_->loader ? state_->loader->promised_traits(kind, name) : Dict();
+  return state_->loader ? state_->loader->indexed_traits(kind, name) : Dict();
 }
 
 }  // namespace crescent

@@ -23,13 +23,13 @@ class ClassSource {
   /// Registers the class if a built-in plugin has it.
   virtual void load_for(std::string_view kind, std::string_view word) = 0;
   /// The classes of built-in plugins by the index, loaded or not.
-  virtual const NameTable<const IndexedPlugin*>& promised() = 0;
+  virtual const NameTable<const IndexedPlugin*>& indexed_classes() = 0;
   /// The traits (Schema::trait) of a class of the index.
-  virtual Dict promised_traits(std::string_view kind, std::string_view name) = 0;
+  virtual Dict indexed_traits(std::string_view kind, std::string_view name) = 0;
   /// Fails if a built-in plugin, loaded or not, has a class with this name and `origin` is not that
   /// plugin.
-  virtual void refuse_promised(std::string_view kind, std::string_view word,
-                               std::string_view origin) = 0;
+  virtual void refuse_indexed(std::string_view kind, std::string_view word,
+                              std::string_view origin) = 0;
 };
 
 struct Registry::State {

@@ -5,7 +5,7 @@
 
 #include "data/streams/derived_stream.h"
 #include "data/streams/element.h"
-#include "data/streams/heeding.h"
+#include "data/streams/interruption_check.h"
 
 namespace crescent {
 namespace {
@@ -43,7 +43,7 @@ class WindowCursor final : public Cursor {
     if (w_.shift < w_.span()) return Cursor::pass(count);
     int64_t passed = 0;
     for (; passed < count; ++passed) {
-      heed_interruption_of_elements();
+      check_element_interruption();
       const int64_t had = from_->pass(w_.shift);
       first_ += w_.shift;
       if (had < w_.shift) return passed + (had >= (w_.drop_remainder ? w_.span() : 1));
@@ -56,7 +56,7 @@ class WindowCursor final : public Cursor {
     if (to_skip_ > 0) ended_ = ended_ || from_->pass(to_skip_) < to_skip_;
     to_skip_ = 0;
     while (!ended_ && static_cast<int64_t>(kept_.size()) < w_.span()) {
-      heed_interruption_of_elements();
+      check_element_interruption();
       Element more;
       ended_ = !from_->next(more);
       if (!ended_) kept_.push_back(std::move(more));
@@ -125,7 +125,7 @@ class UnbatchCursor final : public Cursor {
  private:
   bool has_row() {
     while (row_ == rows_) {
-      heed_interruption_of_elements();
+      check_element_interruption();
       if (!from_->next(batch_)) return false;
       rows_ = rows_of(batch_);
       row_ = 0;

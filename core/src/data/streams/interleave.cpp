@@ -1,7 +1,7 @@
 // interleave() takes elements from several streams in turn.
 #include "crescent/ops/random.h"
 #include "data/streams/derived_stream.h"
-#include "data/streams/heeding.h"
+#include "data/streams/interruption_check.h"
 
 namespace crescent {
 namespace {
@@ -13,7 +13,7 @@ class InterleaveCursor final : public Cursor {
 
   bool next(Element& element) override {
     for (;;) {
-      heed_interruption_of_elements();
+      check_element_interruption();
       while (!ended_ && static_cast<int64_t>(open_.size()) < how_.cycle) open_one();
       if (open_.empty()) return false;
       if (given_ == how_.block) turn();

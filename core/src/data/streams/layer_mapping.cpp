@@ -10,7 +10,7 @@ namespace crescent {
 namespace {
 
 /// Seeds the generators of the layer for an element, so that they do not depend on earlier draws.
-void draw_anew(Layer& layer) {
+void reseed(Layer& layer) {
   const int64_t draw = global_random().seed();
   for (Layer* each : layer.flatten_layers())
     for (const SeedGenerator& seeds : each->seed_generators()) {
@@ -35,7 +35,7 @@ Tensors inputs_of(const Value& part) {
 Mapping layer_mapping(const LayerPtr& layer, std::optional<bool> training) {
   const Mapper mapper = [layer, training](Element element) {
     if (element.empty()) fail("expected an element with a part for the layer");
-    draw_anew(*layer);
+    reseed(*layer);
     const Tensors inputs = inputs_of(element[0]);
     CallOptions options;
     options.training = training;

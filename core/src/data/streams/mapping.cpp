@@ -2,8 +2,8 @@
 #include <mutex>
 
 #include "data/streams/derived_stream.h"
-#include "data/streams/heeding.h"
 #include "data/streams/index_generator.h"
+#include "data/streams/interruption_check.h"
 #include "data/streams/workers.h"
 #include "random/random_scope.h"
 
@@ -48,7 +48,7 @@ class Borrowed {
 };
 
 /// Fails for an empty element: callers would take it for the end of the dataset.
-Element not_nothing(Element made) {
+Element checked_not_empty(Element made) {
   if (made.empty() || made.front().is_null())
     fail("expected an element, got nothing; the function returns what stands in place of its ",
          "arguments, and filter is what leaves elements out");
@@ -64,7 +64,7 @@ struct MapFunction {
     try {
       const RandomScope random(
           static_cast<int64_t>(random_bits(static_cast<int64_t>(key), indexed.index) >> 1));
-      return not_nothing(mapper(std::move(indexed.element)));
+      return checked_not_empty(mapper(std::move(indexed.element)));
     } catch (const Interrupted&) {
       throw;
     } catch (Error& error) {
@@ -179,7 +179,7 @@ class FilterCursor final : public Cursor {
   /// Skips elements for which the mapping, in the first part of the result, gave false.
   bool next(Element& element) override {
     while (judged_->next(element)) {
-      heed_interruption_of_elements();
+      check_element_interruption();
       const bool keep = element.front().as_bool();
       element.erase(element.begin());
       if (keep) return true;

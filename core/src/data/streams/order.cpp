@@ -4,8 +4,8 @@
 
 #include "crescent/ops/random.h"
 #include "data/streams/derived_stream.h"
-#include "data/streams/heeding.h"
 #include "data/streams/index_generator.h"
+#include "data/streams/interruption_check.h"
 
 namespace crescent {
 namespace {
@@ -24,7 +24,7 @@ class ShuffleCursor final : public Cursor {
 
   bool next(Element& element) override {
     while (!ended_ && buffer_.size() < size_) {
-      heed_interruption_of_elements();
+      check_element_interruption();
       Element more;
       ended_ = !from_->next(more);
       if (!ended_) buffer_.push_back(std::move(more));
@@ -76,7 +76,7 @@ class RepeatCursor final : public Cursor {
 
   bool next(Element& element) override {
     for (bool fresh = false;; fresh = true) {
-      heed_interruption_of_elements();
+      check_element_interruption();
       if (cursor_ && cursor_->next(element)) return true;
       if (left_ == 0 || (fresh && left_ < 0)) return false;
       if (left_ > 0) --left_;

@@ -8,7 +8,7 @@
 
 #include "crescent/system/thread.h"
 #include "data/streams/derived_stream.h"
-#include "data/streams/heeding.h"
+#include "data/streams/interruption_check.h"
 
 namespace crescent {
 namespace {
@@ -36,7 +36,7 @@ class PrefetchCursor final : public Cursor {
     constexpr auto kLook = std::chrono::milliseconds(20);
     std::unique_lock lock(mutex_);
     while (!changed_.wait_for(lock, kLook, [&] { return ended_ || !ready_.empty(); }))
-      heed_interruption_of_elements();
+      check_element_interruption();
     if (ready_.empty()) {
       if (const std::exception_ptr error = std::exchange(error_, nullptr))
         std::rethrow_exception(error);

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "data/streams/element.h"
-#include "data/streams/heeding.h"
+#include "data/streams/interruption_check.h"
 
 namespace crescent {
 
@@ -13,7 +13,7 @@ Cursor::~Cursor() = default;
 int64_t Cursor::pass(int64_t count) {
   Element passed;
   for (int64_t done = 0; done < count; ++done) {
-    heed_interruption_of_elements();
+    check_element_interruption();
     if (!next(passed)) return done;
   }
   return count;

@@ -112,7 +112,8 @@ void PluginLoader::prepare() {
 void PluginLoader::read_built_in_index() {
   built_in_ = read_index(installed_plugin_directory());
   for (const IndexedPlugin& plugin : built_in_)
-    for (const IndexedClass& c : plugin.classes) promised_.add(c.kind, c.name, c.aliases, &plugin);
+    for (const IndexedClass& c : plugin.classes)
+      indexed_classes_.add(c.kind, c.name, c.aliases, &plugin);
   for (const std::string& path : libraries_in(installed_plugin_directory())) {
     const bool indexed = std::any_of(built_in_.begin(), built_in_.end(),
                                      [&](auto& plugin) { return plugin.path == path; });
@@ -124,18 +125,18 @@ void PluginLoader::read_built_in_index() {
   }
 }
 
-const NameTable<const IndexedPlugin*>& PluginLoader::promised() {
+const NameTable<const IndexedPlugin*>& PluginLoader::indexed_classes() {
   prepare();
-  return promised_;
+  return indexed_classes_;
 }
 
-const IndexedPlugin* PluginLoader::promise(std::string_view kind, std::string_view word) {
-  const auto* plugin = promised().find(kind, word);
+const IndexedPlugin* PluginLoader::find_indexed(std::string_view kind, std::string_view word) {
+  const auto* plugin = indexed_classes().find(kind, word);
   return plugin ? *plugin : nullptr;
 }
 
-Dict PluginLoader::promised_traits(std::string_view kind, std::string_view name) {
-  const IndexedPlugin* plugin = promise(kind, name);
+Dict PluginLoader::indexed_traits(std::string_view kind, std::string_view name) {
+  const IndexedPlugin* plugin = find_indexed(kind, name);
   if (plugin)
     for (const IndexedClass& c : plugin->classes)
       if (c.name == name && c.kind == kind) return c.traits;
@@ -143,12 +144,12 @@ Dict PluginLoader::promised_traits(std::string_view kind, std::string_view name)
 }
 
 void PluginLoader::load_for(std::string_view kind, std::string_view word) {
-  if (const IndexedPlugin* plugin = promise(kind, word)) load(plugin->path);
+  if (const IndexedPlugin* plugin = find_indexed(kind, word)) load(plugin->path);
 }
 
-void PluginLoader::refuse_promised(std::string_view kind, std::string_view word,
-                                   std::string_view origin) {
-  const auto* plugin = promised().find_exact(kind, word);
+void PluginLoader::refuse_indexed(std::string_view kind, std::string_view word,
+                                  std::string_view origin) {
+  const auto* plugin = indexed_classes().find_exact(kind, word);
   if (plugin && (*plugin)->path != origin && real_path((*plugin)->path) != origin)
     refuse_clash(kind, word, concat("plugin '", (*plugin)->name, "' (", (*plugin)->path, ")"));
 }
@@ -202,8 +203,8 @@ void PluginLoader::try_first(const std::string& path, const ElfFile& file,
     for (const auto& [other, state] : foreign_)
       if (state_of(other) == state) libraries.push_back(other);
     libraries.push_back(path);
-    if (const std::string reason = tried(libraries); !reason.empty()) fail(reason);
-    const std::string reason = rehearsed([&] { take_in(path, stamp); });
+    if (const std::string reason = failure_in_trial(libraries); !reason.empty()) fail(reason);
+    const std::string reason = failure_in_copy([&] { take_in(path, stamp); });
     if (!reason.empty()) fail(reason);
   }
   if (state_of(path) != file.state()) fail("the file has changed while it was tried");
@@ -232,7 +233,7 @@ void PluginLoader::take_over(Registry& staging) {
     for (const std::string& word : words_of(*info)) {
       if (ClassInfoPtr there = state.find_exact(info->kind, word))
         refuse_clash(info->kind, word, describe_origin(*there));
-      refuse_promised(info->kind, word, info->origin);
+      refuse_indexed(info->kind, word, info->origin);
     }
   for (const ClassInfoPtr& info : staging.state_->classes) state.insert(info);
 }

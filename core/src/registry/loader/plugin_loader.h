@@ -20,10 +20,10 @@ class PluginLoader final : public ClassSource {
   /// Registers the classes of core and reads the index of built-in plugins, once.
   void prepare();
   void load_for(std::string_view kind, std::string_view word) override;
-  const NameTable<const IndexedPlugin*>& promised() override;
-  Dict promised_traits(std::string_view kind, std::string_view name) override;
-  void refuse_promised(std::string_view kind, std::string_view word,
-                       std::string_view origin) override;
+  const NameTable<const IndexedPlugin*>& indexed_classes() override;
+  Dict indexed_traits(std::string_view kind, std::string_view name) override;
+  void refuse_indexed(std::string_view kind, std::string_view word,
+                      std::string_view origin) override;
 
   PluginRecord load(const std::string& path);
   /// Turns trials in another process off: this is that process, or the plugins are known to be
@@ -46,13 +46,13 @@ class PluginLoader final : public ClassSource {
   PluginRecord take_in(const std::string& path, const PluginInfo& stamp);
   void take_over(Registry& staging);
   void read_built_in_index();
-  const IndexedPlugin* promise(std::string_view kind, std::string_view word);
+  const IndexedPlugin* find_indexed(std::string_view kind, std::string_view word);
 
   Registry& registry_;
   LoadingLock mutex_;
   bool prepared_ = false, trials_ = true;
   std::vector<IndexedPlugin> built_in_;
-  NameTable<const IndexedPlugin*> promised_;
+  NameTable<const IndexedPlugin*> indexed_classes_;
   std::map<FileId, PluginRecord> loaded_;
   /// The libraries outside of the index that were tried and mapped, in order.
   std::vector<std::pair<std::string, FileState>> foreign_;

@@ -32,7 +32,7 @@ std::string last_words(std::string text) {
 }  // namespace
 
 /// The process stays in the process group, so Ctrl-C ends the trial.
-std::string tried(const std::vector<std::string>& libraries) {
+std::string failure_in_trial(const std::vector<std::string>& libraries) {
   std::vector<std::string> words{helper()};
   words.insert(words.end(), libraries.begin(), libraries.end());
   const Descriptor said = memory_file(kMemory), report = memory_file(kMemory);
@@ -59,7 +59,7 @@ std::string tried(const std::vector<std::string>& libraries) {
 
 /// A copy that waits for other threads, which it does not have, is no failure of the library; nor
 /// is a lack of memory for the copy.
-std::string rehearsed(const std::function<void()>& load) try {
+std::string failure_in_copy(const std::function<void()>& load) try {
   const Descriptor report = memory_file(kMemory);
   const auto work = [&] {
     try {

@@ -5,8 +5,6 @@
 
 namespace crescent {
 
-inline void heed_interruption_of_elements() {
-  heed_interruption("elements of a dataset were made");
-}
+inline void check_element_interruption() { heed_interruption("elements of a dataset were made"); }
 
 }  // namespace crescent
