@@ -45,7 +45,7 @@ class Target {
 };
 
 /// The contents to which requests refer, and the destination of values.
-struct Answerer {
+struct RequestHandler {
   const Container& container;
   Contents& contents;
   Target target{};
@@ -54,7 +54,7 @@ struct Answerer {
   void answer(Unpacker request);
 };
 
-void Answerer::answer_item(Operation operation, Unpacker item, Packer& answer) {
+void RequestHandler::answer_item(Operation operation, Unpacker item, Packer& answer) {
   std::string path = item.text();
   switch (operation) {
     case Operation::member:
@@ -93,7 +93,7 @@ Packer outcome(Packer head, const F& work) {
   }
 }
 
-void Answerer::answer(Unpacker request) {
+void RequestHandler::answer(Unpacker request) {
   auto operation = request.number<Operation>();
   for (auto left = request.number<uint64_t>(); left > 0 && request.ok(); --left) {
     Unpacker item(request.text());
@@ -104,7 +104,7 @@ void Answerer::answer(Unpacker request) {
 }
 
 /// Answers requests. The time limit applies to each request, not to the time in between.
-void serve(Answerer& answerer, unsigned seconds) {
+void serve(RequestHandler& answerer, unsigned seconds) {
   auto forever = [](int) { return true; };
   for (;;) {
     alarm(0);
@@ -135,7 +135,7 @@ int run(uint64_t size, unsigned seconds) {
     if (!contents->sealed()) container->check_image();
   });
   if (!send_frame(kSocketDescriptor, hello) || !contents) return 1;
-  Answerer answerer{*container, *contents};
+  RequestHandler answerer{*container, *contents};
   serve(answerer, seconds);
   return 0;
 }

@@ -74,16 +74,16 @@ Child::Child(int file, int memory, uint64_t file_size, unsigned seconds) : secon
 Child::~Child() { end(); }
 
 bool Child::send(const Packer& request) {
-  const Deadline until = begin_to_wait();
+  const Deadline until = deadline();
   return send_frame(socket_, request, MSG_DONTWAIT, [&](int) { return wait_for(POLLOUT, until); });
 }
 
 std::optional<Unpacker> Child::receive() {
-  const Deadline until = begin_to_wait();
+  const Deadline until = deadline();
   return receive_frame(socket_, [&](int) { return wait_for(POLLIN, until); });
 }
 
-Child::Deadline Child::begin_to_wait() const {
+Child::Deadline Child::deadline() const {
   // The deadline of an answer: the reader's own time limit expires before it.
   return std::chrono::steady_clock::now() + std::chrono::seconds(seconds_ + 1);
 }
@@ -124,7 +124,7 @@ void Child::allow_time() {
   prlimit(process_->id(), RLIMIT_CPU, &limit, nullptr);
 }
 
-std::string Child::obituary() {
+std::string Child::failure() {
   end();
   return late_ ? concat("did not answer within ", seconds_, " seconds") : process_->ending();
 }

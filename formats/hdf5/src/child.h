@@ -33,11 +33,11 @@ class Child {
   void allow_time();
   /// The reason of the failure: "ended with SIGSEGV (Segmentation fault)", "did not answer within
   /// 30 seconds". Kills the process if it still runs.
-  std::string obituary();
+  std::string failure();
 
  private:
   using Deadline = std::chrono::steady_clock::time_point;
-  Deadline begin_to_wait() const;
+  Deadline deadline() const;
   bool wait_for(short event, Deadline until);
   void end();
 

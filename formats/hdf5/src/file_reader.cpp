@@ -164,7 +164,7 @@ void FileReader::fail_dead(const std::string& place) {
       throw Interrupted(concat("'", path_, "': interrupted while reading ", place));
     fail("'", path_, "': reading it was interrupted before; open the file again");
   }
-  fail("'", path_, "': the file is damaged or hostile (its reader ", child_->obituary(), " at ",
+  fail("'", path_, "': the file is damaged or hostile (its reader ", child_->failure(), " at ",
        place, "); nothing was loaded");
 }
 

@@ -75,7 +75,7 @@ void assign_all(WeightSource& file, Matches matches) {
   std::vector<DatasetValues> stored = read_fitting(file, matches);
   for (size_t i = 0; i < matches.size(); ++i)
     matches[i].variable.assign(converted(matches[i], std::exchange(stored[i].values, {})));
-  hand_over(matches);
+  pass_to_layers(matches);
   warn_not_finite(file, matches, stored);
 }
 
@@ -94,7 +94,7 @@ void replace_all(WeightSource& file, Matches matches) {
   }
   copy_all(copies);
   for (size_t i = 0; i < matches.size(); ++i) matches[i].variable.assign(values[i]);
-  hand_over(matches);
+  pass_to_layers(matches);
   try {
     file.check_held();
   } catch (const Error& error) {

@@ -99,7 +99,7 @@ ConfigIn::ConfigIn(Origin origin, Value custom, Value plugins)
 Value ConfigIn::model(const Value& object) const {
   if (!object.is_dict()) fail("expected an object with class_name and config, got ", object);
   const auto padded =
-      origin_.turned_kernels() ? padded_otherwise_by_theano(object) : std::vector<std::string>();
+      origin_.flipped_kernels() ? padded_differently_by_theano(object) : std::vector<std::string>();
   if (!padded.empty())
     warn(
         "Theano, on which this model was saved, puts the zeros of padding \"same\" at other ends "
@@ -182,7 +182,7 @@ Dict ConfigIn::sequential(const Value& config) const {
   return result;
 }
 
-bool ConfigIn::hands_masks_on(const Dict& entry) const {
+bool ConfigIn::passes_masks_on(const Dict& entry) const {
   const std::string name = class_of(entry);
   if (is_sequential(name) || is_functional(name)) return true;
   return !is_operation(entry) && !is_tensorflow_call(entry) &&
@@ -215,7 +215,7 @@ Dict ConfigIn::functional(const Dict& config) const {
   const List& entries = config.at("layers").as_list();
   const std::map<std::string, Dict> calls =
       tensorflow_calls_in(entries, references_in(config.at("output_layers")));
-  const GivenMasks masks(entries, [&](const Dict& entry) { return hands_masks_on(entry); });
+  const GivenMasks masks(entries, [&](const Dict& entry) { return passes_masks_on(entry); });
   for (const Value& entry : entries) {
     const Dict& object = entry.as_dict();
     if (take_addition(object, result)) continue;
@@ -233,7 +233,8 @@ Dict ConfigIn::functional(const Dict& config) const {
     auto info = registry().find("layer", class_of(converted));
     List nodes;
     for (const Value& node : object.at("inbound_nodes").as_list())
-      nodes.push_back(call_in(masks.come_along(node) ? without_mask(node) : node, info.get()));
+      nodes.push_back(
+          call_in(masks.come_with_inputs(node) ? without_mask(node) : node, info.get()));
     if (info && origin_.generation() < 3) keep_masks_of_keras2(*info, nodes, converted);
     converted.set("inbound_nodes", std::move(nodes));
     layers.push_back(std::move(converted));
@@ -312,7 +313,7 @@ Value ConfigIn::known(const std::string& class_name, const Field& field, const V
   if (!registry().find(kind, name))
     fail(class_name, ": option '", field.name, "': unknown ", kind, " '", name, "'",
          did_you_mean(name, registry().all_names(kind)), ". If it is a function of yours, ",
-         how_to_bring(name));
+         how_to_provide(name));
   return name;
 }
 

@@ -34,7 +34,7 @@ class CRESCENT_KERAS_API ConfigIn {
   Dict sequential(const Value& config) const;
   Dict functional(const Dict& config) const;
   /// Whether the layer of an entry passes a mask on.
-  bool hands_masks_on(const Dict& entry) const;
+  bool passes_masks_on(const Dict& entry) const;
   /// The kind and the place of a value, for messages and for names that several kinds have.
   struct Expected {
     std::string kind, place;

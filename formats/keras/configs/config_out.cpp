@@ -142,7 +142,7 @@ class Writer {
 
   /// Writes the input shape to the first layer of a nested Sequential that is no InputLayer, where
   /// Keras 2.3.1 looks for it.
-  static void tell_first_layer(Dict& sequential) {
+  static void set_first_input_shape(Dict& sequential) {
     List& layers = sequential["layers"].as_list();
     if (layers.size() < 2 || class_of(layers[0]) != "InputLayer" || is_model(class_of(layers[1])))
       return;
@@ -281,7 +281,7 @@ class Writer {
       layers.push_back(layer_of_model(class_of(entry), options, at(own, layers.size())));
       keep_shared_id(entry.as_dict(), layers.back().as_dict(), kOurSharedId);
       if (layers.size() == 1 && is_sequential(class_of(entry)) && !keras3_)
-        tell_first_layer(layers[0].as_dict()["config"].as_dict());
+        set_first_input_shape(layers[0].as_dict()["config"].as_dict());
     }
     Dict result;
     if (const Value* name = config.find("name")) result.set("name", *name);

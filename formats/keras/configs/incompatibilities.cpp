@@ -57,8 +57,8 @@ class IncompatibilitySearch {
     if (!keras2_ && own.find('/') != own.npos)
       add(concat("layer '", own, "'"), "name", "Keras 3 takes no '/' in names");
     if (name != "InputLayer" && object.contains(kSharedId) && shared_.insert(own).second)
-      slight(concat("layer '", own, "'"), "",
-             "models share it; Keras makes a layer with the same weights at each place");
+      add_minor(concat("layer '", own, "'"), "",
+                "models share it; Keras makes a layer with the same weights at each place");
     turned_ |= std::count(std::begin(kTurnedOnTheano), std::end(kTurnedOnTheano), name) > 0;
     masked_ |= name == "Masking" || (name == "Embedding" && mask_zero(config));
     const std::string place = inside.empty() ? concat("layer '", own, "'") : inside;
@@ -87,9 +87,9 @@ class IncompatibilitySearch {
 
   /// Finds layers whose padding differs on Theano, the other backend of Keras 2.3.1.
   void padding(const Value& model) {
-    if (const auto names = padded_otherwise_by_theano(model); !names.empty())
-      slight(concat("layers ", join(names)), "padding",
-             "Keras 2.3.1 on Theano puts the zeros of \"same\" at other ends");
+    if (const auto names = padded_differently_by_theano(model); !names.empty())
+      add_minor(concat("layers ", join(names)), "padding",
+                "Keras 2.3.1 on Theano puts the zeros of \"same\" at other ends");
   }
 
   void compile(const Dict& given) {
@@ -102,15 +102,16 @@ class IncompatibilitySearch {
     for (const auto& [option, kind] : kParts)
       if (const Value* value = given.find(option)) anything(*value, kind, option, "");
     if (const Value* optimizer = given.find("optimizer");
-        keras2_ && turned_ && optimizer && is_object(*optimizer) && remembers(optimizer->as_dict()))
-      slight("optimizer", "",
-             "Keras 2.3.1 on Theano turns kernels of convolutions around as it reads them, but not "
-             "what the optimizer remembers of them");
+        keras2_ && turned_ && optimizer && is_object(*optimizer) && has_slots(optimizer->as_dict()))
+      add_minor(
+          "optimizer", "",
+          "Keras 2.3.1 on Theano turns kernels of convolutions around as it reads them, but not "
+          "what the optimizer remembers of them");
     const Value* weights = given.find("mask_as_weights");
     if (masked_ && keras2_ != (weights && *weights == Value(true)))
-      slight("compile", "mask_as_weights",
-             keras2_ ? "Keras 2.3.1 takes the mean of a loss over what is masked too"
-                     : "Keras 3 takes the mean of a loss over what is not masked");
+      add_minor("compile", "mask_as_weights",
+                keras2_ ? "Keras 2.3.1 takes the mean of a loss over what is masked too"
+                        : "Keras 3 takes the mean of a loss over what is not masked");
   }
 
   std::vector<Incompatibility> found;
@@ -119,7 +120,7 @@ class IncompatibilitySearch {
   void add(std::string place, std::string option, std::string reason) {
     found.push_back({std::move(place), std::move(option), std::move(reason)});
   }
-  void slight(std::string place, std::string option, std::string reason) {
+  void add_minor(std::string place, std::string option, std::string reason) {
     found.push_back({std::move(place), std::move(option), std::move(reason), false});
   }
   static std::string text(const Dict& dict, const char* key) {
@@ -155,7 +156,7 @@ class IncompatibilitySearch {
       add(place, option, lacks(kind, name));
     } else if (info && !is_foreign(*info) && kind == "metric" &&
                keras2_has_no_function(info->name)) {
-      slight(place, option, metric_object(info->name));
+      add_minor(place, option, metric_object(info->name));
     }
   }
 
@@ -182,8 +183,8 @@ class IncompatibilitySearch {
     const Dict holder = inside && is_object(*inside) ? config_of(inside->as_dict()) : config;
     const Value* penalty = holder.find(kActivityRegularizer);
     if ((inside || name == "SimpleRNN") && penalty && !penalty->is_null())
-      slight(place, kActivityRegularizer,
-             concat("Keras 3 leaves it out of ", inside ? "what is in a " : "a ", name));
+      add_minor(place, kActivityRegularizer,
+                concat("Keras 3 leaves it out of ", inside ? "what is in a " : "a ", name));
   }
 
   void object_of(const std::string& kind, const std::string& name, const Dict& config,
@@ -193,7 +194,7 @@ class IncompatibilitySearch {
     if (keras2_ && name == kOperationLayer)
       return add(place, option, "Keras 2.3.1 has no operations on tensors in graphs");
     if (keras2_ && !keras2_has_class(kind, name)) return add(place, option, lacks(kind, name));
-    if (keras2_ && kind == "metric") return slight(place, option, metric_object(name));
+    if (keras2_ && kind == "metric") return add_minor(place, option, metric_object(name));
     if (!keras2_ && keras3_lacks(name, ""))
       return add(place, option, concat("Keras 3 has no ", kind, " '", name, "'"));
     if (!keras2_) lost_penalty(name, config, place);
@@ -222,9 +223,9 @@ class IncompatibilitySearch {
     if (keras2_ && name == "Concatenate" && !masked_) return;
     if (keras2_ && field.name == kMaskWithStates) return;  // only calls differ
     if (keras3s == keras2_ && told_formulas_.insert(name).second)
-      slight(place, field.name,
-             concat(keras2_ ? "Keras 2.3.1" : "Keras 3", "'s formula of ", name,
-                    " is another one (told once)"));
+      add_minor(place, field.name,
+                concat(keras2_ ? "Keras 2.3.1" : "Keras 3", "'s formula of ", name,
+                       " is another one (told once)"));
   }
 
   void check_option(const std::string& kind, const std::string& name, const Field& field,
@@ -237,10 +238,10 @@ class IncompatibilitySearch {
       return add(place, option, lacks("dtype", value.as_string()));
     if (option == kActivityRegularizer && !value.is_null() &&
         !(is_object(value) && class_of(value) == kActivityKeras2))
-      return slight(place, option, "Keras 2.3.1 does not divide the penalty by the batch size");
+      return add_minor(place, option, "Keras 2.3.1 does not divide the penalty by the batch size");
     if (option == "interpolation" && value == Value("bilinear"))
-      return slight(place, option,
-                    "Keras 2.3.1 samples between the beginnings of cells, not their middles");
+      return add_minor(place, option,
+                       "Keras 2.3.1 samples between the beginnings of cells, not their middles");
     const bool idle = value == field.default_value || value.is_null() || option == "dtype" ||
                       option == kCarryMask || (option == "name" && kind != "layer");
     if (idle || keras2_has_option(kind, name, option)) return;
@@ -277,7 +278,7 @@ class IncompatibilitySearch {
     for (const Value& node : nodes->as_list()) {
       if (keras2_ && masked_ && with_states && *with_states == Value(false) &&
           node.as_list().size() > 1)
-        slight(place, kMaskWithStates, "Keras 2.3.1 minds masks where states are given, too");
+        add_minor(place, kMaskWithStates, "Keras 2.3.1 minds masks where states are given, too");
       for (const Value& reference : node.as_list()) {
         if (reference.as_list().size() <= 3) continue;
         const Value& arguments = reference.as_list()[3];
@@ -299,7 +300,7 @@ class IncompatibilitySearch {
   }
 
   /// Whether the optimizer keeps variables for each weight.
-  static bool remembers(const Dict& optimizer) {
+  static bool has_slots(const Dict& optimizer) {
     const Value* momentum = config_of(optimizer).find("momentum");
     return class_of(optimizer) != "SGD" ||
            (momentum && momentum->is_number() && momentum->as_float() != 0);

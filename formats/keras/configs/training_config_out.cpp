@@ -62,18 +62,19 @@ Value object_out(const Value& object, const std::string& kind, const std::string
 }
 
 /// Losses or metrics: one, or a nested structure by output.
-Value judges(const Value& value, const std::string& kind, const std::string& target) {
+Value losses_or_metrics(const Value& value, const std::string& kind, const std::string& target) {
   if (value.is_string()) return named(kind, value.as_string(), target);
   if (value.is_list()) {
     List items;
-    for (const Value& item : value.as_list()) items.push_back(judges(item, kind, target));
+    for (const Value& item : value.as_list())
+      items.push_back(losses_or_metrics(item, kind, target));
     return items;
   }
   if (const auto picked = picked_by_keras2(value); picked && target == "keras2") return *picked;
   if (!value.is_dict() || is_object(value)) return object_out(value, kind, target);
   Dict result;
   for (const DictEntry& entry : value.as_dict())
-    result.set(entry.key, judges(entry.value, kind, target));
+    result.set(entry.key, losses_or_metrics(entry.value, kind, target));
   return result;
 }
 
@@ -127,12 +128,13 @@ Value keras_training_config(const Value& compile, const std::string& target) {
     const Value* value = given.find(name);
     return value ? *value : Value();
   };
-  return Dict{{"optimizer_config", optimizer_out(argument("optimizer"), target)},
-              {"loss", judges(argument("loss"), "loss", target)},
-              {"metrics", judges(argument("metrics"), "metric", target)},
-              {"weighted_metrics", judges(argument("weighted_metrics"), "metric", target)},
-              {"sample_weight_mode", Value()},
-              {"loss_weights", argument("loss_weights")}};
+  return Dict{
+      {"optimizer_config", optimizer_out(argument("optimizer"), target)},
+      {"loss", losses_or_metrics(argument("loss"), "loss", target)},
+      {"metrics", losses_or_metrics(argument("metrics"), "metric", target)},
+      {"weighted_metrics", losses_or_metrics(argument("weighted_metrics"), "metric", target)},
+      {"sample_weight_mode", Value()},
+      {"loss_weights", argument("loss_weights")}};
 }
 
 namespace {

@@ -12,11 +12,11 @@ namespace crescent::keras {
 class GivenMasks {
  public:
   /// `layers` is the list of layers in the configuration of Keras, which must outlive the object.
-  /// `hands_on` says whether the layer of an entry passes a mask on.
-  GivenMasks(const List& layers, std::function<bool(const Dict& entry)> hands_on);
+  /// `passes_on` says whether the layer of an entry passes a mask on.
+  GivenMasks(const List& layers, std::function<bool(const Dict& entry)> passes_on);
 
   /// Whether the masks of this call are those of its inputs.
-  bool come_along(const Value& node) const;
+  bool come_with_inputs(const Value& node) const;
 
  private:
   /// The layer of [layer, node, tensor] and its call.
@@ -26,9 +26,9 @@ class GivenMasks {
   };
   Call call_of(const Value& tensor) const;
   /// The origin of a mask in a canonical form; null if it is unknown.
-  Value made_by(Value mask) const;
+  Value mask_origin(Value mask) const;
   /// The origin of the mask of a tensor; null without a mask or if it is unknown.
-  Value brought_by(Value tensor) const;
+  Value tensor_mask(Value tensor) const;
 
   std::map<std::string, const Dict*> entries_;
   std::function<bool(const Dict&)> hands_on_;

@@ -15,14 +15,14 @@ using Adapt = void (*)(NamedCall& call);
 
 // ---- arguments with another meaning
 
-void take_away(Dict& arguments, std::string_view name, Value& into) {
+void take_argument(Dict& arguments, std::string_view name, Value& into) {
   if (const Value* value = arguments.find(name)) into = *value;
   arguments.erase(name);
 }
 
 bool take_flag(Dict& arguments, std::string_view name) {
   Value flag;
-  take_away(arguments, name, flag);
+  take_argument(arguments, name, flag);
   return flag == Value(true);
 }
 
@@ -103,7 +103,7 @@ Value of_image(const Value& sizes) {
 
 void pooling(NamedCall& call) {
   Value format;
-  take_away(call.arguments, "data_format", format);
+  take_argument(call.arguments, "data_format", format);
   if (format.is_string() && !format.as_string().starts_with("N"))
     fail("expected data_format NHWC, got ", format);
   if (format.is_string() && format.as_string().starts_with("NC"))
@@ -124,7 +124,7 @@ void plain_key(NamedCall& call) {
 
 void largest_first(NamedCall& call) {
   Value direction;
-  take_away(call.arguments, "direction", direction);
+  take_argument(call.arguments, "direction", direction);
   if (!direction.is_null() && direction != Value("ASCENDING"))
     fail("direction ", direction, " is not supported");
 }

@@ -369,7 +369,7 @@ Value from_keras1(const Value& value) {
   return Dict{{"class_name", name}, {"config", options_in_keras2(name, config)}};
 }
 
-bool speaks_keras1(const Value& model) {
+bool is_keras1(const Value& model) {
   bool found = false;
   mapped(model, [&](const Value& part) -> std::optional<Value> {
     if (!part.is_dict()) return std::nullopt;

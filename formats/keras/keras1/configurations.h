@@ -11,6 +11,6 @@ namespace crescent::keras {
 CRESCENT_KERAS_API Value from_keras1(const Value& object);
 
 /// Whether a model without a version has classes or options that only Keras 1 has.
-bool speaks_keras1(const Value& model);
+bool is_keras1(const Value& model);
 
 }  // namespace crescent::keras

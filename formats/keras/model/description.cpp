@@ -74,7 +74,7 @@ void warn_of_code(const std::string& path, const Value& config, const Value& com
   for (const std::string& name : names_of_code(List{config, compile}))
     if (reported.first(name))
       warn("'", path, "': '", name, "' is code, which files do not hold: define it again or ",
-           how_to_bring(name));
+           how_to_provide(name));
 }
 
 void check_compatibility(const std::string& path, const std::string& target, const Value& config,
@@ -261,7 +261,7 @@ void give_metrics_to_all(Dict& options, size_t outputs) {
 
 /// The value of an argument of compile for one output: a value for all, an item of a list, or an
 /// entry by name.
-Value said_of(const Value& argument, size_t output, const Model& model) {
+Value value_for_output(const Value& argument, size_t output, const Model& model) {
   if (argument.is_dict() && !is_object(argument)) {
     const Value* own = argument.as_dict().find(model.output_names()[output]);
     return own ? *own : Value();
@@ -274,8 +274,9 @@ Value said_of(const Value& argument, size_t output, const Model& model) {
 }
 
 Value loss_of(const Value& losses, size_t output, const Model& model) {
-  return losses.is_list() && output < losses.as_list().size() ? losses.as_list()[output]
-                                                              : said_of(losses, output, model);
+  return losses.is_list() && output < losses.as_list().size()
+             ? losses.as_list()[output]
+             : value_for_output(losses, output, model);
 }
 
 /// The binary metric for "accuracy", under that name.
@@ -309,7 +310,7 @@ void pick_metrics_by_loss(Dict& options, const Model& model) {
     if (!metrics || metrics->is_null()) continue;
     List each;
     for (size_t i = 0; i < binary.size(); ++i) {
-      const Value own = said_of(*metrics, i, model);
+      const Value own = value_for_output(*metrics, i, model);
       each.push_back(binary[i] ? binary_metric(own) : own);
     }
     *metrics = each.size() == 1 ? each.front() : Value(each);

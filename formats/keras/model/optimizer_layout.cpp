@@ -295,7 +295,7 @@ std::vector<std::string> parts_of(const std::string& name) {
   return parts;
 }
 
-std::string spelt_here(const std::string& slot) {
+std::string stored_here(const std::string& slot) {
   for (const Spelling& row : kSpellings)
     if (slot == row.keras) return row.slot;
   return slot;
@@ -304,14 +304,14 @@ std::string spelt_here(const std::string& slot) {
 /// The slot in a name, "" if it is none of these: "adam/dense_kernel_velocity" (Keras 3),
 /// "Adam/v/dense/kernel:0" (tf.keras from 2.11), "Adam/dense/kernel/v:0" (before),
 /// "training/Adam/v_3" (2.3.1).
-std::string told_slot(const std::string& name, const std::set<std::string>& slots) {
+std::string slot_in_name(const std::string& name, const std::set<std::string>& slots) {
   const std::vector<std::string> parts = parts_of(without_end(name));
-  if (slots.contains(spelt_here(parts.back()))) return spelt_here(parts.back());
+  if (slots.contains(stored_here(parts.back()))) return stored_here(parts.back());
   std::string longest;
   for (const std::string& slot : slots)
     if (parts.back().ends_with("_" + slot) && slot.size() > longest.size()) longest = slot;
-  if (longest.empty() && parts.size() > 2 && slots.contains(spelt_here(parts[1])))
-    return spelt_here(parts[1]);
+  if (longest.empty() && parts.size() > 2 && slots.contains(stored_here(parts[1])))
+    return stored_here(parts[1]);
   return longest;
 }
 
@@ -332,7 +332,7 @@ std::string misfit(const Candidate& candidate, const std::vector<std::string>& n
     if (place.spec.shape != specs[i].shape)
       return concat("expected ", described(place), " of shape ", place.spec.shape,
                     ", the file has '", names[i], "' of shape ", specs[i].shape);
-    const std::string told = told_slot(names[i], slots);
+    const std::string told = slot_in_name(names[i], slots);
     if (told.empty() ? candidate.by_names : told != place.slot)
       return concat("expected ", described(place), ", the file has '", names[i], "'");
   }

@@ -6,9 +6,9 @@
 
 #include "crescent/ops/ops.h"
 #include "keras/model/optimizer_layout.h"
+#include "keras/weights/flipped_kernels.h"
 #include "keras/weights/keras2_weights.h"
 #include "keras/weights/keras3_weights.h"
-#include "keras/weights/turned_kernels.h"
 
 namespace crescent::keras {
 namespace {
@@ -188,7 +188,7 @@ Matches match_optimizer(WeightSource& file, Model& model, const Matches& weights
         state.problem);
     return {};
   }
-  const TurnedKernels turned(model, origin);
+  const FlippedKernels turned(model, origin);
   Matches matches;
   for (size_t i = 0; i < datasets.size(); ++i)
     if (const StatePlace& place = state.layout[i]; place.variable)

@@ -16,7 +16,7 @@ bool is_kept_by_class(const Layer& layer) {
 
 Dict kept_by_class(const Layer& layer) { return layer.get_property(kOwnVariables).as_dict(); }
 
-void hand_over(const Matches& matches) {
+void pass_to_layers(const Matches& matches) {
   std::map<Layer*, Dict> values;
   for (const Match& match : matches)
     if (match.keeper)

@@ -29,7 +29,7 @@ void convert_shapes(const Matches& matches, std::vector<TensorSpec>& saved);
 bool is_kept_by_class(const Layer& layer);
 Dict kept_by_class(const Layer& layer);
 /// Passes values to layers whose class takes them itself.
-void hand_over(const Matches& matches);
+void pass_to_layers(const Matches& matches);
 
 std::vector<std::string> datasets_of(const Matches& matches);
 void append(Matches& matches, Matches more);

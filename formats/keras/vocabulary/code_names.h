@@ -18,8 +18,8 @@ bool is_own_function(const std::string& kind, const std::string& name);
 
 /// The way to provide them: "pass it when loading: load_model(path, {custom_objects = {gap =
 /// gap}})".
-CRESCENT_KERAS_API std::string how_to_bring(const std::string& name,
-                                            const char* load = "load_model(path");
+CRESCENT_KERAS_API std::string how_to_provide(const std::string& name,
+                                              const char* load = "load_model(path");
 
 /// Whether a text is one of the words of the option, and not the name of a function.
 CRESCENT_KERAS_API bool is_own_word(const std::string& class_name, const std::string& option,

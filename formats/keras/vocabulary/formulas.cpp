@@ -81,7 +81,7 @@ bool same_on_theano(const Dict& config) {
 
 }  // namespace
 
-std::vector<std::string> padded_otherwise_by_theano(const Value& model) {
+std::vector<std::string> padded_differently_by_theano(const Value& model) {
   std::vector<std::string> names;
   mapped(model, [&](const Value& part) -> std::optional<Value> {
     if (!is_object(part)) return std::nullopt;

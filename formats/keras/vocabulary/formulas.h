@@ -30,6 +30,6 @@ inline constexpr const char* kMaskWithStates = "mask_with_states";
 
 /// The names of layers in a file of the Theano backend whose padding "same" is at other ends than
 /// in TensorFlow and Crescent.
-CRESCENT_KERAS_API std::vector<std::string> padded_otherwise_by_theano(const Value& model);
+CRESCENT_KERAS_API std::vector<std::string> padded_differently_by_theano(const Value& model);
 
 }  // namespace crescent::keras

@@ -50,7 +50,7 @@ struct Origin {
   }
   /// Whether kernels of convolutions are flipped: Theano computes true convolutions, TensorFlow and
   /// Crescent cross-correlations.
-  bool turned_kernels() const { return backend == "theano"; }
+  bool flipped_kernels() const { return backend == "theano"; }
 
  private:
   bool in_tensorflow_1() const { return keras_version.ends_with("-tf"); }

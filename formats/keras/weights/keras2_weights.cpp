@@ -7,8 +7,8 @@
 
 #include "keras/graphs/operation_nodes.h"
 #include "keras/weights/cudnn_weights.h"
+#include "keras/weights/flipped_kernels.h"
 #include "keras/weights/names/weight_names.h"
-#include "keras/weights/turned_kernels.h"
 #include "keras/weights/weight_paths.h"
 
 namespace crescent::keras {
@@ -100,7 +100,7 @@ std::vector<std::string> datasets_for(const Layer& layer, const Variables& weigh
 }
 
 void match_layer(Matches& matches, const Layer& layer, const SavedLayer& saved,
-                 const TurnedKernels& turned) {
+                 const FlippedKernels& turned) {
   const Variables weights = saved_weights(layer);
   const std::vector<std::string> datasets = datasets_for(layer, weights, saved);
   for (size_t i = 0; i < weights.size(); ++i)
@@ -156,7 +156,7 @@ std::string count_mismatch(const Pair& pair, bool skip) {
 
 /// The matches of layers that fit; for another layer it fails, or skips the layer with a warning.
 Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
-                      const TurnedKernels& turned, bool skip) {
+                      const FlippedKernels& turned, bool skip) {
   struct LayerMatches {
     Matches matches;
     std::string mismatch;  // the reason if it is empty
@@ -226,7 +226,7 @@ Matches match_in_order(WeightSource& file, const std::string& group, Model& mode
   if (saved.size() != layers.size())
     fail("'", file.path(), "': You are trying to load a weight file containing ", saved.size(),
          " layers into a model with ", layers.size(), " layers.");
-  const TurnedKernels turned(model, origin);
+  const FlippedKernels turned(model, origin);
   Matches matches;
   std::vector<Pair> pairs;
   for (size_t k = 0; k < layers.size(); ++k) {
@@ -261,7 +261,7 @@ Matches match_own(WeightSource& file, const std::string& group, Model& model,
         same && found != by_name.end() && found->second->datasets.size() == layer->weights().size();
   }
   if (!same) return match_in_order(file, group, model, origin);
-  const TurnedKernels turned(model, origin);
+  const FlippedKernels turned(model, origin);
   Matches matches;
   for (const LayerPtr& layer : layers)
     match_layer(matches, *layer, *by_name.at(layer->name()), turned);
@@ -280,7 +280,7 @@ Matches match_by_name(WeightSource& file, const std::string& group, Model& model
   for (size_t k = 0; k < saved.size(); ++k)
     if (auto match = layers.find(renamed(saved[k].name)); match != layers.end())
       pairs.push_back({k, match->second.get(), &saved[k]});
-  return match_fitting(file, pairs, TurnedKernels(model, origin), skip_mismatch);
+  return match_fitting(file, pairs, FlippedKernels(model, origin), skip_mismatch);
 }
 
 namespace {
@@ -299,7 +299,7 @@ Matches match_by_layer_path(WeightSource& file, const std::string& group, Model&
                             const Origin& origin, const Renaming& renamed) {
   check_built(model, file.path());
   std::vector<std::pair<std::string, Variable>> left = weights_by_path(model);
-  const TurnedKernels turned(model, origin);
+  const FlippedKernels turned(model, origin);
   Matches matches;
   Names unexpected;
   renamed.check(file.path(), file.texts(group, "layer_names").value());

@@ -194,7 +194,7 @@ class ObjectLocations {
   void add_parts(const Layer& layer, const std::string& path) {
     const Dict attributes = attributes_of(layer);
     for (const std::string& name : visited(attributes, {})) {
-      const std::string location = path + spelt(path, name);
+      const std::string location = path + stored_name(path, name);
       if (!file_ || file_->members(location) || !is_numbered(path))
         add_attribute(attributes.at(name), location);
     }
@@ -215,7 +215,7 @@ class ObjectLocations {
 
   /// The name of the attribute in the file: some public attributes of Keras 3 are private in
   /// tf.keras.
-  std::string spelt(const std::string& path, const std::string& attribute) const {
+  std::string stored_name(const std::string& path, const std::string& attribute) const {
     const std::string other = attribute.starts_with('_') ? attribute.substr(1) : "_" + attribute;
     const bool renamed = file_ && !file_->members(path + attribute) && file_->members(path + other);
     return renamed ? other : attribute;
@@ -263,7 +263,7 @@ size_t count_variables(WeightSource& file, const ObjectLocation& location) {
 }
 
 /// The contents of the nearest existing group, for the message that a group is missing.
-std::string there_instead(WeightSource& file, const std::string& path) {
+std::string nearest_contents(WeightSource& file, const std::string& path) {
   if (file.members(path)) return "";
   std::string group = path.substr(0, path.rfind('/'));
   while (!group.empty() && !file.members(group))
@@ -373,7 +373,7 @@ Matches match_objects(WeightSource& file, const std::vector<ObjectLocation>& loc
       fail("'", file.path(), "': '/", location.path, "': Layer '", location.layer->name(),
            "' expected ", expected, " variables, but received ", received,
            " variables during loading. Expected: ", names_of(location.variables),
-           there_instead(file, location.path),
+           nearest_contents(file, location.path),
            location.layer->built() ? ""
                                    : " (it is not built: the model was never called in training)",
            "; nothing was loaded");

@@ -9,9 +9,9 @@
 
 namespace crescent::keras {
 
-class CRESCENT_KERAS_API TurnedKernels {
+class CRESCENT_KERAS_API FlippedKernels {
  public:
-  TurnedKernels(Model& model, const Origin& origin);
+  FlippedKernels(Model& model, const Origin& origin);
   /// The conversion for this variable or a slot of it; null: none.
   Match::Convert convert(const Variable& variable) const;
   /// The shape after conversion; null: it is unchanged.
