@@ -15,7 +15,7 @@ class MaskCarrier : public UnaryLayer {
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
                        const Tensors& outputs) override {
     if (masks.empty() || !masks[0]) return {Tensor()};
-    const Tensor mask = carried(masks[0], inputs[0], outputs[0]);
+    const Tensor mask = output_mask(masks[0], inputs[0], outputs[0]);
     if (!mask && !std::exchange(warned_, true))
       warn("Layer '", name(), "' (of type ", class_name(), ") was passed a mask of shape ",
            masks[0].shape(), ", for which its output of shape ", outputs[0].shape(),
@@ -33,7 +33,8 @@ class MaskCarrier : public UnaryLayer {
         .keyword_only(false);
   }
   /// The mask of the output; null without one.
-  virtual Tensor carried(const Tensor& /*mask*/, const Tensor& /*x*/, const Tensor& /*y*/) const {
+  virtual Tensor output_mask(const Tensor& /*mask*/, const Tensor& /*x*/,
+                             const Tensor& /*y*/) const {
     return {};
   }
 

@@ -19,7 +19,7 @@ Tensor log_add(const Tensor& a, const Tensor& b, const Tensor& c) {
 }
 
 /// Shifts (batch, states) by `by` states to the right and fills in log 0.
-Tensor moved(const Tensor& x, int64_t by) {
+Tensor shifted(const Tensor& x, int64_t by) {
   const Tensor kept = slice(x, {0, 0}, {x.dim(0), x.dim(1) - by});
   return pad(kept, {0, by}, {0, 0}, kNever);
 }
@@ -79,7 +79,7 @@ class Ctc final : public Loss {
   static Tensor last_state(const Tensor& start, const Tensor& skips, const Tensor& emitted) {
     const ScanBody body = [&](const Tensors& now, const Tensors& step) {
       const Tensor& at = now.front();
-      const Tensor reached = log_add(at, moved(at, 1), moved(at, 2) + now[1]);
+      const Tensor reached = log_add(at, shifted(at, 1), shifted(at, 2) + now[1]);
       return ScanResult{{reached + step.front(), now[1]}, {}};
     };
     const Tensor later = slice_axis(emitted, 0, 1, emitted.dim(0));

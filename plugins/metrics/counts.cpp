@@ -6,7 +6,7 @@ namespace crescent {
 namespace {
 
 /// The results per threshold; a scalar for a single threshold.
-Tensor scalar_of_one(const Tensor& values) {
+Tensor scalar_if_single(const Tensor& values) {
   return values.dim(0) == 1 ? ops::squeeze(values, 0) : values;
 }
 
@@ -42,7 +42,9 @@ class ConditionCount final : public Metric {
                     const Tensor& sample_weight) override {
     count(state_, options_, y_true, y_pred, sample_weight);
   }
-  Tensor result() const override { return scalar_of_one(as_result(state_.*kCounts[Row].counted)); }
+  Tensor result() const override {
+    return scalar_if_single(as_result(state_.*kCounts[Row].counted));
+  }
 
  private:
   Value thresholds_;
@@ -92,7 +94,7 @@ class Precision final : public PrecisionOrRecall {
     describe_options(s);
   }
   void configured() override { begin(&Confusion::false_positives, "false_positives"); }
-  Tensor result() const override { return scalar_of_one(state_.precision()); }
+  Tensor result() const override { return scalar_if_single(state_.precision()); }
 };
 
 class Recall final : public PrecisionOrRecall {
@@ -102,7 +104,7 @@ class Recall final : public PrecisionOrRecall {
     describe_options(s);
   }
   void configured() override { begin(&Confusion::false_negatives, "false_negatives"); }
-  Tensor result() const override { return scalar_of_one(state_.recall()); }
+  Tensor result() const override { return scalar_if_single(state_.recall()); }
 };
 
 }  // namespace

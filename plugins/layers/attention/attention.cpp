@@ -31,7 +31,7 @@ Tensor window_mask(int64_t t, int64_t s, int64_t width) {
   });
 }
 
-Tensor both(const Tensor& a, const Tensor& b) {
+Tensor conjunction(const Tensor& a, const Tensor& b) {
   if (!a || !b) return a ? a : b;
   return ops::logical_and(a, b);
 }

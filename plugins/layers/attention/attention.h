@@ -9,7 +9,7 @@ Tensor causal_mask(int64_t t, int64_t s);
 /// The mask (1, t, s) by which step i attends to steps less than `width` away.
 Tensor window_mask(int64_t t, int64_t s, int64_t width);
 /// The conjunction of two masks, either of which may be null.
-Tensor both(const Tensor& a, const Tensor& b);
+Tensor conjunction(const Tensor& a, const Tensor& b);
 
 class AttentionLayer : public Layer {
  public:

@@ -177,17 +177,18 @@ class HeadedAttention : public AttentionLayer {
     Tensor mask;
     if (const Tensor own = mask_of("query_mask", 0, call)) mask = ops::expand_dims(own, -1);
     if (const Tensor own = mask_of("value_mask", 1, call))
-      mask = both(mask, ops::expand_dims(own, -2));
+      mask = conjunction(mask, ops::expand_dims(own, -2));
     if (const Tensor own = mask_of("key_mask", 2, call))
-      mask = both(mask, ops::expand_dims(own, -2));
+      mask = conjunction(mask, ops::expand_dims(own, -2));
     if (call.flag("use_causal_mask"))
-      mask = both(mask, causal_mask(steps(inputs[0]), steps(inputs[1])));
-    if (window_) mask = both(mask, window_mask(steps(inputs[0]), steps(inputs[1]), *window_));
+      mask = conjunction(mask, causal_mask(steps(inputs[0]), steps(inputs[1])));
+    if (window_)
+      mask = conjunction(mask, window_mask(steps(inputs[0]), steps(inputs[1]), *window_));
     if (const Tensor given = call.tensor("attention_mask")) {
       if (given.rank() < 3 && !is_for_all(given.shape(), inputs))
         fail("attention_mask: expected shape (batch, t, s) or (t, s), got ", given.shape());
       const Tensor of_batch = given.rank() == 2 ? ops::expand_dims(given, 0) : given;
-      mask = both(mask, ops::cast(of_batch, DType::boolean));
+      mask = conjunction(mask, ops::cast(of_batch, DType::boolean));
     }
     return mask;
   }

@@ -23,7 +23,8 @@ class SequenceAttention : public AttentionLayer {
     const Tensor &query = inputs[0], &value = inputs[1], &key = inputs.back();
     Tensor mask;
     if (const Tensor& of_value = call.mask(1)) mask = ops::expand_dims(of_value, 1);
-    if (call.flag("use_causal_mask")) mask = both(mask, causal_mask(query.dim(1), key.dim(1)));
+    if (call.flag("use_causal_mask"))
+      mask = conjunction(mask, causal_mask(query.dim(1), key.dim(1)));
     if (mask) mask = ops::expand_dims(mask, 1);
     const bool wants_weights = call.flag("return_attention_scores");
     const Attended attended =

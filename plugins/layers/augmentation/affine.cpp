@@ -17,10 +17,11 @@ class AffineAugmentation : public ImageAugmentation {
     return RandomParameters(affine(images, random, {images.shape[0], 1, 1}));
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const final {
-    return shown(images, drawn.tensors, interpolation_);
+    return transformed(images, drawn.tensors, interpolation_);
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const final {
-    return as_numbers(masks, [&](const Tensor& m) { return shown(m, drawn.tensors, "nearest"); });
+    return as_numbers(masks,
+                      [&](const Tensor& m) { return transformed(m, drawn.tensors, "nearest"); });
   }
   /// Moves points by the inverse transformation.
   Points change_points(const Points& points, const TensorSpec&,
@@ -59,7 +60,8 @@ class AffineAugmentation : public ImageAugmentation {
   }
 
  private:
-  Tensor shown(const Tensor& images, const Affine& m, const std::string& interpolation) const {
+  Tensor transformed(const Tensor& images, const Affine& m,
+                     const std::string& interpolation) const {
     const int64_t height = images.dim(1), width = images.dim(2);
     const Tensor x = ops::reshape(ops::arange(width, images.dtype()), {1, 1, width}),
                  y = ops::reshape(ops::arange(height, images.dtype()), {1, height, 1});

@@ -127,11 +127,11 @@ class RandomElasticTransform final : public ChanceAugmentation {
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     if (drawn.tensors.empty()) return images;
-    return within_range(drawn_out(images, drawn, interpolation_));
+    return within_range(distorted(images, drawn, interpolation_));
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
     if (drawn.tensors.empty()) return masks;
-    return as_numbers(masks, [&](const Tensor& m) { return drawn_out(m, drawn, "nearest"); });
+    return as_numbers(masks, [&](const Tensor& m) { return distorted(m, drawn, "nearest"); });
   }
   BoundingBoxes change_boxes(const BoundingBoxes&, const TensorSpec&,
                              const RandomParameters&) const override {
@@ -139,7 +139,7 @@ class RandomElasticTransform final : public ChanceAugmentation {
   }
 
  private:
-  Tensor drawn_out(const Tensor& images, const RandomParameters& drawn,
+  Tensor distorted(const Tensor& images, const RandomParameters& drawn,
                    const std::string& interpolation) const {
     const auto places = [&](size_t i) { return boxed(ops::cast(drawn[i], images.dtype())); };
     const Tensor moved = operation("image.sample", {{"images", boxed(images)},

@@ -68,7 +68,7 @@ class WindowedLayer : public SpatialLayer<Axes> {
   static void describe_mask(Schema<T>& s) {
     if (Axes == 1) WindowedLayer::describe_carry_mask(s);
   }
-  Tensor carried(const Tensor& mask, const Tensor&, const Tensor&) const override {
+  Tensor output_mask(const Tensor& mask, const Tensor&, const Tensor&) const override {
     return mask_of_windows(mask, kernel_size_[0], strides_[0], dilation_[0], padding_);
   }
   template <class T>

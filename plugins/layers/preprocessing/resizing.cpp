@@ -31,7 +31,7 @@ Extent of_target_shape(Extent all, Extent target, bool around) {
           std::max<int64_t>(std::min(all.width, width), 1)};
 }
 
-Tensor cut_out(const Tensor& images, const CropWindow& window) {
+Tensor cropped(const Tensor& images, const CropWindow& window) {
   const Tensor rows = ops::slice_axis(images, 1, window.top, window.top + window.size.height);
   return ops::slice_axis(rows, 2, window.left, window.left + window.size.width);
 }
@@ -91,8 +91,8 @@ class SizedLayer : public ImageLayer {
   /// The window of images of this extent that becomes the result.
   virtual CropWindow window_of(Extent all) const = 0;
   /// Resizes a window of images.
-  virtual Tensor brought_to_size(const Tensor& images, const CropWindow& window,
-                                 bool nearest) const = 0;
+  virtual Tensor resized_window(const Tensor& images, const CropWindow& window,
+                                bool nearest) const = 0;
   Extent size() const { return {height_, width_}; }
 
   int64_t height_ = 1, width_ = 1;
@@ -100,7 +100,7 @@ class SizedLayer : public ImageLayer {
  private:
   Tensor sized(const Tensor& images, bool nearest) const {
     const Extent all = extent_of(images);
-    if (all.height >= 0 && all.width >= 0) return brought_to_size(images, window_of(all), nearest);
+    if (all.height >= 0 && all.width >= 0) return resized_window(images, window_of(all), nearest);
     // only the shape matters while shapes are inferred
     return ops::broadcast_to(ops::max(images, {1, 2}, true),
                              {images.dim(0), height_, width_, images.dim(3)});
@@ -140,12 +140,12 @@ class Resizing final : public SizedLayer {
       window.size = {all.height - 2 * window.top, all.width - 2 * window.left};
     return window;
   }
-  Tensor brought_to_size(const Tensor& images, const CropWindow& window,
-                         bool nearest) const override {
+  Tensor resized_window(const Tensor& images, const CropWindow& window,
+                        bool nearest) const override {
     const bool whole = whole_numbers(images);
     const std::vector<int64_t> frame{0, -window.top, -window.left, 0};
     const Tensor source =
-        crop_  ? cut_out(images, window)
+        crop_  ? cropped(images, window)
         : pad_ ? ops::pad(images, frame, frame, whole ? std::trunc(fill_value_) : fill_value_)
                : images;
     if (nearest || interpolation_ == "nearest")
@@ -176,9 +176,9 @@ class CenterCrop final : public SizedLayer {
     const bool larger = all.height >= height_ && all.width >= width_;
     return middle(all, larger ? size() : of_target_shape(all, size(), false));
   }
-  Tensor brought_to_size(const Tensor& images, const CropWindow& window,
-                         bool nearest) const override {
-    return resampled(cut_out(images, window), height_, width_, nearest ? "nearest" : "bilinear",
+  Tensor resized_window(const Tensor& images, const CropWindow& window,
+                        bool nearest) const override {
+    return resampled(cropped(images, window), height_, width_, nearest ? "nearest" : "bilinear",
                      false);
   }
 };

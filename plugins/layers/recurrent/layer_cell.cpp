@@ -49,7 +49,7 @@ class LayerCell final : public RnnCell {
 
 }  // namespace
 
-std::shared_ptr<RnnCell> cell_around(const LayerPtr& layer) {
+std::shared_ptr<RnnCell> wrap_as_cell(const LayerPtr& layer) {
   return std::make_shared<LayerCell>(layer);
 }
 

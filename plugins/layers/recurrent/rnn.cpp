@@ -1,7 +1,7 @@
 #include "rnn.h"
 
-#include "counting_steps.h"
 #include "crescent/plugin.h"
+#include "unmasked_steps.h"
 
 namespace crescent {
 namespace {
@@ -63,7 +63,7 @@ std::shared_ptr<RnnCell> cell_from(const Value& value) {
   if (!layer) fail("cell: expected a recurrent cell such as LSTMCell, got null");
   refuse_penalty(*layer);
   auto cell = std::dynamic_pointer_cast<RnnCell>(layer);
-  return cell ? cell : cell_around(layer);
+  return cell ? cell : wrap_as_cell(layer);
 }
 
 void BaseRnn::configured() {
@@ -184,7 +184,7 @@ std::optional<BaseRnn::SequenceResult> BaseRnn::fast_masked_run(const Tensor& x,
                                                                 const Tensor& mask) const {
   if (!x.shape().is_known() || x.rank() != 3 || x.dim(1) == 0 || mask.rank() != 2)
     return std::nullopt;
-  const CountingSteps steps(ops::cast(mask, DType::boolean));
+  const UnmaskedSteps steps(ops::cast(mask, DType::boolean));
   const std::optional<SequenceResult> moved = fast_run(steps.to_front(x), states);
   if (!moved) return std::nullopt;
   const Tensor& outputs = moved->every_state[0];
@@ -229,8 +229,8 @@ BaseRnn::SequenceResult BaseRnn::run_steps(const Tensor& x, const Tensors& state
                                            const Tensor& mask, const Tensors& constants) const {
   const RnnCell& cell = *cell_;
   const bool masked = bool(mask), zero = zero_output_;
-  Tensors carried = states, sequences{swap_time(cell.input_part(x))};
-  carried.push_back(zeros_of(cell.output_shape(step_shape(x.shape())), x.dtype()));
+  Tensors output_mask = states, sequences{swap_time(cell.input_part(x))};
+  output_mask.push_back(zeros_of(cell.output_shape(step_shape(x.shape())), x.dtype()));
   if (masked) sequences.push_back(ops::cast(swap_time(mask), DType::boolean));
 
   const ops::ScanBody body = [&cell, &constants, masked, zero](const Tensors& before,
@@ -251,8 +251,8 @@ BaseRnn::SequenceResult BaseRnn::run_steps(const Tensor& x, const Tensors& state
         masked && zero ? choose(step[1], computed, ops::zeros_like(computed)) : output;
     return ops::ScanResult{next, {shown}};
   };
-  const ops::ScanResult result = unroll_ && x.dim(1) > 0 ? unrolled(body, carried, sequences)
-                                                         : ops::scan(body, carried, sequences);
+  const ops::ScanResult result = unroll_ && x.dim(1) > 0 ? unrolled(body, output_mask, sequences)
+                                                         : ops::scan(body, output_mask, sequences);
   const Tensor sequence = swap_time(result.outputs[0]);
   return {sequence, result.states.back(), Tensors(result.states.begin(), result.states.end() - 1)};
 }

@@ -75,7 +75,7 @@ class BaseRnn : public Layer {
                   "Tensors that a cell of one's own gets at every step, after its states.")
         .property("cell", &BaseRnn::cell_layer, "What makes one step.")
         .property("states", &BaseRnn::states_,
-                  "What is carried to the next batch; none unless stateful and built.")
+                  "What is output_mask to the next batch; none unless stateful and built.")
         .method("reset_states", &BaseRnn::set_states, "Sets the states of a stateful layer.")
         .arg("states", "A tensor for each; not given: zeros.", Value())
         .method("reset_state", &BaseRnn::reset_states, "The same with zeros.");
@@ -115,7 +115,7 @@ class BaseRnn : public Layer {
 /// stacked. A layer written in Lua is a cell if it has the option state_size or units.
 std::shared_ptr<RnnCell> cell_from(const Value& value);
 /// A cell that wraps another layer.
-std::shared_ptr<RnnCell> cell_around(const LayerPtr& layer);
+std::shared_ptr<RnnCell> wrap_as_cell(const LayerPtr& layer);
 
 void add_cells(Registry& registry);
 void add_stack(Registry& registry);

@@ -97,7 +97,7 @@ class ZeroPadding final : public Margins<Axes> {
 
  protected:
   /// The mask of the output; padding is masked.
-  Tensor carried(const Tensor& mask, const Tensor&, const Tensor&) const override {
+  Tensor output_mask(const Tensor& mask, const Tensor&, const Tensor&) const override {
     if (mask.rank() != 2) return {};
     const Margin& margin = this->margins_[0];
     const Tensor steps = ops::cast(mask, DType::int32);
@@ -138,7 +138,7 @@ class Cropping final : public Margins<Axes> {
   }
 
  protected:
-  Tensor carried(const Tensor& mask, const Tensor&, const Tensor&) const override {
+  Tensor output_mask(const Tensor& mask, const Tensor&, const Tensor&) const override {
     if (mask.rank() != 2) return {};
     const Margin& margin = this->margins_[0];
     const int64_t steps = mask.dim(1);

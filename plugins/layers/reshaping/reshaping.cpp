@@ -58,7 +58,7 @@ class ReshapeLayer final : public MaskCarrier {
 
  protected:
   /// The mask of the output: a step is true if all of its features are; null if no steps are left.
-  Tensor carried(const Tensor& mask, const Tensor& x, const Tensor& y) const override {
+  Tensor output_mask(const Tensor& mask, const Tensor& x, const Tensor& y) const override {
     if (y.rank() < 3) return {};
     return ops::all(ops::reshape(of_every_element(mask, x), y.shape()), {-1});
   }
@@ -108,7 +108,7 @@ class Permute final : public MaskCarrier {
 
  protected:
   /// The mask with its axes permuted like those of x, if these are permuted among themselves.
-  Tensor carried(const Tensor& mask, const Tensor&, const Tensor&) const override {
+  Tensor output_mask(const Tensor& mask, const Tensor&, const Tensor&) const override {
     std::vector<int> axes{0};
     for (int i = 1; i < mask.rank(); ++i) axes.push_back(int(dims_[size_t(i) - 1]));
     const bool inside = *std::max_element(axes.begin(), axes.end()) < mask.rank();

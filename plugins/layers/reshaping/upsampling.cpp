@@ -15,7 +15,7 @@ class UpSampling1D final : public SpatialLayer<1> {
   Tensor call(const Tensor& x, const Call&) override { return ops::repeat(x, size_, 1); }
 
  protected:
-  Tensor carried(const Tensor& mask, const Tensor&, const Tensor&) const override {
+  Tensor output_mask(const Tensor& mask, const Tensor&, const Tensor&) const override {
     return mask.rank() == 2 ? ops::repeat(mask, size_, 1) : Tensor();
   }
 

@@ -33,7 +33,7 @@ class SpectralNormalization final : public BaseWrapper {
   InputCount input_count() const override { return layer()->input_count(); }
   void build(const std::vector<Shape>& inputs) override {
     BaseWrapper::build(inputs);
-    kernel_ = kernel_inside();
+    kernel_ = wrapped_kernel();
     u_ = add_weight("vector_u", {1, kernel_.shape()[-1]},
                     make<Initializer>("TruncatedNormal", {{"stddev", 0.02}}),
                     {.trainable = false, .dtype = kernel_.dtype()});
@@ -58,7 +58,7 @@ class SpectralNormalization final : public BaseWrapper {
   }
 
  private:
-  Variable kernel_inside() const {
+  Variable wrapped_kernel() const {
     for (const Variable& weight : layer()->weights())
       if (weight.name() == "kernel" || weight.name() == "embeddings") return weight;
     fail(layer()->class_name(), " object has no attribute 'kernel' nor 'embeddings'");

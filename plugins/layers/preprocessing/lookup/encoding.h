@@ -18,7 +18,7 @@ Tensor count_places(const Tensor& places, int64_t depth, DType dtype);
 Tensor encode_places(const Tensor& places, const std::string& mode, int64_t depth, DType dtype);
 
 /// The current name of a mode; files of tf.keras have older names.
-std::string mode_of_today(const std::string& mode);
+std::string current_mode(const std::string& mode);
 
 /// Fails with the message of Keras unless the mode is one of `allowed`.
 void check_mode(const std::string& mode, std::initializer_list<const char*> allowed);

@@ -29,7 +29,7 @@ std::string vocabulary_path(const std::string& folder) { return folder + "/vocab
 template <class Term>
 void LookupLayer<Term>::configured() {
   UnaryLayer::configured();
-  output_mode_ = mode_of_today(output_mode_);
+  output_mode_ = current_mode(output_mode_);
   if (policy_.compute == DType::string) policy_ = default_policy();  // the policy of tf.keras
   check_options();
   key_of(salt_, class_name());

@@ -6,10 +6,10 @@
 
 namespace crescent {
 
-class CountingSteps {
+class UnmaskedSteps {
  public:
   /// The mask is (batch, time) with a known shape.
-  explicit CountingSteps(const Tensor& mask);
+  explicit UnmaskedSteps(const Tensor& mask);
   /// Moves the unmasked steps of each sample of x (batch, time, ...) to the front, in their order.
   Tensor to_front(const Tensor& x) const;
   /// Converts states (batch, time, width) after moved steps to the states after the original steps;
