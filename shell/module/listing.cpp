@@ -28,9 +28,9 @@ List list_of(Rows rows) {
 }
 
 /// Collects the functions, tables and values in the table of the module by their paths.
-class Walk {
+class ListingBuilder {
  public:
-  explicit Walk(lua_State* L) : L_(L) {}
+  explicit ListingBuilder(lua_State* L) : L_(L) {}
 
   /// Visits the table on top of the stack and pops it.
   void table(const std::string& path) {
@@ -144,7 +144,7 @@ Value plain(const Value& value) {
 }  // namespace
 
 Dict listing(lua_State* L, int module) {
-  Walk walk(L);
+  ListingBuilder walk(L);
   lua_pushvalue(L, module);
   walk.table("cr");
   const Value all = plain(Dict{{"version", CRESCENT_VERSION},

@@ -61,7 +61,7 @@ void fill_object_types() {
 /// threads read it.
 void begin_process() {
   fill_object_types();
-  set_object_side({dress_object, root});
+  set_object_side({initialize_handle, root});
   watch_tensor_memory(update_roots);
 }
 

@@ -95,7 +95,7 @@ const Type& object_type(const Object& object) {
                                               : match->type;
 }
 
-void dress_object(lua_State* L, const ObjectPtr& object) {
+void initialize_handle(lua_State* L, const ObjectPtr& object) {
   push_metatable(L, object_type(*object));
   lua_setmetatable(L, -2);
   hold_instances(L, *object);

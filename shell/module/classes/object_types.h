@@ -37,7 +37,7 @@ Type& add_type(ObjectTypes& types, const std::string& name, const Type* parent) 
 const Type& object_type(const Object& object);
 /// Gives a new handle, on top of the stack, the metatable and the user values of the object's type
 /// and class.
-void dress_object(lua_State* L, const ObjectPtr& object);
+void initialize_handle(lua_State* L, const ObjectPtr& object);
 
 /// Adds the type Object, whose members all objects have.
 Type& add_object_type(ObjectTypes& types);

@@ -38,7 +38,7 @@ void push_object(lua_State* L, const ObjectPtr& object) {
   if (lua_rawgetp(L, -1, object.get()) == LUA_TUSERDATA) return lua_remove(L, -2);
   lua_pop(L, 1);
   new (lua_newuserdatauv(L, sizeof(ObjectPtr), kUserValues)) ObjectPtr(object);
-  object_side.dress(L, object);
+  object_side.initialize(L, object);
   lua_pushvalue(L, -1);
   lua_rawsetp(L, -3, object.get());
   lua_remove(L, -2);

@@ -69,7 +69,7 @@ inline constexpr int kAttributes = 1, kClass = 2, kOptions = 3, kHeld = 4, kTrac
 /// Functions for handles of objects that folders above this one define.
 struct ObjectSide {
   /// gives a new handle, on top of the stack, its metatable
-  void (*dress)(lua_State* L, const ObjectPtr& object);
+  void (*initialize)(lua_State* L, const ObjectPtr& object);
   /// called when C++ may own the object from now on
   void (*given)(lua_State* L, int index, Object& object);
 };
