@@ -13,6 +13,7 @@ namespace crescent {
 template <class T>
 class Schema;
 
+/// The tensors of a batch, one per input or output of a model.
 struct Batch {
   /// sample_weight: empty, or a tensor per output (a null one: no weights)
   Tensors x, y, sample_weight;
@@ -21,6 +22,7 @@ struct Batch {
 class Dataset;
 using DatasetPtr = std::shared_ptr<Dataset>;
 
+/// A source of batches.
 class CRESCENT_API Dataset : public Object {
  public:
   static void describe_members(Schema<Dataset>& s);
@@ -62,6 +64,7 @@ class CRESCENT_API Dataset : public Object {
 /// its own; the last batches are left out if there is not one for each shard.
 CRESCENT_API DatasetPtr shard(const DatasetPtr& data, int64_t index, int64_t count);
 
+/// The options of array_dataset().
 struct ArrayOptions {
   int64_t batch_size = 32;
   bool shuffle = false;

@@ -65,6 +65,7 @@ using DirectoryDatasets = std::vector<std::shared_ptr<DirectoryDataset>>;
 CRESCENT_API DirectoryDatasets directory_datasets(const DirectoryOptions& options,
                                                   const FileKind& kind);
 
+/// The options of image_dataset_from_directory() for images, with their names in Keras.
 struct ImageFileOptions {
   std::string color_mode = "rgb";
   ImageSize size{256, 256};
@@ -82,6 +83,7 @@ CRESCENT_API DirectoryDatasets image_dataset_from_directory(const DirectoryOptio
 CRESCENT_API DirectoryDatasets text_dataset_from_directory(const DirectoryOptions& options,
                                                            std::optional<int64_t> max_length = {});
 
+/// The options of audio_dataset_from_directory() for audio, with their names in Keras.
 struct AudioFileOptions {
   std::optional<int64_t> sampling_rate = {};  ///< in Hz; files with another rate fail
   /// samples; nullopt: the length of the longest file in a batch

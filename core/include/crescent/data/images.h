@@ -11,6 +11,7 @@
 
 namespace crescent {
 
+/// The size of an image.
 struct ImageSize {
   int64_t height = 0, width = 0;  ///< in pixels
 };
@@ -25,6 +26,7 @@ CRESCENT_API int64_t channels_of(const std::string& color_mode);
 /// `channels` is 1, and else is clipped to 255. Fails for a file whose array is not an image.
 CRESCENT_API Tensor read_image(const std::string& path, int64_t channels = 3);
 
+/// The options of load_image(), with their names in Keras.
 struct LoadImageOptions {
   std::string color_mode = "rgb";
   std::optional<ImageSize> target_size = {};  ///< nullopt: the size of the file
@@ -35,6 +37,7 @@ struct LoadImageOptions {
 /// channels).
 CRESCENT_API Tensor load_image(const std::string& path, const LoadImageOptions& options = {});
 
+/// The options of save_image(), with their names in Keras.
 struct SaveImageOptions {
   std::string data_format = "channels_last";
   /// "png", "jpeg"; nullopt: the one of the path's extension
@@ -85,6 +88,7 @@ CRESCENT_API Tensor smart_resize(const Tensor& images, ImageSize size,
 struct ImageRegion {
   int64_t top = 0, left = 0, height = 0, width = 0;
 };
+/// The region of all pixels of the image.
 CRESCENT_API ImageRegion whole_image(const Tensor& image);
 /// The largest centred region of the image that has the proportions of `size`.
 CRESCENT_API ImageRegion central_region(const Tensor& image, ImageSize size);

@@ -10,9 +10,11 @@
 
 namespace crescent {
 
+/// Samples and their labels or targets; both have the same first dimension.
 struct LabelledArrays {
   Tensor x, y;
 };
+/// The training part and the test part of a data set.
 struct TrainAndTest {
   LabelledArrays train, test;
 };
@@ -46,6 +48,7 @@ CRESCENT_API std::pair<WordSequences, WordSequences> load_reuters(
     const WordOptions& options = {});
 /// A dictionary of the number of each word.
 CRESCENT_API Value imdb_word_index(const std::string& path = "imdb_word_index.json");
+/// As imdb_word_index(), for Reuters.
 CRESCENT_API Value reuters_word_index(const std::string& path = "reuters_word_index.json");
 /// The names of the 46 classes.
 CRESCENT_API std::vector<std::string> reuters_label_names();

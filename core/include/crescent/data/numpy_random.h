@@ -8,6 +8,7 @@
 
 namespace crescent {
 
+/// The Mersenne Twister of numpy.random.RandomState with the same seed.
 class NumpyRandom {
  public:
   explicit NumpyRandom(uint32_t seed) : words_(seed) {}

@@ -12,6 +12,7 @@
 
 namespace crescent {
 
+/// The options of split_arrays() and k_folds().
 struct SplitOptions {
   bool shuffle = true;               ///< otherwise rows keep their order
   std::optional<int64_t> seed = {};  ///< nullopt: drawn from global_random()

@@ -91,6 +91,7 @@ CRESCENT_API DatasetPtr with_names(const StreamPtr& stream, std::vector<std::str
 
 // ---- sources of elements
 
+/// A stream of these elements.
 CRESCENT_API StreamPtr list_stream(std::vector<Element> elements);
 /// A stream of the rows of arrays of the same length, or of lists or dictionaries of such arrays.
 CRESCENT_API StreamPtr slices(Element arrays);
@@ -100,6 +101,7 @@ struct Generated {
   int64_t elements = Stream::kUnknown;
   bool on_own_thread = false;  ///< a function of the script runs there
 };
+/// The stream of a source.
 CRESCENT_API StreamPtr generated(Generated source);
 /// A stream of the paths that match a glob pattern ("data/*.csv"), in a new order in each pass if
 /// `shuffled`. Fails if no path matches.
@@ -111,6 +113,7 @@ CRESCENT_API StreamPtr list_files(const std::string& pattern, bool shuffled = tr
 /// Maps an element to another. During the call global_random() of the thread is a generator that
 /// belongs to the element.
 using Mapper = std::function<Element(Element)>;
+/// A mapper and the threads on which it runs.
 struct Mapping {
   /// called once on each worker thread; later passes use its result again
   std::function<Mapper()> make;
@@ -135,16 +138,22 @@ CRESCENT_API StreamPtr cache(StreamPtr source, const std::string& path = "");
 
 // ---- number and order of elements
 
+/// The options of shuffle().
 struct ShuffleOptions {
   int64_t buffer = 1;  ///< the number of elements from which the next one is drawn
   std::optional<int64_t> seed;
   bool each_pass = true;  ///< whether each pass has a new order
 };
+/// The elements in random order: each is drawn from a buffer, where the next element of the
+/// source replaces it. Fails for a buffer without elements.
 CRESCENT_API StreamPtr shuffle(StreamPtr source, const ShuffleOptions& options);
 /// The elements `count` times; nullopt: without end.
 CRESCENT_API StreamPtr repeat(StreamPtr source, std::optional<int64_t> count);
+/// The first `count` elements.
 CRESCENT_API StreamPtr take(StreamPtr source, int64_t count);
+/// The elements after the first `count`.
 CRESCENT_API StreamPtr skip(StreamPtr source, int64_t count);
+/// The elements of the sources, one source after another.
 CRESCENT_API StreamPtr concatenate(std::vector<StreamPtr> sources);
 /// Elements that have the parts of an element of each source; the shortest source determines their
 /// number.
@@ -158,6 +167,7 @@ struct Interleaving {
   int64_t cycle = 4, block = 1;
   bool on_own_thread = false;
 };
+/// The elements of the streams of an Interleaving for the elements of `source`.
 CRESCENT_API StreamPtr interleave(StreamPtr source, Interleaving interleaving);
 
 // ---- batching and unbatching
@@ -170,10 +180,13 @@ struct WindowOptions {
   int64_t stride = 1;
   bool drop_remainder = false;  ///< whether windows with fewer elements are left out
 };
+/// The windows of elements, whose parts are stacked along a new first axis. Fails, naming the
+/// element, if the parts of a window have different shapes or dtypes.
 CRESCENT_API StreamPtr batch(StreamPtr source, const WindowOptions& options);
 /// Batches of `size` elements, the last one of the rest. The first tensor of each element is padded
 /// with zeros, along its first axis, to the longest of the batch.
 CRESCENT_API StreamPtr padded_batch(StreamPtr source, int64_t size);
+/// The rows of batches as elements; the inverse of batch().
 CRESCENT_API StreamPtr unbatch(StreamPtr source);
 
 }  // namespace crescent

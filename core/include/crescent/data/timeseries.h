@@ -6,6 +6,7 @@
 
 namespace crescent {
 
+/// The options of timeseries_dataset_from_array(), with their names in Keras.
 struct TimeseriesOptions {
   int64_t sequence_stride = 1;              ///< rows between the starts of successive windows
   int64_t sampling_rate = 1;                ///< rows between successive rows of a window

@@ -12,6 +12,7 @@ namespace crescent {
 
 class NumpyRandom;
 
+/// The word numbers of texts, and a label per text.
 struct WordSequences {
   std::vector<std::vector<int64_t>> texts;
   std::vector<int64_t> labels;  ///< one per text

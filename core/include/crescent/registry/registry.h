@@ -41,6 +41,7 @@ class CRESCENT_API Factory {
   virtual std::shared_ptr<Configurable> make(const Dict& options) const = 0;
 };
 
+/// The registration of a class.
 struct CRESCENT_API ClassInfo {
   ClassInfo();
   ClassInfo(const ClassInfo&);
@@ -94,6 +95,7 @@ class CRESCENT_API Configurable : public Object {
   friend class SchemaFactory;
 };
 
+/// A registry of classes by kind and name.
 class CRESCENT_API Registry {
  public:
   /// Registers a C++ class T, derived from Configurable, with the static members `kKind`, inherited
@@ -142,6 +144,8 @@ CRESCENT_API std::string kind_given(std::string_view expected, std::string_view 
 
 // ---- making objects
 
+/// Makes an object of the class with this name. Fails for an unknown class and, with the messages
+/// of its schema, for wrong options.
 CRESCENT_API std::shared_ptr<Configurable> make_object(std::string_view kind, std::string_view name,
                                                        const Dict& options);
 /// The object for an identifier: a name ("relu"), a configuration {"class_name": ..., "config":

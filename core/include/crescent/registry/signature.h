@@ -34,6 +34,7 @@ struct CRESCENT_API Parameter {
   bool in_call = false;    ///< whether files of Keras 3 store it with the arguments of a call
 };
 
+/// The name, the parameters and the result of a function.
 struct CRESCENT_API Signature {
   Signature();
   Signature(const Signature&);
