@@ -1,14 +1,14 @@
-// Operations of cr.ops that other plugins call by name.
+// Calls of operations of cr.ops by name, for other plugins.
 #pragma once
 #include "crescent/layer/operation.h"
 
 namespace crescent {
 
-/// An operation of cr.ops by its name.
+/// The result of an operation of cr.ops.
 inline Value operation_result(const char* name, const Dict& arguments) {
   return (*make<Operation>(name))(arguments);
 }
-/// One that gives one tensor.
+/// The result of an operation that returns a tensor.
 inline Tensor operation(const char* name, const Dict& arguments) {
   return Codec<Tensor>::decode(operation_result(name, arguments));
 }

@@ -1,4 +1,4 @@
-// crescent-index FOLDER: writes FOLDER/index.json for the plugins in it. Run once by the build.
+// crescent-index FOLDER writes FOLDER/index.json for the plugins in the folder; the build runs it.
 #include <cstdio>
 #include <exception>
 

@@ -78,7 +78,8 @@ class Pair final : public Communicator {
   bool read(void* data, size_t bytes) const {
     for (char* at = static_cast<char*>(data); bytes > 0;) {
       pollfd awaited{descriptor(), POLLIN, 0};
-      if (poll(&awaited, 1, static_cast<int>(timeout_ * 1000)) == 0) fail_late({other()}, timeout_);
+      if (poll(&awaited, 1, static_cast<int>(timeout_ * 1000)) == 0)
+        fail_timeout({other()}, timeout_);
       const ssize_t n = recv(descriptor(), at, bytes, 0);
       if (n <= 0) return false;
       at += n, bytes -= static_cast<size_t>(n);
@@ -104,14 +105,14 @@ inline void communicate(int rank, int socket, double timeout) {
   use_communicator("pair", {{"rank", rank}, {"socket", socket}, {"timeout", timeout}});
 }
 
-constexpr double kPairPatience = 60;
+constexpr double kPairTimeout = 60;
 constexpr int kPairSocket = 3;  ///< in the second process
 
 /// While alive, the second process runs the hidden test case of this tag, and this one is the
 /// first. At the end the second must have passed, or have been killed by that signal.
 class FirstOfTwo {
  public:
-  explicit FirstOfTwo(const std::string& tag, int killed_by = 0, double timeout = kPairPatience)
+  explicit FirstOfTwo(const std::string& tag, int killed_by = 0, double timeout = kPairTimeout)
       : FirstOfTwo(sockets(), tag, killed_by, timeout) {}
   ~FirstOfTwo() {
     set_communicator(nullptr);
@@ -142,6 +143,6 @@ class FirstOfTwo {
 };
 
 /// In the hidden test case.
-inline void be_second_of_two() { communicate(1, kPairSocket, kPairPatience); }
+inline void be_second_of_two() { communicate(1, kPairSocket, kPairTimeout); }
 
 }  // namespace crescent

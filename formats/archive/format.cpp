@@ -1,5 +1,4 @@
-// The format "archive": Keras 3's .keras files. What is said in them is the business of
-// formats/keras.
+// The format "archive": .keras files of Keras 3. formats/keras determines their contents.
 #include "crescent/io/format.h"
 #include "crescent/plugin.h"
 #include "keras/model/feature_space.h"

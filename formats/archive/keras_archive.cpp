@@ -14,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Attribute of the root of the weights: the CRC-32 of the config.json that we wrote beside it.
+/// The attribute of the root group of the weights with the CRC-32 of the config.json that Crescent
+/// wrote beside them.
 constexpr const char* kConfigChecksum = "crescent_config_crc32";
 
 int64_t checksum_of(const std::string& text) {
@@ -59,7 +60,8 @@ std::optional<Dict> KerasArchive::json(const std::string& name) {
   }
 }
 
-/// Ours says more than config.json as long as that is the one that we wrote with it.
+/// Crescent's own description of the model, which says more than config.json. It is valid only if
+/// config.json is unchanged.
 std::optional<std::string> KerasArchive::own_description() {
   auto own = weights_.text("", keras::kOwn);
   if (!own || weights_.integer("", kConfigChecksum) == checksum_of(config_)) return own;

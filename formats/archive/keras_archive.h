@@ -1,6 +1,6 @@
-// A .keras archive, or the folder that it is once somebody unpacked it, as formats/keras sees a
-// file: weights and what else is in model.weights.h5, and config.json and metadata.json where an
-// HDF5 file of Keras has attributes of its root.
+// A .keras archive, or a folder with its members, as a file for formats/keras. Weights are in
+// model.weights.h5; config.json and metadata.json hold what an HDF5 file of Keras has as attributes
+// of its root.
 #pragma once
 #include "crescent/base/value.h"
 #include "keras/model/model_file.h"
@@ -12,7 +12,7 @@ inline constexpr const char *kMetadata = "metadata.json", *kConfig = "config.jso
 
 class KerasArchive final : public keras::WeightSource {
  public:
-  /// Fails when there are no weights, or when a text is no JSON.
+  /// Opens an archive or a folder; fails if it has no weights or a text is not JSON.
   explicit KerasArchive(const std::string& path);
 
   const std::string& path() const override { return path_; }

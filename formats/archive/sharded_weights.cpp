@@ -36,7 +36,7 @@ keras::Names names_in(const std::string& path, const Value& value) {
   return names;
 }
 
-/// Group -> files, of a .weights.json.
+/// The files of each group, from a .weights.json.
 std::map<std::string, keras::Names> weight_map(const std::string& path) {
   const Value said = parse_json(read_file(path));
   const Value* map = said.is_dict() ? said.as_dict().find("weight_map") : nullptr;
@@ -70,7 +70,8 @@ std::optional<int64_t> ShardedWeights::integer(const std::string& group, const s
   return files == files_.end() ? std::nullopt : shard(files->second.front()).integer(group, name);
 }
 
-/// Of a group with variables, those in all its files; of one above such, the next parts of paths.
+/// The members of a group: those in all of its files for a group with variables, the next parts of
+/// paths for a group above such.
 std::optional<keras::Names> ShardedWeights::members(const std::string& group) {
   std::set<std::string> names;
   if (const auto files = files_.find(group); files != files_.end()) {
@@ -108,7 +109,7 @@ std::vector<TensorSpec> ShardedWeights::describe(const keras::Names& datasets) {
   return specs;
 }
 
-/// A file after the other; results are in the order that was asked for.
+/// Reads one file after another; the results have the order of the names.
 std::vector<keras::DatasetValues> ShardedWeights::read(const keras::Names& datasets) {
   std::map<std::string, std::vector<size_t>> by_file;
   for (size_t i = 0; i < datasets.size(); ++i) by_file[shard_of(datasets[i])].push_back(i);
@@ -124,10 +125,10 @@ std::vector<keras::DatasetValues> ShardedWeights::read(const keras::Names& datas
 
 namespace {
 
-/// Entries dealt out to files. A group is in each file that has one of its arrays.
+/// The assignment of entries to files. A group is in each file that has one of its arrays.
 struct ShardAssignment {
   std::vector<keras::Entries> shards{1};
-  std::map<std::string, std::vector<size_t>> shards_of;  // by group
+  std::map<std::string, std::vector<size_t>> shards_of;  // per group
   uint64_t bytes = 0;
 };
 
@@ -151,7 +152,8 @@ ShardAssignment assign_shards(const keras::Entries& entries, uint64_t largest) {
   return assignment;
 }
 
-/// The files that a .weights.json names that is there; none when it is none.
+/// The files that the .weights.json at the path names; empty if it does not exist or is another
+/// kind of file.
 std::set<std::string> shards_at(const std::string& path) {
   std::set<std::string> names;
   try {
@@ -161,7 +163,8 @@ std::set<std::string> shards_at(const std::string& path) {
   return names;
 }
 
-/// "m_00003.weights.h5", or "m-b_..." while the files of that name are in use.
+/// The names of new files: "m_00003.weights.h5", or "m-b_..." if the existing .weights.json names
+/// files without "-b".
 keras::Names shard_names(const std::string& path, size_t count, const std::set<std::string>& old) {
   const size_t begin = folder_of(path).size();
   const std::string stem = path.substr(begin, path.size() - begin - std::string(kEnding).size());
@@ -198,7 +201,7 @@ void write_shards(const keras::Entries& entries, const std::string& path, uint64
       path, to_json(Dict{{"metadata", Dict{{"total_size", static_cast<int64_t>(assignment.bytes)}}},
                          {"weight_map", std::move(map)}}));
   for (const std::string& name : old) {
-    std::error_code ignored;  // it is in nobody's way
+    std::error_code ignored;  // an old file that stays does no harm
     fs::remove(folder_of(path) + name, ignored);
   }
 }

@@ -1,6 +1,6 @@
-// Weights in several HDF5 files of limited size, and a .weights.json that says which file has which
-// group, as Keras 3 writes them: {"metadata": {"total_size"}, "weight_map": {"/layers/dense/vars":
-// "m_00000.weights.h5"}}, a list where a group is in several.
+// Weights in several HDF5 files of limited size. As in Keras 3 a .weights.json says which file has
+// which group: {"metadata": {"total_size"}, "weight_map": {"/layers/dense/vars":
+// "m_00000.weights.h5"}}, with a list of files for a group in several.
 #pragma once
 #include <map>
 #include <memory>
@@ -12,7 +12,7 @@ namespace crescent::archive {
 
 class ShardedWeights final : public keras::WeightSource {
  public:
-  /// `path`: of the .weights.json. Fails when it names a file of another folder.
+  /// Opens a .weights.json; fails if it names a file in another folder.
   explicit ShardedWeights(const std::string& path);
 
   const std::string& path() const override { return path_; }
@@ -33,13 +33,14 @@ class ShardedWeights final : public keras::WeightSource {
   const std::string& shard_of(const std::string& dataset);
 
   std::string path_;
-  std::map<std::string, keras::Names> files_;  // by group
+  std::map<std::string, keras::Names> files_;  // the files of each group
   std::map<std::string, std::unique_ptr<hdf5::KerasFile>> open_;
-  std::map<std::string, std::string> places_;  // datasets of groups in several files
+  // the file of each dataset in a group with several files
+  std::map<std::string, std::string> places_;
 };
 
-/// Writes shards of at most so many bytes each, unless an array alone is larger; what was there
-/// before stays whole until the new .weights.json replaces the old.
+/// Writes shards of at most this size in bytes, unless a single array is larger. Older files stay
+/// intact until the new .weights.json replaces the old one.
 void write_shards(const keras::Entries& entries, const std::string& path, uint64_t largest);
 
 }  // namespace crescent::archive

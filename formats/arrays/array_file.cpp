@@ -10,7 +10,7 @@
 namespace crescent::arrays {
 namespace {
 
-/// The values of a whole file in memory, with conversion for types that we do not have.
+/// The values of a file in memory, converted if Crescent lacks their type.
 Tensor values_of(const std::string& data, const FileArray& array) {
   const FileType& type = array.type;
   const Shape shape(array.dims);

@@ -1,5 +1,5 @@
-// A file with a header and the values of one array after it, in any byte order: what idx and npy
-// have in common.
+// A file of a header and the values of one array, in any byte order: the common part of idx and
+// npy.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,32 +9,33 @@
 
 namespace crescent::arrays {
 
-/// How a file holds its values.
+/// The representation of values in a file.
 struct FileType {
   size_t width;
-  DType dtype;  ///< what it becomes
+  DType dtype;  ///< the dtype of the tensor
   char kind;    ///< 'u', 'i', 'f', 'b', 'c'
   bool converted() const { return width != size_of(dtype); }
 };
 struct FileArray {
   FileType type;
-  std::vector<int64_t> dims;      ///< as they lie in the file
-  size_t start;                   ///< of the values
-  bool swapped, fortran = false;  ///< byte order of the other kind; axes reversed
+  std::vector<int64_t> dims;  ///< in the order of the file
+  size_t start;               ///< the offset of the values
+  /// whether the byte order is not that of this machine; whether axes are in Fortran order
+  bool swapped, fortran = false;
 };
 
 /// Reads the header at the beginning of `data`.
 using Header = FileArray(const std::string& path, std::string_view data);
 
-/// Fails when `bytes` that are there for the values are more or fewer than its header says.
+/// Fails unless `bytes`, the size of the values in the file, is the size that the header says.
 void check_size(const std::string& path, const FileArray& array, size_t bytes);
-/// The values in memory. `data` is the whole file.
+/// The array in memory; `data` is the content of the file.
 Tensor load(const std::string& path, const std::string& data, Header* header_of);
-/// The values staying in the file. Fails where they cannot, naming the function of Lua that loads
-/// them.
+/// The array, whose values stay in the file. Fails if they must be converted; the message names the
+/// function of Lua that loads them.
 Tensor open(const std::string& path, Header* header_of, const char* load_with);
 
-/// A file with one array knows no places.
+/// Fails unless `place` is empty: a file with one array has no names of arrays.
 void refuse_place(const std::string& path, const std::string& place);
 
 }  // namespace crescent::arrays

@@ -1,4 +1,4 @@
-// The format "idx": MNIST's arrays, gzipped too.
+// The format "idx": the arrays of MNIST, also compressed with gzip.
 #include <bit>
 
 #include "array_file.h"

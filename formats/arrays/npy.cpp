@@ -1,4 +1,4 @@
-// The format "npy": arrays of NumPy.
+// The format "npy": an array of NumPy.
 #include <algorithm>
 #include <bit>
 #include <span>
@@ -59,7 +59,7 @@ FileType npy_type(std::string_view descr, const std::string& path) {
 
 namespace {
 
-/// The header, a dictionary of Python, and where it ends.
+/// The header, the text of a Python dictionary, and the offset of its end.
 std::pair<std::string_view, size_t> npy_text(const std::string& path, std::string_view data) {
   if (data.size() < 10 || !data.starts_with("\x93NUMPY"))
     fail("'", path, "' is not an npy file: it starts with other bytes");
@@ -144,7 +144,7 @@ class Npy final : public Format, public ReadsArrays, public WritesArrays {
     refuse_place(path, place);
     return open(path, npy_header, "read_npy");
   }
-  /// The only array, whatever its name.
+  /// Writes the only array under any name.
   void write_arrays(const std::string& path, const NamedTensors& arrays) override {
     if (arrays.size() != 1)
       fail("'", path, "': a file of format npy takes one array, got ", arrays.size());

@@ -1,5 +1,5 @@
-// The format "npz": archives of NumPy's arrays, a model's weights among them. Arrays that are
-// stored stay in the file until somebody wants them.
+// The format "npz": archives of NumPy arrays, such as the weights of a model. Arrays that are not
+// compressed can stay in the file.
 #include <algorithm>
 
 #include "crescent/data/data.h"
@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kEnding = ".npy";
 
-/// An archive that is open.
+/// An open archive.
 struct OpenArchive {
   std::string path;
   std::shared_ptr<Storage> file;
@@ -32,7 +32,7 @@ struct OpenArchive {
 };
 using OpenArchivePtr = std::shared_ptr<OpenArchive>;
 
-/// "'w.npz', 'kernel.npy'", the inner quotes being those of whoever prints it.
+/// The place for messages, without the outer quotes: "w.npz', 'kernel.npy".
 std::string place_of(const OpenArchive& from, const zip::Member& member) {
   return from.path + "', '" + member.name;
 }
@@ -49,7 +49,7 @@ Tensor in_memory(const OpenArchivePtr& from, const zip::Member& member) {
   return load(place_of(*from, member), from->archive.text(member), npy_header);
 }
 
-/// An archive refuses in words that do not name the file.
+/// Calls `f`; an ArchiveError becomes an Error that names the file.
 template <class F>
 auto naming(const std::string& path, const F& work) {
   try {
@@ -100,8 +100,8 @@ class Npz final : public keras::NamedFormat {
               std::make_shared<BoxedTensor>(lists.lengths)};
     });
   }
-  /// Where values lie in the file as in memory they stay there, once they were found to be those of
-  /// the archive's checksum.
+  /// The array, whose values stay in the file if their representation is that in memory, after a
+  /// comparison with the checksum of the archive.
   Tensor open_array(const std::string& path, const std::string& place) override {
     return naming(path, [&]() -> Tensor {
       const auto from = std::make_shared<OpenArchive>(path);

@@ -8,8 +8,8 @@
 namespace crescent::arrays {
 namespace {
 
-/// Things become values; one that is in several places is copied, so that a small pickle could
-/// become a large value: what is copied is counted.
+/// Converts objects to values. An object with several references is copied for each, so a small
+/// pickle could become a large value: the number of copies is limited.
 class Conversion {
  public:
   explicit Conversion(const std::string& path) : path_(path) {}
@@ -69,7 +69,7 @@ class Conversion {
     return dict;
   }
 
-  /// By way of the file that NumPy would write.
+  /// Makes a tensor of an array by reading the npy file that NumPy would write.
   Tensor tensor_of(const PickleObject& array) {
     std::string dims;
     for (const int64_t dim : array.dims) dims += std::to_string(dim) + ", ";

@@ -1,6 +1,6 @@
-// Python's pickles of plain things: numbers, texts, lists, dictionaries, NumPy's arrays. A pickle
-// is a program that may call anything; this reader calls nothing: it knows the few names that
-// arrays are written with and refuses all others.
+// Python pickles of plain objects: numbers, texts, lists, dictionaries, NumPy arrays. A pickle is a
+// program that may call any function; this reader calls none: it knows the few names that pickles
+// of arrays contain and refuses all others.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,11 +10,11 @@
 
 namespace crescent::arrays {
 
-/// What it describes; bytes are texts, tuples are lists, arrays are boxed tensors, arrays of
-/// objects are lists. `path` is for messages.
+/// The value of a pickle: bytes become texts, tuples become lists, arrays become boxed tensors, and
+/// arrays of objects become lists. `path` is for messages.
 Value read_pickle(const std::string& path, std::string_view bytes);
 
-/// Lists of whole numbers: all of them in a row, and how many are in each list.
+/// Lists of integers: the concatenated numbers, and the length of each list.
 struct Ragged {
   Tensor values, lengths;
 };

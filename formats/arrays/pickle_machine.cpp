@@ -70,7 +70,7 @@ PickleObject& PickleMachine::push_object(PickleObject::Kind kind, std::string_vi
   return object;
 }
 
-/// A whole number of any length, two's complement, lowest byte first.
+/// Pushes an integer of any length in two's complement, lowest byte first.
 void PickleMachine::push_long(std::string_view bytes) {
   if (bytes.size() > 8) refuse("a number has more than 64 bits");
   uint64_t value = 0;
@@ -257,7 +257,7 @@ bool PickleMachine::step_memory(unsigned char code) {
   return false;
 }
 
-// ---- objects: those of NumPy
+// ---- objects of NumPy
 
 bool PickleMachine::step_object(unsigned char code) {
   switch (code) {
@@ -293,7 +293,7 @@ void PickleMachine::push_name(const std::string& module, const std::string& name
   push_object(PickleObject::Kind::name, full);
 }
 
-/// UTF-8 of code points below 256 as bytes.
+/// Converts UTF-8 with code points below 256 to one byte each.
 std::string latin1(const std::string& text) {
   std::string bytes;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -346,7 +346,7 @@ void PickleMachine::build() {
   }
 }
 
-/// (version, shape, dtype, whether columns come first, values)
+/// Sets the state of an array: (version, shape, dtype, whether in Fortran order, values).
 void PickleMachine::build_array(PickleObject& array, const std::vector<Cell>& state) {
   if (state.size() != 5 || !state[1].object || !state[2].object || !state[4].object ||
       state[2].object->kind != PickleObject::Kind::dtype)

@@ -1,4 +1,4 @@
-// The machine that pickles are programs for: a stack, a memory, and opcodes that make objects.
+// The virtual machine of pickles: a stack, a memory, and opcodes that make objects.
 #pragma once
 #include <deque>
 #include <string>
@@ -12,27 +12,29 @@ namespace crescent::arrays {
 
 struct PickleObject;
 
-/// A number, or something bigger that may be in several places.
+/// A number, or a reference to an object, which may have several references.
 struct Cell {
   enum class Kind : uint8_t { none, boolean, integer, real, object } kind = Kind::none;
   int64_t integer = 0;
   double real = 0;
-  PickleObject* object = nullptr;  ///< of the machine
+  PickleObject* object = nullptr;  ///< owned by the machine
 };
 
 struct PickleObject {
   enum class Kind { text, list, tuple, dict, name, dtype, array } kind;
-  std::string text;           ///< of a text; "module name"; "f8" of a dtype; the values of an array
-  std::vector<Cell> cells;    ///< items; keys and values in turn; objects of an array
-  std::vector<int64_t> dims;  ///< of an array
-  std::string element;        ///< of an array: "<f8"
+  std::string text;  ///< a text; "module name" of a global; "f8" of a dtype; the values of an array
+  /// items of a list; alternating keys and values of a dictionary; objects of an array
+  std::vector<Cell> cells;
+  std::vector<int64_t> dims;  ///< the shape of an array
+  std::string element;        ///< the type of elements of an array: "<f8"
   bool fortran = false;
 };
 
 class PickleMachine {
  public:
   PickleMachine(const std::string& path, std::string_view bytes) : path_(path), bytes_(bytes) {}
-  /// Lives as long as the machine. Fails for what is no pickle of plain things, naming the offset.
+  /// Runs the program; returns the top of its stack, which is valid during the lifetime of the
+  /// machine. Fails, naming the offset, unless it is a pickle of plain objects.
   Cell run();
 
  private:
@@ -66,7 +68,8 @@ class PickleMachine {
   const std::string& path_;
   std::string_view bytes_;
   size_t at_ = 0;
-  std::deque<PickleObject> objects_;  ///< all of them, so that none has to end another
+  /// all objects; the machine owns them, so references may form cycles
+  std::deque<PickleObject> objects_;
   std::vector<Cell> stack_;
   std::vector<size_t> marks_;
   std::unordered_map<uint64_t, Cell> memory_;

@@ -1,4 +1,4 @@
-// WAV files: sound as float32 (samples, channels), whole numbers as shares of their largest.
+// The format "wav": audio as float32 (samples, channels); integers are scaled to -1 to 1.
 #include "wav.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace crescent {
 namespace {
 
-/// Bytes of a file, from which little-endian numbers are taken.
+/// A reader of little-endian numbers in the bytes of a file.
 class Bytes {
  public:
   Bytes(const std::string& path, std::string_view bytes) : path_(path), bytes_(bytes) {}
@@ -53,11 +53,11 @@ Layout read_layout(const std::string& path, std::string_view chunk) {
   auto coding = bytes.number<uint16_t>();
   layout.channels = bytes.number<uint16_t>();
   layout.sampling_rate = bytes.number<uint32_t>();
-  bytes.take(4);  // bytes a second
+  bytes.take(4);  // bytes per second
   const auto frame = bytes.number<uint16_t>();
   layout.bits = bytes.number<uint16_t>();
   if (coding == kExtensible) {
-    bytes.take(8);  // what follows: how many bytes, bits that count, loudspeakers
+    bytes.take(8);  // the size of the extension, valid bits, mask of loudspeakers
     coding = bytes.number<uint16_t>();
   }
   if (coding != kWhole && coding != kFloating)
@@ -115,7 +115,8 @@ Chunks read_chunks(const std::string& path, std::string_view file) {
       continue;
     }
     if (!layout) fail("'", path, "': the samples come before their format");
-    constexpr uint32_t kToTheEnd = 0xffffffff;  // of programs that could not know yet
+    // the size in files of programs that write it before they know it
+    constexpr uint32_t kToTheEnd = 0xffffffff;
     const size_t count = size == kToTheEnd ? bytes.left() : size;
     const size_t frame = layout->channels * layout->width();
     if (size != kToTheEnd && count % frame != 0)
@@ -194,8 +195,7 @@ std::string encoded(const std::string& path, const Tensor& audio, int64_t rate, 
   return file;
 }
 
-/// The arrays of a file: "" (or "audio") and "sampling_rate"; of one that is written, "bits" and
-/// "float" too.
+/// A file has the arrays "" (or "audio") and "sampling_rate"; for writing also "bits" and "float".
 class Wav final : public Format, public ReadsArrays, public WritesArrays {
  public:
   static void describe(Schema<Wav>& s) {

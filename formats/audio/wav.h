@@ -1,4 +1,4 @@
-// Sound in the bytes of a WAV file.
+// Decoding of WAV files.
 #pragma once
 #include <string_view>
 
@@ -6,7 +6,7 @@
 
 namespace crescent {
 
-/// float32 (samples, channels); `path` is for messages.
+/// The audio of a file as float32 (samples, channels); `path` is for messages.
 Tensor decode_wav(const std::string& path, std::string_view bytes);
 
 }  // namespace crescent

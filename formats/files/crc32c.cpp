@@ -23,7 +23,8 @@ constexpr std::array<uint32_t, 256> kTable = [] {
   return table;
 }();
 
-/// Product of two polynomials modulo the checksum's; the highest bit is the coefficient of x^0.
+/// The product of two polynomials modulo that of CRC-32C; the highest bit is the coefficient of
+/// x^0.
 constexpr uint32_t multiply(uint32_t a, uint32_t b) {
   uint32_t product = 0;
   for (uint32_t bit = uint32_t{1} << 31; bit; bit >>= 1) {
@@ -33,7 +34,8 @@ constexpr uint32_t multiply(uint32_t a, uint32_t b) {
   return product;
 }
 
-/// x^(8 * bytes): multiplying a checksum by it is reading so many zeros.
+/// The polynomial x^(8 * bytes): a checksum multiplied by it is that of the data followed by
+/// `bytes` zeros.
 constexpr uint32_t zeros(size_t bytes) {
   uint32_t power = uint32_t{1} << 31, square = uint32_t{1} << 23;  // x^0, x^8
   for (; bytes; bytes >>= 1, square = multiply(square, square))
@@ -68,8 +70,9 @@ inline uint32_t step(uint32_t crc, uint64_t) { return crc; }
 bool has_instruction() { return false; }
 #endif
 
-/// Three parts at a time, because an instruction takes as long as three can begin. They are too
-/// short for the processor to foresee the next ones.
+/// Computes the checksums of three parts at a time, since the latency of the instruction is three
+/// cycles and one can start each cycle. The parts are too short for the hardware prefetcher, so the
+/// next ones are prefetched.
 CRC32C_TARGET uint32_t by_instruction(uint32_t crc, const unsigned char* p, size_t size) {
   constexpr size_t kPart = 8192, kLine = 64;
   constexpr uint32_t kOnePart = zeros(kPart), kTwoParts = zeros(2 * kPart);

@@ -1,4 +1,4 @@
-// CRC-32C (Castagnoli), the checksum of every dataset we write.
+// CRC-32C (Castagnoli), the checksum of every dataset that Crescent writes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +7,6 @@
 
 namespace crescent::files {
 CRESCENT_FILES_API uint32_t crc32c(const void* bytes, size_t size);
-/// Of two parts, one after the other, from the checksum of each.
+/// The checksum of the concatenation of two parts, from the checksum of each.
 CRESCENT_FILES_API uint32_t crc32c_joined(uint32_t first, uint32_t second, size_t size_of_second);
 }  // namespace crescent::files

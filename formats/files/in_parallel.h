@@ -1,5 +1,5 @@
-// Work on large arrays, cut into parts that any thread may take: files come faster to memory than
-// one thread can look at them.
+// Parallel work on chunks of large arrays: the system reads files faster than one thread can
+// compute checksums.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -18,8 +18,8 @@ struct Chunk {
   uint64_t offset, size;
 };
 
-/// Chunks within large pages: two threads that touch a new one first would both fill it with zeros.
-/// `places` say where arrays begin, counted from such a page.
+/// Chunks that do not share a huge page: if two threads touched a new page at the same time, both
+/// would clear it. `places` are the offsets of arrays from the start of a huge page.
 inline std::vector<Chunk> chunks_of(const std::vector<uint64_t>& places,
                                     const std::vector<uint64_t>& sizes) {
   constexpr uint64_t kPage = uint64_t{2} << 20;
@@ -32,7 +32,7 @@ inline std::vector<Chunk> chunks_of(const std::vector<uint64_t>& places,
   return parts;
 }
 
-/// Calls work(i) for each i below `count`, in no order; what is thrown first is thrown again.
+/// Calls work(i) for each i below `count`, in any order, and rethrows the first exception.
 template <class F>
 void in_parallel(size_t count, const F& work) {
   std::atomic<size_t> next{0};
@@ -47,13 +47,14 @@ void in_parallel(size_t count, const F& work) {
       if (!error) error = std::current_exception();
     }
   };
-  constexpr size_t kMostThreads = 8, kLeastWork = 2;  // starting a thread takes time too
+  // a thread needs this many items to pay for its start
+  constexpr size_t kMostThreads = 8, kLeastWork = 2;
   size_t threads = std::min(
       {count / kLeastWork, kMostThreads, static_cast<size_t>(std::thread::hardware_concurrency())});
   std::vector<std::jthread> others;
   try {
     for (size_t i = 1; i < threads; ++i) others.emplace_back(take);
-  } catch (const std::system_error&) {  // no more threads: those that there are do the work
+  } catch (const std::system_error&) {  // the threads that could be started do the work
   }
   take();
   others.clear();

@@ -1,4 +1,4 @@
-// The option `overwrite` that saving has in every format.
+// The option `overwrite` of saving, which all formats have.
 #pragma once
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace crescent::files {
 
-/// Fails when a file is there and may not be replaced.
+/// Fails if the file exists and may not be replaced.
 CRESCENT_FILES_API void check_overwrite(const std::string& path, bool overwrite);
 
 }  // namespace crescent::files

@@ -33,7 +33,8 @@ class CheckedStorage final : public Storage {
   std::string place() const override { return file_->place(); }
 
  private:
-  /// `read` are the bytes [offset, offset + count): maybe all of the piece, maybe not.
+  /// Compares piece `k` with its checksum; `read` holds the bytes [offset, offset + count), which
+  /// may be only a part of it.
   void check(size_t k, size_t offset, size_t count, const std::byte* read) const {
     const size_t begin = k * kPiece, size = std::min<size_t>(kPiece, bytes_ - begin);
     const bool all = begin >= offset && begin + size <= offset + count;
@@ -48,7 +49,7 @@ class CheckedStorage final : public Storage {
   std::shared_ptr<Storage> file_;
   uint64_t start_;
   std::vector<uint32_t> pieces_;
-  mutable std::vector<std::atomic<bool>> known_;  ///< to be whole
+  mutable std::vector<std::atomic<bool>> known_;  ///< the pieces that were compared
   std::string what_;
 };
 

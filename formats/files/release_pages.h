@@ -1,5 +1,5 @@
-// Pages of a mapped file count as memory of this process once they were read. After release_pages
-// they do not; the system still has them, for whoever reads there again.
+// Pages of a mapped file count as memory of this process after they were read. release_pages()
+// removes them from the process; they stay in the page cache of the system.
 #pragma once
 #include <sys/mman.h>
 #include <unistd.h>
@@ -9,10 +9,10 @@
 
 namespace crescent::files {
 
-/// Files up to this size are not worth the effort.
+/// The size up to which the pages of a file need not be released.
 inline constexpr uint64_t kMostMapped = uint64_t{32} << 20;
 
-/// The whole pages among these bytes of a file that is mapped and was not written to.
+/// Releases the complete pages among these bytes of a mapped file that was not written to.
 inline void release_pages(const void* bytes, size_t size) {
   static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<uintptr_t>(bytes);

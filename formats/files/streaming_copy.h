@@ -1,5 +1,5 @@
-// Copies large arrays to memory that nobody reads soon: a store past the cache does not fetch first
-// what it overwrites.
+// Copies large arrays to memory that is not read soon, by non-temporal stores, which do not load
+// the overwritten cache lines first.
 #pragma once
 #include <cstddef>
 #include <cstdint>

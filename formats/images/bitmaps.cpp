@@ -1,4 +1,4 @@
-// The formats "bmp" and "pnm": images that are not packed.
+// The formats "bmp" and "pnm" of uncompressed images.
 #include <cctype>
 #include <cstring>
 
@@ -9,7 +9,7 @@
 namespace crescent::images {
 namespace {
 
-/// Bytes of a file, checked.
+/// A reader of the bytes of a file that checks bounds.
 class Bytes {
  public:
   Bytes(const std::string& path, std::string_view bytes) : path_(path), bytes_(bytes) {}
@@ -31,7 +31,8 @@ class Bytes {
 
 }  // namespace
 
-/// 1, 4 and 8 bits with a palette, 24 and 32 bits; rows from below unless the height is negative.
+/// Decodes 1, 4 and 8 bits with a palette, 24 and 32 bits. Rows start at the bottom unless the
+/// height is negative.
 Tensor decode_bmp(const std::string& path, std::string_view text) {
   const Bytes bytes(path, text);
   const uint32_t start = bytes.word(10, 4), header = bytes.word(14, 4);
@@ -94,7 +95,7 @@ std::string encode_bmp(const Tensor& image) {
   return file;
 }
 
-/// The numbers of a PNM header; comments reach to the end of a line.
+/// The numbers of a PNM header, in which comments end with the line.
 class PnmHeader {
  public:
   PnmHeader(const std::string& path, std::string_view text) : path_(path), text_(text) {}

@@ -7,7 +7,7 @@
 namespace crescent::images {
 
 void check_size(const std::string& path, uint64_t height, uint64_t width) {
-  constexpr uint64_t kMostPixels = 178'956'970;  // Pillow's limit
+  constexpr uint64_t kMostPixels = 178'956'970;  // the limit of Pillow
   if (height == 0 || width == 0)
     fail("'", path, "': an image of ", width, " x ", height, " pixels has nothing to show");
   if (width > kMostPixels || height > kMostPixels / width)

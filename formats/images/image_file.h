@@ -1,12 +1,11 @@
-// What formats of images have in common: an image is a tensor (height, width, channels) with 1
-// (grey), 2 (grey, alpha), 3 (red, green, blue) or 4 channels, uint8, or int32 where samples have
-// 16 bits.
+// The common part of image formats: an image is a tensor (height, width, channels) with 1 (grey), 2
+// (grey, alpha), 3 (red, green, blue) or 4 channels, uint8, or int32 for samples of 16 bits.
 //
-// Images are unpacked in the user's process, unlike HDF5 files: a process for each would cost ten
-// times the image (a JPEG of 224 x 224 pixels takes 0.3 ms, starting the reader of HDF5 2.9 ms),
-// and libpng and libjpeg are libraries that distributions mend. Instead sizes are checked before
-// memory is taken, chunks and scans are counted, every damage is an error, and tests/fuzz feeds
-// them bytes.
+// Unlike HDF5 files, images are decoded in the process of the user. A process for each would cost
+// ten times as much as the image (a JPEG of 224 x 224 pixels takes 0.3 ms, starting the reader of
+// HDF5 2.9 ms), and distributions maintain libpng and libjpeg. Instead sizes are checked before
+// memory is allocated, the numbers of chunks and scans are limited, all damage is an error, and
+// tests/fuzz covers the decoders.
 #pragma once
 #include <string_view>
 
@@ -14,12 +13,12 @@
 
 namespace crescent::images {
 
-/// Fails for sizes that no picture has: a small file may claim any.
+/// Fails for sizes that are too large for an image: a small file may claim any size.
 void check_size(const std::string& path, uint64_t height, uint64_t width);
-/// A tensor of an image, not filled.
+/// An uninitialized tensor for an image.
 Tensor blank(const std::string& path, uint64_t height, uint64_t width, int channels,
              DType dtype = DType::uint8);
-/// The one image that a file is given; fails unless it has one of the numbers of channels.
+/// The only image to write; fails unless it has one of these numbers of channels.
 Tensor image_to_write(const std::string& path, const NamedTensors& arrays,
                       std::initializer_list<int64_t> channels);
 
@@ -33,7 +32,7 @@ Tensor decode_pnm(const std::string& path, std::string_view bytes);
 class ImageFormat : public Format, public ReadsArrays, public WritesArrays {
  public:
   Tensor read_array(const std::string& path, const std::string& place) final;
-  /// In memory: rows are packed in files.
+  /// Reads the image to memory, since rows in files are compressed or padded.
   Tensor open_array(const std::string& path, const std::string& place) final {
     return read_array(path, place);
   }

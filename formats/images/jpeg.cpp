@@ -1,10 +1,10 @@
-// The format "jpeg", through libjpeg. Its errors jump over C++; so what is between setjmp and the
-// end of a function has no destructors to miss.
+// The format "jpeg", by libjpeg. Its errors longjmp, so no object with a destructor lives between
+// setjmp and the end of a function.
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
-// After <cstdio>, which it needs.
+// This header needs <cstdio> before it.
 #include <jerror.h>
 #include <jpeglib.h>
 
@@ -15,7 +15,7 @@
 namespace crescent::images {
 namespace {
 
-/// What a message of libjpeg is kept in until C++ may throw it.
+/// Keeps a message of libjpeg until an exception can be thrown.
 struct JpegError {
   jpeg_error_mgr base;
   std::jmp_buf back;
@@ -27,7 +27,7 @@ void on_error(j_common_ptr codec) {
   codec->err->format_message(codec, error->text);
   std::longjmp(error->back, 1);
 }
-/// Damaged values are no picture; bytes that belong to nothing do no harm.
+/// Counts warnings of damaged values as errors, but ignores extraneous bytes.
 void on_message(j_common_ptr codec, int level) {
   const int code = codec->err->msg_code;
   const bool harmless = code == JWRN_EXTRANEOUS_DATA || code == JWRN_JFIF_MAJOR ||
@@ -65,7 +65,7 @@ bool read_header(JpegReading& r, const unsigned char* bytes, size_t count) {
   return true;
 }
 
-/// A progressive file may have any number of scans of all its pixels.
+/// Reads rows, and limits the number of scans, of which a progressive file may have any number.
 bool read_rows(JpegReading& r, unsigned char* target, size_t row) {
   constexpr int kMostScans = 500;
   if (setjmp(r.error.back)) return false;
@@ -79,7 +79,7 @@ bool read_rows(JpegReading& r, unsigned char* target, size_t row) {
   return true;
 }
 
-/// Photoshop writes the inverse of ink.
+/// Converts CMYK to RGB; Photoshop writes inverted values.
 Tensor rgb_of_inks(const Tensor& inks, bool inverted) {
   Tensor image({DType::uint8, {inks.dim(0), inks.dim(1), 3}});
   const uint8_t* from = inks.data<uint8_t>();

@@ -1,5 +1,5 @@
-// The format "png", through libpng. Its errors jump over C++; so what is between setjmp and the end
-// of a function has no destructors to miss.
+// The format "png", by libpng. Its errors longjmp, so no object with a destructor lives between
+// setjmp and the end of a function.
 #include <png.h>
 
 #include <csetjmp>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kTextBytes = 256;
 
-/// What a message of libpng is kept in until C++ may throw it.
+/// Keeps a message of libpng until an exception can be thrown.
 struct PngError {
   char text[kTextBytes] = "";
 };
@@ -39,7 +39,7 @@ void read_bytes(png_structp png, png_bytep target, size_t count) {
   source->left -= count;
 }
 
-/// A picture while it is read, and what libpng needs for it.
+/// The state of reading an image.
 struct Reading {
   PngError error;
   Source source;
@@ -54,7 +54,8 @@ struct Reading {
   Reading(const Reading&) = delete;
 };
 
-/// Everything becomes grey or colour with or without alpha, 8 bits a sample; grey of 16 bits stays.
+/// Requests conversion to grey or colour, with or without alpha, of 8 bits per sample; grey of 16
+/// bits stays.
 bool read_header(Reading& r) {
   if (setjmp(png_jmpbuf(r.png))) return false;
   png_set_read_fn(r.png, &r.source, read_bytes);

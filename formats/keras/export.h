@@ -1,4 +1,3 @@
-// What the shared library `crescent_keras` shows to formats, and to tests; everything else in it is
-// hidden.
+// The macro for symbols that the shared library `crescent_keras` exports; all others are hidden.
 #pragma once
 #define CRESCENT_KERAS_API __attribute__((visibility("default")))

@@ -21,7 +21,7 @@ std::vector<int64_t> to_channels_last(size_t rank) {
   return axes;
 }
 
-/// With leading axes of 1, channels first.
+/// The constant with leading axes of 1 and channels first.
 Tensor turned(const Tensor& constant, size_t rank) {
   Shape shape = constant.shape();
   while (static_cast<size_t>(shape.rank()) < rank) shape = Shape{1}.concat(shape);
@@ -48,7 +48,7 @@ Emitter::Emitter(File& file, Graph& graph, const Traced& traced)
       bind(c.value, c.tensor);
 }
 
-/// Below the layer that it is for.
+/// A unique name under that of the layer.
 std::string Emitter::unique(const std::string& wanted) {
   const auto& scopes = traced_.program.scopes;
   const std::string scope = now_ ? scopes[now_->scope] : "";
@@ -63,7 +63,7 @@ void Emitter::run() {
   now_ = nullptr;
 }
 
-/// What needs known numbers alone is computed here, unless an open size is in its shape.
+/// Computes an instruction whose inputs are all known, unless its shape has an open size.
 bool Emitter::fold() {
   if (now_->op->effect() != Effect::none) return false;
   for (int value : now_->outputs)
@@ -93,7 +93,7 @@ std::string Emitter::name_of(int value) {
   refuse("it needs a result that ONNX' form of the op before it does not have");
 }
 
-/// first + (0, 1, ...) * step.
+/// The name of first + (0, 1, ...) * step.
 std::string Emitter::rows_of(const RowProgression& counted) {
   const TensorSpec& spec = counted.step.spec();
   const std::string count = node("Squeeze", {size(counted.rows), integers({0})});
@@ -108,7 +108,7 @@ std::string Emitter::rows_of(const RowProgression& counted) {
   return node("Add", {constant(counted.first), node("Mul", {rows, step})});
 }
 
-/// An open size as every element.
+/// The name of a tensor with an open size as every element.
 std::string Emitter::filled_with(int64_t code, const TensorSpec& spec) {
   const std::string number = node("Cast", {size(code)}, {{"to", number_of(spec.dtype)}});
   const std::string scalar = node("Squeeze", {number, integers({0})});
@@ -212,7 +212,7 @@ std::string Emitter::number(double value, DType dtype) {
   return constant(Tensor::full({}, value, dtype));
 }
 
-/// From the first input that has it, before everything else.
+/// The size of an open axis, taken from the first input that has it, before all other nodes.
 const std::string& Emitter::open_axis(int axis) {
   std::string& name = file_.open_axes[axis];
   if (!name.empty()) return name;
@@ -229,7 +229,7 @@ const std::string& Emitter::open_axis(int axis) {
   return name;
 }
 
-/// One dimension, of shape (1,).
+/// A size as a tensor of shape (1,).
 std::string Emitter::size(int64_t size) {
   if (size >= 0) return integers({size});
   const OpenSize open = open_size(size);

@@ -1,8 +1,8 @@
-// Writes the instructions of a program as nodes. Op emitters (op_emitters.h) say for each op which
-// nodes it is; they ask the emitter for what an instruction reads and give it what it makes.
+// Converts the instructions of a program to nodes. Op emitters (op_emitters.h) write the nodes of
+// an op; they get the inputs of the instruction from this class and pass its results to it.
 //
-// ONNX has images channels first. A value may be known in both forms; the other one is made, by a
-// transpose, when somebody asks for it, and elementwise ops keep the form that they find.
+// Images of ONNX are channels first. A value may exist in both forms; the other form is made by a
+// transpose when it is needed, and elementwise ops keep the form of their inputs.
 #pragma once
 #include <set>
 
@@ -10,11 +10,11 @@
 
 namespace crescent::onnx {
 
-/// What a graph and the bodies inside it share.
+/// The state that a graph and its nested bodies share.
 struct File {
   Graph main;
   std::set<std::string> names;
-  /// Names of the sizes of open axes, int64 of shape (1,); "" until one is needed.
+  /// The names of the sizes of open axes, int64 (1,); "" before first use.
   std::string open_axes[kOpenAxes];
 };
 
@@ -22,14 +22,14 @@ class Emitter {
  public:
   Emitter(File& file, Graph& graph, const Traced& traced);
 
-  /// Makes a value known by a name, or as numbers.
+  /// Sets the name of a value, or its constant.
   void bind(int value, const std::string& name) { at(value).last = name; }
   void bind(int value, const Tensor& constant) { at(value).constant = constant; }
   /// Writes every instruction.
   void run();
   std::string name_of(int value);
 
-  // ---- for rows: inputs and outputs of the instruction by their positions
+  // ---- for op emitters: inputs and outputs of the instruction by their positions
   size_t count() const { return now_->inputs.size(); }
   std::string input(size_t i) { return name_of(now_->inputs[i]); }
   std::string channels_first(size_t i) { return first_name_of(now_->inputs[i]); }
@@ -37,20 +37,20 @@ class Emitter {
   const Sizes& sizes(size_t i = 0) const { return sizes_of(now_->inputs[i]); }
   const TensorSpec& result_spec(size_t o = 0) const { return spec_of(now_->outputs[o]); }
   const Sizes& result_sizes(size_t o = 0) const { return sizes_of(now_->outputs[o]); }
-  /// The numbers of an input; no tensor where they are not known.
+  /// The constant of an input; a null tensor if it is unknown.
   Tensor known(size_t i) { return at(now_->inputs[i]).constant; }
-  /// Is zero everywhere.
+  /// Whether the input is a constant of zeros.
   bool is_zero(size_t i);
   bool is_read(size_t o) { return at(now_->outputs[o]).is_read; }
   void give(const std::string& name, size_t o = 0) { at(now_->outputs[o]).last = name; }
   void give_channels_first(const std::string& name) { at(now_->outputs[0]).first = name; }
-  /// The slice is counted from the end along this axis.
+  /// Whether the start of the slice is counted from the end of this axis.
   bool is_from_end(size_t axis) const { return traced_.from_end.at(position())[axis]; }
-  /// Names of all inputs in one form, and whether that is channels first.
+  /// The names of all inputs in one form, and whether that is channels first.
   std::pair<Names, bool> aligned();
-  /// Gives the result in the form of aligned().
+  /// Sets the name of the result in the form of aligned().
   void give_aligned(const std::string& name, bool first);
-  /// The scan's body as a graph of its own.
+  /// The body of the scan as a graph.
   std::shared_ptr<const Graph> body(const Scan& scan);
 
   /// A node with one output.
@@ -59,15 +59,16 @@ class Emitter {
   std::string transposed(const std::string& name, std::vector<int64_t> axes);
   std::string constant(const Tensor& tensor);
   std::string integers(const std::vector<int64_t>& values);
-  /// One number of this type.
+  /// A scalar constant of this dtype.
   std::string number(double value, DType dtype);
-  /// These dimensions as a tensor, computed from the inputs where they are open.
+  /// A shape as a tensor; open sizes are computed from the inputs.
   std::string shape(const Sizes& sizes);
   [[noreturn]] void refuse(const std::string& why) const;
 
  private:
   struct Form {
-    std::string last, first;  ///< names, channels last (as it is) and channels first
+    /// names of the value: channels last (as in Crescent) and channels first
+    std::string last, first;
     Tensor constant;
     bool is_read = false;
   };
@@ -90,7 +91,7 @@ class Emitter {
   const Program::Instruction* now_ = nullptr;
 };
 
-/// A name that nothing in the file has.
+/// A name that is new in the file.
 std::string unique_name(File& file, const std::string& wanted);
 
 }  // namespace crescent::onnx

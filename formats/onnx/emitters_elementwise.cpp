@@ -6,7 +6,7 @@
 namespace crescent::onnx {
 namespace {
 
-/// One node after the other.
+/// An op that is a sequence of nodes.
 struct UnaryRow {
   UnaryKind kind;
   std::array<const char*, 2> types;
@@ -106,13 +106,13 @@ void write_cast(Emitter& e, const Cast& op) {
   e.give_aligned(cast(e, x[0], op.dtype), first);
 }
 
-/// Who runs the graph looks after indices.
+/// The runtime of ONNX checks indices, so no node is needed.
 void write_check(Emitter& e, const CheckIndices&) {
   const DType to = e.result_spec().dtype;
   e.give(to == e.spec().dtype ? e.input(0) : cast(e, e.input(0), to));
 }
 
-/// Booleans go through integers.
+/// Reductions of booleans are computed on integers.
 void write_reduce(Emitter& e, const Reduce& op) {
   const bool logical = op.kind == ReduceKind::any || op.kind == ReduceKind::all;
   if (op.axes.empty()) return e.give(logical ? cast(e, e.input(0), DType::boolean) : e.input(0));

@@ -1,4 +1,4 @@
-// Ops over time. ONNX has the axis of time first, and one for directions.
+// Recurrent ops. In ONNX time is the first axis, and directions have an axis.
 #include "crescent/ops/ops.h"
 #include "op_emitters.h"
 
@@ -19,7 +19,7 @@ Tensor known(Emitter& e, size_t i) {
   return numbers;
 }
 
-/// The parts of the last axis, which are those of the gates, in ONNX' order.
+/// Reorders the gates, which are blocks of the last axis, as in ONNX.
 Tensor reordered(const Tensor& x, const std::vector<int>& gates) {
   const auto count = static_cast<int64_t>(gates.size()), units = x.dim(-1) / count;
   Tensors parts;
@@ -27,12 +27,12 @@ Tensor reordered(const Tensor& x, const std::vector<int>& gates) {
   return ops::concatenate(parts, -1);
 }
 
-/// (in, gates * units) -> (1, gates * units, in).
+/// A kernel (in, gates * units) as (1, gates * units, in).
 std::string matrix(Emitter& e, size_t i, const std::vector<int>& gates) {
   return e.constant(ops::expand_dims(ops::transpose(reordered(known(e, i), gates)), 0));
 }
 
-/// States that are zero are left out.
+/// The initial state; "" if it is zero.
 std::string state(Emitter& e, size_t i) { return e.is_zero(i) ? "" : unsqueezed(e, e.input(i), 0); }
 
 void give_results(Emitter& e, const Names& results) {
@@ -42,7 +42,7 @@ void give_results(Emitter& e, const Names& results) {
 }
 
 void write_lstm(Emitter& e, const Lstm&) {
-  const std::vector<int> gates{0, 3, 1, 2};  // of ONNX: input, output, forget, cell
+  const std::vector<int> gates{0, 3, 1, 2};  // the order of ONNX: input, output, forget, cell
   const Tensor bias = reordered(known(e, 5), gates);
   const Tensor both[] = {bias, ops::zeros_like(bias)};
   const int64_t units = e.sizes(4)[0];

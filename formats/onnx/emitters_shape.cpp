@@ -1,4 +1,4 @@
-// Ops that move values: shapes, parts, gathering.
+// Ops that move values: reshaping, slicing, gathering.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -8,7 +8,7 @@
 namespace crescent::onnx {
 namespace {
 
-/// A single unknown size follows from the others.
+/// A single open size is -1, which follows from the others.
 void write_reshape(Emitter& e, const Reshape&) {
   Sizes sizes = e.result_sizes();
   const bool empty = std::count(sizes.begin(), sizes.end(), 0) > 0;
@@ -19,7 +19,7 @@ void write_reshape(Emitter& e, const Reshape&) {
   e.give(e.node("Reshape", {e.input(0), e.shape(sizes)}, {{"allowzero", int64_t{empty}}}));
 }
 
-/// A size of 1 in the shape leaves the axis as it is.
+/// A size of 1 in the shape keeps the axis, so it stands for unchanged sizes.
 void write_broadcast(Emitter& e, const BroadcastTo&) {
   const Sizes& from = e.sizes();
   Sizes to = e.result_sizes();
@@ -86,7 +86,7 @@ void write_take_along(Emitter& e, const TakeAlong& op) {
   e.give(e.node("GatherElements", {e.input(0), e.input(1)}, {{"axis", axis}}));
 }
 
-/// Each index is compared with 0, 1, ...: one out of range gives zeros.
+/// Compares each index with 0, 1, ..., so one out of range gives zeros.
 void write_one_hot(Emitter& e, const OneHot& op) {
   std::vector<int64_t> classes(op.depth);
   std::iota(classes.begin(), classes.end(), 0);
@@ -96,7 +96,7 @@ void write_one_hot(Emitter& e, const OneHot& op) {
   e.give(e.node("Cast", {same}, {{"to", number_of(op.dtype)}}));
 }
 
-/// The last two axes change places where the op says so.
+/// The input with its last two axes transposed if the op says so.
 std::string operand(Emitter& e, size_t i, bool transpose) {
   if (!transpose) return e.input(i);
   std::vector<int64_t> axes(e.sizes(i).size());

@@ -1,5 +1,4 @@
-// The call of the model is recorded, written by core in ops that have a row, and those become
-// nodes.
+// Records the call of a model, lowers it to ops that have an emitter, and converts these to nodes.
 #include "export.h"
 
 #include <algorithm>
@@ -10,7 +9,7 @@
 namespace crescent::onnx {
 namespace {
 
-/// Takes what has a row; nothing runs on it.
+/// A device that supports the ops with an emitter; it is used for lowering only.
 class Vocabulary final : public Device {
  public:
   bool supports(const Op& op, std::span<const TensorSpec>,
@@ -23,7 +22,7 @@ class Vocabulary final : public Device {
   Dict information() const override { return {}; }
 };
 
-/// Sizes that the model fixes stay.
+/// The input specs with these sizes for open axes.
 TensorSpecs input_specs(const Model& model, const int64_t (&sizes)[kOpenAxes]) {
   TensorSpecs specs;
   for (const Symbol& symbol : model.inputs()) {

@@ -1,11 +1,11 @@
-// A model's prediction as a graph of ONNX.
+// Conversion of the prediction of a model to an ONNX graph.
 #pragma once
 #include "crescent/model/model.h"
 #include "graph.h"
 
 namespace crescent::onnx {
 
-/// Fails naming the layer and the op that have no form in ONNX.
+/// Fails, naming layer and op, if an op has no form in ONNX.
 Graph graph_of(Model& model);
 
 }  // namespace crescent::onnx

@@ -1,5 +1,5 @@
-// The format "onnx": what a model predicts, as a graph that other programs run. It is written, not
-// read.
+// The format "onnx": the prediction of a model as a graph for other programs. It can be written,
+// but not read.
 #include <limits>
 
 #include "crescent/io/format.h"

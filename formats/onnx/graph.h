@@ -1,4 +1,4 @@
-// A graph of ONNX: nodes in the order of running, constants, inputs and outputs, all by name.
+// An ONNX graph: nodes in order of execution, constants, inputs and outputs, all by name.
 #pragma once
 #include <memory>
 #include <string>
@@ -12,16 +12,16 @@
 namespace crescent::onnx {
 
 using Names = std::vector<std::string>;
-/// Dimensions; negative ones are the codes of sizes that are not known (OpenSize).
+/// Dimensions; a negative one is the code of an open size (OpenSize).
 using Sizes = std::vector<int64_t>;
 
 /// Axes of inputs whose sizes may be open; the first is the batch.
 inline constexpr int kOpenAxes = 4;
 
-/// times * (sizes of these axes of the inputs, multiplied) + more.
+/// An open size: times * (product of the sizes of these open axes) + more.
 struct OpenSize {
   int64_t times = 1, more = 0;
-  int axes = 0;  ///< a bit for each
+  int axes = 0;  ///< a bit for each open axis
 };
 int64_t code_of(const OpenSize& size);
 OpenSize open_size(int64_t code);
@@ -35,7 +35,7 @@ using Attributes = std::vector<std::pair<std::string, Attribute>>;
 
 struct Node {
   std::string type;
-  Names inputs, outputs;  ///< "": an input that is left out
+  Names inputs, outputs;  ///< "": an omitted input
   Attributes attributes;
 };
 
@@ -53,9 +53,9 @@ struct Graph {
   std::vector<End> inputs, outputs;
 };
 
-/// ONNX' number of a type of elements.
+/// The number of a dtype in ONNX.
 int64_t number_of(DType dtype);
-/// A file with this graph.
+/// The file with this graph.
 Message model_message(const Graph& graph);
 
 }  // namespace crescent::onnx

@@ -34,7 +34,7 @@ Message& Message::integers(int field, std::span<const int64_t> values) {
   return *this;
 }
 
-/// Seven bits a byte, the lowest first; the eighth says that more follow.
+/// Writes seven bits per byte, the lowest first; the eighth bit says that more bytes follow.
 void Message::varint(uint64_t value) {
   for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>((value & 0x7f) | 0x80);
   bytes_ += static_cast<char>(value);

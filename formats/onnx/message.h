@@ -1,4 +1,4 @@
-// Writing protobuf: a message is its fields one after the other, each with its number.
+// A writer of protobuf: a message is the sequence of its fields, each with its number.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,7 +11,7 @@ class Message {
  public:
   Message& integer(int field, int64_t value);
   Message& real(int field, float value);
-  /// Texts, bytes and messages inside look alike.
+  /// Adds a text, bytes or a nested message, which have the same form.
   Message& text(int field, std::string_view bytes);
   Message& message(int field, const Message& inner) { return text(field, inner.bytes_); }
   Message& integers(int field, std::span<const int64_t> values);

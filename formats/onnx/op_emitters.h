@@ -1,5 +1,5 @@
-// The table of ops that have a form in ONNX. A new op is an emitter; one that has none is
-// decomposed by core, or refused.
+// The table of ops with a form in ONNX. A new op needs an emitter; an op without one is decomposed
+// by core, or refused.
 #pragma once
 #include <span>
 
@@ -25,7 +25,7 @@ std::span<const OpEmitter> window_emitters();
 std::span<const OpEmitter> recurrent_emitters();
 
 bool has_emitter(std::string_view op);
-/// Writes the instruction that the emitter is at.
+/// Writes the nodes of the current instruction of the emitter.
 void emit(Emitter& emitter, const Op& op);
 
 }  // namespace crescent::onnx

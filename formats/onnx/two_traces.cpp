@@ -16,7 +16,7 @@ namespace {
        "which a graph of ONNX does not know");
 }
 
-/// The sizes of these axes, multiplied.
+/// The product of the sizes of these axes.
 int64_t product(const int64_t (&sizes)[kOpenAxes], int axes) {
   int64_t product = 1;
   for (int axis = 0; axis < kOpenAxes; ++axis)
@@ -24,7 +24,8 @@ int64_t product(const int64_t (&sizes)[kOpenAxes], int axes) {
   return product;
 }
 
-/// A multiple of open sizes, or of one that is not the batch and something, as windows leave it.
+/// The code of the open size that is `a` in one program and `b` in the other: a multiple of open
+/// sizes, or an affine function of one that is not the batch, as windows give.
 int64_t size_of_both(int64_t a, int64_t b, const std::string& place) {
   if (a == b) return a;
   const auto& [one, other] = kTracedSizes;
@@ -56,7 +57,7 @@ bool same_bytes(const Tensor& a, const Tensor& b) {
   return a.spec() == b.spec() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
-/// The one number that all elements are; no tensor when they are several.
+/// The value of all elements; a null tensor if they differ.
 Tensor only_value(const Tensor& tensor) {
   const auto* bytes = static_cast<const char*>(tensor.raw());
   const size_t width = size_of(tensor.dtype());
@@ -67,7 +68,7 @@ Tensor only_value(const Tensor& tensor) {
   return value;
 }
 
-/// The open size that a number is in both; 0 when it is none.
+/// The code of the open size that a number is in both programs; 0 if it is none.
 int64_t size_of_numbers(const Tensor& a, const Tensor& b, const std::string& place) {
   const Tensor one = only_value(a), other = only_value(b);
   if (!one || !other) return 0;
@@ -83,14 +84,14 @@ bool counts(const Tensor& numbers, const Tensor& first, const Tensor& step) {
   return same_bytes(first + places * step, numbers);
 }
 
-/// Without leading axes of 1.
+/// The tensor without leading axes of 1.
 Tensor in_rows(const Tensor& tensor) {
   int first = 0;
   while (first + 1 < tensor.rank() && tensor.dim(first) == 1) ++first;
   return ops::reshape(tensor, tensor.shape().slice(first, tensor.rank()));
 }
 
-/// How the rows of both go on.
+/// The progression of rows in both programs.
 RowProgression counting(const Tensor& a, const Tensor& b, const std::string& place) {
   if (a.rank() == 0 || b.rank() == 0 || a.dim(0) < 2 || a.dim(0) == b.dim(0)) refuse(place);
   const Tensor first = a.view_rows(0, 1), other_first = b.view_rows(0, 1),
@@ -126,8 +127,8 @@ void compare_constants(Traced& traced, const Program& b) {
   }
 }
 
-/// Along which axes slices begin at as many elements before the end. They may differ there, and
-/// along axes that they take whole.
+/// Whether slices begin at the same distance from the end, per axis. Along such axes, and axes of
+/// which they take all, the two programs may differ.
 std::vector<bool> from_end(const Traced& traced, const Program& b, size_t at) {
   const Program::Instruction& code = traced.program.code[at];
   const auto &one = static_cast<const Slice&>(*code.op),
@@ -148,7 +149,8 @@ std::vector<bool> from_end(const Traced& traced, const Program& b, size_t at) {
   return ends;
 }
 
-/// What these hold of open sizes is seen in the shapes of their results, or is not in the graph.
+/// Whether open sizes in attributes of the op also show in the shapes of its results, or are not in
+/// the graph.
 bool says_shapes(const Op& op) {
   return dynamic_cast<const Reshape*>(&op) || dynamic_cast<const BroadcastTo*>(&op) ||
          dynamic_cast<const ConvBackwardData*>(&op) || dynamic_cast<const CheckIndices*>(&op) ||
@@ -172,7 +174,7 @@ void compare_instruction(Traced& traced, const Program& b, size_t at) {
   }
 }
 
-/// Losses, for one, are recorded with a call and not part of what it gives.
+/// Removes instructions whose results are not read, such as losses that a call adds.
 void drop_unread(Program& program) {
   std::vector<bool> read(program.values.size());
   auto is_read = [&](int value) { return read[value]; };

@@ -1,5 +1,5 @@
-// A program for batches, and sequences or images, of any size: what a function records is compared
-// between two sizes of each open axis of its inputs, and dimensions that differ follow from those.
+// Programs for batches, sequences and images of any size: a function is recorded for two sizes of
+// each open axis of its inputs, and the dimensions that differ determine the open sizes.
 #pragma once
 #include <functional>
 #include <map>
@@ -9,36 +9,36 @@
 
 namespace crescent::onnx {
 
-/// Numbers that go on from row to row by the same step; leading axes of 1 do not count.
+/// An arithmetic progression of rows, apart from leading axes of 1.
 struct RowProgression {
   Tensor first, step;  ///< (1, ...)
-  int64_t rows;        ///< code of their number
-  int64_t step_size;   ///< code of the size that every number of `step` is; 0 when it is none
+  int64_t rows;        ///< the code of the number of rows
+  /// the code of the open size that every element of `step` is; 0 if it is none
+  int64_t step_size;
 };
 
-/// A program as it is for some sizes of the open axes, and what of it follows from those.
+/// A program for certain sizes of the open axes, and the parts of it that depend on them.
 struct Traced {
   Program program;
-  std::vector<Sizes> sizes;  ///< of every value
-  /// Values that are one number everywhere, and have an axis of open size.
+  std::vector<Sizes> sizes;  ///< the sizes of every value
+  /// The number in all elements of values that have an axis of open size.
   std::map<int, Tensor> filled;
   std::map<int, RowProgression> counted;
-  /// Values that are an open size everywhere: its code.
+  /// The code of the open size in all elements of values.
   std::map<int, int64_t> sized;
-  /// Of the slices, by the position of the instruction: axes along which they are counted from the
-  /// end.
+  /// The axes along which slices are counted from the end, by the position of the instruction.
   std::map<size_t, std::vector<bool>> from_end;
-  std::map<size_t, Traced> bodies;  ///< of the scans, by the position of the instruction
+  std::map<size_t, Traced> bodies;  ///< bodies of scans, by the position of the instruction
 };
 
-/// Sizes of the open axes in either program: prime, and not likely to be a size of anything else.
+/// The sizes of the open axes in each program: primes that are not likely to occur elsewhere.
 inline constexpr int64_t kTracedSizes[2][kOpenAxes] = {{499, 211, 307, 401}, {503, 223, 317, 419}};
 
-/// What the outputs need of programs that differ in these sizes alone; fails naming what depends on
-/// them in a way that OpenSize cannot say.
+/// Compares two programs that differ in these sizes alone, after dropping what outputs do not need.
+/// Fails, naming the place, for a dependency on sizes that OpenSize cannot express.
 Traced compared(Program a, Program b);
 
-/// "'dense_1' (matmul)"
+/// The place of an instruction for messages: "'dense_1' (matmul)"
 std::string place_of(const Program& program, const Program::Instruction& instruction);
 
 }  // namespace crescent::onnx

@@ -1,5 +1,5 @@
-// The format "safetensors": arrays by name, weights among them, as Hugging Face's libraries keep
-// them. Nothing in such a file can be code.
+// The format "safetensors" of Hugging Face: named arrays, such as weights. Such a file cannot
+// contain code.
 #include "crescent/data/data.h"
 #include "crescent/plugin.h"
 #include "crescent/system/file.h"
@@ -9,7 +9,7 @@
 namespace crescent::safetensors {
 namespace {
 
-/// Staying in the file, but for booleans, of which any byte may be there.
+/// An array whose values stay in the file; bytes of booleans are normalized when they are read.
 Tensor array_at(const std::string& path, const std::shared_ptr<Storage>& file,
                 const ArrayEntry& place) {
   Tensor array = checked_array(path, file, place);

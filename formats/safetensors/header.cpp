@@ -15,7 +15,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 
 constexpr size_t kLength = sizeof(uint64_t), kAlignment = 8;
-constexpr uint64_t kLongest = 100'000'000;  // as the original reader has it
+constexpr uint64_t kLongest = 100'000'000;  // the limit of the original reader
 
 struct Type {
   const char* name;
@@ -45,7 +45,7 @@ std::vector<int64_t> numbers_of(const Value& list) {
   return numbers;
 }
 
-/// Fails when a dimension is none, or the product does not fit.
+/// The bytes of an array; fails for an invalid dimension or an overflow.
 uint64_t bytes_of(const std::vector<int64_t>& dims, DType dtype, const std::string& path,
                   const std::string& name) {
   uint64_t bytes = size_of(dtype);
@@ -81,7 +81,7 @@ const char* code_of(DType dtype) {
   return row->name;
 }
 
-/// Of what is said about an array, and its bytes.
+/// The seal of an array: the CRC-32C of its description and its bytes.
 uint32_t sealed(const std::string& name, const TensorSpec& spec,
                 const std::vector<uint32_t>& pieces, uint64_t bytes) {
   const std::string said = concat(name, " ", code_of(spec.dtype), " ", spec.shape);
@@ -89,7 +89,7 @@ uint32_t sealed(const std::string& name, const TensorSpec& spec,
                               files::joined_pieces(pieces, bytes), bytes);
 }
 
-/// An object in JSON.
+/// Parses a JSON text that must be an object.
 Dict dict_in(const std::string& path, const std::string& text, const char* what) {
   try {
     const Value value = parse_json(text);
@@ -103,7 +103,7 @@ Dict dict_in(const std::string& path, const std::string& text, const char* what)
 constexpr const char *kMetadata = "__metadata__", *kSeals = "crescent_seals",
                      *kOldSeals = "crescent_crc32c";
 
-/// "1a2b3c4d 5e6f7081".
+/// The checksums in a text such as "1a2b3c4d 5e6f7081".
 std::vector<uint32_t> checksums_in(const std::string& text) {
   std::istringstream words(text);
   std::vector<std::string> texts;
@@ -111,7 +111,7 @@ std::vector<uint32_t> checksums_in(const std::string& text) {
   return files::pieces_of_texts(texts);
 }
 
-/// As many as there are arrays.
+/// Sets the seals without names of earlier versions; there must be one per array.
 void take_old_seals(const std::string& path, const std::string& said,
                     std::vector<ArrayEntry>& entries) {
   const std::vector<uint32_t> seals = checksums_in(said);
@@ -120,7 +120,7 @@ void take_old_seals(const std::string& path, const std::string& said,
   for (size_t i = 0; i < entries.size(); ++i) entries[i].seal = seals[i];
 }
 
-/// Of the arrays that were saved, all and no others are there.
+/// Sets the seals by name; fails unless exactly the saved arrays exist.
 void take_named_seals(const std::string& path, const Dict& seals,
                       std::vector<ArrayEntry>& entries) {
   std::set<std::string> there;
@@ -140,7 +140,7 @@ void take_named_seals(const std::string& path, const Dict& seals,
     if (!there.contains(entry.key)) refuse(path, concat("'", entry.key, "' is missing"));
 }
 
-/// None in files of others.
+/// Sets the seals of arrays; files of other programs have none.
 void take_seals(const std::string& path, const Value& metadata, std::vector<ArrayEntry>& entries) {
   if (!metadata.is_dict()) return;
   const auto text = [&](const char* key) {
@@ -152,7 +152,7 @@ void take_seals(const std::string& path, const Value& metadata, std::vector<Arra
     take_named_seals(path, dict_in(path, *said, "the list of its seals"), entries);
 }
 
-/// Fails when the array is not the one that was saved there.
+/// Fails if a piece of the array does not match its checksum.
 void check_pieces(const std::string& path, const ArrayEntry& place,
                   const std::vector<uint32_t>& pieces) {
   if (place.seal != sealed(place.name, place.spec, pieces, place.bytes()))
@@ -226,7 +226,7 @@ Tensor checked_array(const std::string& path, const std::shared_ptr<Storage>& fi
                     0, place.spec);
 }
 
-/// "1a2b3c4d", and the checksums of pieces.
+/// The text of the seal and the checksums of pieces of an array: "1a2b3c4d ...".
 std::string seals_of(const std::string& name, const Tensor& array) {
   const auto* bytes = static_cast<const std::byte*>(array.raw());
   std::vector<uint32_t> pieces;

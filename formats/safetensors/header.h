@@ -1,11 +1,11 @@
-// The beginning of a safetensors file: its length (8 bytes), and JSON that says of every array
-// type, shape and place among the bytes that follow.
+// The header of a safetensors file: its length (8 bytes), and JSON with the type, shape and offset
+// of every array.
 //
-// Of files of ours `__metadata__` has a seal for every array too, the CRC-32C of its name, type,
-// shape and bytes, and of large ones those of their pieces: "crescent_seals": "{\"kernel\":
-// \"1a2b3c4d\", ...}". So an array that is missing, was added or was changed is named. Other
-// readers ignore it. Files of earlier versions have seals without names, in the order of the
-// places: "crescent_crc32c": "1a2b3c4d 5e6f7081".
+// In files of Crescent `__metadata__` has a seal for every array, the CRC-32C of its name, type,
+// shape and bytes, and those of the pieces of large ones: "crescent_seals": "{\"kernel\":
+// \"1a2b3c4d\", ...}". So errors name an array that is missing, was added or was changed. Other
+// readers ignore it. Files of earlier versions have seals without names, in the order of offsets:
+// "crescent_crc32c": "1a2b3c4d 5e6f7081".
 #pragma once
 #include <optional>
 #include <string>
@@ -18,24 +18,25 @@ namespace crescent::safetensors {
 struct ArrayEntry {
   std::string name;
   TensorSpec spec;
-  size_t start;  ///< in the file
+  size_t start;  ///< the offset in the file
   std::optional<uint32_t> seal{};
-  std::vector<uint32_t> pieces{};  ///< CRC-32C of each, of arrays that are larger than one
+  /// the CRC-32C of each piece, for arrays that are larger than a piece
+  std::vector<uint32_t> pieces{};
   uint64_t bytes() const { return static_cast<uint64_t>(spec.shape.size()) * size_of(spec.dtype); }
 };
 
-/// Arrays in the order of their places. Fails unless they fill the file from the header to its end,
-/// each with as many bytes as its type and shape need. `read` gives bytes of the file.
+/// Reads the entries in the order of offsets. Fails unless the arrays fill the file from the header
+/// to its end, and each has the size that its type and shape need.
 std::vector<ArrayEntry> read_header(const std::string& path, const Storage& file);
 
-/// Fails when the array is not the one that was saved there.
+/// Fails if the array does not match its seal.
 void check_seal(const std::string& path, const Storage& file, const ArrayEntry& place);
-/// The array, staying in the file, with its bytes compared as they are first read, or now when
-/// there are no checksums of its pieces.
+/// An array whose values stay in the file. They are compared with the checksums of pieces when they
+/// are first read, or now with the seal if there are none.
 Tensor checked_array(const std::string& path, const std::shared_ptr<Storage>& file,
                      const ArrayEntry& place);
 
-/// The beginning of a file with these arrays, one after the other.
+/// The header of a file with these arrays in order.
 std::string header_of(const NamedTensors& arrays);
 
 }  // namespace crescent::safetensors

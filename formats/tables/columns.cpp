@@ -38,7 +38,7 @@ std::optional<bool> truth_in(const std::string& text) {
   return std::nullopt;
 }
 
-/// The narrowest type that such a field has by itself.
+/// The narrowest type for the text of a field.
 FieldType natural_type(const std::string& field) {
   if (number_in<int32_t>(field)) return FieldType::int32;
   if (number_in<int64_t>(field)) return FieldType::int64;
@@ -149,8 +149,8 @@ void Columns::see(const Record& record) {
   }
 }
 
-/// Whole numbers have no way to be missing.
-void Columns::settle() {
+/// A column of integers with missing values becomes float32, since integers cannot be missing.
+void Columns::set_types() {
   for (size_t i = 0; i < columns_.size(); ++i) {
     Column& column = columns_[i];
     if (column.type) continue;

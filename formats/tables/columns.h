@@ -1,4 +1,4 @@
-// Columns of a table, each with a name and a type: which ones are wanted, what their fields are.
+// The selected columns of a table, each with a name and a type.
 #pragma once
 #include <optional>
 
@@ -18,27 +18,28 @@ struct TableOptions {
   static void describe(Schema<TableOptions>& s);
 };
 
-/// What the fields of a column are.
+/// The type of the fields of a column.
 enum class FieldType { float32, float64, int32, int64, boolean, string };
 
 struct Column {
   std::string name;
-  size_t place = 0;               ///< in a record
-  std::optional<FieldType> type;  ///< none: not known yet
-  std::optional<Value> fallback;  ///< for missing values
+  size_t place = 0;               ///< the index in a record
+  std::optional<FieldType> type;  ///< nullopt: not known yet
+  std::optional<Value> fallback;  ///< replaces missing values
 };
 
-/// The columns that are wanted of one file, or of several alike.
+/// The selected columns of a file, or of several files with the same columns.
 class Columns {
  public:
-  /// Of the file whose first record this is: names, or values where there is no header.
+  /// Columns of the file with this first record, which has names, or values if there is no header.
   Columns(const std::string& path, const TableOptions& options, const Record& first);
   const std::vector<Column>& all() const { return columns_; }
-  /// Widens the types of columns that have none given, so that this record fits.
+  /// Widens the inferred types of columns so that this record fits.
   void see(const Record& record);
-  /// Afterwards every column has a type: those that were not seen are texts.
-  void settle();
-  /// A number, a truth value or a text; fails naming file, line, column and field.
+  /// Sets the inferred types; columns without any field are texts.
+  void set_types();
+  /// The value of a field: a number, a boolean or a text. Fails, naming file, line, column and
+  /// field, for another text.
   Value value(const Column& column, const Record& record, const std::string& path,
               int64_t line) const;
 
@@ -54,9 +55,9 @@ class Columns {
 };
 
 const char* name_of(FieldType type);
-/// Values of a column, all of one type, as a tensor.
+/// The values of a column, all of one type, as a tensor.
 Value column_values(FieldType type, const std::vector<Value>& values);
-/// One value alone: float32 and int32 as numbers, texts, others as tensors.
+/// A single value: a number for float32 and int32, a text, or a tensor for other types.
 Value single_value(FieldType type, const Value& value);
 
 }  // namespace crescent::tables

@@ -1,5 +1,5 @@
-// The format "csv". Tables of text as one array: numbers as they are, other columns as class
-// numbers in order of appearance.
+// The format "csv": a table as one array. Columns that are not numeric become class numbers in the
+// order of appearance.
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -12,7 +12,7 @@
 namespace crescent::tables {
 namespace {
 
-/// Empty fields and NA are missing numbers.
+/// Whether the field is a missing number: empty or NA.
 bool is_missing(const std::string& text) { return text.empty() || text == "NA" || text == "?"; }
 
 std::optional<float> number_in(const std::string& text) {
@@ -30,7 +30,7 @@ bool all_numbers(const Record& record) {
   return true;
 }
 
-/// A header has no numbers although there is one below it.
+/// Whether the first record is a header: it has no number where the second record has one.
 bool looks_like_header(const std::vector<Record>& records) {
   if (records.size() < 2 || all_numbers(records[0])) return false;
   for (size_t i = 0; i < records[0].size(); ++i)

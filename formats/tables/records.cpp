@@ -9,7 +9,7 @@
 
 namespace crescent::tables {
 
-/// Plain files are read as they are, gzipped ones unpacked.
+/// A file, which is decompressed if it is gzipped.
 struct RecordReader::File {
   explicit File(const std::string& path) {
     const int descriptor = open_regular_file(path);
@@ -109,7 +109,7 @@ std::string RecordReader::quoted() {
   return text;
 }
 
-/// A quote that was forgotten takes all that follows for one field.
+/// Fails for a field that is too long, probably because a closing quote is missing.
 void RecordReader::check_length(const std::string& field) const {
   constexpr size_t kMost = size_t{16} << 20;
   if (field.size() > kMost)

@@ -1,4 +1,4 @@
-// Records of a CSV file (RFC 4180), one after another: quoted fields may hold separators, quotes
+// A reader of the records of a CSV file (RFC 4180): quoted fields may contain separators, quotes
 // ("") and line ends. The file may be gzipped, and larger than memory.
 #pragma once
 #include <memory>
@@ -11,12 +11,12 @@ using Record = std::vector<std::string>;
 
 class RecordReader {
  public:
-  /// `quote`: empty where quotes are characters like others. `path` outlives the reader.
+  /// `quote` is empty if quotes have no special meaning. `path` must outlive the reader.
   RecordReader(const std::string& path, const std::string& separator, const std::string& quote);
-  /// False at the end; empty lines are skipped. Fails for a record with another number of fields
-  /// than the first.
+  /// Reads the next record; returns false at the end and skips empty lines. Fails for a record with
+  /// another number of fields than the first.
   bool next(Record& record);
-  /// Where the record begins that next() gave last.
+  /// The line where the last record begins.
   int64_t line() const { return start_line_; }
 
  private:

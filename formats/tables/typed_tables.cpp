@@ -7,7 +7,7 @@
 namespace crescent::tables {
 namespace {
 
-/// Goes through one file: a header is read over.
+/// Reads the records of a file and skips a header.
 class TableReader {
  public:
   TableReader(const std::string& path, const TableOptions& options)
@@ -29,10 +29,10 @@ class TableReader {
   std::string path_;
   RecordReader records_;
   Record first_;
-  bool waiting_;  ///< the first record is a row that was not given yet
+  bool waiting_;  ///< whether the first record is a row that was not returned yet
 };
 
-/// The columns of a file with types for all of them, seen from its first `most` rows.
+/// The columns of a file, with types inferred from its first `most` rows.
 Columns columns_of(const std::string& path, const TableOptions& options, int64_t most) {
   TableReader reader(path, options);
   Columns columns(path, options, reader.first());
@@ -41,11 +41,11 @@ Columns columns_of(const std::string& path, const TableOptions& options, int64_t
   Progress progress(concat("looking through '", path, "'"), "row");
   for (; rows < most && reader.next(record); ++rows, progress.add()) columns.see(record);
   if (rows == 0) fail("'", path, "' holds a header and no rows");
-  columns.settle();
+  columns.set_types();
   return columns;
 }
 
-/// Files that have the same columns, and how they are read.
+/// Files with the same columns, and the options for reading them.
 struct Files {
   std::vector<std::string> paths;
   TableOptions options;

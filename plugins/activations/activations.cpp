@@ -1,4 +1,4 @@
-// Activation functions by their Keras 3 names: a row each, the formula beside the name. Those with
+// The table of activation functions: their names in Keras 3 and their formulas. Functions with
 // options are in with_options.cpp.
 #include "crescent/layer/activation.h"
 #include "crescent/registry/registration.h"

@@ -8,7 +8,8 @@ namespace {
 
 using namespace ops;
 
-/// Configurations hold what differs from the defaults, so that a name is enough for most (Keras).
+/// The base of activations with options. As in Keras, configurations contain only options that
+/// differ from their defaults, so a name suffices for most.
 class WithOptions : public Activation {
  public:
   Dict get_config() const override {
@@ -37,7 +38,8 @@ class Relu final : public WithOptions {
   }
 
  private:
-  /// x above the threshold, 0 at it and below. At a limit of 6 alone the gradient is 0 (Keras).
+  /// x above the threshold, 0 elsewhere. As in Keras the gradient at the limit is 0 only for a
+  /// limit of 6.
   Tensor above(const Tensor& x) const {
     if (threshold_ == 0 && max_value_ == 6.0) return hard_tanh(x, 0, 6);
     const Tensor y = threshold_ == 0 ? relu(x) : where(greater(x, threshold_), x, 0);
@@ -76,7 +78,7 @@ class Gelu final : public WithOptions {
   bool approximate_ = false;
 };
 
-// ---- functions with one number: a row each
+// ---- functions with one number
 
 struct NumberRow {
   const char *name, *doc, *option, *option_doc;
@@ -118,8 +120,9 @@ class OfNumber final : public WithOptions {
 
 // ---- functions along an axis
 
-/// Projection of each row onto the simplex as Keras 3 computes it: the threshold comes from the sum
-/// of the running sums over the support, where Martins and Astudillo (2016) take the last of them.
+/// The projection of each row onto the simplex as in Keras 3: the threshold is computed from the
+/// sum of the cumulative sums over the support, where Martins and Astudillo (2016) use the last
+/// cumulative sum.
 Tensor sparsemax(const Tensor& given, int axis) {
   const bool last = given.shape().axis(axis) == given.rank() - 1;
   const Tensor x = last ? given : swap_axes(given, axis, -1);
@@ -133,7 +136,7 @@ Tensor sparsemax(const Tensor& given, int axis) {
   return last ? y : swap_axes(y, axis, -1);
 }
 
-/// Halves along the axis: first * sigmoid(second).
+/// The first half along the axis times the sigmoid of the second half.
 Tensor glu(const Tensor& x, int axis) {
   const int64_t half = x.dim(axis) / 2;
   if (half * 2 != x.dim(axis)) fail("glu: axis ", axis, " must be even, got shape ", x.shape());

@@ -20,7 +20,7 @@ class SwapEMAWeights final : public Callback {
   void on_epoch_end(int64_t epoch, Logs&) override {
     if (!swap_on_epoch_) return;
     use_averages(true);
-    // The run ends with the averages as weights: they are there already.
+    // in the last epoch the weights, which hold the averages now, keep them
     const Value* epochs = params_.find("epochs");
     const StepLock lock(*model_);
     if (epochs && epochs->is_int() && epoch == epochs->as_int() - 1)
@@ -32,7 +32,7 @@ class SwapEMAWeights final : public Callback {
   void on_predict_end(const Logs&) override { use_averages(false); }
 
  private:
-  /// Each weight of the model with its average.
+  /// The weights of the model and their averages.
   std::vector<std::pair<Variable, Variable>> pairs() const {
     const auto optimizer = model_->optimizer();
     auto pairs =

@@ -1,5 +1,5 @@
-// BackupAndRestore: keeps the training run in a file, so that the same fit in a later process goes
-// on with it: weights, optimizer, random states, callbacks and the place in the data.
+// BackupAndRestore saves the training run to a file: weights, optimizer, random states, callbacks
+// and the position in the data. The same fit in a later process continues the run.
 #include <filesystem>
 
 #include "crescent/model/callback.h"
@@ -47,7 +47,7 @@ class BackupAndRestore final : public Callback {
         warn(error.what(), "; going on from '", before, "'");
       }
       load(run, before);
-      remove(current);  // so that it is not kept in the place of the good one
+      remove(current);  // so it does not replace the good one
     } else if (exists(before)) {
       load(run, before);
     }
@@ -72,7 +72,7 @@ class BackupAndRestore final : public Callback {
 
  private:
   std::string path() const { return (fs::path(folder_) / file_name_).string(); }
-  /// "run.h5" -> "run.previous.h5".
+  /// The path of the previous file: "run.previous.h5" for "run.h5".
   std::string previous() const {
     const fs::path name = file_name_;
     return (fs::path(folder_) / (name.stem().string() + ".previous" + name.extension().string()))
@@ -99,10 +99,10 @@ class BackupAndRestore final : public Callback {
     }
   }
 
-  /// When it fails, that is reported and training goes on.
+  /// Saves the run; a failure is reported and training continues.
   void save() {
     const TrainingRunPtr run = model_->training_run();
-    if (!run) return;  // evaluate() of a model that is not trained
+    if (!run) return;  // evaluate() without a training run
     try {
       std::error_code ignored;
       fs::create_directories(folder_, ignored);

@@ -1,4 +1,4 @@
-// CallbackList: several callbacks as one, for loops of one's own.
+// CallbackList combines several callbacks for training loops of the user.
 #include "crescent/model/callback_hooks.h"
 #include "crescent/model/model.h"
 #include "crescent/registry/registration.h"

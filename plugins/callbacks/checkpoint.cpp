@@ -1,5 +1,5 @@
-// ModelCheckpoint: saves during training. Every save is atomic (format.h), so the last good file
-// survives a crash.
+// ModelCheckpoint saves the model during training. Saving is atomic (format.h), so the last good
+// file survives a crash.
 #include <cmath>
 #include <cstdio>
 
@@ -12,7 +12,7 @@
 namespace crescent {
 namespace {
 
-/// When it is saved, both counted from 1; no batch at the end of an epoch.
+/// The epoch and the batch of a save, counted from 1; there is no batch at the end of an epoch.
 struct Moment {
   int64_t epoch;
   std::optional<int64_t> batch;
@@ -21,7 +21,7 @@ struct Moment {
   }
 };
 
-/// One placeholder, "epoch:02d" or "val_loss:.2f", with its value.
+/// The value of a placeholder such as "epoch:02d" or "val_loss:.2f".
 std::string fill_placeholder(const std::string& text, const Moment& moment, const Logs& logs) {
   const size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
@@ -48,7 +48,7 @@ std::string fill_placeholder(const std::string& text, const Moment& moment, cons
   return buffer;
 }
 
-/// "m-{epoch:02d}.h5" -> "m-03.h5".
+/// The path of a pattern: "m-03.h5" for "m-{epoch:02d}.h5".
 std::string fill_path(const std::string& pattern, const Moment& moment, const Logs& logs) {
   std::string path;
   for (size_t i = 0; i < pattern.size();) {
@@ -63,7 +63,7 @@ std::string fill_path(const std::string& pattern, const Moment& moment, const Lo
   return path;
 }
 
-/// The name of a weight that holds NaN or infinity; empty when all are finite.
+/// The name of a weight with NaN or infinity; empty if all are finite.
 std::string weight_not_finite(const Model& model) {
   for (const Variable& weight : model.weights())
     if (is_floating(weight.dtype()) && ops::all(ops::isfinite(weight)).item() == 0)
@@ -118,7 +118,7 @@ class ModelCheckpoint final : public Callback {
   }
 
  private:
-  /// Folders may come later; a file that no format writes is known now.
+  /// Fails for a path that no format can write; its folder may be created later.
   void check_ending() const {
     const std::string name = path_.substr(path_.rfind('/') + 1);
     if (weights_only_)
@@ -141,7 +141,7 @@ class ModelCheckpoint final : public Callback {
                                                       *monitor_.best, " to ", value, ", ")
                                              : "";
     const std::optional<double> before =
-        std::exchange(monitor_.best, value);  // the file holds the new one
+        std::exchange(monitor_.best, value);  // the file has the new value
     if (!save(moment, logs, change)) monitor_.best = before;
   }
   void report_no_improvement(int64_t epoch) const {
@@ -151,7 +151,8 @@ class ModelCheckpoint final : public Callback {
     if (monitor_.best) std::printf(" from %.5f", *monitor_.best);
     std::printf("\n");
   }
-  /// False when it failed: that is reported and training goes on; the previous file is untouched.
+  /// Saves the model. A failure is reported and returns false; training continues and the previous
+  /// file stays.
   bool save(const Moment& moment, const Logs& logs, const std::string& change) {
     const std::string path = fill_path(path_, moment, logs);
     const int64_t epoch = moment.epoch;

@@ -1,4 +1,4 @@
-// CSVLogger: a line an epoch.
+// CSVLogger writes a line per epoch.
 #include <algorithm>
 #include <cstdio>
 
@@ -51,7 +51,8 @@ class CSVLogger final : public Callback {
     file_.reset(std::fopen(system_path(filename_), mode));
     if (!file_) fail("CSVLogger: cannot write '", filename_, "'");
   }
-  /// Those of the first epoch, sorted; where it was not validated, later ones may be (Keras).
+  /// Chooses the columns: the sorted logs of the first epoch and, as in Keras, those of validation,
+  /// which may begin later.
   void choose_columns(const Logs& logs) {
     names_ = logs.names();
     std::sort(names_.begin(), names_.end());

@@ -78,7 +78,7 @@ double now() {
   return std::chrono::duration<double>(since).count();
 }
 
-/// Upper limits: ..., -1e-12 and 0, then 1e-12, each 1.1 times the last.
+/// The upper limits of buckets: ..., -1e-12 and 0, then 1e-12, each 1.1 times the previous one.
 const std::vector<double>& limits() {
   static const std::vector<double> all = [] {
     std::vector<double> positive;
@@ -136,7 +136,8 @@ void EventFile::add_histogram(const std::string& tag, std::span<const double> va
     const auto place = std::lower_bound(limits().begin(), limits().end(), x) - limits().begin();
     ++counts[std::min<size_t>(size_t(place), counts.size() - 1)];
   }
-  std::vector<double> kept_limits, kept_counts;  // between the first and the last that count
+  // the limits and counts from the first to the last bucket in use
+  std::vector<double> kept_limits, kept_counts;
   size_t first = 0, last = counts.size();
   while (first < last && counts[first] == 0) ++first;
   while (last > first && counts[last - 1] == 0) --last;
@@ -152,7 +153,7 @@ void EventFile::add_histogram(const std::string& tag, std::span<const double> va
 }
 
 void EventFile::add_model(const std::string& json) {
-  constexpr int kString = 7;  // the dtype
+  constexpr int kString = 7;  // the enum value of the dtype
   const std::string tensor = integer(1, kString) + bytes(2, "") + bytes(8, json);
   const std::string metadata = bytes(1, bytes(1, "graph_keras_model"));
   add_summary("keras", bytes(8, tensor) + bytes(9, metadata), 0);

@@ -1,4 +1,4 @@
-// Files of events that TensorBoard shows: records of protocol buffers, each with checksums.
+// Event files of TensorBoard: records of protocol buffers with checksums.
 #pragma once
 #include <cstdint>
 #include <cstdio>
@@ -10,17 +10,17 @@ namespace crescent {
 
 class EventFile {
  public:
-  /// Makes the folder and in it a file of its own.
+  /// Makes the folder and a new file in it.
   explicit EventFile(const std::string& folder);
   void add_scalar(const std::string& tag, double value, int64_t step);
-  /// How often values fall between exponentially growing limits.
+  /// Adds the histogram of values in buckets of exponentially growing width.
   void add_histogram(const std::string& tag, std::span<const double> values, int64_t step);
-  /// A model as JSON, which TensorBoard draws as a graph.
+  /// Adds a model as JSON, which TensorBoard shows as a graph.
   void add_model(const std::string& json);
   void flush();
 
  private:
-  /// The bytes of a Summary.Value without its tag.
+  /// Adds a Summary.Value, given by its bytes without the tag.
   void add_summary(const std::string& tag, const std::string& value, int64_t step);
   void write_record(const std::string& bytes);
 

@@ -13,13 +13,13 @@
 namespace crescent {
 namespace {
 
-constexpr int kSeconds = 5;  // for connecting, sending and each part of the answer
+constexpr int kSeconds = 5;  // time limit for connecting, sending and each part of the answer
 
 struct Address {
   std::string host, port = "80", path = "/";
 };
 
-/// Fails on what is no http address.
+/// Parses an http address; fails for another text.
 Address address_of(const std::string& url) {
   const std::string scheme = "http://";
   if (!url.starts_with(scheme))
@@ -62,7 +62,7 @@ class Socket {
     }
     return true;
   }
-  /// Up to the end of the line, or of what comes.
+  /// Receives up to the end of the first line, or of the answer.
   std::string first_line() const {
     std::string line;
     char buffer[256];
@@ -79,7 +79,7 @@ class Socket {
   bool connected_ = false;
 };
 
-/// "HTTP/1.1 200 OK" -> 200; 0 for what is no such line.
+/// The status in a line such as "HTTP/1.1 200 OK"; 0 for another line.
 int status_of(const std::string& line) {
   int status = 0;
   return std::sscanf(line.c_str(), "HTTP/%*d.%*d %d", &status) == 1 ? status : 0;

@@ -1,4 +1,4 @@
-// One request to a web server.
+// A request to a web server.
 #pragma once
 #include <string>
 
@@ -10,11 +10,11 @@ struct HttpRequest {
   std::string body;
 };
 
-/// Sends it as POST and waits for the answer's first line. Empty when the server took it (status
-/// below 400), else what went wrong.
+/// Sends the request by POST and waits for the first line of the answer. Returns an empty text if
+/// the status is below 400, else the error.
 std::string http_post(const HttpRequest& request);
 
-/// As the value of a form's field.
+/// The text encoded as the value of a form field.
 std::string url_encoded(const std::string& text);
 
 }  // namespace crescent

@@ -6,7 +6,7 @@ namespace crescent {
 
 namespace {
 
-/// Names in the logs whose direction a model knows, each also for data to validate with.
+/// The names in logs for which the model knows a direction, each also with "val_".
 std::vector<std::string> known_names(const Model& model) {
   std::vector<std::string> names;
   for (const std::string& name : model.metrics_names())

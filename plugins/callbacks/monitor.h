@@ -1,4 +1,4 @@
-// Shared by callbacks that watch one value: which way is better, and whether it got better.
+// The monitored value of callbacks: the direction in which it improves, and its best value.
 #pragma once
 #include "crescent/model/callback.h"
 #include "crescent/model/model.h"
@@ -10,23 +10,23 @@ struct Monitor {
   std::string mode = "auto";  ///< auto, min, max
   double min_delta = 0;
   std::optional<double> best;
-  Direction better = Direction::unknown;  ///< known once look_up() has been called
+  Direction better = Direction::unknown;  ///< set by look_up()
 
-  /// Asks the mode, and for "auto" the model what its metric says. Fails where nobody knows, in the
-  /// name of the callback `who`.
+  /// Sets the direction from the mode, or for "auto" from the metric of the model. Fails, with the
+  /// name `who` of the callback, if the metric has none.
   void look_up(const Model& model, const std::string& who);
-  /// On the best value so far. NaN and infinity never do.
+  /// Whether the value is better than the best one so far; false for NaN and infinity.
   bool improves(double value) const;
   bool improves_on(double value, double reference) const;
   Value best_value() const { return best ? Value(*best) : Value(); }
-  /// Of a state; null leaves none.
+  /// Sets the best value from a state; null: none.
   void set_best(const Value& value) {
     best = value.is_null() ? std::nullopt : std::optional(value.as_float());
   }
 };
 
-/// The watched value, or nothing with a warning that lists what is there ("Early stopping
-/// conditioned on metric ...").
+/// The monitored value; nullopt, with a warning that lists the available ones ("Early stopping
+/// conditioned on metric ..."), if the logs lack it.
 std::optional<double> monitored(const Monitor& monitor, const Logs& logs, const std::string& what);
 
 }  // namespace crescent

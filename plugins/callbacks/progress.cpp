@@ -1,5 +1,5 @@
 // The progress bar of Keras 2: "12/63 [====>.....] - ETA: 3s - loss: 0.4312", redrawn at most every
-// 0.05 s on a terminal; a line an epoch when the output is no terminal or verbose is 2.
+// 0.05 s on a terminal; one line per epoch if the output is no terminal or verbose is 2.
 #include <unistd.h>
 
 #include <cmath>
@@ -34,7 +34,7 @@ std::string format_eta(int64_t seconds) {
   return buffer;
 }
 
-/// "3s 45ms/step".
+/// The text "3s 45ms/step".
 std::string format_pace(double seconds, int64_t steps) {
   const double pace = steps > 0 ? seconds / double(steps) : seconds;
   const std::string each = pace >= 1      ? format_number("%.0fs", pace)
@@ -51,7 +51,7 @@ std::string format_values(const Logs& logs) {
   return text;
 }
 
-/// "[=====>........]"; the arrow ends at the last step.
+/// The text "[=====>........]"; after the last step it has no arrow.
 std::string format_bar(int64_t done, int64_t total) {
   const int filled = int(double(kWidth) * double(done) / double(total));
   std::string bar(kWidth, '.');
@@ -122,12 +122,12 @@ class ProgbarLogger final : public Callback {
     std::printf("\n");
     std::fflush(stdout);
   }
-  /// Of a bar that did not finish: what is printed next starts on a line of its own.
+  /// Ends the line of an unfinished bar, so later output starts on a new line.
   void end_line() {
     if (std::exchange(drawn_, 0) > 0) std::printf("\n"), std::fflush(stdout);
   }
 
-  /// Everything before the values.
+  /// The part of the line before the values.
   std::string line(bool finished) const {
     const std::string total = std::to_string(total_);
     std::string text = std::to_string(done_);
@@ -155,7 +155,7 @@ class ProgbarLogger final : public Callback {
 
   bool training_ = false;
   int64_t total_ = 0, done_ = 0;
-  int64_t before_ = -1;  // steps that were done when the clock started: a run goes on
+  int64_t before_ = -1;  // steps before the clock started, in a continued run
   size_t drawn_ = 0;
   Clock::time_point started_, last_;
 };

@@ -1,4 +1,4 @@
-// RemoteMonitor: tells a web server how epochs ended.
+// RemoteMonitor sends the logs of epochs to a web server.
 #include "crescent/model/callback.h"
 #include "crescent/registry/registration.h"
 #include "http_post.h"

@@ -35,7 +35,7 @@ class ReduceLROnPlateau final : public Callback {
     monitor_ = {monitor_name_, mode_, min_delta_};
     wait_ = resting_ = 0;
   }
-  /// By then the model's metrics are all there, whatever it is made of.
+  /// Looks the monitor up when all metrics of the model exist.
   void on_train_batch_end(int64_t, const Logs&) override {
     monitor_.look_up(*model_, class_name());
   }

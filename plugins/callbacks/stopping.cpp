@@ -41,7 +41,7 @@ class EarlyStopping final : public Callback {
     best_weights_.clear();
     best_epoch_ = stopped_epoch_ = 0;
   }
-  /// By then the model's metrics are all there, whatever it is made of.
+  /// Looks the monitor up when all metrics of the model exist.
   void on_train_batch_end(int64_t, const Logs&) override {
     monitor_.look_up(*model_, class_name());
   }

@@ -1,4 +1,4 @@
-// TensorBoard: losses, metrics and weights as files that TensorBoard shows: log_dir/train and
+// TensorBoard writes losses, metrics and weights to event files in log_dir/train and
 // log_dir/validation.
 #include "clock.h"
 #include "crescent/model/callback.h"
@@ -105,7 +105,7 @@ class TensorBoard final : public Callback {
     const auto optimizer = model_->optimizer();
     return optimizer ? int64_t(optimizer->iterations().value().item()) : 0;
   }
-  /// Several optimizers have several.
+  /// Whether the model has a single learning rate; a MultiOptimizer has several.
   bool has_rate() const {
     return model_->optimizer() && model_->optimizer()->class_name() != "MultiOptimizer";
   }

@@ -1,4 +1,5 @@
-// Projections of weights after an update. Norms are Euclidean over `axis`; eps as in Keras.
+// Projections of weights after an update. Norms are Euclidean over `axis`, with the epsilon of
+// Keras.
 #include "crescent/plugin.h"
 
 namespace crescent {

@@ -1,5 +1,5 @@
-// Initial values of weights. With a seed the values are the same every time (Keras 3); without, the
-// process' generator draws.
+// Initial values of weights. As in Keras 3 an initializer with a seed always gives the same values;
+// one without draws from the generator of the process.
 #include <cmath>
 
 #include "crescent/layer/weight_rules.h"
@@ -51,7 +51,7 @@ class Identity final : public Initializer {
   double gain_ = 1;
 };
 
-/// Shares the seed option.
+/// The base of initializers with a seed.
 class RandomInitializer : public Initializer {
  public:
   SeedGenerator generator() const { return seed_ ? SeedGenerator(*seed_) : global_random(); }
@@ -112,14 +112,14 @@ class RandomUniform final : public RandomInitializer {
   double low_ = -0.05, high_ = 0.05;
 };
 
-/// Which axes of a weight its fans are of; null: those of matrices and kernels.
+/// The axes whose sizes are a fan; null: those of matrices and kernels.
 using AxisChoice = std::optional<std::vector<int64_t>>;
 
 struct Fans {
   double in, out;
 };
 
-/// (in, out) for matrices, kernels (spatial..., in, out), vectors; other ranks as Keras does.
+/// The fans of matrices, kernels (spatial..., in, out), vectors and other ranks as in Keras.
 Fans fans_of(const Shape& shape) {
   if (shape.rank() == 0) return {1, 1};
   if (shape.rank() == 1) return {double(shape[0]), double(shape[0])};
@@ -128,7 +128,7 @@ Fans fans_of(const Shape& shape) {
   return {double(shape[-2]) * receptive, double(shape[-1]) * receptive};
 }
 
-/// The same of chosen axes: the products of their sizes.
+/// The fans by chosen axes: the products of their sizes.
 Fans fans_of(const Shape& shape, const AxisChoice& inputs, const AxisChoice& outputs) {
   if (!inputs && !outputs) return fans_of(shape);
   if (!inputs || !outputs) fail("expected both input_axes and output_axes, or none of them");
@@ -140,7 +140,7 @@ Fans fans_of(const Shape& shape, const AxisChoice& inputs, const AxisChoice& out
   return {product(*inputs), product(*outputs)};
 }
 
-/// What initializers that look at fans have in common.
+/// The base of initializers that depend on fans.
 class FanInitializer : public RandomInitializer {
  protected:
   template <class T>
@@ -149,7 +149,7 @@ class FanInitializer : public RandomInitializer {
     s.field("input_axes", &FanInitializer::input_axes_, "Axes of inputs, unless a kernel's.")
         .field("output_axes", &FanInitializer::output_axes_, "Axes of outputs.");
   }
-  /// How far apart values are: scale / fan decides the variance.
+  /// Draws values whose variance depends on scale / fan.
   Tensor draw(const Shape& shape, DType dtype, double scale, const std::string& mode,
               const std::string& distribution) const;
 
@@ -171,7 +171,8 @@ Tensor FanInitializer::draw(const Shape& shape, DType dtype, double scale, const
   }
   if (distribution == "untruncated_normal")
     return random.normal(shape, 0, std::sqrt(variance), dtype);
-  constexpr double kTruncation = 0.87962566103423978;  // deviation of a unit normal cut at two
+  // standard deviation of a unit normal truncated at two
+  constexpr double kTruncation = 0.87962566103423978;
   return random.truncated_normal(shape, 0, std::sqrt(variance) / kTruncation, dtype);
 }
 

@@ -8,7 +8,7 @@
 namespace crescent {
 namespace {
 
-/// A window is a sum of cosines: coefficients of cos(0), -cos(t), cos(2 t), -cos(3 t), ...
+/// A window as a sum of cosines: the coefficients of cos(0), -cos(t), cos(2 t), -cos(3 t), ...
 struct Window {
   const char* name;
   std::vector<double> coefficients;
@@ -29,7 +29,7 @@ std::vector<std::string> window_names() {
   return names;
 }
 
-/// `periodic`: one of a row of windows; else symmetric.
+/// The values of a window, which is periodic or symmetric.
 std::vector<double> window_values(const std::string& name, int64_t length, bool periodic) {
   std::vector<double> values(length, 1.0);
   if (length == 1) return values;

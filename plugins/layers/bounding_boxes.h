@@ -1,5 +1,5 @@
-// Bounding boxes that come with images: {boxes = (batch, count, 4), labels = (batch, count)}, or
-// without the batch where there is one image.
+// Bounding boxes of images: {boxes = (batch, count, 4), labels = (batch, count)}, or without the
+// batch for one image.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace crescent {
 
-/// Of images in pixels.
+/// The height and width of images in pixels.
 struct Extent {
   int64_t height = 0, width = 0;
   friend bool operator==(const Extent&, const Extent&) = default;
 };
-/// Of images with the channels last.
+/// The extent of images with channels last.
 inline Extent extent_of(const TensorSpec& images) { return {images.shape[-3], images.shape[-2]}; }
 inline Extent extent_of(const Tensor& images) { return extent_of(images.spec()); }
 
-/// Places in images: both (batch, count).
+/// Points in images; x and y are (batch, count).
 struct Points {
   Tensor x, y;
 };
@@ -27,7 +27,7 @@ struct BoundingBoxes {
   Tensor boxes;   ///< (batch, count, 4)
   Tensor labels;  ///< (batch, count)
 
-  /// Boxes of images of this extent in another format.
+  /// The boxes, of images of this extent, in another format.
   BoundingBoxes converted(const std::string& from, const std::string& to, Extent of) const {
     return {operation("bounding_boxes.convert_format", {{"boxes", crescent::boxed(boxes)},
                                                         {"source", from},
@@ -36,7 +36,7 @@ struct BoundingBoxes {
                                                         {"width", of.width}}),
             labels};
   }
-  /// Cut at the edges of images of this extent, with the label -1 where nothing is left; in pixels.
+  /// The boxes, in pixels, cut at the edges of images of this extent; empty boxes get the label -1.
   BoundingBoxes within(Extent of) const {
     const Tensors results = Codec<Tensors>::decode(
         operation_result("bounding_boxes.clip_to_image_size", {{"boxes", crescent::boxed(boxes)},
@@ -47,7 +47,7 @@ struct BoundingBoxes {
   }
 };
 
-/// The smallest boxes around the corners of others, which `move` puts somewhere else; xyxy.
+/// The smallest boxes (xyxy) around the corners of others after `move`.
 template <class F>
 Tensor moved_boxes(const Tensor& boxes, F move) {
   const auto edge = [&](int64_t i) {
@@ -65,7 +65,7 @@ Tensor moved_boxes(const Tensor& boxes, F move) {
                     -1);
 }
 
-/// Points that are moved and then scaled.
+/// Moves points, then scales them.
 inline Points shifted(const Points& p, double right, double down, double wide = 1,
                       double high = 1) {
   return {(p.x + right) * wide, (p.y + down) * high};

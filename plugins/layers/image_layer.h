@@ -1,12 +1,12 @@
-// Layers that give images of images, and take labels, bounding boxes and segmentation masks along.
+// Layers that map images to images, with optional labels, bounding boxes and segmentation masks.
 // Images are (batch, height, width, channels), with channels_first (batch, channels, height,
-// width), or a single one of them.
+// width), or a single image without batch.
 #pragma once
 #include "bounding_boxes.h"
 
 namespace crescent {
 
-/// A batch with the channels last, and the way back.
+/// Converts images to a batch with channels last, and results back.
 class Batched {
  public:
   Batched(const Tensor& like, bool channels_first)
@@ -18,7 +18,7 @@ class Batched {
   Tensor out(const Tensor& x) const {
     return one(channels_first_ ? ops::transpose(x, {0, 3, 1, 2}) : x);
   }
-  /// What has no channels.
+  /// Adds the batch axis to a tensor without channels.
   Tensor in_batch(const Tensor& x) const { return single_ ? ops::expand_dims(x, 0) : x; }
   Tensor one(const Tensor& x) const { return single_ ? ops::squeeze(x, 0) : x; }
 
@@ -26,13 +26,13 @@ class Batched {
   bool single_, channels_first_;
 };
 
-/// A batch with the channels last; what was not given is no tensor.
+/// The parts of a batch with channels last; parts that were not given are null.
 struct ImageParts {
   Tensor images, labels, masks;
-  std::optional<BoundingBoxes> boxes;  ///< in the format of the layer
+  std::optional<BoundingBoxes> boxes;  ///< boxes in the format of the layer
 };
 
-/// What f makes of masks as floating point numbers, in the dtype of the masks.
+/// Applies f to masks as floating point numbers; the result has the dtype of the masks.
 template <class F>
 Tensor as_numbers(const Tensor& masks, F f) {
   const DType dtype = masks.dtype();
@@ -49,7 +49,7 @@ class ImageLayer : public Layer {
     spec.max_ndim = 4;
     set_input_specs({spec});
   }
-  /// Images, then the labels, the boxes, their labels and the masks that were given.
+  /// The inputs are images, then labels, boxes, their labels and masks, as far as they were given.
   Tensors call(const Tensors& inputs, const Call& call) final {
     const Batched batched(inputs[0], data_format_ == "channels_first");
     ImageParts parts{batched.in(inputs[0]), {}, {}, {}};
@@ -75,7 +75,7 @@ class ImageLayer : public Layer {
  protected:
   virtual ImageParts changed(ImageParts parts, const Call& call) = 0;
 
-  /// What comes with the inputs.
+  /// Declares the inputs beside images.
   template <class T>
   static void describe_companions(Schema<T>& s) {
     s.input("images", 0, "The images.")
@@ -97,8 +97,8 @@ class ImageLayer : public Layer {
     s.field("data_format", &ImageLayer::data_format_, "Where the channels are.")
         .choices({"channels_last", "channels_first"});
   }
-  /// The same boxes with what `move` makes of boxes in pixels (xyxy) of images of an extent, cut at
-  /// the edges of the images that they are of then.
+  /// Applies `move` to boxes in pixels (xyxy) and an extent of images, cuts the results at the
+  /// edges of the new images, and converts them back to the format.
   template <class F>
   BoundingBoxes moved(const BoundingBoxes& given, Extent from, Extent to, F move) const {
     const std::string& format = *bounding_box_format_;

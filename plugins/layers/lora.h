@@ -1,11 +1,11 @@
-// Low-rank adapters (Hu et al. 2021): a weight stays as it is, (alpha / rank) a . b is added to it,
-// and training changes only the small matrices a and b.
+// Low-rank adapters (Hu et al. 2021): (alpha / rank) * a . b is added to a frozen weight, and
+// training changes only the small matrices a and b.
 #pragma once
 #include "crescent/layer/layer.h"
 
 namespace crescent {
 
-/// The two matrices beside a weight (..., columns): a (..., rank) and b (rank, columns).
+/// The two matrices of an adapter for a weight (..., columns): a (..., rank) and b (rank, columns).
 class LoraAdapter final : public Layer {
  public:
   LoraAdapter(const Layer& owner, const Variable& weight, const Shape& shape, int64_t rank,
@@ -20,21 +20,22 @@ class LoraAdapter final : public Layer {
   }
   std::string class_name() const override { return "LoraAdapter"; }
   Tensors call(const Tensors& inputs, const Call&) override { return {of(inputs[0])}; }
-  /// What it adds to x . weight: the weight's change is never computed.
+  /// The term added to x . weight, computed without the matrix a . b.
   Tensor of(const Tensor& x) const { return ops::dot(ops::dot(x, a_), b_) * scale_; }
-  /// The same for rows of the weight, chosen by integers.
+  /// The term added to rows of the weight, selected by integers.
   Tensor of_rows(const Tensor& ids) const { return ops::dot(ops::gather(a_, ids, 0), b_) * scale_; }
-  /// What it adds to x . transposed weight (rows, columns).
+  /// The term added to x . transpose(weight), for a weight (rows, columns).
   Tensor of_transposed(const Tensor& x) const {
     const Tensor a = ops::cast(a_, x.dtype()), b = ops::cast(b_, x.dtype());
     return ops::matmul(ops::matmul(x, b, false, true), a, false, true) * scale_;
   }
-  /// What it adds to the weight.
+  /// The term added to the weight.
   Tensor change() const { return ops::dot(a_, b_) * scale_; }
 
  private:
-  /// One of the two matrices, named as in Keras: dense_1/lora_kernel_a. It has values even while a
-  /// model is made for a file's weights: Keras 3's files have none of it.
+  /// Makes one of the two matrices, named as in Keras: dense_1/lora_kernel_a. It is initialized
+  /// even in a model that is made for the weights of a file, since files of Keras 3 do not contain
+  /// it.
   static Variable matrix(const Layer& owner, const Variable& weight, const char* which,
                          const Shape& shape, const Ref<Initializer>& initializer) {
     const std::string name = concat("lora_", weight.name(), "_", which);
@@ -48,7 +49,7 @@ class LoraAdapter final : public Layer {
   Variable a_, b_;
 };
 
-/// A layer, in all else a Base, that has one weight that can be adapted.
+/// A Base layer with a weight that can have an adapter.
 template <class Base>
 class LoraLayer : public Base {
  public:
@@ -56,7 +57,7 @@ class LoraLayer : public Base {
     Base::configured();
     if (alpha_ && !rank_) fail("lora_alpha: it scales an adapter; pass lora_rank too");
   }
-  /// Freezes the weight and puts an adapter beside it, which starts by adding nothing.
+  /// Freezes the weight and adds an adapter, whose term is zero at first.
   void enable_lora(int64_t rank, std::optional<double> alpha, Ref<Initializer> a,
                    Ref<Initializer> b) {
     if (!adapted()) fail("Cannot enable lora on a layer that isn't yet built.");
@@ -74,7 +75,8 @@ class LoraLayer : public Base {
     adapted().set_trainable(false);
     this->structure_changed();
   }
-  /// Adds what the adapter learned to the weight, which is trained again; the adapter is gone.
+  /// Adds the term of the adapter to the weight, which becomes trainable again, and removes the
+  /// adapter.
   void merge_lora() {
     if (!adapter_) fail("there is no adapter to merge: lora is not enabled");
     const Variables own = adapted_variables();
@@ -87,7 +89,7 @@ class LoraLayer : public Base {
     adapted().set_trainable(is_floating(adapted().dtype()));
     this->structure_changed();
   }
-  /// What merge_lora() would make of the variables that the weight is kept in, by their names.
+  /// The values of the weight's variables after merge_lora(), by name.
   Dict merged_weights() const {
     Dict merged;
     const Variables own = adapter_ ? adapted_variables() : Variables();
@@ -121,22 +123,22 @@ class LoraLayer : public Base {
         .method("merge_lora", &LoraLayer::merge_lora,
                 "Adds what the adapter learned to the weight; the adapter is gone.");
   }
-  /// The weight, and what its user chose for it. Called when the layer is built.
+  /// The weight; called when the layer is built.
   virtual const Variable& adapted() const = 0;
   virtual const WeightRules& adapted_rules() const = 0;
   virtual Shape adapted_shape() const { return adapted().shape(); }
-  /// What it is kept in, and that with what the adapter adds.
+  /// The variables of the weight, and their values including the adapter.
   virtual Variables adapted_variables() const { return {adapted()}; }
   virtual Tensors merged_values() const { return {adapted() + adapter_->change()}; }
-  /// Last step of build.
+  /// Must be called at the end of build().
   void build_lora() {
     if (!rank_) return;
     const auto alpha = alpha_;
     enable_lora(*rank_, alpha, "he_uniform", "zeros");
   }
-  /// Null while there is none.
+  /// The adapter; null without one.
   const LoraAdapter* adapter() const { return adapter_.get(); }
-  /// The weight with what the adapter adds, as it is multiplied with values of this type.
+  /// The weight plus the term of the adapter, for products with values of this dtype.
   Tensor adapted_value(DType dtype) const {
     return adapter() ? ops::cast(adapted() + adapter()->change(), dtype) : adapted().value();
   }

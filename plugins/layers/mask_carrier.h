@@ -1,6 +1,6 @@
-// Layers that know which of their output's steps count, from the mask of their input. A mask has
-// fewer axes than what it is of: features have none. Keras loses the mask in these layers, so
-// models that Keras wrote are read with carry_mask = false.
+// Layers that compute the mask of their output from that of their input. A mask lacks the axes of
+// features. These layers of Keras drop the mask, so models of Keras are read with carry_mask =
+// false.
 #pragma once
 #include "crescent/layer/layer.h"
 
@@ -15,7 +15,7 @@ class MaskCarrier : public UnaryLayer {
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
                        const Tensors& outputs) override {
     if (masks.empty() || !masks[0]) return {Tensor()};
-    const Tensor mask = carried(masks[0], inputs[0], outputs[0]);
+    const Tensor mask = output_mask(masks[0], inputs[0], outputs[0]);
     if (!mask && !std::exchange(warned_, true))
       warn("Layer '", name(), "' (of type ", class_name(), ") was passed a mask of shape ",
            masks[0].shape(), ", for which its output of shape ", outputs[0].shape(),
@@ -32,19 +32,21 @@ class MaskCarrier : public UnaryLayer {
                "false: lose the mask, as Keras does.")
         .keyword_only(false);
   }
-  /// Of the output; none where there is no such mask.
-  virtual Tensor carried(const Tensor& /*mask*/, const Tensor& /*x*/, const Tensor& /*y*/) const {
+  /// The mask of the output; null without one.
+  virtual Tensor output_mask(const Tensor& /*mask*/, const Tensor& /*x*/,
+                             const Tensor& /*y*/) const {
     return {};
   }
 
-  bool carry_mask_ = false;  ///< layers with the option set it in their constructors
+  bool carry_mask_ = false;  ///< constructors of layers with the option set it
 
  private:
   bool warned_ = false;
 };
 
-/// Steps of windows over (batch, steps): what a sequence of only the steps that count would give.
-/// Windows inside must be whole; padded ones count where they begin (same) or end (causal).
+/// The mask of windows over (batch, steps), as for a sequence of only the unmasked steps. Without
+/// padding all steps of a window must be unmasked; with padding the first (same) or last (causal)
+/// step must be.
 inline Tensor mask_of_windows(const Tensor& mask, int64_t window, int64_t stride, int64_t dilation,
                               const std::string& padding) {
   if (mask.rank() != 2) return {};

@@ -1,4 +1,4 @@
-// Images brought to other sizes.
+// Resampling of images.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace crescent {
 
-/// Along an axis, what the middle of each new cell lies in.
+/// Resamples an axis to the element that contains the centre of each new element.
 inline Tensor nearest(const Tensor& x, int axis, int64_t to) {
   const int64_t from = x.dim(axis);
   std::vector<int32_t> places;
@@ -16,8 +16,8 @@ inline Tensor nearest(const Tensor& x, int axis, int64_t to) {
   return ops::gather(x, Tensor::from(places, Shape{to}), axis);
 }
 
-/// Axes 1 and 2 of images (batch, rows, columns, channels) brought to new sizes. Coarser results
-/// are smoothed first when `antialias`.
+/// Resizes images (batch, rows, columns, channels) along axes 1 and 2; `antialias` smooths them
+/// first if they shrink.
 inline Tensor resampled(const Tensor& images, int64_t rows, int64_t columns,
                         const std::string& interpolation, bool antialias) {
   if (interpolation == "nearest") return nearest(nearest(images, 1, rows), 2, columns);

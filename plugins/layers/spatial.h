@@ -1,11 +1,11 @@
-// What layers over 1 to 3 spatial axes share: options with a value an axis, the place of the
-// channels.
+// The common part of layers over 1 to 3 spatial axes: options with a value per axis, and data
+// formats.
 #pragma once
 #include "mask_carrier.h"
 
 namespace crescent {
 
-/// One value per spatial axis; a single one serves all.
+/// The values per spatial axis; a single one applies to all axes.
 inline std::vector<int64_t> per_axis(const std::vector<int64_t>& values, int axes,
                                      const char* option) {
   if (values.size() == 1) return std::vector<int64_t>(axes, values[0]);
@@ -20,7 +20,7 @@ inline ops::Padding padding_named(const std::string& name) {
                             : ops::Padding::valid;
 }
 
-/// (batch, channels, spatial...) <-> (batch, spatial..., channels).
+/// Convert (batch, channels, spatial...) to (batch, spatial..., channels) and back.
 inline Tensor channels_to_last(const Tensor& x) {
   std::vector<int> axes{0};
   for (int i = 2; i < x.rank(); ++i) axes.push_back(i);
@@ -33,7 +33,7 @@ inline Tensor channels_to_first(const Tensor& x) {
   return ops::transpose(x, axes);
 }
 
-/// A layer on (batch, `Axes` spatial axes, channels), or with the channels first.
+/// A layer on (batch, `Axes` spatial axes, channels), or with channels first.
 template <int Axes>
 class SpatialLayer : public MaskCarrier {
  public:
@@ -51,7 +51,7 @@ class SpatialLayer : public MaskCarrier {
   bool channels_first() const { return data_format_ && *data_format_ == "channels_first"; }
   int channel_axis() const { return channels_first() ? 1 : Axes + 1; }
   int first_spatial_axis() const { return channels_first() ? 2 : 1; }
-  /// What f, which wants the channels last, makes of x.
+  /// Applies f, which expects channels last, to x.
   template <class F>
   Tensor with_channels_last(const Tensor& x, F&& f) const {
     return channels_first() ? channels_to_first(f(channels_to_last(x))) : f(x);

@@ -1,4 +1,5 @@
-// Circle loss (Sun et al. 2020): embeddings of one class near each other, others apart.
+// Circle loss (Sun et al. 2020), which brings embeddings of one class together and separates
+// classes.
 #include "crescent/registry/registration.h"
 #include "losses.h"
 
@@ -7,7 +8,7 @@ namespace {
 
 using namespace ops;
 
-constexpr double kNothing = -1e30;  // whose exponential is 0, without infinities in gradients
+constexpr double kNothing = -1e30;  // its exponential is 0, without infinities in gradients
 
 class Circle final : public Loss {
  public:

@@ -1,4 +1,4 @@
-// Cross-entropies: of two classes, of one-hot targets, of class numbers.
+// Cross-entropies for two classes, one-hot targets and class numbers.
 #include <utility>
 
 #include "crescent/registry/registration.h"
@@ -25,16 +25,17 @@ class BinaryCrossentropy final : public Loss {
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
     auto [truth, p] = matched(*this, y_true, y_pred);
     if (label_smoothing_ > 0) truth = truth * (1 - label_smoothing_) + 0.5 * label_smoothing_;
-    return mean(from_logits_ ? of_logits(truth, p) : of_probabilities(truth, p), {int(axis_)});
+    return mean(from_logits_ ? loss_of_logits(truth, p) : loss_of_probabilities(truth, p),
+                {int(axis_)});
   }
 
  private:
-  /// The slope at a logit of 0, where many models start, is the mean of those beside it: relu has 0
-  /// there, and the last term half.
-  static Tensor of_logits(const Tensor& truth, const Tensor& x) {
+  /// The cross-entropy of logits. Its gradient at a logit of 0, where many models start, is the
+  /// mean of the one-sided ones: relu gives 0 there, and the last term the half.
+  static Tensor loss_of_logits(const Tensor& truth, const Tensor& x) {
     return relu(x) - x * truth + softplus(where(greater(x, 0), -x, x));
   }
-  static Tensor of_probabilities(const Tensor& truth, const Tensor& prediction) {
+  static Tensor loss_of_probabilities(const Tensor& truth, const Tensor& prediction) {
     const Tensor p = clip(prediction, kEpsilon, 1 - kEpsilon);
     return -(truth * log(p) + (1.0 - truth) * log(1.0 - p));
   }
@@ -44,7 +45,7 @@ class BinaryCrossentropy final : public Loss {
   int64_t axis_ = -1;
 };
 
-/// log of clipped, normalised probabilities over the last axis.
+/// The logarithms of clipped probabilities, normalized over the last axis.
 Tensor log_probabilities(const Tensor& p) {
   return log(clip(p / sum(p, {-1}, true), kEpsilon, 1 - kEpsilon));
 }
@@ -139,7 +140,7 @@ class CategoricalGeneralizedCrossEntropy final : public Loss {
   double q_ = 0.5;
 };
 
-/// What "crossentropy" means in compile.
+/// The loss for "crossentropy" in compile.
 class Crossentropy final : public Loss {
  public:
   static void describe(Schema<Crossentropy>& s) {

@@ -1,5 +1,5 @@
 // Connectionist temporal classification (Graves et al. 2006): the probability of a label sequence,
-// summed over all ways to spread it over time with blanks (class 0) between.
+// summed over all its alignments in time with blanks (class 0).
 #include <cmath>
 
 #include "crescent/program/program.h"
@@ -19,8 +19,8 @@ Tensor log_add(const Tensor& a, const Tensor& b, const Tensor& c) {
   return largest + log(exp(a - largest) + exp(b - largest) + exp(c - largest));
 }
 
-/// (batch, states) moved by `by` states to the right; what comes in was never reached.
-Tensor moved(const Tensor& x, int64_t by) {
+/// Shifts (batch, states) by `by` states to the right and fills in log 0.
+Tensor shifted(const Tensor& x, int64_t by) {
   const Tensor kept = slice(x, {0, 0}, {x.dim(0), x.dim(1) - by});
   return pad(kept, {0, by}, {0, 0}, kNever);
 }
@@ -46,7 +46,7 @@ class Ctc final : public Loss {
     const Tensor labels =
         check_indices(cast(y_true, DType::int32), classes, "label", concat(classes, " classes"));
 
-    // States: blank, label, blank, label, ..., blank.
+    // the states are blank, label, blank, label, ..., blank
     const Tensor blanks = zeros_like(labels);
     const Tensor path =
         pad(reshape(stack(Tensors{blanks, labels}, 2), {batch, 2 * length}), {0, 0}, {0, 1}, 0);
@@ -76,17 +76,17 @@ class Ctc final : public Loss {
           "num_classes)`. Received: y_pred.shape=",
           y_pred.shape());
   }
-  /// log of the probability of being in each state after the last time step.
+  /// The logarithm of the probability of each state after the last time step.
   static Tensor last_state(const Tensor& start, const Tensor& skips, const Tensor& emitted) {
     const ScanBody body = [&](const Tensors& now, const Tensors& step) {
       const Tensor& at = now.front();
-      const Tensor reached = log_add(at, moved(at, 1), moved(at, 2) + now[1]);
+      const Tensor reached = log_add(at, shifted(at, 1), shifted(at, 2) + now[1]);
       return ScanResult{{reached + step.front(), now[1]}, {}};
     };
     const Tensor later = slice_axis(emitted, 0, 1, emitted.dim(0));
     return scan(body, {start, skips}, {later}).states.front();
   }
-  /// Ends are the last label and the blank after it.
+  /// The probability of the final states: the last label and the blank after it.
   static Tensor probability_of_end(const Tensor& end, const Tensor& labels) {
     const DType dtype = end.dtype();
     const Tensor last =

@@ -1,5 +1,5 @@
-// Focal cross-entropies (Lin et al. 2017): samples that are predicted well count less, by
-// (1 - p)^gamma.
+// Focal cross-entropies (Lin et al. 2017), which weight samples by (1 - p)^gamma, so well-predicted
+// ones count less.
 #include "crescent/registry/registration.h"
 #include "losses.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 using namespace ops;
 
-/// Options of both.
+/// The base of both losses, with their options.
 class Focal : public Loss {
  protected:
   template <class T>
@@ -20,7 +20,7 @@ class Focal : public Loss {
         .max(1)
         .field("axis", &Focal::axis_, "Axis of the classes.");
   }
-  /// Of `classes` classes.
+  /// The targets with label smoothing for `classes` classes.
   Tensor smoothed(const Tensor& truth, int64_t classes) const {
     if (label_smoothing_ == 0) return truth;
     return truth * (1 - label_smoothing_) + label_smoothing_ / double(classes);

@@ -1,5 +1,5 @@
-// Losses: values per sample, the mean over the last axis unless said. Formulas are those of
-// keras.losses in Keras 3; reduction and weights are in the base class.
+// Losses compute a value per sample, the mean over the last axis unless stated otherwise. Formulas
+// are those of keras.losses in Keras 3; the base class applies reduction and weights.
 #include <numbers>
 
 #include "crescent/registry/registration.h"
@@ -10,11 +10,11 @@ namespace {
 
 using namespace ops;
 
-// ---- losses without options: a row each
+// ---- losses without options
 
 using Formula = Tensor (*)(const Tensor& truth, const Tensor& prediction);
 
-/// Labels 0 and 1 become -1 and 1 when there are no others.
+/// Replaces labels 0 and 1 by -1 and 1 if there are no others.
 Tensor as_signs(const Tensor& labels) {
   const Tensor zeros = equal(labels, 0), ones = equal(labels, 1);
   const Tensor binary = all(logical_or(zeros, ones));

@@ -1,4 +1,4 @@
-// Losses of segmentation: how far two sets of pixels are from being the same.
+// Losses of segmentation, which measure the overlap of two sets of pixels.
 #include "crescent/registry/registration.h"
 #include "losses.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 using namespace ops;
 
-/// Sums over `axis`, or over everything.
+/// The base of both losses, with sums over `axis` or over all axes.
 class Overlap : public Loss {
  protected:
   template <class T>

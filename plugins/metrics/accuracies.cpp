@@ -1,4 +1,4 @@
-// How often predictions are right.
+// Accuracies: fractions of correct predictions.
 #include <algorithm>
 
 #include "crescent/registry/registration.h"
@@ -11,14 +11,15 @@ using namespace ops;
 
 Tensor as_float(const Tensor& condition) { return cast(condition, DType::float32); }
 
-/// Class numbers without a last axis of 1, for predictions of one column a class.
+/// The class numbers in labels, without a last axis of size 1; predictions have one column per
+/// class.
 Tensor class_numbers(const Tensor& labels, const Tensor& predictions) {
   const bool column =
       labels.rank() == predictions.rank() && labels.rank() > 0 && labels.dim(-1) == 1;
   return cast(column ? squeeze(labels, labels.rank() - 1) : labels, DType::int64);
 }
 
-/// Which labels are among the k largest predictions (..., classes).
+/// Whether each label is among the k largest predictions (..., classes).
 Tensor among_best(const Tensor& labels, const Tensor& predictions, int64_t k) {
   if (predictions.rank() <= 2) return as_float(in_top_k(labels, predictions, k));
   const Tensor rows = reshape(predictions, {-1, predictions.dim(-1)});
@@ -95,7 +96,7 @@ class SparseCategoricalAccuracy final : public DirectedMean<Direction::up> {
   }
 };
 
-/// What "accuracy" means in compile where the loss does not tell.
+/// The metric for "accuracy" in compile if the loss does not determine it.
 class FittingAccuracy final : public DirectedMean<Direction::up> {
  public:
   static void describe(Schema<FittingAccuracy>& s) {

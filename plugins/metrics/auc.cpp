@@ -1,4 +1,4 @@
-// Area under the curve of two rates over all thresholds.
+// AUC, the area under the curve of two rates over all thresholds.
 #include <algorithm>
 
 #include "confusion.h"
@@ -10,7 +10,7 @@ namespace {
 
 using namespace ops;
 
-/// Values at all thresholds but the last, and at all but the first.
+/// The values at all thresholds but the last, and at all but the first.
 Tensor before(const Tensor& x) { return slice_axis(x, 0, 0, x.dim(0) - 1); }
 Tensor after(const Tensor& x) { return slice_axis(x, 0, 1, x.dim(0)); }
 
@@ -103,15 +103,15 @@ class Auc final : public Metric {
     state_.true_negatives = add_variable("true_negatives", shape, kSums);
     state_.false_negatives = add_variable("false_negatives", shape, kSums);
   }
-  /// Of (labels): their weighted mean. A scalar stays.
+  /// The weighted mean over labels; a scalar is returned unchanged.
   Tensor over_labels(const Tensor& areas) const {
     if (!multi_label_) return areas;
     if (!label_weights_) return mean(areas);
     const Tensor weights = weights_of_labels();
     return divide_no_nan(sum(areas * weights), sum(weights));
   }
-  /// Precision between two points as Davis and Goadrich (2006) have it: true positives grow
-  /// linearly with what is predicted.
+  /// The area under precision, interpolated as by Davis and Goadrich (2006): true positives grow
+  /// linearly with predicted positives.
   Tensor interpolated_precision() const {
     const Tensor tp = state_.true_positives, predicted = tp + state_.false_positives.value();
     const Tensor gained = before(tp) - after(tp);
@@ -123,8 +123,8 @@ class Auc final : public Metric {
     return sum(divide_no_nan(slope * (gained + intercept * log(ratio)), maximum(positives, 0)),
                {0});
   }
-  /// Recall gain and precision gain (Flach and Kull 2015). Without true positives they are 0 and 1;
-  /// recall gain is never below 0.
+  /// The curve of recall gain and precision gain (Flach and Kull 2015). Without true positives they
+  /// are 0 and 1; recall gain is at least 0.
   Curve gain() const {
     const Tensor tp = state_.true_positives, fp = state_.false_positives,
                  tn = state_.true_negatives, fn = state_.false_negatives;

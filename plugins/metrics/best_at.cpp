@@ -1,4 +1,5 @@
-// The best one of two rates at a threshold where the other is at least a given number.
+// Metrics that give the best value of one rate over thresholds at which another is at least a given
+// number.
 #include "confusion.h"
 #include "crescent/registry/registration.h"
 #include "metrics.h"

@@ -9,7 +9,8 @@ using namespace ops;
 
 namespace {
 
-/// Thresholds 0 .. 1 of equal distance; the first may be below and the last above by epsilon.
+/// Whether the thresholds are equidistant from 0 to 1; the first may be below 0 and the last above
+/// 1 by epsilon.
 bool are_even(const std::vector<double>& thresholds) {
   const size_t n = thresholds.size();
   for (size_t i = 0; i < n; ++i) {
@@ -19,20 +20,20 @@ bool are_even(const std::vector<double>& thresholds) {
   return n >= 3;
 }
 
-/// As many axes as `like` has, added and dropped at the end.
+/// The weight with as many axes as `like`; axes are added or dropped at the end.
 Tensor with_rank_of(const Tensor& like, Tensor weight) {
   while (weight.rank() < like.rank()) weight = expand_dims(weight, -1);
   if (weight.rank() == like.rank() + 1 && weight.dim(-1) == 1) weight = squeeze(weight, -1);
   return weight;
 }
 
-/// What is not among the k largest of its row becomes far too small for any threshold.
+/// Replaces values that are not among the k largest of their row by one below all thresholds.
 Tensor keep_top_k(const Tensor& x, int64_t k) {
   const Tensor chosen = sum(one_hot(top_k(x, k)[1], x.dim(-1), x.dtype()), {-2});
   return x * chosen + kNoThreshold * (1.0 - chosen);
 }
 
-/// One class of all, as a column.
+/// The column of one class.
 Tensor column(const Tensor& x, int64_t class_id) {
   if (x.rank() < 2)
     fail(
@@ -44,7 +45,7 @@ Tensor column(const Tensor& x, int64_t class_id) {
   return slice_axis(x, -1, class_id, class_id + 1);
 }
 
-/// Elements of (samples) or (samples, labels), and what each of them weighs as a positive and as a
+/// Predictions (samples) or (samples, labels), and the weight of each as a positive and as a
 /// negative.
 struct Elements {
   Tensor prediction, positive, negative;
@@ -84,14 +85,14 @@ Tensor above(const Tensor& prediction, const std::vector<double>& thresholds) {
     const std::vector<float> values(thresholds.begin(), thresholds.end());
     return cast(greater(p, Tensor::from(values, shape)), DType::float32);
   }
-  // Keras' buckets: the first threshold takes all when it is below 0.
+  // the buckets of Keras; a first threshold below 0 counts all
   Tensor bucket = ceil(clip(p, 0, 1) * double(n - 1)) - 1.0;
   if (thresholds.front() < 0) bucket = relu(bucket);
   const Tensor places = reshape(arange(n, DType::float32), shape);
   return cast(greater_equal(bucket, places), DType::float32);
 }
 
-/// What elements weigh that a row of (thresholds, elements...) has 1 for.
+/// The sum of the weights of elements that are 1 in each row of (thresholds, elements...).
 Tensor total(const Tensor& chosen, const Tensor& weights) {
   if (chosen.rank() == 3) return sum(chosen * expand_dims(weights, 0), {1});
   return squeeze(matmul(chosen, expand_dims(weights, 1)), 1);

@@ -1,15 +1,15 @@
-// Weights of true and false positives and negatives at thresholds: what Precision, AUC and the like
-// are computed from.
+// Weighted counts of true and false positives and negatives at thresholds, from which Precision,
+// AUC and similar metrics are computed.
 #pragma once
 #include "metrics.h"
 
 namespace crescent {
 
-/// a / b, 0 where b is 0.
+/// a / b, or 0 where b is 0.
 Tensor divide_no_nan(const Tensor& a, const Tensor& b);
 
-/// State of a metric: variables of (thresholds) or (thresholds, labels); those not counted are
-/// none.
+/// The state of a metric: variables (thresholds) or (thresholds, labels); those that it does not
+/// need are empty.
 struct Confusion {
   Variable true_positives, false_positives, true_negatives, false_negatives;
 
@@ -27,22 +27,23 @@ struct Confusion {
 struct ConfusionOptions {
   std::vector<double> thresholds;
   std::optional<int64_t> top_k{}, class_id{};
-  bool multi_label = false;  ///< count each column on its own
-  Tensor label_weights{};    ///< of the columns, together with the samples' weights
+  bool multi_label = false;  ///< whether each column is counted separately
+  Tensor label_weights{};    ///< weights of columns, which multiply the weights of samples
 };
 
-/// Adds a batch. A prediction above a threshold is positive; an evenly spaced row of thresholds is
-/// compared in steps, as Keras does it.
+/// Adds a batch. A prediction above a threshold is positive; for equidistant thresholds predictions
+/// are sorted into buckets, as in Keras.
 void count(const Confusion& state, const ConfusionOptions& options, const Tensor& y_true,
            const Tensor& y_pred, const Tensor& sample_weight);
 
-/// An option that is a number or a list of numbers, each in [0, 1]; `otherwise` when it is null.
+/// The thresholds in an option, a number or a list of numbers in [0, 1]; `otherwise` for null.
 std::vector<double> thresholds_of(const Value& option, double otherwise);
-/// Between 0 and 1 float32 tells no more apart.
+/// The limit of the number of thresholds: float32 cannot represent more equidistant numbers from 0
+/// to 1.
 constexpr double kMostThresholds = 1 << 24;
 /// 0, 1 / (n - 1), ..., 1.
 std::vector<double> even_thresholds(int64_t n);
-/// What stands for no threshold where the largest k predictions are chosen.
+/// The threshold if the k largest predictions are positive without a threshold.
 constexpr double kNoThreshold = -1e10;
 
 }  // namespace crescent

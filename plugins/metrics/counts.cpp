@@ -6,8 +6,8 @@
 namespace crescent {
 namespace {
 
-/// A result for each threshold; for one alone a scalar.
-Tensor scalar_of_one(const Tensor& values) {
+/// The results per threshold; a scalar for a single threshold.
+Tensor scalar_if_single(const Tensor& values) {
   return values.dim(0) == 1 ? ops::squeeze(values, 0) : values;
 }
 
@@ -43,7 +43,9 @@ class ConditionCount final : public Metric {
                     const Tensor& sample_weight) override {
     count(state_, options_, y_true, y_pred, sample_weight);
   }
-  Tensor result() const override { return scalar_of_one(as_result(state_.*kCounts[Row].counted)); }
+  Tensor result() const override {
+    return scalar_if_single(as_result(state_.*kCounts[Row].counted));
+  }
 
  private:
   Value thresholds_;
@@ -51,7 +53,7 @@ class ConditionCount final : public Metric {
   Confusion state_;
 };
 
-/// Options and state of Precision and Recall.
+/// The base of Precision and Recall, with their options and state.
 class PrecisionOrRecall : public Metric {
  public:
   Direction direction() const override { return Direction::up; }
@@ -93,7 +95,7 @@ class Precision final : public PrecisionOrRecall {
     describe_options(s);
   }
   void configured() override { begin(&Confusion::false_positives, "false_positives"); }
-  Tensor result() const override { return scalar_of_one(state_.precision()); }
+  Tensor result() const override { return scalar_if_single(state_.precision()); }
 };
 
 class Recall final : public PrecisionOrRecall {
@@ -103,7 +105,7 @@ class Recall final : public PrecisionOrRecall {
     describe_options(s);
   }
   void configured() override { begin(&Confusion::false_negatives, "false_negatives"); }
-  Tensor result() const override { return scalar_of_one(state_.recall()); }
+  Tensor result() const override { return scalar_if_single(state_.recall()); }
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// F-scores: precision and recall of each class in one number.
+// F-scores, which combine precision and recall of each class.
 #include "crescent/registry/registration.h"
 #include "metrics.h"
 

@@ -1,4 +1,4 @@
-// Intersection over union of classes, from a matrix of how often each class was predicted as each.
+// Intersection over union of classes, computed from a confusion matrix.
 #include <numeric>
 
 #include "confusion.h"
@@ -10,7 +10,8 @@ namespace {
 
 using namespace ops;
 
-/// State (true class, predicted class) and the mean over the target classes that occur.
+/// The base, with the confusion matrix (true class, predicted class) and the mean over the target
+/// classes that occur.
 class ClassOverlap : public Metric {
  public:
   Direction direction() const override { return Direction::up; }
@@ -41,7 +42,7 @@ class ClassOverlap : public Metric {
   }
 
  protected:
-  /// Once the options are known.
+  /// Creates the state when the options are known.
   void begin() {
     for (const int64_t id : target_class_ids_)
       if (id < 0 || id >= num_classes_)
@@ -87,7 +88,7 @@ class ClassOverlap : public Metric {
   Tensor numbers(const Tensor& x, bool sparse) const {
     return cast(sparse ? x : argmax(x, int(axis_)), DType::int32);
   }
-  /// Of each label, as numbers that the matrix can hold.
+  /// The weights of labels in the dtype of the matrix.
   Tensor weights_of(const Tensor& labels, const Tensor& sample_weight) const {
     if (!sample_weight) return ones({labels.size()});
     Tensor weights = cast(cast(sample_weight, matrix_.dtype()), DType::float32);

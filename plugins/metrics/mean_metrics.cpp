@@ -7,7 +7,7 @@ namespace {
 
 using namespace ops;
 
-/// Mean over every axis but the first.
+/// The mean over all axes but the first.
 Tensor per_sample(const Tensor& x) {
   if (x.rank() <= 1) return x;
   Axes axes;
@@ -15,7 +15,8 @@ Tensor per_sample(const Tensor& x) {
   return mean(x, axes);
 }
 
-/// update_state(values, sample_weight), as Keras has it: a second argument alone is the weight.
+/// The mean of values; as in Keras the second argument of update_state(values, sample_weight) is
+/// the weight.
 class Mean final : public MeanMetric {
  public:
   static void describe(Schema<Mean>& s) {
@@ -86,7 +87,7 @@ class CosineSimilarity final : public DirectedMean<Direction::up> {
   int64_t axis_ = -1;
 };
 
-/// Of any function of labels and predictions.
+/// The mean of a function of labels and predictions.
 class MeanMetricWrapper final : public MeanMetric {
  public:
   static void describe(Schema<MeanMetricWrapper>& s) {
@@ -95,7 +96,7 @@ class MeanMetricWrapper final : public MeanMetric {
         .required();
     describe_name(s, &MeanMetricWrapper::name_, &MeanMetricWrapper::dtype_);
   }
-  /// Known of the losses that come with libraries, not of functions and classes of a script.
+  /// The direction of losses of plugins; it is unknown for functions and classes of a script.
   Direction direction() const override {
     return fn_ && fn_->info() && fn_->info()->origin != "Lua" ? Direction::down
                                                               : Direction::unknown;
@@ -114,7 +115,7 @@ class MeanMetricWrapper final : public MeanMetric {
 // ---- means of a loss
 
 struct LossRow {
-  const char *name, *loss, *text;  // text: name shown when none is given
+  const char *name, *loss, *text;  // text: the name if none is given
   std::vector<std::string> aliases;
 };
 const LossRow kLossRows[] = {
@@ -256,7 +257,7 @@ void MeanMetric::update_state(const Tensor& y_true, const Tensor& y_pred,
     weight = weight ? numbers * weight : numbers;
   };
   if (y_pred && y_pred.mask()) weigh(y_pred.mask());
-  // Without weights what is left out of the values counts as 0, as Keras has it.
+  // as in Keras, masked values count as 0 if there are no weights
   if (weight && value.mask()) weigh(value.mask());
   accumulate(cast(value, DType::float32), weight);
 }

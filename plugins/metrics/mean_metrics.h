@@ -1,4 +1,4 @@
-// Metrics that are a weighted mean of values per sample: state total and count.
+// Metrics that are a weighted mean of values per sample; their state is total and count.
 #pragma once
 #include "metrics.h"
 
@@ -22,9 +22,9 @@ class MeanMetric : public Metric {
   }
 
  protected:
-  /// (batch, ...) values of this batch.
+  /// The values (batch, ...) of this batch.
   virtual Tensor values(const Tensor& y_true, const Tensor& y_pred) const = 0;
-  /// Adds values, weighted from the left; a mask on `y_pred` counts as weights.
+  /// Adds values; weights belong to their leading axes, and a mask of `y_pred` counts as weights.
   void accumulate(Tensor values, Tensor sample_weight);
 
  private:
@@ -34,7 +34,7 @@ class MeanMetric : public Metric {
   Variable total_, count_;
 };
 
-/// A mean that gets better in one direction.
+/// A mean that improves in a given direction.
 template <Direction better>
 class DirectedMean : public MeanMetric {
  public:

@@ -1,4 +1,4 @@
-// What the files of this plugin share.
+// Common code of the files of this plugin; each adds its classes.
 #pragma once
 #include <algorithm>
 
@@ -8,18 +8,18 @@ namespace crescent {
 
 constexpr double kEpsilon = 1e-7;  ///< keras.config.epsilon()
 
-/// Of variables that add up over an epoch: float32 loses a digit with every tenfold of batches, and
-/// counts no further than 2^24. Results are float32.
+/// The dtype of variables that are summed over an epoch: float32 would lose a digit with every
+/// tenfold of batches, and cannot count beyond 2^24. Results are float32.
 constexpr DType kSums = DType::float64;
 inline Tensor as_result(const Tensor& x) { return ops::cast(x, DType::float32); }
 
-/// The options of every metric, at the place that Keras has them: `name` and `dtype`.
+/// Adds `name` and `dtype`, the options of all metrics, at their position in Keras.
 template <class T, class Name, class Dtype>
 void describe_name(Schema<T>& s, Name name, Dtype dtype) {
   s.field("name", name, "Shown in logs.").field("dtype", dtype, "Of the state.");
 }
 
-/// Registers a class; Keras finds metrics by the snake case of their class names too.
+/// Registers a class, also under its name in snake case, by which Keras finds metrics too.
 template <class T>
 void add_metric(Registry& registry, const std::string& name,
                 std::vector<std::string> aliases = {}) {

@@ -1,4 +1,4 @@
-// How well predicted numbers follow the true ones.
+// Metrics of regression.
 #include <cmath>
 
 #include "crescent/registry/registration.h"
@@ -63,7 +63,7 @@ class R2Score final : public Metric {
     residual_ = add_variable("residual", {columns}, kSums);
     count_ = add_variable("count", {columns}, kSums);
   }
-  /// Where there are too few samples, the score as it is.
+  /// The adjusted score; the score itself if there are too few samples.
   Tensor adjusted(const Tensor& score) const {
     const double p = double(regressors_);
     const Tensor n = samples_, left = n - (p + 1);
@@ -76,7 +76,7 @@ class R2Score final : public Metric {
   Variable samples_, squares_, sum_, residual_, count_;
 };
 
-/// Values along an axis.
+/// The base of metrics that compare vectors along an axis.
 class Correlation : public DirectedMean<Direction::up> {
  protected:
   template <class T>
@@ -91,7 +91,8 @@ class Correlation : public DirectedMean<Direction::up> {
     const Axes axis{int(axis_)};
     return mean(similarity(t, p, mean(truth, axis, true) - mean(prediction, axis, true)), axis);
   }
-  /// Of each element; of what is left beside the means, and the distance of those.
+  /// The similarity of each element, from the deviations from the means and the distance of the
+  /// means.
   virtual Tensor similarity(const Tensor& truth, const Tensor& prediction,
                             const Tensor& distance) const = 0;
   Axes axis() const { return {int(axis_)}; }

@@ -1,4 +1,4 @@
-// Follow the regularized leader (McMahan et al. 2013), which makes weights of 0.
+// Follow the regularized leader (McMahan et al. 2013), which gives sparse weights.
 #include "crescent/layer/optimizer.h"
 #include "crescent/registry/registration.h"
 #include "update_rule.h"

@@ -1,4 +1,4 @@
-// Rules whose steps are as large as the weights of a layer ask for: Adafactor and Lamb.
+// Update rules whose steps are proportional to the size of the weights: Adafactor and Lamb.
 #include "crescent/layer/optimizer.h"
 #include "crescent/registry/registration.h"
 #include "update_rule.h"
@@ -10,7 +10,7 @@ using namespace ops;
 
 Tensor root_mean_square(const Tensor& x) { return sqrt(mean(square(x))); }
 
-/// Shazeer and Stern (2018). Of a matrix only means of rows and columns are remembered.
+/// Adafactor (Shazeer and Stern 2018), which stores only the means of rows and columns of a matrix.
 class Adafactor final : public UpdateRule {
  public:
   static void describe(Schema<Adafactor>& s) {
@@ -49,7 +49,7 @@ class Adafactor final : public UpdateRule {
   }
 
  private:
-  /// The average of squares: of a matrix the product of those of rows and columns.
+  /// The average of squared gradients; for a matrix the product of those of rows and columns.
   static Tensor variance(std::span<const Variable> slots, const Tensor& squares,
                          const Tensor& kept) {
     auto mix = [&](const Variable& old, const Tensor& now) {
@@ -70,7 +70,7 @@ class Adafactor final : public UpdateRule {
   bool relative_step_ = true;
 };
 
-/// You et al. (2019): Adam's steps, as long as the weights are.
+/// Lamb (You et al. 2019): the steps of Adam, scaled to the norm of the weights.
 class Lamb final : public UpdateRule {
  public:
   static void describe(Schema<Lamb>& s) {

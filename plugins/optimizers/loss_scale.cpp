@@ -1,5 +1,5 @@
-// Training with float16: small gradients would be 0, so the loss is multiplied before they are
-// taken.
+// Loss scaling for training with float16: the loss is multiplied by a scale so that small gradients
+// do not become 0.
 #include "crescent/layer/optimizer.h"
 #include "crescent/registry/registration.h"
 
@@ -8,8 +8,8 @@ namespace {
 
 using namespace ops;
 
-/// Doubles the scale after so many finite steps; halves it and leaves out the step where a gradient
-/// is not finite (Keras 3).
+/// Doubles the scale after a number of finite steps; halves it and skips the step if a gradient is
+/// not finite, as in Keras 3.
 class LossScaleOptimizer final : public Optimizer {
  public:
   static void describe(Schema<LossScaleOptimizer>& s) {
@@ -52,7 +52,7 @@ class LossScaleOptimizer final : public Optimizer {
   }
 
   void apply(std::span<const Tensor> gradients, const Variables& variables) override {
-    AllOrNothing whole;
+    Transaction transaction;
     include(variables);
     const Tensor scale = scale_.value(), count = counter_.value();
     Tensors unscaled;
@@ -72,7 +72,7 @@ class LossScaleOptimizer final : public Optimizer {
     const Tensor grows = greater_equal(count + 1, growth_steps_);
     counter_.assign(where(logical_and(finite, logical_not(grows)), count + 1, zeros_like(count)));
     scale_.assign(where(finite, where(grows, scale * 2, scale), scale / 2));
-    whole.keep();
+    transaction.commit();
   }
 
   Variable iterations() const override { return inner().iterations(); }
@@ -82,7 +82,7 @@ class LossScaleOptimizer final : public Optimizer {
     return inner().pairs_with(slot);
   }
   std::vector<std::string> slot_names() const override { return inner().slot_names(); }
-  /// The inner optimizer's, then the counter of finite steps and the scale.
+  /// The state of the inner optimizer, then the counter of finite steps and the scale.
   Variables state() const override {
     Variables state = inner().state();
     state.push_back(counter_), state.push_back(scale_);

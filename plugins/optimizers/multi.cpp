@@ -1,4 +1,4 @@
-// Several optimizers for one model, chosen by the paths of the weights.
+// MultiOptimizer: several optimizers for one model, chosen by the paths of weights.
 #include <algorithm>
 
 #include "crescent/base/pattern.h"
@@ -11,7 +11,7 @@ namespace {
 
 using OptimizerPtr = std::shared_ptr<Optimizer>;
 
-/// Which optimizer updates a weight.
+/// The mapping of weights to optimizers.
 class OptimizerMap final : public Plain {
  public:
   static constexpr const char* kKind = Optimizer::kKind;
@@ -50,7 +50,7 @@ class OptimizerMap final : public Plain {
                        [&](const Variable& weight) { return rule.fits(weight.path()); }))
         fail_unmatched("optimizer_map", rule.text, weights);
   }
-  /// Each once.
+  /// The distinct optimizers.
   std::vector<OptimizerPtr> all() const {
     std::vector<OptimizerPtr> all;
     auto add = [&](const OptimizerPtr& optimizer) {
@@ -110,7 +110,7 @@ class MultiOptimizer final : public Optimizer {
     Optimizer::build(variables);
   }
   void apply(std::span<const Tensor> gradients, const Variables& variables) override {
-    AllOrNothing whole;
+    Transaction transaction;
     include(variables);
     for (size_t i = 0; i < inner_.size(); ++i) {
       Variables own;
@@ -123,7 +123,7 @@ class MultiOptimizer final : public Optimizer {
       if (!own.empty()) inner_[i]->apply(own_gradients, own);
     }
     iterations().assign(iterations().value() + 1);
-    whole.keep();
+    transaction.commit();
   }
   Variable learning_rate() const override { fail_rate("accessed", "Access"); }
   void set_learning_rate(double) override { fail_rate("set", "Set"); }
@@ -133,7 +133,7 @@ class MultiOptimizer final : public Optimizer {
       for (const auto& pair : optimizer->pairs_with(slot)) all.push_back(pair);
     return all;
   }
-  /// iterations, a rate of 0, then what each optimizer has.
+  /// The state: iterations, a rate of 0, then the state of each optimizer.
   Variables state() const override {
     Variables state{iterations(), Optimizer::learning_rate()};
     for (const OptimizerPtr& optimizer : inner_)

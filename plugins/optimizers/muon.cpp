@@ -1,4 +1,4 @@
-// Momentum made orthogonal (Jordan et al. 2024) for matrices, AdamW for the rest.
+// Muon (Jordan et al. 2024): orthogonalized momentum for matrices, AdamW for other weights.
 #include <algorithm>
 #include <cmath>
 
@@ -85,7 +85,7 @@ class Muon final : public UpdateRule {
     const Tensor m = average(slots[0], g, beta_1_), v = average(slots[1], square(g), beta_2_);
     w.assign(w - m * alpha / (sqrt(v) + epsilon_));
   }
-  /// Singular values become about 1, by an iteration of Newton and Schulz.
+  /// The matrix with singular values of about 1, by Newton-Schulz iteration.
   Tensor orthogonal(const Tensor& matrix) const {
     const bool tall = matrix.dim(0) > matrix.dim(1);
     Tensor x = tall ? transpose(matrix) : matrix;

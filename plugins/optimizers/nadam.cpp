@@ -1,4 +1,4 @@
-// Adam with Nesterov's momentum (Dozat 2015).
+// Nadam: Adam with Nesterov momentum (Dozat 2015).
 #include <cmath>
 
 #include "crescent/layer/optimizer.h"
@@ -29,7 +29,7 @@ class Nadam final : public UpdateRule {
         .omit_null();
   }
 
-  /// Keras 3 has no word for its own.
+  /// Drops a schedule_decay of 1, the constant of Keras 3, which has no option for it.
   void configured() override {
     Optimizer::configured();
     if (schedule_decay_ == 1.0) schedule_decay_.reset();
@@ -48,7 +48,7 @@ class Nadam final : public UpdateRule {
   }
 
  private:
-  /// It grows from 0.52 to 1 times beta_1.
+  /// The momentum, which grows from 0.52 to 1 times beta_1.
   Tensor momentum_at(const Tensor& step) const {
     return beta_1_ * (1.0 - 0.5 * power(Tensor(0.96), step * decay()));
   }

@@ -1,5 +1,5 @@
-// Update rules of Keras 3, one class a rule. `rate` and `step` (from 1) are scalars of the traced
-// step; g is the gradient.
+// The update rules of Keras 3, one class per rule. `rate` and `step` (from 1) are scalars of the
+// traced step; g is the gradient.
 #include "crescent/layer/optimizer.h"
 #include "crescent/registry/registration.h"
 #include "update_rule.h"
@@ -240,7 +240,7 @@ class Lion final : public UpdateRule {
   std::vector<std::string> slots() const override { return {"momentum"}; }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
             std::span<const Variable> slots) override {
-    const Tensor momentum = slots[0], away = g - momentum;  // one pass over them for both
+    const Tensor momentum = slots[0], away = g - momentum;  // computed in one pass over the arrays
     slots[0].assign(momentum + away * (1 - beta_2_));
     w.assign(w - rate * sign(momentum + away * (1 - beta_1_)));
   }

@@ -1,5 +1,5 @@
-// AdamW without a schedule (Defazio et al. 2024): the weights are between an average of all steps
-// and where steps lead.
+// Schedule-free AdamW (Defazio et al. 2024): the weights are an interpolation of the iterates and
+// their average.
 #include "crescent/layer/optimizer.h"
 #include "crescent/registry/registration.h"
 #include "update_rule.h"
@@ -38,7 +38,8 @@ class ScheduleFreeAdamW final : public UpdateRule {
   Tensor initial_slot(std::string_view slot, const Variable& w) const override {
     return slot == "momentum" ? w.value().clone() : Tensor(w.shape(), w.dtype());
   }
-  /// Weights may have been loaded since the slots were made.
+  /// Initializes slots in the first step, since weights may have been loaded after the slots were
+  /// created.
   void begin(const Variable& w, const Tensor& step, std::span<const Variable> slots) override {
     slots[0].assign(where(equal(step, 1), w.value(), slots[0].value()));
   }
@@ -48,7 +49,8 @@ class ScheduleFreeAdamW final : public UpdateRule {
     const Tensor before = slots[0].value(), v = average(slots[1], square(g), beta_2_);
     const Tensor after =
         before - own_rate * g / (sqrt(v / bias_correction(beta_2_, step)) + epsilon_);
-    // The paper takes `before` here; Keras reads its variable after the step (TensorFlow, PyTorch).
+    // the paper has `before` here; Keras (on TensorFlow and PyTorch) reads its variable after the
+    // step
     const Tensor old_mean = (w - (1 - beta_1_) * after) / beta_1_;
     const Tensor weight = 1.0 / step;
     const Tensor mean = (1.0 - weight) * old_mean + weight * after;

@@ -1,4 +1,4 @@
-// Learning rates as functions of the step (from 0), with Keras' names and formulas.
+// Learning rates as functions of the step (from 0), with the names and formulas of Keras.
 #include <cmath>
 #include <numbers>
 
@@ -175,7 +175,7 @@ class CosineDecayRestarts final : public Schedule {
         .field("name", &CosineDecayRestarts::name_, "Name.");
   }
   Tensor operator()(const Tensor& step) const override {
-    const Tensor passed = as_float(step) / double(steps_);  // in lengths of the first
+    const Tensor passed = as_float(step) / double(steps_);  // in units of the first period
     Tensor restarts, fraction;
     if (longer_ == 1) {
       restarts = floor(passed);

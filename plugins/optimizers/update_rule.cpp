@@ -22,7 +22,7 @@ double factor(const Dict& rule, const char* name) {
 
 }  // namespace
 
-/// The option of Keras 2 becomes a schedule.
+/// Converts the option `decay` of Keras 2 to a schedule.
 void UpdateRule::decay_rate() {
   if (old_decay_ == 0) return;
   if (learning_rate_.schedule)

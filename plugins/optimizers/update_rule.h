@@ -1,12 +1,12 @@
-// What optimizers that update one weight at a time have in common: rates and decay that differ by
+// The base of optimizers that update one weight at a time, with factors of rate and decay per
 // weight.
 //
 //   optimizer.rules = { { pattern = "*/bias", weight_decay = 0 },
 //                       { pattern = "encoder/*", learning_rate = 0.1 } }
 //
-// The first rule counts whose pattern (with * and ?) is the weight's path; its numbers are factors
-// of the optimizer's own. A pattern that fits no weight of the model is an error, unless its rule
-// says optional = true.
+// The first rule whose pattern (with * and ?) matches the path of a weight applies; its numbers
+// multiply those of the optimizer. A pattern that matches no weight of the model is an error,
+// unless its rule has optional = true.
 #pragma once
 #include "crescent/layer/optimizer.h"
 
@@ -40,13 +40,13 @@ class UpdateRule : public Optimizer {
  protected:
   void update(const Variable& variable, const Tensor& gradient, const Tensor& rate,
               const Tensor& step, std::span<const Variable> slots) final;
-  /// As update(), with the rate of this variable.
+  /// Updates a variable as update() does, with the learning rate of this variable.
   virtual void rule(const Variable& variable, const Tensor& gradient, const Tensor& rate,
                     const Tensor& step, std::span<const Variable> slots) = 0;
-  /// At the start of each step, before the weight decays.
+  /// Called at the start of each step, before weight decay.
   virtual void begin(const Variable& /*variable*/, const Tensor& /*step*/,
                      std::span<const Variable> /*slots*/) {}
-  /// Of this variable, before rules.
+  /// The weight decay of this variable, without rules.
   virtual std::optional<double> decay_of(const Variable&) const { return decay_; }
 
   std::optional<double> decay_;
@@ -64,10 +64,10 @@ class UpdateRule : public Optimizer {
 
   double old_decay_ = 0;
   Value rules_;
-  std::vector<Factors> factors_;  // of rules_
+  std::vector<Factors> factors_;  // the factors of rules_
 };
 
-/// The error of a pattern that fits none of these weights.
+/// Fails for a pattern that matches none of these weights.
 [[noreturn]] void fail_unmatched(const char* option, const std::string& pattern,
                                  const Variables& weights);
 

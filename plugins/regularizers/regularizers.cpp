@@ -73,8 +73,8 @@ class OrthogonalRegularizer final : public Regularizer {
   std::string mode_ = "rows";
 };
 
-/// A layer divides the penalty on its output by the number of samples, as Keras 3 and tf.keras do;
-/// Keras up to 2.3.1 did not.
+/// An activity regularizer whose penalty is not divided by the number of samples, as in Keras up to
+/// 2.3.1; in Keras 3 and tf.keras it is.
 class ActivityKeras2 final : public Regularizer {
  public:
   static void describe(Schema<ActivityKeras2>& s) {

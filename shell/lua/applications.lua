@@ -1,5 +1,5 @@
--- cr.applications: every model by its name, and the modules of Keras with what goes before and
--- after their models.
+-- cr.applications: every model by its name, and the modules of Keras with preprocessing and
+-- decoding functions.
 local _, shell = ...
 
 local applications = {}

@@ -1,5 +1,5 @@
--- The part of cr.config that Keras has and that is decided here: what is so can be asked and asked
--- for; the opposite is refused with the reason.
+-- Settings of keras.config that are fixed in Crescent: the functions return the fixed value, accept
+-- it, and refuse others with the reason.
 local _, shell = ...
 local config = {}
 

@@ -1,12 +1,12 @@
--- cr.dtype_policies: a policy says in what dtype a layer computes and in what its weights are kept.
--- It is a table, as in a configuration, and is taken where layers take a dtype: cr.layers.Dense(3,
+-- cr.dtype_policies: a policy has the dtype in which a layer computes and that of its weights. It
+-- is a table, as in a configuration, and is accepted as the dtype of layers: cr.layers.Dense(3,
 -- {dtype = cr.dtype_policies.DTypePolicy "mixed_bfloat16"}).
 local cr, shell = ...
 local policies = {}
 local narrow = { int8 = true, int4 = true }
 local policy_named
 
---- Of weights in few bits ("int8"), and all else as the policy `source` has it.
+--- The policy of quantized weights ("int8"), with the dtypes of the policy `source`.
 local function quantized_policy(mode, source)
   local policy = policy_named(source)
   if not narrow[mode:match "^[^/]*"] then
@@ -49,13 +49,13 @@ for _, class in ipairs { "QuantizedDTypePolicy", "Int4DTypePolicy" } do
   }, function(mode, source) return quantized_policy(mode, source or cr.config.dtype_policy()) end)
 end
 
---- The policy of a name, a table of its own, or nil for that of layers which are made now.
+--- The policy of a name or a table; for nil the current default of layers.
 function policies.get(identifier)
   if type(identifier) == "table" then return policies.deserialize(identifier) end
   return policies.DTypePolicy(identifier)
 end
 
---- The policy of what serialize gave, or of a table of the same form.
+--- The policy of a result of serialize, or of a table of this form.
 function policies.deserialize(config)
   local given = type(config) == "table" and (config.config or config) or {}
   if given.mode then

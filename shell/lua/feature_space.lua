@@ -1,5 +1,5 @@
--- FeatureSpace: the columns of a table, each prepared by a layer of its own, as one tensor or as a
--- tensor for each.
+-- FeatureSpace preprocesses each column of a table by a layer, and gives one tensor or a tensor per
+-- column.
 local cr, shell = ...
 local layers = cr.layers
 
@@ -14,7 +14,7 @@ local function sorted_names(by_name)
   return names
 end
 
--- ---- what a column may be
+-- ---- kinds of columns
 
 local option = {
   name = { name = "name", type = "a text", doc = "Of the layer." },
@@ -117,7 +117,7 @@ FeatureSpace.cross = shell.define("cross", "Columns as one: the hash of what the
     doc = "How many places there are." }, option.output_mode,
 }, new_cross)
 
---- What the constructor was given for a column.
+--- The argument of the constructor for a column.
 local function feature_from(given, name, defaults)
   if getmetatable(given) == Feature then return given end
   local first = { float_discretized = defaults.num_discretization_bins,
@@ -169,7 +169,7 @@ local function new(features, output_mode, crosses, crossing_dim, hashing_dim,
   return self
 end
 
--- ---- learning
+-- ---- adapting
 
 local function has(layer, method)
   return (pcall(function() return layer[method] end))
@@ -207,8 +207,8 @@ local function as_column(given)
   return #column.shape == 1 and column:reshape { -1, 1 } or column
 end
 
---- Learns from a table of columns, from a dataset of such tables, or from a function that gives one
---- after the other and nothing at the end.
+--- Adapts the layers to a table of columns, a dataset of such tables, or a function that returns
+--- them one after another and nil at the end.
 function Space:adapt(data)
   local dataset = type(data) == "userdata" and (cr.describe(data) or {}).what == "dataset"
   if type(data) ~= "table" and type(data) ~= "function" and not dataset then
@@ -240,7 +240,7 @@ end
 
 -- ---- the features
 
---- How many places the layer gives; nil when that is not known.
+--- The number of indices of the layer; nil if it is unknown.
 local function cardinality(layer)
   local config = layer:get_config()
   if has(layer, "vocabulary_size") then return layer:vocabulary_size() end
@@ -275,7 +275,7 @@ local function encoded(self, name, spec, layer, feature)
   return feature
 end
 
---- Of columns, each by its name: what the layers give, crosses too.
+--- The results of the layers for columns, by name, with crosses.
 local function preprocessed(self, columns)
   local features = {}
   for _, name in ipairs(self.names) do features[name] = self.preprocessors[name](columns[name]) end
@@ -287,7 +287,7 @@ local function preprocessed(self, columns)
   return features
 end
 
---- The columns in the order of their names, then the crosses.
+--- The columns, sorted by name, then the crosses.
 local function merged(self, features)
   local list, by_name = {}, {}
   local function add(name, spec, layer)
@@ -302,7 +302,7 @@ local function merged(self, features)
   return self.concat(list)
 end
 
---- Inputs of a model, in the order of the columns' names, and by their names.
+--- The inputs of a model, sorted by name of the column, and by name.
 function Space:get_inputs()
   if not self.inputs then
     local by_name = {}
@@ -315,20 +315,20 @@ function Space:get_inputs()
   return self.inputs
 end
 
---- What the layers make of the inputs, by name, before it is encoded.
+--- The results of the layers for the inputs, by name, before encoding.
 function Space:get_preprocessed_features()
   check_adapted(self)
   self.preprocessed = self.preprocessed or preprocessed(self, self:get_inputs())
   return self.preprocessed
 end
 
---- One symbol, or with output_mode "dict" one for each feature.
+--- The encoded features: a symbol, or with output_mode "dict" a symbol per feature.
 function Space:get_encoded_features()
   self.encoded = self.encoded or merged(self, self:get_preprocessed_features())
   return self.encoded
 end
 
---- Of a table of columns, or of single values.
+--- The features of a table of columns or of single values.
 function Space:__call(data)
   check_adapted(self)
   if type(data) ~= "table" then
@@ -362,7 +362,7 @@ function Space:model()
   return cr.Model { inputs = self:get_inputs(), outputs = outputs, name = self.name }
 end
 
---- What makes an equal one of the same layers.
+--- The configuration, from which an equal FeatureSpace can be made.
 function Space:get_config()
   local config = { features = {}, crosses = {}, adapted = self.adapted or false }
   for i, name in ipairs(self.names) do
@@ -379,14 +379,14 @@ function Space:get_config()
   return config
 end
 
---- An archive (.keras) is Keras' own of a FeatureSpace; files of other kinds hold its model().
---- cr.models.load_model reads both.
+--- Saves to an archive (.keras) of a FeatureSpace as in Keras; files of other formats contain its
+--- model(). cr.models.load_model reads both.
 function Space:save(path)
   self:get_encoded_features()
   if not shell.save_feature_space(path, self:get_config()) then self:model():save(path) end
 end
 
---- A space of what get_config gave.
+--- The FeatureSpace of a result of get_config.
 function FeatureSpace.from_config(config)
   local features, crosses = {}, {}
   for _, feature in ipairs(config.features) do

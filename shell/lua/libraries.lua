@@ -1,12 +1,11 @@
--- The parts of the module that are written in Lua. Each is a file that is given the module's table
--- and the table below, and runs once, when another asks for it: local blocks = shell.library
--- "applications/blocks". shell.define(name, doc, options, body) makes a function that is called as
--- all others of the module are, with help, completion and messages. An option is {name =, type =,
+-- The parts of the module that are written in Lua. Each is a file that gets the table of the module
+-- and the table below as arguments, and runs once, when it is first needed: local blocks =
+-- shell.library "applications/blocks". shell.define(name, doc, options, body) makes a function with
+-- the help, completion and messages of all functions of the module. An option is {name =, type =,
 -- doc =} with `default` or `required = true`; the body gets one value for each. shell.warn(text)
--- tells the user something, shell.counted_name(class) draws the next automatic name of a layer,
--- shell.save_feature_space(path, config) writes one where the format of such files has a word for
--- it, shell.set_base(name, make) says what stands for a built-in class of layers where others are
--- derived from it.
+-- shows a warning, shell.counted_name(class) returns the next automatic name of a layer,
+-- shell.save_feature_space(path, config) saves a FeatureSpace if the format supports it, and
+-- shell.set_base(name, make) sets the function that makes the Lua base of a built-in class.
 local cr, shell = ...
 
 local loaded = {}
@@ -15,8 +14,8 @@ function shell.library(name)
   return loaded[name]
 end
 
---- An error of the line outside of these libraries that led to it. Where a function that was made
---- with define stands between, it finds that line when the error comes out of it.
+--- Raises an error at the line outside of these libraries that led to it. If a function made with
+--- define was called in between, that function finds the line.
 function shell.fail(...)
   local level, outside = 2, nil
   repeat
@@ -27,8 +26,8 @@ function shell.fail(...)
   error(table.concat { ... }, is_line and level or 2)
 end
 
---- The table, which gets what the library of this name has besides, when somebody first looks for
---- what is not there.
+--- The table, to which the fields of the library of this name are added when a missing field is
+--- first read.
 local function filled_later(name, table)
   table = table or {}
   local function fill()
@@ -50,7 +49,7 @@ local function filled_later(name, table)
 end
 
 cr.applications = filled_later "applications"
--- A table that can be called says by __describe which function that is.
+-- A callable table names its function by __describe.
 local feature_space = {}
 cr.utils.FeatureSpace = setmetatable(feature_space, {
   __fill = function()

@@ -1,4 +1,4 @@
--- cr.preprocessing: texts and lists of numbers as Keras 2 prepares them.
+-- cr.preprocessing: preprocessing of texts and sequences as in Keras 2.
 local _, shell = ...
 local text, tokenizer = shell.library "preprocessing/text", shell.library "preprocessing/tokenizer"
 

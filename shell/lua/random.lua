@@ -1,4 +1,4 @@
--- The part of cr.random that is made of uniform and normal numbers.
+-- Distributions of cr.random that are computed from uniform and normal numbers.
 local cr, shell = ...
 local ops = cr.ops
 
@@ -15,7 +15,7 @@ local function number(name, doc)
   return { name = name, type = "a number or a tensor", doc = doc, required = true }
 end
 
--- One generator for all draws of a call: a number as seed starts one.
+-- The generator for all draws of a call; a number as seed starts a new one.
 local function generator(seed)
   return math.type(seed) == "integer" and cr.random.SeedGenerator(seed) or seed
 end
@@ -26,15 +26,15 @@ local function define(name, doc, options, body)
   random[name] = shell.define(name, doc, options, body)
 end
 
--- A number says at once that it is none of a distribution; the values of tensors are not looked at.
+-- Fails for a number that is no parameter of a distribution; values of tensors are not checked.
 local function check_positive(name, option, x)
   if type(x) == "number" and not (x > 0) then
     shell.fail(name, ": ", option, " must be above 0, got ", cr.show(x))
   end
 end
 
--- Logarithms of numbers, which are far too small themselves where alpha is small. Marsaglia's and
--- Tsang's method takes at least 19 of 20 candidates: after twelve rounds none is left.
+-- Logarithms of gamma numbers, which themselves underflow for small alpha. The method of Marsaglia
+-- and Tsang accepts at least 19 of 20 candidates, so twelve rounds suffice.
 local function log_gamma(shape, alpha, seed)
   alpha = ops.broadcast_to(ops.cast(alpha, "float32"), shape)
   local small = ops.less(alpha, 1)

@@ -1,4 +1,4 @@
--- cr.saving: models and weights in files, and what of cr.utils belongs to it.
+-- cr.saving: models and weights in files, and related functions of cr.utils.
 local cr = ...
 local saving = { load_model = cr.models.load_model, save_model = cr.models.save_model }
 
@@ -8,9 +8,9 @@ for _, name in ipairs {
   "get_registered_object", "register_keras_serializable", "serialize_keras_object",
 } do saving[name] = cr.utils[name] end
 
---- Weights of a model into a file; options as of model:save_weights.
+--- Saves the weights of a model to a file; options are those of model:save_weights.
 function saving.save_weights(model, ...) return model:save_weights(...) end
---- Weights of a model out of a file; options as of model:load_weights.
+--- Loads the weights of a model from a file; options are those of model:load_weights.
 function saving.load_weights(model, ...) return model:load_weights(...) end
 
 return saving

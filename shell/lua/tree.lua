@@ -1,16 +1,16 @@
--- cr.tree: nested tables. A table without a metatable is a structure, a list or one with names,
--- which are taken in the order of the alphabet; everything else is a leaf.
+-- cr.tree: nested structures. A table without a metatable is a structure, a list or one with names,
+-- which are sorted; other values are leaves.
 local _, shell = ...
 
 local tree = {}
 
---- map_structure's function gives it where traverse is to put nil.
+--- The result by which the function of traverse replaces a part by nil.
 tree.MAP_TO_NONE = setmetatable({}, { __name = "MAP_TO_NONE" })
 
---- Whether it is a table that holds others.
+--- Whether the value is a structure.
 local function is_nested(x) return type(x) == "table" and getmetatable(x) == nil end
 
--- Gives the structure; fails where a table of it contains itself.
+-- Returns the structure; fails if a table in it contains itself.
 local function finite(structure)
   local around = {}
   local function look(part, path)
@@ -70,7 +70,8 @@ local function check_same(a, b, path)
   end
 end
 
--- f of what the structures have in the places of the leaves of the first, as that is nested.
+-- The structure of the first argument with f applied to the corresponding parts of all structures
+-- at each of its leaves.
 local function map_up_to(shallow, f, structures, path)
   if not is_nested(shallow) then return f(table.unpack(structures)) end
   local result = {}
@@ -92,21 +93,21 @@ end
 
 tree.is_nested = is_nested
 
---- All leaves, in order.
+--- The leaves in order.
 function tree.flatten(structure)
   local leaves = {}
   visit(finite(structure), {}, function(leaf) leaves[#leaves + 1] = leaf end)
   return leaves
 end
 
---- {path, leaf} of all leaves; a path is the list of keys that lead there.
+--- {path, leaf} of all leaves; a path is the list of keys to the leaf.
 function tree.flatten_with_path(structure)
   local leaves = {}
   visit(finite(structure), {}, function(leaf, path) leaves[#leaves + 1] = { path, leaf } end)
   return leaves
 end
 
---- The structure with these leaves in place of its own.
+--- The structure with its leaves replaced by these.
 function tree.pack_sequence_as(structure, flat)
   local next_leaf = 0
   local function pack(part)
@@ -125,8 +126,8 @@ function tree.pack_sequence_as(structure, flat)
   return result
 end
 
---- The structure with func(part) in place of parts where that is not nil, from the top or (top_down
---- = false) the leaves.
+--- The structure with parts replaced by func(part) if that is not nil, from the top down, or from
+--- the leaves with top_down = false.
 function tree.traverse(func, structure, top_down)
   local function changed(part)
     local result = func(part)
@@ -148,12 +149,12 @@ function tree.traverse(func, structure, top_down)
   return walk(finite(structure))
 end
 
---- Fails where two structures are not nested alike.
+--- Fails unless two structures are nested alike.
 function tree.assert_same_structure(a, b) check_same(finite(a), b, {}) end
---- Fails where two structures do not have the same paths.
+--- Fails unless two structures have the same paths.
 function tree.assert_same_paths(a, b) check_same(finite(a), b, {}) end
 
---- func of every shape, which is a list of sizes.
+--- Applies func to every shape, a list of sizes.
 function tree.map_shape_structure(func, structure)
   local function is_shape(part)
     for key, size in pairs(part) do
@@ -173,14 +174,14 @@ function tree.map_shape_structure(func, structure)
   return walk(finite(structure))
 end
 
---- func of the leaves of structures that are nested alike.
+--- Applies func to the leaves of structures that are nested alike.
 function tree.map_structure(func, structure, ...)
   finite(structure)
   for _, other in ipairs { ... } do check_same(structure, other, {}) end
   return map_up_to(structure, func, { structure, ... }, {})
 end
 
---- func of what structures have in the places of the leaves of a shallower one.
+--- Applies func to the parts of structures at the leaves of a shallower one.
 function tree.map_structure_up_to(shallow_structure, func, ...)
   return map_up_to(finite(shallow_structure), func, { ... }, {})
 end

@@ -1,5 +1,5 @@
--- cr.visualization: pictures of what a model is to find in images. The galleries of Keras, which
--- matplotlib draws, are not here: cr.utils.save_img writes what these functions give.
+-- cr.visualization draws boxes and masks on images. The galleries of Keras, which need matplotlib,
+-- do not exist: cr.utils.save_img writes the results of these functions.
 local cr, shell = ...
 local ops = cr.ops
 
@@ -14,7 +14,7 @@ local function as_channels_last(x, data_format)
   return data_format == "channels_first" and ops.transpose(x, { 0, 2, 3, 1 }) or x
 end
 
---- Pixels from 0 to 255; floating point ones may be shares.
+--- Pixels from 0 to 255; floating-point ones may be fractions.
 local function as_pixels(images)
   if not images.dtype:find "float" then return ops.cast(images, "uint8") end
   local factor = ops.max(images):item() <= 1 and 255 or 1
@@ -84,7 +84,7 @@ visualization.draw_bounding_boxes = shell.define("draw_bounding_boxes",
     return result
   end)
 
---- Colors of classes, as Keras chooses them.
+--- The colors of classes, as in Keras.
 local function palette(count)
   local colors = {}
   for i = 0, count - 1 do

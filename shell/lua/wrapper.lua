@@ -1,5 +1,5 @@
--- The base of classes that hold one layer: cr.layers.Wrapper:subclass("Mine", { { "scale", 1.0 } }). The
--- layer is the option `layer`; an init of the class' own calls this one, Mine.super.init(self,
+-- The base of classes that wrap a layer: cr.layers.Wrapper:subclass("Mine", { { "scale", 1.0 } }).
+-- The layer is the option `layer`; an init of the class' own calls this one, Mine.super.init(self,
 -- options).
 local cr = ...
 

@@ -16,9 +16,9 @@
 namespace crescent::lua {
 namespace {
 
-const char module_key = 0;  // registry: the module's table
+const char module_key = 0;  // key in the registry: the table of the module
 
-/// Rows by name, which gives them their order.
+/// The rows of the listing, sorted by name.
 using Rows = std::map<std::string, Dict>;
 
 List list_of(Rows rows) {
@@ -27,12 +27,12 @@ List list_of(Rows rows) {
   return list;
 }
 
-/// The functions, tables and values below the module's table by their paths.
-class Walk {
+/// Collects the functions, tables and values in the table of the module by their paths.
+class ListingBuilder {
  public:
-  explicit Walk(lua_State* L) : L_(L) {}
+  explicit ListingBuilder(lua_State* L) : L_(L) {}
 
-  /// The table is on top of the stack, and is taken off.
+  /// Visits the table on top of the stack and pops it.
   void table(const std::string& path) {
     reserve(L_, 8);
     const int index = lua_gettop(L_);
@@ -52,12 +52,12 @@ class Walk {
   Rows functions, namespaces, values;
 
  private:
-  /// Some tables are filled when somebody looks into them.
+  /// Fills tables whose fields are made when they are first read.
   void fill(int index) {
     if (luaL_getmetafield(L_, index, "__fill")) protected_call(L_, 0, 0);
   }
 
-  /// The value is on top of the stack, and is taken off.
+  /// Visits the value on top of the stack and pops it.
   void member(const std::string& path) {
     const int index = lua_gettop(L_);
     if (const Value described = describe_function(L_, index); !described.is_null())
@@ -77,10 +77,10 @@ class Walk {
   }
 
   lua_State* L_;
-  std::set<const void*> around_;  ///< tables that the current one is in
+  std::set<const void*> around_;  ///< the tables that contain the current one
 };
 
-/// Every class of a kind that has a table in Lua.
+/// The classes of all kinds with a table in Lua.
 List classes() {
   List rows;
   for (const KindInfo& kind : kinds()) {
@@ -114,7 +114,7 @@ List own_properties(const Type& type) {
   return rows;
 }
 
-/// What objects have of their type: those of its parents are in their rows.
+/// The members of a type without those of its parents, which have their own rows.
 Dict describe_type(const Type& type) {
   Dict row{
       {"name", type.name()}, {"methods", own_methods(type)}, {"properties", own_properties(type)}};
@@ -131,7 +131,8 @@ List types() {
   return rows;
 }
 
-/// As JSON can say it: objects by their class, numbers that are not finite as texts.
+/// The value in a form for JSON: objects become the names of their classes, and numbers that are
+/// not finite become texts.
 Value plain(const Value& value) {
   return mapped(value, [](const Value& part) -> std::optional<Value> {
     if (part.is_object()) return Value(part.as_object()->class_name());
@@ -143,7 +144,7 @@ Value plain(const Value& value) {
 }  // namespace
 
 Dict listing(lua_State* L, int module) {
-  Walk walk(L);
+  ListingBuilder walk(L);
   lua_pushvalue(L, module);
   walk.table("cr");
   const Value all = plain(Dict{{"version", CRESCENT_VERSION},

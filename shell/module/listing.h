@@ -1,5 +1,5 @@
-// The listing of everything that can be called: functions by their paths, classes by kind, and what
-// objects have. `crescent describe` prints it, cr.listing() gives it.
+// The listing of all functions by path, classes by kind, and members of objects. `crescent
+// describe` prints it, cr.listing() returns it.
 #pragma once
 #include <lua.hpp>
 
@@ -7,10 +7,11 @@
 
 namespace crescent::lua {
 
-/// The module's table is at `module`. In a stable order; it loads every built-in plugin.
+/// The listing, in a stable order, for the table of the module at `module`; it loads all built-in
+/// plugins.
 Dict listing(lua_State* L, int module);
 
-/// Sets listing in the module's table on top of the stack.
+/// Adds listing to the table of the module on top of the stack.
 void set_listing(lua_State* L);
 
 }  // namespace crescent::lua

@@ -45,7 +45,7 @@ void set_library(lua_State* L, const char* name, const std::vector<CallablePtr>&
   lua_setfield(L, -2, name);
 }
 
-/// The metatables of a state are made when they are needed.
+/// Registers the types of objects; a state makes their metatables when they are needed.
 void fill_object_types() {
   ObjectTypes& types = object_types();
   const Type& object = add_object_type(types);
@@ -57,11 +57,12 @@ void fill_object_types() {
   add_dataset_type(types, object);
 }
 
-/// What all states share: other threads read it while those of workers are opened.
+/// Initializes what all states share. It must be complete before worker states are opened, as other
+/// threads read it.
 void begin_process() {
   fill_object_types();
-  set_object_side({dress_object, root});
-  watch_tensor_memory(settle_roots);
+  set_object_side({initialize_handle, root});
+  watch_tensor_memory(update_roots);
 }
 
 void create_types(lua_State* L) {
@@ -73,7 +74,7 @@ void create_types(lua_State* L) {
   class_type().create(L, handle_key<ClassPtr>(), close_handle<ClassPtr>);
 }
 
-/// cr.Sequential: called like a class.
+/// Adds cr.Sequential and other callable classes of models.
 void set_models(lua_State* L) {
   static const CallablePtr sequential = raw(
       "Sequential",
@@ -107,7 +108,7 @@ void set_datasets(lua_State* L) {
   lua_setfield(L, -2, "datasets");
 }
 
-/// Keras has those of images in two places.
+/// Adds the utilities for data; as in Keras those for images are in two tables.
 void set_data_utilities(lua_State* L) {
   static const std::vector<CallablePtr> functions = image_functions(),
                                         datasets = dataset_utilities();

@@ -65,11 +65,11 @@ struct Tally {
   int loaded = 0, refused = 0, readers_died = 0;
   double slowest = 0;
   void load(const std::string& path) {
-    constexpr double kPatience = 5;
+    constexpr double kTimeout = 5;
     const double start = seconds_used();
     try_to_load(path);
     const double used = seconds_used() - start;
-    CHECK(used < kPatience);
+    CHECK(used < kTimeout);
     slowest = std::max(slowest, used);
   }
 

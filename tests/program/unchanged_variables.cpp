@@ -110,15 +110,15 @@ TEST_CASE("a compiled run that fails changes no variable, and the next one all o
   }
 }
 
-TEST_CASE("what runs at once as a whole has no effect when it fails") {
+TEST_CASE("an eager step in a transaction has no effect when it fails") {
   for (const auto& [name, step] : kSteps) {
     INFO(name);
     const State state;
     const std::vector<double> before = state.values();
     const auto run = [&, &step = step](double x) {
-      AllOrNothing whole;
+      Transaction transaction;
       step(state, Tensor::full({3}, x));
-      whole.keep();
+      transaction.commit();
     };
     CHECK_THROWS_AS(run(-4), Error);
     CHECK(state.values() == before);
@@ -127,25 +127,25 @@ TEST_CASE("what runs at once as a whole has no effect when it fails") {
   }
 }
 
-TEST_CASE("wholes within a whole: those inside count for the one around") {
+TEST_CASE("nested transactions: what the inner one commits, the outer one may roll back") {
   const Variable v(Tensor::full({2}, 1));
   const Function doubled([&](const Tensors&) {
     v.assign(v.value() * 2.0);
     return Tensors{};
   });
   try {
-    AllOrNothing outer;
+    Transaction outer;
     v.assign_add(Tensor::full({2}, 1));
     {
-      AllOrNothing inner;
+      Transaction inner;
       doubled({});
       CHECK(v.value().to_vector() == std::vector<double>{4, 4});
     }
     CHECK(v.value().to_vector() == std::vector<double>{2, 2});
     {
-      AllOrNothing inner;
+      Transaction inner;
       doubled({});
-      inner.keep();
+      inner.commit();
     }
     CHECK(v.value().to_vector() == std::vector<double>{4, 4});
     fail("stop");

@@ -136,8 +136,8 @@ int Process::wait() {
   return exit_status();
 }
 
-bool Process::wait(Patience patience) {
-  const auto until = std::chrono::steady_clock::now() + patience;
+bool Process::wait(Timeout timeout) {
+  const auto until = std::chrono::steady_clock::now() + timeout;
   while (!has_ended(WNOHANG)) {
     if (std::chrono::steady_clock::now() > until) return kill(), false;
     usleep(100);

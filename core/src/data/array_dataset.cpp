@@ -1,5 +1,5 @@
-// Arrays as a dataset: batches of rows, as they lie in memory or in mapped files, gathered, or read
-// from files.
+// The dataset of arrays: its batches share the memory of rows, in memory or in mapped files, or
+// gather rows, or read them from files.
 #include "data/array_dataset.h"
 
 #include <optional>
@@ -12,11 +12,11 @@
 namespace crescent {
 namespace {
 
-/// In a file, mapped or not.
+/// Whether the values are in a file, mapped or not.
 bool is_in_file(const Tensor& array) { return !array.in_memory() || is_mapped(array); }
 
-/// Turns `tensor` into one whose values the host may write: on its own memory when nobody else has
-/// that and it is large enough.
+/// Makes `tensor` one of this spec whose values the host may write. Its memory is reused if it is
+/// large enough and no other tensor shares it.
 void make_writable(Tensor& tensor, const TensorSpec& spec) {
   const size_t bytes = static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
   const bool ours = tensor && is_unshared(tensor) && tensor.storage()->host() &&
@@ -27,7 +27,7 @@ void make_writable(Tensor& tensor, const TensorSpec& spec) {
 
 constexpr const char* kShuffles[] = {"none", "samples", "batches"};
 
-/// Of each batch, the rows of shard `index` of `count`.
+/// The shard `index` of `count`, which has a part of the rows of each batch.
 struct Shard {
   int64_t index = 0, count = 1;
 };
@@ -76,7 +76,8 @@ class ArrayDataset final : public Dataset {
       rows_ = order_->permutation(samples_ / batch_size_);
   }
 
-  /// What the order was drawn from, and what must be the same for it to be the same.
+  /// The state from which the order was drawn, and the properties of the dataset on which the order
+  /// depends.
   Value state() const override {
     Dict state{{"batch_size", batch_size_}, {"shuffle", kShuffles[static_cast<size_t>(shuffle_)]}};
     if (drawn_from_)
@@ -116,7 +117,7 @@ class ArrayDataset final : public Dataset {
   }
 
  protected:
-  /// Each part draws the same order for itself.
+  /// All shards draw the same order.
   DatasetPtr own_shard(int64_t index, int64_t count) override {
     const Shard shard{shard_.index * count + index, shard_.count * count};
     if (batch_size_ < shard.count)
@@ -131,14 +132,14 @@ class ArrayDataset final : public Dataset {
   struct RowRange {
     int64_t first, count;
   };
-  /// This shard of batch `number`, counted in the order of the epoch.
+  /// The rows of this shard of batch `number`, as positions in the order of the epoch.
   RowRange rows_in_order(int64_t number) const {
     const int64_t first = number * batch_size_, all = std::min(batch_size_, samples_ - first);
     const int64_t begin = all * shard_.index / shard_.count,
                   end = all * (shard_.index + 1) / shard_.count;
     return {first + begin, end - begin};
   }
-  /// Where that lies in the arrays, unless samples are shuffled.
+  /// The same rows as indices in the arrays; not for shuffled samples.
   RowRange place_of(int64_t number) const {
     RowRange rows = rows_in_order(number);
     const bool moved = shuffle_ == Shuffle::batches && number < samples_ / batch_size_;
@@ -153,7 +154,7 @@ class ArrayDataset final : public Dataset {
         Tensor::from(std::vector<int64_t>{words[0].as_int(), words[1].as_int()}, {2}));
   }
 
-  /// f(array) for all that there are.
+  /// Calls f(array) for all inputs, targets and weights.
   template <class F>
   void each_array(F f) {
     for (Tensors* group : {&arrays_.x, &arrays_.y, &arrays_.weights})
@@ -169,7 +170,7 @@ class ArrayDataset final : public Dataset {
     in_files_.push_back(in_file);
   }
 
-  /// Calls make(array, its part of the batch) for all arrays.
+  /// Calls make(array, tensor of the batch) for all arrays.
   template <class Make>
   void fill(Batch& batch, Make make) const {
     const std::pair<const Tensors&, Tensors&> groups[] = {
@@ -185,10 +186,10 @@ class ArrayDataset final : public Dataset {
     }
   }
 
-  /// Asks for the batches of the next steps, so that the disk reads them meanwhile.
+  /// Asks the system to read the batches of the next steps ahead.
   void expect_batches() {
     if (mapped_.empty()) return;
-    size_t sample = 1;  // bytes
+    size_t sample = 1;  // bytes of a sample
     for (const Tensor& array : mapped_) sample += row_bytes(array);
     constexpr size_t kMostBytes = size_t{4} << 20;
     const int64_t ahead = static_cast<int64_t>(std::clamp(
@@ -199,7 +200,7 @@ class ArrayDataset final : public Dataset {
     }
   }
 
-  /// Neighbours: a view, or one read of the file.
+  /// Takes consecutive rows: a view of the array, or one read of the file.
   void take_rows(const Tensor& array, Tensor& target, int64_t first, int64_t count) const {
     const TensorSpec spec = rows_of(array, count);
     const size_t offset = array.offset() + static_cast<size_t>(first) * row_bytes(array);
@@ -212,7 +213,8 @@ class ArrayDataset final : public Dataset {
     }
   }
 
-  /// Samples in the drawn order: with files, in the order in which the buffer hands out their rows.
+  /// The next samples in the drawn order; for files it is the order in which the buffer returns
+  /// rows.
   void next_order(Batch& batch) {
     const auto [first, count] = rows_in_order(at_);
     targets_.clear();
@@ -227,7 +229,8 @@ class ArrayDataset final : public Dataset {
     });
   }
 
-  /// The rows of other parts are passed over, into the place of this part's first.
+  /// Takes the rows of this shard from the buffer. Rows of other shards are skipped: they are
+  /// written where the first row of this shard follows.
   const int64_t* take_from_buffer(int64_t first, int64_t count) {
     for (; buffered_ < first; ++buffered_) buffer_->take(targets_);
     buffered_ += count;
@@ -250,16 +253,16 @@ class ArrayDataset final : public Dataset {
   Shuffle shuffle_;
   std::optional<SeedGenerator> order_;
   Shard shard_;
-  Tensor drawn_from_;          ///< the state of order_ before the epoch's order was drawn
-  int64_t samples_, at_ = 0;   ///< of the whole; batches of the epoch
-  int64_t buffered_ = 0;       ///< rows of the epoch that the buffer gave
-  int64_t expected_ = 0;       ///< batches that the disk was asked for
-  std::vector<int64_t> rows_;  ///< samples, or batches, in the order drawn
+  Tensor drawn_from_;          ///< the state of order_ before it drew the order of the epoch
+  int64_t samples_, at_ = 0;   ///< samples of all shards; batches of the epoch so far
+  int64_t buffered_ = 0;       ///< rows taken from the buffer in this epoch
+  int64_t expected_ = 0;       ///< batches that are read ahead
+  std::vector<int64_t> rows_;  ///< the indices of samples, or of batches, in the drawn order
   Tensors in_files_, mapped_,
-      read_;                         ///< those in files: all, those that are memory too, the others
-  std::vector<std::byte*> targets_;  ///< where the next row of each array of read_ goes
+      read_;                         ///< arrays in files: all, the mapped ones, the others
+  std::vector<std::byte*> targets_;  ///< the destination of the next row of each array in read_
   std::optional<ShuffleBuffer> buffer_;
-  std::vector<RowGather> gathers_;  ///< of the arrays in memory
+  std::vector<RowGather> gathers_;  ///< one for each array in memory
 };
 
 }  // namespace

@@ -1,12 +1,12 @@
-// Arrays as a dataset, the way fit goes through them.
+// The dataset that fit makes of arrays.
 #pragma once
 #include "crescent/data/data.h"
 #include "data/arrays.h"
 
 namespace crescent {
 
-/// samples: a new order of all rows each epoch. batches: whole batches change places, the rest
-/// stays last (Keras' "batch").
+/// samples: each epoch has a new order of all rows. batches: each epoch has a new order of whole
+/// batches, and a smaller last batch stays last (Keras' "batch").
 enum class Shuffle { none, samples, batches };
 
 DatasetPtr make_array_dataset(Arrays arrays, int64_t batch_size, Shuffle shuffle,

@@ -1,4 +1,4 @@
-// Datasets: the interface, and batches that a function makes.
+// The interface of datasets, and the dataset of a function that makes batches.
 #include "crescent/data/data.h"
 
 #include "crescent/system/interrupt.h"
@@ -6,7 +6,7 @@
 namespace crescent {
 namespace {
 
-void heed_while_passing() {
+void check_skip_interruption() {
   heed_interruption("data passed over what a run was given before it was kept");
 }
 
@@ -23,7 +23,7 @@ void Dataset::restore(const Value&, int64_t batches) {
   Batch passed;
   begin_epoch();
   for (int64_t done = 0; done < batches; ++done) {
-    heed_while_passing();
+    check_skip_interruption();
     if (!next(passed)) fail_too_short(done, batches);
   }
 }
@@ -46,7 +46,8 @@ class GeneratorDataset final : public Dataset {
     ++done_;
     return true;
   }
-  /// How often it was asked in the epochs before: a function goes on where it is.
+  /// The number of calls of the function in earlier epochs; each epoch continues its sequence of
+  /// batches.
   Value state() const override { return asked_before_; }
   void restore(const Value& state, int64_t batches) override {
     const int64_t before = state.as_int(), wanted = before + batches;
@@ -54,7 +55,7 @@ class GeneratorDataset final : public Dataset {
       fail("restore: the generator was asked ", asked_, " times already and cannot go back to ",
            wanted, ": give the run a new one");
     for (Batch passed; asked_ < wanted; ++asked_) {
-      heed_while_passing();
+      check_skip_interruption();
       if (!produce_(passed) && asked_ >= before) fail_too_short(asked_ - before, batches);
     }
     asked_before_ = before;
@@ -64,7 +65,8 @@ class GeneratorDataset final : public Dataset {
  private:
   std::function<bool(Batch&)> produce_;
   int64_t batches_, done_ = 0;
-  int64_t asked_ = 0, asked_before_ = 0;  ///< how often, and before this epoch
+  /// calls of the function: all, and those in earlier epochs
+  int64_t asked_ = 0, asked_before_ = 0;
 };
 
 }  // namespace

@@ -13,7 +13,7 @@
 
 namespace crescent {
 
-/// Addresses that the handler of SIGBUS knows; nobody's while `begin` is 0.
+/// A range of mapped addresses for the handler of SIGBUS; the entry is free while `begin` is 0.
 struct GuardedRange {
   std::atomic<uintptr_t> begin{0}, end{0};
   std::atomic<bool> lost{false};
@@ -21,7 +21,7 @@ struct GuardedRange {
 
 namespace {
 
-// A handler may not wait for a lock, so the ranges stay where they are.
+// The ranges are in a fixed array because a signal handler must not wait for a lock.
 std::array<GuardedRange, 256> ranges;
 std::mutex taking_range;
 struct sigaction other_handler;
@@ -30,9 +30,9 @@ uintptr_t page_of(uintptr_t address) {
   return address & -static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// Zeros from the page of `address` to the end of its mapping; false when it is in none of ours.
-/// The system is asked directly, as in a handler, and as the thread sanitizer takes mmap() for
-/// writing what other threads read.
+/// Maps zeros from the page of `address` to the end of its mapping; returns false if no range
+/// contains it. It makes the system call directly: a signal handler may, and the thread sanitizer
+/// would count mmap() as a write to memory that other threads read.
 bool replace_lost(uintptr_t address) {
   for (GuardedRange& range : ranges) {
     const uintptr_t begin = range.begin.load(), end = range.end.load();
@@ -55,7 +55,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
 
 void on_bus_error(int signal, siginfo_t* info, void* context) {
   const int error = errno;
-  const bool is_access = info->si_code > 0;  // not sent by a process
+  const bool is_access = info->si_code > 0;  // false if a process sent the signal
   if (!is_access || !replace_lost(reinterpret_cast<uintptr_t>(info->si_addr)))
     pass_on(signal, info, context);
   errno = error;
@@ -68,7 +68,7 @@ bool handle_bus_errors() {
   return sigaction(SIGBUS, &action, &other_handler) == 0;
 }
 
-/// Null when there are too many.
+/// Enters a range; returns null if all entries are in use.
 GuardedRange* guard(std::byte* start, size_t bytes) {
   static const bool handled = handle_bus_errors();
   const std::lock_guard lock(taking_range);

@@ -1,5 +1,6 @@
-// A file mapped into memory. To touch what a file no longer has, or what its disk cannot read, ends
-// a process with SIGBUS; in these mappings one finds zeros instead, and lost() tells.
+// A file mapped into memory. Reading bytes that the file no longer has, or that the disk fails to
+// read, would end the process with SIGBUS; these mappings give zeros instead and lost() returns
+// true.
 #pragma once
 #include <cstddef>
 
@@ -9,16 +10,16 @@ struct GuardedRange;
 
 class FileMapping {
  public:
-  /// Maps the first `bytes` of an open file; start() is null where that cannot be done.
+  /// Maps the first `bytes` bytes of an open file; start() is null if that fails.
   FileMapping(int descriptor, size_t bytes);
   ~FileMapping();
   FileMapping(const FileMapping&) = delete;
 
-  /// What is written there stays in this process.
+  /// The first mapped byte; writes to the memory do not change the file.
   std::byte* start() const { return start_; }
-  /// Values may have become zeros.
+  /// Whether values may have been replaced by zeros.
   bool lost() const;
-  /// Asks the disk for bytes that will be used; does not wait.
+  /// Asks the system to read these bytes from disk ahead, without waiting for them.
   void expect(const std::byte* first, size_t count) const;
 
  private:

@@ -20,7 +20,7 @@ class FileStorage final : public Storage {
   std::string place() const override { return "'" + file_.path() + "'"; }
   const InputFile& file() const { return file_; }
 
-  /// Null where the bytes cannot be had as they are.
+  /// The mapping of the file; null if the file cannot be mapped.
   const FileMapping* mapping() const {
     std::call_once(mapped_, [this] { mapping_.emplace(file_.descriptor(), bytes_); });
     return mapping_ && mapping_->start() && !mapping_->lost() ? &*mapping_ : nullptr;
@@ -32,7 +32,7 @@ class FileStorage final : public Storage {
   mutable std::optional<FileMapping> mapping_;
 };
 
-/// A file whose bytes become those of elements as they are read.
+/// A storage that converts the bytes of a file when they are read.
 class ConvertedStorage final : public Storage {
  public:
   using Convert = std::function<void(std::byte* data, size_t bytes)>;
@@ -51,7 +51,7 @@ class ConvertedStorage final : public Storage {
   Convert convert_;
 };
 
-/// The values of an array in a mapped file.
+/// A storage of the values of an array in a mapped file.
 class MappedStorage final : public Storage {
  public:
   MappedStorage(std::shared_ptr<const FileStorage> file, const FileMapping& mapping, size_t offset,
@@ -59,7 +59,7 @@ class MappedStorage final : public Storage {
       : file_(std::move(file)), mapping_(mapping), end_(offset + bytes) {
     host_ = mapping.start() + offset;
     bytes_ = bytes;
-    expose_for_write();  // others may write into the file
+    expose_for_write();  // other processes may write to the file
   }
   void expect(size_t offset, size_t count) const { mapping_.expect(host_ + offset, count); }
   void check_intact() const {
@@ -70,8 +70,8 @@ class MappedStorage final : public Storage {
 
  private:
   std::shared_ptr<const FileStorage> file_;
-  const FileMapping& mapping_;  ///< of file_
-  size_t end_;                  ///< in the file
+  const FileMapping& mapping_;  ///< the mapping of file_
+  size_t end_;                  ///< the range in the file
 };
 
 const MappedStorage* mapped(const Tensor& array) {

@@ -1,12 +1,12 @@
-// Files as memory of tensors.
+// Storages of tensors in files.
 #pragma once
 #include "crescent/data/data.h"
 
 namespace crescent {
 
-/// `array` is one that map_array gave, or rows of it.
+/// Whether the array is a result of map_array(), or rows of one.
 bool is_mapped(const Tensor& array);
-/// Asks the disk for rows of a mapped array that will be used; does not wait.
+/// Asks the system to read rows of a mapped array from disk ahead, without waiting for them.
 void expect_rows(const Tensor& array, int64_t first, int64_t count);
 
 }  // namespace crescent

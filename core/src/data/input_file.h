@@ -1,4 +1,4 @@
-// A regular file, open for reading at any place.
+// A regular file that is open for reading at any offset.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -8,9 +8,9 @@ namespace crescent {
 
 class InputFile {
  public:
-  /// Fails unless `path` is a regular file that may be read.
+  /// Opens a file; fails unless it is a regular file that may be read.
   explicit InputFile(const std::string& path);
-  /// Takes over an open descriptor.
+  /// Owns an open descriptor.
   InputFile(int descriptor, std::string path) : path_(std::move(path)), descriptor_(descriptor) {}
   InputFile(InputFile&& other) noexcept
       : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
@@ -20,9 +20,9 @@ class InputFile {
   const std::string& path() const { return path_; }
   int descriptor() const { return descriptor_; }
   size_t size() const;
-  /// Fails when the file ends before, or cannot be read.
+  /// Reads `count` bytes; fails if the file ends before them or cannot be read.
   void read(size_t offset, size_t count, void* target) const;
-  /// Fails when the file ends before `end`.
+  /// Fails if the file ends before the offset `end`.
   void check_reaches(size_t end) const;
 
  private:

@@ -1,4 +1,4 @@
-// A dataset that works ahead of its user on a thread of its own.
+// The dataset of prefetch(), which makes batches ahead on another thread.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -20,8 +20,8 @@ size_t bytes_of(const Batch& batch) {
   return bytes;
 }
 
-/// A ring of batches: the thread fills it behind, next() takes from its front and leaves there what
-/// it had, to be filled again.
+/// A ring buffer of batches: the thread fills batches at the end; next() takes the one at the front
+/// in exchange for the previous batch, whose memory is then reused.
 class Prefetch final : public Dataset {
  public:
   explicit Prefetch(DatasetPtr source)
@@ -49,8 +49,8 @@ class Prefetch final : public Dataset {
     begin([&] { source_->restore(state, batches); });
   }
 
-  /// A signal wakes nobody, so an interruption is looked for now and then. Without a thread batches
-  /// are made when they are asked for.
+  /// Waits for a batch. As a signal does not notify the condition variable, an interruption is
+  /// polled. If the thread could not be started, next() makes the batch itself.
   bool next(Batch& batch) override {
     if (!thread_.joinable()) return state_ == State::making && source_->next(batch);
     constexpr auto kLook = std::chrono::milliseconds(20);
@@ -75,8 +75,8 @@ class Prefetch final : public Dataset {
  private:
   enum class State { ended, making, quit };
 
-  /// Has the source begin an epoch while the thread is not in it: what it does there is given up.
-  /// The thread goes on from there.
+  /// Runs `begin`, which begins an epoch of the source, after interrupting what the thread does in
+  /// the source. Then the thread continues with the new epoch.
   template <class F>
   void begin(F begin_source) {
     std::unique_lock lock(mutex_);
@@ -92,8 +92,8 @@ class Prefetch final : public Dataset {
     changed_.notify_all();
   }
 
-  /// The thread sleeps until half of the ring is empty, so that small batches do not wake it each
-  /// time.
+  /// The number of batches at which the thread wakes up: half of the ring, so that small batches do
+  /// not wake it every time.
   size_t refill_at() const { return depth_ / 2; }
 
   void work() {
@@ -134,12 +134,14 @@ class Prefetch final : public Dataset {
 
   static constexpr size_t kMostBytes = size_t{2} << 20;
   DatasetPtr source_;
-  Value source_state_;  // since the epoch began
-  std::shared_ptr<Interruption> source_runs_ = std::make_shared<Interruption>();  // of the thread
+  Value source_state_;  // the state of the source since the epoch began
+  // interrupts the thread
+  std::shared_ptr<Interruption> source_runs_ = std::make_shared<Interruption>();
   std::mutex mutex_;
   std::condition_variable changed_;
-  State state_ = State::ended;  // of the epoch; ended: the source has no more, or was not started
-  bool working_ = false;        // the thread is inside of the source
+  // of the epoch; ended: the source has no more batches, or no epoch has begun
+  State state_ = State::ended;
+  bool working_ = false;  // whether the thread is in a call of the source
   std::array<Batch, 32> ring_;
   size_t first_ = 0, ready_ = 0, depth_ = 2;
   std::exception_ptr error_;

@@ -1,11 +1,11 @@
-// Rows in a drawn order are no pattern that a processor could see by itself.
+// Software prefetch of rows in random order, which the hardware prefetcher cannot predict.
 #pragma once
 #include <algorithm>
 #include <cstddef>
 
 namespace crescent {
 
-/// Asks for the first 8 KiB of a row that will be copied soon.
+/// Prefetches the first 8 KiB of a row that will be copied soon into the cache.
 inline void prefetch_row(const std::byte* row, size_t bytes) {
   constexpr size_t kLine = 64, kMost = 8192;
   for (size_t at = 0; at < std::min(bytes, kMost); at += kLine) __builtin_prefetch(row + at);

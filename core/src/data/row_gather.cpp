@@ -11,8 +11,9 @@
 namespace crescent {
 namespace {
 
-constexpr size_t kAlone = size_t{64}
-                          << 10;  // bytes that one thread copies before another has begun
+constexpr size_t kAlone =
+    size_t{64}  // bytes that one thread copies in the time in which another wakes up
+    << 10;
 
 std::unique_ptr<Executable> compile_take(const Tensor& array, const Tensor& rows) {
   const NoGradient none;

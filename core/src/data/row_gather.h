@@ -1,5 +1,5 @@
-// Rows in a drawn order as a batch. The device copies them with all of its threads, which so are
-// awake for the step that follows.
+// Gathers rows in any order into a batch. The device copies them with all of its threads, which are
+// then awake for the next step.
 #pragma once
 #include <memory>
 #include <span>
@@ -10,18 +10,18 @@ namespace crescent {
 
 class RowGather {
  public:
-  /// For batches of so many rows of `array`; the last may be smaller. In the background, while the
-  /// device works on another batch, the caller copies alone.
+  /// Gathers batches of `batch_size` rows; the last may be smaller. If it runs in the background,
+  /// while the device computes a step, only the calling thread copies.
   RowGather(const Tensor& array, int64_t batch_size, bool in_background);
-  /// Copies these rows of the array to `target`, which has the place for them; rows of an array in
-  /// a device's memory become a new tensor there.
+  /// Copies these rows of the array to `target`, which has the shape of the batch. For an array in
+  /// device memory, `target` becomes a new tensor in that memory.
   void operator()(std::span<const int64_t> rows, Tensor& target);
 
  private:
   void copy(std::span<const int64_t> rows, Tensor& target) const;
 
   Tensor array_, rows_;
-  std::unique_ptr<Executable> whole_batch_;  ///< null where the caller copies alone
+  std::unique_ptr<Executable> whole_batch_;  ///< null if only the calling thread copies
 };
 
 }  // namespace crescent

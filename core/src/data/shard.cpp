@@ -1,10 +1,10 @@
-// Shards: each of several workers goes through its part of the data.
+// Shards: the parts of a dataset for several processes.
 #include "crescent/data/data.h"
 
 namespace crescent {
 namespace {
 
-/// Every `count`-th batch of the source.
+/// A shard that consists of every `count`-th batch of the source.
 class BatchShard final : public Dataset {
  public:
   BatchShard(DatasetPtr source, int64_t index, int64_t count)
@@ -16,7 +16,8 @@ class BatchShard final : public Dataset {
   void check() const override { source_->check(); }
   void begin_epoch() override { source_->begin_epoch(); }
 
-  /// Takes the whole round, so that no part gets more than another.
+  /// Takes a batch for each shard from the source, so that all shards have the same number of
+  /// batches.
   bool next(Batch& batch) override {
     for (int64_t i = 0; i < count_; ++i)
       if (!source_->next(i == index_ ? batch : passed_)) return false;

@@ -12,14 +12,14 @@ namespace {
 
 constexpr int64_t kWindowBytes = int64_t{16} << 20;
 constexpr int64_t kRunBytes = int64_t{256}
-                              << 10;  // what a disk reads in about the time that it takes to seek
-constexpr int64_t kLeastRuns = 8;     // in a window
+                              << 10;  // bytes that a disk reads in about the time of a seek
+constexpr int64_t kLeastRuns = 8;     // the least number of runs in a window
 
 }  // namespace
 
 ShuffleBuffer::ShuffleBuffer(const Tensors& arrays, int64_t least)
     : samples_(arrays.front().dim(0)) {
-  int64_t sample = 1, block = 1;  // bytes, samples
+  int64_t sample = 1, block = 1;  // in bytes; in samples
   for (const Tensor& array : arrays) {
     const size_t row = row_bytes(array);
     if (is_mapped(array))
@@ -64,7 +64,7 @@ int64_t ShuffleBuffer::take(std::span<std::byte* const> targets) {
   return now_.numbers[place];
 }
 
-/// The next window becomes this one, once it is whole.
+/// Reads the rest of the next window, which then becomes the current one.
 void ShuffleBuffer::turn() {
   while (read_run()) {
   }
@@ -75,7 +75,7 @@ void ShuffleBuffer::turn() {
   at_ = 0;
 }
 
-/// Adds a run to the next window; false when that is whole, or no run is left.
+/// Adds a run to the next window; returns false if the window is complete or no run is left.
 bool ShuffleBuffer::read_run() {
   const size_t filled = next_.numbers.size();
   if (next_run_ == runs_.size() ||

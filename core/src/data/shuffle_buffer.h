@@ -1,7 +1,8 @@
-// A random order of samples that lie in files, read in long runs: runs change places, and those
-// that are in the buffer together are mixed. While the samples of one window are handed out, the
-// next one is read, a run at a time; of mapped files the system is asked to read it. The first
-// windows of an epoch are smaller, so that it begins at once.
+// Shuffles samples in files, which are read in runs of consecutive samples: the order of runs is
+// random, and so is that of the samples in a window of several runs. While the samples of one
+// window are taken, the next window is read run by run, or the system is asked to read it ahead if
+// the file is mapped. The first windows of an epoch are smaller, so that the first batch needs no
+// long wait.
 #pragma once
 #include <optional>
 #include <vector>
@@ -12,22 +13,23 @@ namespace crescent {
 
 class ShuffleBuffer {
  public:
-  /// `arrays` have the same first axis. A window holds 16 MiB of samples, at least `least` of them.
+  /// `arrays` have the same first dimension. A window holds 16 MiB of samples, but at least `least`
+  /// samples.
   ShuffleBuffer(const Tensors& arrays, int64_t least);
-  /// Draws a new order; nothing is read yet.
+  /// Draws a new order of runs, without reading any.
   void begin_epoch(const SeedGenerator& order);
-  /// Takes a sample: its row of the i-th array that is not mapped goes to targets[i]. Returns its
-  /// number.
+  /// Takes the next sample and returns its index. Its row of the i-th array that is not mapped is
+  /// copied to targets[i].
   int64_t take(std::span<std::byte* const> targets);
 
  private:
   struct Column {
     Tensor array;
-    size_t row;  ///< bytes
+    size_t row;  ///< bytes of a row
   };
   struct Window {
-    std::vector<std::shared_ptr<Storage>> rows;  ///< of each column
-    std::vector<int64_t> numbers;                ///< of the samples, as they were read
+    std::vector<std::shared_ptr<Storage>> rows;  ///< the rows of each column
+    std::vector<int64_t> numbers;  ///< the indices of the samples in the order of reading
   };
   const std::byte* row_at(size_t i, size_t place) const;
   bool read_run();
@@ -36,13 +38,13 @@ class ShuffleBuffer {
   Tensors mapped_;
   std::vector<Column> columns_;  ///< the arrays that are not mapped
   int64_t samples_, run_length_, window_runs_;
-  int64_t next_runs_ = 0;      ///< in next_ when it is whole
-  std::vector<int64_t> runs_;  ///< their order
+  int64_t next_runs_ = 0;      ///< the number of runs in next_ when it is complete
+  std::vector<int64_t> runs_;  ///< the order of runs
   size_t next_run_ = 0;
   Window now_, next_;
-  std::vector<int64_t> order_;  ///< of the samples in now_
+  std::vector<int64_t> order_;  ///< the order of the samples in now_
   size_t at_ = 0;
-  std::optional<SeedGenerator> inside_;  ///< draws the order inside of windows
+  std::optional<SeedGenerator> inside_;  ///< draws the order within windows
 };
 
 }  // namespace crescent

@@ -30,7 +30,7 @@ void shuffle_rows(RowIndices& rows, const SeedGenerator& random) {
   rows = std::move(mixed);
 }
 
-/// The rows of each class, or all of them where there are no labels.
+/// The rows of each class, or all rows as one class if there are no labels.
 std::vector<RowIndices> rows_by_class(int64_t count, const Tensor& labels) {
   if (!labels) return {first_indices(count)};
   if (labels.size() != count)
@@ -56,7 +56,7 @@ Tensor index_tensor(RowIndices rows, bool sorted) {
   return Tensor::from(rows, {static_cast<int64_t>(rows.size())});
 }
 
-/// How many rows all of the arrays have.
+/// The number of rows, which must be the same in all arrays.
 int64_t common_rows(const Tensors& arrays) {
   if (arrays.empty() || arrays.front().rank() == 0) fail("split: expected arrays of rows");
   const int64_t count = arrays.front().dim(0);

@@ -8,7 +8,7 @@
 namespace crescent {
 namespace {
 
-/// Rows `rate` apart, wherever the values are.
+/// `count` rows that are `rate` apart, of an array in memory or in a file.
 Tensor rows_apart(const Tensor& data, int64_t first, int64_t count, int64_t rate) {
   TensorSpec spec = data.spec();
   spec.shape.set(0, count);
@@ -50,7 +50,7 @@ void check_steps(int64_t count, int64_t length, int64_t stride, int64_t rate) {
     fail("`sequence_length` must be greater than 0. Received: sequence_length=", length);
 }
 
-/// How many windows there are where each begins a row after the one before.
+/// The number of windows if each begins one row after the previous one.
 int64_t window_count(const Tensor& data, const Tensor& targets, int64_t length,
                      const TimeseriesOptions& options) {
   const int64_t start = options.start_index.value_or(0),
@@ -65,7 +65,7 @@ int64_t window_count(const Tensor& data, const Tensor& targets, int64_t length,
   return windows;
 }
 
-/// The first row of each window as an element.
+/// A stream of the first rows of windows.
 StreamPtr window_starts(int64_t windows, const TimeseriesOptions& options) {
   std::vector<int64_t> places;
   for (int64_t at = 0; at < windows; at += options.sequence_stride) places.push_back(at);

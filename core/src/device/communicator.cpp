@@ -19,7 +19,7 @@ std::vector<double> Communicator::all_gather(double value) {
 
 void Communicator::barrier() { all_gather(0); }
 
-void Communicator::fail_late(const std::vector<int>& ranks, double seconds) const {
+void Communicator::fail_timeout(const std::vector<int>& ranks, double seconds) const {
   std::vector<std::string> texts;
   for (int rank : ranks) texts.push_back(std::to_string(rank));
   fail(texts.size() == 1 ? "the process of rank " : "the processes of ranks ", join(texts),

@@ -103,7 +103,7 @@ TrainingRunPtr Model::training_run() const { return training_->runs.run.lock(); 
 
 Value Model::run_state() const {
   const TrainingRunPtr run = training_run();
-  return run && !run->ended() ? run->state().left() : training_->runs.left;
+  return run && !run->ended() ? run->state().remaining() : training_->runs.last_state;
 }
 
 void Model::set_run_state(const Value& state) {
@@ -112,8 +112,8 @@ void Model::set_run_state(const Value& state) {
     if (!callbacks) fail("run state: expected a dict with 'callbacks', got ", state);
     check_callback_states(*callbacks);
   }
-  training_->runs.left = state;
-  training_->runs.left_is_loaded = true;
+  training_->runs.last_state = state;
+  training_->runs.last_state_is_loaded = true;
 }
 
 void Model::forget_programs() {

@@ -272,7 +272,7 @@ void Optimizer::apply(std::span<const Tensor> gradients, const Variables& variab
   if (gradients.size() != variables.size())
     fail("expected a gradient for each of ", variables.size(), " variables, got ",
          gradients.size());
-  AllOrNothing whole;
+  Transaction transaction;
   include(variables);
   std::vector<VariableUpdate> all;
   for (size_t i = 0; i < variables.size(); ++i) {
@@ -316,7 +316,7 @@ void Optimizer::apply(std::span<const Tensor> gradients, const Variables& variab
     if (v.constraint())
       v.assign(blaming(*v.constraint(), [&] { return (*v.constraint())(v.value()); }));
   iterations_.assign(done + 1);
-  whole.keep();
+  transaction.commit();
 }
 
 }  // namespace crescent

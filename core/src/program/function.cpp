@@ -62,7 +62,7 @@ class Compiled final : public CachedProgram {
   void run(std::span<const Tensor> inputs, Tensors& outputs) {
     for (size_t i = 0; i < bindings_.size(); ++i) {
       const Variable& variable = bindings_[i].variable;
-      if (bindings_[i].result >= 0) AllOrNothing::note(variable);
+      if (bindings_[i].result >= 0) Transaction::before_change(variable);
       variables_[i] = bindings_[i].result >= 0 ? variable.writable_value(memory_)
                                                : variable.device_value(memory_);
     }
@@ -78,13 +78,6 @@ class Compiled final : public CachedProgram {
     executable->run(memory_ ? bring(inputs) : inputs, variables_, results_);
     outputs.resize(slots_.size());
     for (size_t i = 0; i < slots_.size(); ++i) outputs[i] = results_[i];
-  }
-
-  Variables written() const {
-    Variables variables;
-    for (const Program::Binding& b : bindings_)
-      if (b.result >= 0) variables.push_back(b.variable);
-    return variables;
   }
 
   /// Frees the memory of results when another signature is called.
@@ -187,11 +180,6 @@ std::shared_ptr<Executable> Function::executable(std::span<const Tensor> inputs,
   std::lock_guard lock(state_->mutex);
   auto compiled = state_->find(inputs, key);
   return {compiled, compiled->executable.get()};
-}
-
-Variables Function::written(std::span<const Tensor> inputs, int64_t key) const {
-  std::lock_guard lock(state_->mutex);
-  return state_->find(inputs, key)->written();
 }
 
 void Function::clear() const {

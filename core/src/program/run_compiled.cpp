@@ -74,7 +74,7 @@ const Value& place() {
 }
 
 /// Replaces the tensors in the value by placeholders and appends them to `tensors`.
-Value emptied(const Value& value, Tensors& tensors) {
+Value extract_tensors(const Value& value, Tensors& tensors) {
   return mapped(value, [&](const Value& part) -> std::optional<Value> {
     const Tensor* tensor = tensor_in(part);
     if (!tensor) return std::nullopt;
@@ -83,8 +83,8 @@ Value emptied(const Value& value, Tensors& tensors) {
   });
 }
 
-/// Replaces placeholders by tensors; the inverse of emptied().
-Value filled(const Value& value, const Tensors& tensors) {
+/// Replaces placeholders by tensors; the inverse of extract_tensors().
+Value insert_tensors(const Value& value, const Tensors& tensors) {
   size_t next = 0;
   return mapped(value, [&](const Value& part) -> std::optional<Value> {
     if (!(part == place())) return std::nullopt;
@@ -168,7 +168,7 @@ bool is_worth_it(const Program& program) {
 void compile(CompiledCall& into, const Callee& call, Device& device) {
   const auto body = [&](const Tensors& inputs) {
     Tensors outputs;
-    into.result = emptied(call(filled(into.arguments, inputs).as_dict()), outputs);
+    into.result = extract_tensors(call(insert_tensors(into.arguments, inputs).as_dict()), outputs);
     return outputs;
   };
   Program program = trace(body, into.in);
@@ -206,7 +206,7 @@ Value run_compiled(const std::shared_ptr<const void>& who, const Dict& arguments
   if (!pays(arguments)) return call(arguments);
   Device& device = crescent::device();
   Tensors inputs, outputs;
-  Value places = emptied(arguments, inputs);
+  Value places = extract_tensors(arguments, inputs);
   const auto program = compiled(
       std::make_shared<CompiledCall>(device, who, std::move(places), inputs), call, device);
   if (!program->executable) return call(arguments);
@@ -215,7 +215,7 @@ Value run_compiled(const std::shared_ptr<const void>& who, const Dict& arguments
     outputs.push_back(Tensor::uninitialized(spec, memory));
   for (Tensor& input : inputs) input = memory ? input.to(memory) : input;
   program->executable->run(inputs, {}, outputs);
-  return filled(program->result, outputs);
+  return insert_tensors(program->result, outputs);
 }
 
 Tensor run_compiled(const char* name, std::initializer_list<double> numbers, const Tensors& inputs,

@@ -19,7 +19,7 @@ struct Variable::State {
 
 namespace {
 
-thread_local AllOrNothing* all_or_nothing = nullptr;  // the innermost one
+thread_local Transaction* current_transaction = nullptr;  // the innermost one
 
 std::atomic<uint64_t> trainable_count{0}, constraint_count{0};
 
@@ -93,7 +93,7 @@ void Variable::assign(const Tensor& value) const {
     fail("variable '", path(), "' cannot be assigned a tensor ", converted.spec(),
          " without values");
   }
-  AllOrNothing::note(*this);
+  Transaction::before_change(*this);
   state_->value = fresh(safe(converted));
 }
 
@@ -119,11 +119,11 @@ struct VariableAccess {
   static Tensor& value(const Variable& variable) { return variable.state_->value; }
 };
 
-AllOrNothing::AllOrNothing() : around_(std::exchange(all_or_nothing, this)) {}
+Transaction::Transaction() : around_(std::exchange(current_transaction, this)) {}
 
-AllOrNothing::~AllOrNothing() {
-  all_or_nothing = around_;
-  if (kept_) {
+Transaction::~Transaction() {
+  current_transaction = around_;
+  if (committed_) {
     for (auto& [variable, value] : before_)
       if (around_) around_->add(variable, std::move(value));
   } else {
@@ -131,14 +131,14 @@ AllOrNothing::~AllOrNothing() {
   }
 }
 
-void AllOrNothing::keep() { kept_ = true; }
+void Transaction::commit() { committed_ = true; }
 
-void AllOrNothing::note(const Variable& variable) {
-  if (all_or_nothing) all_or_nothing->add(variable, VariableAccess::value(variable));
+void Transaction::before_change(const Variable& variable) {
+  if (current_transaction) current_transaction->add(variable, VariableAccess::value(variable));
 }
 
 /// Only the first value of each variable is kept.
-void AllOrNothing::add(const Variable& variable, Tensor value) {
+void Transaction::add(const Variable& variable, Tensor value) {
   if (noted_.insert(variable.id()).second) before_.emplace_back(variable, std::move(value));
 }
 

@@ -1,14 +1,15 @@
-// Exceptions that plugins throw and that are no Error: each becomes one that says whose it was.
+// Converts exceptions of plugins that are no Error to an Error that names the class and the plugin.
 #pragma once
 #include "crescent/registry/registry.h"
 
 namespace crescent {
 
-/// Ends a handler. An Error goes on as it is; anything else becomes one: "std::out_of_range: ...
-/// (in Scale of plugin 'acme.scale' (/a/scale.so))". Null is an object made outside the registry.
+/// Rethrows the current exception. An Error is unchanged; another exception becomes one:
+/// "std::out_of_range: ... (in Scale of plugin 'acme.scale' (/a/scale.so))". `thrower` is null for
+/// an object that the registry did not make.
 [[noreturn]] void rethrow_blaming(const ClassInfo* thrower);
 
-/// Runs code of an object of this class.
+/// Runs code of an object of class `thrower`, whose exceptions become an Error.
 template <class F>
 auto blaming(const ClassInfo* owner, F f) -> decltype(f()) {
   try {

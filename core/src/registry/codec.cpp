@@ -1,10 +1,10 @@
-// The conversions of plain option types.
+// Codecs of the plain types of options.
 #include "crescent/registry/codec.h"
 
 namespace crescent {
 namespace {
 
-/// A list, or a single item that stands for a list of one.
+/// Decodes a list; a single item counts as a list of one.
 template <class T>
 std::vector<T> decode_list(const Value& value) {
   const bool single = value.is_number() || value.is_string();

@@ -1,4 +1,4 @@
-// What the registry calls of the classes that are part of core; their rooms define it.
+// Functions that the registry calls and the folders of classes in core define.
 #pragma once
 #include <memory>
 
@@ -7,11 +7,11 @@ namespace crescent {
 class Configurable;
 class Registry;
 
-/// InputLayer, Sequential, Functional, ...: classes that are part of core. Called once, at the
-/// first question that the registry cannot answer yet.
+/// Registers the classes of core: InputLayer, Sequential, Functional, ... The registry calls it
+/// once, when it first looks for a class that is not registered.
 void register_core_classes(Registry& registry);
 
-/// A layer where an activation is expected; null for an object that is no layer.
+/// A layer as an activation; null for an object that is no layer.
 std::shared_ptr<Configurable> layer_as_activation(const std::shared_ptr<Configurable>& object);
 
 }  // namespace crescent

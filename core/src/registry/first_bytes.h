@@ -1,10 +1,11 @@
-// The first bytes of a format's files, which its schema gives as hexadecimal digits.
+// The first bytes of the files of a format, which its schema has as hexadecimal digits.
 #pragma once
 #include <string>
 
 namespace crescent {
 
-/// "89504e47" -> its bytes; fails, naming the format, where the digits are none.
+/// The bytes of a text such as "89504e47"; fails, naming the format, for a text that is not
+/// hexadecimal.
 std::string signature_bytes(const std::string& hexadecimal, const std::string& format);
 
 }  // namespace crescent

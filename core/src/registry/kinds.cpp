@@ -1,4 +1,4 @@
-// What there is many of.
+// The table of the built-in kinds.
 #include <algorithm>
 
 #include "crescent/registry/registry.h"

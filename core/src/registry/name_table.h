@@ -1,5 +1,4 @@
-// Names and aliases per kind, for classes that are registered and for classes that an index
-// promises.
+// A table of classes by kind, name and alias, for registered classes and for classes of the index.
 #pragma once
 #include <map>
 #include <set>
@@ -31,14 +30,14 @@ class NameTable {
     std::erase_if(table.spellings, [&](const auto& word) { return word.second == entry; });
   }
 
-  /// By name or alias, else by the snake or lower case of a name ("adam").
+  /// Finds a class by name or alias, or by its name in snake case or lower case ("adam").
   const T* find(std::string_view kind, std::string_view word) const {
     if (const T* entry = find_exact(kind, word)) return entry;
     auto table = kinds_.find(kind);
     return table == kinds_.end() ? nullptr : look_up(table->second.spellings, word);
   }
 
-  /// By name or alias.
+  /// Finds a class by name or alias.
   const T* find_exact(std::string_view kind, std::string_view word) const {
     auto table = kinds_.find(kind);
     return table == kinds_.end() ? nullptr : look_up(table->second.words, word);

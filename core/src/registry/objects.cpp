@@ -1,4 +1,4 @@
-// From names and configurations to objects, and back.
+// Makes objects of names and configurations, and configurations of objects.
 #include <algorithm>
 
 #include "base/text.h"
@@ -10,28 +10,29 @@
 namespace crescent {
 namespace {
 
-/// The C++ class without namespaces, for objects that are not registered.
+/// The name of the C++ class without namespaces, for objects of classes that are not registered.
 std::string type_name(const std::type_info& type) {
   const std::string name = written_name(type);
   return name.substr(name.rfind(':') + 1);
 }
 
-/// Keras writes the package of a custom class in front: "acme>Scale". One may be registered so.
+/// The name of a class without the package that Keras writes before it ("acme>Scale"), unless the
+/// class is registered with the package.
 std::string_view known_name(std::string_view kind, std::string_view name) {
   const size_t package = name.rfind('>');
   return package == name.npos || registry().find(kind, name) ? name : name.substr(package + 1);
 }
 
-/// A kind whose objects may stand where those of another are expected.
+/// A kind whose objects may replace those of another kind.
 struct StandIn {
   std::string_view expected, given;
   std::shared_ptr<Configurable> (*as_expected)(const std::shared_ptr<Configurable>& object);
 };
 const StandIn kStandIns[] = {{"activation", "layer", layer_as_activation}};
 
-/// An object of another kind as one of this kind; null when it cannot stand for one.
-std::shared_ptr<Configurable> standing_for(std::string_view kind,
-                                           const std::shared_ptr<Configurable>& object) {
+/// An object of another kind as one of this kind; null if it cannot replace one.
+std::shared_ptr<Configurable> as_kind(std::string_view kind,
+                                      const std::shared_ptr<Configurable>& object) {
   for (const StandIn& row : kStandIns)
     if (row.expected == kind)
       if (auto made = row.as_expected(object)) return made;
@@ -40,12 +41,12 @@ std::shared_ptr<Configurable> standing_for(std::string_view kind,
 
 constexpr const char* kLayerKind = "layer";
 
-/// What Keras has beside class_name and config; the last two of layers alone.
+/// The keys that Keras writes beside class_name and config; only layers have the last two.
 const std::vector<std::string> kBeside{
     "class_name",   "config",         "module", "registered_name",
     "build_config", "compile_config", "name",   "inbound_nodes"};
 
-/// Options beside "config" would count for nothing.
+/// Fails for other keys beside "config": they may be options that would be ignored.
 void check_beside(std::string_view kind, const std::string& class_name, const Dict& dict) {
   for (const DictEntry& entry : dict) {
     if (entry.key == kSharedNumber) continue;
@@ -58,8 +59,8 @@ void check_beside(std::string_view kind, const std::string& class_name, const Di
   }
 }
 
-/// {"class_name": ..., "config": ...} with what Keras has beside them; functions of Keras 3 have
-/// their name as config.
+/// Makes an object of {"class_name": ..., "config": ...} and other keys of Keras; the config of a
+/// function of Keras 3 is its name.
 std::shared_ptr<Configurable> from_dict(std::string_view kind, const Dict& dict) {
   const Value* class_name = dict.find("class_name");
   if (!class_name || !class_name->is_string())
@@ -76,12 +77,12 @@ std::shared_ptr<Configurable> from_dict(std::string_view kind, const Dict& dict)
     object = make_object(given, name, has_options ? Codec<Dict>::decode(*config) : Dict());
     if (given == kLayerKind) remember_shared(dict, object);
   }
-  return given == kind ? object : standing_for(kind, object);
+  return given == kind ? object : as_kind(kind, object);
 }
 
 std::shared_ptr<Configurable> from_object(std::string_view kind, const Value& value) {
   auto object = value.object_as<Configurable>();
-  if (auto made = standing_for(kind, object)) return made;
+  if (auto made = as_kind(kind, object)) return made;
   if (!object || (object->info() && object->info()->kind != kind))
     fail("expected an object of kind ", kind, ", got ", value);
   return object;

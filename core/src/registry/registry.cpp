@@ -69,12 +69,11 @@ void Registry::State::erase(const ClassInfoPtr& info) {
   std::erase(classes, info);
 }
 
-/// What `from` takes out of both tables: of classes that are registered and of those that the index
-/// promises.
+/// Collects words by `from` of two tables: that of registered classes and that of the index.
 template <class From>
 std::vector<std::string> Registry::State::collect(From from) const {
   std::set<std::string> words;
-  if (loader) from(loader->promised(), words);
+  if (loader) from(loader->indexed_classes(), words);
   std::lock_guard lock(mutex);
   from(table, words);
   return {words.begin(), words.end()};
@@ -91,12 +90,12 @@ void Registry::add(ClassInfo info) {
   for (const std::string& word : words_of(info)) {
     if (ClassInfoPtr there = state_->find_exact(info.kind, word))
       refuse_clash(info.kind, word, describe_origin(*there));
-    if (state_->loader) state_->loader->refuse_promised(info.kind, word, info.origin);
+    if (state_->loader) state_->loader->refuse_indexed(info.kind, word, info.origin);
   }
   state_->insert(std::make_shared<const ClassInfo>(std::move(info)));
 }
 
-/// What its author forgot or declared twice.
+/// Fails for declarations that are missing or stand twice.
 static void check_declared(const SchemaData& schema) {
   for (const Method& method : schema.methods) {
     for (const Field& parameter : method.parameters.fields)
@@ -126,7 +125,7 @@ void Registry::add(const char* kind, const SchemaData& schema, std::vector<std::
 void Registry::replace(ClassInfo info) {
   std::vector<ClassInfoPtr> replaced;
   for (const std::string& word : words_of(info)) {
-    if (state_->loader) state_->loader->refuse_promised(info.kind, word, info.origin);
+    if (state_->loader) state_->loader->refuse_indexed(info.kind, word, info.origin);
     ClassInfoPtr there = state_->find_exact(info.kind, word);
     if (there && there->origin != "Lua") refuse_clash(info.kind, word, describe_origin(*there));
     if (there) replaced.push_back(std::move(there));
@@ -160,7 +159,7 @@ std::vector<std::string> Registry::all_names(std::string_view kind) {
 
 Dict Registry::traits(std::string_view kind, std::string_view name) {
   if (ClassInfoPtr info = state_->find_exact(kind, name)) return info->schema.traits;
-  return state_->loader ? state_->loader->promised_traits(kind, name) : Dict();
+  return state_->loader ? state_->loader->indexed_traits(kind, name) : Dict();
 }
 
 }  // namespace crescent

@@ -9,35 +9,36 @@ namespace crescent {
 struct IndexedPlugin;
 using ClassInfoPtr = std::shared_ptr<const ClassInfo>;
 
-/// "plugin 'acme.scale' (/path/acme.scale.so)", "Lua", "the program".
+/// The origin of a class: "plugin 'acme.scale' (/path/acme.scale.so)", "Lua", "the program".
 std::string describe_origin(const ClassInfo& info);
-/// Name and aliases of a class.
+/// The name and the aliases of a class.
 std::vector<std::string> words_of(const ClassInfo& info);
 [[noreturn]] void refuse_clash(std::string_view kind, std::string_view word,
                                std::string_view origin);
 
-/// Where the classes are that nobody has asked for yet: the process' loader of plugins.
+/// The interface of the plugin loader, which has the classes that are not registered yet.
 class ClassSource {
  public:
   virtual ~ClassSource() = default;
-  /// Registers the class, where a plugin that came with Crescent has it.
+  /// Registers the class if a built-in plugin has it.
   virtual void load_for(std::string_view kind, std::string_view word) = 0;
-  /// What the index says is in plugins that came with Crescent, loaded or not.
-  virtual const NameTable<const IndexedPlugin*>& promised() = 0;
-  /// Schema::trait of a class that the index promises.
-  virtual Dict promised_traits(std::string_view kind, std::string_view name) = 0;
-  /// Fails when a built-in plugin, loaded or not, has this name and `origin` is not that plugin.
-  virtual void refuse_promised(std::string_view kind, std::string_view word,
-                               std::string_view origin) = 0;
+  /// The classes of built-in plugins by the index, loaded or not.
+  virtual const NameTable<const IndexedPlugin*>& indexed_classes() = 0;
+  /// The traits (Schema::trait) of a class of the index.
+  virtual Dict indexed_traits(std::string_view kind, std::string_view name) = 0;
+  /// Fails if a built-in plugin, loaded or not, has a class with this name and `origin` is not that
+  /// plugin.
+  virtual void refuse_indexed(std::string_view kind, std::string_view word,
+                              std::string_view origin) = 0;
 };
 
 struct Registry::State {
-  mutable std::mutex mutex;  // of what follows; never held while foreign code runs
+  mutable std::mutex mutex;  // guards the members below; never held while code of plugins runs
   NameTable<ClassInfoPtr> table;
   std::vector<ClassInfoPtr> classes;  // in order of registration
 
-  ClassSource* loader = nullptr;        // of the process' registry; a staging registry has none
-  std::string plugin, version, origin;  // written into classes that are added without
+  ClassSource* loader = nullptr;        // of the process's registry; null in a staging registry
+  std::string plugin, version, origin;  // the origin of classes that are added without one
 
   ClassInfoPtr find(std::string_view kind, std::string_view word) const;
   ClassInfoPtr find_exact(std::string_view kind, std::string_view word) const;

@@ -49,7 +49,7 @@ Field field_of(const MemberType& type) {
   return field;
 }
 
-/// Appends, and gives where it now is.
+/// Appends a field with this name and documentation; returns its address.
 Field* append(std::vector<Field>& fields, Field field, std::string_view name,
               std::string_view doc) {
   field.name = name;
@@ -71,8 +71,8 @@ void SchemaBuilder::end_base(SchemaBuilder& whole) {
   whole.last_ = last_;
 }
 
-/// A class may declare an option that its base has too (Embedding's input_dim, the name of a
-/// metric): the later one counts, at its place.
+/// Adds a field. If a class declares an option of its base again (Embedding's input_dim, the name
+/// of a metric), the later declaration replaces the earlier one.
 void SchemaBuilder::add(std::string_view name, std::string_view doc, const MemberType& type,
                         std::ptrdiff_t offset, const void* object) {
   Field field = field_of(type);
@@ -82,7 +82,7 @@ void SchemaBuilder::add(std::string_view name, std::string_view doc, const Membe
   std::erase_if(data_.fields, [&](const Field& before) {
     if (before.name == name && !before.keyword_only)
       fail(data_.title, ": option '", name, "' is declared twice");
-    return before.name == name;  // the base's, declared anew
+    return before.name == name;  // the declaration of the base class
   });
   last_ = append(data_.fields, std::move(field), name, doc);
 }
@@ -191,7 +191,7 @@ std::vector<std::string> names_and_aliases(const std::vector<Field>& fields) {
   return names;
 }
 
-/// `word`: what the field is called.
+/// `word` is the word for the field in messages.
 void set_checked(void* object, const std::string& title, const char* word, const Field& field,
                  const Value& value) {
   try {

@@ -8,7 +8,7 @@
 namespace crescent {
 namespace {
 
-/// First counts how often each object comes, then numbers those that come more than once.
+/// Counts the occurrences of objects in a first pass and numbers repeated objects in a second one.
 struct Sharing {
   std::unordered_map<const Configurable*, int> times;
   std::unordered_map<const Configurable*, int64_t> numbers;
@@ -17,7 +17,7 @@ struct Sharing {
 
 thread_local Sharing* sharing = nullptr;
 
-/// Nothing where the place has no number.
+/// The shared_object_id of a configuration; nullopt without one.
 std::optional<int64_t> number_of(const Dict& place) {
   const Value* number = place.find(kSharedNumber);
   return number && number->is_int() ? std::optional(number->as_int()) : std::nullopt;

@@ -1,6 +1,6 @@
-// Objects that stand at several places of one configuration, such as a layer that a model shares
-// with a model inside it: each place has their number as "shared_object_id", as in Keras 3, by
-// which they are one again where the configuration is read.
+// Objects that occur several times in one configuration, such as a layer that a model shares with a
+// model inside it. Each occurrence has the same "shared_object_id", as in Keras 3, so reading the
+// configuration makes one object of them.
 #pragma once
 #include <functional>
 
@@ -10,16 +10,18 @@ namespace crescent {
 
 inline constexpr const char* kSharedNumber = "shared_object_id";
 
-/// What `make` gives, with numbers at objects that come more than once: it is called a second time
-/// where there are some. Inside another call of this function, that one sees to it.
+/// The configuration that `make` returns, with a shared_object_id at objects that occur more than
+/// once: if there are any, `make` is called a second time. A call within another call leaves this
+/// to the outer one.
 Dict with_shared_objects(const std::function<Dict()>& make);
-/// Told of each object of which a {"class_name", "config"} is made: puts its number there.
+/// Must be called for each object that is serialized: adds its shared_object_id to {"class_name",
+/// "config"}.
 void mark_shared(Dict& made, const Configurable& object);
 
-/// While one exists, places with the same number are the same object.
+/// During its lifetime, configurations with the same shared_object_id give the same object.
 class SharedObjects {
  public:
-  /// `fresh`: numbers of the configuration that is read around this one, if any, say nothing here.
+  /// `fresh`: ignores the numbers of an outer configuration that is being read.
   explicit SharedObjects(bool fresh);
   ~SharedObjects();
   SharedObjects(const SharedObjects&) = delete;
@@ -32,7 +34,7 @@ class SharedObjects {
   friend std::shared_ptr<Configurable> shared_object(const Dict& place);
   friend void remember_shared(const Dict& place, const std::shared_ptr<Configurable>& object);
 };
-/// The object that an earlier place with this number gave; null where there is none.
+/// The object of an earlier configuration with the same number; null without one.
 std::shared_ptr<Configurable> shared_object(const Dict& place);
 void remember_shared(const Dict& place, const std::shared_ptr<Configurable>& object);
 

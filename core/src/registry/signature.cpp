@@ -21,14 +21,14 @@ Signature::~Signature() = default;
 
 namespace {
 
-/// A text without quotes: float32, mnist.npz.
+/// Whether the default is a text without quotes: float32, mnist.npz.
 bool is_word(std::string_view text) {
   const auto in_word = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; };
   return !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) &&
          std::all_of(text.begin(), text.end(), in_word);
 }
 
-/// A number or a list of them: (0, 1) is a list as [0, 1] is.
+/// Parses a number or a list of numbers; (0, 1) is a list like [0, 1].
 Value parse_numbers(std::string_view text) {
   std::string json(text);
   std::replace(json.begin(), json.end(), '(', '[');
@@ -36,7 +36,7 @@ Value parse_numbers(std::string_view text) {
   return parse_json(json);
 }
 
-/// The part up to a comma outside of brackets and quotes; `text` keeps the rest.
+/// Takes the part up to a comma outside of brackets and quotes from `text`.
 std::string_view take_parameter(std::string_view& text) {
   int depth = 0;
   bool quoted = false;

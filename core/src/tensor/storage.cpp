@@ -288,7 +288,7 @@ std::shared_ptr<Storage> Storage::copy_in(Memory* memory) const {
   const auto made = [&] {
     return memory ? memory->allocate(bytes_, false) : allocate(bytes_, false);
   };
-  // come_home() has made copy_ this storage's host memory.
+  // move_to_host() has made copy_ this storage's host memory.
   if (copy_ && host_ && copy_->host_ == host_) {
     const std::shared_ptr<Storage> copy = made();
     copy->copy(0, *this, 0, bytes_);
@@ -303,7 +303,7 @@ std::shared_ptr<Storage> Storage::copy_in(Memory* memory) const {
   return copy_;
 }
 
-void Storage::come_home() {
+void Storage::move_to_host() {
   const std::lock_guard lock(copying());
   if (!memory_) return;
   host_ = copy_in(nullptr)->host_;

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "crescent/tensor/variable.h"
 #include "training/metrics_scope.h"
 #include "training/pass.h"
 #include "training/profile_tables.h"
-#include "training/restored.h"
 
 namespace crescent {
 namespace {
@@ -84,8 +84,8 @@ Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& given) {
   Stepper stepper(*this);
   const CompiledStep step = y.empty() ? stepper.compiled_predict(batch.x)
                                       : stepper.compiled_train({batch.x, batch.y, {}});
-  const Restored restored(step.function.written(step.inputs, step.key));
-  time_steps(step, 1);  // warms up
+  const Transaction transaction;  // the destructor restores the variables
+  time_steps(step, 1);            // warms up
   const int64_t enough =
       std::clamp(static_cast<int64_t>(kSeconds / time_steps(step, 1)), kFewest, kMost);
   const int64_t steps = options.steps.value_or(enough);

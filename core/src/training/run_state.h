@@ -37,7 +37,7 @@ struct TrainingRun::State {
   // These are defined in snapshot.cpp.
   Dict snapshot() const;
   /// The snapshot without the model's own variables; null when a callback ended the run.
-  Value left() const;
+  Value remaining() const;
   void restore(const Dict& snapshot);
 
   ModelPtr model;

@@ -141,7 +141,7 @@ Dict TrainingRun::State::progress() const {
   return all;
 }
 
-Value TrainingRun::State::left() const { return model->stop_training ? Value() : progress(); }
+Value TrainingRun::State::remaining() const { return model->stop_training ? Value() : progress(); }
 
 Dict TrainingRun::State::snapshot() const {
   Dict all = progress();
@@ -192,7 +192,7 @@ void TrainingRun::State::restore(const Dict& from) {
 void TrainingRun::State::begin_again(Phase in) {
   phase = Phase::start;
   stopping = false;
-  model_state.runs.left_is_loaded = false;
+  model_state.runs.last_state_is_loaded = false;
   if (in == Phase::start) return;
   begin();
   if (in == Phase::epoch) return;

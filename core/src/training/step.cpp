@@ -104,13 +104,14 @@ Tensors Stepper::build(const Tensors& x) {
   return outputs;
 }
 
-/// After a change of structure: builds layers, and plans the outputs when they have changed.
-void Stepper::settle(const Tensors& x) {
+/// After a change of structure, builds the layers, and plans the outputs when they have changed.
+/// Steps that call layers instead of the model build these when they first run.
+void Stepper::build_and_plan(const Tensors& x) {
   if (!state_.spec.compiled) fail("You must compile your model before using it.");
   check_inputs(x);
   follow_structure();
-  if (state_.steps.settled) return;
-  if (!steps_of(model_).calls_model(model_)) return settle_parts();
+  if (state_.steps.planned) return;
+  if (!steps_of(model_).calls_model(model_)) return mark_planned();
   Tensors outputs;
   if (!model_.is_graph() || !is_built(model_)) outputs = build(x);
   const Value structure = model_.structures().outputs;
@@ -121,14 +122,13 @@ void Stepper::settle(const Tensors& x) {
     state_.plan.outputs = plan_outputs(state_.spec.options, keys);
     state_.plan.keys = keys;
   }
-  state_.trained.flags.take_new(model_);
-  state_.steps.settled = true;
+  mark_planned();
 }
 
-/// For a model whose steps call its layers: the first step builds them.
-void Stepper::settle_parts() {
+/// Records the trainable flags for which the steps are planned.
+void Stepper::mark_planned() {
   state_.trained.flags.take_new(model_);
-  state_.steps.settled = true;
+  state_.steps.planned = true;
 }
 
 /// Builds the layers that a step calls by tracing it; the program is discarded.
@@ -176,7 +176,7 @@ void Stepper::collect_trained() {
 
 /// Flattens the batch into inputs and returns the step for its layout.
 CompiledLayoutPtr Stepper::lay_out(const Batch& batch, bool training, bool inference_metrics) {
-  settle(batch.x);
+  build_and_plan(batch.x);
   const bool whole = steps_of(model_).calls_model(model_);
   if (!whole && training && !is_built(model_)) rehearse(batch);
   if (whole && batch.y.size() != state_.plan.outputs.size() &&
@@ -208,7 +208,7 @@ CompiledLayoutPtr Stepper::lay_out(const Batch& batch, bool training, bool infer
 
 void Stepper::prepare(const Tensors& x) {
   const StepLock lock(model_);
-  settle(x);
+  build_and_plan(x);
   collect_trained();
 }
 
@@ -236,10 +236,10 @@ void Stepper::run(const Batch& batch, bool training, bool inference_metrics) {
   StepCache& cache = state_.steps;
   const CompiledLayoutPtr compiled = lay_out(batch, training, inference_metrics);
   if (state_.spec.options.run_eagerly) {
-    AllOrNothing whole;
+    Transaction transaction;
     cache.logs = step(compiled->layout.batch_of(cache.inputs), training, inference_metrics,
                       *compiled->names);
-    whole.keep();
+    transaction.commit();
   } else {
     compiled->function.call(cache.inputs, cache.logs);
   }

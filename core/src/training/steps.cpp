@@ -23,7 +23,7 @@ namespace {
 /// missing.
 ModelAccess::Training& compiled_state(Model& model, const Batch& batch) {
   ModelAccess::Training& state = ModelAccess::training(model);
-  if (!state.steps.settled) Stepper(model).prepare(batch.x);
+  if (!state.steps.planned) Stepper(model).prepare(batch.x);
   return state;
 }
 

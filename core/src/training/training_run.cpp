@@ -118,18 +118,18 @@ void TrainingRun::State::start() {
 /// Restores an earlier run when option `resume` asks for it or a callback saved one.
 void TrainingRun::State::try_resume() {
   const TrainingRunPtr self = model_state.runs.run.lock();
-  if (options.resume == Value(true) && is_unfinished(model_state.runs.left))
-    return restore(Value(model_state.runs.left).as_dict());
+  if (options.resume == Value(true) && is_unfinished(model_state.runs.last_state))
+    return restore(Value(model_state.runs.last_state).as_dict());
   for (const CallbackPtr& callback : std::vector(callbacks.all()))
     if (phase == Phase::start) blaming(*callback, [&] { callback->try_resume(*self); });
 }
 
 void TrainingRun::State::begin() {
   model_state.runs.history = history;
-  const Value loaded = std::exchange(model_state.runs.left, Value());
+  const Value loaded = std::exchange(model_state.runs.last_state, Value());
   model->stop_training = false;
   callbacks.each(&Callback::on_train_begin, Logs());
-  if (std::exchange(model_state.runs.left_is_loaded, false) && loaded.is_dict())
+  if (std::exchange(model_state.runs.last_state_is_loaded, false) && loaded.is_dict())
     callbacks.set_states(loaded.as_dict().at("callbacks"));
   phase = Phase::epoch;
 }
@@ -202,7 +202,7 @@ void TrainingRun::State::take_averages() const {
 }
 
 void TrainingRun::State::end() {
-  model_state.runs.left =
+  model_state.runs.last_state =
       model->stop_training ? Value() : Value(Dict{{"callbacks", callbacks.states()}});
   phase = Phase::ended;
   model_state.runs.run = before;
@@ -210,9 +210,9 @@ void TrainingRun::State::end() {
 }
 
 void TrainingRun::State::end_early() {
-  Value place = left();
+  Value place = remaining();
   end();
-  model_state.runs.left = std::move(place);
+  model_state.runs.last_state = std::move(place);
 }
 
 void TrainingRun::State::add_results(Logs& logs, const std::string& prefix) const {

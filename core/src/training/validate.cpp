@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "crescent/tensor/variable.h"
 #include "training/pass.h"
-#include "training/restored.h"
 #include "validation/check.h"
 
 namespace crescent {
@@ -25,7 +25,7 @@ Program recorded(const CompiledStep& step) {
 
 /// Runs the model's own executable and restores the variables.
 validation::ProgramResult run_own(const CompiledStep& step, const Program& program) {
-  const Restored restored(step.function.written(step.inputs, step.key));
+  const Transaction transaction;  // the destructor restores the variables
   validation::ProgramResult outcome;
   step.function.call(step.inputs, outcome.outputs, step.key);
   for (Tensor& output : outcome.outputs) output = output.clone(nullptr);

@@ -66,9 +66,9 @@ const Instruction* producer_of(const Program& program, int value) {
 }
 
 /// Compares two programs that should compute the same, evaluated in float64.
-class Stages {
+class PassCheck {
  public:
-  Stages(const Subject& subject, const Program& lowered, const std::vector<Stage>& stages)
+  PassCheck(const Subject& subject, const Program& lowered, const std::vector<Stage>& stages)
       : subject_(subject),
         lowered_(lowered),
         stages_(stages),
@@ -194,11 +194,11 @@ class Observed {
       variables_.emplace(lowered.variables[i].variable.id(), variables[i].to(nullptr));
   }
 
-  struct Made {
+  struct KernelResult {
     Tensor value;
     std::string kernel;
   };
-  const Made* made(int value) const {
+  const KernelResult* result_of(int value) const {
     const auto at = results_.find(value);
     return at == results_.end() ? nullptr : &at->second;
   }
@@ -208,15 +208,15 @@ class Observed {
   const TensorSpec& spec(int value) const { return lowered_.values[value]; }
 
   const Program& lowered_;
-  std::map<int, Made> results_;
+  std::map<int, KernelResult> results_;
   Tensors outputs_;
   std::unordered_map<const void*, Tensor> variables_;
 };
 
 /// Compares each kernel's result with float64, computed from the inputs that the kernel read.
-class Kernels {
+class KernelCheck {
  public:
-  Kernels(const Subject& subject, const Program& lowered, const std::vector<Stage>& stages)
+  KernelCheck(const Subject& subject, const Program& lowered, const std::vector<Stage>& stages)
       : subject_(subject),
         lowered_(lowered),
         stages_(stages),
@@ -241,7 +241,7 @@ class Kernels {
  private:
   /// Later instructions continue with the kernel's result.
   void look_at(const Instruction& i, int value, BoundedPtr& result, Validation& report) {
-    const Observed::Made* made = observed_.made(value);
+    const Observed::KernelResult* made = observed_.result_of(value);
     if (!made) return;
     ++report.kernels;
     auto got = std::make_shared<const Bounded>(Bounded::of(made->value, Rounding::own));
@@ -327,8 +327,8 @@ std::vector<double> check(const Subject& subject, const std::string& step,
   const Program lowered = lower(optimized, *subject.device);
   report.steps.push_back(step);
   report.instructions += static_cast<int64_t>(subject.recorded.code.size());
-  std::optional<Finding> finding = Stages(subject, lowered, stages).compare(report);
-  Kernels kernels(subject, lowered, stages);
+  std::optional<Finding> finding = PassCheck(subject, lowered, stages).compare(report);
+  KernelCheck kernels(subject, lowered, stages);
   std::optional<Finding> of_kernel = kernels.compare(outcome, report);
   for (auto* found : {&finding, &of_kernel}) {
     if (!*found) continue;

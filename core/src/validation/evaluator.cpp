@@ -155,7 +155,7 @@ void Evaluator::run_code(const Program& program, Values& values, bool keep_all, 
             ? run_plainly(instruction.op, inputs, rounding_)
             : compute(instruction.op, inputs, specs_of(program, instruction.outputs));
     for (size_t o = 0; o < results.size(); ++o) {
-      results[o].settle(rounding_);
+      results[o].mark_undecided(rounding_);
       BoundedPtr& result = at(instruction.outputs[o]);
       result = std::make_shared<const Bounded>(std::move(results[o]));
       if (role == Role::whole && observer_) observer_(instruction, instruction.outputs[o], result);

@@ -11,8 +11,8 @@ namespace crescent::zip {
 namespace {
 
 constexpr uint64_t kMostMembers = 65536, kLongestDirectory = uint64_t{64} << 20;
-// Numbers that were trained hardly shrink; what promises a hundred times its bytes is a trap,
-// unless it is small.
+// The limit of the compression ratio, for members above a small size: trained weights hardly
+// shrink, so a larger ratio is an attack.
 constexpr uint64_t kMostExpansion = 100, kSmall = uint64_t{64} << 20;
 constexpr size_t kPiece = size_t{1} << 18;
 
@@ -24,7 +24,7 @@ constexpr size_t kPiece = size_t{1} << 18;
 
 std::string quoted(const Member& member) { return "'" + member.name + "'"; }
 
-/// The numbers of an entry that did not fit into 32 bits, in the order in which they are asked for.
+/// The 64-bit numbers in the extra field of an entry; take() must be called in their order.
 class Zip64 {
  public:
   explicit Zip64(std::string_view extra) {
@@ -65,7 +65,7 @@ std::string Archive::bytes(uint64_t offset, uint64_t count) const {
   return result;
 }
 
-/// The record at the end of the file, whose comment reaches exactly to the end.
+/// Finds the end-of-directory record, whose comment must reach exactly to the end of the file.
 Archive::Directory Archive::find_directory() const {
   const uint64_t longest = std::min<uint64_t>(size_, kEndLength + 0xffff);
   const std::string tail = bytes(size_ - longest, longest);
@@ -106,7 +106,7 @@ Archive::Directory Archive::find_directory() const {
   refuse_damaged("it has no directory at its end");
 }
 
-/// `start` is where its header lies until find_start().
+/// Reads an entry of the directory; until find_start() `start` is the offset of the local header.
 Member Archive::member_at(std::string_view& left) const {
   Fields fields{left};
   Member member;
@@ -135,7 +135,7 @@ Member Archive::member_at(std::string_view& left) const {
   return member;
 }
 
-/// The header before the bytes says once more what it is about.
+/// Finds the bytes of a member behind its local header, which must agree with the directory.
 void Archive::find_start(Member& member, uint64_t header, uint64_t end) const {
   const std::string record = bytes(header, kLocalLength);
   Fields fields{record};
@@ -169,7 +169,8 @@ const Member* Archive::find(std::string_view name) const {
     found = &member;
   }
   if (!found) return nullptr;
-  constexpr uint16_t kCannot = 1 | 1 << 5 | 1 << 6 | 1 << 13;  // encrypted or a patch
+  // flags of encrypted members and patches
+  constexpr uint16_t kCannot = 1 | 1 << 5 | 1 << 6 | 1 << 13;
   if (found->flags & kCannot) refuse(quoted(*found) + " is encrypted");
   if (found->is_link) refuse(quoted(*found) + " is a link, which is never followed");
   if (found->method != kStored && found->method != kDeflated)

@@ -1,10 +1,10 @@
-// Looks into a zip archive that nobody vouches for: stored and deflated members, by exact name,
-// large ones too (zip64). Nothing is written anywhere, every place and size is checked against the
-// file before it is used, and what two readers could understand in two ways (a name that stands
-// twice, members that share bytes, a directory that is not where it says) is refused.
+// Reads an untrusted zip archive: stored and deflated members, by exact name, with sizes above 4
+// GiB (zip64). It writes no files, checks every offset and size before use, and refuses archives
+// that two readers could interpret differently (two members of one name, members that share bytes,
+// a directory in another place than the end record says).
 //
-// Of libraries only zlib's inflate sees the bytes, and it writes no further than the size that was
-// checked; so archives of arrays (.npz) are read in the user's process.
+// The only library that reads the bytes is zlib, whose inflate writes no more than the checked
+// size; so archives of arrays (.npz) are read in the process of the user.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,16 +19,16 @@
 
 namespace crescent::zip {
 
-/// Why an archive or a member of it is not read.
+/// The reason why an archive or a member cannot be read.
 struct CRESCENT_FILES_API ArchiveError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 struct Member {
   std::string name;
-  uint64_t start = 0;   ///< where its bytes lie in the archive
-  uint64_t stored = 0;  ///< bytes there
-  uint64_t size = 0;    ///< bytes once it is unpacked
+  uint64_t start = 0;   ///< the offset of its bytes in the archive
+  uint64_t stored = 0;  ///< its bytes in the archive
+  uint64_t size = 0;    ///< its bytes after decompression
   uint32_t checksum = 0;
   uint16_t method = 0, flags = 0;
   bool is_link = false;
@@ -38,22 +38,23 @@ struct Member {
 
 class CRESCENT_FILES_API Archive {
  public:
-  /// Fills `target` with the bytes of the archive from `offset` on; never asked for others than
-  /// there are.
+  /// Fills `target` with the bytes of the archive from `offset` on; it is called only for bytes
+  /// that exist.
   using Read = std::function<void(uint64_t offset, std::span<std::byte> target)>;
 
-  /// Reads the directory, `size` being that of the file.
+  /// Reads the directory of an archive with this size in bytes.
   Archive(uint64_t size, Read read);
 
   const std::vector<Member>& members() const { return members_; }
-  /// Null when it is not there. ArchiveError when it cannot be unpacked here: encrypted, a link, of
-  /// an unknown method, or one that promises more than such bytes can hold.
+  /// The member of this name; null without one. Throws ArchiveError for a member that cannot be
+  /// read: encrypted, a link, compressed by an unknown method, or larger than its compressed bytes
+  /// can yield.
   const Member* find(std::string_view name) const;
-  /// `target` has the size of the member. ArchiveError when the bytes are not those that were
-  /// packed.
+  /// Decompresses a member to `target`, which has its size. Throws ArchiveError if the checksum
+  /// differs.
   void unpack(const Member& member, std::span<std::byte> target) const;
   std::string text(const Member& member) const;
-  /// ArchiveError when the bytes of a stored member are not those of its checksum.
+  /// Throws ArchiveError if the bytes of a stored member do not match its checksum.
   void check(const Member& member) const;
 
  private:

@@ -14,12 +14,13 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 
 constexpr uint16_t kVersion = 20, kVersion64 = 45, kUnix = 3, kUtf8 = 1 << 11;
-constexpr uint32_t kTime = 0x21u << 16;  // 1980-01-01: a file does not change with the clock
+// always 1980-01-01, so that equal contents give equal files
+constexpr uint32_t kTime = 0x21u << 16;
 constexpr uint32_t kMode = 0600u << 16;
 
-// Large files begin with a page, so that numbers that do so in them do so in the archive.
+// Large members begin at a page, so arrays that are page-aligned in a member are so in the archive.
 constexpr uint64_t kPage = 4096, kLarge = 64 << 10;
-constexpr uint16_t kPadding = 0xd935;  // the extra field of zipalign
+constexpr uint16_t kPadding = 0xd935;  // the id of the extra field that zipalign uses
 
 uint64_t size_of(const File& file) {
   uint64_t size = 0;
@@ -54,7 +55,7 @@ uint16_t flags_of(const std::string& name) {
 
 uint16_t length_of(const std::string& text) { return static_cast<uint16_t>(text.size()); }
 
-/// What the header and the entry of a file have in common.
+/// Adds the fields that the local header and the directory entry of a file share.
 void add_common(Record& record, const std::string& name, uint32_t checksum, uint64_t size) {
   record.add(is_elsewhere(size) ? kVersion64 : kVersion).add(flags_of(name)).add(kStored);
   record.add(kTime).add(checksum).add(in_32_bits(size)).add(in_32_bits(size));
@@ -68,7 +69,7 @@ std::string zip64_extra(const std::vector<uint64_t>& numbers) {
   return extra.bytes;
 }
 
-/// An extra field of as many bytes as bring `end` to the beginning of a page.
+/// An extra field that moves the offset `end` to the start of a page.
 std::string padding(uint64_t end) {
   constexpr uint64_t kHead = 4;
   uint64_t missing = (kPage - end % kPage) % kPage;
@@ -110,7 +111,8 @@ void Image::add(const File& file) {
   Record entry;
   entry.add(kEntrySignature).add(static_cast<uint16_t>(kUnix << 8 | kVersion));
   add_common(entry, file.name, checksum, size);
-  entry.add(length_of(file.name)).add(length_of(extra)).add(uint16_t{0});  // no comment
+  // the length of the comment
+  entry.add(length_of(file.name)).add(length_of(extra)).add(uint16_t{0});
   entry.add(uint32_t{0}).add(kMode).add(in_32_bits(start));
   directory_ += entry.bytes + file.name + extra;
   ++count_;

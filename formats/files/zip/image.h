@@ -1,5 +1,5 @@
-// Files as the bytes of a zip archive, without a copy of them: stored, as Keras and NumPy write
-// them. Equal files give equal bytes.
+// A zip archive in memory that refers to the bytes of its files instead of copying them. Members
+// are stored uncompressed, as by Keras and NumPy. Equal files give equal archives.
 #pragma once
 #include <cstddef>
 #include <deque>
@@ -15,13 +15,13 @@ using Bytes = std::span<const std::byte>;
 
 struct File {
   std::string name;
-  std::vector<Bytes> pieces;  ///< one after the other; they must stay
+  std::vector<Bytes> pieces;  ///< the content in order; the memory must outlive the image
 };
 
 class CRESCENT_FILES_API Image {
  public:
   explicit Image(const std::vector<File>& files);
-  /// The bytes of the archive, one piece after the other.
+  /// The bytes of the archive as consecutive pieces.
   const std::vector<Bytes>& pieces() const { return pieces_; }
 
  private:
@@ -29,7 +29,7 @@ class CRESCENT_FILES_API Image {
   void add_directory();
   void add_record(std::string bytes);
 
-  std::deque<std::string> records_;  // that pieces_ are of
+  std::deque<std::string> records_;  // headers and directory, to which pieces_ refers
   std::vector<Bytes> pieces_;
   std::string directory_;
   uint64_t count_ = 0, end_ = 0;

@@ -1,5 +1,5 @@
-// The records of a zip archive (PKWARE's APPNOTE 6.3): their signatures and lengths, and numbers in
-// them, which lie in little-endian order without gaps.
+// The records of a zip archive (PKWARE APPNOTE 6.3): their signatures and lengths, and readers and
+// writers of their numbers, which are little-endian and unaligned.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -13,13 +13,13 @@ inline constexpr uint32_t kLocalSignature = 0x04034b50, kEntrySignature = 0x0201
                           kLocatorSignature = 0x07064b50;
 inline constexpr uint64_t kLocalLength = 30, kEntryLength = 46, kEndLength = 22, kEnd64Length = 56,
                           kLocatorLength = 20;
-/// Stands where the number is in the extra field of zip64.
+/// The value of a field whose number is in the zip64 extra field.
 inline constexpr uint32_t kElsewhere = 0xffffffff;
 inline constexpr uint16_t kElsewhere16 = 0xffff;
 inline constexpr uint16_t kZip64Extra = 1;
 inline constexpr uint16_t kStored = 0, kDeflated = 8;
 
-/// Takes numbers from the front of a record. Beyond its end there are zeros, and ok turns false.
+/// Takes numbers from the front of a record. After its end they are zero and `ok` becomes false.
 struct Fields {
   std::string_view left;
   bool ok = true;

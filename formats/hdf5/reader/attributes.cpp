@@ -51,13 +51,13 @@ AttributeValue value_of(const OpenAttribute& attribute) {
     return texts.empty() ? "" : texts.front();
   }
   if (list && (attribute.is(H5T_STRING) || attribute.count == 0))
-    return attribute.texts();  // h5py: an empty list has type float64
+    return attribute.texts();  // h5py writes an empty list with type float64
   if (!list && attribute.is(H5T_INTEGER)) return attribute.integer();
   if (!list && attribute.is(H5T_FLOAT)) return attribute.real();
   refuse("expected a text, a list of texts or a number");
 }
 
-/// name0, name1, ...: how Keras stores a list over 64 KB.
+/// The attributes name0, name1, ... in which Keras stores a list over 64 KB.
 std::vector<std::string> pieces_of(hid_t object, const std::string& name) {
   std::vector<std::string> texts;
   for (hsize_t i = 0; i < kMostAttributes && has_attribute(object, name + std::to_string(i)); ++i) {

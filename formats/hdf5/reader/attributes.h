@@ -1,4 +1,4 @@
-// Attributes of objects in a file that nobody vouches for.
+// Attributes of objects in an untrusted file.
 #pragma once
 #include <hdf5.h>
 
@@ -12,12 +12,12 @@
 
 namespace crescent::hdf5 {
 
-/// Objects with more are refused by who asks.
+/// The limit of attributes of an object, which callers check.
 inline constexpr hsize_t kMostAttributes = 4096;
 
 bool has_attribute(hid_t object, const std::string& name);
 
-/// Type, space and count of an attribute, with everything checked that its header says.
+/// The type, space and number of elements of an attribute whose header has passed all checks.
 struct OpenAttribute {
   OpenAttribute(hid_t object, const std::string& name);
   bool is(H5T_class_t wanted) const { return H5Tget_class(type) == wanted; }
@@ -31,7 +31,7 @@ struct OpenAttribute {
   uint64_t count;
 };
 
-/// Lists that Keras cut into pieces too; nothing when the object has no such attribute.
+/// The value of an attribute, also of a list that Keras split into pieces; nullopt without one.
 std::optional<AttributeValue> value_if_any(hid_t object, const std::string& name);
 
 }  // namespace crescent::hdf5

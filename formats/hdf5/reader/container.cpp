@@ -12,9 +12,9 @@ bool is_archive(std::span<const std::byte> file) {
   return file.size() >= sizeof kStart && std::memcmp(file.data(), kStart, sizeof kStart) == 0;
 }
 
-/// An archive refuses in this reader's way.
+/// Calls `f`; an ArchiveError becomes a RefusedError.
 template <class F>
-auto refusing(const F& work) {
+auto rethrow_refused(const F& work) {
   try {
     return work();
   } catch (const zip::ArchiveError& refused) {
@@ -32,7 +32,7 @@ const zip::Member& weights_of(const zip::Archive& archive) {
 
 Container::Container(std::span<const std::byte> file) : image_(file) {
   if (!is_archive(file)) return;
-  refusing([&] {
+  rethrow_refused([&] {
     archive_.emplace(file.size(), [file](uint64_t offset, std::span<std::byte> target) {
       if (!target.empty()) std::memcpy(target.data(), file.data() + offset, target.size());
     });
@@ -50,11 +50,11 @@ Container::Container(std::span<const std::byte> file) : image_(file) {
 }
 
 void Container::check_image() const {
-  if (archive_ && start_) refusing([&] { archive_->check(weights_of(*archive_)); });
+  if (archive_ && start_) rethrow_refused([&] { archive_->check(weights_of(*archive_)); });
 }
 
 void Container::member(const std::string& name, Packer& answer) const {
-  refusing([&] {
+  rethrow_refused([&] {
     const zip::Member* member = archive_ ? archive_->find(name) : nullptr;
     if (!member) throw Missing{};
     if (member->size > kLongestFrame / 2) refuse("'" + name + "' is too long");

@@ -1,5 +1,5 @@
-// Where the HDF5 file lies in a file: everywhere, or, in one of Keras' archives, as a member that
-// is looked at in place when it is stored and unpacked to memory when it is deflated.
+// Finds the HDF5 file in a file: it is the whole file or a member of a Keras archive, which is read
+// in place if it is stored and unpacked to memory if it is deflated.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,15 +15,16 @@ namespace crescent::hdf5 {
 
 class Container {
  public:
-  /// The bytes must stay. Refused when they are those of an archive without weights.
+  /// `file` must outlive the object. Throws RefusedError for an archive without weights.
   explicit Container(std::span<const std::byte> file);
 
   std::span<const std::byte> image() const { return image_; }
-  /// Where the image begins in the file; nothing when it was unpacked.
+  /// The offset of the HDF5 file in the file; nullopt if it was unpacked.
   std::optional<uint64_t> start() const { return start_; }
-  /// Refused when an archive's checksum says that the image is damaged.
+  /// Throws RefusedError if the checksum in the archive differs.
   void check_image() const;
-  /// The text of another member; missing when there is none, as in every file that is no archive.
+  /// Appends the text of another member to the answer; throws Missing without one, and for a file
+  /// that is no archive.
   void member(const std::string& name, Packer& answer) const;
 
  private:

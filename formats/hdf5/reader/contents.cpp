@@ -18,7 +18,8 @@ constexpr uint64_t kLargestChunk = uint64_t{256} << 20;
 
 // ---- opening
 
-/// libhdf5's driver for files in memory wants to own a copy; it gets the mapping itself.
+/// The driver for files in memory would own a copy of the image; these callbacks give it the
+/// mapping itself.
 void* keep_image(size_t, H5FD_file_image_op_t, void* image) { return image; }
 void* no_copy(void* destination, const void*, size_t, H5FD_file_image_op_t, void*) {
   return destination;
@@ -32,7 +33,7 @@ Handle open_image(std::span<const std::byte> image) {
   H5dont_atexit();
   H5open();
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  H5PLset_loading_state(0);  // a filter's name in a file must not load a library
+  H5PLset_loading_state(0);  // files must not load libraries of filters
   H5Lunregister(H5L_TYPE_EXTERNAL);
   Handle access = checked(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   check(H5Pset_fapl_core(access, 1 << 20, false));
@@ -44,7 +45,7 @@ Handle open_image(std::span<const std::byte> image) {
   return checked(H5Fopen("image", H5F_ACC_RDONLY, access), H5Fclose);
 }
 
-/// Of the members of a group, sorted.
+/// The sorted names of the members of a group.
 std::vector<std::string> names_in(hid_t group) {
   std::vector<std::string> names;
   check(H5Literate(
@@ -69,8 +70,8 @@ std::vector<std::string> names_in(hid_t group) {
 
 std::vector<std::string> seals_of(hid_t object) { return OpenAttribute(object, kSeals).texts(); }
 
-/// The object is at its path, and the attribute there if and only if it was saved, with this value.
-/// Our own attribute is an exception: without it the file is one of Keras.
+/// Refuses an object or attribute that was not saved at this path with this value, and a saved one
+/// that is missing. Crescent's own attribute may be missing: then the file counts as one of Keras.
 void check_seal(const std::vector<std::string>& seals, const std::string& path,
                 const std::string& name, const std::optional<AttributeValue>& value) {
   if (seals.empty() || seals.front() != object_seal(path)) refuse_damage();
@@ -86,7 +87,7 @@ void check_seal(const std::vector<std::string>& seals, const std::string& path,
 
 }  // namespace
 
-/// What the elements of a dataset are, and their type in memory.
+/// The type of the elements of a dataset, in the file and in memory.
 struct NumberType {
   Element element;
   Handle memory;
@@ -110,7 +111,7 @@ NumberType float_type(hid_t type) {
   refuse("its floating-point format is not one of float16, float32 and float64");
 }
 
-/// Files of ours from before hold whole numbers with this mark.
+/// Whether the dataset has the attribute by which earlier versions marked integers as bfloat16.
 bool marked_bfloat16(hid_t dataset) {
   if (!has_attribute(dataset, "dtype")) return false;
   OpenAttribute mark(dataset, "dtype");
@@ -227,7 +228,7 @@ struct OpenDataset {
 
   std::vector<uint64_t> shape() const { return {dims.begin(), dims.end()}; }
 
-  /// Where its values lie in the file as they are in memory.
+  /// The offset of the values if the file holds them as memory does, else kNoPlace.
   uint64_t place(hid_t file) const {
     Handle creation = checked(H5Dget_create_plist(id), H5Pclose),
            of_file = checked(H5Fget_create_plist(file), H5Pclose);
@@ -239,7 +240,7 @@ struct OpenDataset {
     return offset == HADDR_UNDEF ? kNoPlace : offset;
   }
 
-  /// Rows of the leading axis that are packed together.
+  /// The rows of the first axis in a chunk.
   uint64_t rows_a_chunk() const {
     Handle creation = checked(H5Dget_create_plist(id), H5Pclose);
     if (H5Pget_layout(creation) != H5D_CHUNKED) return 1;
@@ -263,9 +264,9 @@ Contents::Contents(std::span<const std::byte> image, std::optional<uint64_t> sta
   take_inventory(root);
 }
 
-/// Everything that we saved is there and nothing else is. A file in which nothing but the root has
-/// a seal was written by another program that left the root's attributes: it is that program's
-/// file.
+/// Checks that exactly the saved objects exist. A file in which only the root has seals was
+/// rewritten by another program that kept the attributes of the root, and counts as a file of that
+/// program.
 void Contents::take_inventory(hid_t root) {
   const auto list = value_if_any(root, kContents);
   if (list && !sealed_) refuse_unsealed();
@@ -311,7 +312,7 @@ void Contents::check_members() const {
 
 Contents::~Contents() = default;
 
-/// Step by step, hard links only.
+/// Opens an object by the parts of its path; follows hard links only.
 Handle Contents::open(const std::string& path) const {
   Handle object = checked(H5Gopen2(file_, "/", H5P_DEFAULT), H5Gclose);
   size_t depth = 0;
@@ -363,7 +364,7 @@ void Contents::attribute(const std::string& path, const std::string& name, Packe
   pack(*value, answer);
 }
 
-/// CRC-32C of the bytes; -1 when a file of somebody else has none.
+/// The CRC-32C of the bytes; -1 for a file of another program without one.
 int64_t Contents::checksum_of(const OpenDataset& dataset, const std::string& path) const {
   if (!has_attribute(dataset.id, kChecksum)) {
     if (ours_) refuse_unsealed();

@@ -1,5 +1,5 @@
-// What may be read from an open HDF5 file: every look-up by name, every size checked, nothing that
-// leads outside.
+// Reading of an untrusted HDF5 file: objects are looked up by name, all sizes are checked, and
+// links to other files are not followed.
 #pragma once
 #include <cstddef>
 #include <map>
@@ -18,22 +18,23 @@ struct OpenDataset;
 
 class Contents {
  public:
-  /// Opens the file whose bytes are `image`, which must stay; nothing of it is copied. `start`:
-  /// where they lie in the file that the other side has, if they do.
+  /// Opens the HDF5 file with the bytes `image`, which are not copied and must outlive the object.
+  /// `start` is their offset in the file of the parent process; nullopt if they were unpacked.
   Contents(std::span<const std::byte> image, std::optional<uint64_t> start);
   ~Contents();
 
-  /// We wrote it, and nobody has written it anew since: every object that is asked for has a seal.
+  /// Whether Crescent wrote the file and no other program has rewritten it: every object has a
+  /// seal.
   bool sealed() const { return sealed_; }
 
-  // Each appends its answer (see Operation).
+  // Operations (wire.h); each appends its answer.
   void attribute(const std::string& object, const std::string& name, Packer& answer) const;
   void describe(const std::string& dataset, Packer& answer) const;
   void list(const std::string& group, Packer& answer) const;
-  /// Fills `target`, which must have exactly the size of the dataset.
+  /// Reads a dataset to `target`, which must have exactly its size.
   void read(const std::string& dataset, std::span<std::byte> target) const;
-  /// Rows [first, first + count) of the leading axis. The dataset stays open, with memory for the
-  /// chunks that rows share.
+  /// Reads the rows [first, first + count) of the first axis. The dataset stays open with a cache
+  /// for chunks that calls share.
   void rows(const std::string& dataset, uint64_t first, uint64_t count,
             std::span<std::byte> target);
 
@@ -50,8 +51,10 @@ class Contents {
   std::optional<uint64_t> start_;
   Handle file_;
   bool sealed_ = false;
-  bool ours_ = false;  ///< we wrote it, maybe before there were seals: every dataset has a checksum
-  bool rewritten_ = false;  ///< by another program, which kept what we say at the root
+  /// whether Crescent wrote it, perhaps a version without seals: every dataset has a checksum
+  bool ours_ = false;
+  /// whether another program rewrote it and kept the attributes of the root
+  bool rewritten_ = false;
   std::optional<Inventory> inventory_;
   std::map<std::string, std::unique_ptr<OpenDataset>> row_datasets_;
 };

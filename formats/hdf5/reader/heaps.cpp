@@ -10,10 +10,11 @@
 namespace crescent::hdf5 {
 namespace {
 
-/// Signature and version. Files have sizes of 8 bytes; the others are left to the reader's clock.
+/// The signature and the version of a heap. Sizes have 8 bytes; heaps of files with other sizes are
+/// not checked, and the time limit of the reader applies.
 constexpr std::string_view kHeap = "GCOL\1";
 constexpr uint64_t kSize = 8;
-/// Before the objects of a heap, and before what an object holds.
+/// The size of the header of a heap and of an object.
 constexpr uint64_t kHeader = 16;
 
 template <class T>
@@ -23,8 +24,8 @@ T number_at(std::string_view bytes, uint64_t offset) {
   return number;
 }
 
-/// From this object to the next; what is left of a heap is an object without a number, and its size
-/// counts its header.
+/// The distance from this object to the next. The free space of a heap is an object with index 0,
+/// whose size includes its header.
 uint64_t step_from(std::string_view heap, uint64_t offset) {
   const auto number = number_at<uint16_t>(heap, offset);
   const auto size = number_at<uint64_t>(heap, offset + 8);
@@ -41,7 +42,7 @@ bool is_whole(std::string_view heap) {
   return true;
 }
 
-/// Where one begins, or the end; memmem is several times as fast as find.
+/// The offset of the next heap, or the end of the image; memmem is several times as fast as find.
 size_t next_heap(std::string_view bytes, size_t from) {
   const std::string_view rest = bytes.substr(from);
   const void* found = memmem(rest.data(), rest.size(), kHeap.data(), kHeap.size());

@@ -1,4 +1,4 @@
-// What a file of ours was saved with: the list crescent_contents of its root (seal.h).
+// The objects with which Crescent saved a file: the list crescent_contents of its root (seal.h).
 #pragma once
 #include <map>
 #include <set>
@@ -11,10 +11,11 @@ class Inventory {
  public:
   explicit Inventory(const std::vector<std::string>& texts);
 
-  /// The texts, by the paths that they are about.
+  /// The text of each object by its path.
   const std::map<std::string, std::string>& entries() const { return entries_; }
   bool has(const std::string& text) const;
-  /// Of every group, the root among them, the names in it; groups on the way to others too.
+  /// The names of the members of every group, including the root and groups that only contain
+  /// groups.
   const std::map<std::string, std::set<std::string>>& members() const { return members_; }
 
  private:

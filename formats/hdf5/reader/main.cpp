@@ -1,7 +1,7 @@
-// crescent-h5read SIZE SECONDS: the only process that lets libhdf5 look at a file. It is started by
-// formats/hdf5 with the open file, a socket and a block of shared memory as descriptors 3, 4 and 5,
-// answers requests (wire.h) and ends with its parent. A file that breaks libhdf5 breaks this
-// process and nothing else.
+// crescent-h5read SIZE SECONDS: the only process in which libhdf5 reads a file. formats/hdf5 starts
+// it with the open file, a socket and a block of shared memory as descriptors 3, 4 and 5. It
+// answers requests (wire.h) and ends with its parent. A file that crashes libhdf5 crashes only this
+// process.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@
 namespace crescent::hdf5 {
 namespace {
 
-/// The shared memory of the parent, mapped when first needed: its size is not known earlier.
+/// The shared memory of the parent, which is mapped on first use, when its size is known.
 class Target {
  public:
   std::span<std::byte> part(uint64_t offset, uint64_t bytes) {
@@ -44,8 +44,8 @@ class Target {
   uint64_t size_ = 0;
 };
 
-/// What is asked about, and where numbers go.
-struct Answerer {
+/// The contents to which requests refer, and the destination of values.
+struct RequestHandler {
   const Container& container;
   Contents& contents;
   Target target{};
@@ -54,7 +54,7 @@ struct Answerer {
   void answer(Unpacker request);
 };
 
-void Answerer::answer_item(Operation operation, Unpacker item, Packer& answer) {
+void RequestHandler::answer_item(Operation operation, Unpacker item, Packer& answer) {
   std::string path = item.text();
   switch (operation) {
     case Operation::member:
@@ -77,7 +77,7 @@ void Answerer::answer_item(Operation operation, Unpacker item, Packer& answer) {
   }
 }
 
-/// Runs `work` and packs how it went before what it said.
+/// Runs `work`; the answer begins with the status.
 template <class F>
 Packer outcome(Packer head, const F& work) {
   Packer failed = head;
@@ -93,7 +93,7 @@ Packer outcome(Packer head, const F& work) {
   }
 }
 
-void Answerer::answer(Unpacker request) {
+void RequestHandler::answer(Unpacker request) {
   auto operation = request.number<Operation>();
   for (auto left = request.number<uint64_t>(); left > 0 && request.ok(); --left) {
     Unpacker item(request.text());
@@ -103,8 +103,8 @@ void Answerer::answer(Unpacker request) {
   }
 }
 
-/// The clock runs while a request is worked on, not while the parent builds its model.
-void serve(Answerer& answerer, unsigned seconds) {
+/// Answers requests. The time limit applies to each request, not to the time in between.
+void serve(RequestHandler& answerer, unsigned seconds) {
   auto forever = [](int) { return true; };
   for (;;) {
     alarm(0);
@@ -135,7 +135,7 @@ int run(uint64_t size, unsigned seconds) {
     if (!contents->sealed()) container->check_image();
   });
   if (!send_frame(kSocketDescriptor, hello) || !contents) return 1;
-  Answerer answerer{*container, *contents};
+  RequestHandler answerer{*container, *contents};
   serve(answerer, seconds);
   return 0;
 }

@@ -3,7 +3,7 @@
 namespace crescent::hdf5 {
 namespace {
 
-/// The innermost complaint of libhdf5, which is the most specific one.
+/// The innermost error on the error stack of libhdf5, which is the most specific one.
 std::string library_message() {
   std::string message;
   H5Ewalk2(

@@ -1,5 +1,4 @@
-// What a reader answers with that finds nothing, or nothing that it touches; and libhdf5's results,
-// checked.
+// Exceptions for objects that do not exist or are refused, and checks of results of libhdf5.
 #pragma once
 #include <hdf5.h>
 
@@ -15,18 +14,18 @@ namespace crescent::hdf5 {
 /// The object or attribute does not exist.
 struct Missing {};
 
-/// It exists, and this reader does not touch it; the text says why.
+/// The object exists, but the reader refuses it for the reason in the text.
 struct RefusedError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 [[noreturn]] void refuse(const std::string& why);
-/// Refuses with libhdf5's own message.
+/// Throws RefusedError with the message of libhdf5 if the status is an error.
 void check(herr_t status);
 Handle checked(hid_t id, Handle::Close close);
 
 std::vector<hsize_t> dims_of(hid_t space);
-/// Number of elements by our own multiplication: H5Sget_simple_extent_npoints overflows.
+/// The number of elements, checked for overflow, which H5Sget_simple_extent_npoints is not.
 uint64_t element_count(const std::vector<hsize_t>& dims);
 
 }  // namespace crescent::hdf5

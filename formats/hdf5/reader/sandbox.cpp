@@ -27,7 +27,7 @@ constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 #error "say which AUDIT_ARCH_ this machine has"
 #endif
 
-/// Memory, the socket, and an end: what libhdf5 needs to work on a file that is mapped already.
+/// The system calls that libhdf5 needs for a file that is already mapped: memory, the socket, exit.
 constexpr uint32_t kAllowed[] = {
     SYS_read,       SYS_write,        SYS_sendto,         SYS_recvfrom,      SYS_munmap,
     SYS_mremap,     SYS_brk,          SYS_madvise,        SYS_futex,         SYS_exit,
@@ -38,7 +38,7 @@ constexpr uint32_t kAllowed[] = {
     SYS_alarm,
 #endif
 };
-/// Allowed unless the pages could be executed.
+/// System calls that are allowed unless the pages would be executable.
 constexpr uint32_t kMapping[] = {SYS_mmap, SYS_mprotect};
 
 constexpr uint32_t field(size_t offset) { return static_cast<uint32_t>(offset); }

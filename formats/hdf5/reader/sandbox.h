@@ -1,15 +1,16 @@
-// Takes away from this process everything that reading a mapped file does not need, for good.
+// Removes all rights from this process, for good, that reading a mapped file does not need.
 #pragma once
 #include <cstdint>
 
 namespace crescent::hdf5 {
 
-/// Before anything else: die with the parent, limits on time and memory, no core file, no inherited
-/// descriptors.
+/// Must be called first: the process ends with its parent, has limits of time and memory, writes no
+/// core file, and closes inherited descriptors.
 void set_limits(uint64_t file_size, unsigned seconds);
 
-/// Before the first byte of the file is looked at: from here on a system call that opens, sends
-/// elsewhere, starts or maps code fails. False when the kernel has no seccomp.
+/// Must be called before the first byte of the file is read: from then on system calls that open
+/// files, send to others, start programs or map code fail. Returns false if the kernel lacks
+/// seccomp.
 bool lock_down();
 
 }  // namespace crescent::hdf5

@@ -15,8 +15,8 @@
 namespace crescent::hdf5 {
 namespace {
 
-/// The helper is in lib/crescent: beside this library's folder, or reached from bin where tests
-/// are.
+/// The places of the helper: lib/crescent, relative to the folder of this library or to that of a
+/// test program.
 constexpr const char* kPlaces[] = {"/../crescent-h5read", "/crescent-h5read",
                                    "/../lib/crescent/crescent-h5read"};
 
@@ -39,14 +39,14 @@ std::string find_helper() {
        "); install Crescent again");
 }
 
-/// While it waits for the reader: how often it looks whether the user still wants the answer. A
-/// signal may have reached another thread.
+/// The interval at which a waiting thread polls for an interruption, since another thread may have
+/// received the signal.
 constexpr std::chrono::milliseconds kNone{0}, kGlance{50};
 
-/// How long it may take to end when its socket is closed.
+/// The time that the reader has to exit after its socket was closed.
 constexpr std::chrono::milliseconds kToEnd{200};
 
-/// A group of its own, so that Ctrl-C at the terminal is ours to answer.
+/// Starts the reader in its own process group, so Ctrl-C at the terminal reaches this process only.
 Process spawn(int file, int socket, int memory, uint64_t file_size, unsigned seconds) {
   constexpr int kNowhere = ProcessOptions::kNowhere;
   return Process::program({find_helper(), std::to_string(file_size), std::to_string(seconds)},
@@ -74,22 +74,22 @@ Child::Child(int file, int memory, uint64_t file_size, unsigned seconds) : secon
 Child::~Child() { end(); }
 
 bool Child::send(const Packer& request) {
-  const Deadline until = begin_to_wait();
+  const Deadline until = deadline();
   return send_frame(socket_, request, MSG_DONTWAIT, [&](int) { return wait_for(POLLOUT, until); });
 }
 
 std::optional<Unpacker> Child::receive() {
-  const Deadline until = begin_to_wait();
+  const Deadline until = deadline();
   return receive_frame(socket_, [&](int) { return wait_for(POLLIN, until); });
 }
 
-Child::Deadline Child::begin_to_wait() const {
-  // Its own clock goes first.
+Child::Deadline Child::deadline() const {
+  // The deadline of an answer: the reader's own time limit expires before it.
   return std::chrono::steady_clock::now() + std::chrono::seconds(seconds_ + 1);
 }
 
 bool Child::wait_for(short event, Deadline until) {
-  if (process_->id() < 0) return false;  // it has ended
+  if (process_->id() < 0) return false;  // the reader has ended
   pollfd awaited{socket_, event, 0};
   for (;;) {
     auto left =
@@ -124,12 +124,12 @@ void Child::allow_time() {
   prlimit(process_->id(), RLIMIT_CPU, &limit, nullptr);
 }
 
-std::string Child::obituary() {
+std::string Child::failure() {
   end();
   return late_ ? concat("did not answer within ", seconds_, " seconds") : process_->ending();
 }
 
-/// What it waits for is over, and so is it.
+/// Closes the socket, upon which the reader exits, and kills it if it does not.
 void Child::end() {
   socket_.close();
   if (!process_->wait(kToEnd)) late_ = true;

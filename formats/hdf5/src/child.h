@@ -1,5 +1,5 @@
-// The reader process: started on an open file, spoken to over a socket, and understood when it
-// dies.
+// The reader process of an open file: sends requests over a socket and explains how the process
+// ended.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -13,30 +13,31 @@ namespace crescent::hdf5 {
 
 class Child {
  public:
-  /// Starts crescent-h5read on `file`; what it reads it puts into `memory`. It may take `seconds`
-  /// for each request.
+  /// Starts crescent-h5read on the descriptor `file`; it writes values to the shared memory
+  /// `memory`. Each request may take `seconds`.
   Child(int file, int memory, uint64_t file_size, unsigned seconds);
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// False as receive() gives nothing.
+  /// Sends a request; returns false if the process ended or the user interrupted.
   bool send(const Packer& request);
-  /// Nothing when it died, hung or sent nonsense, and when the user would not wait.
+  /// Receives an answer; nullopt if the process crashed, timed out or sent an invalid answer, or if
+  /// the user interrupted.
   std::optional<Unpacker> receive();
-  /// True when the user would not wait: it is ended.
+  /// Whether the user interrupted, upon which the process was ended.
   bool interrupted_by_user() const { return interrupted_; }
-  /// Lets it map this much more memory.
+  /// Raises its limit of memory by this size.
   void allow_memory(uint64_t bytes);
-  /// Lets it use the processor for as long as a request may, from now on.
+  /// Renews its limit of processor time for the next request.
   void allow_time();
-  /// "ended with SIGSEGV (Segmentation fault)", "did not answer within 30 seconds". Ends it if it
-  /// still runs.
-  std::string obituary();
+  /// The reason of the failure: "ended with SIGSEGV (Segmentation fault)", "did not answer within
+  /// 30 seconds". Kills the process if it still runs.
+  std::string failure();
 
  private:
   using Deadline = std::chrono::steady_clock::time_point;
-  Deadline begin_to_wait() const;
+  Deadline deadline() const;
   bool wait_for(short event, Deadline until);
   void end();
 

@@ -1,17 +1,18 @@
-// Keeps a file as it is while it is read twice.
+// Prevents changes of a file between two reads.
 #pragma once
 #include <fcntl.h>
 #include <signal.h>
 
 namespace crescent::hdf5 {
 
-/// Who wants to open the file for writing, or to cut it, waits until this object is gone; the
-/// system lets nobody wait for longer than fs.lease-break-time (45 seconds).
+/// A process that opens the file for writing, or truncates it, waits during the lifetime of this
+/// object, but no longer than fs.lease-break-time (45 seconds).
 class FileLease {
  public:
-  /// `file` is open for reading.
+  /// Takes a lease on a descriptor that is open for reading.
   explicit FileLease(int file) : file_(file) {
-    fcntl(file_, F_SETSIG, SIGURG);  // says that somebody waits; the default, SIGIO, would end us
+    // the signal that another process waits; the default, SIGIO, would end this process
+    fcntl(file_, F_SETSIG, SIGURG);
     taken_ = fcntl(file_, F_SETLEASE, F_RDLCK) == 0;
   }
   ~FileLease() {
@@ -19,7 +20,8 @@ class FileLease {
   }
   FileLease(const FileLease&) = delete;
 
-  /// False where the system gives none: a file of somebody else, or open for writing.
+  /// Whether the system granted the lease; not for a file of another user or one that is open for
+  /// writing.
   bool taken() const { return taken_; }
 
  private:

@@ -18,7 +18,7 @@
 
 namespace crescent::hdf5 {
 
-/// Items of one operation; `places` say in messages where an item is.
+/// Items of one operation; `places` are their names in messages.
 struct FileReader::Request {
   Operation operation;
   std::vector<Packer> items;
@@ -31,7 +31,7 @@ using files::in_parallel, files::Chunk, files::chunks_of;
 
 constexpr uint64_t kAlignment = 64;
 
-/// Names come from the file: no control characters reach the terminal.
+/// Replaces control characters, which must not reach the terminal, in a name of the file.
 std::string printable(std::string text) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < ' ' || c == 127) c = '?';
@@ -54,18 +54,18 @@ Descriptor open_regular(const std::string& path, uint64_t& size) {
   return file;
 }
 
-/// Half a minute, and a second more for every 10 MB: slow disks are not hostile.
+/// The time limit of a request in seconds: 30 and one more per 10 MB, for slow disks.
 unsigned patience(uint64_t file_size) { return 30 + static_cast<unsigned>(file_size / 10'000'000); }
 
-/// Unmaps when the last array is gone; null when there is no memory.
+/// Maps memory, which is unmapped with the last reference; null without memory.
 std::shared_ptr<std::byte> map(uint64_t size, int protection, int flags, int memory = -1) {
   void* start = mmap(nullptr, size, protection, flags, memory, 0);
   if (start == MAP_FAILED) return nullptr;
   return {static_cast<std::byte*>(start), [size](std::byte* p) { munmap(p, size); }};
 }
 
-/// The memory of final size: were it to shrink under us, touching it would end this process with
-/// SIGBUS.
+/// Makes shared memory and seals its size: if the reader could shrink it, an access would end this
+/// process with SIGBUS.
 bool make_memory(int memory, uint64_t size) {
   NoFileSizeSignal guard;
   return ftruncate(memory, static_cast<off_t>(size)) == 0 &&
@@ -74,7 +74,8 @@ bool make_memory(int memory, uint64_t size) {
 
 using Words = uint64_t __attribute__((vector_size(16)));
 
-/// NaN and infinity have every bit of the exponent set: one more at its end carries into the sign.
+/// Whether all numbers are finite: NaN and infinity have all bits of the exponent set, so adding
+/// one at its lowest bit carries into the sign bit.
 bool finite(const std::byte* bytes, uint64_t size, uint64_t exponents, uint64_t last_bits) {
   Words carried{}, words{};
   for (; size >= sizeof words; size -= sizeof words, bytes += sizeof words) {
@@ -95,8 +96,8 @@ bool all_finite(Element element, const std::byte* bytes, uint64_t size) {
          finite(bytes, size, 0x7ff00000'00000000, 0x00100000'00000000);
 }
 
-/// Of what the file holds, in nanoseconds. (The time of its status changes too when another file
-/// takes its name.)
+/// The time of the last change of the contents in nanoseconds. (The time of the last status change
+/// also changes when the file is renamed.)
 int64_t time_of_change(int file) {
   struct stat status {};
   fstat(file, &status);
@@ -163,11 +164,11 @@ void FileReader::fail_dead(const std::string& place) {
       throw Interrupted(concat("'", path_, "': interrupted while reading ", place));
     fail("'", path_, "': reading it was interrupted before; open the file again");
   }
-  fail("'", path_, "': the file is damaged or hostile (its reader ", child_->obituary(), " at ",
+  fail("'", path_, "': the file is damaged or hostile (its reader ", child_->failure(), " at ",
        place, "); nothing was loaded");
 }
 
-/// Answers in order; nothing for what is missing.
+/// Sends a request; returns the answers in order, nullopt for missing items.
 std::vector<std::optional<Unpacker>> FileReader::ask(const Request& request) {
   Packer frame;
   frame.add(request.operation).add(static_cast<uint64_t>(request.items.size()));
@@ -271,13 +272,13 @@ std::vector<DatasetInfo> FileReader::describe(const std::vector<std::string>& da
   return infos;
 }
 
-/// What there is to know about a part of the numbers.
+/// The checksum and finiteness of a chunk of values.
 struct FileReader::ChunkCheck {
   uint32_t checksum = 0;
   bool finite = true;
 };
 
-/// The datasets that libhdf5 has to unpack.
+/// Reads datasets that libhdf5 must decompress or convert.
 std::shared_ptr<std::byte> FileReader::read_packed(const Request& request, uint64_t total) {
   if (total == 0) return nullptr;
   if (!can_unpack_to(total, size_))
@@ -305,12 +306,12 @@ void FileReader::check_held() const {
   if (time_of_change(file_) != changed_) fail("'", path_, "' was changed while it was read");
 }
 
-/// Bytes that have to be normalized are no numbers yet.
+/// Whether the values can stay in the file; booleans cannot, as their bytes must be normalized.
 bool FileReader::stays_in_file(const DatasetInfo& info) const {
   return mapped_ && info.place && info.element != Element::boolean;
 }
 
-/// Reads the part, if nobody has, and looks at each piece of it while that is in the cache.
+/// Reads a chunk, unless it was read, and checks its pieces while they are in the cache.
 FileReader::ChunkCheck FileReader::check_chunk(const DatasetInfo& info, uint64_t offset,
                                                uint64_t size, std::byte* bytes) const {
   constexpr uint64_t kPiece = uint64_t{256} << 10;
@@ -332,7 +333,7 @@ FileReader::ChunkCheck FileReader::check_chunk(const DatasetInfo& info, uint64_t
 std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
                                     const std::vector<DatasetInfo>& infos) {
   Request packed{Operation::read, {}, {}};
-  std::vector<uint64_t> offsets, sizes;  // of each dataset, in its block
+  std::vector<uint64_t> offsets, sizes;  // of each dataset in its block
   uint64_t packed_total = 0, plain_total = 0;
   for (size_t i = 0; i < datasets.size(); ++i) {
     auto bytes = byte_count(infos[i].element, infos[i].shape);
@@ -352,7 +353,7 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
   }
   auto packed_block = read_packed(packed, packed_total);
   auto plain_block = plain_total > 0 ? Storage::allocate(plain_total, false) : nullptr;
-  child_.reset();  // from here on nobody else can change the blocks
+  child_.reset();  // from now on the reader cannot change the blocks
 
   std::vector<Array> arrays;
   auto bytes_of = [&](size_t i) -> std::byte* {

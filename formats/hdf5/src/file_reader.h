@@ -1,7 +1,7 @@
-// Reads parts of an HDF5 file that nobody vouches for. libhdf5 runs in a process of its own, locked
-// away; this class asks it for things by name. The file is never walked, nothing in it leads to
-// another file, and sizes are known before memory is taken. Every error names the path and the
-// place inside the file.
+// Reads objects of an untrusted HDF5 file by their names. libhdf5 runs in another process, which is
+// sandboxed. Objects are never enumerated recursively, links to other files are not followed, and
+// sizes are checked before memory is allocated. Every error names the path and the object in the
+// file.
 #pragma once
 #include <memory>
 #include <optional>
@@ -18,56 +18,58 @@ namespace crescent::hdf5 {
 struct DatasetInfo {
   Element element = Element::float32;
   std::vector<uint64_t> shape;
-  std::optional<uint32_t> checksum;  ///< of the bytes, when the writer left one
-  std::optional<uint64_t> place;  ///< where they lie in the file, if in one piece and as in memory
-  uint64_t rows_a_chunk = 1;      ///< rows of the leading axis that are packed together
+  std::optional<uint32_t> checksum;  ///< of the bytes; nullopt if the file has none
+  /// the offset in the file, if the values are contiguous and represented as in memory
+  std::optional<uint64_t> place;
+  uint64_t rows_a_chunk = 1;  ///< rows of the first axis in a chunk
 };
 
 class FileReader {
  public:
-  /// Fails when `path` is no readable HDF5 file, or archive of Keras that holds one.
+  /// Opens a file; fails unless it is a readable HDF5 file or a Keras archive that contains one.
   explicit FileReader(const std::string& path);
   ~FileReader();
 
-  /// Nothing when the object or the attribute is not there.
+  /// The value of an attribute; nullopt if the object or the attribute does not exist.
   std::optional<AttributeValue> attribute(const std::string& object, const std::string& name);
   std::optional<std::string> text(const std::string& object, const std::string& name);
-  /// A list of names in one attribute or in the numbered pieces that Keras cuts long ones into;
-  /// empty lists too.
+  /// A list of texts, perhaps empty, in an attribute or in the numbered attributes into which Keras
+  /// splits long lists; nullopt without it.
   std::optional<std::vector<std::string>> texts(const std::string& object, const std::string& name);
-  /// The same for many objects at once.
+  /// The lists of texts of several objects, by one request.
   std::vector<std::optional<std::vector<std::string>>> texts(
       const std::vector<std::string>& objects, const std::string& name);
 
-  /// The text of another member of the archive; nothing when there is none, or no archive.
+  /// The text of another member of the archive; nullopt without one, or if the file is no archive.
   std::optional<std::string> member(const std::string& name);
 
-  /// Nothing when the group is not there.
+  /// The names of the members of a group; nullopt if it does not exist.
   std::optional<std::vector<std::string>> members(const std::string& group);
 
-  /// Type and shape of datasets, read from the headers alone; a missing one fails.
+  /// The types and shapes of datasets, without reading values; fails for a missing dataset.
   std::vector<DatasetInfo> describe(const std::vector<std::string>& datasets);
-  /// The numbers, in memory that the arrays share, their checksums compared. `infos` as describe
-  /// gave them. Once a reader.
+  /// Reads the values of datasets, compares their checksums and returns arrays that share memory.
+  /// `infos` are the results of describe(). It may be called once.
   std::vector<Array> read(const std::vector<std::string>& datasets,
                           const std::vector<DatasetInfo>& infos);
 
-  /// Keeps other programs from changing the file while this reader lives, and lets read() leave
-  /// numbers where they are: in the mapped file. False where the system cannot.
+  /// Prevents other programs from changing the file during the lifetime of the reader, so that
+  /// read() can return values in the mapped file. Returns false if the system cannot.
   bool hold();
-  /// Fails when the file was changed or could not be read since hold(), in spite of it.
+  /// Fails if the file was changed in spite of hold(), or could not be read.
   void check_held() const;
-  /// read() gives these numbers in the mapped file.
+  /// Whether read() returns these values in the mapped file.
   bool stays_in_file(const DatasetInfo& info) const;
 
-  /// Rows [first, first + count) of the leading axis. They stay until the next call.
+  /// Reads the rows [first, first + count) of the first axis; the result is valid until the next
+  /// call.
   const std::byte* read_rows(const std::string& dataset, const DatasetInfo& info, uint64_t first,
                              uint64_t count);
-  /// Most bytes that read_rows gives at once, unless a row is larger.
+  /// The limit in bytes of read_rows(), unless a row is larger.
   static constexpr uint64_t kWindow = uint64_t{4} << 20;
 
   const std::string& path() const { return path_; }
-  /// The bytes of the file, for tensors that stay there.
+  /// The storage of the file for tensors whose values stay there.
   const std::shared_ptr<Storage>& contents() const { return contents_; }
 
  private:
@@ -85,11 +87,11 @@ class FileReader {
   uint64_t size_ = 0;
   Descriptor memory_;
   std::unique_ptr<Child> child_;
-  int file_ = -1;  // contents_ owns it
+  int file_ = -1;  // the descriptor, which contents_ owns
   std::shared_ptr<Storage> contents_;
   std::optional<FileLease> lease_;
-  int64_t changed_ = 0;  // when it was held
-  Tensor mapped_;        // once it is held: the bytes of the file
+  int64_t changed_ = 0;  // the time of the last change before hold()
+  Tensor mapped_;        // the bytes of the file after hold()
   std::shared_ptr<std::byte> window_;
 };
 

@@ -1,5 +1,5 @@
-// The format "hdf5": Keras' models and weights, and plain arrays. What a model's file says is the
-// business of formats/keras; here it becomes bytes.
+// The format "hdf5": models and weights of Keras, and arrays. formats/keras determines the contents
+// of the file of a model; this format writes and reads its bytes.
 #include "crescent/io/format.h"
 #include "crescent/plugin.h"
 #include "crescent/system/file.h"
@@ -18,7 +18,7 @@ void save(const Tree& tree, const std::string& path) {
   replace_file(path, FileImage(tree).pieces());
 }
 
-/// What the reader gives, or nothing when it refuses.
+/// The result of `ask`, or nullopt if the reader refuses the object.
 template <class Ask>
 auto unless_refused(const Ask& ask) -> std::optional<decltype(ask())> {
   try {
@@ -28,8 +28,8 @@ auto unless_refused(const Ask& ask) -> std::optional<decltype(ask())> {
   }
 }
 
-/// The arrays in a group of any depth; texts, links and the like are left out. Looks at `left`
-/// objects at most: groups may hold themselves.
+/// Collects the arrays in a group and its subgroups, without texts, links and other types. It
+/// visits at most `left` objects, since a group may contain itself.
 void collect_arrays(FileReader& file, const std::string& group, const keras::Names& members,
                     List& arrays, int& left) {
   for (const std::string& member : members) {

@@ -1,4 +1,4 @@
-// Owner of one HDF5 identifier: every hid_t of ours lives in a Handle.
+// The owner of an HDF5 identifier; all identifiers of this library have one.
 #pragma once
 #include <hdf5.h>
 
@@ -28,7 +28,7 @@ class Handle {
   Close close_;
 };
 
-/// IEEE half precision; HDF5 1.10 has no name for it.
+/// The type of IEEE half precision, for which HDF5 1.10 has no constant.
 inline Handle half_type(H5T_order_t order = H5T_ORDER_LE) {
   Handle type(H5Tcopy(H5T_IEEE_F32LE), H5Tclose);
   H5Tset_fields(type, 15, 10, 5, 0, 10);
@@ -38,15 +38,15 @@ inline Handle half_type(H5T_order_t order = H5T_ORDER_LE) {
   return type;
 }
 
-/// Two bytes without a meaning, as h5py writes a type of NumPy that HDF5 has no word
-/// for; Keras says beside them that they are bfloat16.
+/// Two opaque bytes, as h5py writes a NumPy type that HDF5 lacks; an attribute of Keras says that
+/// they are bfloat16.
 inline Handle bfloat16_type() {
   Handle type(H5Tcreate(H5T_OPAQUE, 2), H5Tclose);
   H5Tset_tag(type, "");
   return type;
 }
 
-/// Pairs of float32 as h5py names them.
+/// Pairs of float32 with the member names of h5py.
 inline Handle complex_type() {
   Handle type(H5Tcreate(H5T_COMPOUND, 8), H5Tclose);
   H5Tinsert(type, "r", 0, H5T_IEEE_F32LE);
@@ -54,7 +54,7 @@ inline Handle complex_type() {
   return type;
 }
 
-/// NumPy's bool in h5py's spelling.
+/// The bool of NumPy as h5py writes it.
 inline Handle bool_type() {
   Handle type(H5Tenum_create(H5T_STD_I8LE), H5Tclose);
   for (const auto& [name, value] : {std::pair{"FALSE", int8_t{0}}, {"TRUE", int8_t{1}}})

@@ -1,7 +1,6 @@
 #include "image.h"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstring>
 
@@ -29,13 +28,11 @@ Handle new_file() {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   Handle creation = checked(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "a file image");
   check(H5Pset_obj_track_times(creation, false), "a file image");
-  static std::atomic<unsigned> counter{0};  // two open files of one name would be one file
-  std::string name = "image-" + std::to_string(counter++);
-  return checked(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, creation, SparseFile::access()), H5Fclose,
+  return checked(H5Fcreate("image", H5F_ACC_TRUNC, creation, SparseFile::access()), H5Fclose,
                  "a file image");
 }
 
-/// Intermediate groups are made on the way.
+/// Properties of links that create intermediate groups.
 Handle link_creation() {
   Handle creation = checked(H5Pcreate(H5P_LINK_CREATE), H5Pclose, "a link");
   check(H5Pset_create_intermediate_group(creation, true), "a link");
@@ -64,9 +61,9 @@ class AttributeWriter {
   AttributeWriter(hid_t object, const std::string& path, const std::string& name)
       : object_(object), name_(name), what_("attribute '" + name + "' of '/" + path + "'") {}
 
-  /// Fixed length loads everywhere and never crashes a reader; only what does not fit is of
-  /// variable length, and the name of a type, which Keras compares with a text: h5py gives bytes
-  /// for fixed lengths.
+  /// Writes a text of fixed length, which all readers support. Variable length is used for texts
+  /// that do not fit, and for the name of a type, which Keras compares with a text: h5py returns
+  /// bytes for fixed length.
   void operator()(const std::string& text) const {
     const bool is_compared = name_ == "dtype";
     bool fixed = text.size() <= kHeaderLimit && !is_compared;
@@ -76,8 +73,8 @@ class AttributeWriter {
     write(name_, type, scalar(), fixed ? static_cast<const void*>(pointer) : &pointer);
   }
 
-  /// Lists over the limit are cut into name0, name1, ... as Keras does: the fewest pieces that fit,
-  /// the first ones one longer when they cannot be equal.
+  /// Writes a list; one over the limit is split into name0, name1, ... as in Keras: into the fewest
+  /// pieces that fit, of which the first ones may be longer by one.
   void operator()(const std::vector<std::string>& texts) const {
     size_t width = widest(texts);
     if (texts.size() * width <= kHeaderLimit) return write_list(name_, texts);
@@ -110,7 +107,8 @@ class AttributeWriter {
   void write_list(const std::string& name, const std::vector<std::string>& texts) const {
     hsize_t count = texts.size();
     Handle space = checked(H5Screate_simple(1, &count, nullptr), H5Sclose, what_);
-    if (texts.empty()) return write(name, H5T_IEEE_F64LE, space, nullptr);  // h5py's empty list
+    // an empty list as in h5py
+    if (texts.empty()) return write(name, H5T_IEEE_F64LE, space, nullptr);
     size_t width = widest(texts);
     std::string packed(width * texts.size(), '\0');
     for (size_t i = 0; i < texts.size(); ++i) texts[i].copy(packed.data() + i * width, width);
@@ -133,7 +131,7 @@ class AttributeWriter {
 
 Handle borrowed(hid_t type) { return Handle(H5Tcopy(type), H5Tclose); }
 
-/// Numbers go into the file as they are in memory.
+/// Values are written in the representation that they have in memory.
 static_assert(std::endian::native == std::endian::little);
 Handle number_type(Element element) {
   switch (element) {
@@ -180,7 +178,8 @@ Handle open_group(hid_t file, const std::string& path, std::string_view what) {
                  what);
 }
 
-/// HDF5 reads "." as "here" and joins empty parts: such a name would not come back.
+/// Fails for names that HDF5 would change: "." means the current group, and empty parts are
+/// dropped.
 void check_path(const std::string& path) {
   if (static_cast<size_t>(std::count(path.begin(), path.end(), '/')) >= kDeepestPath)
     fail("hdf5: '", path.substr(0, 60), "...' is more than ", kDeepestPath,
@@ -205,7 +204,7 @@ uint64_t bytes_of(const Node& node) {
   return node.data ? *byte_count(node.data->element, node.data->shape) : 0;
 }
 
-/// What damage to an array is seen by.
+/// The attributes with the checksums and the seal of an array.
 std::vector<Attribute> seals_of_array(const Node& node, const std::vector<uint32_t>& pieces) {
   const uint32_t all = files::joined_pieces(pieces, bytes_of(node));
   std::vector<Attribute> seals{
@@ -214,13 +213,13 @@ std::vector<Attribute> seals_of_array(const Node& node, const std::vector<uint32
   return seals;
 }
 
-/// The same for any node.
+/// The attributes with the checksums and seals of an array or a group.
 std::vector<Attribute> seals_of_node(const Node& node, const std::vector<uint32_t>& pieces) {
   if (node.data) return seals_of_array(node, pieces);
   return {{kSeals, seals_of(node)}};
 }
 
-/// Of the numbers of each node, piece by piece.
+/// The checksums of the pieces of each array.
 std::vector<std::vector<uint32_t>> checksums_of(const Tree& tree) {
   std::vector<std::vector<uint32_t>> sums;
   std::vector<files::Chunk> parts;
@@ -238,7 +237,7 @@ std::vector<std::vector<uint32_t>> checksums_of(const Tree& tree) {
   return sums;
 }
 
-/// The root with what the tree says of it, and with the list of everything else.
+/// The root with its attributes in the tree and the list of all other objects.
 Node root_of(const Tree& tree, const std::vector<std::vector<Attribute>>& seals) {
   Node root;
   std::vector<std::string> contents;
@@ -258,7 +257,7 @@ Node root_of(const Tree& tree, const std::vector<std::vector<Attribute>>& seals)
 
 }  // namespace
 
-/// The numbers stay where they are: what is written is where they will be.
+/// Writes a dataset without its values, and notes their offset in the file.
 Handle FileImage::write_dataset(hid_t file, const Node& node, std::string_view what) {
   const Array& data = *node.data;
   std::vector<hsize_t> dims(data.shape.begin(), data.shape.end());
@@ -289,7 +288,7 @@ void FileImage::write_node(hid_t file, const Node& node, const std::vector<Attri
   for (const Attribute& seal : seals) write(seal);
 }
 
-/// Numbers, and copies of what lies between them.
+/// Splits the file into pieces: the values of arrays, and copies of the bytes between them.
 void FileImage::cut(hid_t file) {
   const SparseFile& image = SparseFile::of(file);
   std::sort(numbers_.begin(), numbers_.end(),

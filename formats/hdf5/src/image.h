@@ -1,6 +1,6 @@
-// A tree as the bytes of an HDF5 file, without a copy of its numbers: writing them to disk needs no
-// libhdf5, which dies on a full disk. The layout is that of HDF5 1.8, as Keras 2 writes it, and
-// equal trees give equal bytes.
+// The HDF5 file of a tree in memory; it refers to the values of arrays instead of copying them.
+// Writing it to disk needs no libhdf5, which crashes on a full disk. The layout is that of HDF5
+// 1.8, as in files of Keras 2; equal trees give equal bytes.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -11,21 +11,23 @@
 
 namespace crescent::hdf5 {
 
-/// Longest attribute that HDF5 keeps in an object's header; Keras' HDF5_OBJECT_HEADER_LIMIT.
+/// The limit in bytes of an attribute in the header of an object; HDF5_OBJECT_HEADER_LIMIT in
+/// Keras.
 inline constexpr size_t kHeaderLimit = 64512;
 
 using Bytes = std::span<const std::byte>;
 
 class FileImage {
  public:
-  /// Fails naming the object that cannot be written.
+  /// Makes the file; fails, naming the object, if one cannot be written.
   explicit FileImage(const Tree& tree);
-  /// The bytes of the file, one piece after the other. Numbers are the tree's, which must stay.
+  /// The bytes of the file as consecutive pieces. They refer to values of the tree, which must
+  /// outlive the image.
   const std::vector<Bytes>& pieces() const { return pieces_; }
 
  private:
   struct Numbers {
-    size_t offset;  // in the file
+    size_t offset;  // the offset in the file
     Bytes bytes;
   };
   void write_node(hid_t file, const Node& node, const std::vector<Attribute>& seals);

@@ -1,4 +1,4 @@
-// An HDF5 file as formats/keras sees one.
+// An HDF5 file with the interface that formats/keras needs.
 #pragma once
 #include <unordered_map>
 
@@ -8,16 +8,16 @@
 
 namespace crescent::hdf5 {
 
-/// Shares the tensors' memory.
+/// The tree of these entries; it shares the memory of the tensors.
 Tree tree_of(const keras::Entries& entries);
 
 class KerasFile final : public keras::WeightSource {
  public:
-  /// Fails when `path` is no readable HDF5 file, or archive of Keras that holds one.
+  /// Opens a file; fails unless it is a readable HDF5 file or a Keras archive that contains one.
   explicit KerasFile(const std::string& path) : file_(path) {}
 
   const std::string& path() const override { return file_.path(); }
-  /// Another member of the archive that the file is; nothing when it is none.
+  /// The text of another member of the archive; nullopt without one, or if the file is no archive.
   std::optional<std::string> member(const std::string& name) { return file_.member(name); }
   std::optional<std::string> text(const std::string& group, const std::string& name) override {
     return file_.text(group, name);
@@ -37,11 +37,11 @@ class KerasFile final : public keras::WeightSource {
   void check_held() const override { file_.check_held(); }
 
  private:
-  /// Asks for those that were not described before.
+  /// The types and shapes of datasets; requests only those that are not known.
   std::vector<DatasetInfo> infos_of(const keras::Names& datasets);
 
   FileReader file_;
-  std::unordered_map<std::string, DatasetInfo> infos_;  // by dataset
+  std::unordered_map<std::string, DatasetInfo> infos_;  // the known ones by dataset
 };
 
 }  // namespace crescent::hdf5

@@ -22,8 +22,8 @@ uint32_t checksum(const Packer& packer) {
   return files::crc32c(packer.bytes().data(), packer.bytes().size());
 }
 
-/// "1a2b3c4d kernel".
-std::string sealing(uint32_t checksum, const std::string& what) {
+/// The text of a seal: "1a2b3c4d kernel".
+std::string seal_text(uint32_t checksum, const std::string& what) {
   char digits[9];
   std::snprintf(digits, sizeof digits, "%08x", checksum);
   return digits + (" " + what);
@@ -47,7 +47,7 @@ std::string attribute_seal(const std::string& path, const Attribute& attribute) 
   Packer packer;
   packer.add(path).add(attribute.name);
   pack(attribute.value, packer);
-  return sealing(checksum(packer), attribute.name);
+  return seal_text(checksum(packer), attribute.name);
 }
 
 std::string object_seal(const std::string& path) {
@@ -55,13 +55,13 @@ std::string object_seal(const std::string& path) {
 }
 
 std::string array_entry(const std::string& path, int64_t sealed_checksum) {
-  return sealing(static_cast<uint32_t>(sealed_checksum >> 32), path);
+  return seal_text(static_cast<uint32_t>(sealed_checksum >> 32), path);
 }
 
 std::string group_entry(const std::string& path, const std::vector<std::string>& seals) {
   Packer packer;
   Pack{packer}(seals);
-  return sealing(checksum(packer), path + "/");
+  return seal_text(checksum(packer), path + "/");
 }
 
 }  // namespace crescent::hdf5

@@ -8,7 +8,7 @@
 
 namespace crescent::hdf5 {
 
-/// What libhdf5 calls. It holds pointers to `base`.
+/// The file driver for libhdf5, which holds pointers to `base`.
 struct SparseDriver {
   H5FD_t base{};
   SparseFile file;
@@ -77,7 +77,7 @@ hid_t driver() {
     calls.truncate = SparseDriver::truncate;
     calls.lock = SparseDriver::lock;
     calls.unlock = SparseDriver::unlock;
-    return H5FDregister(&calls);  // it keeps a copy
+    return H5FDregister(&calls);  // libhdf5 copies the class
   }();
   return id;
 }

@@ -1,5 +1,5 @@
-// A file of libhdf5 that exists in memory only, and there only where something was written: room
-// for the numbers of datasets is given out and takes nothing.
+// A file of libhdf5 in memory. Only pages that were written take memory, so the space for the
+// values of datasets takes none.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -13,14 +13,14 @@ namespace crescent::hdf5 {
 
 class SparseFile {
  public:
-  /// For H5Fcreate and H5Fopen.
+  /// The file access properties for H5Fcreate and H5Fopen.
   static Handle access();
-  /// The file behind an open one.
+  /// The sparse file of an open HDF5 file.
   static const SparseFile& of(hid_t file);
 
-  /// Bytes given out so far.
+  /// The allocated size of the file in bytes.
   size_t size() const { return end_; }
-  /// Zeros where nothing was written.
+  /// Reads bytes; those that were never written are zero.
   void read(size_t offset, std::span<std::byte> target) const;
   void write(size_t offset, std::span<const std::byte> bytes);
 
@@ -28,7 +28,7 @@ class SparseFile {
   friend struct SparseDriver;
   static constexpr size_t kPage = 4096;
   using Page = std::array<std::byte, kPage>;
-  std::map<size_t, std::unique_ptr<Page>> pages_;  // by number
+  std::map<size_t, std::unique_ptr<Page>> pages_;  // by page number
   size_t end_ = 0, written_ = 0;
 };
 

@@ -9,7 +9,7 @@
 namespace crescent::hdf5 {
 namespace {
 
-/// Memory that a file reader mapped; unmapped when the last tensor of the file is gone.
+/// A storage of memory that a file reader mapped; it is unmapped with the last tensor of the file.
 class MappedStorage final : public Storage {
  public:
   MappedStorage(const Array& array, uint64_t size) : owner_(array.owner) {
@@ -21,7 +21,7 @@ class MappedStorage final : public Storage {
   std::shared_ptr<const void> owner_;
 };
 
-/// A packed dataset in a file, unpacked by the file's reader, some rows at a time.
+/// A storage of a compressed dataset, which the reader of the file unpacks some rows at a time.
 class PackedStorage final : public Storage {
  public:
   PackedStorage(std::unique_ptr<FileReader> file, std::string dataset, DatasetInfo info)
@@ -51,11 +51,11 @@ class PackedStorage final : public Storage {
   std::unique_ptr<FileReader> file_;
   std::string dataset_;
   DatasetInfo info_;
-  uint64_t row_;  // bytes
+  uint64_t row_;  // bytes of a row
   mutable std::mutex mutex_;
 };
 
-/// Checksums of the pieces of a dataset; none where it was saved without.
+/// The checksums of the pieces of a dataset; empty if the file has none.
 std::vector<uint32_t> pieces_of(FileReader& file, const std::string& dataset,
                                 const DatasetInfo& info) {
   if (!info.checksum) return {};

@@ -1,4 +1,4 @@
-// Between the file's arrays and the framework's tensors.
+// Conversion between arrays of a file and tensors.
 #pragma once
 #include "crescent/tensor/tensor.h"
 #include "file_reader.h"
@@ -6,17 +6,17 @@
 
 namespace crescent::hdf5 {
 
-/// Shares the array's memory.
+/// A tensor that shares the memory of the array.
 Tensor to_tensor(const Array& array);
-/// Stays in the file, whose reader lives as long when the dataset is packed; numbers that we wrote
-/// are compared with their checksums when they are first read.
+/// A tensor whose values stay in the file; for a compressed dataset it owns the reader. Values with
+/// checksums are compared with them when they are first read.
 Tensor tensor_in_file(std::unique_ptr<FileReader> file, const std::string& dataset);
-/// Shares the tensor's memory.
+/// An array that shares the memory of the tensor.
 Array to_array(const Tensor& tensor);
 Node dataset_node(std::string path, const Tensor& value);
 
 DType dtype_of(Element element);
-/// Fails over eight axes, naming `what`.
+/// The shape of an array; fails, naming `what`, for more than eight axes.
 Shape shape_of(const std::vector<uint64_t>& dims, std::string_view what);
 
 }  // namespace crescent::hdf5

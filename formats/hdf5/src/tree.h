@@ -1,4 +1,4 @@
-// What an HDF5 file holds, as plain data: objects by path, groups and datasets alike.
+// The contents of an HDF5 file as plain data: groups and datasets by path.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace crescent::hdf5 {
 
-/// Types of numbers that cross the border between a file and the framework.
+/// The types of elements that can be read from a file or written to one.
 enum class Element : uint8_t {
   float32,
   float64,
@@ -37,7 +37,7 @@ inline constexpr ElementInfo kElements[] = {
     {"uint8", 1},   {"bool", 1},    {"int8", 1},     {"int16", 2},   {"complex64", 8}};
 inline const ElementInfo& info(Element element) { return kElements[static_cast<size_t>(element)]; }
 
-/// Bytes of an array, or nothing when the product does not fit into 62 bits.
+/// The bytes of an array; nullopt if the product does not fit into 62 bits.
 inline std::optional<uint64_t> byte_count(Element element, const std::vector<uint64_t>& shape) {
   uint64_t bytes = info(element).size;
   for (uint64_t dim : shape)
@@ -45,24 +45,24 @@ inline std::optional<uint64_t> byte_count(Element element, const std::vector<uin
   return bytes;
 }
 
-/// Any other byte in a bool is undefined behaviour for whoever reads it.
+/// Replaces every byte but 0 by 1: reading another byte as a bool is undefined behaviour.
 inline void normalize_booleans(std::byte* bytes, uint64_t size) {
   for (uint64_t i = 0; i < size; ++i) bytes[i] = std::byte{bytes[i] != std::byte{0}};
 }
 
-/// Numbers, row-major in the byte order of this machine. `owner` keeps them alive.
+/// Row-major values in the byte order of this machine; `owner` keeps them alive.
 struct Array {
   Element element = Element::float32;
   std::vector<uint64_t> shape;
   const void* bytes = nullptr;
   std::shared_ptr<const void> owner;
-  bool finite = true;  ///< read from a file: no NaN and no infinity among float32 and float64
+  bool finite = true;  ///< for float32 and float64 of a file: whether no value is NaN or infinite
 };
 
 using keras::kOwn;
-/// Attributes that we add and Keras ignores: of every dataset, CRC-32C of its bytes and its seal;
-/// of large ones, CRC-32C of each piece; of every group, the seals of its other attributes; of the
-/// root, the seals of all other objects (seal.h).
+/// The attributes that Crescent adds and Keras ignores: of every dataset, the CRC-32C of its bytes
+/// and its seal; of large ones, the CRC-32C of each piece; of every group, the seals of its other
+/// attributes; of the root, the seals of all other objects (seal.h).
 inline constexpr const char *kChecksum = "crescent_crc32c", *kPieces = "crescent_pieces",
                             *kSeals = "crescent_seals", *kContents = "crescent_contents";
 
@@ -71,11 +71,11 @@ struct Attribute {
   std::variant<std::string, std::vector<std::string>, int64_t, double> value;
 };
 
-/// Parts of a path that are followed when reading, and so written.
+/// The limit of the parts of a path, for reading and writing.
 inline constexpr size_t kDeepestPath = 1000;
 
-/// A group, or a dataset when it has data. Paths start at the root: "model_weights/dense_1"; "" is
-/// the root itself.
+/// A group, or a dataset if it has data. Paths begin at the root: "model_weights/dense_1"; "" is
+/// the root.
 struct Node {
   std::string path;
   std::vector<Attribute> attributes;

@@ -1,10 +1,9 @@
-// What the process that wants a file and crescent-h5read, which opens it, say to each other over a
-// socket.
+// The protocol between a process that reads a file and crescent-h5read, over a socket.
 //
-// A request is one frame: operation, number of items, the items. The answer is one frame an item,
-// in order, each sent as soon as it is known, so that the item where the reader died is the first
-// one without an answer. Before that the reader sends one frame without being asked: the file is
-// open, or why not. Neither side trusts a length of the other.
+// The reader first sends one frame that says that the file is open, or the reason why not. A
+// request is one frame: operation, number of items, items. The answer is one frame per item, in
+// order and as soon as it is known, so the first item without an answer is the one at which the
+// reader ended. Each side checks the lengths that the other sends.
 #pragma once
 #include <sys/socket.h>
 #include <unistd.h>
@@ -21,42 +20,41 @@
 
 namespace crescent::hdf5 {
 
-/// Both sides come from one build; the number catches a mixed installation.
+/// The version of the protocol; it detects an installation of two versions of Crescent.
 inline constexpr uint32_t kWireVersion = 3;
 inline constexpr uint64_t kLongestFrame = uint64_t{256} << 20;
 
-/// Where the HDF5 file is when the file is one of Keras' archives.
+/// The member of a Keras archive that is the HDF5 file.
 inline constexpr const char* kWeightsMember = "model.weights.h5";
 
-/// Descriptors that the reader process finds open.
+/// The descriptors that are open in the reader process.
 inline constexpr int kFileDescriptor = 3, kSocketDescriptor = 4, kMemoryDescriptor = 5;
 
-/// How much of the processor's time may go into a request that may take `seconds`: disks may be
-/// slow, but a small file that keeps libhdf5 busy has sent it in circles.
+/// The limit of processor time for a request that may take `seconds`. It is shorter, since only a
+/// disk needs long: libhdf5 that computes for long loops forever.
 inline unsigned processor_seconds(unsigned seconds) {
   constexpr unsigned kLeast = 3, kWaiting = 27;
   return seconds > kLeast + kWaiting ? seconds - kWaiting : std::min(seconds, kLeast);
 }
 
-/// What `stored` bytes may promise: deflate cannot do better than about 1030 to 1, so more is a
-/// trap, unless it is small.
+/// Whether `stored` bytes can unpack to `bytes`: the compression ratio of deflate is at most about
+/// 1030, so a larger one is an attack, except for small sizes.
 inline bool can_unpack_to(uint64_t bytes, uint64_t stored) {
   constexpr uint64_t kBestCompression = 1100, kSmall = uint64_t{64} << 20;
   return bytes <= kSmall || bytes / kBestCompression <= stored;
 }
 
 enum class Operation : uint8_t {
-  attribute,  ///< object, name -> AttributeKind, value
-  describe,   ///< dataset -> element, shape, checksum or -1, place in the file or kNoPlace, rows a
-              ///< chunk
-  read,       ///< dataset, offset, bytes -> nothing; the numbers are in the shared memory
-  rows,       ///< the same after offset and bytes: first row, number of rows
-  list,       ///< group -> names of its members
-  member,     ///< name -> the bytes of this other member of an archive
+  attribute,  ///< (object, name) -> (AttributeKind, value)
+  describe,   ///< dataset -> (element, shape, checksum or -1, offset or kNoPlace, rows per chunk)
+  read,       ///< (dataset, offset, bytes) -> (); the values are in the shared memory
+  rows,       ///< as read, with the first row and the number of rows after the bytes
+  list,       ///< group -> names of members
+  member,     ///< name -> bytes of this member of the archive
 };
-/// Of datasets that do not lie in the file in one piece, as they are in memory.
+/// The offset of datasets that are not contiguous in the file or not represented as in memory.
 inline constexpr uint64_t kNoPlace = ~uint64_t{0};
-enum class Status : uint8_t { ok, missing, refused };  ///< refused: a message follows
+enum class Status : uint8_t { ok, missing, refused };  ///< refused is followed by a message
 enum class AttributeKind : uint8_t { text, texts, integer, real };
 
 /// Packs a frame.
@@ -78,7 +76,7 @@ class Packer {
   std::string bytes_;
 };
 
-/// Unpacks a frame. Reading past its end gives zeros and empty texts, and ok() turns false.
+/// Unpacks a frame. Reads past its end give zeros and empty texts, and ok() becomes false.
 class Unpacker {
  public:
   explicit Unpacker(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -108,7 +106,7 @@ class Unpacker {
   bool ok_ = true;
 };
 
-/// `wait(socket)` returns false when there is no point in waiting longer.
+/// Receives a frame; `wait(socket)` returns false to give up.
 template <class Wait>
 bool send_all(int socket, const void* bytes, size_t size, int flags, const Wait& wait) {
   for (auto* p = static_cast<const char*>(bytes); size > 0;) {

@@ -12,7 +12,7 @@
 namespace crescent::keras {
 namespace {
 
-/// Reads the datasets of matches if their shapes fit.
+/// Reads the datasets of matches; fails if a shape does not fit.
 std::vector<DatasetValues> read_fitting(WeightSource& file, Matches& matches) {
   auto specs = file.describe(datasets_of(matches));
   convert_shapes(matches, specs);
@@ -36,19 +36,19 @@ void warn_not_finite(const WeightSource& file, const Matches& matches,
   if (!names.empty()) warn("'", file.path(), "': NaN or infinite numbers in ", join(names));
 }
 
-/// In the convention and the type of the variable.
+/// The saved value in the convention and the dtype of the variable.
 Tensor converted(const Match& match, const Tensor& saved) {
   return ops::cast(match.convert ? match.convert(saved) : saved, match.variable.dtype());
 }
 
-/// For a new value: the variable's own memory, or other where somebody else holds that.
+/// Memory for a new value: that of the variable, or new memory if another tensor shares it.
 Tensor memory_for(const Variable& variable) {
   const bool own = variable.is_exclusive() && variable.value().storage()->host();
   return own ? variable.value() : Tensor::uninitialized(variable.spec());
 }
 
 struct Copy {
-  const void* from;  // in the mapped file
+  const void* from;  // the values in the mapped file
   Tensor to;
 };
 
@@ -75,7 +75,7 @@ void assign_all(WeightSource& file, Matches matches) {
   std::vector<DatasetValues> stored = read_fitting(file, matches);
   for (size_t i = 0; i < matches.size(); ++i)
     matches[i].variable.assign(converted(matches[i], std::exchange(stored[i].values, {})));
-  hand_over(matches);
+  pass_to_layers(matches);
   warn_not_finite(file, matches, stored);
 }
 
@@ -94,7 +94,7 @@ void replace_all(WeightSource& file, Matches matches) {
   }
   copy_all(copies);
   for (size_t i = 0; i < matches.size(); ++i) matches[i].variable.assign(values[i]);
-  hand_over(matches);
+  pass_to_layers(matches);
   try {
     file.check_held();
   } catch (const Error& error) {

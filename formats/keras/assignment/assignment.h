@@ -1,5 +1,5 @@
-// From the datasets of a file to the variables that they were matched with. Nothing is assigned
-// before everything has been read and checked.
+// Assigns the datasets of a file to the variables with which they were matched, after all of them
+// have been read and checked.
 #pragma once
 #include "keras/source/match.h"
 #include "keras/source/weight_source.h"
@@ -8,8 +8,8 @@ namespace crescent::keras {
 
 /// Reads all datasets, then assigns all variables. Fails on the first shape that differs.
 void assign_all(WeightSource& file, Matches matches);
-/// The same for variables that have values, which change when nothing can fail any more: the
-/// numbers are checked in the mapped file, and then copied to the memory that variables have.
+/// Replaces the values of variables: first all values are checked in the mapped file, then they are
+/// copied to the memory of the variables, which cannot fail.
 void replace_all(WeightSource& file, Matches matches);
 
 }  // namespace crescent::keras

@@ -19,18 +19,18 @@ namespace {
 
 // ---- the tables
 
-/// Options that were called something else; only where the class does not know the old name itself.
+/// An option that was renamed; the row applies unless the class has an option of the old name.
 struct RenamedIn {
   const char *from, *to;
 };
 constexpr RenamedIn kRenamedIn[] = {
-    {"batch_shape", "batch_input_shape"},  // Keras 3's InputLayer
+    {"batch_shape", "batch_input_shape"},  // InputLayer of Keras 3
     {"alpha", "negative_slope"},           // LeakyReLU of Keras 2
     {"lr", "learning_rate"},               // optimizers before 2.3
 };
 
-/// Options that our classes need not have: dropped when they have the value that changes nothing
-/// ("" = any).
+/// An option that Crescent's classes lack; it is dropped if it has the value without effect ("":
+/// any value).
 struct Dropped {
   const char *option, *neutral;
 };
@@ -49,10 +49,10 @@ constexpr Dropped kDropped[] = {
 };
 // clang-format on
 
-/// Which files of Keras 2 a row is about: of all, or of those up to 2.3.1.
+/// The files of Keras 2 to which a row applies: all of them, or those up to 2.3.1.
 enum class FileVersions { all, before_tensorflow };
 
-/// Names that mean something else in Keras 2 than they do in Keras 3 and here.
+/// A name with another meaning in Keras 2 than in Keras 3 and Crescent.
 struct RenamedValue {
   const char *option, *keras2, *here;
   FileVersions versions = FileVersions::all;
@@ -64,10 +64,10 @@ constexpr RenamedValue kRenamedValues[] = {
     {"interpolation", "bilinear", "bilinear_keras2", FileVersions::before_tensorflow},
 };
 
-/// Options that files of Keras 2 leave out, where its formula is not that of our default.
+/// An option that files of Keras 2 lack, for a formula other than that of Crescent's default.
 struct OldDefault {
   const char *class_name, *option;
-  double value;  ///< of a boolean too
+  double value;  ///< also for a boolean
   FileVersions versions = FileVersions::all;
 };
 constexpr OldDefault kOldDefaults[] = {
@@ -81,7 +81,7 @@ constexpr OldDefault kOldDefaults[] = {
     {"BatchNormalization", "batch_when_frozen", true, FileVersions::before_tensorflow},
     {"BatchNormalization", "count_masked", true, FileVersions::before_tensorflow}};
 
-/// Classes that became settings of another class, and layers of a FeatureSpace.
+/// A class that became an option of another class, or a layer of a FeatureSpace.
 struct Replaced {
   const char *class_name, *by, *option;
   bool value;
@@ -99,7 +99,7 @@ ConfigIn::ConfigIn(Origin origin, Value custom, Value plugins)
 Value ConfigIn::model(const Value& object) const {
   if (!object.is_dict()) fail("expected an object with class_name and config, got ", object);
   const auto padded =
-      origin_.turned_kernels() ? padded_otherwise_by_theano(object) : std::vector<std::string>();
+      origin_.flipped_kernels() ? padded_differently_by_theano(object) : std::vector<std::string>();
   if (!padded.empty())
     warn(
         "Theano, on which this model was saved, puts the zeros of padding \"same\" at other ends "
@@ -113,7 +113,7 @@ Value build_shape_in(const Value& build_config) {
   for (const DictEntry& entry : build_config.as_dict()) {
     if (entry.key != "input_shape" && entry.key != "shapes_dict") continue;
     if (!entry.value.is_dict()) return entry.value;
-    List shapes;  // of inputs with names, which go by the alphabet
+    List shapes;  // shapes of inputs with names, in alphabetical order
     std::map<std::string, Value> sorted;
     for (const DictEntry& shape : entry.value.as_dict()) sorted[shape.key] = shape.value;
     for (const auto& [name, shape] : sorted) shapes.push_back(shape);
@@ -128,8 +128,8 @@ Value ConfigIn::layer(const Dict& object) const {
   return converted;
 }
 
-/// {"class_name", "config"} of a layer, whatever else Keras 3 put beside them (module,
-/// registered_name, build_config).
+/// {"class_name", "config"} of a layer, without the other keys of Keras 3 (module, registered_name,
+/// build_config).
 Dict ConfigIn::single_layer(const Dict& object) const {
   std::string name = names_.of(object);
   if (is_sequential(name))
@@ -170,7 +170,7 @@ void keep(const Dict& config, const char* option, Dict& result) {
 }  // namespace
 
 Dict ConfigIn::sequential(const Value& config) const {
-  bool bare = config.is_list();  // before Keras 2.2.3
+  bool bare = config.is_list();  // the form before Keras 2.2.3
   List layers;
   for (const Value& entry : bare ? config.as_list() : config.as_dict().at("layers").as_list())
     layers.push_back(layer(entry.as_dict()));
@@ -182,7 +182,7 @@ Dict ConfigIn::sequential(const Value& config) const {
   return result;
 }
 
-bool ConfigIn::hands_masks_on(const Dict& entry) const {
+bool ConfigIn::passes_masks_on(const Dict& entry) const {
   const std::string name = class_of(entry);
   if (is_sequential(name) || is_functional(name)) return true;
   return !is_operation(entry) && !is_tensorflow_call(entry) &&
@@ -196,7 +196,8 @@ Value without_mask(Value node) {
   return node;
 }
 
-/// Where states are given, Keras 2 minds a mask that comes with the sequences all the same.
+/// Sets the option that recurrent layers apply the mask of sequences also to calls with initial
+/// states, as in Keras 2.
 void keep_masks_of_keras2(const ClassInfo& info, const List& nodes, Dict& layer) {
   const bool has_states = std::any_of(nodes.begin(), nodes.end(),
                                       [](const Value& node) { return node.as_list().size() > 1; });
@@ -214,7 +215,7 @@ Dict ConfigIn::functional(const Dict& config) const {
   const List& entries = config.at("layers").as_list();
   const std::map<std::string, Dict> calls =
       tensorflow_calls_in(entries, references_in(config.at("output_layers")));
-  const GivenMasks masks(entries, [&](const Dict& entry) { return hands_masks_on(entry); });
+  const GivenMasks masks(entries, [&](const Dict& entry) { return passes_masks_on(entry); });
   for (const Value& entry : entries) {
     const Dict& object = entry.as_dict();
     if (take_addition(object, result)) continue;
@@ -232,7 +233,8 @@ Dict ConfigIn::functional(const Dict& config) const {
     auto info = registry().find("layer", class_of(converted));
     List nodes;
     for (const Value& node : object.at("inbound_nodes").as_list())
-      nodes.push_back(call_in(masks.come_along(node) ? without_mask(node) : node, info.get()));
+      nodes.push_back(
+          call_in(masks.come_with_inputs(node) ? without_mask(node) : node, info.get()));
     if (info && origin_.generation() < 3) keep_masks_of_keras2(*info, nodes, converted);
     converted.set("inbound_nodes", std::move(nodes));
     layers.push_back(std::move(converted));
@@ -252,8 +254,7 @@ Dict ConfigIn::functional(const Dict& config) const {
   return result;
 }
 
-/// Whatever stands where a value is expected: objects, functions, policies and tuples in Keras'
-/// wrappings.
+/// Converts a value that may be an object, a function, a policy or a tuple as Keras writes it.
 Value ConfigIn::nested(const Value& value, const Expected& expected) const {
   if (value.is_list()) {
     List items;
@@ -268,8 +269,8 @@ Value ConfigIn::nested(const Value& value, const Expected& expected) const {
   return result;
 }
 
-/// tf.keras' MeanMetricWrapper and LossFunctionWrapper: a function, by the name that is shown for
-/// it.
+/// Converts a MeanMetricWrapper or LossFunctionWrapper of tf.keras to its function, with the name
+/// under which it is shown.
 Value ConfigIn::wrapped_function(const Dict& config, const Expected& expected) const {
   const std::string function = config.at("fn").as_string();
   const auto info = registry().find(expected.kind.empty() ? "metric" : expected.kind, function);
@@ -303,8 +304,7 @@ Value ConfigIn::plain_object(const Dict& object, const Expected& expected) const
                       expected.place);
 }
 
-/// What an option takes by name must exist: a function that the model was made with is not in the
-/// file.
+/// Fails if a name in an option is unknown: the code of a function is not in the file.
 Value ConfigIn::known(const std::string& class_name, const Field& field, const Value& value) const {
   const std::string& kind = field.kind;
   if (kind.empty() || !value.is_string() || is_own_word(class_name, field.name, value.as_string()))
@@ -313,7 +313,7 @@ Value ConfigIn::known(const std::string& class_name, const Field& field, const V
   if (!registry().find(kind, name))
     fail(class_name, ": option '", field.name, "': unknown ", kind, " '", name, "'",
          did_you_mean(name, registry().all_names(kind)), ". If it is a function of yours, ",
-         how_to_bring(name));
+         how_to_provide(name));
   return name;
 }
 
@@ -337,8 +337,8 @@ Value with_meaning(const std::string& option, const Value& value, const Origin& 
   return value;
 }
 
-/// Keras 2.3.1 divides the moving variance's sum of squares by n - 1 - epsilon, tf.keras that of
-/// images, which TensorFlow has an operation for, by n - 1.
+/// Sets the divisor of the moving variance: n - 1 - epsilon in Keras 2.3.1, n - 1 in tf.keras for
+/// images, for which it calls an operation of TensorFlow.
 void add_moving_variance(const Origin& origin, Dict& config) {
   const Value *epsilon = config.find("epsilon"), *axis = config.find("axis");
   constexpr int kLastOfImage = 3;
@@ -349,20 +349,21 @@ void add_moving_variance(const Origin& origin, Dict& config) {
     config.set("moving_variance_ddof", 1.0);
 }
 
-/// Python takes 1 and 0 for true and false, and writes them as they were given.
+/// Converts 1 and 0, which Python accepts and writes for true and false.
 Value as_boolean(const Value& value) {
   return value == Value(1) ? Value(true) : value == Value(0) ? Value(false) : value;
 }
 
 constexpr const char* kDecay = "decay";
 
-/// Every optimizer of Keras 2 has it, but a class of somebody's own may call its own option so.
+/// Whether the option is the `decay` of all optimizers in Keras 2, and not an option that a class
+/// of the user declares.
 bool is_decay_of_keras2(const ClassInfo& info, const std::string& option, const Origin& origin) {
   const bool own = is_foreign(info) && (info.schema.find(kDecay) || origin.generation() >= 3);
   return info.kind == Optimizer::kKind && option == kDecay && !own;
 }
 
-/// Keras 2's decay: lr / (1 + decay * iterations).
+/// Converts `decay` of Keras 2 to a schedule: lr / (1 + decay * iterations).
 void decay_to_schedule(Dict& config) {
   const Value* decay = config.find(kDecay);
   const Value* rate = config.find("learning_rate");
@@ -374,7 +375,7 @@ void decay_to_schedule(Dict& config) {
   config.erase(kDecay);
 }
 
-/// A path in somebody's file may be that of any file here.
+/// Fails for an option that is a path: an untrusted file could name any file of the user.
 void refuse_path(const std::string& class_name, const std::string& option, const Value& value) {
   if (option == "vocabulary" && value.is_string())
     fail(class_name, ": Requested the loading of a vocabulary file outside of the model archive. ",
@@ -382,7 +383,7 @@ void refuse_path(const std::string& class_name, const std::string& option, const
          "disallowed. Vocabulary file: '", value.as_string(), "'");
 }
 
-/// Of a map of policies the one for a layer of this name, whose path that is when a file is opened.
+/// The policy in a map for a layer; when a file is read, the path of a layer is its name.
 Value policy_for(const Value& map, const std::string& layer) {
   const Dict config = config_of(map.as_dict());
   const Value* policies = config.find("policy_map");
@@ -406,7 +407,7 @@ bool is_policy_map(const Value& value) {
 
 }  // namespace
 
-/// The options of a class as it has them now.
+/// The options of an object, with the names and meanings of its registered class.
 Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
                        const Dict& config) const {
   auto class_info = registry().get(kind, class_name);
@@ -421,8 +422,8 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
         !is_decay_of_keras2(*class_info, option, origin_))
       continue;
     refuse_path(class_name, option, entry.value);
-    // A Lambda's code stays in the file; its layer's name may stand for a function that the user
-    // gives, and that with "_mask" for the one of the mask.
+    // The code of a Lambda is not read: the user may pass a function by the name of the layer, and
+    // one for the mask by that name and "_mask".
     const bool is_mask = option == "mask",
                has_code = entry.value.is_dict() || entry.value.is_list();
     const bool code = class_name == "Lambda" && has_code && (option == "function" || is_mask);
@@ -439,7 +440,7 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
     if (origin_.before_tensorflow() && option == kActivityRegularizer && !value.is_null())
       value = Dict{{"class_name", kActivityKeras2}, {"config", Dict{{"regularizer", value}}}};
     if (origin_.before_tensorflow() && kind == "optimizer" && option == "clipnorm")
-      option = "global_clipnorm";  // one norm of all gradients
+      option = "global_clipnorm";  // the norm of all gradients together
     if (const Field* field = schema.find(option)) value = known(class_name, *field, value);
     if (const Field* field = schema.find(option); field && field->type == Codec<bool>::type())
       value = as_boolean(value);
@@ -447,7 +448,8 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
   }
   if (schema.find(kCarryMask) && !result.contains(kCarryMask)) result.set(kCarryMask, false);
   for (const OldDefault& row : kOldDefaults) {
-    const Field* field = schema.find(row.option);  // none: an operation has the name of a layer
+    // null for an operation, which has the name of a layer
+    const Field* field = schema.find(row.option);
     if (field && class_name == row.class_name && is_of(row.versions, origin_) &&
         !result.contains(row.option))
       result.set(row.option,
@@ -470,7 +472,7 @@ Dict ConfigIn::compile_options(const Value& training_config) const {
     if (schema.find(option) && !entry.value.is_null())
       result.set(option, nested(entry.value, {kind, "compiled with"}));
   }
-  Value* metrics = result.find("metrics");  // tf.keras: a list for the only output
+  Value* metrics = result.find("metrics");  // tf.keras writes a list for the only output
   if (metrics && metrics->is_list() && metrics->as_list().size() == 1 &&
       metrics->as_list().front().is_list())
     *metrics = Value(metrics->as_list().front());

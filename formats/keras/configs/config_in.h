@@ -1,6 +1,6 @@
-// Configurations of every generation of Keras, rewritten into the one form that Crescent builds
-// models from: objects are {"class_name", "config"}, graphs have inbound_nodes as in Keras 2 and
-// count nodes from 0, options are those of the registered classes. What contradicts between
+// Converts configurations of all generations of Keras to the form from which Crescent builds
+// models: objects are {"class_name", "config"}, graphs have inbound_nodes as in Keras 2 with nodes
+// counted from 0, and options are those of the registered classes. Each difference between
 // generations is a row of a table in the .cpp.
 #pragma once
 #include <string>
@@ -12,30 +12,30 @@
 
 namespace crescent::keras {
 
-/// The shape, or shapes, that Keras 3 built an object for, of its build_config; null when it does
-/// not say.
+/// The shape, or shapes, in the build_config of Keras 3; null if it has none.
 Value build_shape_in(const Value& build_config);
 
 class CRESCENT_KERAS_API ConfigIn {
  public:
-  /// `custom`: class name in the file -> registered name. `plugins`: class name -> [plugin,
-  /// version], as saved by us.
+  /// `custom` maps class names in the file to registered names, `plugins` (in files of Crescent)
+  /// class names to [plugin, version].
   explicit ConfigIn(Origin origin, Value custom = {}, Value plugins = {});
 
-  /// A model's or layer's object. Fails naming class and layer when a class is not registered.
+  /// Converts the object of a model or layer. Fails, naming class and layer, if a class is not
+  /// registered.
   Value model(const Value& object) const;
-  /// training_config -> options of Model::compile.
+  /// Converts training_config to options of Model::compile.
   Dict compile_options(const Value& training_config) const;
 
  private:
   Value layer(const Dict& object) const;
-  /// Without the number of one that stands at several places.
+  /// Converts a layer, without its shared_object_id.
   Dict single_layer(const Dict& object) const;
   Dict sequential(const Value& config) const;
   Dict functional(const Dict& config) const;
-  /// Whether the layer of an entry lets a mask through.
-  bool hands_masks_on(const Dict& entry) const;
-  /// What a value is looked up as, for messages and names that several kinds have.
+  /// Whether the layer of an entry passes a mask on.
+  bool passes_masks_on(const Dict& entry) const;
+  /// The kind and the place of a value, for messages and for names that several kinds have.
   struct Expected {
     std::string kind, place;
   };

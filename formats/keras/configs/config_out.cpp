@@ -15,7 +15,7 @@
 namespace crescent::keras {
 namespace {
 
-/// Initializers that Keras 2.3.1 only knows as settings of VarianceScaling.
+/// An initializer that Keras 2.3.1 has only as VarianceScaling with certain options.
 struct Scaled {
   const char* name;
   double scale;
@@ -34,7 +34,7 @@ struct RenamedOut {
 };
 constexpr RenamedOut kRenamedOut[] = {{"LeakyReLU", "negative_slope", "alpha"}};
 
-/// Lists of ours that are single numbers in Keras.
+/// An option that is a list in Crescent and a number in Keras.
 struct Single {
   const char *class_name, *option;
 };
@@ -42,11 +42,12 @@ constexpr Single kSingle[] = {
     {"BatchNormalization", "axis"}, {"Dot", "axes"},      {"MaxNorm", "axis"},
     {"MinMaxNorm", "axis"},         {"UnitNorm", "axis"}, {"UnitNormalization", "axis"}};
 
-/// Options that Keras reads though they are null.
+/// Options that must be written even if they are null.
 constexpr Single kRead[] = {{"TextVectorization", "ngrams"}};
 
-/// Keras 3 finds layers of an .h5 that do not say their module among its public names, and on the
-/// way makes functions of texts that are names of some ("dot"), and loses axes that are no number.
+/// Whether the layer must be written with its module. Keras 3 looks up a layer of an .h5 without a
+/// module among its public names; doing so it replaces texts that are names of functions ("dot") by
+/// these, and drops axes that are no number.
 bool needs_module(const Dict& layer) {
   const std::string name = class_of(layer);
   const Dict config = config_of(layer);
@@ -63,7 +64,7 @@ bool has_structure(const Value& call) {
   });
 }
 
-/// A call with tensors that Keras takes by name, or nested.
+/// Whether the call has tensors that Keras takes by name, or nested.
 bool by_name(const std::string& class_name, const Value& call) {
   return has_edge(call) || has_structure(call) ||
          (call.as_list().size() > 1 && names_inputs(class_name));
@@ -85,7 +86,7 @@ bool is_model(const std::string& name) { return is_sequential(name) || is_functi
 
 class Writer {
  public:
-  /// `keras3`: the same in Keras 3's own form, where it has been asked for.
+  /// `keras3` is the configuration in the form of Keras 3, if it is needed.
   Writer(const std::string& target, const Value& keras3)
       : keras3_(target == "keras3"), root_(keras3) {}
 
@@ -109,18 +110,19 @@ class Writer {
   }
 
  private:
-  /// Every generation reads "normal", and cuts its tails off.
+  /// A name whose meaning all generations share: they read "normal" as the truncated normal
+  /// distribution.
   static Value with_meaning(const std::string& where, const Value& name) {
     const bool truncated = where == "distribution" && name == Value("truncated_normal");
     return truncated ? Value("normal") : keras_name(where, name);
   }
 
-  /// Before Keras 3 a function is its name alone.
+  /// A function, which before Keras 3 is only its name.
   Value function(const std::string& name) const {
     return keras3_ ? Value(function_object(name)) : Value(name);
   }
 
-  /// An object that is no layer of a model: Keras 3 wants to know where it has its class.
+  /// An object that is no layer of a model; Keras 3 needs the module of its class.
   Value inner_object(const Value& value, const std::string& expected) const {
     const std::string kind = kind_given(expected, class_of(value));
     const Dict config = config_of(value.as_dict());
@@ -132,15 +134,15 @@ class Writer {
     return written;
   }
 
-  /// Keras 2.3.1 and tf.keras read it alike with a module and without.
+  /// A layer of a model; Keras 2.3.1 and tf.keras ignore the module.
   Dict layer_of_model(const std::string& name, const Dict& config, const Value& keras3) const {
     const Dict layer = plain(name, config, keras3);
     return keras3_ && !is_model(name) && needs_module(layer) ? with_module("layer", layer) : layer;
   }
 
-  /// A model of Keras 2.3.1 that begins with another asks the first layer of that which is no
-  /// InputLayer.
-  static void tell_first_layer(Dict& sequential) {
+  /// Writes the input shape to the first layer of a nested Sequential that is no InputLayer, where
+  /// Keras 2.3.1 looks for it.
+  static void set_first_input_shape(Dict& sequential) {
     List& layers = sequential["layers"].as_list();
     if (layers.size() < 2 || class_of(layers[0]) != "InputLayer" || is_model(class_of(layers[1])))
       return;
@@ -148,7 +150,7 @@ class Writer {
         "batch_input_shape", Value(config_of(layers[0].as_dict()).at("batch_input_shape")));
   }
 
-  /// {"class_name", "config"}, as layers of a model are in every generation's .h5.
+  /// {"class_name", "config"}, the form of layers in the .h5 of all generations.
   Dict plain(const std::string& name, const Dict& config, const Value& keras3,
              const std::string& kind = "layer") const {
     auto object = [](std::string name, Dict config) {
@@ -193,7 +195,8 @@ class Writer {
     return options;
   }
 
-  /// What says nothing, or only what goes without saying in a generation that lacks the word.
+  /// Whether an option is left out: it has no effect, or a generation that lacks it always behaves
+  /// so.
   bool left_out(const Field* field, std::string_view kind, const std::string& name,
                 const Value& value) const {
     if (!field) return false;
@@ -227,12 +230,12 @@ class Writer {
     }
     if (name == "Bidirectional") drop_implied_direction(result);
     if (!keras3_ && kind == "optimizer" && name == "Nadam" && !result.contains("schedule_decay"))
-      result.set("schedule_decay", 1.0);  // that of Keras 3; without a word it is 0.004
+      result.set("schedule_decay", 1.0);  // the value of Keras 3; the default of Keras 2 is 0.004
     return result;
   }
 
-  /// Keras 2.3.1 knows no backward_layer and puts "forward_" before the name itself; the others
-  /// make of one layer what we have unless the user gave two.
+  /// Drops the backward_layer, which Keras 2.3.1 lacks, and the prefix "forward_", which it adds
+  /// itself; other generations need two layers only if the user gave two.
   void drop_implied_direction(Dict& config) const {
     const std::string prefix = "forward_";
     Dict& ahead = config["layer"].as_dict()["config"].as_dict();
@@ -264,8 +267,8 @@ class Writer {
     return list.is_list() && list.as_list().size() == 1 ? Value(list.as_list().front()) : list;
   }
 
-  /// With the input as an entry of its own: Keras 3 misreads batch_input_shape of a first layer of
-  /// Keras 2.
+  /// A Sequential whose input is an InputLayer: Keras 3 misreads the batch_input_shape of the first
+  /// layer in the form of Keras 2.
   Dict sequential(const Dict& config, const Value& keras3) const {
     const List own = layers_of(keras3);
     List layers;
@@ -278,7 +281,7 @@ class Writer {
       layers.push_back(layer_of_model(class_of(entry), options, at(own, layers.size())));
       keep_shared_id(entry.as_dict(), layers.back().as_dict(), kOurSharedId);
       if (layers.size() == 1 && is_sequential(class_of(entry)) && !keras3_)
-        tell_first_layer(layers[0].as_dict()["config"].as_dict());
+        set_first_input_shape(layers[0].as_dict()["config"].as_dict());
     }
     Dict result;
     if (const Value* name = config.find("name")) result.set("name", *name);
@@ -289,7 +292,7 @@ class Writer {
     return result;
   }
 
-  /// Layers of the same model in Keras 3's form.
+  /// The layers of the same model in the form of Keras 3.
   static List layers_of(const Value& keras3) {
     if (!is_object(keras3)) return {};
     const Value* layers = keras3.as_dict().at("config").as_dict().find("layers");
@@ -313,7 +316,8 @@ class Writer {
     List layers;
     for (const Value& entry : config.at("layers").as_list()) {
       const Value own = at(layers_there, layers.size());
-      if (is_operation(entry.as_dict())) {  // with its module, or Keras 3 takes it for a layer
+      // with its module; else Keras 3 would take it for a layer
+      if (is_operation(entry.as_dict())) {
         layers.push_back(own);
         continue;
       }
@@ -334,7 +338,7 @@ class Writer {
     return result;
   }
 
-  /// Calls with tensors by name are in Keras 3's form, the only one that it understands there.
+  /// Calls with tensors by name are written in the form of Keras 3, which reads only this one.
   Value nodes(const Value& entry, const Value& keras3, const std::set<std::string>& models) const {
     List result;
     for (const Value& call : entry.as_dict().at("inbound_nodes").as_list())
@@ -355,8 +359,7 @@ class Writer {
     return result;
   }
 
-  /// An argument of a call; edges of the graph inside it as tf.keras writes them: [layer, node,
-  /// tensor].
+  /// An argument of a call, in which edges of the graph are [layer, node, tensor], as in tf.keras.
   Value argument(const Value& value, const std::set<std::string>& models) const {
     if (value.is_list()) {
       List items;

@@ -16,7 +16,7 @@ namespace {
 // ---- the tables
 
 struct Module {
-  const char *of, *name;  ///< of a kind, or of a class
+  const char *of, *name;  ///< the kind or the class, and its module
 };
 constexpr Module kModules[] = {{"layer", "keras.layers"},
                                {"initializer", "keras.initializers"},
@@ -28,8 +28,7 @@ constexpr Module kModules[] = {{"layer", "keras.layers"},
                                {"metric", "keras.metrics"},
                                {"quantizer", "keras.quantizers"}};
 
-/// Classes that Keras has in no namespace for users: it looks them up by the names they are
-/// registered by.
+/// The modules of classes that Keras does not export: it looks them up by their registered names.
 constexpr const char* kFunctionalModule = "keras.src.models.functional";
 constexpr Module kHidden[] = {{"Functional", kFunctionalModule},
                               {"LayerScale", "keras.src.applications.convnext"},
@@ -37,13 +36,13 @@ constexpr Module kHidden[] = {{"Functional", kFunctionalModule},
                               {"CustomScaleLayer", "keras.src.applications.inception_resnet_v2"},
                               {"ThresholdedReLU", "keras._legacy.layers"}};
 
-/// Classes that Keras 3 shows to users by another name.
+/// Classes that Keras 3 exports under another name.
 constexpr Module kPublicNames[] = {{"GroupedQueryAttention", "GroupQueryAttention"}};
 
-/// Layers that take a list of tensors, though ours know each of them by name too.
+/// Layers whose call takes a list of tensors in Keras; in Crescent each tensor also has a name.
 constexpr const char* kTakeLists[] = {"Attention", "AdditiveAttention"};
 
-/// Options of ours that a class of Keras 3 does not take; "": there is no such class.
+/// An option of Crescent that a class of Keras 3 lacks; "": Keras 3 lacks the class.
 struct Lacking {
   const char *class_name, *option;
 };
@@ -58,7 +57,7 @@ constexpr Lacking kLacking[] = {{"Nadam", "schedule_decay"},
                                 {"SpatialDropout2D", "trainable"},
                                 {"SpatialDropout3D", "trainable"}};
 
-/// Values that a class of Keras 3 refuses.
+/// A value that a class of Keras 3 refuses.
 struct RefusedValue {
   const char *class_name, *option;
   bool (*refuses)(const Value& value);
@@ -67,7 +66,7 @@ const RefusedValue kRefused[] = {
     {"SeparableConv1D", "padding", [](const Value& value) { return value == Value("causal"); }},
     {"GaussianNoise", "stddev", [](const Value& value) { return value.as_float() > 1; }}};
 
-/// Lists of ours that are single numbers in Keras.
+/// Options that are lists in Crescent and numbers in Keras 3.
 constexpr Lacking kSingleInKeras3[] = {
     {"BatchNormalization", "axis"}, {"Dot", "axes"}, {"UnitNormalization", "axis"}};
 
@@ -86,7 +85,7 @@ const Module* row_of(const Module (&table)[N], const std::string& class_name) {
   return nullptr;
 }
 
-/// The module that Keras 3 has a class in; null for classes of others, which it looks up by their
+/// The module of a class in Keras 3; null for a class of the user, which it looks up by its
 /// registered name.
 Value module_of(const std::string& kind, const std::string& class_name) {
   if (is_policy(class_name)) return "keras.dtype_policies";
@@ -101,7 +100,7 @@ Value module_of(const std::string& kind, const std::string& class_name) {
   return {};
 }
 
-/// A class that was registered in a package is known by both: "acme>Scale".
+/// An object of a class; the registered name of a class in a package is "acme>Scale".
 Dict object(Value module, const std::string& class_name, Value config) {
   const bool registered = module.is_null() || row_of(kHidden, class_name);
   const Module* shown = row_of(kPublicNames, class_name);
@@ -111,19 +110,19 @@ Dict object(Value module, const std::string& class_name, Value config) {
           {"registered_name", registered ? Value(class_name) : Value()}};
 }
 
-/// Of what the option of a class is, "" when it is no object or the class is unknown.
+/// The kind of the object in an option of a class; "" if it is no object or the class is unknown.
 std::string kind_of(const ClassInfo* info, const std::string& option) {
   const Field* field = info ? info->schema.find(option) : nullptr;
   return field ? field->kind : "";
 }
 
-/// A name, or the configuration of a policy for weights of few bits.
+/// A policy: its name, or the configuration of one for quantized weights.
 Value policy(const Value& given) {
   if (!is_object(given)) return object("keras", "DTypePolicy", Dict{{"name", given}});
   return object(module_of("", class_of(given)), class_of(given), config_of(given.as_dict()));
 }
 
-/// Symbols of a model that was just built, as its configuration counts calls.
+/// The symbols of a model by layer, node and tensor, with nodes counted as in its configuration.
 class Outputs {
  public:
   Outputs(const Model& model, const List& entries) {
@@ -131,13 +130,13 @@ class Outputs {
       const std::string name = name_of_layer(entry.as_dict());
       auto nodes = model.get_layer(name)->inbound_nodes();
       const size_t calls = entry.as_dict().at("inbound_nodes").as_list().size();
-      if (calls > 0)  // a model inside has been called once before, when it was made
+      if (calls > 0)  // a nested model was called once when it was made
         nodes.erase(nodes.begin(), nodes.end() - static_cast<std::ptrdiff_t>(calls));
       nodes_[name] = std::move(nodes);
     }
   }
 
-  /// [layer, node, tensor, ...] -> {"class_name": "__keras_tensor__", ...}
+  /// Converts [layer, node, tensor, ...] to {"class_name": "__keras_tensor__", ...}.
   Value tensor(const List& reference) const {
     const auto node = static_cast<size_t>(reference[1].as_int()),
                output = static_cast<size_t>(reference[2].as_int());
@@ -150,7 +149,7 @@ class Outputs {
                         {"keras_history", List{reference[0], reference[1], reference[2]}}}}};
   }
 
-  /// The same wherever an edge stands inside an argument of a call.
+  /// Converts all edges in an argument of a call.
   Value argument(const Value& value) const {
     if (is_object(value) && class_of(value) == "__keras_tensor__")
       return tensor(config_of(value.as_dict()).at("keras_history").as_list());
@@ -166,10 +165,10 @@ class Outputs {
   }
 
  private:
-  std::map<std::string, std::vector<NodePtr>> nodes_;  // of each layer, in the model
+  std::map<std::string, std::vector<NodePtr>> nodes_;  // the calls of each layer in the model
 };
 
-/// Of an input that can be given by name too: where it stands among the inputs.
+/// The indices among the inputs of those that can be given by name.
 std::vector<size_t> places_of(const std::string& class_name) {
   std::vector<size_t> places;
   if (std::find(std::begin(kTakeLists), std::end(kTakeLists), class_name) != std::end(kTakeLists))
@@ -181,8 +180,8 @@ std::vector<size_t> places_of(const std::string& class_name) {
   return places;
 }
 
-/// What call takes: one tensor, a list of them, or those that have names one after the other, the
-/// last of which may be a list.
+/// The positional arguments of call(): a tensor, a list of tensors, or the named inputs in order,
+/// the last of which may be a list.
 List positional(const std::string& class_name, List tensors) {
   const std::vector<size_t> places = places_of(class_name);
   if (places.empty()) return tensors.size() == 1 ? tensors : List{std::move(tensors)};
@@ -198,8 +197,8 @@ List positional(const std::string& class_name, List tensors) {
   return args;
 }
 
-/// What a layer is called with by position: the inputs as they are nested, or as the model that it
-/// is has them, and those arguments of a user's class that are given one after another.
+/// The positional arguments of a call of a layer: the inputs in their nested structure, or in that
+/// of a nested model, and positional arguments of a class of the user.
 List arguments_of(const Layer& layer, List tensors, const Value& structure, Dict& arguments) {
   const auto* model = dynamic_cast<const Model*>(&layer);
   const Value nested = structure.is_null() && model ? model->structures().inputs : structure;
@@ -233,10 +232,10 @@ Value call(const Layer& layer, const Value& node, const Outputs& outputs) {
 }
 
 Value value_in(const Value& value, const Layer* owner, const std::string& kind = "");
-/// Without the number of an object that stands at several places.
+/// A value without shared_object_id.
 Value single_value(const Value& value, const Layer* owner, const std::string& kind);
 
-/// A text in an option of this kind: perhaps the name of a function.
+/// A text in an option of this kind, which may be the name of a function.
 Value name_in(const std::string& class_name, const std::string& option, const std::string& kind,
               const Value& text) {
   const std::string& name = text.as_string();
@@ -277,7 +276,7 @@ Dict input_layer(const Dict& config) {
                      {"optional", config.contains("optional")}});
 }
 
-/// With the input as an entry of its own.
+/// A Sequential whose input is an InputLayer.
 Dict sequential(const Dict& config, const Model& model) {
   List layers;
   for (const Value& entry : config.at("layers").as_list()) {
@@ -335,8 +334,8 @@ Dict functional(const Dict& config, const Model& model) {
            keras3_ends(config.at("output_layers").as_list(), config.find("output_structure"))}};
 }
 
-/// What Keras has beside a configuration, out of it: what the class itself gave, or what a model
-/// was built for.
+/// Takes the build_config, which Keras writes beside the configuration, out of it: that of a class
+/// written in Lua, or the input shape of a model.
 Value take_build_config(const ClassInfo* info, Dict& options) {
   const Value *build = options.find(kBuildConfig), *shape = options.find(kBuildShape);
   const bool has_shape = shape && is_build_shape(info, kBuildShape);
@@ -346,8 +345,8 @@ Value take_build_config(const ClassInfo* info, Dict& options) {
   return taken;
 }
 
-/// `owner`: the layer that an object with class_name became. `expected`: the kind of what stands
-/// there, "" when that is open.
+/// `owner` is the layer that was made of the object. `expected` is the expected kind, "" if any is
+/// possible.
 Value value_in(const Value& value, const Layer* owner, const std::string& expected) {
   Value written = single_value(value, owner, expected);
   if (is_object(value) && is_object(written))

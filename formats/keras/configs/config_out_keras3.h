@@ -1,5 +1,5 @@
-// Our configurations in Keras 3's own form: objects say the module of their class, calls are
-// {"args", "kwargs"} of tensors with shapes.
+// Configurations in the form of Keras 3: objects have the module of their class, calls are {"args",
+// "kwargs"} of tensors with shapes.
 #pragma once
 #include <optional>
 
@@ -9,32 +9,33 @@
 
 namespace crescent::keras {
 
-/// Keras gives names to inputs of this layer: value, initial_state.
+/// Whether Keras has names for inputs of this layer: value, initial_state.
 bool names_inputs(const std::string& class_name);
 
-/// An option of ours that a class of Keras 3 does not take; "": there is no such class.
+/// Whether a class of Keras 3 lacks an option of Crescent; with "", whether it lacks the class.
 bool keras3_lacks(const std::string& class_name, const std::string& option);
-/// A value that it takes from nobody.
+/// Whether a class of Keras 3 refuses a value of an option.
 bool keras3_refuses(const std::string& class_name, const std::string& option, const Value& value);
-/// Keras 3 has the class among its own parts, not among the names for users.
+/// Whether Keras 3 has the class but does not export it.
 bool keras3_hides(const std::string& class_name);
 
-/// {"class_name", "config"} of a kind of class, with what Keras 3 finds the class by.
+/// {"class_name", "config"} of an object of this kind with the module and the registered name.
 Dict with_module(const std::string& kind, const Dict& written);
 
-/// A function of somebody's own, wherever Keras 3 has objects inside others.
+/// A function of the user, in the form of a nested object of Keras 3.
 Dict function_object(const std::string& name);
 
-/// A Lambda of a built-in function as the Activation that every generation reads; nothing for other
+/// A Lambda of a built-in function as an Activation, which all generations read; nullopt for other
 /// layers and functions.
 std::optional<Dict> activation_of_lambda(const std::string& class_name, const Dict& config);
 
-/// Where a model begins or ends: one reference, a list of them, or a table when they have names.
+/// The inputs or the outputs of a model: a reference, a list of references, or a dictionary by
+/// names.
 Value keras3_ends(const List& references, const Value* structure);
 
-/// incompatibilities.h says what of a model gets lost.
+/// The configuration of a model; incompatibilities_of() lists what it cannot express.
 CRESCENT_KERAS_API Value keras3_model_config(const Value& model);
-/// A layer, or a model, by itself.
+/// The configuration of a single layer or model.
 Value keras3_layer_config(const Layer& layer);
 
 }  // namespace crescent::keras

@@ -16,7 +16,7 @@
 namespace crescent::keras {
 namespace {
 
-/// Meanings of Keras 2 that Keras 3 has no name for.
+/// A name with a meaning of Keras 2 that Keras 3 lacks.
 struct OnlyKeras2 {
   const char *name, *reason;
 };
@@ -31,13 +31,13 @@ std::string lacks(std::string_view kind, const std::string& name) {
   return concat("Keras 2.3.1 has no ", kind, " '", name, "'");
 }
 
-/// It writes them itself, as tf.keras does, which reads them.
+/// The message for a metric object that Keras 2.3.1 writes to files but cannot read; tf.keras can.
 std::string metric_object(const std::string& name) {
   return concat("Keras 2.3.1 reads no objects such as ", name,
                 ": it opens the file with compile=False");
 }
 
-/// What a value of this kind is called, and the class that it stands for.
+/// The class that a value of this kind names.
 std::shared_ptr<const ClassInfo> class_named(std::string_view kind, const std::string& name) {
   return kind.empty() ? nullptr : registry().find(kind, name);
 }
@@ -49,7 +49,7 @@ class IncompatibilitySearch {
  public:
   explicit IncompatibilitySearch(bool keras2) : keras2_(keras2) {}
 
-  /// A layer or a model; one inside another layer is of that one's place.
+  /// Checks a layer or a model; the place of a nested layer is that of the outer one.
   void layer(const Dict& object, const std::string& inside = "") {
     const std::string name = class_of(object);
     const Dict config = config_of(object);
@@ -57,13 +57,14 @@ class IncompatibilitySearch {
     if (!keras2_ && own.find('/') != own.npos)
       add(concat("layer '", own, "'"), "name", "Keras 3 takes no '/' in names");
     if (name != "InputLayer" && object.contains(kSharedId) && shared_.insert(own).second)
-      slight(concat("layer '", own, "'"), "",
-             "models share it; Keras makes a layer with the same weights at each place");
+      add_minor(concat("layer '", own, "'"), "",
+                "models share it; Keras makes a layer with the same weights at each place");
     turned_ |= std::count(std::begin(kTurnedOnTheano), std::end(kTurnedOnTheano), name) > 0;
     masked_ |= name == "Masking" || (name == "Embedding" && mask_zero(config));
     const std::string place = inside.empty() ? concat("layer '", own, "'") : inside;
     const auto info = class_named("layer", name);
-    const bool option = info && info->schema.find("layers");  // of a layer, not those of a model
+    // an option of a layer, not the layers of a model
+    const bool option = info && info->schema.find("layers");
     if (const Value* layers = config.find("layers"); layers && layers->is_list() && !option) {
       for (const char* nested : {"input_structure", "output_structure"})
         if (keras2_ && config.contains(nested))
@@ -84,11 +85,11 @@ class IncompatibilitySearch {
     calls(object, place);
   }
 
-  /// Where the backend of Keras 2.3.1 that is not TensorFlow pads in another way.
+  /// Finds layers whose padding differs on Theano, the other backend of Keras 2.3.1.
   void padding(const Value& model) {
-    if (const auto names = padded_otherwise_by_theano(model); !names.empty())
-      slight(concat("layers ", join(names)), "padding",
-             "Keras 2.3.1 on Theano puts the zeros of \"same\" at other ends");
+    if (const auto names = padded_differently_by_theano(model); !names.empty())
+      add_minor(concat("layers ", join(names)), "padding",
+                "Keras 2.3.1 on Theano puts the zeros of \"same\" at other ends");
   }
 
   void compile(const Dict& given) {
@@ -101,15 +102,16 @@ class IncompatibilitySearch {
     for (const auto& [option, kind] : kParts)
       if (const Value* value = given.find(option)) anything(*value, kind, option, "");
     if (const Value* optimizer = given.find("optimizer");
-        keras2_ && turned_ && optimizer && is_object(*optimizer) && remembers(optimizer->as_dict()))
-      slight("optimizer", "",
-             "Keras 2.3.1 on Theano turns kernels of convolutions around as it reads them, but not "
-             "what the optimizer remembers of them");
+        keras2_ && turned_ && optimizer && is_object(*optimizer) && has_slots(optimizer->as_dict()))
+      add_minor(
+          "optimizer", "",
+          "Keras 2.3.1 on Theano turns kernels of convolutions around as it reads them, but not "
+          "what the optimizer remembers of them");
     const Value* weights = given.find("mask_as_weights");
     if (masked_ && keras2_ != (weights && *weights == Value(true)))
-      slight("compile", "mask_as_weights",
-             keras2_ ? "Keras 2.3.1 takes the mean of a loss over what is masked too"
-                     : "Keras 3 takes the mean of a loss over what is not masked");
+      add_minor("compile", "mask_as_weights",
+                keras2_ ? "Keras 2.3.1 takes the mean of a loss over what is masked too"
+                        : "Keras 3 takes the mean of a loss over what is not masked");
   }
 
   std::vector<Incompatibility> found;
@@ -118,7 +120,7 @@ class IncompatibilitySearch {
   void add(std::string place, std::string option, std::string reason) {
     found.push_back({std::move(place), std::move(option), std::move(reason)});
   }
-  void slight(std::string place, std::string option, std::string reason) {
+  void add_minor(std::string place, std::string option, std::string reason) {
     found.push_back({std::move(place), std::move(option), std::move(reason), false});
   }
   static std::string text(const Dict& dict, const char* key) {
@@ -126,7 +128,7 @@ class IncompatibilitySearch {
     return found ? *found : "";
   }
 
-  /// A value that names or is an object of `kind`, or holds such.
+  /// Checks a value that is, names or contains objects of this kind.
   void anything(const Value& value, const std::string& kind, const std::string& place,
                 const std::string& option) {
     if (keras2_ && picked_by_keras2(value)) return;
@@ -154,7 +156,7 @@ class IncompatibilitySearch {
       add(place, option, lacks(kind, name));
     } else if (info && !is_foreign(*info) && kind == "metric" &&
                keras2_has_no_function(info->name)) {
-      slight(place, option, metric_object(info->name));
+      add_minor(place, option, metric_object(info->name));
     }
   }
 
@@ -174,24 +176,25 @@ class IncompatibilitySearch {
     object_of(kind, name, config_of(object), place, option);
   }
 
-  /// Keras 3 loses the option of a SimpleRNN, and calls a TimeDistributed's layer without it.
+  /// Finds an activity regularizer that Keras 3 ignores: that of a SimpleRNN or of the layer in a
+  /// TimeDistributed.
   void lost_penalty(const std::string& name, const Dict& config, const std::string& place) {
     const Value* inside = name == "TimeDistributed" ? config.find("layer") : nullptr;
     const Dict holder = inside && is_object(*inside) ? config_of(inside->as_dict()) : config;
     const Value* penalty = holder.find(kActivityRegularizer);
     if ((inside || name == "SimpleRNN") && penalty && !penalty->is_null())
-      slight(place, kActivityRegularizer,
-             concat("Keras 3 leaves it out of ", inside ? "what is in a " : "a ", name));
+      add_minor(place, kActivityRegularizer,
+                concat("Keras 3 leaves it out of ", inside ? "what is in a " : "a ", name));
   }
 
   void object_of(const std::string& kind, const std::string& name, const Dict& config,
                  const std::string& place, const std::string& option = "") {
     const auto info = class_named(kind, name);
-    if (!info || is_foreign(*info)) return;  // code, which the user brings along
+    if (!info || is_foreign(*info)) return;  // code of the user
     if (keras2_ && name == kOperationLayer)
       return add(place, option, "Keras 2.3.1 has no operations on tensors in graphs");
     if (keras2_ && !keras2_has_class(kind, name)) return add(place, option, lacks(kind, name));
-    if (keras2_ && kind == "metric") return slight(place, option, metric_object(name));
+    if (keras2_ && kind == "metric") return add_minor(place, option, metric_object(name));
     if (!keras2_ && keras3_lacks(name, ""))
       return add(place, option, concat("Keras 3 has no ", kind, " '", name, "'"));
     if (!keras2_) lost_penalty(name, config, place);
@@ -216,12 +219,13 @@ class IncompatibilitySearch {
   void check_formula(const std::string& name, const Field& field, const Value& value,
                      const std::string& place) {
     const bool keras3s = value == field.default_value;
-    if (keras2_ && name == "Concatenate" && !masked_) return;  // the formula is that of its mask
-    if (keras2_ && field.name == kMaskWithStates) return;      // it is the calls that differ
+    // the formulas differ only in the mask
+    if (keras2_ && name == "Concatenate" && !masked_) return;
+    if (keras2_ && field.name == kMaskWithStates) return;  // only calls differ
     if (keras3s == keras2_ && told_formulas_.insert(name).second)
-      slight(place, field.name,
-             concat(keras2_ ? "Keras 2.3.1" : "Keras 3", "'s formula of ", name,
-                    " is another one (told once)"));
+      add_minor(place, field.name,
+                concat(keras2_ ? "Keras 2.3.1" : "Keras 3", "'s formula of ", name,
+                       " is another one (told once)"));
   }
 
   void check_option(const std::string& kind, const std::string& name, const Field& field,
@@ -234,10 +238,10 @@ class IncompatibilitySearch {
       return add(place, option, lacks("dtype", value.as_string()));
     if (option == kActivityRegularizer && !value.is_null() &&
         !(is_object(value) && class_of(value) == kActivityKeras2))
-      return slight(place, option, "Keras 2.3.1 does not divide the penalty by the batch size");
+      return add_minor(place, option, "Keras 2.3.1 does not divide the penalty by the batch size");
     if (option == "interpolation" && value == Value("bilinear"))
-      return slight(place, option,
-                    "Keras 2.3.1 samples between the beginnings of cells, not their middles");
+      return add_minor(place, option,
+                       "Keras 2.3.1 samples between the beginnings of cells, not their middles");
     const bool idle = value == field.default_value || value.is_null() || option == "dtype" ||
                       option == kCarryMask || (option == "name" && kind != "layer");
     if (idle || keras2_has_option(kind, name, option)) return;
@@ -247,7 +251,7 @@ class IncompatibilitySearch {
     add(place, option, concat("Keras 2.3.1 has no such option of ", name));
   }
 
-  /// 2.3.1 has one schedule, the option decay.
+  /// Checks a schedule: Keras 2.3.1 has only the option `decay`.
   void schedule(const std::string& name, const Dict& config, const std::string& place) {
     const Value *steps = config.find("decay_steps"), *stairs = config.find("staircase");
     const bool decay = name == "InverseTimeDecay" && steps && steps->is_number() &&
@@ -255,7 +259,7 @@ class IncompatibilitySearch {
     if (!decay) add(place, "learning_rate", lacks("schedule", name));
   }
 
-  /// What of a Bidirectional follows from its layer is not written.
+  /// The configuration without the options of a Bidirectional that follow from its layer.
   Dict as_written(const std::string& name, const Dict& config) const {
     if (!keras2_ || name != "Bidirectional") return config;
     const Value layer = Dict{{"class_name", name}, {"config", config}};
@@ -274,7 +278,7 @@ class IncompatibilitySearch {
     for (const Value& node : nodes->as_list()) {
       if (keras2_ && masked_ && with_states && *with_states == Value(false) &&
           node.as_list().size() > 1)
-        slight(place, kMaskWithStates, "Keras 2.3.1 minds masks where states are given, too");
+        add_minor(place, kMaskWithStates, "Keras 2.3.1 minds masks where states are given, too");
       for (const Value& reference : node.as_list()) {
         if (reference.as_list().size() <= 3) continue;
         const Value& arguments = reference.as_list()[3];
@@ -295,16 +299,16 @@ class IncompatibilitySearch {
     return option && *option == Value(true);
   }
 
-  /// Whether it has more of each weight than its gradient.
-  static bool remembers(const Dict& optimizer) {
+  /// Whether the optimizer keeps variables for each weight.
+  static bool has_slots(const Dict& optimizer) {
     const Value* momentum = config_of(optimizer).find("momentum");
     return class_of(optimizer) != "SGD" ||
            (momentum && momentum->is_number() && momentum->as_float() != 0);
   }
 
   bool keras2_;
-  bool masked_ = false;  ///< a layer that makes masks stands before
-  bool turned_ = false;  ///< there is a convolution whose kernel is another one on Theano
+  bool masked_ = false;  ///< whether an earlier layer makes masks
+  bool turned_ = false;  ///< whether there is a convolution whose kernel is flipped on Theano
   std::set<std::string> told_formulas_, shared_;
 };
 

@@ -1,4 +1,5 @@
-// What Keras, as a target of saving, has no words for: found before anything is written.
+// The parts of a model that a file for the target Keras cannot express, found before anything is
+// written.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,21 +11,21 @@ namespace crescent::keras {
 
 struct Incompatibility {
   std::string place;   ///< "layer 'dense_1'", "optimizer"
-  std::string option;  ///< "" for the whole
+  std::string option;  ///< "": the object as a whole
   std::string reason;
-  /// False where the target reads what is written for it and computes nearly the same: no reason
-  /// not to write it.
+  /// Whether saving must fail; false if the target can read the file and computes nearly the same.
   bool serious = true;
 };
 
-/// `model`: core's own form; `compile`: arguments of compile or null. For "keras3": what it reads
-/// but computes otherwise. For "keras2": all that 2.3.1 would refuse or compute otherwise.
+/// `model` is the configuration in the form of core, `compile` the arguments of compile or null.
+/// For "keras3" it lists what Keras 3 reads but computes differently, for "keras2" all that Keras
+/// 2.3.1 would refuse or compute differently.
 CRESCENT_KERAS_API std::vector<Incompatibility> incompatibilities_of(const Value& model,
                                                                      const Value& compile,
                                                                      const std::string& target);
 
 CRESCENT_KERAS_API bool any_serious(const std::vector<Incompatibility>& found);
-/// One line each.
+/// A line for each.
 CRESCENT_KERAS_API std::string to_text(const std::vector<Incompatibility>& found);
 
 }  // namespace crescent::keras

@@ -13,15 +13,15 @@
 namespace crescent::keras {
 namespace {
 
-/// Keras 2 and tf.keras name their version, Keras 3 the modules of classes; core's own form
-/// neither; nor did the first versions of Keras 1.
+/// The writer of a configuration: Keras 2 and tf.keras write their version, Keras 3 the modules of
+/// classes; the form of core and the first versions of Keras 1 have neither.
 Origin origin_of(const Dict& model) {
   Origin origin;
   const std::string* version = text_at(model, "keras_version");
   const std::string* backend = text_at(model, "backend");
   origin.keras_version = version ? *version : "3";
   if (backend) origin.backend = *backend;
-  if (!version && speaks_keras1(model)) origin.keras_version = "1";
+  if (!version && is_keras1(model)) origin.keras_version = "1";
   origin.ours = !version && origin.generation() > 1 && !model.contains("module");
   return origin;
 }
@@ -47,7 +47,7 @@ Value to_keras(const Value& given, const JsonOptions& options) {
   for (const std::string& name : names_of_code(model))
     if (reported.first(name))
       warn("to_json: '", name, "' is code, which JSON does not hold: define it again or ",
-           how_to_bring(name, "model_from_json(json"));
+           how_to_provide(name, "model_from_json(json"));
   const bool keras2 = options.target == "keras2";
   const auto found = incompatibilities_of(model, {}, options.target);
   if (any_serious(found))

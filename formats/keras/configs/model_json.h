@@ -1,4 +1,5 @@
-// Configurations of models as they travel alone, as JSON: they say themselves who wrote them.
+// Configurations of models as JSON texts without weights, whose contents tell which Keras wrote
+// them.
 #pragma once
 #include <string>
 
@@ -8,13 +9,13 @@
 namespace crescent::keras {
 
 struct CRESCENT_KERAS_API JsonOptions {
-  std::string target = "keras3";  ///< or "keras2", "crescent"
+  std::string target = "keras3";  ///< "keras3", "keras2" or "crescent"
   CRESCENT_KERAS_API static void describe(Schema<JsonOptions>& s);
 };
 
-/// {"class_name", "config"} of a model with whatever Keras puts beside them -> core's own form.
+/// Converts {"class_name", "config"} of a model, with other keys of Keras, to the form of core.
 CRESCENT_KERAS_API Value from_keras(const Value& model, const Value& custom_objects);
-/// A model, or core's own form of one -> what `target` reads.
+/// Converts a model, or its configuration in the form of core, to the form of `target`.
 CRESCENT_KERAS_API Value to_keras(const Value& given, const JsonOptions& options);
 
 }  // namespace crescent::keras

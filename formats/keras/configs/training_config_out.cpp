@@ -12,7 +12,7 @@
 namespace crescent::keras {
 namespace {
 
-/// Functions of Keras 2.3.1 that are not called as the class is.
+/// A function of Keras 2.3.1 whose name is not that of the class in snake case.
 struct Function {
   const char *class_name, *name;
 };
@@ -21,7 +21,7 @@ constexpr Function kKeras2Functions[] = {{"Huber", "huber_loss"},
                                          {"LogCoshError", "logcosh"},
                                          {"KLDivergence", "kullback_leibler_divergence"}};
 
-/// Metrics that Keras picks by the shape of the output.
+/// Names for which Keras chooses a metric by the shape of the output.
 constexpr const char* kPicked[] = {"accuracy", "acc", "crossentropy", "ce"};
 
 bool is_picked(const std::string& name) {
@@ -39,7 +39,8 @@ std::string function_of(const std::string& class_name, const std::string& target
   return to_snake_case(class_name);
 }
 
-/// "mse" -> "mean_squared_error": Keras 3 reads short names in compile, but not in a file.
+/// Replaces "mse" by "mean_squared_error": Keras 3 accepts short names in compile(), but not in a
+/// file.
 Value named(const std::string& kind, const std::string& name, const std::string& target) {
   const auto info = registry().find(kind, name);
   if (!info || is_foreign(*info) || is_picked(name)) return name;
@@ -47,8 +48,8 @@ Value named(const std::string& kind, const std::string& name, const std::string&
   return Dict{{"class_name", info->name}, {"config", Dict()}};
 }
 
-/// An object as Keras 3 has it in training_config: without the module, unlike those inside it, and
-/// with the package in the name of its class. Functions are names there.
+/// An object in the training_config of Keras 3: it has no module, though nested objects have one,
+/// and the package is in its class name. Functions are names.
 Value object_out(const Value& object, const std::string& kind, const std::string& target) {
   if (is_object(object) && is_own_function(kind, class_of(object))) return class_of(object);
   Value written = keras_value(object, kind, target);
@@ -60,23 +61,24 @@ Value object_out(const Value& object, const std::string& kind, const std::string
   return written;
 }
 
-/// Losses and metrics: one, or any nest of them by output.
-Value judges(const Value& value, const std::string& kind, const std::string& target) {
+/// Losses or metrics: one, or a nested structure by output.
+Value losses_or_metrics(const Value& value, const std::string& kind, const std::string& target) {
   if (value.is_string()) return named(kind, value.as_string(), target);
   if (value.is_list()) {
     List items;
-    for (const Value& item : value.as_list()) items.push_back(judges(item, kind, target));
+    for (const Value& item : value.as_list())
+      items.push_back(losses_or_metrics(item, kind, target));
     return items;
   }
   if (const auto picked = picked_by_keras2(value); picked && target == "keras2") return *picked;
   if (!value.is_dict() || is_object(value)) return object_out(value, kind, target);
   Dict result;
   for (const DictEntry& entry : value.as_dict())
-    result.set(entry.key, judges(entry.value, kind, target));
+    result.set(entry.key, losses_or_metrics(entry.value, kind, target));
   return result;
 }
 
-/// Keras 2.3.1 has one schedule, an option of the optimizer: rate / (1 + decay * steps).
+/// Converts a schedule to `decay`, the only one of Keras 2.3.1: rate / (1 + decay * steps).
 void schedule_to_decay(Dict& config) {
   const Value* rate = config.find("learning_rate");
   if (!rate || !is_object(*rate)) return;
@@ -126,17 +128,18 @@ Value keras_training_config(const Value& compile, const std::string& target) {
     const Value* value = given.find(name);
     return value ? *value : Value();
   };
-  return Dict{{"optimizer_config", optimizer_out(argument("optimizer"), target)},
-              {"loss", judges(argument("loss"), "loss", target)},
-              {"metrics", judges(argument("metrics"), "metric", target)},
-              {"weighted_metrics", judges(argument("weighted_metrics"), "metric", target)},
-              {"sample_weight_mode", Value()},
-              {"loss_weights", argument("loss_weights")}};
+  return Dict{
+      {"optimizer_config", optimizer_out(argument("optimizer"), target)},
+      {"loss", losses_or_metrics(argument("loss"), "loss", target)},
+      {"metrics", losses_or_metrics(argument("metrics"), "metric", target)},
+      {"weighted_metrics", losses_or_metrics(argument("weighted_metrics"), "metric", target)},
+      {"sample_weight_mode", Value()},
+      {"loss_weights", argument("loss_weights")}};
 }
 
 namespace {
 
-/// Objects and functions of this kind, wherever they are in a nest of outputs.
+/// Adds modules to all objects and functions of this kind in a nested structure by output.
 Value with_modules(const Value& value, const std::string& kind) {
   if (is_object(value)) return with_module(kind, value.as_dict());
   if (value.is_string() && !is_picked(value.as_string()) &&
@@ -154,11 +157,11 @@ Value with_modules(const Value& value, const std::string& kind) {
   return result;
 }
 
-/// Short names by which Keras 3 shows a metric that was asked for so.
+/// Short names under which Keras 3 shows a metric that was given by them.
 constexpr const char* kShownAsGiven[] = {"mae",  "MAE",  "mse",  "MSE", "mape",
                                          "MAPE", "msle", "MSLE", "bce", "BCE"};
 
-/// In an archive it reads them: what was written, with them as they were given.
+/// The written value with short names as they were given, which Keras 3 reads in archives.
 Value as_given(const Value& written, const Value& given) {
   if (given.is_string())
     return std::count(std::begin(kShownAsGiven), std::end(kShownAsGiven), given.as_string()) > 0

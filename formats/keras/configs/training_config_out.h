@@ -1,5 +1,5 @@
-// Arguments of compile as training_config of an .h5 and compile_config of an archive: losses and
-// metrics by the names of their functions, options that the generation has.
+// Converts arguments of compile to training_config of an .h5 and compile_config of an archive:
+// losses and metrics are names of functions, and options are those of the generation.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,16 +9,17 @@
 
 namespace crescent::keras {
 
-/// Null when nobody but us can compile the model again: a function without a name is among them.
+/// Returns null if only Crescent can compile the model again, because a function has no name.
 CRESCENT_KERAS_API Value keras_training_config(const Value& compile, const std::string& target);
-/// The same for Keras 3's archives: objects say the module of their class. Empty instead of null.
+/// The compile_config of archives: objects have the module of their class. Empty instead of null.
 CRESCENT_KERAS_API Dict keras3_compile_config(const Value& compile);
 
-/// Metrics of Keras 2.3.1 are functions or objects; this class is an object only, which it writes
-/// into files and does not read from them.
+/// Whether Keras 2.3.1 has the metric only as a class and not as a function: it writes such objects
+/// to files but cannot read them.
 bool keras2_has_no_function(const std::string& metric);
 
-/// "accuracy" or "acc" of an object that is what Keras 2 takes the text for beside a binary loss.
+/// "accuracy" or "acc" for a metric object that Keras 2 chooses for this text with a binary loss;
+/// nullopt for others.
 std::optional<std::string> picked_by_keras2(const Value& metric);
 
 }  // namespace crescent::keras

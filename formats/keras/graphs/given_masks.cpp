@@ -17,13 +17,13 @@ const Value* mask_of(const Value& node) {
   return kwargs ? part(*kwargs, "mask") : nullptr;
 }
 
-/// [layer, node, tensor] of the only tensor in a value; null when there is none, or several.
+/// [layer, node, tensor] of the only tensor in a value; null if there is none or several.
 Value only_reference(const Value& value) {
   const List references = references_in(value);
   return references.size() == 1 ? references.front() : Value();
 }
 
-/// Tensors of a call by position, one or a list of them.
+/// The positional tensors of a call, one or a list.
 List inputs_of(const Value& node) {
   const Value* args = part(node, "args");
   return args ? references_in(*args) : List();
@@ -31,8 +31,8 @@ List inputs_of(const Value& node) {
 
 }  // namespace
 
-GivenMasks::GivenMasks(const List& layers, std::function<bool(const Dict&)> hands_on)
-    : hands_on_(std::move(hands_on)) {
+GivenMasks::GivenMasks(const List& layers, std::function<bool(const Dict&)> passes_on)
+    : hands_on_(std::move(passes_on)) {
   for (const Value& layer : layers) entries_[name_of_layer(layer.as_dict())] = &layer.as_dict();
 }
 
@@ -46,10 +46,10 @@ GivenMasks::Call GivenMasks::call_of(const Value& tensor) const {
   return {found->second, &nodes->as_list()[place]};
 }
 
-// Both follow edges backwards, of which a damaged file may have a circle.
+// The functions below follow edges backwards, which form a cycle in a damaged file.
 
-Value GivenMasks::made_by(Value mask) const {
-  int64_t any = 0;  // over the last axis, so many times
+Value GivenMasks::mask_origin(Value mask) const {
+  int64_t any = 0;  // reduced over the last axis this many times
   for (size_t steps = entries_.size(); steps > 0; --steps) {
     const Call call = call_of(mask);
     const List inputs = call.node ? inputs_of(*call.node) : List();
@@ -65,7 +65,7 @@ Value GivenMasks::made_by(Value mask) const {
   return {};
 }
 
-Value GivenMasks::brought_by(Value tensor) const {
+Value GivenMasks::tensor_mask(Value tensor) const {
   for (size_t steps = entries_.size(); steps > 0; --steps) {
     const Call call = call_of(tensor);
     const List inputs = call.node ? inputs_of(*call.node) : List();
@@ -79,7 +79,7 @@ Value GivenMasks::brought_by(Value tensor) const {
     if (!hands_on_(*call.entry)) return {};
     if (const Value* mask = mask_of(*call.node); mask && !mask->is_null()) {
       const Value given = only_reference(*mask);
-      return given.is_null() ? Value() : made_by(given);
+      return given.is_null() ? Value() : mask_origin(given);
     }
     tensor = inputs.front();
   }
@@ -88,7 +88,8 @@ Value GivenMasks::brought_by(Value tensor) const {
 
 namespace {
 
-/// Keras 3 hands a mask on to calls with one argument of tensors.
+/// Whether the call has other tensors than the inputs: Keras 3 passes a mask on only to calls with
+/// one argument of tensors.
 bool has_other_tensors(const Value& node) {
   const Value* kwargs = part(node, "kwargs");
   return kwargs && std::any_of(kwargs->as_dict().begin(), kwargs->as_dict().end(),
@@ -99,14 +100,14 @@ bool has_other_tensors(const Value& node) {
 
 }  // namespace
 
-bool GivenMasks::come_along(const Value& node) const {
+bool GivenMasks::come_with_inputs(const Value& node) const {
   if (has_other_tensors(node)) return false;
   const List inputs = inputs_of(node);
   const Value* given = mask_of(node);
   const Value mask = given ? only_reference(*given) : Value();
   if (inputs.empty() || mask.is_null()) return false;
-  const Value wanted = made_by(mask);
-  return !wanted.is_null() && wanted == brought_by(inputs.front());
+  const Value wanted = mask_origin(mask);
+  return !wanted.is_null() && wanted == tensor_mask(inputs.front());
 }
 
 }  // namespace crescent::keras

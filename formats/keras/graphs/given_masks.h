@@ -1,6 +1,5 @@
-// Masks that stand beside calls in graphs of Keras 3. It writes them whether somebody gave them or
-// they came with the inputs; those that come by themselves here too need not be given, so that a
-// model is the same whoever built it.
+// The masks of calls in graphs of Keras 3. It writes masks that a user gave and masks that came
+// with the inputs. The latter need not be passed, since they come with the inputs in Crescent too.
 #pragma once
 #include <functional>
 #include <map>
@@ -12,24 +11,24 @@ namespace crescent::keras {
 
 class GivenMasks {
  public:
-  /// `layers` of a functional model, as Keras wrote them, which must stay. `hands_on`: whether the
-  /// layer of such an entry lets a mask through.
-  GivenMasks(const List& layers, std::function<bool(const Dict& entry)> hands_on);
+  /// `layers` is the list of layers in the configuration of Keras, which must outlive the object.
+  /// `passes_on` says whether the layer of an entry passes a mask on.
+  GivenMasks(const List& layers, std::function<bool(const Dict& entry)> passes_on);
 
-  /// Whether the masks of this call are those that its inputs bring.
-  bool come_along(const Value& node) const;
+  /// Whether the masks of this call are those of its inputs.
+  bool come_with_inputs(const Value& node) const;
 
  private:
-  /// The layer of [layer, node, tensor] and the call that the tensor comes from.
+  /// The layer of [layer, node, tensor] and its call.
   struct Call {
     const Dict* entry = nullptr;
     const Value* node = nullptr;
   };
   Call call_of(const Value& tensor) const;
-  /// What makes a mask, in a form in which the same is equal; null when it is not known.
-  Value made_by(Value mask) const;
-  /// The mask that a tensor brings; null when it has none that is known.
-  Value brought_by(Value tensor) const;
+  /// The origin of a mask in a canonical form; null if it is unknown.
+  Value mask_origin(Value mask) const;
+  /// The origin of the mask of a tensor; null without a mask or if it is unknown.
+  Value tensor_mask(Value tensor) const;
 
   std::map<std::string, const Dict*> entries_;
   std::function<bool(const Dict&)> hands_on_;

@@ -9,14 +9,14 @@
 namespace crescent::keras {
 namespace {
 
-/// ["dense_1", 0, 0] or ["dense_1", 0, 0, {...}].
+/// Whether the value is ["dense_1", 0, 0] or ["dense_1", 0, 0, {...}].
 bool is_reference(const Value& value) {
   if (!value.is_list()) return false;
   const List& items = value.as_list();
   return items.size() >= 3 && items[0].is_string() && items[1].is_int() && items[2].is_int();
 }
 
-/// In the order in which Keras flattens a table.
+/// The keys in the order in which Keras flattens a dictionary.
 std::vector<std::string> sorted_keys(const Dict& table) {
   std::vector<std::string> keys = table.keys();
   std::sort(keys.begin(), keys.end());
@@ -37,7 +37,7 @@ void collect_references(const Value& value, List& found) {
   }
 }
 
-/// The value with every reference in it in the one form that Crescent knows.
+/// The value with all references in the form of Crescent.
 Value marked(const Value& value) {
   const Value* history = keras_tensor_history(value);
   const Value& reference = history ? *history : value;
@@ -57,7 +57,7 @@ Value marked(const Value& value) {
   return dict;
 }
 
-/// Calls f(history) for every reference in arguments of a call.
+/// Calls f(history) for every reference in the arguments of a call.
 template <class V, class F>
 void each_history(V& value, F f) {
   if (value.is_list()) {
@@ -70,12 +70,12 @@ void each_history(V& value, F f) {
   }
 }
 
-/// A list, or a tuple as Keras 3 writes it.
+/// The list in a value that is a list, or a tuple as Keras 3 writes it.
 const Value& without_tuple(const Value& value) {
   return is_object(value) && class_of(value) == "__tuple__" ? value.as_dict().at("items") : value;
 }
 
-/// With true for each reference.
+/// The structure of a value, with true for each reference.
 Value structure_of_references(const Value& given) {
   const Value& value = without_tuple(given);
   if (is_reference(value) || keras_tensor_history(value)) return true;
@@ -93,8 +93,8 @@ Value structure_of_references(const Value& given) {
 
 bool is_own(const ClassInfo* layer) { return layer && layer->origin == "Lua"; }
 
-/// Arguments of a call: tensors that are inputs by another name join the inputs, at their place
-/// when the layer declares one; the rest stays by name.
+/// Splits the named arguments of a call: tensors that are inputs are added to the inputs, at the
+/// index that the layer declares for the name; the others stay named.
 Dict split_arguments(const Dict& arguments, const ClassInfo* layer, List& inputs) {
   const std::vector<Argument> declared = layer ? layer->schema.arguments : std::vector<Argument>();
   Dict rest;
@@ -103,7 +103,7 @@ Dict split_arguments(const Dict& arguments, const ClassInfo* layer, List& inputs
     if (entry.value.is_null()) continue;
     List references;
     collect_references(entry.value, references);
-    if (entry.key == "mask") {  // of every layer
+    if (entry.key == "mask") {  // an argument of every layer
       if (!references.empty()) rest.set(entry.key, marked(entry.value));
       continue;
     }
@@ -187,8 +187,8 @@ const Value* keras_tensor_history(const Value& value) {
 
 namespace {
 
-/// What a class of a user's is called with by position: the inputs, nested in any way, and
-/// arguments. Without any the inputs are the first tensors by name.
+/// The arguments of a call of a user's class: positional ones are the inputs, nested in any way,
+/// and others. Without positional ones the inputs are the first tensors by name.
 Dict own_arguments_in(List args, Dict& kwargs, List& inputs) {
   for (const DictEntry& entry : Dict(kwargs)) {
     List references;
@@ -218,7 +218,7 @@ Value call_in(const Value& node, const ClassInfo* layer) {
   if (node.is_dict()) {
     const Value *args = node.as_dict().find("args"), *given = node.as_dict().find("kwargs");
     Dict kwargs = given && given->is_dict() ? given->as_dict() : Dict();
-    kwargs.erase("training");  // Keras 3's models go by their own, whatever stands there
+    kwargs.erase("training");  // models of Keras 3 ignore the argument
     if (args && is_own(layer))
       arguments = own_arguments_in(without_tuple(*args).as_list(), kwargs, inputs);
     else if (args)

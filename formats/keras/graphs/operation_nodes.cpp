@@ -20,7 +20,8 @@ std::shared_ptr<Operation> operation_of(const Dict& entry) {
   return get<Operation>(Value(name));
 }
 
-/// Tensors become {"input": i}, of the inputs that they are added to; tuples become lists.
+/// Converts an argument: tensors are added to the inputs and replaced by {"input": i}; tuples
+/// become lists.
 Value argument_in(const Value& value, List& inputs) {
   return mapped(value, [&](const Value& part) -> std::optional<Value> {
     if (!is_object(part)) return std::nullopt;
@@ -34,7 +35,8 @@ Value argument_in(const Value& value, List& inputs) {
   });
 }
 
-/// {start, stop, step}, of which some may be missing, as Keras writes it; an object as it is.
+/// A slice {start, stop, step}, which may be incomplete, in the form of Keras; nullopt for other
+/// objects.
 std::optional<Value> slice_out(const Value& value) {
   if (!value.is_dict() || value.as_dict().empty()) return std::nullopt;
   if (is_object(value)) return value;
@@ -46,7 +48,7 @@ std::optional<Value> slice_out(const Value& value) {
   return Dict{{"class_name", "__slice__"}, {"config", std::move(config)}};
 }
 
-/// What the entry's own configuration has: all but what every layer has.
+/// The options of an entry without those that all layers have.
 Dict options_in(const Dict& config) {
   Dict options;
   List none;
@@ -58,8 +60,8 @@ Dict options_in(const Dict& config) {
   return options;
 }
 
-/// Arguments of a call by name: those by position are the parameters that Keras keeps with it, and
-/// in older files of ours others after them.
+/// The arguments of a call by name. Positional ones are the parameters that Keras stores with the
+/// call, and in files of earlier versions of Crescent also others after them.
 Dict arguments_in(const Operation& operation, const Dict& node, List& inputs) {
   std::vector<const Parameter*> places;
   for (const bool in_call : {true, false})
@@ -83,8 +85,8 @@ Dict arguments_in(const Operation& operation, const Dict& node, List& inputs) {
   return arguments;
 }
 
-/// HDF5 files of Keras 3 leave modules out, and some operations are called as layers are: but all
-/// layers say whether they are trainable.
+/// Whether an entry without a module is an operation: HDF5 files of Keras 3 lack modules, and some
+/// operations have names of layers, but only layers have the option trainable.
 bool is_bare_operation(const Dict& entry) {
   const Value* nodes = entry.find("inbound_nodes");
   const bool keras3 =
@@ -93,14 +95,14 @@ bool is_bare_operation(const Dict& entry) {
          registry().find(Operation::kKind, class_of(entry));
 }
 
-/// An operation that Keras knows as another one, told by how many numbers an option has.
+/// An operation with two classes in Keras, which the length of an option determines.
 struct ByLength {
   const char *here, *keras, *option;
   size_t length;
 };
 constexpr ByLength kByLength[] = {{"ExtractPatches3D", "ExtractPatches", "size", 3}};
 
-/// The class as Keras has it, with the options that tell it.
+/// The class in Keras, whose options are added to the configuration.
 std::string keras_operation(const std::string& keras_class, Dict& config) {
   for (const ByLength& row : kByLength) {
     if (keras_class != row.here) continue;

@@ -1,5 +1,5 @@
 // Operations in graphs of Keras 3: "x * 2.0" is an entry of the class Multiply of keras.src.ops,
-// whose constants stand among the arguments of its call. Here it is an OperationLayer.
+// with its constants among the arguments of its call. In Crescent it is an OperationLayer.
 #pragma once
 #include <functional>
 #include <set>
@@ -8,17 +8,17 @@
 
 namespace crescent::keras {
 
-/// The class of a layer that is an operation here.
+/// The class of layers that are operations.
 inline constexpr const char* kOperationLayer = "OperationLayer";
 
-/// Whether an entry of a graph is an operation, as Keras 3 wrote it or as it is here.
+/// Whether an entry of a graph is an operation in the form of Keras 3 or of Crescent.
 bool is_operation(const Dict& entry);
-/// The entry as that of an OperationLayer.
+/// Converts an entry of Keras 3 to that of an OperationLayer.
 Dict operation_in(const Dict& entry);
-/// The entry of an OperationLayer as Keras 3 writes it. `tensor` makes what stands there for
-/// [layer, node, output].
+/// Converts the entry of an OperationLayer to the form of Keras 3. `tensor` converts [layer, node,
+/// output].
 Dict operation_out(const Dict& entry, const std::function<Value(const List& reference)>& tensor);
-/// Whether a model's configuration has an OperationLayer, in a nested model too.
+/// Whether the configuration of a model, or of a nested one, has an OperationLayer.
 bool has_operation(const Value& config);
 
 }  // namespace crescent::keras

@@ -18,21 +18,22 @@ namespace {
 constexpr const char* kClasses[] = {"TFOpLambda", "SlicingOpLambda", kTensorFlowNode};
 constexpr const char* kConstant = "_CONSTANT_VALUE";
 
-/// ["dense_1", 0, 0].
+/// Whether the value is ["dense_1", 0, 0].
 bool is_bare_reference(const Value& value) {
   if (!value.is_list() || value.as_list().size() != 3) return false;
   const List& parts = value.as_list();
   return parts[0].is_string() && parts[1].is_int() && parts[2].is_int();
 }
 
-/// What a node holds: the first argument, a tensor or constant or a list of them, and the others.
+/// The arguments in a node: the first one, which is a tensor, a constant or a list of them, and the
+/// others.
 struct CallInputs {
   List first;
   bool is_list = false;
   Dict others;
 };
 
-/// ["dense_1", 0, 0, {...}] or ["_CONSTANT_VALUE", -1, value, {...}], or a list of these.
+/// Reads ["dense_1", 0, 0, {...}] or ["_CONSTANT_VALUE", -1, value, {...}], or a list of these.
 CallInputs inputs_in(const Value& node) {
   const List& parts = node.as_list();
   CallInputs inputs;
@@ -47,7 +48,7 @@ CallInputs inputs_in(const Value& node) {
   return inputs;
 }
 
-/// References become {"input": i}, of the inputs that they are added to.
+/// Replaces references by {"input": i} and adds them to the inputs.
 Value with_inputs(const Value& value, List& inputs) {
   return mapped(value, [&](const Value& part) -> std::optional<Value> {
     if (!is_bare_reference(part)) return std::nullopt;
@@ -86,7 +87,7 @@ Dict converted(const Dict& entry) {
   }
 }
 
-/// The calls that others need, found from these backwards.
+/// The calls whose results are used, found backwards from the outputs.
 class RequiredCalls {
  public:
   explicit RequiredCalls(const List& layers) {

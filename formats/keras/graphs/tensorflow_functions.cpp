@@ -13,16 +13,16 @@ namespace {
 
 using Adapt = void (*)(NamedCall& call);
 
-// ---- arguments that mean something else
+// ---- arguments with another meaning
 
-void take_away(Dict& arguments, std::string_view name, Value& into) {
+void take_argument(Dict& arguments, std::string_view name, Value& into) {
   if (const Value* value = arguments.find(name)) into = *value;
   arguments.erase(name);
 }
 
 bool take_flag(Dict& arguments, std::string_view name) {
   Value flag;
-  take_away(arguments, name, flag);
+  take_argument(arguments, name, flag);
   return flag == Value(true);
 }
 
@@ -37,12 +37,13 @@ void write_lower(Dict& arguments, const char* name) {
     arguments.set(name, lower(value->as_string()));
 }
 
-/// ["dense_1", 0, 0].
+/// Whether the value is ["dense_1", 0, 0].
 bool is_tensor(const Value& value) {
   return value.is_list() && !value.as_list().empty() && value.as_list().front().is_string();
 }
 
-/// Sizes that are worked out while the model runs are what is left by the others.
+/// Replaces a size that TensorFlow computes while the model runs by -1, which follows from the
+/// other sizes.
 void fill_shape(NamedCall& call) {
   Value* shape = call.arguments.find("newshape");
   if (!shape || !shape->is_list() || is_tensor(*shape))
@@ -55,7 +56,7 @@ void fill_shape(NamedCall& call) {
   if (unknown > 1) fail("two sizes of its shape are worked out while the model runs");
 }
 
-/// Sizes of the parts -> where they begin.
+/// Converts the sizes of parts to the indices where they begin.
 void places_of_parts(NamedCall& call) {
   Value* parts = call.arguments.find("indices_or_sections");
   if (!parts || !parts->is_list()) return;
@@ -87,13 +88,13 @@ void pad_mode(NamedCall& call) {
   if (mode && *mode != Value("constant")) call.arguments.erase("constant_values");
 }
 
-/// TensorFlow keeps the square of the norm above epsilon.
+/// Takes the root of epsilon, which in TensorFlow is a lower bound of the squared norm.
 void root_of_epsilon(NamedCall& call) {
   const Value* epsilon = call.arguments.find("epsilon");
   call.arguments.set("epsilon", std::sqrt(epsilon ? epsilon->as_float() : 1e-12));
 }
 
-/// Sizes for each of (batch, rows, columns, channels) -> those of the image.
+/// The sizes of rows and columns among those of (batch, rows, columns, channels).
 Value of_image(const Value& sizes) {
   if (!sizes.is_list() || sizes.as_list().size() < 3) return sizes;
   const List& all = sizes.as_list();
@@ -102,7 +103,7 @@ Value of_image(const Value& sizes) {
 
 void pooling(NamedCall& call) {
   Value format;
-  take_away(call.arguments, "data_format", format);
+  take_argument(call.arguments, "data_format", format);
   if (format.is_string() && !format.as_string().starts_with("N"))
     fail("expected data_format NHWC, got ", format);
   if (format.is_string() && format.as_string().starts_with("NC"))
@@ -114,7 +115,7 @@ void pooling(NamedCall& call) {
 
 void method_of_resizing(NamedCall& call) { write_lower(call.arguments, "interpolation"); }
 
-/// A slice of everything is a dictionary too, which has no class.
+/// Converts a key of slices, which are dictionaries without a class.
 void plain_key(NamedCall& call) {
   if (Value* key = call.arguments.find("key");
       key && is_object(*key) && class_of(*key) == "__tuple__")
@@ -123,16 +124,17 @@ void plain_key(NamedCall& call) {
 
 void largest_first(NamedCall& call) {
   Value direction;
-  take_away(call.arguments, "direction", direction);
+  take_argument(call.arguments, "direction", direction);
   if (!direction.is_null() && direction != Value("ASCENDING"))
     fail("direction ", direction, " is not supported");
 }
 
 // ---- the table
 
-/// `arguments`: what ours calls the first one, then "theirs" or "theirs=ours" for each other;
-/// "+ours=value": what it is without; "-theirs=value": one that ours lacks, with that value alone;
-/// "-theirs": one that changes nothing here.
+/// A function of TensorFlow and its operation. `arguments` is the operation's name of the first
+/// argument, then for each other "theirs" or "theirs=ours"; "+ours=value" is a constant argument of
+/// the operation; "-theirs=value" is an argument that the operation lacks and that must have this
+/// value; "-theirs" is an argument without effect.
 struct FunctionRow {
   const char *function, *operation, *arguments;
   Adapt adapt = nullptr;
@@ -292,7 +294,8 @@ constexpr FunctionRow kFunctions[] = {
     {"image.rgb_to_grayscale", "image.rgb_to_grayscale", "images"},
 };
 
-/// "compat.v1.gather" and "math.exp" are also called "gather" and "exp".
+/// Finds the row of a function; "compat.v1.gather" and "math.exp" are also named "gather" and
+/// "exp".
 const FunctionRow* find_row(std::string name) {
   constexpr std::string_view kOld = "compat.v1.";
   if (name.starts_with(kOld)) name.erase(0, kOld.size());
@@ -309,14 +312,14 @@ const FunctionRow* find_row(std::string name) {
        ". In Keras, put a layer of yours in its place, and bring that along in custom_objects");
 }
 
-/// A number, true and false, or a word.
+/// Whether a value is this number, boolean or word.
 bool is_value(const Value& given, const std::string& text) {
   if (given.is_number()) return given == Value(std::atof(text.c_str()));
   if (given.is_bool()) return text == (given.as_bool() ? "true" : "false");
   return given == Value(text);
 }
 
-/// What ours calls the arguments, those of one row.
+/// Renames arguments by a row.
 class RenamedArguments {
  public:
   explicit RenamedArguments(const FunctionRow& row) : words_(words_of(row.arguments)) {}

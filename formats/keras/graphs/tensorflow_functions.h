@@ -1,4 +1,4 @@
-// TensorFlow's functions by our operations: a row for each that models of tf.keras call.
+// A table of the operations for the TensorFlow functions that models of tf.keras call.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,18 +8,18 @@
 
 namespace crescent::keras {
 
-/// A call whose arguments have names, the first of TensorFlow's none; tensors among them are
+/// A call with arguments by name; the first argument of a TensorFlow function has none. Tensors are
 /// ["layer", node, output].
 struct NamedCall {
   std::string function;
   Dict arguments;
 };
 
-/// What computes the same: the operation's class as Keras 3 calls it, and its arguments. Fails for
-/// functions that have no row, and for arguments that ours does not have.
+/// The call of an operation, by its class in Keras 3, that computes the same. Fails for functions
+/// without a row and for arguments that the operation lacks.
 NamedCall operation_for(NamedCall tensorflow);
 
-/// The words of a text, which rows of tables are.
+/// The words of a text in a row of a table.
 std::vector<std::string> words_of(std::string_view text);
 
 }  // namespace crescent::keras

@@ -10,8 +10,8 @@
 namespace crescent::keras {
 namespace {
 
-/// `inputs`: names of the arguments behind the first, by place; `attributes`: "theirs=ours". All
-/// but the last `after` inputs are one list when `after` is not negative.
+/// A kind of node. `inputs` are the names of the arguments after the first, in order; `attributes`
+/// has "theirs=ours". If `after` is not negative, all inputs but the last `after` form a list.
 struct NodeRow {
   const char *operation, *function, *inputs, *attributes;
   int after = -1;
@@ -114,13 +114,14 @@ constexpr ElementType kTypes[] = {{"DT_FLOAT", "float32"}, {"DT_DOUBLE", "float6
                                   {"DT_INT32", "int32"},   {"DT_INT64", "int64"},
                                   {"DT_UINT8", "uint8"},   {"DT_BOOL", "bool"}};
 
-/// Integers of 64 bits are texts in the JSON of a definition.
+/// The integer in a text, as which the JSON of a definition has integers of 64 bits.
 Value number_in(const Value& value) {
   return value.is_string() ? Value(static_cast<int64_t>(std::atoll(value.as_string().c_str())))
                            : value;
 }
 
-/// {"b": true}, {"f": 0.2}, {"i": "1"}, {"type": "DT_INT32"}, {"list": {"i": ["1", "2"]}}.
+/// The value of an attribute: {"b": true}, {"f": 0.2}, {"i": "1"}, {"type": "DT_INT32"}, {"list":
+/// {"i": ["1", "2"]}}.
 Value attribute_in(const Value& given) {
   const Dict& one = given.as_dict();
   if (const std::string* type = text_at(one, "type")) {
@@ -139,7 +140,7 @@ Value attribute_in(const Value& given) {
   return {};
 }
 
-/// Constants at their places among the tensors.
+/// The inputs of a node: tensors, with constants inserted at their indices.
 List node_inputs(const Dict& config, const List& tensors) {
   std::map<size_t, Value> constants;
   if (const Value* given = config.find("constants"); given && given->is_dict())

@@ -21,19 +21,20 @@ constexpr NewName kClasses[] = {{"Convolution1D", "Conv1D"},
                                 {"AtrousConvolution2D", "Conv2D"},
                                 {"SeparableConvolution2D", "SeparableConv2D"},
                                 {"Deconvolution2D", "Conv2DTranspose"},
-                                {"TimeDistributedDense", "Dense"},  // which takes steps too
+                                // which also applies to each step
+                                {"TimeDistributedDense", "Dense"},
                                 {"L1L2Regularizer", "L1L2"},
                                 {"WeightRegularizer", "L1L2"},
                                 {"ActivityRegularizer", "L1L2"}};
 
-/// Classes that Keras 2 left out, and what does their work.
+/// Classes that Keras 2 removed, and their replacements.
 constexpr NewName kGone[] = {
     {"MaxoutDense", "a Dense of units * nb_feature, a Reshape and a maximum"},
     {"Highway", "two Dense layers, a Multiply and an Add"},
     {"SReLU", "a layer of your own"},
     {"ParametricSoftplus", "a layer of your own"}};
 
-/// Of one class before those of all ("").
+/// Renamed options; rows of a class come before those of all classes ("").
 struct NewOption {
   const char *class_name, *keras1, *keras2;
 };
@@ -71,13 +72,13 @@ constexpr NewOption kOptions[] = {{"Embedding", "output_dim", "output_dim"},
                                   {"", "pool_length", "pool_size"},
                                   {"", "stride", "strides"}};
 
-/// Options without a successor: how something was computed, or what an input layer says.
+/// Options without a successor: they chose an implementation, or InputLayer has replaced them.
 constexpr NewOption kLeftOut[] = {{"", "consume_less", ""},
                                   {"", "input_dtype", ""},
                                   {"", "input_length", ""},
                                   {"Conv2DTranspose", "output_shape", ""}};
 
-/// Sizes of windows, one option an axis.
+/// Sizes of windows with one option per axis.
 constexpr const char* kSizes[][3] = {{"nb_row", "nb_col"},
                                      {"kernel_dim1", "kernel_dim2", "kernel_dim3"}};
 
@@ -116,7 +117,7 @@ std::string option_in_keras2(const std::string& class_name, const std::string& o
   return option;
 }
 
-/// {"left_pad": 1, "right_pad": 2} and (top, bottom, left, right) -> a pair for each axis.
+/// Converts {"left_pad": 1, "right_pad": 2} and (top, bottom, left, right) to a pair per axis.
 Value padding_of_axes(const Value& given) {
   const auto pair = [](const Value& a, const Value& b) { return List{a, b}; };
   if (given.is_list() && given.as_list().size() == 4)
@@ -160,8 +161,8 @@ void join_sizes(Dict& config) {
   }
 }
 
-/// What is no new name: 1.x's own ways to say something, and what it could that nobody can.
-void settle_rest(const std::string& class_name, Dict& config) {
+/// Converts options of 1.x that are not merely renamed; fails for those that no later Keras has.
+void convert_rest(const std::string& class_name, Dict& config) {
   if (const Value* bias = config.find("forget_bias_init")) {
     config.set("unit_forget_bias", *bias == Value("one"));
     config.erase("forget_bias_init");
@@ -196,7 +197,7 @@ Dict options_in_keras2(const std::string& class_name, const Dict& config) {
     result.set(option, value_in_keras2(class_name, option, entry.value));
   }
   join_sizes(result);
-  settle_rest(class_name, result);
+  convert_rest(class_name, result);
   return result;
 }
 
@@ -219,7 +220,7 @@ Dict merge_in_keras2(const Dict& config) {
        "; the code of a function is never loaded from a file");
 }
 
-/// Before 1.0 a layer's options and its class stood together.
+/// A layer as {"class_name", "config"}; before 1.0 its options were beside class_name.
 Dict with_class_name(const Value& layer) {
   const Dict& given = layer.as_dict();
   if (given.contains("class_name")) return given;
@@ -229,7 +230,7 @@ Dict with_class_name(const Value& layer) {
   return {{"class_name", given.at("name")}, {"config", std::move(config)}};
 }
 
-/// The branches that a Sequential begins with; none when its first layer is another.
+/// The branches of the Merge with which a Sequential begins; null if its first layer is another.
 const List* branches_of(const Dict& sequential) {
   const Value& layers = sequential.at("config");
   if (!layers.is_list() || layers.as_list().empty()) return nullptr;
@@ -239,8 +240,8 @@ const List* branches_of(const Dict& sequential) {
   return inside ? &first.at("config").as_dict().at("layers").as_list() : nullptr;
 }
 
-/// A Sequential that begins with a Merge of others, as a graph: layers that stand in several
-/// branches are one that is called so often.
+/// Converts a Sequential that begins with a Merge of others to a graph; a layer that occurs in
+/// several branches is one layer with several calls.
 class Unrolled {
  public:
   explicit Unrolled(const Dict& sequential) { end_ = run(sequential); }
@@ -254,7 +255,7 @@ class Unrolled {
   }
 
  private:
-  /// Calls a layer; gives the reference of what comes out.
+  /// Adds a call of a layer; returns the reference of its output.
   Value call(const Dict& object, const List& from) {
     const std::string name = name_of_layer(object);
     const auto found = entries_.find(name);
@@ -270,7 +271,7 @@ class Unrolled {
     return List{name, static_cast<int64_t>(nodes.empty() ? 0 : nodes.size() - 1), 0};
   }
 
-  /// The input of a branch, which its first layer describes; branches may begin with the same one.
+  /// The input that the first layer of a branch describes; branches may share it.
   Value input_of(const Dict& first) {
     const Dict config = config_of(first);
     Value input = call(class_of(first) == "InputLayer" ? from_keras1(first).as_dict()
@@ -368,7 +369,7 @@ Value from_keras1(const Value& value) {
   return Dict{{"class_name", name}, {"config", options_in_keras2(name, config)}};
 }
 
-bool speaks_keras1(const Value& model) {
+bool is_keras1(const Value& model) {
   bool found = false;
   mapped(model, [&](const Value& part) -> std::optional<Value> {
     if (!part.is_dict()) return std::nullopt;

@@ -8,15 +8,15 @@
 namespace crescent::keras {
 namespace {
 
-/// Of a layer: the last letters of names as Keras 1 has them one after the other, and the same as
-/// they are joined.
+/// The gates of a class, by the last letters of names, in the order of Keras 1 and in that of Keras
+/// 2.
 struct Layout {
   std::string_view saved, joined;
 };
 constexpr Layout kLayouts[] = {{"icfo", "ifco"}, {"zrh", "zrh"}};
-constexpr std::string_view kArrays = "WUb";  // of a gate
+constexpr std::string_view kArrays = "WUb";  // the letters of the arrays of a gate
 
-/// "lstm_1_W_i", with ":0" or without: 'W' and 'i'; nulls for other names.
+/// 'W' and 'i' for "lstm_1_W_i", with or without ":0"; zeros for other names.
 std::pair<char, char> array_and_gate(std::string_view name) {
   if (name.ends_with(":0")) name.remove_suffix(2);
   const size_t end = name.size();
@@ -24,7 +24,7 @@ std::pair<char, char> array_and_gate(std::string_view name) {
   return is_gate ? std::pair{name[end - 3], name[end - 1]} : std::pair{'\0', '\0'};
 }
 
-/// Whether all arrays of all gates begin at `first`, gate by gate.
+/// Whether the names from `first` on are the arrays of all gates, gate by gate.
 bool begins(const Names& names, size_t first, const Layout& layout) {
   const size_t count = layout.saved.size() * kArrays.size();
   if (first + count > names.size()) return false;

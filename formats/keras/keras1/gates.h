@@ -1,5 +1,5 @@
-// Weights of recurrent layers of Keras 1, which has an array for each gate ("lstm_1_W_i", ...), as
-// if the file had them side by side, in Keras 2's order of gates.
+// Weights of recurrent layers of Keras 1, which stores an array per gate ("lstm_1_W_i", ...), as
+// concatenated arrays in the order of gates of Keras 2.
 #pragma once
 #include <map>
 
@@ -16,7 +16,7 @@ class JoinedGates final : public WeightSource {
     return file_.text(group, name);
   }
   using WeightSource::texts;
-  /// Of weight_names those that are joined, by a name of their own.
+  /// The weight_names, in which the arrays of gates are replaced by names of the concatenated ones.
   std::vector<std::optional<Names>> texts(const Names& groups, const std::string& name) override;
   std::optional<int64_t> integer(const std::string& group, const std::string& name) override {
     return file_.integer(group, name);
@@ -29,11 +29,11 @@ class JoinedGates final : public WeightSource {
 
  private:
   Names joined(const std::string& group, const Names& weights);
-  /// What is in the file for each, one after the other, and how many that are.
+  /// The datasets in the file for each name, concatenated, and their numbers.
   Names parts_of(const Names& datasets, std::vector<size_t>& counts) const;
 
   WeightSource& file_;
-  std::map<std::string, Names> parts_;  ///< of a dataset that is joined
+  std::map<std::string, Names> parts_;  ///< the datasets of each concatenated one
 };
 
 }  // namespace crescent::keras

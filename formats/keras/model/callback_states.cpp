@@ -10,7 +10,7 @@ constexpr const char* kTensor = "crescent_tensor";
 
 std::string callback_path(int64_t i) { return concat(kCallbacks, "/", i); }
 
-/// The number in {"crescent_tensor": i}.
+/// The number i of {"crescent_tensor": i}.
 std::optional<int64_t> tensor_number(const Value& value) {
   if (!value.is_dict() || value.as_dict().size() != 1) return std::nullopt;
   const Value* number = value.as_dict().find(kTensor);

@@ -1,6 +1,6 @@
-// What a run and its callbacks leave (Model::run_state), beside the training state: JSON in the
-// model's own description, where {"crescent_tensor": i} stands for a dataset of the group
-// crescent_callbacks. Keras ignores both.
+// The state of a run and its callbacks (Model::run_state): JSON in Crescent's description of the
+// model, in which {"crescent_tensor": i} refers to a dataset of the group crescent_callbacks. Keras
+// ignores both.
 #pragma once
 #include "crescent/model/model.h"
 #include "keras/source/entry.h"
@@ -9,16 +9,16 @@
 
 namespace crescent::keras {
 
-/// Adds the tensors to the entries; what is left is JSON.
+/// Adds the tensors of the states to the entries; returns the rest as JSON.
 Value write_callback_states(Entries& entries, const Value& states);
 
-/// Reading: variables that stand for the tensors are matched with the file's datasets, and become
-/// part of the states when they have their values.
+/// States that are being read: variables in place of the tensors are matched with datasets of the
+/// file, whose values then become part of the states.
 class CallbackStates {
  public:
   CallbackStates(WeightSource& file, Value stored);
   const Matches& matches() const { return matches_; }
-  /// To the model, after the matches were assigned.
+  /// Sets the states of the model, after the matches were assigned.
   void give_to(Model& model) const;
 
  private:

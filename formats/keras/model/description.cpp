@@ -16,7 +16,8 @@
 namespace crescent::keras {
 namespace {
 
-/// Class name -> [plugin, version] of every object, for whoever loads the file without the plugin.
+/// Collects [plugin, version] by class name for all objects, for the error if the file is loaded
+/// without the plugin.
 void collect_plugins(const Value& value, Dict& plugins) {
   if (value.is_list())
     for (const Value& item : value.as_list()) collect_plugins(item, plugins);
@@ -29,7 +30,7 @@ void collect_plugins(const Value& value, Dict& plugins) {
 
 Dict plugins_of(Model& model, const Value& config, const Value& compile) {
   Dict plugins;
-  for (Layer* layer : model.flatten_layers())  // also those that no configuration names
+  for (Layer* layer : model.flatten_layers())  // also layers that no configuration names
     if (const auto& info = layer->info(); info && !info->plugin.empty())
       plugins.set(info->name, List{info->plugin, info->plugin_version});
   collect_plugins(config, plugins);
@@ -37,7 +38,8 @@ Dict plugins_of(Model& model, const Value& config, const Value& compile) {
   return plugins;
 }
 
-/// Of a graph, to build it by when its configuration does not say (a class from Lua keeps its own).
+/// The input shapes of a graph, which are needed to build it if its configuration lacks them (that
+/// of a class from Lua may).
 List input_shapes(Model& model) {
   List shapes;
   if (model.is_graph())
@@ -46,7 +48,7 @@ List input_shapes(Model& model) {
   return shapes;
 }
 
-/// What must be in the file, so that nothing starts anew because it was lost.
+/// The groups that the file must have, so that missing state is an error.
 List groups_of(const Entries& entries) {
   List groups;
   for (const Entry& entry : entries)
@@ -60,7 +62,7 @@ void warn_of_code(const std::string& path, const Value& config, const Value& com
   for (const std::string& name : names_of_code(List{config, compile}))
     if (reported.first(name))
       warn("'", path, "': '", name, "' is code, which files do not hold: define it again or ",
-           how_to_bring(name));
+           how_to_provide(name));
 }
 
 void check_compatibility(const std::string& path, const std::string& target, const Value& config,
@@ -79,12 +81,12 @@ void check_compatibility(const std::string& path, const std::string& target, con
          to_text(found));
 }
 
-/// Null when the model is not compiled, or is not to be when it is loaded.
+/// The arguments of compile; null if the model is not compiled or the optimizer is not saved.
 Value compile_config(const Model& model, const SaveOptions& options) {
   return model.compiled() && options.include_optimizer ? model.compile_config() : Value();
 }
 
-/// What Keras builds the model for again: a graph knows it itself.
+/// The input shape for which Keras builds the model; null for a graph, which has it.
 Value build_shape(const Model& model, const Value& config) {
   if (is_sequential(model.class_name()))
     return model.is_graph() ? Codec<Shape>::encode(model.inputs().front().shape()) : Value();
@@ -114,7 +116,7 @@ ModelStatement statement_of(Model& model, const std::string& path, const SaveOpt
 ArchiveDescription archive_description(Model& model, const ModelStatement& statement) {
   const auto& [config, compile, own] = statement;
   Value written = keras3_layer_config(model);
-  if (!written.as_dict().contains(kBuildConfig))  // of the class itself
+  if (!written.as_dict().contains(kBuildConfig))  // unless the class wrote its own
     written.as_dict().set(kBuildConfig, Dict{{"input_shape", build_shape(model, config)}});
   written.as_dict().set("compile_config",
                         compile.is_null() ? Dict() : keras3_compile_config(compile));
@@ -184,7 +186,7 @@ const Value& Description::own(const char* name) const {
 
 namespace {
 
-/// Beside a class of Keras 3's there is what its models were built for, which a graph knows itself.
+/// Adds the input shape of a model without a graph, which Keras 3 writes beside the configuration.
 Value with_build_shape(Value config, const Value& written) {
   const Value* build = written.is_dict() ? written.as_dict().find(kBuildConfig) : nullptr;
   const std::string name = class_of(config);
@@ -215,8 +217,8 @@ bool Description::has_optimizer() const {
   return said.contains("optimizer") || said.contains("optimizer_config");
 }
 
-/// Keras 3 leaves some optimizers out of what it says, and keeps their state all the same: then the
-/// class is known by the name beside that.
+/// The options of compile. Keras 3 omits some optimizers but saves their state; then the class
+/// follows from the name of the group of the state.
 Dict Description::compile_options() const {
   Dict options = reader_->compile_options(compile_);
   if (has_optimizer()) return options;
@@ -238,7 +240,7 @@ Dict Description::compile_options() const {
 
 namespace {
 
-/// Before Keras 3 a list of metrics is for every output, however many entries it has.
+/// Gives a list of metrics to every output, as Keras did before Keras 3 for lists of any length.
 void give_metrics_to_all(Dict& options, size_t outputs) {
   for (const char* name : {"metrics", "weighted_metrics"}) {
     Value* metrics = options.find(name);
@@ -250,8 +252,9 @@ void give_metrics_to_all(Dict& options, size_t outputs) {
   }
 }
 
-/// What an argument of compile says of one output: a value for all, one of a list, or one by name.
-Value said_of(const Value& argument, size_t output, const Model& model) {
+/// The value of an argument of compile for one output: a value for all, an item of a list, or an
+/// entry by name.
+Value value_for_output(const Value& argument, size_t output, const Model& model) {
   if (argument.is_dict() && !is_object(argument)) {
     const Value* own = argument.as_dict().find(model.output_names()[output]);
     return own ? *own : Value();
@@ -264,11 +267,12 @@ Value said_of(const Value& argument, size_t output, const Model& model) {
 }
 
 Value loss_of(const Value& losses, size_t output, const Model& model) {
-  return losses.is_list() && output < losses.as_list().size() ? losses.as_list()[output]
-                                                              : said_of(losses, output, model);
+  return losses.is_list() && output < losses.as_list().size()
+             ? losses.as_list()[output]
+             : value_for_output(losses, output, model);
 }
 
-/// "accuracy" -> the binary one by that name.
+/// The binary metric for "accuracy", under that name.
 Value binary_metric(const Value& metric) {
   if (metric.is_list()) {
     List all;
@@ -282,7 +286,8 @@ Value binary_metric(const Value& metric) {
               {"config", Dict{{"name", metric}}}};
 }
 
-/// Where metrics are picked by the loss, binary ones beside a binary loss of several columns.
+/// Chooses metrics by the loss, as Keras 2.3.1 does: binary ones for a binary loss of several
+/// columns.
 void pick_metrics_by_loss(Dict& options, const Model& model) {
   const Value* losses = options.find("loss");
   std::vector<bool> binary;
@@ -298,7 +303,7 @@ void pick_metrics_by_loss(Dict& options, const Model& model) {
     if (!metrics || metrics->is_null()) continue;
     List each;
     for (size_t i = 0; i < binary.size(); ++i) {
-      const Value own = said_of(*metrics, i, model);
+      const Value own = value_for_output(*metrics, i, model);
       each.push_back(binary[i] ? binary_metric(own) : own);
     }
     *metrics = each.size() == 1 ? each.front() : Value(each);

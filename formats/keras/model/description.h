@@ -1,6 +1,6 @@
-// What a file says about a model besides numbers: attributes of its root. Keras' own, and one more
-// that Keras ignores, JSON with our own configuration (nothing is lost in translation), the
-// arguments of compile, the epoch, and which plugin each class came from.
+// The description of a model: attributes of the root of a file. These are the attributes of Keras,
+// and one that Keras ignores: JSON with Crescent's configuration, which loses nothing, the
+// arguments of compile, the epoch, and the plugin of each class.
 #pragma once
 #include <optional>
 
@@ -33,22 +33,22 @@ struct ArchiveDescription {
 };
 ArchiveDescription archive_description(Model& model, const ModelStatement& statement);
 
-/// Who wrote the weights below `group`. A file of weights alone says it at its root.
+/// The writer of the weights below `group`; a file of weights alone has it at its root.
 Origin origin_of(WeightSource& file, const std::string& group);
 
 class Description {
  public:
-  /// Fails when the file describes no model, or lacks what its description promises.
+  /// Reads a description. Fails if the file has none, or lacks a group that it requires.
   Description(WeightSource& file, Value custom_objects);
 
   const Origin& origin() const { return origin_; }
-  /// Of what we wrote ourselves; null when it is not there, as in every file of Keras.
+  /// A value of Crescent's own attribute; null without it, as in all files of Keras.
   const Value& own(const char* name) const;
-  /// A model whose weights have no values yet.
+  /// Makes the model, whose weights have no values yet.
   ModelPtr build() const;
-  /// False, with a warning, when it cannot be compiled: it still predicts.
+  /// Compiles the model. Returns false, with a warning, if that fails; the model can still predict.
   bool compile(Model& model) const;
-  /// Whether it says how the optimizer was made.
+  /// Whether it has the configuration of the optimizer.
   bool has_optimizer() const;
 
  private:
@@ -59,7 +59,7 @@ class Description {
   Value own_;
   Origin origin_;
   Value model_, compile_;
-  std::string optimizer_;  ///< the name beside its state
+  std::string optimizer_;  ///< the name of the group of its state
   std::optional<ConfigIn> reader_;
 };
 

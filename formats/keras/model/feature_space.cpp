@@ -14,13 +14,13 @@ namespace {
 constexpr const char *kModule = "keras.src.layers.preprocessing.feature_space",
                      *kGroup = "preprocessors";
 
-/// Options of a FeatureSpace that are the same here.
+/// Options of a FeatureSpace with the same name in Crescent.
 constexpr const char* kSame[] = {"output_mode", "crossing_dim", "hashing_dim",
                                  "num_discretization_bins"};
 
 Value column_shape() { return List{Value(), 1}; }
 
-/// Layers with weights have them from here on.
+/// Builds the layer for a column, which creates its weights.
 void build_for_column(Layer& layer) {
   if (!layer.built() && !has_vocabulary(layer)) layer.build_for({{-1, 1}});
 }
@@ -68,7 +68,7 @@ Dict keras_object(const char* class_name, Dict config) {
           {"registered_name", class_name}};
 }
 
-/// Keras' own Identity takes no texts.
+/// The preprocessor in a file; the Identity layer of Keras accepts no texts.
 Value preprocessor_out(const Layer& layer) {
   Value written = keras3_layer_config(layer);
   if (layer.class_name() == "Identity")

@@ -1,5 +1,5 @@
-// keras.utils.FeatureSpace in archives: no model, but layers that each prepare a column of a table,
-// and what they have learned.
+// Archives of keras.utils.FeatureSpace: layers that each preprocess a column of a table, and their
+// adapted state.
 #pragma once
 #include "keras/export.h"
 #include "keras/model/model_file.h"
@@ -10,13 +10,13 @@ inline constexpr const char* kFeatureSpace = "FeatureSpace";
 
 /// {"features": [{"name", "dtype", "preprocessor", "output_mode"}, ...], "crosses":
 /// [{"feature_names", "crossing_dim", "output_mode"}, ...], and the other options of a
-/// FeatureSpace}, with preprocessors that are layers; null when the file holds something else.
+/// FeatureSpace}, with layers as preprocessors; null if the file contains something else.
 CRESCENT_KERAS_API Value load_feature_space(WeightSource& file, const Value& custom_objects);
 
-/// Of the same form.
+/// The parts of an archive for a FeatureSpace in the form of load_feature_space().
 CRESCENT_KERAS_API ArchiveParts feature_space_parts(const Dict& space);
 
-/// What a file says about one: columns and crosses, without what they have learned.
+/// A summary for `crescent inspect`: columns and crosses without their adapted state.
 Dict inspect_feature_space(const Dict& config);
 
 }  // namespace crescent::keras

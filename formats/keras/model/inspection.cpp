@@ -12,7 +12,7 @@
 namespace crescent::keras {
 namespace {
 
-/// Groups may hold themselves.
+/// The limits of visited groups, which may contain themselves.
 constexpr size_t kDeepest = 32, kMostObjects = 200'000;
 
 Value json_of(WeightSource& file, const char* name) {
@@ -33,10 +33,10 @@ const Value& at(const Value& dict, std::string_view key) {
 
 // ---- layers
 
-/// A layer as the configuration has it, or as the groups of weights name it.
+/// A layer of the configuration, or one that a group of weights names.
 struct LayerDescription {
   std::string name, class_name;
-  Value inside;  ///< names and classes of the layers in a model that is a layer
+  Value inside;  ///< names and classes of the layers in a nested model
 };
 
 std::vector<LayerDescription> layers_in(const Value& model);
@@ -51,7 +51,7 @@ Value list_of(const std::vector<LayerDescription>& layers) {
   return list;
 }
 
-/// Before 2.2.3 the configuration of a Sequential was the bare list.
+/// The layers of a model; before Keras 2.2.3 the configuration of a Sequential was a plain list.
 std::vector<LayerDescription> layers_in(const Value& model) {
   const Value& config = at(model, "config");
   const Value& layers = config.is_list() ? config : at(config, "layers");
@@ -68,7 +68,7 @@ std::vector<LayerDescription> layers_in(const Value& model) {
 
 // ---- weights
 
-/// Datasets of each layer.
+/// The datasets of a layer.
 struct LayerDatasets {
   std::string layer;
   Names names, datasets;
@@ -95,7 +95,7 @@ std::vector<LayerDatasets> keras2_datasets(WeightSource& file, const std::string
   return per_layer;
 }
 
-/// Variables are numbered; in groups of any depth.
+/// Collects the datasets of variables, which have numbers as names, in a group and its subgroups.
 void collect(WeightSource& file, const std::string& group, const std::string& below, size_t depth,
              LayerDatasets& of_layer, size_t& looked_at) {
   if (depth > kDeepest) fail_endless(file, group);
@@ -114,12 +114,13 @@ void collect(WeightSource& file, const std::string& group, const std::string& be
   }
 }
 
-/// Of a layer the class is known by its group: "conv2d_1" is the second Conv2D of the model. What
-/// stands beside the layers is an attribute of the model's class.
+/// The datasets of each layer in the layout of Keras 3. A group tells the class of its layer:
+/// "conv2d_1" is the second Conv2D of the model. Groups beside the layers are attributes of the
+/// model's class.
 std::vector<LayerDatasets> keras3_datasets(WeightSource& file,
                                            const std::vector<LayerDescription>& descriptions) {
   const std::string root = file.members("layers") ? "layers" : "_layer_checkpoint_dependencies";
-  std::map<std::string, std::string> names;  // of the layers, by group
+  std::map<std::string, std::string> names;  // names of layers by group
   GroupNames groups(file, root);
   for (const LayerDescription& layer : descriptions)
     names[groups.next(layer.class_name)] = layer.name;
@@ -150,7 +151,7 @@ std::optional<std::vector<LayerDatasets>> datasets_of_layers(
   return std::nullopt;
 }
 
-/// Adds to each layer its weights, and to the whole the sums.
+/// Adds the weights to each layer, and their sums to the result.
 void add_weights(WeightSource& file, Dict& result,
                  const std::vector<LayerDescription>& descriptions,
                  const std::vector<LayerDatasets>& per_layer) {
@@ -188,7 +189,7 @@ void add_weights(WeightSource& file, Dict& result,
 
 // ---- training
 
-/// Class -> [plugin, version], as we save it -> plugin -> version, of others' plugins and Lua.
+/// The versions by plugin, from [plugin, version] by class, without built-in plugins.
 Dict plugins_in(const Value& own) {
   Dict plugins;
   if (!own.is_dict()) return plugins;

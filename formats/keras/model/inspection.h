@@ -1,5 +1,5 @@
-// What a file says about itself, for people and tools: read from texts and headers alone. Nothing
-// is built, no class is looked up, no number is read.
+// Summaries of files for people and tools, from texts and headers alone: no model is built, no
+// class is looked up, no values are read.
 #pragma once
 #include "keras/export.h"
 #include "keras/source/named_arrays.h"
@@ -7,13 +7,13 @@
 
 namespace crescent::keras {
 
-/// Of a file with a model or its weights: {"kind", "written_by", "layers", "parameters",
-/// "optimizer", ...}. Nothing when it has neither.
+/// The summary of a file with a model or weights: {"kind", "written_by", "layers", "parameters",
+/// "optimizer", ...}; nullopt for other files.
 CRESCENT_KERAS_API std::optional<Dict> inspect(WeightSource& file);
 
-/// {"name", "dtype", "shape"} of an array.
+/// The summary {"name", "dtype", "shape"} of an array.
 CRESCENT_KERAS_API Dict described(const std::string& name, const TensorSpec& spec);
-/// Of a file with nothing but arrays.
+/// The summary of a file of arrays.
 CRESCENT_KERAS_API Dict inspect_arrays(List arrays);
 Dict inspect(NamedArrays& file);
 

@@ -135,7 +135,7 @@ void tell(bool wanted, WeightSource& file, Model& model, const Matches& matches,
     warn("'", file.path(), "': weights:", to_text(weight_report(file, model, matches, arrays)));
 }
 
-/// Layers without one weight that does not fit.
+/// The matches of layers whose weights all fit.
 Matches without_misfits(WeightSource& file, const Matches& matches) {
   const std::vector<TensorSpec> specs = file.describe(datasets_of(matches));
   const auto group = [](const Match& match) {

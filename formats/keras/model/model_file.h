@@ -1,5 +1,5 @@
-// Models and weights as files of Keras, in whatever format: what is to be written, and what is
-// read.
+// Models and weights in files of Keras, independent of the file format: the entries to write, and
+// reading.
 #pragma once
 #include "crescent/io/format.h"
 #include "keras/export.h"
@@ -9,26 +9,28 @@
 
 namespace crescent::keras {
 
-/// `path` is the file's, for warnings.
+/// The entries of a file with the model; `path` is for warnings.
 CRESCENT_KERAS_API Entries model_entries(Model& model, const std::string& path,
                                          const SaveOptions& options);
 CRESCENT_KERAS_API ModelPtr load_model(WeightSource& file, const LoadOptions& options);
 
-/// A model as Keras 3's archive: two texts, and what is to be in the HDF5 file beside them.
+/// A model as an archive of Keras 3: two texts, and the entries of the HDF5 file.
 struct ArchiveParts {
   std::string metadata, config;
-  Entries weights;  ///< the root comes first
+  Entries weights;  ///< begins with the root
 };
 CRESCENT_KERAS_API ArchiveParts archive_parts(Model& model, const std::string& path,
                                               const SaveOptions& options);
 
-/// Weights alone in Keras 3's layout, with the state of the optimizer of a compiled model.
+/// The entries of weights alone in the layout of Keras 3, with the state of the optimizer if the
+/// model is compiled.
 CRESCENT_KERAS_API Entries keras3_weight_entries(Model& model);
-/// Weights alone: the same when `path` ends in .weights.h5, else in Keras 2's layout.
+/// The entries of weights alone: in the layout of Keras 3 if `path` ends in .weights.h5, else in
+/// that of Keras 2.
 CRESCENT_KERAS_API Entries weight_entries(Model& model, const std::string& path);
 CRESCENT_KERAS_API void load_weights(WeightSource& file, Model& model,
                                      const LoadWeightsOptions& options);
-/// Of a file that knows arrays by name alone.
+/// Loads weights from a file of named arrays.
 void load_named_weights(WeightSource& file, Model& model, const LoadWeightsOptions& options);
 
 }  // namespace crescent::keras

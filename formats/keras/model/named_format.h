@@ -1,4 +1,4 @@
-// Formats that know arrays by name alone: a model's weights are arrays with the weights' names.
+// Formats of named arrays, in which the weights of a model have the names of the weights.
 #pragma once
 #include "crescent/io/format.h"
 #include "keras/export.h"
@@ -19,8 +19,8 @@ class CRESCENT_KERAS_API NamedFormat : public Format,
   Value inspect(const std::string& path);
 
  private:
-  /// What is read of it has been compared with the checksums that the file has. Arrays of no
-  /// numbers are left out, unless `wanted` names them: reading them fails then.
+  /// Opens a file; values are compared with the checksums of the file. Arrays that are not numeric
+  /// are left out unless `wanted` names them; then reading fails.
   virtual NamedArrays open_file(const std::string& path, const std::string& wanted = "") const = 0;
 };
 

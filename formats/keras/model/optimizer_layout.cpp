@@ -15,7 +15,7 @@ constexpr const char *kIteration = "iteration", *kRate = "learning_rate";
 
 // ---- the tables
 
-/// Slots that Keras 3 lists behind the others, all variables of one together.
+/// A slot that Keras 3 lists after the others, for all variables together.
 struct TrailingSlot {
   const char *class_name, *slot;
   int rank;
@@ -25,18 +25,18 @@ constexpr TrailingSlot kTrailingSlots[] = {{"Adam", "velocity_hat", 1},
                                            {"RMSprop", "momentum", 1},
                                            {"RMSprop", "average_gradient", 2}};
 
-/// Slots that Keras 2 keeps although they are switched off: as large as the variable, or (1,).
+/// A slot that Keras 2 stores although it is not in use, with the shape of the variable or (1,).
 struct Idle {
   const char *class_name, *slot;
   bool full_size;
 };
 constexpr Idle kIdle[] = {{"SGD", "momentum", true}, {"Adam", "velocity_hat", false}};
 
-/// Classes whose slots every generation lists variable by variable.
+/// Classes whose slots all generations list variable by variable.
 constexpr const char* kAlwaysByVariable[] = {"Ftrl"};
 
-/// The product of momenta that Nadam keeps, and we compute: its momentum grows as 1 - 0.96^(decay *
-/// step) / 2, in Keras 3 with a decay of 1.
+/// The product of momenta that Nadam of Keras stores and Crescent computes: the momentum grows as 1
+/// - 0.96^(decay * step) / 2, in Keras 3 with a decay of 1.
 struct KeptProduct {
   const char *target, *name;
   bool has_decay;
@@ -45,7 +45,7 @@ constexpr const char* kNadam = "Nadam";
 constexpr KeptProduct kKeptProducts[] = {{"keras3", "u_product", false},
                                          {"keras2", "m_schedule", true}};
 
-/// What Keras 2 and tf.keras call our slots.
+/// The name of a slot in Keras 2 and tf.keras.
 struct Spelling {
   const char *keras, *slot;
 };
@@ -57,7 +57,7 @@ constexpr Spelling kSpellings[] = {{"m", "momentum"},
                                    {"iterations", kIteration},
                                    {"current_learning_rate", kRate}};
 
-/// What Keras 2.3.1 calls the slots of a class.
+/// The names of the slots of a class in Keras 2.3.1.
 struct Keras2Name {
   const char *class_name, *slot, *name;
 };
@@ -73,7 +73,7 @@ constexpr Keras2Name kKeras2Names[] = {{"SGD", "momentum", "moment"},
                                        {"Nadam", "momentum", "m"},
                                        {"Nadam", "velocity", "v"}};
 
-// ---- what an optimizer has
+// ---- the state of an optimizer
 
 enum class Order { known, by_variable, by_slot };
 
@@ -95,7 +95,7 @@ class Layouts {
 
   StateLayout keras3(Order order, bool rate, bool idle, bool extras) const {
     StateLayout layout;
-    if (scaled_) {  // LossScaleOptimizer counts and learns at no rate itself
+    if (scaled_) {  // a LossScaleOptimizer has neither a count nor a rate of its own
       layout.push_back({{}, kIteration, {DType::int32, Shape{}}});
       layout.push_back({{}, kRate, {DType::float32, Shape{}}});
       append(layout, extras_);
@@ -134,7 +134,7 @@ class Layouts {
     return {variable, slot, variable.spec(), owner};
   }
 
-  /// Into averages and accumulators of all variables, slots, and single numbers.
+  /// Sorts the state into averages and accumulators of all variables, slots, and scalars.
   void sort_state() {
     names_ = optimizer_.slot_names();
     for (const Variable& variable : optimizer_.state())
@@ -152,7 +152,8 @@ class Layouts {
   }
   void find_owners() {
     std::set<std::string> kinds;
-    std::unordered_map<const void*, Variable> owners;  // of slots that all variables have
+    // the trained variable of each slot that all variables have
+    std::unordered_map<const void*, Variable> owners;
     for (StateLayout* places : {&shared_, &slots_})
       for (StatePlace& each : *places) {
         if (kinds.insert(each.slot).second) add_owners(optimizer_.slot(each.slot), owners);
@@ -189,7 +190,8 @@ class Layouts {
     return {{}, row->name, {DType::float32, Shape{}}, {}, product};
   }
 
-  /// Adafactor's averages of rows and columns; Keras 3 keeps numbers in their place for vectors.
+  /// The layout with scalars for the averages of rows and columns that Adafactor lacks for vectors,
+  /// as in Keras 3.
   StateLayout with_numbers_for_vectors() const {
     StateLayout places;
     for (const StatePlace& each : slots_) {
@@ -226,17 +228,17 @@ class Layouts {
 
   const Optimizer& optimizer_;
   const Variables& trained_;
-  std::string class_name_;  // of the optimizer that has the slots
+  std::string class_name_;  // the class of the optimizer that has the slots
   bool scaled_ = false, schedule_ = false;
   std::vector<std::string> names_;
-  Variable rate_;  // in the state of MultiOptimizer too, which does not tell it
+  Variable rate_;  // the learning rate, also of a MultiOptimizer, which has no option for it
   StateLayout shared_, slots_, extras_;
 };
 
 // ---- reading
 
-/// A list that a file may have. One in an order that no release is known to write counts only where
-/// names tell the slot of every entry.
+/// An order of the state in a file. An order that no known release writes applies only if names
+/// tell the slot of every entry.
 struct Candidate {
   StateLayout layout;
   bool by_names = false;
@@ -247,7 +249,7 @@ std::vector<Candidate> candidates(const Layouts& layouts, bool by_slot) {
   for (const bool idle : {false, true})
     for (const bool extras : {true, false}) {
       if ((idle && !layouts.has_idle()) || (!extras && !layouts.has_extras())) continue;
-      if (by_slot) {  // before 2.3 some rules did not keep their count
+      if (by_slot) {  // before 2.3 some optimizers did not store their count
         for (const bool iterations : {true, false})
           all.push_back({layouts.keras2(iterations, idle, extras)});
         continue;
@@ -259,7 +261,7 @@ std::vector<Candidate> candidates(const Layouts& layouts, bool by_slot) {
   return all;
 }
 
-/// Sorts the entries of each slot by their owners.
+/// Orders the entries of each slot by their owners.
 void go_through(StateLayout& layout, const Variables& owners) {
   std::unordered_map<const void*, size_t> places;
   for (const Variable& owner : owners) places.emplace(owner.id(), places.size());
@@ -293,23 +295,23 @@ std::vector<std::string> parts_of(const std::string& name) {
   return parts;
 }
 
-std::string spelt_here(const std::string& slot) {
+std::string stored_here(const std::string& slot) {
   for (const Spelling& row : kSpellings)
     if (slot == row.keras) return row.slot;
   return slot;
 }
 
-/// The slot that a name tells, "" when none of these: "adam/dense_kernel_velocity" (Keras 3),
+/// The slot in a name, "" if it is none of these: "adam/dense_kernel_velocity" (Keras 3),
 /// "Adam/v/dense/kernel:0" (tf.keras from 2.11), "Adam/dense/kernel/v:0" (before),
 /// "training/Adam/v_3" (2.3.1).
-std::string told_slot(const std::string& name, const std::set<std::string>& slots) {
+std::string slot_in_name(const std::string& name, const std::set<std::string>& slots) {
   const std::vector<std::string> parts = parts_of(without_end(name));
-  if (slots.contains(spelt_here(parts.back()))) return spelt_here(parts.back());
+  if (slots.contains(stored_here(parts.back()))) return stored_here(parts.back());
   std::string longest;
   for (const std::string& slot : slots)
     if (parts.back().ends_with("_" + slot) && slot.size() > longest.size()) longest = slot;
-  if (longest.empty() && parts.size() > 2 && slots.contains(spelt_here(parts[1])))
-    return spelt_here(parts[1]);
+  if (longest.empty() && parts.size() > 2 && slots.contains(stored_here(parts[1])))
+    return stored_here(parts[1]);
   return longest;
 }
 
@@ -317,7 +319,7 @@ std::string described(const StatePlace& place) {
   return place.owner ? concat(place.slot, " of ", place.owner.path()) : place.slot;
 }
 
-/// Why the entries of a file are not these; "" when they are.
+/// The reason why the entries of a file do not fit the candidate; "" if they do.
 std::string misfit(const Candidate& candidate, const std::vector<std::string>& names,
                    const std::vector<TensorSpec>& specs) {
   const StateLayout& layout = candidate.layout;
@@ -330,14 +332,15 @@ std::string misfit(const Candidate& candidate, const std::vector<std::string>& n
     if (place.spec.shape != specs[i].shape)
       return concat("expected ", described(place), " of shape ", place.spec.shape,
                     ", the file has '", names[i], "' of shape ", specs[i].shape);
-    const std::string told = told_slot(names[i], slots);
+    const std::string told = slot_in_name(names[i], slots);
     if (told.empty() ? candidate.by_names : told != place.slot)
       return concat("expected ", described(place), ", the file has '", names[i], "'");
   }
   return "";
 }
 
-/// Keras 3 and tf.keras from 2.11 on count an "iteration"; entries without names are Keras 3's.
+/// Whether entries with these names are ordered by slot: Keras 3 and tf.keras from 2.11, which
+/// order by variable, have an "iteration" or no names.
 bool lists_by_slot(const std::vector<std::string>& names) {
   return std::none_of(names.begin(), names.end(), [](const std::string& name) {
     const std::string last = parts_of(name).back();
@@ -352,7 +355,7 @@ std::string keras2_name(const std::string& class_name, const std::string& slot) 
   return slot;
 }
 
-/// "training/Adam/m_0:0", counted for each slot.
+/// Names such as "training/Adam/m_0:0", numbered for each slot.
 std::vector<std::string> keras2_names(const std::string& class_name, const StateLayout& layout) {
   std::vector<std::string> names;
   std::map<std::string, int> count;
@@ -365,7 +368,7 @@ std::vector<std::string> keras2_names(const std::string& class_name, const State
   return names;
 }
 
-/// "adam/dense_kernel_velocity".
+/// Names such as "adam/dense_kernel_velocity".
 std::vector<std::string> keras3_names(const std::string& prefix, const StateLayout& layout) {
   std::vector<std::string> names;
   std::set<std::string> taken;

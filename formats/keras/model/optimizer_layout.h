@@ -1,7 +1,6 @@
-// In which order a file lists the state of an optimizer. Keras 3 (and tf.keras from 2.11 on) goes
-// variable by variable, Keras 1, 2 and the tf.keras before slot by slot, each with exceptions, and
-// what is switched off may be there all the same. Nothing here knows of files: names and shapes in,
-// places out.
+// The order of the state of an optimizer in a file. Keras 3 (and tf.keras from 2.11) orders by
+// variable, Keras 1 and 2 and earlier tf.keras order by slot, each with exceptions, and slots that
+// are not in use may be stored. This code works on names and shapes, not on files.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,33 +10,34 @@
 
 namespace crescent::keras {
 
-/// One entry of such a list.
+/// An entry of the state.
 struct StatePlace {
-  Variable variable;  ///< none: Keras keeps something here that says nothing to us
+  Variable variable;  ///< empty: Keras stores a value here that Crescent does not need
   std::string slot;   ///< "iteration", "learning_rate", "momentum", ...
-  TensorSpec spec;    ///< of the entry
-  Variable owner{};   ///< the trained variable that a slot belongs to; none for single numbers
-  double number = 0;  ///< what is written where there is no variable
+  TensorSpec spec;    ///< the spec of the entry
+  Variable owner{};   ///< the trained variable of a slot; empty for scalars
+  double number = 0;  ///< the written value if there is no variable
 };
 using StateLayout = std::vector<StatePlace>;
 
-/// What a file for `target` ("keras3" or "keras2") lists, of an optimizer built for `trained`.
+/// The entries of a file for `target` ("keras3" or "keras2") for an optimizer that was built for
+/// `trained`.
 CRESCENT_KERAS_API StateLayout optimizer_layout(const Optimizer& optimizer,
                                                 const Variables& trained,
                                                 const std::string& target);
-/// Keras' names of these entries.
+/// The names of these entries in Keras.
 CRESCENT_KERAS_API std::vector<std::string> layout_names(const Optimizer& optimizer,
                                                          const StateLayout& layout,
                                                          const std::string& target);
 
-/// Which entry of a file belongs where, or why nobody can tell.
+/// The assignment of entries of a file, or the reason why there is none.
 struct PlacedState {
-  StateLayout layout;   ///< an entry for each name
-  std::string problem;  ///< "" when everything has its place
+  StateLayout layout;   ///< an entry per name
+  std::string problem;  ///< "" if all entries are assigned
 };
-/// `listed` are the trained variables in the order in which the file goes through them. `names` say
-/// the generation, and the slots where a Keras names them; numbers alone ("0", "1", as in
-/// .weights.h5) stand for Keras 3's order. `specs` are those of the entries.
+/// Assigns the entries of a file. `listed` are the trained variables in the order of the file.
+/// `names` tell the generation and, in some, the slots; numbers ("0", "1", as in .weights.h5) mean
+/// the order of Keras 3. `specs` are the specs of the entries.
 CRESCENT_KERAS_API PlacedState place_optimizer_state(const Optimizer& optimizer,
                                                      const Variables& trained,
                                                      const Variables& listed,

@@ -1,4 +1,4 @@
-// Options of saving and loading that every format of Keras has.
+// Options of saving and loading that all formats of Keras share.
 #pragma once
 #include <string>
 
@@ -11,12 +11,13 @@ struct CRESCENT_KERAS_API SaveOptions {
   bool overwrite = true;
   bool include_optimizer = true;
   bool self_test = false;
-  std::string target = "keras3";  ///< where generations contradict each other: "keras3" or "keras2"
+  /// the generation for which differences are resolved: "keras3" or "keras2"
+  std::string target = "keras3";
   static void describe(Schema<SaveOptions>& s);
 };
 
 struct CRESCENT_KERAS_API LoadOptions {
-  Value custom_objects;  ///< class name -> class (from Lua), looked up before the registry
+  Value custom_objects;  ///< classes from Lua by class name, looked up before the registry
   bool compile = true, safe_mode = true;
   static void describe(Schema<LoadOptions>& s);
 };
@@ -28,7 +29,7 @@ struct CRESCENT_KERAS_API SaveWeightsOptions {
 
 struct CRESCENT_KERAS_API LoadWeightsOptions {
   bool by_name = false, skip_mismatch = false, report = false, by_path = false;
-  Value rename;  ///< names in the file -> names in the model
+  Value rename;  ///< names in the model by names in the file
   static void describe(Schema<LoadWeightsOptions>& s);
 };
 

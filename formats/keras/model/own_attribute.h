@@ -1,5 +1,5 @@
-// The attribute of a file's root in which we say of a model what Keras' attributes have no words
-// for. Keras ignores it.
+// The attribute of the root of a file with those parts of a model that the attributes of Keras
+// cannot express. Keras ignores it.
 #pragma once
 
 namespace crescent::keras {

@@ -9,11 +9,13 @@ namespace {
 
 constexpr const char* kSelfTest = "crescent_self_test";
 constexpr int64_t kSamples = 2;
-constexpr double kRelative = 1e-3, kAbsolute = 1e-4;  // other kernels, other order of sums
+// tolerances for other kernels and another order of sums
+constexpr double kRelative = 1e-3, kAbsolute = 1e-4;
 
 std::string self_test_path(size_t i) { return concat(kSelfTest, "/", i); }
 
-/// Small numbers that differ; of integers 0 and 1, which every vocabulary has.
+/// A sample of small distinct numbers; integers are 0 and 1, which are valid indices of every
+/// vocabulary.
 Tensor sample(const TensorSpec& spec) {
   std::vector<int64_t> dims(spec.shape.begin(), spec.shape.end());
   for (int64_t& dim : dims)

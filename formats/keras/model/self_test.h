@@ -1,5 +1,5 @@
-// A sample input and what the model makes of it, kept in its file and compared when it is loaded:
-// on another machine, by another version. Keras ignores it.
+// A self-test: a sample input and the prediction for it are stored in the file and compared when
+// the model is loaded on another machine or by another version. Keras ignores them.
 #pragma once
 #include "crescent/model/model.h"
 #include "keras/source/entry.h"
@@ -8,16 +8,16 @@
 
 namespace crescent::keras {
 
-/// Adds both. Fails for a model whose inputs are not known, and for one that remembers batches.
+/// Adds the self-test. Fails for a model with unknown inputs, and for one with stateful layers.
 void write_self_test(Entries& entries, Model& model);
 
-/// Reading: variables that stand for the tensors are matched with the file's datasets; none when
-/// the file has no self-test.
+/// A self-test that is being read: variables for its tensors are matched with datasets of the file;
+/// empty if the file has none.
 class SelfTest {
  public:
   explicit SelfTest(WeightSource& file);
   const Matches& matches() const { return matches_; }
-  /// After the matches were assigned: warns when the model predicts otherwise now.
+  /// Warns if the prediction differs; to be called after the matches were assigned.
   void check(Model& model) const;
 
  private:

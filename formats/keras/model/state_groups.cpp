@@ -3,13 +3,13 @@
 namespace crescent::keras {
 namespace {
 
-/// Variables under numbered names in a group of their own.
+/// A group of variables with numbered names.
 struct StateGroup {
   const char *path, *what, *otherwise;
   Variables variables;
 };
 
-/// Every generator of every layer, in the order of the layers.
+/// All random generators of all layers, in the order of layers.
 StateGroup random_states(Model& model) {
   Variables states{model.shuffle_order().state()};
   for (Layer* layer : model.flatten_layers())

@@ -1,4 +1,4 @@
-// What a model carries from batch to batch beside its weights: random generators, the order of
+// The state that a model keeps between batches beside its weights: random generators, the order of
 // samples, the states of stateful layers. Keras ignores it.
 #pragma once
 #include "crescent/model/model.h"
@@ -9,7 +9,8 @@
 namespace crescent::keras {
 
 void write_state_groups(Entries& entries, Model& model);
-/// Nothing to do for a file of Keras. What is another model's is left, with a warning.
+/// Matches the state in a file; a file of Keras has none. State that does not fit the model is
+/// skipped with a warning.
 Matches match_state_groups(WeightSource& file, Model& model);
 
 }  // namespace crescent::keras

@@ -6,9 +6,9 @@
 
 #include "crescent/ops/ops.h"
 #include "keras/model/optimizer_layout.h"
+#include "keras/weights/flipped_kernels.h"
 #include "keras/weights/keras2_weights.h"
 #include "keras/weights/keras3_weights.h"
-#include "keras/weights/turned_kernels.h"
 
 namespace crescent::keras {
 namespace {
@@ -32,9 +32,9 @@ void write_layout(Entries& entries, const StateLayout& layout, const std::string
   }
 }
 
-using Slots = std::vector<std::pair<Variable, Variable>>;  // weights and what is kept of each
+using Slots = std::vector<std::pair<Variable, Variable>>;  // weights and their slot variables
 
-/// Of all kinds, by their names.
+/// All slots of an optimizer by name.
 std::map<std::string, Slots> slots_of(const Optimizer& optimizer) {
   std::map<std::string, Slots> slots;
   std::vector<std::string> names = optimizer.slot_names();
@@ -43,7 +43,8 @@ std::map<std::string, Slots> slots_of(const Optimizer& optimizer) {
   return slots;
 }
 
-/// Weights may have been frozen, merged or added since the optimizer was last used.
+/// Whether the slots are those of these variables: weights may have been frozen, merged or added
+/// since the optimizer was last used.
 bool is_of(const std::map<std::string, Slots>& slots, const Variables& trained) {
   std::set<const void*> wanted, there;
   for (const Variable& weight : trained) wanted.insert(weight.id());
@@ -52,7 +53,7 @@ bool is_of(const std::map<std::string, Slots>& slots, const Variables& trained) 
   return there.empty() || there == wanted;
 }
 
-/// The numbers that belong to no weight, in their order.
+/// The variables that belong to no weight, in order.
 Variables numbers_of(const Optimizer& optimizer) {
   std::set<const void*> kept;
   for (const auto& [name, pairs] : slots_of(optimizer))
@@ -62,8 +63,8 @@ Variables numbers_of(const Optimizer& optimizer) {
   return numbers;
 }
 
-/// The optimizer of a model, or one like it with the state of the weights that the model trains
-/// now: what was kept of them, and the beginning of the others.
+/// The optimizer of a model, or an equal one for the weights that the model trains now, with the
+/// slots of the old one where it has them and initial values elsewhere.
 std::shared_ptr<Optimizer> optimizer_for(const Model& model, const Variables& trained) {
   const std::shared_ptr<Optimizer> optimizer = model.optimizer();
   const auto slots = slots_of(*optimizer);
@@ -80,10 +81,10 @@ std::shared_ptr<Optimizer> optimizer_for(const Model& model, const Variables& tr
   return other;
 }
 
-/// How many arrays there are, so that one that was lost is seen. Keras ignores it.
+/// The attribute with the number of arrays, by which a missing one is detected. Keras ignores it.
 constexpr const char* kCount = "crescent_count";
 
-/// What a file lists of an optimizer's state, and the group that it is in.
+/// The state of an optimizer in a file, and its group.
 struct Listed {
   std::string group;
   Names names;
@@ -105,14 +106,14 @@ bool is_layout_of(const std::vector<TensorSpec>& specs, const StateLayout& layou
   return std::equal(specs.begin(), specs.end(), layout.begin(), layout.end(), has_shape);
 }
 
-/// What Keras called the variable of a match: "dense_1/kernel:0" of the dataset
+/// The name in Keras of the variable of a match: "dense_1/kernel:0" for the dataset
 /// "model_weights/dense_1/dense_1/kernel:0".
 std::string keras_name(const Match& match, const std::string& root) {
   const size_t layer = root.empty() ? 0 : root.size() + 1;
   return match.dataset.substr(match.dataset.find('/', layer) + 1);
 }
 
-/// The trained weights in the order in which the Keras that wrote the file goes through them.
+/// The trained weights in the order of the Keras that wrote the file.
 Variables in_order_of(const Origin& origin, Variables trained, const Matches& weights,
                       WeightSource& file) {
   if (!origin.sorts_trained_by_name()) return trained;
@@ -127,7 +128,8 @@ Variables in_order_of(const Origin& origin, Variables trained, const Matches& we
   return trained;
 }
 
-/// What an optimizer of Keras 3 has that was compiled and never trained: numbers, and no slots yet.
+/// Whether the state is that of an optimizer of Keras 3 that never trained: it has scalars but no
+/// slots.
 bool is_untrained(const std::vector<TensorSpec>& specs, const StateLayout& layout) {
   const auto slots = std::find_if(layout.begin(), layout.end(),
                                   [](const StatePlace& place) { return bool(place.owner); });
@@ -186,7 +188,7 @@ Matches match_optimizer(WeightSource& file, Model& model, const Matches& weights
         state.problem);
     return {};
   }
-  const TurnedKernels turned(model, origin);
+  const FlippedKernels turned(model, origin);
   Matches matches;
   for (size_t i = 0; i < datasets.size(); ++i)
     if (const StatePlace& place = state.layout[i]; place.variable)

@@ -1,4 +1,4 @@
-// What an optimizer needs to go on as if nothing had happened.
+// The state with which an optimizer continues exactly.
 #pragma once
 #include <string>
 
@@ -11,15 +11,15 @@
 
 namespace crescent::keras {
 
-/// In the order of `target`, "keras3" or "keras2", by names.
+/// Adds the state, with names, in the order of `target`: "keras3" or "keras2".
 void write_optimizer(Entries& entries, Model& model, const std::string& target);
-/// By position, as beside weights in Keras 3's layout.
+/// Adds the state with numbers as names, as beside weights in the layout of Keras 3.
 void write_keras3_optimizer(Entries& entries, Model& model);
-/// State of the model's optimizer, which is built for its trainable variables if the file
-/// has one. None, with Keras' warning and the reason, when it cannot be placed for certain.
-/// `weights` are those of the model, by whose names some generations went. `options_known`: the
-/// file says with which options it was made; else it has to be just what those that it has now
-/// make.
+/// Matches the state of the model's optimizer, which is built for its trainable variables if the
+/// file has some. Returns no matches, with the warning of Keras and the reason, if the assignment
+/// is not certain. `weights` are the matches of the model's weights, whose names determine the
+/// order in some generations. `options_known`: the file has the options of the optimizer; else its
+/// state must be exactly the one that the current options give.
 CRESCENT_KERAS_API Matches match_optimizer(WeightSource& file, Model& model, const Matches& weights,
                                            const Origin& origin, bool options_known = true);
 

@@ -1,5 +1,5 @@
-// The format "keras": no files of its own, but the JSON of models that every generation of Keras
-// wrote, for model_from_json and to_json.
+// The format "keras" has no files; it converts the JSON of models of all generations of Keras, for
+// model_from_json and to_json.
 #include "crescent/io/format.h"
 #include "crescent/plugin.h"
 #include "keras/configs/model_json.h"

@@ -1,5 +1,5 @@
-// What a file of Keras is to hold, as plain data: groups with attributes, and datasets, by paths as
-// weight_source.h has them.
+// The contents of a file of Keras as plain data: groups with attributes, and datasets, by paths as
+// in weight_source.h.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ namespace crescent::keras {
 struct Entry {
   std::string path;
   Dict attributes{};  ///< texts, lists of texts, integers
-  Tensor value{};     ///< of a dataset; a group has none
+  Tensor value{};     ///< the value of a dataset; null for a group
 };
 using Entries = std::vector<Entry>;
 

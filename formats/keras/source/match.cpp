@@ -16,7 +16,7 @@ bool is_kept_by_class(const Layer& layer) {
 
 Dict kept_by_class(const Layer& layer) { return layer.get_property(kOwnVariables).as_dict(); }
 
-void hand_over(const Matches& matches) {
+void pass_to_layers(const Matches& matches) {
   std::map<Layer*, Dict> values;
   for (const Match& match : matches)
     if (match.keeper)
@@ -51,8 +51,8 @@ Variables own_variables(const Layer& layer, const std::vector<LayerPtr>& inside)
   return own;
 }
 
-/// Layers that a built model has not called are those that it calls in training only, Dropout and
-/// the like.
+/// Fails for a layer that is not built; in a built model such layers are called in training only,
+/// as Dropout, and have no weights.
 void check_built(const Model& model, const std::string& path) {
   if (model.built()) return;
   for (const LayerPtr& layer : model.layers())

@@ -1,5 +1,5 @@
-// Arrays by name, and nothing else, as formats/keras sees a file: how weights come from formats
-// that are not Keras'.
+// A file of named arrays with the interface that formats/keras needs, for weights in formats other
+// than those of Keras.
 #pragma once
 #include <functional>
 
@@ -11,12 +11,12 @@ namespace crescent::keras {
 struct NamedArray {
   std::string name;
   TensorSpec spec;
-  std::function<Tensor()> read;  ///< in memory, or staying in the file
+  std::function<Tensor()> read;  ///< reads the array to memory, or leaves its values in the file
 };
 
 class CRESCENT_KERAS_API NamedArrays final : public WeightSource {
  public:
-  /// Fails when two have the same name.
+  /// Fails if two arrays have the same name.
   NamedArrays(std::string path, std::vector<NamedArray> arrays);
 
   const std::string& path() const override { return path_; }
@@ -26,12 +26,12 @@ class CRESCENT_KERAS_API NamedArrays final : public WeightSource {
     return std::vector<std::optional<Names>>(groups.size());
   }
   std::optional<int64_t> integer(const std::string&, const std::string&) override { return {}; }
-  /// Of the root alone: all names, in the order of the file.
+  /// The names of all arrays in the order of the file; only the root has members.
   std::optional<Names> members(const std::string& group) override;
   std::vector<TensorSpec> describe(const Names& arrays) override;
   std::vector<DatasetValues> read(const Names& arrays) override;
 
-  /// Fails when there is none of this name; "" is the only one.
+  /// The array of this name, or the only one for ""; fails without one.
   const NamedArray& find(const std::string& name) const;
 
  private:

@@ -1,6 +1,6 @@
-// Where a format keeps what Keras names: groups with attributes, and datasets, each by a path such
-// as "model_weights/dense_1"; "" is the root. A format implements this to be read, and writes what
-// entry.h describes.
+// The interface by which formats/keras reads a file: groups with attributes, and datasets, by paths
+// such as "model_weights/dense_1"; "" is the root. A format implements it for reading, and writes
+// entries (entry.h).
 #pragma once
 #include <optional>
 #include <string>
@@ -13,43 +13,44 @@ namespace crescent::keras {
 
 using Names = std::vector<std::string>;
 
-/// The numbers of a dataset.
+/// The values of a dataset.
 struct DatasetValues {
   Tensor values;
-  bool finite = true;    ///< no NaN and no infinity among them
-  bool in_file = false;  ///< they lie in the mapped file that hold() keeps as it is
+  bool finite = true;    ///< whether no value is NaN or infinite
+  bool in_file = false;  ///< whether they are in the mapped file that hold() protects
 };
 
 class CRESCENT_KERAS_API WeightSource {
  public:
   virtual ~WeightSource() = default;
-  /// Of the file, for messages.
+  /// The path of the file, for messages.
   virtual const std::string& path() const = 0;
 
-  /// Nothing when the group or the attribute is not there; an attribute of another type fails.
+  /// An attribute that is a text; nullopt if the group or the attribute does not exist. Fails for
+  /// an attribute of another type.
   virtual std::optional<std::string> text(const std::string& group, const std::string& name) = 0;
-  /// A list of names, of many groups at once.
+  /// An attribute that is a list of texts, of several groups at once.
   virtual std::vector<std::optional<Names>> texts(const Names& groups, const std::string& name) = 0;
   std::optional<Names> texts(const std::string& group, const std::string& name) {
     return texts(Names{group}, name).front();
   }
-  /// Nothing also when it is no integer.
+  /// An attribute that is an integer; nullopt for other types and if it does not exist.
   virtual std::optional<int64_t> integer(const std::string& group, const std::string& name) = 0;
-  /// Nothing when the group is not there.
+  /// The names of the members of a group; nullopt if it does not exist.
   virtual std::optional<Names> members(const std::string& group) = 0;
 
-  /// A file beside the weights, as Keras' archives have them; nothing where there is none.
+  /// A file beside the weights in an archive of Keras; nullopt if there is none.
   virtual std::optional<std::string> asset(const std::string& /*path*/) { return std::nullopt; }
 
-  /// Type and shape of datasets, without their numbers; one that is missing fails.
+  /// The types and shapes of datasets, without reading values; fails for a missing dataset.
   virtual std::vector<TensorSpec> describe(const Names& datasets) = 0;
-  /// Their numbers, or an error when one is damaged. Once a source.
+  /// The values of datasets; fails for a damaged one. It may be called once.
   virtual std::vector<DatasetValues> read(const Names& datasets) = 0;
 
-  /// Keeps other programs from changing the file while this object lives, and lets read() leave
-  /// numbers where they are: in the mapped file. False where that cannot be had.
+  /// Prevents other programs from changing the file during the lifetime of this object, so that
+  /// read() can return values in the mapped file. Returns false if that is not possible.
   virtual bool hold() { return false; }
-  /// Fails when the file was changed or could not be read since hold(), in spite of it.
+  /// Fails if the file was changed in spite of hold(), or could not be read.
   virtual void check_held() const {}
 };
 

@@ -37,11 +37,11 @@ void ClassNames::fail_unknown(std::string_view kind, const std::string& class_na
   if (origin && origin->is_list() && !origin->as_list().empty() &&
       origin->as_list().front() == Value("Lua"))
     fail(which, ". It is a class from Lua: define it before loading, or ",
-         how_to_bring(class_name));
+         how_to_provide(class_name));
   if (origin && origin->is_list() && origin->as_list().size() == 2)
     fail(which, ". It was saved from plugin ", origin->as_list()[0], ", version ",
          origin->as_list()[1], ": load that plugin first");
-  fail(which, ". Register the class before loading or ", how_to_bring(class_name),
+  fail(which, ". Register the class before loading or ", how_to_provide(class_name),
        did_you_mean(class_name, registry().all_names(kind)));
 }
 

@@ -1,4 +1,4 @@
-// Names of classes in a file and those of the registered classes that they stand for.
+// The mapping of class names in a file to registered classes.
 #pragma once
 #include <string>
 
@@ -9,16 +9,18 @@ namespace crescent::keras {
 
 class CRESCENT_KERAS_API ClassNames {
  public:
-  /// As ConfigIn has them.
+  /// `custom` and `plugins` are those of ConfigIn.
   ClassNames(Value custom, Value plugins)
       : custom_(std::move(custom)), plugins_(std::move(plugins)) {}
 
-  /// tf.keras puts the package in front of classes that somebody registered: "Custom>Adam". A file
-  /// of ours knows those of Lua, which no class with the name alone stands for.
+  /// The registered name for a class name. tf.keras writes the package before classes of the user:
+  /// "Custom>Adam". A file of Crescent names classes of Lua, which a built-in class of the same
+  /// name does not replace.
   std::string registered(const std::string& class_name) const;
-  /// Of an object: Keras 3 has the name with the package beside the one of the class.
+  /// The registered name of the class of an object; Keras 3 writes the name with the package beside
+  /// class_name.
   std::string of(const Dict& object) const;
-  /// Says why there is no such class, and how to bring it.
+  /// Fails with the reason why the class is unknown and the way to provide it.
   [[noreturn]] void fail_unknown(std::string_view kind, const std::string& class_name,
                                  const std::string& place) const;
 
@@ -26,7 +28,7 @@ class CRESCENT_KERAS_API ClassNames {
   Value custom_, plugins_;
 };
 
-/// The kind that has a class of this name, the expected one if that has it; "" for a layer.
+/// The kind of the class with this name, the expected kind if it has one; "" for a layer.
 CRESCENT_KERAS_API std::string kind_beside_layers(const std::string& class_name,
                                                   const std::string& expected);
 

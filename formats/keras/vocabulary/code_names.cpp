@@ -9,7 +9,7 @@
 namespace crescent::keras {
 namespace {
 
-/// Options that are a word or a function.
+/// An option that is a word or a function.
 struct Word {
   const char *class_name, *option, *word;
 };
@@ -82,10 +82,10 @@ bool is_own_word(const std::string& class_name, const std::string& option,
   });
 }
 
-std::string how_to_bring(const std::string& name, const char* load) {
+std::string how_to_provide(const std::string& name, const char* load) {
   const bool nameless = name == "function";
   if (const size_t package = name.rfind('>'); package != name.npos)
-    return how_to_bring(name.substr(package + 1), load);
+    return how_to_provide(name.substr(package + 1), load);
   return concat("pass it when loading: ", load, ", {custom_objects = {",
                 nameless ? "[\"function\"]" : name, " = ", nameless ? "f" : name, "}})");
 }

@@ -1,5 +1,5 @@
-// Names in a configuration that stand for code: functions and classes from Lua. No file holds them;
-// whoever loads it brings them.
+// Names in a configuration that refer to code: functions and classes from Lua. Files do not contain
+// them; the user must provide them when loading.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,18 +9,19 @@
 
 namespace crescent::keras {
 
-/// Each name once, in the order of the configuration.
+/// The distinct names in the order of the configuration.
 std::vector<std::string> names_of_code(const Value& config);
 
-/// Whether a name stands for a function of somebody's own where something of a kind is expected:
-/// one that is registered, or one that nobody knows here. Classes of Lua are none.
+/// Whether a name where an object of a kind is expected refers to a function of the user: a
+/// registered one, or an unknown one, but no class of Lua.
 bool is_own_function(const std::string& kind, const std::string& name);
 
-/// How to bring them: "pass it when loading: load_model(path, {custom_objects = {gap = gap}})".
-CRESCENT_KERAS_API std::string how_to_bring(const std::string& name,
-                                            const char* load = "load_model(path");
+/// The way to provide them: "pass it when loading: load_model(path, {custom_objects = {gap =
+/// gap}})".
+CRESCENT_KERAS_API std::string how_to_provide(const std::string& name,
+                                              const char* load = "load_model(path");
 
-/// Whether a text is a word of the option itself, and not the name of a function.
+/// Whether a text is one of the words of the option, and not the name of a function.
 CRESCENT_KERAS_API bool is_own_word(const std::string& class_name, const std::string& option,
                                     const std::string& text);
 

@@ -67,7 +67,8 @@ bool all_odd(const Value& value) {
   return !value.is_list() || std::all_of(value.as_list().begin(), value.as_list().end(), all_odd);
 }
 
-/// Theano puts half a window before the first value; TensorFlow shares out what the windows lack.
+/// Whether padding "same" agrees with Theano, which pads half a window on each side, while
+/// TensorFlow divides the missing values of the last window.
 bool same_on_theano(const Dict& config) {
   const Value *kernel = config.find("kernel_size"), *pool = config.find("pool_size");
   const Value size = kernel ? *kernel : pool ? *pool : Value(1), *strides = config.find("strides");
@@ -80,7 +81,7 @@ bool same_on_theano(const Dict& config) {
 
 }  // namespace
 
-std::vector<std::string> padded_otherwise_by_theano(const Value& model) {
+std::vector<std::string> padded_differently_by_theano(const Value& model) {
   std::vector<std::string> names;
   mapped(model, [&](const Value& part) -> std::optional<Value> {
     if (!is_object(part)) return std::nullopt;

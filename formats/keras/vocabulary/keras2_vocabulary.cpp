@@ -39,7 +39,7 @@ constexpr const char
         "pointwise_constraint",
     *kPooling = "pool_size strides padding data_format", *kNone = "";
 
-/// Any two lists of options make one.
+/// A class, whose options are the concatenation of two lists.
 struct Class {
   const char *kind, *name, *options, *more;
 };

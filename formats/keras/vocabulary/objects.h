@@ -1,5 +1,5 @@
-// Serialised objects, {"class_name": ..., "config": {...}}: what every generation of Keras has in
-// common.
+// Serialized objects, {"class_name": ..., "config": {...}}: the part that all generations of Keras
+// share.
 #pragma once
 #include <string>
 
@@ -12,13 +12,14 @@ inline bool is_functional(const std::string& name) {
   return name == "Functional" || name == "Model";
 }
 
-/// Models made of symbols: Keras' own class, or one of a user's with the same configuration.
+/// Whether the object is a model of symbols: of the class of Keras, or of a class of the user with
+/// such a configuration.
 inline bool is_graph(const std::string& class_name, const Dict& config) {
   return config.contains("layers") &&
          (is_functional(class_name) || config.contains("input_layers"));
 }
 
-/// The graph of a user's class in another form, with what its configuration has beside the graph.
+/// A graph of a user's class in another form, with the other options of its configuration.
 inline Dict with_own_options(Dict graph, const Dict& config) {
   Dict own = config;
   for (const char* part :
@@ -54,44 +55,44 @@ inline std::string name_of_layer(const Dict& object) {
   return name ? *name : "";
 }
 
-/// The class of this name, of whichever kind; null when there is none.
+/// The class of this name of any kind; null without one.
 inline std::shared_ptr<const ClassInfo> find_class(const std::string& name) {
   for (const KindInfo& kind : kinds())
     if (auto found = registry().find(kind.name, name)) return found;
   return nullptr;
 }
 
-/// An option of ours that no Keras has: whether a layer tells the next ones which steps count,
-/// which Keras' own never do.
+/// An option that Keras lacks: whether a layer passes its mask on, which the same layer of Keras
+/// never does.
 inline constexpr const char* kCarryMask = "carry_mask";
 
-/// What a class from Lua builds a layer again from: beside the configuration in Keras 3, in it in
-/// ours.
+/// The key of the data from which a class of Lua builds a layer again. It is beside the
+/// configuration in Keras 3 and inside it in Crescent.
 inline constexpr const char* kBuildConfig = "build_config";
 
-/// What a model without a graph is built for: beside the configuration in Keras 3, in it in ours.
+/// The key of the input shape for which a model without a graph is built. It is beside the
+/// configuration in Keras 3 and inside it in Crescent.
 inline constexpr const char* kBuildShape = "build_input_shape";
 
-/// Whether an option of a class is that, and none that the class declares for itself.
+/// Whether an option is this key, and not one that the class declares.
 inline bool is_build_shape(const ClassInfo* info, std::string_view option) {
   const Field* field = info ? info->schema.find(option) : nullptr;
   return option == kBuildShape && (!field || !field->stored);
 }
 
-/// The number of a layer that stands at several places. Keras 3 and tf.keras count the calls of
-/// such a layer together where they read them and apart where they write them, so that they may
-/// open their own files wrongly; ours have another word for it, and Keras makes a layer at each
-/// place.
+/// The number of a layer that occurs several times. Keras 3 and tf.keras count the calls of all
+/// occurrences together when reading but separately when writing, so they may read their own files
+/// wrongly. Files of Crescent use another key, and Keras makes a layer of each occurrence.
 inline constexpr const char *kSharedId = "shared_object_id", *kOurSharedId = "crescent_shared";
 
-/// {"class_name", "config"} of a layer in one form, with the number that it has in another.
+/// Copies the number of a layer from one form of {"class_name", "config"} to another.
 inline void keep_shared_id(const Dict& from, Dict& to, const char* as) {
   for (const char* id : {kSharedId, kOurSharedId})
     if (const Value* number = from.find(id); number && number->is_int()) to.set(as, *number);
 }
 
-/// From Lua, or from a plugin that does not lie beside ours: Keras finds it only where the user
-/// brings it along.
+/// Whether the class is from Lua or from a plugin that is not built-in: Keras finds it only if the
+/// user provides it.
 inline bool is_foreign(const ClassInfo& info) {
   if (info.origin.empty()) return false;
   const auto ours = registry().find("format", "keras");
@@ -99,7 +100,7 @@ inline bool is_foreign(const ClassInfo& info) {
   return info.origin == "Lua" || !ours || folder(info.origin) != folder(ours->origin);
 }
 
-/// A dtype policy, which is no class here.
+/// Whether it is the class of a dtype policy, which is no class in Crescent.
 inline bool is_policy(const std::string& class_name) {
   return class_name == "Policy" || class_name.ends_with("DTypePolicy");
 }

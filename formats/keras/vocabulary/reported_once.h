@@ -1,4 +1,4 @@
-// What users need to be told only once in a process.
+// Messages that are shown once per process.
 #pragma once
 #include <mutex>
 #include <set>
@@ -6,8 +6,7 @@
 
 namespace crescent::keras {
 
-/// What was reported already: a model may be saved after every epoch, and models by several
-/// threads.
+/// The messages that were shown; threads may share it.
 class ReportedOnce {
  public:
   /// Whether this is the first time in the process.

@@ -5,8 +5,8 @@
 namespace crescent::keras {
 namespace {
 
-/// (rows, gates * units): the block of a gate holds its transpose, (units, rows), in that order of
-/// the numbers.
+/// Converts a kernel (rows, gates * units), in which the block of each gate has the values of its
+/// transpose (units, rows).
 template <int Gates>
 Tensor kernel_of(const Tensor& given) {
   Tensor kernel = ops::cast(given, DType::float32), result(kernel.spec());
@@ -23,13 +23,13 @@ Tensor kernel_of(const Tensor& given) {
   return result;
 }
 
-/// LSTM: the two biases are added.
+/// The sum of the two biases, for LSTM.
 Tensor added_halves(const Tensor& bias) {
   int64_t half = bias.dim(0) / 2;
   return ops::add(bias.view_rows(0, half), bias.view_rows(half, half));
 }
 
-/// GRU with reset_after: they are kept, as rows.
+/// The two biases as rows, for GRU with reset_after.
 Tensor two_rows(const Tensor& bias) { return bias.view({2, bias.dim(0) / 2}); }
 
 struct Layout {
@@ -38,7 +38,7 @@ struct Layout {
 constexpr Layout kLstm{kernel_of<4>, added_halves};
 constexpr Layout kGru{kernel_of<3>, two_rows};
 
-/// Null when the bias is as LSTM and GRU have it, or as nobody has.
+/// The layout of cuDNN with this shape of the bias; null if it is that of LSTM and GRU, or unknown.
 const Layout* layout_of(const Shape& wanted, const Shape& saved) {
   if (saved.rank() != 1) return nullptr;
   if (wanted.rank() == 1 && saved[0] == 2 * wanted[0]) return &kLstm;

@@ -7,8 +7,8 @@
 
 #include "keras/graphs/operation_nodes.h"
 #include "keras/weights/cudnn_weights.h"
+#include "keras/weights/flipped_kernels.h"
 #include "keras/weights/names/weight_names.h"
-#include "keras/weights/turned_kernels.h"
 #include "keras/weights/weight_paths.h"
 
 namespace crescent::keras {
@@ -20,7 +20,8 @@ std::string join_path(const std::string& group, const std::string& name) {
   return group.empty() ? name : group + "/" + name;
 }
 
-/// In the order of files: what is trained, what is not. A weight with an adapter is among those.
+/// The weights in the order of files: first the trainable ones, with those that have an adapter,
+/// then the others.
 Variables saved_weights(const Layer& layer) {
   Variables all = layer.trainable_weights();
   for (const Variable& fixed : layer.non_trainable_weights()) all.push_back(fixed);
@@ -37,14 +38,14 @@ void write_group(Entries& entries, const std::string& group, const Layer& layer,
     entries.push_back({join_path(group, names[i]), {}, weights[i].value()});
 }
 
-// ---- what a file has
+// ---- the layers of a file
 
 struct SavedLayer {
   std::string name, group;
   std::vector<std::string> datasets;
 };
 
-/// Layers with weights, in order.
+/// The layers with weights, in order.
 std::vector<SavedLayer> saved_layers(WeightSource& file, const std::string& group) {
   std::vector<std::string> names = file.texts(group, "layer_names").value(), groups;
   for (const std::string& name : names) groups.push_back(join_path(group, name));
@@ -61,7 +62,7 @@ std::vector<SavedLayer> saved_layers(WeightSource& file, const std::string& grou
   return layers;
 }
 
-// ---- what a model has
+// ---- the layers of a model
 
 std::vector<LayerPtr> layers_with_weights(Model& model, const std::string& path) {
   check_built(model, path);
@@ -71,14 +72,15 @@ std::vector<LayerPtr> layers_with_weights(Model& model, const std::string& path)
   return layers;
 }
 
-/// Of a path below the group of a layer what follows that, without the ":0" of TensorFlow.
+/// The path of a dataset relative to the group of its layer, without the ":0" of TensorFlow.
 std::string plain_name(const std::string& dataset, const std::string& group) {
   const size_t end = dataset.ends_with(":0") ? dataset.size() - 2 : dataset.size();
   return dataset.substr(group.size() + 1, end - group.size() - 1);
 }
 
-/// The datasets of a layer in the order of its weights. With layers inside, what is frozen comes
-/// last, and may be something else in the file: there names decide, where they are the same.
+/// The datasets of a layer in the order of its weights. Frozen weights of nested layers come last,
+/// and may have been trainable in the file; so datasets are found by name if the names are the
+/// same.
 std::vector<std::string> datasets_for(const Layer& layer, const Variables& weights,
                                       const SavedLayer& saved) {
   if (layer.sublayers().empty()) return saved.datasets;
@@ -98,7 +100,7 @@ std::vector<std::string> datasets_for(const Layer& layer, const Variables& weigh
 }
 
 void match_layer(Matches& matches, const Layer& layer, const SavedLayer& saved,
-                 const TurnedKernels& turned) {
+                 const FlippedKernels& turned) {
   const Variables weights = saved_weights(layer);
   const std::vector<std::string> datasets = datasets_for(layer, weights, saved);
   for (size_t i = 0; i < weights.size(); ++i)
@@ -106,7 +108,7 @@ void match_layer(Matches& matches, const Layer& layer, const SavedLayer& saved,
                        turned.shape(weights[i])});
 }
 
-/// Variables of the model itself, when it has any.
+/// Matches variables that belong to the model itself.
 void match_top_level(Matches& matches, WeightSource& file, const std::string& group, Model& model) {
   Variables own = own_variables(model, model.layers());
   if (own.empty()) return;
@@ -119,7 +121,7 @@ void match_top_level(Matches& matches, WeightSource& file, const std::string& gr
     matches.push_back({join_path(top, (*names)[i]), own[i], nullptr, model.name()});
 }
 
-/// What does not fit about the shapes of one layer; empty when everything does.
+/// The message for shapes of a layer that do not fit; empty if all do.
 std::string shape_mismatch(const Matches& matches, const std::vector<TensorSpec>& specs, size_t k,
                            bool skip) {
   for (size_t i = 0; i < matches.size(); ++i) {
@@ -135,9 +137,9 @@ std::string shape_mismatch(const Matches& matches, const std::vector<TensorSpec>
   return "";
 }
 
-/// A layer of the model and the one of the file that it is to have its weights from.
+/// A layer of the model and the layer of the file with its weights.
 struct Pair {
-  size_t place;  // among the layers of the file
+  size_t place;  // the index of the layer in the file
   const Layer* layer;
   const SavedLayer* saved;
 };
@@ -152,12 +154,12 @@ std::string count_mismatch(const Pair& pair, bool skip) {
                 " weight(s), but the saved weights have ", stored, " element(s).");
 }
 
-/// The weights of layers that fit; another one fails, or is skipped with a warning.
+/// The matches of layers that fit; for another layer it fails, or skips the layer with a warning.
 Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
-                      const TurnedKernels& turned, bool skip) {
+                      const FlippedKernels& turned, bool skip) {
   struct LayerMatches {
     Matches matches;
-    std::string mismatch;  // why there are none
+    std::string mismatch;  // the reason if it is empty
   };
   std::vector<LayerMatches> found;
   std::vector<std::string> datasets;
@@ -167,7 +169,7 @@ Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
     match_layer(found.back().matches, *pair.layer, *pair.saved, turned);
     for (const Match& match : found.back().matches) datasets.push_back(match.dataset);
   }
-  const std::vector<TensorSpec> specs = file.describe(datasets);  // one question for all
+  const std::vector<TensorSpec> specs = file.describe(datasets);  // one request for all
   Matches matches;
   auto next = specs.begin();
   for (size_t i = 0; i < pairs.size(); ++i) {
@@ -194,7 +196,7 @@ Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
 void write_weights(Entries& entries, Model& model, const std::string& group,
                    const std::string& target) {
   std::vector<LayerPtr> layers = model.layers();
-  std::erase_if(layers, [](const LayerPtr& layer) {  // which Keras does not count as layers
+  std::erase_if(layers, [](const LayerPtr& layer) {  // Keras does not count them as layers
     return layer->class_name() == kOperationLayer;
   });
   std::vector<std::string> names;
@@ -224,7 +226,7 @@ Matches match_in_order(WeightSource& file, const std::string& group, Model& mode
   if (saved.size() != layers.size())
     fail("'", file.path(), "': You are trying to load a weight file containing ", saved.size(),
          " layers into a model with ", layers.size(), " layers.");
-  const TurnedKernels turned(model, origin);
+  const FlippedKernels turned(model, origin);
   Matches matches;
   std::vector<Pair> pairs;
   for (size_t k = 0; k < layers.size(); ++k) {
@@ -259,7 +261,7 @@ Matches match_own(WeightSource& file, const std::string& group, Model& model,
         same && found != by_name.end() && found->second->datasets.size() == layer->weights().size();
   }
   if (!same) return match_in_order(file, group, model, origin);
-  const TurnedKernels turned(model, origin);
+  const FlippedKernels turned(model, origin);
   Matches matches;
   for (const LayerPtr& layer : layers)
     match_layer(matches, *layer, *by_name.at(layer->name()), turned);
@@ -278,12 +280,12 @@ Matches match_by_name(WeightSource& file, const std::string& group, Model& model
   for (size_t k = 0; k < saved.size(); ++k)
     if (auto match = layers.find(renamed(saved[k].name)); match != layers.end())
       pairs.push_back({k, match->second.get(), &saved[k]});
-  return match_fitting(file, pairs, TurnedKernels(model, origin), skip_mismatch);
+  return match_fitting(file, pairs, FlippedKernels(model, origin), skip_mismatch);
 }
 
 namespace {
 
-/// Of "dense_1/kernel:0" below a layer "dense_1", what is left of the path inside it: "kernel".
+/// The path inside a layer: "kernel" for "dense_1/kernel:0" of the layer "dense_1".
 std::string inside_layer(std::string dataset, const std::string& place, const std::string& layer) {
   dataset.erase(0, place.size() + 1);
   if (dataset.starts_with(layer + "/")) dataset.erase(0, layer.size() + 1);
@@ -297,7 +299,7 @@ Matches match_by_layer_path(WeightSource& file, const std::string& group, Model&
                             const Origin& origin, const Renaming& renamed) {
   check_built(model, file.path());
   std::vector<std::pair<std::string, Variable>> left = weights_by_path(model);
-  const TurnedKernels turned(model, origin);
+  const FlippedKernels turned(model, origin);
   Matches matches;
   Names unexpected;
   renamed.check(file.path(), file.texts(group, "layer_names").value());

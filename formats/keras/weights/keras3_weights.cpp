@@ -12,15 +12,15 @@
 namespace crescent::keras {
 namespace {
 
-/// The group that a model's layers are in, and its name in the tf.keras that first had this layout.
+/// The group of the layers of a model, and its name in the first tf.keras with this layout.
 constexpr const char *kLayers = "layers", *kOldLayers = "_layer_checkpoint_dependencies";
 
-/// Layers inside one that has no attributes for them.
+/// The prefix of groups of layers inside a layer that has no attributes for them.
 constexpr const char* kNumbered = "layer_";
 
-/// The attribute in which a layer of Keras keeps a layer that ours has inside it, known by its
-/// name, or (null) by its place among those. An attribute that is a list ("cells/") has all of
-/// them, by class and number.
+/// The attribute in which a layer of Keras stores an inner layer, which is found by its name or, if
+/// that is null, by its index among the inner layers. An attribute that is a list ("cells/") has
+/// all of them, by class and number.
 struct Inner {
   const char *class_name, *name, *attribute;
 };
@@ -50,7 +50,7 @@ constexpr Inner kInner[] = {
     {"GroupedQueryAttention", "attention_output", "_output_dense"},
 };
 
-/// Of the layer that stands at `place` inside one of this class; empty: Keras has none.
+/// The attribute for the inner layer at index `place` of a class; empty if Keras has none.
 std::string attribute_of(const std::string& class_name, const Layer& inner, size_t location) {
   size_t next = 0;
   for (const Inner& row : kInner) {
@@ -61,9 +61,8 @@ std::string attribute_of(const std::string& class_name, const Layer& inner, size
   return "";
 }
 
-/// Layers by the attributes of Keras that hold them: a layer, or a list of layers and lists.
-/// Classes from Lua know them, and a class of somebody's plugin says them in a property of this
-/// name.
+/// The property with the inner layers by attribute in Keras, each a layer or a list of layers and
+/// lists. Classes from Lua have it, and a class of a plugin may.
 constexpr const char* kLayersByAttribute = "layers_by_attribute";
 
 Dict attributes_of(const Layer& layer) {
@@ -85,7 +84,7 @@ Dict attributes_of(const Layer& layer) {
   return attributes;
 }
 
-/// Names of attributes in the order in which Keras visits them: hidden ones last.
+/// The names of attributes in the order in which Keras visits them: private ones last.
 Names visited(const Dict& attributes, Names more) {
   for (const DictEntry& entry : attributes) more.push_back(entry.key);
   const auto location = [](const std::string& name) {
@@ -96,19 +95,19 @@ Names visited(const Dict& attributes, Names more) {
   return more;
 }
 
-/// Whether its layers come before whatever else it has.
+/// Whether the layers of the model come before its other attributes.
 bool begins_with_layers(const Model& model) {
   return model.is_graph() || dynamic_cast<const Functional*>(&model);
 }
 
-/// The low-rank adapter of a layer; null when it has none. It is no object of its own to Keras.
+/// The low-rank adapter of a layer; null without one. In Keras it is a part of the layer.
 const Layer* adapter_of(const Layer& layer) {
   for (const LayerPtr& inside : layer.sublayers())
     if (inside->class_name() == "LoraAdapter") return inside.get();
   return nullptr;
 }
 
-/// A weight with what an adapter adds to it, as Keras stores it.
+/// A weight plus the product of its adapter, as Keras stores it.
 Tensor merged(const Layer& layer, const Variable& weight) {
   if (!adapter_of(layer)) return weight.value();
   const Value merged = layer.get_property("merged_weights");
@@ -116,7 +115,7 @@ Tensor merged(const Layer& layer, const Variable& weight) {
   return found ? Codec<Tensor>::decode(*found) : weight.value();
 }
 
-/// What an adapter has learned cannot be told from the weight that a file has.
+/// Fails for a layer with an adapter: its matrices cannot be restored from the weight in a file.
 void check_adapter(const Layer& layer, const std::string& path) {
   const Layer* adapter = adapter_of(layer);
   if (adapter && ops::any(ops::not_equal(adapter->weights()[1], 0)).item() != 0)
@@ -129,8 +128,8 @@ bool is_narrow_kernel(const Variable& variable) {
   return variable.name() == "kernel" && variable.dtype() == DType::int8;
 }
 
-/// The variables that Keras counts as the layer's own: to a SpectralNormalization the kernel that
-/// it divides belongs too. A kernel of few bits is before the bias, though only that is trained.
+/// The variables that belong to the layer in Keras. A SpectralNormalization also has the kernel
+/// that it divides. A quantized kernel comes before the bias, though only the bias is trainable.
 Variables variables_of(const Layer& layer, const std::vector<LayerPtr>& inside) {
   Variables own = own_variables(layer, inside);
   if (own.size() > 1 && own[0].name() == "bias" && is_narrow_kernel(own[1]))
@@ -140,7 +139,7 @@ Variables variables_of(const Layer& layer, const std::vector<LayerPtr>& inside) 
   return own;
 }
 
-/// One object's variables and where they are.
+/// The variables of an object and their group.
 struct ObjectLocation {
   std::string path;
   const Layer* layer;
@@ -149,21 +148,21 @@ struct ObjectLocation {
 
 class ObjectLocations {
  public:
-  /// Where they are written.
+  /// The groups in a file to write.
   explicit ObjectLocations(const Model& model) { add(model, ""); }
   explicit ObjectLocations(const LayerList& list) { add_layers(list.layers, list.group); }
-  /// Where a file has them.
+  /// The groups in an existing file.
   ObjectLocations(WeightSource& file, const Model& model) : file_(&file) { add(model, ""); }
   ObjectLocations(WeightSource& file, const LayerList& list) : file_(&file) {
     add_layers(list.layers, list.group);
   }
   std::vector<ObjectLocation> take() { return std::move(locations_); }
-  /// What the file has in groups of layers beside those that have a place.
+  /// The groups of layers in the file that belong to no layer of the model.
   const Names& others() const { return others_; }
 
  private:
-  /// A layer is where it is met first. Of graphs that share one, Keras makes a layer of each place,
-  /// so that it is written `again`.
+  /// Adds a layer where it first occurs. For a layer that several graphs share, Keras makes a layer
+  /// of each occurrence, so it is added `again`.
   void add(const Layer& layer, const std::string& path, bool again = false) {
     if (!seen_.insert(&layer).second && !again) return;
     locations_.push_back({path + "vars", &layer, variables_of(layer, layer.sublayers())});
@@ -182,11 +181,11 @@ class ObjectLocations {
     for (const std::string& name : visited(attributes, at_first ? Names{} : Names{layers}))
       if (name == layers)
         add_layers(model.layers(), path + layers, again);
-      else if (!file_ || file_->members(path + name))  // else it is among the layers
+      else if (!file_ || file_->members(path + name))  // otherwise it is among the layers
         add_attribute(attributes.at(name), path + name);
   }
 
-  /// What the group of a model's layers is called.
+  /// The name of the group of a model's layers.
   std::string group_of_layers(const std::string& path) const {
     const bool old = file_ && !file_->members(path + kLayers) && file_->members(path + kOldLayers);
     return old ? kOldLayers : kLayers;
@@ -195,7 +194,7 @@ class ObjectLocations {
   void add_parts(const Layer& layer, const std::string& path) {
     const Dict attributes = attributes_of(layer);
     for (const std::string& name : visited(attributes, {})) {
-      const std::string location = path + spelt(path, name);
+      const std::string location = path + stored_name(path, name);
       if (!file_ || file_->members(location) || !is_numbered(path))
         add_attribute(attributes.at(name), location);
     }
@@ -206,7 +205,7 @@ class ObjectLocations {
 
   void add_attribute(const Value& held, const std::string& path) {
     if (!held.is_list()) return add(*held.object_as<Layer>(), path + "/");
-    GroupNames names = group_names(path);  // lists in it count too
+    GroupNames names = group_names(path);  // lists in it are numbered too
     for (const Value& item : held.as_list())
       add_attribute(
           item,
@@ -214,14 +213,16 @@ class ObjectLocations {
                  names.next(item.is_list() ? "container" : item.object_as<Layer>()->class_name())));
   }
 
-  /// The attribute as the file has it: tf.keras hides some of those that Keras 3 shows.
-  std::string spelt(const std::string& path, const std::string& attribute) const {
+  /// The name of the attribute in the file: some public attributes of Keras 3 are private in
+  /// tf.keras.
+  std::string stored_name(const std::string& path, const std::string& attribute) const {
     const std::string other = attribute.starts_with('_') ? attribute.substr(1) : "_" + attribute;
     const bool renamed = file_ && !file_->members(path + attribute) && file_->members(path + other);
     return renamed ? other : attribute;
   }
 
-  /// Whether the file knows layers inside this one by numbers, as ours did of all own classes.
+  /// Whether the inner layers have numbers in the file, as in files of earlier versions of Crescent
+  /// for classes of the user.
   bool is_numbered(const std::string& path) const {
     return file_->members(concat(path, kNumbered, 0)).has_value();
   }
@@ -230,7 +231,7 @@ class ObjectLocations {
     return file_ ? GroupNames(*file_, path) : GroupNames();
   }
 
-  /// Calls of operations are no layers to Keras.
+  /// Adds layers; calls of operations are no layers in Keras.
   void add_layers(const std::vector<LayerPtr>& layers, const std::string& path,
                   bool again = false) {
     GroupNames names = group_names(path);
@@ -252,8 +253,8 @@ class ObjectLocations {
   std::set<const Layer*> seen_;
 };
 
-/// How many variables the layer has in the file. Keras keeps more there for some layers: the
-/// weights of a vocabulary (see vocabularies.h), and of a Discretization what it has looked at.
+/// The number of the layer's variables in the file, without those that Keras adds for some layers:
+/// the weights of a vocabulary (vocabularies.h), and the summary of a Discretization.
 size_t count_variables(WeightSource& file, const ObjectLocation& location) {
   const Names members = file.members(location.path).value_or(Names{});
   if (location.layer->class_name() == "Discretization") return 0;
@@ -261,8 +262,8 @@ size_t count_variables(WeightSource& file, const ObjectLocation& location) {
          static_cast<size_t>(std::count(members.begin(), members.end(), kIdfWeights));
 }
 
-/// Where a place is not in the file: what stands in the group nearest to it, for messages.
-std::string there_instead(WeightSource& file, const std::string& path) {
+/// The contents of the nearest existing group, for the message that a group is missing.
+std::string nearest_contents(WeightSource& file, const std::string& path) {
   if (file.members(path)) return "";
   std::string group = path.substr(0, path.rfind('/'));
   while (!group.empty() && !file.members(group))
@@ -298,7 +299,7 @@ void write_objects(Entries& entries, const std::vector<ObjectLocation>& location
   }
 }
 
-/// Of those places that are of `flat`, all layers there are.
+/// The paths of all layers in `locations`.
 LayerPaths paths_of(const std::vector<ObjectLocation>& locations, const std::vector<Layer*>& flat) {
   std::map<const Layer*, Layer*> layers;
   for (Layer* layer : flat) layers.emplace(layer, layer);
@@ -332,13 +333,13 @@ LayerPaths keras3_paths(WeightSource& file, const LayerList& list) {
 }
 
 bool has_keras3_weights(WeightSource& file) {
-  if (file.texts("", "layer_names")) return false;  // a layer may be called "layers"
+  if (file.texts("", "layer_names")) return false;  // a layer may have the name "layers"
   return file.members(kLayers) || file.members(kOldLayers) || file.members("vars");
 }
 
 namespace {
 
-/// Variables for whatever the file has there, until the class takes their values.
+/// Matches the arrays of a layer whose class takes them itself with temporary variables.
 Matches match_kept(WeightSource& file, const ObjectLocation& location) {
   Names datasets = file.members(location.path).value_or(Names{});
   for (std::string& name : datasets) name = concat(location.path, "/", name);
@@ -372,7 +373,7 @@ Matches match_objects(WeightSource& file, const std::vector<ObjectLocation>& loc
       fail("'", file.path(), "': '/", location.path, "': Layer '", location.layer->name(),
            "' expected ", expected, " variables, but received ", received,
            " variables during loading. Expected: ", names_of(location.variables),
-           there_instead(file, location.path),
+           nearest_contents(file, location.path),
            location.layer->built() ? ""
                                    : " (it is not built: the model was never called in training)",
            "; nothing was loaded");
@@ -387,7 +388,8 @@ Matches match_objects(WeightSource& file, const std::vector<ObjectLocation>& loc
 
 namespace {
 
-/// Of the layer in this group, or of a part of it: groups have parts and, in "vars", datasets.
+/// Whether this group, or one inside it, has variables: groups contain groups and, in "vars",
+/// datasets.
 bool has_variables(WeightSource& file, const std::string& group) {
   const std::string own = group + "/vars";
   if (!file.members(own).value_or(Names{}).empty()) return true;
@@ -397,13 +399,13 @@ bool has_variables(WeightSource& file, const std::string& group) {
   });
 }
 
-/// "layers/dense_2 ('b')".
+/// The text for a group: "layers/dense_2 ('b')".
 std::string described(WeightSource& file, const std::string& group) {
   const auto name = file.text(group + "/vars", "name");
   return name ? concat(group, " ('", *name, "')") : group;
 }
 
-/// Weights of layers that the model does not have are told, not left out.
+/// Fails for weights of layers that the model lacks.
 void check_others(WeightSource& file, const Model& model, const Names& others, bool skip_mismatch) {
   Names left;
   for (const std::string& group : others)

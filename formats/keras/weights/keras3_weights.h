@@ -1,6 +1,6 @@
-// The layout of Keras 3's .weights.h5, which .keras archives hold too: a place for every object, by
-// class and number or by the attribute that it is, its variables by position, the optimizer's
-// beside them.
+// The layout of .weights.h5 files of Keras 3, which .keras archives contain too: a group per
+// object, by class and number or by attribute, with its variables by number, and those of the
+// optimizer beside them.
 #pragma once
 #include "keras/export.h"
 #include "keras/source/entry.h"
@@ -9,7 +9,7 @@
 
 namespace crescent::keras {
 
-/// Layers that are in a list, in the group that Keras has for it.
+/// Layers in a list, and the group of the list in Keras.
 struct LayerList {
   std::vector<LayerPtr> layers;
   std::string group;
@@ -18,18 +18,19 @@ struct LayerList {
 CRESCENT_KERAS_API void write_keras3_weights(Entries& entries, Model& model);
 void write_keras3_weights(Entries& entries, const LayerList& list);
 bool has_keras3_weights(WeightSource& file);
-/// Fails in Keras' words when a layer has another number of variables in the file.
+/// Matches the weights of a model. Fails, with the message of Keras, if a layer has another number
+/// of variables in the file.
 Matches match_keras3_weights(WeightSource& file, Model& model);
-/// The same for weights of another model: fails also when the file has layers that the model does
-/// not have. `skip_mismatch`: leaves what does not fit as it is, with a warning.
+/// Matches the weights of another model: also fails if the file has layers that the model lacks.
+/// With `skip_mismatch` layers that do not fit are skipped with a warning.
 Matches match_all_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch);
 Matches match_keras3_weights(WeightSource& file, const LayerList& list);
-/// Where the layers of a model are, itself the first: "", "layers/dense/", ...
+/// The groups of the model, which comes first, and its layers: "", "layers/dense/", ...
 using LayerPaths = std::vector<std::pair<std::string, Layer*>>;
 LayerPaths keras3_paths(WeightSource& file, Model& model);
 LayerPaths keras3_paths(WeightSource& file, const LayerList& list);
 
-/// Where the variables of the optimizer are.
+/// The group of the variables of the optimizer.
 inline constexpr const char* kOptimizerPlace = "optimizer/vars";
 
 }  // namespace crescent::keras

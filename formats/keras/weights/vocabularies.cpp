@@ -19,7 +19,7 @@ Value option(const Dict& config, const char* name) {
   return value ? *value : Value();
 }
 
-/// A line each, without the empty ones at the end.
+/// The lines of a text, without empty ones at the end.
 List lines_of(const std::string& text, bool integers, const std::string& place) {
   List lines;
   const size_t end = text.find_last_not_of("\r\n") + 1;
@@ -60,7 +60,7 @@ void write_idf_weights(Entries& entries, const Layer& layer, const std::string& 
       more > 0)
     values = ops::pad(values, {0}, {more});
   entries.push_back({place + "/" + kIdfWeights, {}, values});
-  if (layer.class_name() != "TextVectorization") return;  // Keras' has a StringLookup inside
+  if (layer.class_name() != "TextVectorization") return;  // in Keras it contains a StringLookup
   const std::string inside = place.substr(0, place.rfind('/') + 1) + "_lookup_layer/vars";
   entries.push_back({inside});
   entries.push_back({inside + "/" + kIdfWeights, {}, values});
@@ -139,7 +139,7 @@ void Vocabularies::give_to_layers() const {
       else
         arguments = parse_json({static_cast<const char*>(values.raw()), values.bytes()}).as_dict();
     }
-    if (arguments.at(kTerms).is_null()) continue;  // it had none
+    if (arguments.at(kTerms).is_null()) continue;  // it had no vocabulary
     try {
       match.layer->call_method("set_vocabulary", arguments);
     } catch (Error& error) {

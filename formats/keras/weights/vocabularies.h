@@ -1,6 +1,7 @@
-// Vocabularies that layers have learned (StringLookup, TextVectorization, ...): whatever class has
-// get_vocabulary() and set_vocabulary(). A model's configuration holds them; an archive of Keras
-// has them in files beside it, and weights alone have them in arrays of bytes that Keras ignores.
+// Vocabularies of layers (StringLookup, TextVectorization, ...), of all classes with
+// get_vocabulary() and set_vocabulary(). The configuration of a model contains them; an archive of
+// Keras has them in files beside it, and files of weights alone in arrays of bytes that Keras
+// ignores.
 #pragma once
 #include "keras/source/entry.h"
 #include "keras/source/match.h"
@@ -9,38 +10,38 @@
 
 namespace crescent::keras {
 
-/// The dataset in which Keras has the weights of output_mode "tf_idf", beside a layer's variables.
+/// The dataset of the weights for output_mode "tf_idf", beside the variables of a layer.
 inline constexpr const char* kIdfWeights = "idf_weights";
-/// `place`: that of the layer's variables.
+/// Adds the weights for "tf_idf"; `place` is the group of the layer's variables.
 void write_idf_weights(Entries& entries, const Layer& layer, const std::string& place);
 
 bool has_vocabulary(const Layer& layer);
-/// The vocabulary as bytes: JSON.
+/// The vocabulary as the bytes of a JSON text.
 Tensor vocabulary_bytes(const Layer& layer);
-/// For weights alone.
+/// Adds vocabularies to a file of weights alone.
 void write_vocabularies(Entries& entries, Model& model);
 
-/// Reading: variables that stand for what a file has are matched with its datasets, and become
-/// vocabularies when they have their values.
+/// Vocabularies that are being read: temporary variables are matched with datasets of the file,
+/// whose values then become vocabularies.
 class Vocabularies {
  public:
-  /// Of an archive, beside the configuration.
+  /// The vocabularies in an archive, beside the configuration.
   static Vocabularies in_archive(WeightSource& file, Model& model);
   static Vocabularies in_archive(WeightSource& file, const LayerPaths& paths);
-  /// Of weights alone.
+  /// The vocabularies in a file of weights alone.
   static Vocabularies in_weights(WeightSource& file, Model& model);
 
-  /// The bytes in a dataset.
+  /// Adds the dataset of the bytes of a vocabulary.
   void add_bytes(WeightSource& file, Layer& layer, const std::string& dataset);
   const Matches& matches() const { return matches_; }
-  /// After the matches were assigned.
+  /// Sets the vocabularies of layers, after the matches were assigned.
   void give_to_layers() const;
 
  private:
   struct VocabularyMatch {
     Layer* layer;
-    Value terms;                    ///< of an archive; null: everything is in the bytes
-    std::optional<size_t> match{};  ///< the bytes, or the weights of the terms
+    Value terms;                    ///< the terms in an archive; null: the bytes have everything
+    std::optional<size_t> match{};  ///< the match of the bytes, or of the weights of the terms
   };
   std::string path_;
   std::vector<VocabularyMatch> found_;

@@ -7,7 +7,7 @@
 namespace crescent::keras {
 namespace {
 
-/// The last part of a variable's own path.
+/// The last part of the path of a variable.
 std::string name_of(const Variable& variable) {
   const std::string& name = variable.name();
   return name.substr(name.rfind('/') + 1);
@@ -22,7 +22,7 @@ void collect(std::map<const void*, std::string>& paths, const Layer& layer,
   for (const LayerPtr& inner : inside) collect(paths, *inner, prefix + inner->name() + "/");
 }
 
-/// Layers with a vocabulary, by the path that it has among the arrays.
+/// Collects the layers with a vocabulary by its path among the arrays.
 void collect(std::vector<std::pair<std::string, Layer*>>& found, Layer& layer,
              const std::string& prefix) {
   if (has_vocabulary(layer)) found.emplace_back(prefix + "vocabulary", &layer);
@@ -44,7 +44,7 @@ bool is_numbered(const Names& names) {
   return !names.empty();
 }
 
-/// "'a', 'b' and 3 more".
+/// A list of names: "'a', 'b' and 3 more".
 std::string listed(const Names& names) {
   constexpr size_t kMost = 8;
   std::string text;
@@ -92,7 +92,7 @@ Matches match_by_path(WeightSource& file, Model& model, const Renaming& renamed,
   const Names arrays = file.members("").value();
   renamed.check(file.path(), arrays);
   const bool numbered = is_numbered(arrays);
-  std::map<std::string, std::string> left;  // name in the model -> array
+  std::map<std::string, std::string> left;  // arrays by name in the model
   for (const std::string& array : arrays)
     if (!left.emplace(renamed(array), array).second)
       fail("'", file.path(), "': rename makes two arrays '", renamed(array), "'");

@@ -1,6 +1,5 @@
-// A name for every weight of a model: the layers that it is inside of, and its own, as Keras 3 has
-// it in Variable.path: "dense/kernel", "encoder/lstm/lstm_cell/bias". Files that know arrays by
-// names alone have these.
+// The canonical path of every weight: the layers that contain it and its name, as Variable.path of
+// Keras 3: "dense/kernel", "encoder/lstm/lstm_cell/bias". Files of named arrays have these names.
 #pragma once
 #include <string>
 #include <utility>
@@ -14,19 +13,18 @@
 
 namespace crescent::keras {
 
-/// In the order of get_weights(); no two names are the same.
+/// The weights with distinct paths, in the order of get_weights().
 std::vector<std::pair<std::string, Variable>> weights_by_path(Model& model);
 
-/// Fails naming weights that the file lacks and arrays that the model lacks, unless there are none.
+/// Fails, naming them, if the file lacks weights or the model lacks arrays.
 void check_all_matched(const std::string& path, const Names& missing, const Names& unexpected);
 
-/// Their values, for writing.
+/// The values by path, for writing.
 NamedTensors values_by_path(Model& model);
 
-/// Each weight with the array that has its name after renaming, or with that of its position when
-/// they are numbered
-/// ("arr_0", as numpy.savez names what comes without names). Fails naming every weight that the
-/// file lacks and every array that the model lacks.
+/// Matches each weight with the array of its name after renaming, or with that of its number if
+/// arrays are numbered ("arr_0", as numpy.savez names unnamed arrays). Fails, naming all of them,
+/// if the file lacks weights or the model lacks arrays.
 Matches match_by_path(WeightSource& file, Model& model, const Renaming& renamed,
                       Vocabularies& vocabularies);
 

@@ -1,4 +1,4 @@
-// What loading weights would do, weight by weight, told before anything is changed.
+// A report, weight by weight, of what loading weights would do, without changing anything.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,17 +9,18 @@
 namespace crescent::keras {
 
 struct WeightRow {
-  /// missing: the file has no array for it. unexpected: an array that no weight takes.
+  /// missing: the file has no array for the weight. unexpected: an array without a weight.
   enum class WeightStatus { loaded, missing, unexpected, misfitting };
   WeightStatus status;
-  std::string weight, array;  ///< "" for the one that is not there
+  std::string weight, array;  ///< "" for a missing one
   Shape wanted, saved;
 };
 
-/// Weights in the model's order, then arrays that are left over of `arrays`, all that the file has.
+/// Rows for weights in the order of the model, then for arrays without a weight; `arrays` are all
+/// arrays of the file.
 std::vector<WeightRow> weight_report(WeightSource& file, Model& model, const Matches& matches,
                                      const Names& arrays);
-/// A line each: "loaded      dense/kernel (4, 8) <- dense/dense/kernel:0".
+/// A line per row: "loaded      dense/kernel (4, 8) <- dense/dense/kernel:0".
 std::string to_text(const std::vector<WeightRow>& rows);
 
 }  // namespace crescent::keras

@@ -4,7 +4,7 @@
 namespace crescent {
 namespace {
 
-/// Elementwise layers hand masks through.
+/// A layer of an elementwise activation; it passes masks on.
 class Elementwise : public UnaryLayer {
  public:
   void configured() override {

@@ -1,10 +1,10 @@
-// Layers that models of keras.applications bring with them; files know them by these names.
+// Layers of models in keras.applications, with their names in files.
 #include "crescent/plugin.h"
 
 namespace crescent {
 namespace {
 
-/// x . gamma, a factor for each channel (ConvNeXt).
+/// x * gamma, with a factor for each channel (ConvNeXt).
 class LayerScale final : public UnaryLayer {
  public:
   static void describe(Schema<LayerScale>& s) {
@@ -27,7 +27,7 @@ class LayerScale final : public UnaryLayer {
   Variable gamma_;
 };
 
-/// In training a sample is dropped whole or scaled up (ConvNeXt).
+/// In training, drops whole samples and scales the others up (ConvNeXt).
 class StochasticDepth final : public UnaryLayer {
  public:
   static void describe(Schema<StochasticDepth>& s) {
@@ -56,7 +56,7 @@ class StochasticDepth final : public UnaryLayer {
   std::optional<SeedGenerator> random_;
 };
 
-/// a + scale . b (InceptionResNetV2).
+/// a + scale * b (InceptionResNetV2).
 class CustomScaleLayer final : public Layer {
  public:
   static void describe(Schema<CustomScaleLayer>& s) {

@@ -3,10 +3,10 @@
 namespace crescent {
 namespace {
 
-/// (b,t,h,d) <-> (b,h,t,d).
+/// Swaps the axes of steps and heads: (b,t,h,d) <-> (b,h,t,d).
 Tensor swap_heads(const Tensor& x) { return ops::transpose(x, {0, 2, 1, 3}); }
 
-/// compare(row, column) for each of (1, rows, columns).
+/// The mask compare(row, column), (1, rows, columns).
 template <class F>
 Tensor grid(int64_t rows, int64_t columns, F&& compare) {
   if (rows < 0 || columns < 0) return Tensor::abstract({DType::boolean, {1, rows, columns}});
@@ -29,7 +29,7 @@ Tensor window_mask(int64_t t, int64_t s, int64_t width) {
   });
 }
 
-Tensor both(const Tensor& a, const Tensor& b) {
+Tensor conjunction(const Tensor& a, const Tensor& b) {
   if (!a || !b) return a ? a : b;
   return ops::logical_and(a, b);
 }

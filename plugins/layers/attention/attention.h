@@ -1,20 +1,20 @@
-// What the attention layers share: dropout of the weights, masks, and the way through the fused op.
+// The common part of attention layers: dropout of the weights, masks, and the fused op.
 #pragma once
 #include "crescent/layer/layer.h"
 
 namespace crescent {
 
-/// (1, t, s): step i sees steps up to i.
+/// The mask (1, t, s) by which step i attends to steps up to i.
 Tensor causal_mask(int64_t t, int64_t s);
-/// (1, t, s): step i sees steps less than `width` away.
+/// The mask (1, t, s) by which step i attends to steps less than `width` away.
 Tensor window_mask(int64_t t, int64_t s, int64_t width);
-/// Both, where both are there.
-Tensor both(const Tensor& a, const Tensor& b);
+/// The conjunction of two masks, either of which may be null.
+Tensor conjunction(const Tensor& a, const Tensor& b);
 
 class AttentionLayer : public Layer {
  public:
   void configured() override;
-  /// That of the query.
+  /// The mask of the query.
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
                        const Tensors& outputs) override;
 
@@ -31,13 +31,14 @@ class AttentionLayer : public Layer {
   }
   struct Attended {
     Tensor output;   ///< (b,t,h,e)
-    Tensor weights;  ///< (b,h,t,s), when they were wanted
-    Tensor dropped;  ///< the same after dropout
+    Tensor weights;  ///< (b,h,t,s), if requested
+    Tensor dropped;  ///< weights after dropout
   };
-  /// Of query (b,t,h,d), key (b,s,h,d) and value (b,s,h,e); the mask broadcasts to (b,h,t,s).
+  /// Computes attention of query (b,t,h,d), key (b,s,h,d) and value (b,s,h,e); the mask broadcasts
+  /// to (b,h,t,s).
   Attended attend(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
                   double scale, const Call& call, bool wants_weights) const;
-  /// The weighted sum of values, once the scores (b,h,t,s) are known.
+  /// Computes the weighted sum of values for scores (b,h,t,s).
   Attended mix(const Tensor& scores, const Tensor& value, const Tensor& mask,
                const Call& call) const;
   double dropout() const { return dropout_; }

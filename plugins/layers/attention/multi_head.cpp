@@ -23,7 +23,7 @@ struct Projection {
   std::string equation, bias_axes;
 };
 
-/// What the layers with heads share: options, the call, the projections and their masks.
+/// The common part of layers with heads: options, the call, the projections and their masks.
 class HeadedAttention : public AttentionLayer {
  public:
   void configured() override {
@@ -49,7 +49,7 @@ class HeadedAttention : public AttentionLayer {
     output_->build_for({context});
   }
   Tensors call(const Tensors& inputs, const Call& call) override {
-    Tensors bare;  // masks are for the scores, not for the projections
+    Tensors bare;  // inputs without masks, which apply to the scores and not to the projections
     for (const Tensor& input : inputs) bare.push_back(input.with_mask({}));
     const bool wants_weights = call.flag("return_attention_scores");
     if (flash() && wants_weights)
@@ -107,18 +107,18 @@ class HeadedAttention : public AttentionLayer {
     for (const Shape& shape : {query, value, key})
       if (shape.rank() != 3) fail("expected inputs of shape (batch, steps, features), got ", shape);
   }
-  /// The axis of steps, along which masks of steps lie; fails when there are several.
+  /// The axis of steps, to which masks belong; fails if there are several.
   virtual int step_axis() const { return 1; }
   struct AttentionResult {
     Tensor context, weights;
   };
-  /// What the queries find, (batch, t, heads, width), and the weights when they are wanted.
+  /// The result of attention, (batch, t, heads, width), and the weights if requested.
   virtual AttentionResult attend_inputs(const Tensors& inputs, const Tensor& mask, const Call& call,
                                         bool wants_weights) const {
     return attend_projected(projected(inputs), mask, call, wants_weights);
   }
 
-  /// The penalty, which is on what each projection gives, is on the layer's own outputs too.
+  /// Applies the activity regularizer, which the projections have, to the outputs of the layer too.
   void penalize_outputs() { set_activity_regularizer(penalty_.shared()); }
 
   struct Projected {
@@ -127,7 +127,7 @@ class HeadedAttention : public AttentionLayer {
   Projected projected(const Tensors& inputs) const {
     return {(*query_)(inputs[0]), (*key_)(inputs.back()), (*value_)(inputs[1])};
   }
-  /// A mask of (batch, t, s) is one for all heads.
+  /// Computes attention; a mask (batch, t, s) applies to all heads.
   AttentionResult attend_projected(const Projected& p, const Tensor& mask, const Call& call,
                                    bool wants_weights) const {
     const Tensor of_heads = mask && mask.rank() == 3 ? ops::expand_dims(mask, 1) : mask;
@@ -168,32 +168,33 @@ class HeadedAttention : public AttentionLayer {
     return layer;
   }
 
-  /// The mask of an input as it was given, else the one that came with it.
+  /// The mask of an input: the argument of the call, or the mask that the input carries.
   static Tensor mask_of(const char* argument, size_t input, const Call& call) {
     const Tensor given = call.tensor(argument);
     return given ? ops::cast(given, DType::boolean) : call.mask(input);
   }
-  /// True where attention is allowed, for (batch, t, s); no tensor: everywhere.
+  /// The mask (batch, t, s) of scores, true where attention is allowed; null: everywhere.
   Tensor mask_of_scores(const Tensors& inputs, const Call& call) const {
     Tensor mask;
     if (const Tensor own = mask_of("query_mask", 0, call)) mask = ops::expand_dims(own, -1);
     if (const Tensor own = mask_of("value_mask", 1, call))
-      mask = both(mask, ops::expand_dims(own, -2));
+      mask = conjunction(mask, ops::expand_dims(own, -2));
     if (const Tensor own = mask_of("key_mask", 2, call))
-      mask = both(mask, ops::expand_dims(own, -2));
+      mask = conjunction(mask, ops::expand_dims(own, -2));
     if (call.flag("use_causal_mask"))
-      mask = both(mask, causal_mask(steps(inputs[0]), steps(inputs[1])));
-    if (window_) mask = both(mask, window_mask(steps(inputs[0]), steps(inputs[1]), *window_));
+      mask = conjunction(mask, causal_mask(steps(inputs[0]), steps(inputs[1])));
+    if (window_)
+      mask = conjunction(mask, window_mask(steps(inputs[0]), steps(inputs[1]), *window_));
     if (const Tensor given = call.tensor("attention_mask")) {
       if (given.rank() < 3 && !is_for_all(given.shape(), inputs))
         fail("attention_mask: expected shape (batch, t, s) or (t, s), got ", given.shape());
       const Tensor of_batch = given.rank() == 2 ? ops::expand_dims(given, 0) : given;
-      mask = both(mask, ops::cast(of_batch, DType::boolean));
+      mask = conjunction(mask, ops::cast(of_batch, DType::boolean));
     }
     return mask;
   }
   int64_t steps(const Tensor& x) const { return x.dim(step_axis()); }
-  /// Whether a mask is (t, s), the same for all of the batch.
+  /// Whether a mask is (t, s), the same for all samples.
   bool is_for_all(const Shape& mask, const Tensors& inputs) const {
     return mask.rank() == 2 && mask.compatible({steps(inputs[0]), steps(inputs[1])});
   }
@@ -300,8 +301,8 @@ class MultiHeadAttention final : public HeadedAttention {
       if (std::find(axes_.begin(), axes_.end(), axis) == axes_.end()) others_.push_back(axis);
   }
 
-  // Projected tensors (batch, middle axes..., heads, width) become (batch and others, axes, heads,
-  // width), which the fused op takes.
+  // The functions below reshape projected tensors (batch, middle axes..., heads, width) to (batch
+  // and others, axes, heads, width) for the fused op.
 
   std::vector<int> order() const {
     std::vector<int> order{0};
@@ -322,7 +323,7 @@ class MultiHeadAttention final : public HeadedAttention {
     for (int axis : order()) result.append(shape[axis]);
     return result;
   }
-  /// Sizes of some axes.
+  /// The sizes of some axes.
   static Shape sizes(const Shape& shape, const std::vector<int>& axes) {
     Shape result;
     for (int axis : axes) result.append(shape[axis]);
@@ -334,7 +335,7 @@ class MultiHeadAttention final : public HeadedAttention {
                         {shape[0] * sizes(shape, others_).size(), sizes(shape, axes_).size(),
                          shape[-2], shape[-1]});
   }
-  /// (batch, others..., heads, query axes..., key axes...).
+  /// The shape of the scores: (batch, others..., heads, query axes..., key axes...).
   Shape shape_of_scores(const Projected& p) const {
     const Shape &query = p.query.shape(), &key = p.key.shape();
     return Shape{query[0]}
@@ -343,7 +344,8 @@ class MultiHeadAttention final : public HeadedAttention {
         .concat(sizes(query, axes_))
         .concat(sizes(key, axes_));
   }
-  /// The mask has the shape of the scores, or lacks axes before those of query and key (Keras).
+  /// Reshapes a mask, which as in Keras has the shape of the scores, or lacks axes before those of
+  /// query and key.
   Tensor gathered_mask(Tensor mask, const Shape& scores) const {
     if (!mask) return mask;
     const int square = 2 * static_cast<int>(axes_.size());
@@ -387,7 +389,7 @@ class GroupedQueryAttention final : public HeadedAttention {
     if (query_heads_ % key_heads_ != 0)
       fail("`num_query_heads` must be divisible by `num_key_value_heads`, got ", query_heads_,
            " and ", key_heads_);
-    penalize_outputs();  // as Keras has it here, and not in MultiHeadAttention
+    penalize_outputs();  // as in Keras, whose MultiHeadAttention does not do so
   }
 
  protected:

@@ -6,7 +6,7 @@
 namespace crescent {
 namespace {
 
-/// What both are called on: [query, value] or [query, value, key], with a mask for each.
+/// The common part: the inputs [query, value] or [query, value, key], with a mask for each.
 class SequenceAttention : public AttentionLayer {
  public:
   InputCount input_count() const final {
@@ -24,7 +24,8 @@ class SequenceAttention : public AttentionLayer {
     const Tensor &query = inputs[0], &value = inputs[1], &key = inputs.back();
     Tensor mask;
     if (const Tensor& of_value = call.mask(1)) mask = ops::expand_dims(of_value, 1);
-    if (call.flag("use_causal_mask")) mask = both(mask, causal_mask(query.dim(1), key.dim(1)));
+    if (call.flag("use_causal_mask"))
+      mask = conjunction(mask, causal_mask(query.dim(1), key.dim(1)));
     if (mask) mask = ops::expand_dims(mask, 1);
     const bool wants_weights = call.flag("return_attention_scores");
     const Attended attended =
@@ -45,12 +46,12 @@ class SequenceAttention : public AttentionLayer {
         .argument("use_causal_mask", false, "Step i sees steps up to i.");
   }
   virtual void build_scores(const Shape& query) = 0;
-  /// Of query (b,t,d), key (b,s,d) and value (b,s,1,e).
+  /// Computes attention of query (b,t,d), key (b,s,d) and value (b,s,1,e).
   virtual Attended run(const Tensor& query, const Tensor& key, const Tensor& value,
                        const Tensor& mask, const Call& call, bool wants_weights) const = 0;
 };
 
-/// tanh(query + key) of each pair: (b, t, s, d).
+/// tanh(query + key) for each pair: (b, t, s, d).
 Tensor pairs(const Tensor& query, const Tensor& key) {
   return ops::expand_dims(query, 2) + ops::expand_dims(key, 1);
 }

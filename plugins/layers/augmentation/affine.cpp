@@ -1,5 +1,5 @@
-// Images moved, turned, stretched and slanted: each place of the result shows what is at
-// (a0 x + a1 y + a2, b0 x + b1 y + b2) of the image.
+// Affine transformations of images: the pixel (x, y) of the result is the one at (a0 x + a1 y + a2,
+// b0 x + b1 y + b2) of the image.
 #include <numbers>
 
 #include "augmentation.h"
@@ -9,7 +9,7 @@
 namespace crescent {
 namespace {
 
-/// Six numbers an image, a0 to b2, (batch, 1, 1) each.
+/// The coefficients a0 to b2 of each image, (batch, 1, 1) each.
 using Affine = Tensors;
 
 class AffineAugmentation : public ImageAugmentation {
@@ -18,12 +18,13 @@ class AffineAugmentation : public ImageAugmentation {
     return RandomParameters(affine(images, random, {images.shape[0], 1, 1}));
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const final {
-    return shown(images, drawn.tensors, interpolation_);
+    return transformed(images, drawn.tensors, interpolation_);
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const final {
-    return as_numbers(masks, [&](const Tensor& m) { return shown(m, drawn.tensors, "nearest"); });
+    return as_numbers(masks,
+                      [&](const Tensor& m) { return transformed(m, drawn.tensors, "nearest"); });
   }
-  /// The other way round.
+  /// Moves points by the inverse transformation.
   Points change_points(const Points& points, const TensorSpec&,
                        const RandomParameters& drawn) const final {
     const auto number = [&](size_t i) { return ops::reshape(drawn[i], {-1, 1}); };
@@ -60,7 +61,8 @@ class AffineAugmentation : public ImageAugmentation {
   }
 
  private:
-  Tensor shown(const Tensor& images, const Affine& m, const std::string& interpolation) const {
+  Tensor transformed(const Tensor& images, const Affine& m,
+                     const std::string& interpolation) const {
     const int64_t height = images.dim(1), width = images.dim(2);
     const Tensor x = ops::reshape(ops::arange(width, images.dtype()), {1, 1, width}),
                  y = ops::reshape(ops::arange(height, images.dtype()), {1, height, 1});
@@ -176,7 +178,8 @@ class RandomZoom final : public AffineAugmentation {
   Range height_, width_;
 };
 
-/// A number f stands for -f to f. Keras writes those two, and does not read them.
+/// The range of an option, in which a number f means -f to f. Keras writes such a pair to files,
+/// but cannot read it.
 Range slant_of(const char* option, Value& given) {
   if (given.is_list() && given.as_list().size() == 2 && given.as_list()[1].is_number() &&
       given.as_list()[0] == Value(-given.as_list()[1].as_float()))

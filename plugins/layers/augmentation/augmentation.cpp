@@ -1,10 +1,10 @@
-// Layers that change images at random.
+// The base of layers that change images at random.
 #include "augmentation.h"
 
 namespace crescent {
 namespace {
 
-/// What images are computed in: float32 where the layer computes in less.
+/// The dtype of computation: float32 if that of the layer is narrower.
 DType working_dtype(DType compute) {
   return compute == DType::float64 ? DType::float64 : DType::float32;
 }
@@ -29,18 +29,19 @@ BoundingBoxes ImageAugmentation::change_boxes(const BoundingBoxes& given, const 
 
 ImageParts ImageAugmentation::changed(ImageParts parts, const Call& call) {
   const Tensor images = ops::cast(parts.images, working_dtype(compute_dtype()));
-  // While only shapes are worked out there is nothing to draw for an unknown batch.
+  // while shapes are inferred, nothing can be drawn for an unknown batch
   const bool active = call.training && images.shape().is_known();
   const RandomParameters drawn = active ? draw(images.spec(), *random_) : RandomParameters();
-  parts.images = ops::cast(active ? change(images, drawn) : settle(images), compute_dtype());
+  parts.images =
+      ops::cast(active ? change(images, drawn) : inference_images(images), compute_dtype());
   if (parts.labels && active) parts.labels = change_labels(parts.labels, drawn);
   if (parts.masks)
-    parts.masks = active ? change_masks(parts.masks, drawn) : settle_masks(parts.masks);
+    parts.masks = active ? change_masks(parts.masks, drawn) : inference_masks(parts.masks);
   const Extent from = extent_of(images), to = extent_of(parts.images);
   if (parts.boxes && (active || from != to))
     parts.boxes = moved(*parts.boxes, from, to, [&](const BoundingBoxes& given) -> BoundingBoxes {
       if (active) return change_boxes(given, images.spec(), drawn);
-      const auto move = [&](const Points& p) { return settle_points(p, images.spec()); };
+      const auto move = [&](const Points& p) { return inference_points(p, images.spec()); };
       return {moved_boxes(given.boxes, move), given.labels};
     });
   return parts;

@@ -1,11 +1,12 @@
-// What layers share that change images at random, in training. Images are floating point or whole
-// numbers; results are floating point. What comes along is changed by the same random numbers.
+// The base of layers that change images at random in training. Images are floating point or
+// integers; results are floating point. Labels, boxes and masks are changed with the same random
+// numbers.
 #pragma once
 #include "../image_layer.h"
 
 namespace crescent {
 
-/// Random numbers that were drawn for a batch, and those that parts of a layer drew for themselves.
+/// The random numbers for a batch, and those of nested layers.
 struct RandomParameters {
   RandomParameters() = default;
   RandomParameters(std::initializer_list<Tensor> numbers) : tensors(numbers) {}
@@ -19,39 +20,40 @@ class ImageAugmentation : public ImageLayer {
  public:
   void configured() override;
 
-  // ---- what authors write; images are (batch, height, width, channels) and floating point
-  /// All random numbers that the other functions need for images of this form.
+  // ---- functions for derived classes; images are (batch, height, width, channels) and floating
+  // point
+  /// Draws all random numbers that the other functions need for images of this spec.
   virtual RandomParameters draw(const TensorSpec& /*images*/,
                                 const SeedGenerator& /*random*/) const {
     return {};
   }
   virtual Tensor change(const Tensor& images, const RandomParameters& drawn) const = 0;
-  /// Masks (batch, height, width, channels) of any dtype.
+  /// Changes masks (batch, height, width, channels) of any dtype.
   virtual Tensor change_masks(const Tensor& masks, const RandomParameters& /*drawn*/) const {
     return masks;
   }
   virtual Tensor change_labels(const Tensor& labels, const RandomParameters& /*drawn*/) const {
     return labels;
   }
-  /// Where what is at these places of images of this form is seen then.
+  /// The points in the result for these points in images of this spec.
   virtual Points change_points(const Points& points, const TensorSpec& /*images*/,
                                const RandomParameters& /*drawn*/) const {
     return points;
   }
-  /// Boxes in pixels, xyxy: those around their corners.
+  /// Changes boxes in pixels, xyxy; by default to the smallest ones around the changed corners.
   virtual BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec& images,
                                      const RandomParameters& drawn) const;
-  /// What becomes of images, masks and places when nothing is random: in inference.
-  virtual Tensor settle(const Tensor& images) const { return images; }
-  virtual Tensor settle_masks(const Tensor& masks) const { return masks; }
-  virtual Points settle_points(const Points& points, const TensorSpec& /*images*/) const {
+  /// Images, masks and points in inference, when nothing is random.
+  virtual Tensor inference_images(const Tensor& images) const { return images; }
+  virtual Tensor inference_masks(const Tensor& masks) const { return masks; }
+  virtual Points inference_points(const Points& points, const TensorSpec& /*images*/) const {
     return points;
   }
 
  protected:
   ImageParts changed(ImageParts parts, const Call& call) final;
 
-  /// What comes with the inputs.
+  /// Declares the inputs beside images.
   template <class T>
   static void describe_call(Schema<T>& s) {
     s.argument("training", true,
@@ -72,7 +74,7 @@ class ImageAugmentation : public ImageLayer {
     s.field("value_range", &ImageAugmentation::value_range_, "Lowest and highest value of images.");
   }
   double lowest() const { return value_range_[0]; }
-  /// Ends the call of a layer that cannot tell where boxes come to lie.
+  /// Fails the call of a layer that cannot compute the new boxes.
   [[noreturn]] void fail_with_boxes() const {
     fail(class_name(),
          " does not move bounding boxes; draw them as masks and give "
@@ -89,17 +91,17 @@ class ImageAugmentation : public ImageLayer {
 };
 
 using AugmentationPtr = std::shared_ptr<ImageAugmentation>;
-/// One that is a part of another, which draws for it.
+/// A nested augmentation, whose random numbers the outer layer draws.
 inline AugmentationPtr augmentation(const char* name, const Dict& options) {
   return std::dynamic_pointer_cast<ImageAugmentation>(make<Layer>(name, options));
 }
 
-// ---- what they compute with
+// ---- helpers
 
-/// One number an image: (batch, 1, 1, 1).
+/// The shape of one number per image: (batch, 1, 1, 1).
 inline Shape one_each(const TensorSpec& images) { return {images.shape[0], 1, 1, 1}; }
 
-/// Values of one range brought to another.
+/// Scales values from the range [low, high] to another range.
 inline Tensor rescaled(const Tensor& x, double low, double high, double to_low, double to_high) {
   if (low == to_low && high == to_high) return x;
   return (x - low) / (high - low) * (to_high - to_low) + to_low;

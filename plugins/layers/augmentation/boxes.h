@@ -1,4 +1,4 @@
-// Random rectangles of images.
+// Random rectangles in images.
 #pragma once
 #include "augmentation.h"
 
@@ -6,10 +6,11 @@ namespace crescent {
 
 struct Box {
   Tensor inside;  ///< bool (batch, height, width, 1)
-  Tensor share;   ///< of the area, (batch, 1)
+  Tensor share;   ///< fraction of the area, (batch, 1)
 };
 
-/// One an image, at a random place, with these shares of the width and of the height: (batch, 1).
+/// A rectangle per image, at a random position, with these fractions (batch, 1) of the width and
+/// the height.
 inline Box random_box(const TensorSpec& images, const Tensor& wide, const Tensor& high,
                       const SeedGenerator& random) {
   const int64_t batch = images.shape[0];

@@ -1,11 +1,11 @@
-// Layers that change some images and leave the others.
+// Layers that change a random selection of images.
 #pragma once
 #include "augmentation.h"
 #include "ranges.h"
 
 namespace crescent {
 
-/// An image is changed with a chance that is drawn from the option `factor`.
+/// A layer that changes an image with a probability that is drawn from the range `factor`.
 class ChanceAugmentation : public ImageAugmentation {
  public:
   void configured() override {
@@ -21,7 +21,7 @@ class ChanceAugmentation : public ImageAugmentation {
             "numbers.");
   }
   bool never() const { return chance_.high == 0; }
-  /// Which images are to be changed: (batch, 1, 1, 1).
+  /// Whether each image is changed: (batch, 1, 1, 1).
   Tensor chosen(const TensorSpec& images, const SeedGenerator& random) const {
     const Shape each{images.shape[0], 1, 1, 1};
     const Tensor limit = chance_.draw(random, each, DType::float32);

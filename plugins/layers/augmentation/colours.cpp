@@ -1,4 +1,4 @@
-// Brightness, contrast and colours of images, each image by its own random number.
+// Random brightness, contrast and colours of images, with a random number per image.
 #include "augmentation.h"
 #include "chance.h"
 #include "crescent/registry/registration.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kPair = "a number f stands for -f to f, or two numbers";
 
-/// A layer with an option `factor` from which a number an image is drawn.
+/// A layer that draws a number per image from the range `factor`.
 class FactorAugmentation : public ImageAugmentation {
  public:
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
@@ -20,7 +20,7 @@ class FactorAugmentation : public ImageAugmentation {
   static void describe_factor(Schema<T>& s, const char* doc) {
     s.field("factor", &FactorAugmentation::factor_, concat(doc, ": ", kPair, ".")).required();
   }
-  /// To be called when configured.
+  /// Sets the range; configured() must call it.
   void set_bounds(const Bounds& bounds) { range_ = range_of("factor", factor_, bounds); }
   void sort_value_range() { std::sort(value_range_.begin(), value_range_.end()); }
   Tensor factor(const TensorSpec& images, const SeedGenerator& random, double scale = 1) const {
@@ -33,7 +33,7 @@ class FactorAugmentation : public ImageAugmentation {
   Range range_;
 };
 
-/// 1 or -1, with equal chances.
+/// 1 or -1 with equal probability.
 Tensor either_sign(const TensorSpec& images, const SeedGenerator& random) {
   const Shape each = one_each(images);
   return ops::where(ops::greater(random.uniform(each, 0, 1, images.dtype), 0.5), -1.0,
@@ -44,7 +44,7 @@ Tensor grey(const Tensor& images) {
   return operation("image.rgb_to_grayscale", {{"images", boxed(images)}});
 }
 
-/// What f makes of hue, saturation and value.
+/// Applies f to hue, saturation and value.
 template <class F>
 Tensor through_hsv(const Tensor& images, F f) {
   const Tensor hsv = operation("image.rgb_to_hsv", {{"images", boxed(images)}});
@@ -211,7 +211,7 @@ class RandomInvert final : public ChanceAugmentation {
   }
 };
 
-/// Four layers in turn, each where its factor is given.
+/// Applies four layers in turn, each if its factor is given.
 class RandomColorJitter final : public ImageAugmentation {
  public:
   static void describe(Schema<RandomColorJitter>& s) {

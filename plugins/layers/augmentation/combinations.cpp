@@ -54,19 +54,19 @@ class ChoosingAugmentation : public ImageAugmentation {
   explicit ChoosingAugmentation(double factor) : factor_(factor) {}
 
   int64_t choices() const { return static_cast<int64_t>(choices_.size()); }
-  /// What each of them draws.
+  /// Draws the random numbers of each layer.
   std::vector<RandomParameters> draw_all(const TensorSpec& images,
                                          const SeedGenerator& random) const {
     std::vector<RandomParameters> all;
     for (const AugmentationPtr& choice : choices_) all.push_back(choice->draw(images, random));
     return all;
   }
-  /// Numbers of choices, below `count`.
+  /// Draws indices below `count`.
   static Tensor draw_numbers(const SeedGenerator& random, const Shape& shape, int64_t count) {
     return ops::floor(random.uniform(shape, 0, static_cast<double>(count)));
   }
-  /// What the choice of this number makes of x; x itself where there is none. While a program is
-  /// recorded the number is not known: it then makes all of them and takes one.
+  /// Applies the choice with this index to x; x itself is returned for no choice. While a program
+  /// is recorded the index is unknown, so all results are computed and one is selected.
   template <class F>
   Tensor chosen_one(const Tensor& x, const Tensor& number,
                     const std::vector<RandomParameters>& drawn, F f) const {
@@ -162,8 +162,8 @@ class AugMix final : public ChoosingAugmentation {
     describe_seed(s);
     describe_data_format(s);
   }
-  /// Weights of the chains, the share of the images themselves, the choices; then for each choice
-  /// what all would draw.
+  /// Draws the weights of the chains, the weight of the original images, the choices, and for each
+  /// choice the numbers of all layers.
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     const Tensor alpha = ops::full({}, alpha_, images.dtype);
     const Tensor weights = ops::softmax(random_log_gamma(random, {num_chains_}, alpha));
@@ -184,7 +184,8 @@ class AugMix final : public ChoosingAugmentation {
     const bool floating = is_floating(masks.dtype());
     return mixed(floating ? masks : ops::cast(masks, DType::float32), drawn, of_masks);
   }
-  /// The images themselves are seen at their places, too.
+  /// Boxes around the changed and the original ones, since the result also shows the original
+  /// images.
   BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec&,
                              const RandomParameters&) const override {
     return given;

@@ -1,4 +1,4 @@
-// Images mirrored, and parts cut out of them.
+// Random flips and crops of images.
 #include "augmentation.h"
 #include "crescent/registry/registration.h"
 #include "ranges.h"
@@ -78,8 +78,10 @@ class RandomCrop final : public ImageAugmentation {
   Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
     return as_numbers(masks, [&](const Tensor& m) { return cropped(m, drawn, "nearest"); });
   }
-  Tensor settle(const Tensor& images) const override { return resized(images, "bilinear", true); }
-  Tensor settle_masks(const Tensor& masks) const override {
+  Tensor inference_images(const Tensor& images) const override {
+    return resized(images, "bilinear", true);
+  }
+  Tensor inference_masks(const Tensor& masks) const override {
     return as_numbers(masks, [&](const Tensor& m) { return resized(m, "nearest", true); });
   }
   Points change_points(const Points& points, const TensorSpec& images,
@@ -88,7 +90,7 @@ class RandomCrop final : public ImageAugmentation {
     return {points.x - ops::cast(drawn[1], points.x.dtype()),
             points.y - ops::cast(drawn[0], points.y.dtype())};
   }
-  Points settle_points(const Points& points, const TensorSpec& images) const override {
+  Points inference_points(const Points& points, const TensorSpec& images) const override {
     const Extent all = extent_of(images);
     if (all == Extent{height_, width_}) return points;
     return of_window(points, middle(all, fitting(all)));
@@ -103,12 +105,12 @@ class RandomCrop final : public ImageAugmentation {
   static CropWindow middle(Extent all, Extent size) {
     return {(all.height - size.height) / 2, (all.width - size.width) / 2, size};
   }
-  /// The largest extent inside that has the shape of the result.
+  /// The largest extent inside with the proportions of the result.
   Extent fitting(Extent all) const {
     return {std::clamp<int64_t>(all.width * height_ / width_, 1, all.height),
             std::clamp<int64_t>(all.height * width_ / height_, 1, all.width)};
   }
-  /// Of images that are smaller than the result on one side at least.
+  /// The window for images that are smaller than the result on at least one side.
   CropWindow window_of_small(Extent all) const {
     CropWindow window = middle(all, fitting(all));
     window.size = {std::min(height_, all.height - window.top),
@@ -129,7 +131,7 @@ class RandomCrop final : public ImageAugmentation {
     return resized(ops::slice_axis(rows, 2, left, left + size.width), interpolation, false);
   }
   Tensor resized(const Tensor& images, const std::string& interpolation, bool crop) const {
-    if (images.dim(1) < 0 || images.dim(2) < 0)  // only the shape matters then
+    if (images.dim(1) < 0 || images.dim(2) < 0)  // only the shape matters while shapes are inferred
       return ops::broadcast_to(ops::max(images, {1, 2}, true),
                                {images.dim(0), height_, width_, images.dim(3)});
     if (images.dim(1) == height_ && images.dim(2) == width_) return images;

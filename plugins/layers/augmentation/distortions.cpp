@@ -1,4 +1,4 @@
-// Images seen from another side, and drawn out of shape.
+// Random perspective and elastic distortion of images.
 #include "augmentation.h"
 #include "chance.h"
 #include "crescent/registry/registration.h"
@@ -42,7 +42,8 @@ class RandomPerspective final : public ChanceAugmentation {
   Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
     return as_numbers(masks, [&](const Tensor& m) { return seen(m, drawn, "nearest"); });
   }
-  /// The result shows at the old corners what is at the new ones: points go the other way.
+  /// Moves points by the inverse transformation: the result shows at the old corners the pixels at
+  /// the new ones.
   Points change_points(const Points& points, const TensorSpec&,
                        const RandomParameters& drawn) const override {
     const Tensor map = operation(
@@ -70,8 +71,8 @@ class RandomPerspective final : public ChanceAugmentation {
   std::string interpolation_ = "bilinear";
 };
 
-/// (size, size): what each place counts for each other one in a blur of this deviation, of which
-/// int(6 sigma), made odd, places count.
+/// The matrix (size, size) of weights of a Gaussian blur with this deviation and a window of int(6
+/// sigma), made odd, pixels.
 Tensor blurring(int64_t size, const Tensor& sigma, double largest_sigma) {
   const DType dtype = sigma.dtype();
   const Tensor reach = ops::floor(ops::floor(sigma * 6.0) * 0.5);
@@ -107,7 +108,7 @@ class RandomElasticTransform final : public ChanceAugmentation {
     ChanceAugmentation::configured();
     strength_ = range_within("scale", scale_, {0, 1});
   }
-  /// Which images, and where each place of the result is in them.
+  /// Draws the images to change, and the source position of each pixel of the result.
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     if (never() || strength_.high == 0) return {};
     const Tensor which = chosen(images, random);
@@ -127,11 +128,11 @@ class RandomElasticTransform final : public ChanceAugmentation {
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     if (drawn.tensors.empty()) return images;
-    return within_range(drawn_out(images, drawn, interpolation_));
+    return within_range(distorted(images, drawn, interpolation_));
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
     if (drawn.tensors.empty()) return masks;
-    return as_numbers(masks, [&](const Tensor& m) { return drawn_out(m, drawn, "nearest"); });
+    return as_numbers(masks, [&](const Tensor& m) { return distorted(m, drawn, "nearest"); });
   }
   BoundingBoxes change_boxes(const BoundingBoxes&, const TensorSpec&,
                              const RandomParameters&) const override {
@@ -139,7 +140,7 @@ class RandomElasticTransform final : public ChanceAugmentation {
   }
 
  private:
-  Tensor drawn_out(const Tensor& images, const RandomParameters& drawn,
+  Tensor distorted(const Tensor& images, const RandomParameters& drawn,
                    const std::string& interpolation) const {
     const auto places = [&](size_t i) { return boxed(ops::cast(drawn[i], images.dtype())); };
     const Tensor moved = operation("image.sample", {{"images", boxed(images)},

@@ -1,4 +1,4 @@
-// Images sharpened, blurred and with parts erased.
+// Random sharpening, blurring and erasing of parts of images.
 #include "boxes.h"
 #include "chance.h"
 #include "crescent/registry/registration.h"
@@ -6,7 +6,7 @@
 namespace crescent {
 namespace {
 
-/// The same kernel (height, width) for each channel.
+/// Convolves each channel with the same kernel (height, width).
 Tensor filtered(const Tensor& images, const Tensor& kernel) {
   const int64_t channels = images.dim(-1);
   const Tensor each = ops::broadcast_to(ops::reshape(kernel, {kernel.dim(0), kernel.dim(1), 1, 1}),

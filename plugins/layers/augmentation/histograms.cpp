@@ -1,4 +1,4 @@
-// Histograms of images made level: of whole channels, or of tiles.
+// Histogram equalization of images, of whole channels or of tiles.
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +9,7 @@
 namespace crescent {
 namespace {
 
-/// How often each of `count` numbers is there among whole ones, as floating point.
+/// The number of occurrences of each integer below `count`, as floating point.
 Tensor counts(const Tensor& numbers, int64_t count, DType dtype) {
   ScatterAdd add;
   add.axis = 0;
@@ -18,12 +18,12 @@ Tensor counts(const Tensor& numbers, int64_t count, DType dtype) {
   return apply1(add, {flat, ops::ones({numbers.size()}, dtype)});
 }
 
-/// Whole numbers from 0 to `last`; what is no number is 0.
+/// Rounds to integers from 0 to `last`; NaN becomes 0.
 Tensor whole(const Tensor& x, double last) {
   return ops::cast(ops::minimum(ops::where(ops::greater(x, 0), x, 0), last), DType::int32);
 }
 
-/// 0 to count - 1 along one axis of four.
+/// The numbers 0 to count - 1 along one of four axes.
 Tensor numbers_along(int axis, int64_t count) {
   Shape shape{1, 1, 1, 1};
   shape.set(axis, count);
@@ -47,8 +47,8 @@ class Equalization final : public ImageAugmentation {
     if (images.size() == 0) return images;
     const double last = double(bins_ - 1);
     const Tensor bytes = rescaled(images, lowest(), highest(), 0, 255);
-    // Each channel has its own bins. Keras counts and looks up by products of another order, which
-    // are not always rounded alike.
+    // the index of a bin, of which each channel has its own; Keras computes products in another
+    // order, so its rounding may differ
     const auto place = [&](const Tensor& bin) {
       return whole(bin, last) + numbers_along(3, channels) * bins_;
     };
@@ -69,7 +69,8 @@ class Equalization final : public ImageAugmentation {
   int64_t bins_ = 256;
 };
 
-/// Of the length, then mirrored again and again with the last element there twice.
+/// The positions 0 to length - 1, continued by repeated mirroring in which the last element occurs
+/// twice.
 Tensor mirrored_places(int64_t length, int64_t wanted) {
   std::vector<int32_t> places;
   for (int64_t i = 0; i < wanted; ++i) {
@@ -79,7 +80,7 @@ Tensor mirrored_places(int64_t length, int64_t wanted) {
   return Tensor::from(places, {wanted});
 }
 
-/// Places of an axis between the middles of tiles.
+/// The interpolation of pixels along an axis between the centres of tiles.
 struct TileInterpolation {
   Tensor tile, next, weight;
 };
@@ -119,7 +120,7 @@ class LocalEqualization final : public ImageAugmentation {
     ImageAugmentation::configured();
     if (grid_.size() != 2) fail("tile_grid_size: expected two numbers, got ", Value(grid_));
   }
-  Tensor settle(const Tensor& images) const override {
+  Tensor inference_images(const Tensor& images) const override {
     return images.shape().is_known() ? change(images, {}) : images;
   }
   Tensor change(const Tensor& given, const RandomParameters&) const override {
@@ -142,14 +143,14 @@ class LocalEqualization final : public ImageAugmentation {
  private:
   static constexpr int64_t kLevels = 256;
 
-  /// The place of (image, tile of a column, tile of a row, channel, value) in the table of levels.
+  /// The index of (image, tile of a column, tile of a row, channel, value) in the table of levels.
   Tensor place(const Tensor& images, const Tensor& row, const Tensor& column) const {
     const int64_t channels = images.dim(3);
     const Tensor image = numbers_along(0, images.dim(0)), channel = numbers_along(3, channels);
     const Tensor tile = (image * grid_[0] + row) * grid_[1] + column;
     return (tile * channels + channel) * kLevels + whole(images, kLevels - 1);
   }
-  /// For every tile and channel, the new value of each old one; flat.
+  /// The flat table of new values for every tile, channel and old value.
   Tensor levels_of(const Tensor& images, int64_t tall, int64_t wide) const {
     const Tensor row = ops::repeat(numbers_along(1, grid_[0]), tall, 1),
                  column = ops::repeat(numbers_along(2, grid_[1]), wide, 2);

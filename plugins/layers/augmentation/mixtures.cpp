@@ -1,4 +1,4 @@
-// Images mixed with others of the batch, and their labels with them.
+// Random mixtures of images in a batch, and of their labels.
 #include "boxes.h"
 #include "crescent/registry/registration.h"
 #include "ranges.h"
@@ -7,14 +7,14 @@
 namespace crescent {
 namespace {
 
-/// x with the rows in another order.
+/// The rows of x in another order.
 Tensor in_order(const Tensor& x, const Tensor& order) { return ops::gather(x, order, 0); }
 
 Tensor mixed(const Tensor& x, const Tensor& other, const Tensor& share) {
   return share * x + (1.0 - share) * other;
 }
 
-/// share: (batch, 1).
+/// The labels mixed by the weight `share`, (batch, 1).
 Tensor mixed_labels(const Tensor& labels, const Tensor& order, const Tensor& share) {
   if (labels.rank() != 2)
     fail("labels are mixed: expected one number a class, (batch, classes), got shape ",
@@ -47,7 +47,7 @@ class MixUp final : public ImageAugmentation {
   Tensor change_labels(const Tensor& labels, const RandomParameters& drawn) const override {
     return mixed_labels(labels, drawn[0], drawn[1]);
   }
-  /// Those of both images.
+  /// The boxes of both images.
   BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec&,
                              const RandomParameters& drawn) const override {
     const auto both = [&](const Tensor& x) {

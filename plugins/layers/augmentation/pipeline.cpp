@@ -10,7 +10,8 @@ bool takes(const Layer& layer, const char* argument) {
   return false;
 }
 
-/// Labels go through the layers that take them; boxes and masks must be taken by all.
+/// A sequence of layers. Labels are passed to those that accept them; boxes and masks must be
+/// accepted by all.
 class Pipeline final : public Layer {
  public:
   static void describe(Schema<Pipeline>& s) {

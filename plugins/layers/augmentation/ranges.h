@@ -1,4 +1,4 @@
-// Options that say from where a random number is drawn: a number, or two.
+// Options that are the range of a random number: one number, or two.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@ struct Range {
 /// The bounds of an option.
 struct Bounds {
   double low = -1, high = 1;
-  bool open = false;  ///< without the lower one
+  bool open = false;  ///< whether the lower bound is excluded
 };
 
 namespace detail {
@@ -30,7 +30,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// A number f stands for -f to f, within the bounds. Of two numbers one must be within.
+/// The range of an option, in which a number f means -f to f, cut at the bounds. At least one of
+/// two numbers must be within the bounds.
 inline Range range_of(const char* option, const Value& given, const Bounds& bounds) {
   if (given.is_number()) {
     const double f = given.as_float();
@@ -45,7 +46,7 @@ inline Range range_of(const char* option, const Value& given, const Bounds& boun
   return {std::min(a, b), std::max(a, b)};
 }
 
-/// Every number must be within the bounds.
+/// The range of an option whose numbers must all be within the bounds.
 inline Range range_within(const char* option, const Value& given, const Bounds& bounds) {
   for (const Value& number : given.is_list() ? given.as_list() : List{given})
     if (!number.is_number() || !(number.as_float() <= bounds.high) ||

@@ -1,5 +1,5 @@
-// Fewer or other tones: posterized, solarized and stretched images. They count in values from 0 to
-// 255, into which the range of the images is brought first.
+// Layers that change tones: posterization, solarization, automatic contrast. They scale images to
+// values from 0 to 255 first.
 #include "augmentation.h"
 #include "crescent/registry/registration.h"
 #include "ranges.h"
@@ -105,7 +105,7 @@ class AutoContrast final : public ToneAugmentation {
     const Tensor stretched = from_bytes(ops::clip(bytes * scale - low * scale, 0, 255));
     return ops::where(varied, stretched, images);
   }
-  Tensor settle(const Tensor& images) const override { return change(images, {}); }
+  Tensor inference_images(const Tensor& images) const override { return change(images, {}); }
 };
 
 }  // namespace

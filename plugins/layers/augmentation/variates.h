@@ -1,16 +1,17 @@
-// Random numbers of distributions that are made of uniform and normal ones, and random orders.
+// Random numbers of distributions that are computed from uniform and normal ones, and random
+// permutations.
 #pragma once
 #include "crescent/ops/random.h"
 
 namespace crescent {
 
-/// Logarithms of draws from Gamma(alpha, 1), for a scalar alpha > 0: Marsaglia and Tsang (2000). Of
-/// some candidates the first that their test takes is the draw; that it takes none has a chance of
-/// 1e-10. As logarithms they are right for the smallest alpha too.
+/// Logarithms of draws from Gamma(alpha, 1), for a scalar alpha > 0, by Marsaglia and Tsang (2000):
+/// the first of several candidates that passes their test is the draw; none passes with a
+/// probability of 1e-10. Logarithms are accurate for small alpha too.
 inline Tensor random_log_gamma(const SeedGenerator& random, const Shape& shape,
                                const Tensor& alpha) {
   const DType dtype = alpha.dtype();
-  // Gamma(alpha) is Gamma(alpha + 1) times a uniform number to the power of 1 / alpha.
+  // Gamma(alpha) is Gamma(alpha + 1) times u^(1 / alpha) for a uniform number u.
   const Tensor d = alpha + 2.0 / 3, c = 1.0 / ops::sqrt(d * 9.0);
   Tensor log_draw = ops::broadcast_to(ops::log(d), shape);
   constexpr int kCandidates = 8;
@@ -26,13 +27,13 @@ inline Tensor random_log_gamma(const SeedGenerator& random, const Shape& shape,
   return log_draw + ops::log(u) / alpha;
 }
 
-/// Of Beta(alpha, alpha).
+/// Draws from Beta(alpha, alpha).
 inline Tensor random_beta(const SeedGenerator& random, const Shape& shape, const Tensor& alpha) {
   const Tensor a = random_log_gamma(random, shape, alpha);
   return ops::sigmoid(a - random_log_gamma(random, shape, alpha));
 }
 
-/// 0 to count - 1 in a random order.
+/// A random permutation of 0 to count - 1.
 inline Tensor random_order(const SeedGenerator& random, int64_t count) {
   return ops::top_k(random.uniform({count}), count)[1];
 }

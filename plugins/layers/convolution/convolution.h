@@ -1,4 +1,4 @@
-// What the convolution layers share: options, weights, data formats.
+// The common part of convolution layers: options, weights, data formats.
 #pragma once
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace crescent {
 
-/// What every convolution has, whichever kernels it has: windows, bias, activation.
+/// The common part of convolutions with any kernels: windows, bias, activation.
 template <int Axes>
 class WindowedLayer : public SpatialLayer<Axes> {
  public:
@@ -22,7 +22,7 @@ class WindowedLayer : public SpatialLayer<Axes> {
           fail("`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: ",
                "strides=", Value(strides_), " and dilation_rate=", Value(dilation_));
   }
-  /// Kernels for so many channels, then the bias.
+  /// Adds the kernels for the channels of the input, then the bias.
   void build(const Shape& input) override {
     const int axis = this->channels_first() ? 1 : -1;
     const int64_t channels = input[axis];
@@ -63,12 +63,12 @@ class WindowedLayer : public SpatialLayer<Axes> {
     s.field("dilation_rate", &WindowedLayer::dilation_, "Gaps between the elements of a window.")
         .min(1);
   }
-  /// Behind all other options.
+  /// Options that come after all others.
   template <class T>
   static void describe_mask(Schema<T>& s) {
     if (Axes == 1) WindowedLayer::describe_carry_mask(s);
   }
-  Tensor carried(const Tensor& mask, const Tensor&, const Tensor&) const override {
+  Tensor output_mask(const Tensor& mask, const Tensor&, const Tensor&) const override {
     return mask_of_windows(mask, kernel_size_[0], strides_[0], dilation_[0], padding_);
   }
   template <class T>
@@ -79,8 +79,8 @@ class WindowedLayer : public SpatialLayer<Axes> {
   Tensor convolved(const Tensor& x, const Tensor& kernel, int64_t groups = 1) const {
     return ops::conv(x, kernel, strides_, padding_named(padding_), dilation_, groups);
   }
-  /// A kernel (window..., channels, multiplier) for each channel by itself: its outputs, channel
-  /// after channel.
+  /// Convolves each channel with its own kernels (window..., channels, multiplier); outputs are
+  /// ordered by channel.
   Tensor convolved_by_channel(const Tensor& x, const Tensor& kernel) const {
     Shape shape(kernel_size_);
     shape.append(1);
@@ -89,7 +89,7 @@ class WindowedLayer : public SpatialLayer<Axes> {
   }
   virtual int64_t out_channels(int64_t channels) const = 0;
   virtual void build_kernels(const Shape& input, int64_t channels) = 0;
-  virtual Tensor product(const Tensor& x) const = 0;  ///< channels last
+  virtual Tensor product(const Tensor& x) const = 0;  ///< the convolution; x has channels last
 
   std::vector<int64_t> kernel_size_, strides_ = std::vector<int64_t>(Axes, 1),
                                      dilation_ = std::vector<int64_t>(Axes, 1);

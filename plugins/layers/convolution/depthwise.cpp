@@ -1,4 +1,4 @@
-// Convolutions of each channel by itself.
+// Depthwise convolutions, which convolve each channel separately.
 #include "convolution.h"
 #include "crescent/registry/registration.h"
 

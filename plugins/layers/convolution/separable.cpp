@@ -1,4 +1,4 @@
-// Convolutions of each channel by itself, whose results are then mixed pixel by pixel.
+// Separable convolutions: depthwise convolutions followed by pointwise ones.
 #include "convolution.h"
 #include "crescent/registry/registration.h"
 

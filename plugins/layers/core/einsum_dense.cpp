@@ -62,7 +62,8 @@ class EinsumDense final : public QuantizableLayer {
     const Tensor y = product(equation_, x, kernel_);
     return adapter() ? y + einsum(x, ops::cast(adapter()->change(), x.dtype())) : y;
   }
-  /// The scale has the axes of the output, 1 where they are not the kernel's.
+  /// The layout of the kernel; its scale has the axes of the output, with size 1 for those that the
+  /// kernel lacks.
   QuantizedLayout layout_of(const Shape& kernel, int dots) const {
     const Letters& out = parsed_->output;
     QuantizedLayout layout{kernel, {}, {}, {}};
@@ -93,8 +94,8 @@ class EinsumDense final : public QuantizableLayer {
              " do not match at the shared axis '", letter, "'");
     }
   }
-  /// output_shape has the letters of the output; without the first, the batch, where "..." is not
-  /// in front.
+  /// The size of a letter of the output in output_shape, which lacks the first letter, the batch,
+  /// unless the output begins with "...".
   int64_t dim_of(char letter, const Shape& input) const {
     const Letters &in = parsed_->input, &out = parsed_->output;
     const int64_t at = int64_t(out.all.find(letter)) - int64_t(out.all.size());
@@ -106,7 +107,8 @@ class EinsumDense final : public QuantizableLayer {
     if (dim < 0) fail("axis '", letter, "' of the input must have a known size, got shape ", input);
     return dim;
   }
-  /// From the first bias axis on: its dim for a bias axis, 1 for the others.
+  /// The shape of the bias, from the first bias axis on: the dim of each bias axis, 1 for other
+  /// axes.
   Shape bias_shape(const Shape& input) const {
     const Letters& out = parsed_->output;
     for (char letter : *bias_axes_)

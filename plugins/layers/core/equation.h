@@ -1,4 +1,4 @@
-// An einsum equation of two operands, as EinsumDense has it: "abc,cd->abd", "...c,cd->...d".
+// The einsum equation of two operands in EinsumDense: "abc,cd->abd", "...c,cd->...d".
 #pragma once
 #include <algorithm>
 #include <string>
@@ -8,16 +8,17 @@
 
 namespace crescent {
 
-/// The letters of an operand, and how many of them are before its "...".
+/// The letters of an operand, and the number of letters before its "...".
 struct Letters {
   explicit Letters(const std::string& text);
   bool has(char letter) const { return all.find(letter) != std::string::npos; }
-  /// The axis of a letter in a shape that has axes for "..." too; from the end behind it.
+  /// The axis of a letter in a shape that includes axes for "..."; letters after "..." count from
+  /// the end.
   int axis(char letter) const {
     const size_t at = all.find(letter);
     return at < before ? int(at) : int(at) - int(all.size());
   }
-  /// Axes of such a shape that "..." stands for.
+  /// The number of axes of a shape for which "..." stands.
   int dots(const Shape& shape) const { return shape.rank() - int(all.size()); }
 
   std::string all;
@@ -25,10 +26,10 @@ struct Letters {
   bool has_dots;
 };
 
-/// Its three parts; "..." stands for further axes of input and output.
+/// The three parts of an equation; "..." stands for other axes of input and output.
 struct Equation {
   Letters input, kernel, output;
-  /// Fails on anything else.
+  /// Parses an equation; fails for another form.
   static Equation parse(std::string text);
 };
 

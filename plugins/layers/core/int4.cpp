@@ -1,6 +1,6 @@
-// Weights of 4 bits: two in a byte, the left one in its low half, in rows of a matrix. A scale is
-// of a column, or of a block of rows in it, with an integer that stands for 0 then. In tables rows
-// and columns change places; in the reverse of a table bytes are of two rows instead.
+// Weights of 4 bits, two per byte along the rows of a matrix, the left one in the low half. A scale
+// belongs to a column, or with a zero point to a block of rows in a column. In tables rows and
+// columns are exchanged; in reverse tables a byte has values of two rows instead.
 #include <algorithm>
 
 #include "crescent/registry/registration.h"
@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kLowest = -8, kHighest = 7;
 constexpr double kEpsilon = 1e-7;
 
-/// int8 (..., columns) to (..., half as many), and back.
+/// Packs int8 (..., columns) to (..., columns / 2), and unpacks.
 Tensor packed(const Tensor& values) {
   const Tensor all = ops::cast(values, DType::float32);
   const int64_t columns = all.dim(-1), odd = columns % 2;
@@ -34,7 +34,7 @@ Tensor unpacked(const Tensor& bytes, int64_t columns) {
   return ops::cast(ops::slice_axis(values, -1, 0, columns), DType::int8);
 }
 
-/// The matrix of a layout, packed and unpacked.
+/// Packs and unpacks the matrix of a layout.
 Tensor packed_matrix(const QuantizedLayout& layout, const Tensor& values) {
   return layout.is_reverse ? ops::transpose(packed(ops::transpose(values))) : packed(values);
 }
@@ -135,7 +135,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
   const AbsMaxQuantizer* weights() const {
     return dynamic_cast<const AbsMaxQuantizer*>(weights_.get());
   }
-  /// The block that each of what is summed belongs to.
+  /// The index of the block of each summed element.
   Tensor group_numbers(const QuantizedLayout& layout) const {
     const Tensor numbers = ops::arange(summed(layout), DType::float32);
     return ops::cast(ops::floor(numbers / static_cast<double>(*block_)), DType::int32);
@@ -144,7 +144,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     for (int axis : layout.summed) x = ops::slice_axis(x, axis, 0, 1);
     return x;
   }
-  /// (values - zero) * scale, each of its block along the axis.
+  /// (values - zero) * scale, with zero and scale of the block along the axis.
   static Tensor floats(const Tensor& values, const Tensors& parts, const Tensor& groups, int axis,
                        DType dtype) {
     const auto spread = [&](const Tensor& x) {
@@ -153,14 +153,14 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     return (ops::cast(values, dtype) - spread(parts[2])) * spread(parts[1]);
   }
 
-  /// From the smallest to the largest of a block, in 15 steps.
+  /// Quantizes blocks: 15 steps from the smallest to the largest value of a block.
   Tensors encoded_in_blocks(const QuantizedLayout& layout, const Tensor& matrix, int axis) const {
     const Tensor groups = group_numbers(layout);
     Tensors scales, zeros;
     for (int64_t first = 0; first < matrix.dim(axis); first += *block_) {
       const Tensor block = ops::slice_axis(matrix, axis, first, first + *block_);
       Tensor least = ops::min(block, {axis}, true), most = ops::max(block, {axis}, true);
-      if (block.dim(axis) < *block_)  // Keras fills the last one up with zeros
+      if (block.dim(axis) < *block_)  // Keras pads the last block with zeros
         least = ops::minimum(least, 0), most = ops::maximum(most, 0);
       const Tensor flat = ops::equal(least, most);
       least = ops::where(flat, least - 1.0, least), most = ops::where(flat, most + 1.0, most);

@@ -3,7 +3,7 @@
 namespace crescent {
 namespace {
 
-/// Of kind quantizer, as what layers take.
+/// A quantizer as configuration; fails for another class of the kind.
 std::shared_ptr<QuantizationConfig> as_config(const std::shared_ptr<Quantizer>& given) {
   auto config = std::dynamic_pointer_cast<QuantizationConfig>(given);
   if (!config)

@@ -1,11 +1,11 @@
-// Layers that can keep their largest weight in few bits, with adapters (../lora.h) or without.
+// Layers that can quantize their largest weight, with adapters (../lora.h) or without.
 #pragma once
 #include "../lora.h"
 #include "quantized_product.h"
 
 namespace crescent {
 
-/// A weight as floats, or as the variables that a configuration keeps it in.
+/// A weight as floats, or as the variables of its quantized form.
 struct QuantizedWeight {
   std::string name;
   QuantizedLayout layout;
@@ -18,7 +18,7 @@ struct QuantizedWeight {
 class QuantizableLayer : public LoraLayer<UnaryLayer> {
  public:
   void configured() override;
-  /// Keeps weights in few bits from now on, frozen.
+  /// Quantizes the weights, which are frozen from now on.
   void quantize(const std::string& mode, const Value& config);
 
  protected:
@@ -35,11 +35,11 @@ class QuantizableLayer : public LoraLayer<UnaryLayer> {
         .arg("config", "How, of cr.quantizers; null: as the mode has it.", Value());
   }
   bool is_quantized() const { return config_ != nullptr; }
-  /// A step of build: floats, or what is quantized.
+  /// Adds a weight as floats or in quantized form; called by build().
   void add_quantizable(QuantizedWeight& weight, const WeightRules& rules);
-  /// x and a quantized weight in an equation.
+  /// The product of x and a quantized weight by an equation.
   Tensor product(const std::string& equation, const Tensor& x, const QuantizedWeight& weight) const;
-  /// Rows of a table.
+  /// Rows of a quantized table.
   Tensor rows(const QuantizedWeight& table, const Tensor& ids) const;
 
   const Variable& adapted() const override;
@@ -52,8 +52,9 @@ class QuantizableLayer : public LoraLayer<UnaryLayer> {
   Tensor floats(const QuantizedWeight& weight) const;
 
   Ref<Quantizer> given_;
-  std::shared_ptr<QuantizationConfig> config_;  ///< null: floats
-  std::vector<QuantizedWeight*> quantizable_;   ///< members of the layer; an adapter's first
+  std::shared_ptr<QuantizationConfig> config_;  ///< null: weights are floats
+  /// members of the layer; the one with an adapter is first
+  std::vector<QuantizedWeight*> quantizable_;
 };
 
 }  // namespace crescent

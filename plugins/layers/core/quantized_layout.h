@@ -1,31 +1,32 @@
-// How a weight that may be kept in few bits is used: which elements share a scale.
+// The layout of a weight that may be quantized: it determines which elements share a scale.
 #pragma once
 #include "crescent/layer/layer.h"
 
 namespace crescent {
 
 struct QuantizedLayout {
-  Shape shape;              ///< of the weight as floats
+  Shape shape;              ///< shape of the weight as floats
   std::vector<int> summed;  ///< axes whose elements share a scale, sorted
-  std::vector<int> kept;    ///< the others, in the order in which the scale has them
-  Shape scale_shape;        ///< their dims, with 1 between them
-  bool is_reverse = false;  ///< of a table whose groups it has; Keras keeps it column by column
+  std::vector<int> kept;    ///< the other axes, in the order of the scale
+  Shape scale_shape;        ///< the dims of kept axes, with 1 for the others
+  /// whether it is a reverse table with the groups of a table; Keras stores it by columns
+  bool is_reverse = false;
 
-  /// A row is a scale's, as of tables, which are read row by row.
+  /// Whether each row has a scale, as in tables, of which rows are read.
   bool is_table() const { return shape.rank() == 2 && summed.front() == 1; }
-  /// As a matrix: what is summed by what is kept; a table as it is.
+  /// The shape as a matrix: summed by kept axes; that of a table is unchanged.
   Shape matrix() const;
-  /// Scales in the order of the result's axes, of those with the axes of the weight, 1 where they
-  /// were summed; and the other way round.
+  /// Converts scales with the axes of the weight, of size 1 if summed, to scales in the order of
+  /// the axes of the result, and back.
   Tensor as_scale(const Tensor& of_values) const;
   Tensor scale_of_values(const Tensor& scale) const;
 };
 
-/// A variable that a weight is kept in, named by the weight with this ending, or by itself.
+/// A variable of a quantized weight; its name is that of the weight with this suffix, or its own.
 struct QuantizedComponent {
   std::string ending;
   Shape shape;
-  std::optional<DType> dtype{};  ///< none: as the layer's variables
+  std::optional<DType> dtype{};  ///< nullopt: that of the layer's variables
   bool is_own_name = false;
 };
 using QuantizedComponents = std::vector<QuantizedComponent>;

@@ -5,7 +5,7 @@
 namespace crescent {
 namespace {
 
-/// Axes of the input that are in no axis of the result.
+/// The axes of the input that the result lacks.
 std::vector<int> summed_axes(const Equation& e, const Shape& input) {
   std::vector<int> axes;
   for (char letter : e.input.all)
@@ -17,7 +17,7 @@ std::vector<int> summed_axes(const Equation& e, const Shape& input) {
   return axes;
 }
 
-/// What is left of the input's letters by summing, as text of an equation.
+/// The letters of the input that remain after summing, as text of an equation.
 std::string kept_letters(const Letters& of, const Letters& wanted) {
   std::string text;
   for (size_t i = 0; i <= of.all.size(); ++i) {
@@ -27,7 +27,7 @@ std::string kept_letters(const Letters& of, const Letters& wanted) {
   return text;
 }
 
-/// Scales of the input, with 1 where it was summed, to where its axes are in the result.
+/// Transposes scales of the input, of size 1 along summed axes, to the axes of the result.
 Tensor placed_in_output(const Equation& e, const Tensor& scale, const std::vector<int>& summed) {
   Tensor placed = scale;
   for (auto axis = summed.rbegin(); axis != summed.rend(); ++axis)
@@ -44,7 +44,8 @@ Tensor placed_in_output(const Equation& e, const Tensor& scale, const std::vecto
   return placed;
 }
 
-/// Every letter of the input is in the kernel or the result: nothing is summed before the product.
+/// Whether all letters of the input are in the kernel or the result, so nothing is summed before
+/// the product.
 bool is_plain(const Equation& e) {
   return std::all_of(e.input.all.begin(), e.input.all.end(),
                      [&](char letter) { return e.kernel.has(letter) || e.output.has(letter); });

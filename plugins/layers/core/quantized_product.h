@@ -8,9 +8,9 @@
 
 namespace crescent {
 
-/// (x, int8 values, scale) -> einsum(equation, x, values) / scale, whose axes are the last of the
-/// result's. Rounded inputs are integers as well, with scales along the axes that are summed; the
-/// sums are exact then. The gradient is that of the same product of floats.
+/// (x, int8 values, scale) -> einsum(equation, x, values) / scale; the axes of the scale are the
+/// last ones of the result. Inputs may be rounded to integers too, with scales along the summed
+/// axes, so sums are exact. The gradient is that of the product of floats.
 struct QuantizedProduct final : OpOf<QuantizedProduct> {
   static constexpr const char* kName = "quantized_product";
   std::string equation;
@@ -23,10 +23,11 @@ struct QuantizedProduct final : OpOf<QuantizedProduct> {
   std::string label() const override { return "quantized product"; }
 };
 
-/// The equation of a product along the last axis of x and the first of the weight, or the second.
+/// The equations of products along the last axis of x and the first, or the second, axis of the
+/// weight.
 inline constexpr const char *kLastByFirst = "...a,ab->...b", *kLastBySecond = "...a,ba->...b";
 
-/// `inputs`: how x is rounded; nothing: not at all.
+/// `inputs` determines the rounding of x; nullopt: none.
 Tensor quantized_product(const std::string& equation, const Tensor& x, const Tensor& values,
                          const Tensor& scale, const std::optional<AbsMax>& inputs);
 

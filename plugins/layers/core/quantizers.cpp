@@ -7,7 +7,7 @@
 namespace crescent {
 namespace {
 
-/// The quantizer that an option holds; null where it has none.
+/// The quantizer in an option; null without one.
 const AbsMaxQuantizer* abs_max(const Ref<Quantizer>& given, const char* option) {
   if (!given) return nullptr;
   const auto* quantizer = dynamic_cast<const AbsMaxQuantizer*>(given.get());
@@ -19,7 +19,7 @@ std::optional<AbsMax> range_of(const AbsMaxQuantizer* quantizer) {
   return quantizer ? std::optional(quantizer->range()) : std::nullopt;
 }
 
-/// Bytes as they are, a scale for each element of what is not summed.
+/// Weights as int8, with a scale for each element of the kept axes.
 class Int8QuantizationConfig final : public QuantizationConfig {
  public:
   static void describe(Schema<Int8QuantizationConfig>& s) {

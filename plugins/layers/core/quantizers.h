@@ -1,5 +1,5 @@
-// What makes integers of numbers, and configurations that say how layers keep weights: kind
-// "quantizer".
+// The kind "quantizer": rounding of numbers to integers, and configurations of quantized weights of
+// layers.
 #pragma once
 #include "quantized_layout.h"
 
@@ -11,18 +11,18 @@ class Quantizer : public Plain {
   ~Quantizer() override;
 };
 
-/// Integers, and what to divide them by.
+/// Integers, and the scale by which they are divided.
 struct Quantized {
   Tensor values, scale;
 };
 
-/// Largest magnitudes become the end of a range of integers.
+/// Rounding by which the largest magnitude becomes the end of a range of integers.
 struct AbsMax {
   int64_t low = -127, high = 127;
   double epsilon = 1e-7;
   bool operator==(const AbsMax&) const = default;
   size_t hash() const;
-  /// int8 of x's shape; the scale has 1 where it was reduced.
+  /// Rounds x to int8; the scale has size 1 along the reduced axes.
   Quantized operator()(const Tensor& x, const std::vector<int>& axes) const;
 };
 std::string to_text(const AbsMax& range);
@@ -32,7 +32,7 @@ class AbsMaxQuantizer final : public Quantizer {
   static void describe(Schema<AbsMaxQuantizer>& s);
   void configured() override;
   AbsMax range() const { return {bounds_[0], bounds_[1], epsilon_}; }
-  /// Fails unless it is for weights that are summed along these axes.
+  /// Fails unless its axes are those along which weights of the layout are summed.
   void check_axes(const QuantizedLayout& layout) const;
 
  private:
@@ -42,24 +42,25 @@ class AbsMaxQuantizer final : public Quantizer {
   std::string dtype_ = "int8";
 };
 
-/// How a layer keeps its weights, and what it multiplies them with.
+/// The configuration of quantized weights, and of the rounding of inputs.
 class QuantizationConfig : public Quantizer {
  public:
   virtual std::string mode() const = 0;  ///< "int4"
-  /// What a dtype policy has in front of "_from_": "int4/128".
+  /// The text before "_from_" in a dtype policy: "int4/128".
   virtual std::string quantization() const = 0;
-  /// Of inputs before they are multiplied; nothing: they stay floats.
+  /// The rounding of inputs; nullopt: they stay floats.
   virtual std::optional<AbsMax> inputs() const = 0;
-  /// The variables that a weight is kept in: integers, a scale, perhaps more.
+  /// The variables of a quantized weight: integers, a scale, perhaps others.
   virtual QuantizedComponents parts(const QuantizedLayout& layout) const = 0;
-  /// Their values for floats of the layout's shape.
+  /// The values of these variables for floats with the shape of the layout.
   virtual Tensors encoded(const QuantizedLayout& layout, const Tensor& floats) const = 0;
-  /// int8 of the layout's shape with a scale of scale_shape, or floats without one.
+  /// The weight as int8 with the shape of the layout and a scale of scale_shape, or as floats
+  /// without a scale.
   virtual Quantized decoded(const QuantizedLayout& layout, const Tensors& parts) const = 0;
-  /// Rows of a table as floats of this dtype.
+  /// Rows of a table as this dtype.
   virtual Tensor rows(const QuantizedLayout& layout, const Tensors& parts, const Tensor& ids,
                       DType dtype) const = 0;
-  /// The mode's own, for a policy such as "int4/128".
+  /// The default configuration of a policy such as "int4/128".
   static std::shared_ptr<QuantizationConfig> for_policy(const DTypePolicy& policy);
 };
 

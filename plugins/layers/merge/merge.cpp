@@ -31,7 +31,7 @@ class Merge : public Layer {
   }
   void build(const std::vector<Shape>& inputs) override { expect_one_batch(inputs); }
   Tensors call(const Tensors& inputs, const Call&) override { return {merge(same_rank(inputs))}; }
-  /// Elements count where every input that has a mask counts.
+  /// The conjunction of the masks of all inputs that have one.
   Tensors compute_mask(const Tensors&, const Tensors& masks, const Tensors&) override {
     Tensor all;
     for (const Tensor& mask : masks)
@@ -139,7 +139,7 @@ class Concatenate final : public Layer {
   Tensors call(const Tensors& inputs, const Call&) override {
     return {ops::concatenate(inputs, int(axis_))};
   }
-  /// Missing masks count everywhere.
+  /// Masks of the result; a missing mask is true everywhere.
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors&) override {
     if (std::none_of(masks.begin(), masks.end(), [](const Tensor& m) { return bool(m); }))
       return {Tensor()};
@@ -205,7 +205,7 @@ class Dot final : public Layer {
   static Tensor unit(const Tensor& x, int axis) {
     return x * ops::rsqrt(ops::maximum(ops::sum(ops::square(x), {axis}, true), 1e-12));
   }
-  /// x with `axis` moved to the end (or to 1), and every other axis but the batch merged into one.
+  /// x with `axis` moved to the end (or to 1), and all other axes but the batch merged into one.
   static Tensor as_matrix(const Tensor& x, int axis, bool axis_last) {
     std::vector<int> axes{0};
     if (!axis_last) axes.push_back(axis);

@@ -62,7 +62,7 @@ class BatchNormalization final : public ScaledLayer {
     if (renorm_) build_renorm(shape);
     set_input_specs({InputSpec::with_ndim(input.rank()).axis(axis, input[axis])});
   }
-  /// A frozen layer runs as in inference (Keras 3), or leaves the averages alone.
+  /// A frozen layer computes as in inference (Keras 3), or does not update the averages.
   Tensor call(const Tensor& x, const Call& call) override {
     const int axis = channel_axis(x.shape()), last = x.rank() - 1;
     const Tensor input = axis == last ? x : ops::swap_axes(x, axis, last);
@@ -77,7 +77,7 @@ class BatchNormalization final : public ScaledLayer {
     if (axis_.size() != 1) fail("axis: expected one integer, got ", Value(axis_));
     return shape.axis(int(axis_[0]));
   }
-  /// A mask as numbers that go with the elements of x once the channels are its last axis.
+  /// A mask as weights of the elements of x with channels as last axis.
   Tensor weights_of(const Tensor& mask, const Tensor& x, int axis) const {
     if (!mask || count_masked_) return {};
     Tensor weights = ops::cast(mask, promote(x.dtype(), DType::float32));
@@ -97,12 +97,12 @@ class BatchNormalization final : public ScaledLayer {
                   ddof_ == 0 ? moments.variance : moments.variance * (count / degrees_of(count)));
     return moments.y;
   }
-  /// Never 0: the variance of one value is.
+  /// The divisor of the variance, at least one: the variance of a single value is 0.
   double degrees_of(double count) const { return std::max(count - ddof_, kLeastDegrees); }
   struct Statistics {
     Tensor mean, variance, count;
   };
-  /// Over the steps that count, of all processes when synchronized.
+  /// The moments over unmasked steps, of all processes if synchronized.
   Statistics moments_of(const Tensor& x, const Tensor& weights) const {
     const Tensor values = wide(x), shares = weights ? weights : ops::ones_like(values);
     ops::Axes axes;
@@ -157,8 +157,8 @@ class BatchNormalization final : public ScaledLayer {
     const Value* given = clipping_ ? clipping_->find(name) : nullptr;
     return given ? given->as_float() : otherwise;
   }
-  /// (x - mean) / deviation * r + d, where the corrections r and d lead to the renorm averages and
-  /// count as constants.
+  /// (x - mean) / deviation * r + d; the corrections r and d, which replace the batch statistics by
+  /// the averages of renorm, are constants for the gradient.
   Tensor train_renorm(const Statistics& batch, const Tensor& x) {
     constexpr double kNone = 1e30;
     const Tensor deviation = ops::sqrt(batch.variance + epsilon_);
@@ -185,7 +185,7 @@ class BatchNormalization final : public ScaledLayer {
   std::optional<Dict> clipping_;
   Ref<Initializer> mean_initializer_ = "zeros", variance_initializer_ = "ones";
   Variable mean_, variance_;
-  Variable deviation_, renorm_mean_, renorm_deviation_;  ///< with renorm
+  Variable deviation_, renorm_mean_, renorm_deviation_;  ///< for renorm
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ class GroupNormalization final : public ScaledLayer {
     ScaledLayer::configured();
     if (groups_ == 0) fail("groups: expected -1 or at least 1, got 0");
     set_supports_masking(true);
-    autocast_ = false;  // numbers beyond float16 have statistics too
+    autocast_ = false;  // statistics of values beyond the range of float16 are computed too
   }
   void build(const Shape& input) override {
     const int axis = channel_axis(input);
@@ -41,7 +41,7 @@ class GroupNormalization final : public ScaledLayer {
   }
   Tensor call(const Tensor& x, const Call&) override {
     if (!x.shape().slice(1, x.rank()).is_known())
-      return ops::cast(x, compute_dtype());  // only its shape matters then
+      return ops::cast(x, compute_dtype());  // only the shape matters while shapes are inferred
     const int axis = channel_axis(x.shape());
     const Tensor grouped = ops::reshape(wide(x), divided(x.shape(), axis));
     ops::Axes axes;
@@ -62,7 +62,7 @@ class GroupNormalization final : public ScaledLayer {
     return axis;
   }
   int64_t groups_of(int64_t channels) const { return groups_ < 0 ? channels : groups_; }
-  /// The axis of the channels in two: groups, and channels of a group.
+  /// The shape with the axis of channels split into groups and channels of a group.
   Shape divided(const Shape& shape, int axis) const {
     const int64_t groups = groups_of(shape[axis]);
     return shape.slice(0, axis)

@@ -1,4 +1,4 @@
-// Layers that normalise each sample by itself.
+// Layers that normalize each sample separately.
 #include "crescent/registry/registration.h"
 #include "normalization_layers.h"
 
@@ -24,7 +24,7 @@ class LayerNormalization final : public ScaledLayer {
     if (axis_.empty()) fail("axis: expected at least one integer, got none");
     if (rms_scaling_) scale_ = true, center_ = false;
     set_supports_masking(true);
-    autocast_ = false;  // numbers beyond float16 have statistics too
+    autocast_ = false;  // statistics of values beyond the range of float16 are computed too
   }
   void build(const Shape& input) override { build_scale(dims_of(input, axes_in(input, axis_))); }
   Tensor call(const Tensor& x, const Call&) override {
@@ -87,7 +87,7 @@ class UnitNormalization final : public UnaryLayer {
     if (axis_.empty()) fail("axis: expected at least one integer, got none");
     set_supports_masking(true);
   }
-  /// Vectors shorter than 1e-12 are divided by that.
+  /// Divides vectors by their length, or by 1e-12 if that is larger.
   Tensor call(const Tensor& x, const Call&) override {
     const Tensor values = wide(x);
     const Tensor squares = ops::sum(ops::square(values), axes_in(x.shape(), axis_), true);

@@ -1,4 +1,4 @@
-// What normalising layers share.
+// Common code of normalization layers, and the files of this plugin; each adds its classes.
 #pragma once
 #include <algorithm>
 
@@ -6,10 +6,10 @@
 
 namespace crescent {
 
-/// As float32 at least, in which statistics are computed: squares leave float16.
+/// Casts to at least float32, in which statistics are computed: squares exceed float16.
 inline Tensor wide(const Tensor& x) { return ops::cast(x, promote(x.dtype(), DType::float32)); }
 
-/// gamma and beta, which mixed precision leaves as wide as they are.
+/// A layer with gamma and beta, which mixed precision does not narrow.
 class ScaledLayer : public UnaryLayer {
  protected:
   template <class T>
@@ -44,7 +44,7 @@ class ScaledLayer : public UnaryLayer {
       {"beta", &ScaledLayer::beta_rules_, "beta"}, {"gamma", &ScaledLayer::gamma_rules_, "gamma"}};
 };
 
-/// Axes of a shape, not negative and in order.
+/// The axes of a shape as sorted, non-negative numbers.
 inline std::vector<int> axes_in(const Shape& shape, const std::vector<int64_t>& axes) {
   std::vector<int> sorted;
   for (int64_t axis : axes) sorted.push_back(shape.axis(int(axis)));
@@ -52,7 +52,7 @@ inline std::vector<int> axes_in(const Shape& shape, const std::vector<int64_t>& 
   return sorted;
 }
 
-/// The dims of some axes, each of which must be known.
+/// The dims of some axes, which must be known.
 inline Shape dims_of(const Shape& shape, const std::vector<int>& axes) {
   Shape dims;
   for (int axis : axes) dims.append(shape[axis]);
@@ -62,7 +62,7 @@ inline Shape dims_of(const Shape& shape, const std::vector<int>& axes) {
   return dims;
 }
 
-/// Of the rank of x: its dims along some axes, 1 along the others.
+/// The shape with the dims of x along some axes and 1 along the others.
 inline Shape broadcast_along(const Tensor& x, const std::vector<int>& axes) {
   Shape wide;
   for (int i = 0; i < x.rank(); ++i)

@@ -1,4 +1,5 @@
-// Pooling to a size: place i of m takes the elements from floor(i n / m) to ceil((i + 1) n / m).
+// Pooling to a given size: element i of m pools the elements from floor(i n / m) to ceil((i + 1) n
+// / m).
 #include <algorithm>
 
 #include "../spatial.h"
@@ -9,7 +10,7 @@ namespace crescent {
 namespace {
 
 struct Window {
-  int64_t first, last;  ///< [first, last)
+  int64_t first, last;  ///< elements [first, last)
 };
 
 std::vector<Window> windows(int64_t from, int64_t to) {
@@ -18,8 +19,7 @@ std::vector<Window> windows(int64_t from, int64_t to) {
   return list;
 }
 
-/// Positions of the elements of all windows, each as wide as the widest: a narrower one has its
-/// last element several times.
+/// The indices of the elements of all windows, padded to the widest by repeating the last element.
 Tensor positions(const std::vector<Window>& list, int64_t width) {
   std::vector<int32_t> all;
   for (const Window& window : list)
@@ -28,7 +28,7 @@ Tensor positions(const std::vector<Window>& list, int64_t width) {
   return Tensor::from(all, Shape{int64_t(all.size())});
 }
 
-/// 1 / width for the elements of a window, 0 for those that fill it up.
+/// The weights 1 / width for the elements of a window, 0 for padding.
 Tensor shares(const std::vector<Window>& list, int64_t width, DType dtype) {
   std::vector<float> all;
   for (const Window& window : list)
@@ -39,13 +39,14 @@ Tensor shares(const std::vector<Window>& list, int64_t width, DType dtype) {
   return ops::cast(Tensor::from(all, Shape{int64_t(all.size())}), dtype);
 }
 
-/// One axis brought to a size.
+/// Pools one axis to a size.
 template <bool Max>
 Tensor pool_axis(const Tensor& x, int axis, int64_t to) {
   const int64_t from = x.dim(axis);
   Shape result = x.shape();
   result.set(axis, to);
-  if (from < 0) return ops::broadcast_to(ops::max(x, {axis}, true), result);  // for its shape alone
+  // only the shape matters while shapes are inferred
+  if (from < 0) return ops::broadcast_to(ops::max(x, {axis}, true), result);
   if (from == 0) fail("axis ", axis, " of shape ", x.shape(), " has no elements to pool");
   const std::vector<Window> list = windows(from, to);
   int64_t width = 0;

@@ -1,4 +1,4 @@
-// Pooling over all of the spatial axes.
+// Pooling over all spatial axes.
 #include "../spatial.h"
 #include "crescent/layer/layer.h"
 #include "crescent/registry/registration.h"
@@ -32,7 +32,7 @@ class GlobalPooling final : public SpatialLayer<Axes> {
 
  private:
   static constexpr bool kMasked = Axes == 1 && !Max;
-  /// Mean over the steps that count; 0 where none does.
+  /// The mean over unmasked steps; 0 if there is none.
   Tensor masked_mean(const Tensor& x, const Tensor& mask, int axis) const {
     const Tensor weights = ops::expand_dims(ops::cast(mask, x.dtype()), axis == 1 ? 2 : 1);
     const Tensor count = ops::maximum(ops::sum(weights, {axis}, keepdims_), 1);

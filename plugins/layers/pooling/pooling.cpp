@@ -37,7 +37,7 @@ class Pooling final : public SpatialLayer<Axes> {
   }
 
  protected:
-  Tensor carried(const Tensor& mask, const Tensor&, const Tensor&) const override {
+  Tensor output_mask(const Tensor& mask, const Tensor&, const Tensor&) const override {
     return mask_of_windows(mask, pool_size_[0], (*strides_)[0], 1, padding_);
   }
 

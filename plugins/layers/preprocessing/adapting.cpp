@@ -12,7 +12,7 @@ bool holds_tensors(const List& list) {
   return !list.empty() && list.front().object_as<BoxedTensor>() != nullptr;
 }
 
-/// The next batch of a dataset, or nothing at its end. What comes with the inputs is left out.
+/// The inputs of the next batch of a dataset, without targets and weights; null at its end.
 Value next_input(Dataset& dataset, Batch& batch) {
   if (!dataset.next(batch)) return {};
   if (batch.x.size() != 1)

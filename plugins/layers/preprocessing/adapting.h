@@ -1,4 +1,4 @@
-// What layers learn from with adapt(): data at once, or batch by batch.
+// The data of adapt(), whole or batch by batch.
 #pragma once
 #include <functional>
 #include <optional>
@@ -8,11 +8,11 @@
 
 namespace crescent {
 
-/// True for what is one array: a tensor, or lists that hold no tensors.
+/// Whether the data is one array: a tensor, or lists without tensors.
 bool is_array(const Value& data);
 
-/// Calls `learn` with each batch, at most `steps` of them: the elements of a list of tensors, or
-/// the inputs of a dataset's batches. An array is the only batch.
+/// Calls `learn` with at most `steps` batches: the items of a list of tensors, or the inputs of the
+/// batches of a dataset. An array is one batch.
 void each_batch(const Value& data, std::optional<int64_t> steps,
                 const std::function<void(const Value& batch)>& learn);
 

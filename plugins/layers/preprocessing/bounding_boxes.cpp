@@ -1,4 +1,4 @@
-// As many bounding boxes for every image.
+// Limits or pads bounding boxes to the same number for every image.
 #include "../image_layer.h"
 #include "crescent/layer/layer.h"
 #include "crescent/registry/registration.h"

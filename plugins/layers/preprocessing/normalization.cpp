@@ -78,7 +78,7 @@ class Normalization final : public UnaryLayer {
       fail("`mean` and `variance` of shape ", shape, " do not fit the kept axes, which have shape ",
            places);
   }
-  /// With as many axes as the inputs: 1 along those that share a value.
+  /// A mean or variance with the axes of the inputs, of size 1 along reduced ones.
   Tensor along(const Variable& learned, const Value& given, int rank) const {
     const Tensor values =
         given.is_null() ? learned.value() : numbers_in(given, "").tensor(compute_dtype());
@@ -87,7 +87,7 @@ class Normalization final : public UnaryLayer {
       wide.set(kept_[kept_.size() - size_t(i)], values.dim(-i));
     return ops::cast(ops::reshape(values, wide), compute_dtype());
   }
-  /// Before the layer is built what was given; null when nothing was.
+  /// The value as seen by the user: the learned one, before build the given one; null without one.
   Value seen(const Variable& learned, const Value& given) const {
     return built() ? Codec<Tensor>::encode(along(learned, given, rank_)) : given;
   }
@@ -118,7 +118,7 @@ class Normalization final : public UnaryLayer {
     join(others.empty() ? values : ops::mean(values, others),
          others.empty() ? ops::zeros_like(values) : ops::variance(values, others), count);
   }
-  /// Mean and variance of so many more samples.
+  /// Combines the moments with those of `count` more samples.
   void join(const Tensor& mean, const Tensor& variance, double count) {
     seen_ += count;
     const double share = count / seen_;
@@ -139,9 +139,9 @@ class Normalization final : public UnaryLayer {
   Value given_mean_, given_variance_;
   bool invert_ = false;
   std::vector<int> kept_;
-  int rank_ = 0;  ///< of the inputs
+  int rank_ = 0;  ///< rank of the inputs
   Variable mean_, variance_;
-  double seen_ = 0;  ///< samples, with these moments
+  double seen_ = 0;  ///< the number of samples with these moments
   Tensor seen_mean_, seen_variance_;
 };
 

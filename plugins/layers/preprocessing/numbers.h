@@ -1,4 +1,4 @@
-// An option that is a number, or numbers in lists of lists: one for each feature, say.
+// An option that is a number or nested lists of numbers, for example one for each feature.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,13 +8,14 @@
 namespace crescent {
 
 struct Numbers {
-  Shape shape;  ///< no axes for a single number
+  Shape shape;  ///< without axes for a single number
   std::vector<double> values;
 
   Tensor tensor(DType dtype) const { return ops::cast(Tensor::from(values, shape), dtype); }
 };
 
-/// Of a tensor too. Fails when lists are not of one length, or hold something else.
+/// The numbers in a value, which may be a tensor. Fails for lists of different lengths and for
+/// other items.
 inline Numbers numbers_in(const Value& value, const char* option) {
   if (value.is_number()) return {{}, {value.as_float()}};
   if (auto boxed = value.object_as<BoxedTensor>())
@@ -33,7 +34,7 @@ inline Numbers numbers_in(const Value& value, const char* option) {
   return all;
 }
 
-/// As it stands in a configuration.
+/// The value in a configuration.
 inline Value value_of(const Numbers& numbers) {
   size_t next = 0;
   const auto nested = [&](auto&& self, int axis) -> Value {

@@ -5,7 +5,7 @@
 namespace crescent {
 namespace {
 
-/// As it was given, tensors as the numbers in them.
+/// The value as it was given, with tensors replaced by their numbers.
 Value as_given(const Value& value, const char* option) {
   const Numbers numbers = numbers_in(value, option);
   if (value.is_number()) return value;

@@ -1,4 +1,4 @@
-// Images brought to a size: resized, or cut out of the middle.
+// Layers that resize images or crop their centre.
 #include <cmath>
 
 #include "../image_layer.h"
@@ -9,7 +9,7 @@
 namespace crescent {
 namespace {
 
-/// A rectangle of images that becomes the result; beyond their edges is a frame.
+/// A rectangle of images that becomes the result; it may extend beyond the edges, where padding is.
 struct CropWindow {
   int64_t top, left;
   Extent size;
@@ -19,8 +19,8 @@ CropWindow middle(Extent all, Extent size) {
   return {(all.height - size.height) / 2, (all.width - size.width) / 2, size};
 }
 
-/// The largest part from the middle that has the shape of the target; or, where `around`, the
-/// smallest frame around the images that has.
+/// The largest extent in the images with the proportions of the target; with `around` the smallest
+/// one that contains the images.
 Extent of_target_shape(Extent all, Extent target, bool around) {
   const auto scaled = [](int64_t length, int64_t to, int64_t from) {
     return int64_t(double(length) * double(to) / double(from));
@@ -32,7 +32,7 @@ Extent of_target_shape(Extent all, Extent target, bool around) {
           std::max<int64_t>(std::min(all.width, width), 1)};
 }
 
-Tensor cut_out(const Tensor& images, const CropWindow& window) {
+Tensor cropped(const Tensor& images, const CropWindow& window) {
   const Tensor rows = ops::slice_axis(images, 1, window.top, window.top + window.size.height);
   return ops::slice_axis(rows, 2, window.left, window.left + window.size.width);
 }
@@ -41,7 +41,7 @@ bool whole_numbers(const Tensor& x) {
   return !is_floating(x.dtype()) && x.dtype() != DType::boolean;
 }
 
-/// Rounded, and cut off where the dtype ends.
+/// Rounds to integers and clips to the range of the dtype.
 Tensor as_whole_numbers(const Tensor& x, DType dtype) {
   const Tensor rounded = ops::round(x);
   switch (dtype) {
@@ -56,7 +56,7 @@ Tensor as_whole_numbers(const Tensor& x, DType dtype) {
   }
 }
 
-/// What layers that give images of one size share.
+/// The common part of layers whose results have a given size.
 class SizedLayer : public ImageLayer {
  protected:
   template <class T>
@@ -87,13 +87,13 @@ class SizedLayer : public ImageLayer {
     });
     return parts;
   }
-  /// Whether images of whole numbers stay such; else they become fractions.
+  /// Whether integer images stay integers; otherwise they become floating point.
   virtual bool keeps_whole_numbers() const = 0;
-  /// What becomes the result of images of this extent.
+  /// The window of images of this extent that becomes the result.
   virtual CropWindow window_of(Extent all) const = 0;
-  /// A part of images resized.
-  virtual Tensor brought_to_size(const Tensor& images, const CropWindow& window,
-                                 bool nearest) const = 0;
+  /// Resizes a window of images.
+  virtual Tensor resized_window(const Tensor& images, const CropWindow& window,
+                                bool nearest) const = 0;
   Extent size() const { return {height_, width_}; }
 
   int64_t height_ = 1, width_ = 1;
@@ -101,8 +101,9 @@ class SizedLayer : public ImageLayer {
  private:
   Tensor sized(const Tensor& images, bool nearest) const {
     const Extent all = extent_of(images);
-    if (all.height >= 0 && all.width >= 0) return brought_to_size(images, window_of(all), nearest);
-    return ops::broadcast_to(ops::max(images, {1, 2}, true),  // only its shape matters then
+    if (all.height >= 0 && all.width >= 0) return resized_window(images, window_of(all), nearest);
+    // only the shape matters while shapes are inferred
+    return ops::broadcast_to(ops::max(images, {1, 2}, true),
                              {images.dim(0), height_, width_, images.dim(3)});
   }
 };
@@ -136,15 +137,16 @@ class Resizing final : public SizedLayer {
   CropWindow window_of(Extent all) const override {
     CropWindow window = middle(all, crop_ || pad_ ? of_target_shape(all, size(), pad_) : all);
     if (pad_)
-      window.size = {all.height - 2 * window.top, all.width - 2 * window.left};  // both sides alike
+      // the same margin on both sides
+      window.size = {all.height - 2 * window.top, all.width - 2 * window.left};
     return window;
   }
-  Tensor brought_to_size(const Tensor& images, const CropWindow& window,
-                         bool nearest) const override {
+  Tensor resized_window(const Tensor& images, const CropWindow& window,
+                        bool nearest) const override {
     const bool whole = whole_numbers(images);
     const std::vector<int64_t> frame{0, -window.top, -window.left, 0};
     const Tensor source =
-        crop_  ? cut_out(images, window)
+        crop_  ? cropped(images, window)
         : pad_ ? ops::pad(images, frame, frame, whole ? std::trunc(fill_value_) : fill_value_)
                : images;
     if (nearest || interpolation_ == "nearest")
@@ -175,9 +177,9 @@ class CenterCrop final : public SizedLayer {
     const bool larger = all.height >= height_ && all.width >= width_;
     return middle(all, larger ? size() : of_target_shape(all, size(), false));
   }
-  Tensor brought_to_size(const Tensor& images, const CropWindow& window,
-                         bool nearest) const override {
-    return resampled(cut_out(images, window), height_, width_, nearest ? "nearest" : "bilinear",
+  Tensor resized_window(const Tensor& images, const CropWindow& window,
+                        bool nearest) const override {
+    return resampled(cropped(images, window), height_, width_, nearest ? "nearest" : "bilinear",
                      false);
   }
 };

@@ -1,4 +1,4 @@
-// RNN layers that make their own cell: their options are the cell's and the loop's.
+// RNN layers that make their own cell: their options are those of the cell and of the loop.
 #pragma once
 #include <algorithm>
 
@@ -6,13 +6,12 @@
 
 namespace crescent {
 
-/// A layer whose options are those of `Cell`, kept there. `s.doc`, units and so on come from
-/// Cell::describe.
+/// A layer whose options are those of its `Cell`, which stores them; Cell::describe declares them.
 template <class Cell>
 class CellLayer : public BaseRnn {
  public:
-  /// The cell's fields, read and written in the cell this layer owns, and the penalty on the output
-  /// where Keras has it: before the constraints.
+  /// Declares the fields of the cell, which are accessed in the cell that this layer owns, and
+  /// before the constraints, as in Keras, the penalty on the output.
   template <class T>
   static void describe_cell(Schema<T>& s) {
     const Cell defaults;
@@ -26,7 +25,7 @@ class CellLayer : public BaseRnn {
       s.data().fields.push_back(std::move(field));
     }
   }
-  /// Puts one of the cell's options behind those declared so far, where Keras has it in the layer.
+  /// Moves an option of the cell behind those declared so far, its position in the layer of Keras.
   static void move_last(SchemaBuilder& s, std::string_view name) {
     auto& fields = s.data().fields;
     const auto field = std::find_if(fields.begin(), fields.end(),

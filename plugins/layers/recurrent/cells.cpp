@@ -12,7 +12,8 @@ Tensor dropout_mask(const SeedGenerator& random, const Shape& shape, double rate
   return ops::cast(kept, dtype) * (1 / (1 - rate));
 }
 
-/// Zeros with ones in the block of the forget gate, where a plain initializer gives the rest.
+/// Initializes the bias with ones in the block of the forget gate and by another initializer
+/// elsewhere.
 class ForgetBias final : public Initializer {
  public:
   ForgetBias(std::shared_ptr<Initializer> rest, int64_t units)
@@ -30,7 +31,7 @@ class ForgetBias final : public Initializer {
 
 }  // namespace
 
-// ---- what the cells share
+// ---- the common part of cells
 
 Tensor apply_to(const Ref<Activation>& activation, const Tensor& x) {
   return activation ? (*activation)(x) : x;

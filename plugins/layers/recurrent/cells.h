@@ -6,10 +6,10 @@
 namespace crescent {
 
 Tensor apply_to(const Ref<Activation>& activation, const Tensor& x);
-/// The last axis in `count` parts of `units`.
+/// Splits the last axis into `count` blocks of `units`.
 Tensors blocks(const Tensor& x, int64_t units, int count);
 
-/// Options and weights common to the cells; `Gates` blocks side by side in every weight.
+/// The common options and weights of cells; every weight has a block per gate.
 class GatedCell : public RnnCell {
  public:
   void configured() override;
@@ -23,9 +23,9 @@ class GatedCell : public RnnCell {
   /// The bias, or zeros of its shape.
   Tensor bias() const;
   bool standard_activation() const { return activation_ && activation_->class_name() == "tanh"; }
-  /// What this call's dropout multiplies states with; no tensor: nothing.
+  /// The dropout mask of states in this call; null: none.
   const Tensor& state_factors() const { return state_mask_; }
-  /// x with this call's dropout mask, for (batch, time, features) as for one step.
+  /// x times the dropout mask of this call; x is one step or (batch, time, features).
   Tensor with_dropout(const Tensor& x) const;
 
  protected:
@@ -57,16 +57,17 @@ class GatedCell : public RnnCell {
   static void describe_seed(Schema<T>& s) {
     s.field("seed", &GatedCell::seed_, "Fixes the dropout.");
   }
-  /// `window`: the extent of convolutions, where products are such.
+  /// `window` is the window of cells whose products are convolutions.
   void build_weights(int64_t features, int gates, const Shape& bias, const WeightRules& bias_rules,
                      const Shape& window = {});
-  /// The rules of a bias whose block of the forget gate, the second of four, starts at one.
+  /// The rules of a bias that is initialized with ones for the forget gate, the second of four.
   WeightRules forgetting_bias() const;
   Tensor dropped_state(const Tensor& h) const { return state_mask_ ? h * state_mask_ : h; }
 
   int64_t units_ = 1;
   Ref<Activation> activation_ = "tanh";
-  bool use_bias_ = true, unit_forget_bias_ = true;  // the second: of cells with a forget gate
+  // unit_forget_bias_ is for cells with a forget gate
+  bool use_bias_ = true, unit_forget_bias_ = true;
   WeightRules kernel_rules_{"glorot_uniform"}, recurrent_rules_{"orthogonal"}, bias_rules_{"zeros"};
   double dropout_ = 0, recurrent_dropout_ = 0;
   std::optional<int64_t> seed_;
@@ -81,7 +82,7 @@ class GatedCell : public RnnCell {
   std::optional<SeedGenerator> random_;
   Shape bias_shape_;
   Variable kernel_, recurrent_, bias_;
-  Tensor input_mask_, state_mask_;  // of the call that runs
+  Tensor input_mask_, state_mask_;  // the masks of the current call
 };
 
 class SimpleRnnCell final : public GatedCell {

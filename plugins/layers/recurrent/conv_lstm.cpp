@@ -1,4 +1,5 @@
-// ConvLSTM (Shi et al. 2015): an LSTM whose products are convolutions. Inside, channels come last.
+// ConvLSTM (Shi et al. 2015): an LSTM whose products are convolutions. Computations use channels
+// last.
 #include "../spatial.h"
 #include "cell_layer.h"
 #include "conv_lstm_steps.h"
@@ -44,7 +45,7 @@ class ConvLstmCell final : public GatedCell {
     dilation_ = per_axis(dilation_, Axes, "dilation_rate");
   }
   size_t state_count() const override { return 2; }
-  /// (batch, new axes..., filters), or with the channels first.
+  /// The shapes of states: (batch, new axes..., filters), or with channels first.
   std::vector<Shape> state_shapes(const Shape& x) const override {
     expect_axes(x);
     Shape shape{x[0]};
@@ -58,7 +59,7 @@ class ConvLstmCell final : public GatedCell {
                   Shape(window_));
   }
   Tensor input_part(const Tensor& x) const override { return input_gates(with_dropout(x)); }
-  /// The convolution of the input, with the bias; steps are as if they were further samples.
+  /// The convolution of the input plus the bias; steps are treated as samples.
   Tensor input_gates(const Tensor& x) const {
     const Shape& shape = x.shape();
     if (shape.rank() == Axes + 2) return gates_of(x);
@@ -102,7 +103,7 @@ class ConvLstmCell final : public GatedCell {
   static void expect_axes(const Shape& x) {
     if (x.rank() != Axes + 2) fail("expected ndim=", Axes + 3, ", found ndim=", x.rank() + 1);
   }
-  /// Windows along an axis of this size.
+  /// The number of windows along an axis of this size.
   int64_t extent(int64_t size, int i) const {
     if (size < 0) return -1;
     const auto axis = static_cast<size_t>(i);
@@ -144,7 +145,7 @@ class ConvLstmLayer final : public CellLayer<ConvLstmCell<Axes>> {
   }
 
  private:
-  /// (time, batch, space..., filters) as the layer's output is.
+  /// Converts (time, batch, space..., filters) to the format of the layer's output.
   static Tensor sequence(const ConvLstmCell<Axes>& cell, const Tensor& steps) {
     const Tensor x = ops::swap_axes(steps, 0, 1);
     if (!cell.channels_first()) return x;

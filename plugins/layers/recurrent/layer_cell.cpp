@@ -1,11 +1,11 @@
-// A layer of one's own as a cell: called on {x, states..., constants...}, it gives {output, next
-// states...}.
+// A layer of the user as a cell: it is called on {x, states..., constants...} and returns {output,
+// next states...}.
 #include "rnn.h"
 
 namespace crescent {
 namespace {
 
-/// How wide the layer says its states are: its option state_size, a number or a list, or units.
+/// The widths of the states of a layer: its option state_size, a number or a list, or units.
 std::vector<int64_t> state_sizes_of(const Layer& layer) {
   const Dict config = layer.get_config();
   const bool takes_states = layer.input_count().max > 1;
@@ -29,7 +29,7 @@ class LayerCell final : public RnnCell {
     for (int64_t size : sizes_) shapes.push_back({x[0], size});
     return shapes;
   }
-  /// Of the constants nothing is known before the call.
+  /// The number of constants is unknown before the call.
   InputCount input_count() const override { return {.min = 1 + sizes_.size()}; }
   void build(const std::vector<Shape>&) override {}
   Tensors step(const Tensors& inputs) const override {
@@ -49,7 +49,7 @@ class LayerCell final : public RnnCell {
 
 }  // namespace
 
-std::shared_ptr<RnnCell> cell_around(const LayerPtr& layer) {
+std::shared_ptr<RnnCell> wrap_as_cell(const LayerPtr& layer) {
   return std::make_shared<LayerCell>(layer);
 }
 

@@ -1,5 +1,4 @@
-// RNN with a given cell, and the three layers that make their own. A layer's options are its cell's
-// plus the loop's: the cell is made from them by name.
+// RNN with a given cell, and the three layers that make their own cell from their options.
 #include "cell_layer.h"
 #include "crescent/registry/registration.h"
 

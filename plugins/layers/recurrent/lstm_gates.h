@@ -1,5 +1,5 @@
-// What an LSTM does to its gates at each step of each sample or pixel, as ops: a device may go
-// through the arrays once. The kernels of cpu go by these names.
+// The computation of an LSTM on its gates, for each sample or pixel of a step, as ops, so a device
+// can do it in one pass over the arrays. The cpu device has kernels under these names.
 #pragma once
 #include "crescent/program/op.h"
 

@@ -1,20 +1,20 @@
 #include "rnn.h"
 
-#include "counting_steps.h"
+#include "unmasked_steps.h"
 
 namespace crescent {
 namespace {
 
-/// (batch, time, ...) <-> (time, batch, ...).
+/// Swaps the first two axes: (batch, time, ...) <-> (time, batch, ...).
 Tensor swap_time(const Tensor& x) { return ops::swap_axes(x, 0, 1); }
 
-/// keep (batch) ? a : b, sample by sample.
+/// keep ? a : b for each sample; keep is (batch).
 Tensor choose(Tensor keep, const Tensor& a, const Tensor& b) {
   while (keep.rank() < a.rank()) keep = ops::expand_dims(keep, -1);
   return ops::where(keep, a, b);
 }
 
-/// A step of (batch, time, ...).
+/// The shape of a step of (batch, time, ...).
 Shape step_shape(const Shape& x) { return Shape{x[0]}.concat(x.slice(2, x.rank())); }
 
 }  // namespace
@@ -44,7 +44,7 @@ Tensors RnnCell::whole_step(Tensors inputs) const {
 
 namespace {
 
-/// What a cell gives in a step does not reach the loss.
+/// Fails for a cell with an activity regularizer, whose penalty in a step would not reach the loss.
 void refuse_penalty(const Layer& cell) {
   const Dict config = cell.get_config();
   const Value* penalty = config.find("activity_regularizer");
@@ -62,7 +62,7 @@ std::shared_ptr<RnnCell> cell_from(const Value& value) {
   if (!layer) fail("cell: expected a recurrent cell such as LSTMCell, got null");
   refuse_penalty(*layer);
   auto cell = std::dynamic_pointer_cast<RnnCell>(layer);
-  return cell ? cell : cell_around(layer);
+  return cell ? cell : wrap_as_cell(layer);
 }
 
 void BaseRnn::configured() {
@@ -114,7 +114,7 @@ void BaseRnn::set_states(const Tensors& values) {
     states_[i].assign(values.empty() ? Tensor(states_[i].spec()) : values[i]);
 }
 
-/// Given states, those kept from the last batch, or zeros.
+/// The given states, those of the last batch, or zeros.
 Tensors BaseRnn::initial_states(const Tensors& inputs) const {
   const std::vector<Shape> shapes = cell_->state_shapes(step_shape(inputs[0].shape()));
   Tensors states(inputs.begin() + 1, inputs.end());
@@ -151,7 +151,7 @@ Tensor BaseRnn::mask_of(const Tensors& inputs, const Call& call) const {
   return counts ? call.mask() : Tensor();
 }
 
-/// A cell may compute in a dtype of its own.
+/// Casts to the dtype in which the cell computes.
 Tensors BaseRnn::as_cell_computes(Tensors tensors) const {
   for (Tensor& t : tensors)
     if (is_floating(t.dtype())) t = ops::cast(t, cell_->as_layer()->policy().compute);
@@ -176,13 +176,14 @@ Tensors BaseRnn::call(const Tensors& inputs, const Call& call) {
   return outputs;
 }
 
-/// The output is the first state; before the first step that counts it is zeros.
+/// Runs all steps with a mask by one op. The output is the first state; before the first unmasked
+/// step it is zeros.
 std::optional<BaseRnn::SequenceResult> BaseRnn::fast_masked_run(const Tensor& x,
                                                                 const Tensors& states,
                                                                 const Tensor& mask) const {
   if (!x.shape().is_known() || x.rank() != 3 || x.dim(1) == 0 || mask.rank() != 2)
     return std::nullopt;
-  const CountingSteps steps(ops::cast(mask, DType::boolean));
+  const UnmaskedSteps steps(ops::cast(mask, DType::boolean));
   const std::optional<SequenceResult> moved = fast_run(steps.to_front(x), states);
   if (!moved) return std::nullopt;
   const Tensor& outputs = moved->every_state[0];
@@ -199,9 +200,9 @@ std::optional<BaseRnn::SequenceResult> BaseRnn::fast_masked_run(const Tensor& x,
 
 namespace {
 
-/// The same as ops::scan, with instructions of its own for every step.
+/// ops::scan unrolled: the program has instructions for every step.
 ops::ScanResult unrolled(const ops::ScanBody& body, Tensors states, const Tensors& sequences) {
-  std::vector<Tensors> outputs;  // of each step
+  std::vector<Tensors> outputs;  // the outputs of each step
   for (int64_t i = 0; i < sequences[0].dim(0); ++i) {
     Tensors step;
     for (const Tensor& sequence : sequences)
@@ -221,13 +222,14 @@ ops::ScanResult unrolled(const ops::ScanBody& body, Tensors states, const Tensor
 
 }  // namespace
 
-/// With a mask, the states carry one more: the output before, which a masked step repeats.
+/// Runs the cell step by step. With a mask, the previous output is another state, which a masked
+/// step repeats.
 BaseRnn::SequenceResult BaseRnn::run_steps(const Tensor& x, const Tensors& states,
                                            const Tensor& mask, const Tensors& constants) const {
   const RnnCell& cell = *cell_;
   const bool masked = bool(mask), zero = zero_output_;
-  Tensors carried = states, sequences{swap_time(cell.input_part(x))};
-  carried.push_back(zeros_of(cell.output_shape(step_shape(x.shape())), x.dtype()));
+  Tensors output_mask = states, sequences{swap_time(cell.input_part(x))};
+  output_mask.push_back(zeros_of(cell.output_shape(step_shape(x.shape())), x.dtype()));
   if (masked) sequences.push_back(ops::cast(swap_time(mask), DType::boolean));
 
   const ops::ScanBody body = [&cell, &constants, masked, zero](const Tensors& before,
@@ -248,8 +250,8 @@ BaseRnn::SequenceResult BaseRnn::run_steps(const Tensor& x, const Tensors& state
         masked && zero ? choose(step[1], computed, ops::zeros_like(computed)) : output;
     return ops::ScanResult{next, {shown}};
   };
-  const ops::ScanResult result = unroll_ && x.dim(1) > 0 ? unrolled(body, carried, sequences)
-                                                         : ops::scan(body, carried, sequences);
+  const ops::ScanResult result = unroll_ && x.dim(1) > 0 ? unrolled(body, output_mask, sequences)
+                                                         : ops::scan(body, output_mask, sequences);
   const Tensor sequence = swap_time(result.outputs[0]);
   return {sequence, result.states.back(), Tensors(result.states.begin(), result.states.end() - 1)};
 }

@@ -1,12 +1,12 @@
-// RNN: runs a cell over the steps of (batch, time, features). SimpleRNN, LSTM and GRU are RNNs that
-// make their own cell and may know a faster way through all steps at once.
+// RNN runs a cell over the steps of (batch, time, features). SimpleRNN, LSTM and GRU make their own
+// cell and may compute all steps by one op.
 #pragma once
 #include "crescent/layer/layer.h"
 #include "crescent/program/program.h"
 
 namespace crescent {
 
-/// Zeros of a shape; one with an unknown dim gives an abstract tensor.
+/// Zeros of a shape; an abstract tensor for a shape with unknown dims.
 Tensor zeros_of(const Shape& shape, DType dtype);
 
 /// One step. Inputs of a call: x (batch, ...), states (batch, ...)...; outputs: output, next
@@ -14,29 +14,30 @@ Tensor zeros_of(const Shape& shape, DType dtype);
 class RnnCell : public Layer {
  public:
   virtual size_t state_count() const = 0;
-  /// With the batch, for a step's input of this shape.
+  /// The shapes of states, including the batch, for the input of a step with this shape.
   virtual std::vector<Shape> state_shapes(const Shape& x) const = 0;
   virtual Shape output_shape(const Shape& x) const { return state_shapes(x).front(); }
   InputCount input_count() const override;
-  /// Draws what stays the same for all steps of a call (dropout masks), before step() runs.
-  /// `like` has dtype and shape of a step's input, maybe no values.
+  /// Prepares values that all steps of a call share, such as dropout masks; called before step().
+  /// `like` has the dtype and shape of the input of a step, and may be abstract.
   virtual void prepare(const Tensor& /*like*/, const Call&) {}
   Tensors call(const Tensors& inputs, const Call& call) override;
-  /// What a step makes of its input alone; for all steps at once when x has a time axis.
+  /// The part of a step that depends only on its input; x may have a time axis to compute all steps
+  /// at once.
   virtual Tensor input_part(const Tensor& x) const { return x; }
-  /// The first input went through input_part.
+  /// Computes a step; the first input is a result of input_part().
   virtual Tensors step(const Tensors& inputs) const = 0;
-  /// A step by itself: x did not go through input_part.
+  /// Computes a whole step, including input_part().
   Tensors whole_step(Tensors inputs) const;
-  /// What `constants` of a call is to such a cell; the others take none.
+  /// Whether the cell accepts the argument `constants` of a call.
   virtual bool takes_constants() const { return false; }
-  /// The layer that users know: another one where the cell only stands for it.
+  /// The layer of the user: this cell, or the layer that it wraps.
   virtual LayerPtr as_layer() { return std::static_pointer_cast<Layer>(shared_from_this()); }
-  /// Takes over the dtypes of the layer that made it.
+  /// Takes the dtypes of the layer that made the cell.
   void compute_as(const Layer& layer) { policy_ = layer.policy(); }
 };
 
-/// Options of every RNN layer, and the loop.
+/// The options of all RNN layers, and the loop.
 class BaseRnn : public Layer {
  public:
   void configured() override;
@@ -48,7 +49,7 @@ class BaseRnn : public Layer {
   bool stateful() const override { return stateful_; }
   void reset_states() override;
   Variables states() const override { return states_; }
-  /// No values: zeros.
+  /// Sets the states; empty: zeros.
   void set_states(const Tensors& values);
 
  protected:
@@ -74,19 +75,19 @@ class BaseRnn : public Layer {
                   "Tensors that a cell of one's own gets at every step, after its states.")
         .property("cell", &BaseRnn::cell_layer, "What makes one step.")
         .property("states", &BaseRnn::states_,
-                  "What is carried to the next batch; none unless stateful and built.")
+                  "What is output_mask to the next batch; none unless stateful and built.")
         .method("reset_states", &BaseRnn::set_states, "Sets the states of a stateful layer.")
         .arg("states", "A tensor for each; not given: zeros.", Value())
         .method("reset_state", &BaseRnn::reset_states, "The same with zeros.");
   }
-  /// Result of all steps; sequence (batch, time, width) in the order of computation.
+  /// The result of all steps; `sequence` is (batch, time, width) in the order of computation.
   struct SequenceResult {
     Tensor sequence, last;
     Tensors states;
-    Tensors every_state{};  ///< (batch, time, size) each, of fast_run
+    Tensors every_state{};  ///< each (batch, time, size), from fast_run()
   };
-  /// A way through all steps at once, when there is one; x is already in the order of computation
-  /// and the cell is prepared.
+  /// Computes all steps by one op, if there is one; x is in the order of computation and the cell
+  /// is prepared.
   virtual std::optional<SequenceResult> fast_run(const Tensor& /*x*/,
                                                  const Tensors& /*states*/) const {
     return std::nullopt;
@@ -110,10 +111,10 @@ class BaseRnn : public Layer {
   Variables states_;
 };
 
-/// {class_name, config} of a cell, the cell itself, or a list of cells, which are stacked. A layer
-/// written in Lua is one when it has the option state_size, or units.
+/// The cell in a value: a configuration {class_name, config}, a cell, or a list of cells, which are
+/// stacked. A layer written in Lua is a cell if it has the option state_size or units.
 std::shared_ptr<RnnCell> cell_from(const Value& value);
-/// A cell that is another layer.
-std::shared_ptr<RnnCell> cell_around(const LayerPtr& layer);
+/// A cell that wraps another layer.
+std::shared_ptr<RnnCell> wrap_as_cell(const LayerPtr& layer);
 
 }  // namespace crescent

@@ -1,5 +1,5 @@
-// Several cells as one: the output of each is the input of the next, states are those of all in
-// turn.
+// Several cells as one: the output of each is the input of the next, and the states are those of
+// all cells in order.
 #include "crescent/registry/registration.h"
 #include "rnn.h"
 
@@ -24,7 +24,7 @@ class StackedRnnCells final : public RnnCell {
       cells_.push_back(cell_from(value));
       track(cells_.back()->as_layer());
     }
-    compute_as(*cells_.front()->as_layer());  // a stack computes nothing of its own
+    compute_as(*cells_.front()->as_layer());  // a stack has no computation of its own
   }
   size_t state_count() const override {
     size_t count = 0;

@@ -6,7 +6,7 @@
 namespace crescent {
 namespace {
 
-/// Shares rate and seed.
+/// The base of layers with a rate and a seed.
 class RandomLayer : public UnaryLayer {
  public:
   void configured() override {
@@ -24,7 +24,8 @@ class RandomLayer : public UnaryLayer {
   static void describe_seed(Schema<T>& s) {
     s.field("seed", &RandomLayer::seed_, "Fixes the draws.");
   }
-  /// Not while only shapes are worked out: there is nothing to draw for an unknown batch.
+  /// Whether the layer acts: in training, but not while shapes are inferred, when nothing can be
+  /// drawn for an unknown batch.
   bool active(const Tensor& x, const Call& call) const {
     return call.training && rate_ > 0 && x.shape().is_known();
   }
@@ -34,14 +35,15 @@ class RandomLayer : public UnaryLayer {
   std::optional<SeedGenerator> random_;
 };
 
-/// x with a share of elements (of `noise` shape, broadcast) zeroed, the others scaled up.
+/// x with a fraction of elements set to zero and the others scaled up; draws have the shape
+/// `noise`, which broadcasts.
 Tensor drop(const Tensor& x, const Shape& noise, double rate, const SeedGenerator& random) {
   if (rate >= 1) return ops::zeros_like(x);
   const Tensor kept = ops::greater_equal(random.uniform(noise, 0, 1), rate);
   return ops::where(kept, x * (1 / (1 - rate)), 0);
 }
 
-/// Elements may share draws.
+/// The base of layers whose elements may share draws.
 class SharedNoise : public RandomLayer {
  protected:
   template <class T>
@@ -76,8 +78,8 @@ class Dropout final : public SharedNoise {
   }
 };
 
-/// For activations that keep mean and variance (selu): what is dropped gets the value that selu has
-/// far below 0, then all are scaled and shifted so that mean and variance stay.
+/// Dropout for self-normalizing activations (selu): dropped elements get the limit of selu at minus
+/// infinity, then all are scaled and shifted so that mean and variance stay the same.
 class AlphaDropout final : public SharedNoise {
  public:
   static void describe(Schema<AlphaDropout>& s) {

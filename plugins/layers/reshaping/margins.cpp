@@ -1,4 +1,4 @@
-// Padding and cropping: what is added to, or taken from, both ends of every spatial axis.
+// Padding and cropping at both ends of every spatial axis.
 #include <array>
 
 #include "../spatial.h"
@@ -8,7 +8,7 @@
 namespace crescent {
 namespace {
 
-/// Of a spatial axis: before and after.
+/// The margin of a spatial axis: before and after.
 using Margin = std::array<int64_t, 2>;
 
 int64_t margin_from(const Value& value, const char* option) {
@@ -19,7 +19,7 @@ int64_t margin_from(const Value& value, const char* option) {
   return margin;
 }
 
-/// An integer serves both ends; else a list of the two.
+/// The margin in a value: an integer for both ends, or a list of two.
 Margin margins_from(const Value& value, const char* option) {
   if (!value.is_list()) {
     const int64_t margin = margin_from(value, option);
@@ -30,7 +30,8 @@ Margin margins_from(const Value& value, const char* option) {
   return {margin_from(ends[0], option), margin_from(ends[1], option)};
 }
 
-/// An integer for everything, or one entry an axis. With a single axis its entry stands alone.
+/// The margins in a value: an integer for all, or an entry per axis; with a single axis just its
+/// entry.
 template <int Axes>
 std::vector<Margin> margins_of(const Value& value, const char* option) {
   if (Axes == 1 || !value.is_list()) return std::vector<Margin>(Axes, margins_from(value, option));
@@ -42,7 +43,7 @@ std::vector<Margin> margins_of(const Value& value, const char* option) {
   return margins;
 }
 
-/// As configurations of Keras have them: pairs, and with a single axis its pair.
+/// The margins in configurations of Keras: pairs, and with a single axis just its pair.
 template <int Axes>
 Value pairs(const std::vector<Margin>& margins) {
   List list;
@@ -55,7 +56,7 @@ constexpr const char* kForms[] = {
     "One integer, {rows, columns}, or {{top, bottom}, {left, right}}.",
     "One integer, one an axis, or a pair {before, after} an axis."};
 
-/// Margins of the spatial axes, in the order of the axes.
+/// The base of layers with margins of the spatial axes, in the order of the axes.
 template <int Axes>
 class Margins : public SpatialLayer<Axes> {
  protected:
@@ -64,7 +65,7 @@ class Margins : public SpatialLayer<Axes> {
     margins_ = margins_of<Axes>(given_, option);
     given_ = pairs<Axes>(margins_);
   }
-  /// f(axis of the tensor, margin) for each spatial axis.
+  /// Calls f(axis of the tensor, margin) for each spatial axis.
   template <class F>
   void each(F&& f) const {
     for (int i = 0; i < Axes; ++i) f(this->first_spatial_axis() + i, margins_[size_t(i)]);
@@ -96,8 +97,8 @@ class ZeroPadding final : public Margins<Axes> {
   }
 
  protected:
-  /// What is added does not count.
-  Tensor carried(const Tensor& mask, const Tensor&, const Tensor&) const override {
+  /// The mask of the output; padding is masked.
+  Tensor output_mask(const Tensor& mask, const Tensor&, const Tensor&) const override {
     if (mask.rank() != 2) return {};
     const Margin& margin = this->margins_[0];
     const Tensor steps = ops::cast(mask, DType::int32);
@@ -138,7 +139,7 @@ class Cropping final : public Margins<Axes> {
   }
 
  protected:
-  Tensor carried(const Tensor& mask, const Tensor&, const Tensor&) const override {
+  Tensor output_mask(const Tensor& mask, const Tensor&, const Tensor&) const override {
     if (mask.rank() != 2) return {};
     const Margin& margin = this->margins_[0];
     const int64_t steps = mask.dim(1);

@@ -8,13 +8,13 @@
 namespace crescent {
 namespace {
 
-/// A mask with a number for each element of x, or its leading axes alone.
+/// A mask with the shape of x, from one of the shape of x or of its leading axes.
 Tensor of_every_element(Tensor mask, const Tensor& x) {
   while (mask.rank() < x.rank()) mask = ops::expand_dims(mask, -1);
   return ops::broadcast_to(mask, x.shape());
 }
 
-/// A mask is of steps, of which nothing is left: it ends here, as in Keras.
+/// Flattens axes; as in Keras it drops the mask, since no axis of steps is left.
 class Flatten final : public UnaryLayer {
  public:
   static void describe(Schema<Flatten>& s) {
@@ -56,8 +56,8 @@ class ReshapeLayer final : public MaskCarrier {
   }
 
  protected:
-  /// Where all features of a step count; none where no steps are left.
-  Tensor carried(const Tensor& mask, const Tensor& x, const Tensor& y) const override {
+  /// The mask of the output: a step is true if all of its features are; null if no steps are left.
+  Tensor output_mask(const Tensor& mask, const Tensor& x, const Tensor& y) const override {
     if (y.rank() < 3) return {};
     return ops::all(ops::reshape(of_every_element(mask, x), y.shape()), {-1});
   }
@@ -106,8 +106,8 @@ class Permute final : public MaskCarrier {
   }
 
  protected:
-  /// Its axes change places like those of x, where they do among themselves.
-  Tensor carried(const Tensor& mask, const Tensor&, const Tensor&) const override {
+  /// The mask with its axes permuted like those of x, if these are permuted among themselves.
+  Tensor output_mask(const Tensor& mask, const Tensor&, const Tensor&) const override {
     std::vector<int> axes{0};
     for (int i = 1; i < mask.rank(); ++i) axes.push_back(int(dims_[size_t(i) - 1]));
     const bool inside = *std::max_element(axes.begin(), axes.end()) < mask.rank();
@@ -115,7 +115,7 @@ class Permute final : public MaskCarrier {
   }
 
  private:
-  /// Some of the first axes change places among themselves: a mask may be of these.
+  /// Whether the leading axes, which a mask may have, are permuted among themselves.
   bool leading_axes_stay() const {
     int64_t largest = 0;
     for (size_t i = 0; i + 1 < dims_.size(); ++i)

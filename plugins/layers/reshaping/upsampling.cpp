@@ -16,7 +16,7 @@ class UpSampling1D final : public SpatialLayer<1> {
   Tensor call(const Tensor& x, const Call&) override { return ops::repeat(x, size_, 1); }
 
  protected:
-  Tensor carried(const Tensor& mask, const Tensor&, const Tensor&) const override {
+  Tensor output_mask(const Tensor& mask, const Tensor&, const Tensor&) const override {
     return mask.rank() == 2 ? ops::repeat(mask, size_, 1) : Tensor();
   }
 
@@ -24,7 +24,7 @@ class UpSampling1D final : public SpatialLayer<1> {
   int64_t size_ = 2;
 };
 
-/// Each row, column, ... so many times; images can be interpolated too.
+/// Repeats each row, column, ...; images can also be interpolated.
 template <int Axes>
 class UpSampling final : public SpatialLayer<Axes> {
  public:
@@ -57,7 +57,8 @@ class UpSampling final : public SpatialLayer<Axes> {
   }
   Tensor between(const Tensor& images) const {
     const int64_t rows = images.dim(1), columns = images.dim(2);
-    if (rows < 0 || columns < 0) return repeated(images, 1);  // only its shape matters then
+    // only the shape matters while shapes are inferred
+    if (rows < 0 || columns < 0) return repeated(images, 1);
     return resampled(images, rows * size_[0], columns * size_[1], interpolation_, false);
   }
 

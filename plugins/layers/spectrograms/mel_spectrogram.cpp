@@ -9,8 +9,9 @@ namespace {
 
 double mel_of(double hertz) { return 1127 * std::log(1 + hertz / 700); }
 
-/// (frequencies, bins): triangles over the frequencies, each from the middle of the one before to
-/// the middle of the next; their corners are as far apart as mels are. Frequency 0 counts nowhere.
+/// The matrix (frequencies, bins) of triangular filters, each from the centre of the previous one
+/// to the centre of the next; the centres are equidistant on the mel scale. Frequency 0 has no
+/// weight.
 Tensor mel_weights(int64_t frequencies, int64_t bins, double sampling_rate, double lowest,
                    double highest) {
   std::vector<double> weights(frequencies * bins, 0);
@@ -70,7 +71,7 @@ class MelSpectrogram final : public UnaryLayer {
   Tensor call(const Tensor& x, const Call&) override {
     const bool wide = compute_dtype() == DType::float64;
     const Tensor samples = ops::cast(x, wide ? DType::float64 : DType::float32);
-    if (x.dim(-1) < 0)  // only the shape matters then
+    if (x.dim(-1) < 0)  // only the shape matters while shapes are inferred
       return ops::reshape(ops::cast(x, compute_dtype()),
                           x.shape().slice(0, x.rank() - 1).concat({bins_, -1}));
     const Tensors spectrum =

@@ -1,4 +1,5 @@
-// Short-time Fourier transforms as convolutions with cosines and sines, which can be trained.
+// Short-time Fourier transforms as convolutions with cosines and sines, whose kernels can be
+// trained.
 #include <bit>
 
 #include "crescent/layer/layer.h"
@@ -86,7 +87,7 @@ class StftSpectrogram final : public UnaryLayer {
     const auto next = std::bit_ceil(static_cast<uint64_t>(frame_length_));
     return fft_length_.value_or(static_cast<int64_t>(next)) / 2 + 1;
   }
-  /// (batch, times, channels x frequencies)
+  /// The transform (batch, times, channels x frequencies).
   Tensor transformed(const Tensor& sound, const Variable& kernel) const {
     const int64_t channels = sound.dim(2);
     const int64_t step = frame_step_.value_or(std::max<int64_t>(frame_length_ / 2, 1));
@@ -94,7 +95,7 @@ class StftSpectrogram final : public UnaryLayer {
     return ops::conv(sound, channels == 1 ? waves : ops::tile(waves, {1, 1, channels}), {step},
                      padding_ == "same" ? ops::Padding::same : ops::Padding::valid, {1}, channels);
   }
-  /// A tensor (batch, times, frequencies) a channel.
+  /// The transforms (batch, times, frequencies) per channel.
   Tensors of_channels(const Tensor& sound) const {
     const Tensor real = mode_ == "imag" ? Tensor() : transformed(sound, real_),
                  imaginary = mode_ == "real" ? Tensor() : transformed(sound, imaginary_);
@@ -119,7 +120,7 @@ class StftSpectrogram final : public UnaryLayer {
     return ops::split(mode_ == "log" ? ops::log(ops::maximum(magnitude, kEpsilon)) : magnitude,
                       sizes, 2);
   }
-  /// All but the first and the last frequency stand for a negative one, too.
+  /// The weights of frequencies: all but the first and the last also stand for a negative one.
   Tensor one_sided(DType dtype) const {
     std::vector<double> factors(frequencies(), 2);
     factors.front() = factors.back() = 1;

@@ -1,12 +1,12 @@
-// A recurrent layer through a sequence in both directions: two copies of it, made from its
-// configuration.
+// Bidirectional runs two copies of a recurrent layer, made of its configuration, over a sequence in
+// both directions.
 #include "crescent/registry/registration.h"
 #include "wrapper.h"
 
 namespace crescent {
 namespace {
 
-/// {class_name, config} of a layer, with a few of its options changed.
+/// The {class_name, config} of a layer, with some options changed.
 class Recipe {
  public:
   explicit Recipe(const Layer& layer) : object_(serialize(&layer).as_dict()) {}
@@ -25,7 +25,8 @@ class Recipe {
   Dict object_;
 };
 
-/// Sequences of the two directions meet at each step: a masked one is zeros there (Keras 3).
+/// Sets the option that masked steps of sequences are zeros, as in Keras 3, since both directions
+/// are merged at each step.
 void zero_masked_steps(Recipe& layer) {
   if (layer.find("zero_output_for_mask"))
     layer.set("zero_output_for_mask", layer.flag("return_sequences"));
@@ -141,7 +142,7 @@ class Bidirectional final : public BaseWrapper {
             Value(back.flag(option)), " for backward layer");
   }
 
-  /// The sequence, and the half of the states that is one direction's.
+  /// The sequence and the half of the states for one direction.
   template <class T>
   static std::vector<T> of_direction(const std::vector<T>& inputs, size_t direction) {
     const size_t states = inputs.size() - 1, half = states / 2;

@@ -7,14 +7,14 @@
 namespace crescent {
 namespace {
 
-/// Of length 1, unless it is 0.
+/// The vector scaled to length 1, unless it is 0.
 Tensor unit(const Tensor& x) {
   const Tensor length = ops::norm(x);
   return x / ops::where(ops::equal(length, 0), 1, length);
 }
 
-/// Divides the kernel of the layer inside by its largest singular value, which a vector follows
-/// from step to step by power iteration.
+/// Divides the kernel of the wrapped layer by its largest singular value, which power iteration on
+/// a stored vector approximates step by step.
 class SpectralNormalization final : public BaseWrapper {
  public:
   static void describe(Schema<SpectralNormalization>& s) {
@@ -34,7 +34,7 @@ class SpectralNormalization final : public BaseWrapper {
   InputCount input_count() const override { return layer()->input_count(); }
   void build(const std::vector<Shape>& inputs) override {
     BaseWrapper::build(inputs);
-    kernel_ = kernel_inside();
+    kernel_ = wrapped_kernel();
     u_ = add_weight("vector_u", {1, kernel_.shape()[-1]},
                     make<Initializer>("TruncatedNormal", {{"stddev", 0.02}}),
                     {.trainable = false, .dtype = kernel_.dtype()});
@@ -43,7 +43,7 @@ class SpectralNormalization final : public BaseWrapper {
     if (call.training) normalize();
     return (*layer())(inputs);
   }
-  /// To Keras the kernel is the wrapper's own.
+  /// The weights in the order of Keras, where the kernel belongs to the wrapper.
   Variables weights_in_order() const override {
     Variables ordered;
     if (built()) ordered = {kernel_, u_};
@@ -59,15 +59,15 @@ class SpectralNormalization final : public BaseWrapper {
   }
 
  private:
-  Variable kernel_inside() const {
+  Variable wrapped_kernel() const {
     for (const Variable& weight : layer()->weights())
       if (weight.name() == "kernel" || weight.name() == "embeddings") return weight;
     fail(layer()->class_name(), " object has no attribute 'kernel' nor 'embeddings'");
   }
-  /// The gradient takes the new kernel for the old one (Keras).
+  /// Normalizes the kernel; as in Keras gradients are those for the new kernel.
   void normalize() {
     const Tensor kernel = kernel_.value();
-    const DType wide = promote(kernel.dtype(), DType::float32);  // squares leave float16
+    const DType wide = promote(kernel.dtype(), DType::float32);  // squares exceed float16
     const Tensor matrix =
         ops::cast(ops::stop_gradient(ops::reshape(kernel, {-1, kernel.dim(-1)})), wide);
     const Tensor blank = ops::all(ops::equal(matrix, 0));

@@ -1,5 +1,5 @@
-// A layer applied to every step of a sequence: (batch, time, ...) becomes (batch * time, ...) for
-// it.
+// TimeDistributed applies a layer to every step of a sequence: the layer gets (batch, time, ...) as
+// (batch * time, ...).
 #include <algorithm>
 
 #include "crescent/registry/registration.h"
@@ -8,26 +8,26 @@
 namespace crescent {
 namespace {
 
-/// x in another shape. More than one unknown dim there is only while shapes are worked out.
+/// Reshapes x; more than one dim may be unknown only while shapes are inferred.
 Tensor in_shape(const Tensor& x, const Shape& shape) {
   int unknown = 0;
   for (int i = 0; i < shape.rank(); ++i) unknown += shape[i] < 0;
   return unknown > 1 ? Tensor::abstract({x.dtype(), shape}) : ops::reshape(x, shape);
 }
 
-/// (batch, time, ...) -> (batch * time, ...).
+/// Reshapes (batch, time, ...) to (batch * time, ...).
 Tensor joined(const Tensor& x) {
   const int64_t batch = x.dim(0), time = x.dim(1);
   const Shape rows{batch < 0 || time < 0 ? -1 : batch * time};
   return in_shape(x, rows.concat(x.shape().slice(2, x.rank())));
 }
 
-/// (batch * time, ...) -> (batch, time, ...).
+/// Reshapes (batch * time, ...) to (batch, time, ...).
 Tensor separated(const Tensor& x, int64_t batch, int64_t time) {
   return in_shape(x, Shape{batch, time}.concat(x.shape().slice(1, x.rank())));
 }
 
-/// x[:, i].
+/// Step i: x[:, i].
 Tensor step_of(const Tensor& x, int64_t i) {
   return ops::squeeze(ops::slice_axis(x, 1, i, i + 1), 1);
 }
@@ -59,7 +59,7 @@ class TimeDistributed final : public BaseWrapper {
            ", ...), received: mask.shape=", mask.shape());
     return steps_depend(call) && x.dim(1) > 0 ? step_by_step(x, mask) : all_at_once(x, mask);
   }
-  /// What the layer inside made of it, else the steps of which anything counts.
+  /// The mask that the wrapped layer computes, else true for steps with any unmasked element.
   Tensors compute_mask(const Tensors&, const Tensors& masks, const Tensors& outputs) override {
     Tensors result;
     for (const Tensor& output : outputs) {
@@ -74,7 +74,8 @@ class TimeDistributed final : public BaseWrapper {
   }
 
  private:
-  /// A layer that changes variables when it is called sees one step after the other, as in Keras.
+  /// Whether steps must be computed one after another, as in Keras: the layer changes variables
+  /// when it is called.
   bool steps_depend(const Call& call) const {
     for (const Layer* inside : layer()->flatten_layers())
       if (inside->stateful()) return true;
@@ -82,13 +83,14 @@ class TimeDistributed final : public BaseWrapper {
     return call.training && std::any_of(weights.begin(), weights.end(),
                                         [](const Variable& v) { return !v.trainable(); });
   }
-  /// A mask that only tells steps from each other says something of rows, not of longer steps.
-  static bool speaks_of(const Tensor& mask, const Tensor& x) {
+  /// Whether a mask applies to the inputs of the wrapped layer; a mask (batch, time) applies only
+  /// to rows.
+  static bool applies_to(const Tensor& mask, const Tensor& x) {
     return mask && (mask.rank() > 2 || x.rank() == 3);
   }
   Tensors all_at_once(const Tensor& x, const Tensor& mask) const {
     CallOptions options;
-    if (speaks_of(mask, x)) options.masks = {joined(mask)};
+    if (applies_to(mask, x)) options.masks = {joined(mask)};
     Tensors outputs = (*layer())(Tensors{joined(x)}, options);
     for (Tensor& output : outputs) {
       const Tensor made = output.mask();
@@ -98,10 +100,10 @@ class TimeDistributed final : public BaseWrapper {
     return outputs;
   }
   Tensors step_by_step(const Tensor& x, const Tensor& mask) const {
-    std::vector<Tensors> steps, masks;  // of each output
+    std::vector<Tensors> steps, masks;  // per output
     for (int64_t i = 0; i < x.dim(1); ++i) {
       CallOptions options;
-      if (speaks_of(mask, x)) options.masks = {step_of(mask, i)};
+      if (applies_to(mask, x)) options.masks = {step_of(mask, i)};
       const Tensors outputs = (*layer())(Tensors{step_of(x, i)}, options);
       steps.resize(outputs.size());
       masks.resize(outputs.size());

@@ -1,10 +1,11 @@
-// Layers around another layer.
+// Layers that wrap another layer.
 #pragma once
 #include "crescent/layer/layer.h"
 
 namespace crescent {
 
-/// Keeps the layer inside: its option, its place in files, its weights.
+/// The base of wrappers: it owns the wrapped layer, with its option, its path in files and its
+/// weights.
 class BaseWrapper : public Layer {
  public:
   void configured() override;
@@ -19,7 +20,7 @@ class BaseWrapper : public Layer {
         .required()
         .property("layer", &BaseWrapper::layer_, "The layer inside.");
   }
-  /// What is inside instead of the layer as it was given.
+  /// Replaces the wrapped layer.
   void set_layer(LayerPtr layer);
   const LayerPtr& layer() const { return layer_; }
 
@@ -28,7 +29,7 @@ class BaseWrapper : public Layer {
   LayerPtr layer_;
 };
 
-/// The layer that an option is; fails in Keras' words for anything else.
+/// The layer in an option; fails with the message of Keras for other values.
 LayerPtr layer_from(const std::string& wrapper, const Value& value);
 
 }  // namespace crescent

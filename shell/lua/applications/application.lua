@@ -1,5 +1,5 @@
--- What all applications share: their options and what is checked of them, the input, the end of the
--- graph, the weights.
+-- The common part of all applications: options and their checks, the input, the end of the graph,
+-- the weights.
 local cr, shell = ...
 local imagenet = shell.library "applications/imagenet"
 local shapes = shell.library "applications/shapes"
@@ -18,7 +18,7 @@ end
 local function is_share(value) return type(value) == "number" and value >= 0 and value <= 1 end
 local function is_pooling(value) return value == "avg" or value == "max" end
 
--- Of each: what it is in words, and a function that tells where only that is right.
+-- For each option: its expected type in words, and a function that checks a value.
 local options = {
   include_top = {
     type = "true or false", is = is_boolean, default = true,
@@ -82,8 +82,8 @@ local function option_rows(names, model_name)
   return rows
 end
 
--- cr.null, or false where it is no answer, is what None is in Keras: no activation, and else what
--- is not given.
+-- cr.null, or false for an option that is no boolean, means None of Keras: no activation, and else
+-- an option that is not given.
 local function options_given(names, ...)
   local given = {}
   for i, name in ipairs(names) do
@@ -130,7 +130,7 @@ local function check(o, names)
   check_weights(o)
 end
 
--- No activation is "linear" from here on.
+-- From now on "linear" stands for no activation.
 local function check_activation(o)
   if not o.classifier_activation then o.classifier_activation = "linear" end
   local activation = o.classifier_activation
@@ -144,8 +144,7 @@ end
 
 -- ---- the graph
 
--- Adds the inputs of the graph that a symbol comes from; `seen` has the calls of each layer that
--- were followed already.
+-- Adds the inputs of the graph of a symbol; `seen` has the calls of each layer that were visited.
 local function add_sources(symbol, found, seen)
   local layer, call = symbol.history.layer, symbol.history.node_index
   seen[layer] = seen[layer] or {}
@@ -184,7 +183,7 @@ local function usual_shape(o, row)
   return shapes.of_input(o.input_shape, default_size, row.min_size, o.include_top, o.weights)
 end
 
--- The symbol that the images are, and the inputs of the model.
+-- The symbol of the images, and the inputs of the model.
 local function input_of(net, o, row)
   if o.input_shape then o.input_shape = shapes.given(o.input_shape) end
   if not o.input_tensor then
@@ -198,7 +197,7 @@ local function input_of(net, o, row)
   return o.input_tensor, sources(o.input_tensor)
 end
 
---- Pooling over all places, as the user asked for; `named`: whether Keras names the layer.
+--- Global pooling, as the user chose it; `named`: whether Keras names the layer.
 function application.pooled(net, x, o, named)
   if not o.pooling then return x end
   local class = o.pooling == "avg" and net.GlobalAveragePooling2D or net.GlobalMaxPooling2D
@@ -218,7 +217,7 @@ end
 
 -- ---- the function
 
--- The file that the weights come from.
+-- The file of the weights.
 local function weights_path(o, row)
   if o.weights ~= "imagenet" then return o.weights end
   local file, folder, remote = row.trained(o)
@@ -241,11 +240,11 @@ local function built(row, o, names)
   return model
 end
 
---- A function that makes the models of one architecture. row: function_name, doc, name of the model
---- or name_of(options), options in order, default_size (or size_for(options)) and min_size of
---- images, build(net, x, options) -> the output, trained(options) -> file and folder of Keras'
---- weights, and what the file is called there, if not the same; perhaps check(options), and
---- input_shape(options, row) instead of the usual rule.
+--- A function that makes the models of one architecture. row has function_name, doc, the name of
+--- the model or name_of(options), the options in order, default_size (or size_for(options)) and
+--- min_size of images, build(net, x, options) -> the output, and trained(options) -> file and
+--- folder of the weights of Keras, and the name of the file there if it differs. It may have
+--- check(options), and input_shape(options, row) instead of the usual rule.
 function application.define(row)
   local names = row.options or application.usual_options
   return shell.define(row.function_name, row.doc .. " A model for images.",
@@ -254,10 +253,10 @@ function application.define(row)
   end)
 end
 
---- Where Keras has the weights of most models.
+--- The address of the weights of most models of Keras.
 application.folder = "tensorflow/keras-applications/"
 
---- trained(options) of an application whose files differ by the classifier alone.
+--- trained(options) for an application whose files differ only in the classifier.
 function application.files(folder, with_top, without_top)
   return function(o)
     return o.include_top and with_top or without_top, application.folder .. folder

@@ -19,7 +19,7 @@ local function block(net, input, width, name)
   return net.add(input, x)
 end
 
--- Before a stage the image is made smaller; `number` counts stages from 0.
+-- Downsampling before a stage; `number` counts stages from 0.
 local function smaller(net, x, width, number, name)
   if number == 0 then
     local conv = net.Conv2D { width, 4, strides = 4, name = name .. "_stem_conv" }

@@ -1,4 +1,4 @@
--- What both EfficientNets are made of.
+-- Blocks of both EfficientNets.
 local _, shell = ...
 local application = shell.library "applications/application"
 
@@ -27,7 +27,7 @@ end
 
 function blocks.activated(net, x, name) return net.Activation { "silu", name = name }(x) end
 
---- Each channel times a number that follows from the means of all.
+--- Squeeze and excite: each channel times a factor computed from the means of all channels.
 function blocks.squeezed_and_excited(net, x, width, inner_width, name)
   local se = net.GlobalAveragePooling2D { name = name .. "se_squeeze" }(x)
   se = net.Reshape { target_shape = { 1, 1, width }, name = name .. "se_reshape" }(se)
@@ -38,7 +38,7 @@ function blocks.squeezed_and_excited(net, x, width, inner_width, name)
   return net.Multiply { name = name .. "se_excite" } { x, se }
 end
 
---- x joined with what the block got; in training whole samples go without what the block made.
+--- x plus the input of the block; in training x is dropped for random samples.
 function blocks.joined(net, x, input, rate, name)
   if rate > 0 then
     x = net.Dropout { rate, noise_shape = { -1, 1, 1, 1 }, name = name .. "drop" }(x)
@@ -57,12 +57,12 @@ function blocks.finished(net, x, o, width, momentum, dropout, bias_initializer)
   })
 end
 
---- "block2b_": the second block of the second stage.
+--- The prefix of names: "block2b_" for the second block of the second stage.
 function blocks.name(stage, number)
   return ("block%d%s_"):format(stage, string.char(96 + number))
 end
 
---- How many times a block comes, of a deeper model.
+--- The number of repeats of a block in a deeper model.
 function blocks.repeats(count, depth) return math.ceil(count * depth) end
 
 return blocks

@@ -7,8 +7,9 @@ local shapes = shell.library "applications/shapes"
 
 local momentum = 0.9
 
--- Of each stage: how many, width before and after, factor of the width inside, stride, share of
--- squeeze and excite, and whether one convolution does what elsewhere two do. Kernels have size 3.
+-- For each stage: repeats, width before and after, expansion factor, stride, ratio of squeeze and
+-- excite, and whether one convolution replaces the expansion and the depthwise one. Kernels have
+-- size 3.
 local small = {
   { 2, 24, 24, 1, 1, 0, true },
   { 4, 24, 48, 4, 2, 0, true },
@@ -46,7 +47,7 @@ local basic = {
 
 -- ---- blocks
 
--- From width `before` over a wider one to `after`.
+-- A block from width `before` over the expanded width to `after`.
 local function block(net, input, before, after, expansion, stride, share, is_fused, rate, name)
   local x, width = input, before * expansion
   if expansion ~= 1 then
@@ -75,8 +76,7 @@ local function block(net, input, before, after, expansion, stride, share, is_fus
   return x
 end
 
--- The share of samples that go without a block grows from 0 to 0.2 over the blocks of a model that
--- is not deepened.
+-- The rate of dropped samples grows from 0 to 0.2 over the blocks of a model of the basic depth.
 local function staged(net, x, stages, width, depth_factor)
   local total, done = 0, 0
   for _, stage in ipairs(stages) do total = total + stage[1] end
@@ -105,7 +105,7 @@ local function preprocessed(net, x, o, is_basic)
     variance = { 0.229 ^ 2, 0.224 ^ 2, 0.225 ^ 2 }, axis = 3 }(x)
 end
 
--- row: stages, factor of the width, of the depth, size of images
+-- row: stages, factors of width and depth, size of images
 local function build(net, x, o, row)
   local stages, width_factor, depth_factor = table.unpack(row)
   local function width(n) return shapes.divisible(n * width_factor, true) end

@@ -1,18 +1,16 @@
--- What goes before and after a model that was trained on ImageNet: pixels as it expects them, names
--- for its classes.
+-- Preprocessing of pixels and decoding of class numbers for models that were trained on ImageNet.
 local cr, shell = ...
 local ops = cr.ops
 
 local imagenet = {}
 
--- A number for each channel, in the shape that goes with images of the format.
+-- A number per channel, in the shape that broadcasts to images of the format.
 local function of_channels(values, data_format)
   local row = cr.tensor(values)
   return data_format == "channels_last" and row or row:reshape { 3, 1, 1 }
 end
 
--- Each gives the function that turns pixels 0..255 into what the models of the mode were trained
--- on.
+-- For each mode the function that converts pixels 0..255 to the inputs of its models.
 local modes = {
   tf = function(x) return x / 127.5 - 1 end,
   torch = function(x, data_format)
@@ -35,7 +33,7 @@ local mode_docs = {
 
 local tensors = { tensor = true, variable = true, symbol = true }
 
--- A table of numbers is a tensor too.
+-- The tensor of a tensor or a table of numbers.
 local function tensor_of(value, argument)
   if type(value) == "table" then return cr.tensor(value) end
   local described = cr.describe(value)
@@ -74,13 +72,12 @@ end
 local index_file = "imagenet_class_index.json"
 local index_url = "https://storage.googleapis.com/download.tensorflow.org/data/" .. index_file
 
---- Keras' folder for what is downloaded once.
+--- The folder in which Keras stores downloaded files.
 function imagenet.cache_folder()
   return (os.getenv "KERAS_HOME" or (os.getenv "HOME" or ".") .. "/.keras") .. "/models"
 end
 
---- The path of a file in that folder. One that is not there is an error that says what to put
---- there.
+--- The path of a file in that folder; the error for a missing file says which file to put there.
 function imagenet.cached(file, url)
   local path = imagenet.cache_folder() .. "/" .. file
   local handle = io.open(path, "rb")
@@ -92,7 +89,7 @@ function imagenet.cached(file, url)
   return path
 end
 
--- Of each class, from 0, its WordNet id and its name.
+-- The WordNet id and the name of each class, from 0.
 local function class_names()
   local path = imagenet.cached(index_file, index_url)
   local file <close> = assert(io.open(path, "rb"))
@@ -110,7 +107,7 @@ local function class_names()
   return names
 end
 
--- The `top` largest of a row of numbers: {class from 0, number}, largest first.
+-- The `top` largest numbers of a row as {class from 0, number}, largest first.
 local function largest(row, top)
   local order = {}
   for i = 1, #row do order[i] = i end
@@ -183,8 +180,8 @@ imagenet.decode_predictions = shell.define(
   decoded
 )
 
---- The module of a family: models beside preprocess_input of a mode ("caffe", "tf", "torch",
---- "none") and decode_predictions.
+--- The module of a family of models: the models, preprocess_input for a mode ("caffe", "tf",
+--- "torch", "none") and decode_predictions.
 function imagenet.module(members)
   local module = {}
   for name, model in pairs(members.models or {}) do module[name] = model end

@@ -12,7 +12,7 @@ local function convolved(net, x, width, rows, columns, options)
   return net.Activation { "relu" }(x)
 end
 
--- One convolution after the other: rows of width, rows, columns.
+-- A sequence of convolutions, given by rows of width, rows, columns.
 local function chained(net, x, convolutions)
   for _, row in ipairs(convolutions) do x = convolved(net, x, table.unpack(row)) end
   return x

@@ -1,10 +1,9 @@
--- Layers for the graph of an application. Those without a name get one as Keras 3 counts: conv2d,
+-- Layers for the graph of an application. Unnamed ones are numbered as in Keras 3: conv2d,
 -- conv2d_1, ...
 local cr, shell = ...
 
--- Gives names of classes. They are those of Keras 3 where nobody in this session had the first name
--- of a class; where somebody had, they go on from there as the names of other layers do, so that no
--- two are alike.
+-- Makes names of layers by class. They are those of Keras 3 if the first name of a class is new in
+-- this session; otherwise they continue the numbers of the session, so names are distinct.
 local function namer()
   local is_first = {}
   return function(class)
@@ -15,7 +14,7 @@ local function namer()
   end
 end
 
--- An operation of a symbol and of a symbol or a number.
+-- An operation on a symbol and a symbol or a number.
 local function operation(name, class, next_name)
   return function(x, y)
     local second = type(y) == "number" and y or { input = 1 }
@@ -27,9 +26,9 @@ local function operation(name, class, next_name)
   end
 end
 
---- What the graph of one application is made with: net.Conv2D { 64, 3, strides = 2 } is a layer,
---- net.Input a symbol, net.add(x, y) and net.multiply(x, y) are operations, net.sequential(x, name,
---- layers) calls a model inside the model.
+--- The constructors for the graph of an application: net.Conv2D { 64, 3, strides = 2 } makes a
+--- layer, net.Input a symbol, net.add(x, y) and net.multiply(x, y) are operations,
+--- net.sequential(x, name, layers) calls a nested model.
 return function()
   local next_name = namer()
   local net = { add = operation("add", "Add", next_name),

@@ -9,7 +9,7 @@ local function activated(net, x, name)
   return net.ReLU { 6.0, name = name .. "_relu" }(x)
 end
 
--- A convolution of each channel, then one over the channels.
+-- A depthwise convolution, then a pointwise one.
 local function block(net, x, o, width, stride, number)
   if stride > 1 then
     x = net.ZeroPadding2D { padding = { { 0, 1 }, { 0, 1 } }, name = "conv_pad_" .. number }(x)
@@ -25,7 +25,7 @@ local function block(net, x, o, width, stride, number)
   return activated(net, x, "conv_pw_" .. number)
 end
 
--- Width and stride.
+-- The width and the stride of each block.
 local blocks = {
   { 64, 1 }, { 128, 2 }, { 128, 1 }, { 256, 2 }, { 256, 1 }, { 512, 2 }, { 512, 1 }, { 512, 1 },
   { 512, 1 }, { 512, 1 }, { 512, 1 },

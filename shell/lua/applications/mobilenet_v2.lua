@@ -12,7 +12,7 @@ local function activated(net, x, bn, relu)
   return net.ReLU { 6.0, name = relu }(normalized(net, x, bn))
 end
 
--- Wider, a convolution of each channel, narrow again.
+-- An inverted residual block: expansion, depthwise convolution, projection.
 local function block(net, input, o, row, number)
   local width, stride, expansion = table.unpack(row)
   local channels = input.shape[4]
@@ -40,7 +40,7 @@ local function block(net, input, o, row, number)
   return x
 end
 
--- Width, stride, factor of the width inside.
+-- The width, the stride and the expansion factor of each block.
 local blocks = {
   { 16, 1, 1 },
   { 24, 2, 6 }, { 24, 1, 6 },

@@ -18,7 +18,7 @@ end
 
 -- ---- blocks
 
--- Each channel times a number that follows from the means of all.
+-- Squeeze and excite: each channel times a factor computed from the means of all channels.
 local function squeezed_and_excited(net, input, width, share, name)
   name = name .. "squeeze_excite_"
   local x = net.GlobalAveragePooling2D { keepdims = true, name = name .. "avg_pool" }(input)
@@ -28,7 +28,7 @@ local function squeezed_and_excited(net, input, width, share, name)
   return net.Multiply { name = name .. "mul" } { input, hard_sigmoid(net, x) }
 end
 
--- row: factor of the width inside, width, kernel, stride, share of squeeze and excite, activation
+-- row: expansion factor, width, kernel size, stride, ratio of squeeze and excite, activation
 local function block(net, input, row, number)
   local expansion, width, kernel, stride, share, activation = table.unpack(row, 1, 6)
   local channels = input.shape[4]
@@ -55,8 +55,8 @@ local function block(net, input, row, number)
   return x
 end
 
--- The rows of blocks, of a width that is scaled; the minimalistic models have small kernels, no
--- squeeze and excite, relu.
+-- The rows of blocks with scaled width; minimalistic models have small kernels, no squeeze and
+-- excite, and relu.
 local function small(kernel, act, se, width)
   return {
     { 1, width(16), 3, 2, se, relu },
@@ -122,7 +122,7 @@ local function check(o)
   end
 end
 
--- Images of any size, with the classifier too.
+-- Images may have any size, also with the classifier.
 local function input_shape(o, row)
   local shape = o.input_shape or { -1, -1, 3 }
   shapes.check_sizes(shape, row.min_size)

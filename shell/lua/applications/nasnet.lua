@@ -41,7 +41,7 @@ local function separated(net, x, width, kernel, strides, id)
   return x
 end
 
--- Half the size: every other place beside those between them.
+-- Halves the size: concatenates the elements at even positions with those at odd ones.
 local function halved(net, p, width, id)
   local function half(x, number)
     x = net.AveragePooling2D { 1, strides = 2, padding = "valid",
@@ -56,7 +56,7 @@ local function halved(net, p, width, id)
   return normalized(net, both, "adjust_bn_" .. id)
 end
 
--- What came before the input of a cell, in the shape of the input.
+-- The result before the input of a cell, converted to the shape of the input.
 local function adjusted(net, p, input, width, id)
   if not p then return input end
   if p.shape[3] ~= input.shape[3] then return halved(net, p, width, id) end
@@ -70,7 +70,7 @@ local function entered(net, input, width, kind, id)
   return normalized(net, h, kind .. "_bn_1_" .. id)
 end
 
--- ---- cells: they get what the two cells before made
+-- ---- cells, whose inputs are the results of the two previous cells
 
 local function normal_cell(net, input, p, width, id)
   p = adjusted(net, p, input, width, id)
@@ -118,8 +118,8 @@ end
 
 -- ---- the graph
 
--- row: width at the end, cells in each of three stages, width at the start, whether a reduction is
--- skipped by the cell after
+-- row: final width, cells in each of three stages, initial width, whether the cell after a
+-- reduction skips it
 local function build(net, x, o, row)
   local last_width, count, first_width, skips = table.unpack(row)
   local width = last_width // 24
@@ -158,7 +158,7 @@ end
 
 local function model(size, image_size, row)
   local function input_shape(o)
-    -- The small one takes images of its usual size without the classifier too.
+    -- The small model needs images of its usual size even without the classifier.
     local given = o.input_shape or (size == "Mobile" and { image_size, image_size, 3 }) or nil
     return shapes.of_input(given, image_size, 32, o.include_top, o.weights)
   end

@@ -1,5 +1,5 @@
--- ResNet: Deep Residual Learning for Image Recognition (2015), and with activations first (V2):
--- Identity Mappings in Deep Residual Networks (2016).
+-- ResNet: Deep Residual Learning for Image Recognition (2015), and V2, with activations before
+-- convolutions: Identity Mappings in Deep Residual Networks (2016).
 local _, shell = ...
 local application = shell.library "applications/application"
 local imagenet = shell.library "applications/imagenet"
@@ -49,7 +49,8 @@ local function block_v2(net, x, width, stride, is_first, name)
   return net.Add { name = name .. "_out" } { shortcut, x }
 end
 
--- Of the first version the first block of a stack makes the image smaller, of the second the last.
+-- In the first version the first block of a stack reduces the size, in the second version the last
+-- block.
 local versions = {
   { block = block_v1, strides = { 1, 2, 2, 2 }, smaller = function() return 1 end },
   { block = block_v2, strides = { 2, 2, 2, 1 }, smaller = function(blocks) return blocks end },

@@ -1,16 +1,16 @@
--- Sizes: of the input of an application, of what is padded before a convolution with strides, of
--- layers whose width is scaled.
+-- Sizes of the input of an application, of the padding before convolutions with strides, and of
+-- layers with scaled width.
 local cr, shell = ...
 local shapes = {}
 
---- {224, 224, 3} as Keras shows it: (224, 224, 3).
+--- The text of {224, 224, 3} as in Keras: (224, 224, 3).
 function shapes.text(shape)
   local sizes = {}
   for i, size in ipairs(shape) do sizes[i] = size < 0 and "None" or tostring(size) end
   return "(" .. table.concat(sizes, ", ") .. ")"
 end
 
---- A shape that the user gives: sizes that are not known are -1 or cr.null.
+--- A shape given by the user, in which unknown sizes are -1 or cr.null.
 function shapes.given(shape)
   if type(shape) ~= "table" then
     shell.fail("`input_shape` must be a tuple of three integers. Received: input_shape=",
@@ -35,7 +35,7 @@ end
 
 local function same(a, b) return a[1] == b[1] and a[2] == b[2] and a[3] == b[3] end
 
---- Fails where an image is too small.
+--- Fails for an image that is too small.
 function shapes.check_sizes(shape, min_size)
   for i = 1, 2 do
     if shape[i] >= 0 and shape[i] < min_size then
@@ -45,8 +45,8 @@ function shapes.check_sizes(shape, min_size)
   end
 end
 
---- Squares for which there are weights, by their sides: `side` is that of an image's shape, 224
---- where it has another or is not given; `check` warns of that.
+--- The sides of square images for which there are weights: `side` is that of an image's shape, or
+--- 224 if there are no weights for it or it is not given; `check` warns of that.
 function shapes.trained_squares(sides)
   local known = {}
   for _, side in ipairs(sides) do known[side] = true end
@@ -62,8 +62,7 @@ function shapes.trained_squares(sides)
   }
 end
 
---- The shape of the images that an application takes, from what the user gave and the sizes of the
---- application.
+--- The shape of the input images, from the options of the user and the sizes of the application.
 function shapes.of_input(shape, default_size, min_size, include_top, weights)
   local default = { default_size, default_size, 3 }
   local trained = weights == "imagenet"
@@ -94,7 +93,8 @@ function shapes.of_input(shape, default_size, min_size, include_top, weights)
   return shape
 end
 
---- What makes a convolution with strides of 2 and no padding give half the size, rounded up.
+--- The padding before a convolution with strides of 2 and no padding for which its result has half
+--- the size, rounded up.
 function shapes.correct_pad(x, kernel)
   local half, padding = kernel // 2, {}
   for axis = 1, 2 do

@@ -21,7 +21,8 @@ local function separated(net, x, width, name)
   return normalized(net, x, name .. "_bn")
 end
 
--- Half the size; the first block of these has no activation before it, for there is one already.
+-- A block that halves the size; the first one has no activation at its start, since one precedes
+-- it.
 local function halved(net, x, widths, name, is_activated)
   local residual = net.Conv2D { widths[2], 1, strides = 2, padding = "same", use_bias = false }(x)
   residual = normalized(net, residual)

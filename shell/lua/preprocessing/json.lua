@@ -1,4 +1,5 @@
--- JSON with the order of names: a tokenizer's words are in the order in which they were met.
+-- JSON that keeps the order of names: the words of a tokenizer are in the order in which they first
+-- occurred.
 local json = {}
 
 local named = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\t"] = "\\t", ["\r"] = "\\r",
@@ -12,8 +13,8 @@ local function escaped(character)
   return string.format("\\u%04x\\u%04x", 0xD800 + (code >> 10), 0xDC00 + (code & 0x3FF))
 end
 
---- A text as Python writes it: other characters than those of ASCII by their numbers. Bytes that
---- are no UTF-8 get lost.
+--- A JSON text as Python writes it: characters beyond ASCII are escaped. Bytes that are not UTF-8
+--- are dropped.
 function json.text(value)
   if not utf8.len(value) then value = value:gsub("[\x80-\xFF]", "?") end
   return '"' .. value:gsub(utf8.charpattern, escaped) .. '"'
@@ -24,7 +25,7 @@ function json.value(value)
   return type(value) == "string" and json.text(value) or tostring(value)
 end
 
---- {"name": value, ...} of pairs {name, value}, whose values are JSON already.
+--- The JSON object of pairs {name, value}, whose values are JSON texts.
 function json.object(pairs)
   local parts = {}
   for i, pair in ipairs(pairs) do parts[i] = json.text(tostring(pair[1])) .. ": " .. pair[2] end
@@ -44,8 +45,8 @@ local function unescaped(text)
   end))
 end
 
---- Objects of texts, numbers, booleans and nulls: {{name, value}, ...} in order, and the same by
---- name. Nil when it is none.
+--- Parses an object of texts, numbers, booleans and nulls: returns {{name, value}, ...} in order,
+--- and the values by name; nil for another text.
 function json.read(text)
   local place, entries, by_name = 1, {}, {}
   local function take(pattern)

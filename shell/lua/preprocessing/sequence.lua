@@ -1,9 +1,9 @@
--- Lists of numbers: pairs of words for word2vec, windows of a time series; what Keras 2 has in
--- preprocessing.sequence.
+-- Sequences as in preprocessing.sequence of Keras 2: pairs of words for word2vec, windows of a time
+-- series.
 local cr, shell = ...
 local sequence = { pad_sequences = cr.utils.pad_sequences }
 
---- Random numbers of their own, so that those of Lua stay as they are: SplitMix64.
+--- A generator of random numbers (SplitMix64) that does not affect that of Lua.
 local function new_random(seed)
   local state = seed or math.random(0)
   local function bits()
@@ -110,7 +110,7 @@ function Timeseries:__len()
   return (self.end_index - self.start_index + step) // step
 end
 
---- The steps whose targets batch i (from 1) has.
+--- The steps of the targets in batch i (from 1).
 local function rows_of(self, i)
   local rows = {}
   if self.shuffle then
@@ -127,7 +127,7 @@ local function rows_of(self, i)
   return rows
 end
 
---- Samples and targets of batch i.
+--- The samples and targets of batch i.
 local function batch(self, i)
   if i < 1 or i > #self then return nil end
   local rows, windows = rows_of(self, i), {}
@@ -142,7 +142,7 @@ local function batch(self, i)
   return taken(self.data, windows), taken(self.targets, rows)
 end
 
---- For fit, evaluate and predict.
+--- The dataset for fit, evaluate and predict.
 local function dataset(self)
   local i = 0
   return cr.data.generator(function()

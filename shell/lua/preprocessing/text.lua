@@ -1,4 +1,4 @@
--- Texts as lists of words and numbers: what Keras 2 has in preprocessing.text.
+-- Texts as lists of words and numbers, as in preprocessing.text of Keras 2.
 local cr, shell = ...
 local lower_case = shell.library "preprocessing/lower_case"
 local md5 = shell.library "preprocessing/md5"
@@ -24,7 +24,7 @@ local options = {
 
 local function plain(pattern) return (pattern:gsub("%W", "%%%0")) end
 
---- Words of a text, without empty ones.
+--- The non-empty words of a text.
 function text.words(input, filters, lower, split)
   if type(input) ~= "string" then shell.fail("expected a text, got ", cr.show(input)) end
   split = split or " "
@@ -60,7 +60,7 @@ local function own_hash(word)
   return hash & math.maxinteger
 end
 
---- A number of many bytes, the first one highest, modulo m.
+--- The number with these big-endian bytes modulo m.
 local function remainder(bytes, m)
   local result = 0
   for i = 1, #bytes do result = (result * 256 + bytes:byte(i)) % m end

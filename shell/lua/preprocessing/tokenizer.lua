@@ -1,4 +1,4 @@
--- Tokenizer: words as numbers by how frequent they are, and texts as rows of a matrix.
+-- Tokenizer numbers words by frequency and converts texts to rows of a matrix.
 local cr, shell = ...
 local text = shell.library "preprocessing/text"
 local lower_case = shell.library "preprocessing/lower_case"
@@ -9,7 +9,7 @@ Tokenizer.__index = Tokenizer
 Tokenizer.__name = "Tokenizer"
 function Tokenizer:__tostring() return string.format("<Tokenizer of %d words>", #self.words) end
 
---- The words of a text; a table holds them already.
+--- The words of a text; a table already has them.
 local function words_of(self, given)
   if type(given) == "table" or self.char_level then
     local words = {}
@@ -44,7 +44,7 @@ end
 
 local function count(counts, key) counts[key] = (counts[key] or 0) + 1 end
 
---- Each of them once.
+--- The distinct words.
 local function count_distinct(counts, list)
   local seen = {}
   for _, item in ipairs(list) do
@@ -53,7 +53,7 @@ local function count_distinct(counts, list)
   end
 end
 
---- Numbers from 1 by frequency; words of one frequency in the order in which they were met.
+--- Numbers words from 1 by frequency; words of equal frequency by first occurrence.
 local function number_words(self)
   local place, order = {}, {}
   for i, word in ipairs(self.words) do place[word], order[i] = i, word end
@@ -95,8 +95,7 @@ function Tokenizer:fit_on_sequences(sequences)
   end
 end
 
---- Known words with a number below num_words as they are, others as the unknown one if there is
---- such.
+--- The words with a number below num_words; others are replaced by oov_token if there is one.
 local function translated(self, items, table_of)
   local unknown = self.oov_token and self.word_index[self.oov_token]
   local result = {}
@@ -140,7 +139,7 @@ function Tokenizer:sequences_to_texts(sequences)
   return all(self:sequences_to_texts_generator(sequences))
 end
 
--- What a word that is in a text so often gives.
+-- The entry of the matrix for a word by its number of occurrences in a text.
 local modes = {
   binary = function() return 1 end,
   count = function(n) return n end,
@@ -185,7 +184,7 @@ end
 local stored = { "num_words", "filters", "lower", "split", "char_level", "oov_token",
   "document_count" }
 
---- Texts and numbers, and counts as JSON in texts, as Keras has them.
+--- The configuration: texts and numbers, and counts as JSON texts, as in Keras.
 function Tokenizer:get_config()
   local function counts(keys, values)
     local entries = {}

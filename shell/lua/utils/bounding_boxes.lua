@@ -1,5 +1,5 @@
--- cr.utils.bounding_boxes: the functions of cr.ops.bounding_boxes, which also take tables of boxes
--- and labels, or of levels, as Keras' do.
+-- cr.utils.bounding_boxes: the functions of cr.ops.bounding_boxes, which here also accept tables of
+-- boxes and labels, or of levels, as in Keras.
 local cr, shell = ...
 
 local functions = {}

@@ -1,4 +1,4 @@
--- get_file: files of others in a folder of this machine. Nothing is downloaded.
+-- get_file finds files in a folder of this machine; nothing is downloaded.
 local _, shell = ...
 
 local function quoted(path) return "'" .. path:gsub("'", "'\\''") .. "'" end

@@ -1,10 +1,10 @@
--- Functions and classes of one's own by name, and objects as tables.
+-- Registration of functions and classes of the user, and serialization of objects as tables.
 local cr, shell = ...
 local objects = {}
 
 local custom = {}  -- name -> class or function
 
--- Classes are known by their names since they were made; functions are from here on.
+-- Registers a function under its name; a class is registered when it is made.
 local function add(name, object)
   if type(object) == "function" then shell.register_function(name, object) end
   custom[name] = object
@@ -47,8 +47,8 @@ objects.register_keras_serializable = shell.define("register_keras_serializable"
 
 objects.get_registered_name = name_of
 
---- What was registered under a name; nil if nothing was. Tables of more names may come before and
---- after.
+--- The function or class registered under a name; nil without one. Tables with other names may be
+--- searched before and after.
 function objects.get_registered_object(name, custom_objects, module_objects)
   return custom_objects and custom_objects[name] or custom[name]
     or module_objects and module_objects[name] or nil
@@ -70,7 +70,7 @@ local function scope(given)
   return setmetatable({ objects = given, before = before }, Scope)
 end
 
---- Registers classes and functions by name as long as it is open: local scope <close> =
+--- Registers classes and functions by name while the scope is open: local scope <close> =
 --- cr.utils.custom_object_scope {twice = twice}
 function objects.custom_object_scope(custom_objects)
   if type(custom_objects) ~= "table" then
@@ -80,7 +80,7 @@ function objects.custom_object_scope(custom_objects)
 end
 objects.CustomObjectScope = objects.custom_object_scope
 
---- An object as a table with its class and configuration; plain values as they are.
+--- An object as a table of its class and configuration; plain values are returned unchanged.
 function objects.serialize_keras_object(object)
   local is_object = type(object) == "userdata" and pcall(function() return object.get_config end)
   return is_object and cr.layers.serialize(object) or object
@@ -90,8 +90,8 @@ local namespaces = { "layers", "losses", "metrics", "optimizers", "initializers"
   "constraints", "activations", "callbacks" }
 local models = { Sequential = true, Functional = true, Model = true }
 
---- The object of what serialize_keras_object gave; custom_objects has more classes and functions by
---- name.
+--- The object of a result of serialize_keras_object; custom_objects has other classes and functions
+--- by name.
 function objects.deserialize_keras_object(config, custom_objects)
   if type(config) ~= "table" or config.class_name == nil then return config end
   local held <close> = scope(custom_objects or {})

@@ -1,4 +1,4 @@
--- Graphs of models: as texts of Graphviz' language, and drawn by its program.
+-- Graphs of models as texts for Graphviz, and as images drawn by it.
 local cr, shell = ...
 
 local function escaped(text)
@@ -13,11 +13,11 @@ local function is_model(layer)
   return what ~= nil and what.what == "model"
 end
 
--- ---- what is in a model
+-- ---- the graph of a model
 
 local function layer_of(symbol) return symbol.node.outbound_layer end
 
--- Which layer feeds which: {from, to} of names, each once. A model without symbols is a chain.
+-- The edges between layers: distinct pairs {from, to} of names. A model without symbols is a chain.
 local function edges_of(model)
   local edges, seen = {}, {}
   local function add(from, to)
@@ -45,7 +45,8 @@ local function edges_of(model)
   return edges
 end
 
--- Of a nested model: the names of its layers that others feed, or that feed others.
+-- The names of the layers of a nested model that are its ends: those that get, or give, tensors of
+-- the outer model.
 local function ends_of(model, which)
   local ok, symbols = pcall(function() return model[which] end)
   if ok and symbols and #symbols > 0 then
@@ -109,8 +110,8 @@ end
 
 -- ---- the text
 
--- Lines of the layers of a model and of the edges between them; names of inner layers begin with
--- those around them.
+-- The lines for the layers of a model and the edges between them; names of nested layers begin with
+-- those of the outer ones.
 local function body_of(model, o, prefix, lines)
   local nested = {}
   for _, layer in ipairs(model.layers) do
@@ -170,7 +171,7 @@ local options = {
   splines = { "a text", "ortho", "How lines are drawn, as Graphviz names it." },
 }
 
--- The model, then what a function takes before the other options, then these.
+-- The parameters of a function: the model, its own ones, then the common options.
 local function rows_with(show_layer_names, first)
   local rows = { { name = "model", type = "a model", doc = "", required = true }, first }
   for _, name in ipairs(names) do

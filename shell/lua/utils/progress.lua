@@ -1,4 +1,4 @@
--- Progbar: how far something long has come, on one line that is written again and again.
+-- Progbar shows the progress of a loop on a line that is rewritten.
 local cr, shell = ...
 
 local Progbar = {}
@@ -18,7 +18,7 @@ local function speed(seconds, unit)
   return string.format("%dus/%s", seconds * 1e6 // 1, unit)
 end
 
--- Means over all that was seen; the last value of those that are states.
+-- The means of all values so far; for states the last value.
 function Progbar:remember(current, values)
   local steps = math.max(current - self.seen, 1)
   for _, pair in ipairs(values or {}) do

@@ -1,4 +1,4 @@
--- Inputs, targets and weights of samples together and apart, and arrays in two parts.
+-- Packing and unpacking of inputs, targets and weights, and splitting of arrays.
 local cr, shell = ...
 local samples = {}
 
@@ -30,7 +30,7 @@ samples.unpack_x_y_sample_weight = shell.define("unpack_x_y_sample_weight",
   return data[1], y ~= cr.null and y or nil, data[3]
 end)
 
--- Rows from a number of them or a share; nil stays nil.
+-- The number of rows for a number or a fraction; nil stays nil.
 local function rows_of(size, count, name)
   if size == nil then return nil end
   if math.type(size) == "integer" and size > 0 and size <= count then return size end

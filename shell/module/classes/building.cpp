@@ -12,10 +12,11 @@ ModelPtr functional(Any, const Ends& inputs, const Ends& outputs, std::optional<
 }
 }  // namespace
 
-/// With options it is the operation of its name, or the layer ReLU, as files of Keras have it.
+/// Applies an activation as a layer. One with options is the operation of its name, or the layer
+/// ReLU, as in files of Keras.
 Symbol activate(const std::shared_ptr<Activation>& activation, const Symbol& x) {
   const ClassPtr& info = activation->info();
-  const Dict given = activation->get_config();  // what differs from the defaults
+  const Dict given = activation->get_config();  // the options that differ from their defaults
   const bool ours = info && info->origin != "Lua" && !given.empty();
   if (ours && registry().find(Operation::kKind, info->name) && info->name != "relu") {
     Dict arguments{{"x", std::make_shared<BoxedSymbol>(x)}};
@@ -36,7 +37,8 @@ int make_functional(lua_State* L) {
   return make->call(L);
 }
 
-/// Sequential{layer, layer, name=...}, Sequential({layer, ...}, {name=...}), Sequential()
+/// Implements Sequential{layer, layer, name=...}, Sequential({layer, ...}, {name=...}) and
+/// Sequential().
 int make_sequential(lua_State* L) {
   static const CallablePtr make =
       bound("Sequential",

@@ -1,4 +1,4 @@
-// Models made of layers and symbols: what the classes Model and Sequential do when they are called.
+// Construction of models from layers and symbols, by calls of the classes Model and Sequential.
 #pragma once
 #include "crescent/model/model.h"
 #include "values/callable.h"
@@ -7,7 +7,7 @@
 
 namespace crescent::lua {
 
-/// One layer of a Sequential; what cr.Input gave stands for its InputLayer.
+/// A layer of a Sequential; a symbol of cr.Input stands for its InputLayer.
 struct StackedLayer {
   LayerPtr layer;
 };
@@ -19,7 +19,7 @@ struct Read<StackedLayer> : ReadBase<StackedLayer> {
     return {Read<LayerPtr>::from(L, index)};
   }
 };
-/// Inputs or outputs of a model: symbols, nested in any way.
+/// The inputs or outputs of a model: symbols in a nested structure.
 struct Ends {
   std::vector<Symbol> symbols;
   Value structure;
@@ -33,10 +33,11 @@ struct Read<Ends> : ReadBase<Ends> {
   }
 };
 
-/// An activation of a symbol: what the layer that applies it gives.
+/// The result of a layer that applies an activation to a symbol.
 Symbol activate(const std::shared_ptr<Activation>& activation, const Symbol& x);
 
-/// Model{inputs=, outputs=, name=} and Sequential{...}: class table, arguments.
+/// Model{inputs=, outputs=, name=} and Sequential{...}; the stack has the class table and the
+/// arguments.
 int make_functional(lua_State* L);
 int make_sequential(lua_State* L);
 

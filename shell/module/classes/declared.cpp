@@ -12,7 +12,7 @@ std::shared_ptr<Configurable> self(lua_State* L) {
   return Read<std::shared_ptr<Configurable>>::from(L, 1);
 }
 
-/// A value of Lua for a field: functions become objects of the field's kind.
+/// The value for a field; functions of Lua become objects of the field's kind.
 Value value_for(lua_State* L, int index, const Field& field) {
   Value value = to_value(L, index);
   return field.kind.empty() ? value : adapted(value, field.kind);
@@ -76,7 +76,7 @@ class DeclaredSetter final : public Callable {
   const Field& property_;
 };
 
-// ---- of a base
+// ---- members of a base class
 
 class MemberMethod final : public Callable {
  public:
@@ -95,7 +95,7 @@ class MemberMethod final : public Callable {
   }
 
  private:
-  /// A bit for each parameter behind self that is so.
+  /// A bit mask of the parameters after self for which `is` holds.
   template <class Is>
   unsigned mask(Is is) const {
     unsigned bits = 0, bit = 1;
@@ -145,9 +145,10 @@ class MemberSetter final : public Callable {
   DeclaringObject self_;
 };
 
-// ---- of a class
+// ---- members of a class
 
-/// The class is kept, so that its address is not used again and its schema stays.
+/// The type of a class; it keeps the class, so its schema stays valid and its address is not
+/// reused.
 struct DeclaredType {
   DeclaredType(const ClassPtr& info, const Type& base) : info(info), type(base.name(), &base) {
     for (const Method& method : info->schema.methods)

@@ -1,17 +1,18 @@
-// What is declared in schemas, methods and properties, as members of objects in Lua: by a class, or
-// by a base of classes.
+// Binds the methods and properties that the schema of a class or a base class declares to objects
+// in Lua.
 #pragma once
 #include "classes/type.h"
 
 namespace crescent::lua {
 
-/// The type of objects of this class: `base` with what the class declares; `base` itself when that
-/// is nothing.
+/// The type of objects of this class: `base` with the members that the class declares, or `base`
+/// itself if it declares none.
 const Type& declared_type(const ClassPtr& info, const Type& base);
 
-/// The object at 1 as the class that declares members; it fails where the value is another.
+/// Returns the object at stack index 1 as the class that declares the members; fails for another
+/// value.
 using DeclaringObject = std::shared_ptr<void> (*)(lua_State* L);
-/// Adds what a base of classes declares (members_of).
+/// Adds the members that a base class declares (members_of).
 void add_members(Type& type, const SchemaData& members, DeclaringObject self);
 template <class T>
 void add_members(Type& type) {

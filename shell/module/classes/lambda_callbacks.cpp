@@ -33,7 +33,8 @@ void check_function(const char* option, const Value& value) {
     fail(option, ": expected a function, got ", value);
 }
 
-/// The options' members are named after the hooks, with an underscore.
+/// A callback whose options are functions, one per hook; their members have the names of the hooks
+/// with an underscore.
 class LambdaCallback final : public ForwardingCallback {
  public:
   static void describe(Schema<LambdaCallback>& s);

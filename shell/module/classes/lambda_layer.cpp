@@ -41,7 +41,7 @@ class Lambda final : public Layer {
     if (auto given = mask_.object_as<BoxedTensor>()) return {given->tensor};
     return mask_by_name(inputs, masks);
   }
-  /// Its functions under the names that its configuration has for them.
+  /// Adds the functions under their names in the configuration.
   void add_functions(Dict& named) const {
     if (function_.object_as<LuaFunction>()) named.set(function_name_, function_);
     if (mask_.object_as<LuaFunction>()) named.set(mask_name_, mask_);
@@ -83,7 +83,7 @@ class Lambda final : public Layer {
     if (!code) fail_missing(mask_name_);
     return call_registered(*code, inputs, OneOrMore<Tensor>{masks});
   }
-  /// A function of custom_objects is registered as an activation.
+  /// The registered activation of this name, as which a function of custom_objects is registered.
   std::shared_ptr<Activation> registered_as(const std::string& function) const {
     if (!registry().find(Activation::kKind, function)) fail_missing(function);
     return get<Activation>(function);

@@ -1,5 +1,5 @@
-// Lambda: a function as a layer. The function is never stored: a file holds its name, and loading
-// asks for it.
+// Lambda is a layer of a function. Files contain only the name of the function, which must be given
+// when loading.
 #pragma once
 #include "crescent/layer/layer.h"
 
@@ -7,8 +7,7 @@ namespace crescent::lua {
 
 void register_lambda_layer();
 
-/// The functions of the Lambda layers in a layer, under the names that configurations have for
-/// them.
+/// The functions of all Lambda layers in a layer, under their names in configurations.
 Dict functions_of_lambdas(Layer& owner);
 
 }  // namespace crescent::lua

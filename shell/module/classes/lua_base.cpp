@@ -8,8 +8,8 @@
 namespace crescent::lua {
 namespace {
 
-const char base_key = 0;   // in a class table: its Base
-const char bases_key = 0;  // registry: name -> table of a base
+const char base_key = 0;   // key in a class table: its Base
+const char bases_key = 0;  // key in the registry: base class tables by name
 
 /// Reads and writes an option of a Lua class in the attributes of an instance.
 template <class T>
@@ -48,7 +48,7 @@ SchemaData schema_for(const std::string& title, const std::vector<Declared>& opt
     const auto base = std::find_if(fields.begin(), fields.end(), [&](const Field& field) {
       return field.name == option.name && !field.keyword_only;
     });
-    if (base != fields.end())  // another default of the base's own
+    if (base != fields.end())  // another default for an option of the base
       base->default_value = option.value;
     else
       fields.push_back(field_of(option, std::make_shared<AttributeAccess<T>>(option.name)));

@@ -1,4 +1,4 @@
-// What Lua classes derive from: Layer, Model, Loss, ... Each has a C++ class whose objects call the
+// The bases of Lua classes: Layer, Model, Loss, ... Each has a C++ class whose objects call the
 // functions of a class table.
 #pragma once
 #include <lua.hpp>
@@ -7,13 +7,13 @@
 
 namespace crescent::lua {
 
-/// An option, or an argument of call, that a class declares.
+/// An option or an argument of call() that a class declares.
 struct Declared {
   std::string name, doc;
   Value value;
 };
 
-/// A base that Lua classes derive from, without its C++ type.
+/// A base of Lua classes, without its C++ type.
 struct Base {
   const char* name;
   const char* kind;
@@ -28,7 +28,7 @@ inline bool is_model(const Base& base) { return std::string_view(base.name) == "
 /// The base of a class table.
 const Base& base_at(lua_State* L, int index);
 void set_base(lua_State* L, int table, const Base& base);
-/// Pushes the table of the bases' own class tables by name, where they are kept once made.
+/// Pushes the table of the class tables of bases by name.
 void push_bases(lua_State* L);
 
 }  // namespace crescent::lua

@@ -18,7 +18,8 @@ void check_class(lua_State* L, const char* function) {
          " (call it with ':')");
 }
 
-/// {{"units", 32, "Width."}, "name", ...} in order, or {units = 32} (by name only).
+/// Reads declarations: {{"units", 32, "Width."}, "name", ...} in order, or {units = 32} by name
+/// only.
 std::vector<Declared> declarations(lua_State* L, int index, const char* what) {
   std::vector<Declared> declared;
   if (lua_isnoneornil(L, index)) return declared;
@@ -36,7 +37,7 @@ std::vector<Declared> declarations(lua_State* L, int index, const char* what) {
   return declared;
 }
 
-/// What call takes by name: the parent's arguments and those in the table.
+/// The named arguments of call(): those of the parent and those in the table.
 std::vector<Argument> call_arguments(lua_State* L, int index, const Base& base,
                                      const ClassPtr& parent) {
   std::vector<Argument> arguments = parent ? parent->schema.arguments : std::vector<Argument>();
@@ -80,7 +81,7 @@ void set_class_metatable(lua_State* L, int table, int parent) {
   lua_setmetatable(L, table);
 }
 
-/// Beside a class of ours the name has the package that Keras gives to those without one.
+/// The name of a class; if a built-in class has the name, it gets the default package of Keras.
 std::string name_beside_ours(const char* kind, const std::string& name) {
   const ClassPtr there = registry().find(kind, name);
   const bool taken = there && there->origin != "Lua" &&
@@ -104,7 +105,7 @@ ClassPtr register_class(lua_State* L, int table, const Base& base, const std::st
   return registry().get(info.kind, info.name);
 }
 
-/// base:subclass(name, options, arguments): a new class table.
+/// base:subclass(name, options, arguments) makes a class table.
 int subclass(lua_State* L) {
   check_class(L, "subclass");
   lua_settop(L, 4);
@@ -145,7 +146,7 @@ int from_config(lua_State* L) {
   return construct(L);
 }
 
-/// cr.Layer.get_config(self): the options that every layer has.
+/// cr.Layer.get_config(self) returns the options that all layers have.
 int base_config(lua_State* L) {
   auto object = Read<std::shared_ptr<Configurable>>::from(L, 1);
   for (const Base& base : bases())
@@ -158,8 +159,8 @@ int base_config(lua_State* L) {
   return push(L, object->get_config()), 1;
 }
 
-/// cr.Layer.init(self, options), from the init of a class: the base has taken its options already.
-/// cr.Model.init(self, inputs, outputs): what the model's graph is.
+/// cr.Layer.init(self, options), which the init of a class may call, does nothing: the options of
+/// the base are set before. cr.Model.init(self, inputs, outputs) sets the graph of the model.
 int base_init(lua_State*) { return 0; }
 void connect(const std::shared_ptr<Object>& object, Any inputs, Any outputs) {
   auto* model = dynamic_cast<LuaModel*>(object.get());

@@ -11,7 +11,7 @@
 namespace crescent::lua {
 namespace {
 
-/// True when a class of the chain (not the base) defines it.
+/// Whether a class of the chain, without the base, defines the function.
 bool defines(lua_State* L, int class_index, const char* name) {
   Height height(L);
   lua_pushvalue(L, class_index);
@@ -26,8 +26,8 @@ bool defines(lua_State* L, int class_index, const char* name) {
 
 constexpr const char* kEnds[] = {"inputs", "outputs"};
 
-/// Of a model's options, that its graph is given: symbols, or the graph itself. A class with an
-/// init may call options of its own like that.
+/// Whether the options of a model give its graph as symbols or as an object. A class with an init
+/// may declare options with these names.
 bool has_graph(lua_State* L, int class_index, int options_index) {
   if (!is_model(base_at(L, class_index))) return false;
   return std::any_of(std::begin(kEnds), std::end(kEnds), [&](const char* end) {
@@ -41,7 +41,7 @@ bool is_end(const std::string& name) {
   return std::find(std::begin(kEnds), std::end(kEnds), name) != std::end(kEnds);
 }
 
-/// The options of the table that the schema knows; others are the business of the class' init.
+/// The options in the table that the schema has; others are left to the init of the class.
 Dict known_options(lua_State* L, int class_index, int options_index, const SchemaData& schema) {
   Dict known;
   const bool open = defines(L, class_index, "init");
@@ -63,7 +63,7 @@ Dict known_options(lua_State* L, int class_index, int options_index, const Schem
   return known;
 }
 
-/// Defaults of declared options that were not given.
+/// Adds the defaults of declared options that were not given.
 void add_defaults(Dict& options, const SchemaData& schema) {
   for (const Field& field : schema.fields) {
     const bool given = options.contains(field.name) ||
@@ -73,7 +73,8 @@ void add_defaults(Dict& options, const SchemaData& schema) {
   }
 }
 
-/// What build_from_config gets, out of the options; a class may have an option of this name.
+/// Takes the argument of build_from_config out of the options, unless the class has an option of
+/// this name.
 Value take_build_config(lua_State* L, int options_index, const SchemaData& schema) {
   if (schema.find(kBuildConfig)) return {};
   push_field(L, options_index, kBuildConfig);
@@ -84,7 +85,7 @@ Value take_build_config(lua_State* L, int options_index, const SchemaData& schem
   return config;
 }
 
-/// A new object of the class from the table of options, without configured().
+/// Makes an object of the class from the table of options, without calling configured().
 std::shared_ptr<Configurable> make_instance(lua_State* L, int class_index, int options_index,
                                             const ClassPtr& info) {
   push_bases(L);
@@ -96,7 +97,7 @@ std::shared_ptr<Configurable> make_instance(lua_State* L, int class_index, int o
   add_defaults(options, info->schema);
   auto object = base_at(L, class_index).make(info->schema, options);
   object->attach(info);
-  std::vector<const char*> taken;  // by the base
+  std::vector<const char*> taken;  // the options of the base
   if (has_graph(L, class_index, options_index)) taken.assign(std::begin(kEnds), std::end(kEnds));
   if (is_model(base_at(L, class_index))) taken.push_back("build_input_shape");
   for (const char* option : taken) {
@@ -109,7 +110,7 @@ std::shared_ptr<Configurable> make_instance(lua_State* L, int class_index, int o
   return object;
 }
 
-/// What the from_config of a class makes of the configuration on top of the stack.
+/// The object that the from_config of a class returns for the configuration on top of the stack.
 std::shared_ptr<Configurable> made_by_class(lua_State* L, int class_index) {
   const int config = lua_gettop(L);
   push_field(L, class_index, "from_config");
@@ -124,7 +125,7 @@ std::shared_ptr<Configurable> made_by_class(lua_State* L, int class_index) {
   return object;
 }
 
-/// Makes instances for files and nested configurations.
+/// The factory of a class, which makes instances for files and nested configurations.
 class LuaFactory final : public Factory {
  public:
   explicit LuaFactory(Ref class_table) : class_(std::move(class_table)) {}
@@ -144,7 +145,7 @@ class LuaFactory final : public Factory {
   Ref class_;
 };
 
-/// Leaves one table of options on top: {units=3}, (3, {name="x"}), (3).
+/// Replaces arguments {units=3}, (3, {name="x"}) or (3) by one table of options.
 void gather_options(lua_State* L, const SchemaData& schema) {
   const int last = lua_gettop(L);
   if (last == 2 && is_plain_table(L, 2)) {
@@ -183,7 +184,7 @@ void gather_options(lua_State* L, const SchemaData& schema) {
   }
 }
 
-/// Model(inputs, outputs, {name = "x"}): the ends by name.
+/// Replaces the arguments of Model(inputs, outputs, {name = "x"}) by named ones.
 void name_ends(lua_State* L) {
   if (lua_gettop(L) < 3 || !is_symbolic(L, 2)) return;
   lua_newtable(L);

@@ -1,4 +1,4 @@
-// Objects of the classes that Lua defines: from a call of the class table, files and nested
+// Construction of objects of Lua classes, by a call of the class table, from files and from nested
 // configurations.
 #pragma once
 #include <lua.hpp>
@@ -7,9 +7,9 @@
 
 namespace crescent::lua {
 
-/// Makes instances for files and nested configurations.
+/// The factory of a class, which makes instances for files and nested configurations.
 std::shared_ptr<const Factory> factory_of(lua_State* L, int table);
-/// Class(...): the class table and its arguments.
+/// Class(...); the stack has the class table and the arguments.
 int construct(lua_State* L);
 
 }  // namespace crescent::lua

@@ -9,7 +9,7 @@
 namespace crescent::lua {
 namespace {
 
-/// A weight of the layer itself by its name.
+/// The weight with this name that belongs to the layer itself; null without one.
 const Variable* find_weight(const Variables& weights, const std::string& name) {
   for (const Variable& weight : weights)
     if (weight.name() == name) return &weight;
@@ -28,8 +28,8 @@ const Variable* find_weight(const Variables& weights, const std::string& name) {
        layer && !layer->built() ? "; weights are made when it is called, or by build(shape)" : "");
 }
 
-/// self, key: options of a class, weights by name; attributes that instances of Lua classes do not
-/// have are nil.
+/// Pushes the option or the weight of self for a key. Missing attributes of instances of Lua
+/// classes are nil.
 int push_option(lua_State* L) {
   Object* object = to_object(L, 1);
   if (!object) fail("this object is closed");
@@ -95,7 +95,7 @@ const Type& object_type(const Object& object) {
                                               : match->type;
 }
 
-void dress_object(lua_State* L, const ObjectPtr& object) {
+void initialize_handle(lua_State* L, const ObjectPtr& object) {
   push_metatable(L, object_type(*object));
   lua_setmetatable(L, -2);
   hold_instances(L, *object);

@@ -1,4 +1,4 @@
-// The types of objects, from Object down to Sequential: which one an object is, and their members.
+// The types of objects in Lua, from Object to Sequential, and their members.
 #pragma once
 #include <deque>
 
@@ -11,9 +11,10 @@ struct ObjectType {
   Type type;
   bool (*matches)(const Object* object);
 };
-/// Bases come before what derives from them; the last one that matches is an object's type.
+/// The types of objects, bases before derived ones; the type of an object is the last one that
+/// matches.
 using ObjectTypes = std::deque<ObjectType>;
-/// Those of the module, which fills them when it is first opened.
+/// The types of the module, which adds them when it is first opened.
 ObjectTypes& object_types();
 
 template <class T>
@@ -21,7 +22,7 @@ concept DeclaresMembers = requires(Schema<T>& schema) {
   T::describe_members(schema);
 };
 
-/// With the members that T declares.
+/// Adds a type with the members that T declares.
 template <class T>
 Type& add_type(ObjectTypes& types, const std::string& name, const Type* parent) {
   types.emplace_back(Type(name, parent), [](const Object* object) {
@@ -32,12 +33,13 @@ Type& add_type(ObjectTypes& types, const std::string& name, const Type* parent) 
   return type;
 }
 
-/// That of the most derived base, with what the object's class declares.
+/// The type of an object: that of its most derived base, with the members that its class declares.
 const Type& object_type(const Object& object);
-/// What a new handle of the object, on top of the stack, has from its type and its class.
-void dress_object(lua_State* L, const ObjectPtr& object);
+/// Gives a new handle, on top of the stack, the metatable and the user values of the object's type
+/// and class.
+void initialize_handle(lua_State* L, const ObjectPtr& object);
 
-/// Object itself: what every object has.
+/// Adds the type Object, whose members all objects have.
 Type& add_object_type(ObjectTypes& types);
 
 }  // namespace crescent::lua

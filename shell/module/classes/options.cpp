@@ -28,8 +28,8 @@ void add_positions(lua_State* L, int table, List& positional) {
 
 bool is_layer(const Value& value) { return value.object_as<Layer>() != nullptr; }
 
-/// RNN {a, b}: several layers are one list where the class takes layers first and nothing like that
-/// second.
+/// Joins several layers to a list if only the first parameter of the class takes layers: RNN {a,
+/// b}.
 void join_layers(List& positional, const SchemaData& schema) {
   std::vector<const Field*> places;
   for (const Field& field : schema.fields)
@@ -44,9 +44,9 @@ void join_layers(List& positional, const SchemaData& schema) {
 bool is_number(const Value& value) { return value.is_number(); }
 bool is_list(const Value& value) { return value.is_list(); }
 
-/// Reshape {2, 3}, MaxPooling2D {3, 2}, ZeroPadding2D {{1, 2}, {3, 4}}: numbers alone are one list
-/// where the class takes only one value by position, or first a list of as many; so are lists where
-/// that is one of lists.
+/// Joins numbers to a list if the class takes only one positional value, or first a list of this
+/// length: Reshape {2, 3}, MaxPooling2D {3, 2}. Lists are joined in the same way for a list of
+/// lists: ZeroPadding2D {{1, 2}, {3, 4}}.
 void join_numbers(List& positional, const SchemaData& schema) {
   std::vector<const Field*> places;
   for (const Field& field : schema.fields)
@@ -66,7 +66,7 @@ void drop_trailing_nulls(List& values) {
   while (!values.empty() && values.back().is_null()) values.pop_back();
 }
 
-/// True when every name in the table is one of a parameter.
+/// Whether every name in the table is that of a parameter.
 bool names_parameters(lua_State* L, int table, const SchemaData& parameters) {
   Dict names;
   add_names(L, table, names);
@@ -74,7 +74,7 @@ bool names_parameters(lua_State* L, int table, const SchemaData& parameters) {
                      [&](const DictEntry& entry) { return parameters.find(entry.key) != nullptr; });
 }
 
-/// True when the last value is a table of keywords, not the argument that its place has.
+/// Whether the last value is a table of keywords, and not a positional argument.
 bool ends_in_keywords(lua_State* L, int first, const SchemaData& parameters) {
   const int last = lua_gettop(L), place = last - first;
   if (place < 0 || !is_options(L, last)) return false;

@@ -6,13 +6,13 @@
 
 namespace crescent::lua {
 
-/// The arguments from `first` on as options by name. A single plain table may hold both: {64,
-/// activation="relu"}.
+/// The arguments from `first` on as options by name. A single plain table may have positional and
+/// named ones: {64, activation="relu"}.
 Dict options_from(lua_State* L, int first, const SchemaData& schema);
-/// The same for a method that a class declares, where a table may be an argument itself: {64,
-/// axis=1} holds both only if it has names. Null is not given.
+/// The arguments of a declared method by name. A table may be an argument of a method, so it has
+/// positional and named ones only if it has names: {64, axis=1}. Null counts as not given.
 Dict arguments_from(lua_State* L, int first, const SchemaData& parameters);
-/// Takes `name` out of the options; null when it is not there.
+/// Removes `name` from the options and returns its value; null without it.
 Value take(Dict& options, std::string_view name);
 /// Fills a struct of options.
 template <class T>

@@ -13,8 +13,8 @@ namespace {
 
 const char type_key = 0;
 
-/// Attributes of an instance of a Lua class, then what its classes define. Leaves the value on the
-/// stack.
+/// Pushes the attribute of an instance of a Lua class, or the value that its classes define;
+/// returns whether there is one.
 bool push_from_instance(lua_State* L) {
   if (lua_getiuservalue(L, 1, kAttributes) != LUA_TTABLE) return lua_pop(L, 1), false;
   if (is_tracing()) note_traced_attribute(L);
@@ -31,7 +31,8 @@ bool push_from_instance(lua_State* L) {
   return false;
 }
 
-/// layer:build(shape) from outside is the layer's method, which runs the build of its class once.
+/// Whether layer:build(shape) was called from outside of the class: then it is the layer's method,
+/// which runs the build of its class once.
 bool is_build_from_outside(lua_State* L) {
   if (std::strcmp(lua_tostring(L, 2), "build") != 0) return false;
   const auto layer = object_as<Layer>(L, 1);
@@ -39,7 +40,8 @@ bool is_build_from_outside(lua_State* L) {
   return instance && !instance->is_building();
 }
 
-/// Upvalues: methods, getters, Callable of other keys.
+/// The metamethod __index; its upvalues are the methods, the getters and the Callable of other
+/// keys.
 extern "C" int crescent_index(lua_State* L) {
   if (lua_type(L, 2) == LUA_TSTRING) {
     if (!is_build_from_outside(L) && push_from_instance(L)) return 1;
@@ -65,7 +67,7 @@ int fail_missing(lua_State* L) {
   fail(type->name(), ": no attribute '", name, "'", did_you_mean(name, names));
 }
 
-/// self, name, value
+/// The metamethod __newindex for self, name and value.
 int assign(lua_State* L) {
   const Type* type = type_of(L, 1);
   const bool named = lua_type(L, 2) == LUA_TSTRING;
@@ -86,7 +88,7 @@ int assign(lua_State* L) {
       is_tensor_like(L, 1) && !named ? "; cr.ops.where(...) makes a tensor with other values" : "");
 }
 
-/// What a type that lacks an operator says, where Lua would speak of userdata.
+/// The error of a missing operator, which names the type; that of Lua would name userdata.
 class Refusal final : public Callable {
  public:
   explicit Refusal(const char* operation) : Callable(operation, {}, "") {}
@@ -235,7 +237,8 @@ void Type::create(lua_State* L, const void* key, lua_CFunction close) const {
   lua_setfield(L, -2, "__newindex");
   lua_pushcfunction(L, close);
   lua_setfield(L, -2, "__gc");
-  // Metamethods trust their first argument: getmetatable gives Lua the name instead.
+  // Hides the metatable from getmetatable, which returns the name: metamethods do not check their
+  // first argument.
   for (const char* field : {"__name", "__metatable"}) {
     lua_pushstring(L, name_.c_str());
     lua_setfield(L, -2, field);

@@ -1,6 +1,6 @@
-// Type: what Lua sees of one kind of handle: methods, properties, and what happens with other keys.
-// Types of objects form a chain like the C++ classes; the most derived one that matches is an
-// object's.
+// Type describes a kind of handle in Lua: its methods, its properties and the lookup of other keys.
+// Types of objects form a chain like the C++ classes; the type of an object is the most derived one
+// that matches.
 #pragma once
 #include <map>
 #include <string>
@@ -34,22 +34,23 @@ class Type {
   Type& property(std::string_view name, F get, G set, std::string_view doc) {
     return property(name, get, doc).setter(name, set);
   }
-  /// Something that can be set, not read.
+  /// Adds a property that can be set but not read.
   template <class G>
   Type& setter(std::string_view name, G set) {
     return setter(bound(name, set, {"self", "value=nil"}));
   }
-  /// __add, __call, ...
+  /// Sets a metamethod: __add, __call, ...
   Type& meta(const std::string& name, CallablePtr callable);
-  /// self, key -> value for keys that are neither: positions, attributes. Without: an error.
+  /// Sets the function (self, key) for other keys, such as positions and attributes; without it
+  /// they are errors.
   Type& missing(CallablePtr callable);
 
   const std::string& name() const { return name_; }
   const Type* parent() const { return parent_; }
-  /// Names of methods and properties, those of parents too; for completion and help.
+  /// The names of methods or properties, with those of parents, for completion and help.
   std::vector<std::string> method_names() const;
   std::vector<std::string> property_names() const;
-  /// By name, without those of parents.
+  /// The methods by name, without those of parents.
   std::vector<const Callable*> own_methods() const { return own(&Type::methods_); }
   std::vector<const Callable*> own_getters() const { return own(&Type::getters_); }
   const Callable* find_method(const std::string& name) const;
@@ -57,9 +58,9 @@ class Type {
   const Callable* find_setter(const std::string& name) const;
   const Callable* find_missing() const;
 
-  /// Makes the metatable and leaves it in the registry under `key`; `close` is __gc.
+  /// Makes the metatable and stores it in the registry under `key`; `close` is __gc.
   void create(lua_State* L, const void* key, lua_CFunction close) const;
-  /// Pushes the table name -> function of all methods.
+  /// Pushes a table of all methods by name.
   void push_methods(lua_State* L) const;
 
  private:
@@ -84,7 +85,7 @@ const Type* type_of(lua_State* L, int index);
 template <class T>
 int close_handle(lua_State* L) {
   T* handle = static_cast<T*>(lua_touserdata(L, 1));
-  *handle = T();  // finalizers may still see it: an empty handle is safe
+  *handle = T();  // later finalizers may access it, so an empty handle remains
   return 0;
 }
 

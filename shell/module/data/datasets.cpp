@@ -1,4 +1,4 @@
-// Datasets: batches of arrays or of a function, and parts of them.
+// Datasets of arrays and functions, and shards.
 #include "data/datasets.h"
 
 #include "crescent/data/directory.h"
@@ -8,7 +8,7 @@
 namespace crescent::lua {
 namespace {
 
-/// x, y and sample_weight: a tensor or a table of them each.
+/// A dataset of x, y and sample_weight, each a tensor or a table of tensors.
 DatasetPtr arrays_dataset(Any x, Any y, Any sample_weight, int64_t batch_size, bool shuffle,
                           std::optional<int64_t> seed) {
   lua_State* L = current();
@@ -34,13 +34,13 @@ void add_directory_type(ObjectTypes& types, const Type& dataset) {
           "The files, in the order of the elements.");
 }
 
-/// Parts count from 1 here.
+/// A shard; shards count from 1 in Lua.
 DatasetPtr shard_of(DatasetPtr data, int64_t index, int64_t count) {
   if (index < 1) fail("shard: parts count from 1, got ", index);
   return shard(data, index - 1, count);
 }
 
-/// What `for x, y in data do` asks for.
+/// Refuses `for x, y in data do` with a hint.
 int refuse_call(lua_State*) {
   fail(
       "a dataset is no function; its elements are gone through by: for x, y in data:elements() do");

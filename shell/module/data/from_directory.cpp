@@ -39,7 +39,7 @@ DirectoryOptions directory_options(const std::string& directory, Value labels, V
   return options;
 }
 
-/// The second for subset "both" only.
+/// The results; the second one is null except for subset "both".
 using OneOrTwo = std::tuple<StreamPtr, StreamPtr>;
 
 OneOrTwo one_or_two(const DirectoryDatasets& datasets) {

@@ -1,4 +1,4 @@
-// cr.utils.image_dataset_from_directory and its neighbours.
+// The functions cr.utils.*_dataset_from_directory.
 #pragma once
 #include <vector>
 

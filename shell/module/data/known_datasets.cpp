@@ -5,7 +5,7 @@
 namespace crescent::lua {
 namespace {
 
-/// {x_train, y_train}, {x_test, y_test}
+/// The results {x_train, y_train}, {x_test, y_test}.
 using Parts = std::tuple<Tensors, Tensors>;
 
 Parts in_tables(const TrainAndTest& data) {
@@ -24,15 +24,15 @@ Parts california_housing(const std::string& version, const std::string& path, do
   return in_tables(load_california_housing(version, path, test_split, seed));
 }
 
-// ---- texts as numbers of words
+// ---- IMDB and Reuters
 
-/// Nil or false: no word.
+/// The number of a word; nil and false mean none.
 std::optional<int64_t> word_at(const Value& word) {
   if (word.is_null() || (word.is_bool() && !word.as_bool())) return std::nullopt;
   return word.as_int();
 }
 
-/// {texts as tables of numbers, labels as a tensor}
+/// Pushes {texts as tables of numbers, labels as a tensor}.
 void push_sequences(lua_State* L, const WordSequences& part) {
   reserve(L, 6);
   lua_createtable(L, 2, 0);

@@ -1,4 +1,4 @@
-// cr.datasets: mnist, cifar10, imdb, ... from the files that Keras keeps.
+// The tables of cr.datasets: mnist, cifar10, imdb, ..., read from the files that Keras stores.
 #pragma once
 #include <string>
 #include <vector>

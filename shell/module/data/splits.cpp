@@ -6,7 +6,7 @@
 namespace crescent::lua {
 namespace {
 
-/// The parts are in the form in which the arrays came: one, or a table of them.
+/// The training and the test part, each a tensor or a table of tensors like the arrays.
 std::tuple<OneOrMore<Tensor>, OneOrMore<Tensor>> split(Any data, double share, bool shuffle,
                                                        std::optional<int64_t> seed,
                                                        const Tensor& stratify) {
@@ -15,7 +15,7 @@ std::tuple<OneOrMore<Tensor>, OneOrMore<Tensor>> split(Any data, double share, b
   return {{std::move(first)}, {std::move(second)}};
 }
 
-/// A table {train = rows, test = rows} for each fold.
+/// Pushes a table {train = rows, test = rows} for each fold.
 OnStack push_folds(lua_State* L, const std::vector<Fold>& folds) {
   lua_createtable(L, static_cast<int>(folds.size()), 0);
   for (size_t i = 0; i < folds.size(); ++i) {

@@ -1,4 +1,4 @@
-// cr.data.split and cr.data.folds: rows in parts.
+// cr.data.split and cr.data.folds, which split rows.
 #pragma once
 #include <vector>
 

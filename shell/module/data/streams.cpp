@@ -9,9 +9,9 @@
 namespace crescent::lua {
 namespace {
 
-// ---- going through elements
+// ---- iteration
 
-/// One pass, for the loop of a script: for x, y in data:elements() do
+/// The iterator of a pass: for x, y in data:elements() do
 class ElementIterator final : public Object {
  public:
   explicit ElementIterator(CursorPtr cursor) : cursor_(std::move(cursor)) {}
@@ -41,7 +41,7 @@ int next_element(lua_State* L) {
   return push_element(L, element);
 }
 
-// ---- what is done with elements
+// ---- transformations
 
 StreamPtr map_with(DatasetPtr data, Any f, int64_t workers, std::optional<bool> training) {
   return map(stream_of(data), mapping_at(current(), f.index, workers, training, "map"));
@@ -65,9 +65,10 @@ StreamPtr interleave_with(DatasetPtr data, Any f, int64_t cycle, int64_t block) 
   return interleave(stream_of(data), std::move(how));
 }
 
-// ---- where elements come from
+// ---- sources
 
-/// {x, y}: parts; numbers, texts or names: one part.
+/// The parts of an element: {x, y} has several; a number, a text, or a table of numbers, texts or
+/// names is one part.
 Element parts_of(Value value) {
   const bool several =
       value.is_list() && !value.as_list().empty() &&
@@ -89,7 +90,8 @@ StreamPtr from_list(Value rows) {
   return list_stream(std::move(elements));
 }
 
-/// The function begins a pass: it returns a function that gives the elements, then nil.
+/// A stream of a function that begins a pass: it returns a function that returns the elements, then
+/// nil.
 StreamPtr from_generator(Any function, std::optional<int64_t> elements) {
   lua_State* L = current();
   if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");

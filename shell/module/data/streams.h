@@ -1,4 +1,4 @@
-// Chains of datasets in Lua: where elements come from and what is done with them.
+// Streams in Lua: their sources and transformations.
 #pragma once
 #include "classes/object_types.h"
 #include "crescent/data/stream.h"

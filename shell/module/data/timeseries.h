@@ -1,4 +1,4 @@
-// cr.utils.timeseries_dataset_from_array: windows over rows that follow each other in time.
+// cr.utils.timeseries_dataset_from_array: windows over the rows of a time series.
 #pragma once
 #include "values/callable.h"
 

@@ -1,4 +1,4 @@
-// cr.utils.load_img and its neighbours.
+// The functions of images in cr.utils, such as load_img.
 #pragma once
 #include <vector>
 
@@ -10,7 +10,7 @@ namespace crescent::lua {
 constexpr const char* kChannelsLast = "channels_last";
 
 std::vector<CallablePtr> image_functions();
-/// {height, width} or one number for both; nil: none.
+/// {height, width}, or one number for both; nullopt for nil.
 std::optional<ImageSize> optional_size_at(int index);
 
 }  // namespace crescent::lua

@@ -16,7 +16,7 @@ ObjectPtr function_object(const Ref& function, const std::string& name) {
   object->attach(std::make_shared<const ClassInfo>(std::move(info)));
   object->configured();
   if constexpr (std::is_same_v<T, LuaMetric>)
-    object->set_name(name.substr(name.rfind('>') + 1));  // the package is not shown
+    object->set_name(name.substr(name.rfind('>') + 1));  // the name without the package
   return object;
 }
 
@@ -31,10 +31,10 @@ constexpr std::pair<std::string_view, MakeFunction> kFunctionKinds[] = {
     kind_of<LuaInitializer>(), kind_of<LuaRegularizer>(), kind_of<LuaConstraint>(),
     kind_of<LuaSchedule>()};
 
-const char names_key = 0;  // registry: weak table, function -> the name it was registered by
+const char names_key = 0;  // key in the registry: a weak table of registered names by function
 
-/// The name it was registered by in a package, else that of the global variable that holds the
-/// function, if one does and nothing else of the kind is called so.
+/// The registered name with its package, or that of the global variable with the function if no
+/// other object of the kind has the name; else empty.
 std::string name_of(const Ref& function, std::string_view kind) {
   lua_State* L = current();
   Height height(L);
@@ -52,7 +52,7 @@ std::string name_of(const Ref& function, std::string_view kind) {
   return "function";
 }
 
-/// Makes objects of a registered function.
+/// The factory of a registered function.
 class FunctionFactory final : public Factory {
  public:
   FunctionFactory(MakeFunction make, Ref function, std::string name)
@@ -67,7 +67,8 @@ class FunctionFactory final : public Factory {
   std::string name_;
 };
 
-/// A short name is that of the function that took it last; the other keeps its name.
+/// Gives the short name, without a package, to the function that was registered last; an earlier
+/// one keeps its full name.
 void take_short_name(std::string_view kind, const std::string& word) {
   const ClassPtr there = registry().find(kind, word);
   if (!there || there->name == word) return;

@@ -1,17 +1,20 @@
-// Functions of Lua where C++ wants an object: a loss, an activation, ...
+// Functions of Lua as objects: as losses, activations, ...
 #pragma once
 #include "lua/handle.h"
 #include "lua/state.h"
 
 namespace crescent::lua {
 
-/// A Lua function as an object of a kind: a loss, a metric, an activation, an initializer, ...
+/// Makes an object of this kind of a Lua function: a loss, a metric, an activation, an initializer,
+/// ...
 ObjectPtr function_as(std::string_view kind, const Ref& function, const std::string& name);
-/// Functions inside of a value as objects of the kind; lists and dicts are searched.
+/// The value with all functions in it, also in lists and dictionaries, replaced by objects of the
+/// kind.
 Value adapted(const Value& value, std::string_view kind);
-/// Options by position and name for a schema, functions adapted to what each option wants.
+/// Replaces functions in options by objects of the kinds that the schema expects.
 void adapt_options(Dict& options, const SchemaData& schema);
-/// Makes `name` a known activation, loss, metric, ...: what files refer to by name.
+/// Registers a function as activation, loss, metric, ... under this name, by which files refer to
+/// it.
 void register_function(const std::string& name, const Ref& function);
 
 }  // namespace crescent::lua

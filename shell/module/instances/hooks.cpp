@@ -10,9 +10,9 @@
 namespace crescent::lua {
 namespace {
 
-const char noticed_key = 0;  // in a class table: its hooks were looked at
+const char noticed_key = 0;  // key in a class table: its hooks were checked
 
-/// A function of a class; `unread` says why nothing calls it, null where it is called.
+/// A function of a class that C++ calls, or does not call for the reason `unread`.
 struct Hook {
   const char *base, *name, *unread;
 };
@@ -72,7 +72,7 @@ constexpr Hook kHooksOfClasses[] = {
     {"Callback", "set_params", "the run's parameters are in self.params"},
 };
 
-/// Those of all classes.
+/// The hooks of all bases.
 const std::vector<Hook>& hooks() {
   static const std::vector<Hook> all = [] {
     std::vector<Hook> hooks(std::begin(kHooksOfClasses), std::end(kHooksOfClasses));
@@ -85,7 +85,7 @@ const std::vector<Hook>& hooks() {
   return all;
 }
 
-/// Models have the hooks of layers too.
+/// Whether a base has the hook; models have those of layers too.
 bool belongs(const Hook& hook, std::string_view base) {
   return !*hook.base || hook.base == base ||
          (base == "Model" && std::string_view(hook.base) == "Layer");
@@ -95,7 +95,8 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// " (did you mean 'build'?)" when a hook that is not defined beside it is nearly the same word.
+/// The text " (did you mean 'build'?)" if the name is similar to a hook that the class does not
+/// define; else empty.
 std::string likely_hook(const std::string& name, std::string_view base,
                         const std::vector<std::string>& defined) {
   std::vector<std::string> near;

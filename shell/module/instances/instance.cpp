@@ -12,9 +12,9 @@ namespace crescent::lua {
 namespace {
 
 constexpr int kDeepest = 8;
-const char ages_key = 0;  // registry: weak table, handle of an object -> how many came before it
+const char ages_key = 0;  // key in the registry: a weak table of creation numbers by handle
 
-/// Counts objects in the order in which Lua got them.
+/// The creation number of the object of a handle.
 lua_Integer age_of(lua_State* L, int handle) {
   handle = lua_absindex(L, handle);
   push_weak_table(L, &ages_key, "k");
@@ -35,8 +35,8 @@ void walk(lua_State* L, int index, Visit visit, int depth = 0) {
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) walk(L, -1, visit, depth + 1);
 }
 
-/// A layer, or of a table the list of the layers and tables in it; null for whatever else. `age`:
-/// of the layer that was made first; without one the greatest number.
+/// A layer, or the list of the layers in a table and its tables; null for other values. `age` is
+/// the creation number of the first layer, or the greatest number without one.
 struct NestedLayers {
   Value value;
   lua_Integer age = std::numeric_limits<lua_Integer>::max();
@@ -82,7 +82,8 @@ void add_layers(const Value& held, std::vector<LayerPtr>& layers) {
   for (const Value& item : held.as_list()) add_layers(item, layers);
 }
 
-/// Variables, metrics and layers of a value, these as they stand in lists.
+/// Adds the variables, metrics and layers in a value to the owner; layers are in the order of
+/// lists.
 void track(lua_State* L, Layer& owner, int index) {
   walk(L, index, [&](int item) {
     if (auto* variable = to_handle<Variable>(L, item)) {
@@ -97,8 +98,8 @@ void track(lua_State* L, Layer& owner, int index) {
   for (const LayerPtr& layer : layers) owner.track(layer);
 }
 
-/// What was put into tables since they became attributes: layers in the order in which they were
-/// made, as when each is tracked at once.
+/// Tracks objects that were added to tables after these became attributes, in the order of their
+/// creation.
 void track_all(lua_State* L, Layer& owner, int attributes) {
   std::vector<LayerPtr> layers;
   add_layers(nested_layers_in(L, attributes, owner).value, layers);
@@ -115,7 +116,7 @@ void track_all(lua_State* L, Layer& owner, int attributes) {
   track(L, owner, attributes);
 }
 
-/// Layers of a value that was an attribute, unless another attribute has them too.
+/// Removes the layers in the old value of an attribute, unless another attribute has them too.
 void untrack(lua_State* L, Layer& owner, int index, int attributes) {
   std::unordered_set<const Layer*> held;
   walk(L, attributes, [&](int item) { held.insert(object_as<Layer>(L, item).get()); });
@@ -125,7 +126,7 @@ void untrack(lua_State* L, Layer& owner, int index, int attributes) {
   });
 }
 
-/// Objects as their configurations, so that the whole can be written to a file.
+/// The value with objects replaced by their configurations, for files.
 Value serialized(const Value& value) {
   if (value.is_list()) {
     List list;
@@ -160,7 +161,7 @@ void Instance::adopt(lua_State* L, int class_index, int options_index) {
   push_object(L, self());
   lua_pushvalue(L, options_index);
   lua_setiuservalue(L, -2, kOptions);
-  to_object(L, -1);  // C++ owns it, too
+  to_object(L, -1);  // C++ may own the object from now on
   lua_pop(L, 1);
 }
 
@@ -315,8 +316,8 @@ void note_traced_attribute(lua_State* L) {
 
 namespace {
 
-/// Of self at 1, for the name at 2: forgets what was traced where that read another value than the
-/// one at `now`. A trace may change what it reads.
+/// Drops compiled programs of self (index 1) whose trace read the attribute with the name at index
+/// 2, if its value changes from that at `old` to that at `now`.
 void retrace_if_read(lua_State* L, int old, int now) {
   if (is_tracing() || lua_rawequal(L, old, now)) return;
   if (lua_getiuservalue(L, 1, kTraced) == LUA_TTABLE) {

@@ -1,7 +1,6 @@
-// Instance: what a C++ object made from a Lua class has on the Lua side: its class, the attributes
-// that methods keep in `self`, and the options it was made with. They are user values of the
-// object's handle, where the collector sees them; roots.h keeps the handle as long as C++ owns the
-// object.
+// Instance is the part in Lua of a C++ object of a Lua class: its class, its attributes (the fields
+// of `self`), and its options. They are user values of the handle of the object, so the garbage
+// collector sees them; roots.h keeps the handle alive while C++ owns the object.
 #pragma once
 #include <lua.hpp>
 
@@ -12,23 +11,24 @@
 
 namespace crescent::lua {
 
-/// In the configuration of a layer: what its class builds it again from.
+/// The key of the data from which a class builds a layer again, in the configuration.
 inline constexpr const char* kBuildConfig = "build_config";
 
 class Instance {
  public:
   virtual ~Instance() = default;
-  /// Made from a Lua class; the options are the table on top of the stack.
+  /// Initializes an instance of a Lua class; the options are the table on top of the stack.
   void adopt(lua_State* L, int class_index, int options_index);
-  /// Made from a function, which is its `call`.
+  /// Initializes an instance of a function, which becomes its `call`.
   void adopt_function(Ref function, std::string name);
   bool is_function() const { return static_cast<bool>(function_); }
   const Ref& function() const { return function_; }
   const std::string& function_name() const { return name_; }
 
-  /// True when a class of it (not the base) or an attribute defines the method.
+  /// Whether a class of the object, without the base, or an attribute defines the method.
   bool has(const char* method) const;
-  /// self:method(arguments...), or the function without self; results are left on the stack.
+  /// Calls self:method(arguments...), or the function without self, and leaves the results on the
+  /// stack.
   template <class... A>
   void invoke(lua_State* L, const char* method, int results, const A&... arguments) const {
     reserve(L, 8 + static_cast<int>(sizeof...(A)));
@@ -36,30 +36,30 @@ class Instance {
     (push(L, arguments), ...);
     protected_call(L, extra + static_cast<int>(sizeof...(A)), results);
   }
-  /// Function and self, ready for arguments and a call.
+  /// Pushes the function and self; arguments follow.
   void push_self_method(lua_State* L, const char* method) const { push_method(L, method); }
-  /// Layers, variables and metrics in attributes become part of the layer.
+  /// Adds layers, variables and metrics in attributes to the layer.
   void track_attributes();
-  /// Of a layer: those that attributes hold, in lists where an attribute is a table. Names in a
-  /// table go in the order in which their layers were made, as in a dictionary of Python that is
-  /// written down.
+  /// The layers in attributes by name, as lists for attributes that are tables. Layers in a table
+  /// with names have the order of their creation, as in a Python dictionary.
   Dict layers_by_attribute() const;
-  /// Options become attributes, init runs.
+  /// Makes attributes of the options and runs init.
   void start();
-  /// All of that was done already when configured() is called next.
+  /// Says that start() has nothing to do when configured() is called next.
   void set_complete() { complete_ = true; }
-  /// For build_from_config of the class, when it is configured.
+  /// Sets the argument of build_from_config, which configured() calls.
   void set_build_config(Value config) { build_config_ = std::move(config); }
-  /// Attributes and options as a configuration on top of `base`: the class' own get_config when it
-  /// has one.
+  /// The configuration: `base` with options and attributes, or the result of the get_config of the
+  /// class.
   Dict configuration(Dict base) const;
 
-  Value option(const std::string& name) const;  ///< a declared option: the attribute now
-  /// Of the object or of its classes; null where neither has it.
+  Value option(const std::string& name) const;  ///< the current attribute of a declared option
+  /// The attribute of the object or its classes; null without one.
   Value attribute(const char* name) const;
   void set_option(const std::string& name, const Value& value) { declared_.set(name, value); }
   void push_class(lua_State* L) const { class_.push(L); }
-  /// While the class' own build runs; the base's, which that may call, has nothing to do then.
+  /// Whether the build of the class is running; then the build of the base, which it may call, does
+  /// nothing.
   bool is_building() const { return building_; }
 
  protected:
@@ -67,9 +67,9 @@ class Instance {
   Value build_config_;
 
  private:
-  /// Pushes a user value of the object's handle.
+  /// Pushes a user value of the handle.
   void push_user_value(lua_State* L, int which) const;
-  /// Pushes function and self (or the function alone); returns how many arguments self is.
+  /// Pushes the function and self, or the function alone; returns the number of pushed arguments.
   int push_method(lua_State* L, const char* method) const;
   bool find_method(lua_State* L, const char* method) const;
   [[noreturn]] void fail_undefined(lua_State* L, const char* method) const;
@@ -81,13 +81,14 @@ class Instance {
   Dict declared_;
 };
 
-/// Numbers the object whose new handle is on top of the stack: layers in tables go by that.
+/// Gives the object of the new handle on top of the stack its creation number, which orders layers
+/// in tables.
 void count_object(lua_State* L);
 
-/// Attribute assignment on an instance: self, name, value from 1 on the stack. Layers and variables
-/// are tracked. What was traced with another value of the attribute is traced anew.
+/// Assigns an attribute of an instance: self, name and value are on the stack from 1. Layers and
+/// variables are tracked, and programs whose trace read another value are traced again.
 void set_attribute(lua_State* L);
-/// Remembers that a trace reads the attribute: self and name from 1 on the stack.
+/// Notes that the current trace reads an attribute: self and name are on the stack from 1.
 void note_traced_attribute(lua_State* L);
 
 }  // namespace crescent::lua

@@ -14,7 +14,7 @@ std::vector<Symbol> ends_in(const Value& value, const char* which) {
   return symbols_of(value);
 }
 
-/// Shapes nested like that; else a shape, or a list of shapes.
+/// The shapes in this structure; without one a shape or a list of shapes.
 Value encoded(const Value& structure, const std::vector<Shape>& shapes) {
   List list;
   for (const Shape& shape : shapes) list.push_back(Codec<Shape>::encode(shape));
@@ -30,7 +30,7 @@ bool is_shape(const Value& value) {
                      [](const Value& size) { return size.is_int() || size.is_null(); });
 }
 
-/// Of shapes, nested in any way: their structure.
+/// The structure of nested shapes, which are appended to `all`.
 Value structure_of_shapes(const Value& shapes, std::vector<Shape>& all) {
   if (is_shape(shapes)) return all.push_back(Codec<Shape>::decode(shapes)), Value(true);
   if (shapes.is_list()) {
@@ -67,7 +67,7 @@ void LuaModel::build(const std::vector<Shape>& inputs) {
   if (!graph_) built_for_ = encoded(call_structure(), inputs);
 }
 
-/// The parts that call uses are built by running it.
+/// Builds the model by running its call on inputs of these shapes.
 void LuaModel::build_again(const Value& shapes) {
   try {
     std::vector<Shape> flat;
@@ -99,7 +99,7 @@ void LuaModel::adopt_graph(std::shared_ptr<Functional> graph) {
   built_ = true;
 }
 
-/// What is added beside the outputs belongs to the graph, which then is a part of the model.
+/// Adds losses and metrics of the graph to the model, whose part the graph becomes.
 void LuaModel::follow_graph() {
   const Dict config = graph_->get_config();
   if (config.contains("added_losses") || config.contains("added_metrics")) track(graph_);
@@ -144,7 +144,7 @@ std::vector<Symbol> LuaModel::graph_outputs() const {
 
 Dict LuaModel::base_config() const {
   Dict config = Model::get_config();
-  if (!given_) return config;  // what init connects, it connects again
+  if (!given_) return config;  // init connects the graph again
   for (const DictEntry& entry : graph_->get_config())
     if (!config.contains(entry.key)) config.set(entry.key, entry.value);
   return config;

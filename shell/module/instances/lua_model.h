@@ -1,5 +1,5 @@
-// Models written in Lua. One that is given inputs and outputs is the graph between them, with the
-// steps and the call of its class: Mine { inputs = i, outputs = o }, or connect() from its init.
+// Models written in Lua. A model with inputs and outputs, given by Mine { inputs = i, outputs = o }
+// or by connect() in its init, is the graph between them with the steps and the call of its class.
 #pragma once
 #include "instances/lua_objects.h"
 
@@ -21,9 +21,10 @@ class LuaModel final : public LuaLayerOf<Model> {
   }
   void configured() override;
   void build(const std::vector<Shape>& inputs) override;
-  /// Symbols, lists of them or tables with names.
+  /// Sets the graph between these symbols, lists of symbols or tables with names.
   void connect(const Value& inputs, const Value& outputs);
-  /// Null for one that is no graph. After losses and metrics were added to it: follow_graph().
+  /// The graph; null without one. follow_graph() must be called after losses and metrics were added
+  /// to it.
   const std::shared_ptr<Functional>& graph() const { return graph_; }
   void follow_graph();
 
@@ -49,12 +50,12 @@ class LuaModel final : public LuaLayerOf<Model> {
   void adopt_graph(std::shared_ptr<Functional> graph);
 
   Value inputs_, outputs_, build_input_shape_;
-  Value built_for_;  ///< null while it is not built, and of a graph, which says so itself
+  Value built_for_;  ///< the input shapes of build; null before it, and for a graph, which has them
   std::shared_ptr<Functional> graph_;
-  bool given_ = false;  ///< the graph is an option, not the work of init
+  bool given_ = false;  ///< whether the graph is an option, and not made by init
 };
 
-/// Options in which the graph of a configuration is made, in place of its inputs.
+/// Options with a graph that is made of the configuration, in place of inputs and outputs.
 Dict with_graph(const Dict& options);
 
 }  // namespace crescent::lua

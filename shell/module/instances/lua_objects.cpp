@@ -15,8 +15,8 @@ bool is_plain(const Value& part) {
   return structure.is_null();
 }
 
-/// What a call returned from `first` on the stack on, nested in any way; return a, {b, c} is return
-/// {a, b, c}.
+/// The results of call() on the stack from `first` on, nested in any way; `return a, {b, c}` equals
+/// `return {a, b, c}`.
 Value results_of(lua_State* L, int first, const Layer& layer) {
   if (lua_isnoneornil(L, first))
     fail_in_layer(layer.name(), "Layer ", layer.name(),
@@ -28,7 +28,7 @@ Value results_of(lua_State* L, int first, const Layer& layer) {
   return std::all_of(all.begin(), all.end(), is_plain) ? Value(leaves_of(all)) : Value(all);
 }
 
-/// Names of what the function at `index` takes after self and the inputs.
+/// The names of the parameters, after self and the inputs, of the function at `index`.
 std::vector<std::string> parameters_of(lua_State* L, int index) {
   std::vector<std::string> names;
   lua_pushvalue(L, index);
@@ -38,7 +38,7 @@ std::vector<std::string> parameters_of(lua_State* L, int index) {
   return names;
 }
 
-/// {training=, mask=, ...}: the second argument of call.
+/// Pushes {training=, mask=, ...}, the second argument of call().
 void push_call(lua_State* L, const Call& call) {
   push(L, call.arguments);
   if (call.arguments.empty()) lua_pop(L, 1), lua_newtable(L);
@@ -49,7 +49,7 @@ void push_call(lua_State* L, const Call& call) {
   lua_setfield(L, -2, "mask");
 }
 
-/// Pushes the argument of a call that has this name; false: there is none.
+/// Pushes the argument of a call with this name; returns false without one.
 bool push_argument(lua_State* L, const std::string& name, const Call& call,
                    const std::vector<Argument>& declared) {
   const auto known = std::find_if(declared.begin(), declared.end(),
@@ -67,8 +67,8 @@ bool push_argument(lua_State* L, const std::string& name, const Call& call,
   return true;
 }
 
-/// What the function at `function` takes after self and the inputs: arguments one by one where the
-/// parameter there is called like one, call(inputs, training), else all in a table.
+/// Pushes the arguments after self and the inputs: one by one if the first parameter of the
+/// function has the name of an argument, as in call(inputs, training), else all in a table.
 void push_arguments(lua_State* L, int function, const Call& call,
                     const std::vector<Argument>& declared) {
   const std::vector<std::string> names = parameters_of(L, function);
@@ -78,15 +78,15 @@ void push_arguments(lua_State* L, int function, const Call& call,
   if (pushed == 0 || pushed < names.size()) push_call(L, call);
 }
 
-/// The shapes of the tensors in a value, nested as they are.
+/// Pushes the shapes of the tensors in a value in the same structure.
 void push_shapes(lua_State* L, const Value& nested) {
   std::vector<Shape> shapes;
   for (const Tensor& tensor : tensors_of(nested)) shapes.push_back(tensor.shape());
   push_nested(L, structure_of(nested), shapes);
 }
 
-/// Those of the arguments of a call that are tensors, by position: what build takes after the
-/// inputs' shapes.
+/// Pushes the shapes of the arguments of a call that are tensors, by position; build() takes them
+/// after the shapes of the inputs.
 void push_argument_shapes(lua_State* L, const CallOptions& call,
                           const std::vector<std::string>& names) {
   reserve(L, static_cast<int>(names.size()) + 4);
@@ -102,7 +102,7 @@ struct Inputs {
 };
 void push(lua_State* L, const Inputs& inputs) { push(L, OneOrMore<Tensor>{inputs.tensors}); }
 
-/// Named numbers as a table.
+/// Named numbers, which are pushed as a table.
 struct Numbers {
   const Logs& logs;
 };
@@ -231,7 +231,7 @@ template <class Base>
 Tensors LuaLayerOf<Base>::call(const Tensors& inputs, const Call& call) {
   lua_State* L = current();
   Height height(L);
-  if (is_tracing()) track_attributes();  // layers that were put into tables since
+  if (is_tracing()) track_attributes();  // layers that were added to tables meanwhile
   const int first = lua_gettop(L) + 1;
   reserve(L, 8);
   push_self_method(L, "call");
@@ -257,7 +257,7 @@ Tensors LuaLayerOf<Base>::compute_mask(const Tensors& inputs, const Tensors& mas
   return returned_tensors(L, first);
 }
 
-/// Called from the class' own reset_states, it is the base's.
+/// Calls the reset_states of the class, or the base's if that is called from the former.
 template <class Base>
 void LuaLayerOf<Base>::reset_states() {
   if (resetting_ || !has("reset_states")) return Base::reset_states();
@@ -275,7 +275,8 @@ bool LuaLayerOf<Base>::keeps_own_variables() const {
   return has("save_own_variables") || has("load_own_variables");
 }
 
-/// A class that has only one of both keeps its variables by their numbers, as Keras does.
+/// Saves own variables. A class with only one of the two functions saves or loads variables by
+/// number, as in Keras.
 template <class Base>
 Value LuaLayerOf<Base>::own_variables() const {
   lua_State* L = current();
@@ -309,7 +310,7 @@ void LuaLayerOf<Base>::set_own_variables(const Value& stored) {
 template class LuaLayerOf<Layer>;
 template class LuaLayerOf<Model>;
 
-// ---- the smaller kinds
+// ---- losses, metrics and other kinds
 
 Tensor LuaInitializer::operator()(const Shape& shape, DType dtype) const {
   const Tensor value = call_for_tensor(*this, "call", shape, dtype);
@@ -331,7 +332,7 @@ void LuaMetric::configured() {
   LuaObjectOf<Metric>::configured();
 }
 
-/// The initializer gives the first value; reset_state sets zeros, as in Keras.
+/// Makes a variable with the value of the initializer; reset_state() sets zeros, as in Keras.
 Variable LuaMetric::new_variable(std::optional<std::string> name, std::optional<Shape> shape,
                                  DType dtype, const Value& initializer) {
   Variable variable = add_variable(name.value_or("variable"), shape.value_or(Shape{}), dtype);
@@ -399,7 +400,7 @@ void LuaCallback::set_state(const Dict& state) {
   invoke(L, "set_state", 0, Value(state));
 }
 
-/// What the callback puts into the logs goes into the history.
+/// Calls the hook and copies values that it adds to the logs into the history.
 void LuaCallback::on_epoch_end(int64_t epoch, Logs& logs) {
   if (!has("on_epoch_end")) return;
   lua_State* L = current();

@@ -1,5 +1,5 @@
-// The C++ objects behind classes and functions written in Lua: each overrides what its kind asks
-// for with a call of Lua.
+// The C++ classes for classes and functions written in Lua: they override the virtual functions of
+// their kind by calls of Lua.
 #pragma once
 #include "crescent/model/callback_hooks.h"
 #include "crescent/model/model.h"
@@ -8,7 +8,7 @@
 
 namespace crescent::lua {
 
-/// Steps of a model whose class has methods of these names.
+/// The steps of a model, of which its class may define methods.
 class LuaSteps : public Steps {
  public:
   StepLogs train_step(Model& model, const Batch& batch) const override;
@@ -21,16 +21,17 @@ class LuaSteps : public Steps {
 };
 struct NoSteps {};
 
-/// What a function returned from `first` on the stack on, one after the other: return a, {b, c} is
-/// return {a, b, c}. Nil is nothing.
+/// The results of a function on the stack from `first` on; `return a, {b, c}` equals `return {a, b,
+/// c}`. Nil is left out.
 Tensors returned_tensors(lua_State* L, int first);
 
-/// The variables that no layer inside has go by their numbers, from "0" on: what Keras keeps of a
-/// layer whose class does not see to that. Into the table at `store`, and out of one.
+/// Write the variables that belong to the layer itself to the table at `store`, or read them from
+/// it, with their numbers from "0" on as keys. Keras saves layers so whose class does not define
+/// it.
 void store_numbered(lua_State* L, int store, const Layer& layer);
 void load_numbered(const Dict& stored, const Layer& layer);
 
-/// What layers and models (lua_model.h) have in common; `Base` is Layer or Model.
+/// The common part of layers and models (lua_model.h); `Base` is Layer or Model.
 template <class Base>
 class LuaLayerOf : public Base,
                    public Instance,
@@ -44,8 +45,7 @@ class LuaLayerOf : public Base,
   void reset_states() override;
   Dict get_config() const override { return with_build_config(configuration(Base::get_config())); }
   Dict base_config() const { return Base::get_config(); }
-  /// The parameters of the class' call where they are what it declares, or where it declares
-  /// nothing; else what it declares.
+  /// The named arguments that call() of the class declares or, if it declares none, its parameters.
   std::vector<std::string> positional_arguments() const override;
   bool takes_structures() const override { return true; }
   bool computes_with_sizes() const override { return true; }
@@ -66,10 +66,10 @@ class LuaLayerOf : public Base,
   void set_own_variables(const Value& stored);
 
  protected:
-  /// With what get_build_config of the class gives, which build_from_config gets once the layer is
-  /// made again.
+  /// Adds the result of get_build_config of the class, which is passed to build_from_config when
+  /// the layer is made again.
   Dict with_build_config(Dict config) const;
-  /// How the inputs of the call that builds, or of the model's data, are nested.
+  /// The structure of the inputs of the call that builds the layer, or of the data of the model.
   Value call_structure() const;
 
  private:
@@ -81,7 +81,7 @@ class LuaLayer final : public LuaLayerOf<Layer> {
   static void describe(Schema<LuaLayer>&) {}
 };
 
-/// What the smaller kinds share: options, init, configuration.
+/// The common part of the other kinds: options, init, configuration.
 template <class Base>
 class LuaObjectOf : public Base, public Instance {
  public:
@@ -145,7 +145,8 @@ class LuaLoss final : public LuaObjectOf<Loss> {
   }
 };
 
-/// A class has update_state and result; a function is averaged over the samples.
+/// A metric: a class with update_state and result, or a function whose values are averaged over
+/// samples.
 class LuaMetric final : public LuaObjectOf<Metric> {
  public:
   static void describe(Schema<LuaMetric>&) {}
@@ -154,7 +155,7 @@ class LuaMetric final : public LuaObjectOf<Metric> {
                     const Tensor& sample_weight) override;
   Tensor result() const override;
   void reset_state() override;
-  /// What its class or its init sets as _direction, "up" or "down", as Keras' classes do.
+  /// The attribute _direction, "up" or "down", of the class or the instance, as in Keras.
   Direction direction() const override;
   Variable new_variable(std::optional<std::string> name, std::optional<Shape> shape, DType dtype,
                         const Value& initializer);
@@ -166,7 +167,7 @@ class LuaMetric final : public LuaObjectOf<Metric> {
 class LuaCallback final : public LuaObjectOf<ForwardingCallback> {
  public:
   static void describe(Schema<LuaCallback>&) {}
-  /// Nil once the model was collected.
+  /// The model; null after it was destroyed.
   std::shared_ptr<Object> model() const { return model_.lock(); }
   const Dict& params() const { return params_; }
 
@@ -175,7 +176,7 @@ class LuaCallback final : public LuaObjectOf<ForwardingCallback> {
   void set_state(const Dict& state) override;
 
  protected:
-  /// The older name counts where the class does not have the newer one.
+  /// Calls a hook by its name, or by its older name if the class does not define the newer one.
   void forward(const CallbackHook& hook, int64_t number, const Logs& logs) override;
 };
 

@@ -5,7 +5,7 @@
 namespace crescent::lua {
 namespace {
 
-/// What update_step finds beside its variable.
+/// The slots of a variable for update_step.
 struct State {
   const std::vector<std::string>& names;
   std::span<const Variable> slots;

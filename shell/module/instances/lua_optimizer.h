@@ -1,5 +1,5 @@
-// Optimizers written in Lua: the rule of one variable. Clipping, decay, averages and the rest of a
-// step are those of every optimizer.
+// Optimizers written in Lua define the update of a variable. Clipping, decay, averages and the rest
+// of a step are those of all optimizers.
 #pragma once
 #include "instances/lua_objects.h"
 
@@ -18,11 +18,11 @@ class LuaOptimizer final : public LuaObjectOf<Optimizer> {
   }
 
  protected:
-  /// self:slots(): the names of what each variable has beside it; none without that method.
+  /// The names of slots that self:slots() returns; none without the method.
   std::vector<std::string> slots() const override;
-  /// self:initial_slot(name, variable); zeros without that method.
+  /// The result of self:initial_slot(name, variable); zeros without the method.
   Tensor initial_slot(std::string_view slot, const Variable& variable) const override;
-  /// self:update_step(gradient, variable, learning_rate, state); state has the slots by their names
+  /// Calls self:update_step(gradient, variable, learning_rate, state); state has the slots by name
   /// and the number of the step.
   void update(const Variable& variable, const Tensor& gradient, const Tensor& rate,
               const Tensor& step, std::span<const Variable> slots) override;

@@ -1,4 +1,4 @@
-// Steps of models that are written in Lua: methods of the class, or the usual ones.
+// The steps of models written in Lua: methods of the class, or the default steps.
 #include <algorithm>
 
 #include "instances/lua_objects.h"
@@ -18,7 +18,7 @@ void push(lua_State* L, const Arrays& arrays) {
   push_nested(L, arrays.structure, arrays.tensors);
 }
 
-/// {x, y, sample_weight}, by name too.
+/// The data of a step: {x, y, sample_weight}, with names too.
 struct Data {
   const Batch& batch;
   Structures structures;
@@ -41,7 +41,7 @@ void push(lua_State* L, const Data& data) {
 
 const Instance& instance_of(const Model& model) { return dynamic_cast<const Instance&>(model); }
 
-/// A table of names and scalars on top of the stack, by name; nil is none.
+/// The logs in the table on top of the stack, sorted by name; nil means none.
 StepLogs logs_on_top(lua_State* L, const char* method) {
   StepLogs logs;
   if (lua_isnil(L, -1)) return logs;
@@ -123,7 +123,7 @@ StepLogs LuaSteps::compute_metrics(Model& model, const Batch& batch, const Tenso
                        Arrays{y_pred, outputs}, Arrays{batch.sample_weight, outputs});
 }
 
-/// A class without a call or a graph is never called as a whole.
+/// Whether steps call the model; a class without a call or a graph cannot be called.
 bool LuaSteps::calls_model(const Model& model) const {
   return model.is_graph() || instance_of(model).has("call") ||
          !instance_of(model).has("train_step");

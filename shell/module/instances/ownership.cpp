@@ -25,8 +25,8 @@ void Ownership::visit(Object* object) {
   if (auto* model = dynamic_cast<const Functional*>(object)) visit_graph(*model);
 }
 
-/// A graph owns its layers, once more than as sublayers, its calls and its ends; a Sequential has
-/// its layers in a list too.
+/// Counts references of a graph: to its layers, again beside sublayers, its nodes and its ends; a
+/// Sequential also has a list of its layers.
 void Ownership::visit_graph(const Functional& model) {
   const bool sequential = dynamic_cast<const Sequential*>(&model);
   for (const LayerPtr& layer : model.layers())
@@ -61,7 +61,7 @@ void Ownership::add_owner(const Node* node) {
   ++nodes_.try_emplace(node, Owners{0, graphs_}).first->second.count;
 }
 
-/// A node that only graphs own is one more owner of its layer.
+/// Counts a node that only graphs own as an owner of its layer.
 void Ownership::count_nodes() {
   for (const auto& [node, owners] : nodes_)
     for (const NodePtr& living : node->outbound_layer->inbound_nodes())

@@ -1,6 +1,5 @@
-// Who owns what among the objects that Lua has handles of and the layers below them, as far as it
-// can be counted: handles, layers that have sublayers and metrics, graphs. An owner that is not
-// counted is somebody in C++.
+// Counts the known owners of objects with handles in Lua and of their sublayers: handles, layers
+// with sublayers and metrics, and graphs. An object with more references has an owner in C++.
 #pragma once
 #include <lua.hpp>
 #include <unordered_map>
@@ -13,13 +12,13 @@ namespace crescent::lua {
 
 class Ownership {
  public:
-  /// The table of handles is on top of the stack.
+  /// Counts the owners of the objects in the table of handles on top of the stack.
   explicit Ownership(lua_State* L);
   const std::vector<Object*>& handles() const { return handles_; }
-  /// True when somebody owns the object, or one above it, who was not counted.
+  /// Whether an owner in C++ has the object, or an object that owns it.
   bool is_kept(Object* object) const { return kept_.contains(object); }
 
-  /// Calls f for every object that this one owns as a layer.
+  /// Calls f for every sublayer and metric of the object.
   template <class F>
   static void each_below(Object* object, F f) {
     auto* layer = dynamic_cast<Layer*>(object);
@@ -36,13 +35,14 @@ class Ownership {
   void keep(Object* object);
 
   std::vector<Object*> handles_;
-  /// Of a node, and the number of the graph that it was found in first.
+  /// The counted owners of a node, and the index of the graph in which it was first found.
   struct Owners {
     long count;
     size_t graph;
   };
-  std::unordered_map<Object*, long> known_;        // owners that were counted
-  std::unordered_map<const Node*, Owners> nodes_;  // the same of nodes, which own their layer
+  std::unordered_map<Object*, long> known_;  // the number of counted owners
+  // the counted owners of nodes, which own their layer
+  std::unordered_map<const Node*, Owners> nodes_;
   size_t graphs_ = 0;
   std::unordered_set<Object*> visited_, kept_;
 };

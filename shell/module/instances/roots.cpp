@@ -8,8 +8,8 @@
 namespace crescent::lua {
 namespace {
 
-const char roots_key = 0;     // registry: address of an object -> its handle
-const char sentinel_key = 0;  // registry: metatable of sentinels
+const char roots_key = 0;     // key in the registry: handles by address of the object
+const char sentinel_key = 0;  // key in the registry: the metatable of sentinels
 thread_local bool changed = false;
 
 bool is_instance(Object* object) {
@@ -23,8 +23,8 @@ bool has_user_value(lua_State* L, int index, int which) {
   return has;
 }
 
-/// Appends the handles of the instances below `object` to the table on top; the table of handles is
-/// at `handles`.
+/// Appends the handles of the instances that `object` owns to the table on top; the table of
+/// handles is at `handles`.
 void list_instances(lua_State* L, int handles, Object* object, std::unordered_set<Object*>& seen) {
   Ownership::each_below(object, [&](Object* owned) {
     if (!seen.insert(owned).second) return;
@@ -36,7 +36,7 @@ void list_instances(lua_State* L, int handles, Object* object, std::unordered_se
   });
 }
 
-/// No collection while objects are known by their addresses alone.
+/// Stops the garbage collector while objects are referred to by address only.
 class CollectorPause {
  public:
   explicit CollectorPause(lua_State* L) : L_(L), running_(lua_gc(L, LUA_GCISRUNNING) == 1) {
@@ -52,8 +52,9 @@ class CollectorPause {
   bool running_;
 };
 
-/// The handles are held before their roots go.
-void settle(lua_State* L) {
+/// Replaces the table of roots; handles are stored in their owners' user values before roots are
+/// removed.
+void replace_roots(lua_State* L) {
   const Height height(L);
   const CollectorPause pause(L);
   reserve(L, 10);
@@ -78,9 +79,9 @@ void push_sentinel(lua_State* L) {
   lua_setmetatable(L, -2);
 }
 
-/// Of a value that nothing refers to: it ends with every cycle of the collector.
+/// The finalizer of an unreferenced value, which runs in every cycle of the garbage collector.
 extern "C" int end_of_cycle(lua_State* L) {
-  settle_roots(L);
+  update_roots(L);
   push_sentinel(L);
   return 0;
 }
@@ -114,11 +115,11 @@ void hold_instances(lua_State* L, Object& object) {
 
 void roots_changed() { changed = true; }
 
-/// Fails silently: what keeps its root is only freed later.
-void settle_roots(lua_State* L) {
+/// Updates the roots; errors are ignored, since they only delay the release of objects.
+void update_roots(lua_State* L) {
   if (!std::exchange(changed, false)) return;
   try {
-    settle(L);
+    replace_roots(L);
   } catch (const std::exception&) {
     changed = true;
   }

@@ -1,22 +1,23 @@
-// Which handles the registry keeps alive. The attributes of an instance of a Lua class hang on its
-// handle, where the collector sees them, so that a model and its layers may refer to each other and
-// still go. But owners in C++ are nothing that the collector sees. So the registry keeps a handle
-// from the moment that C++ is given its object, and at the end of every cycle of the collector the
-// roots are settled: what only its handle owns needs none; what only layers own that Lua has
-// handles of is held by those handles; everything else keeps its root.
+// Roots are the handles that the registry keeps alive. The attributes of an instance of a Lua class
+// belong to its handle, so the garbage collector can free a model and its layers that refer to each
+// other. But it does not see owners in C++. So a handle becomes a root as soon as C++ may own its
+// object, and at the end of every cycle of the collector the roots are updated: an object that only
+// its handle owns needs none; one that only layers with handles own is referenced by those handles;
+// all others keep their root.
 #pragma once
 #include "lua/handle.h"
 
 namespace crescent::lua {
 
-/// C++ is given the object, whose handle is at `index`: from here on it may own it and those below.
+/// Makes the handle at `index`, and those of objects that its object owns, roots, because C++ may
+/// own them from now on.
 void root(lua_State* L, int index, Object& object);
-/// A new handle is on top of the stack: it holds the instances that its object owns already.
+/// Lets the new handle on top of the stack refer to the instances that its object owns.
 void hold_instances(lua_State* L, Object& object);
-/// An owner may have gone: the next settling has something to do.
+/// Says that an owner may have disappeared, so the next update is needed.
 void roots_changed();
-void settle_roots(lua_State* L);
-/// Settles the roots after every cycle of the collector of this state.
+void update_roots(lua_State* L);
+/// Updates the roots after every cycle of the garbage collector of this state.
 void watch_cycles(lua_State* L);
 
 }  // namespace crescent::lua

@@ -1,4 +1,4 @@
-// cr.config, cr.utils, cr.plugins.
+// The functions of cr.config, cr.utils and cr.plugins.
 #include <chrono>
 
 #include "crescent/data/encoding.h"
@@ -28,7 +28,7 @@ bool is_deterministic() {
   return on && on->as_bool();
 }
 
-/// Every device that is known; one whose library cannot be loaded says why.
+/// The known devices; for one whose library cannot be loaded with the reason.
 List devices() {
   List all;
   for (const std::string& name : registry().names(Device::kKind)) {
@@ -114,7 +114,7 @@ bool ends_with(const std::string& text, std::string_view end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-/// A plugin by name along the search path, a library by path, or a Lua file that defines classes.
+/// Loads a plugin by its name, a library by its path, or a Lua file that defines classes.
 OnStack load(const std::string& name) {
   lua_State* L = current();
   if (ends_with(name, ".lua")) {

@@ -1,4 +1,4 @@
-// cr.data: files to tensors.
+// The functions of cr.data, which read and write files of tensors.
 #include <algorithm>
 
 #include "crescent/io/format.h"
@@ -12,7 +12,7 @@
 namespace crescent::lua {
 namespace {
 
-/// The values, and {columns = names, classes = texts by column}.
+/// The values of a table, and {columns = names, classes = texts by column}.
 std::tuple<Tensor, Dict> pair_of(const Table& table) {
   List classes;
   for (const std::vector<std::string>& texts : table.classes) classes.push_back(Value(texts));
@@ -30,7 +30,8 @@ int read_csv(lua_State* L) {
   return push_table(L, path, *format_named<ReadsTables>("csv"));
 }
 
-/// {name = array} and the names in the order of the file; the options are those of the plugin.
+/// Pushes {name = array} and the names in the order of the file; the options are those of the
+/// plugin.
 int read_table(lua_State* L) {
   Interruptible interruptible;
   const std::string path = path_at(L, 1, "read_table");
@@ -41,7 +42,7 @@ int read_table(lua_State* L) {
   return 2;
 }
 
-/// A path or a table of paths.
+/// The dataset of a path or a table of paths.
 int csv_dataset(lua_State* L) {
   const Value given = to_value(L, 1);
   const Value paths = given.is_string() ? Value(List{given}) : given;
@@ -58,11 +59,11 @@ struct ArrayOptions {
   }
 };
 
-/// Into memory, or staying in the file.
+/// Reads an array to memory, or opens it in the file.
 using Take = Tensor (ReadsArrays::*)(const std::string& path, const std::string& place);
 constexpr Take kRead = &ReadsArrays::read_array, kOpen = &ReadsArrays::open_array;
 
-/// Whatever the file at the path of the call holds: a table or an array.
+/// Pushes the content of a file, a table of arrays or an array.
 int push_content(lua_State* L, const char* function, Take take) {
   Interruptible interruptible;
   const std::string path = path_at(L, 1, function);
@@ -78,14 +79,14 @@ int push_content(lua_State* L, const char* function, Take take) {
 int read(lua_State* L) { return push_content(L, "read", kRead); }
 int open(lua_State* L) { return push_content(L, "open", kOpen); }
 
-/// Of a format that is known by its name.
+/// Reads an array of the format with this name.
 Tensor array_in(const char* format, Take take, const std::string& path,
                 const std::optional<std::string>& dataset = {}) {
   Interruptible interruptible;
   return ((*format_named<ReadsArrays>(format)).*take)(path, dataset.value_or(""));
 }
 
-/// {name = tensor}
+/// The tensors in a table {name = tensor}.
 NamedTensors named_tensors(lua_State* L, int index) {
   if (!is_plain_table(L, index)) fail_expected(L, index, "a table {name = tensor}");
   NamedTensors named;

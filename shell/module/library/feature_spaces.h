@@ -1,6 +1,6 @@
-// Files that hold a FeatureSpace in place of a model. The class is written in Lua
-// (shell/lua/feature_space.lua); formats that have a word for it have the methods
-// load_feature_space and save_feature_space.
+// Files of a FeatureSpace instead of a model. The class is written in Lua
+// (shell/lua/feature_space.lua); formats that support it have the methods load_feature_space and
+// save_feature_space.
 #pragma once
 #include <lua.hpp>
 
@@ -8,10 +8,12 @@
 
 namespace crescent::lua {
 
-/// Pushes the one that a file holds; false when it holds none. `options` are those of load_model.
+/// Pushes the FeatureSpace in a file; returns false if the file has none. `options` are those of
+/// load_model.
 bool push_feature_space(lua_State* L, const std::string& path, const Dict& options);
 
-/// `space` is what get_config() gave; false when the format of files of this name has none.
+/// Saves a FeatureSpace with the configuration `space`; returns false if the format of the path
+/// does not support it.
 bool save_feature_space(const std::string& path, const Dict& space);
 
 }  // namespace crescent::lua

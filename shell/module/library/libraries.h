@@ -1,4 +1,4 @@
-// Tables of functions below `cr`: random, config, data, utils, plugins.
+// The tables of functions in `cr`: random, config, data, utils, plugins.
 #pragma once
 #include "classes/object_types.h"
 

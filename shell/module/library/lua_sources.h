@@ -1,4 +1,4 @@
-// The part of the module that is written in Lua (shell/lua), as texts.
+// The sources in Lua of the module (shell/lua), as texts.
 #pragma once
 #include <string_view>
 
@@ -8,7 +8,7 @@ struct LuaSource {
   std::string_view name;  ///< "applications/resnet"
   std::string_view text;
 };
-/// Fails when there is none of this name.
+/// The source of this name; fails without one.
 const LuaSource& lua_source(std::string_view name);
 
 }  // namespace crescent::lua

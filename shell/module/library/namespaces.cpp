@@ -8,8 +8,9 @@
 namespace crescent::lua {
 namespace {
 
-const char derivable_key = 0;  // registry: name -> what makes the base that stands for the class
-const char namespace_key = 0;  // in the metatable of a namespace: its KindInfo
+// key in the registry: functions by class name that make a Lua base for a C++ class
+const char derivable_key = 0;
+const char namespace_key = 0;  // key in the metatable of a namespace: its KindInfo
 
 const KindInfo* find_namespace(lua_State* L, int index) {
   if (lua_type(L, index) != LUA_TTABLE || !lua_getmetatable(L, index)) return nullptr;
@@ -27,7 +28,7 @@ const KindInfo& namespace_at(lua_State* L, int index) {
 
 // ---- classes of the registry
 
-/// Class(options): positional in the order of the schema, then names.
+/// Class(options): positional options in the order of the schema, then named ones.
 int construct(lua_State* L) {
   const ClassPtr info = Read<ClassPtr>::from(L, 1);
   const Dict options = options_from(L, 2, info->schema);
@@ -35,8 +36,8 @@ int construct(lua_State* L) {
   return 1;
 }
 
-/// What a class that is a function of tensors gives for some: cr.activations.elu(x, 0.5),
-/// cr.losses.huber(y_true, y_pred, { delta = 2 }), cr.metrics.binary_accuracy(y_true, y_pred).
+/// Calls a class that is a function of tensors: cr.activations.elu(x, 0.5), cr.losses.huber(y_true,
+/// y_pred, { delta = 2 }), cr.metrics.binary_accuracy(y_true, y_pred).
 int call_function(lua_State* L, const ClassInfo& info) {
   const bool activation = info.kind == Activation::kKind;
   if (!activation && lua_gettop(L) < 3) fail(info.name, ": expected y_true and y_pred");
@@ -58,7 +59,8 @@ bool is_function(const ClassInfo& info) {
          (info.kind == Metric::kKind && info.schema.find_method("values"));
 }
 
-/// Rows of numbers: mean_squared_error({ 1, 2 }, { 2, 2 }), softmax { { 1, 2 } }.
+/// Whether the arguments are arrays of numbers: mean_squared_error({ 1, 2 }, { 2, 2 }), softmax { {
+/// 1, 2 } }.
 bool are_arrays(lua_State* L, const ClassInfo& info) {
   const int last = info.kind == Activation::kKind ? 2 : 3;
   bool arrays = lua_gettop(L) >= last;
@@ -80,7 +82,7 @@ int call_class(lua_State* L) {
   return symbol || (tensors && is_function(*info)) ? call_function(L, *info) : construct(L);
 }
 
-/// The class of this name. Losses are found among metrics too: their functions are metrics.
+/// The class of this name; losses are found among metrics too, since their functions are metrics.
 ClassPtr class_named(const KindInfo& space, const std::string& name) {
   if (std::string_view(space.name) == Metric::kKind && !registry().find(Metric::kKind, name))
     if (ClassPtr loss = registry().find(Loss::kKind, name)) return loss;
@@ -91,7 +93,7 @@ ObjectPtr made_from_config(ClassPtr& info, Value config) {
   return make_object(info->kind, info->name, config.is_dict() ? config.as_dict() : Dict());
 }
 
-/// namespace, key
+/// The metamethod __index for a namespace and a key.
 int index_namespace(lua_State* L) {
   const KindInfo& space = namespace_at(L, 1);
   if (lua_type(L, 2) != LUA_TSTRING)
@@ -107,7 +109,7 @@ int index_namespace(lua_State* L) {
   }
 }
 
-/// for name, class in pairs(cr.layers)
+/// The iterator of pairs(cr.layers): names and classes.
 int next_class(lua_State* L) {
   const KindInfo& space = namespace_at(L, 1);
   const std::vector<std::string> names = registry().names(space.name);
@@ -127,8 +129,7 @@ int pairs_of_namespace(lua_State* L) {
   return 3;
 }
 
-/// get(identifier): a name, a configuration, an object; the namespace is the upvalue's job, so it
-/// is found by the table.
+/// get(identifier) of a namespace: the object for a name, a configuration or an object.
 int get_from(lua_State* L, const KindInfo& space, int index) {
   const Value identifier = adapted(to_value(L, index), space.name);
   return identifier.is_null() ? (lua_pushnil(L), 1)
@@ -182,8 +183,8 @@ void push_namespace(lua_State* L, const KindInfo& space) {
   lua_setmetatable(L, -2);
 }
 
-/// class, name, options, arguments. A class of Lua keeps what it needs of one that is written in
-/// C++, but of those that have a base in Lua.
+/// Makes a subclass from class, name, options and arguments. A C++ class can be derived from if it
+/// has a base in Lua.
 int subclass(lua_State* L) {
   const ClassPtr info = Read<ClassPtr>::from(L, 1);
   reserve(L, 8);
@@ -193,7 +194,7 @@ int subclass(lua_State* L) {
     const int arguments = lua_gettop(L) - 3;
     protected_call(L, 0, 1);
     const int base = lua_gettop(L);
-    lua_getfield(L, base, "subclass");  // of the table that it is derived from
+    lua_getfield(L, base, "subclass");  // the function of the base table
     lua_pushvalue(L, base);
     for (int i = 2; i <= arguments + 1; ++i) lua_pushvalue(L, i);
     protected_call(L, arguments + 1, 1);

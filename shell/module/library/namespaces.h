@@ -1,14 +1,14 @@
-// cr.layers, cr.optimizers, ...: a table a kind whose fields are looked up in the registry, so what
-// is registered appears by itself.
+// The namespaces cr.layers, cr.optimizers, ...: a table per kind, whose fields are looked up in the
+// registry, so all registered classes appear.
 #pragma once
 #include "classes/type.h"
 
 namespace crescent::lua {
 
 const Type& class_type();
-/// Pushes the table of what makes the bases that stand for classes of C++, by their names.
+/// Pushes the table of functions that make Lua bases for C++ classes, by class name.
 void push_derivable(lua_State* L);
-/// Sets every namespace in the table on top of the stack.
+/// Adds all namespaces to the table on top of the stack.
 void set_namespaces(lua_State* L);
 /// The kind of a namespace table; null for other tables.
 const char* kind_of_namespace(lua_State* L, int index);

@@ -1,4 +1,4 @@
-// cr.random: draws from the process' generator, and generators of one's own.
+// The functions of cr.random, which draw from the generator of the process, and other generators.
 #include "crescent/ops/draws.h"
 
 #include "classes/object_types.h"
@@ -35,13 +35,15 @@ Tensor uniform(const NewShape& shape, double low, double high, DType dtype, Any 
 Tensor truncated_normal(const NewShape& shape, double mean, double stddev, DType dtype, Any seed) {
   return chosen(generator_at(seed)).truncated_normal(shape, mean, stddev, dtype);
 }
+/// Draws integers n with low <= n < high.
 Tensor randint(const NewShape& shape, int64_t low, int64_t high, DType dtype, Any seed) {
   return ops::randint(shape, low, high, dtype, chosen(generator_at(seed)));
 }
-/// Positions 0 .. n-1 in random order, for cr.ops.take.
+/// The indices 0 .. n-1 in random order, for cr.ops.take.
 Tensor permutation(int64_t n, Any seed) {
   return Tensor::from(chosen(generator_at(seed)).permutation(n), {n});
 }
+/// The slices along an axis in random order.
 Tensor shuffle(const Tensor& x, int axis, Any seed) {
   return ops::shuffle(x, axis, chosen(generator_at(seed)));
 }

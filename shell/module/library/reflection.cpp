@@ -9,7 +9,7 @@
 namespace crescent::lua {
 namespace {
 
-/// What the chunks of libraries in Lua are called (shell/lua).
+/// The prefix of the chunk names of libraries in Lua (shell/lua).
 constexpr std::string_view kLibraryChunk = "=crescent/";
 
 Dict describe_parameter(const Parameter& parameter) {
@@ -41,7 +41,7 @@ List options_of(const SchemaData& schema) {
   return options;
 }
 
-/// What call takes by name.
+/// The named arguments of call().
 List arguments_of(const SchemaData& schema) {
   List arguments;
   for (const Argument& argument : schema.arguments) {
@@ -72,7 +72,7 @@ Dict describe_property(const Field& property) {
           {"settable", !property.read_only}};
 }
 
-/// What objects of the class have besides what every one of its kind has.
+/// The members of objects of the class beyond those of its kind.
 List members_of_class(const SchemaData& schema) {
   List members;
   for (const Method& method : schema.methods) members.push_back(describe_method(method));
@@ -93,7 +93,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-/// The comment above a line, which counts from 1.
+/// The comment above a line; lines count from 1.
 std::string comment_above(std::string_view source, int line) {
   const std::vector<std::string_view> lines = lines_of(source);
   int first = line - 1;
@@ -117,7 +117,7 @@ std::vector<Parameter> parameters_of(lua_State* L, int index, const lua_Debug& f
   return parameters;
 }
 
-/// Of a function that a library in Lua has; null for those of the user.
+/// The description of a function of a library in Lua; null for a function of the user.
 Value describe_library_function(lua_State* L, int index) {
   lua_Debug function;
   lua_pushvalue(L, index);
@@ -135,7 +135,7 @@ Value describe_library_function(lua_State* L, int index) {
               {"result", ""}};
 }
 
-/// A table that can be called says by __describe which function it is.
+/// The description of a callable table, which names its function by __describe.
 Value describe_callable_table(lua_State* L, int index) {
   if (lua_type(L, index) != LUA_TTABLE || !luaL_getmetafield(L, index, "__describe")) return {};
   protected_call(L, 0, 1);
@@ -144,7 +144,7 @@ Value describe_callable_table(lua_State* L, int index) {
   return function ? Value(describe_function(*function)) : Value();
 }
 
-/// The same with the names of parameters alone, as scripts see it.
+/// The description with parameters reduced to their names, for scripts.
 Value with_names(Value described) {
   if (!described.is_dict()) return described;
   Value& parameters = described.as_dict()["parameters"];
@@ -168,8 +168,8 @@ Dict describe_object(lua_State* L, int index, const Type& type) {
   return result;
 }
 
-/// What a value is: a function, a class, a namespace or an object with its members; null for plain
-/// values.
+/// The description of a function, a class, a namespace or an object with its members; null for
+/// plain values.
 Value describe_value(Any value) {
   lua_State* L = current();
   if (auto* info = to_handle<ClassPtr>(L, value.index)) return describe_class(**info);

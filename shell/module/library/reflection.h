@@ -1,5 +1,5 @@
-// What things are, as dictionaries: for help, completion and the prompt, which are written in Lua,
-// and for the listing of everything that can be called.
+// Descriptions of functions, classes and objects as dictionaries, for help, completion and the
+// prompt, which are written in Lua, and for the listing.
 #pragma once
 #include <lua.hpp>
 
@@ -8,15 +8,16 @@
 
 namespace crescent::lua {
 
-/// Name, signature, doc, parameters, result; options where it has some.
+/// The name, signature, documentation, parameters and result of a function, and its options if it
+/// has some.
 Dict describe_function(const Callable& f);
-/// The same of the value at `index`; null where it is no function of the module.
+/// The description of the function at `index`; null for values other than functions of the module.
 Value describe_function(lua_State* L, int index);
 Dict describe_class(const ClassInfo& info);
-/// Of a kind of classes: cr.layers.
+/// The description of a namespace: cr.layers.
 Dict describe_namespace(const std::string& kind);
 
-/// Sets describe and printable in the module's table on top of the stack.
+/// Adds describe and printable to the table of the module on top of the stack.
 void set_reflection(lua_State* L);
 
 }  // namespace crescent::lua

@@ -13,10 +13,10 @@
 namespace crescent::lua {
 namespace {
 
-/// What places in libraries begin with: "crescent/applications/resnet:12: ".
+/// The prefix of places of libraries in messages: "crescent/applications/resnet:12: ".
 constexpr std::string_view kChunks = "crescent/";
 
-/// {name=, type=, default=, doc=, required=} -> an option for help and completion.
+/// The option in {name=, type=, default=, doc=, required=}, for help and completion.
 Field option_from(const Dict& row) {
   Field option;
   option.name = row.at("name").as_string();
@@ -43,7 +43,8 @@ Signature signature_from(const std::string& name, const std::string& doc,
   return signature;
 }
 
-/// Calls it; an error of a line of a library becomes one of the line of the user that led there.
+/// Calls a function of a library; an error at a line of a library is reported at the line of the
+/// user that called it.
 void call_library(lua_State* L, int arguments) {
   try {
     protected_call(L, arguments, LUA_MULTRET);
@@ -55,7 +56,7 @@ void call_library(lua_State* L, int arguments) {
   }
 }
 
-/// A function of Lua, the second upvalue of the shim, that gets one value for each option.
+/// A function of Lua, the second upvalue of the shim, which is called with one value per option.
 class Scripted final : public Callable {
  public:
   Scripted(const std::string& name, const std::string& doc, SchemaData options)
@@ -74,8 +75,8 @@ class Scripted final : public Callable {
   SchemaData options_;
 };
 
-/// Lives as long as the process, as every Callable that Lua holds; there are as many as libraries
-/// define.
+/// Stores a function for the lifetime of the process, as all Callables in Lua need; libraries
+/// define a limited number.
 const Callable& kept(CallablePtr function) {
   static std::mutex mutex;
   static std::vector<CallablePtr> functions;
@@ -84,7 +85,7 @@ const Callable& kept(CallablePtr function) {
   return *functions.back();
 }
 
-/// define(name, doc, options, body): the body as a function with these options.
+/// define(name, doc, options, body) makes a function of the body with these options.
 OnStack define(const std::string& name, const std::string& doc, Value options, Any body) {
   lua_State* L = current();
   const Callable& function =
@@ -107,7 +108,7 @@ OnStack source(const std::string& name) {
   return {};
 }
 
-/// "Conv2D" -> "conv2d", 3: the class and the number of the next automatic name.
+/// The parts of the next automatic name: "conv2d" and 3 for "Conv2D".
 std::tuple<std::string, int64_t> counted_name(const std::string& class_name) {
   const std::string base = to_snake_case(class_name);
   return {base, std::stoll(unique_name(base).substr(base.size() + 1))};

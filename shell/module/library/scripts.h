@@ -1,12 +1,12 @@
-// The part of the module that is written in Lua, and what it is given beside the module's table:
-// functions with declared options, as those of C++ are.
+// Runs the part of the module that is written in Lua, and provides functions for it, such as the
+// definition of functions with options like those of C++.
 #pragma once
 #include <lua.hpp>
 
 namespace crescent::lua {
 
-/// Runs shell/lua/libraries.lua and what it loads at once, for the module's table on top of the
-/// stack.
+/// Runs shell/lua/libraries.lua, and the files that it loads, for the table of the module on top of
+/// the stack.
 void run_scripts(lua_State* L);
 
 }  // namespace crescent::lua

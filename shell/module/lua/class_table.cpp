@@ -7,8 +7,8 @@
 namespace crescent::lua {
 namespace {
 
-const char class_key = 0;   // in a class table: its ClassPtr (user classes)
-const char marker_key = 0;  // in the metatable of a class table
+const char class_key = 0;   // key in a class table of a user: its ClassPtr
+const char marker_key = 0;  // key in the metatable of class tables
 const char super_address = 0;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Tables that are classes of Lua, made by subclass(), as everything below the classes sees them.
+// Class tables, which subclass() makes, for code that does not depend on the classes.
 #pragma once
 #include <lua.hpp>
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace crescent::lua {
 
-/// A table made by subclass(), or a base such as cr.Layer.
+/// Whether the value is a table made by subclass(), or a base such as cr.Layer.
 bool is_class(lua_State* L, int index);
 /// The registration of a class table; null for bases and other values.
 ClassPtr class_of_table(lua_State* L, int index);
-/// Key of a class table's parent class (user classes only).
+/// The key of the parent class in a class table of a user.
 const void* super_key();
-/// Names of the functions that the class and its parents (not the base) define.
+/// The names of the functions that the class and its parents, without the base, define.
 std::vector<std::string> defined_functions(lua_State* L, int class_index);
 
 /// Marks the metatable on top of the stack as that of class tables.

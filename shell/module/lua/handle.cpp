@@ -3,8 +3,8 @@
 namespace crescent::lua {
 namespace {
 
-const char handles_key = 0;  // weak table: address of the object -> its userdata
-const char objects_key = 0;  // in the metatables of objects
+const char handles_key = 0;  // key of a weak table of userdata by address of the object
+const char objects_key = 0;  // key in the metatables of objects
 ObjectSide object_side{};
 
 }  // namespace
@@ -38,7 +38,7 @@ void push_object(lua_State* L, const ObjectPtr& object) {
   if (lua_rawgetp(L, -1, object.get()) == LUA_TUSERDATA) return lua_remove(L, -2);
   lua_pop(L, 1);
   new (lua_newuserdatauv(L, sizeof(ObjectPtr), kUserValues)) ObjectPtr(object);
-  object_side.dress(L, object);
+  object_side.initialize(L, object);
   lua_pushvalue(L, -1);
   lua_rawsetp(L, -3, object.get());
   lua_remove(L, -2);

@@ -1,6 +1,6 @@
-// Handles: C++ values as Lua userdata. Values (Tensor, Variable, Symbol, Node, InputSpec, class)
-// get a userdata each time; an Object has one userdata for as long as Lua holds it, so the same
-// object is the same value in Lua.
+// Handles are C++ values as Lua userdata. A value (Tensor, Variable, Symbol, Node, InputSpec,
+// class) gets a new userdata each time; an Object has one userdata while Lua refers to it, so the
+// same object is the same value in Lua.
 #pragma once
 #include <lua.hpp>
 #include <new>
@@ -16,7 +16,7 @@ namespace crescent::lua {
 using ObjectPtr = std::shared_ptr<Object>;
 using ClassPtr = std::shared_ptr<const ClassInfo>;
 
-/// What a kind of handle is in messages, and (by its address) the key of its metatable.
+/// The name of a kind of handle in messages; its address is the key of the metatable.
 template <class T>
 extern const char* const kHandleText;
 template <>
@@ -37,7 +37,7 @@ const void* handle_key() {
   return &kHandleText<T>;
 }
 
-/// True when the userdata at `index` has the metatable stored under `key`.
+/// Whether the userdata at `index` has the metatable stored under `key`.
 inline bool has_metatable(lua_State* L, int index, const void* key) {
   if (!lua_getmetatable(L, index)) return false;
   lua_rawgetp(L, LUA_REGISTRYINDEX, key);
@@ -46,7 +46,7 @@ inline bool has_metatable(lua_State* L, int index, const void* key) {
   return same;
 }
 
-/// Null when the value at `index` is something else.
+/// The C++ value in the handle at `index`; null for another value.
 template <class T>
 T* to_handle(lua_State* L, int index) {
   void* memory = lua_touserdata(L, index);
@@ -62,31 +62,33 @@ void push_handle(lua_State* L, T value) {
   lua_setmetatable(L, -2);
 }
 
-// User values of an object's userdata.
+// The user values of the userdata of an object.
 inline constexpr int kAttributes = 1, kClass = 2, kOptions = 3, kHeld = 4, kTraced = 5,
                      kUserValues = 5;
 
-/// What the rooms above do with handles of objects.
+/// Functions for handles of objects that folders above this one define.
 struct ObjectSide {
-  void (*dress)(lua_State* L, const ObjectPtr& object);  ///< gives a new one, on top, its metatable
-  void (*given)(lua_State* L, int index, Object& object);  ///< C++ may own the object from here on
+  /// gives a new handle, on top of the stack, its metatable
+  void (*initialize)(lua_State* L, const ObjectPtr& object);
+  /// called when C++ may own the object from now on
+  void (*given)(lua_State* L, int index, Object& object);
 };
 void set_object_side(const ObjectSide& side);
-/// Marks the metatable on top of the stack as one of objects.
+/// Marks the metatable on top of the stack as that of objects.
 void mark_objects(lua_State* L);
 
-/// Null when the value at `index` is no object. C++ may own the object from here on.
+/// The object at `index`, which C++ may own from now on; null for another value.
 Object* to_object(lua_State* L, int index);
-/// The same for a look that leaves nothing behind.
+/// The object at `index`, for callers that do not keep it; null for another value.
 Object* peek_object(lua_State* L, int index);
 template <class T>
 std::shared_ptr<T> object_as(lua_State* L, int index) {
   auto* object = dynamic_cast<T*>(to_object(L, index));
   return object ? std::dynamic_pointer_cast<T>(object->shared_from_this()) : nullptr;
 }
-/// The weak table: address of an object -> its userdata.
+/// Pushes the weak table of userdata by address of the object.
 void push_handles(lua_State* L);
-/// The one userdata of the object; nil for none.
+/// Pushes the userdata of the object; nil for null.
 void push_object(lua_State* L, const ObjectPtr& object);
 
 std::string describe_handle(lua_State* L, int index);

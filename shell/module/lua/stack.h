@@ -1,20 +1,20 @@
-// Lua's stack: room, fields without metamethods, its height.
+// Helpers for the stack of Lua: space, fields without metamethods, height.
 #pragma once
 #include <lua.hpp>
 
 namespace crescent::lua {
 
-/// Room for n more values, or an error.
+/// Makes space for n more values, or fails.
 void reserve(lua_State* L, int n);
 
-/// table[name] and a global variable, without metamethods (which might raise errors).
+/// Push table[name] and a global variable without metamethods, which might raise errors.
 void push_field(lua_State* L, int table, const char* name);
 void push_global(lua_State* L, const char* name);
-/// Pushes the table of the registry under this key, made on first use; what nobody else holds goes
-/// from it as `mode` says, as in Lua's __mode.
+/// Pushes the weak table of the registry under this key, made on first use; `mode` is that of Lua's
+/// __mode.
 void push_weak_table(lua_State* L, const void* key, const char* mode);
 
-/// Restores the height of the stack.
+/// Restores the height of the stack in its destructor.
 class Height {
  public:
   explicit Height(lua_State* L) : L_(L), height_(lua_gettop(L)) {}

@@ -27,7 +27,7 @@ extern "C" int close_host(lua_State* L) {
   return 0;
 }
 
-/// Marks a Lua thread as the one that called, as long as it lives.
+/// During its lifetime, this Lua thread is the current one.
 class CallScope {
  public:
   explicit CallScope(lua_State* L) : before_(calling) { calling = L; }
@@ -37,8 +37,8 @@ class CallScope {
   lua_State* before_;
 };
 
-/// The error as Lua errors look: with the place of the call in front, once where a function calls
-/// itself.
+/// Pushes the message with the place of the call before it, as errors of Lua have it; only once for
+/// nested calls.
 void push_message(lua_State* L, const char* message) {
   luaL_where(L, 1);
   const std::string_view place = lua_tostring(L, -1), text = message;
@@ -46,7 +46,8 @@ void push_message(lua_State* L, const char* message) {
   text.starts_with(place) ? lua_remove(L, -2) : lua_concat(L, 2);
 }
 
-/// Lua's C++ build throws its own errors, by a pointer to a type that its headers do not show.
+/// Whether the current exception is an error of Lua built as C++, which throws a pointer to a
+/// private type.
 bool is_error_of_lua() {
   const std::type_info* type = abi::__cxa_current_exception_type();
   return type && std::strcmp(type->name(), "P11lua_longjmp") == 0;
@@ -73,7 +74,7 @@ lua_State* current() {
 
 bool in_callback() { return callback_depth > 0; }
 
-// ---- values kept from C++
+// ---- references to values of Lua
 
 struct Ref::Slot {
   HostPtr host;

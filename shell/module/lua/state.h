@@ -1,10 +1,9 @@
-// Between Lua and C++: who calls whom, and what happens when one of them fails.
+// Calls and errors between Lua and C++.
 //
-// Lua's C build raises errors by longjmp, which skips destructors; a stock interpreter is such a
-// build. So everything C++ runs inside guarded(), which turns exceptions into an error message, and
-// only the outermost shim, where no C++ object is left, calls lua_error. The other way round, C++
-// calls Lua functions through protected_call(), which turns Lua's error into a LuaError exception
-// that carries the original error value.
+// A stock interpreter is built as C and raises errors by longjmp, which skips destructors. So all
+// C++ runs inside guarded(), which converts exceptions to an error message, and only the outermost
+// shim, where no C++ object is alive, calls lua_error. C++ calls Lua functions by protected_call(),
+// which converts an error of Lua to a LuaError exception with the original error value.
 #pragma once
 #include <lua.hpp>
 #include <memory>
@@ -15,8 +14,8 @@
 
 namespace crescent::lua {
 
-/// What C++ knows of one Lua state; it outlives the state, so that values held from C++ know when
-/// it is gone.
+/// The state of the module for a Lua state. It outlives the Lua state, so references to values can
+/// detect its end.
 struct Host {
   lua_State* main = nullptr;  ///< null after lua_close
 };
@@ -26,18 +25,17 @@ void open_host(lua_State* L);
 /// The Lua thread that called C++ last: callbacks run on it. Fails on threads that Lua did not
 /// call.
 lua_State* current();
-/// True while C++ that Lua called is calling Lua again: someone in between may be recording what
-/// happens.
+/// Whether C++ that Lua called is calling Lua again, so C++ in between may be recording a program.
 bool in_callback();
 
-/// A Lua value kept alive from C++.
+/// A reference of C++ that keeps a Lua value alive.
 class Ref {
  public:
   Ref() = default;
-  /// Takes the value at `index`.
+  /// Refers to the value at `index`.
   Ref(lua_State* L, int index);
   explicit operator bool() const { return slot_ != nullptr; }
-  /// Pushes the value; fails when its Lua state is closed.
+  /// Pushes the value; fails if its Lua state is closed.
   void push(lua_State* L) const;
 
  private:
@@ -48,9 +46,9 @@ class Ref {
 /// An error raised by Lua code that C++ called.
 class LuaError final : public Error {
  public:
-  /// No value: the message is all there is to it.
+  /// `value` is empty if the message is all there is.
   LuaError(std::string_view message, Ref value) : Error(message), value_(std::move(value)) {}
-  /// What Lua raised; a message to which C++ added something, as it is now.
+  /// Pushes the value that Lua raised, or the message if C++ changed it.
   void push(lua_State* L) const;
 
  private:
@@ -59,8 +57,8 @@ class LuaError final : public Error {
 };
 
 using Body = int (*)(lua_State* L, const void* object);
-/// Calls the body; on an exception pushes the error and returns -1.
+/// Calls the body; for an exception pushes the error and returns -1.
 int guarded(lua_State* L, Body body, const void* object);
-/// lua_pcall that throws LuaError.
+/// Calls lua_pcall and throws LuaError on failure.
 void protected_call(lua_State* L, int arguments, int results);
 }  // namespace crescent::lua

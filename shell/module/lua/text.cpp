@@ -25,7 +25,7 @@ std::string text_of(lua_State* L, int index) {
   }
 }
 
-/// A class made by subclass says its name.
+/// The text for a table; a class made by subclass() is described by its name.
 static std::string describe_table(lua_State* L, int index) {
   index = lua_absindex(L, index);
   lua_pushliteral(L, "__name");

@@ -1,11 +1,11 @@
-// What methods of models begin with.
+// The model and functions in the arguments of methods.
 #pragma once
 #include "crescent/model/model.h"
 #include "values/read.h"
 
 namespace crescent::lua {
 
-/// The model that a method is called on.
+/// The model of a method.
 inline std::shared_ptr<Model> self(lua_State* L) {
   auto model = object_as<Model>(L, 1);
   if (!model) fail_expected(L, 1, "a model before the arguments, model:fit(...) with ':'");
@@ -17,7 +17,7 @@ const SchemaData& schema(const char* title) {
   return schema_of<T>(title);
 }
 
-/// Lines go to print_fn, or to print.
+/// Prints lines by print_fn or print.
 void print_lines(lua_State* L, const std::vector<std::string>& lines, const Value& print_fn);
 
 }  // namespace crescent::lua

@@ -1,4 +1,4 @@
-// The layer graph in Lua: symbols, nodes, input specs.
+// The graph of layers in Lua: symbols, nodes, input specs.
 #pragma once
 #include "classes/type.h"
 
@@ -9,7 +9,7 @@ const Type& node_type();
 const Type& input_spec_type();
 /// Input, InputSpec
 const std::vector<CallablePtr>& graph_functions();
-/// A specification, a table of them, or nil.
+/// The specs in a spec, a table of specs, or nil.
 std::vector<InputSpec> to_input_specs(lua_State* L, int index);
 
 }  // namespace crescent::lua

@@ -1,4 +1,4 @@
-// Layers in Lua.
+// Methods and properties of layers.
 #include "models/layers.h"
 
 #include "classes/object_types.h"
@@ -13,7 +13,7 @@
 namespace crescent::lua {
 namespace {
 
-/// Positions count from 1 in Lua.
+/// The index of a node; positions in Lua count from 1.
 int node_place(int64_t position) {
   if (position < 1) fail("node positions count from 1, got ", position);
   return static_cast<int>(std::min<int64_t>(position - 1, 1 << 30));
@@ -53,7 +53,7 @@ Variable add_weight(Layer& layer, std::optional<std::string> name, std::optional
   return layer.add_weight(name.value_or("weight"), shape.value_or(Shape{}), chosen, options);
 }
 
-/// The same with Keras 3's order of arguments.
+/// Adds a variable with the order of arguments of Keras 3.
 Variable add_variable(Layer& layer, const Shape& shape, Value initializer,
                       std::optional<DType> dtype, bool trainable, bool autocast, Value regularizer,
                       Value constraint, std::optional<std::string> name) {
@@ -61,7 +61,7 @@ Variable add_variable(Layer& layer, const Shape& shape, Value initializer,
                     trainable, constraint, autocast);
 }
 
-/// Adds to the model that a symbol is a loss or metric of.
+/// Adds a symbol as loss or metric to its model.
 template <class Add>
 void add_symbol(Layer& layer, const char* method, Add add) {
   if (auto* model = dynamic_cast<Functional*>(&layer)) return add(*model);
@@ -73,8 +73,8 @@ void add_symbol(Layer& layer, const char* method, Add add) {
                 layer.name(), " takes tensors, in call");
 }
 
-/// One loss or a list of them. What they follow from need not be told, as it had to be in Keras 2:
-/// get_losses_for() finds out.
+/// Adds a loss or a list of losses. The inputs on which they depend, which Keras 2 needed, are
+/// ignored: get_losses_for() finds them.
 void add_loss(Layer& layer, Any losses, Any inputs) {
   lua_State* L = current();
   if (!lua_isnil(L, inputs.index) && !is_symbolic(L, inputs.index)) to_tensors(L, inputs.index);
@@ -101,7 +101,7 @@ OneOrMore<Shape> compute_output_shape(Layer& layer, Any shape) {
   return {layer.compute_output_shape(to_shapes(current(), shape.index))};
 }
 
-/// The masks that the layer's outputs have when its inputs have these.
+/// The masks of the outputs for these masks of the inputs.
 OneOrMore<Tensor> compute_mask(Layer& layer, Any inputs, Value masks) {
   lua_State* L = current();
   if (is_symbolic(L, inputs.index))
@@ -114,7 +114,7 @@ OneOrMore<Tensor> compute_mask(Layer& layer, Any inputs, Value masks) {
   return result;
 }
 
-/// Tensors without values, which have the shapes and dtypes of the outputs.
+/// Abstract tensors with the shapes and dtypes of the outputs.
 OneOrMore<Tensor> compute_output_spec(Layer& layer, Any inputs) {
   lua_State* L = current();
   TensorSpecs specs;
@@ -140,7 +140,7 @@ void build(Layer& layer, Any shape) {
   if (instance && instance->is_building()) return;
   const std::vector<Shape> shapes = to_shapes(current(), shape.index);
   layer.build_for(shapes);
-  // of a class without a build of its own, the parts that its call uses
+  // a class without a build is built by its call
   if (instance && !instance->has("build")) layer.compute_output_shape(shapes);
 }
 
@@ -264,7 +264,7 @@ namespace {
 
 size_t count_in(const Value& given) { return given.is_dict() ? given.as_dict().size() : 1; }
 
-/// One result, or where a table was given a table of as many, in the order of its names.
+/// The result, or a table of results in the order of names if a table was given.
 template <class T>
 void push_like(lua_State* L, const Value& given, typename std::vector<T>::const_iterator& result) {
   if (!given.is_dict()) return push(L, *result++);
@@ -278,7 +278,7 @@ void push_like(lua_State* L, const Value& given, typename std::vector<T>::const_
   }
 }
 
-/// Results under the names of what was given, where there is one for each.
+/// The results under the names of the inputs, if there is one for each.
 template <class T>
 void push_named(lua_State* L, const Layer& layer, const Dict& given,
                 const std::vector<T>& results) {
@@ -295,7 +295,7 @@ void push_named(lua_State* L, const Layer& layer, const Dict& given,
   }
 }
 
-/// {images = x, labels = y} as inputs: the results have these names too.
+/// Calls the layer on inputs such as {images = x, labels = y}; the results have the same names.
 void call_on_names(lua_State* L, Layer& layer, CallOptions options) {
   const Dict given = to_dict(L, 2);
   for (const DictEntry& entry : given) options.arguments.set(entry.key, entry.value);
@@ -308,7 +308,7 @@ void call_on_names(lua_State* L, Layer& layer, CallOptions options) {
     push_named(L, layer, given, layer(Tensors{}, options));
 }
 
-/// A table by names that are all arguments of the layer, which has each input as one of them.
+/// Whether all names in the table are arguments of the layer, whose inputs are named arguments.
 bool names_arguments(lua_State* L, int index, const Layer& layer) {
   if (!is_keywords(L, index)) return false;
   const std::vector<Argument>& arguments = layer.call_arguments();
@@ -330,8 +330,8 @@ bool is_symbolic(const Value& nested) {
                      [](const Value& leaf) { return leaf.object_as<BoxedSymbol>() != nullptr; });
 }
 
-/// What the table at 2 is to the layer: of a graph its inputs in order, of others what stands
-/// there.
+/// The inputs in the table at index 2: for a graph in the order of its inputs, for other layers in
+/// their structure.
 Value inputs_at(lua_State* L, const Layer& layer) {
   const Value nested = without_list_of_one(nested_at(L, 2));
   const auto* model = dynamic_cast<const Model*>(&layer);
@@ -340,7 +340,7 @@ Value inputs_at(lua_State* L, const Layer& layer) {
   return inputs.size() == 1 ? inputs.front() : Value(inputs);
 }
 
-/// Calls the layer on what is nested like that, and pushes what it gives.
+/// Calls the layer on a nested structure and pushes the result.
 void call_on_structure(lua_State* L, Layer& layer, const Value& nested, CallOptions options) {
   const Value structure = structure_of(nested);
   const bool all_there = leaves_of(structure).size() == tensor_count(structure);
@@ -355,7 +355,7 @@ void call_on_structure(lua_State* L, Layer& layer, const Value& nested, CallOpti
 
 }  // namespace
 
-/// self, inputs, {training=, mask=, ...}: the result of the call is pushed.
+/// Calls a layer with self, inputs and {training=, mask=, ...}; pushes the result.
 int call_layer(lua_State* L) {
   auto layer = Read<LayerPtr>::from(L, 1);
   if (lua_gettop(L) < 2)

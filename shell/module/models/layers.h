@@ -5,7 +5,7 @@
 namespace crescent::lua {
 
 Type& add_layer_type(ObjectTypes& types, const Type& object);
-/// layer(inputs, {training = true}): the three are on the stack, or the first two.
+/// layer(inputs, {training = true}); the stack has the layer, the inputs and perhaps the table.
 int call_layer(lua_State* L);
 
 }  // namespace crescent::lua

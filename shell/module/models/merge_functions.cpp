@@ -10,10 +10,10 @@ namespace {
 
 struct MergeFunctionSpec {
   const char *name, *class_name;
-  Dict defaults;  ///< that the function has and the class has not
+  Dict defaults;  ///< defaults of the function that the class lacks
 };
 
-/// f{a, b, axis = 1} means f({a, b}, {axis = 1}).
+/// Splits f{a, b, axis = 1} into f({a, b}, {axis = 1}).
 void split_options(lua_State* L) {
   if (lua_gettop(L) != 1 || !is_plain_table(L, 1)) return;
   lua_newtable(L);  // inputs

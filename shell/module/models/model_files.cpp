@@ -12,7 +12,8 @@ namespace crescent::lua {
 
 namespace {
 
-/// For help and completion: those of HDF5 files. A format that has others says so itself.
+/// The options of saving for help and completion: those of HDF5 files; a format with others
+/// declares them.
 const Parameters kSaveModel{"path", "overwrite=true", "include_optimizer=true", "target=keras3"};
 
 int save(lua_State* L) {
@@ -23,7 +24,8 @@ int save(lua_State* L) {
   return 0;
 }
 
-/// What it predicts, for other programs. Keras' other formats are those of TensorFlow and so on.
+/// Exports the prediction of a model for other programs; other formats of Keras belong to other
+/// frameworks.
 void export_to(Model& model, const std::string& path, const std::string& format) {
   if (format != "onnx") fail("export: expected format \"onnx\", got \"", format, "\"");
   const auto writer = format_to_write<ModelFormat>(path.ends_with(".onnx") ? path : path + ".onnx");

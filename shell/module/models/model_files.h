@@ -1,17 +1,17 @@
-// Models and their weights in files, from Lua.
+// Functions of Lua for files of models and weights.
 #pragma once
 #include "classes/object_types.h"
 #include "crescent/base/value.h"
 
 namespace crescent::lua {
 
-/// model:save, export, save_weights, load_weights.
+/// Adds model:save, export, save_weights and load_weights.
 void add_files(Type& model);
-/// cr.models.load_model, save_model.
+/// Adds cr.models.load_model and save_model.
 void add_file_functions(std::vector<CallablePtr>& functions);
 
-/// The table custom_objects: functions are known by their names from here on; classes by the names
-/// they were made with.
+/// Registers the functions in the table custom_objects under their names; returns the classes,
+/// which have the names with which they were made.
 Value custom_objects(Value given);
 
 }  // namespace crescent::lua

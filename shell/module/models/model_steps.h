@@ -1,5 +1,5 @@
-// The usual steps of a model as methods, for classes that build theirs on them:
-// cr.Model.train_step(self, data).
+// The default steps of a model as methods, for classes that call them: cr.Model.train_step(self,
+// data).
 #pragma once
 #include "classes/type.h"
 

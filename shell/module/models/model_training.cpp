@@ -14,7 +14,8 @@ namespace crescent::lua {
 
 namespace {
 
-/// model:fit{x=..., y=..., epochs=3}: the arrays out of the table, as if they had come by position.
+/// Replaces the table of model:fit{x=..., y=..., epochs=3} by positional arrays and the other
+/// options.
 void spread_arrays(lua_State* L, int arrays) {
   if (lua_gettop(L) != 2 || !is_plain_table(L, 2)) return;
   push_field(L, 2, "x");
@@ -36,7 +37,7 @@ void spread_arrays(lua_State* L, int arrays) {
   lua_remove(L, 2);
 }
 
-/// A table with a key among `names`.
+/// Whether the table has a key among `names`.
 bool has_one_of(lua_State* L, int index, const std::vector<std::string>& names) {
   index = lua_absindex(L, index);
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -47,8 +48,7 @@ bool has_one_of(lua_State* L, int index, const std::vector<std::string>& names) 
   });
 }
 
-/// model:fit(x, {y=..., epochs=3}): the targets out of the options, as if they had come by
-/// position.
+/// Replaces the targets in the options of model:fit(x, {y=..., epochs=3}) by positional ones.
 void take_targets(lua_State* L, const Model& model, int arrays) {
   if (arrays < 2 || lua_gettop(L) != 3 || !is_options(L, 3) ||
       has_one_of(L, 3, output_names(model).get()) || !has_one_of(L, 3, {"y"}))
@@ -65,7 +65,7 @@ void take_targets(lua_State* L, const Model& model, int arrays) {
   lua_setfield(L, 4, "y");
 }
 
-/// Where the options begin after up to `arrays` arrays; missing arrays become nil.
+/// The index of the first option after up to `arrays` arrays; missing arrays become nil.
 int first_option(lua_State* L, const Model& model, int arrays) {
   spread_arrays(L, arrays);
   take_targets(L, model, arrays);
@@ -85,7 +85,8 @@ int64_t integer_option(const Dict& options, std::string_view name) {
   return value && !value->is_null() ? value->as_int() : -1;
 }
 
-/// validation_data may have tables and variables; the engine wants a list of tensors.
+/// Pushes the loss and metrics as a table by name, or as a list, or as a number if there is only
+/// one.
 void push_results(lua_State* L, const NamedValues& values, bool as_dict) {
   if (!as_dict && values.size() == 1) return lua_pushnumber(L, values.front().second);
   lua_createtable(L, 0, static_cast<int>(values.size()));
@@ -96,11 +97,12 @@ void push_results(lua_State* L, const NamedValues& values, bool as_dict) {
   }
 }
 
-const char losses_key = 0;  // registry: handles of models -> the loss that compile was given
+// key in the registry: the loss passed to compile by handle of the model
+const char losses_key = 0;
 
 void push_losses(lua_State* L) { push_weak_table(L, &losses_key, "k"); }
 
-/// Functions as they were given, not as the losses made of them.
+/// The loss with functions in place of the objects made of them.
 Value as_given(const Value& loss) {
   return mapped(loss, [](const Value& value) -> std::optional<Value> {
     const auto made = value.object_as<LuaLoss>();
@@ -121,7 +123,7 @@ int compile(lua_State* L) {
   return 0;
 }
 
-/// What compile was given; of a model from a file what stands there.
+/// Pushes the loss that was passed to compile, or the one in the file of a loaded model.
 OnStack loss_of(const ModelPtr& model) {
   lua_State* L = current();
   push_losses(L);
@@ -139,7 +141,7 @@ OnStack loss_of(const ModelPtr& model) {
   return {};
 }
 
-/// A class' own attribute of this name is its own business.
+/// Fails: the loss is set by compile. An attribute of this name in a Lua class is not affected.
 void set_loss(Model& model, Any) {
   if (!dynamic_cast<Instance*>(&model)) fail("model: 'loss' cannot be set; compile takes it");
   lua_State* L = current();
@@ -148,7 +150,7 @@ void set_loss(Model& model, Any) {
   set_attribute(L);
 }
 
-/// Class weights go by labels. {1, 5} is {[1] = 1, [2] = 5} to Lua: weights of the labels 1 and 2.
+/// The class weights by label; {1, 5} is {[1] = 1, [2] = 5} in Lua: weights of the labels 1 and 2.
 Value by_label(const Value& weights) {
   Dict labelled;
   if (weights.is_dict()) {
@@ -166,8 +168,8 @@ Value by_label(const Value& weights) {
   return outputs.empty() ? Value(labelled) : Value(outputs);
 }
 
-/// A dataset brings its targets and has its own batches: y is at index 3, batch_size also counts
-/// for arrays to validate with.
+/// Fails for targets (at index 3) or a batch_size beside a dataset, which has its own; batch_size
+/// is allowed for validation arrays.
 void check_call_on_dataset(lua_State* L, const char* function, const Dict& options) {
   if (!lua_isnoneornil(L, 3))
     fail(
@@ -178,7 +180,7 @@ void check_call_on_dataset(lua_State* L, const char* function, const Dict& optio
     warn(function, ": batch_size is not used: a dataset gives batches of its own");
 }
 
-/// Calls train with the data and the options that fit is given.
+/// Calls train with the data and the options of fit.
 template <class Train>
 auto train_on(lua_State* L, Model& model, Train train) {
   const int first = first_option(L, model, 2);

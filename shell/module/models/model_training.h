@@ -1,4 +1,4 @@
-// compile, fit, evaluate, predict and what belongs to them, of models in Lua.
+// The methods compile, fit, evaluate, predict and related ones of models in Lua.
 #pragma once
 #include "classes/object_types.h"
 

@@ -44,7 +44,7 @@ ModelPtr from_json(const std::string& json, Names objects) {
 }
 std::string model_to_json(Model& model, Names options) { return model.to_json(options.dict); }
 
-/// A layer by itself or its name, or a symbol; false is none.
+/// A layer, given by the object or its name, or a symbol; null for false.
 std::variant<LayerPtr, Symbol> graph_part(lua_State* L, int index, const Model& model) {
   if (const Symbol* symbol = to_handle<Symbol>(L, index)) return *symbol;
   if (lua_type(L, index) == LUA_TSTRING) return model.get_layer(text_of(L, index));
@@ -52,7 +52,7 @@ std::variant<LayerPtr, Symbol> graph_part(lua_State* L, int index, const Model& 
   return Read<LayerPtr>::from(L, index);
 }
 
-/// {[old] = new}
+/// The model with layers replaced by a table {[old] = new}.
 std::shared_ptr<Functional> rewired(Model& model, Any table, std::optional<std::string> name) {
   lua_State* L = current();
   if (!is_plain_table(L, table.index)) fail_expected(L, table.index, "a table {[old] = new}");
@@ -77,7 +77,7 @@ LayerPtr layer_from(const LuaFunction& function, const LayerPtr& layer) {
   return Read<LayerPtr>::from(L, -1);
 }
 
-/// The same graph of other layers, which the function makes of those that there are.
+/// A copy of the graph with the layers that the function returns for those of the model.
 ModelPtr clone_by(Model& model, const LuaFunction& function) {
   if (!model.is_graph() && !dynamic_cast<Sequential*>(&model))
     fail("clone_model: clone_function is for Sequential models and graphs");
@@ -125,7 +125,7 @@ void add_structure(Type& model) {
 
 }  // namespace
 
-/// Lines go to print_fn, or to print.
+/// Prints lines by print_fn or print.
 void print_lines(lua_State* L, const std::vector<std::string>& lines, const Value& print_fn) {
   auto function = print_fn.object_as<LuaFunction>();
   for (const std::string& line : lines) {

@@ -5,7 +5,7 @@
 namespace crescent::lua {
 
 void add_model_types(ObjectTypes& types, const Type& layer);
-/// cr.models: load_model, from_config, clone_model, ...
+/// The functions of cr.models: load_model, from_config, clone_model, ...
 const std::vector<CallablePtr>& model_functions();
 
 }  // namespace crescent::lua

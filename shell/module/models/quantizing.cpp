@@ -10,7 +10,7 @@ QuantizeOptions quantize_options(std::optional<std::string> mode, const Value& c
   return {.mode = mode.value_or(""), .config = adapted(config, "quantizer")};
 }
 
-/// What a function says of a layer; nil and false are no.
+/// A filter that calls a function with a layer; nil and false exclude the layer.
 std::function<bool(Layer&)> layer_filter(ValueFunction function) {
   return [function = std::move(function)](Layer& layer) {
     const Value answer = function({Value(layer.shared_from_this())});

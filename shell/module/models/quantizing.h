@@ -6,8 +6,8 @@
 namespace crescent::lua {
 
 void quantize_layer(Layer& layer, std::optional<std::string> mode, const Value& config);
-/// Of every layer that can be. `filters`: nil, a regular expression that names match, several of
-/// them, or a function of a layer.
+/// Quantizes all layers that support it. `filters` is nil, a regular expression for names, several
+/// of them, or a function of a layer.
 void quantize_model(Model& model, std::optional<std::string> mode, const Value& config,
                     Any filters);
 

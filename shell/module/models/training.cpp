@@ -1,5 +1,4 @@
-// What training is made of, in Lua: optimizers, losses, metrics and the functions of one tensor.
-// Each can be called.
+// Optimizers, losses, metrics and functions of one tensor in Lua, which can be called.
 #include "models/training.h"
 
 #include "classes/building.h"
@@ -12,7 +11,7 @@
 namespace crescent::lua {
 namespace {
 
-/// apply_gradients(gradients, variables), or one table of pairs as Keras has it.
+/// apply_gradients(gradients, variables), or a table of pairs as in Keras.
 void apply_gradients(Optimizer& optimizer, Any gradients, Any variables) {
   lua_State* L = current();
   if (!lua_isnil(L, variables.index))
@@ -35,7 +34,7 @@ void apply_gradients(Optimizer& optimizer, Any gradients, Any variables) {
   optimizer.apply(values, targets);
 }
 
-/// The state as a table of arrays, in the order of `variables`.
+/// Sets the state to a table of arrays in the order of `variables`.
 void set_weights(Optimizer& optimizer, Any weights) {
   const Tensors values = to_tensors(current(), weights.index);
   const Variables state = optimizer.state();
@@ -133,7 +132,7 @@ OnStack history_table(History& history) {
   return {};
 }
 
-/// <History: 3 epochs, loss 0.25, accuracy 0.9>
+/// The text <History: 3 epochs, loss 0.25, accuracy 0.9>.
 std::string history_text(History& history) {
   std::string text = concat("<History: ", history.epoch().size(),
                             history.epoch().size() == 1 ? " epoch" : " epochs");
@@ -145,7 +144,7 @@ std::string history_text(History& history) {
   return text + ">";
 }
 
-/// A table of numbers as logs; nil is none.
+/// The logs in a table of numbers; nil means none.
 Logs logs_at(lua_State* L, int index) {
   Logs logs;
   for (const DictEntry& entry : to_dict(L, index))
@@ -153,7 +152,7 @@ Logs logs_at(lua_State* L, int index) {
   return logs;
 }
 
-/// Calls a hook, and puts what the callback added to the logs into the table.
+/// Calls a hook and copies values that the callback adds to the logs into the table.
 void call_hook(const CallbackHook& hook, Callback& callback, int64_t number, Any given) {
   lua_State* L = current();
   Logs logs = logs_at(L, given.index);
@@ -177,8 +176,8 @@ void add_hook(Type& callback, const char* name) {
         name, [](Callback& c, Any logs) { call_hook(hook, c, 0, logs); }, {"logs=nil"}, hook.doc);
 }
 
-/// Hooks, for loops of one's own: callback:on_epoch_begin(epoch, logs). Epochs and batches count
-/// from 0, as in fit.
+/// Binds hooks for training loops of the user: callback:on_epoch_begin(epoch, logs). Epochs and
+/// batches count from 0, as in fit.
 template <size_t... I>
 void add_hooks(Type& callback, std::index_sequence<I...>) {
   (add_hook<I>(callback, kCallbackHooks[I].name), ...);

@@ -6,7 +6,7 @@
 namespace crescent::lua {
 namespace {
 
-/// What run:snapshot() gives: for run:restore, nothing to look into.
+/// The opaque result of run:snapshot(), for run:restore().
 class Snapshot final : public Object {
  public:
   explicit Snapshot(Value value) : value(std::move(value)) {}
@@ -29,7 +29,7 @@ std::shared_ptr<Object> snapshot(TrainingRun& run) {
   return std::make_shared<Snapshot>(run.snapshot());
 }
 
-/// From a snapshot, or from what the model's file held.
+/// Restores a run from a snapshot, or from the state in the model's file.
 void restore(TrainingRun& run, Any from) {
   lua_State* L = current();
   Interruptible interruptible;
@@ -56,7 +56,8 @@ OnStack logs(TrainingRun& run) {
 
 std::string of_count(int64_t count) { return count < 0 ? "" : concat(" of ", count); }
 
-/// <training run: epoch 2 of 3, batch 5 of 63>, epochs counted from 1 as by the progress bar
+/// The text <training run: epoch 2 of 3, batch 5 of 63>; epochs count from 1 as in the progress
+/// bar.
 std::string run_text(TrainingRun& run) {
   if (run.ended()) return concat("<training run: ended after epoch ", run.epoch(), ">");
   return concat("<training run: ", run.validating() ? "validation of " : "", "epoch ",

@@ -10,8 +10,7 @@
 namespace crescent::lua {
 namespace {
 
-/// The number of tensors when the table holds tensors by position; -1 when it is numbers or has
-/// names.
+/// Whether the table has tensors by position, and not numbers or names.
 bool holds_tensors(lua_State* L, int index) {
   lua_rawgeti(L, index, 1);
   const bool tensors = is_tensor_like(L, -1);
@@ -27,8 +26,8 @@ bool has_names(lua_State* L, int index) {
   return named;
 }
 
-/// A list of what the table at `index` has by the wanted ones of these names; fails for names
-/// beyond them.
+/// Pushes a list of the values in the table at `index` for the needed names, in order; fails for
+/// other names.
 void push_in_order(lua_State* L, int index, const std::vector<std::string>& names,
                    const std::vector<std::string>& wanted) {
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
@@ -59,7 +58,7 @@ std::vector<std::string> DataNames::get() const {
 }
 namespace {
 
-/// Whether this option of compile has something for an output.
+/// Whether this option of compile has an entry for an output.
 bool is_about(const Value* option, const std::string& name, size_t place) {
   if (!option || option->is_null()) return false;
   if (option->is_list() && place < option->as_list().size())
@@ -98,7 +97,8 @@ bool has_all(lua_State* L, int index, const std::vector<std::string>& names) {
   });
 }
 
-/// A table of numbers for each name, {{1, 2, 3}, {4, 5, 6}}, not the rows of one array.
+/// Whether the table has an array of numbers for each name, {{1, 2, 3}, {4, 5, 6}}, and not the
+/// rows of one array.
 bool holds_arrays(lua_State* L, int index, const DataNames& names) {
   const size_t count = lua_rawlen(L, index);
   if (count < 2 || names.get().size() != count) return false;
@@ -190,7 +190,7 @@ Tensors to_weights(lua_State* L, int index, const DataNames& names) {
 
 namespace {
 
-/// {x, y} or {x, y, sample_weight} in one table, where the model has one input.
+/// Whether the table is {x, y} or {x, y, sample_weight} for a model with one input.
 bool is_whole_batch(lua_State* L, int index, const DataNames& inputs) {
   index = lua_absindex(L, index);
   if (!is_plain_table(L, index) || has_names(L, index) || inputs.get().size() != 1) return false;
@@ -198,7 +198,8 @@ bool is_whole_batch(lua_State* L, int index, const DataNames& inputs) {
   return (parts == 2 || parts == 3) && holds_tensors(L, index);
 }
 
-/// The parts of that table, the third value from the top, in place of the three.
+/// Replaces the three values on top of the stack by the parts of such a table, the third from the
+/// top.
 void spread_batch(lua_State* L) {
   const int first = lua_gettop(L) - 2;
   for (int i = 3; i >= 1; --i) {
@@ -207,8 +208,8 @@ void spread_batch(lua_State* L) {
   }
 }
 
-/// The next batch from the three values on top of the stack: x, y, sample_weight. False when x is
-/// nil.
+/// Makes the next batch of the three values on top of the stack: x, y, sample_weight. Returns false
+/// if x is nil.
 bool take_batch(lua_State* L, Batch& batch, const DataNames& inputs, const DataNames& outputs) {
   if (lua_isnil(L, -3)) return false;
   if (lua_isnil(L, -2) && is_whole_batch(L, -3, inputs)) spread_batch(L);
@@ -218,7 +219,8 @@ bool take_batch(lua_State* L, Batch& batch, const DataNames& inputs, const DataN
   return true;
 }
 
-/// Of what coroutine.wrap gave, which Lua does not tell from other functions.
+/// The error of a function of coroutine.wrap that has ended; Lua cannot tell it from other
+/// functions.
 [[noreturn]] void fail_at_end() {
   fail(
       "the coroutine that gives the data has ended, and more was asked of it: data that is read "
@@ -229,7 +231,7 @@ bool asked_a_dead_coroutine(const Error& error) {
   return std::string_view(error.what()).ends_with("cannot resume dead coroutine");
 }
 
-/// What a coroutine yields; one that has returned is at its end.
+/// A dataset of the batches that a coroutine yields until it returns.
 DatasetPtr coroutine_dataset(lua_State* L, int index, const DataNames& inputs,
                              const DataNames& outputs, int64_t batches) {
   return generator_dataset(

@@ -113,7 +113,7 @@ CallablePtr alias(const Callable& target) { return std::make_unique<const Alias>
 
 namespace {
 
-/// model.fit(x) in place of model:fit(x).
+/// Fails for model.fit(x) in place of model:fit(x).
 void check_self(lua_State* L, const Callable& callable) {
   const std::vector<Parameter>& parameters = callable.parameters();
   if (parameters.empty() || parameters.front().name != "self") return;
@@ -125,7 +125,7 @@ void check_self(lua_State* L, const Callable& callable) {
 }  // namespace
 
 int run(lua_State* L, const Callable& callable) {
-  // Before it: what nobody needs makes room for what it gives, in memory that is still in a cache.
+  // collects before the call, so its results reuse memory that is still in the cache
   if (collection_is_due()) collect(L);
   const Body call = [](lua_State* state, const void* object) {
     const auto& function = *static_cast<const Callable*>(object);
@@ -143,7 +143,7 @@ extern "C" int crescent_invoke(lua_State* L) {
 
 namespace {
 
-/// As Lua writes it: nil, 0.5, {0, 1}, "float32".
+/// The default as Lua writes it: nil, 0.5, {0, 1}, "float32".
 std::string default_text(const Value& value) {
   if (value.is_null()) return "nil";
   if (!value.is_list()) return to_text(value);
@@ -208,7 +208,7 @@ const Callable* to_callable(lua_State* L, int index) {
 
 namespace {
 
-/// A list is left to the function, which has it from the same signature.
+/// Pushes a default; for a list nil, since the function has the default from the same signature.
 void push_default(lua_State* L, const Value& value) {
   value.is_list() ? lua_pushnil(L) : push_value(L, value);
 }
@@ -225,7 +225,7 @@ int find(const std::vector<Parameter>& parameters, std::string_view name) {
   return -1;
 }
 
-/// True when every name in the table is one of a parameter.
+/// Whether every name in the table is that of a parameter.
 bool names_parameters(lua_State* L, int table, const std::vector<Parameter>& parameters) {
   for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
     if (lua_type(L, -2) == LUA_TSTRING && find(parameters, text_of(L, -2)) >= 0) continue;
@@ -246,7 +246,7 @@ bool names_parameters(lua_State* L, int table, const std::vector<Parameter>& par
 
 namespace {
 
-/// The items of a table without its names, in its place.
+/// Replaces a table by a list of its items without its names.
 void keep_list(lua_State* L, int index) {
   const auto length = static_cast<lua_Integer>(lua_rawlen(L, index));
   lua_createtable(L, static_cast<int>(length), 0);
@@ -268,7 +268,7 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
   };
   const bool empty =
       given > 0 && is_empty_table(L, given) && !takes(takes_names) && !takes(takes_lists);
-  // Names beside a list are options, where there are some.
+  // whether the table has names beside a list, which are options
   const auto mixed = [&] {
     return given == 1 && wanted > 1 && takes(takes_lists) && lua_rawlen(L, 1) > 0;
   };
@@ -278,7 +278,7 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
   const bool list_with_names = keywords && given == 1 && takes(takes_lists) && lua_rawlen(L, 1) > 0;
   int table = 0;
   if (keywords) {
-    // The table goes below the arguments, so that theirs is the top of the stack.
+    // the table is moved below the arguments, whose values then are on top of the stack
     lua_pushvalue(L, given);
     lua_insert(L, 1);
     table = 1;

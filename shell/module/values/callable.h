@@ -1,9 +1,9 @@
-// Callable: one function as Lua sees it: its signature, and C++ behind it.
+// Callable is a function for Lua: its signature and the C++ function.
 //
 //   bound("sum", &ops::sum, {"x", "axis=nil", "keepdims=false"})
 //
-// Arguments come by position, then in one table of keywords. What C++ types mean in Lua is in
-// read.h and push.h.
+// Arguments are positional, then in a table of keywords. read.h and push.h convert C++ types from
+// and to Lua.
 #pragma once
 #include <cstddef>
 #include <cstring>
@@ -23,9 +23,8 @@
 
 namespace crescent::lua {
 
-/// Parameters by their texts (parse_parameter): "axis=-1" is an optional one with its default, "x"
-/// a required one. The special members are in one place, since hundreds of functions are bound with
-/// a list.
+/// Parameters given by texts (parse_parameter): "axis=-1" is optional with a default, "x" is
+/// required. Special members are not inline because hundreds of functions are bound with a list.
 class Parameters : public std::vector<Parameter> {
  public:
   Parameters();
@@ -36,7 +35,7 @@ class Parameters : public std::vector<Parameter> {
   Parameters& operator=(const Parameters&);
   Parameters& operator=(Parameters&&) noexcept;
   ~Parameters();
-  /// These behind "self".
+  /// The parameters after "self".
   Parameters of_method() const;
 };
 
@@ -46,26 +45,28 @@ class Callable {
   Callable(std::string_view name, Parameters parameters, std::string_view doc);
   virtual ~Callable();
   Callable(const Callable&) = delete;
-  /// Arguments are on the stack from 1; pushes the results and returns how many.
+  /// Calls the function with the arguments on the stack from 1; pushes the results and returns
+  /// their number.
   virtual int call(lua_State* L) const = 0;
 
   const Signature& signature() const { return signature_; }
   const std::string& name() const { return signature_.name; }
   const std::string& doc() const { return signature_.doc; }
   const std::vector<Parameter>& parameters() const { return signature_.parameters; }
-  /// The signature with what is known only once its plugin is loaded.
+  /// The signature including the parts that are known only after its plugin was loaded.
   virtual Signature full_signature() const { return signature_; }
-  /// What its options are, beside or in place of the parameters; null where it takes none.
+  /// The schema of its options, beside or instead of parameters; null without options.
   virtual const SchemaData* options() const;
-  /// "sum(x, axis=nil, keepdims=false)"
+  /// The text of the signature: "sum(x, axis=nil, keepdims=false)"
   std::string text() const;
 
  protected:
-  /// Leaves exactly one value a parameter on the stack. takes_names: bit i is set where a table
-  /// with names is a value of the parameter, not keywords. takes_lists: where a list is; with the
-  /// first, f{a, b, axis=1} means f({a, b}, {axis=1}).
+  /// Arranges the arguments so that the stack has exactly one value per parameter. Bit i of
+  /// takes_names says that a table with names is a value of parameter i, and not keywords; bit i of
+  /// takes_lists the same for a list. If the first parameter takes lists, f{a, b, axis=1} means
+  /// f({a, b}, {axis=1}).
   void arrange(lua_State* L, unsigned takes_names, unsigned takes_lists) const;
-  /// "sum: argument 'axis': ..."
+  /// Adds the argument to a message: "sum: argument 'axis': ..."
   void name_argument(Error& error, int index) const;
 
  private:
@@ -73,29 +74,31 @@ class Callable {
 };
 using CallablePtr = std::unique_ptr<const Callable>;
 
-/// Lets the collector work off the memory of tensors, then calls it; on an exception pushes the
-/// error and returns -1.
+/// Collects garbage if tensors use much memory, then calls the function; for an exception pushes
+/// the error and returns -1.
 int run(lua_State* L, const Callable& callable);
-/// What a shim does last: raises the error of a failed run.
+/// Raises the error of a failed run; the last action of a shim.
 int finish(lua_State* L, int count);
-/// The shim behind every function that Lua sees; its first upvalue is the Callable.
+/// The C function of every Callable in Lua; its first upvalue is the Callable.
 extern "C" int crescent_invoke(lua_State* L);
 
-/// What calls a function of one type: reads its arguments, which are on the stack from 1, and
-/// counts in `reading` which one it is at, 0 when it has them all; pushes the results.
+/// The code for functions of one type: it reads the arguments from the stack, setting `reading` to
+/// the index of the current one and to 0 after the last, calls the function, and pushes the
+/// results.
 struct Caller {
   int (*call)(const void* function, lua_State* L, int& reading);
   unsigned takes_names, takes_lists;
-  void (*set_types)(Signature& signature);  ///< of parameters and result
+  void (*set_types)(Signature& signature);  ///< sets the types of parameters and result
 };
-/// A signature with the types that the caller knows.
+/// A signature with the types of the caller.
 Signature typed_signature(std::string_view name, Parameters parameters, std::string_view doc,
                           const Caller& caller);
 
-/// A C++ function with its signature: one class for all types, of which only the caller differs.
+/// A C++ function with its signature. The class is the same for all types of functions, which
+/// differ in the caller.
 class Bound final : public Callable {
  public:
-  /// `function` is a pointer to a function or to a member function, which is copied.
+  /// `function` points to a pointer to a function or member function, which is copied.
   Bound(std::string_view name, const void* function, size_t bytes, const Caller& caller,
         Parameters parameters, std::string_view doc);
   int call(lua_State* L) const override;
@@ -108,7 +111,7 @@ class Bound final : public Callable {
 CallablePtr make_bound(std::string_view name, const void* function, size_t bytes,
                        const Caller& caller, Parameters parameters, std::string_view doc);
 
-/// A function that works on the stack itself.
+/// A function that uses the stack directly.
 class Raw final : public Callable {
  public:
   using Body = int (*)(lua_State*);
@@ -124,11 +127,11 @@ class Raw final : public Callable {
 
 namespace detail {
 
-/// How a parameter of type T comes from Lua.
+/// The reader for a parameter of type T.
 template <class T>
 using Reader = Read<std::remove_cvref_t<T>>;
 
-/// The I-th argument of a call, for all I the bases of Arguments.
+/// The I-th argument of a call; Arguments derives from all of them.
 template <size_t I, class T>
 struct ReadArgument {
   decltype(Reader<T>::from(nullptr, 1)) value;
@@ -197,7 +200,7 @@ CallablePtr bound(std::string_view name, R (*f)(A...), Parameters parameters,
                   std::string_view doc = "") {
   return detail::bind<A...>(name, f, std::move(parameters), doc);
 }
-/// Methods take the object as first parameter.
+/// Binds a method, whose first argument is the object.
 template <class C, class R, class... A>
 CallablePtr bound(std::string_view name, R (C::*f)(A...), Parameters parameters,
                   std::string_view doc = "") {
@@ -208,7 +211,7 @@ CallablePtr bound(std::string_view name, R (C::*f)(A...) const, Parameters param
                   std::string_view doc = "") {
   return detail::bind<C&, A...>(name, f, std::move(parameters), doc);
 }
-/// A lambda without captures.
+/// Binds a lambda without captures.
 template <class F>
 CallablePtr bound(std::string_view name, F f, Parameters parameters,
                   std::string_view doc = "") requires(std::is_class_v<F>) {
@@ -219,19 +222,19 @@ CallablePtr bound(std::string_view name, F f, Parameters parameters,
 CallablePtr raw(std::string_view name, Raw::Body body, Parameters parameters = {},
                 std::string_view doc = "", const SchemaData* options = nullptr);
 
-/// Another name for a function that lives as long as the process.
+/// Another name for a function, which must live as long as the process.
 CallablePtr alias(const Callable& target);
 
-/// The Callable as a Lua function; it must live as long as the process.
+/// Pushes the Callable, which must live as long as the process, as a Lua function.
 void push_callable(lua_State* L, const Callable& callable);
-/// Null when the value at `index` is no such function.
+/// The Callable of the function at `index`; null for other values.
 const Callable* to_callable(lua_State* L, int index);
 
-/// True for a plain table with at least one name as key: keywords, not a list and not an object of
-/// ours.
+/// Whether the value is a plain table with at least one name as key: keywords, and not a list or a
+/// handle.
 bool is_keywords(lua_State* L, int index);
-/// True for such a table and for an empty one, which stands for no options where something comes
-/// before it.
+/// Whether the value is a table of keywords or an empty table, which after other arguments means no
+/// options.
 bool is_options(lua_State* L, int index);
 
 }  // namespace crescent::lua

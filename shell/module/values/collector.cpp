@@ -10,16 +10,17 @@ namespace crescent::lua {
 namespace {
 
 constexpr int64_t kFloor = 8 << 20;
-/// Growth after which what is new is looked through: a part of the smallest caches that hold
-/// arrays.
+/// The growth in bytes after which young objects are collected: a fraction of the smallest caches
+/// in use.
 constexpr int64_t kNew = 256 << 10;
 
-const char heap_key = 0;  // registry, of a generational collector: bytes that the heap may have
+// key in the registry, for a generational collector: the limit of the heap in bytes
+const char heap_key = 0;
 
-std::atomic<int64_t> live{0};  // bytes in tensors since the watch began
+std::atomic<int64_t> live{0};  // bytes of tensors since the watch began
 std::atomic<int64_t> limit{kFloor};
 std::atomic<int64_t> limit_of_new{std::numeric_limits<int64_t>::max()};
-thread_local bool collecting = false;  // finalizers run shims too
+thread_local bool collecting = false;  // finalizers call this too
 void (*prepare_collection)(lua_State*) = nullptr;
 
 int64_t heap_of(lua_State* L) { return int64_t{1024} * lua_gc(L, LUA_GCCOUNT); }
@@ -29,7 +30,7 @@ void set_heap_limit(lua_State* L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &heap_key);
 }
 
-/// Of a collector that is not generational: 0.
+/// The limit of the heap; 0 for a collector that is not generational.
 int64_t heap_limit(lua_State* L) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &heap_key);
   const int64_t bytes = lua_tointeger(L, -1);
@@ -50,7 +51,7 @@ void watch_tensor_memory(void (*prepare)(lua_State*)) {
   set_allocation_observer([](int64_t bytes) { live.fetch_add(bytes, std::memory_order_relaxed); });
 }
 
-/// Lua tells it only to those who change it.
+/// Notes the mode of the collector, which Lua returns only when the mode is set.
 void watch_collector(lua_State* L) {
   if (lua_gc(L, LUA_GCGEN, 0, 0) == LUA_GCINC) {
     lua_gc(L, LUA_GCINC, 0, 0, 0);
@@ -78,7 +79,7 @@ void collect(lua_State* L) {
   collecting = true;
   prepare_collection(L);
   if (generational) lua_gc(L, LUA_GCSTEP, 0);
-  // A step that is asked for leaves what is old alone, and puts off those that come by themselves.
+  // an explicit step does not collect old objects, and delays automatic collections
   const bool heap_is_full = generational && heap_of(L) > most_heap;
   if (is_too_much() || heap_is_full) {
     collect_everything(L);

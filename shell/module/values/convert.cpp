@@ -24,7 +24,8 @@ void check_list(lua_State* L, int index) {
 namespace {
 
 constexpr int kDeepest = 64;
-const char dict_key = 0;  // metatable of empty dicts, so that they do not come back as lists
+// key of the metatable of empty dictionaries, which distinguishes them from lists
+const char dict_key = 0;
 
 bool is_marked_dict(lua_State* L, int index) { return has_metatable(L, index, &dict_key); }
 
@@ -40,7 +41,7 @@ void mark_dict(lua_State* L) {
 
 Value value_at(lua_State* L, int index, int depth);
 
-/// The number of items when the keys are 1..n, else -1.
+/// The number of items if the keys are 1..n, else -1.
 int64_t list_length(lua_State* L, int index) {
   int64_t count = 0;
   const auto length = static_cast<int64_t>(lua_rawlen(L, index));
@@ -63,7 +64,7 @@ List list_at(lua_State* L, int index, int64_t length, int depth) {
   return list;
 }
 
-/// Sorted by name: a Lua table has no order of its own.
+/// The dictionary of a table, sorted by name because a Lua table has no order.
 Dict dict_at(lua_State* L, int index, int depth) {
   std::vector<DictEntry> entries;
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
@@ -126,7 +127,7 @@ Value value_at(lua_State* L, int index, int depth) {
 
 // ---- numbers and strings in nested tables
 
-/// Collects the elements of nested tables and their common shape.
+/// Collects the elements of nested tables and their shape.
 class Elements {
  public:
   explicit Elements(lua_State* L) : L_(L) {}
@@ -179,8 +180,8 @@ class Elements {
       lua_pop(L_, 1);
     }
   }
-  /// Items as Lua goes through them, as long as that is in their order, which it is for most
-  /// tables: then there is nothing else in it. How many these were.
+  /// Collects items by lua_next while it visits them in order, as it does for most tables; returns
+  /// their number. If it visits all in order, the table has no other keys.
   int64_t collect_in_order(int index, size_t axis) {
     int64_t count = 0;
     for (lua_pushnil(L_); lua_next(L_, index); lua_pop(L_, 1)) {
@@ -219,7 +220,7 @@ class Elements {
   std::vector<int64_t> dims_;
   std::vector<double> values_;
   std::vector<int64_t> integers_;
-  std::vector<std::string> texts_;  ///< of tables of strings: as many as there are values
+  std::vector<std::string> texts_;  ///< the texts of tables of strings
   bool all_boolean_ = true;
 };
 
@@ -248,7 +249,7 @@ void push_elements(lua_State* L, const T* values, const Shape& shape, int axis) 
 
 namespace {
 
-/// Nulls are cr.null, so that the list has no holes.
+/// Pushes a list; nulls become cr.null, so the list has no holes.
 void push_list(lua_State* L, const List& list) {
   lua_createtable(L, static_cast<int>(list.size()), 0);
   lua_Integer i = 0;
@@ -258,8 +259,8 @@ void push_list(lua_State* L, const List& list) {
   }
 }
 
-/// Nulls are absent; without any entry the table is marked, so that it does not come back as a
-/// list.
+/// Pushes a dictionary without its nulls; an empty one gets a metatable that distinguishes it from
+/// a list.
 void push_dict(lua_State* L, const Dict& dict) {
   lua_newtable(L);
   bool empty = true;
@@ -347,8 +348,8 @@ Tensor to_tensor(lua_State* L, int index, std::optional<DType> dtype) {
 
 namespace {
 
-/// Looks for symbols below a value. A table that contains itself is too deep, which ends the
-/// search.
+/// Searches a value for symbols. The limit of depth ends the search in a table that contains
+/// itself.
 class SymbolSearch {
  public:
   explicit SymbolSearch(lua_State* L) : L_(L) {}
@@ -434,7 +435,7 @@ std::vector<double> to_numbers(lua_State* L, int index) {
 
 namespace {
 
-/// Of an axis; null and false, where Keras has None, are an unknown size.
+/// The size of an axis; null and false, for None of Keras, mean an unknown size.
 int64_t to_size(lua_State* L, int index) {
   const bool unknown = lua_islightuserdata(L, index) && !lua_touserdata(L, index);
   if (unknown || (lua_isboolean(L, index) && !lua_toboolean(L, index))) return -1;

@@ -1,4 +1,4 @@
-// Functions of Lua as functions of values.
+// Functions of Lua as C++ functions of values.
 #pragma once
 #include <functional>
 
@@ -9,18 +9,18 @@ namespace crescent::lua {
 
 using ValueFunction = std::function<Value(const List& arguments)>;
 
-/// The value at `index`, which is called; one result as itself, several as a list.
+/// A function that calls the value at `index`; it returns a single result, or a list of several.
 ValueFunction function_at(int index);
 
-/// Fails for what is no function, and no object that may be called as one.
+/// Fails unless the value is a function or a callable object.
 void expect_callable(lua_State* L, int index);
 
-/// What the function on top of the stack, below its `arguments`, gives: all its results, which stay
-/// on the stack too.
+/// Calls the function below its `arguments` on top of the stack; returns all results, which also
+/// stay on the stack.
 List call_for_results(lua_State* L, int arguments);
 
-/// Puts a function of Lua in the place of so many values on top of the stack, which are its
-/// upvalues from the second on: it calls `callable`, which lives as long as the process.
+/// Replaces the `upvalues` values on top of the stack by a function of Lua that has them as
+/// upvalues from the second on. It calls `callable`, which must live as long as the process.
 void push_closure(lua_State* L, const Callable& callable, int upvalues);
 
 }  // namespace crescent::lua

@@ -11,14 +11,15 @@ namespace crescent::lua {
 namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
-struct sigaction before[std::size(kSignals)];  // the outermost, of each signal
-volatile std::sig_atomic_t caught = 0;         // the signal that the run was stopped by
+// the handler before the outermost Interruptible, of each signal
+struct sigaction before[std::size(kSignals)];
+volatile std::sig_atomic_t caught = 0;  // the signal that stopped the run
 int running = 0;
-Interruption* volatile asked = nullptr;  // of the thread that the outermost is on
-bool answerable = false;                 // the command had no Ctrl-C yet
+Interruption* volatile asked = nullptr;  // of the thread with the outermost Interruptible
+bool answerable = false;                 // whether the command had no Ctrl-C yet
 bool at_prompt = false;
-volatile std::sig_atomic_t ending = 0;  // the signal that the process is about to end by
-thread_local int elsewhere = 0;         // signals are no business of this thread
+volatile std::sig_atomic_t ending = 0;  // the signal with which the process will end
+thread_local int elsewhere = 0;         // number of SignalsElsewhere on this thread
 
 const struct sigaction& handled_before(int signal) {
   size_t i = 0;
@@ -40,7 +41,7 @@ extern "C" void crescent_on_interrupt(int signal) {
 
 extern "C" void crescent_end(int) { _exit(128 + ending); }
 
-/// What a process that the signal kills would have written.
+/// Flushes output before a signal that will kill the process.
 void flush_if_deadly(int signal) {
   if (handled_before(signal).sa_handler == SIG_DFL) std::fflush(nullptr);
 }

@@ -1,21 +1,22 @@
-// Ctrl-C, SIGTERM and SIGHUP while a model trains or a file is read: the run stops after the
-// current batch.
+// Handling of Ctrl-C, SIGTERM and SIGHUP while a model trains or a file is read: the run stops
+// after the current batch.
 #pragma once
 #include "crescent/model/model.h"
 
 namespace crescent::lua {
 
-/// While the outermost lives, a first signal asks the run to stop and a second goes to whoever
-/// handled signals before. So does the first at the end: a script ends, unless the run answered it.
-/// A run that has not ended two seconds after the second signal is ended with its process, unless
-/// that is Ctrl-C at the prompt. Signals that are ignored stay ignored.
+/// During the lifetime of the outermost Interruptible, a first signal requests the run to stop, and
+/// a second one is passed to the previous handler. At the end the first signal is passed to it too,
+/// which ends a script, unless the run called answer(). Two seconds after the second signal the
+/// process is killed if it still runs, unless the signal is Ctrl-C at the prompt. Ignored signals
+/// stay ignored.
 class Interruptible {
  public:
   Interruptible();
   ~Interruptible();
   Interruptible(const Interruptible&) = delete;
-  /// The run has something to give although it was stopped. That is the answer to the first Ctrl-C
-  /// of a command.
+  /// Says that the stopped run has a result, so the first Ctrl-C of a command needs no further
+  /// action.
   void answer();
 
  private:
@@ -23,8 +24,7 @@ class Interruptible {
   bool outermost_;
 };
 
-/// While it lives, signals are no business of this thread: an Interruptible of it leaves them to
-/// the script's own.
+/// During its lifetime, Interruptibles of this thread leave signals to the thread of the script.
 class SignalsElsewhere {
  public:
   SignalsElsewhere();
@@ -32,13 +32,13 @@ class SignalsElsewhere {
   SignalsElsewhere(const SignalsElsewhere&) = delete;
 };
 
-/// Async-signal-safe: in two seconds the process ends with 128 + the number of the signal, whatever
-/// it does, unless that is taken back before.
+/// Ends the process in two seconds with status 128 + the number of the signal, unless that is
+/// cancelled. It is async-signal-safe.
 void end_soon(int signal);
 void take_back_end();
 
-/// The prompt begins a command, which may go on after an answered Ctrl-C. Elsewhere all that a
-/// script does ends.
+/// Says that the prompt begins a command, which may continue after an answered Ctrl-C; a script
+/// ends.
 void begin_command();
 
 }  // namespace crescent::lua

@@ -1,4 +1,4 @@
-// What C++ results are in Lua.
+// Conversion of C++ results to Lua.
 #pragma once
 #include <functional>
 #include <lua.hpp>
@@ -9,9 +9,9 @@
 
 namespace crescent::lua {
 
-/// The value on top of the stack is the result.
+/// A result that is already on top of the stack.
 struct OnStack {};
-/// One item as itself, several as a table, none as nil.
+/// A list that is pushed as its only item, as a table of several, or as nil if it is empty.
 template <class T>
 struct OneOrMore {
   std::vector<T> items;

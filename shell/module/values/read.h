@@ -1,4 +1,5 @@
-// What C++ parameter types take from Lua. from() reads and checks, pass() hands on.
+// Conversion of arguments from Lua to C++ parameters: from() reads and checks, pass() passes the
+// value on.
 #pragma once
 #include <lua.hpp>
 #include <span>
@@ -9,13 +10,13 @@
 
 namespace crescent::lua {
 
-/// Any value; the function looks for itself.
+/// Any value, which the function reads itself.
 struct Any {
   int index;
 };
-/// The shape of a tensor to make.
+/// The shape of a new tensor.
 struct NewShape : Shape {};
-/// A table with names (or nil): options, not keywords of the call.
+/// A table with names, or nil, that is an argument and not keywords of the call.
 struct Names {
   Dict dict;
 };
@@ -26,7 +27,7 @@ struct ReadBase {
   static T& pass(T& value) { return value; }
 };
 
-/// Handles and objects.
+/// A handle or an object.
 template <class T>
 struct Read : ReadBase<T> {
   static T from(lua_State* L, int index) requires(!std::derived_from<T, Object>) {

@@ -17,7 +17,8 @@ bool is_missing(lua_State* L, int index) {
   return lua_islightuserdata(L, index) || (lua_isboolean(L, index) && !lua_toboolean(L, index));
 }
 
-/// A table that holds tensors, symbols or tables with names, however deep: not one of numbers.
+/// Whether the table contains tensors, symbols or tables with names at any depth, and not only
+/// numbers.
 bool holds_parts(lua_State* L, int index, int depth = 0) {
   if (!is_plain_table(L, index)) return is_tensor_like(L, index) || to_handle<Symbol>(L, index);
   if (depth > kDeepest) fail_too_deep();

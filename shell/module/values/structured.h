@@ -1,4 +1,4 @@
-// Tensors and symbols nested in tables, as calls of layers take and give them (structure.h).
+// Nested tables of tensors and symbols, as arguments and results of calls of layers (structure.h).
 #pragma once
 #include <algorithm>
 
@@ -7,18 +7,19 @@
 
 namespace crescent::lua {
 
-/// What stands at `index`, nested in lists and dictionaries: symbols boxed as they are, everything
-/// else but cr.null and false, which are null, as boxed tensors. Tables of numbers are tensors.
+/// The value at `index` as nested lists and dictionaries of boxed symbols and boxed tensors;
+/// cr.null and false are null, tables of numbers are tensors.
 Value nested_at(lua_State* L, int index);
-/// A table with names, or one that holds tables of tensors: not one of numbers or tensors alone.
+/// Whether it is a table with names, or one that contains tables of tensors, and not only numbers
+/// or tensors.
 bool is_nested(lua_State* L, int index);
-/// One that holds tables of tensors.
+/// Whether the table contains tables of tensors.
 bool is_deep_table(lua_State* L, int index);
-/// A table in which cr.null stands for a tensor.
+/// Whether the table has cr.null in place of a tensor.
 bool lacks_parts(lua_State* L, int index);
-/// Whether all that it holds are tensors.
+/// Whether it contains only tensors.
 bool holds_tensors(const Value& nested);
-/// The tensors in it, or the symbols; fails where there are both.
+/// The tensors, or the symbols, in it; fails if there are both.
 Tensors tensors_of(const Value& nested);
 std::vector<Symbol> symbols_of(const Value& nested);
 
@@ -51,8 +52,8 @@ void push_nested(lua_State* L, const Value& structure,
 }
 }  // namespace detail
 
-/// Items nested like that; what is not there is nil. Where nothing is nested, or of another number,
-/// one item is itself, several are a list.
+/// Pushes items in this structure, with nil for missing ones. Without a structure, or if the number
+/// differs, a single item is pushed itself, several as a list.
 template <class T>
 void push_nested(lua_State* L, const Value& structure, const std::vector<T>& items) {
   if (structure.is_null() || tensor_count(structure) != items.size())
@@ -61,7 +62,7 @@ void push_nested(lua_State* L, const Value& structure, const std::vector<T>& ite
   detail::push_nested<T>(L, structure, next);
 }
 
-/// {x} stands for x where a layer is called.
+/// Replaces {x} by x, as calls of layers do.
 Value without_list_of_one(Value nested);
 
 }  // namespace crescent::lua

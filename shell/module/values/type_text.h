@@ -1,4 +1,4 @@
-// What types of C++ are called in help and in the listing of functions.
+// The names of C++ types in help and in the listing of functions.
 #pragma once
 #include "lua/handle.h"
 #include "values/push.h"
@@ -6,7 +6,7 @@
 
 namespace crescent::lua {
 
-/// Empty: any value.
+/// The name of a type; empty: any value.
 template <class T>
 struct TypeText {
   static std::string text() {
@@ -47,7 +47,7 @@ CRESCENT_TYPE_TEXT(InputSpec, kHandleText<InputSpec>);
 CRESCENT_TYPE_TEXT(ClassPtr, kHandleText<ClassPtr>);
 #undef CRESCENT_TYPE_TEXT
 
-/// "" -> "": any value with something behind it is any value.
+/// The name of the type and more words; any value ("") stays any value.
 inline std::string with_words(const std::string& type, const char* words) {
   return type.empty() ? type : type + words;
 }

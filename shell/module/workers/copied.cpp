@@ -17,8 +17,8 @@ int append(lua_State*, const void* bytes, size_t count, void* text) {
   return 0;
 }
 
-/// True when the code has this text among its constants: Lua writes the length plus one first, and
-/// 0x80 marks its last byte.
+/// Whether the bytecode has this text as a constant. Lua writes the length plus one before it, with
+/// 0x80 set in the last byte of the length.
 bool mentions(const std::string& code, const std::string& name) {
   constexpr size_t kShort = 126;
   if (name.size() > kShort) return code.find(name) != code.npos;
@@ -36,7 +36,7 @@ bool holds_lua_classes(Object& object) {
   return false;
 }
 
-/// Goes through a value and all that it refers to.
+/// Copies a value and all values to which it refers.
 class Copied::Reader {
  public:
   Reader(lua_State* L, Copied& copied) : L_(L), copied_(copied) { find_libraries(); }
@@ -161,7 +161,8 @@ class Copied::Reader {
     return place;
   }
 
-  /// What `require` finds in another state too: modules, and the functions and tables in them.
+  /// Collects the values that `require` also gives in another state: modules, and the functions and
+  /// tables in them.
   void find_libraries() {
     const Height height(L_);
     reserve(L_, 10);
@@ -187,7 +188,7 @@ class Copied::Reader {
   std::map<const void*, std::string> libraries_;  ///< paths: "string.format"
 };
 
-/// Makes the value in another state; each table and function once.
+/// Makes the value in another state; each table and function is made once.
 class Copied::Maker {
  public:
   Maker(lua_State* L, const Copied& copied) : L_(L), copied_(copied) {
@@ -250,7 +251,7 @@ class Copied::Maker {
       lua_setupvalue(L_, -2, static_cast<int>(i) + 1);
     }
   }
-  /// "module.name", or a module.
+  /// Pushes the module or the value "module.name".
   void push_library(const std::string& path) {
     lua_getfield(L_, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
     const auto find = [&](const std::string& module) {
@@ -272,12 +273,12 @@ class Copied::Maker {
 
   lua_State* L_;
   const Copied& copied_;
-  int made_;  ///< table: number of a node -> value
+  int made_;  ///< the table of values by number of the node
 };
 
 namespace {
 
-/// Of the globals' metatable: what there is to say about names that were not taken over.
+/// The metamethod __index of the globals, which explains why a name was not copied.
 extern "C" int tell_unavailable(lua_State* L) {
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(1)) == LUA_TSTRING)

@@ -1,6 +1,6 @@
-// A value of one Lua state, to be made again in others: functions with what they use (upvalues and
-// global variables), tables, tensors, layers, functions of libraries. It holds nothing of the state
-// that it comes from, so that any thread may make it.
+// A copy of a value of a Lua state that can be made in other states: functions with the upvalues
+// and global variables that they use, tables, tensors, layers, functions of libraries. It has no
+// reference to the original state, so any thread may make the value.
 #pragma once
 #include <map>
 #include <vector>
@@ -10,23 +10,26 @@
 
 namespace crescent::lua {
 
-/// Whether an object, or a layer below it, is of a class written in Lua: it belongs to one state.
+/// Whether the class of an object, or of a layer in it, is written in Lua; such an object belongs
+/// to one state.
 bool holds_lua_classes(Object& object);
 
 class Copied {
  public:
-  /// Fails naming what cannot be taken over; `what` is the value in messages.
+  /// Copies the value at `index`; fails, naming it, for a value that cannot be copied. `what` is
+  /// the value in messages.
   Copied(lua_State* L, int index, const std::string& what);
   void push(lua_State* L) const;
 
  private:
   struct Node {
     enum class Kind { plain, type, library, table, function, globals } kind = Kind::plain;
-    Value plain;                         ///< nil, a number, a text, a tensor, an object
-    ClassPtr type;                       ///< a class of C++
-    const Callable* callable = nullptr;  ///< a function of this module: the same in every state
-    std::string text;                    ///< the path of what a library has; the code of a function
-    std::vector<std::pair<size_t, size_t>> fields;  ///< key and value, of a table
+    Value plain;    ///< the value, if it is nil, a number, a text, a tensor or an object
+    ClassPtr type;  ///< the value, if it is a C++ class
+    /// the value, if it is a function of this module, which all states share
+    const Callable* callable = nullptr;
+    std::string text;  ///< the path of a value of a library, or the bytecode of a function
+    std::vector<std::pair<size_t, size_t>> fields;  ///< the keys and values of a table
     std::vector<size_t> upvalues;
   };
   class Reader;
@@ -34,9 +37,10 @@ class Copied {
 
   std::vector<Node> nodes_;
   size_t root_ = 0;
-  std::string path_, cpath_;                        ///< where modules are looked for
-  std::map<std::string, size_t> globals_;           ///< those that functions use
-  std::map<std::string, std::string> unavailable_;  ///< those that cannot be taken over, and why
+  std::string path_, cpath_;               ///< the search paths of modules
+  std::map<std::string, size_t> globals_;  ///< the globals that functions use
+  /// the globals that cannot be copied, with reasons
+  std::map<std::string, std::string> unavailable_;
 };
 
 }  // namespace crescent::lua

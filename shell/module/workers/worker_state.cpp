@@ -22,7 +22,8 @@ extern "C" int crescent_work(lua_State* L) {
   return count < 0 ? lua_error(L) : count;
 }
 
-/// Runs C++ that calls Lua; an error of either is an Error here, which holds nothing of the state.
+/// Runs C++ code that calls Lua; an error of either becomes an Error without references to the
+/// state.
 void protect(lua_State* L, const ProtectedCall& work) {
   const SignalsElsewhere signals;
   lua_settop(L, 0);
@@ -34,7 +35,7 @@ void protect(lua_State* L, const ProtectedCall& work) {
   fail(message);
 }
 
-/// So that a function which never ends can be stopped.
+/// A debug hook that stops a function if the thread is interrupted.
 extern "C" void stop_if_interrupted(lua_State* L, lua_Debug*) {
   if (interrupted()) luaL_error(L, "interrupted");
 }
@@ -63,7 +64,8 @@ int push_element(lua_State* L, const Element& element) {
 
 WorkerState::WorkerState(std::shared_ptr<const Copied> function) : L_(luaL_newstate()) {
   if (!L_) fail("not enough memory for the Lua state of a worker");
-  static std::mutex opening;  // the module fills tables of the process, one state after another
+  // opening the module writes to tables of the process, so states are opened one at a time
+  static std::mutex opening;
   const std::lock_guard lock(opening);
   try {
     protect(L_, [&](lua_State* L) {

@@ -4,15 +4,15 @@
 #include "keras/configs/config_out.h"
 #include "keras/configs/incompatibilities.h"
 #include "keras/configs/training_config_out.h"
-#include "keras/weights/turned_kernels.h"
+#include "keras/weights/flipped_kernels.h"
 #include "models.h"
 
 namespace crescent::hdf5 {
 namespace {
 
 using keras::ConfigIn;
+using keras::FlippedKernels;
 using keras::Origin;
-using keras::TurnedKernels;
 
 ModelPtr one_layer(const std::string& name, const Dict& options, const List& shape = {5, 4}) {
   Dict given = options;
@@ -57,7 +57,7 @@ TEST_CASE("every kernel of Theano's convolutions has its positions backwards") {
   for (const auto& [name, shape, kernels] : rows) {
     INFO(name);
     const auto model = one_layer(name, {{"filters", 2}, {"kernel_size", 3}}, shape);
-    const TurnedKernels turned(*model, {"2.3.1", "theano"});
+    const FlippedKernels turned(*model, {"2.3.1", "theano"});
     int found = 0;
     for (const Variable& weight : model->weights()) {
       const auto convert = turned.convert(weight);
@@ -77,7 +77,7 @@ TEST_CASE("kernels of Theano are turned around where it turns them while it comp
     options.set("kernel_size", 3);
     const auto model = one_layer(name, options, shape);
     const Origin theano{"2.3.1", "theano"};
-    return TurnedKernels(*model, theano).convert(model->weights().front()) != nullptr;
+    return FlippedKernels(*model, theano).convert(model->weights().front()) != nullptr;
   };
   const Dict filters{{"filters", 2}};
   CHECK(turned("Conv1D", filters, {5, 2}));

@@ -1,5 +1,5 @@
-// Dataset: where batches come from. Arrays in memory, generators, files larger than memory: one
-// interface.
+// Dataset is the interface of everything that gives batches: arrays in memory, generators, files
+// larger than memory.
 #pragma once
 #include <functional>
 #include <memory>
@@ -13,89 +13,98 @@ namespace crescent {
 template <class T>
 class Schema;
 
+/// The tensors of a batch, one per input or output of a model.
 struct Batch {
-  Tensors x, y, sample_weight;  ///< sample_weight: empty, or one an output (no tensor where none)
+  /// sample_weight: empty, or a tensor per output (a null one: no weights)
+  Tensors x, y, sample_weight;
 };
 
 class Dataset;
 using DatasetPtr = std::shared_ptr<Dataset>;
 
+/// A source of batches.
 class CRESCENT_API Dataset : public Object {
  public:
   static void describe_members(Schema<Dataset>& s);
   ~Dataset() override;
   std::string class_name() const override { return "Dataset"; }
-  virtual int64_t samples() const { return -1; }  ///< -1: unknown
-  virtual int64_t batches() const { return -1; }  ///< an epoch; -1: until next() says no
-  /// Starts an epoch from its first batch; shuffles when it does.
+  virtual int64_t samples() const { return -1; }  ///< the number in an epoch; -1: unknown
+  /// the number in an epoch; -1: unknown before next() returns false
+  virtual int64_t batches() const { return -1; }
+  /// Starts an epoch at its first batch; a dataset that shuffles draws a new order.
   virtual void begin_epoch() = 0;
-  /// False at the end of the epoch. What `batch` holds is replaced; memory that nobody else has is
-  /// used again.
+  /// Replaces the tensors of `batch` by the next batch; returns false at the end of the epoch.
+  /// Memory of the old tensors is reused if no other tensor shares it.
   virtual bool next(Batch& batch) = 0;
-  /// True when next() waits for files and may be called on another thread: fit, evaluate and
-  /// predict then prefetch.
+  /// Whether next() waits for files and may be called on another thread; if so, fit, evaluate and
+  /// predict prefetch batches.
   virtual bool reads_files() const { return false; }
-  /// Fails when values may have been lost since next() gave them: a mapped file became shorter.
-  /// next() asks too.
+  /// Fails if values of earlier batches may have been lost because a mapped file became shorter.
+  /// next() calls it too.
   virtual void check() const {}
 
-  /// Plain values that the current epoch's batches follow from, beside the data: the state of what
-  /// draws their order. Asked between begin_epoch() and the next one, it stays the same.
+  /// The state that determines, together with the data, the batches of the current epoch: that of
+  /// the generator that draws their order. It is the same from one begin_epoch() to the next.
   virtual Value state() const { return {}; }
-  /// Begins the epoch that an equal dataset, perhaps of an earlier process, was in when it gave
-  /// `state`, and passes over the first `batches` of it. Without an own way, by asking for them.
+  /// Begins the epoch in which an equal dataset, perhaps of an earlier process, returned `state`,
+  /// and skips its first `batches` batches. The default implementation calls next() for each.
   virtual void restore(const Value& state, int64_t batches);
 
  protected:
   friend CRESCENT_API DatasetPtr shard(const DatasetPtr& data, int64_t index, int64_t count);
-  /// A better way to be cut into shards than by whole batches; none by default.
+  /// A shard that is cut in another way than by whole batches; null (the default): there is no
+  /// other.
   virtual DatasetPtr own_shard(int64_t /*index*/, int64_t /*count*/) { return nullptr; }
 };
 
-/// Part `index`, from 0, of `count` that together are the data. All parts have the same number of
-/// batches. Arrays are cut by rows: the i-th batches of all parts are the rows of the i-th batch of
-/// the whole, which is left out where it has less rows than there are parts. Other data goes by
-/// whole batches in turn, from a dataset of its own for each part; a last round that is not for
-/// everyone is left out.
+/// Shard number `index`, from 0, of the `count` shards into which the data is divided. All shards
+/// have the same number of batches. Arrays are divided by rows: the i-th batches of all shards are
+/// the rows of the i-th batch of the data, which is left out if it has fewer rows than there are
+/// shards. Other data is divided by whole batches in turn, and each shard needs a dataset object of
+/// its own; the last batches are left out if there is not one for each shard.
 CRESCENT_API DatasetPtr shard(const DatasetPtr& data, int64_t index, int64_t count);
 
+/// The options of array_dataset().
 struct ArrayOptions {
   int64_t batch_size = 32;
   bool shuffle = false;
   const SeedGenerator* order =
       nullptr;  ///< draws the permutation of each epoch; needed for shuffle
 };
-/// All arrays share the first axis (Keras' message otherwise). Without shuffle, batches share the
-/// arrays' memory; with it, rows are gathered. The last batch may be smaller. Arrays may stay in
-/// files (open_array): batches then share the mapped file, or are read where its values are packed
-/// or in another byte order. Files are shuffled without random access: runs of rows change places,
-/// and those of a window are mixed.
+/// A dataset of arrays with the same first dimension; other arrays fail with Keras' message.
+/// Without shuffle, batches share the memory of the arrays; with it, rows are gathered. The last
+/// batch may be smaller. Arrays may stay in files (open_array): batches then share the mapped file,
+/// or are read if its values are compressed or in another byte order. Rows in files are shuffled
+/// without random access: blocks of rows are permuted, then rows are mixed within a window.
 CRESCENT_API DatasetPtr array_dataset(Tensors x, Tensors y, Tensors sample_weight,
                                       const ArrayOptions& options);
-/// `produce` gives the next batch or false at the end of the epoch; it is asked again next epoch.
-/// A run that is restored asks it as often as the saved one did, so it must give the same again.
+/// A dataset of the batches that `produce` writes until it returns false, at the end of each epoch.
+/// A training run that is restored calls `produce` as often as the saved run did, so it must give
+/// the same batches again.
 CRESCENT_API DatasetPtr generator_dataset(std::function<bool(Batch&)> produce,
                                           int64_t batches = -1);
-/// The next batches, 2 to 32 of them within 2 MiB, are made on a thread of its own while this one
-/// is used. What `source` throws comes out of next() after the batches before it.
+/// A dataset that makes the next batches of `source`, 2 to 32 of them within 2 MiB, on another
+/// thread while the current batch is used. An exception of `source` leaves next() after the batches
+/// before it.
 CRESCENT_API DatasetPtr prefetch(DatasetPtr source);
 
-// ---- arrays that stay in files: what formats make (format.h) and datasets read
-/// The bytes of an open file as memory of tensors (Tensor::on); takes over the descriptor.
+// ---- arrays that stay in files: formats make them (format.h), datasets read them
+/// The bytes of an open file as storage of tensors (Tensor::on); the storage closes the descriptor.
 CRESCENT_API std::shared_ptr<Storage> file_storage(int descriptor, const std::string& path);
-/// The same file, where the bytes of each element of `width` bytes are in the other order.
+/// A storage of the same file for elements of `width` bytes in the other byte order.
 CRESCENT_API std::shared_ptr<Storage> swapped_storage(std::shared_ptr<Storage> file, size_t width);
-/// Turns the order of bytes around in each element of `width` bytes.
+/// Reverses the bytes of each element of `width` bytes.
 CRESCENT_API void swap_elements(std::byte* data, size_t bytes, size_t width);
-/// The same file, where each byte that is not 0 is 1: what others wrote as truth may be any byte.
+/// A storage of the same file that reads every byte but 0 as 1: other programs write true as any
+/// byte.
 CRESCENT_API std::shared_ptr<Storage> boolean_storage(std::shared_ptr<Storage> file);
-/// Makes each byte 0 or 1, as kernels expect those of a bool tensor.
+/// Replaces every byte but 0 by 1, as kernels expect the bytes of a bool tensor.
 CRESCENT_API void normalize_booleans(std::byte* data, size_t bytes);
-/// An array in a file as an array in memory, without a copy: the mapped file. No tensor where its
-/// values are not there as they are in memory, or cannot be mapped.
+/// The array as a tensor over the mapped file, without a copy. Returns a null tensor if the file
+/// holds the values in another form than memory does, or cannot be mapped.
 CRESCENT_API Tensor map_array(const Tensor& in_file);
-/// Fails when the file of a mapped array has become shorter or could not be read: zeros may have
-/// been in their place.
+/// Fails if the file of a mapped array has become shorter or could not be read, so that zeros may
+/// have been read in place of its values.
 CRESCENT_API void check_intact(const Tensor& array);
 
 }  // namespace crescent

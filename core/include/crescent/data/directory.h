@@ -1,5 +1,6 @@
-// Datasets of a folder with a folder for each class, as keras.utils' *_dataset_from_directory read
-// it. Files are found when the dataset is made and read as their elements are asked for.
+// Datasets of the files in a folder that has a subfolder for each class, as those of Keras'
+// *_dataset_from_directory. Files are listed when the dataset is made, and read when a cursor comes
+// to their elements.
 //
 //   auto parts = image_dataset_from_directory(
 //       {.directory = "photos", .seed = 1, .validation_split = 0.2, .subset = "both"},
@@ -11,35 +12,37 @@
 
 namespace crescent {
 
-/// Options that all of these functions have, as Keras names them.
+/// The options that all functions of this header share, with their names in Keras.
 struct DirectoryOptions {
   std::string directory = {};
-  /// "inferred": the place of a file's folder among the classes; null: none; or a list of whole
-  /// numbers, one for each file in alphabetical order.
+  /// "inferred": the label of a file is the number of its subfolder among the classes; null: no
+  /// labels; a list: an integer for each file in alphabetical order.
   Value labels = "inferred";
-  /// "int": numbers; "categorical": one-hot, float32 (classes); "binary": float32 (1); none: no
-  /// labels.
+  /// "int": labels are class numbers; "categorical": one-hot, float32 (classes); "binary": float32
+  /// (1); nullopt: no labels.
   std::optional<std::string> label_mode = "int";
-  /// The folders in the order of their numbers; empty: all, alphabetical.
+  /// The subfolders in the order of their class numbers; empty: all of them, alphabetically.
   std::vector<std::string> class_names = {};
-  std::optional<int64_t> batch_size = 32;       ///< none: no batches
-  bool shuffle = true;                          ///< once as a whole, then in each pass
-  std::optional<int64_t> seed = {};             ///< none: drawn from global_random()
-  std::optional<double> validation_split = {};  ///< the share of files at the end, between 0 and 1
-  std::optional<std::string> subset = {};       ///< "training", "validation" or "both"
-  bool follow_links = false;                    ///< to folders
-  bool verbose = true;                          ///< prints how many files there are
+  std::optional<int64_t> batch_size = 32;  ///< nullopt: elements are not batched
+  bool shuffle = true;  ///< whether files are shuffled, once when listed and again in each pass
+  std::optional<int64_t> seed = {};  ///< nullopt: drawn from global_random()
+  /// the fraction of files, at the end of the list, for validation
+  std::optional<double> validation_split = {};
+  std::optional<std::string> subset = {};  ///< "training", "validation" or "both"
+  bool follow_links = false;               ///< whether symbolic links to folders are followed
+  bool verbose = true;                     ///< whether the number of files is printed
 };
 
-/// What files of one kind are called and how one of them is read.
+/// The names of files of one kind and the function that reads one of them.
 struct FileKind {
-  std::string name;                                    ///< "image", in messages
-  std::vector<std::string> endings;                    ///< ".png", in small letters
-  std::function<Value(const std::string& path)> load;  ///< called on threads of workers
-  bool any_length = false;  ///< files of a batch are filled up with zeros (padded_batch)
+  std::string name;                  ///< the word for a file in messages: "image"
+  std::vector<std::string> endings;  ///< the file name extensions in lower case: ".png"
+  std::function<Value(const std::string& path)> load;  ///< reads a file; called on worker threads
+  /// whether the files of a batch are padded with zeros to the longest one (padded_batch)
+  bool any_length = false;
 };
 
-/// Elements of what is in the files and their labels.
+/// A stream of pairs of the content of a file and its label.
 class CRESCENT_API DirectoryDataset final : public Stream {
  public:
   DirectoryDataset(StreamPtr stream, std::vector<std::string> class_names,
@@ -49,40 +52,45 @@ class CRESCENT_API DirectoryDataset final : public Stream {
   std::vector<StreamPtr> sources() const override;
 
   const std::vector<std::string> class_names;
-  const std::vector<std::string> file_paths;  ///< before each pass shuffles them
+  const std::vector<std::string> file_paths;  ///< in the order before a pass shuffles them
 
  private:
   StreamPtr stream_;
 };
-/// One dataset, or for subset "both" those to train on and to validate with.
+/// One dataset, or the training and the validation dataset for subset "both".
 using DirectoryDatasets = std::vector<std::shared_ptr<DirectoryDataset>>;
 
-/// Fails in Keras' words for options that contradict each other, and where no file is found.
+/// Lists the files and makes their datasets. Fails with Keras' messages for options that contradict
+/// each other, and if there is no file.
 CRESCENT_API DirectoryDatasets directory_datasets(const DirectoryOptions& options,
                                                   const FileKind& kind);
 
+/// The options of image_dataset_from_directory() for images, with their names in Keras.
 struct ImageFileOptions {
   std::string color_mode = "rgb";
   ImageSize size{256, 256};
-  std::string interpolation = "bilinear";  ///< a filter of resize_as_tensorflow
-  bool crop_to_aspect_ratio = false;       ///< cut out the middle first
-  bool pad_to_aspect_ratio = false;        ///< put zeros around first
+  std::string interpolation = "bilinear";  ///< the name of a filter of resize_as_tensorflow
+  /// whether the central region with the proportions of `size` is cut out first
+  bool crop_to_aspect_ratio = false;
+  bool pad_to_aspect_ratio = false;  ///< whether zeros are added around the image first
   std::string data_format = "channels_last";
 };
-/// Images of .bmp, .jpeg, .jpg and .png files, float32 from 0 to 255, (batch, height, width,
-/// channels).
+/// Datasets of images in .bmp, .jpeg, .jpg and .png files: float32 from 0 to 255, (batch, height,
+/// width, channels).
 CRESCENT_API DirectoryDatasets image_dataset_from_directory(const DirectoryOptions& options,
                                                             const ImageFileOptions& images = {});
-/// Texts of .txt files, cut off after `max_length` bytes.
+/// Datasets of the texts in .txt files, which are truncated to `max_length` bytes.
 CRESCENT_API DirectoryDatasets text_dataset_from_directory(const DirectoryOptions& options,
                                                            std::optional<int64_t> max_length = {});
 
+/// The options of audio_dataset_from_directory() for audio, with their names in Keras.
 struct AudioFileOptions {
-  std::optional<int64_t> sampling_rate = {};  ///< samples a second that every file must have
-  std::optional<int64_t> output_sequence_length = {};  ///< samples; none: of the longest of a batch
+  std::optional<int64_t> sampling_rate = {};  ///< in Hz; files with another rate fail
+  /// samples; nullopt: the length of the longest file in a batch
+  std::optional<int64_t> output_sequence_length = {};
 };
-/// Sounds of .wav files, float32 from -1 to 1, (batch, samples, channels), with zeros at the end of
-/// shorter ones.
+/// Datasets of the audio in .wav files: float32 from -1 to 1, (batch, samples, channels), with
+/// zeros at the end of shorter files.
 CRESCENT_API DirectoryDatasets audio_dataset_from_directory(const DirectoryOptions& options,
                                                             const AudioFileOptions& sounds = {});
 

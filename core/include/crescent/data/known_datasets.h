@@ -1,6 +1,6 @@
-// keras.datasets: well-known data sets from the files that Keras keeps, in $KERAS_HOME/datasets or
-// ~/.keras/datasets. Nothing is downloaded: where a file is not there, the error says what to put
-// where. Paths are below that folder, or absolute.
+// The data sets of keras.datasets, read from the files that Keras stores in $KERAS_HOME/datasets or
+// ~/.keras/datasets. Nothing is downloaded: the error for a missing file says which file to put
+// where. Paths are relative to that folder, or absolute.
 //
 //   const TrainAndTest mnist = load_mnist();
 //   model->fit({mnist.train.x}, {mnist.train.y});
@@ -10,43 +10,47 @@
 
 namespace crescent {
 
+/// Samples and their labels or targets; both have the same first dimension.
 struct LabelledArrays {
   Tensor x, y;
 };
+/// The training part and the test part of a data set.
 struct TrainAndTest {
   LabelledArrays train, test;
 };
 
-/// Digits, uint8 (60000 and 10000, 28, 28), and labels.
+/// Images of digits, uint8 (60000 and 10000, 28, 28), and their labels, uint8.
 CRESCENT_API TrainAndTest load_mnist(const std::string& path = "mnist.npz");
-/// Clothes, as digits of MNIST.
+/// Images of clothes in the shapes of load_mnist().
 CRESCENT_API TrainAndTest load_fashion_mnist();
-/// Colour images, uint8 (50000 and 10000, 32, 32, 3), and labels, uint8 (..., 1).
+/// Colour images, uint8 (50000 and 10000, 32, 32, 3), and their labels, uint8 (..., 1).
 CRESCENT_API TrainAndTest load_cifar10();
-/// The same in 100 classes ("fine") or 20 ("coarse"), int64 (..., 1).
+/// Images in the shapes of load_cifar10() with labels of 100 classes ("fine") or 20 ("coarse"),
+/// int64 (..., 1).
 CRESCENT_API TrainAndTest load_cifar100(const std::string& label_mode = "fine");
 
-/// Houses (rows, 13) and their prices, mixed by NumPy's generator; the last `test_split` of the
-/// rows are those to test with.
+/// Features of houses (rows, 13) and their prices, shuffled by NumpyRandom; the last fraction
+/// `test_split` of the rows is the test part.
 CRESCENT_API TrainAndTest load_boston_housing(const std::string& path = "boston_housing.npz",
                                               double test_split = 0.2, int64_t seed = 113);
-/// Houses (rows, 8), 20640 of them or, with version "small", 600.
+/// Features of houses (rows, 8) and their prices: 20640 rows, or 600 of version "small".
 CRESCENT_API TrainAndTest load_california_housing(
     const std::string& version = "large", const std::string& path = "california_housing.npz",
     double test_split = 0.2, int64_t seed = 113);
 
-/// Reviews, 1 for good ones: those to train on, and those to test with.
+/// The words of film reviews with label 1 for positive ones: the training and the test part.
 CRESCENT_API std::pair<WordSequences, WordSequences> load_imdb(const std::string& path = "imdb.npz",
                                                                int64_t seed = 113,
                                                                const WordOptions& options = {});
-/// News in 46 classes; the last `test_split` of them are those to test with.
+/// The words of news in 46 classes; the last fraction `test_split` of them is the test part.
 CRESCENT_API std::pair<WordSequences, WordSequences> load_reuters(
     const std::string& path = "reuters.npz", double test_split = 0.2, int64_t seed = 113,
     const WordOptions& options = {});
-/// The number of each word, a dictionary.
+/// A dictionary of the number of each word.
 CRESCENT_API Value imdb_word_index(const std::string& path = "imdb_word_index.json");
+/// As imdb_word_index(), for Reuters.
 CRESCENT_API Value reuters_word_index(const std::string& path = "reuters_word_index.json");
-/// What the classes are called.
+/// The names of the 46 classes.
 CRESCENT_API std::vector<std::string> reuters_label_names();
 
 }  // namespace crescent

@@ -1,5 +1,5 @@
-// NumpyRandom: the shuffle of numpy.random.RandomState, by which Keras cuts and mixes data: the
-// same seed gives the same parts as there.
+// NumpyRandom shuffles as numpy.random.RandomState does, with which Keras splits and shuffles data:
+// the same seed gives the same parts as in Keras.
 #pragma once
 #include <cstdint>
 #include <random>
@@ -8,6 +8,7 @@
 
 namespace crescent {
 
+/// The Mersenne Twister of numpy.random.RandomState with the same seed.
 class NumpyRandom {
  public:
   explicit NumpyRandom(uint32_t seed) : words_(seed) {}
@@ -18,7 +19,7 @@ class NumpyRandom {
   }
 
  private:
-  /// From 0 to `most`, by drawing until one is small enough.
+  /// Draws an integer from 0 to `most`: larger draws are rejected.
   uint64_t up_to(uint64_t most) {
     uint64_t mask = most;
     for (int shift = 1; shift < 64; shift *= 2) mask |= mask >> shift;

@@ -1,4 +1,4 @@
-// Stream: elements one after another, and what is done with them on the way to a model:
+// A Stream describes a sequence of elements and their transformations on the way to a model:
 //
 //   StreamPtr files = list_stream(paths_and_labels);
 //   StreamPtr data = shuffle(files, {.buffer = 1000, .seed = 1});
@@ -6,10 +6,10 @@
 //   data = prefetch_elements(batch(data, {.size = 32}), 2);
 //   model->fit(data);
 //
-// A stream is a description; each pass over it has a cursor of its own, so that one stream can be
-// used in several places. What is drawn by chance follows from the stream's seeds, the number of
-// the pass and the place of the element alone, never from threads or from what was drawn before: a
-// pass can be gone on with in another process.
+// A stream is only a description: each pass over it has a cursor, so one stream can be used in
+// several places. Random numbers depend only on the seeds of the stream, the number of the pass and
+// the index of the element, never on threads or on earlier draws, so another process can continue a
+// pass.
 #pragma once
 #include <functional>
 #include <memory>
@@ -23,18 +23,19 @@ namespace crescent {
 
 class Layer;
 
-/// The parts of a sample or of a batch (x, y, sample_weight): tensors (boxed), numbers, texts,
-/// lists and dictionaries of them.
+/// The parts of a sample or of a batch (x, y, sample_weight): boxed tensors, numbers, texts, or
+/// lists and dictionaries of these.
 using Element = List;
 
 /// One pass over a stream.
 class CRESCENT_API Cursor {
  public:
   virtual ~Cursor();
-  /// False at the end. Fails with Interrupted where it waited for what was interrupted.
+  /// Writes the next element; returns false at the end. Throws Interrupted if the thread that it
+  /// waits for was interrupted.
   virtual bool next(Element& element) = 0;
-  /// Passes over up to `count` elements, without making them where that can be; returns how many
-  /// there were.
+  /// Skips up to `count` elements, if possible without making them; returns the number of skipped
+  /// elements.
   virtual int64_t pass(int64_t count);
 };
 using CursorPtr = std::shared_ptr<Cursor>;
@@ -42,20 +43,21 @@ using CursorPtr = std::shared_ptr<Cursor>;
 class Stream;
 using StreamPtr = std::shared_ptr<Stream>;
 
-/// As a Dataset it gives each element as a batch of up to three parts.
+/// As a Dataset, a stream gives each element as a batch: its parts are x, y and sample_weight.
 class CRESCENT_API Stream : public Dataset {
  public:
   static constexpr int64_t kUnknown = -1, kInfinite = -2;
   ~Stream() override;
-  /// Of a pass: a number, kUnknown or kInfinite.
+  /// The number of elements in a pass, kUnknown or kInfinite.
   virtual int64_t elements() const { return kUnknown; }
-  /// Begins a pass; what is drawn in it follows from `epoch`.
+  /// Begins pass number `epoch`, on which the random numbers of the pass depend.
   virtual CursorPtr open(uint64_t epoch) = 0;
-  /// A pass with the next number.
+  /// Begins a pass with the next number.
   CursorPtr open() { return open(next_epoch_++); }
-  /// The streams that it takes elements from.
+  /// The streams from which it takes elements.
   virtual std::vector<StreamPtr> sources() const;
-  /// Elements are asked for on the script's own thread alone, where one of its functions runs.
+  /// Whether elements must be made on the thread of the script because a function of the script
+  /// makes them.
   virtual bool on_own_thread() const;
 
   int64_t batches() const override { return elements() < 0 ? -1 : elements(); }
@@ -66,7 +68,7 @@ class CRESCENT_API Stream : public Dataset {
   void restore(const Value& state, int64_t batches) override;
 
  protected:
-  /// What passes follow from beside their number: a seed that was drawn.
+  /// The state on which passes depend beside their number: a seed that was drawn.
   virtual Value own_state() const { return {}; }
   virtual void set_own_state(const Value& /*state*/) {}
 
@@ -75,99 +77,116 @@ class CRESCENT_API Stream : public Dataset {
                                             std::vector<std::string> y);
   bool next(Batch& batch, const std::vector<std::string>& x, const std::vector<std::string>& y);
   void set_state(const Value& state);
-  CursorPtr cursor_;  ///< of the epoch that goes on
+  CursorPtr cursor_;  ///< of the current epoch
   uint64_t epoch_ = 0, next_epoch_ = 0;
 };
 
-/// A dataset as a stream of its batches; a stream as it is. Data that shuffle themselves can be
-/// gone through by one pass at a time.
+/// The batches of a dataset as a stream; a stream is returned unchanged. A dataset that shuffles
+/// allows only one pass at a time.
 CRESCENT_API StreamPtr stream_of(const DatasetPtr& data);
-/// The stream as a dataset for a model whose inputs and outputs have these names: where a part is a
-/// dictionary, its tensors come in their order.
+/// The stream as a dataset for a model whose inputs and outputs have these names. The tensors of a
+/// part that is a dictionary are ordered by these names.
 CRESCENT_API DatasetPtr with_names(const StreamPtr& stream, std::vector<std::string> x,
                                    std::vector<std::string> y);
 
-// ---- where elements come from
+// ---- sources of elements
 
+/// A stream of these elements.
 CRESCENT_API StreamPtr list_stream(std::vector<Element> elements);
-/// The rows of arrays (or lists, or dictionaries of them) of the same length.
+/// A stream of the rows of arrays of the same length, or of lists or dictionaries of such arrays.
 CRESCENT_API StreamPtr slices(Element arrays);
-/// `begin` starts a pass and returns what gives its elements.
+/// A source whose `begin` starts a pass and returns the function that writes its elements.
 struct Generated {
   std::function<std::function<bool(Element&)>(uint64_t epoch)> begin;
   int64_t elements = Stream::kUnknown;
   bool on_own_thread = false;  ///< a function of the script runs there
 };
+/// The stream of a source.
 CRESCENT_API StreamPtr generated(Generated source);
-/// The paths of the files that match a pattern of the shell ("data/*.csv"), in another order in
-/// each pass when `shuffled`. Fails where none does.
+/// A stream of the paths that match a glob pattern ("data/*.csv"), in a new order in each pass if
+/// `shuffled`. Fails if no path matches.
 CRESCENT_API StreamPtr list_files(const std::string& pattern, bool shuffled = true,
                                   std::optional<int64_t> seed = {});
 
-// ---- what is done with elements, one for one
+// ---- transformations of single elements
 
-/// Makes one element of another. global_random() of the calling thread is the element's own
-/// meanwhile.
+/// Maps an element to another. During the call global_random() of the thread is a generator that
+/// belongs to the element.
 using Mapper = std::function<Element(Element)>;
+/// A mapper and the threads on which it runs.
 struct Mapping {
-  std::function<Mapper()> make;  ///< called on the thread of each worker; kept for later passes
-  int64_t workers = 0;           ///< threads; 0: on that of who asks
-  bool on_own_thread = false;    ///< without workers: a function of the script runs there
-  std::string name = "map";      ///< in messages
+  /// called once on each worker thread; later passes use its result again
+  std::function<Mapper()> make;
+  int64_t workers = 0;  ///< worker threads; 0: the mapper runs on the thread that calls next()
+  /// without workers: a function of the script runs on the script's thread
+  bool on_own_thread = false;
+  std::string name = "map";  ///< the word for the mapping in messages
 };
-/// Calls a layer on the first part of each element, a tensor or a list of them; the other parts
-/// stay. What it draws is the element's own.
+/// A mapping that calls a layer on the first part of each element, a tensor or a list of tensors,
+/// and keeps the other parts. Its random numbers depend on the element.
 CRESCENT_API Mapping layer_mapping(const std::shared_ptr<Layer>& layer,
                                    std::optional<bool> training = {});
-/// In the order of the elements, whatever the number of workers.
+/// The mapped elements, in the order of `source` for any number of workers.
 CRESCENT_API StreamPtr map(StreamPtr source, Mapping mapping);
-/// Those elements for which the mapping gives true.
+/// The elements for which the mapping returns true.
 CRESCENT_API StreamPtr filter(StreamPtr source, Mapping mapping);
-/// `count` elements are made ahead on a thread of its own.
+/// The same elements; another thread makes `count` of them ahead.
 CRESCENT_API StreamPtr prefetch_elements(StreamPtr source, int64_t count);
-/// The first whole pass is kept in memory, or in a file that later processes find; all others give
-/// the same elements.
+/// Stores the elements of the first complete pass in memory, or in a file that later processes
+/// find; all later passes give these elements.
 CRESCENT_API StreamPtr cache(StreamPtr source, const std::string& path = "");
 
-// ---- how many, and in which order
+// ---- number and order of elements
 
+/// The options of shuffle().
 struct ShuffleOptions {
-  int64_t buffer = 1;  ///< elements that wait to be drawn
+  int64_t buffer = 1;  ///< the number of elements from which the next one is drawn
   std::optional<int64_t> seed;
-  bool each_pass = true;  ///< another order in each
+  bool each_pass = true;  ///< whether each pass has a new order
 };
+/// The elements in random order: each is drawn from a buffer, where the next element of the
+/// source replaces it. Fails for a buffer without elements.
 CRESCENT_API StreamPtr shuffle(StreamPtr source, const ShuffleOptions& options);
-/// `count` times, or without end.
+/// The elements `count` times; nullopt: without end.
 CRESCENT_API StreamPtr repeat(StreamPtr source, std::optional<int64_t> count);
+/// The first `count` elements.
 CRESCENT_API StreamPtr take(StreamPtr source, int64_t count);
+/// The elements after the first `count`.
 CRESCENT_API StreamPtr skip(StreamPtr source, int64_t count);
+/// The elements of the sources, one source after another.
 CRESCENT_API StreamPtr concatenate(std::vector<StreamPtr> sources);
-/// Elements with the parts of one of each source; as many as the shortest has.
+/// Elements that have the parts of an element of each source; the shortest source determines their
+/// number.
 CRESCENT_API StreamPtr zip(std::vector<StreamPtr> sources);
-/// Puts the number of the element in front.
+/// Elements of two parts: the index of an element, counted from `first`, and the element.
 CRESCENT_API StreamPtr enumerate(StreamPtr source, int64_t first);
-/// `make` gives a stream for each element; `cycle` of them are open at once and give `block`
-/// elements in turn.
+/// The elements of the streams that `make` returns for the elements of a source: `cycle` of them
+/// are open at a time and give `block` elements in turn.
 struct Interleaving {
   std::function<StreamPtr(Element)> make;
   int64_t cycle = 4, block = 1;
   bool on_own_thread = false;
 };
+/// The elements of the streams of an Interleaving for the elements of `source`.
 CRESCENT_API StreamPtr interleave(StreamPtr source, Interleaving interleaving);
 
-// ---- elements as rows of a batch, and back
+// ---- batching and unbatching
 
-/// Windows of `size` elements, `stride` apart; each begins `shift` elements after the one before.
+/// A window has `size` elements, `stride` apart; each window begins `shift` elements after the
+/// previous one.
 struct WindowOptions {
   int64_t size = 1;
-  std::optional<int64_t> shift;  ///< size
+  std::optional<int64_t> shift;  ///< nullopt: size
   int64_t stride = 1;
-  bool drop_remainder = false;  ///< no windows with fewer elements
+  bool drop_remainder = false;  ///< whether windows with fewer elements are left out
 };
+/// The windows of elements, whose parts are stacked along a new first axis. Fails, naming the
+/// element, if the parts of a window have different shapes or dtypes.
 CRESCENT_API StreamPtr batch(StreamPtr source, const WindowOptions& options);
-/// Batches of `size` elements, the last of those that are left, where the tensors that come first
-/// in elements are filled up with zeros, along their first axis, to the longest of the batch.
+/// Batches of `size` elements, the last one of the rest. The first tensor of each element is padded
+/// with zeros, along its first axis, to the longest of the batch.
 CRESCENT_API StreamPtr padded_batch(StreamPtr source, int64_t size);
+/// The rows of batches as elements; the inverse of batch().
 CRESCENT_API StreamPtr unbatch(StreamPtr source);
 
 }  // namespace crescent

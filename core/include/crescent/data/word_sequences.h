@@ -1,5 +1,5 @@
-// Texts as lists of the numbers of their words, and what keras.datasets' imdb and reuters do with
-// them before they give them.
+// Texts as sequences of word numbers, and the transformations that imdb and reuters of
+// keras.datasets apply to them.
 #pragma once
 #include <optional>
 #include <span>
@@ -12,31 +12,35 @@ namespace crescent {
 
 class NumpyRandom;
 
+/// The word numbers of texts, and a label per text.
 struct WordSequences {
   std::vector<std::vector<int64_t>> texts;
-  std::vector<int64_t> labels;  ///< one a text
+  std::vector<int64_t> labels;  ///< one per text
 };
 
-/// Numbers of words are ranks by frequency, counted after index_from was added.
+/// The number of a word is its rank by frequency plus index_from; num_words and skip_top are
+/// compared with this number.
 struct WordOptions {
-  std::optional<int64_t> num_words = {};  ///< words from this number on are unknown
-  int64_t skip_top = 0;                   ///< words before this number too
-  std::optional<int64_t> maxlen = {};     ///< texts of so many words and longer ones are left out
-  std::optional<int64_t> start_char = 1;  ///< is put in front of each text
-  std::optional<int64_t> oov_char = 2;    ///< takes the place of unknown words; none: they go
-  int64_t index_from = 3;                 ///< is added to the number of each word
+  std::optional<int64_t> num_words = {};  ///< words with this number or a greater one are unknown
+  int64_t skip_top = 0;                   ///< words with a smaller number are unknown
+  std::optional<int64_t> maxlen = {};     ///< texts of this many words or more are left out
+  std::optional<int64_t> start_char = 1;  ///< inserted before each text
+  std::optional<int64_t> oov_char = 2;    ///< replaces unknown words; nullopt: these are removed
+  int64_t index_from = 3;                 ///< added to the rank of each word
 };
 
-/// `values`: the words of all texts, int64; `lengths`: how many of them each text has, int64;
-/// `labels`: one a text. Fails where there are not as many labels as texts.
+/// Makes sequences of `values`, the concatenated words of all texts, int64, `lengths`, the number
+/// of words of each text, int64, and `labels`, one per text, and shuffles them by `random`. Fails
+/// unless there are as many labels as texts.
 CRESCENT_API WordSequences shuffled_sequences(const Tensor& values, const Tensor& lengths,
                                               const Tensor& labels, NumpyRandom& random);
-/// Adds index_from and start_char, and leaves out what is too long. Fails where nothing stays.
+/// Adds index_from to words, inserts start_char and removes texts that are too long. Fails if no
+/// text is left.
 CRESCENT_API void begin_sequences(WordSequences& sequences, const WordOptions& options);
-/// Words that are too frequent or too rare become oov_char, or go. Without num_words the greatest
-/// number of all parts is taken for it, which is unknown then, as Keras has it.
+/// Replaces words that are too frequent or too rare by oov_char, or removes them. As in Keras,
+/// num_words defaults to the greatest number in all parts, so this word is unknown.
 CRESCENT_API void limit_words(std::span<WordSequences> parts, const WordOptions& options);
-/// The texts but the last `test_split` of them, and those.
+/// Splits off the last fraction `test_split` of the texts as the test part.
 CRESCENT_API std::pair<WordSequences, WordSequences> split_sequences(WordSequences all,
                                                                      double test_split);
 /// Fails unless 0 <= test_split < 1.

@@ -44,7 +44,7 @@ class CRESCENT_API Communicator : public Plain {
   }
   static constexpr double kTimeout = 600;  ///< the default of `timeout`
   /// Raises the error that these ranks did not arrive within `seconds`.
-  [[noreturn]] void fail_late(const std::vector<int>& ranks, double seconds) const;
+  [[noreturn]] void fail_timeout(const std::vector<int>& ranks, double seconds) const;
 };
 
 /// The communicator in use; initially the one named by CRESCENT_COMMUNICATOR, else "single".

@@ -103,8 +103,6 @@ class CRESCENT_API Function {
   void call(std::span<const Tensor> inputs, Tensors& outputs, int64_t key = 0) const;
   /// The executable for these inputs; it is compiled when the signature is new.
   std::shared_ptr<Executable> executable(std::span<const Tensor> inputs, int64_t key = 0) const;
-  /// The variables that the program for these inputs writes.
-  Variables written(std::span<const Tensor> inputs, int64_t key = 0) const;
   /// Drops all compiled programs (after compile() or changes of trainable).
   void clear() const;
   /// The number of signatures that have a compiled program.

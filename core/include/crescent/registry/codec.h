@@ -1,7 +1,7 @@
-// Values as members and members as values: what an option, an argument or a property may be.
+// Conversion between values and the C++ types of options, arguments and properties.
 //
-// Here are the plain types; other headers add Shape, DType, Tensor, Variable, Ref<T>, objects. A
-// type of one's own: CRESCENT_CODEC(MyType) and the three functions.
+// This header has the plain types; others add Shape, DType, Tensor, Variable, Ref<T> and objects.
+// Another type needs CRESCENT_CODEC(MyType) and the definitions of the three functions.
 #pragma once
 #include <memory>
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace crescent {
 
-/// Conversion between a member and a Value. decode fails with "expected ..., got ...". An optional
-/// encode_default(member) writes a member's initial value for help; it may not load anything.
+/// Converts a member to a Value and back. decode() fails with "expected ..., got ...". An optional
+/// encode_default(member) encodes the initial value of a member for help, without loading a plugin.
 template <class T>
 struct Codec;
 
@@ -34,7 +34,7 @@ CRESCENT_CODEC(std::vector<int64_t>);  // a single integer is a list of one
 CRESCENT_CODEC(std::vector<double>);   // a single number is a list of one
 CRESCENT_CODEC(std::vector<std::string>);
 
-/// A list; a single item is a list of one.
+/// A list; a value that is no list counts as a list of one item.
 template <class T>
 struct Codec<std::vector<T>> {
   static std::vector<T> decode(const Value& value) {
@@ -51,7 +51,7 @@ struct Codec<std::vector<T>> {
   static std::string type() { return concat(Codec<T>::type(), " or a list of them"); }
 };
 
-/// Null is "not given".
+/// An optional value; null decodes to nullopt.
 template <class T>
 struct Codec<std::optional<T>> {
   static std::optional<T> decode(const Value& value) {
@@ -63,7 +63,7 @@ struct Codec<std::optional<T>> {
   static std::string type() { return Codec<T>::type() + " or null"; }
 };
 
-/// How a field reads and writes its member in an object of the described class.
+/// Reads and writes the member of a field in an object of the described class.
 class CRESCENT_API FieldAccess {
  public:
   virtual ~FieldAccess();
@@ -71,8 +71,8 @@ class CRESCENT_API FieldAccess {
   virtual void set(void* object, const Value& value) const = 0;
 };
 
-/// Access to a member of type Member that lies `offset` bytes into the described object: one class
-/// for all owners, so that an option costs its class no code of its own.
+/// Access to a member of type Member at an offset in bytes from the described object. All owners
+/// share the class, so an option adds no code to its own class.
 template <class Member>
 class MemberAccess final : public FieldAccess {
  public:
@@ -94,8 +94,8 @@ inline constexpr bool kIsVector = false;
 template <class T>
 inline constexpr bool kIsVector<std::vector<T>> = true;
 
-/// How fields with members of one type are read, written and described. Common types have theirs in
-/// core.
+/// The functions that read, write and describe fields whose members have one type. Those for common
+/// types are compiled in core.
 struct MemberType {
   std::string (*type)();
   const char* kind;

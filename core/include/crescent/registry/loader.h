@@ -1,5 +1,4 @@
-// Finding, judging and loading plugins: what programs that use plugins need. Authors of plugins
-// include plugin.h.
+// Functions by which programs find, check and load plugins. Authors of plugins include plugin.h.
 #pragma once
 #include <string>
 #include <utility>
@@ -9,28 +8,29 @@
 
 namespace crescent {
 
-/// What a loaded or refused plugin is, for listings.
+/// The description of a loaded or refused plugin, for listings.
 struct PluginRecord {
   std::string name, version, path;
-  std::string refused;  ///< why, empty when loaded or loadable
+  std::string refused;  ///< the reason of a refusal; empty if it is loaded or can be
   bool loaded = false;
   std::vector<std::pair<std::string, std::string>>
-      classes;  ///< (kind, class name), known from the index or after loading
+      classes;  ///< (kind, class name), from the index or after loading
 };
 
-/// Loads one library by path. Fails (nothing registered) with both sides named and the rebuild
-/// command.
+/// Loads a library by its path. A library that does not fit registers nothing and fails with a
+/// message that names the difference and the command to rebuild it.
 CRESCENT_API PluginRecord load_plugin(const std::string& path);
-/// Loads by plugin name ("acme.scale") along the search path; the error lists what was tried.
+/// Loads the plugin of this name ("acme.scale") from the search path; the error lists the paths
+/// that were tried.
 CRESCENT_API PluginRecord load_plugin_by_name(const std::string& name);
-/// $CRESCENT_PLUGIN_PATH, the user's directory, the installed one; directories others may write are
-/// left out.
+/// The folders of $CRESCENT_PLUGIN_PATH, the folder of the user and the installed one; folders to
+/// which other users may write are left out.
 CRESCENT_API std::vector<std::string> plugin_search_path();
-/// Loaded, indexed and refused plugins of this process; reads stamps of files on the search path,
-/// runs none of them.
+/// The loaded, indexed and refused plugins. It reads the stamps of files on the search path and
+/// runs no code of them.
 CRESCENT_API std::vector<PluginRecord> list_plugins();
-/// Loads every library of `directory` and writes its index.json (type name -> library); used by the
-/// build.
+/// Loads every library of `directory` and writes index.json, which maps class names to libraries;
+/// the build calls it.
 CRESCENT_API void write_plugin_index(const std::string& directory);
 
 }  // namespace crescent

@@ -1,13 +1,12 @@
-// Everything that exists in many has a kind ("layer", "optimizer", ...) and a class name, and is
-// found here.
+// The registry finds classes by their kind ("layer", "optimizer", ...) and their name.
 //
 //   registry().add<Dense>("Dense");                                  // in a plugin's setup
 //   auto dense = make<Layer>("Dense", {{"units", 10}});              // anywhere
 //   auto adam  = get<Optimizer>("adam");                             // by name, alias, config dict
 //   or object
 //
-// A built-in plugin is loaded on first use of one of its names, through the index written at build
-// time.
+// A built-in plugin is loaded on first use of one of its names, which the index of the build maps
+// to its library.
 #pragma once
 #include <memory>
 #include <span>
@@ -21,27 +20,28 @@ namespace crescent {
 
 class Configurable;
 
-/// Something that exists in many.
+/// A kind of class.
 struct KindInfo {
   const char* name;    ///< "loss"
-  const char* plural;  ///< "losses": the table of its classes in Lua; null: it has none
-  const char* base;    ///< "Loss": what classes written in Lua derive from; null: nothing
+  const char* plural;  ///< "losses", the table of its classes in Lua; null: no table
+  const char* base;    ///< "Loss", the base of classes written in Lua; null: no such classes
   const char* doc;     ///< "What training makes small."
 };
-/// One row a kind. Further kinds may be registered; they have no table in Lua.
+/// The built-in kinds. Other kinds may be registered; they have no table in Lua.
 CRESCENT_API std::span<const KindInfo> kinds();
-/// Fails when no row has this name.
+/// The kind with this name in kinds(); fails if there is none.
 CRESCENT_API const KindInfo& kind_named(std::string_view name);
 
-/// Makes objects of one registered class. Written once for C++ classes (below) and once for Lua
-/// classes.
+/// Makes objects of one registered class. One subclass serves C++ classes (SchemaFactory), one
+/// classes written in Lua.
 class CRESCENT_API Factory {
  public:
   virtual ~Factory();
-  /// A configured object; `options` by name. Fails in the words of the schema.
+  /// Makes an object with these options, given by name. Fails with the messages of the schema.
   virtual std::shared_ptr<Configurable> make(const Dict& options) const = 0;
 };
 
+/// The registration of a class.
 struct CRESCENT_API ClassInfo {
   ClassInfo();
   ClassInfo(const ClassInfo&);
@@ -54,31 +54,32 @@ struct CRESCENT_API ClassInfo {
   std::string name;
   std::vector<std::string> aliases;  ///< "glorot_uniform", "mse"
   SchemaData schema;
-  bool open_options = false;  ///< takes options that the schema does not list (classes from Lua)
+  /// whether options are accepted that the schema does not list (classes written in Lua)
+  bool open_options = false;
   std::shared_ptr<const Factory> factory;
   std::string plugin;  ///< "acme.scale", "core"
   std::string plugin_version;
-  std::string origin;  ///< path of the library, or "Lua"
+  std::string origin;  ///< the path of the library, or "Lua"
 };
 
-/// Base of everything registered. get_config gives what makes an equal object; schema fields do it
-/// by themselves.
+/// Base of all registered classes. get_config() returns the options that make an equal object;
+/// fields of the schema need no code for it.
 class CRESCENT_API Configurable : public Object {
  public:
   static void describe_members(Schema<Configurable>& s);
   std::string class_name() const override;
-  /// Registration of this object's class; null for objects made outside the registry.
+  /// The registration of this object's class; null for an object that the registry did not make.
   const std::shared_ptr<const ClassInfo>& info() const { return info_; }
   virtual Dict get_config() const;
-  /// Called once after all options are set: checks between options, derived values. Fail here with
-  /// the class name left out.
+  /// Called when all options are set: checks combinations of options and computes values that
+  /// depend on them. Its messages must not name the class, which the caller adds.
   virtual void configured() {}
-  /// Sets options of an object that is in use, then configured(); those not given stay as they are.
-  /// Where it fails, nothing has changed.
+  /// Sets options of an existing object, then calls configured(); other options keep their values.
+  /// If it fails, the object is unchanged.
   void configure(const Dict& options);
 
-  // What the class declares beside options. Names and values are checked in the words of the
-  // schema.
+  // Methods and properties that the class declares. Wrong names and values fail with the messages
+  // of the schema.
   Value call_method(std::string_view name, const Dict& arguments = {});
   Value get_property(std::string_view name) const;
   void set_property(std::string_view name, const Value& value);
@@ -89,32 +90,36 @@ class CRESCENT_API Configurable : public Object {
   const SchemaData& declared() const;
 
   std::shared_ptr<const ClassInfo> info_;
-  // The object as its schema's members see it: a pointer to the registered class.
+  // A pointer to the object as the registered class, for the accessors of its schema.
   void* self_ = nullptr;
   friend class SchemaFactory;
 };
 
+/// A registry of classes by kind and name.
 class CRESCENT_API Registry {
  public:
-  /// Registers C++ class T (derived from Configurable) with static members `kKind` (from its kind's
-  /// base) and `describe(Schema<T>&)`; the kind's base may add common options with
-  /// `describe_base<T>(Schema<T>&)`.
+  /// Registers a C++ class T, derived from Configurable, with the static members `kKind`, inherited
+  /// from the base of its kind, and `describe(Schema<T>&)`; the base of the kind may add common
+  /// options by `describe_base<T>(Schema<T>&)`.
   template <class T>
   void add(std::string name, std::vector<std::string> aliases = {});
-  /// A clash of name or alias within the kind is refused, both origins named.
+  /// Registers a class. Fails, naming both origins, if a class of the kind has the same name or
+  /// alias.
   void add(ClassInfo info);
-  /// Lua classes may be defined again at the prompt: the newest wins; built-ins cannot be replaced.
+  /// Registers a class written in Lua in place of an earlier one of the same name; fails for the
+  /// name of a class that was not written in Lua.
   void replace(ClassInfo info);
 
-  /// Null when unknown. Loads the built-in plugin that the index names.
+  /// The class of this name or alias, for which a built-in plugin is loaded if need be; null
+  /// without one.
   std::shared_ptr<const ClassInfo> find(std::string_view kind, std::string_view name);
-  /// Fails: "unknown layer 'Dens' (did you mean 'Dense'?)".
+  /// As find(), but fails without a class: "unknown layer 'Dens' (did you mean 'Dense'?)".
   std::shared_ptr<const ClassInfo> get(std::string_view kind, std::string_view name);
-  /// Class names of a kind, known without loading anything (index + registered), sorted.
+  /// The sorted class names of a kind, from the index and from registered classes; loads no plugin.
   std::vector<std::string> names(std::string_view kind);
-  /// Names and aliases, for suggestions and completion.
+  /// The class names and aliases of a kind, for suggestions and completion.
   std::vector<std::string> all_names(std::string_view kind);
-  /// Schema::trait of a class, known without loading anything; none when there is no such class.
+  /// The traits of a class (Schema::trait), without loading its plugin; empty for an unknown class.
   Dict traits(std::string_view kind, std::string_view name);
 
   Registry();
@@ -130,22 +135,25 @@ class CRESCENT_API Registry {
   std::unique_ptr<State> state_;
 };
 
-/// The process' registry.
+/// The registry of the process.
 CRESCENT_API Registry& registry();
 
-/// The kind that the class of this name has where one of `expected` may stand: that one, or another
-/// whose objects do for it (layers are activations too).
+/// The kind of the class of this name for an option that expects an object of kind `expected`: this
+/// kind, or another whose objects can replace it (layers can be activations).
 CRESCENT_API std::string kind_given(std::string_view expected, std::string_view class_name);
 
 // ---- making objects
 
+/// Makes an object of the class with this name. Fails for an unknown class and, with the messages
+/// of its schema, for wrong options.
 CRESCENT_API std::shared_ptr<Configurable> make_object(std::string_view kind, std::string_view name,
                                                        const Dict& options);
-/// identifier: "relu", {"class_name": ..., "config": {...}} (also Keras 3's module/registered_name
-/// form), or an object.
+/// The object for an identifier: a name ("relu"), a configuration {"class_name": ..., "config":
+/// {...}}, also with Keras 3's module and registered_name, or an object.
 CRESCENT_API std::shared_ptr<Configurable> get_object(std::string_view kind,
                                                       const Value& identifier);
-/// {"class_name": "Adam", "config": {...}}; null for a null object.
+/// The configuration of the object, {"class_name": "Adam", "config": {...}}; null for a null
+/// pointer.
 CRESCENT_API Value serialize(const Configurable* object);
 
 template <class T>
@@ -160,9 +168,9 @@ std::shared_ptr<T> get(const Value& identifier) {
   return object;
 }
 
-/// An option that is an object of kind T: `Ref<Initializer> kernel_initializer_ =
-/// "glorot_uniform";` Resolved when set or on first use; may be null. An option of null is no
-/// object, or the one that T::kNullOption names.
+/// The member for an option that is an object of kind T: `Ref<Initializer> kernel_initializer_ =
+/// "glorot_uniform";`. The object is made when the option is set, or for a default on first use; it
+/// may be null. The option null means no object, or the class that T::kNullOption names.
 template <class T>
 class Ref {
  public:
@@ -178,7 +186,7 @@ class Ref {
   T* operator->() const { return get(); }
   T& operator*() const { return *get(); }
   explicit operator bool() const { return object_ || !spec_.is_null(); }
-  /// The name it was given by; null when it was given as an object or not at all.
+  /// The name of the object as a default value; null for an object or a null option.
   const Value& unresolved() const { return spec_; }
 
  private:
@@ -202,8 +210,8 @@ struct Codec<Ref<T>> {
   static std::string type() { return concat("a name, configuration or object of kind ", T::kKind); }
 };
 
-/// An object itself: what methods take and give. One of a kind is also taken by name or
-/// configuration; null is none.
+/// Objects as arguments and results of methods. An argument of a registered kind may be a name or a
+/// configuration; null is a null pointer.
 template <std::derived_from<Object> T>
 struct Codec<std::shared_ptr<T>> {
   static constexpr const char* kKind = [] {
@@ -242,7 +250,7 @@ class CRESCENT_API SchemaFactory : public Factory {
  protected:
   struct New {
     Configurable* object;
-    void* self;  ///< the same as its schema's members see it
+    void* self;  ///< the object as a pointer to its own class, for the accessors of the schema
   };
   virtual New create() const = 0;
 
@@ -274,8 +282,7 @@ void Registry::add(std::string name, std::vector<std::string> aliases) {
       std::unique_ptr<const Factory>(new ClassFactory<T>(schema.data())));
 }
 
-/// Base of a kind: gives kKind's default option encoding. `template <class T> static void
-/// describe_base(Schema<T>&) {}` is inherited by kinds without common options.
+/// Base of kinds whose classes have no common options and whose objects are written by serialize().
 class CRESCENT_API Plain : public Configurable {
  public:
   template <class T>

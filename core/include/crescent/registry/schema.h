@@ -1,6 +1,6 @@
-// What a class declares: options, methods, properties. From one declaration come the factory,
-// get_config/from_config, Lua constructors and methods, JSON in files, help, completion, range
-// checks and messages.
+// A schema declares the options, methods and properties of a class. It serves the factory,
+// get_config and from_config, constructors and methods in Lua, JSON in files, help, completion,
+// range checks and messages.
 //
 //   static void describe(Schema<Normalization>& s) {
 //     s.doc("Shifts and scales each feature to mean 0 and variance 1.")
@@ -12,8 +12,9 @@
 //         .property("mean", &Normalization::mean, "Of each feature.");
 //   }
 //
-// Names, order and defaults are Keras'. A default is the member's initialiser. Positional order =
-// field order. What a member's type may be: Codec<T> (codec.h).
+// Names, order and defaults are those of Keras. The default of a field is the initializer of its
+// member. Positional arguments follow the order of fields. A member may have any type with a Codec
+// (codec.h).
 #pragma once
 #include <tuple>
 
@@ -22,8 +23,8 @@
 
 namespace crescent {
 
-/// An option, a property, or a parameter of a method. Its default is the member's initialiser,
-/// encoded; null for objects not loaded yet.
+/// An option, a property, or a parameter of a method. Its default is the encoded initializer of the
+/// member; null for an object whose plugin is not loaded.
 struct CRESCENT_API Field : Parameter {
   Field();
   Field(const Field&);
@@ -32,30 +33,34 @@ struct CRESCENT_API Field : Parameter {
   Field& operator=(Field&&) noexcept;
   ~Field();
 
-  std::string kind;           ///< of the object that it names or is ("loss"); empty: it is none
-  bool keyword_only = false;  ///< the base's options: name, trainable, dtype, ...
-  bool stored = true;         ///< appears in get_config
-  bool omit_null = false;     ///< left out of get_config while null (batch_input_shape)
-  std::vector<std::string> aliases;  ///< also accepted: lr, input_dim
-  std::optional<double> min, max;    ///< inclusive, each element of a list
-  std::vector<std::string> choices;  ///< allowed texts, empty = any
-  bool takes_dict = false;           ///< a dictionary is a value of it
-  bool read_only = false;            ///< a property that cannot be set
+  std::string kind;  ///< the kind of an option that is an object ("loss"); empty for others
+  /// whether it cannot be given by position: name, trainable, dtype, ...
+  bool keyword_only = false;
+  bool stored = true;  ///< whether get_config() includes it
+  /// whether get_config() leaves it out while it is null (batch_input_shape)
+  bool omit_null = false;
+  std::vector<std::string> aliases;  ///< other accepted names: lr, input_dim
+  std::optional<double> min, max;    ///< inclusive bounds, in a list of each element
+  std::vector<std::string> choices;  ///< the allowed texts; empty: all
+  bool takes_dict = false;           ///< whether it accepts a dictionary
+  bool read_only = false;            ///< whether it is a property that cannot be set
   std::shared_ptr<const FieldAccess> access;
 };
 
-/// What call takes beside its inputs, `training` and `mask`: use_causal_mask, initial_state.
+/// A named argument of call() beside the inputs, `training` and `mask`: use_causal_mask,
+/// initial_state.
 struct Argument {
   std::string name;
-  std::string doc;           ///< of one that is not supported: why
-  Value default_value;       ///< of the argument's kind; null: anything, tensors too
-  std::optional<int> place;  ///< of the input (from 0) that this is another way to give
-  bool supported = true;     ///< false: Keras has it, this class refuses it
+  std::string doc;           ///< the reason if the argument is not supported
+  Value default_value;       ///< it determines the type of the argument; null: any value or tensor
+  std::optional<int> place;  ///< the index, from 0, of the input that the argument names
+  bool supported = true;     ///< false: Keras has the argument, but this class refuses it
 };
 
 struct Method;
 
-/// What one class declares, without its C++ type: options, arguments of call, methods, properties.
+/// The declarations of a class without its C++ type: options, arguments of call(), methods,
+/// properties.
 class CRESCENT_API SchemaData {
  public:
   SchemaData();
@@ -65,30 +70,30 @@ class CRESCENT_API SchemaData {
   SchemaData& operator=(SchemaData&&) noexcept;
   ~SchemaData();
 
-  std::string title;  ///< class name, first word of every message
+  std::string title;  ///< the class name, with which messages begin
   std::string description;
   std::vector<Field> fields;
-  std::vector<Argument> arguments;  ///< of call
-  Dict traits;                      ///< what finds the class before its plugin is loaded
+  std::vector<Argument> arguments;  ///< of call()
+  Dict traits;  ///< values by which the class is found before its plugin is loaded
   std::vector<Method> methods;
   std::vector<Field> properties;
-  const char* word = "option";  ///< what messages call a field: the one of a method is an argument
+  const char* word = "option";  ///< the word for a field in messages: "option", "argument"
 
-  const Field* find(std::string_view name) const;  ///< by name or alias
+  const Field* find(std::string_view name) const;  ///< null for an unknown name or alias
   const Method* find_method(std::string_view name) const;
   const Field* find_property(std::string_view name) const;
   std::vector<std::string> names() const;
-  /// Sets every option in `options` on `object` (which is the described class): unknown names,
-  /// wrong types, ranges and missing required options fail, e.g. "Dense: no option 'unit' (did you
-  /// mean 'units'?)".
+  /// Sets the options of `object`, which points to the described class. Fails for unknown names,
+  /// wrong types, values out of range and missing required options: "Dense: no option 'unit' (did
+  /// you mean 'units'?)".
   void configure(void* object, const Dict& options) const;
-  /// Sets one field, with checks; messages carry title and field name.
+  /// Checks and sets one field; messages contain the title and the name of the field.
   void set(void* object, const Field& field, const Value& value) const;
-  /// The same of a property. One that is read_only fails.
+  /// Checks and sets a property; fails if it is read-only.
   void set_property(void* object, const Field& property, const Value& value) const;
-  Dict read(const void* object) const;  ///< every stored field, in order
-  /// {3, "same"} given by position plus keywords -> a Dict by name. Fails on too many or on
-  /// duplicates.
+  Dict read(const void* object) const;  ///< the values of all stored fields, in order
+  /// Returns positional and keyword arguments as one dictionary by name. Fails for too many
+  /// positional arguments and for an argument that is given twice.
   Dict by_name(const List& positional, const Dict& keywords) const;
 };
 
@@ -96,12 +101,12 @@ class CRESCENT_API SchemaData {
 class CRESCENT_API MethodAccess {
  public:
   virtual ~MethodAccess();
-  /// Arguments by name.
+  /// Calls the method of `object` with arguments by name; returns its result.
   virtual Value call(void* object, const Method& method, const Dict& arguments) const = 0;
 };
 
-/// A method. Its parameters are the fields of a schema that is titled "Normalization.adapt", so
-/// that they are checked and told of as options are.
+/// A method of a class. Its parameters are the fields of a schema with the title
+/// "Normalization.adapt", so they have the checks and messages of options.
 struct CRESCENT_API Method {
   Method();
   Method(const Method&);
@@ -111,7 +116,7 @@ struct CRESCENT_API Method {
   ~Method();
 
   std::string name;
-  std::string result;  ///< type of what it gives, for help; empty: nothing
+  std::string result;  ///< the type of the result, for help; empty: no result
   SchemaData parameters;
   std::shared_ptr<const MethodAccess> access;
 
@@ -119,13 +124,13 @@ struct CRESCENT_API Method {
   Value call(void* object, const Dict& arguments) const {
     return access->call(object, *this, arguments);
   }
-  /// Puts the arguments, and the defaults of those not given, into what holds a call's arguments.
+  /// Writes arguments, or their defaults, into the tuple `frame` (BoundMethod::Frame).
   void fill(void* frame, const Dict& arguments) const;
 };
 
 namespace detail {
 
-/// Calls a member function or a function of (object, arguments...), or gives a data member.
+/// Calls a member function or a function of (object, arguments...), or returns a data member.
 template <class T, class F, class... A>
 decltype(auto) call_on(T& object, F f, A&&... arguments) {
   if constexpr (std::is_member_object_pointer_v<F>)
@@ -141,7 +146,7 @@ decltype(auto) call_on(T& object, F f, A&&... arguments) {
 template <class T, class F, class R, class... A>
 class BoundMethod final : public MethodAccess {
  public:
-  using Frame = std::tuple<std::decay_t<A>...>;  ///< what holds a call's arguments
+  using Frame = std::tuple<std::decay_t<A>...>;  ///< the arguments of a call
   explicit BoundMethod(F f) : f_(f) {}
   Value call(void* object, const Method& method, const Dict& arguments) const override {
     Frame frame{};
@@ -161,7 +166,7 @@ class BoundMethod final : public MethodAccess {
   F f_;
 };
 
-/// `Set` is std::nullptr_t for a property that cannot be set.
+/// Access to a property by functions; `Set` is std::nullptr_t if it cannot be set.
 template <class T, class Get, class Set>
 class PropertyAccess final : public FieldAccess {
  public:
@@ -182,8 +187,8 @@ class PropertyAccess final : public FieldAccess {
 
 struct WeightRules;  // weight_rules.h
 
-/// A weight that options are named after: {"kernel", &Dense::kernel_} has kernel_initializer, ...
-/// Help calls it "the kernel" unless `called` says otherwise.
+/// A weight with options named after it: {"kernel", &Dense::kernel_} has kernel_initializer, ...
+/// Help calls it "the kernel", or by the text `called`.
 template <class T, class Rules>
 struct NamedWeight {
   const char* name;
@@ -191,7 +196,7 @@ struct NamedWeight {
   const char* called = nullptr;
 };
 
-/// What Schema<T> does for every T.
+/// The part of Schema<T> that does not depend on T.
 class CRESCENT_API SchemaBuilder {
  public:
   SchemaData& data() { return data_; }
@@ -200,12 +205,12 @@ class CRESCENT_API SchemaBuilder {
  protected:
   explicit SchemaBuilder(std::string title);
   ~SchemaBuilder();
-  /// `object`: one with the members' initial values, or null.
+  /// Adds a field. `object` has the initial values of members, or is null.
   void add(std::string_view name, std::string_view doc, const MemberType& type,
            std::ptrdiff_t offset, const void* object);
   void add_method(std::string_view name, std::string_view doc, std::string result,
                   std::unique_ptr<const MethodAccess> access);
-  /// Of the last method; arg() gives it a name.
+  /// Adds a parameter to the last method, without a name.
   void add_parameter(const MemberType& type, std::ptrdiff_t offset);
   void name_parameter(std::string_view name, std::string_view doc, const Value* default_value);
   void add_property(std::string_view name, std::string_view doc, const MemberType& type,
@@ -213,11 +218,11 @@ class CRESCENT_API SchemaBuilder {
   void set_required();
   void set_choices(std::initializer_list<const char*> texts);
   void add_alias(std::string_view name);
-  /// What modifiers speak of: the last field, parameter or property.
+  /// The last field, parameter or property, to which modifiers apply.
   Field& last() { return *last_; }
 
-  /// Goes on where `whole` is, for a base that lies `origin` bytes into the described object; then
-  /// whole goes on behind it.
+  /// Takes the declarations of `whole` over to add those of a base class that lies `origin` bytes
+  /// into the described object; end_base() gives them back.
   void begin_base(SchemaBuilder& whole, std::ptrdiff_t origin);
   void end_base(SchemaBuilder& whole);
 
@@ -225,20 +230,20 @@ class CRESCENT_API SchemaBuilder {
   SchemaData data_;
   Field* last_ = nullptr;
   bool keyword_only_ = false;
-  std::ptrdiff_t origin_ = 0;  ///< where the described part lies in the object
+  std::ptrdiff_t origin_ = 0;  ///< the offset of the described base in the object
 };
 
-/// Builds SchemaData for T; modifiers after field(), arg() and property() speak of the last one.
+/// Builds the SchemaData of T; modifiers apply to the last field(), arg() or property().
 template <class T>
 class Schema : public SchemaBuilder {
  public:
-  /// `defaults` has the members' initial values; without it fields have no default_value.
+  /// `defaults` has the initial values of members; if it is null, fields have no default_value.
   explicit Schema(std::string title, const T* defaults = nullptr)
       : SchemaBuilder(std::move(title)), defaults_(defaults) {}
 
   Schema& doc(std::string_view text) { return data_.description = text, *this; }
-  /// What the class can be found by (Registry::traits), beside its name: the endings of a format's
-  /// files. It is kept in the index of plugins.
+  /// Adds a value by which the class can be found beside its name (Registry::traits), such as the
+  /// file name extensions of a format. The index of plugins stores it.
   Schema& trait(std::string_view name, Value value) {
     return data_.traits.set(name, std::move(value)), *this;
   }
@@ -249,7 +254,7 @@ class Schema : public SchemaBuilder {
     add(name, doc, MemberType::of<Member>(), offset_of(member), defaults_);
     return *this;
   }
-  /// The options of a base class, declared by a function that is the same for all classes above it.
+  /// Adds the options of a base class, which `describe` declares for all classes derived from it.
   template <class Base>
   Schema& base(void (*describe)(Schema<Base>&)) {
     static_assert(std::is_base_of_v<Base, T>);
@@ -265,7 +270,7 @@ class Schema : public SchemaBuilder {
   Schema& choices(std::initializer_list<const char*> texts) { return set_choices(texts), *this; }
   Schema& choices(const std::vector<std::string>& texts) { return last().choices = texts, *this; }
   Schema& alias(std::string_view name) { return add_alias(name), *this; }
-  /// Of a field that may be anything: a name or a function in it stands for an object of this kind.
+  /// Declares that a name or a function as value of the last field means an object of this kind.
   Schema& kind(std::string_view name) { return last().kind = name, *this; }
   Schema& not_stored() { return last().stored = false, *this; }
   Schema& omit_null() { return last().omit_null = true, *this; }
@@ -284,12 +289,14 @@ class Schema : public SchemaBuilder {
   Schema& constraints(const NamedWeight<T, Rules> (&weights)[N]) {
     return each_weight(weights, Rules::describe_constraint);
   }
-  /// All of them: .weight_options({{"kernel", &Dense::kernel_}, {"bias", &Dense::bias_}}).
+  /// Adds all options of weights: .weight_options({{"kernel", &Dense::kernel_}, {"bias",
+  /// &Dense::bias_}}).
   template <class Rules = WeightRules, size_t N>
   Schema& weight_options(const NamedWeight<T, Rules> (&weights)[N]) {
     return initializers(weights).regularizers(weights).constraints(weights);
   }
-  /// With `activity`, the penalty on the output, which Keras has before the constraints.
+  /// Adds all options of weights and, before the constraints as in Keras, the penalty on the
+  /// output.
   template <class Rules = WeightRules, size_t N, class Activity>
   Schema& weight_options(const NamedWeight<T, Rules> (&weights)[N], Activity activity) {
     initializers(weights).regularizers(weights);
@@ -299,8 +306,9 @@ class Schema : public SchemaBuilder {
 
   // ---- methods and properties
 
-  /// A member function, or a function of (T&, arguments...). What it takes and gives has a Codec.
-  /// Each parameter is named by an arg() after it, in order.
+  /// Adds a method: a member function, or a function of (T&, arguments...). The types of its
+  /// parameters and its result need a Codec. The arg() calls that follow name the parameters in
+  /// order.
   template <class R, class Owner, class... A>
   Schema& method(std::string_view name, R (Owner::*f)(A...), std::string_view doc) {
     return bind<R, A...>(name, f, doc);
@@ -313,48 +321,50 @@ class Schema : public SchemaBuilder {
   Schema& method(std::string_view name, R (*f)(Owner&, A...), std::string_view doc) {
     return bind<R, A...>(name, f, doc);
   }
-  /// The next parameter of the method. One with a default need not be given; a default of null
-  /// leaves it as its type starts.
+  /// Names the next parameter of the last method. A parameter with a default is optional; the
+  /// default null stands for a default-constructed argument.
   Schema& arg(std::string_view name, std::string_view doc) {
     return name_parameter(name, doc, nullptr), *this;
   }
   Schema& arg(std::string_view name, std::string_view doc, const Value& default_value) {
     return name_parameter(name, doc, &default_value), *this;
   }
-  /// Something to read: a member, a member function, or a function of (T&).
+  /// Adds a property that can be read: a data member, a member function, or a function of (T&).
   template <class Get>
   Schema& property(std::string_view name, Get get, std::string_view doc) {
     return bind_property(name, get, nullptr, doc);
   }
-  /// Something to read and to set; `set` takes (value) as a member function, or (T&, value).
+  /// Adds a property that can be read and set; `set` is a member function of (value), or a function
+  /// of (T&, value).
   template <class Get, class Set>
   Schema& property(std::string_view name, Get get, Set set, std::string_view doc) {
     return bind_property(name, get, set, doc);
   }
 
-  /// What call takes by name; call finds it in Call::argument(name).
+  /// Adds a named argument of call(), which reads it by Call::argument(name).
   Schema& argument(std::string name, Value default_value, std::string doc) {
     Argument argument{std::move(name), std::move(doc), std::move(default_value), {}, true};
     return data_.arguments.push_back(std::move(argument)), *this;
   }
-  /// An input that can be given by name too, a list also those after it: they join the inputs.
+  /// Declares that an input can also be given by name; a list under this name also gives the inputs
+  /// after it.
   Schema& input(std::string name, int place, std::string doc) {
     data_.arguments.push_back({std::move(name), std::move(doc), {}, place, true});
     return *this;
   }
-  /// An argument that Keras has and this class refuses.
+  /// Adds an argument that Keras has but this class refuses.
   Schema& unsupported_argument(std::string name, std::string why) {
     data_.arguments.push_back({std::move(name), std::move(why), {}, {}, false});
     return *this;
   }
-  /// Fields declared from here on (until false) can only be given by name.
+  /// Determines whether fields declared from now on can be given by name only.
   Schema& keyword_only(bool on) { return keyword_only_ = on, *this; }
 
  private:
   template <class>
-  friend class Schema;  // a base's begins and ends in one of a class above it
+  friend class Schema;  // for begin_base() and end_base()
 
-  /// Worked out on memory that no object lives in; only addresses are made.
+  /// Computes an offset from addresses in memory without an object, which is never accessed.
   template <class Member, class Owner>
   [[gnu::no_sanitize("undefined")]] static std::ptrdiff_t offset_of(Member Owner::*member) {
     alignas(T) char place[sizeof(T)];
@@ -399,8 +409,8 @@ class Schema : public SchemaBuilder {
   const T* defaults_;
 };
 
-/// What every object of a base class has beside what its own class declares, Layer's or Model's
-/// methods and properties: T::describe_members(Schema<T>&) is called once.
+/// The methods and properties of a base class such as Layer or Model, which all its objects have.
+/// T::describe_members(Schema<T>&) is called once.
 template <class T>
 const SchemaData& members_of() {
   static const SchemaData data = [] {
@@ -411,7 +421,8 @@ const SchemaData& members_of() {
   return data;
 }
 
-/// Options of a function or struct (fit, compile): T::describe(Schema<T>&) is called once.
+/// The options of a function (fit, compile) as fields of a struct T. T::describe(Schema<T>&) is
+/// called once.
 template <class T>
 const SchemaData& schema_of(std::string_view title) {
   static const SchemaData data = [&] {

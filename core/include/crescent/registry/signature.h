@@ -1,10 +1,10 @@
-// Signature: what one function is called with and gives, whoever calls it: an operation, a method
-// of a schema, a function of Lua. A text declares it, as Python or Lua writes it:
+// The parameters and the result of a function: of an operation, of a method of a schema, of a
+// function of Lua. A text declares parameters as in Python or Lua:
 //
 //   std::vector<Parameter> of_clip = parse_parameters("x, low=0, high=None");
 //   of_clip[1].default_value;                             // 0
 //
-// Help, completion, checks of arguments and the listing of `crescent describe` follow from it.
+// Signatures serve help, completion, checks of arguments and the listing of `crescent describe`.
 #pragma once
 #include <string>
 #include <string_view>
@@ -25,15 +25,16 @@ struct CRESCENT_API Parameter {
 
   std::string name;
   std::string doc;
-  std::string type;        ///< for help and messages: "an integer"; empty: anything
-  Value default_value;     ///< of one that is not required
-  bool required = false;   ///< it has no default
-  bool variadic = false;   ///< takes all that is left, by position or by name
-  bool is_list = false;    ///< a list is a value of it
-  bool is_tensor = false;  ///< a tensor is
-  bool in_call = false;    ///< a file of Keras 3 has it among the arguments of a call
+  std::string type;        ///< for help and messages: "an integer"; empty: any type
+  Value default_value;     ///< of an optional parameter
+  bool required = false;   ///< whether it has no default
+  bool variadic = false;   ///< whether it takes all remaining arguments, by position or by name
+  bool is_list = false;    ///< whether it accepts a list
+  bool is_tensor = false;  ///< whether it accepts a tensor
+  bool in_call = false;    ///< whether files of Keras 3 store it with the arguments of a call
 };
 
+/// The name, the parameters and the result of a function.
 struct CRESCENT_API Signature {
   Signature();
   Signature(const Signature&);
@@ -45,16 +46,17 @@ struct CRESCENT_API Signature {
   std::string name;
   std::vector<Parameter> parameters;
   std::string doc;
-  std::string result;  ///< type of what it gives; empty: nothing, or it is not known
+  std::string result;  ///< the type of the result; empty: no result, or an unknown type
 };
 
-/// None, nil, True, true, 0.5, (0, 1), [0, 1], 'a text', a_word: the value of a default.
+/// The value of a default that is written as None, nil, True, true, 0.5, (0, 1), [0, 1], 'a text'
+/// or a_word.
 CRESCENT_API Value parse_default(std::string_view text);
-/// "axis=None". One that starts with * takes all that is left by position (a list), with ** by name
-/// (a dict); one with @ is no tensor, but Keras 3 keeps it with the call and not in the
-/// configuration.
+/// The parameter of a text such as "axis=None". A name after * takes all remaining positional
+/// arguments (a list), a name after ** all remaining named ones (a dictionary); a parameter after @
+/// is no tensor, but Keras 3 stores it with the call and not in the configuration.
 CRESCENT_API Parameter parse_parameter(std::string_view text);
-/// "x, axis=None" -> its parameters.
+/// The parameters of a text such as "x, axis=None".
 CRESCENT_API std::vector<Parameter> parse_parameters(std::string_view text);
 
 }  // namespace crescent

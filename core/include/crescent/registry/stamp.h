@@ -1,11 +1,11 @@
-// The stamp of a plugin: what its file says before any code of it runs. Plain data in an ELF
-// section of its own; CRESCENT_PLUGIN (plugin.h) writes it, the loader reads it.
+// The stamp of a plugin is plain data in an ELF section of its library, by which the loader judges
+// the library before any of its code runs. CRESCENT_PLUGIN (plugin.h) writes it.
 #pragma once
 #include <cstdint>
 
-// Made by the build: CRESCENT_HEADERS_HASH, a hash of what all public headers declare. Among them
-// is export.h with the version. Libraries that were built with other declarations may disagree
-// about any type.
+// The build generates this header, which defines CRESCENT_HEADERS_HASH: a hash of all declarations
+// in public headers, the version in export.h among them. Libraries that were built with other
+// declarations may have another layout of any type.
 #include "crescent/headers_hash.h"
 
 #define CRESCENT_PLUGIN_ABI 3
@@ -71,11 +71,11 @@ class Registry;
 enum SizedLikeInt { sized_like_int };
 static_assert(sizeof(SizedLikeInt) == sizeof(int), "Crescent's types need -fno-short-enums");
 
-/// Texts are zero-terminated.
+/// The content of the section; texts are zero-terminated.
 struct PluginInfo {
   char magic[16];       ///< "crescent-plugin"
   uint32_t size;        ///< sizeof(PluginInfo)
-  uint32_t abi;         ///< CRESCENT_PLUGIN_ABI: changes with this struct
+  uint32_t abi;         ///< CRESCENT_PLUGIN_ABI, which changes with this struct
   uint64_t headers;     ///< CRESCENT_HEADERS_HASH
   char toolchain[160];  ///< CRESCENT_TOOLCHAIN: "gcc 12; libstdc++ cxx11=1; asan=0; ..."
   char name[64];

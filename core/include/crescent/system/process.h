@@ -26,7 +26,7 @@ struct ProcessOptions {
 /// A child process. The destructor kills it when it is still running.
 class CRESCENT_API Process {
  public:
-  using Patience = std::chrono::milliseconds;
+  using Timeout = std::chrono::milliseconds;
 
   /// Starts a program, given by its path, with its arguments. Signals have their default handlers
   /// in the child, and only the descriptors named by the options are open.
@@ -42,7 +42,7 @@ class CRESCENT_API Process {
   /// Waits for the end of the child and returns its exit status.
   int wait();
   /// Waits at most that long; otherwise kills the child and returns false.
-  bool wait(Patience patience);
+  bool wait(Timeout timeout);
   bool runs();
   void kill();
 

@@ -198,7 +198,7 @@ class CRESCENT_API Storage {
   /// device memory move to the host and stay there, and programs of the device copy them for every
   /// run.
   void expose_for_write() {
-    if (memory_) come_home();
+    if (memory_) move_to_host();
     exposed_.store(true, std::memory_order_relaxed);
   }
   bool is_exposed() const { return exposed_.load(std::memory_order_relaxed); }
@@ -223,7 +223,7 @@ class CRESCENT_API Storage {
 
  private:
   static void copy_bytes(void* target, const void* source, size_t count);
-  void come_home();
+  void move_to_host();
 
   mutable std::shared_ptr<Storage> copy_;  ///< in other memory, as of version copied_at_
   mutable uint64_t copied_at_ = 0;

@@ -69,24 +69,24 @@ class CRESCENT_API Variable {
 };
 using Variables = std::vector<Variable>;
 
-/// A transaction: unless keep() is called, the destructor restores the values of all variables that
-/// this thread changed during its lifetime. It covers eager code, as a step that is not compiled; a
-/// compiled program changes all of its variables or none by itself.
-class CRESCENT_API AllOrNothing {
+/// A group of changes of variables that the destructor rolls back unless commit() was called: it
+/// restores the values of all variables that this thread changed meanwhile. Code that runs eagerly
+/// needs one; a compiled program changes all of its variables or none by itself.
+class CRESCENT_API Transaction {
  public:
-  AllOrNothing();
-  ~AllOrNothing();
-  AllOrNothing(const AllOrNothing&) = delete;
-  void keep();
+  Transaction();
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  void commit();
   /// Must be called before the value of a variable changes.
-  static void note(const Variable& variable);
+  static void before_change(const Variable& variable);
 
  private:
-  AllOrNothing* around_;
+  Transaction* around_;
   void add(const Variable& variable, Tensor value);
   std::vector<std::pair<Variable, Tensor>> before_;  ///< the values before the first change
   std::unordered_set<const void*> noted_;            ///< ids of the variables in before_
-  bool kept_ = false;
+  bool committed_ = false;
 };
 
 /// A Variable inside a Value; code that expects a BoxedTensor finds the variable's value at the

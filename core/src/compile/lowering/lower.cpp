@@ -38,15 +38,15 @@ bool has_empty(const TensorSpecs& specs) {
 class Lowering {
  public:
   Lowering(Program program, const Device& device)
-      : program_(std::move(program)), device_(device), now_(program_.values.size()) {
-    std::iota(now_.begin(), now_.end(), 0);
+      : program_(std::move(program)), device_(device), replacement_(program_.values.size()) {
+    std::iota(replacement_.begin(), replacement_.end(), 0);
   }
 
   Program run() {
     for (Instruction& i : std::exchange(program_.code, {})) lower(std::move(i));
     rename(program_.outputs);
     for (Program::Binding& b : program_.variables) {
-      if (b.result >= 0) b.result = now(b.result);
+      if (b.result >= 0) b.result = replacement(b.result);
       if (b.result == b.value) b.result = -1;
     }
     lowering::put_checks_first(program_);
@@ -56,13 +56,13 @@ class Lowering {
   }
 
  private:
-  int& now(int value) { return now_[value]; }
+  int& replacement(int value) { return replacement_[value]; }
   void rename(std::vector<int>& values) {
-    for (int& value : values) value = now(value);
+    for (int& value : values) value = replacement(value);
   }
   int add_value(const TensorSpec& spec) {
-    now_.push_back(program_.add_value(TensorSpec(spec)));
-    return now_.back();
+    replacement_.push_back(program_.add_value(TensorSpec(spec)));
+    return replacement_.back();
   }
   TensorSpecs specs(const std::vector<int>& values) const {
     TensorSpecs specs;
@@ -74,11 +74,11 @@ class Lowering {
     rename(i.inputs);
     const TensorSpecs in = specs(i.inputs), out = specs(i.outputs);
     if (is_identity(*i.op, in, out)) {
-      now(i.outputs[0]) = i.inputs[0];
+      replacement(i.outputs[0]) = i.inputs[0];
     } else if (as<Reshape>(*i.op) || as<HostCall>(*i.op)) {
       keep(std::move(i));
     } else if (i.op->effect() != Effect::ordered && std::all_of(out.begin(), out.end(), is_empty)) {
-      give(i, out);
+      replace_by_constants(i, out);
     } else if (has_empty(in) && !as<Fused>(*i.op) && splice(i, in)) {
       // decomposed: kernels need not handle reductions over empty axes
     } else if (device_.supports(*i.op, in, out)) {
@@ -98,7 +98,7 @@ class Lowering {
   }
 
   /// Makes constants the results of the instruction.
-  void give(const Instruction& i, const TensorSpecs& specs) {
+  void replace_by_constants(const Instruction& i, const TensorSpecs& specs) {
     for (size_t o = 0; o < specs.size(); ++o)
       program_.constants.push_back({i.outputs[o], Tensor(specs[o])});
   }
@@ -118,7 +118,7 @@ class Lowering {
     if (++depth_ > kDeepest)
       fail(whole.op->name(), ": it decomposes into ops that decompose without end");
     part = passes::optimize_part(std::move(part), *whole.op, device_.capabilities());
-    put(part, whole);
+    inline_part(part, whole);
     --depth_;
     return true;
   }
@@ -133,7 +133,7 @@ class Lowering {
            lowering::text_of(expected));
   }
 
-  void put(const Program& part, const Instruction& whole) {
+  void inline_part(const Program& part, const Instruction& whole) {
     std::vector<int> here(part.values.size(), -1);  // value of the part -> value of the program
     for (size_t i = 0; i < part.inputs.size(); ++i) here[part.inputs[i]] = whole.inputs[i];
     for (size_t v = 0; v < here.size(); ++v) {
@@ -148,7 +148,7 @@ class Lowering {
     for (const Instruction& i : part.code)
       lower({i.op, translated(i.inputs), translated(i.outputs), whole.scope});
     for (size_t o = 0; o < part.outputs.size(); ++o)
-      now(whole.outputs[o]) = now(here[part.outputs[o]]);
+      replacement(whole.outputs[o]) = replacement(here[part.outputs[o]]);
   }
 
   /// Leaves the op to the host; an op without inputs is computed now.
@@ -164,19 +164,20 @@ class Lowering {
 
   Program program_;
   const Device& device_;
-  std::vector<int> now_;  ///< per value: its replacement
-  int depth_ = 0;         ///< nesting of decompositions
+  std::vector<int> replacement_;  ///< per value: its replacement
+  int depth_ = 0;                 ///< nesting of decompositions
 };
 
 #ifndef NDEBUG
 /// Fails unless the device supports every instruction.
-void check_taken(const Program& program, const Device& device) {
+void check_supported(const Program& program, const Device& device) {
   for (const Instruction& i : program.code) {
     if (as<Reshape>(*i.op) || as<HostCall>(*i.op)) continue;
     TensorSpecs in, out;
     for (int value : i.inputs) in.push_back(program.values[value]);
     for (int value : i.outputs) out.push_back(program.values[value]);
-    if (!device.supports(*i.op, in, out)) fail("lowered to ", i.op->text(), ", which is not taken");
+    if (!device.supports(*i.op, in, out))
+      fail("lowered to ", i.op->text(), ", which is not supported");
   }
 }
 #endif
@@ -187,7 +188,7 @@ Program lower(Program program, const Device& device) {
   Program lowered = Lowering(std::move(program), device).run();
 #ifndef NDEBUG
   passes::validate(lowered);
-  check_taken(lowered, device);
+  check_supported(lowered, device);
 #endif
   return lowered;
 }

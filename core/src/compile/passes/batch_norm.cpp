@@ -32,7 +32,7 @@ bool is_transposed(const Conv&) { return false; }
 
 template <class T>
 int scale(Rewriting& r, int product, int factor) {
-  auto* made = bare<T>(r, product);
+  auto* made = extendable_product<T>(r, product);
   if (!made || !with_post_ops(made->op).post.empty()) return kKeep;
   const int kernel = made->inputs[1];
   if (!r.shape(kernel).is_known() || size_of(r.dtype(factor)) < 4) return kKeep;
@@ -78,7 +78,7 @@ int scale_kernel(Rewriting& r, const Match& m) {
 }
 
 bool is_bare_product(Rewriting& r, int value) {
-  return bare<Conv>(r, value) || bare<Matmul>(r, value);
+  return extendable_product<Conv>(r, value) || extendable_product<Matmul>(r, value);
 }
 
 /// (y + b) + o = y + (b + o)

@@ -49,7 +49,7 @@ bool is_bias(Rewriting& r, int bias, int x, int product) {
 /// Inserts a bias as the first post-op. A mask refuses that, and on a convolution an add too.
 template <class T>
 int with_bias(Rewriting& r, int value, int bias) {
-  auto* made = bare<T>(r, value);
+  auto* made = extendable_product<T>(r, value);
   if (!made) return kKeep;
   WithPostOps op = with_post_ops(made->op);
   const bool fits = std::is_same_v<T, Matmul> ? has_only(op, {PostOp::add}) : op.post.empty();
@@ -93,9 +93,9 @@ int take_in_activation(Rewriting& r, const Match& m) {
   const TensorSpec result = r.result(i);
   if (!activation || !is_floating(result.dtype)) return kKeep;
   const int value = before_reshape(r, i.inputs[0]);
-  auto* made = bare<Matmul>(r, value);
-  if (!made) made = bare<Conv>(r, value);
-  return made ? r.reshaped(with(r, *made, *activation), result.shape) : kKeep;
+  auto* made = extendable_product<Matmul>(r, value);
+  if (!made) made = extendable_product<Conv>(r, value);
+  return made ? r.reshaped(add_post_op(r, *made, *activation), result.shape) : kKeep;
 }
 
 /// Half-width floats are excluded, because reading a stored mask is cheaper than reading y again.
@@ -105,19 +105,19 @@ int mask_convolution(Rewriting& r, const Match& m) {
   auto* made = r.producer_as<ConvBackwardData>(i.inputs[1]);
   if (!made || !r.read_once(i.inputs[1]) || size_of(r.dtype(y)) < 4) return kKeep;
   if (!(r.spec(y) == r.result(i)) || !(r.spec(i.inputs[1]) == r.result(i))) return kKeep;
-  return with(r, *made, PostOp::mask, {y});
+  return add_post_op(r, *made, PostOp::mask, {y});
 }
 
 /// Adds `other` as an add or a mask to the product that computes x, possibly reshaped. A product
 /// has at most one such operand.
 int combined(Rewriting& r, int x, int other, PostOp how) {
   const int value = before_reshape(r, x);
-  auto* made = bare<Matmul>(r, value);
+  auto* made = extendable_product<Matmul>(r, value);
   if (!made || !is_floating(r.dtype(x)) || !(r.spec(other) == r.spec(x))) return kKeep;
   const bool fits = how == PostOp::add ? has_only(with_post_ops(made->op), {PostOp::bias})
                                        : with_post_ops(made->op).post.empty();
   if (!fits) return kKeep;
-  const int y = with(r, *made, how, {r.reshaped(other, r.shape(value))});
+  const int y = add_post_op(r, *made, how, {r.reshaped(other, r.shape(value))});
   return r.reshaped(y, r.shape(x));
 }
 
@@ -141,9 +141,10 @@ int mask_product(Rewriting& r, const Match& m) {
 }
 
 int with_residual(Rewriting& r, int y, int residual) {
-  auto* made = bare<Conv>(r, y);
+  auto* made = extendable_product<Conv>(r, y);
   const bool fits = made && has_only(with_post_ops(made->op), {PostOp::bias});
-  return fits && r.spec(y) == r.spec(residual) ? with(r, *made, PostOp::add, {residual}) : kKeep;
+  return fits && r.spec(y) == r.spec(residual) ? add_post_op(r, *made, PostOp::add, {residual})
+                                               : kKeep;
 }
 
 /// The later one of two convolutions adds the result of the other. Half-width floats are left to

@@ -19,7 +19,7 @@ inline WithPostOps with_post_ops(const OpPtr& op) {
 }
 /// The instruction that computes the value when its op, without post-ops, is a T; else null.
 template <class T>
-const Instruction* product(Rewriting& r, int value) {
+const Instruction* product_computing(Rewriting& r, int value) {
   auto* made = r.producer(value);
   return made && made->outputs[0] == value && as<T>(*base_of(made->op)) ? made : nullptr;
 }
@@ -31,9 +31,9 @@ inline bool has_only(const WithPostOps& op, std::initializer_list<PostOp> allowe
   });
 }
 
-/// Adds the instruction with one more post-op.
-inline int with(Rewriting& r, const Instruction& made, PostOp post,
-                std::initializer_list<int> inputs = {}) {
+/// Adds a copy of the instruction with one more post-op, and returns its result.
+inline int add_post_op(Rewriting& r, const Instruction& made, PostOp post,
+                       std::initializer_list<int> inputs = {}) {
   WithPostOps op = with_post_ops(made.op);
   op.post.push_back(post);
   std::vector<int> all = made.inputs;
@@ -41,15 +41,16 @@ inline int with(Rewriting& r, const Instruction& made, PostOp post,
   return r.add(std::move(op), std::move(all));
 }
 
-/// The product or convolution that computes the value, when it is not mixed, nothing else reads its
-/// result, and its post-ops are adds and masks alone; else null.
+/// The product or convolution that computes the value and to which a post-op may be added: it is
+/// not mixed, nothing else reads its result, and its post-ops are adds and masks alone. Null
+/// without one.
 template <class T>
-const Instruction* bare(Rewriting& r, int value) {
-  auto* made = product<T>(r, value);
+const Instruction* extendable_product(Rewriting& r, int value) {
+  auto* made = product_computing<T>(r, value);
   if (!made || !r.read_once(value)) return nullptr;
   const WithPostOps op = with_post_ops(made->op);
-  const bool is_bare = has_only(op, {PostOp::bias, PostOp::add, PostOp::mask});
-  return is_bare && op.mixed == Mixed::no ? made : nullptr;
+  const bool adds_and_masks = has_only(op, {PostOp::bias, PostOp::add, PostOp::mask});
+  return adds_and_masks && op.mixed == Mixed::no ? made : nullptr;
 }
 
 }  // namespace crescent::passes

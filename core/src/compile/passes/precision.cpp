@@ -27,7 +27,7 @@ int cast_operands(Rewriting& r, const Match& m) {
 
 template <class T>
 int widened(Rewriting& r, int value) {
-  auto* made = product<T>(r, value);
+  auto* made = product_computing<T>(r, value);
   if (!made || made->outputs.size() > 1 || !r.read_once(value)) return kKeep;
   WithPostOps op = with_post_ops(made->op);
   op.mixed = Mixed::to_float32;

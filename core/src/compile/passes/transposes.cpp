@@ -53,7 +53,7 @@ int transpose_operands(Rewriting& r, const Match& m) {
 int transpose_result(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const int x = i.inputs[0];
-  auto* made = product<Matmul>(r, x);
+  auto* made = product_computing<Matmul>(r, x);
   if (!made || !swaps_matrices(op_of<Transpose>(i)) || !r.read_once(x)) return kKeep;
   const bool is_batched_alike = r.shape(made->inputs[0]).rank() == r.shape(made->inputs[1]).rank();
   if (made->inputs.size() > 2 || made->outputs.size() > 1 || !is_batched_alike) return kKeep;

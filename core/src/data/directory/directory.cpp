@@ -1,4 +1,4 @@
-// Files and labels as datasets: which part of them, in which order, in batches.
+// Datasets of files and labels: they select a subset, shuffle and batch it.
 #include "crescent/data/directory.h"
 
 #include <algorithm>
@@ -65,7 +65,7 @@ Value label_value(int64_t label, const std::string& mode, size_t classes) {
   return std::make_shared<BoxedTensor>(Tensor::from(values, {count}));
 }
 
-/// The path of each file, and its label where there are labels.
+/// Elements of the path of each file and, if there are labels, its label.
 std::vector<Element> elements_of(const Files& files, const Texts& classes,
                                  const DirectoryOptions& options) {
   const bool labelled = options.label_mode && !options.labels.is_null();
@@ -112,7 +112,7 @@ std::shared_ptr<DirectoryDataset> dataset_of(const Files& files, const Texts& cl
   return std::make_shared<DirectoryDataset>(prefetch_elements(data, 2), classes, paths_of(files));
 }
 
-/// What Keras prints.
+/// Prints the number of files with the text of Keras.
 void print_counts(const FileIndex& index, const DirectoryOptions& options) {
   if (!options.verbose) return;
   if (options.labels.is_null())
@@ -128,7 +128,7 @@ void shuffle_files(Files& files, const DirectoryOptions& options) {
   NumpyRandom(static_cast<uint32_t>(seed)).shuffle(files);
 }
 
-/// The files of a part: the last ones are those to validate with.
+/// The files of a subset; the validation files are the last ones.
 Files files_of(const std::string& part, const FileIndex& index, const DirectoryOptions& options) {
   const auto count =
       static_cast<int64_t>(*options.validation_split * static_cast<double>(index.files.size()));

@@ -26,8 +26,8 @@ bool has_ending(std::string name, const Texts& endings) {
                      [&](const std::string& ending) { return name.ends_with(ending); });
 }
 
-/// Files below folders, those of a folder before those of the folders in it. Links to folders may
-/// go round: each folder is visited once.
+/// Lists the files in a folder, those of a folder before those of its subfolders. Each folder is
+/// visited once, since links to folders can form a cycle.
 class FileSearch {
  public:
   FileSearch(const DirectoryOptions& options, const FileKind& kind)
@@ -65,7 +65,7 @@ Texts classes_of(const DirectoryOptions& options) {
   return options.class_names;
 }
 
-/// The number of each file's folder among the classes.
+/// Labels each file with the number of its subfolder among the classes.
 FileIndex index_by_folder(const DirectoryOptions& options, FileSearch& search) {
   FileIndex index;
   index.classes = classes_of(options);
@@ -75,7 +75,7 @@ FileIndex index_by_folder(const DirectoryOptions& options, FileSearch& search) {
   return index;
 }
 
-/// Each file's label in the order of the files; the different ones are the classes.
+/// Labels files with the given list; its distinct labels are the classes.
 void set_labels(FileIndex& index, const DirectoryOptions& options) {
   const List& labels = options.labels.as_list();
   if (labels.size() != index.files.size())

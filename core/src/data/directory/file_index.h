@@ -1,4 +1,4 @@
-// Which files a folder has, and what their labels are.
+// The files in a folder and their labels.
 #pragma once
 #include "crescent/data/directory.h"
 
@@ -14,9 +14,9 @@ struct FileIndex {
   std::vector<std::string> classes;
 };
 
-/// Files in alphabetical order, those of a folder before those of the folders in it.
+/// Lists the files in alphabetical order, those of a folder before those of its subfolders.
 FileIndex index_of_files(const DirectoryOptions& options, const FileKind& kind);
-/// Whether a file's folder tells its label.
+/// Whether the label of a file is the number of its subfolder.
 bool has_inferred_labels(const DirectoryOptions& options);
 
 }  // namespace crescent

@@ -1,4 +1,4 @@
-// Images, texts and sounds: how a file of each kind is read.
+// Readers of image, text and audio files.
 #include "crescent/data/directory.h"
 #include "crescent/io/format.h"
 #include "crescent/ops/ops.h"
@@ -23,7 +23,7 @@ void check_sampling_rate(const std::string& path, ReadsArrays& format, int64_t e
          "; sound is not resampled");
 }
 
-/// Sound (samples, channels) cut off or filled up with zeros.
+/// Audio (samples, channels), truncated or padded with zeros to this length.
 Tensor of_length(const Tensor& audio, int64_t length) {
   if (audio.dim(0) >= length) return audio.view_rows(0, length);
   return ops::pad(audio, {0, 0}, {length - audio.dim(0), 0});

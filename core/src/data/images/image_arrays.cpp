@@ -1,4 +1,4 @@
-// Arrays as images, and images as arrays.
+// Conversion of arrays to images and back.
 #include "crescent/data/images.h"
 #include "crescent/ops/ops.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 Tensor with_channels_first(const Tensor& image) { return ops::transpose(image, {2, 0, 1}); }
 
-/// Values from the least to the greatest become 0 to 255.
+/// Scales values so that the least becomes 0 and the greatest 255.
 Tensor scaled_to_bytes(const Tensor& x) {
   const Tensor shifted = x - ops::min(x);
   const Tensor most = ops::max(shifted);

@@ -1,4 +1,4 @@
-// Images in files: colours as they are asked for, read and written.
+// Reading and writing of image files with a conversion of colours.
 #include "crescent/data/images.h"
 #include "crescent/io/format.h"
 #include "crescent/ops/ops.h"
@@ -6,13 +6,13 @@
 namespace crescent {
 namespace {
 
-/// ITU-R 601 in whole numbers, as Pillow has it.
+/// Grey of a colour by ITU-R 601 in integers, as in Pillow.
 template <class T>
 T grey_of(const T* rgb) {
   return static_cast<T>((rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >> 16);
 }
 
-/// Between grey, grey with alpha, colour, and colour with alpha.
+/// Converts between grey, grey with alpha, colour, and colour with alpha.
 template <class T>
 void convert_pixels(const T* from, int64_t had, T* to, int64_t wanted, int64_t pixels, T opaque) {
   for (int64_t i = 0; i < pixels; ++i, from += had, to += wanted) {

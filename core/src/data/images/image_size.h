@@ -1,4 +1,4 @@
-// What every size of a result has to be.
+// The check of the size of a resulting image.
 #pragma once
 #include "crescent/data/images.h"
 

@@ -1,4 +1,4 @@
-// Parts of images that have the proportions of a target.
+// Regions of images with the proportions of a target size.
 #include <algorithm>
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// Images in other sizes: filters, what they weigh, and sums of lines.
+// Resizing of images: filters, their weights, and weighted sums of lines.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -9,7 +9,7 @@
 namespace crescent {
 namespace {
 
-// ---- filters: weight of a pixel by its distance, and how far they reach
+// ---- filters: the weight of a pixel by its distance, and their radius
 
 double sinc(double x) {
   return x == 0 ? 1 : std::sin(x * std::numbers::pi) / (x * std::numbers::pi);
@@ -20,7 +20,7 @@ double hamming(double x) {
   const double at = std::abs(x);
   return at >= 1 ? 0 : sinc(at) * (0.54 + 0.46 * std::cos(at * std::numbers::pi));
 }
-/// Keys' with a = -0.5.
+/// The cubic filter of Keys with a = -0.5.
 double cubic(double x) {
   const double a = -0.5, at = std::abs(x);
   if (at < 1) return ((a + 2) * at - (a + 3)) * at * at + 1;
@@ -46,7 +46,8 @@ struct Filter {
   double reach;
   double (*weight)(double);
 };
-/// Nearest: the pixel under the middle; area: all pixels under the new one, by their share.
+/// The filters by name. Nearest takes the pixel under the centre, area weights all pixels under the
+/// new one by the covered area.
 constexpr Filter kPillow[] = {{"nearest", 0, nullptr}, {"bilinear", 1, triangle},
                               {"bicubic", 2, cubic},   {"hamming", 1, hamming},
                               {"box", 0.5, box},       {"lanczos", 3, lanczos<3>}};
@@ -70,9 +71,9 @@ const Filter& filter_named(const Filter (&filters)[N], const std::string& name) 
        ". Supported methods are ", join(names));
 }
 
-// ---- what goes into each pixel of a line
+// ---- weights for each pixel of a line
 
-/// Pixels from `first` on, by weights that add up to 1.
+/// The weights, with sum 1, of the pixels from `first` on.
 struct Mix {
   int64_t first = 0;
   std::vector<double> weights;
@@ -100,7 +101,8 @@ Mix filter_mix(const Filter& filter, double centre, double widening, int64_t siz
   return mix;
 }
 
-/// `start` and `length`: the part of the line of `size` pixels that becomes `count` pixels.
+/// The weights for `count` new pixels; `start` and `length` determine the resized part of a line of
+/// `size` pixels.
 std::vector<Mix> mixes(const Filter& filter, bool widens, int64_t size, int64_t start,
                        int64_t length, int64_t count) {
   const double scale = double(length) / double(count), widening = widens ? std::max(scale, 1.0) : 1;
@@ -117,7 +119,7 @@ std::vector<Mix> mixes(const Filter& filter, bool widens, int64_t size, int64_t 
   return all;
 }
 
-// ---- sums in 8 bits as Pillow has them, in whole numbers, or in fractions
+// ---- sums in 8 bits as in Pillow, in integers, or in floating point
 
 struct Bytes {
   using Value = uint8_t;
@@ -137,8 +139,8 @@ struct Fractions {
   static float value(float sum) { return sum; }
 };
 
-/// Lines of `to` are mixes of lines of `from`; a line has `run` values, there are `groups` of
-/// lines.
+/// Computes lines of `to` as weighted sums of lines of `from`; a line has `run` values, and there
+/// are `groups` groups of lines.
 template <class Sums>
 void mix_lines(const typename Sums::Value* from, typename Sums::Value* to, int64_t groups,
                int64_t lines, int64_t run, const std::vector<Mix>& mixes) {
@@ -156,7 +158,7 @@ void mix_lines(const typename Sums::Value* from, typename Sums::Value* to, int64
     }
 }
 
-/// Columns first, then rows. A direction that stays as it is costs nothing.
+/// Resizes columns, then rows; an axis that keeps its size is skipped.
 template <class Sums>
 Tensor resample(const Tensor& image, const Filter& filter, bool widens, const ImageRegion& region,
                 ImageSize size) {

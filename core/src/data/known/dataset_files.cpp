@@ -25,7 +25,7 @@ fs::path datasets_folder() {
        path.filename().string());
 }
 
-/// The text of a member of a tar archive.
+/// The content of a member of a tar archive.
 std::string_view member_of(std::string_view tar, const std::string& name, const std::string& path) {
   constexpr size_t kBlock = 512;
   for (size_t at = 0; at + kBlock <= tar.size() && tar[at] != '\0';) {
@@ -47,7 +47,8 @@ std::string_view member_of(std::string_view tar, const std::string& name, const 
 }  // namespace
 
 std::string path_of(const DatasetFile& file) {
-  const fs::path path = datasets_folder() / file.name;  // an absolute name replaces the folder
+  // operator/ ignores the folder if the name is absolute
+  const fs::path path = datasets_folder() / file.name;
   if (!fs::exists(path)) fail_absent(file, path);
   return path.string();
 }

@@ -1,4 +1,4 @@
-// Files of well-known data sets, where Keras keeps them: $KERAS_HOME/datasets or
+// The files of well-known data sets in the folder where Keras stores them: $KERAS_HOME/datasets or
 // ~/.keras/datasets. Nothing is downloaded.
 #pragma once
 #include <string>
@@ -9,30 +9,30 @@
 namespace crescent {
 
 struct DatasetFile {
-  const char* dataset;  ///< "mnist"
-  std::string name;     ///< below the folder; or a path that begins with a slash
-  std::string origin;   ///< where Keras gets it from
+  const char* dataset;  ///< its name: "mnist"
+  std::string name;     ///< relative to the folder, or an absolute path
+  std::string origin;   ///< the address from which Keras downloads it
 };
 
-/// The path; where the file is not there, an error that says what to put where.
+/// The path of the file. Fails for a missing file with a message that says which file to put where.
 std::string path_of(const DatasetFile& file);
-/// The arrays of an archive of NumPy.
+/// The arrays of a NumPy archive (.npz).
 NamedTensors arrays_of(const DatasetFile& file);
 Tensor array_named(const NamedTensors& arrays, const std::string& name, const DatasetFile& file);
 
-/// Members of a folder, or of a packed archive of it (.tar.gz), whichever is there.
+/// The files of a folder, or the members of its archive (.tar.gz) if that exists instead.
 class MemberFiles {
  public:
-  /// `folder` is that of the members; `others` are folders and archives where it may be instead.
+  /// Looks for `folder`, then for the folders and archives `others`.
   MemberFiles(const DatasetFile& folder, const std::vector<std::string>& others);
-  /// "where/name", for messages.
+  /// "folder/name", for messages.
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
   std::string text(const std::string& name) const;
 
  private:
-  std::string folder_;   ///< or the path of the archive
-  std::string archive_;  ///< unpacked
-  std::string prefix_;   ///< of names in it
+  std::string folder_;   ///< the folder, or the path of the archive
+  std::string archive_;  ///< the uncompressed archive
+  std::string prefix_;   ///< the folder of the members in the archive
 };
 
 }  // namespace crescent

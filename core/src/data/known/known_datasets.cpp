@@ -14,7 +14,8 @@ std::string keras_file(const std::string& name) {
   return "https://storage.googleapis.com/tensorflow/tf-keras-datasets/" + name;
 }
 
-/// A batch of CIFAR, a pickle: images as rows of 3 x 32 x 32 bytes, labels under some key.
+/// Reads a batch of CIFAR from a pickle: images are rows of 3 x 32 x 32 bytes, labels are under
+/// `key`.
 LabelledArrays cifar_batch(const MemberFiles& files, const std::string& name, const char* labels,
                            DType label_dtype) {
   const auto pickle = get<Format>("pickle");
@@ -52,7 +53,7 @@ Value word_index(const char* dataset, const std::string& path) {
   return parse_json(read_file(path_of({dataset, path, origin})));
 }
 
-/// The sequences of an array, shuffled with their labels.
+/// The word sequences of an array, shuffled with their labels.
 WordSequences sequences_of(const DatasetFile& file, const char* x, const char* y,
                            NumpyRandom& random) {
   const auto npz = get<Format>("npz");
@@ -65,7 +66,7 @@ WordSequences sequences_of(const DatasetFile& file, const char* x, const char* y
 
 }  // namespace
 
-// ---- digits and clothes
+// ---- MNIST and Fashion-MNIST
 
 TrainAndTest load_mnist(const std::string& path) {
   const DatasetFile file{"mnist", path, keras_file("mnist.npz")};
@@ -83,7 +84,7 @@ TrainAndTest load_fashion_mnist() {
           {get("t10k-images-idx3-ubyte.gz"), get("t10k-labels-idx1-ubyte.gz")}};
 }
 
-// ---- small colour images
+// ---- CIFAR
 
 TrainAndTest load_cifar10() {
   const MemberFiles files(
@@ -113,7 +114,7 @@ TrainAndTest load_cifar100(const std::string& label_mode) {
           cifar_batch(files, "test", labels.c_str(), DType::int64)};
 }
 
-// ---- houses
+// ---- prices of houses
 
 TrainAndTest load_boston_housing(const std::string& path, double test_split, int64_t seed) {
   const DatasetFile file{"boston_housing", path, keras_file("boston_housing.npz")};
@@ -137,7 +138,7 @@ TrainAndTest load_california_housing(const std::string& version, const std::stri
   return split_rows(x, y, test_split, seed);
 }
 
-// ---- texts as numbers of words
+// ---- IMDB and Reuters
 
 std::pair<WordSequences, WordSequences> load_imdb(const std::string& path, int64_t seed,
                                                   const WordOptions& options) {

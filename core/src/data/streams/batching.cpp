@@ -1,11 +1,11 @@
-// Elements as rows of a batch, and back.
+// Batching of elements, and splitting of batches into elements.
 #include <algorithm>
 #include <deque>
 #include <limits>
 
 #include "data/streams/derived_stream.h"
 #include "data/streams/element.h"
-#include "data/streams/heeding.h"
+#include "data/streams/interruption_check.h"
 
 namespace crescent {
 namespace {
@@ -14,15 +14,16 @@ struct Windows {
   int64_t size, shift, stride;
   bool drop_remainder;
 
-  int64_t span() const { return (size - 1) * stride + 1; }  ///< elements from first to last
-  /// Windows over so many elements.
+  /// the number of elements from the first to the last one of a window
+  int64_t span() const { return (size - 1) * stride + 1; }
+  /// The number of windows over `elements` elements.
   int64_t count(int64_t elements) const {
     if (drop_remainder) return elements < span() ? 0 : (elements - span()) / shift + 1;
     return elements == 0 ? 0 : (elements - 1) / shift + 1;
   }
 };
 
-/// Keeps the elements of the window that goes on and of those that follow it.
+/// A cursor of batches; it keeps the elements of the current window that later windows share.
 class WindowCursor final : public Cursor {
  public:
   WindowCursor(CursorPtr from, const Windows& windows) : from_(std::move(from)), w_(windows) {}
@@ -42,7 +43,7 @@ class WindowCursor final : public Cursor {
     if (w_.shift < w_.span()) return Cursor::pass(count);
     int64_t passed = 0;
     for (; passed < count; ++passed) {
-      heed_interruption_of_elements();
+      check_element_interruption();
       const int64_t had = from_->pass(w_.shift);
       first_ += w_.shift;
       if (had < w_.shift) return passed + (had >= (w_.drop_remainder ? w_.span() : 1));
@@ -55,7 +56,7 @@ class WindowCursor final : public Cursor {
     if (to_skip_ > 0) ended_ = ended_ || from_->pass(to_skip_) < to_skip_;
     to_skip_ = 0;
     while (!ended_ && static_cast<int64_t>(kept_.size()) < w_.span()) {
-      heed_interruption_of_elements();
+      check_element_interruption();
       Element more;
       ended_ = !from_->next(more);
       if (!ended_) kept_.push_back(std::move(more));
@@ -124,7 +125,7 @@ class UnbatchCursor final : public Cursor {
  private:
   bool has_row() {
     while (row_ == rows_) {
-      heed_interruption_of_elements();
+      check_element_interruption();
       if (!from_->next(batch_)) return false;
       rows_ = rows_of(batch_);
       row_ = 0;

@@ -1,4 +1,4 @@
-// cache: the first whole pass is kept, in memory or in a file.
+// cache() stores the elements of the first complete pass in memory or in a file.
 #include <filesystem>
 #include <mutex>
 
@@ -18,7 +18,7 @@ class ReadingCursor final : public Cursor {
   ElementReader reader_;
 };
 
-/// Keeps in a file what it gives.
+/// A cursor that writes its elements to a file.
 class WritingCursor final : public Cursor {
  public:
   WritingCursor(CursorPtr from, const std::string& path)
@@ -37,7 +37,7 @@ class WritingCursor final : public Cursor {
 
  private:
   CursorPtr from_;
-  std::unique_ptr<ElementWriter> writer_;  ///< none after the end
+  std::unique_ptr<ElementWriter> writer_;  ///< null after the end
 };
 
 class FileCacheStream final : public DerivedStream {
@@ -57,7 +57,7 @@ class FileCacheStream final : public DerivedStream {
   std::string path_;
 };
 
-/// What a whole pass gave; passes of several threads may look for it.
+/// The elements of a complete pass; passes on several threads share them.
 struct CachedElements {
   std::mutex mutex;
   std::shared_ptr<const std::vector<Element>> elements;

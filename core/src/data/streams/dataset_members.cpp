@@ -1,5 +1,5 @@
-// What every dataset has for Lua, help and the listing: its size, and the datasets that are made of
-// its elements.
+// The methods and properties of every dataset in Lua: its size, and transformations into other
+// datasets.
 #include "crescent/data/stream.h"
 #include "crescent/registry/registry.h"
 
@@ -16,7 +16,7 @@ std::optional<int64_t> known(int64_t count) {
 std::optional<int64_t> known_samples(const Dataset& data) { return known(data.samples()); }
 std::optional<int64_t> known_batches(const Dataset& data) { return known(data.batches()); }
 
-/// The dataset, then others.
+/// The streams of the dataset and of the others.
 std::vector<StreamPtr> together_with(Dataset& data, const std::vector<DatasetPtr>& others) {
   std::vector<StreamPtr> all{own_stream(data)};
   for (const DatasetPtr& other : others) all.push_back(stream_of(other));

@@ -1,4 +1,4 @@
-// A stream that takes its elements from one other.
+// A stream that takes its elements from one other stream.
 #pragma once
 #include "crescent/data/stream.h"
 
@@ -13,7 +13,7 @@ class DerivedStream : public Stream {
   std::vector<StreamPtr> sources() const override { return {source_}; }
 
  protected:
-  /// A count of the source's elements with all that is not a number left as it is.
+  /// Applies `f` to the number of elements in the source; kUnknown and kInfinite stay.
   template <class F>
   int64_t counted(F f) const {
     const int64_t all = source_->elements();

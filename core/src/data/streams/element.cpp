@@ -13,7 +13,7 @@ Value boxed(Tensor tensor) { return Value(std::make_shared<BoxedTensor>(std::mov
 bool is_number_like(const Value& part) { return part.is_number() || part.is_bool(); }
 bool is_text(const Value& part) { return part.is_string(); }
 
-/// A value of this kind, or lists of such alone.
+/// Whether the part is a value of this kind, or a list of such parts.
 bool consists_of(const Value& part, bool (*kind)(const Value&)) {
   if (!part.is_list()) return kind(part);
   const List& list = part.as_list();
@@ -21,7 +21,7 @@ bool consists_of(const Value& part, bool (*kind)(const Value&)) {
                                       [&](const Value& item) { return consists_of(item, kind); });
 }
 
-/// Shape of nested lists; the texts in them go to `texts`.
+/// The shape of nested lists, whose texts are appended to `texts`.
 Shape collect_texts(const Value& part, std::vector<std::string>& texts) {
   if (part.is_string()) return texts.push_back(part.as_string()), Shape{};
   Shape shape;
@@ -44,7 +44,7 @@ const char* kind_of(const Value& part) {
   return part.is_null() ? "nothing" : "an object";
 }
 
-/// Rows of the first axis, wherever the values are.
+/// Stacks tensors, in the memory of the host or of a device, along a new first axis.
 Value stacked_tensors(const std::vector<Value>& parts, int64_t first) {
   const Tensor like = tensor_of(parts.front());
   TensorSpec spec{like.dtype(), Shape{static_cast<int64_t>(parts.size())}.concat(like.shape())};

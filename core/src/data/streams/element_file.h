@@ -1,4 +1,4 @@
-// Elements in a file, one after another: how cache() keeps them.
+// Files of elements, in which cache() stores them.
 #pragma once
 #include <cstdio>
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace crescent {
 
-/// Appends elements to a temporary file beside `path`; finish() gives it its name. A file that is
-/// not finished is removed.
+/// Writes elements to a temporary file beside `path`, which finish() renames to `path`. The
+/// destructor removes an unfinished file.
 class ElementWriter {
  public:
   explicit ElementWriter(const std::string& path);
@@ -25,7 +25,7 @@ class ElementWriter {
   std::FILE* file_ = nullptr;
 };
 
-/// Gives them back; nothing in the file is believed before it was checked.
+/// Reads elements; all data of the file is checked before use.
 class ElementReader {
  public:
   explicit ElementReader(const std::string& path);

@@ -1,10 +1,10 @@
-// Numbers drawn from a key: the same key, the same numbers.
+// Random numbers that depend only on a key.
 #pragma once
 #include "crescent/ops/random.h"
 
 namespace crescent {
 
-/// A key for one purpose, such as a pass or an element, of a seed.
+/// The key for a purpose, such as a pass or an element, derived from a seed.
 inline uint64_t random_bits(int64_t seed, uint64_t number) {
   const PhiloxBlock block = philox(static_cast<uint64_t>(seed), number, 0);
   return uint64_t{block.word[0]} << 32 | block.word[1];
@@ -13,7 +13,7 @@ inline uint64_t random_bits(int64_t seed, uint64_t number) {
 class IndexGenerator {
  public:
   explicit IndexGenerator(uint64_t key) : key_(key) {}
-  /// A number from 0 to count - 1.
+  /// Draws a number from 0 to count - 1.
   size_t below(size_t count) {
     if (used_ % 4 == 0) block_ = philox(key_, 0, used_ / 4);
     return static_cast<size_t>(uint64_t{block_.word[used_++ % 4]} * count >> 32);

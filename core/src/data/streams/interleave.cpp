@@ -1,7 +1,7 @@
-// interleave: the elements of several streams, in turn.
+// interleave() takes elements from several streams in turn.
 #include "crescent/ops/random.h"
 #include "data/streams/derived_stream.h"
-#include "data/streams/heeding.h"
+#include "data/streams/interruption_check.h"
 
 namespace crescent {
 namespace {
@@ -13,7 +13,7 @@ class InterleaveCursor final : public Cursor {
 
   bool next(Element& element) override {
     for (;;) {
-      heed_interruption_of_elements();
+      check_element_interruption();
       while (!ended_ && static_cast<int64_t>(open_.size()) < how_.cycle) open_one();
       if (open_.empty()) return false;
       if (given_ == how_.block) turn();
@@ -38,7 +38,7 @@ class InterleaveCursor final : public Cursor {
     given_ = 0;
     at_ = (at_ + 1) % open_.size();
   }
-  /// The one whose turn it is has ended: another takes its place.
+  /// Replaces the current stream, which has ended, by one of the next element.
   void replace() {
     if (CursorPtr cursor = opened()) {
       open_[at_] = std::move(cursor);
@@ -54,7 +54,7 @@ class InterleaveCursor final : public Cursor {
   uint64_t epoch_;
   std::vector<CursorPtr> open_;
   size_t at_ = 0;
-  int64_t given_ = 0;  ///< of the block that goes on
+  int64_t given_ = 0;  ///< elements of the current block so far
   bool ended_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Layers as what elements go through.
+// Mappings that call layers on elements.
 #include <array>
 
 #include "crescent/data/stream.h"
@@ -9,8 +9,8 @@
 namespace crescent {
 namespace {
 
-/// Draws of an element are its own, whatever was drawn before.
-void draw_anew(Layer& layer) {
+/// Seeds the generators of the layer for an element, so that they do not depend on earlier draws.
+void reseed(Layer& layer) {
   const int64_t draw = global_random().seed();
   for (Layer* each : layer.flatten_layers())
     for (const SeedGenerator& seeds : each->seed_generators()) {
@@ -19,7 +19,7 @@ void draw_anew(Layer& layer) {
     }
 }
 
-/// A text alone is a tensor too; a list of tensors is several inputs.
+/// The inputs of a layer in a part: a text is one tensor, a list of tensors is several inputs.
 Tensors inputs_of(const Value& part) {
   if (part.is_string()) return {string_tensor(std::array{part.as_string()}, {})};
   const bool several =
@@ -35,7 +35,7 @@ Tensors inputs_of(const Value& part) {
 Mapping layer_mapping(const LayerPtr& layer, std::optional<bool> training) {
   const Mapper mapper = [layer, training](Element element) {
     if (element.empty()) fail("expected an element with a part for the layer");
-    draw_anew(*layer);
+    reseed(*layer);
     const Tensors inputs = inputs_of(element[0]);
     CallOptions options;
     options.training = training;

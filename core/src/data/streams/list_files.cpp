@@ -1,4 +1,4 @@
-// Paths of files as elements.
+// The stream of the paths that match a pattern.
 #include <glob.h>
 
 #include "crescent/data/stream.h"

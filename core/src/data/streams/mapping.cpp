@@ -1,17 +1,17 @@
-// map and filter: one element of another, by workers or on the thread of who asks.
+// map() and filter() call a mapper on worker threads or on the thread that calls next().
 #include <mutex>
 
 #include "data/streams/derived_stream.h"
-#include "data/streams/heeding.h"
 #include "data/streams/index_generator.h"
+#include "data/streams/interruption_check.h"
 #include "data/streams/workers.h"
 #include "random/random_scope.h"
 
 namespace crescent {
 namespace {
 
-/// Mappers that nobody uses now. Threads come and go with passes, and what a mapper is made of (a
-/// Lua state) stays.
+/// The mappers that no thread uses now. Threads end with their pass, but a mapper, which may own a
+/// Lua state, is used again.
 class Mappers {
  public:
   explicit Mappers(std::function<Mapper()> make) : make_(std::move(make)) {}
@@ -33,7 +33,7 @@ class Mappers {
   std::vector<Mapper> idle_;
 };
 
-/// A mapper while somebody uses it.
+/// A mapper in use, which the destructor returns.
 class Borrowed {
  public:
   explicit Borrowed(std::shared_ptr<Mappers> from)
@@ -47,15 +47,15 @@ class Borrowed {
   Mapper mapper_;
 };
 
-/// Nothing is no element: for who asks it would be the end of the dataset.
-Element not_nothing(Element made) {
+/// Fails for an empty element: callers would take it for the end of the dataset.
+Element checked_not_empty(Element made) {
   if (made.empty() || made.front().is_null())
     fail("expected an element, got nothing; the function returns what stands in place of its ",
          "arguments, and filter is what leaves elements out");
   return made;
 }
 
-/// Says which element it was; with randomness of the element's own.
+/// Calls a mapper with a random generator for the element; errors name the element.
 struct MapFunction {
   std::string name;
   uint64_t key;
@@ -64,7 +64,7 @@ struct MapFunction {
     try {
       const RandomScope random(
           static_cast<int64_t>(random_bits(static_cast<int64_t>(key), indexed.index) >> 1));
-      return not_nothing(mapper(std::move(indexed.element)));
+      return checked_not_empty(mapper(std::move(indexed.element)));
     } catch (const Interrupted&) {
       throw;
     } catch (Error& error) {
@@ -98,7 +98,7 @@ class MapCursor final : public Cursor {
   int64_t place_ = 0;
 };
 
-/// Who asks takes elements from the source and hands them to the workers, a few ahead.
+/// A cursor over the results of workers; next() gives them elements of the source ahead.
 class WorkedCursor final : public Cursor {
  public:
   WorkedCursor(CursorPtr from, std::shared_ptr<Mappers> mappers, MapFunction function,
@@ -176,10 +176,10 @@ class MapStream : public DerivedStream {
 class FilterCursor final : public Cursor {
  public:
   explicit FilterCursor(CursorPtr judged) : judged_(std::move(judged)) {}
-  /// The verdict stands before the parts of the element.
+  /// Skips elements for which the mapping, in the first part of the result, gave false.
   bool next(Element& element) override {
     while (judged_->next(element)) {
-      heed_interruption_of_elements();
+      check_element_interruption();
       const bool keep = element.front().as_bool();
       element.erase(element.begin());
       if (keep) return true;

@@ -1,11 +1,11 @@
-// Which elements come, and in which order.
+// Streams that select or reorder elements.
 #include <algorithm>
 #include <limits>
 
 #include "crescent/ops/random.h"
 #include "data/streams/derived_stream.h"
-#include "data/streams/heeding.h"
 #include "data/streams/index_generator.h"
+#include "data/streams/interruption_check.h"
 
 namespace crescent {
 namespace {
@@ -16,7 +16,7 @@ void check_count(const char* what, int64_t count, int64_t least) {
 
 // ---- shuffle
 
-/// Elements wait in a buffer; a drawn one goes, the next of the source takes its place.
+/// A cursor that draws elements from a buffer and replaces each by the next element of the source.
 class ShuffleCursor final : public Cursor {
  public:
   ShuffleCursor(CursorPtr from, int64_t size, uint64_t key)
@@ -24,7 +24,7 @@ class ShuffleCursor final : public Cursor {
 
   bool next(Element& element) override {
     while (!ended_ && buffer_.size() < size_) {
-      heed_interruption_of_elements();
+      check_element_interruption();
       Element more;
       ended_ = !from_->next(more);
       if (!ended_) buffer_.push_back(std::move(more));
@@ -69,13 +69,14 @@ class ShuffleStream final : public DerivedStream {
 
 class RepeatCursor final : public Cursor {
  public:
-  /// `count` < 0: without end. The passes are those from `first` on.
+  /// Repeats the source `count` times, or without end if `count` < 0, with the passes from number
+  /// `first` on.
   RepeatCursor(StreamPtr source, int64_t count, uint64_t first)
       : source_(std::move(source)), left_(count), pass_(first) {}
 
   bool next(Element& element) override {
     for (bool fresh = false;; fresh = true) {
-      heed_interruption_of_elements();
+      check_element_interruption();
       if (cursor_ && cursor_->next(element)) return true;
       if (left_ == 0 || (fresh && left_ < 0)) return false;
       if (left_ > 0) --left_;
@@ -151,7 +152,7 @@ class TakeStream final : public DerivedStream {
   int64_t count_;
 };
 
-/// Goes on from the place where the first elements were passed over.
+/// A cursor that skips the first elements of the source.
 class SkipCursor final : public Cursor {
  public:
   SkipCursor(CursorPtr from, int64_t count) : from_(std::move(from)), skip_(count) {}

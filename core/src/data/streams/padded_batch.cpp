@@ -1,7 +1,7 @@
-// Batches of elements whose first parts are not of one length.
+// padded_batch() batches elements whose first parts have different lengths.
 #include "crescent/ops/ops.h"
 #include "data/streams/derived_stream.h"
-#include "data/streams/heeding.h"
+#include "data/streams/interruption_check.h"
 
 namespace crescent {
 namespace {
@@ -30,7 +30,7 @@ class PaddedCursor final : public Cursor {
     std::vector<Element> elements;
     Element more;
     while (static_cast<int64_t>(elements.size()) < size_ && from_->next(more)) {
-      heed_interruption_of_elements();
+      check_element_interruption();
       elements.push_back(std::move(more));
     }
     if (elements.empty()) return false;

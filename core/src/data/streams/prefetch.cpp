@@ -1,4 +1,4 @@
-// Elements that are made ahead on a thread of their own.
+// prefetch_elements() makes elements ahead on another thread.
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -8,7 +8,7 @@
 
 #include "crescent/system/thread.h"
 #include "data/streams/derived_stream.h"
-#include "data/streams/heeding.h"
+#include "data/streams/interruption_check.h"
 
 namespace crescent {
 namespace {
@@ -27,15 +27,15 @@ class PrefetchCursor final : public Cursor {
     if (thread_.joinable()) thread_.join();
   }
 
-  /// A signal wakes nobody, so an interruption is looked for now and then. Without a thread
-  /// elements are made when they are asked for.
+  /// Waits for an element. As a signal does not notify the condition variable, an interruption is
+  /// polled. If the thread could not be started, next() makes the element itself.
   bool next(Element& element) override {
     if (!started_) start();
     if (!thread_.joinable()) return from_->next(element);
     constexpr auto kLook = std::chrono::milliseconds(20);
     std::unique_lock lock(mutex_);
     while (!changed_.wait_for(lock, kLook, [&] { return ended_ || !ready_.empty(); }))
-      heed_interruption_of_elements();
+      check_element_interruption();
     if (ready_.empty()) {
       if (const std::exception_ptr error = std::exchange(error_, nullptr))
         std::rethrow_exception(error);
@@ -82,7 +82,8 @@ class PrefetchCursor final : public Cursor {
 
   CursorPtr from_;
   size_t count_;
-  std::shared_ptr<Interruption> runs_ = std::make_shared<Interruption>();  ///< of the thread
+  /// interrupts the thread
+  std::shared_ptr<Interruption> runs_ = std::make_shared<Interruption>();
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Element> ready_;

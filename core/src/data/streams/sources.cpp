@@ -1,4 +1,4 @@
-// Where elements come from: lists, rows of arrays, functions, other datasets.
+// Sources of elements: lists, rows of arrays, functions, other datasets.
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -9,7 +9,7 @@
 namespace crescent {
 namespace {
 
-/// Elements that are found by their number.
+/// A stream whose elements are found by their index.
 class IndexedStream : public Stream {
  public:
   virtual Element at(int64_t number) const = 0;
@@ -74,7 +74,7 @@ class FunctionCursor final : public Cursor {
   }
 
  private:
-  std::function<bool(Element&)> produce_;  ///< none at the end
+  std::function<bool(Element&)> produce_;  ///< null at the end
 };
 
 class GeneratedStream final : public Stream {
@@ -98,13 +98,13 @@ Value part_of(const Tensors& tensors) {
   return parts.size() == 1 ? parts.front() : Value(parts);
 }
 
-/// The batches of data that are no stream. Those have a place of their own, so that a later pass
-/// ends the one before it.
+/// The batches of a dataset that is no stream. Such a dataset allows one pass at a time, so a new
+/// pass ends the previous one.
 class Batches final : public Stream {
  public:
   explicit Batches(DatasetPtr data) : data_(std::move(data)) {}
   int64_t elements() const override { return data_->batches(); }
-  /// What does not know its samples may come from a function of the script.
+  /// A dataset without a number of samples may call a function of the script.
   bool on_own_thread() const override { return data_->samples() < 0; }
   void check() const override { data_->check(); }
 
@@ -140,7 +140,7 @@ class Batches final : public Stream {
   uint64_t passes_ = 0;
 };
 
-/// One for each dataset while somebody has it, so that its passes know of each other.
+/// The stream of a dataset, one for all callers, so that a new pass can end the previous one.
 StreamPtr batches_of(const DatasetPtr& data) {
   static std::mutex mutex;
   static std::map<const Dataset*, std::weak_ptr<Batches>> all;

@@ -1,10 +1,10 @@
-// What all streams have: passes, and the face of a dataset.
+// The common part of streams: numbers of passes, and the interface of a dataset.
 #include "crescent/data/stream.h"
 
 #include <algorithm>
 
 #include "data/streams/element.h"
-#include "data/streams/heeding.h"
+#include "data/streams/interruption_check.h"
 
 namespace crescent {
 
@@ -13,7 +13,7 @@ Cursor::~Cursor() = default;
 int64_t Cursor::pass(int64_t count) {
   Element passed;
   for (int64_t done = 0; done < count; ++done) {
-    heed_interruption_of_elements();
+    check_element_interruption();
     if (!next(passed)) return done;
   }
   return count;
@@ -52,7 +52,7 @@ void Stream::check() const {
   for (const StreamPtr& source : sources()) source->check();
 }
 
-/// The number of the pass, and the state of this stream and of all below.
+/// The number of the pass, and the states of this stream and all its sources.
 Value Stream::state() const {
   List below;
   for (const StreamPtr& source : sources()) below.push_back(source->state());
@@ -80,7 +80,7 @@ void Stream::set_state(const Value& state) {
 
 namespace {
 
-/// Goes to the stream for all but the order of tensors in a batch.
+/// A stream as a dataset whose batches have their tensors in the order of given names.
 class NamedDataset final : public Dataset {
  public:
   using Next = std::function<bool(Batch&)>;

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "crescent/system/thread.h"
-#include "data/streams/heeding.h"
+#include "data/streams/interruption_check.h"
 
 namespace crescent {
 
@@ -40,13 +40,14 @@ void Workers::give(IndexedElement indexed) {
   given_.notify_one();
 }
 
-/// A signal wakes nobody, so an interruption is looked for now and then.
+/// Waits for a result. As a signal does not notify the condition variable, an interruption is
+/// polled.
 Element Workers::take() {
   if (threads_.empty()) return take_unworked();
   constexpr auto kLook = std::chrono::milliseconds(20);
   std::unique_lock lock(mutex_);
   const std::shared_ptr<Task> task = tasks_.front();
-  while (!done_.wait_for(lock, kLook, [&] { return task->done; })) heed_interruption_of_elements();
+  while (!done_.wait_for(lock, kLook, [&] { return task->done; })) check_element_interruption();
   tasks_.pop_front();
   if (task->error) std::rethrow_exception(task->error);
   return std::move(task->result);

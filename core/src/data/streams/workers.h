@@ -1,4 +1,4 @@
-// Threads that work on elements and give them back in order.
+// Threads that transform elements and return them in order.
 #pragma once
 #include <condition_variable>
 #include <deque>
@@ -11,7 +11,7 @@
 
 namespace crescent {
 
-/// An element with its index in its pass.
+/// An element and its index in the pass.
 struct IndexedElement {
   int64_t index = 0;
   Element element;
@@ -20,16 +20,17 @@ struct IndexedElement {
 class Workers {
  public:
   using Transform = std::function<Element(IndexedElement)>;
-  /// `begin` is called by each thread and gives what it works with. Where the system starts fewer
-  /// threads, those work; without any, take() does.
+  /// Starts `count` threads, or as many as the system allows. Each calls `begin`, which returns its
+  /// transformation. Without threads take() transforms elements itself.
   Workers(int64_t count, std::function<Transform()> begin);
-  /// Asks what is being done to stop, and waits for it.
+  /// Interrupts the threads and waits for their end.
   ~Workers();
   Workers(const Workers&) = delete;
 
-  size_t waiting() const { return tasks_.size(); }  ///< given and not taken
+  /// the number of elements that were given and not yet taken
+  size_t waiting() const { return tasks_.size(); }
   void give(IndexedElement indexed);
-  /// The result for the element that was given first; throws what the work threw.
+  /// Takes the result for the first element given; rethrows an exception of its transformation.
   Element take();
 
  private:
@@ -44,12 +45,13 @@ class Workers {
   void stop();
 
   std::function<Transform()> begin_;
-  Transform own_;  ///< of the thread that takes, where there is no other
+  Transform own_;  ///< the transformation of take(), without threads
   std::mutex mutex_;
   std::condition_variable given_, done_;
-  std::deque<std::shared_ptr<Task>> tasks_;  ///< given and not taken, in order
+  /// the elements that were given and not yet taken, in order
+  std::deque<std::shared_ptr<Task>> tasks_;
   bool stopping_ = false;
-  std::shared_ptr<Interruption> runs_;  ///< of the threads
+  std::shared_ptr<Interruption> runs_;  ///< interrupts the threads
   std::vector<std::thread> threads_;
 };
 

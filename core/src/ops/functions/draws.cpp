@@ -15,7 +15,7 @@ Tensor randint(const Shape& shape, int64_t minval, int64_t maxval, DType dtype,
 
 Tensor shuffle(const Tensor& x, int axis, const SeedGenerator& generator) {
   const int64_t count = x.dim(axis);
-  return take(x, Tensor::from(generator.permutation(count), {count}), axis);
+  return gather(x, Tensor::from(generator.permutation(count), {count}), axis);
 }
 
 }  // namespace crescent::ops

@@ -1,11 +1,11 @@
-// Classes that are named in settings, before anything has loaded their plugin.
+// Classes that settings name, whose plugin may not be loaded yet.
 #pragma once
 #include "crescent/registry/registry.h"
 
 namespace crescent {
 
-/// The class; when nobody registered it, the plugin of this name is loaded to do so. Fails with a
-/// suggestion.
+/// The class of this name; if it is not registered, the plugin of the same name is loaded first.
+/// Fails with a suggestion for an unknown name.
 std::shared_ptr<const ClassInfo> class_or_plugin(std::string_view kind, std::string_view name);
 
 }  // namespace crescent

@@ -50,7 +50,7 @@ std::optional<Elf64_Shdr> ElfFile::section(std::string_view name) const {
   return std::nullopt;
 }
 
-// ---- what is checked
+// ---- checks
 
 void ElfFile::check_header() {
   if (size_ < sizeof header_) refuse("not a Crescent plugin: not a shared library");
@@ -67,7 +67,8 @@ void ElfFile::check_header() {
   check_range(header_.e_shoff, uint64_t{header_.e_shnum} * sizeof(Elf64_Shdr));
 }
 
-/// A file cut short would be mapped all the same and end the process when touched.
+/// Fails for a truncated file, which could be mapped, but whose missing bytes would end the process
+/// when read.
 void ElfFile::check_ranges() {
   segments_ = table<Elf64_Phdr>(header_.e_phoff, header_.e_phnum);
   for (const Elf64_Phdr& segment : segments_)

@@ -1,4 +1,4 @@
-// A shared library as a file, read and checked without mapping it.
+// The file of a shared library, which is read and checked without mapping it.
 #pragma once
 #include <elf.h>
 
@@ -15,20 +15,20 @@
 
 namespace crescent {
 
-/// Whether `count` bytes from `begin` on are among the `bytes` bytes from `start` on.
+/// Whether the `count` bytes from `begin` on are among the `bytes` bytes from `start` on.
 bool inside(uint64_t begin, uint64_t count, uint64_t start, uint64_t bytes);
 
 class CRESCENT_API ElfFile {
  public:
-  /// Fails naming the path when the file is no complete library of this machine.
+  /// Opens a file; fails, naming the path, unless it is a complete library for this machine.
   explicit ElfFile(const std::string& path);
 
-  /// When it was opened.
+  /// The state of the file when it was opened.
   const FileState& state() const { return state_; }
   const std::vector<Elf64_Phdr>& segments() const { return segments_; }
-  /// The section with contents that has this name.
+  /// The section of this name, if it has contents.
   std::optional<Elf64_Shdr> section(std::string_view name) const;
-  /// Bytes of the file; fails when they are beyond its end.
+  /// Reads bytes of the file; fails for bytes beyond its end.
   void read(uint64_t offset, void* to, size_t count) const;
   template <class T>
   std::vector<T> table(uint64_t offset, uint64_t count) const;

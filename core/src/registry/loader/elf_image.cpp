@@ -36,7 +36,7 @@ void ElfImage::refuse_damaged(std::string_view what) const {
   file_.refuse("not a Crescent plugin: the library is damaged: ", what, " cannot be right");
 }
 
-// ---- what is checked
+// ---- checks
 
 void ElfImage::check_loaded() const {
   uint64_t end = 0;
@@ -49,7 +49,8 @@ void ElfImage::check_loaded() const {
   }
 }
 
-/// What else is read in memory, by the system's loader or where exceptions are thrown.
+/// Checks the other segments that are read in memory, by the dynamic linker or when exceptions are
+/// thrown.
 void ElfImage::check_segment(const Elf64_Phdr& segment) const {
   switch (segment.p_type) {
     case PT_DYNAMIC:
@@ -64,7 +65,7 @@ void ElfImage::check_segment(const Elf64_Phdr& segment) const {
       if (segment.p_filesz > segment.p_memsz || segment.p_align & (segment.p_align - 1))
         refuse_damaged("its segments");
       break;
-    case PT_GNU_RELRO: {  // which some linkers round up to whole pages
+    case PT_GNU_RELRO: {  // some linkers round its size up to whole pages
       const Elf64_Phdr& around = mapped(segment.p_vaddr, segment.p_filesz);
       const uint64_t room = around.p_memsz + around.p_align;
       if (!inside(segment.p_vaddr, segment.p_memsz, around.p_vaddr, room))
@@ -73,8 +74,8 @@ void ElfImage::check_segment(const Elf64_Phdr& segment) const {
   }
 }
 
-/// Of two entries with one tag the system's loader takes the last, except for libraries that are
-/// needed.
+/// Reads the dynamic section. As in the dynamic linker, the last of several entries with one tag
+/// counts, except for DT_NEEDED.
 void ElfImage::read_dynamic() {
   auto is_dynamic = [](const Elf64_Phdr& segment) { return segment.p_type == PT_DYNAMIC; };
   const auto& segments = file_.segments();

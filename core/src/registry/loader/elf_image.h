@@ -1,4 +1,5 @@
-// A shared library as the system's loader maps it: what it finds by address, read from the file.
+// The memory image of a shared library: reads from the file what the dynamic linker would map at an
+// address.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -10,16 +11,16 @@ namespace crescent {
 
 class ElfImage {
  public:
-  /// Fails when its segments or its dynamic section cannot be right.
+  /// Fails if the segments or the dynamic section are invalid.
   explicit ElfImage(const ElfFile& file);
 
   const std::vector<Elf64_Dyn>& entries() const { return dynamic_; }
-  /// The value of an entry of the dynamic section; nothing when it has none of this tag.
+  /// The value of the entry of the dynamic section with this tag; nullopt without one.
   std::optional<uint64_t> dynamic(Elf64_Sxword tag) const;
-  /// The segment that has these addresses, with flags such as PF_W; fails when none has all of
-  /// them.
+  /// The segment with these flags, such as PF_W, that contains all of these addresses; fails
+  /// without one.
   const Elf64_Phdr& mapped(uint64_t address, uint64_t count, Elf64_Word flags = 0) const;
-  /// The entries at an address, which the file must have.
+  /// The entries at an address, which must lie in the file.
   template <class T>
   std::vector<T> table(uint64_t address, uint64_t count) const {
     return file_.table<T>(offset_of(address, count * sizeof(T)), count);
@@ -34,7 +35,7 @@ class ElfImage {
   void check_loaded() const;
   void check_segment(const Elf64_Phdr& segment) const;
   void read_dynamic();
-  /// Where in the file the contents of these addresses are.
+  /// The offset in the file of the contents of these addresses.
   uint64_t offset_of(uint64_t address, uint64_t count) const;
 
   const ElfFile& file_;

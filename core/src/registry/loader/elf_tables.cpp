@@ -17,7 +17,7 @@ constexpr uint32_t kRelative = R_AARCH64_RELATIVE, kResolver = R_AARCH64_IRELATI
                    kCopy = R_AARCH64_COPY;
 #endif
 
-/// Tables that the dynamic section gives by address and, where it says that too, by size.
+/// A table whose address, and perhaps size, is in the dynamic section.
 struct Table {
   Elf64_Sxword address, bytes;
   Elf64_Word flags = 0;
@@ -38,11 +38,11 @@ constexpr Table kTables[] = {{DT_STRTAB, DT_STRSZ},
                              {DT_INIT, DT_NULL, PF_X},
                              {DT_FINI, DT_NULL, PF_X}};
 
-/// Entries of the dynamic section that are places in the table of strings.
+/// Entries of the dynamic section that are offsets in the string table.
 constexpr Elf64_Sxword kNames[] = {DT_NEEDED,  DT_SONAME,    DT_RPATH,
                                    DT_RUNPATH, DT_AUXILIARY, DT_FILTER};
 
-/// The start of the table under DT_GNU_HASH.
+/// The header of the table at DT_GNU_HASH.
 struct GnuHash {
   uint32_t buckets, first_symbol, words, shift;
 };
@@ -81,7 +81,7 @@ class ElfTables {
   Elf64_Half last_version() const;
 
   const ElfImage& image_;
-  uint64_t symbols_ = 0;  // as many as anything refers to
+  uint64_t symbols_ = 0;  // the number of symbols to which the other tables refer
 };
 
 void ElfTables::check_places() const {
@@ -114,8 +114,8 @@ void ElfTables::check_relocations(Elf64_Sxword table, Elf64_Sxword bytes) {
     check_relocation(relocation);
 }
 
-/// Each changes eight bytes of a segment that may be written. Functions that the system's loader
-/// calls are code of the library.
+/// A relocation must change eight bytes of a writable segment. A resolver function that the dynamic
+/// linker calls must be code of the library.
 void ElfTables::check_relocation(const Elf64_Rela& relocation) {
   const uint32_t type = ELF64_R_TYPE(relocation.r_info);
   image_.mapped(relocation.r_offset, sizeof(uint64_t), PF_W);
@@ -126,7 +126,8 @@ void ElfTables::check_relocation(const Elf64_Rela& relocation) {
   symbols_ = std::max<uint64_t>(symbols_, ELF64_R_SYM(relocation.r_info) + 1);
 }
 
-/// An even word is an address; the bits of an odd one stand for the 63 words that follow.
+/// Checks DT_RELR: an even word is an address; the bits of an odd word stand for the 63 words after
+/// it.
 void ElfTables::check_packed_relocations() const {
   const uint64_t count = value(DT_RELRSZ) / sizeof(uint64_t);
   if (count == 0) return;
@@ -161,7 +162,7 @@ uint64_t ElfTables::symbols_of_hash() const {
   return symbols;
 }
 
-/// The last chain begins at the largest number of a bucket and ends with the table.
+/// The number of symbols in the hash table: its last chain begins at the largest index in a bucket.
 uint64_t ElfTables::symbols_of_gnu_hash() const {
   const auto table = image_.dynamic(DT_GNU_HASH);
   if (!table) return 0;

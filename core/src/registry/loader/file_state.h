@@ -1,4 +1,4 @@
-// One state of one file, whatever its name.
+// The identity of a file and of its last change.
 #pragma once
 #include <sys/stat.h>
 
@@ -7,8 +7,7 @@
 
 namespace crescent {
 
-/// Differs from that of any other file, and from that of the same file after something was written
-/// to it.
+/// It differs between files, and before and after a write to one file; names do not count.
 struct FileState {
   FileState() = default;
   explicit FileState(const struct stat& status)
@@ -22,7 +21,7 @@ struct FileState {
   int64_t seconds = 0, nanoseconds = 0;  ///< of the last change
 };
 
-/// Of the file that the path leads to; of none when there is none.
+/// The state of the file at a path; that of no file if there is none.
 inline FileState state_of(const std::string& path) {
   struct stat status {};
   return stat(path.c_str(), &status) == 0 ? FileState(status) : FileState();

@@ -1,4 +1,4 @@
-// The lock of loading.
+// The lock of the plugin loader.
 #pragma once
 #include <atomic>
 #include <mutex>
@@ -6,9 +6,9 @@
 
 namespace crescent {
 
-/// The thread that holds it may lock it again: a plugin's setup asks the loader too. So may that
-/// thread in a copy of the process, where a std::recursive_mutex would wait without end for an
-/// owner with another number.
+/// The thread that holds the lock may lock it again, because the setup of a plugin may load others.
+/// The same holds in a copy of the process, where a std::recursive_mutex would wait forever because
+/// the thread has another id there.
 class LoadingLock {
  public:
   void lock() {
@@ -25,7 +25,7 @@ class LoadingLock {
  private:
   std::mutex mutex_;
   std::atomic<std::thread::id> owner_;
-  int depth_ = 0;  // of the owner's locks
+  int depth_ = 0;  // the number of locks that the owner holds
 };
 
 }  // namespace crescent

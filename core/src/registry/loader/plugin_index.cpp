@@ -22,7 +22,7 @@ int64_t bytes_of(const std::string& path) {
 Value to_value(const IndexedPlugin& plugin) {
   List classes;
   for (const IndexedClass& c : plugin.classes) {
-    Dict entry{{"kind", c.kind}, {"name", c.name}};  // short: every start reads it
+    Dict entry{{"kind", c.kind}, {"name", c.name}};  // short, because every start reads it
     if (!c.aliases.empty()) entry.set("aliases", c.aliases);
     if (!c.traits.empty()) entry.set("traits", c.traits);
     classes.push_back(std::move(entry));

@@ -1,5 +1,5 @@
-// index.json beside the built-in plugins: which library has which class, so that none is loaded
-// before it is needed.
+// index.json beside the built-in plugins says which library has which class, so a library is loaded
+// only when it is needed.
 //
 //   {"crescent": "0.1.0", "plugins": [{"library": "losses.so", "bytes": 91234, "name": "losses",
 //   "version": "0.1.0",
@@ -24,8 +24,8 @@ struct IndexedPlugin {
   std::vector<IndexedClass> classes;
 };
 
-/// Entries that still describe the libraries in `directory` (same size, same Crescent); none when
-/// there is no index.
+/// The entries that still describe the libraries in `directory` (same size, same version of
+/// Crescent); empty without an index.
 std::vector<IndexedPlugin> read_index(const std::string& directory);
 void write_index(const std::string& directory, const std::vector<IndexedPlugin>& plugins);
 

@@ -39,7 +39,7 @@ PluginRecord to_record(const IndexedPlugin& plugin) {
   return record;
 }
 
-/// What the stamp alone tells of a library.
+/// The record of a library by its stamp alone.
 PluginRecord judge(const std::string& path) try {
   const PluginInfo stamp = read_stamp(ElfFile(path));
   PluginRecord record = to_record(stamp, path);
@@ -51,13 +51,14 @@ PluginRecord judge(const std::string& path) try {
   return record;
 }
 
-/// The system's loader starts its messages with the path, which ours have already.
+/// Removes the path with which messages of the dynamic linker start, since ours contain it already.
 std::string without_path(std::string message, const std::string& path) {
   const std::string prefix = path + ": ";
   return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
 }
 
-/// The stamp as the system's loader mapped it, now with its setup function.
+/// Maps the library; returns the stamp in memory, in which the dynamic linker has set the setup
+/// function.
 const PluginInfo& map_library(const std::string& path, const PluginInfo& stamp) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library) fail(without_path(dlerror(), path));
@@ -77,9 +78,9 @@ void run_setup(const PluginInfo& info, Registry& staging) try {
 
 }  // namespace
 
-// ---- the process' loader
+// ---- the loader of the process
 
-/// The process' registry, and what gives it classes that it does not have yet.
+/// The registry of the process and the loader that adds classes to it.
 struct PluginLoader::Process {
   Registry registry;
   PluginLoader loader{registry};
@@ -91,7 +92,7 @@ Registry& registry() { return PluginLoader::process().registry; }
 PluginLoader& PluginLoader::instance() { return process().loader; }
 
 PluginLoader::Process& PluginLoader::process() {
-  // Lives as long as the process: classes of plugins and of Lua would be destroyed after what they
+  // It is never destroyed: classes of plugins and of Lua would be destroyed after objects that they
   // need.
   static auto* const process = new Process;
   return *process;
@@ -105,12 +106,14 @@ void PluginLoader::prepare() {
   read_built_in_index();
 }
 
-/// Libraries that the index does not describe (any more) are loaded at once: it is the only way to
-/// know what they have. Not on trial: the trial of one is not about the others.
+/// Reads the index. Built-in libraries that it does not describe correctly are loaded at once to
+/// learn their classes, unless this process is a trial, which must not fail because of another
+/// library.
 void PluginLoader::read_built_in_index() {
   built_in_ = read_index(installed_plugin_directory());
   for (const IndexedPlugin& plugin : built_in_)
-    for (const IndexedClass& c : plugin.classes) promised_.add(c.kind, c.name, c.aliases, &plugin);
+    for (const IndexedClass& c : plugin.classes)
+      indexed_classes_.add(c.kind, c.name, c.aliases, &plugin);
   for (const std::string& path : libraries_in(installed_plugin_directory())) {
     const bool indexed = std::any_of(built_in_.begin(), built_in_.end(),
                                      [&](auto& plugin) { return plugin.path == path; });
@@ -122,18 +125,18 @@ void PluginLoader::read_built_in_index() {
   }
 }
 
-const NameTable<const IndexedPlugin*>& PluginLoader::promised() {
+const NameTable<const IndexedPlugin*>& PluginLoader::indexed_classes() {
   prepare();
-  return promised_;
+  return indexed_classes_;
 }
 
-const IndexedPlugin* PluginLoader::promise(std::string_view kind, std::string_view word) {
-  const auto* plugin = promised().find(kind, word);
+const IndexedPlugin* PluginLoader::find_indexed(std::string_view kind, std::string_view word) {
+  const auto* plugin = indexed_classes().find(kind, word);
   return plugin ? *plugin : nullptr;
 }
 
-Dict PluginLoader::promised_traits(std::string_view kind, std::string_view name) {
-  const IndexedPlugin* plugin = promise(kind, name);
+Dict PluginLoader::indexed_traits(std::string_view kind, std::string_view name) {
+  const IndexedPlugin* plugin = find_indexed(kind, name);
   if (plugin)
     for (const IndexedClass& c : plugin->classes)
       if (c.name == name && c.kind == kind) return c.traits;
@@ -141,12 +144,12 @@ Dict PluginLoader::promised_traits(std::string_view kind, std::string_view name)
 }
 
 void PluginLoader::load_for(std::string_view kind, std::string_view word) {
-  if (const IndexedPlugin* plugin = promise(kind, word)) load(plugin->path);
+  if (const IndexedPlugin* plugin = find_indexed(kind, word)) load(plugin->path);
 }
 
-void PluginLoader::refuse_promised(std::string_view kind, std::string_view word,
-                                   std::string_view origin) {
-  const auto* plugin = promised().find_exact(kind, word);
+void PluginLoader::refuse_indexed(std::string_view kind, std::string_view word,
+                                  std::string_view origin) {
+  const auto* plugin = indexed_classes().find_exact(kind, word);
   if (plugin && (*plugin)->path != origin && real_path((*plugin)->path) != origin)
     refuse_clash(kind, word, concat("plugin '", (*plugin)->name, "' (", (*plugin)->path, ")"));
 }
@@ -190,8 +193,8 @@ PluginRecord PluginLoader::load_new(const std::string& path) {
   }
 }
 
-/// Plugins loaded before it may be what its setup builds on. What is loaded afterwards is the very
-/// file that was checked and tried.
+/// Tries a library after the plugins that are already loaded, on which its setup may depend. Fails
+/// if the file changes during the trial.
 void PluginLoader::try_first(const std::string& path, const ElfFile& file,
                              const PluginInfo& stamp) {
   check_tables(file);
@@ -200,8 +203,8 @@ void PluginLoader::try_first(const std::string& path, const ElfFile& file,
     for (const auto& [other, state] : foreign_)
       if (state_of(other) == state) libraries.push_back(other);
     libraries.push_back(path);
-    if (const std::string reason = tried(libraries); !reason.empty()) fail(reason);
-    const std::string reason = rehearsed([&] { take_in(path, stamp); });
+    if (const std::string reason = failure_in_trial(libraries); !reason.empty()) fail(reason);
+    const std::string reason = failure_in_copy([&] { take_in(path, stamp); });
     if (!reason.empty()) fail(reason);
   }
   if (state_of(path) != file.state()) fail("the file has changed while it was tried");
@@ -223,14 +226,14 @@ PluginRecord PluginLoader::take_in(const std::string& path, const PluginInfo& st
   return record;
 }
 
-/// All classes of a plugin or none.
+/// Registers all classes of a plugin, or none if one is refused.
 void PluginLoader::take_over(Registry& staging) {
   Registry::State& state = *registry_.state_;
   for (const ClassInfoPtr& info : staging.state_->classes)
     for (const std::string& word : words_of(*info)) {
       if (ClassInfoPtr there = state.find_exact(info->kind, word))
         refuse_clash(info->kind, word, describe_origin(*there));
-      refuse_promised(info->kind, word, info->origin);
+      refuse_indexed(info->kind, word, info->origin);
     }
   for (const ClassInfoPtr& info : staging.state_->classes) state.insert(info);
 }
@@ -272,7 +275,7 @@ std::vector<PluginRecord> PluginLoader::list() {
 void PluginLoader::write_index_of(const std::string& directory) {
   std::lock_guard lock(mutex_);
   stop_trials();
-  const bool first = !std::exchange(prepared_, true);  // without the index that is to be written
+  const bool first = !std::exchange(prepared_, true);  // the old index is not read
   if (first) register_core_classes(registry_);
   std::vector<IndexedPlugin> plugins;
   std::vector<std::string> refusals;

@@ -1,5 +1,4 @@
-// Loads plugins into the process' registry: asked for by path, by name, or because a class of
-// theirs is.
+// Loads plugins into the registry of the process: by path, by name, or for a class of theirs.
 #pragma once
 #include <map>
 
@@ -18,18 +17,17 @@ class PluginLoader final : public ClassSource {
   explicit PluginLoader(Registry& registry) : registry_(registry) {}
   static PluginLoader& instance();
 
-  /// Core's own classes and the index of built-in plugins, before the first question that needs
-  /// them.
+  /// Registers the classes of core and reads the index of built-in plugins, once.
   void prepare();
   void load_for(std::string_view kind, std::string_view word) override;
-  const NameTable<const IndexedPlugin*>& promised() override;
-  Dict promised_traits(std::string_view kind, std::string_view name) override;
-  void refuse_promised(std::string_view kind, std::string_view word,
-                       std::string_view origin) override;
+  const NameTable<const IndexedPlugin*>& indexed_classes() override;
+  Dict indexed_traits(std::string_view kind, std::string_view name) override;
+  void refuse_indexed(std::string_view kind, std::string_view word,
+                      std::string_view origin) override;
 
   PluginRecord load(const std::string& path);
-  /// From now on plugins are not tried in another process first: this is that process, or they are
-  /// known to be good.
+  /// Turns trials in another process off: this is that process, or the plugins are known to be
+  /// good.
   void stop_trials() { trials_ = false; }
   PluginRecord load_by_name(const std::string& name);
   std::vector<PluginRecord> list();
@@ -40,22 +38,23 @@ class PluginLoader final : public ClassSource {
   static Process& process();
   friend Registry& registry();
 
-  using FileId = std::pair<uint64_t, uint64_t>;  // device and inode: one file under any name
+  // device and inode: they identify a file under any name
+  using FileId = std::pair<uint64_t, uint64_t>;
 
   PluginRecord load_new(const std::string& path);
   void try_first(const std::string& path, const ElfFile& file, const PluginInfo& stamp);
   PluginRecord take_in(const std::string& path, const PluginInfo& stamp);
   void take_over(Registry& staging);
   void read_built_in_index();
-  const IndexedPlugin* promise(std::string_view kind, std::string_view word);
+  const IndexedPlugin* find_indexed(std::string_view kind, std::string_view word);
 
   Registry& registry_;
   LoadingLock mutex_;
   bool prepared_ = false, trials_ = true;
   std::vector<IndexedPlugin> built_in_;
-  NameTable<const IndexedPlugin*> promised_;
+  NameTable<const IndexedPlugin*> indexed_classes_;
   std::map<FileId, PluginRecord> loaded_;
-  /// Libraries that are not in the index and were tried and mapped, in order.
+  /// The libraries outside of the index that were tried and mapped, in order.
   std::vector<std::pair<std::string, FileState>> foreign_;
   std::map<std::string, PluginRecord> refused_;  // by path
 };

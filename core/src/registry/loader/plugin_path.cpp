@@ -28,7 +28,8 @@ uid_t library_owner() {
   return stat(library_path().c_str(), &status) == 0 ? status.st_uid : 0;
 }
 
-/// A group of one user, by the convention that it has the user's number, counts as the user.
+/// Whether users other than the owner may write. The private group of a user, which by convention
+/// has the id of the user, does not count.
 bool others_may_write(const struct stat& status) {
   const bool own_group =
       status.st_gid == 0 || (status.st_gid == getegid() && status.st_gid == geteuid());
@@ -47,7 +48,7 @@ std::string distrust_one(const fs::path& path, bool above) {
   return "";
 }
 
-/// What is not absolute is meant from the folder in which the process was when it first asked.
+/// The absolute path of an entry; a relative one starts at the working directory of the first call.
 std::string absolute(std::string_view entry) {
   std::error_code error;
   static const fs::path start = fs::current_path(error);

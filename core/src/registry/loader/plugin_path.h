@@ -1,26 +1,26 @@
-// Where plugins are looked for, and whom the files may belong to.
+// The folders of plugins, and the permissions that their files must have.
 #pragma once
 #include <string>
 #include <vector>
 
 namespace crescent {
 
-/// lib/crescent/plugins beside libcrescent.so: plugins that came with it.
+/// The folder of the built-in plugins: lib/crescent/plugins beside libcrescent.so.
 const std::string& installed_plugin_directory();
 
-/// Paths of the libraries in a directory, sorted; none when it is not there.
+/// The sorted paths of the libraries in a folder; empty if it does not exist.
 std::vector<std::string> libraries_in(const std::string& directory);
 
-/// Why a file or directory is not to be trusted: someone other than root, the user and the owner of
-/// libcrescent.so can change it or a directory above it. Empty when it is, or is not there.
+/// The reason not to trust a file or folder: a user other than root, the current one and the owner
+/// of libcrescent.so can change it or a folder above it. Empty if it is trusted or does not exist.
 std::string distrust(const std::string& path);
 
 struct SearchPlace {
   std::string directory;
-  std::string left_out;  ///< why it is not searched, else empty
+  std::string left_out;  ///< the reason why it is not searched; empty if it is
 };
-/// $CRESCENT_PLUGIN_PATH (unless the process has more rights than its user), the user's, the
-/// installed directory.
+/// The folders of $CRESCENT_PLUGIN_PATH (unless the process has more rights than its user), the
+/// folder of the user and the installed one.
 std::vector<SearchPlace> search_places();
 
 }  // namespace crescent

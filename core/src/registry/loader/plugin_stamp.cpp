@@ -45,7 +45,7 @@ PluginInfo read_stamp(const ElfFile& file) {
   if (!section) file.refuse("not a Crescent plugin: no section '", kSection, "'");
   PluginInfo info{};
   const uint64_t stamped =
-      offsetof(PluginInfo, setup);  // the loader of the system fills in what follows
+      offsetof(PluginInfo, setup);  // the dynamic linker sets the members after this offset
   file.read(section->sh_offset, &info, std::min<uint64_t>(section->sh_size, stamped));
   if (std::memcmp(info.magic, kMagic, sizeof kMagic) != 0)
     file.refuse("not a Crescent plugin: its stamp is not one");

@@ -1,4 +1,4 @@
-// A plugin's stamp, read from the file: nothing of the library is mapped or run.
+// Reading and comparing the stamp in the file of a plugin, without mapping or running the library.
 #pragma once
 #include <string>
 
@@ -8,11 +8,11 @@
 
 namespace crescent {
 
-/// Fails naming the path when the library has no stamp.
+/// Reads the stamp; fails, naming the path, if the library has none.
 CRESCENT_API PluginInfo read_stamp(const ElfFile& file);
 
-/// Why a library with this stamp cannot run here, both sides named, with the command that mends it;
-/// empty when it can.
+/// The reason why a library with this stamp cannot run here, with the values of both sides and the
+/// command to rebuild it; empty if it can.
 CRESCENT_API std::string mismatch(const PluginInfo& stamp);
 
 }  // namespace crescent

@@ -11,7 +11,7 @@
 namespace crescent {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(10);
+constexpr auto kTimeout = std::chrono::seconds(10);
 constexpr const char* kMemory = "crescent-try";
 
 std::string helper() {
@@ -22,7 +22,7 @@ std::string helper() {
   return path;
 }
 
-/// The last line on stderr: what an assertion or the system's loader had to say.
+/// The last line on stderr, perhaps of an assertion or of the dynamic linker.
 std::string last_words(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   const std::string line = text.substr(text.rfind('\n') + 1);
@@ -31,8 +31,8 @@ std::string last_words(std::string text) {
 
 }  // namespace
 
-/// The helper stays in the process group, so that Ctrl-C ends the trial.
-std::string tried(const std::vector<std::string>& libraries) {
+/// The process stays in the process group, so Ctrl-C ends the trial.
+std::string failure_in_trial(const std::vector<std::string>& libraries) {
   std::vector<std::string> words{helper()};
   words.insert(words.end(), libraries.begin(), libraries.end());
   const Descriptor said = memory_file(kMemory), report = memory_file(kMemory);
@@ -41,11 +41,11 @@ std::string tried(const std::vector<std::string>& libraries) {
                                                              {kNowhere, STDOUT_FILENO},
                                                              {said, STDERR_FILENO},
                                                              {report, kTrialDescriptor}}});
-  const bool in_time = process.wait(kPatience), loaded = !contents_of(report).empty();
+  const bool in_time = process.wait(kTimeout), loaded = !contents_of(report).empty();
   const std::string words_left = last_words(contents_of(said));
   const char* when = loaded ? "when the process ends" : "while it is loaded";
   if (!in_time)
-    return concat("it does not come to an end ", when, ": it was given ", kPatience.count(),
+    return concat("it does not come to an end ", when, ": it was given ", kTimeout.count(),
                   " seconds", words_left);
   if (process.signal())
     return concat("it crashes ", when, ": ", signal_name(process.signal()), words_left);
@@ -57,14 +57,14 @@ std::string tried(const std::vector<std::string>& libraries) {
                                : "";
 }
 
-/// A copy has one thread: one that waits for the others says nothing against the library. Nor does
-/// a machine without memory for a copy.
-std::string rehearsed(const std::function<void()>& load) try {
+/// A copy that waits for other threads, which it does not have, is no failure of the library; nor
+/// is a lack of memory for the copy.
+std::string failure_in_copy(const std::function<void()>& load) try {
   const Descriptor report = memory_file(kMemory);
   const auto work = [&] {
     try {
       load();
-    } catch (...) {  // found again by who loads it in earnest
+    } catch (...) {  // loading the library for good would raise it again
     }
     return write(report, "1", 1) == 1 ? 0 : 1;
   };
@@ -72,7 +72,7 @@ std::string rehearsed(const std::function<void()>& load) try {
   Process process = Process::copy(
       work, {.descriptors = {
                  {kNowhere, STDIN_FILENO}, {kNowhere, STDOUT_FILENO}, {kNowhere, STDERR_FILENO}}});
-  if (!process.wait(kPatience) || !contents_of(report).empty()) return "";
+  if (!process.wait(kTimeout) || !contents_of(report).empty()) return "";
   if (process.signal())
     return concat("it crashes in this process: ", signal_name(process.signal()));
   return "it ends this process while it is loaded";

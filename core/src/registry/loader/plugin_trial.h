@@ -1,5 +1,5 @@
-// A plugin is tried before it is loaded: mapped, initialised and set up in a process of its own, so
-// that a crash, an exit or an endless loop in it is a refusal.
+// The trial of a plugin: it is mapped, initialized and set up in another process first, so a plugin
+// that crashes, exits or never ends is refused.
 #pragma once
 #include <functional>
 #include <string>
@@ -9,22 +9,22 @@
 
 namespace crescent {
 
-/// What happens to a process that loads the last of these libraries after the others, and ends: "it
-/// crashes while it is loaded: SIGSEGV (Segmentation fault)". Empty when it comes through, also
-/// when the library refuses itself.
-std::string tried(const std::vector<std::string>& libraries);
+/// Loads these libraries in order in another process. Returns the failure that the last one causes:
+/// "it crashes while it is loaded: SIGSEGV (Segmentation fault)"; empty if the process ends
+/// normally, also if the setup of the library throws.
+std::string failure_in_trial(const std::vector<std::string>& libraries);
 
-/// What happens to a copy of this process, as it is now, that does `load`, for example "it crashes
-/// in this process: SIGSEGV (Segmentation fault)". Tables can be checked (elf_tables.h), code
-/// cannot: damaged code may come through a process of its own and not through this one, because
-/// what it does depends on what lies beside it.
-std::string rehearsed(const std::function<void()>& load);
+/// Runs `load` in a copy of this process. Returns the failure, for example "it crashes in this
+/// process: SIGSEGV (Segmentation fault)", or empty. Damaged code cannot be found by checks as
+/// damaged tables can (elf_tables.h), and it may fail in this process but not in another, because
+/// it may read memory beside the library.
+std::string failure_in_copy(const std::function<void()>& load);
 
-/// The other side of tried(), in the process that is put at risk; errors are left to be found
-/// again.
+/// Loads a library in the process that failure_in_trial() starts; its errors are ignored, since
+/// loading it for good would raise them again.
 CRESCENT_API void load_untried(const std::string& library);
 
-/// Where that process says that all is loaded.
+/// The descriptor on which that process reports that all libraries are loaded.
 constexpr int kTrialDescriptor = 3;
 
 }  // namespace crescent

@@ -217,7 +217,7 @@ Batch StepLayout::batch_of(const Tensors& flat) const {
 void StepCache::forget() {
   train.clear(), test.clear();
   predict = results = Function();
-  settled = false;
+  planned = false;
 }
 
 std::string metric_name(const Metric& metric) {

@@ -64,8 +64,9 @@ struct RunRecord {
   int64_t epochs = 0;
   std::shared_ptr<History> history;
   std::weak_ptr<TrainingRun> run;  ///< the current run, which may be paused
-  Value left;                      ///< state of the last run, for run_state()
-  bool left_is_loaded = false;     ///< whether it came from a file; then the next run restores it
+  Value last_state;                ///< state of the last run, for run_state()
+  bool last_state_is_loaded =
+      false;  ///< whether it came from a file; then the next run restores it
 };
 
 /// The arguments of compile.
@@ -103,7 +104,7 @@ using CompiledLayoutPtr = std::shared_ptr<const CompiledLayout>;
 /// The compiled steps, valid for one structure version.
 struct StepCache {
   uint64_t structure_seen = 0, constraints_seen = 0;
-  bool settled = false;  ///< whether everything is built and planned
+  bool planned = false;  ///< whether everything is built and planned
   std::vector<CompiledLayoutPtr> train, test;
   Function predict, results;
   int64_t predict_key = 0;  ///< trainable_key() at predict_trainable
@@ -173,8 +174,8 @@ class Stepper {
   void run(const Batch& batch, bool training, bool inference_metrics);
   void follow_structure();
   Tensors build(const Tensors& x);
-  void settle(const Tensors& x);
-  void settle_parts();
+  void build_and_plan(const Tensors& x);
+  void mark_planned();
   void rehearse(const Batch& batch);
   void collect_trained();
   CompiledLayoutPtr lay_out(const Batch& batch, bool training, bool inference_metrics = false);

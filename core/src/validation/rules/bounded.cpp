@@ -75,7 +75,7 @@ void Bounded::widen(size_t i, double by) {
   bound[i] += by;
 }
 
-void Bounded::settle(Rounding rounding) {
+void Bounded::mark_undecided(Rounding rounding) {
   if (is_real()) {
     const double most =
         rounding == Rounding::float64 ? largest(DType::float64) : largest(spec.dtype);
@@ -128,7 +128,7 @@ Bounded Bounded::of(const Tensor& tensor, Rounding rounding) {
   for (size_t i = 0; i < size; ++i) {
     if (value.real[i] != 0 && std::abs(value.real[i]) < least) value.widen(i, least);
   }
-  value.settle(rounding);
+  value.mark_undecided(rounding);
   return value;
 }
 

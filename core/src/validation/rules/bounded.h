@@ -45,7 +45,7 @@ struct Bounded {
   /// Adds to the bound of an element.
   void widen(size_t i, double by);
   /// Makes elements undecided whose bound is NaN or whose value overflows the dtype.
-  void settle(Rounding rounding);
+  void mark_undecided(Rounding rounding);
 
   static Bounded zeros(const TensorSpec& spec);
   static Bounded undecided(const TensorSpec& spec);

@@ -1,5 +1,5 @@
-// What the groups of layers in a list are called in the layout of Keras 3: the snake case of the
-// class, and from the second of a class on a number.
+// The names of groups of layers in a list in the layout of Keras 3: the class in snake case, with a
+// number from the second layer of a class on.
 #pragma once
 #include <map>
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace crescent::keras {
 
-/// "ConvLSTM2D" -> "conv_lstm2d". In Keras 2 and tf.keras, and so in names of layers here, it is
-/// "conv_lst_m2d".
+/// "conv_lstm2d" for "ConvLSTM2D". In Keras 2 and tf.keras, and therefore in names of layers in
+/// Crescent, it is "conv_lst_m2d".
 CRESCENT_KERAS_API std::string keras3_snake_case(const std::string& class_name);
 
 class GroupNames {
  public:
-  /// Of a list that is written.
+  /// Names for a list to write.
   GroupNames() = default;
-  /// Of the list in a group of a file, which may be tf.keras'.
+  /// Names for the list in a group of a file, perhaps of tf.keras.
   GroupNames(WeightSource& file, std::string group) : file_(&file), group_(std::move(group)) {}
 
-  /// Of the next layer in the list.
+  /// The name of the next layer in the list.
   std::string next(const std::string& class_name);
 
  private:
@@ -28,7 +28,7 @@ class GroupNames {
 
   WeightSource* file_ = nullptr;
   std::string group_;
-  std::map<std::string, std::string> bases_;  // of classes, "dense"
+  std::map<std::string, std::string> bases_;  // the names of classes: "dense"
   std::map<std::string, int> count_;
 };
 

@@ -8,7 +8,7 @@
 namespace crescent::keras {
 namespace {
 
-/// What * stands for; nothing when the name does not fit.
+/// The text for which * stands; nullopt if the name does not match.
 std::optional<std::string> any_text(const std::string& pattern, const std::string& name) {
   const size_t star = pattern.find('*');
   if (star == pattern.npos) return name == pattern ? std::optional<std::string>("") : std::nullopt;

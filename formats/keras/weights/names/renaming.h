@@ -1,5 +1,5 @@
-// Names in a file that stand for other names in a model: {["encoder_*"] = "enc_*"}, where * is any
-// text, kept in the new name.
+// A mapping of names in a file to names in a model: {["encoder_*"] = "enc_*"}, where * matches any
+// text, which the new name contains.
 #pragma once
 #include <string>
 #include <utility>
@@ -13,13 +13,13 @@ namespace crescent::keras {
 class CRESCENT_KERAS_API Renaming {
  public:
   Renaming() = default;
-  /// Null: nothing is renamed. Fails when it is no dictionary of texts with at most one * each.
+  /// Null renames nothing. Fails unless the value is a dictionary of texts with at most one * each.
   explicit Renaming(const Value& map);
 
   bool empty() const { return rows_.empty(); }
-  /// By the first row that fits.
+  /// Renames by the first entry that matches.
   std::string operator()(const std::string& name) const;
-  /// Fails when a row fits none of these names of the file at `path`.
+  /// Fails if an entry matches none of these names in the file at `path`.
   void check(const std::string& path, const std::vector<std::string>& names) const;
 
  private:

@@ -9,26 +9,24 @@
 namespace crescent::keras {
 namespace {
 
-/// Layers that the weights of the layer inside are named after in Keras 2: it has no name of its
-/// own there.
+/// Classes whose inner layer has no name in Keras 2: its weights are named after the outer layer.
 constexpr const char* kNamesInside[] = {
     "SimpleRNN", "LSTM", "GRU", "RNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "TimeDistributed"};
 
-/// An adapter is part of its layer to Keras.
+/// Whether the name of the inner layer is left out; in Keras an adapter is a part of its layer.
 bool names_inside(const Layer& layer, const Layer& inner, const std::string& target) {
   return inner.class_name() == "LoraAdapter" ||
          (target == "keras2" && std::find(std::begin(kNamesInside), std::end(kNamesInside),
                                           layer.class_name()) != std::end(kNamesInside));
 }
 
-/// What a weight is called: as if there were nothing around the innermost model, and from the layer
-/// that is asked about on.
+/// The names of a weight: relative to the innermost model, and relative to the given layer.
 struct WeightName {
   std::string usual, whole;
 };
 using WeightNames = std::map<const void*, WeightName>;
 
-/// Layers inside a model are named as if there were nothing around it.
+/// Adds names; those of layers in a model do not contain what is around the model.
 void add_names(const Layer& layer, const WeightName& scope, const std::string& target,
                WeightNames& names) {
   const std::vector<LayerPtr>& inside = layer.sublayers();

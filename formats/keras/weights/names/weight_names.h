@@ -1,4 +1,4 @@
-// What Keras calls the weights of a layer in its HDF5 files.
+// The names of the weights of a layer in HDF5 files of Keras.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 namespace crescent::keras {
 
 /// A name for each of `weights` of a layer (or model): "lstm/lstm_cell/kernel:0", and for
-/// target="keras2" "lstm/kernel:0". No two are the same.
+/// target="keras2" "lstm/kernel:0". They are distinct.
 std::vector<std::string> weight_names(const Layer& layer, const Variables& weights,
                                       const std::string& target);
 

@@ -19,7 +19,7 @@ class CategoryEncoding final : public UnaryLayer {
   }
   void configured() override {
     UnaryLayer::configured();
-    mode_ = mode_of_today(mode_);
+    mode_ = current_mode(mode_);
     check_mode(mode_, {kOneHot, kMultiHot, kCount});
     if (!tokens_)
       fail("num_tokens must be set to use this layer. If the number of tokens is not known ",

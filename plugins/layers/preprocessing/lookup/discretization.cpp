@@ -12,7 +12,7 @@
 namespace crescent {
 namespace {
 
-/// How many of the boundaries are at most x; NaN is beyond all.
+/// The number of boundaries that are at most x; for NaN all of them.
 struct Digitize final : OpOf<Digitize> {
   static constexpr const char* kName = "digitize";
   std::vector<float> boundaries;

@@ -1,4 +1,4 @@
-// Data of adapt() and options as terms.
+// Conversion of data of adapt() and of options to terms.
 #pragma once
 #include "crescent/base/value.h"
 #include "term_counts.h"
@@ -28,7 +28,7 @@ void add_terms(const Value& value, std::vector<Term>& terms) {
   for (const Value& item : value.as_list()) add_terms(item, terms);
 }
 
-/// All terms of a tensor, of nested lists, or a single one.
+/// The terms of a tensor or of nested lists, or a single term.
 template <class Term>
 std::vector<Term> terms_of(const Value& value) {
   if (const auto boxed = value.object_as<BoxedTensor>()) return terms_of<Term>(boxed->tensor);
@@ -37,7 +37,7 @@ std::vector<Term> terms_of(const Value& value) {
   return terms;
 }
 
-/// The rows of a batch. Without rows it is one document, or one for each term.
+/// The documents of a batch: its rows. Data without rows is one document, or one for each term.
 template <class Term>
 std::vector<Document<Term>> documents_of(const Value& batch, bool one_for_each) {
   std::vector<Document<Term>> documents;

@@ -46,7 +46,7 @@ Tensor encode_places(const Tensor& places, const std::string& mode, int64_t dept
   return mode == kMultiHot ? ops::minimum(counts, 1) : counts;
 }
 
-std::string mode_of_today(const std::string& mode) {
+std::string current_mode(const std::string& mode) {
   return mode == "binary" ? kMultiHot : mode == "tf-idf" ? "tf_idf" : mode;
 }
 

@@ -1,32 +1,32 @@
-// Places from 0 to depth - 1 as what a model takes.
+// Encodings of indices from 0 to depth - 1 for models.
 #pragma once
 #include "crescent/layer/layer.h"
 
 namespace crescent {
 
-/// Of the options output_mode.
+/// The values of the option output_mode.
 inline constexpr const char *kPlaces = "int", *kOneHot = "one_hot", *kMultiHot = "multi_hot",
                             *kCount = "count";
 
-/// How often each place is among those of the last axis: (..., n) -> (..., depth). Places outside
-/// of 0..depth-1 are left out.
+/// The number of occurrences of each index along the last axis: (..., n) -> (..., depth). Indices
+/// outside of 0..depth-1 are left out.
 Tensor count_places(const Tensor& places, int64_t depth, DType dtype);
 
-/// "int": the places; "one_hot": a vector for each, 1 at its place (a last axis of 1 goes);
-/// "multi_hot": one for those along the last axis, 1 at the places of all; "count": how often each
-/// is there.
+/// Encodes indices: "int" keeps them; "one_hot" gives a vector for each with 1 at the index (a last
+/// axis of size 1 is dropped); "multi_hot" one vector for the last axis with 1 at all indices;
+/// "count" the number of occurrences.
 Tensor encode_places(const Tensor& places, const std::string& mode, int64_t depth, DType dtype);
 
-/// Files of tf.keras have older names of modes.
-std::string mode_of_today(const std::string& mode);
+/// The current name of a mode; files of tf.keras have older names.
+std::string current_mode(const std::string& mode);
 
-/// Fails in the words of Keras unless the mode is one of `allowed`.
+/// Fails with the message of Keras unless the mode is one of `allowed`.
 void check_mode(const std::string& mode, std::initializer_list<const char*> allowed);
 
-/// Places are integers: the policy of a layer that gives them is int64 unless another is asked for.
+/// Sets the policy of a layer with integer results to int64, unless another was given.
 void places_are_integers(const std::string& mode, DTypePolicy& policy);
 
-/// Tensors are dense.
+/// Fails for the option `sparse`: tensors are dense.
 void refuse_sparse(bool sparse);
 
 }  // namespace crescent

@@ -68,7 +68,7 @@ class Hashing final : public UnaryLayer {
     if (masks) places = ops::where(is_mask(terms), 0, places + 1);
     return encode_places(places, mode_, bins_, compute_dtype());
   }
-  /// Of what the mask is.
+  /// The output shape, inferred with inputs of the dtype of the mask.
   std::vector<Shape> compute_output_shape(const std::vector<Shape>& inputs) override {
     if (inputs.size() != 1) fail("expected the shape of one input, got ", inputs.size());
     build_for(inputs);

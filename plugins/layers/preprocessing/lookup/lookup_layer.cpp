@@ -29,8 +29,8 @@ std::string vocabulary_path(const std::string& folder) { return folder + "/vocab
 template <class Term>
 void LookupLayer<Term>::configured() {
   UnaryLayer::configured();
-  output_mode_ = mode_of_today(output_mode_);
-  if (policy_.compute == DType::string) policy_ = default_policy();  // that of tf.keras
+  output_mode_ = current_mode(output_mode_);
+  if (policy_.compute == DType::string) policy_ = default_policy();  // the policy of tf.keras
   check_options();
   key_of(salt_, class_name());
   if (!table_) table_ = std::make_shared<const TermTable<Term>>(std::vector<Term>(), rules());
@@ -167,7 +167,7 @@ void LookupLayer<Term>::set_terms(std::vector<Term> terms) {
   structure_changed();
 }
 
-/// Those of places without a term are the mean of the others.
+/// The idf weights by index; those of indices without a term are the mean of the others.
 template <class Term>
 void LookupLayer<Term>::set_weights(const std::vector<double>& of_terms, bool has_special) {
   std::vector<float> all;
@@ -218,7 +218,7 @@ void LookupLayer<Term>::load_assets(const std::string& folder) {
   set_vocabulary(Value(read_terms<Term>(vocabulary_path(folder))), idf_weights_);
 }
 
-// ---- learning
+// ---- adapting
 
 template <class Term>
 void LookupLayer<Term>::adapt(const Value& data, std::optional<int64_t> steps) {
@@ -287,7 +287,7 @@ Tensor LookupLayer<Term>::call(const Tensor& x, const Call&) {
     op.table = table_, op.by_place = by_place_;
     return apply1(op, {ops::cast(x, DType::int64)});
   }
-  if (!gives_places()) depth();  // fails while it is not known
+  if (!gives_places()) depth();  // fails if it is unknown
   PlaceOfTerm<Term> op;
   op.table = table_;
   return encoded(apply1(op, {as_terms<Term>(x)}));

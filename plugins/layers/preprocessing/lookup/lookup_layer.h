@@ -1,5 +1,5 @@
-// What StringLookup, IntegerLookup and TextVectorization have in common: a vocabulary, given or
-// learned by adapt(), and the encodings of places in it. Keras' IndexLookup.
+// The common part of StringLookup, IntegerLookup and TextVectorization (IndexLookup in Keras): a
+// vocabulary, given or learned by adapt(), and the encodings of its indices.
 #pragma once
 #include "crescent/layer/layer.h"
 #include "documents.h"
@@ -15,28 +15,28 @@ class LookupLayer : public UnaryLayer {
  public:
   void configured() override;
   Tensor call(const Tensor& x, const Call&) override;
-  /// Of terms, which are no numbers.
+  /// The output shape, inferred with terms as inputs.
   std::vector<Shape> compute_output_shape(const std::vector<Shape>& inputs) override;
 
  protected:
-  /// Methods that every one of them has.
+  /// Methods of all these layers.
   template <class T>
   static void describe_methods(Schema<T>& s);
-  /// Options that only files give.
+  /// Options that occur only in files.
   template <class T>
   static void describe_stored(Schema<T>& s);
 
-  /// The documents of a batch; `whole`: it is all the data there is.
+  /// The documents of a batch; `whole` says that the batch is all data.
   virtual std::vector<Document<Term>> documents(const Value& batch, bool whole) const {
     return documents_of<Term>(batch, whole);
   }
   bool gives_places() const { return output_mode_ == kPlaces; }
   const TablePtr<Term>& table() const { return table_; }
-  /// Of the encodings.
+  /// The size of the encodings.
   int64_t depth() const;
-  /// Places as output_mode wants them.
+  /// Encodes indices by output_mode.
   Tensor encoded(const Tensor& places) const;
-  /// Counts with the weights of "tf_idf", in that mode.
+  /// Multiplies counts by the idf weights in the mode "tf_idf".
   Tensor weighted(const Tensor& counts) const;
 
   std::optional<int64_t> max_tokens_;
@@ -54,7 +54,8 @@ class LookupLayer : public UnaryLayer {
  private:
   void check_options() const;
   TableRules<Term> rules() const;
-  /// What may stand before the terms: for the mask, and for each place of unknown terms.
+  /// The tokens that may precede the terms in a vocabulary: one for the mask, and one for each
+  /// index of unknown terms.
   std::vector<Term> special_tokens() const;
   bool has_all_special() const {
     return static_cast<int64_t>(special_tokens().size()) == rules().first_place();
@@ -68,12 +69,12 @@ class LookupLayer : public UnaryLayer {
   bool is_static() const { return has_input_vocabulary_.value_or(!vocabulary_.is_null()); }
 
   void set_vocabulary(const Value& vocabulary, const Value& idf_weights);
-  /// Fails with everything as it was.
+  /// Sets the vocabulary; if it fails, nothing has changed.
   void take(const Value& vocabulary, const Value& idf_weights);
   void check_terms(const std::vector<Term>& terms, const std::vector<Term>& given) const;
   void set_terms(std::vector<Term> terms);
   void set_weights(const std::vector<double>& of_terms, bool has_special);
-  /// As options, for files and copies.
+  /// Stores the vocabulary as options, for files and copies.
   void remember();
 
   List get_vocabulary(bool include_special_tokens) const;
@@ -82,8 +83,8 @@ class LookupLayer : public UnaryLayer {
   void load_assets(const std::string& folder);
 
   TablePtr<Term> table_;
-  Tensor by_place_;  ///< terms, when places are turned into them
-  Tensor weights_;   ///< a factor for each place, for "tf_idf"
+  Tensor by_place_;  ///< the terms by index, if indices are converted to terms
+  Tensor weights_;   ///< the idf weight of each index, for "tf_idf"
   TermCounts<Term> counts_;
 };
 

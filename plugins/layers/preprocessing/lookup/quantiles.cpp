@@ -8,7 +8,7 @@
 namespace crescent {
 namespace {
 
-/// y at x on the line through the points, whose x are in order.
+/// Interpolates y at x between points with sorted x.
 double interpolated(double x, const std::vector<float>& xs, const std::vector<float>& ys) {
   const auto next = std::upper_bound(xs.begin(), xs.end(), x);
   if (next == xs.begin()) return ys.front();
@@ -18,7 +18,7 @@ double interpolated(double x, const std::vector<float>& xs, const std::vector<fl
   return slope * (x - xs[i]) + ys[i];
 }
 
-/// epsilon, 2 epsilon, ... to 1.
+/// The fractions epsilon, 2 epsilon, ... up to 1.
 std::vector<double> shares(double epsilon) {
   std::vector<double> all(static_cast<size_t>(std::ceil(1 / epsilon)));
   for (size_t i = 0; i < all.size(); ++i) all[i] = epsilon + static_cast<double>(i) * epsilon;
@@ -45,7 +45,7 @@ Summary compressed(const Summary& summary, double epsilon) {
 
 Summary summary_of(std::vector<float> values, double epsilon) {
   std::sort(values.begin(), values.end(), [](float a, float b) {
-    return a < b || (std::isnan(b) && !std::isnan(a));  // as NumPy
+    return a < b || (std::isnan(b) && !std::isnan(a));  // NaN is sorted to the end, as in NumPy
   });
   const double step = std::max(static_cast<double>(values.size()) / (1 / epsilon), 1.0);
   Summary result;

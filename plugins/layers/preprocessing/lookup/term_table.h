@@ -1,5 +1,5 @@
-// A vocabulary as it is looked up in: terms have consecutive places, a mask one before them, and
-// the terms that are not there (out of vocabulary, OOV) share some.
+// The lookup table of a vocabulary: terms have consecutive indices, a mask one before them, and
+// unknown terms (out of vocabulary, OOV) share some indices.
 #pragma once
 #include <unordered_map>
 
@@ -9,15 +9,15 @@
 
 namespace crescent {
 
-/// What else there is in a table.
+/// The options of a table.
 template <class Term>
 struct TableRules {
-  std::optional<Term> mask;   ///< stands for no term
-  int64_t mask_place = 0;     ///< -1: none, encodings leave it out
-  int64_t oov_start = 0;      ///< the first of the places for unknown terms
-  int64_t oov_places = 1;     ///< how many there are
-  bool floor_mod = false;     ///< numbers choose among them by their remainder, not by their hash
-  std::optional<SipKey> key;  ///< of the hash
+  std::optional<Term> mask;  ///< the term that means no term
+  int64_t mask_place = 0;    ///< index of the mask; -1: none, encodings leave it out
+  int64_t oov_start = 0;     ///< the first index for unknown terms
+  int64_t oov_places = 1;    ///< the number of indices for unknown terms
+  bool floor_mod = false;  ///< whether unknown numbers choose an index by remainder instead of hash
+  std::optional<SipKey> key;  ///< the key of the hash
 
   int64_t first_place() const { return oov_start + oov_places; }
 };
@@ -33,13 +33,13 @@ class TermTable {
     for (const Term& term : terms_)
       places_.emplace(term, rules_.first_place() + static_cast<int64_t>(places_.size()));
   }
-  TermTable(const TermTable&) = delete;  // places_ looks into terms_
+  TermTable(const TermTable&) = delete;  // places_ refers to terms_
 
   const std::vector<Term>& terms() const { return terms_; }
   const TableRules<Term>& rules() const { return rules_; }
   int64_t size() const { return rules_.first_place() + static_cast<int64_t>(terms_.size()); }
 
-  /// kUnknown when it is not there, and there is no place for such terms.
+  /// The index of a term; kUnknown for an unknown term if there are no indices for such.
   int64_t place(ViewOf<Term> term) const {
     if (rules_.mask && term == ViewOf<Term>(*rules_.mask)) return rules_.mask_place;
     const auto found = places_.find(term);
@@ -65,17 +65,17 @@ template <class Term>
 using TablePtr = std::shared_ptr<const TermTable<Term>>;
 
 [[noreturn]] void fail_without_vocabulary();
-/// Of an input, when unknown terms have no place; only the first of many are listed.
+/// The error for unknown terms in an input if they have no index; it lists only the first ones.
 [[noreturn]] void fail_unknown_terms(const List& terms);
 
-/// The table of an op that looks up; fails where there is none yet.
+/// The table of a lookup op; fails if there is none yet.
 template <class Term>
 const TermTable<Term>& vocabulary_in(const TablePtr<Term>& table) {
   if (!table || table->terms().empty()) fail_without_vocabulary();
   return *table;
 }
 
-/// Terms as their places.
+/// Maps terms to indices.
 template <class Term>
 struct PlaceOfTerm final : OpOf<PlaceOfTerm<Term>> {
   static constexpr const char* kName = "place_of_term";
@@ -101,12 +101,12 @@ struct PlaceOfTerm final : OpOf<PlaceOfTerm<Term>> {
   }
 };
 
-/// The other way round; other places give `oov`.
+/// Maps indices to terms; other indices give `oov`.
 template <class Term>
 struct TermAtPlace final : OpOf<TermAtPlace<Term>> {
   static constexpr const char* kName = "term_at_place";
   TablePtr<Term> table;
-  Tensor by_place;  ///< the last one is for places that are not there
+  Tensor by_place;  ///< the last one is for other indices
   auto fields() const { return std::tuple(table.get(), by_place.id()); }
   Effect effect() const override { return Effect::check; }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {

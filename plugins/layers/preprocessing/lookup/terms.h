@@ -1,11 +1,11 @@
-// Terms: the words or numbers that a vocabulary consists of, as tensors and options have them.
+// Terms are the words or numbers of a vocabulary; conversion from tensors and options.
 #pragma once
 #include "crescent/ops/ops.h"
 #include "crescent/tensor/strings.h"
 
 namespace crescent {
 
-/// Of std::string and int64_t: what a tensor holds of it, and what is looked at without a copy.
+/// For std::string and int64_t: the type of elements in tensors, and the type of views.
 template <class Term>
 struct TermType;
 template <>
@@ -37,7 +37,7 @@ inline Tensor tensor_of(std::span<const int64_t> terms, const Shape& shape) {
   return Tensor::from(terms, shape);
 }
 
-/// Fails unless the tensor holds terms; numbers of another dtype are converted.
+/// The terms in a tensor; fails for another kind of elements, and converts numbers of other dtypes.
 template <class Term>
 Tensor as_terms(const Tensor& x) {
   const bool strings = kDTypeOf<Term> == DType::string;

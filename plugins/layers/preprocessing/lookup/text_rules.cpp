@@ -5,14 +5,14 @@
 namespace crescent {
 namespace {
 
-/// The locale has no say.
+/// Whether a character is white space, independent of the locale.
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_punctuation(char c) {
   return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') ||
          (c >= '{' && c <= '~');
 }
 
-/// How many bytes the character has that begins with this one; 0: none does.
+/// The number of bytes of a character that begins with this byte; 0 if none does.
 size_t length_of(unsigned char first) {
   if (first < 0x80) return 1;
   if (first >= 0xc2 && first < 0xe0) return 2;
@@ -20,8 +20,8 @@ size_t length_of(unsigned char first) {
   return first >= 0xf0 && first < 0xf5 ? 4 : 0;
 }
 
-/// The second byte is bounded where a shorter form would do, for surrogates, and at the end of
-/// Unicode.
+/// Whether a byte can continue a character. The second byte is restricted to exclude overlong
+/// forms, surrogates, and values beyond Unicode.
 bool follows(unsigned char first, size_t place, unsigned char byte) {
   const unsigned low = place > 1       ? 0x80
                        : first == 0xe0 ? 0xa0

@@ -1,4 +1,4 @@
-// How a text becomes terms.
+// Splitting of texts into terms.
 #pragma once
 #include <memory>
 
@@ -11,23 +11,24 @@ enum class Split : uint8_t { none, whitespace, character, function };
 
 struct TextRules {
   bool lower = false, strip_punctuation = false;
-  std::shared_ptr<Activation> standardize;  ///< texts -> texts, instead of both
+  /// a function (texts -> texts) instead of the two options
+  std::shared_ptr<Activation> standardize;
   Split split = Split::none;
   std::shared_ptr<Activation> splitter;  ///< texts (n) -> terms (n, m)
-  std::vector<int64_t> ngrams;           ///< how many terms make one; empty: terms stay alone
+  std::vector<int64_t> ngrams;           ///< the lengths of n-grams; empty: single terms
 
-  /// The terms of each text; without a split, of each row: a text is a term.
+  /// The terms of each text; without splitting each text of a row is a term.
   std::vector<Document<std::string>> documents(const Tensor& texts) const;
 };
 
-/// ASCII letters in lower case: TensorFlow leaves the others as they are.
+/// The text with ASCII letters in lower case; as in TensorFlow other letters are unchanged.
 std::string lower_case(std::string text);
-/// Without !"#$%&'()*+,-./:;<=>?@[\]^_`{|}~
+/// The text without !"#$%&'()*+,-./:;<=>?@[\]^_`{|}~
 std::string without_punctuation(const std::string& text);
 std::vector<std::string> split_at_whitespace(std::string_view text);
-/// Characters of UTF-8; bytes that are none become U+FFFD.
+/// The characters of UTF-8; invalid bytes become U+FFFD.
 std::vector<std::string> split_characters(std::string_view text);
-/// Of each of the widths in turn, all runs of terms, joined by spaces.
+/// All n-grams of terms, joined by spaces, for each length in turn.
 std::vector<std::string> ngrams_of(const std::vector<std::string>& terms,
                                    const std::vector<int64_t>& widths);
 

@@ -12,7 +12,7 @@ namespace {
 using Documents = std::vector<Document<std::string>>;
 using Table = TermTable<std::string>;
 
-/// A row of places for each document, filled up with those of the mask, or cut.
+/// Writes a row of indices for each document, padded with that of the mask, or truncated.
 void fill_places(const Documents& documents, const Table& table, std::span<int64_t> places,
                  int64_t length) {
   std::fill(places.begin(), places.end(), 0);
@@ -24,7 +24,7 @@ void fill_places(const Documents& documents, const Table& table, std::span<int64
   }
 }
 
-/// A row of counts for each document.
+/// Writes a row of counts for each document.
 void fill_counts(const Documents& documents, const Table& table, std::span<float> counts,
                  int64_t depth) {
   std::fill(counts.begin(), counts.end(), 0.0f);
@@ -36,13 +36,13 @@ void fill_counts(const Documents& documents, const Table& table, std::span<float
   }
 }
 
-/// Texts (n, ...) -> int64 places (n, width), or float32 counts (n, width).
+/// Texts (n, ...) -> int64 indices (n, width), or float32 counts (n, width).
 struct Vectorize final : OpOf<Vectorize> {
   static constexpr const char* kName = "vectorize_text";
   std::shared_ptr<const TextRules> rules;
   TablePtr<std::string> table;
   bool counts = false;
-  int64_t width = -1;  ///< -1: as the longest text, known only when texts are there
+  int64_t width = -1;  ///< -1: that of the longest text, which is known only for actual texts
   auto fields() const { return std::tuple(rules.get(), table.get(), counts, width); }
   Effect effect() const override { return Effect::check; }
   bool supports_dtype(DType dtype) const override { return dtype == DType::string; }
@@ -139,12 +139,12 @@ class TextVectorization final : public LookupLayer<std::string> {
   }
 
  private:
-  /// Of a function, what files know it by.
+  /// The name of a function in files.
   static Value name_of(const Value& option) {
     const auto function = option.object_as<Activation>();
     return function ? Activation::encode_option(function.get()) : option;
   }
-  /// Files and Lua have false for no step.
+  /// Whether a step is omitted, which is null, or false in files and Lua.
   static bool is_none(const Value& option) { return option.is_null() || option == Value(false); }
 
   [[noreturn]] static void fail_step(const char* option, const char* words, const Value& given) {
@@ -152,7 +152,7 @@ class TextVectorization final : public LookupLayer<std::string> {
          "saved model with a function there, give it in custom_objects. Expected one of: ", words,
          ", or a function. Received: ", option, "=", given);
   }
-  /// A function, or one that a file names.
+  /// The function in an option, given itself or by its name.
   static std::shared_ptr<Activation> function_in(const Value& option) {
     if (auto function = option.object_as<Activation>()) return function;
     const auto info =
@@ -208,7 +208,7 @@ class TextVectorization final : public LookupLayer<std::string> {
     op.rules = rules_, op.table = table(), op.counts = counts, op.width = width;
     return apply1(op, {rows});
   }
-  /// Of texts that are there, the longest decides unless the option does.
+  /// The indices of texts; the longest text determines the width unless an option does.
   Tensor places_of(const Tensor& rows) const {
     if (length_) return vectorize(rows, false, *length_);
     if (rules_->split == Split::none && rules_->ngrams.empty())

@@ -1,13 +1,13 @@
-// Vocabularies in files: one term a line.
+// Vocabularies in files, one term per line.
 #pragma once
 #include <string>
 #include <vector>
 
 namespace crescent {
 
-/// Fails naming the line of a term that was there before.
+/// Reads the terms; fails, naming the line, for a repeated term.
 std::vector<std::string> read_vocabulary(const std::string& path);
-/// Each must be an integer.
+/// Reads terms that must be integers.
 std::vector<int64_t> read_integer_vocabulary(const std::string& path);
 void write_vocabulary(const std::string& path, const std::vector<std::string>& terms);
 

@@ -1,4 +1,4 @@
-// Buckets that texts and whole numbers fall into by their hash.
+// Buckets of texts and integers by their hash.
 #pragma once
 #include <optional>
 
@@ -7,17 +7,17 @@
 
 namespace crescent {
 
-/// From 0 to buckets - 1. With a key it is SipHash, without one FarmHash.
+/// The bucket of a text, from 0 to buckets - 1, by SipHash with a key and by FarmHash without one.
 inline int64_t bucket_of(std::string_view text, int64_t buckets, const std::optional<SipKey>& key) {
   const uint64_t hash = key ? sip_hash(text, *key) : farm_fingerprint(text);
   return static_cast<int64_t>(hash % static_cast<uint64_t>(buckets));
 }
-/// A number is hashed as it is written.
+/// The bucket of a number, which is hashed as decimal text.
 inline int64_t bucket_of(int64_t number, int64_t buckets, const std::optional<SipKey>& key) {
   return bucket_of(std::to_string(number), buckets, key);
 }
 
-/// An option `salt`: an integer or two. Becomes a list of two.
+/// The key of the option `salt`, an integer or two, which is replaced by a list of two.
 inline std::optional<SipKey> key_of(Value& salt, std::string_view layer) {
   if (salt.is_null()) return std::nullopt;
   if (salt.is_int()) salt = List{salt, salt};

@@ -27,7 +27,7 @@ uint64_t mixed(uint64_t a, uint64_t b, uint64_t factor) {
   return folded((b ^ first) * factor) * factor;
 }
 
-/// Longer texts have another factor, so that the length counts too.
+/// The factor, which depends on the length of the text.
 uint64_t factor_of(size_t length) { return k2 + 2 * length; }
 
 uint64_t up_to_16(const char* s, size_t n) {
@@ -42,7 +42,7 @@ uint64_t up_to_16(const char* s, size_t n) {
   return folded((ends * k2) ^ (rest * k0)) * k2;
 }
 
-/// What is made of 32 bytes: the first 16 and the last 16 of a text.
+/// The mixture of 32 bytes: the first 16 and the last 16 of a text.
 struct Quarter {
   uint64_t a, y, z;
 };
@@ -79,7 +79,7 @@ Pair of_32_bytes(const char* s, uint64_t a, uint64_t b) {
   return {a + word(s + 24), b + start};
 }
 
-/// Of a text longer than 64 bytes: five words of state that blocks of 64 bytes go into.
+/// The state for texts longer than 64 bytes: five words into which blocks of 64 bytes are mixed.
 struct FarmState {
   uint64_t x, y, z;
   Pair v{0, 0}, w{0, 0};

@@ -1,5 +1,5 @@
-// Hashes of texts, the same in every process and on every machine: those that TensorFlow, and so
-// Keras, puts texts into buckets with.
+// Hashes of texts that are the same in every process and on every machine: those by which
+// TensorFlow, and therefore Keras, puts texts into buckets.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace crescent {
 
 /// FarmHash's Fingerprint64 (Pike and Alakuijala, 2014).
 uint64_t farm_fingerprint(std::string_view text);
-/// Of two fingerprints, in this order, one.
+/// Combines two fingerprints; their order matters.
 uint64_t joined_fingerprint(uint64_t first, uint64_t second);
 
 using SipKey = std::array<uint64_t, 2>;

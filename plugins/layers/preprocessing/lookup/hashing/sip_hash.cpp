@@ -25,7 +25,7 @@ struct SipState {
   }
 };
 
-/// At most eight bytes, the first one lowest.
+/// At most eight bytes as a word, the first one lowest.
 uint64_t word_of(std::string_view bytes) {
   uint64_t word = 0;
   for (size_t i = 0; i < bytes.size(); ++i)

@@ -1,8 +1,8 @@
-#include "counting_steps.h"
+#include "unmasked_steps.h"
 
 namespace crescent {
 
-CountingSteps::CountingSteps(const Tensor& mask) : batch_(mask.dim(0)), time_(mask.dim(1)) {
+UnmaskedSteps::UnmaskedSteps(const Tensor& mask) : batch_(mask.dim(0)), time_(mask.dim(1)) {
   const Tensor counts = ops::cast(mask, DType::float32);
   const Tensor earlier_first = ops::negative(ops::arange(time_, DType::float32));
   const auto beyond = static_cast<double>(time_);
@@ -10,26 +10,27 @@ CountingSteps::CountingSteps(const Tensor& mask) : batch_(mask.dim(0)), time_(ma
   count_ = ops::cast(ops::cumsum(counts, 1), DType::int32);
 }
 
-Tensor CountingSteps::rows_at(const Tensor& x, const Tensor& places) const {
+Tensor UnmaskedSteps::rows_at(const Tensor& x, const Tensor& places) const {
   const Shape width = x.shape().slice(2, x.rank());
   const Tensor first_rows = ops::expand_dims(ops::arange(batch_) * time_, 1);
   return ops::gather(ops::reshape(x, Shape{batch_ * time_}.concat(width)), places + first_rows, 0);
 }
 
-Tensor CountingSteps::to_front(const Tensor& x) const { return rows_at(x, order_); }
+Tensor UnmaskedSteps::to_front(const Tensor& x) const { return rows_at(x, order_); }
 
-/// count: (batch, n); before: (batch, 1, width).
-Tensor CountingSteps::chosen(const Tensor& states, const Tensor& count,
+/// The states after `count` steps, or `before` for 0; count is (batch, n), before (batch, 1,
+/// width).
+Tensor UnmaskedSteps::chosen(const Tensor& states, const Tensor& count,
                              const Tensor& before) const {
   const Tensor rows = rows_at(states, ops::maximum(count - 1, 0));
   return ops::where(ops::expand_dims(ops::greater(count, 0), -1), rows, before);
 }
 
-Tensor CountingSteps::after_each(const Tensor& states, const Tensor& before) const {
+Tensor UnmaskedSteps::after_each(const Tensor& states, const Tensor& before) const {
   return chosen(states, count_, ops::expand_dims(before, 1));
 }
 
-Tensor CountingSteps::after_last(const Tensor& states, const Tensor& before) const {
+Tensor UnmaskedSteps::after_last(const Tensor& states, const Tensor& before) const {
   const Tensor total = ops::slice_axis(count_, 1, time_ - 1, time_);
   return ops::squeeze(chosen(states, total, ops::expand_dims(before, 1)), 1);
 }

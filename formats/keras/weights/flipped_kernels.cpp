@@ -1,4 +1,4 @@
-#include "keras/weights/turned_kernels.h"
+#include "keras/weights/flipped_kernels.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,8 +11,8 @@ namespace {
 constexpr const char* kTurned[] = {"Conv1D",          "Conv2D",          "Conv3D",
                                    "Conv2DTranspose", "Conv3DTranspose", "ConvLSTM2D"};
 
-/// (positions, in, out) with the positions backwards: all spatial axes reversed.
-Tensor turned_around(const Tensor& kernel) {
+/// Reverses all spatial axes of a kernel, which is (positions, in, out).
+Tensor flipped(const Tensor& kernel) {
   Tensor result(kernel.spec());
   int64_t positions = kernel.shape().slice(0, -2).size();
   size_t block = positions > 0 ? kernel.bytes() / static_cast<size_t>(positions) : 0;
@@ -23,16 +23,17 @@ Tensor turned_around(const Tensor& kernel) {
   return result;
 }
 
-/// The axes of the file's kernel in our order.
+/// Transposes a kernel of the file to the order of axes in Crescent.
 template <int... Axes>
-constexpr TurnedKernels::KernelTransform kAxes{
+constexpr FlippedKernels::KernelTransform kAxes{
     [](const Tensor& saved) { return ops::transpose(saved, {Axes...}); },
     [](const Shape& saved) {
       return saved.rank() == sizeof...(Axes) ? Shape{saved[Axes]...} : saved;
     }};
 
-/// A window of one axis in two: (positions, 1, in, out), and before 1.2 (out, in, positions, 1).
-constexpr TurnedKernels::KernelTransform kOneOfTwo{
+/// A kernel of one axis as stored with two: (positions, 1, in, out), and before 1.2 (out, in,
+/// positions, 1).
+constexpr FlippedKernels::KernelTransform kOneOfTwo{
     [](const Tensor& saved) {
       return saved.dim(1) == 1 ? ops::squeeze(saved, 1)
                                : ops::squeeze(ops::transpose(saved, {2, 3, 1, 0}), 1);
@@ -43,10 +44,10 @@ constexpr TurnedKernels::KernelTransform kOneOfTwo{
                            : Shape{saved[2], saved[1], saved[0]};
     }};
 
-/// Of Keras 1.
+/// A kernel of Keras 1 with another order of axes.
 struct OtherAxes {
   const char *class_name, *data_format;
-  TurnedKernels::KernelTransform transform;
+  FlippedKernels::KernelTransform transform;
 };
 const OtherAxes kOtherAxes[] = {{"Conv1D", nullptr, kOneOfTwo},
                                 {"Conv2D", "channels_first", kAxes<2, 3, 1, 0>},
@@ -54,10 +55,10 @@ const OtherAxes kOtherAxes[] = {{"Conv1D", nullptr, kOneOfTwo},
                                 {"Conv2DTranspose", "channels_first", kAxes<2, 3, 0, 1>},
                                 {"Conv2DTranspose", "channels_last", kAxes<0, 1, 3, 2>}};
 
-TurnedKernels::KernelTransform transform_of(const Layer& layer, const Origin& origin) {
+FlippedKernels::KernelTransform transform_of(const Layer& layer, const Origin& origin) {
   const std::string name = layer.class_name();
-  if (origin.turned_kernels())
-    return {std::count(std::begin(kTurned), std::end(kTurned), name) > 0 ? turned_around : nullptr};
+  if (origin.flipped_kernels())
+    return {std::count(std::begin(kTurned), std::end(kTurned), name) > 0 ? flipped : nullptr};
   for (const OtherAxes& row : kOtherAxes)
     if (name == row.class_name &&
         (!row.data_format || layer.get_config().at("data_format") == Value(row.data_format)))
@@ -67,24 +68,24 @@ TurnedKernels::KernelTransform transform_of(const Layer& layer, const Origin& or
 
 }  // namespace
 
-/// Variables whose own layer (inside models and wrappers too) is a convolution.
-TurnedKernels::TurnedKernels(Model& model, const Origin& origin) {
-  if (!origin.turned_kernels() && origin.generation() > 1) return;
+/// Collects the kernels of all convolutions, also in nested models and wrappers.
+FlippedKernels::FlippedKernels(Model& model, const Origin& origin) {
+  if (!origin.flipped_kernels() && origin.generation() > 1) return;
   for (const Layer* layer : model.flatten_layers())
     if (const KernelTransform transform = transform_of(*layer, origin); transform.convert)
       for (const Variable& weight : layer->weights())
         if (weight.shape().rank() >= 3) transforms_.emplace(weight.id(), transform);
 }
 
-TurnedKernels::KernelTransform TurnedKernels::of(const Variable& variable) const {
+FlippedKernels::KernelTransform FlippedKernels::of(const Variable& variable) const {
   const auto found = variable ? transforms_.find(variable.id()) : transforms_.end();
   return found == transforms_.end() ? KernelTransform() : found->second;
 }
 
-Match::Convert TurnedKernels::convert(const Variable& variable) const {
+Match::Convert FlippedKernels::convert(const Variable& variable) const {
   return of(variable).convert;
 }
 
-Match::ShapeOf TurnedKernels::shape(const Variable& variable) const { return of(variable).shape; }
+Match::ShapeOf FlippedKernels::shape(const Variable& variable) const { return of(variable).shape; }
 
 }  // namespace crescent::keras

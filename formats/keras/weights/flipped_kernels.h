@@ -1,6 +1,5 @@
-// Kernels of convolutions that files have with their positions backwards, as Theano's, which turn
-// the kernel around, or with their axes in another order, as Keras 1; and what an optimizer keeps
-// of them.
+// Converts kernels of convolutions, and their optimizer slots, that are flipped in files, as those
+// of Theano, or have another order of axes, as those of Keras 1.
 #pragma once
 #include <map>
 
@@ -10,12 +9,12 @@
 
 namespace crescent::keras {
 
-class CRESCENT_KERAS_API TurnedKernels {
+class CRESCENT_KERAS_API FlippedKernels {
  public:
-  TurnedKernels(Model& model, const Origin& origin);
-  /// Of the file's numbers for this variable, or for a slot of it; null: as they are.
+  FlippedKernels(Model& model, const Origin& origin);
+  /// The conversion for this variable or a slot of it; null: none.
   Match::Convert convert(const Variable& variable) const;
-  /// The shape that this gives; null: the same.
+  /// The shape after conversion; null: it is unchanged.
   Match::ShapeOf shape(const Variable& variable) const;
 
   struct KernelTransform {
