@@ -140,8 +140,10 @@ TEST_CASE("the prompt evaluates, prints and goes on after errors") {
   terminal.expect("did you mean 'Dense'?");
   terminal.enter("5 5");
   terminal.expect("unexpected symbol");
-  terminal.enter("cr.no_such_thing");
+  terminal.enter("no_such_thing");
   terminal.expect("thing\r\nnil\r\n> ");
+  terminal.enter("cr.Sequental {}");
+  terminal.expect("cr has no 'Sequental' (did you mean 'Sequential'?)");
   terminal.enter("'still ' .. 'here'");
   terminal.expect("still here\r\n> ");
   terminal.send("\x04");

@@ -115,6 +115,12 @@ std::tuple<std::string, int64_t> counted_name(const std::string& class_name) {
 
 void warning(const std::string& text) { warn(text); }
 
+std::string hint(const std::string& word, Value names) {
+  std::vector<std::string> candidates;
+  for (const Value& name : names.as_list()) candidates.push_back(name.as_string());
+  return did_you_mean(word, candidates);
+}
+
 void register_named(const std::string& name, Any function) {
   register_function(name, Ref(current(), function.index));
 }
@@ -142,6 +148,7 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("source", &source, {"name"}));
     all.push_back(bound("counted_name", &counted_name, {"class_name"}));
     all.push_back(bound("warn", &warning, {"text"}));
+    all.push_back(bound("did_you_mean", &hint, {"word", "names"}));
     all.push_back(bound("save_feature_space", &save_named_space, {"path", "space"}));
     all.push_back(bound("set_base", &set_base_of, {"name", "make"}));
     all.push_back(bound("register_function", &register_named, {"name", "function"}));
