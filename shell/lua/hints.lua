@@ -37,21 +37,30 @@ end
 
 -- ---- chunks that do not compile
 
--- "fit(x, epochs=3)" -> "fit(x, { epochs = 3 })".
-local function with_options(line)
-  for equals in line:gmatch "()=%f[^=]" do
-    local open = open_brackets(line:sub(1, equals - 1))
-    local before = #open > 0 and line:sub(1, open[#open] - 1):match "[%a_][%w_%.:]*$"
-    local word = line:sub(1, equals - 1):match "()[%a_][%w_]*%s*$"
+-- "fit(x, epochs=3)" -> "fit(x, { epochs = 3 })"; nil where no call is open before a "=".
+local function call_with_options(text)
+  for equals in text:gmatch "()=%f[^=]" do
+    local open = open_brackets(text:sub(1, equals - 1))
+    local before = #open > 0 and text:sub(1, open[#open] - 1):match "[%a_][%w_%.:]*$"
+    local word = text:sub(1, equals - 1):match "()[%a_][%w_]*%s*$"
     if before and word then
       local place = open[#open]
-      local values = trimmed(line:sub(place + 1, word - 1))
-      local options = "{ " .. trimmed(translated(inside(line, place):sub(word - place))) .. " }"
+      local values = trimmed(text:sub(place + 1, word - 1))
+      local options = "{ " .. trimmed(translated(inside(text, place):sub(word - place))) .. " }"
       if values == "" then return before .. " " .. options end
       return before .. "(" .. translated(values) .. ", " .. options .. ")"
     end
   end
-  return "Dense { units = 10 }"
+end
+
+-- The call may begin in an earlier line.
+local function with_options(line, earlier)
+  local call
+  for i = #earlier + 1, math.max(1, #earlier - 20), -1 do
+    line = i > #earlier and line or earlier[i] .. " " .. line:match "^%s*(.*)$"
+    call = call or call_with_options(line)
+  end
+  return call or "Dense { units = 10 }"
 end
 
 -- "Conv2D(32, (3, 3))" -> "{ 3, 3 }".
@@ -88,7 +97,9 @@ local mistakes = {
   { line = '"""', says = "long texts are written [[ ... ]]" },
   { line = "^%s*print%s+[%w_]", near = "^[%w_]", says = "calls have brackets: print(x)" },
   { near = "^=$", what = "[%)}]' expected",
-    says = function(line) return "options go in a table: " .. with_options(line) end },
+    says = function(line, earlier)
+      return "options go in a table: " .. with_options(line, earlier)
+    end },
   { near = "^,$", what = "%)' expected",
     says = function(line)
       return "tuples are tables: " .. as_table(line, "%b()", "[%w_%)%]]%s*$")
@@ -111,12 +122,14 @@ local mistakes = {
   { near = "^#$", line = "^%s*#", says = "comments begin with --" },
 }
 
-local function line_of(source, number)
+-- A line, and those before it.
+local function lines_until(source, number)
+  local lines = {}
   for line in (source .. "\n"):gmatch "(.-)\n" do
-    number = number - 1
-    if number == 0 then return line end
+    if #lines + 1 == number then return line, lines end
+    lines[#lines + 1] = line
   end
-  return ""
+  return "", {}
 end
 
 local function contents_of(path)
@@ -129,13 +142,13 @@ end
 local function syntax_hint(message, source)
   local path, number, what, near = message:match "([^\n\t]*):(%d+): ([^\n]*) near ([^\n]*)$"
   if not path then return end
-  local line = line_of(source or contents_of(path), tonumber(number))
+  local line, earlier = lines_until(source or contents_of(path), tonumber(number))
   near = near:match "^'(.*)'$" or near
   for _, mistake in ipairs(mistakes) do
     if near:find(mistake.near or "") and what:find(mistake.what or "")
       and line:find(mistake.line or "") then
       local says = mistake.says
-      return "; " .. (type(says) == "function" and says(line) or says)
+      return "; " .. (type(says) == "function" and says(line, earlier) or says)
     end
   end
 end
@@ -185,7 +198,7 @@ local runtime = {
   { "nil value %(field 'integer index'%)",
     "; positions in lists count from 1, the last is list[#list]" },
   { "attempt to add a 'string'", "; texts are joined by '..'" },
-  { "attempt to concatenate a %a+ value", "; tostring(x) makes a text of any value" },
+  { "attempt to concatenate a %a+ value", "; cr.show(x) makes a text of any value" },
 }
 
 local function runtime_hint(message)

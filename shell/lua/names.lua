@@ -38,14 +38,23 @@ local function visit_all(path, t, visit, around)
   around[t] = nil
 end
 
---- Every path in the module that ends in this name, the shortest first.
+--- Every path in the module that ends in this name, or in these ("layers.Dense"), the shortest
+--- first.
 function names.paths(word)
-  local found, seen = {}, {}
-  visit_all("cr", cr, function(path, name)
-    if name == word and not seen[path] then found[#found + 1], seen[path] = path, true end
+  local found, seen, ending = {}, {}, "." .. word
+  visit_all("cr", cr, function(path)
+    local is_meant = path == word or path:sub(-#ending) == ending
+    if is_meant and not seen[path] then found[#found + 1], seen[path] = path, true end
   end, {})
   table.sort(found, function(a, b) return #a < #b or #a == #b and a < b end)
   return found
+end
+
+--- What stands there.
+function names.value(path)
+  local value = cr
+  for name in path:gmatch "%.([^.]+)" do value = value[name] end
+  return value
 end
 
 local function nearest(word, candidates)

@@ -1,5 +1,5 @@
 -- What the prompt needs: values as people read them, help, completion.
-local cr = ...
+local cr, shell = ...
 local cut_rows, cut_depth, cut_width = 40, 5, 100
 
 -- ---- values -------------------------------------------------------------------------------------
@@ -234,9 +234,37 @@ Crescent: deep learning with the object model of Keras.
 
 The Tab key completes names, fields, methods and options. Ctrl-C stops training after the current batch; Ctrl-D ends.]]
 
-local function help_text(...)
+local help_text
+
+-- "model:fit(x, y)": of the methods of this name, with what they do.
+local function methods_help(name)
+  local lines = {}
+  for _, kind in ipairs(cr.listing().types) do
+    for _, method in ipairs(kind.methods) do
+      if method.name == name then
+        lines[#lines + 1] = kind.name .. ":" .. method.signature:gsub("%(self,? ?", "(") .. "\n"
+          .. wrapped(method.doc, "", 100)
+      end
+    end
+  end
+  return #lines > 0 and table.concat(lines, "\n\n")
+end
+
+--- Of everything in the module that has the name: "Dense", "layers.Dense", "fit".
+local function help_of_name(name)
+  local names, texts, seen = shell.library "names", {}, {}
+  for _, path in ipairs(names.paths(name)) do
+    local text = help_text(names.value(path))
+    if not seen[text] then texts[#texts + 1], seen[text] = text, true end
+  end
+  return #texts > 0 and table.concat(texts, "\n\n") or methods_help(name)
+    or string.format("Nothing is called '%s'%s.", name, names.guess(name, {}, true))
+end
+
+function help_text(...)
   if select("#", ...) == 0 then return general end
   local value = ...
+  if type(value) == "string" then return help_of_name(value) end
   local what = cr.describe(value)
   if not what then
     if type(value) == "table" and rawget(value, "subclass") then return base_help(value) end

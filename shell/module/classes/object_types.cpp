@@ -16,15 +16,23 @@ const Variable* find_weight(const Variables& weights, const std::string& name) {
   return nullptr;
 }
 
-[[noreturn]] void fail_unknown(const Object& object, const Type& type, const std::string& name) {
+/// Properties, methods, options and weights.
+std::vector<std::string> names_of_members(const Object& object, const Type& type) {
   std::vector<std::string> names = type.property_names();
   for (std::string& method : type.method_names()) names.push_back(std::move(method));
   auto* configurable = dynamic_cast<const Configurable*>(&object);
   if (configurable && configurable->info())
     for (std::string& option : configurable->info()->schema.names())
       names.push_back(std::move(option));
+  if (const auto* layer = dynamic_cast<const Layer*>(&object))
+    for (const Variable& weight : layer->weights()) names.push_back(weight.name());
+  return names;
+}
+
+[[noreturn]] void fail_unknown(const Object& object, const Type& type, const std::string& name) {
   const auto* layer = dynamic_cast<const Layer*>(&object);
-  fail(object.class_name(), ": no attribute '", name, "'", did_you_mean(name, names),
+  fail(object.class_name(), ": no attribute '", name, "'",
+       did_you_mean(name, names_of_members(object, type)),
        layer && !layer->built() ? "; weights are made when it is called, or by build(shape)" : "");
 }
 
@@ -48,6 +56,22 @@ int push_option(lua_State* L) {
   if (dynamic_cast<Instance*>(object)) return lua_pushnil(L), 1;
   fail_unknown(*object, *type_of(L, 1), name);
 }
+
+}  // namespace
+
+std::string reason_against_setting(lua_State* L, const Type& type, const std::string& name) {
+  if (type.find_getter(name)) return "";
+  Object* object = to_object(L, 1);
+  auto* configurable = dynamic_cast<Configurable*>(object);
+  const bool has_options = configurable && configurable->info();
+  if (has_options && configurable->info()->schema.find(name))
+    return concat(": it is an option, given when the ", type.name(), " is made");
+  if (auto* layer = dynamic_cast<Layer*>(object); layer && find_weight(layer->weights(), name))
+    return concat(": it is a variable, ", name, ":assign(value) sets its values");
+  return did_you_mean(name, names_of_members(*object, type));
+}
+
+namespace {
 
 extern "C" int close_object(lua_State* L) {
   roots_changed();

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <span>
 
+#include "classes/object_types.h"
 #include "crescent/layer/layer.h"
 #include "crescent/program/program.h"
 #include "instances/instance.h"
@@ -81,6 +82,8 @@ int assign(lua_State* L) {
     set_attribute(L);
     return 0;
   }
+  if (named && peek_object(L, 1))
+    fail(type->name(), ": '", name, "' cannot be set", reason_against_setting(L, *type, name));
   fail(
       type->name(), ": '", name, "' cannot be set",
       is_tensor_like(L, 1) && !named ? "; cr.ops.where(...) makes a tensor with other values" : "");

@@ -7,6 +7,7 @@
 #include "crescent/tensor/strings.h"
 #include "lua/class_table.h"
 #include "lua/handle.h"
+#include "values/lists.h"
 
 namespace crescent::lua {
 
@@ -256,6 +257,7 @@ void push_list(lua_State* L, const List& list) {
     item.is_null() ? lua_pushlightuserdata(L, nullptr) : push_value(L, item);
     lua_rawseti(L, -2, ++i);
   }
+  mark_list(L);
 }
 
 /// Nulls are absent; without any entry the table is marked, so that it does not come back as a
@@ -473,6 +475,7 @@ void push_shape(lua_State* L, const Shape& shape) {
     lua_pushinteger(L, shape[i]);
     lua_rawseti(L, -2, i + 1);
   }
+  mark_list(L);
 }
 
 void push_numbers(lua_State* L, const Tensor& given) {

@@ -6,6 +6,7 @@
 
 #include "lua/handle.h"
 #include "values/convert.h"
+#include "values/lists.h"
 
 namespace crescent::lua {
 
@@ -56,6 +57,7 @@ void push(lua_State* L, const std::vector<T>& items) {
     push(L, item);
     lua_rawseti(L, -2, ++i);
   }
+  mark_list(L);
 }
 template <class T>
 void push(lua_State* L, const std::optional<T>& value) {

@@ -6,6 +6,7 @@
 #include "lua/class_table.h"
 #include "values/callable.h"
 #include "values/convert.h"
+#include "values/lists.h"
 
 namespace crescent::lua {
 namespace {
@@ -92,7 +93,7 @@ class Copied::Reader {
 
   Node read_table(int index, const std::string& what) {
     if (is_class(L_, index)) fail_lua_class(what);
-    if (lua_getmetatable(L_, index)) {
+    if (!is_marked_list(L_, index) && lua_getmetatable(L_, index)) {
       lua_pop(L_, 1);
       fail(what, " is a table with a metatable, which workers cannot have", kAdvice);
     }
