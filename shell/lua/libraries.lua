@@ -6,8 +6,12 @@
 -- tells the user something, shell.counted_name(class) draws the next automatic name of a layer,
 -- shell.save_feature_space(path, config) writes one where the format of such files has a word for
 -- it, shell.set_base(name, make) says what stands for a built-in class of layers where others are
--- derived from it, shell.did_you_mean(word, names) is the hint of a message about a name.
+-- derived from it, shell.did_you_mean(word, names) is the hint of a message about a name,
+-- shell.is_structure(x) tells lists and tables of names from objects,
+-- shell.fitting_columns(n, least) is n, or what the terminal has of it, shell.printing is what
+-- cr.config.print was told, shell.set_printing(precision, threshold, width) tells tensors.
 local cr, shell = ...
+shell.printing = {}
 
 local loaded = {}
 function shell.library(name)

@@ -1,5 +1,5 @@
--- cr.tree: nested tables. A table without a metatable is a structure, a list or one with names,
--- which are taken in the order of the alphabet; everything else is a leaf.
+-- cr.tree: nested tables. A table without a metatable of its own is a structure, a list or one with
+-- names, which are taken in the order of the alphabet; everything else is a leaf.
 local _, shell = ...
 
 local tree = {}
@@ -8,7 +8,7 @@ local tree = {}
 tree.MAP_TO_NONE = setmetatable({}, { __name = "MAP_TO_NONE" })
 
 --- Whether it is a table that holds others.
-local function is_nested(x) return type(x) == "table" and getmetatable(x) == nil end
+local function is_nested(x) return type(x) == "table" and shell.is_structure(x) end
 
 -- Gives the structure; fails where a table of it contains itself.
 local function finite(structure)

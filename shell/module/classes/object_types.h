@@ -37,10 +37,6 @@ const Type& object_type(const Object& object);
 /// What a new handle of the object, on top of the stack, has from its type and its class.
 void dress_object(lua_State* L, const ObjectPtr& object);
 
-/// What stands behind the message that the object at 1 has no such name to set: that it is an
-/// option or a variable, which name is near; "" for properties.
-std::string reason_against_setting(lua_State* L, const Type& type, const std::string& name);
-
 /// Object itself: what every object has.
 Type& add_object_type(ObjectTypes& types);
 

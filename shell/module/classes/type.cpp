@@ -4,7 +4,6 @@
 #include <cstring>
 #include <span>
 
-#include "classes/object_types.h"
 #include "crescent/layer/layer.h"
 #include "crescent/program/program.h"
 #include "instances/instance.h"
@@ -82,8 +81,8 @@ int assign(lua_State* L) {
     set_attribute(L);
     return 0;
   }
-  if (named && peek_object(L, 1))
-    fail(type->name(), ": '", name, "' cannot be set", reason_against_setting(L, *type, name));
+  if (const auto reason = type->find_reason(); named && reason)
+    fail(type->name(), ": '", name, "' cannot be set", reason(L, *type, name));
   fail(
       type->name(), ": '", name, "' cannot be set",
       is_tensor_like(L, 1) && !named ? "; cr.ops.where(...) makes a tensor with other values" : "");
@@ -213,6 +212,10 @@ const Callable* Type::find(Members Type::*members, const std::string& name) cons
 const Callable* Type::find_missing() const {
   if (missing_) return missing_.get();
   return parent_ ? parent_->find_missing() : &standard_missing();
+}
+
+Type::Reason Type::find_reason() const {
+  return reason_ || !parent_ ? reason_ : parent_->find_reason();
 }
 
 void Type::push_methods(lua_State* L) const {

@@ -44,6 +44,10 @@ class Type {
   /// self, key -> value for keys that are neither: positions, attributes. Without: an error.
   Type& missing(CallablePtr callable);
 
+  /// What the message about a name that cannot be set goes on with.
+  using Reason = std::string (*)(lua_State* L, const Type& type, const std::string& name);
+  Type& unsettable(Reason reason) { return reason_ = reason, *this; }
+
   const std::string& name() const { return name_; }
   const Type* parent() const { return parent_; }
   /// Names of methods and properties, those of parents too; for completion and help.
@@ -56,6 +60,7 @@ class Type {
   const Callable* find_getter(const std::string& name) const;
   const Callable* find_setter(const std::string& name) const;
   const Callable* find_missing() const;
+  Reason find_reason() const;
 
   /// Makes the metatable and leaves it in the registry under `key`; `close` is __gc.
   void create(lua_State* L, const void* key, lua_CFunction close) const;
@@ -76,6 +81,7 @@ class Type {
   const Type* parent_;
   Members methods_, getters_, setters_, metamethods_;
   CallablePtr missing_;
+  Reason reason_ = nullptr;
 };
 
 /// The Type of the handle at `index`; null for other values.

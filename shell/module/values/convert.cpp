@@ -7,7 +7,7 @@
 #include "crescent/tensor/strings.h"
 #include "lua/class_table.h"
 #include "lua/handle.h"
-#include "values/lists.h"
+#include "lua/lists.h"
 
 namespace crescent::lua {
 
@@ -249,6 +249,11 @@ void push_elements(lua_State* L, const T* values, const Shape& shape, int axis) 
 
 namespace {
 
+/// What people look up by its position: layers, metrics, weights.
+bool is_looked_up(const Value& item) {
+  return item.object_as<Configurable>() || item.object_as<BoxedVariable>();
+}
+
 /// Nulls are cr.null, so that the list has no holes.
 void push_list(lua_State* L, const List& list) {
   lua_createtable(L, static_cast<int>(list.size()), 0);
@@ -257,7 +262,7 @@ void push_list(lua_State* L, const List& list) {
     item.is_null() ? lua_pushlightuserdata(L, nullptr) : push_value(L, item);
     lua_rawseti(L, -2, ++i);
   }
-  mark_list(L);
+  if (!list.empty() && is_looked_up(list.front())) mark_list(L);
 }
 
 /// Nulls are absent; without any entry the table is marked, so that it does not come back as a

@@ -4,9 +4,9 @@
 
 #include "instances/instance.h"
 #include "lua/class_table.h"
+#include "lua/lists.h"
 #include "values/callable.h"
 #include "values/convert.h"
-#include "values/lists.h"
 
 namespace crescent::lua {
 namespace {

@@ -238,3 +238,6 @@ assert(ok and select(2, shown:gsub("Fully connected", "")) == 2, shown)
 assert(shown:find("model:evaluate(x, y=nil)", 1, true), shown)
 assert(shown:find("Nothing is called 'Dens' (did you mean 'cr.layers.Dense'?).", 1, true), shown)
 os.execute("rm -r '" .. folder .. "'")
+
+-- Lists that say so are structures as others are.
+check.same(cr.tree.flatten { x.shape, model.layers[1].weights[1].shape }, { 2, 2, 2, 1 })

@@ -1,4 +1,4 @@
-// Lists that C++ gives to Lua: to ask one for position 0 or -1 is an error.
+// Lists that C++ gives to Lua to be looked into: to ask one for position 0 or -1 is an error.
 #pragma once
 #include <lua.hpp>
 
