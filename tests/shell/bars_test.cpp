@@ -117,6 +117,15 @@ TEST_CASE("evaluate and predict show bars that fit") {
   CHECK(longest(lines_of(text)) < 40);
 }
 
+TEST_CASE("predict says how far it has come once it takes long, unless it is told to be quiet") {
+  const std::string data = kSlowFit +
+                           "local left = 24 local function long() local t = cr.utils.clock() "
+                           "while cr.utils.clock() < t + 0.06 do end left = left - 1 "
+                           "if left >= 0 then return cr.zeros { 4, 3 } end end ";
+  CHECK(count(written_on(80, data + "model:predict(long)"), "predict: 24 batches") == 1);
+  CHECK(written_on(80, data + "model:predict(long, { verbose = 0 })").empty());
+}
+
 TEST_CASE("summaries and profiles fit the terminal") {
   const std::string model =
       "local x = cr.Input { shape = { 8 }, name = 'an_input_with_a_long_name' } "

@@ -177,7 +177,9 @@ std::vector<std::string> profile_tables(const Model& model, const Profile& profi
   if (options.by == "instruction")
     add(profile.rows, {{"Layer", scope}, {"Op", op}, {"Shapes", shapes}}, kLongLine);
   const std::string rule(lines[1].size(), '_');
-  for (std::string& line : totals(profile)) add_broken(lines, std::move(line), rule.size());
+  const int64_t length = options.line_length.value_or(fitting_columns(kLongLine, kNarrowest));
+  for (std::string& line : totals(profile))
+    add_broken(lines, std::move(line), static_cast<size_t>(length));
   lines.push_back(rule);
   return lines;
 }
