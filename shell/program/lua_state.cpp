@@ -115,6 +115,11 @@ void report(lua_State* L, const std::string& source) {
   lua_pop(L, 1);
 }
 
+void show_tables(lua_State* L) {
+  push_of_module(L, "print");
+  lua_setglobal(L, "print");
+}
+
 bool run_text(lua_State* L, const std::string& text, const char* name) {
   int status = luaL_loadbufferx(L, text.data(), text.size(), name, "t");
   if (status == LUA_OK) status = call(L, 0, 0);

@@ -18,6 +18,9 @@ int call(lua_State* L, int arguments, int results);
 /// the text that was run, unless it is in a file.
 void report(lua_State* L, const std::string& source = "");
 
+/// From now on `print` shows what tables hold.
+void show_tables(lua_State* L);
+
 /// True when it ran without error; the error is reported.
 bool run_text(lua_State* L, const std::string& text, const char* name);
 bool require(lua_State* L, const std::string& name);
