@@ -1,18 +1,23 @@
 // The progress bar of Keras 2: "12/63 [====>.....] - ETA: 3s - loss: 0.4312", redrawn at most every
-// 0.05 s on a terminal; one line per epoch if the output is no terminal or verbose is 2.
+// 0.05 s on a terminal; a line an epoch when the output is no terminal or verbose is 2. On a
+// terminal with few columns first the bar gets shorter, then values are left out until the last
+// line.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include "clock.h"
 #include "crescent/model/callback.h"
 #include "crescent/registry/registration.h"
+#include "crescent/system/terminal.h"
 
 namespace crescent {
 namespace {
 
-constexpr int kWidth = 30;
+constexpr int64_t kWidth = 30, kShortest = 5;
 constexpr double kInterval = 0.05;
 
 std::string format_number(const char* format, double value) {
@@ -43,21 +48,27 @@ std::string format_pace(double seconds, int64_t steps) {
   return format_number("%.0fs ", seconds) + each + "/step";
 }
 
-std::string format_values(const Logs& logs) {
-  std::string text;
+/// " - loss: 0.4312" for each value.
+std::vector<std::string> format_values(const Logs& logs) {
+  std::vector<std::string> texts;
   for (const auto& [name, value] : logs.values())
-    text += " - " + printable(name) + ": " +
-            format_number(std::abs(value) > 1e-3 ? "%.4f" : "%.4e", value);
-  return text;
+    texts.push_back(" - " + printable(name) + ": " +
+                    format_number(std::abs(value) > 1e-3 ? "%.4f" : "%.4e", value));
+  return texts;
 }
 
-/// The text "[=====>........]"; after the last step it has no arrow.
-std::string format_bar(int64_t done, int64_t total) {
-  const int filled = int(double(kWidth) * double(done) / double(total));
-  std::string bar(kWidth, '.');
-  for (int i = 0; i < filled; ++i) bar[i] = '=';
+/// " [=====>........]"; the arrow ends at the last step.
+std::string format_bar(int64_t done, int64_t total, int64_t width) {
+  const auto filled = size_t(double(width) * double(done) / double(total));
+  std::string bar(size_t(width), '.');
+  std::fill_n(bar.begin(), filled, '=');
   if (filled > 0 && done < total) bar[filled - 1] = '>';
-  return "[" + bar + "]";
+  return " [" + bar + "]";
+}
+
+/// How many columns it takes: a character is one, however many bytes it has.
+int64_t columns_of(std::string_view text) {
+  return std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; });
 }
 
 class ProgbarLogger final : public Callback {
@@ -67,17 +78,27 @@ class ProgbarLogger final : public Callback {
   }
   ~ProgbarLogger() override { end_line(); }
 
-  void on_train_begin(const Logs&) override { training_ = true; }
+  void on_train_begin(const Logs&) override {
+    training_ = true;
+    begun_ = false;
+  }
   void on_train_end(const Logs&) override {
     training_ = false;
     end_line();
   }
   void on_epoch_begin(int64_t epoch, const Logs&) override {
-    std::printf("Epoch %lld/%lld\n", (long long)epoch + 1, (long long)integer("epochs"));
+    title_ = concat("Epoch ", epoch + 1, "/", integer("epochs"));
+    if (begun_) show_title();
     start(integer("steps"));
   }
-  void on_train_batch_end(int64_t batch, const Logs& logs) override { advance(batch + 1, logs); }
-  void on_epoch_end(int64_t, Logs& logs) override { finish(logs); }
+  void on_train_batch_end(int64_t batch, const Logs& logs) override {
+    show_title();
+    advance(batch + 1, logs);
+  }
+  void on_epoch_end(int64_t, Logs& logs) override {
+    show_title();
+    finish(logs);
+  }
   void on_test_begin(const Logs&) override {
     if (!training_) start(integer("steps"));
   }
@@ -95,6 +116,11 @@ class ProgbarLogger final : public Callback {
   int64_t integer(const char* name) const {
     const Value* value = params_.find(name);
     return value && value->is_number() ? value->as_int() : 0;
+  }
+  /// Of the first epoch once its first batch is done: errors in what fit was given come before it.
+  void show_title() {
+    if (!title_.empty()) std::printf("%s\n", std::exchange(title_, "").c_str());
+    begun_ = true;
   }
   bool draws() const { return integer("verbose") != 2 && isatty(STDOUT_FILENO); }
 
@@ -117,7 +143,7 @@ class ProgbarLogger final : public Callback {
     if (draws())
       draw(logs, true);
     else
-      std::printf("%s%s", line(true).c_str(), format_values(logs).c_str());
+      std::printf("%s%s", line(true, kWidth).c_str(), join(format_values(logs), "").c_str());
     drawn_ = 0;
     std::printf("\n");
     std::fflush(stdout);
@@ -127,8 +153,8 @@ class ProgbarLogger final : public Callback {
     if (std::exchange(drawn_, 0) > 0) std::printf("\n"), std::fflush(stdout);
   }
 
-  /// The part of the line before the values.
-  std::string line(bool finished) const {
+  /// Everything before the values, with a bar of this width.
+  std::string line(bool finished, int64_t width) const {
     const std::string total = std::to_string(total_);
     std::string text = std::to_string(done_);
     if (total_ > 0)
@@ -136,7 +162,8 @@ class ProgbarLogger final : public Callback {
           std::string(total.size() - std::min(total.size(), text.size()), ' ') + text + "/" + total;
     else
       text += "/Unknown";
-    if (integer("verbose") != 2 && total_ > 0) text += " " + format_bar(done_, total_);
+    if (integer("verbose") != 2 && total_ > 0 && width > 0)
+      text += format_bar(done_, total_, width);
     const double elapsed = seconds_since(started_);
     const int64_t here = done_ - std::max<int64_t>(before_, 0);
     if (finished || total_ <= 0) return text + " - " + format_pace(elapsed, here);
@@ -144,19 +171,44 @@ class ProgbarLogger final : public Callback {
            format_eta(
                int64_t(elapsed / double(std::max<int64_t>(here, 1)) * double(total_ - done_)));
   }
+  /// With a bar that leaves room for the values in so many columns, where there is any.
+  std::string line_with_room(bool finished, int64_t columns, const std::string& values) const {
+    const int64_t lacking = columns_of(line(finished, kWidth) + values) - columns;
+    const int64_t width = kWidth - std::max<int64_t>(lacking, 0);
+    return line(finished, width < kShortest ? 0 : width);
+  }
+  /// Values that do not fit are left out; behind the last line they stand below.
+  static std::string with_values(std::string text, const std::vector<std::string>& values,
+                                 int64_t columns, bool finished) {
+    int64_t used = columns_of(text);
+    for (const std::string& value : values) {
+      const bool fits = used + columns_of(value) <= columns;
+      if (!fits && !finished) break;
+      text += fits ? value : "\n" + value;
+      used = fits ? used + columns_of(value) : columns_of(value);
+    }
+    return text;
+  }
   void draw(const Logs& logs, bool finished) {
-    std::string text = line(finished) + format_values(logs);
-    const size_t length = text.size();
-    if (length < drawn_) text.append(drawn_ - length, ' ');
+    const int64_t there = terminal_columns();
+    const int64_t columns = there > 1 ? there - 1 : std::numeric_limits<int32_t>::max();
+    const std::vector<std::string> values = format_values(logs);
+    std::string text = line_with_room(finished, columns, join(values, ""));
+    text = with_values(std::move(text), values, columns, finished);
+    const int64_t length = columns_of(text.substr(0, text.find('\n')));
+    if (const int64_t rest = std::min(drawn_, columns) - length; rest > 0)
+      text.insert(std::min(text.find('\n'), text.size()), size_t(rest), ' ');
     drawn_ = length;
     std::printf("\r%s", text.c_str());
     std::fflush(stdout);
   }
 
   bool training_ = false;
+  bool begun_ = false;  // a batch of the run is done
+  std::string title_;   // of the epoch, while it is not shown
   int64_t total_ = 0, done_ = 0;
-  int64_t before_ = -1;  // steps before the clock started, in a continued run
-  size_t drawn_ = 0;
+  int64_t before_ = -1;  // steps that were done when the clock started: a run goes on
+  int64_t drawn_ = 0;    // columns of the line that the cursor is in
   Clock::time_point started_, last_;
 };
 

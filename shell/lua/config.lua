@@ -3,6 +3,19 @@
 local _, shell = ...
 local config = {}
 
+config.print = shell.define("print",
+  "How values are shown: cr.config.print { precision = 4 }. What is not given is as at the start.",
+  {
+    { name = "precision", type = "an integer", doc = "Digits behind the point at most; 8." },
+    { name = "threshold", type = "an integer",
+      doc = "Tensors (1000) and lists (100) of more elements are abbreviated." },
+    { name = "width", type = "an integer",
+      doc = "Columns of a line: those of the terminal, of tables at most 100." },
+  }, function(precision, threshold, width)
+    shell.set_printing(precision or 8, threshold or 1000, width or 0)
+    shell.printing = { precision = precision, threshold = threshold, width = width }
+  end)
+
 local function fixed(name, state, why)
   local function define(full_name, doc, body)
     config[full_name] = shell.define(full_name, doc, {}, body)

@@ -328,6 +328,11 @@ function Space:get_encoded_features()
   return self.encoded
 end
 
+function Space:__tostring()
+  return string.format("<FeatureSpace: %d features, %d crosses, output_mode=%s, %s>", #self.names,
+    #self.crosses, self.output_mode, self.adapted and "adapted" or "not adapted")
+end
+
 --- The features of a table of columns or of single values.
 function Space:__call(data)
   check_adapted(self)

@@ -3,10 +3,15 @@
 -- shell.library "applications/blocks". shell.define(name, doc, options, body) makes a function with
 -- the help, completion and messages of all functions of the module. An option is {name =, type =,
 -- doc =} with `default` or `required = true`; the body gets one value for each. shell.warn(text)
--- shows a warning, shell.counted_name(class) returns the next automatic name of a layer,
--- shell.save_feature_space(path, config) saves a FeatureSpace if the format supports it, and
--- shell.set_base(name, make) sets the function that makes the Lua base of a built-in class.
+-- tells the user something, shell.counted_name(class) draws the next automatic name of a layer,
+-- shell.save_feature_space(path, config) writes one where the format of such files has a word for
+-- it, shell.set_base(name, make) says what stands for a built-in class of layers where others are
+-- derived from it, shell.did_you_mean(word, names) is the hint of a message about a name,
+-- shell.is_structure(x) tells lists and tables of names from objects,
+-- shell.fitting_columns(n, least) is n, or what the terminal has of it, shell.printing is what
+-- cr.config.print was told, shell.set_printing(precision, threshold, width) tells tensors.
 local cr, shell = ...
+shell.printing = {}
 
 local loaded = {}
 function shell.library(name)
@@ -26,20 +31,35 @@ function shell.fail(...)
   error(table.concat { ... }, is_line and level or 2)
 end
 
---- The table, to which the fields of the library of this name are added when a missing field is
---- first read.
-local function filled_later(name, table)
+--- Makes it an error to read a name that the table of the module lacks, in the tables below it too.
+local function guard(path, table)
+  setmetatable(table, {
+    __index = function(_, key) return shell.library("names").fail(path, table, key) end,
+  })
+  for name, value in next, table do
+    if type(name) == "string" and type(value) == "table" and not getmetatable(value) then
+      guard(path .. "." .. name, value)
+    end
+  end
+end
+
+--- The table, which gets what the library of this name has besides, when somebody first looks for
+--- what is not there.
+local function filled_later(name, path, table)
   table = table or {}
+  local is_filled = false
   local function fill()
-    if not getmetatable(table) then return end
-    setmetatable(table, nil)
+    if is_filled then return end
+    is_filled = true
     for key, value in pairs(shell.library(name)) do table[key] = value end
+    guard(path, table)
   end
   return setmetatable(table, {
     __fill = fill,
     __index = function(_, key)
       fill()
-      return table[key]
+      local value = rawget(table, key)
+      return value == nil and shell.library("names").fail(path, table, key) or value
     end,
     __pairs = function()
       fill()
@@ -48,25 +68,35 @@ local function filled_later(name, table)
   })
 end
 
-cr.applications = filled_later "applications"
--- A callable table names its function by __describe.
+cr.applications = filled_later("applications", "cr.applications")
+-- A table that can be called says by __describe which function that is.
 local feature_space = {}
 cr.utils.FeatureSpace = setmetatable(feature_space, {
   __fill = function()
     for key, value in pairs(shell.library "feature_space") do rawset(feature_space, key, value) end
   end,
-  __index = function(_, key) return shell.library("feature_space")[key] end,
+  __index = function(_, key)
+    local space = shell.library "feature_space"
+    local value = rawget(space, key)
+    return value == nil and shell.library("names").fail("cr.utils.FeatureSpace", space, key) or value
+  end,
   __call = function(_, ...) return shell.library "feature_space"(...) end,
   __describe = function() return getmetatable(shell.library "feature_space").__describe() end,
 })
 for _, name in ipairs { "tree", "saving", "dtype_policies", "visualization" } do
-  cr[name] = filled_later(name)
+  cr[name] = filled_later(name, "cr." .. name)
 end
 for _, name in ipairs { "config", "preprocessing", "random", "utils" } do
-  filled_later(name, cr[name])
+  filled_later(name, "cr." .. name, cr[name])
 end
 
-filled_later("elastic", cr.ops.image)
+filled_later("elastic", "cr.ops.image", cr.ops.image)
 shell.set_base("Wrapper", function() return shell.library "wrapper" end)
 
 shell.library "session"
+
+--- The message of an error, a traceback behind it or not, with a hint where there is one; source
+--- is the text that it is about, unless that is in a file.
+function cr.explained(message, source) return shell.library "hints"(message, source) end
+
+guard("cr", cr)

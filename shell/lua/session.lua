@@ -1,6 +1,6 @@
 -- What the prompt needs: values as people read them, help, completion.
-local cr = ...
-local cut_rows, cut_depth, cut_width = 40, 5, 100
+local cr, shell = ...
+local cut_rows, cut_depth, cut_width, cut_numbers, cut_text, cut_lines = 40, 5, 100, 100, 70, 5
 
 -- ---- values -------------------------------------------------------------------------------------
 
@@ -54,43 +54,109 @@ local function wrapped(text, indent, width)
 end
 
 local show_value
-local function indented(text, indent) return (text:gsub("\n", "\n" .. indent)) end
+local function indented(text, indent) return (text:gsub("\n", "\n" .. (" "):rep(indent))) end
 
-local function show_table(t, depth, seen)
-  if seen[t] then return "<the table above>" end
-  if depth > cut_depth then return "{...}" end
-  seen[t] = true
-  local parts, length = {}, #t
-  for i = 1, math.min(length, cut_rows) do
+-- How many columns a line may have.
+local function line_width() return shell.printing.width or shell.fitting_columns(cut_width, 40) end
+
+-- A fraction has no more digits behind the point than tensors have; tiny ones an exponent.
+local function number_text(x)
+  if math.type(x) == "integer" or x % 1 == 0 or x ~= x then return tostring(x) end
+  local digits = shell.printing.precision or 8
+  if math.abs(x) < 1e-4 then return string.format("%." .. digits .. "g", x) end
+  return (string.format("%." .. digits .. "f", x):gsub("(%..-)0+$", "%1"):gsub("%.$", ".0"))
+end
+
+-- The beginning of a text that is too long, and how long it is.
+local function string_text(text)
+  local quoted = string.format("%q", text:sub(1, cut_text)):gsub("\\\n", "\\n")
+  return #text <= cut_text and quoted or string.format("%s... (%d bytes)", quoted, #text)
+end
+
+-- "<float32(2, 64, 64, 3)>"
+local function spec_text(tensor)
+  return string.format("<%s(%s)>", tensor.dtype, table.concat(tensor.shape, ", "))
+end
+
+-- In a table a tensor has a few lines, or none; alone its dtype and shape stand below it.
+local function tensor_text(tensor, depth)
+  if depth == 0 then return tostring(tensor) .. "\n" .. spec_text(tensor) end
+  local rows = 1
+  for i = 1, #tensor.shape - 1 do rows = rows * tensor.shape[i] end
+  local text = rows <= cut_lines and tostring(tensor) or "\n"
+  local longest = 0
+  for line in text:gmatch "[^\n]+" do longest = math.max(longest, #line) end
+  return longest > 0 and longest <= line_width() - 4 * depth and text or spec_text(tensor)
+end
+
+local function is_short(value) return type(value) == "number" or type(value) == "boolean" end
+
+-- The items of the list, those that are too many left out, and how many stand side by side.
+local function list_parts(t, depth, seen)
+  local parts, length, across = {}, #t, true
+  for i = 1, length do across = across and is_short(rawget(t, i)) end
+  local most = across and (shell.printing.threshold or cut_numbers) or cut_rows
+  for i = 1, math.min(length, most) do
     parts[#parts + 1] = show_value(rawget(t, i), depth + 1, seen)
   end
-  if length > cut_rows then parts[#parts + 1] = string.format("... %d more", length - cut_rows) end
-  local keys = sorted_keys(t, length + 1)
+  if length > most then parts[#parts + 1] = string.format("... %d more", length - most) end
+  return parts, across and #parts or 0
+end
+
+local function named_parts(t, depth, seen, parts)
+  local keys = sorted_keys(t, #t + 1)
   for i, key in ipairs(keys) do
     if i > cut_rows then
       parts[#parts + 1] = string.format("... %d more", #keys - cut_rows)
       break
     end
-    parts[#parts + 1] = key_text(key) .. " = " .. show_value(rawget(t, key), depth + 1, seen)
+    local name = key_text(key) .. " = "
+    parts[#parts + 1] = name .. indented(show_value(rawget(t, key), depth + 1, seen),
+      type(rawget(t, key)) == "table" and 0 or #name)
   end
+end
+
+-- The first parts in lines that are as long as they may be, the others a line each.
+local function in_lines(parts, across, width)
+  local lines, line = {}, ""
+  for i, part in ipairs(parts) do
+    local text = indented(part, 2) .. (i < #parts and "," or "")
+    if line ~= "" and i <= across and #line + #text + 1 <= width - 2 then
+      line = line .. " " .. text
+    else
+      lines[#lines + 1] = line ~= "" and line or nil
+      line = text
+    end
+  end
+  lines[#lines + 1] = line
+  return "{\n  " .. table.concat(lines, "\n  ") .. "\n}"
+end
+
+local function show_table(t, depth, seen)
+  if seen[t] then return "<the table above>" end
+  if depth > cut_depth then return "{...}" end
+  seen[t] = true
+  local parts, across = list_parts(t, depth, seen)
+  named_parts(t, depth, seen, parts)
   seen[t] = nil
   if #parts == 0 then return "{}" end
-  local line = "{ " .. table.concat(parts, ", ") .. " }"
-  if #line <= cut_width - 2 * depth and not line:find "\n" then return line end
-  for i, part in ipairs(parts) do parts[i] = indented(part, "  ") end
-  return "{\n  " .. table.concat(parts, ",\n  ") .. "\n}"
+  local line, width = "{ " .. table.concat(parts, ", ") .. " }", line_width() - 2 * depth
+  return #line <= width and not line:find "\n" and line or in_lines(parts, across, width)
 end
 
 -- The fields of a table are shown unless it says itself how it looks.
 function show_value(value, depth, seen)
-  if type(value) == "string" then
-    return depth > 0 and string.format("%q", value):gsub("\\\n", "\\n") or value
-  end
+  if type(value) == "string" then return depth > 0 and string_text(value) or value end
+  if type(value) == "number" then return depth > 0 and number_text(value) or tostring(value) end
   if value == cr.null then return "null" end
   local meta = getmetatable(value)
+  if meta == "tensor" then
+    local ok, text = pcall(tensor_text, value, depth)
+    if ok then return text end
+  end
   if type(value) == "table" and not (type(meta) == "table" and rawget(meta, "__tostring")) then
     local kind = cr.describe(value)
-    if kind then return "<" .. wrapped(table.concat(kind.names, " "), " ", cut_width - 2) .. ">" end
+    if kind then return "<" .. wrapped(table.concat(kind.names, " "), " ", line_width() - 2) .. ">" end
     return show_table(value, depth, seen)
   end
   local ok, text = pcall(tostring, value)
@@ -99,6 +165,17 @@ end
 
 --- A value as text for people.
 function cr.show(value) return show_value(value, 0, {}) end
+
+--- What print is at the prompt: tables are shown with what they hold, other values as by tostring.
+function cr.print(...)
+  local texts = table.pack(...)
+  for i = 1, texts.n do
+    local value = texts[i]
+    texts[i] = type(value) == "table" and cr.printable(cr.show(value)) or tostring(value)
+  end
+  io.stdout:write(table.concat(texts, "\t"), "\n")
+  io.stdout:flush()
+end
 
 -- ---- help ---------------------------------------------------------------------------------------
 
@@ -234,9 +311,37 @@ Crescent: deep learning with the object model of Keras.
 
 The Tab key completes names, fields, methods and options. Ctrl-C stops training after the current batch; Ctrl-D ends.]]
 
-local function help_text(...)
+local help_text
+
+-- "model:fit(x, y)": of the methods of this name, with what they do.
+local function methods_help(name)
+  local lines = {}
+  for _, kind in ipairs(cr.listing().types) do
+    for _, method in ipairs(kind.methods) do
+      if method.name == name then
+        lines[#lines + 1] = kind.name .. ":" .. method.signature:gsub("%(self,? ?", "(") .. "\n"
+          .. wrapped(method.doc, "", 100)
+      end
+    end
+  end
+  return #lines > 0 and table.concat(lines, "\n\n")
+end
+
+--- Of everything in the module that has the name: "Dense", "layers.Dense", "fit".
+local function help_of_name(name)
+  local names, texts, seen = shell.library "names", {}, {}
+  for _, path in ipairs(names.paths(name)) do
+    local text = help_text(names.value(path))
+    if not seen[text] then texts[#texts + 1], seen[text] = text, true end
+  end
+  return #texts > 0 and table.concat(texts, "\n\n") or methods_help(name)
+    or string.format("Nothing is called '%s'%s.", name, names.guess(name, {}, true))
+end
+
+function help_text(...)
   if select("#", ...) == 0 then return general end
   local value = ...
+  if type(value) == "string" then return help_of_name(value) end
   local what = cr.describe(value)
   if not what then
     if type(value) == "table" and rawget(value, "subclass") then return base_help(value) end

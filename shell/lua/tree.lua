@@ -8,7 +8,7 @@ local tree = {}
 tree.MAP_TO_NONE = setmetatable({}, { __name = "MAP_TO_NONE" })
 
 --- Whether the value is a structure.
-local function is_nested(x) return type(x) == "table" and getmetatable(x) == nil end
+local function is_nested(x) return type(x) == "table" and shell.is_structure(x) end
 
 -- Returns the structure; fails if a table in it contains itself.
 local function finite(structure)

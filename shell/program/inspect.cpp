@@ -1,6 +1,7 @@
 #include <sys/stat.h>
 
 #include "crescent/io/format.h"
+#include "crescent/registry/registry.h"
 #include "file_commands.h"
 
 namespace crescent::program {
@@ -17,6 +18,17 @@ std::string grouped(int64_t number) {
 std::string padded(std::string text, size_t width) {
   text.resize(std::max(text.size(), width), ' ');
   return text + "  ";
+}
+
+/// Formats whose files have something to show.
+std::vector<std::string> shown_formats() {
+  std::vector<std::string> names;
+  for (const std::string& name : registry().names(Format::kKind)) {
+    const FormatPtr format = make<Format>(name);
+    if (format->info()->schema.find_method("inspect") || dynamic_cast<ReadsArrays*>(format.get()))
+      names.push_back(name);
+  }
+  return names;
 }
 
 /// A format that tells nothing itself has at least the only array of its files.
@@ -138,6 +150,9 @@ int64_t size_of_file(const std::string& path) {
 Value described_file(const std::string& path) {
   const FormatPtr format = format_to_read(path);
   const Method* method = format->info()->schema.find_method("inspect");
+  if (!method && !dynamic_cast<ReadsArrays*>(format.get()))
+    fail("'", path, "': files of format ", format->class_name(),
+         " are only written; inspect reads those of ", join(shown_formats()));
   const Value told =
       method ? method->call(dynamic_cast<void*>(format.get()), {{"path", path}}) : only_array(path);
   Dict result{{"path", path}, {"format", format->class_name()}, {"bytes", size_of_file(path)}};

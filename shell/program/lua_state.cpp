@@ -10,11 +10,33 @@
 namespace crescent::program {
 namespace {
 
+/// Pushes a function of the module, nil before there is one.
+void push_of_module(lua_State* L, const char* name) {
+  const int base = lua_gettop(L);
+  lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  if (lua_getfield(L, -1, "crescent") == LUA_TTABLE) {
+    lua_pushstring(L, name);
+    lua_rawget(L, -2);
+  }
+  lua_replace(L, base + 1);
+  lua_settop(L, base + 1);
+}
+
+/// The error object, which is no text, as a message.
+void push_object_text(lua_State* L) {
+  push_of_module(L, "show");
+  lua_pushvalue(L, 1);
+  lua_pcall(L, 1, 1, 0);
+  lua_pushfstring(L, "(error object is a %s value) %s", luaL_typename(L, 1),
+                  luaL_tolstring(L, -1, nullptr));
+}
+
 int add_traceback(lua_State* L) {
   if (!lua_tostring(L, 1)) {
     if (luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING) return 1;
-    lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
+    push_object_text(L);
     lua_replace(L, 1);
+    lua_settop(L, 1);
   }
   lua_pushvalue(L, 1);
   lua_pushliteral(L, "\n");
@@ -32,9 +54,19 @@ int push_arguments(lua_State* L) {
   return count;
 }
 
-bool finish(lua_State* L, int status) {
+/// The message on top with the hint that the module has for it.
+void explain(lua_State* L, const std::string& source) {
+  if (!lua_isstring(L, -1)) return;
+  push_of_module(L, "explained");
+  lua_pushvalue(L, -2);
+  source.empty() ? lua_pushnil(L) : void(lua_pushlstring(L, source.data(), source.size()));
+  const bool explained = lua_pcall(L, 2, 1, 0) == LUA_OK && lua_isstring(L, -1);
+  lua_remove(L, explained ? -2 : -1);
+}
+
+bool finish(lua_State* L, int status, const std::string& source = "") {
   if (status == LUA_OK) return true;
-  report(L);
+  report(L, source);
   return false;
 }
 
@@ -73,7 +105,8 @@ int call(lua_State* L, int arguments, int results) {
   return status;
 }
 
-void report(lua_State* L) {
+void report(lua_State* L, const std::string& source) {
+  explain(L, source);
   size_t length = 0;
   const char* message = lua_tolstring(L, -1, &length);
   std::fflush(stdout);
@@ -82,10 +115,15 @@ void report(lua_State* L) {
   lua_pop(L, 1);
 }
 
+void show_tables(lua_State* L) {
+  push_of_module(L, "print");
+  lua_setglobal(L, "print");
+}
+
 bool run_text(lua_State* L, const std::string& text, const char* name) {
   int status = luaL_loadbufferx(L, text.data(), text.size(), name, "t");
   if (status == LUA_OK) status = call(L, 0, 0);
-  return finish(L, status);
+  return finish(L, status, text);
 }
 
 /// -l name: require it into a global of that name.

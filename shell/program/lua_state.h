@@ -14,8 +14,12 @@ void set_arguments(lua_State* L, char** argv, int count, int script);
 /// Calls the function below the arguments; an error is replaced by its text with a traceback.
 /// Ctrl-C raises an error.
 int call(lua_State* L, int arguments, int results);
-/// The error message on top of the stack, to stderr.
-void report(lua_State* L);
+/// The error message on top of the stack, to stderr, with a hint where there is one; `source` is
+/// the text that was run, unless it is in a file.
+void report(lua_State* L, const std::string& source = "");
+
+/// From now on `print` shows what tables hold.
+void show_tables(lua_State* L);
 
 /// True when it ran without error; the error is reported.
 bool run_text(lua_State* L, const std::string& text, const char* name);

@@ -120,7 +120,7 @@ bool run_all(lua_State* L, const Invocation& call) {
     return false;
   const bool asked = call.has("interactive"),
              idle = !script && !call.has("execute") && !call.has("library");
-  if (asked || (idle && isatty(STDIN_FILENO))) return run_prompt(L);
+  if (asked || (idle && isatty(STDIN_FILENO))) return show_tables(L), run_prompt(L);
   if (idle) return run_file(L, nullptr);
   return true;
 }

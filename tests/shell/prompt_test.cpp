@@ -140,8 +140,10 @@ TEST_CASE("the prompt evaluates, prints and goes on after errors") {
   terminal.expect("did you mean 'Dense'?");
   terminal.enter("5 5");
   terminal.expect("unexpected symbol");
-  terminal.enter("cr.no_such_thing");
+  terminal.enter("no_such_thing");
   terminal.expect("thing\r\nnil\r\n> ");
+  terminal.enter("cr.Sequental {}");
+  terminal.expect("cr has no 'Sequental' (did you mean 'Sequential'?)");
   terminal.enter("'still ' .. 'here'");
   terminal.expect("still here\r\n> ");
   terminal.send("\x04");
@@ -426,4 +428,19 @@ TEST_CASE("Ctrl-C is answered at once while a reader process hangs") {
   }
   terminal.enter("open:clone()");
   terminal.expect("open the file again");
+}
+
+TEST_CASE("the program hints at what was meant, and shows tables that are errors") {
+  StateFolder state;
+  Terminal script(state, {"-e", "cr.layers.Dense(units=10)"});
+  script.expect("options go in a table: cr.layers.Dense { units = 10 }");
+  CHECK(script.end() == 1);
+  Terminal table(state, {"-e", "error { code = 5 }"});
+  table.expect("(error object is a table value) { code = 5 }");
+  CHECK(table.end() == 1);
+  const std::string file = state.path / "model.onnx";
+  std::ofstream(file) << "nothing";
+  Terminal inspected(state, {"inspect", file});
+  inspected.expect("files of format onnx are only written; inspect reads those of archive");
+  CHECK(inspected.end() == 1);
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/text.h"
+#include "crescent/system/terminal.h"
 
 namespace crescent {
 namespace {
@@ -47,8 +48,12 @@ void Progress::show(Clock::time_point now) {
   const std::string total = total_ > 0 ? "/" + std::to_string(total_) : "";
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - begin_).count();
   // \033[K erases what is left of a longer line.
-  std::printf("\r%s: %lld%s %s - %llds\033[K", what_.c_str(), static_cast<long long>(done_),
-              total.c_str(), unit_.c_str(), static_cast<long long>(seconds));
+  const std::string line =
+      concat(what_, ": ", done_, total, " ", unit_, " - ", int64_t{seconds}, "s");
+  const auto columns = static_cast<size_t>(terminal_columns());
+  std::printf("\r%s\033[K", columns > 1 && characters_in(line) >= columns
+                                ? fitted(line, columns - 1).c_str()
+                                : line.c_str());
   std::fflush(stdout);
 }
 

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "crescent/base/error.h"
 #include "crescent/system/interrupt.h"
@@ -25,6 +26,20 @@ const char* kind_of(mode_t mode) {
   fail("cannot read '", path, "': it is ", kind_of(mode), ", not a regular file");
 }
 
+/// Returns " (did you mean 'model.h5'?)" when the folder of the path has a file of a near name, and
+/// which folder a relative path starts from when it has none; empty for other errors.
+std::string near_files(const std::filesystem::path& path, int error) {
+  if (error != ENOENT) return "";
+  std::error_code ignored;
+  std::vector<std::string> names;
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+    names.push_back(entry.path().filename().string());
+  const std::string near = did_you_mean(path.filename().string(), names);
+  if (!near.empty() || path.is_absolute()) return near;
+  return concat("; the folder is '", std::filesystem::current_path(ignored).string(), "'");
+}
+
 }  // namespace
 
 int open_regular_file(const std::string& path) {
@@ -33,7 +48,8 @@ int open_regular_file(const std::string& path) {
   if (stat(system_path(path), &status) == 0 && !S_ISREG(status.st_mode))
     fail_kind(path, status.st_mode);
   const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-  if (file < 0) fail("cannot read '", path, "': ", std::strerror(errno));
+  if (const int error = errno; file < 0)
+    fail("cannot read '", path, "': ", std::strerror(error), near_files(path, error));
   // Checked again, because the path may have been replaced meanwhile.
   if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) return file;
   ::close(file);

@@ -5,12 +5,15 @@
 
 #include "base/text.h"
 #include "base/text_table.h"
+#include "crescent/system/terminal.h"
 #include "layer/input_layer.h"
 #include "model/graph.h"
 #include "model/operation_layer.h"
 
 namespace crescent {
 namespace {
+
+constexpr int64_t kNarrowest = 40;
 
 using TableRow = std::vector<std::string>;
 
@@ -74,7 +77,9 @@ class SummaryTable {
     header_ = {"Layer (type)", "Output Shape", "Param #"};
     std::vector<double> positions =
         chain_ ? std::vector<double>{.45, .85, 1} : std::vector<double>{.33, .55, .67, 1};
-    int64_t width = options.line_length.value_or(chain_ ? 65 : 98);
+    const int64_t most = (chain_ ? 65 : 98) + (options.show_trainable ? 11 : 0);
+    const int64_t whole = options.line_length.value_or(fitting_columns(most, kNarrowest));
+    int64_t width = whole - (options.show_trainable && !options.line_length ? 11 : 0);
     if (!chain_) header_.push_back("Connected to");
     if (options.show_trainable) {
       header_.push_back("Trainable");

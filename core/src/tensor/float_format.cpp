@@ -9,8 +9,6 @@
 namespace crescent {
 namespace {
 
-constexpr int kMostDigits = 8;  // behind the point
-
 std::string printed(const char* format, int digits, double x) {
   char text[512];  // of the largest float64 in full
   std::snprintf(text, sizeof text, format, digits, x);
@@ -36,13 +34,13 @@ struct Decimal {
   int digits, exponent;
 };
 
-/// The shortest one that is read as x again, with kMostDigits digits or less.
-Decimal shortest(double x, DType dtype) {
+/// The shortest one that is read as x again, with `most` digits or less.
+Decimal shortest(double x, DType dtype, int most) {
   std::string text;
   int digits = 0;
   do text = printed("%.*e", digits, x);
-  while (rounded(std::strtod(text.c_str(), nullptr), dtype) != x && ++digits <= kMostDigits);
-  return {std::min(digits, kMostDigits), std::atoi(text.c_str() + text.find('e') + 1)};
+  while (rounded(std::strtod(text.c_str(), nullptr), dtype) != x && ++digits <= most);
+  return {std::min(digits, most), std::atoi(text.c_str() + text.find('e') + 1)};
 }
 
 std::string without_zeros(std::string text) {
@@ -52,7 +50,8 @@ std::string without_zeros(std::string text) {
 
 }  // namespace
 
-FloatFormat::FloatFormat(DType dtype, const std::vector<double>& numbers) : dtype_(dtype) {
+FloatFormat::FloatFormat(DType dtype, const std::vector<double>& numbers, int precision)
+    : dtype_(dtype), precision_(precision) {
   double least = INFINITY, most = 0;
   for (const double x : numbers) {
     if (!std::isfinite(x) || x == 0) continue;
@@ -61,15 +60,15 @@ FloatFormat::FloatFormat(DType dtype, const std::vector<double>& numbers) : dtyp
   if (most > 0) has_exponents_ = most >= 1e8 || least < 1e-4 || most / least > 1000;
   for (const double x : numbers) {
     if (!std::isfinite(x) || x == 0) continue;
-    const int behind = has_exponents_ ? shortest(x, dtype).digits : digits_behind(x);
-    digits_ = std::clamp(behind, digits_, kMostDigits);
+    const int behind = has_exponents_ ? shortest(x, dtype, precision_).digits : digits_behind(x);
+    digits_ = std::clamp(behind, digits_, precision_);
   }
 }
 
 /// Of a number that is written without an exponent.
 int FloatFormat::digits_behind(double x) const {
   if (x == 0) return 0;
-  const Decimal decimal = shortest(x, dtype_);
+  const Decimal decimal = shortest(x, dtype_, precision_);
   return std::max(0, decimal.digits - decimal.exponent);
 }
 

@@ -2,15 +2,20 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <mutex>
 
+#include "crescent/system/terminal.h"
+#include "crescent/tensor/print.h"
 #include "tensor/elements.h"
 #include "tensor/float_format.h"
 
 namespace crescent {
 namespace {
 
-constexpr int64_t kMostShown = 1000;  // longer tensors are abbreviated
-constexpr int64_t kEdge = 3;          // elements shown at either end of an abbreviated axis
+constexpr int64_t kEdge = 3;  // elements shown at either end of an abbreviated axis
+
+std::mutex options_mutex;
+PrintOptions options_in_use;
 
 std::string element_text(StringId id) { return to_text(Value(text_of(id))); }
 
@@ -30,7 +35,11 @@ std::string element_text(DType dtype, double x) {
 
 class Printer {
  public:
-  explicit Printer(Tensor tensor) : tensor_(std::move(tensor)), cut_(tensor_.size() > kMostShown) {}
+  Printer(Tensor tensor, const PrintOptions& options)
+      : tensor_(std::move(tensor)),
+        options_(options),
+        cut_(tensor_.size() > options.threshold),
+        columns_(static_cast<size_t>(options.width > 0 ? options.width : terminal_columns())) {}
 
   std::string text() {
     if (tensor_.size() == 0) return concat("[] ", tensor_.shape());
@@ -78,9 +87,16 @@ class Printer {
 
   /// All in the format that they need together; a number alone is written as Lua does.
   void write_numbers() {
-    const FloatFormat format(tensor_.dtype(), numbers_);
+    const FloatFormat format(tensor_.dtype(), numbers_, options_.precision);
     for (const double x : numbers_) elements_.push_back(format.text(x));
     if (tensor_.rank() == 0 && elements_[0].back() == '.') elements_[0] += '0';
+  }
+
+  /// Whether another element of the last axis, and the brackets that may follow, fit into the line.
+  bool has_room(int axis) const {
+    const size_t line = text_.rfind('\n') + 1;  // 0 where there is only one
+    return columns_ == 0 ||
+           text_.size() - line + width_ + static_cast<size_t>(axis) + 2 <= columns_;
   }
 
   void print(int axis) {
@@ -93,10 +109,11 @@ class Printer {
     const int below = tensor_.rank() - axis - 1;  // number of axes below this one
     bool first = true;
     auto separate = [&] {
-      if (!first)
-        text_ += below == 0
-                     ? " "
-                     : std::string(below, '\n') + std::string(static_cast<size_t>(axis) + 1, ' ');
+      if (!first && below == 0 && has_room(axis))
+        text_ += " ";
+      else if (!first)
+        text_ += std::string(static_cast<size_t>(std::max(below, 1)), '\n') +
+                 std::string(static_cast<size_t>(axis) + 1, ' ');
       first = false;
     };
     text_ += '[';
@@ -106,7 +123,9 @@ class Printer {
   }
 
   const Tensor tensor_;
+  const PrintOptions options_;
   bool cut_;
+  size_t columns_;               ///< of a line; 0: any number
   std::vector<double> numbers_;  ///< floating ones
   std::vector<std::string> elements_;
   size_t width_ = 0, next_ = 0;
@@ -120,7 +139,20 @@ std::string to_text(const Tensor& tensor) {
   if (tensor.is_abstract()) return concat("<", tensor.spec(), " without values>");
   if (!tensor.in_memory())
     return concat("<", tensor.spec(), " in ", tensor.storage()->place(), ">");
-  return Printer(tensor.to(nullptr)).text();
+  return Printer(tensor.to(nullptr), print_options()).text();
+}
+
+PrintOptions print_options() {
+  const std::lock_guard lock(options_mutex);
+  return options_in_use;
+}
+
+void set_print_options(const PrintOptions& options) {
+  if (options.precision < 0 || options.threshold < 0 || options.width < 0)
+    fail("print: expected precision, threshold and width of at least 0, got ", options.precision,
+         ", ", options.threshold, " and ", options.width);
+  const std::lock_guard lock(options_mutex);
+  options_in_use = options;
 }
 
 }  // namespace crescent

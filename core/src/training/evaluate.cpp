@@ -1,4 +1,5 @@
 // evaluate, predict, and the functions for single batches.
+#include "crescent/base/progress.h"
 #include "data/array_dataset.h"
 #include "training/metrics_scope.h"
 #include "training/pass.h"
@@ -119,8 +120,12 @@ Tensors Model::predict(DatasetPtr data, const Dict& given) {
                           {"verbose", verbosity(options.verbose)}});
   callbacks.each(&Callback::on_predict_begin, Logs());
   pass.begin();
-  while (pass.advance(callbacks)) {
-  }
+  std::optional<Progress> progress;
+  if (!given.contains("verbose"))
+    progress.emplace("predict", "batch", std::max<int64_t>(pass.batches().count(), 0));
+  while (pass.advance(callbacks))
+    if (progress) progress->come_to(pass.batches().taken());
+  progress.reset();
   if (pass.batches().taken() == 0) fail("predict: the data gave no batch");
   callbacks.each(&Callback::on_predict_end, Logs());
   return collected.take();

@@ -88,7 +88,9 @@ void PredictOptions::describe(Schema<PredictOptions>& s) {
   s.doc("How predict goes through the data.")
       .field("batch_size", &O::batch_size, "Samples a step; 32 when not given.")
       .min(1)
-      .field("verbose", &O::verbose, "0 quiet, 1 a progress bar, 2 a line.")
+      .field("verbose", &O::verbose,
+             "0 quiet, 1 a progress bar, 2 a line; when not given a terminal shows how far it has "
+             "come once that takes more than a second.")
       .field("steps", &O::steps, "Stop after so many steps.")
       .min(1)
       .field("callbacks", &O::callbacks, "A callback or a list of them.");

@@ -6,12 +6,13 @@
 
 #include "base/text.h"
 #include "base/text_table.h"
+#include "crescent/system/terminal.h"
 
 namespace crescent {
 namespace {
 
 // Tables with one row per instruction have two more columns.
-constexpr size_t kLine = 98, kLongLine = 140;
+constexpr int64_t kLine = 98, kLongLine = 140, kNarrowest = 60;
 
 using Rows = std::vector<ProfileRow>;
 
@@ -126,6 +127,17 @@ std::vector<std::string> speed_on_cores(const Rows& rows) {
   return {concat("On ", join(cores), " cores at most ", join(times), " times as fast as on one")};
 }
 
+/// Breaks a line that is too long behind commas.
+void add_broken(std::vector<std::string>& lines, std::string line, size_t length) {
+  while (line.size() > length) {
+    const size_t comma = line.rfind(", ", length - 1);
+    if (comma == line.npos || comma == 0) break;
+    lines.push_back(line.substr(0, comma + 1));
+    line = "  " + line.substr(comma + 2);
+  }
+  lines.push_back(std::move(line));
+}
+
 std::vector<std::string> totals(const Profile& profile) {
   uint64_t calls = 0;
   double flops = 0;
@@ -146,14 +158,14 @@ std::vector<std::string> totals(const Profile& profile) {
 std::vector<std::string> profile_tables(const Model& model, const Profile& profile,
                                         const ProfileOptions& options) {
   std::vector<std::string> lines{"Model: \"" + on_one_line(model.name()) + "\""};
-  auto add = [&](Rows rows, const Texts& texts, size_t line_length) {
+  auto add = [&](Rows rows, const Texts& texts, int64_t line_length) {
     if (options.sort == "time")
       std::stable_sort(rows.begin(), rows.end(), [](const ProfileRow& a, const ProfileRow& b) {
         return a.seconds > b.seconds;
       });
-    const size_t length =
-        options.line_length ? static_cast<size_t>(*options.line_length) : line_length;
-    for (std::string& line : table_of(rows, texts, length)) lines.push_back(std::move(line));
+    const int64_t length = options.line_length.value_or(fitting_columns(line_length, kNarrowest));
+    for (std::string& line : table_of(rows, texts, static_cast<size_t>(length)))
+      lines.push_back(std::move(line));
   };
   const auto scope = [&](const ProfileRow& row) { return path_in(model, row.scope); };
   const auto layer = [](const ProfileRow& row) { return row.scope; };
@@ -164,8 +176,11 @@ std::vector<std::string> profile_tables(const Model& model, const Profile& profi
   if (options.by == "op" || options.by == "both") add(by_op(profile.rows), {{"Op", op}}, kLine);
   if (options.by == "instruction")
     add(profile.rows, {{"Layer", scope}, {"Op", op}, {"Shapes", shapes}}, kLongLine);
-  for (std::string& line : totals(profile)) lines.push_back(std::move(line));
-  lines.push_back(std::string(lines[1].size(), '_'));
+  const std::string rule(lines[1].size(), '_');
+  const int64_t length = options.line_length.value_or(fitting_columns(kLongLine, kNarrowest));
+  for (std::string& line : totals(profile))
+    add_broken(lines, std::move(line), static_cast<size_t>(length));
+  lines.push_back(rule);
   return lines;
 }
 

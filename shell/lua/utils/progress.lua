@@ -38,14 +38,14 @@ function Progbar:remember(current, values)
   self.seen = current
 end
 
-function Progbar:line(now, finalize)
+function Progbar:line(now, finalize, width)
   local done = self.target and math.min(self.seen / self.target, 1) or 0
   local parts = { self.target
     and string.format("%" .. #tostring(self.target) .. "d/%d ", self.seen, self.target)
     or string.format("%d/unknown ", self.seen) }
   if self.target then
-    local full = math.floor(done * self.width)
-    parts[#parts + 1] = ("━"):rep(full) .. (" "):rep(self.width - full) .. " "
+    local full = math.floor(done * width)
+    parts[#parts + 1] = ("━"):rep(full) .. (" "):rep(width - full) .. " "
   end
   local elapsed = now - self.start
   local each = self.seen > 0 and elapsed / self.seen or 0
@@ -60,6 +60,17 @@ function Progbar:line(now, finalize)
   return table.concat(parts)
 end
 
+-- With a shorter bar where the terminal has fewer columns, and cut where that is not enough.
+function Progbar:fitting_line(now, finalize)
+  local line = self:line(now, finalize, self.width)
+  local length = utf8.len(line)
+  local lacking = self.verbose == 1 and length - shell.fitting_columns(length + 1, 10) + 1 or 0
+  if lacking <= 0 then return line end
+  line = self:line(now, finalize, math.max(self.width - lacking, 0))
+  local cut = not finalize and utf8.offset(line, length - lacking + 1)
+  return cut and line:sub(1, cut - 1) or line
+end
+
 --- values: a list of {name, value}.
 function Progbar:update(current, values, finalize)
   if finalize == nil then finalize = self.target ~= nil and current >= self.target end
@@ -67,7 +78,7 @@ function Progbar:update(current, values, finalize)
   local now = cr.utils.clock()
   if self.verbose == 0 or self.verbose == 2 and not finalize then return end
   if self.verbose == 1 and not finalize and now - self.last < self.interval then return end
-  local line = self:line(now, finalize)
+  local line = self:fitting_line(now, finalize)
   local start = self.verbose == 1 and "\r" or ""
   local rest = self.verbose == 1 and (" "):rep(math.max(0, (self.shown or 0) - utf8.len(line)))
     or ""

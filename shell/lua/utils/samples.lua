@@ -2,7 +2,7 @@
 local cr, shell = ...
 local samples = {}
 
-local function is_list(x) return type(x) == "table" and getmetatable(x) == nil end
+local function is_list(x) return type(x) == "table" and shell.is_structure(x) end
 
 samples.pack_x_y_sample_weight = shell.define("pack_x_y_sample_weight",
   "{x, y, sample_weight}, as far as they are there.", {

@@ -49,6 +49,8 @@ int make_sequential(lua_State* L) {
             },
             {"layers=nil", "name=nil"});
   lua_remove(L, 1);
+  if (lua_gettop(L) > 1 && object_as<Layer>(L, 1) && object_as<Layer>(L, 2))
+    fail("Sequential: expected a table of layers, got several layers: Sequential { layer, layer }");
   if (lua_gettop(L) == 0 || lua_isnil(L, 1) ||
       (lua_gettop(L) == 1 && is_keywords(L, 1) && lua_rawlen(L, 1) == 0)) {
     lua_newtable(L);

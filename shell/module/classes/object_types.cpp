@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "crescent/layer/layer.h"
+#include "crescent/model/model.h"
 #include "instances/instance.h"
 #include "instances/roots.h"
 
@@ -16,15 +17,23 @@ const Variable* find_weight(const Variables& weights, const std::string& name) {
   return nullptr;
 }
 
-[[noreturn]] void fail_unknown(const Object& object, const Type& type, const std::string& name) {
+/// Properties, methods, options and weights.
+std::vector<std::string> names_of_members(const Object& object, const Type& type) {
   std::vector<std::string> names = type.property_names();
   for (std::string& method : type.method_names()) names.push_back(std::move(method));
   auto* configurable = dynamic_cast<const Configurable*>(&object);
   if (configurable && configurable->info())
     for (std::string& option : configurable->info()->schema.names())
       names.push_back(std::move(option));
+  if (const auto* layer = dynamic_cast<const Layer*>(&object))
+    for (const Variable& weight : layer->weights()) names.push_back(weight.name());
+  return names;
+}
+
+[[noreturn]] void fail_unknown(const Object& object, const Type& type, const std::string& name) {
   const auto* layer = dynamic_cast<const Layer*>(&object);
-  fail(object.class_name(), ": no attribute '", name, "'", did_you_mean(name, names),
+  fail(object.class_name(), ": no attribute '", name, "'",
+       did_you_mean(name, names_of_members(object, type)),
        layer && !layer->built() ? "; weights are made when it is called, or by build(shape)" : "");
 }
 
@@ -49,6 +58,20 @@ int push_option(lua_State* L) {
   fail_unknown(*object, *type_of(L, 1), name);
 }
 
+/// What stands behind the message that the object at 1 has no such name to set: that it is an
+/// option or a variable, which name is near; "" for properties.
+std::string reason_against_setting(lua_State* L, const Type& type, const std::string& name) {
+  if (type.find_getter(name)) return "";
+  Object* object = to_object(L, 1);
+  auto* configurable = dynamic_cast<Configurable*>(object);
+  const bool has_options = configurable && configurable->info();
+  if (has_options && configurable->info()->schema.find(name))
+    return concat(": it is an option, given when the ", type.name(), " is made");
+  if (auto* layer = dynamic_cast<Layer*>(object); layer && find_weight(layer->weights(), name))
+    return concat(": it is a variable, ", name, ":assign(value) sets its values");
+  return did_you_mean(name, names_of_members(*object, type));
+}
+
 extern "C" int close_object(lua_State* L) {
   roots_changed();
   return close_handle<ObjectPtr>(L);
@@ -63,9 +86,57 @@ void push_metatable(lua_State* L, const Type& type) {
   mark_objects(L);
 }
 
+/// " learning_rate=0.001": a number, text or boolean; of an object its class; "" for others.
+std::string option_text(const std::string& name, const Value& value) {
+  constexpr size_t kLongest = 40;
+  if (value.is_null() || value.is_list()) return "";
+  const Value* class_name = value.is_dict() ? value.as_dict().find("class_name") : nullptr;
+  if (value.is_dict() && !class_name) return "";
+  const Value& shown = class_name ? *class_name : value;
+  const std::string text = shown.is_object()   ? shown.as_object()->class_name()
+                           : shown.is_string() ? shown.as_string()
+                                               : to_text(shown);
+  return text.empty() || text.size() > kLongest ? "" : concat(" ", name, "=", text);
+}
+
+/// The options that are not as by default, and how fast an optimizer learns.
+std::string options_text(const Configurable& object) {
+  std::string text;
+  if (!object.info() || dynamic_cast<const Instance*>(&object)) return text;
+  const Dict config = object.get_config();
+  for (const Field& field : object.info()->schema.fields) {
+    const Value* value = config.find(field.name);
+    const bool told =
+        field.name == "learning_rate" || field.name == "name" ||
+        (!field.keyword_only && value && to_text(*value) != to_text(field.default_value));
+    if (value && told) text += option_text(field.name, *value);
+  }
+  return text;
+}
+
+int64_t parameters_of(const Model& model) {
+  int64_t count = 0;
+  for (const Variable& weight : model.weights()) count += weight.shape().size();
+  return count;
+}
+
+std::string text_of_layer(const Layer& layer) {
+  const auto* model = dynamic_cast<const Model*>(&layer);
+  if (!model) return " name=" + layer.name();
+  const size_t layers = model->layers().size();
+  const std::string parameters =
+      model->built() ? concat(", ", parameters_of(*model), " parameters") : ", not built";
+  return concat(" name=", layer.name(), ", ", layers, layers == 1 ? " layer" : " layers",
+                parameters);
+}
+
 std::string text_of_object(Object& object) {
-  auto* layer = dynamic_cast<Layer*>(&object);
-  return printable(concat("<", object.class_name(), layer ? " name=" + layer->name() : "", ">"));
+  std::string more;
+  if (const auto* layer = dynamic_cast<const Layer*>(&object))
+    more = text_of_layer(*layer);
+  else if (const auto* configurable = dynamic_cast<const Configurable*>(&object))
+    more = options_text(*configurable);
+  return printable(concat("<", object.class_name(), more, ">"));
 }
 
 }  // namespace
@@ -77,7 +148,8 @@ Type& add_object_type(ObjectTypes& types) {
           "class_name", [](Object& o) { return o.class_name(); },
           "Of its class, as its constructor is called.")
       .meta("__tostring", bound("tostring", &text_of_object, {"object"}))
-      .missing(raw("index", push_option));
+      .missing(raw("index", push_option))
+      .unsettable(reason_against_setting);
   return type;
 }
 

@@ -83,6 +83,8 @@ int assign(lua_State* L) {
     set_attribute(L);
     return 0;
   }
+  if (const auto reason = type->find_reason(); named && reason)
+    fail(type->name(), ": '", name, "' cannot be set", reason(L, *type, name));
   fail(
       type->name(), ": '", name, "' cannot be set",
       is_tensor_like(L, 1) && !named ? "; cr.ops.where(...) makes a tensor with other values" : "");
@@ -212,6 +214,10 @@ const Callable* Type::find(Members Type::*members, const std::string& name) cons
 const Callable* Type::find_missing() const {
   if (missing_) return missing_.get();
   return parent_ ? parent_->find_missing() : &standard_missing();
+}
+
+Type::Reason Type::find_reason() const {
+  return reason_ || !parent_ ? reason_ : parent_->find_reason();
 }
 
 void Type::push_methods(lua_State* L) const {

@@ -45,6 +45,10 @@ class Type {
   /// they are errors.
   Type& missing(CallablePtr callable);
 
+  /// What the message about a name that cannot be set goes on with.
+  using Reason = std::string (*)(lua_State* L, const Type& type, const std::string& name);
+  Type& unsettable(Reason reason) { return reason_ = reason, *this; }
+
   const std::string& name() const { return name_; }
   const Type* parent() const { return parent_; }
   /// The names of methods or properties, with those of parents, for completion and help.
@@ -57,6 +61,7 @@ class Type {
   const Callable* find_getter(const std::string& name) const;
   const Callable* find_setter(const std::string& name) const;
   const Callable* find_missing() const;
+  Reason find_reason() const;
 
   /// Makes the metatable and stores it in the registry under `key`; `close` is __gc.
   void create(lua_State* L, const void* key, lua_CFunction close) const;
@@ -77,6 +82,7 @@ class Type {
   const Type* parent_;
   Members methods_, getters_, setters_, metamethods_;
   CallablePtr missing_;
+  Reason reason_ = nullptr;
 };
 
 /// The Type of the handle at `index`; null for other values.

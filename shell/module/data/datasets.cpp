@@ -2,6 +2,7 @@
 #include "data/datasets.h"
 
 #include "crescent/data/directory.h"
+#include "crescent/data/stream.h"
 #include "data/streams.h"
 #include "values/batches.h"
 
@@ -40,6 +41,22 @@ DatasetPtr shard_of(DatasetPtr data, int64_t index, int64_t count) {
   return shard(data, index - 1, count);
 }
 
+/// "<Dataset: 100 elements>", "<Dataset: 4 batches, 100 samples>".
+std::string dataset_text(Dataset& data) {
+  std::string text = "<" + data.class_name();
+  const auto add = [&](int64_t count, const char* unit) {
+    if (count >= 0) text += concat(text.find(':') == text.npos ? ": " : ", ", count, " ", unit);
+  };
+  if (const auto* stream = dynamic_cast<const Stream*>(&data)) {
+    add(stream->elements(), "elements");
+    if (stream->elements() == Stream::kInfinite) text += ": without end";
+  } else {
+    add(data.batches(), "batches");
+    add(data.samples(), "samples");
+  }
+  return text + ">";
+}
+
 /// Refuses `for x, y in data do` with a hint.
 int refuse_call(lua_State*) {
   fail(
@@ -54,6 +71,7 @@ void add_dataset_type(ObjectTypes& types, const Type& object) {
   add_stream_methods(dataset);
   add_directory_type(types, dataset);
   dataset.meta("__call", raw("call", refuse_call));
+  dataset.meta("__tostring", bound("tostring", &dataset_text, {"dataset"}));
   dataset.method(
       "shard", &shard_of, {"index", "count"},
       "Part `index`, from 1, of `count`, each with the same number of batches: of arrays a "

@@ -28,11 +28,37 @@ const KindInfo& namespace_at(lua_State* L, int index) {
 
 // ---- classes of the registry
 
+/// "Dense(units)(x)": how a layer is made and called, by position only where it must be.
+std::string call_text(const ClassInfo& info, const char* inputs) {
+  std::vector<std::string> required;
+  for (const Field& field : info.schema.fields)
+    if (field.required) required.push_back(field.name);
+  return concat(info.name, "(", join(required), ")", inputs);
+}
+
+/// Flatten(x), Concatenate({x, y}): what a made layer is called with; null for options.
+const char* inputs_in_place_of_options(lua_State* L, const ClassInfo& info) {
+  if (info.kind != Layer::kKind || lua_gettop(L) < 2) return nullptr;
+  if (is_tensor_like(L, 2) || to_handle<Symbol>(L, 2)) return "(x)";
+  if (!is_plain_table(L, 2)) return nullptr;
+  const Height height(L);
+  lua_rawgeti(L, 2, 1);
+  return is_tensor_like(L, -1) || to_handle<Symbol>(L, -1) ? "({ x, y })" : nullptr;
+}
+
 /// Class(options): positional options in the order of the schema, then named ones.
 int construct(lua_State* L) {
   const ClassPtr info = Read<ClassPtr>::from(L, 1);
-  const Dict options = options_from(L, 2, info->schema);
-  push_object(L, make_object(info->kind, info->name, options));
+  const char* inputs = inputs_in_place_of_options(L, *info);
+  try {
+    const Dict options = options_from(L, 2, info->schema);
+    push_object(L, make_object(info->kind, info->name, options));
+  } catch (const LuaError&) {
+    throw;
+  } catch (const Error& error) {
+    if (!inputs) throw;
+    fail(error.what(), "; a layer is made first, then called: ", call_text(*info, inputs));
+  }
   return 1;
 }
 

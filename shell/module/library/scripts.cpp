@@ -1,13 +1,17 @@
 #include "library/scripts.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "classes/lua_class.h"
 #include "crescent/layer/training.h"
+#include "crescent/system/terminal.h"
+#include "crescent/tensor/print.h"
 #include "instances/functions.h"
 #include "library/feature_spaces.h"
 #include "library/lua_sources.h"
 #include "library/namespaces.h"
+#include "lua/lists.h"
 #include "values/callable.h"
 
 namespace crescent::lua {
@@ -116,6 +120,24 @@ std::tuple<std::string, int64_t> counted_name(const std::string& class_name) {
 
 void warning(const std::string& text) { warn(text); }
 
+std::string hint(const std::string& word, Value names) {
+  std::vector<std::string> candidates;
+  for (const Value& name : names.as_list()) candidates.push_back(name.as_string());
+  return did_you_mean(word, candidates);
+}
+
+/// Whether the value is a table that holds values and no more, as lists of the module do.
+bool is_structure(Any value) {
+  lua_State* L = current();
+  if (!lua_istable(L, value.index)) return false;
+  const Height height(L);
+  return is_marked_list(L, value.index) || !lua_getmetatable(L, value.index);
+}
+
+void set_printing(int64_t precision, int64_t threshold, int64_t width) {
+  set_print_options({static_cast<int>(std::clamp<int64_t>(precision, -1, 17)), threshold, width});
+}
+
 void register_named(const std::string& name, Any function) {
   register_function(name, Ref(current(), function.index));
 }
@@ -143,6 +165,10 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("source", &source, {"name"}));
     all.push_back(bound("counted_name", &counted_name, {"class_name"}));
     all.push_back(bound("warn", &warning, {"text"}));
+    all.push_back(bound("did_you_mean", &hint, {"word", "names"}));
+    all.push_back(bound("is_structure", &is_structure, {"value=nil"}));
+    all.push_back(bound("set_printing", &set_printing, {"precision", "threshold", "width"}));
+    all.push_back(bound("fitting_columns", &fitting_columns, {"columns", "least"}));
     all.push_back(bound("save_feature_space", &save_named_space, {"path", "space"}));
     all.push_back(bound("set_base", &set_base_of, {"name", "make"}));
     all.push_back(bound("register_function", &register_named, {"name", "function"}));

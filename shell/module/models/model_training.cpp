@@ -295,6 +295,18 @@ Value profile_value(const Profile& profile) {
               {"cores", List(kProfiledCores.begin(), kProfiledCores.end())}};
 }
 
+int text_of_report(lua_State* L) { return lua_pushvalue(L, lua_upvalueindex(1)), 1; }
+
+/// Fields that are shown as a line alone: what they say was printed when they were found.
+void push_report(lua_State* L, const Value& fields, const std::string& text) {
+  push(L, fields);
+  lua_createtable(L, 0, 1);
+  push(L, text);
+  lua_pushcclosure(L, text_of_report, 1);
+  lua_setfield(L, -2, "__tostring");
+  lua_setmetatable(L, -2);
+}
+
 int profile(lua_State* L) {
   Interruptible interruptible;
   auto model = self(L);
@@ -304,7 +316,8 @@ int profile(lua_State* L) {
   const Profile profile =
       model->profile(to_inputs(L, 2, *model), to_data(L, 3, output_names(*model)), options);
   print_lines(L, profile.lines, print_fn);
-  push(L, profile_value(profile));
+  push_report(L, profile_value(profile),
+              concat("<profile of ", profile.rows.size(), " instructions>"));
   return 1;
 }
 
@@ -342,7 +355,9 @@ int validate(lua_State* L) {
   const Validation report = model->validate(to_data(L, 2, input_names(*model)),
                                             to_data(L, 3, output_names(*model)), options);
   print_lines(L, report.lines, print_fn);
-  push(L, validation_value(report));
+  push_report(L, validation_value(report),
+              concat("<validation: ", report.ok() ? "ok, " : "not ok, ", report.findings.size(),
+                     " findings>"));
   return 1;
 }
 

@@ -213,6 +213,17 @@ void push_default(lua_State* L, const Value& value) {
   value.is_list() ? lua_pushnil(L) : push_value(L, value);
 }
 
+/// "; called with ':', as object:add(layer)" behind what a method lacks: its first argument may be
+/// in the object's place.
+std::string method_hint(const Callable& callable) {
+  const std::vector<Parameter>& parameters = callable.parameters();
+  if (parameters.front().name != "self") return "";
+  std::string text = concat("; called with ':', as object:", callable.name(), "(");
+  for (const Parameter& p : parameters)
+    if (p.required && &p != &parameters.front()) text += (text.back() == '(' ? "" : ", ") + p.name;
+  return text + ")";
+}
+
 std::string names_of(const std::vector<Parameter>& parameters) {
   std::vector<std::string> names;
   for (const Parameter& p : parameters) names.push_back(p.name);
@@ -305,7 +316,8 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
   for (int i = 0; i < wanted; ++i) {
     if (!lua_isnil(L, i + 1)) continue;
     const Parameter& parameter = parameters()[i];
-    if (parameter.required) fail(name(), ": missing argument '", parameter.name, "'");
+    if (parameter.required)
+      fail(name(), ": missing argument '", parameter.name, "'", method_hint(*this));
     push_default(L, parameter.default_value);
     lua_replace(L, i + 1);
   }

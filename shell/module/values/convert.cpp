@@ -7,6 +7,7 @@
 #include "crescent/tensor/strings.h"
 #include "lua/class_table.h"
 #include "lua/handle.h"
+#include "lua/lists.h"
 
 namespace crescent::lua {
 
@@ -249,6 +250,11 @@ void push_elements(lua_State* L, const T* values, const Shape& shape, int axis) 
 
 namespace {
 
+/// What people look up by its position: layers, metrics, weights.
+bool is_looked_up(const Value& item) {
+  return item.object_as<Configurable>() || item.object_as<BoxedVariable>();
+}
+
 /// Pushes a list; nulls become cr.null, so the list has no holes.
 void push_list(lua_State* L, const List& list) {
   lua_createtable(L, static_cast<int>(list.size()), 0);
@@ -257,6 +263,7 @@ void push_list(lua_State* L, const List& list) {
     item.is_null() ? lua_pushlightuserdata(L, nullptr) : push_value(L, item);
     lua_rawseti(L, -2, ++i);
   }
+  if (!list.empty() && is_looked_up(list.front())) mark_list(L);
 }
 
 /// Pushes a dictionary without its nulls; an empty one gets a metatable that distinguishes it from
@@ -474,6 +481,7 @@ void push_shape(lua_State* L, const Shape& shape) {
     lua_pushinteger(L, shape[i]);
     lua_rawseti(L, -2, i + 1);
   }
+  mark_list(L);
 }
 
 void push_numbers(lua_State* L, const Tensor& given) {

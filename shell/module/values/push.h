@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "lua/handle.h"
+#include "lua/lists.h"
 #include "values/convert.h"
 
 namespace crescent::lua {
@@ -47,6 +48,9 @@ void push(lua_State* L, const std::shared_ptr<T>& object) {
 }
 template <class T>
 void push(lua_State* L, const std::optional<T>& value);
+/// What people look up by its position: layers, metrics, weights.
+template <class T>
+concept LookedUp = std::same_as<T, Variable> || std::convertible_to<T, ObjectPtr>;
 template <class T>
 void push(lua_State* L, const std::vector<T>& items) {
   reserve(L, 4);
@@ -56,6 +60,7 @@ void push(lua_State* L, const std::vector<T>& items) {
     push(L, item);
     lua_rawseti(L, -2, ++i);
   }
+  if constexpr (LookedUp<T>) mark_list(L);
 }
 template <class T>
 void push(lua_State* L, const std::optional<T>& value) {

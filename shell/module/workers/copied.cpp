@@ -4,6 +4,7 @@
 
 #include "instances/instance.h"
 #include "lua/class_table.h"
+#include "lua/lists.h"
 #include "values/callable.h"
 #include "values/convert.h"
 
@@ -92,7 +93,7 @@ class Copied::Reader {
 
   Node read_table(int index, const std::string& what) {
     if (is_class(L_, index)) fail_lua_class(what);
-    if (lua_getmetatable(L_, index)) {
+    if (!is_marked_list(L_, index) && lua_getmetatable(L_, index)) {
       lua_pop(L_, 1);
       fail(what, " is a table with a metatable, which workers cannot have", kAdvice);
     }
@@ -161,8 +162,20 @@ class Copied::Reader {
     return place;
   }
 
-  /// Collects the values that `require` also gives in another state: modules, and the functions and
-  /// tables in them.
+  /// Functions and tables in the one on top of the stack; of the module's own those below, too.
+  void find_members(const std::string& path, bool globals) {
+    reserve(L_, 4);
+    const int table = lua_gettop(L_);
+    for (lua_pushnil(L_); lua_next(L_, table); lua_pop(L_, 1)) {
+      const bool member = lua_iscfunction(L_, -1) || (!globals && lua_istable(L_, -1));
+      if (!member || lua_type(L_, -2) != LUA_TSTRING || to_callable(L_, -1)) continue;
+      const std::string name = path + "." + text_of(L_, -2);
+      const bool added = libraries_.emplace(lua_topointer(L_, -1), name).second;
+      if (added && lua_istable(L_, -1) && name.starts_with("crescent.")) find_members(name, false);
+    }
+  }
+
+  /// What `require` finds in another state too: modules, and the functions and tables in them.
   void find_libraries() {
     const Height height(L_);
     reserve(L_, 10);
@@ -173,12 +186,7 @@ class Copied::Reader {
       const std::string module = text_of(L_, -2);
       const bool globals = is_globals(-1);
       if (!globals) libraries_.emplace(lua_topointer(L_, -1), module);
-      const int table = lua_gettop(L_);
-      for (lua_pushnil(L_); lua_next(L_, table); lua_pop(L_, 1)) {
-        const bool member = lua_iscfunction(L_, -1) || (!globals && lua_istable(L_, -1));
-        if (member && lua_type(L_, -2) == LUA_TSTRING && !to_callable(L_, -1))
-          libraries_.emplace(lua_topointer(L_, -1), module + "." + text_of(L_, -2));
-      }
+      find_members(module, globals);
     }
   }
 
@@ -251,7 +259,7 @@ class Copied::Maker {
       lua_setupvalue(L_, -2, static_cast<int>(i) + 1);
     }
   }
-  /// Pushes the module or the value "module.name".
+  /// "module.name.name", or a module.
   void push_library(const std::string& path) {
     lua_getfield(L_, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
     const auto find = [&](const std::string& module) {
@@ -263,8 +271,8 @@ class Copied::Maker {
     };
     if (!find(path)) {
       const size_t dot = path.rfind('.');
-      if (dot == path.npos || !find(path.substr(0, dot)))
-        fail("a worker cannot load the module '", path, "'");
+      if (dot == path.npos) fail("a worker cannot load the module '", path, "'");
+      push_library(path.substr(0, dot));
       lua_getfield(L_, -1, path.substr(dot + 1).c_str());
       lua_remove(L_, -2);
     }

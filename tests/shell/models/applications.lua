@@ -15,7 +15,8 @@ check.same({ models, modules }, { 40, 17 })
 assert(apps.resnet.ResNet50 == apps.ResNet50 and apps.resnet50.ResNet50 == apps.ResNet50)
 assert(apps.vgg16.VGG16 and apps.efficientnet_v2.EfficientNetV2S
   and apps.mobilenet_v3.MobileNetV3Small)
-assert(apps.LeNet == nil)
+check.fails(function() return apps.LeNet end, "cr.applications has no 'LeNet'")
+assert(rawget(apps, "LeNet") == nil)
 check.fails(function() apps.VGG16 { weights = "imagnet" } end, "either nil")
 check.same(apps.MobileNet { weights = false, include_top = false, pooling = false, alpha = 0.25,
   input_shape = { 32, 32, 3 } }.output_shape, { -1, 1, 1, 256 })

@@ -1,0 +1,219 @@
+-- What stands behind a message of Lua where somebody writes as in Python: how it is written here.
+local _, shell = ...
+local names = shell.library "names"
+
+-- ---- texts of Python, in Lua
+
+local literals = { ["True"] = "true", ["False"] = "false", ["None"] = "nil" }
+
+--- Tuples, lists, names with "=" and literals as Lua writes them.
+local function translated(text)
+  text = text:gsub("%f[%w_][%a_][%w_]*", literals):gsub("%s*([^=~<>])=%s*([^=])", "%1 = %2")
+  text = text:gsub("([%w_%.:]*)(%b())", function(name, brackets)
+    local inside = translated(brackets:sub(2, -2))
+    if name == "" and inside:find "," then return "{ " .. inside .. " }" end
+    return name .. "(" .. inside .. ")"
+  end)
+  return (text:gsub("%b[]", function(list) return "{ " .. list:sub(2, -2) .. " }" end))
+end
+
+local function trimmed(text) return text:match "^[%s,]*(.-)[%s,]*$" end
+
+-- The brackets that are open at the end of a text: where they stand, the innermost last.
+local function open_brackets(text)
+  local open = {}
+  for at, bracket in text:gsub("(['\"]).-%1", function(s) return ("_"):rep(#s) end)
+    :gmatch "()([%(%)%[%]{}])" do
+    if bracket:find "[%(%[{]" then open[#open + 1] = at else open[#open] = nil end
+  end
+  return open
+end
+
+-- What the bracket that opens there holds, as far as the line goes.
+local function inside(line, open)
+  local brackets = line:match("^%b()", open)
+  return brackets and brackets:sub(2, -2) or line:sub(open + 1) .. " ..."
+end
+
+-- ---- chunks that do not compile
+
+-- "fit(x, epochs=3)" -> "fit(x, { epochs = 3 })"; nil where no call is open before a "=".
+local function call_with_options(text)
+  for equals in text:gmatch "()=%f[^=]" do
+    local open = open_brackets(text:sub(1, equals - 1))
+    local before = #open > 0 and text:sub(1, open[#open] - 1):match "[%a_][%w_%.:]*$"
+    local word = text:sub(1, equals - 1):match "()[%a_][%w_]*%s*$"
+    if before and word then
+      local place = open[#open]
+      local values = trimmed(text:sub(place + 1, word - 1))
+      local options = "{ " .. trimmed(translated(inside(text, place):sub(word - place))) .. " }"
+      if values == "" then return before .. " " .. options end
+      return before .. "(" .. translated(values) .. ", " .. options .. ")"
+    end
+  end
+end
+
+-- The call may begin in an earlier line.
+local function with_options(line, earlier)
+  local call
+  for i = #earlier + 1, math.max(1, #earlier - 20), -1 do
+    line = i > #earlier and line or earlier[i] .. " " .. line:match "^%s*(.*)$"
+    call = call or call_with_options(line)
+  end
+  return call or "Dense { units = 10 }"
+end
+
+-- "Conv2D(32, (3, 3))" -> "{ 3, 3 }".
+local function as_table(line, brackets, name)
+  for place in line:gmatch "()[%(%[]" do
+    local text = line:match("^" .. brackets, place)
+    if text and text:find "," and not line:sub(1, place - 1):find(name) then
+      return translated(text)
+    end
+  end
+  return "{ 3, 3 }"
+end
+
+local function added(line)
+  local name, operator, value = line:match "([%w_%.]+)%s*([%+%-%*/])=%s*(.+)"
+  return name and string.format("%s = %s %s %s", name, name, operator, trimmed(value))
+    or "x = x + 1"
+end
+
+local blocks = "blocks have no ':' and end in 'end': if x then ... end, for i = 1, 10 do ... end"
+
+--- Where a chunk fails (what Lua says, the token before which it does, the line) and what it is
+--- told; the first row that fits counts.
+local mistakes = {
+  { line = "^%s*import%s", says = "the module is the table cr; require 'name' loads others" },
+  { line = "^%s*from%s.*import", says = "the module is the table cr; require 'name' loads others" },
+  { line = "^%s*def%s", says = "functions are written: function f(x) ... end" },
+  { line = "^%s*class%s", says = 'classes are made by local Mine = cr.Layer:subclass("Mine")' },
+  { line = "%f[%w_]lambda%s[%w_, ]*:",
+    says = "functions are written: function(x) return x end" },
+  { line = "^%s*elif%s", says = "it is written: elseif x then" },
+  { line = "%f[%w_]is%s+not%f[%W]", says = "'is not' is written ~=, None is nil" },
+  { line = "%f[%w_]is%s+None%f[%W]", says = "'is' is written ==, None is nil" },
+  { line = '"""', says = "long texts are written [[ ... ]]" },
+  { line = "^%s*print%s+[%w_]", near = "^[%w_]", says = "calls have brackets: print(x)" },
+  { near = "^=$", what = "[%)}]' expected",
+    says = function(line, earlier)
+      return "options go in a table: " .. with_options(line, earlier)
+    end },
+  { near = "^,$", what = "%)' expected",
+    says = function(line)
+      return "tuples are tables: " .. as_table(line, "%b()", "[%w_%)%]]%s*$")
+    end },
+  { near = "^%[$", what = "unexpected symbol",
+    says = function(line) return "lists are tables: " .. as_table(line, "%b[]", "[%w_%)%]]$") end },
+  { near = "^:$", what = "%]' expected",
+    says = "a part is x:slice(first, last), both included and counted from 1" },
+  { near = "^:$", what = "}' expected", says = "entries are named by '=': { name = value }" },
+  { near = "^:$", says = blocks },
+  { line = ":%s*$", what = "'%a+' expected", says = blocks },
+  { line = "^%s*for%s.*%):", what = "'do' expected", says = blocks },
+  { line = "^%s*[iw][fh][%s%a].*:%s", what = "'%a+' expected", says = blocks },
+  { near = "^!$", says = "unequal is written ~=, the opposite not x" },
+  { near = "^[%+%-%*/]$", line = "[%+%-%*/]=",
+    says = function(line) return "it is written: " .. added(line) end },
+  { near = "^%*$", says = "powers are written x ^ 2" },
+  { near = "^[&|]$", says = "it is written: x and y, x or y" },
+  { near = "^@$", says = "products of matrices are cr.ops.matmul(a, b)" },
+  { near = "^#$", line = "^%s*#", says = "comments begin with --" },
+}
+
+-- A line, and those before it.
+local function lines_until(source, number)
+  local lines = {}
+  for line in (source .. "\n"):gmatch "(.-)\n" do
+    if #lines + 1 == number then return line, lines end
+    lines[#lines + 1] = line
+  end
+  return "", {}
+end
+
+local function contents_of(path)
+  local file = io.open(path)
+  local text = file and file:read(100000) or ""
+  if file then file:close() end
+  return text
+end
+
+local function syntax_hint(message, source)
+  local path, number, what, near = message:match "([^\n\t]*):(%d+): ([^\n]*) near ([^\n]*)$"
+  if not path then return end
+  local line, earlier = lines_until(source or contents_of(path), tonumber(number))
+  near = near:match "^'(.*)'$" or near
+  for _, mistake in ipairs(mistakes) do
+    if near:find(mistake.near or "") and what:find(mistake.what or "")
+      and line:find(mistake.line or "") then
+      local says = mistake.says
+      return "; " .. (type(says) == "function" and says(line, earlier) or says)
+    end
+  end
+end
+
+-- ---- errors while it runs
+
+--- What somebody looks for who calls one of Python's functions.
+local functions = {
+  quit = "Ctrl-D ends the prompt, os.exit() a script",
+  exit = "Ctrl-D ends the prompt, os.exit() a script",
+  len = "the length of x is #x",
+  range = "loops count by: for i = 1, n do ... end; cr.arange(n) is a tensor",
+  enumerate = "lists are gone through by: for i, x in ipairs(list) do ... end",
+  str = "it is tostring(x)",
+  repr = "it is cr.show(x)",
+  int = "it is math.tointeger(x), of a text tonumber(x)",
+  float = "it is tonumber(x)",
+  isinstance = "type(x) tells what a value is, x.class_name the class of an object",
+  dir = "it is help(x)",
+  input = "it is io.read()",
+  open = "it is io.open(path)",
+  f = "texts are put together by string.format('%d of %s', n, name) or '..'",
+  try = "errors are caught by pcall(f, ...)",
+  sorted = "it is table.sort(list)",
+}
+
+local function hint_of_global(name)
+  if functions[name] then return "; " .. functions[name] end
+  local known = {}
+  for key in next, _G do
+    if type(key) == "string" then known[#known + 1] = key end
+  end
+  return names.guess(name, known, name:find "^%u")
+end
+
+local function hint_of_value(kind, name)
+  return string.format("; '%s' is a %s, which is read without brackets: x.%s", name, kind, name)
+end
+
+--- Messages of Lua, and what is said of what they hold.
+local runtime = {
+  { "nil value %(global '([^']+)'%)", hint_of_global },
+  { "attempt to call a (%a+) value %(%a+ '([%a_][%w_]*)'%)$",
+    function(kind, name) return kind ~= "nil" and hint_of_value(kind, name) or "" end },
+  { "for iterator", "; lists are gone through by: for i, x in ipairs(list) do ... end" },
+  { "nil value %(field '%?'%)", "; positions in lists count from 1, the last is list[#list]" },
+  { "nil value %(field 'integer index'%)",
+    "; positions in lists count from 1, the last is list[#list]" },
+  { "attempt to add a 'string'", "; texts are joined by '..'" },
+  { "attempt to concatenate a %a+ value", "; cr.show(x) makes a text of any value" },
+}
+
+local function runtime_hint(message)
+  for _, row in ipairs(runtime) do
+    local found = { message:match(row[1]) }
+    if #found > 0 then
+      return type(row[2]) == "function" and row[2](table.unpack(found)) or row[2]
+    end
+  end
+end
+
+-- The body of cr.explained.
+return function(message, source)
+  local traceback = message:find("\nstack traceback:", 1, true) or #message + 1
+  local text = message:sub(1, traceback - 1)
+  local hint = syntax_hint(text, source) or runtime_hint(text) or ""
+  return text .. hint .. message:sub(traceback)
+end

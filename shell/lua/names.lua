@@ -1,0 +1,101 @@
+-- What is said of names that do not exist: which one is near, and where the module has it.
+local cr, shell = ...
+local names = {}
+
+-- What stands here for what Python has.
+local python = {
+  K = "cr.ops", array = "cr.tensor", constant = "cr.tensor", jax = "cr", keras = "cr", np = "cr.ops",
+  numpy = "cr.ops", tf = "cr", torch = "cr", Tensor = "cr.tensor",
+}
+
+-- Whether the table is filled when somebody looks into it or not.
+local function filled(t)
+  local meta = getmetatable(t)
+  local fill = type(meta) == "table" and rawget(meta, "__fill")
+  if fill then fill() end
+  return t
+end
+
+-- The names in a table of the module; of a table of classes their aliases too.
+local function members(t)
+  local found, kind = {}, cr.describe(t)
+  for _, word in ipairs(kind and kind.words or {}) do found[#found + 1] = word end
+  for key in next, filled(t) do
+    if type(key) == "string" and key:find "^%a" then found[#found + 1] = key end
+  end
+  return found
+end
+
+-- Calls visit(path, name) for everything in the table and in the tables below it.
+local function visit_all(path, t, visit, around)
+  if around[t] or rawget(t, "subclass") then return end
+  around[t] = true
+  for _, name in ipairs(members(t)) do
+    visit(path .. "." .. name, name)
+    local value = rawget(t, name)
+    if type(value) == "table" then visit_all(path .. "." .. name, value, visit, around) end
+  end
+  around[t] = nil
+end
+
+--- Every path in the module that ends in this name, or in these ("layers.Dense"), the shortest
+--- first.
+function names.paths(word)
+  local found, seen, ending = {}, {}, "." .. word
+  visit_all("cr", cr, function(path)
+    local is_meant = path == word or path:sub(-#ending) == ending
+    if is_meant and not seen[path] then found[#found + 1], seen[path] = path, true end
+  end, {})
+  table.sort(found, function(a, b) return #a < #b or #a == #b and a < b end)
+  return found
+end
+
+--- What stands there.
+function names.value(path)
+  local value = cr
+  for name in path:gmatch "%.([^.]+)" do value = value[name] end
+  return value
+end
+
+local function nearest(word, candidates)
+  return shell.did_you_mean(word, candidates):match "'(.*)'"
+end
+
+-- The name in the module that is near this one.
+local function nearest_elsewhere(word)
+  local all, seen = {}, {}
+  visit_all("cr", cr, function(_, name)
+    if not seen[name] then all[#all + 1], seen[name] = name, true end
+  end, {})
+  return nearest(word, all)
+end
+
+-- "'cr.losses.mse' or 'cr.metrics.mse'": the first few of them.
+local function quoted(paths)
+  local few = {}
+  for i = 1, math.min(#paths, 3) do few[i] = "'" .. paths[i] .. "'" end
+  return table.concat(few, " or ")
+end
+
+--- " (did you mean 'x'?)" for a name that is in none of these: one of them that is near, where the
+--- module has the name, what stands for it here, and where the module has one that is near, if that
+--- is looked for; "" when there is nothing like it.
+function names.guess(word, candidates, everywhere)
+  local paths = names.paths(word)
+  if #paths == 0 and python[word] then paths = { python[word] } end
+  if #paths == 0 then paths = { nearest(word, candidates) } end
+  if #paths == 0 and everywhere then
+    local near = nearest_elsewhere(word)
+    paths = near and names.paths(near) or paths
+  end
+  return #paths == 0 and "" or " (did you mean " .. quoted(paths) .. "?)"
+end
+
+--- The error of reading a name that the table of the module lacks; nil for what is no name.
+function names.fail(path, t, key)
+  if type(key) == "string" then
+    shell.fail(path, " has no '", cr.printable(key), "'", names.guess(key, members(t), true))
+  end
+end
+
+return names

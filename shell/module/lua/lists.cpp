@@ -1,0 +1,36 @@
+#include "lua/lists.h"
+
+#include "lua/handle.h"
+
+namespace crescent::lua {
+namespace {
+
+const char list_key = 0;  // registry: the metatable of lists
+
+/// list, key: what is behind the end is nil, so that ipairs() ends.
+extern "C" int index_list(lua_State* L) {
+  if (lua_isinteger(L, 2) && lua_tointeger(L, 2) < 1)
+    return luaL_error(L,
+                      "a list has no position %I: positions count from 1, the last is list[#list]",
+                      static_cast<LUAI_UACINT>(lua_tointeger(L, 2)));
+  return lua_pushnil(L), 1;
+}
+
+}  // namespace
+
+void mark_list(lua_State* L) {
+  reserve(L, 4);
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &list_key) == LUA_TNIL) {
+    lua_pop(L, 1);
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, index_list);
+    lua_setfield(L, -2, "__index");
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &list_key);
+  }
+  lua_setmetatable(L, -2);
+}
+
+bool is_marked_list(lua_State* L, int index) { return has_metatable(L, index, &list_key); }
+
+}  // namespace crescent::lua

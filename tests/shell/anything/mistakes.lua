@@ -1,0 +1,243 @@
+-- What somebody types who comes from Python, and the message that comes: what was expected, what
+-- came, and the right way to write it.
+local cr = require "crescent"
+local check = dofile(arg[0]:match "^(.*)/[^/]*/" .. "/support/check.lua")
+
+local folder = check.temporary ""
+os.execute("mkdir '" .. folder .. "'")
+io.open(folder .. "/model.h5", "w"):close()
+
+-- Globals, as at the prompt.
+_G.cr, _G.folder = cr, folder
+_G.x, _G.y = cr.zeros { 2, 2 }, cr.zeros { 2, 1 }
+_G.model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 }, name = "dense" }) }
+
+local rows = {
+  { "cr.Sequental {}", "cr has no 'Sequental' (did you mean 'Sequential'?)" },
+  { 'cr.load_model "m.h5"',
+    "cr has no 'load_model' (did you mean 'cr.models.load_model' or 'cr.saving.load_model'?)" },
+  { "cr.Dense(10)", "cr has no 'Dense' (did you mean 'cr.layers.Dense'?)" },
+  { "cr.keras.layers.Dense(10)", "cr has no 'keras' (did you mean 'cr'?)" },
+  { "cr.datasets.mnst.load_data()", "cr.datasets has no 'mnst' (did you mean 'mnist'?)" },
+  { "cr.layers.Dens(10)", "cr.layers: unknown layer 'Dens' (did you mean 'Dense'?)" },
+  { "cr.ops.matmull(x, x)", "cr.ops: no function 'matmull' (did you mean 'matmul'?)" },
+  { "cr.ops.image.resiz(x)", "cr.ops.image has no 'resiz' (did you mean 'resize'?)" },
+  { "cr.random.norml { 2 }", "cr.random has no 'norml' (did you mean 'normal'?)" },
+  { 'cr.config.set_devise "cpu"',
+    "cr.config has no 'set_devise' (did you mean 'set_device'?)" },
+  { "cr.utils.to_categoricl { 1 }",
+    "cr.utils has no 'to_categoricl' (did you mean 'to_categorical'?)" },
+  { "cr.applications.ResNet51 {}",
+    "cr.applications has no 'ResNet51' (did you mean 'ResNet50'?)" },
+  { 'cr.preprocessing.text.one_hott "a"',
+    "cr.preprocessing.text has no 'one_hott' (did you mean 'one_hot'?)" },
+  { "cr.preprocessing.sequences.pad_sequences {}",
+    "cr.preprocessing has no 'sequences' (did you mean 'sequence'?)" },
+  { "cr.utils.FeatureSpace.flot()",
+    "cr.utils.FeatureSpace has no 'flot' (did you mean 'float'?)" },
+  { "cr.tree.mapstructure()",
+    "cr.tree has no 'mapstructure' (did you mean 'map_structure'?)" },
+  { "modle:fit(x, y)",
+    "attempt to index a nil value (global 'modle') (did you mean 'model'?)" },
+  { "Dense(10)",
+    "attempt to call a nil value (global 'Dense') (did you mean 'cr.layers.Dense'?)" },
+  { "Sequental {}",
+    "attempt to call a nil value (global 'Sequental') (did you mean 'cr.Sequential' or "
+    .. "'cr.layers.Sequential' or 'cr.models.Sequential'?)" },
+  { "np.array { 1 }",
+    "attempt to index a nil value (global 'np') (did you mean 'cr.ops'?)" },
+  { "tf.zeros { 2 }", "attempt to index a nil value (global 'tf') (did you mean 'cr'?)" },
+  { "quit()",
+    "attempt to call a nil value (global 'quit'); Ctrl-D ends the prompt, os.exit() a script" },
+  { "exit()",
+    "attempt to call a nil value (global 'exit'); Ctrl-D ends the prompt, os.exit() a script" },
+  { "len(x)", "attempt to call a nil value (global 'len'); the length of x is #x" },
+  { "range(10)",
+    "attempt to call a nil value (global 'range'); loops count by: for i = 1, n do ... end; "
+    .. "cr.arange(n) is a tensor" },
+  { "str(3)", "attempt to call a nil value (global 'str'); it is tostring(x)" },
+  { 'f"loss"',
+    "attempt to call a nil value (global 'f'); "
+    .. "texts are put together by string.format('%d of %s', n, name) or '..'" },
+  { "try: f()",
+    "attempt to index a nil value (global 'try'); errors are caught by pcall(f, ...)" },
+  { "model:fti(x, y)", "Sequential: no attribute 'fti' (did you mean 'fit'?)" },
+  { "model.fit(x, y)",
+    "expected a model before the arguments, model:fit(...) with ':', got a tensor (2, 2)" },
+  { "model.summary()",
+    "summary: expected an object before the arguments, got no value: methods are called with "
+    .. "':', object:summary(...)" },
+  { 'model.compile { optimizer = "adam" }',
+    "compile: expected an object before the arguments, got a table: methods are called with "
+    .. "':', object:compile(...)" },
+  { "seq = cr.Sequential(); seq.add(cr.layers.Dense(3))",
+    "add: missing argument 'layer'; called with ':', as object:add(layer)" },
+  { "cr.Sequential(cr.layers.Dense(3), cr.layers.Dense(3))",
+    'Sequential: expected a table of layers, got several layers: Sequential { layer, layer }' },
+  { "model.trainble = false",
+    "model: 'trainble' cannot be set (did you mean 'trainable'?)" },
+  { "model.layers[1].kernel = x",
+    "layer: 'kernel' cannot be set: it is a variable, kernel:assign(value) sets its values" },
+  { "model.layers[1].units = 3",
+    "layer: 'units' cannot be set: it is an option, given when the layer is made" },
+  { "model.layers[1].kernl:assign(x)",
+    "Dense: no attribute 'kernl' (did you mean 'kernel'?)" },
+  { "model.layers[-1]:get_config()",
+    'a list has no position -1: positions count from 1, the last is list[#list]' },
+  { "model.layers[0]:get_config()",
+    'a list has no position 0: positions count from 1, the last is list[#list]' },
+  { "model.layers[3]:get_config()",
+    "attempt to index a nil value (field 'integer index'); "
+    .. "positions in lists count from 1, the last is list[#list]" },
+  { "print(x.shape[-1])",
+    'a list has no position -1: positions count from 1, the last is list[#list]' },
+  { "x:shape()",
+    "attempt to call a table value (method 'shape'); "
+    .. "'shape' is a table, which is read without brackets: x.shape" },
+  { "x.reshape { 4 }",
+    "reshape: expected an object before the arguments, got a table: methods are called with "
+    .. "':', object:reshape(...)" },
+  { "x:reshpe { 4 }", "tensor: no attribute 'reshpe' (did you mean 'reshape'?)" },
+  { "print(x < 3)",
+    'comparisons in Lua cannot give a tensor: use cr.ops.less(a, b), less_equal, greater or '
+    .. 'greater_equal, or compare numbers (t:item(), t[1])' },
+  { 'print("loss: " + 3)',
+    "attempt to add a 'string' with a 'number'; texts are joined by '..'" },
+  { 'print("loss: " .. x.shape)',
+    "attempt to concatenate a table value (field 'shape'); cr.show(x) makes a text of any value" },
+  { "for layer in model.layers do print(layer) end",
+    "attempt to call a table value (for iterator 'for iterator'); "
+    .. "lists are gone through by: for i, x in ipairs(list) do ... end" },
+  { "Dense(units=10)",
+    "')' expected near '='; options go in a table: Dense { units = 10 }" },
+  { "model:fit(x, y, epochs=3)",
+    "')' expected near '='; options go in a table: model:fit(x, y, { epochs = 3 })" },
+  { "model:fit(x, y, callbacks=[stop], verbose=False)",
+    "')' expected near '='; "
+    .. "options go in a table: model:fit(x, y, { callbacks = { stop }, verbose = false })" },
+  { "cr.layers.Conv2D(32, (3,3))", "')' expected near ','; tuples are tables: { 3,3 }" },
+  { "cr.layers.Flatten(x)",
+    "Flatten: option 'data_format': expected a string, got <Tensor>; "
+    .. "a layer is made first, then called: Flatten()(x)" },
+  { "cr.layers.Flatten(cr.Input { shape = { 3 } })",
+    "Flatten: option 'data_format': expected a string, got <Symbol>; "
+    .. "a layer is made first, then called: Flatten()(x)" },
+  { "cr.layers.Concatenate({ x, x })",
+    "Concatenate: option 'axis': expected an integer, got <Tensor>; "
+    .. "a layer is made first, then called: Concatenate()({ x, y })" },
+  { "shape = [1, 2, 3]", "unexpected symbol near '['; lists are tables: { 1, 2, 3 }" },
+  { "cr.zeros([2, 3])", "unexpected symbol near '['; lists are tables: { 2, 3 }" },
+  { "cr.zeros(2, 3)",
+    "zeros: argument 'shape': expected a shape such as {2, 3}, got 2; "
+    .. "shapes are tables: write {2}, or {2, ...} with more axes" },
+  { "print(x[1:3])",
+    "']' expected near ':'; a part is x:slice(first, last), both included and counted from 1" },
+  { 'options = { "units": 10 }',
+    "'}' expected near ':'; entries are named by '=': { name = value }" },
+  { "i += 1", "syntax error near '+'; it is written: i = i + 1" },
+  { "if i != 3 then print(i) end",
+    "'then' expected near '!'; unequal is written ~=, the opposite not x" },
+  { "print(x ** 2)", "unexpected symbol near '*'; powers are written x ^ 2" },
+  { "print(x @ x)", "')' expected near '@'; products of matrices are cr.ops.matmul(a, b)" },
+  { "if i: print(i)",
+    "'then' expected near <eof>; "
+    .. "blocks have no ':' and end in 'end': if x then ... end, for i = 1, 10 do ... end" },
+  { "for i in range(10): print(i)",
+    "'do' expected near <eof>; "
+    .. "blocks have no ':' and end in 'end': if x then ... end, for i = 1, 10 do ... end" },
+  { "def f(x): return x",
+    "syntax error near 'f'; functions are written: function f(x) ... end" },
+  { "class Mine(cr.Layer): pass",
+    [[syntax error near 'Mine'; classes are made by local Mine = cr.Layer:subclass("Mine")]] },
+  { "f = lambda x: x",
+    'function arguments expected near <eof>; functions are written: function(x) return x end' },
+  { "import crescent",
+    "syntax error near 'crescent'; the module is the table cr; require 'name' loads others" },
+  { "from crescent import layers",
+    "syntax error near 'crescent'; the module is the table cr; require 'name' loads others" },
+  { "elif i == 3: print(i)", "syntax error near 'i'; it is written: elseif x then" },
+  { "if i is not None then print(i) end",
+    "'then' expected near 'is'; 'is not' is written ~=, None is nil" },
+  { "print i", "syntax error near 'i'; calls have brackets: print(x)" },
+  { "# a comment", "unexpected symbol near '#'; comments begin with --" },
+  { "i = a && b", "unexpected symbol near '&'; it is written: x and y, x or y" },
+  { "cr.layers.Dense { unit = 10 }", "Dense: no option 'unit' (did you mean 'units'?)" },
+  { 'cr.layers.Dense("relu")', [[Dense: option 'units': expected an integer, got "relu"]] },
+  { "cr.layers.Dense()", "Dense: missing required option 'units'" },
+  { 'cr.layers.Dense(10, { activation = "rellu" })',
+    "Dense: option 'activation': unknown activation 'rellu' (did you mean 'relu'?)" },
+  { 'model:compile { optimiser = "adam" }',
+    "compile: no option 'optimiser' (did you mean 'optimizer'?)" },
+  { 'model:compile("adam", "mes")', "unknown loss 'mes' (did you mean 'mse'?)" },
+  { "model:fit(x, y, { epoch = 3 })", "fit: no option 'epoch' (did you mean 'epochs'?)" },
+  { 'model:load_weights "/nonexistent/model.h5"',
+    "cannot read '/nonexistent/model.h5': No such file or directory" },
+  { 'model:load_weights(folder .. "/modle.h5")',
+    "cannot read 'FOLDER/modle.h5': No such file or directory (did you mean 'model.h5'?)" },
+  { 'cr.models.load_model(folder .. "/modle.h5")',
+    "cannot read 'FOLDER/modle.h5': No such file or directory (did you mean 'model.h5'?)" },
+  { 'model:get_layer "dens"',
+    "No such layer: dens (did you mean 'dense'?). Existing layers are: [dense]." },
+}
+
+-- What is right or no mistake of this kind is told as Lua tells it.
+local plain = {
+  { "5 5", "unexpected symbol near '5'" },
+  { "error 'on purpose'", "on purpose" },
+  { "local t = {} t.x.y = 1", "attempt to index a nil value (field 'x')" },
+  { "local t t:fit()", "attempt to index a nil value (local 't')" },
+  { "no_such_variable_at_all()",
+    "attempt to call a nil value (global 'no_such_variable_at_all')" },
+  { "x = = 1", "unexpected symbol near '='" },
+}
+
+--- What the prompt shows for a line.
+local function message_of(code)
+  local chunk, message = load(code, "=prompt")
+  if chunk then
+    local ok, error = pcall(chunk)
+    assert(not ok, code .. ": no error")
+    message = error
+  end
+  return (cr.explained(message, code):gsub("^prompt:1: ", ""):gsub(folder, "FOLDER"))
+end
+
+assert(#rows >= 50)
+for _, list in ipairs { rows, plain } do
+  for _, row in ipairs(list) do check.same(message_of(row[1]), row[2], row[1]) end
+end
+
+-- Without the text that it is about a hint has an example, and it stands before the traceback.
+check.same(cr.explained "prompt:1: ')' expected near '='\nstack traceback:\n\t[C]: in ?",
+  "prompt:1: ')' expected near '='; options go in a table: Dense { units = 10 }"
+  .. "\nstack traceback:\n\t[C]: in ?")
+
+-- The text of a file is read there, where the call began in an earlier line too.
+local script = folder .. "/script.lua"
+local file = io.open(script, "w")
+file:write "local layer = cr.layers.Dense(10,\n  activation=\"relu\")\n"
+file:close()
+check.same(cr.explained(select(2, loadfile(script))):match "; .*",
+  '; options go in a table: cr.layers.Dense(10, { activation = "relu" })')
+
+-- What is there stays as it was, and what looks without asking finds nothing.
+assert(rawget(cr, "Sequental") == nil and rawget(cr.datasets, "mnst") == nil)
+assert(cr[1] == nil and cr.ops.image.resize and cr.applications.ResNet50)
+check.same(#x.shape, 2)
+assert(x.shape[3] == nil)
+
+-- An error that is a table is shown, and help knows names.
+local ok, shown = check.run [[
+  local model = cr.Sequential()
+  cr.help "Dense"
+  cr.help "layers.Dense"
+  cr.help "evaluate"
+  cr.help "Dens"
+]]
+assert(ok and select(2, shown:gsub("Fully connected", "")) == 2, shown)
+assert(shown:find("model:evaluate(x, y=nil)", 1, true), shown)
+assert(shown:find("Nothing is called 'Dens' (did you mean 'cr.layers.Dense'?).", 1, true), shown)
+os.execute("rm -r '" .. folder .. "'")
+
+-- Lists that say so are structures as others are.
+check.same(cr.tree.flatten { x.shape, model.layers[1].weights[1].shape }, { 2, 2, 2, 1 })

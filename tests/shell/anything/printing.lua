@@ -1,0 +1,68 @@
+-- How values look at the prompt: cr.show, cr.print, cr.config.print, and tostring of objects.
+local cr = require "crescent"
+local check = dofile(arg[0]:match "^(.*)/[^/]*/" .. "/support/check.lua")
+
+local function shows(value, text) check.same(cr.show(value), text, "shown") end
+
+-- Strings are quoted inside of tables; long ones are shortened.
+shows({ "a", b = "c\n" }, [[{ "a", b = "c\n" }]])
+shows("plain", "plain")
+shows({ ("x"):rep(500) }, '{ "' .. ("x"):rep(70) .. '"... (500 bytes) }')
+
+-- Lists of numbers go across, long ones end.
+local numbers = {}
+for i = 1, 60 do numbers[i] = i * 100 end
+local shown = cr.show(numbers)
+assert(select(2, shown:gsub("\n", "")) <= 6, shown)
+for line in shown:gmatch "[^\n]+" do assert(#line <= 100, line) end
+for i = 61, 10000 do numbers[i] = i end
+shown = cr.show(numbers)
+assert(shown:find "... 9900 more\n}$" and not shown:find "101", shown)
+shows({ 0.1 + 0.2, 1 / 3, 1e-9 / 3, 2.0, -0.5, 1 / 0 },
+  "{ 0.3, 0.33333333, 3.3333333e-10, 2.0, -0.5, inf }")
+
+-- Tensors: aligned in tables, not more than a few lines, dtype and shape below one that is alone.
+shows({ a = cr.tensor { { 1, 20 }, { 300, 4 } } },
+  "{\n  a = [[  1.  20.]\n       [300.   4.]]\n}")
+shows({ cr.zeros { 2, 64, 64, 3 }, cr.zeros({ 100 }, "int32") },
+  "{ <float32(2, 64, 64, 3)>, <int32(100)> }")
+shows(cr.tensor { { 1, 2 } }, "[[1. 2.]]\n<float32(1, 2)>")
+
+-- What cr.config.print says counts for tensors and for tables.
+cr.config.print { precision = 3, threshold = 5, width = 20 }
+shows({ 1 / 3 }, "{ 0.333 }")
+check.same(tostring(cr.tensor { 1 / 3, 1 }), "[0.333 1.   ]")
+check.same(tostring(cr.arange(7)), "[0 1 2 ... 4 5 6]")
+check.same(tostring(cr.tensor { 1111, 2222, 3333, 4444 }), "[1111. 2222. 3333.\n 4444.]")
+assert(cr.show { 1, 2, 3, 4, 5, 6, 7 }:find "2 more", "abbreviated")
+check.fails(function() cr.config.print { precision = -1 } end, "at least 0")
+cr.config.print {}
+shows({ 1 / 3 }, "{ 0.33333333 }")
+check.same(tostring(cr.arange(7)), "[0 1 2 3 4 5 6]")
+
+-- Objects say in a line what they are.
+local function says(value, text) check.same(tostring(value), text) end
+says(cr.optimizers.Adam(0.01), "<Adam learning_rate=0.01>")
+says(cr.metrics.MeanSquaredError { name = "error" }, "<MeanSquaredError name=error>")
+says(cr.losses.Huber { delta = 2 }, "<Huber delta=2.0>")
+says(cr.callbacks.EarlyStopping { monitor = "loss", patience = 3 },
+  "<EarlyStopping monitor=loss patience=3>")
+local model = cr.Sequential({ cr.layers.Dense(2, { input_shape = { 3 }, name = "d" }) },
+  { name = "m" })
+says(model, "<Sequential name=m, 1 layer, 8 parameters>")
+says(model.layers[1], "<Dense name=d>")
+says(cr.Sequential({}, { name = "e" }), "<Sequential name=e, 0 layers, not built>")
+says(cr.data.dataset(cr.zeros { 100, 3 }), "<Dataset: 4 batches, 100 samples>")
+says(cr.data.from_tensor_slices(cr.zeros { 100, 3 }):take(7), "<Dataset: 7 elements>")
+says(cr.utils.FeatureSpace { features = { age = "float" } },
+  "<FeatureSpace: 1 features, 0 crosses, output_mode=concat, not adapted>")
+
+-- What a command printed is not shown again.
+local report = model:profile(cr.zeros { 4, 3 }, { print_fn = function() end })
+assert(cr.show(report):find "^<profile of %d+ instructions>$" and #report.rows > 0, cr.show(report))
+report = model:validate(cr.zeros { 4, 3 }, { print_fn = function() end })
+says(report, "<validation: ok, 0 findings>")
+
+-- print at the prompt shows tables.
+local ok, text = check.run "cr.print({ 1, 'a' }, 'b', nil, cr.tensor { 1 })"
+assert(ok and text == '{ 1, "a" }\tb\tnil\t[1.]\n', text)

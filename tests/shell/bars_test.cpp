@@ -1,0 +1,152 @@
+// What is written again and again on a line, and tables, fit the columns of the terminal.
+#include <pty.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+namespace {
+
+/// Batches that take long enough for a bar each, and a model with logs of some length.
+const std::string kSlowFit = R"(
+local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 3 } }) }
+model:compile { optimizer = "sgd", loss = "mse", metrics = { "mae", "accuracy" } }
+local function slow()
+  local left = 8
+  return function()
+    local t = cr.utils.clock()
+    while cr.utils.clock() < t + 0.06 do end
+    left = left - 1
+    if left >= 0 then return cr.zeros { 4, 3 }, cr.zeros { 4, 1 } end
+  end
+end
+)";
+
+/// Everything that a script writes on a terminal with so many columns; with `narrower` columns
+/// once some of it was read.
+std::string written_on(unsigned short columns, const std::string& code,
+                       unsigned short narrower = 0) {
+  winsize size{40, columns, 0, 0};
+  int terminal = -1;
+  const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    execl(CRESCENT_PROGRAM, CRESCENT_PROGRAM, "-e", code.c_str(), nullptr);
+    _exit(127);
+  }
+  std::string text;
+  char buffer[4096];
+  for (ssize_t count; (count = read(terminal, buffer, sizeof buffer)) > 0;) {
+    text.append(buffer, static_cast<size_t>(count));
+    if (narrower == 0 || std::count(text.begin(), text.end(), '\r') < 5) continue;
+    size.ws_col = std::exchange(narrower, 0);
+    ioctl(terminal, TIOCSWINSZ, &size);
+    text += "\nnarrower\n";
+  }
+  close(terminal);
+  int status = 0;
+  waitpid(child, &status, 0);
+  INFO(text);
+  CHECK(status == 0);
+  return text;
+}
+
+/// What stands between two returns of the cursor, without the spaces that erase an older line.
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines(1);
+  for (const char c : text) c == '\r' || c == '\n' ? lines.emplace_back() : lines.back() += c;
+  return lines;
+}
+
+size_t longest(const std::vector<std::string>& lines) {
+  size_t most = 0;
+  for (const std::string& line : lines) most = std::max(most, line.size());
+  return most;
+}
+
+size_t count(const std::string& text, const std::string& word) {
+  size_t found = 0;
+  for (size_t at = 0; (at = text.find(word, at)) != text.npos; ++at) ++found;
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("bars are never wider than the terminal, and say all in the end") {
+  for (const unsigned short columns : {40, 80, 100, 120}) {
+    const std::string text = written_on(
+        columns,
+        kSlowFit + "model:fit(cr.data.generator(slow(), { batches = 8 }), { epochs = 1 })");
+    INFO(columns << " columns:\n" << text);
+    CHECK(longest(lines_of(text)) < columns);
+    CHECK(count(text, "\n") ==
+          (columns == 40 ? 3 : 2));  // the epoch, the bar, the rest of the logs
+    CHECK(count(text, "ETA") >= 2);
+    const size_t last = text.rfind("8/8");
+    REQUIRE(last != text.npos);
+    for (const char* name : {"loss: ", "mae: ", "accuracy: "})
+      CHECK(text.find(name, last) != text.npos);
+    const bool whole = text.find("[" + std::string(30, '=') + "]", last) != text.npos;
+    CHECK(whole == (columns == 120));
+  }
+}
+
+TEST_CASE("a bar becomes shorter with the terminal") {
+  const std::string text = written_on(
+      100, kSlowFit + "model:fit(cr.data.generator(slow(), { batches = 8 }), { epochs = 1 })", 40);
+  const size_t change = text.find("narrower\n");
+  REQUIRE(change != text.npos);
+  std::vector<std::string> lines = lines_of(text.substr(change + 9));
+  REQUIRE(lines.size() > 3);
+  lines.erase(lines.begin(), lines.begin() + 2);  // what was on its way when it changed
+  INFO(text);
+  CHECK(longest(lines) < 40);
+}
+
+TEST_CASE("evaluate and predict show bars that fit") {
+  const std::string text = written_on(
+      40, kSlowFit +
+              "model:evaluate(cr.data.generator(slow(), { batches = 8 }), { verbose = 1 }) "
+              "model:predict(cr.data.generator(slow(), { batches = 8 }), { verbose = 1 })");
+  INFO(text);
+  CHECK(count(text, "8/8") >= 2);
+  CHECK(longest(lines_of(text)) < 40);
+}
+
+TEST_CASE("predict says how far it has come once it takes long, unless it is told to be quiet") {
+  const std::string data = kSlowFit +
+                           "local left = 24 local function long() local t = cr.utils.clock() "
+                           "while cr.utils.clock() < t + 0.06 do end left = left - 1 "
+                           "if left >= 0 then return cr.zeros { 4, 3 } end end ";
+  CHECK(count(written_on(80, data + "model:predict(long)"), "predict: 24 batches") == 1);
+  CHECK(written_on(80, data + "model:predict(long, { verbose = 0 })").empty());
+}
+
+TEST_CASE("summaries and profiles fit the terminal") {
+  const std::string model =
+      "local x = cr.Input { shape = { 8 }, name = 'an_input_with_a_long_name' } "
+      "local a, b = cr.layers.Dense(1000)(x), cr.layers.Dense(1000)(x) "
+      "local m = cr.Model(x, cr.layers.add { a, b }) ";
+  for (const unsigned short columns : {60, 80}) {
+    const std::string text =
+        written_on(columns, model + "m:summary() m:profile(cr.zeros { 4, 8 })");
+    INFO(text);
+    CHECK(text.find("Connected to") != text.npos);
+    CHECK(longest(lines_of(text)) <= columns);
+  }
+  CHECK(longest(lines_of(written_on(140, model + "m:summary()"))) == 98);
+}
+
+TEST_CASE("errors in what fit was given come before the title of the epoch") {
+  const std::string text =
+      written_on(80, kSlowFit +
+                         "local ok, message = pcall(model.fit, model, cr.zeros { 2, 3 }, "
+                         "cr.zeros { 2, 5 }) print(message)");
+  INFO(text);
+  CHECK(text.find("A target array with shape (2, 5)") != text.npos);
+  CHECK(text.find("Epoch") == text.npos);
+}
