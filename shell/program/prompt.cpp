@@ -1,68 +1,39 @@
 #include "prompt.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
-#include <cstring>
+#include <cstdlib>
 #include <string>
-#include <utility>
 
+#include "assistance.h"
 #include "crescent/base/error.h"
 #include "crescent/base/export.h"
-#include "editor.h"
+#include "editor/editor.h"
+#include "entry.h"
 #include "lua_state.h"
+#include "lua_tokens.h"
 #include "module/values/interruption.h"
 #include "signals.h"
 
 namespace crescent::program {
 namespace {
 
-constexpr const char* kChunk = "=prompt";
-
-/// Pushes the field of the module's table; the prompt's own functions live there.
-void push_module_function(lua_State* L, const char* name) {
-  lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-  lua_getfield(L, -1, "crescent");
-  lua_getfield(L, -1, name);
-  lua_replace(L, -3);
-  lua_pop(L, 1);
-}
-
-/// Asks cr.complete; what goes wrong there completes nothing.
-Completion complete(lua_State* L, const std::string& text) {
-  Completion found;
-  const int height = lua_gettop(L);
-  push_module_function(L, "complete");
-  lua_pushlstring(L, text.data(), text.size());
-  if (lua_pcall(L, 1, 2, 0) == LUA_OK && lua_istable(L, -2)) {
-    found.typed = static_cast<size_t>(lua_tointeger(L, -1));
-    const auto count = static_cast<lua_Integer>(lua_rawlen(L, -2));
-    for (lua_Integer i = 1; i <= count; ++i) {
-      lua_rawgeti(L, -2, i);
-      found.names.emplace_back(lua_tostring(L, -1));
-      lua_pop(L, 1);
-    }
+/// $XDG_STATE_HOME/crescent/history; empty without a home.
+std::string history_path() {
+  const char *state = std::getenv("XDG_STATE_HOME"), *home = std::getenv("HOME");
+  std::string folder = state && *state == '/' ? state
+                       : home && *home == '/' ? std::string(home) + "/.local/state"
+                                              : "";
+  if (folder.empty()) return "";
+  folder += "/crescent";
+  for (size_t slash = folder.find('/', 1);; slash = folder.find('/', slash + 1)) {
+    mkdir(folder.substr(0, slash).c_str(), 0700);
+    if (slash == std::string::npos) break;
   }
-  lua_settop(L, height);
-  return found;
-}
-
-/// The message of a text that only lacks its end.
-bool is_incomplete(lua_State* L, int status) {
-  if (status != LUA_ERRSYNTAX) return false;
-  const std::string message = lua_tostring(L, -1);
-  const std::string end = "<eof>";
-  return message.size() >= end.size() &&
-         message.compare(message.size() - end.size(), end.size(), end) == 0;
-}
-
-/// Loads `text` as an expression, else as statements; the function or the error is left on the
-/// stack.
-int load(lua_State* L, const std::string& text) {
-  const std::string shown = "return " + (text.rfind('=', 0) == 0 ? text.substr(1) : text);
-  if (luaL_loadbufferx(L, shown.data(), shown.size(), kChunk, "t") == LUA_OK) return LUA_OK;
-  lua_pop(L, 1);
-  return luaL_loadbufferx(L, text.data(), text.size(), kChunk, "t");
+  return folder + "/history";
 }
 
 /// A name or a path of names: what is asked for there is worth an answer, even nil.
@@ -97,36 +68,45 @@ void run(lua_State* L, const std::string& text) {
     report(L);
 }
 
-/// Reads lines until they make sense together; false at the end of input.
-bool read_and_run(lua_State* L, Editor& editor, std::string& pending) {
-  std::string line;
-  const Editor::Result result = editor.read(pending.empty() ? "> " : ">> ", line);
-  if (result == Editor::Result::end) return false;
-  if (result == Editor::Result::interrupted) return pending.clear(), true;
-  editor.remember(line);
-  pending += (pending.empty() ? "" : "\n") + line;
-  const int status = load(L, pending);
-  if (is_incomplete(L, status)) {
-    lua_settop(L, 0);
-    return true;
-  }
-  const std::string text = std::exchange(pending, "");
-  status == LUA_OK ? run(L, text) : report(L);
+void load_and_run(lua_State* L, const std::string& text) {
+  std::string shown;
+  load_entry(L, text, shown) == LUA_OK ? run(L, shown) : report(L, text);
   lua_settop(L, 0);
-  return !told_to_end();
+}
+
+editor::Callbacks callbacks(lua_State* L, EntryChecker& checker) {
+  return {[&](const std::string& text) { return checker.is_complete(text); },
+          [](const std::string& text, size_t cursor) { return lua_styles(text, cursor); },
+          [L](const std::string& text, size_t cursor) { return hint(L, text, cursor); },
+          [L](const std::string& text, size_t cursor) { return completions(L, text, cursor); }};
+}
+
+editor::Settings settings() {
+  editor::Settings settings;
+  settings.history = history_path();
+  settings.is_stopped = [] { return stop_signal() != 0; };
+  return settings;
+}
+
+/// Signals end the reading, and do nothing to Lua.
+editor::Editor::Result read(editor::Editor& editor, std::string& text) {
+  const StopSignals signals(nullptr);
+  return editor.read(text);
 }
 
 }  // namespace
 
 bool run_prompt(lua_State* L) {
+  using Result = editor::Editor::Result;
   std::printf("Crescent %s (%s). help() helps, Ctrl-D ends.\n", CRESCENT_VERSION, LUA_VERSION);
-  std::string pending;
-  Editor editor([&](const std::string& text) {
-    return complete(L, pending.empty() ? text : pending + "\n" + text);
-  });
+  EntryChecker checker(L);
+  editor::Editor editor(callbacks(L, checker), settings());
   lua_settop(L, 0);
   begin_prompt();
-  while (read_and_run(L, editor, pending)) {
+  for (std::string text; !told_to_end();) {
+    const Result result = read(editor, text);
+    if (result == Result::end) break;
+    if (result == Result::entry) load_and_run(L, text);
   }
   std::printf("\n");
   return !told_to_end();

@@ -62,6 +62,13 @@ class Terminal {
   void send(const std::string& text) {
     REQUIRE(write(terminal_, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
   }
+  /// The same of a text that may be longer than the terminal takes before it is read from.
+  void send_and_read(const std::string& text) {
+    for (size_t at = 0; at < text.size(); at += 512) {
+      send(text.substr(at, 512));
+      while (read_some(0)) continue;
+    }
+  }
   void enter(const std::string& line) { send(line + "\r"); }
 
   /// Reads until the text appears in what came since the last call; what came before it is dropped.
@@ -80,6 +87,12 @@ class Terminal {
   /// As Ctrl-C sends SIGINT, but the terminal does not forget what the program shows meanwhile.
   void signal(int number) { REQUIRE(kill(child_, number) == 0); }
   pid_t process() const { return child_; }
+  /// Seconds that the first thread of the program has computed.
+  double computed() const {
+    double nanoseconds = 0;
+    std::ifstream("/proc/" + std::to_string(child_) + "/schedstat") >> nanoseconds;
+    return nanoseconds * 1e-9;
+  }
 
   /// The exit status, once the program has ended.
   int end(int seconds = 30) {
@@ -148,6 +161,76 @@ TEST_CASE("the prompt evaluates, prints and goes on after errors") {
   terminal.expect("still here\r\n> ");
   terminal.send("\x04");
   CHECK(terminal.end() == 0);
+}
+
+TEST_CASE("the prompt runs what is meant, and says at once what can never become right") {
+  StateFolder state;
+  Terminal terminal(state);
+  terminal.expect("> ");
+  terminal.enter("x = 5; x");
+  terminal.expect("\r\n5\r\n> ");
+  terminal.enter("y = 6; nothing");
+  terminal.expect("\r\nnil\r\n> ");
+  terminal.enter("do x = 7 end; { x }");
+  terminal.expect("\r\n{ 7 }\r\n> ");
+  terminal.enter("\"multi");
+  terminal.expect("unfinished string");
+  terminal.enter("\"multi\\");
+  terminal.expect(">> ");
+  terminal.enter("ple\"");
+  terminal.expect("\r\nmulti\r\nple\r\n> ");
+  terminal.enter("x = 5 5");
+  terminal.expect("unexpected symbol near '5'");
+  terminal.enter("[[long");
+  terminal.expect(">> ");
+  terminal.enter("text]] .. 1");
+  terminal.expect("\r\nlong\r\ntext1\r\n> ");
+}
+
+TEST_CASE("a block is remembered as one entry, and Ctrl-D cancels one that is begun") {
+  StateFolder state;
+  Terminal terminal(state);
+  terminal.expect("> ");
+  terminal.enter("for i = 1, 2 do");
+  terminal.enter("print('round ' .. i)");
+  terminal.enter("end");
+  terminal.expect("round 2\r\n> ");
+  terminal.send("\x1b[A\r");
+  terminal.expect("round 2\r\n> ");
+  terminal.enter("while true do");
+  terminal.expect(">> ");
+  terminal.send("\x04");
+  terminal.expect("^C\r\n> ");
+  terminal.enter("'still ' .. 'here'");
+  terminal.expect("still here\r\n> ");
+  std::ifstream file(state.path / "crescent" / "history");
+  CHECK(std::string(std::istreambuf_iterator<char>(file), {}) ==
+        "> for i = 1, 2 do\n>> print('round ' .. i)\n>> end\n> 'still ' .. 'here'\n");
+}
+
+TEST_CASE("ten thousand lines of Lua are pasted, as one block and line by line") {
+  StateFolder state;
+  Terminal terminal(state);
+  terminal.expect("> ");
+  for (const std::string begin : {"", "t = {", "do", "s = [["}) {
+    const std::string line = begin == "t = {"    ? "1,\r"
+                             : begin == "s = [[" ? "text\r"
+                                                 : "n = n + 1\r";
+    terminal.enter("n = 0");
+    std::string text = begin + "\r";
+    for (int i = 0; i < 10000; ++i) text += line;
+    text += begin == "t = {"    ? "} n = #t"
+            : begin == "do"     ? "end"
+            : begin == "s = [[" ? "]] n = #s / 5"
+                                : "";
+    const double before = terminal.computed();
+    terminal.send_and_read(text + "\r");
+    terminal.enter("'lines: ' .. n // 1 .. ' of ' .. [[" + begin + "]]");
+    terminal.expect("lines: 10000");
+    const double seconds = terminal.computed() - before;
+    INFO("'" << begin << "' " << seconds << " s");
+    CHECK(seconds < (begin.empty() ? 1.0 : 0.3));  // line by line, each is run
+  }
 }
 
 TEST_CASE("the prompt completes names, fields, methods and options") {

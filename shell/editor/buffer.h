@@ -1,0 +1,55 @@
+// The text of an entry, its cursor, and how to take changes back.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace crescent::editor {
+
+class Buffer {
+ public:
+  const std::string& text() const { return text_; }
+  size_t cursor() const { return cursor_; }
+  std::string_view before_cursor() const { return std::string_view(text_).substr(0, cursor_); }
+
+  void move(size_t to);
+  /// Replaces a part of the text and moves the cursor behind what is new.
+  void replace(size_t from, size_t to, std::string_view by);
+  void insert(std::string_view text) { replace(cursor_, cursor_, text); }
+  /// Takes another text and forgets what changed in the one before.
+  void reset(std::string text, size_t cursor);
+  /// Takes the last change back; false when there is none.
+  bool undo();
+
+  size_t before() const;  ///< where the letter in front of the cursor begins
+  size_t after() const;   ///< where the letter behind the cursor ends
+  size_t line_start() const { return line_start(cursor_); }
+  size_t line_end() const { return line_end(cursor_); }
+  /// The nearest place before or after the cursor where a word begins or ends.
+  size_t word_start() const;
+  size_t word_end() const;
+  bool on_first_line() const { return line_start() == 0; }
+  bool on_last_line() const { return line_end() == text_.size(); }
+  /// Moves a line up or down, to the column where such movements began.
+  void move_up();
+  void move_down();
+
+ private:
+  size_t line_start(size_t at) const;
+  size_t line_end(size_t at) const;
+  struct Change {
+    size_t at;
+    std::string removed, inserted;
+    size_t cursor;
+  };
+  void apply(size_t from, size_t to, std::string_view by);
+  void remember(Change change);
+  void move_to_line(size_t start);
+
+  std::string text_;
+  size_t cursor_ = 0;
+  int column_ = -1;  // where vertical movements aim; -1: where the cursor is
+  std::vector<Change> changes_;
+};
+
+}  // namespace crescent::editor

@@ -1,0 +1,176 @@
+// What keys are for.
+#include <poll.h>
+#include <signal.h>
+
+#include "external.h"
+#include "session.h"
+
+namespace crescent::editor {
+
+namespace {
+
+/// True when `key` is one of the keys, which spaces separate; a comma stands between two keys that
+/// are pressed one after the other.
+bool is_one_of(std::string_view keys, const std::string& key) {
+  const size_t at = keys.find(key), end = at + key.size();
+  if (at == keys.npos) return false;
+  if ((at == 0 || keys[at - 1] == ' ') && (end == keys.size() || keys[end] == ' ')) return true;
+  return is_one_of(keys.substr(end), key);
+}
+
+}  // namespace
+
+Editor::Session::Command Editor::Session::command_of(const std::string& key) {
+  using S = Session;
+  struct Binding {
+    std::string_view keys;
+    Command command;
+  };
+  static constexpr Binding kBindings[] = {
+      {"Enter C-j", [](S& s) { s.enter(); }},
+      {"A-Enter S-Enter", [](S& s) { s.buffer_.insert("\n"); }},
+      {"Tab", [](S& s) { s.complete(); }},
+      {"Left C-b", [](S& s) { s.buffer_.move(s.buffer_.before()); }},
+      {"Right C-f", [](S& s) { s.take_hint(true) ? void() : s.buffer_.move(s.buffer_.after()); }},
+      {"C-Left A-Left A-b", [](S& s) { s.buffer_.move(s.buffer_.word_start()); }},
+      {"C-Right A-Right A-f",
+       [](S& s) { s.take_hint(false) ? void() : s.buffer_.move(s.buffer_.word_end()); }},
+      {"Home Find C-a", [](S& s) { s.buffer_.move(s.buffer_.line_start()); }},
+      {"End Select C-e",
+       [](S& s) { s.take_hint(true) ? void() : s.buffer_.move(s.buffer_.line_end()); }},
+      {"A-< C-Home", [](S& s) { s.buffer_.move(0); }},
+      {"A-> C-End", [](S& s) { s.buffer_.move(s.buffer_.text().size()); }},
+      {"Up", [](S& s) { s.buffer_.on_first_line() ? s.older() : s.buffer_.move_up(); }},
+      {"Down", [](S& s) { s.buffer_.on_last_line() ? s.newer() : s.buffer_.move_down(); }},
+      {"C-p PageUp", [](S& s) { s.older(); }},
+      {"C-n PageDown", [](S& s) { s.newer(); }},
+      {"C-r", [](S& s) { s.begin_search(); }},
+      {"Backspace C-h", [](S& s) { s.erase(s.buffer_.before(), s.buffer_.cursor()); }},
+      {"Delete", [](S& s) { s.erase(s.buffer_.cursor(), s.buffer_.after()); }},
+      {"C-w A-Backspace", [](S& s) { s.kill(s.buffer_.word_start(), s.buffer_.cursor()); }},
+      {"A-d C-Delete", [](S& s) { s.kill(s.buffer_.cursor(), s.buffer_.word_end()); }},
+      {"C-u", [](S& s) { s.kill(s.buffer_.line_start(), s.buffer_.cursor()); }},
+      {"C-k", [](S& s) { s.kill_to_line_end(); }},
+      {"C-y", [](S& s) { s.buffer_.insert(s.killed_); }},
+      {"C-_ C-x,C-u", [](S& s) { s.buffer_.undo() ? void() : s.bell(); }},
+      {"C-x,C-e", [](S& s) { s.edit_in_program(); }},
+      {"C-l", [](S& s) { s.clear_terminal(); }},
+      {"C-c", [](S& s) { s.finish(Result::interrupted); }},
+      {"C-d", [](S& s) { s.end_or_erase(); }},
+      {"C-z", [](S& s) { s.suspend(); }},
+  };
+  for (const Binding& binding : kBindings)
+    if (is_one_of(binding.keys, key)) return binding.command;
+  return nullptr;
+}
+
+void Editor::Session::enter() {
+  callbacks_.is_complete(buffer_.text()) ? finish(Result::entry) : buffer_.insert("\n");
+}
+
+/// At the end of a block it cancels the block; it ends the session where there is no text.
+void Editor::Session::end_or_erase() {
+  if (buffer_.text().empty()) return finish(Result::end);
+  if (buffer_.cursor() < buffer_.text().size()) return erase(buffer_.cursor(), buffer_.after());
+  if (!buffer_.on_first_line()) finish(Result::interrupted);
+}
+
+void Editor::Session::leave_terminal() {
+  draw_last();
+  terminal_.write(screen_.leave());
+  terminal_.leave(false);
+}
+
+void Editor::Session::come_back() {
+  terminal_.enter();
+  size_ = terminal_.size();
+}
+
+/// Stops all processes of the job, as the terminal would; a process without a shell goes on.
+void Editor::Session::suspend() {
+  constexpr int kUntilStopped = 200;  // milliseconds
+  leave_terminal();
+  ::kill(0, SIGTSTP);
+  pollfd continued{Wakeups::file(), POLLIN, 0};
+  poll(&continued, 1, kUntilStopped);
+  Wakeups::clear();
+  come_back();
+}
+
+void Editor::Session::clear_terminal() {
+  terminal_.write("\x1b[H\x1b[2J");
+  screen_.forget();
+}
+
+void Editor::Session::edit_in_program() {
+  std::string text = buffer_.text();
+  leave_terminal();
+  const bool edited = edit_externally(text);
+  come_back();
+  if (edited) buffer_.replace(0, buffer_.text().size(), text);
+}
+
+void Editor::Session::begin_search() {
+  history_.refresh();
+  search_.begin(buffer_.text(), history_.entries().size());
+}
+
+/// Takes the hint, or its first word; false where the cursor is not in front of one.
+bool Editor::Session::take_hint(bool whole) {
+  if (buffer_.cursor() < buffer_.text().size() || hint_.empty()) return false;
+  Buffer rest;
+  rest.reset(hint_, 0);
+  buffer_.insert(whole ? hint_ : hint_.substr(0, rest.word_end()));
+  hint_.clear();
+  return true;
+}
+
+/// Shows the entry, or the draft behind all entries.
+void Editor::Session::recall(size_t index) {
+  recalled_ = index;
+  const std::vector<std::string>& entries = history_.entries();
+  buffer_.reset(index < entries.size() ? entries[index] : draft_, 0);
+  top_ = 0;
+}
+
+/// Looks for entries that begin like the text in front of the cursor.
+void Editor::Session::older() {
+  const std::vector<std::string>& entries = history_.entries();
+  if (recalled_ >= entries.size() || entries[recalled_] != buffer_.text()) {
+    history_.refresh();
+    recalled_ = entries.size();
+    draft_ = buffer_.text();
+    draft_start_ = buffer_.before_cursor();
+  }
+  size_t found = history_.find_start(recalled_, draft_start_);
+  while (found < entries.size() && entries[found] == buffer_.text())
+    found = history_.find_start(found, draft_start_);
+  if (found >= entries.size()) return bell();
+  recall(found);
+  buffer_.move(buffer_.line_end());
+}
+
+void Editor::Session::newer() {
+  const std::vector<std::string>& entries = history_.entries();
+  if (recalled_ >= entries.size()) return bell();
+  size_t next = recalled_ + 1;
+  while (next < entries.size() &&
+         (!entries[next].starts_with(draft_start_) || entries[next] == buffer_.text()))
+    ++next;
+  recall(next);
+  buffer_.move(buffer_.text().size());
+}
+
+void Editor::Session::kill(size_t from, size_t to) {
+  if (from == to) return bell();
+  killed_ = buffer_.text().substr(from, to - from);
+  erase(from, to);
+}
+
+/// At the end of a line it joins the next one.
+void Editor::Session::kill_to_line_end() {
+  const size_t end = buffer_.line_end();
+  kill(buffer_.cursor(), end > buffer_.cursor() ? end : buffer_.after());
+}
+
+}  // namespace crescent::editor

@@ -1,0 +1,22 @@
+#include "editor.h"
+
+#include <cstdio>
+
+#include "plain.h"
+#include "session.h"
+
+namespace crescent::editor {
+
+Editor::Editor(Callbacks callbacks, Settings settings)
+    : callbacks_(std::move(callbacks)),
+      settings_(std::move(settings)),
+      session_(std::make_unique<Session>(callbacks_, settings_)) {}
+
+Editor::~Editor() = default;
+
+Editor::Result Editor::read(std::string& entry) {
+  std::fflush(stdout);
+  return session_->can_edit() ? session_->edit(entry) : read_plain(callbacks_, settings_, entry);
+}
+
+}  // namespace crescent::editor

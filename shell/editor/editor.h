@@ -1,0 +1,53 @@
+// Editing of entries at a terminal. An entry is a block of lines, edited as one; what its language
+// is only the callbacks know.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "layout.h"
+#include "menu.h"
+
+namespace crescent::editor {
+
+struct Callbacks {
+  /// Whether Enter ends the entry; else it begins another line.
+  std::function<bool(const std::string& text)> is_complete;
+  /// A style for each byte; the cursor is behind the text when nobody looks for brackets.
+  std::function<std::vector<Style>(const std::string& text, size_t cursor)> colours;
+  /// A line to be seen below the text, such as the parameters of the function that is called.
+  std::function<std::string(const std::string& text, size_t cursor)> hint;
+  std::function<Completions(const std::string& text, size_t cursor)> completions;
+};
+
+struct Settings {
+  int input = 0, output = 1;
+  Prompts prompts;
+  std::string history;  ///< a path; empty: entries are remembered in memory alone
+  /// Whether a signal came that ends the reading; asked while signals are held back.
+  std::function<bool()> is_stopped = [] { return false; };
+};
+
+class Editor {
+ public:
+  enum class Result {
+    entry,
+    interrupted,  ///< by Ctrl-C or a signal
+    end
+  };
+
+  Editor(Callbacks callbacks, Settings settings);
+  ~Editor();
+  /// Reads a block. Without a terminal, or at one that cannot move its cursor, lines are read as
+  /// they come.
+  Result read(std::string& entry);
+
+ private:
+  class Session;
+  Callbacks callbacks_;
+  Settings settings_;
+  std::unique_ptr<Session> session_;
+};
+
+}  // namespace crescent::editor

@@ -1,0 +1,52 @@
+#include "external.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "crescent/system/file.h"
+
+namespace crescent::editor {
+namespace {
+
+std::string program() {
+  for (const char* variable : {"VISUAL", "EDITOR"})
+    if (const char* name = std::getenv(variable); name && *name) return name;
+  return "";
+}
+
+bool write_all(int file, const std::string& text) {
+  return ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+/// A new file with the text, for this user alone; an empty path when there is none.
+std::string make_file(const std::string& text) {
+  std::error_code error;
+  std::string path = std::filesystem::temp_directory_path(error) / "crescent-XXXXXX.lua";
+  const Descriptor file(mkostemps(path.data(), 4, O_CLOEXEC));
+  return file >= 0 && write_all(file, text) ? path : "";
+}
+
+bool run_on(const std::string& path, std::string& text) try {
+  if (std::system((program() + " '" + path + "'").c_str()) != 0) return false;
+  text = read_file(path);
+  while (text.ends_with('\n')) text.pop_back();
+  return true;
+} catch (const std::exception&) {
+  return false;
+}
+
+}  // namespace
+
+bool edit_externally(std::string& text) {
+  if (program().empty()) return false;
+  const std::string path = make_file(text);
+  if (path.empty()) return false;
+  const bool edited = run_on(path, text);
+  unlink(path.c_str());
+  return edited;
+}
+
+}  // namespace crescent::editor

@@ -1,0 +1,128 @@
+#include "history.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "crescent/system/file.h"
+
+namespace crescent::editor {
+namespace {
+
+constexpr size_t kMostBytes = size_t{4} << 20, kKeptBytes = size_t{1} << 20;
+
+/// The file, locked against other sessions. Files without a name are not it: another session put a
+/// shorter one in their place.
+Descriptor open_locked(const std::string& path) {
+  for (int tries = 0; tries < 10; ++tries) {
+    Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0600));
+    struct stat found;
+    if (file < 0 || flock(file, LOCK_EX) != 0 || fstat(file, &found) != 0) break;
+    if (!S_ISREG(found.st_mode)) break;
+    if (found.st_nlink > 0) return file;
+  }
+  return Descriptor();
+}
+
+/// The bytes from `at` on; of more than are kept, the last.
+std::string read_from(int file, size_t& at) {
+  const off_t end = lseek(file, 0, SEEK_END);
+  if (end < 0) return "";
+  const auto size = static_cast<size_t>(end);
+  if (size - at > kMostBytes) at = size - kMostBytes;
+  std::string text(size - at, '\0');
+  const ssize_t count = pread(file, text.data(), text.size(), static_cast<off_t>(at));
+  text.resize(static_cast<size_t>(std::max<ssize_t>(count, 0)));
+  at += text.size();
+  return text;
+}
+
+std::string written(const std::string& entry) {
+  std::string text = "> ";
+  for (const char c : entry) {
+    text += c;
+    if (c == '\n') text += ">> ";
+  }
+  return text + '\n';
+}
+
+}  // namespace
+
+/// Takes the entries of a part of the file; lines of another form are left out.
+void History::take(const std::string& text) {
+  bool in_entry = false;
+  for (size_t at = 0, end; at < text.size(); at = end + 1) {
+    end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = std::string_view(text).substr(at, end - at);
+    if (line.starts_with("> "))
+      entries_.emplace_back(line.substr(2));
+    else if (in_entry && line.starts_with(">> "))
+      entries_.back().append("\n").append(line.substr(3));
+    in_entry = line.starts_with("> ") || (in_entry && line.starts_with(">> "));
+  }
+}
+
+/// Takes what is new in the file; all of it when another session has shortened the file.
+void History::catch_up(int file) {
+  struct stat found;
+  if (fstat(file, &found) != 0) return;
+  if (static_cast<size_t>(found.st_size) < read_) read_ = 0, entries_.clear();
+  take(read_from(file, read_));
+}
+
+void History::refresh() {
+  struct stat found;
+  if (path_.empty() || stat(path_.c_str(), &found) != 0) return;
+  if (static_cast<size_t>(found.st_size) == read_) return;
+  if (const Descriptor file = open_locked(path_); file >= 0) catch_up(file);
+}
+
+/// Keeps the younger part of a file that has become long.
+void History::shorten(int file) {
+  size_t start = read_ - kKeptBytes;
+  std::string text = read_from(file, start);
+  const size_t entry = text.find("\n> ");
+  if (entry == text.npos) return;
+  text.erase(0, entry + 1);
+  try {
+    replace_file(path_, text);
+    chmod(path_.c_str(), 0600);
+    read_ = text.size();
+  } catch (const std::exception&) {
+    // The long file stays.
+  }
+}
+
+void History::append(const std::string& entry) {
+  const NoFileSizeSignal guard;
+  const Descriptor file = open_locked(path_);
+  if (file < 0) return;
+  catch_up(file);
+  const std::string text = written(entry);
+  if (::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()))
+    read_ += text.size();
+  if (read_ > kMostBytes) shorten(file);
+}
+
+void History::add(const std::string& entry) {
+  if (!entries_.empty() && entries_.back() == entry) return;
+  if (!path_.empty()) append(entry);
+  entries_.push_back(entry);
+}
+
+size_t History::find_start(size_t index, const std::string& start) const {
+  for (index = std::min(index, entries_.size()); index > 0; --index)
+    if (entries_[index - 1].starts_with(start) && entries_[index - 1] != start) return index - 1;
+  return std::string::npos;
+}
+
+size_t History::find(size_t index, const std::string& text) const {
+  for (index = std::min(index, entries_.size()); index > 0; --index)
+    if (entries_[index - 1].find(text) != std::string::npos) return index - 1;
+  return std::string::npos;
+}
+
+}  // namespace crescent::editor

@@ -1,0 +1,232 @@
+#include "input.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <optional>
+
+#include "letters.h"
+
+namespace crescent::editor {
+namespace {
+
+constexpr std::string_view kPasteBegins = "\x1b[200~", kPasteEnds = "\x1b[201~",
+                           kSequence = "\x1b[";
+constexpr char kEscape = '\x1b';
+constexpr int kRestOfKey = 40, kRestOfPaste = 2000;  // milliseconds that the rest may take
+constexpr size_t kTypedAtOnce = 32;  // more bytes than that were not typed one by one
+constexpr int kRestOfBurst = 3;
+
+const char* terminal_name() {
+  const char* name = std::getenv("TERM");
+  return name ? name : "xterm";
+}
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+/// The length of the control sequence that the bytes begin with: none of one that has not ended, 2
+/// of one that is malformed.
+std::optional<size_t> sequence_length(std::string_view bytes) {
+  size_t end = 2;
+  while (end < bytes.size() && bytes[end] >= 0x20 && bytes[end] < 0x40) ++end;
+  if (end == bytes.size()) return std::nullopt;
+  return bytes[end] >= 0x40 && bytes[end] < 0x7f ? end + 1 : 2;
+}
+
+/// False for sequences with bytes between parameters and end, of which libtermkey 0.22 dies, and
+/// for longer ones than it has room for.
+bool may_be_key(std::string_view sequence) {
+  constexpr size_t kLongest = 64;
+  return sequence.size() <= kLongest && std::none_of(sequence.begin(), sequence.end(),
+                                                     [](char c) { return c >= 0x20 && c < 0x30; });
+}
+
+/// Lines of pasted text end as a terminal sends them, with a carriage return.
+std::string with_plain_line_ends(const std::string& text) {
+  std::string plain;
+  plain.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i)
+    if (text[i] != '\r')
+      plain += text[i];
+    else if (i + 1 == text.size() || text[i + 1] != '\n')
+      plain += '\n';
+  return plain;
+}
+
+}  // namespace
+
+Input::Input(int file, std::function<bool()> is_stopped)
+    : file_(file),
+      is_stopped_(std::move(is_stopped)),
+      keys_(termkey_new_abstract(terminal_name(), TERMKEY_FLAG_UTF8), termkey_destroy) {
+  if (keys_) termkey_set_canonflags(keys_.get(), TERMKEY_CANON_DELBS);
+}
+
+/// Signals are held back except while it waits, so that none comes between question and waiting.
+Input::Waited Input::wait(int wakeups, int milliseconds) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  pollfd files[] = {{file_, POLLIN, 0}, {wakeups, POLLIN, 0}};
+  const timespec limit{milliseconds / 1000, milliseconds % 1000 * 1000000L};
+  Waited waited = Waited::late;
+  if (is_stopped_())
+    waited = Waited::stopped;
+  else if (const int count = ppoll(files, 2, milliseconds < 0 ? nullptr : &limit, &before);
+           count < 0)
+    waited = is_stopped_() ? Waited::stopped : Waited::woken;
+  else if (count > 0)
+    waited = files[1].revents ? Waited::woken : Waited::input;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return waited;
+}
+
+int Input::patience() const {
+  if (in_paste_) return kRestOfPaste;
+  return in_key_ || taken_ < bytes_.size() ? kRestOfKey : -1;
+}
+
+Input::Waited Input::read_more(int wakeups) {
+  const Waited waited = wait(wakeups, patience());
+  if (waited != Waited::input) return waited;
+  char chunk[65536];
+  const ssize_t count = ::read(file_, chunk, sizeof chunk);
+  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return Waited::woken;
+  if (count <= 0) return Waited::closed;
+  bytes_.erase(0, taken_).append(chunk, static_cast<size_t>(count));
+  taken_ = 0;
+  burst_ = bytes_.size();
+  return Waited::input;
+}
+
+/// Takes what has not come to its end for all there is.
+void Input::give_up_waiting() {
+  if (in_paste_) {
+    in_paste_ = false;
+    events_.push_back({Event::Kind::pasted, with_plain_line_ends(paste_)});
+  } else if (in_key_) {
+    give_keys(true);
+  } else if (is_control(bytes_[taken_])) {
+    push_keys(bytes_.size() - taken_);
+    give_keys(true);
+  } else {
+    events_.push_back({Event::Kind::text, bytes_.substr(taken_)});
+    taken_ = bytes_.size();
+  }
+}
+
+Event Input::next(int wakeups) {
+  while (events_.empty()) {
+    if (decode()) continue;
+    switch (read_more(wakeups)) {
+      case Waited::input:
+        break;
+      case Waited::late:
+        give_up_waiting();
+        break;
+      case Waited::woken:
+        return {Event::Kind::woken, ""};
+      case Waited::stopped:
+        return {Event::Kind::stopped, ""};
+      case Waited::closed:
+        return {Event::Kind::closed, ""};
+    }
+  }
+  Event event = std::move(events_.front());
+  events_.pop_front();
+  return event;
+}
+
+bool Input::pending() {
+  if (!events_.empty() || taken_ < bytes_.size()) return true;
+  pollfd input{file_, POLLIN, 0};
+  return poll(&input, 1, 0) > 0;
+}
+
+bool Input::in_burst() {
+  if (pending()) return true;
+  pollfd input{file_, POLLIN, 0};
+  return burst_ > kTypedAtOnce && poll(&input, 1, kRestOfBurst) > 0;
+}
+
+/// Makes events of the next bytes; false when there are too few of them.
+bool Input::decode() {
+  if (taken_ == bytes_.size()) return false;
+  if (in_paste_) return decode_paste();
+  return in_key_ || is_control(bytes_[taken_]) ? decode_key() : decode_text();
+}
+
+bool Input::decode_paste() {
+  const size_t searched = paste_.size() - std::min(paste_.size(), kPasteEnds.size());
+  paste_.append(bytes_, taken_);
+  taken_ = bytes_.size();
+  const size_t end = paste_.find(kPasteEnds, searched);
+  if (end == paste_.npos) return false;
+  taken_ -= paste_.size() - end - kPasteEnds.size();
+  paste_.resize(end);
+  in_paste_ = false;
+  events_.push_back({Event::Kind::pasted, with_plain_line_ends(paste_)});
+  return true;
+}
+
+bool Input::decode_text() {
+  const auto end =
+      std::find_if(bytes_.begin() + static_cast<std::ptrdiff_t>(taken_), bytes_.end(), is_control);
+  std::string_view text(bytes_.data() + taken_, static_cast<size_t>(end - bytes_.begin()) - taken_);
+  if (end == bytes_.end()) text = text.substr(0, whole_characters(text));
+  if (text.empty()) return false;
+  events_.push_back({Event::Kind::text, std::string(text)});
+  taken_ += text.size();
+  return true;
+}
+
+bool Input::decode_key() {
+  const std::string_view rest = std::string_view(bytes_).substr(taken_);
+  if (!in_key_ && rest.starts_with(kPasteBegins)) {
+    taken_ += kPasteBegins.size();
+    in_paste_ = true;
+    paste_.clear();
+    return true;
+  }
+  if (!in_key_ && kPasteBegins.starts_with(rest)) return false;
+  if (in_key_ && rest[0] == kEscape) return give_keys(true), true;
+  if (!in_key_ && rest.starts_with(kSequence)) return decode_sequence(rest);
+  push_keys(1);
+  give_keys(false);
+  if (in_key_ && termkey_get_buffer_remaining(keys_.get()) == 0) give_keys(true);
+  return true;
+}
+
+bool Input::decode_sequence(std::string_view rest) {
+  const std::optional<size_t> length = sequence_length(rest);
+  if (!length) return false;
+  if (may_be_key(rest.substr(0, *length)))
+    push_keys(*length), give_keys(true);
+  else
+    taken_ += *length;
+  return true;
+}
+
+void Input::push_keys(size_t count) {
+  if (keys_) termkey_push_bytes(keys_.get(), bytes_.data() + taken_, count);
+  taken_ += count;
+  in_key_ = keys_ != nullptr;
+}
+
+void Input::give_keys(bool all) {
+  if (!keys_) return;
+  const auto get = all ? termkey_getkey_force : termkey_getkey;
+  for (TermKeyKey key; get(keys_.get(), &key) == TERMKEY_RES_KEY; in_key_ = false) {
+    char name[64];
+    termkey_strfkey(keys_.get(), name, sizeof name, &key, TermKeyFormat{});
+    const bool plain = key.type == TERMKEY_TYPE_UNICODE && key.modifiers == 0;
+    events_.push_back({plain ? Event::Kind::text : Event::Kind::key, plain ? key.utf8 : name});
+  }
+  if (all) in_key_ = false;
+}
+
+}  // namespace crescent::editor

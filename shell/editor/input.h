@@ -1,0 +1,59 @@
+// What somebody types: text, keys with their modifiers, and pasted text.
+#pragma once
+#include <termkey.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace crescent::editor {
+
+struct Event {
+  enum class Kind {
+    text,     ///< typed characters
+    pasted,   ///< text that the terminal marked as pasted
+    key,      ///< a key by its name: "C-a", "A-Enter", "S-Tab", "Up"
+    woken,    ///< the terminal's size may have changed, or the process was stopped meanwhile
+    stopped,  ///< a signal came
+    closed    ///< nothing will come any more
+  };
+  Kind kind;
+  std::string text;
+};
+
+class Input {
+ public:
+  /// `is_stopped` is asked before each waiting, which a signal ends.
+  Input(int file, std::function<bool()> is_stopped);
+  /// Waits for the next event; `wakeups` is a file that becomes readable when woken.
+  Event next(int wakeups);
+  /// True when something has come already.
+  bool pending();
+  /// True when more has come with what next() gave last, or comes at once, as pasted text does.
+  bool in_burst();
+
+ private:
+  enum class Waited { input, woken, stopped, late, closed };
+  Waited wait(int wakeups, int milliseconds);
+  Waited read_more(int wakeups);
+  int patience() const;
+  bool decode();
+  bool decode_paste();
+  bool decode_text();
+  bool decode_key();
+  bool decode_sequence(std::string_view rest);
+  void push_keys(size_t count);
+  void give_keys(bool all);
+  void give_up_waiting();
+
+  int file_;
+  std::function<bool()> is_stopped_;
+  std::unique_ptr<TermKey, void (*)(TermKey*)> keys_;
+  bool in_key_ = false, in_paste_ = false;
+  std::string bytes_, paste_;
+  size_t taken_ = 0, burst_ = 0;
+  std::deque<Event> events_;
+};
+
+}  // namespace crescent::editor

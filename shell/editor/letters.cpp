@@ -1,0 +1,121 @@
+#include "letters.h"
+
+#include <locale.h>
+
+#include <algorithm>
+#include <cwchar>
+
+#include "crescent/base/error.h"
+
+namespace crescent::editor {
+namespace {
+
+constexpr int kTabStop = 4;
+constexpr wchar_t kJoiner = 0x200d;
+
+/// While it lives, the C library takes text for UTF-8, whatever the locale of the user is.
+class Utf8Locale {
+ public:
+  Utf8Locale() : before_(uselocale(utf8())) {}
+  ~Utf8Locale() { uselocale(before_); }
+  Utf8Locale(const Utf8Locale&) = delete;
+
+ private:
+  static locale_t utf8() {
+    static const locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+    return locale ? locale : LC_GLOBAL_LOCALE;
+  }
+  locale_t before_;
+};
+
+struct Character {
+  wchar_t code = 0;
+  size_t length = 1;
+  bool valid = false;
+};
+
+Character character_at(std::string_view text, size_t at) {
+  const auto first = static_cast<unsigned char>(text[at]);
+  if (first < 0x80) return {first, 1, true};
+  Character found;
+  std::mbstate_t state{};
+  const size_t length =
+      std::mbrtowc(&found.code, text.data() + at, std::min<size_t>(text.size() - at, 4), &state);
+  if (length > 4) return {};
+  return {found.code, length, true};
+}
+
+bool is_plain(std::string_view text, size_t at) {
+  return at >= text.size() || static_cast<unsigned char>(text[at]) < 0x80;
+}
+
+/// True for what is drawn into the cell of the character before it.
+bool combines(const Character& next) {
+  return next.valid && next.code >= 0x80 && wcwidth(next.code) == 0;
+}
+
+int width_of_text(std::string_view text) {
+  const Utf8Locale locale;
+  int width = 0;
+  for (size_t at = 0; at < text.size();) {
+    const Character next = character_at(text, at);
+    width += next.valid ? std::max(0, wcwidth(next.code)) : 1;
+    at += next.length;
+  }
+  return width;
+}
+
+}  // namespace
+
+size_t next_letter(std::string_view text, size_t at) {
+  if (at >= text.size()) return text.size();
+  if (is_plain(text, at) && is_plain(text, at + 1)) return at + 1;
+  const Utf8Locale locale;
+  Character last = character_at(text, at);
+  for (at += last.length; at < text.size(); at += last.length) {
+    const Character next = character_at(text, at);
+    const bool joined = last.valid && last.code == kJoiner && next.code >= 0x80;
+    if (last.code < 0x20 || !(combines(next) || joined)) break;
+    last = next;
+  }
+  return at;
+}
+
+size_t previous_letter(std::string_view text, size_t at) {
+  if (at == 0) return 0;
+  if (is_plain(text, at - 1)) return at - 1;
+  size_t start = text.rfind('\n', at - 1);
+  start = start == text.npos ? 0 : start + 1;
+  for (size_t end; (end = next_letter(text, start)) < at;) start = end;
+  return start;
+}
+
+size_t whole_characters(std::string_view bytes) {
+  const size_t shortest = bytes.size() - std::min<size_t>(bytes.size(), 3);
+  for (size_t at = bytes.size(); at > shortest; --at) {
+    const auto byte = static_cast<unsigned char>(bytes[at - 1]);
+    if (byte < 0x80) break;
+    if (byte < 0xc0) continue;
+    const size_t length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return at - 1 + length > bytes.size() ? at - 1 : bytes.size();
+  }
+  return bytes.size();
+}
+
+Glyph glyph_of(std::string_view letter, int column) {
+  if (letter == "\t") {
+    const int width = kTabStop - column % kTabStop;
+    return {std::string(static_cast<size_t>(width), ' '), width};
+  }
+  if (letter.size() == 1 && letter[0] >= 0x20 && letter[0] < 0x7f) return {std::string(letter), 1};
+  Glyph glyph{printable(letter), 0};
+  glyph.width = width_of_text(glyph.shown);
+  return glyph;
+}
+
+int width_of(std::string_view letter, int column) {
+  const bool simple = letter.size() == 1 && letter[0] >= 0x20 && letter[0] < 0x7f;
+  return simple ? 1 : glyph_of(letter, column).width;
+}
+
+}  // namespace crescent::editor

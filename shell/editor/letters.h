@@ -1,0 +1,26 @@
+// Letters of UTF-8 text as a terminal shows them: where they end, and how wide they are.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace crescent::editor {
+
+/// The end of the letter that begins at `at`: a character with the marks that combine with it.
+size_t next_letter(std::string_view text, size_t at);
+/// The beginning of the letter that ends at `at`.
+size_t previous_letter(std::string_view text, size_t at);
+/// The length of the beginning of `bytes` that is not the unfinished beginning of a character.
+size_t whole_characters(std::string_view bytes);
+
+/// What a terminal is sent for a letter, and how many cells that takes.
+struct Glyph {
+  std::string shown;
+  int width = 1;
+};
+/// Control characters and bytes that are no UTF-8 are escaped; a tab reaches to the next tab stop.
+Glyph glyph_of(std::string_view letter, int column);
+/// The width of glyph_of(letter, column).
+int width_of(std::string_view letter, int column);
+
+}  // namespace crescent::editor

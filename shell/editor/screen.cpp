@@ -1,0 +1,139 @@
+#include "screen.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "letters.h"
+
+namespace crescent::editor {
+namespace {
+
+constexpr int kUnknown = -1;  // the column after the last one is written
+
+void append_move(std::string& out, size_t count, char direction) {
+  if (count > 0) out += "\x1b[" + std::to_string(count) + direction;
+}
+
+/// The rows that a terminal of that many columns breaks a row into.
+size_t rows_taken(int width, int columns) {
+  return static_cast<size_t>(std::max(1, (width + columns - 1) / columns));
+}
+
+}  // namespace
+
+std::string_view sequence_of(Style style, bool colours) {
+  constexpr std::array<std::string_view, 10> kSequences = {
+      "",           "\x1b[35m", "\x1b[36m", "\x1b[32m", "\x1b[90m",
+      "\x1b[1;34m", "\x1b[31m", "\x1b[7m",  "\x1b[90m", "\x1b[7m"};
+  const bool reversed = style == Style::found || style == Style::chosen;
+  return colours || reversed ? kSequences[static_cast<size_t>(style)] : "";
+}
+
+int width_of(const CellRow& row) {
+  int width = 0;
+  for (const Cell& cell : row) width += cell.width;
+  return width;
+}
+
+void append(CellRow& row, std::string_view text, Style style, int columns) {
+  int column = width_of(row);
+  for (size_t at = 0, end; at < text.size(); at = end) {
+    end = next_letter(text, at);
+    Glyph glyph = glyph_of(text.substr(at, end - at), column);
+    if (column + glyph.width > columns) return;
+    column += glyph.width;
+    if (glyph.width == 0 && !row.empty())
+      row.back().shown += glyph.shown;
+    else
+      row.push_back({std::move(glyph.shown), glyph.width, style});
+  }
+}
+
+void Screen::move(size_t row, int column) {
+  if (row > row_) append_move(out_, row - row_, 'B');
+  if (row < row_) append_move(out_, row_ - row, 'A');
+  row_ = row;
+  if (column == column_) return;
+  out_ += '\r';
+  append_move(out_, static_cast<size_t>(column), 'C');
+  column_ = column;
+}
+
+void Screen::write(const CellRow& row, size_t first) {
+  Style style = Style::plain;
+  for (size_t i = first; i < row.size(); ++i) {
+    const std::string_view now = sequence_of(row[i].style, colours_);
+    if (now != sequence_of(style, colours_)) (out_ += "\x1b[m") += now;
+    style = row[i].style;
+    out_ += row[i].shown;
+  }
+  if (!sequence_of(style, colours_).empty()) out_ += "\x1b[m";
+}
+
+/// Writes what of a row is not there yet, and erases what is behind it.
+void Screen::change(size_t index, const CellRow& row) {
+  const CellRow& before = rows_[index];
+  const size_t same = static_cast<size_t>(
+      std::mismatch(row.begin(), row.end(), before.begin(), before.end()).first - row.begin());
+  if (same == row.size() && same == before.size()) return;
+  const int start = width_of(CellRow(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(same)));
+  const int end = width_of(row);
+  move(index, start);
+  // What is erased before it is written cannot be the last column, which the cursor does not leave.
+  if (width_of(before) > end) out_ += "\x1b[K";
+  write(row, same);
+  column_ = kUnknown;
+  if (same == row.size()) column_ = start;
+  rows_[index] = row;
+}
+
+std::string Screen::show(const Frame& frame) {
+  out_.clear();
+  if (rows_.empty()) rows_.emplace_back();
+  if (rows_.size() > frame.rows.size()) {
+    move(frame.rows.size(), 0);
+    out_ += "\x1b[J";
+    rows_.resize(frame.rows.size());
+  }
+  for (size_t i = 0; i < frame.rows.size(); ++i) {
+    if (i == rows_.size()) {
+      move(i - 1, column_);
+      out_ += '\n';
+      row_ = i, column_ = 0;
+      rows_.emplace_back();
+    }
+    change(i, frame.rows[i]);
+    if (column_ == kUnknown && row_ == i && frame.row == i &&
+        frame.column == width_of(frame.rows[i]))
+      column_ = frame.column;
+  }
+  move(frame.row, frame.column);
+  return std::exchange(out_, "");
+}
+
+std::string Screen::leave() {
+  out_.clear();
+  if (!rows_.empty()) move(rows_.size() - 1, column_);
+  out_ += '\n';
+  forget();
+  return std::exchange(out_, "");
+}
+
+std::string Screen::erase(int columns, bool breaks_rows) {
+  size_t above = 0;
+  for (size_t i = 0; i < row_ && i < rows_.size(); ++i)
+    above += breaks_rows ? rows_taken(width_of(rows_[i]), columns) : 1;
+  if (breaks_rows && column_ > 0) above += static_cast<size_t>(column_ / columns);
+  forget();
+  std::string out;
+  append_move(out, above, 'A');
+  return out + "\r\x1b[J";
+}
+
+void Screen::forget() {
+  rows_.clear();
+  row_ = 0, column_ = 0;
+}
+
+}  // namespace crescent::editor

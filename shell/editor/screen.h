@@ -1,0 +1,55 @@
+// What stands on the terminal, and the shortest bytes that turn it into what should stand there.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "style.h"
+
+namespace crescent::editor {
+
+struct Cell {
+  std::string shown;
+  int width = 1;
+  Style style = Style::plain;
+  bool operator==(const Cell&) const = default;
+};
+using CellRow = std::vector<Cell>;
+int width_of(const CellRow& row);
+/// Appends the letters of `text`, as many as fit into `columns`.
+void append(CellRow& row, std::string_view text, Style style, int columns);
+
+/// Rows, and where the cursor is in them.
+struct Frame {
+  std::vector<CellRow> rows;
+  size_t row = 0;
+  int column = 0;
+};
+
+/// Rows below the place where the terminal's cursor was at first. The bytes use no more than
+/// relative movements, erasing and colours of ANSI terminals.
+class Screen {
+ public:
+  explicit Screen(bool colours) : colours_(colours) {}
+  /// The bytes that turn what stands there into `frame`.
+  std::string show(const Frame& frame);
+  /// The bytes that move the cursor below all rows; from then on nothing stands there.
+  std::string leave();
+  /// The bytes that erase all rows after the terminal got another width, which may have broken rows
+  /// that are too wide for it.
+  std::string erase(int columns, bool breaks_rows);
+  /// Says that the terminal was cleared.
+  void forget();
+
+ private:
+  void move(size_t row, int column);
+  void write(const CellRow& row, size_t first);
+  void change(size_t index, const CellRow& row);
+
+  bool colours_;
+  std::vector<CellRow> rows_;
+  size_t row_ = 0;
+  int column_ = 0;
+  std::string out_;
+};
+
+}  // namespace crescent::editor

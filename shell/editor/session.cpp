@@ -1,0 +1,208 @@
+#include "session.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace crescent::editor {
+namespace {
+
+constexpr size_t kMenuRows = 10;
+constexpr std::string_view kFirstKey = "C-x";  // of bindings that are two keys
+
+}  // namespace
+
+Editor::Session::Session(const Callbacks& callbacks, const Settings& settings)
+    : callbacks_(callbacks),
+      settings_(settings),
+      terminal_(settings.input, settings.output),
+      input_(settings.input, settings.is_stopped),
+      screen_(terminal_.is_modern()),
+      history_(settings.history) {}
+
+void Editor::Session::begin() {
+  finished_ = false;
+  buffer_.reset("", 0);
+  menu_.close();
+  search_.end();
+  keys_before_.clear();
+  size_ = terminal_.size();
+  top_ = 0;
+  terminal_.enter();
+}
+
+Editor::Result Editor::Session::edit(std::string& entry) {
+  const Wakeups wakeups;
+  begin();
+  if (!input_.pending()) draw();
+  history_.refresh();
+  recalled_ = history_.entries().size();
+  while (!finished_) {
+    handle(input_.next(wakeups.file()));
+    if (!finished_ && !input_.pending()) draw();
+  }
+  entry = buffer_.text();
+  if (result_ == Result::entry && entry.find_first_not_of(" \t\n") != entry.npos)
+    history_.add(entry);
+  return result_;
+}
+
+void Editor::Session::handle(const Event& event) {
+  switch (event.kind) {
+    case Event::Kind::text:
+      return insert_text(event.text);
+    case Event::Kind::pasted:
+      return insert_pasted(event.text);
+    case Event::Kind::key:
+      return press(event.text);
+    case Event::Kind::woken:
+      return wake(Wakeups::clear());
+    case Event::Kind::stopped:
+      return finish(Result::interrupted);
+    case Event::Kind::closed:
+      return finish(Result::end);
+  }
+}
+
+/// After a stop others have written below the entry; a new size may have moved and broken its rows.
+void Editor::Session::wake(bool continued) {
+  const Size size = terminal_.size();
+  if (continued) {
+    terminal_.enter();
+    screen_.forget();
+  } else if (size.columns != size_.columns || size.rows != size_.rows) {
+    terminal_.write(screen_.erase(size.columns, terminal_.breaks_rows()));
+  }
+  size_ = size;
+}
+
+void Editor::Session::insert_text(const std::string& text) {
+  keys_before_.clear();
+  if (search_.is_active()) return search_.extend(text, history_), show_found();
+  const bool narrowing = menu_.is_open();
+  menu_.close();
+  buffer_.insert(text);
+  if (narrowing && !input_.pending()) open_menu();
+}
+
+void Editor::Session::insert_pasted(const std::string& text) {
+  search_.end();
+  menu_.close();
+  buffer_.insert(text);
+}
+
+void Editor::Session::press(std::string key) {
+  if (!keys_before_.empty()) key = std::exchange(keys_before_, "") + "," + key;
+  if (search_.is_active() && press_in_search(key)) return;
+  if (menu_.is_open() && press_in_menu(key)) return;
+  if (key == kFirstKey)
+    keys_before_ = key;
+  else if (const Command command = command_of(key))
+    command(*this);
+}
+
+/// True for keys of the search; others end it and keep what it found.
+bool Editor::Session::press_in_search(const std::string& key) {
+  if (key == "C-r") return search_.older(history_), show_found(), true;
+  if (key == "Backspace" || key == "C-h") return search_.shorten(history_), show_found(), true;
+  search_.end();
+  if (key != "Escape" && key != "C-g" && key != "C-c") return false;
+  buffer_.reset(search_.before(), search_.before().size());
+  return true;
+}
+
+void Editor::Session::show_found() {
+  const std::string& found = search_.found();
+  buffer_.reset(found, std::min(found.find(search_.pattern()), found.size()));
+}
+
+/// True for keys of the menu; others close it and keep what it chose.
+bool Editor::Session::press_in_menu(const std::string& key) {
+  if (key == "Tab" || key == "Down") return menu_.step(1), show_chosen(), true;
+  if (key == "S-Tab" || key == "Up") return menu_.step(-1), show_chosen(), true;
+  const bool chosen = menu_.chosen() != nullptr, cancelled = key == "Escape" || key == "C-g";
+  if (cancelled && chosen) buffer_.replace(menu_.begin(), buffer_.cursor(), menu_.typed());
+  menu_.close();
+  return cancelled || (key == "Enter" && chosen);
+}
+
+void Editor::Session::show_chosen() {
+  buffer_.replace(menu_.begin(), buffer_.cursor(), menu_.chosen()->text);
+}
+
+void Editor::Session::open_menu() {
+  Completions found = callbacks_.completions(buffer_.text(), buffer_.cursor());
+  if (found.candidates.empty()) return;
+  const std::string typed(buffer_.before_cursor().substr(found.begin));
+  if (found.candidates.size() > 1 || found.candidates[0].text != typed)
+    menu_.open(std::move(found), typed);
+}
+
+void Editor::Session::complete() {
+  const bool blank =
+      buffer_.before_cursor().substr(buffer_.line_start()).find_first_not_of(" \t") ==
+      std::string_view::npos;
+  if (input_.in_burst()) return buffer_.insert("\t");
+  if (blank) return buffer_.insert("  ");
+  const Completions found = callbacks_.completions(buffer_.text(), buffer_.cursor());
+  if (found.candidates.empty()) return bell();
+  const std::string start = common_start(found.candidates);
+  if (start.size() > buffer_.cursor() - found.begin)
+    buffer_.replace(found.begin, buffer_.cursor(), start);
+  if (found.candidates.size() > 1) open_menu();
+}
+
+void Editor::Session::finish(Result result) {
+  finished_ = true;
+  result_ = result;
+  menu_.close();
+  search_.end();
+  draw_last();
+  if (result == Result::interrupted) terminal_.write("^C");
+  if (result != Result::end) terminal_.write(screen_.leave());
+  screen_.forget();
+  terminal_.leave(result == Result::entry && input_.pending());
+}
+
+/// A history's entry that begins with the text, without that beginning.
+std::string Editor::Session::history_hint() {
+  const std::string& text = buffer_.text();
+  if (text.empty() || buffer_.cursor() != text.size() || search_.is_active()) return "";
+  const size_t found = history_.find_start(history_.entries().size(), text);
+  return found == text.npos ? "" : history_.entries()[found].substr(text.size());
+}
+
+std::vector<Style> Editor::Session::styles(size_t cursor) const {
+  std::vector<Style> styles = callbacks_.colours(buffer_.text(), cursor);
+  if (!search_.is_active()) return styles;
+  styles.resize(buffer_.text().size());
+  const size_t end = std::min(buffer_.cursor() + search_.pattern().size(), styles.size());
+  for (size_t i = buffer_.cursor(); i < end; ++i) styles[i] = Style::found;
+  return styles;
+}
+
+std::vector<CellRow> Editor::Session::rows_below() const {
+  const size_t half = static_cast<size_t>(size_.rows) / 2;
+  if (menu_.is_open()) return menu_.rows(std::min(kMenuRows, half), size_.columns);
+  const std::string line =
+      search_.is_active() ? search_.status() : callbacks_.hint(buffer_.text(), buffer_.cursor());
+  std::vector<CellRow> rows(line.empty() ? 0 : 1);
+  for (CellRow& row : rows) append(row, line, Style::faint, size_.columns - 1);
+  return rows;
+}
+
+void Editor::Session::draw() {
+  hint_ = history_hint();
+  const size_t line_end = hint_.find('\n');
+  const std::string seen = hint_.substr(0, line_end) + (line_end == hint_.npos ? "" : " ...");
+  const View view{buffer_.text(), buffer_.cursor(), styles(buffer_.cursor()), seen, rows_below()};
+  terminal_.write(screen_.show(lay_out(view, settings_.prompts, size_, top_)));
+}
+
+/// Draws the entry as it stays on the screen.
+void Editor::Session::draw_last() {
+  const size_t end = buffer_.text().size();
+  const View view{buffer_.text(), end, styles(std::string::npos), "", {}};
+  terminal_.write(screen_.show(lay_out(view, settings_.prompts, size_, top_)));
+}
+
+}  // namespace crescent::editor

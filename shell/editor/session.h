@@ -1,0 +1,80 @@
+// An entry while it is edited: what keys do to it, and how it is drawn.
+#pragma once
+#include <string>
+
+#include "buffer.h"
+#include "editor.h"
+#include "history.h"
+#include "input.h"
+#include "search.h"
+#include "terminal.h"
+
+namespace crescent::editor {
+
+class Editor::Session {
+ public:
+  Session(const Callbacks& callbacks, const Settings& settings);
+  bool can_edit() const { return terminal_.can_edit(); }
+  Result edit(std::string& entry);
+
+ private:
+  using Command = void (*)(Session&);
+  /// The command of a key, or of two keys that are pressed one after the other; null for none.
+  static Command command_of(const std::string& key);
+
+  void begin();
+  void handle(const Event& event);
+  void wake(bool continued);
+  void insert_text(const std::string& text);
+  void insert_pasted(const std::string& text);
+  void press(std::string key);
+  bool press_in_search(const std::string& key);
+  bool press_in_menu(const std::string& key);
+  void show_found();
+  void show_chosen();
+  void open_menu();
+  void finish(Result result);
+
+  void draw();
+  void draw_last();
+  std::vector<CellRow> rows_below() const;
+  std::string history_hint();
+  std::vector<Style> styles(size_t cursor) const;
+
+  void enter();
+  void end_or_erase();
+  void suspend();
+  void clear_terminal();
+  void edit_in_program();
+  void complete();
+  void begin_search();
+  void older();
+  void newer();
+  void erase(size_t from, size_t to) { buffer_.replace(from, to, ""); }
+  bool take_hint(bool whole);
+  void kill(size_t from, size_t to);
+  void kill_to_line_end();
+  void recall(size_t index);
+  void leave_terminal();
+  void come_back();
+  void bell() const { terminal_.write("\a"); }
+
+  const Callbacks& callbacks_;
+  const Settings& settings_;
+  Terminal terminal_;
+  Input input_;
+  Screen screen_;
+  History history_;
+  Buffer buffer_;
+  Menu menu_;
+  Search search_;
+  Size size_;
+  size_t top_ = 0;
+  std::string hint_, killed_, keys_before_;
+  std::string draft_, draft_start_;  // what was typed before older entries were looked at
+  size_t recalled_ = 0;              // the entry that is looked at; behind all of them: the draft
+  bool finished_ = false;
+  Result result_ = Result::entry;
+};
+
+}  // namespace crescent::editor

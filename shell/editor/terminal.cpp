@@ -1,0 +1,133 @@
+#include "terminal.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace crescent::editor {
+namespace {
+
+constexpr int kWaking[] = {SIGWINCH, SIGCONT};
+int wakeup_file = -1;
+
+constexpr uint64_t kContinued = uint64_t{1} << 32;
+
+extern "C" void crescent_wake_editor(int signal) {
+  const int error = errno;
+  const uint64_t count = signal == SIGCONT ? kContinued : 1;
+  if (::write(wakeup_file, &count, sizeof count) < 0) errno = error;
+}
+
+/// The mode of a terminal that goes on to give keys one by one while code runs, which may exit.
+struct {
+  int file = -1;
+  termios mode;
+} changed;
+
+void restore_mode() {
+  if (changed.file >= 0) tcsetattr(changed.file, TCSANOW, &changed.mode);
+}
+
+void restore_at_exit(int file, const termios& mode) {
+  static const bool registered = std::atexit(restore_mode) == 0;
+  if (registered) changed = {file, mode};
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// Terminals as old as the VT100 know neither colours nor marks of what is pasted.
+bool is_old(const std::string& name) {
+  for (const char* old : {"vt", "ansi", "sun", "cons25", "wyse"})
+    if (name.starts_with(old)) return true;
+  return false;
+}
+
+}  // namespace
+
+Terminal::Terminal(int input, int output) : input_(input), output_(output) {
+  const std::string name = variable("TERM");
+  can_edit_ = isatty(input) && isatty(output) && !name.empty() && name != "dumb" &&
+              tcgetattr(input, &before_) == 0;
+  is_modern_ = can_edit_ && !is_old(name);
+}
+
+bool Terminal::breaks_rows() const {
+  return variable("XTERM_VERSION").empty() && variable("TERM") != "linux";
+}
+
+Size Terminal::size() const {
+  winsize found{};
+  if (ioctl(output_, TIOCGWINSZ, &found) != 0 || found.ws_col == 0 || found.ws_row == 0) return {};
+  return {found.ws_row, std::max<int>(found.ws_col, 2)};
+}
+
+void Terminal::write(std::string_view bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(output_, bytes.data(), bytes.size());
+    if (count >= 0) {
+      bytes.remove_prefix(static_cast<size_t>(count));
+    } else if (errno == EAGAIN) {
+      pollfd room{output_, POLLOUT, 0};
+      poll(&room, 1, -1);
+    } else if (errno != EINTR) {
+      return;
+    }
+  }
+}
+
+void Terminal::enter() {
+  if (!entered_) tcgetattr(input_, &before_);
+  termios raw = before_;
+  raw.c_iflag &= ~static_cast<tcflag_t>(BRKINT | ICRNL | INLCR | IGNCR | INPCK | ISTRIP | IXON);
+  raw.c_oflag |= OPOST | ONLCR;
+  raw.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON | IEXTEN | ISIG);
+  raw.c_cc[VMIN] = 1;
+  raw.c_cc[VTIME] = 0;
+  tcsetattr(input_, TCSANOW, &raw);
+  entered_ = true;
+  if (is_modern_) write("\x1b[?2004h");
+}
+
+void Terminal::leave(bool typed_ahead) {
+  if (!entered_) return;
+  termios mode = before_;
+  if (typed_ahead) mode.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON | IEXTEN);
+  if (typed_ahead) restore_at_exit(input_, before_);
+  if (!typed_ahead) changed.file = -1;
+  if (is_modern_) write("\x1b[?2004l");
+  tcsetattr(input_, TCSANOW, &mode);
+  entered_ = typed_ahead;
+}
+
+Wakeups::Wakeups() {
+  if (wakeup_file < 0) wakeup_file = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  struct sigaction action {};
+  action.sa_handler = crescent_wake_editor;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  for (int i = 0; i < 2; ++i) sigaction(kWaking[i], &action, &before_[i]);
+}
+
+Wakeups::~Wakeups() {
+  for (int i = 0; i < 2; ++i) sigaction(kWaking[i], &before_[i], nullptr);
+}
+
+int Wakeups::file() { return wakeup_file; }
+
+bool Wakeups::clear() {
+  uint64_t count = 0;
+  return ::read(wakeup_file, &count, sizeof count) > 0 && count >= kContinued;
+}
+
+}  // namespace crescent::editor

@@ -1,0 +1,140 @@
+#include "assistance.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "crescent/base/error.h"
+#include "lua_tokens.h"
+
+namespace crescent::program {
+namespace {
+
+namespace fs = std::filesystem;
+using editor::Candidate;
+using editor::Completions;
+
+constexpr size_t kLooksBack = 2000;  // bytes before the cursor in which the call is looked for
+constexpr int kMostInstructions = 10'000'000;  // that code of the user may take to be asked
+
+void give_up(lua_State* L, lua_Debug*) { luaL_error(L, "this takes too long"); }
+
+/// Calls the function of the module with texts; its results are on the stack when it is true. What
+/// goes wrong there helps nobody and is not told.
+bool ask(lua_State* L, const char* function, std::initializer_list<std::string_view> texts,
+         int results) {
+  push_module_function(L, function);
+  for (const std::string_view text : texts) lua_pushlstring(L, text.data(), text.size());
+  lua_sethook(L, give_up, LUA_MASKCOUNT, kMostInstructions);
+  const int status = lua_pcall(L, static_cast<int>(texts.size()), results, 0);
+  lua_sethook(L, nullptr, 0, 0);
+  return status == LUA_OK;
+}
+
+/// The last lines in front of the cursor.
+std::string_view tail(std::string_view text, size_t cursor) {
+  if (cursor <= kLooksBack) return text.substr(0, cursor);
+  const size_t line = text.find('\n', cursor - kLooksBack);
+  const size_t start = line < cursor ? line + 1 : cursor - kLooksBack;
+  return text.substr(start, cursor - start);
+}
+
+std::string text_at(lua_State* L, int list, lua_Integer i) {
+  lua_rawgeti(L, list, i);
+  size_t length = 0;
+  const char* text = lua_tolstring(L, -1, &length);
+  std::string found = text ? std::string(text, length) : "";
+  lua_pop(L, 1);
+  return found;
+}
+
+std::vector<Candidate> candidates_of(lua_State* L, int names, int helps) {
+  std::vector<Candidate> found;
+  if (!lua_istable(L, names) || !lua_istable(L, helps)) return found;
+  const auto count = static_cast<lua_Integer>(lua_rawlen(L, names));
+  for (lua_Integer i = 1; i <= count; ++i)
+    found.push_back({text_at(L, names, i), text_at(L, helps, i)});
+  return found;
+}
+
+Completions names(lua_State* L, std::string_view before, size_t cursor) {
+  Completions found;
+  if (ask(L, "complete", {before}, 3)) {
+    const int first = lua_gettop(L) - 2;
+    found.begin = cursor - static_cast<size_t>(lua_tointeger(L, first + 1));
+    found.candidates = candidates_of(L, first, first + 2);
+  }
+  return found;
+}
+
+/// Values that an option can have; `before` ends in front of the quotation mark.
+Completions values(lua_State* L, std::string_view before, std::string_view typed, size_t begin) {
+  Completions found;
+  found.begin = begin;
+  if (ask(L, "complete_value", {before, typed}, 2)) {
+    const int first = lua_gettop(L) - 1;
+    found.candidates = candidates_of(L, first, first + 1);
+  }
+  return found;
+}
+
+std::string size_of(const fs::directory_entry& entry) {
+  std::error_code error;
+  if (entry.is_directory(error)) return "a folder";
+  const auto bytes = entry.file_size(error);
+  return error ? "" : concat(bytes, " bytes");
+}
+
+Completions files(std::string_view typed, size_t begin) {
+  const size_t slash = typed.rfind('/') + 1;
+  const std::string_view folder = typed.substr(0, slash), start = typed.substr(slash);
+  Completions found;
+  found.begin = begin + slash;
+  std::error_code error;
+  const fs::path place = folder.empty() ? fs::path(".") : fs::path(folder);
+  for (fs::directory_iterator at(place, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename();
+    if (!name.starts_with(start) || (start.empty() && name.starts_with('.'))) continue;
+    std::error_code unknown;
+    found.candidates.push_back({name + (at->is_directory(unknown) ? "/" : ""), size_of(*at)});
+  }
+  std::sort(found.candidates.begin(), found.candidates.end(),
+            [](const Candidate& a, const Candidate& b) { return a.text < b.text; });
+  return found;
+}
+
+}  // namespace
+
+void push_module_function(lua_State* L, const char* name) {
+  lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  lua_getfield(L, -1, "crescent");
+  lua_getfield(L, -1, name);
+  lua_replace(L, -3);
+  lua_pop(L, 1);
+}
+
+std::string hint(lua_State* L, const std::string& text, size_t cursor) {
+  const int height = lua_gettop(L);
+  std::string found;
+  if (ask(L, "hint", {tail(text, cursor)}, 1) && lua_isstring(L, -1))
+    found = printable(lua_tostring(L, -1));
+  lua_settop(L, height);
+  return found;
+}
+
+Completions completions(lua_State* L, const std::string& text, size_t cursor) {
+  const int height = lua_gettop(L);
+  const std::string_view before = std::string_view(text).substr(0, cursor);
+  const size_t begin = open_lua_string(before);
+  Completions found;
+  if (begin == before.npos) {
+    found = names(L, tail(text, cursor), cursor);
+  } else {
+    const std::string_view typed = before.substr(begin);
+    found = values(L, tail(text, begin - 1), typed, begin);
+    if (found.candidates.empty()) found = files(typed, begin);
+  }
+  lua_settop(L, height);
+  return found;
+}
+
+}  // namespace crescent::program

@@ -1,0 +1,231 @@
+#include "lua_tokens.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+namespace crescent::program {
+namespace {
+
+using editor::Style;
+using Kind = LuaToken::Kind;
+
+const std::set<std::string_view> kKeywords = {
+    "and",      "break",  "do",   "else", "elseif", "end",  "false", "for",
+    "function", "goto",   "if",   "in",   "local",  "nil",  "not",   "or",
+    "repeat",   "return", "then", "true", "until",  "while"};
+
+constexpr size_t kLongestKeyword = 8;
+
+bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
+char at_or_zero(std::string_view text, size_t at) { return at < text.size() ? text[at] : '\0'; }
+
+/// The level of the long bracket that begins at `at`: 1 for [[, 2 for [=[; 0 for none.
+size_t long_bracket(std::string_view text, size_t at) {
+  if (at_or_zero(text, at) != '[') return 0;
+  size_t end = at + 1;
+  while (at_or_zero(text, end) == '=') ++end;
+  return at_or_zero(text, end) == '[' ? end - at : 0;
+}
+
+LuaToken long_token(Kind kind, std::string_view text, size_t begin, size_t bracket, size_t level) {
+  const std::string closing = "]" + std::string(level - 1, '=') + "]";
+  const size_t end = text.find(closing, bracket + level + 1);
+  if (end == text.npos) return {kind, begin, text.size(), false};
+  return {kind, begin, end + closing.size()};
+}
+
+/// The end of a line, or blanks up to it.
+LuaToken blank_at(std::string_view text, size_t at) {
+  size_t end = at + 1;
+  while (text[at] != '\n' && end < text.size() && text[end] != '\n' && is_space(text[end])) ++end;
+  return {Kind::blank, at, end};
+}
+
+LuaToken comment_at(std::string_view text, size_t at) {
+  if (const size_t level = long_bracket(text, at + 2))
+    return long_token(Kind::comment, text, at, at + 2, level);
+  return {Kind::comment, at, std::min(text.find('\n', at), text.size())};
+}
+
+/// A string in quotes ends with its line, unless the end of the line is escaped.
+LuaToken string_at(std::string_view text, size_t at) {
+  size_t end = at + 1;
+  while (end < text.size() && text[end] != text[at] && text[end] != '\n') {
+    const bool skips = text.substr(end, 2) == "\\z";
+    end = std::min(end + (text[end] == '\\' ? 2 : 1), text.size());
+    while (skips && end < text.size() && is_space(text[end])) ++end;
+  }
+  const bool closed = at_or_zero(text, end) == text[at];
+  return {Kind::string, at, closed ? end + 1 : end, closed};
+}
+
+LuaToken number_at(std::string_view text, size_t at) {
+  const bool is_hexadecimal = text[at] == '0' && (at_or_zero(text, at + 1) | 0x20) == 'x';
+  const char exponent = is_hexadecimal ? 'p' : 'e';
+  size_t end = at;
+  while (end < text.size() && (is_letter(text[end]) || text[end] == '.')) {
+    const bool has_sign = (text[end] | 0x20) == exponent;
+    ++end;
+    if (has_sign && (at_or_zero(text, end) == '-' || at_or_zero(text, end) == '+')) ++end;
+  }
+  return {Kind::number, at, end};
+}
+
+LuaToken word_at(std::string_view text, size_t at) {
+  size_t end = at;
+  while (end < text.size() && is_letter(text[end])) ++end;
+  if (end - at > kLongestKeyword) return {Kind::name, at, end};
+  return {kKeywords.count(text.substr(at, end - at)) ? Kind::keyword : Kind::name, at, end};
+}
+
+bool is_opening(char c) { return c == '(' || c == '[' || c == '{'; }
+bool is_closing(char c) { return c == ')' || c == ']' || c == '}'; }
+char partner_of(char c) { return c == '(' ? ')' : c == '[' ? ']' : '}'; }
+
+bool is_bracket(std::string_view text, const LuaToken& token) {
+  return token.kind == Kind::symbol &&
+         (is_opening(text[token.begin]) || is_closing(text[token.begin]));
+}
+
+Style style_of(Kind kind) {
+  switch (kind) {
+    case Kind::keyword:
+      return Style::keyword;
+    case Kind::number:
+      return Style::number;
+    case Kind::string:
+      return Style::string;
+    case Kind::comment:
+      return Style::comment;
+    default:
+      return Style::plain;
+  }
+}
+
+/// Pairs the brackets of a text, and marks them.
+class Brackets {
+ public:
+  Brackets(std::string_view text, size_t cursor, std::vector<Style>& styles)
+      : text_(text), cursor_(cursor), styles_(styles) {}
+
+  void take(size_t at) {
+    if (is_opening(text_[at])) return open_.push_back(at);
+    if (open_.empty() || partner_of(text_[open_.back()]) != text_[at]) {
+      styles_[at] = Style::unclosed;
+      return;
+    }
+    if (is_at_cursor(at) || is_at_cursor(open_.back()))
+      styles_[at] = styles_[open_.back()] = Style::matched;
+    open_.pop_back();
+  }
+  void end() {
+    for (const size_t at : open_) styles_[at] = Style::unclosed;
+  }
+
+ private:
+  bool is_at_cursor(size_t at) const {
+    return cursor_ < text_.size() ? at == cursor_ || at + 1 == cursor_ : at + 1 == cursor_;
+  }
+  std::string_view text_;
+  size_t cursor_;
+  std::vector<Style>& styles_;
+  std::vector<size_t> open_;
+};
+
+}  // namespace
+
+LuaToken lua_token_at(std::string_view text, size_t at) {
+  const char c = text[at];
+  if (is_space(c)) return blank_at(text, at);
+  if (text.substr(at, 2) == "--") return comment_at(text, at);
+  if (c == '"' || c == '\'') return string_at(text, at);
+  if (const size_t level = long_bracket(text, at))
+    return long_token(Kind::string, text, at, at, level);
+  if (is_digit(c) || (c == '.' && is_digit(at_or_zero(text, at + 1)))) return number_at(text, at);
+  if (is_letter(c)) return word_at(text, at);
+  return {Kind::symbol, at, at + 1};
+}
+
+int lua_depth_change(std::string_view text, const LuaToken& token) {
+  const std::string_view word = text.substr(token.begin, token.end - token.begin);
+  if (token.kind == Kind::symbol) return is_opening(word[0]) ? 1 : is_closing(word[0]) ? -1 : 0;
+  if (token.kind != Kind::keyword) return 0;
+  for (const char* opening : {"function", "do", "then", "repeat"})
+    if (word == opening) return 1;
+  for (const char* closing : {"end", "until", "elseif"})
+    if (word == closing) return -1;
+  return 0;
+}
+
+std::vector<Style> lua_styles(std::string_view text, size_t cursor) {
+  std::vector<Style> styles(text.size(), Style::plain);
+  Brackets brackets(text, cursor, styles);
+  for (size_t at = 0; at < text.size();) {
+    const LuaToken token = lua_token_at(text, at);
+    if (const Style style = style_of(token.kind); style != Style::plain)
+      std::fill(styles.begin() + static_cast<std::ptrdiff_t>(at),
+                styles.begin() + static_cast<std::ptrdiff_t>(token.end), style);
+    if (is_bracket(text, token)) brackets.take(at);
+    at = token.end;
+  }
+  brackets.end();
+  return styles;
+}
+
+size_t open_lua_string(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const LuaToken token = lua_token_at(text, at);
+    if (token.kind == Kind::string && !token.closed && token.end == text.size())
+      return at + std::max<size_t>(1, long_bracket(text, at) + 1);
+    at = token.end;
+  }
+  return text.npos;
+}
+
+std::vector<size_t> lua_statements(std::string_view text) {
+  std::vector<size_t> starts;
+  int depth = 0;
+  bool begins = false;
+  for (size_t at = 0; at < text.size();) {
+    const LuaToken token = lua_token_at(text, at);
+    const bool is_code = token.kind != Kind::blank && token.kind != Kind::comment;
+    if (depth == 0 && is_code && begins) starts.insert(starts.begin(), at);
+    if (is_code) begins = text[at] == ';';
+    if (text[at] == '\n') begins = true;
+    depth += lua_depth_change(text, token);
+    at = token.end;
+  }
+  return starts;
+}
+
+/// Takes what is new of the text; its last token may become another one as it grows.
+LuaToken OpenLua::take(std::string_view text) {
+  if (!text.starts_with(seen_)) seen_.clear(), at_ = 0, depth_ = 0, last_ = {Kind::blank, 0, 0};
+  seen_.append(text.substr(seen_.size()));
+  LuaToken token = last_;
+  while (at_ < text.size() && (token = lua_token_at(text, at_)).end < text.size()) {
+    depth_ += lua_depth_change(text, token);
+    if (token.kind != Kind::blank && token.kind != Kind::comment) last_ = token;
+    at_ = token.end;
+  }
+  return at_ < text.size() ? token : last_;
+}
+
+bool OpenLua::is_open(std::string_view text) {
+  constexpr std::string_view kGoesOn = "+-*/%^#&|~=,<";
+  const LuaToken end = take(text);
+  if (!end.closed && end.end == text.size())
+    return text[end.begin] != '"' && text[end.begin] != '\'';
+  const int depth = depth_ + (at_ < text.size() ? lua_depth_change(text, end) : 0);
+  const bool is_code = end.kind != Kind::blank && end.kind != Kind::comment;
+  const LuaToken& last = is_code ? end : last_;
+  const std::string_view word = text.substr(last.begin, last.end - last.begin);
+  if (last.kind == Kind::symbol && kGoesOn.find(word) != kGoesOn.npos) return true;
+  return depth > 0 || word == "and" || word == "or" || word == "not";
+}
+
+}  // namespace crescent::program

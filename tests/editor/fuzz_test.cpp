@@ -1,0 +1,120 @@
+// Random keys: the editor survives them, and the screen shows what it would show drawn anew.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <random>
+
+#include "grid.h"
+
+namespace crescent::editor {
+namespace {
+
+const std::vector<std::string> kKeys = {"a",
+                                        "b",
+                                        " ",
+                                        "(",
+                                        ")",
+                                        "0",
+                                        "é",
+                                        "e\u0301",
+                                        "漢",
+                                        "🌙",
+                                        "\u200d",
+                                        "\xff",
+                                        "Dense(",
+                                        "alp",
+                                        "\r",
+                                        "\r",
+                                        "\t",
+                                        "\x7f",
+                                        "\x1b[A",
+                                        "\x1b[B",
+                                        "\x1b[C",
+                                        "\x1b[D",
+                                        "\x1b[H",
+                                        "\x1b[F",
+                                        "\x01",
+                                        "\x05",
+                                        "\x0b",
+                                        "\x15",
+                                        "\x17",
+                                        "\x19",
+                                        "\x12",
+                                        "\x07",
+                                        "\x1f",
+                                        "\x03",
+                                        "\x04",
+                                        "\x0c",
+                                        "\x10",
+                                        "\x0e",
+                                        "\x1b"
+                                        "b",
+                                        "\x1b"
+                                        "f",
+                                        "\x1b"
+                                        "d",
+                                        "\x1b\r",
+                                        "\x1b[Z",
+                                        "\x1b[3~",
+                                        "\x1b<",
+                                        "\x1b>",
+                                        "\x1b[1;5D",
+                                        "\x1b[200~p\tq\r(\x1b[201~",
+                                        "wide enough to be broken into rows",
+                                        "\x18\x15",
+                                        "\x1b[",
+                                        "\x1b[9",
+                                        "\x1b[9)D",
+                                        "\x1bO",
+                                        "\x1b]"};
+
+long count_of_keys() {
+  const char* count = std::getenv("CRESCENT_EDITOR_KEYS");
+  return count ? std::atol(count) : 20000;
+}
+
+/// The rows of the entry when it is drawn anew are those that stood around the cursor before.
+void check_drawn_anew(TestTerminal& terminal) {
+  using std::chrono::milliseconds;
+  terminal.send("\x1b");  // no key is left unfinished, and no search and no menu is open
+  terminal.settle(milliseconds(60));
+  const VTermPos before = terminal.cursor();
+  std::vector<std::string> rows;
+  for (int i = 0; i < terminal.rows(); ++i) rows.push_back(terminal.row(i));
+  terminal.send("\x0c");
+  terminal.settle();
+  const VTermPos after = terminal.cursor();
+  CHECK(before.col == after.col);
+  for (int i = 0; i < terminal.rows(); ++i) {
+    const int old = i + before.row - after.row;
+    if (old >= 0 && old < terminal.rows()) CHECK(rows[static_cast<size_t>(old)] == terminal.row(i));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("random keys leave the screen as it would be drawn anew") {
+  TestFolder folder;
+  Options options;
+  options.columns = 31, options.rows = 11;
+  options.history = folder.path / "history";
+  options.ends = false;
+  options.environment = {{"VISUAL", ""}, {"EDITOR", ""}};
+  TestTerminal terminal(options);
+  std::mt19937 random(1);
+  for (long done = 0, total = count_of_keys(); done < total;) {
+    std::string keys;
+    for (int i = 0; i < 200; ++i, ++done) keys += kKeys[random() % kKeys.size()];
+    INFO("keys up to the " << done << "th: " << Catch::Detail::stringify(keys));
+    terminal.send(keys);
+    check_drawn_anew(terminal);
+    terminal.take_output();
+    // The height stays: libvterm 0.1.4 dies of some that change.
+    if (random() % 8 == 0) terminal.resize(options.rows, 15 + int(random() % 40));
+    REQUIRE(terminal.computed() > 0);
+  }
+  terminal.settle();
+  terminal.send("\x03ok\r");
+  terminal.expect("[ok]");
+}
+
+}  // namespace crescent::editor

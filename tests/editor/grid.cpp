@@ -1,0 +1,281 @@
+#include "grid.h"
+
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+
+namespace crescent::editor {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr size_t kLongEntry = 60;
+
+std::string shown(std::string entry) {
+  if (entry.size() > kLongEntry) return std::to_string(entry.size()) + " " + hash_of(entry);
+  std::replace(entry.begin(), entry.end(), '\n', '|');
+  return entry;
+}
+
+/// The process at the terminal.
+[[noreturn]] void read_entries(const Options& options) {
+  ::signal(SIGINT, SIG_IGN);  // Ctrl-C between two entries
+  Settings settings;
+  settings.history = options.history;
+  Editor editor(test_callbacks(), settings);
+  std::string entry;
+  for (;;) {
+    const Editor::Result result = editor.read(entry);
+    if (result == Editor::Result::entry) std::printf("[%s]\n", shown(entry).c_str());
+    std::fflush(stdout);
+    if (result == Editor::Result::entry && entry == "exit") _exit(3);
+    if (result != Editor::Result::end) continue;
+    std::printf("\nended\n");
+    if (options.ends) break;
+  }
+  std::fflush(stdout);
+  std::exit(0);
+}
+
+/// Becomes the job of a shell, which can be stopped; the shell itself only waits.
+void become_job() {
+  const pid_t job = fork();
+  if (job == 0) {
+    setpgid(0, 0);
+    ::signal(SIGTTOU, SIG_IGN);
+    tcsetpgrp(0, getpid());
+    ::signal(SIGTTOU, SIG_DFL);
+    return;
+  }
+  ::signal(SIGHUP, SIG_IGN);
+  int status = 0;
+  while (waitpid(job, &status, 0) < 0) continue;
+  _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
+pid_t child_of(pid_t parent) {
+  const std::string id = std::to_string(parent);
+  for (int tries = 0; tries < 2000; ++tries, usleep(1000)) {
+    std::ifstream children("/proc/" + id + "/task/" + id + "/children");
+    if (pid_t child; children >> child) return child;
+  }
+  return -1;
+}
+
+std::string utf8(uint32_t code) {
+  if (code < 0x80) return {static_cast<char>(code)};
+  std::string bytes;
+  int rest = code < 0x800 ? 6 : code < 0x10000 ? 12 : 18;
+  bytes += static_cast<char>((code < 0x800 ? 0xc0 : code < 0x10000 ? 0xe0 : 0xf0) | code >> rest);
+  while (rest > 0) bytes += static_cast<char>(0x80 | (code >> (rest -= 6) & 0x3f));
+  return bytes;
+}
+
+/// The state of a process: 'S' while it waits, 'T' while it is stopped.
+char state_of(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  const size_t end = text.rfind(") ");
+  return end == text.npos ? 'X' : text[end + 2];
+}
+
+}  // namespace
+
+TestFolder::TestFolder() {
+  std::string name = std::filesystem::temp_directory_path() / "crescent-editor-XXXXXX";
+  REQUIRE(mkdtemp(name.data()) != nullptr);
+  path = name;
+}
+
+std::string hash_of(const std::string& text) {
+  return std::to_string(std::hash<std::string>()(text));
+}
+
+Callbacks test_callbacks() {
+  Callbacks callbacks;
+  callbacks.is_complete = [](const std::string& text) {
+    return text.find('(') == text.npos || text.ends_with(')');
+  };
+  callbacks.colours = [](const std::string& text, size_t) {
+    std::vector<Style> styles(text.size());
+    for (size_t i = 0; i < text.size(); ++i)
+      if (text[i] >= '0' && text[i] <= '9') styles[i] = Style::number;
+    return styles;
+  };
+  callbacks.hint = [](const std::string& text, size_t) -> std::string {
+    return text.find("Dense(") == text.npos ? "" : "Dense(units, {activation=...})";
+  };
+  callbacks.completions = [](const std::string& text, size_t cursor) {
+    Completions found;
+    found.begin = text.find_last_of(" (\n", cursor == 0 ? 0 : cursor - 1) + 1;
+    if (found.begin > cursor) found.begin = cursor;
+    const std::string typed = text.substr(found.begin, cursor - found.begin);
+    for (const char* word : {"alpha", "alphabet", "beta", "gamma"})
+      if (std::string(word).starts_with(typed))
+        found.candidates.push_back({word, std::string("what ") + word + " is"});
+    return found;
+  };
+  return callbacks;
+}
+
+TestTerminal::TestTerminal(const Options& options)
+    : rows_(options.rows), columns_(options.columns), is_dumb_(options.name == "dumb") {
+  terminal_ = vterm_new(rows_, columns_);
+  vterm_set_utf8(terminal_, 1);
+  screen_ = vterm_obtain_screen(terminal_);
+  vterm_screen_reset(screen_, 1);
+  const winsize size{static_cast<unsigned short>(rows_), static_cast<unsigned short>(columns_), 0,
+                     0};
+  std::cout.flush();
+  std::fflush(stdout);
+  child_ = forkpty(&file_, nullptr, nullptr, &size);
+  REQUIRE(child_ >= 0);
+  if (child_ == 0) {
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_DFL);
+    setenv("TERM", options.name.c_str(), 1);
+    setenv("XTERM_VERSION", "1", 1);
+    for (const auto& [name, value] : options.environment) setenv(name.c_str(), value.c_str(), 1);
+    if (options.has_shell) become_job();
+    read_entries(options);
+  }
+  parent_ = child_;
+  if (options.has_shell) child_ = child_of(parent_);
+  expect_row(0, ">");
+}
+
+TestTerminal::~TestTerminal() {
+  kill(child_, SIGKILL);
+  close(file_);
+  if (parent_ > 0) waitpid(parent_, nullptr, 0);
+  vterm_free(terminal_);
+}
+
+void TestTerminal::read_some(int milliseconds) {
+  pollfd ready{file_, POLLIN, 0};
+  if (poll(&ready, 1, milliseconds) <= 0) return;
+  char buffer[65536];
+  const ssize_t count = ::read(file_, buffer, sizeof buffer);
+  if (count <= 0) return;
+  output_.append(buffer, static_cast<size_t>(count));
+  vterm_input_write(terminal_, buffer, static_cast<size_t>(count));
+}
+
+bool TestTerminal::takes_keys() const {
+  termios mode;
+  return tcgetattr(file_, &mode) == 0 && (is_dumb_ || !(mode.c_lflag & ICANON));
+}
+
+/// Reads while it writes, so that neither side waits for the other for ever.
+void TestTerminal::send(std::string_view bytes) {
+  wait_for("the editor", [&] { return takes_keys(); });
+  while (!bytes.empty()) {
+    pollfd ready{file_, POLLIN | POLLOUT, 0};
+    REQUIRE(poll(&ready, 1, 30000) > 0);
+    if (ready.revents & POLLIN) read_some(0);
+    if (!(ready.revents & POLLOUT)) continue;
+    const ssize_t count = ::write(file_, bytes.data(), std::min<size_t>(bytes.size(), 1024));
+    REQUIRE(count >= 0);
+    bytes.remove_prefix(static_cast<size_t>(count));
+  }
+}
+
+std::string TestTerminal::row(int row) const {
+  std::string text;
+  size_t end = 0;
+  for (int column = 0; column < columns_; ++column) {
+    VTermScreenCell cell;
+    vterm_screen_get_cell(screen_, {row, column}, &cell);
+    if (cell.chars[0] == 0) text += ' ';
+    if (cell.chars[0] == 0 || cell.chars[0] == static_cast<uint32_t>(-1)) {
+      if (cell.chars[0] != 0) text.pop_back();
+      continue;
+    }
+    for (int i = 0; i < VTERM_MAX_CHARS_PER_CELL && cell.chars[i]; ++i) text += utf8(cell.chars[i]);
+    end = text.size();
+    if (cell.width == 2) ++column;
+  }
+  return text.substr(0, text.find_last_not_of(' ', end) + 1);
+}
+
+VTermPos TestTerminal::cursor() const {
+  VTermPos position;
+  vterm_state_get_cursorpos(vterm_obtain_state(terminal_), &position);
+  return position;
+}
+
+std::string TestTerminal::seen() const {
+  std::string text;
+  for (int i = 0; i < rows_; ++i) text += row(i) + "\n";
+  return text.substr(0, text.find_last_not_of('\n') + 1);
+}
+
+void TestTerminal::wait_for(const std::string& what, const std::function<bool()>& holds) {
+  const auto end = Clock::now() + std::chrono::seconds(10);
+  while (!holds() && Clock::now() < end) read_some(20);
+  INFO("cursor at " << cursor().row << ", " << cursor().col << " of\n" << seen());
+  INFO("waited for " << what);
+  REQUIRE(holds());
+}
+
+void TestTerminal::expect_row(int index, const std::string& text) {
+  wait_for("row " + std::to_string(index) + ": " + text, [&] { return row(index) == text; });
+}
+
+void TestTerminal::expect_cursor(int row, int column) {
+  wait_for("the cursor at " + std::to_string(row) + ", " + std::to_string(column),
+           [&] { return cursor().row == row && cursor().col == column; });
+}
+
+void TestTerminal::expect(const std::string& text) {
+  wait_for(text, [&] {
+    for (int i = 0; i < rows_; ++i)
+      if (row(i).find(text) != std::string::npos) return true;
+    return false;
+  });
+}
+
+void TestTerminal::settle(std::chrono::milliseconds quiet) {
+  const auto end = Clock::now() + std::chrono::seconds(30);
+  for (auto since = Clock::now(); Clock::now() - since < quiet && Clock::now() < end;) {
+    int waiting = 0;
+    const size_t before = output_.size();
+    read_some(1);
+    ioctl(file_, TIOCOUTQ, &waiting);
+    if (output_.size() != before || waiting > 0 || state_of(child_) != 'S') since = Clock::now();
+  }
+}
+
+void TestTerminal::resize(int rows, int columns) {
+  rows_ = rows, columns_ = columns;
+  vterm_set_size(terminal_, rows, columns);
+  const winsize size{static_cast<unsigned short>(rows), static_cast<unsigned short>(columns), 0, 0};
+  REQUIRE(ioctl(file_, TIOCSWINSZ, &size) == 0);
+}
+
+double TestTerminal::computed() const {
+  std::ifstream file("/proc/" + std::to_string(child_) + "/schedstat");
+  double nanoseconds = 0;
+  file >> nanoseconds;
+  return nanoseconds * 1e-9;
+}
+
+int TestTerminal::end() {
+  wait_for("the end", [&] { return state_of(child_) == 'Z' || state_of(child_) == 'X'; });
+  int status = 0;
+  waitpid(std::exchange(parent_, -1), &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void TestTerminal::signal(int number) const { kill(child_, number); }
+bool TestTerminal::is_stopped() const { return state_of(child_) == 'T'; }
+
+}  // namespace crescent::editor

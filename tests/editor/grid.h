@@ -1,0 +1,90 @@
+// The editor on a pseudo-terminal of its own, whose screen is a grid of cells.
+#pragma once
+#include <vterm.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "editor/editor.h"
+
+namespace crescent::editor {
+
+inline constexpr const char *kUp = "\x1b[A", *kDown = "\x1b[B", *kRight = "\x1b[C",
+                            *kLeft = "\x1b[D", *kEscape = "\x1b";
+
+/// A folder that lives as long as a test.
+class TestFolder {
+ public:
+  TestFolder();
+  ~TestFolder() { std::filesystem::remove_all(path); }
+  std::filesystem::path path;
+};
+
+/// Callbacks of a small language: an entry with a round bracket ends with one that closes, "Dense("
+/// has a hint, and a few words are known.
+Callbacks test_callbacks();
+
+struct Options {
+  int rows = 24, columns = 80;
+  std::string name = "xterm-256color";
+  std::string history;
+  std::vector<std::pair<std::string, std::string>> environment;
+  bool ends = true;       ///< the end of the input ends the process
+  bool has_shell = true;  ///< false: there is nobody who could continue a stopped process
+};
+
+/// A process that reads entries and prints each in square brackets, its line ends as "|"; of a long
+/// one its size and hash.
+class TestTerminal {
+ public:
+  explicit TestTerminal(const Options& options = {});
+  ~TestTerminal();
+
+  /// Types as soon as the editor takes keys.
+  void send(std::string_view bytes);
+  /// Waits until the grid looks so.
+  void expect_row(int row, const std::string& text);
+  void expect_cursor(int row, int column);
+  /// Waits until a row contains the text.
+  void expect(const std::string& text);
+  /// Waits until the process waits for input and has shown everything.
+  void settle(std::chrono::milliseconds quiet = std::chrono::milliseconds(5));
+  void resize(int rows, int columns);
+
+  std::string row(int row) const;
+  VTermPos cursor() const;
+  int rows() const { return rows_; }
+  /// What the process wrote since the last call.
+  std::string take_output() { return std::exchange(output_, ""); }
+  pid_t process() const { return child_; }
+  /// Seconds that the process has computed.
+  double computed() const;
+  /// The exit status, once the process has ended.
+  int end();
+  /// A signal for the process, as its shell would send it.
+  void signal(int number) const;
+  bool is_stopped() const;
+
+ private:
+  void read_some(int milliseconds);
+  void wait_for(const std::string& what, const std::function<bool()>& holds);
+  std::string seen() const;
+
+  /// False between two entries, where the terminal itself would show what comes.
+  bool takes_keys() const;
+
+  int file_ = -1, rows_, columns_;
+  bool is_dumb_;
+  pid_t child_ = -1, parent_ = -1;  // the parent is the shell, where there is one
+  VTerm* terminal_;
+  VTermScreen* screen_;
+  std::string output_;
+};
+
+std::string hash_of(const std::string& text);
+
+}  // namespace crescent::editor

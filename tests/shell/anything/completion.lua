@@ -1,0 +1,43 @@
+-- What the prompt completes and hints at while an entry is typed.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+_G.cr, _G.model = cr, cr.Sequential()
+
+do -- each name comes with a line of help
+  local names, typed, helps = cr.complete "x = cr.ops.argm"
+  check.same(names, { "argmax", "argmin" })
+  check.same(typed, 4)
+  assert(helps[1]:find "^The index of the largest" and #helps == 2)
+  local _, _, of_options = cr.complete "cr.layers.Dense { use_b"
+  check.same(of_options, { "Add a bias vector." })
+  local methods, _, of_methods = cr.complete "model:f"
+  check.same(methods, { "fit" })
+  assert(of_methods[1]:find "^Trains")
+  _G.a_number, _G.a_table = 41, {}
+  check.same({ select(3, cr.complete "a_number") }, { { "41" } })
+  check.same({ select(3, cr.complete "a_table") }, { { "table" } })
+end
+
+do -- values of options
+  local function values(line, start) return (cr.complete_value(line, start)) end
+  check.same(values("cr.layers.Dense(10, { activation = ", "rel"), { "relu", "relu6" })
+  check.same(values("cr.layers.Conv2D(10, 3, { padding = ", ""), { "same", "valid" })
+  check.same(values("model:compile { optimizer = ", "adamw"), { "adamw" })
+  check.same(values("model:compile { metrics = { ", "acc"), { "accuracy" })
+  check.same(values("x = ", ""), {})
+  check.same(values("unknown { activation = ", ""), {})
+  local _, helps = cr.complete_value("model:compile { loss = ", "mse")
+  assert(helps[1]:find "%a")
+end
+
+do -- how a call is made
+  assert(cr.hint("x = cr.layers.Dense(10, {"):find '^Dense%(units, {activation="linear", use_bias=true,')
+  check.same(cr.hint "model:fit(x, ", "fit(x, y=nil)")
+  check.same(cr.hint "cr.ops.argmax(f(x), ", cr.describe(cr.ops.argmax).signature)
+  for _, text in ipairs { "", "cr.layers.Dense", "cr.layers.Dense(1)", "unknown(", "print(", "{" } do
+    check.same(cr.hint(text), nil, text)
+  end
+end
+
+print "ok completion"
