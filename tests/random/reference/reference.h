@@ -72,6 +72,10 @@ class Rounding {
 inline double roundings_of_sum(int64_t terms) {
   return 1 + std::sqrt(static_cast<double>(terms)) / 16;
 }
+/// The same of a sum whose terms are added one by one, as those of a place that many indices name.
+inline double roundings_one_by_one(int64_t terms) {
+  return 1 + std::sqrt(static_cast<double>(terms)) / 4;
+}
 
 /// Outputs of the program. Inputs follow Program::inputs, then come its variables.
 std::vector<Array> interpret(const Program& program, const std::vector<Array>& inputs,

@@ -25,14 +25,17 @@ struct Sum {
   }
   /// What roundings are of. Terms that are alike are all rounded the same way, by as much as a half
   /// in the end.
-  double parts() const {
-    return magnitude * (roundings_of_sum(terms) + static_cast<double>(alike) / 24);
+  double parts(double roundings) const {
+    return magnitude * (roundings + static_cast<double>(alike) / 24);
   }
   /// As a result of the dtype. Terms that are scaled before they are added up are not exact.
   double rounded(DType dtype, Rounding& rounding, bool is_scaled = false) const {
+    return rounded(dtype, rounding, roundings_of_sum(terms), is_scaled);
+  }
+  double rounded(DType dtype, Rounding& rounding, double roundings, bool is_scaled) const {
     const bool is_exact = halves && !is_scaled && magnitude * 2 * unit_of(dtype) <= 1;
     if (!is_floating(dtype) || is_exact) return static_cast<double>(value);
-    return rounding(static_cast<double>(value), dtype, 1, parts());
+    return rounding(static_cast<double>(value), dtype, 1, parts(roundings));
   }
 };
 
@@ -96,7 +99,8 @@ double reduced(ReduceKind kind, const Array& x, size_t begin, const std::vector<
     case ReduceKind::mean: {
       // Parts have means of their own, which are no round numbers.
       const double count = static_cast<double>(elements.size());
-      return rounding(static_cast<double>(sum.value) / count, dtype, 2, 2 * sum.parts() / count);
+      return rounding(static_cast<double>(sum.value) / count, dtype, 2,
+                      2 * sum.parts(roundings_of_sum(sum.terms)) / count);
     }
     case ReduceKind::prod:
       return rounding(product, dtype, static_cast<double>(elements.size()));
@@ -183,7 +187,8 @@ void scatter_add(const ScatterAdd& op, const Call& call) {
     }
   }
   for (size_t i = 0; i < sums.size(); ++i)
-    call.out[0].values[i] = sums[i].rounded(updates.spec.dtype, call.rounding);
+    call.out[0].values[i] = sums[i].rounded(updates.spec.dtype, call.rounding,
+                                            roundings_one_by_one(sums[i].terms), false);
 }
 
 void matmul(const Matmul& op, const Call& call) {
