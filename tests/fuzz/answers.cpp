@@ -34,7 +34,7 @@ std::optional<Unpacker> Child::receive() {
 }
 void Child::allow_memory(uint64_t) {}
 void Child::allow_time() {}
-std::string Child::obituary() { return "ended"; }
+std::string Child::failure() { return "ended"; }
 
 }  // namespace crescent::hdf5
 
