@@ -7,9 +7,10 @@
 -- shell.save_feature_space(path, config) writes one where the format of such files has a word for
 -- it, shell.set_base(name, make) says what stands for a built-in class of layers where others are
 -- derived from it, shell.did_you_mean(word, names) is the hint of a message about a name,
--- shell.is_structure(x) tells lists and tables of names from objects,
--- shell.fitting_columns(n, least) is n, or what the terminal has of it, shell.printing is what
--- cr.config.print was told, shell.set_printing(precision, threshold, width) tells tensors.
+-- shell.is_structure(x) tells lists and tables of names from objects, shell.filled(t) is the table
+-- with what it gets when it is first read, shell.fitting_columns(n, least) is n, or what the
+-- terminal has of it, shell.printing is what cr.config.print was told, and
+-- shell.set_printing(precision, threshold, width) tells tensors.
 local cr, shell = ...
 shell.printing = {}
 
@@ -41,6 +42,14 @@ local function guard(path, table)
       guard(path .. "." .. name, value)
     end
   end
+end
+
+--- The table itself, filled where that waits until somebody looks into it.
+function shell.filled(table)
+  local meta = getmetatable(table)
+  local fill = type(meta) == "table" and rawget(meta, "__fill")
+  if fill then fill() end
+  return table
 end
 
 --- The table, which gets what the library of this name has besides, when somebody first looks for
@@ -78,7 +87,8 @@ cr.utils.FeatureSpace = setmetatable(feature_space, {
   __index = function(_, key)
     local space = shell.library "feature_space"
     local value = rawget(space, key)
-    return value == nil and shell.library("names").fail("cr.utils.FeatureSpace", space, key) or value
+    if value ~= nil then return value end
+    return shell.library("names").fail("cr.utils.FeatureSpace", space, key)
   end,
   __call = function(_, ...) return shell.library "feature_space"(...) end,
   __describe = function() return getmetatable(shell.library "feature_space").__describe() end,
@@ -93,7 +103,7 @@ end
 filled_later("elastic", "cr.ops.image", cr.ops.image)
 shell.set_base("Wrapper", function() return shell.library "wrapper" end)
 
-shell.library "session"
+for _, name in ipairs { "show", "help", "completion" } do shell.library(name) end
 
 --- The message of an error, a traceback behind it or not, with a hint where there is one; source
 --- is the text that it is about, unless that is in a file.

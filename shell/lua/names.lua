@@ -4,23 +4,15 @@ local names = {}
 
 -- What stands here for what Python has.
 local python = {
-  K = "cr.ops", array = "cr.tensor", constant = "cr.tensor", jax = "cr", keras = "cr", np = "cr.ops",
-  numpy = "cr.ops", tf = "cr", torch = "cr", Tensor = "cr.tensor",
+  K = "cr.ops", array = "cr.tensor", constant = "cr.tensor", jax = "cr", keras = "cr",
+  np = "cr.ops", numpy = "cr.ops", tf = "cr", torch = "cr", Tensor = "cr.tensor",
 }
-
--- Whether the table is filled when somebody looks into it or not.
-local function filled(t)
-  local meta = getmetatable(t)
-  local fill = type(meta) == "table" and rawget(meta, "__fill")
-  if fill then fill() end
-  return t
-end
 
 -- The names in a table of the module; of a table of classes their aliases too.
 local function members(t)
   local found, kind = {}, cr.describe(t)
   for _, word in ipairs(kind and kind.words or {}) do found[#found + 1] = word end
-  for key in next, filled(t) do
+  for key in next, shell.filled(t) do
     if type(key) == "string" and key:find "^%a" then found[#found + 1] = key end
   end
   return found

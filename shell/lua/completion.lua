@@ -1,0 +1,207 @@
+-- What can stand at the end of a text that is being typed, and how the call in it goes on.
+local cr, shell = ...
+local show = shell.library "show"
+local show_value, is_name, words = show.show_value, show.is_name, show.words
+
+-- Adds the names with what is to be said about each: a text, or a table with a value.
+local function add_names(found, names, prefix, help)
+  for i, name in ipairs(names or {}) do
+    if type(name) == "string" and name:sub(1, #prefix) == prefix and is_name(name) then
+      found[name] = found[name] or help(name, i)
+    end
+  end
+end
+
+local function add_options_of(found, options, prefix)
+  for _, option in ipairs(options or {}) do
+    add_names(found, { option.name }, prefix, function() return option.doc end)
+  end
+end
+
+local function add_methods(found, what, prefix)
+  add_names(found, what.methods, prefix, function(_, i)
+    local signature = (what.signatures or {})[i]
+    return signature and (signature[2] ~= "" and signature[2] or signature[1]) or "a method"
+  end)
+end
+
+-- What is said about a value in one line.
+local function help_of_value(value)
+  local kind = type(value)
+  if kind == "number" or kind == "string" or kind == "boolean" then
+    return (show_value(value, 1, {}))
+  end
+  local what = cr.describe(value) or {}
+  if what.doc and what.doc ~= "" then return what.doc end
+  return what.signature or what.what or kind
+end
+
+-- Names after a dot or a colon of this value.
+local function members(value, prefix, only_methods, found)
+  local what = cr.describe(value)
+  if what then
+    add_methods(found, what, prefix)
+    if not only_methods then
+      add_names(found, what.properties, prefix, function() return "a property" end)
+      add_names(found, what.names, prefix, function(name) return { value[name] } end)
+      if what.class then add_options_of(found, what.class.options, prefix) end
+    end
+  end
+  local depth, t = 0, value
+  while type(t) == "table" and depth < 10 do
+    for key, field in next, shell.filled(t) do
+      if not only_methods or type(field) == "function" then
+        add_names(found, { key }, prefix, function() return { field } end)
+      end
+    end
+    local meta = getmetatable(t)
+    t, depth = type(meta) == "table" and rawget(meta, "__index") or nil, depth + 1
+  end
+  if type(value) == "string" then members(string, prefix, only_methods, found) end
+end
+
+-- The value of a path such as cr.layers or model.optimizer; nothing is called.
+local function value_of(path)
+  local value = _G
+  for name in path:gmatch "[%a_][%w_]*" do
+    local ok, field = pcall(function() return value[name] end)
+    if not ok or field == nil then return nil end
+    value = field
+  end
+  return value
+end
+
+local opening = { ["("] = true, ["["] = true, ["{"] = true }
+local closing = { [")"] = true, ["]"] = true, ["}"] = true }
+
+-- The function or class whose open bracket the cursor is in: "model:fit(x, y, {" or
+-- "layers.Dense{".
+local function enclosing_call(line)
+  local depth = 0
+  for i = #line, 1, -1 do
+    local c = line:sub(i, i)
+    if closing[c] then
+      depth = depth + 1
+    elseif opening[c] then
+      if depth > 0 then
+        depth = depth - 1
+      else
+        local path = line:sub(1, i - 1):match "([%a_][%w_%.:]*)%s*$"
+        if path and not words[path] then return path end
+      end
+    end
+  end
+end
+
+-- What is known of that function or class.
+local function describe_call(path)
+  local value = path and value_of((path:gsub(":", ".")))
+  return value ~= nil and cr.describe(value) or nil
+end
+
+local function add_options(path, prefix, found)
+  local what = describe_call(path)
+  if not what then return end
+  add_options_of(found, what.options, prefix)
+  if what.class and what.class.kind == "layer" then
+    add_options_of(found, what.class.arguments, prefix)
+    add_names(found, { "training", "mask" }, prefix, function() return "of every layer" end)
+  end
+  if what.what == "function" and not what.options then
+    add_names(found, what.parameters, prefix, function() return "a parameter" end)
+  end
+end
+
+-- The names in order, and what is said about each.
+local function listed(found)
+  local names, helps = {}, {}
+  for name in next, found do names[#names + 1] = name end
+  table.sort(names)
+  for i, name in ipairs(names) do
+    local help = found[name]
+    if type(help) == "table" then help = help[1] ~= nil and help_of_value(help[1]) or "" end
+    helps[i] = cr.printable(help)
+  end
+  return names, helps
+end
+
+--- Completions of the end of a text: a list of names, how many characters of the text they replace,
+--- and a list of what is said about each.
+function cr.complete(line)
+  local found = {}
+  local path, mark, prefix = line:match "([%a_][%w_%.:]*)([%.:])([%w_]*)$"
+  if path then
+    local value = value_of((path:gsub(":", ".")))
+    if value ~= nil then members(value, prefix, mark == ":", found) end
+  else
+    prefix = line:match "([%a_][%w_]*)$" or ""
+    local call = enclosing_call(line)
+    if call then add_options(call, prefix, found) end
+    if next(found) == nil then
+      for key, value in next, _G do
+        add_names(found, { key }, prefix, function() return { value } end)
+      end
+      for word in next, words do
+        if prefix ~= "" and word:sub(1, #prefix) == prefix then found[word] = "a word of Lua" end
+      end
+    end
+  end
+  local names, helps = listed(found)
+  return names, #prefix, helps
+end
+
+-- Adds the names by which configurations call the classes of a kind.
+local function add_names_of_kind(found, kind)
+  for _, space in next, cr do
+    local what = type(space) == "table" and cr.describe(space)
+    if what and what.what == "namespace" and what.kind == kind then
+      for _, name in ipairs(what.names) do
+        local class = cr.describe(space[name])
+        local aliases = class and class.aliases or {}
+        for _, alias in ipairs(#aliases > 0 and aliases or { name }) do
+          found[alias] = { space[name] }
+        end
+      end
+    end
+  end
+end
+
+--- What an option can be whose text has been begun: `line` ends with "option = "; a list of values
+--- and one of what is said about each.
+function cr.complete_value(line, prefix)
+  local name = line:match "([%a_][%w_]*)%s*=%s*{?%s*$"
+  local what = name and describe_call(enclosing_call(line)) or {}
+  local all, found = {}, {}
+  for _, option in ipairs(what.options or {}) do
+    if option.name == name then
+      for _, choice in ipairs(option.choices or {}) do all[tostring(choice)] = option.doc end
+      if option.kind then add_names_of_kind(all, option.kind) end
+    end
+  end
+  for value, help in next, all do
+    if value:sub(1, #prefix) == prefix then found[value] = help end
+  end
+  return listed(found)
+end
+
+--- How the function or class is called whose call is being typed at the end of a text.
+function cr.hint(line)
+  local path = enclosing_call(line)
+  local what = describe_call(path)
+  if not what then return nil end
+  if what.what == "function" then
+    return (path:find ":" and what.signature:gsub("%(self,? ?", "(", 1) or what.signature)
+  end
+  local given, named = {}, {}
+  for _, option in ipairs(what.kind and what.options or {}) do
+    if option.required then
+      given[#given + 1] = option.name
+    elseif not option.keyword_only then
+      local default = option.default == nil and "..." or show_value(option.default, 1, {})
+      named[#named + 1] = option.name .. "=" .. default
+    end
+  end
+  if not what.name then return nil end
+  if #named > 0 then given[#given + 1] = "{" .. table.concat(named, ", ") .. "}" end
+  return what.name .. "(" .. table.concat(given, ", ") .. ")"
+end

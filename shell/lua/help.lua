@@ -1,0 +1,191 @@
+-- What is known of functions, classes, objects and names, as text.
+local cr, shell = ...
+local show = shell.library "show"
+local show_value, sorted_keys, wrapped = show.show_value, show.sorted_keys, show.wrapped
+
+local function option_lines(options)
+  local lines = {}
+  for _, option in ipairs(options) do
+    local default = option.required and "required"
+      or "default " .. (option.default == nil and "nil" or show_value(option.default, 1, {}))
+    local kind = option.type:find "^a name, configuration or object" and option.kind or option.type
+    local choices = option.choices and " One of: " .. table.concat(option.choices, ", ") .. "."
+      or ""
+    lines[#lines + 1] = string.format("  %-22s %s", option.name,
+      wrapped(option.doc .. choices, (" "):rep(25), 75))
+    lines[#lines + 1] = string.format("  %22s %s; %s", "", kind, default)
+  end
+  return table.concat(lines, "\n")
+end
+
+local function argument_lines(arguments)
+  local lines = {}
+  for _, argument in ipairs(arguments) do
+    local default = argument.default == nil and ""
+      or " (default " .. show_value(argument.default, 1, {}) .. ")"
+    lines[#lines + 1] = string.format("  %-22s %s", argument.name,
+      wrapped(argument.doc .. default, (" "):rep(25), 75))
+  end
+  return table.concat(lines, "\n")
+end
+
+local function member_lines(members)
+  local lines = {}
+  for _, member in ipairs(members) do
+    lines[#lines + 1] = string.format("  %-22s %s", member.text,
+      #member.text > 22 and "\n" .. (" "):rep(25) or "")
+      .. wrapped(member.doc, (" "):rep(25), 75)
+  end
+  return table.concat(lines, "\n")
+end
+
+local function class_help(class)
+  local own, common = {}, {}
+  for _, option in ipairs(class.options) do
+    table.insert(option.keyword_only and common or own, option)
+  end
+  local text = string.format("%s (%s%s)", class.name, class.kind,
+    class.plugin ~= "" and ", plugin " .. class.plugin or "")
+  if class.doc ~= "" then text = text .. "\n" .. wrapped(class.doc, "", 100) end
+  if #own > 0 then text = text .. "\n\nOptions, in order:\n" .. option_lines(own) end
+  if #common > 0 then
+    local names = {}
+    for i, option in ipairs(common) do names[i] = option.name end
+    text = text .. "\n\nBy name only: " .. table.concat(names, ", ")
+  end
+  if #class.arguments > 0 then
+    text = text .. "\n\nArguments of a call, by name, beside training and mask:\n"
+      .. argument_lines(class.arguments)
+  end
+  if #class.members > 0 then
+    text = text .. "\n\nIts objects have, beside what each " .. class.kind .. " has:\n"
+      .. member_lines(class.members)
+  end
+  return text
+end
+
+local function function_help(f)
+  local text = f.signature .. (f.doc ~= "" and "\n" .. wrapped(f.doc, "", 100) or "")
+  if f.options and #f.options > 0 then
+    text = text .. "\n\n" .. f.word:gsub("^%l", string.upper) .. "s, in order or by name:\n"
+      .. option_lines(f.options)
+  end
+  return text
+end
+
+local function members_help(object)
+  local lines = {}
+  if object.class then lines[#lines + 1] = class_help(object.class) .. "\n" end
+  if object.properties and #object.properties > 0 then
+    lines[#lines + 1] = "Properties: " .. wrapped(table.concat(object.properties, ", "), "  ", 96)
+  end
+  lines[#lines + 1] = "Methods:"
+  for _, method in ipairs(object.signatures or {}) do
+    lines[#lines + 1] = "  " .. method[1]
+      .. (method[2] ~= "" and "\n      " .. wrapped(method[2], "      ", 90) or "")
+  end
+  return table.concat(lines, "\n")
+end
+
+-- Where a base is found: "cr.Layer", "cr.losses.Loss".
+local function path_of_base(base)
+  local name = base.__name
+  if rawget(cr, name) == base then return "cr." .. name end
+  for space, names in next, cr do
+    if type(names) == "table" and rawget(names, name) == base then
+      return "cr." .. space .. "." .. name
+    end
+  end
+  return name
+end
+
+--- Of cr.Layer, cr.losses.Loss, ...: how a class is made, and what its objects have.
+local function base_help(base)
+  local name = path_of_base(base)
+  local lines = {
+    name .. ": what classes of one's own derive from.",
+    "",
+    string.format('  local Mine = %s:subclass("Mine", { { "option", 1, "What it says." } })', name),
+    "  function Mine:init(options) ... end",
+    "",
+    "Methods:",
+  }
+  for _, key in ipairs(sorted_keys(base, 1)) do
+    local method = type(base[key]) == "function" and cr.describe(base[key])
+    if method then
+      lines[#lines + 1] = "  " .. method.signature
+        .. (method.doc ~= "" and "\n      " .. wrapped(method.doc, "      ", 90) or "")
+    end
+  end
+  return table.concat(lines, "\n")
+end
+
+local general = [[
+Crescent: deep learning with the object model of Keras.
+
+  help(cr.layers)          what there is          help(cr.layers.Dense)    options of a class
+  help(model.fit)          a method               help(model)              an object and its methods
+  cr.plugins.list()        plugins
+
+  x, y = cr.random.normal{100, 3}, cr.random.normal{100, 1}
+  model = cr.Sequential{ cr.layers.Dense(8, {activation = "relu", input_shape = {3}}), cr.layers.Dense(1) }
+  model:compile{ optimizer = "adam", loss = "mse" }
+  history = model:fit(x, y, {epochs = 5})
+  model:save("model.h5")
+
+Tab completes names, fields, methods, options and their values; Ctrl-R searches the history;
+Alt-Enter begins another line; Ctrl-X Ctrl-E edits the entry in $EDITOR. Ctrl-C stops training after
+the current batch; Ctrl-D ends.]]
+
+local help_text
+
+-- "model:fit(x, y)": of the methods of this name, with what they do.
+local function methods_help(name)
+  local lines = {}
+  for _, kind in ipairs(cr.listing().types) do
+    for _, method in ipairs(kind.methods) do
+      if method.name == name then
+        lines[#lines + 1] = kind.name .. ":" .. method.signature:gsub("%(self,? ?", "(") .. "\n"
+          .. wrapped(method.doc, "", 100)
+      end
+    end
+  end
+  return #lines > 0 and table.concat(lines, "\n\n")
+end
+
+--- Of everything in the module that has the name: "Dense", "layers.Dense", "fit".
+local function help_of_name(name)
+  local names, texts, seen = shell.library "names", {}, {}
+  for _, path in ipairs(names.paths(name)) do
+    local text = help_text(names.value(path))
+    if not seen[text] then texts[#texts + 1], seen[text] = text, true end
+  end
+  return #texts > 0 and table.concat(texts, "\n\n") or methods_help(name)
+    or string.format("Nothing is called '%s'%s.", name, names.guess(name, {}, true))
+end
+
+function help_text(...)
+  if select("#", ...) == 0 then return general end
+  local value = ...
+  if type(value) == "string" then return help_of_name(value) end
+  local what = cr.describe(value)
+  if not what then
+    if type(value) == "table" and rawget(value, "subclass") then return base_help(value) end
+    if type(value) == "table" then
+      local names = {}
+      for _, key in ipairs(sorted_keys(value, 1)) do names[#names + 1] = tostring(key) end
+      return "A table with: " .. wrapped(table.concat(names, ", "), "  ", 96)
+    end
+    return string.format("A %s: %s", type(value), cr.show(value))
+  end
+  if what.what == "function" then return function_help(what) end
+  if what.what == "class" then return class_help(what) end
+  if what.what == "namespace" then
+    return string.format("%s Every %s there is:\n  %s", what.doc, what.kind,
+      wrapped(table.concat(what.names, ", "), "  ", 96))
+  end
+  return members_help(what)
+end
+
+--- Prints what is known of a class, a function, an object or a namespace.
+function cr.help(...) print(cr.printable(help_text(...))) end

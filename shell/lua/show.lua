@@ -1,0 +1,175 @@
+-- Values as people read them at the prompt.
+local cr, shell = ...
+local cut_rows, cut_depth, cut_width, cut_numbers, cut_text, cut_lines = 40, 5, 100, 100, 70, 5
+
+local words = {}
+for word in (
+  "and break do else elseif end false for function goto if in local nil not or repeat return then true until while")
+  :gmatch "%a+" do words[word] = true end
+
+local function is_name(key)
+  return type(key) == "string" and key:match "^[%a_][%w_]*$" and not words[key]
+end
+local function key_text(key)
+  if is_name(key) then return key end
+  return type(key) == "string" and string.format("[%q]", key) or "[" .. tostring(key) .. "]"
+end
+
+local order = { number = 1, string = 2 }
+local function sorted_keys(t, from)
+  local keys = {}
+  for key in next, shell.filled(t) do
+    if not (math.type(key) == "integer" and key >= 1 and key < from) then keys[#keys + 1] = key end
+  end
+  table.sort(keys, function(a, b)
+    local ta, tb = order[type(a)] or 3, order[type(b)] or 3
+    if ta ~= tb then return ta < tb end
+    if ta == 3 then return tostring(a) < tostring(b) end
+    return a < b
+  end)
+  return keys
+end
+
+local function wrapped(text, indent, width)
+  local lines, line = {}, ""
+  for word in text:gmatch "%S+" do
+    if #line + #word + 1 > width and line ~= "" then
+      lines[#lines + 1] = line
+      line = ""
+    end
+    line = line == "" and word or line .. " " .. word
+  end
+  lines[#lines + 1] = line
+  return table.concat(lines, "\n" .. indent)
+end
+
+local show_value
+local function indented(text, indent) return (text:gsub("\n", "\n" .. (" "):rep(indent))) end
+
+-- How many columns a line may have.
+local function line_width() return shell.printing.width or shell.fitting_columns(cut_width, 40) end
+
+-- A fraction has no more digits behind the point than tensors have; tiny ones an exponent.
+local function number_text(x)
+  if math.type(x) == "integer" or x % 1 == 0 or x ~= x then return tostring(x) end
+  local digits = shell.printing.precision or 8
+  if math.abs(x) < 1e-4 then return string.format("%." .. digits .. "g", x) end
+  return (string.format("%." .. digits .. "f", x):gsub("(%..-)0+$", "%1"):gsub("%.$", ".0"))
+end
+
+-- The beginning of a text that is too long, and how long it is.
+local function string_text(text)
+  local quoted = string.format("%q", text:sub(1, cut_text)):gsub("\\\n", "\\n")
+  return #text <= cut_text and quoted or string.format("%s... (%d bytes)", quoted, #text)
+end
+
+-- "<float32(2, 64, 64, 3)>"
+local function spec_text(tensor)
+  return string.format("<%s(%s)>", tensor.dtype, table.concat(tensor.shape, ", "))
+end
+
+-- In a table a tensor has a few lines, or none; alone its dtype and shape stand below it.
+local function tensor_text(tensor, depth)
+  if depth == 0 then return tostring(tensor) .. "\n" .. spec_text(tensor) end
+  local rows = 1
+  for i = 1, #tensor.shape - 1 do rows = rows * tensor.shape[i] end
+  local text = rows <= cut_lines and tostring(tensor) or "\n"
+  local longest = 0
+  for line in text:gmatch "[^\n]+" do longest = math.max(longest, #line) end
+  return longest > 0 and longest <= line_width() - 4 * depth and text or spec_text(tensor)
+end
+
+local function is_short(value) return type(value) == "number" or type(value) == "boolean" end
+
+-- The items of the list, those that are too many left out, and how many stand side by side.
+local function list_parts(t, depth, seen)
+  local parts, length, across = {}, #t, true
+  for i = 1, length do across = across and is_short(rawget(t, i)) end
+  local most = across and (shell.printing.threshold or cut_numbers) or cut_rows
+  for i = 1, math.min(length, most) do
+    parts[#parts + 1] = show_value(rawget(t, i), depth + 1, seen)
+  end
+  if length > most then parts[#parts + 1] = string.format("... %d more", length - most) end
+  return parts, across and #parts or 0
+end
+
+local function named_parts(t, depth, seen, parts)
+  local keys = sorted_keys(t, #t + 1)
+  for i, key in ipairs(keys) do
+    if i > cut_rows then
+      parts[#parts + 1] = string.format("... %d more", #keys - cut_rows)
+      break
+    end
+    local name = key_text(key) .. " = "
+    parts[#parts + 1] = name .. indented(show_value(rawget(t, key), depth + 1, seen),
+      type(rawget(t, key)) == "table" and 0 or #name)
+  end
+end
+
+-- The first parts in lines that are as long as they may be, the others a line each.
+local function in_lines(parts, across, width)
+  local lines, line = {}, ""
+  for i, part in ipairs(parts) do
+    local text = indented(part, 2) .. (i < #parts and "," or "")
+    if line ~= "" and i <= across and #line + #text + 1 <= width - 2 then
+      line = line .. " " .. text
+    else
+      lines[#lines + 1] = line ~= "" and line or nil
+      line = text
+    end
+  end
+  lines[#lines + 1] = line
+  return "{\n  " .. table.concat(lines, "\n  ") .. "\n}"
+end
+
+local function show_table(t, depth, seen)
+  if seen[t] then return "<the table above>" end
+  if depth > cut_depth then return "{...}" end
+  seen[t] = true
+  local parts, across = list_parts(t, depth, seen)
+  named_parts(t, depth, seen, parts)
+  seen[t] = nil
+  if #parts == 0 then return "{}" end
+  local line, width = "{ " .. table.concat(parts, ", ") .. " }", line_width() - 2 * depth
+  return #line <= width and not line:find "\n" and line or in_lines(parts, across, width)
+end
+
+-- The fields of a table are shown unless it says itself how it looks.
+function show_value(value, depth, seen)
+  if type(value) == "string" then return depth > 0 and string_text(value) or value end
+  if type(value) == "number" then return depth > 0 and number_text(value) or tostring(value) end
+  if value == cr.null then return "null" end
+  local meta = getmetatable(value)
+  if meta == "tensor" then
+    local ok, text = pcall(tensor_text, value, depth)
+    if ok then return text end
+  end
+  if type(value) == "table" and not (type(meta) == "table" and rawget(meta, "__tostring")) then
+    local kind = cr.describe(value)
+    if kind then
+      return "<" .. wrapped(table.concat(kind.names, " "), " ", line_width() - 2) .. ">"
+    end
+    return show_table(value, depth, seen)
+  end
+  local ok, text = pcall(tostring, value)
+  return ok and text or "<" .. type(value) .. ">"
+end
+
+--- A value as text for people.
+function cr.show(value) return show_value(value, 0, {}) end
+
+--- What print is at the prompt: tables are shown with what they hold, other values as by tostring.
+function cr.print(...)
+  local texts = table.pack(...)
+  for i = 1, texts.n do
+    local value = texts[i]
+    texts[i] = type(value) == "table" and cr.printable(cr.show(value)) or tostring(value)
+  end
+  io.stdout:write(table.concat(texts, "\t"), "\n")
+  io.stdout:flush()
+end
+
+return {
+  show_value = show_value, sorted_keys = sorted_keys, wrapped = wrapped, is_name = is_name,
+  words = words,
+}
