@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "letters.h"
+#include "screen/letters.h"
 
 namespace crescent::editor {
 namespace {

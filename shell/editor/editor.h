@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "layout.h"
 #include "menu.h"
+#include "screen/layout.h"
 
 namespace crescent::editor {
 
 struct Callbacks {
   /// Whether Enter ends the entry; else it begins another line.
   std::function<bool(const std::string& text)> is_complete;
-  /// A style for each byte; the cursor is behind the text when nobody looks for brackets.
+  /// A style for each byte of the text. A cursor behind the end of the text marks no brackets.
   std::function<std::vector<Style>(const std::string& text, size_t cursor)> colours;
   /// A line to be seen below the text, such as the parameters of the function that is called.
   std::function<std::string(const std::string& text, size_t cursor)> hint;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "letters.h"
+#include "screen/letters.h"
 
 namespace crescent::editor {
 namespace {

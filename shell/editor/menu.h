@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "screen.h"
+#include "screen/screen.h"
 
 namespace crescent::editor {
 

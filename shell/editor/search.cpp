@@ -1,6 +1,6 @@
 #include "search.h"
 
-#include "letters.h"
+#include "screen/letters.h"
 
 namespace crescent::editor {
 

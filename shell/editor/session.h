@@ -5,9 +5,9 @@
 #include "buffer.h"
 #include "editor.h"
 #include "history.h"
-#include "input.h"
+#include "screen/input.h"
+#include "screen/terminal.h"
 #include "search.h"
-#include "terminal.h"
 
 namespace crescent::editor {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "editor/style.h"
+#include "editor/screen/style.h"
 
 namespace crescent::program {
 
