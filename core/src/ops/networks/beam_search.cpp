@@ -1,4 +1,4 @@
-#include "ops/functions/beam_search.h"
+#include "ops/networks/beam_search.h"
 
 #include <algorithm>
 #include <cmath>

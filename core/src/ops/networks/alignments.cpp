@@ -2,7 +2,7 @@
 // probabilities of every moment.
 #include "crescent/ops/networks.h"
 #include "ops/functions/array_ops.h"
-#include "ops/functions/beam_search.h"
+#include "ops/networks/beam_search.h"
 
 namespace crescent::ops {
 namespace {
