@@ -22,7 +22,7 @@ class MeanMetric : public Metric {
   }
 
  protected:
-  /// The values (batch, ...) of this batch.
+  /// The numbers (batch, ...) of a batch that the metric averages.
   virtual Tensor values(const Tensor& y_true, const Tensor& y_pred) const = 0;
   /// Adds values; weights belong to their leading axes, and a mask of `y_pred` counts as weights.
   void accumulate(Tensor values, Tensor sample_weight);

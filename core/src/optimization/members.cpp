@@ -6,7 +6,7 @@
 namespace crescent {
 namespace {
 
-/// The one that logs have for it.
+/// The name of a metric in the logs of a run.
 std::string name_in_logs(const Metric& metric) {
   return metric.name().empty() ? to_snake_case(metric.class_name()) : metric.name();
 }
@@ -18,7 +18,8 @@ DType dtype_of_state(const Metric& metric) {
   return metric.dtype().value_or(counts ? state.front().dtype() : DType::float32);
 }
 
-/// Updates so far. Optimizers count batches, of which accumulation makes an update every so many.
+/// The number of updates so far. The iterations of an optimizer count batches: with gradient
+/// accumulation an update takes gradient_accumulation_steps of them.
 Value updates_so_far(const Optimizer& optimizer) {
   const Dict config = optimizer.get_config();
   if (const auto inner = config.find("inner_optimizer")

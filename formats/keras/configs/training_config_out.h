@@ -1,5 +1,6 @@
 // Converts arguments of compile to training_config of an .h5 and compile_config of an archive:
-// losses and metrics are names of functions, and options are those of the generation.
+// losses and metrics are names of functions, and options are those of the generation of Keras that
+// is to read the file.
 #pragma once
 #include <optional>
 #include <string>

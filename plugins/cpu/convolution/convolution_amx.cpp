@@ -384,7 +384,8 @@ class AmxKernelGradient final : public Kernel {
     const int64_t distance = row / flat_.row_stride * flat_.width + column / flat_.column_stride;
     return {(2 * phase + distance % 2) * in_strips_ + c % in_strips_, distance / 2 * 2 * kLines};
   }
-  /// Copies dy to rows of padded width, with zeros up to the last pixel.
+  /// Copies `count` rows of dy to rows of padded width; zeros fill their ends and the memory up to
+  /// `pixels` pixels.
   void pad_gradient(const uint16_t* dy, int64_t count, int64_t pixels, uint16_t* to) const {
     const int64_t out = flat_.out_channels, shown = flat_.out_columns * out,
                   width = flat_.width * out;

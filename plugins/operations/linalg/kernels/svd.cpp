@@ -16,7 +16,8 @@ constexpr int64_t kLine = 8;  ///< numbers of a line of the cache
 int64_t groups(const Shape& a) {
   return (a.slice(0, a.rank() - 2).size() + kSvdLanes - 1) / kSvdLanes;
 }
-/// work: a line of the cache more than svd_work().
+/// Decomposes the matrices of a group. `work` has room for svd_work() numbers and a cache line
+/// more, to align them.
 void decompose_group(const Shape& shape, int64_t group, const double* a, double* u, double* s,
                      double* vt, double* work) {
   const int64_t m = shape[-2], n = shape[-1], k = std::min(m, n), first = group * kSvdLanes;
