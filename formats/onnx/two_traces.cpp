@@ -26,7 +26,7 @@ int64_t product(const int64_t (&sizes)[kOpenAxes], int axes) {
 
 /// The code of the open size that is `a` in one program and `b` in the other: a multiple of open
 /// sizes, or an affine function of one that is not the batch, as windows give.
-int64_t size_of_both(int64_t a, int64_t b, const std::string& place) {
+int64_t size_by_two_traces(int64_t a, int64_t b, const std::string& place) {
   if (a == b) return a;
   const auto& [one, other] = kTracedSizes;
   for (int axes = 1; axes < 1 << kOpenAxes; ++axes) {
@@ -46,10 +46,10 @@ int64_t size_of_both(int64_t a, int64_t b, const std::string& place) {
   return code_of(*best);
 }
 
-Sizes sizes_of_both(const Shape& a, const Shape& b, const std::string& place) {
+Sizes sizes_by_two_traces(const Shape& a, const Shape& b, const std::string& place) {
   if (a.rank() != b.rank()) refuse(place);
   Sizes sizes;
-  for (int i = 0; i < a.rank(); ++i) sizes.push_back(size_of_both(a[i], b[i], place));
+  for (int i = 0; i < a.rank(); ++i) sizes.push_back(size_by_two_traces(a[i], b[i], place));
   return sizes;
 }
 
@@ -74,7 +74,7 @@ int64_t size_of_numbers(const Tensor& a, const Tensor& b, const std::string& pla
   if (!one || !other) return 0;
   const double x = one.item(), y = other.item();
   const bool sizes = x != y && x > 0 && y > 0 && x == std::floor(x) && y == std::floor(y);
-  return sizes ? size_of_both(std::llround(x), std::llround(y), place) : 0;
+  return sizes ? size_by_two_traces(std::llround(x), std::llround(y), place) : 0;
 }
 
 bool counts(const Tensor& numbers, const Tensor& first, const Tensor& step) {
@@ -99,7 +99,7 @@ RowProgression counting(const Tensor& a, const Tensor& b, const std::string& pla
   if (!same_bytes(first, other_first) || !counts(a, first, step) ||
       !counts(b, other_first, other_step))
     refuse(place);
-  RowProgression counted{first, step, size_of_both(a.dim(0), b.dim(0), place), 0};
+  RowProgression counted{first, step, size_by_two_traces(a.dim(0), b.dim(0), place), 0};
   if (!same_bytes(step, other_step)) counted.step_size = size_of_numbers(step, other_step, place);
   if (!same_bytes(step, other_step) && counted.step_size == 0) refuse(place);
   return counted;
@@ -218,9 +218,9 @@ Traced compared(Program a, Program b) {
   for (const Program::Instruction& i : program.code)
     for (int value : i.outputs) makers[value] = place_of(program, i);
   for (size_t v = 0; v < program.values.size(); ++v)
-    traced.sizes.push_back(
-        makers[v].empty() ? Sizes()
-                          : sizes_of_both(program.values[v].shape, b.values[v].shape, makers[v]));
+    traced.sizes.push_back(makers[v].empty() ? Sizes()
+                                             : sizes_by_two_traces(program.values[v].shape,
+                                                                   b.values[v].shape, makers[v]));
   compare_constants(traced, b);
   for (size_t i = 0; i < program.code.size(); ++i) compare_instruction(traced, b, i);
   return traced;

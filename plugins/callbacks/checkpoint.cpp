@@ -96,7 +96,7 @@ class ModelCheckpoint final : public Callback {
     if (!batches && !(save_freq_.is_string() && save_freq_.as_string() == "epoch"))
       fail("save_freq must be \"epoch\" or a number of batches, got ", save_freq_);
     check_ending();
-    monitor_ = {monitor_name_, mode_, 0, threshold_};
+    monitor_ = {.name = monitor_name_, .mode = mode_, .min_delta = 0, .best = threshold_};
   }
   void on_train_begin(const Logs&) override { monitor_.better = Direction::unknown; }
   void on_epoch_begin(int64_t epoch, const Logs&) override { epoch_ = epoch; }

@@ -9,7 +9,7 @@ struct Monitor {
   std::string name = "val_loss";
   std::string mode = "auto";  ///< auto, min, max
   double min_delta = 0;
-  std::optional<double> best;
+  std::optional<double> best = std::nullopt;
   Direction better = Direction::unknown;  ///< set by look_up()
 
   /// Sets the direction from the mode, or for "auto" from the metric of the model. Fails, with the

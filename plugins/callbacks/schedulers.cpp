@@ -32,7 +32,7 @@ class ReduceLROnPlateau final : public Callback {
     if (factor_ >= 1) fail("ReduceLROnPlateau does not support a factor >= 1.0.");
   }
   void on_train_begin(const Logs&) override {
-    monitor_ = {monitor_name_, mode_, min_delta_};
+    monitor_ = {.name = monitor_name_, .mode = mode_, .min_delta = min_delta_};
     wait_ = resting_ = 0;
   }
   /// Looks the monitor up when all metrics of the model exist.

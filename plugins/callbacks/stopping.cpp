@@ -36,7 +36,7 @@ class EarlyStopping final : public Callback {
                   "The epoch, from 0, after which training was stopped; 0: it was not.");
   }
   void on_train_begin(const Logs&) override {
-    monitor_ = {monitor_name_, mode_, std::abs(min_delta_)};
+    monitor_ = {.name = monitor_name_, .mode = mode_, .min_delta = std::abs(min_delta_)};
     wait_ = 0;
     best_weights_.clear();
     best_epoch_ = stopped_epoch_ = 0;

@@ -127,6 +127,8 @@ end
 
 --- Completions of the end of a text: a list of names, how many characters of the text they replace,
 --- and a list of what is said about each.
+--- @param line a string
+--- @return a list of names, how many characters they replace, a list of texts
 function cr.complete(line)
   local found = {}
   local path, mark, prefix = line:match "([%a_][%w_%.:]*)([%.:])([%w_]*)$"
@@ -168,6 +170,9 @@ end
 
 --- What an option can be whose text has been begun: `line` ends with "option = "; a list of values
 --- and one of what is said about each.
+--- @param line a string
+--- @param prefix a string
+--- @return a list of values, a list of texts
 function cr.complete_value(line, prefix)
   local name = line:match "([%a_][%w_]*)%s*=%s*{?%s*$"
   local what = name and describe_call(enclosing_call(line)) or {}
@@ -185,6 +190,8 @@ function cr.complete_value(line, prefix)
 end
 
 --- How the function or class is called whose call is being typed at the end of a text.
+--- @param line a string
+--- @return a string or nil
 function cr.hint(line)
   local path = enclosing_call(line)
   local what = describe_call(path)

@@ -3,7 +3,7 @@
 local _, shell = ...
 local config = {}
 
-config.print = shell.define("print",
+config.print = shell.define("print -> nothing",
   "How values are shown: cr.config.print { precision = 4 }. What is not given is as at the start.",
   {
     { name = "precision", type = "an integer", doc = "Digits behind the point at most; 8." },
@@ -17,19 +17,20 @@ config.print = shell.define("print",
   end)
 
 local function fixed(name, state, why)
-  local function define(full_name, doc, body)
-    config[full_name] = shell.define(full_name, doc, {}, body)
+  local function define(full_name, result, doc, body)
+    config[full_name] = shell.define(full_name .. " -> " .. result, doc, {}, body)
   end
   local function define_setter(prefix, wanted)
-    define(prefix .. name, (wanted == state and "Does nothing: " or "Refused: ") .. why .. ".",
+    local what = wanted == state and "Does nothing: " or "Refused: "
+    define(prefix .. name, "nothing", what .. why .. ".",
       function()
         if wanted ~= state then shell.fail(prefix, name, ": ", why) end
       end)
   end
   define_setter("enable_", true)
   define_setter("disable_", false)
-  define("is_" .. name .. "_enabled", "Always " .. tostring(state) .. ": " .. why .. ".",
-    function() return state end)
+  define("is_" .. name .. "_enabled", "true or false",
+    "Always " .. tostring(state) .. ": " .. why .. ".", function() return state end)
 end
 
 fixed("flash_attention", true,
@@ -43,8 +44,8 @@ fixed("nnx", false, "there is one implementation, which does not run on JAX")
 
 local function only(name, option_name, value, why)
   local option = { name = option_name, type = "a value", doc = "The one that there is." }
-  config["set_" .. name] = shell.define("set_" .. name, "Takes one value: " .. why .. ".",
-    { option }, function(wanted)
+  config["set_" .. name] = shell.define("set_" .. name .. " -> nothing",
+    "Takes one value: " .. why .. ".", { option }, function(wanted)
       if wanted ~= value then shell.fail("set_", name, ": ", why, ", got ", tostring(wanted)) end
     end)
 end

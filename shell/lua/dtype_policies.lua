@@ -34,14 +34,14 @@ function policy_named(name)
   }
 end
 
-policies.DTypePolicy = shell.define("DTypePolicy",
+policies.DTypePolicy = shell.define("DTypePolicy -> a dtype policy",
   "The policy of a name: a dtype, mixed_bfloat16 or mixed_float16.", {
   { name = "name", type = "a text", doc = "nil: that of layers which are made now." },
 }, function(name) return policy_named(name or cr.config.dtype_policy()) end)
 policies.FloatDTypePolicy = policies.DTypePolicy
 
 for _, class in ipairs { "QuantizedDTypePolicy", "Int4DTypePolicy" } do
-  policies[class] = shell.define(class,
+  policies[class] = shell.define(class .. " -> a dtype policy",
     "The policy of layers that keep their largest weight in few bits.", {
     { name = "mode", type = "a text", doc = "\"int8\"." },
     { name = "source_name", type = "a text",
@@ -50,12 +50,16 @@ for _, class in ipairs { "QuantizedDTypePolicy", "Int4DTypePolicy" } do
 end
 
 --- The policy of a name or a table; for nil the current default of layers.
+--- @param identifier a name, a table or a policy
+--- @return a dtype policy
 function policies.get(identifier)
   if type(identifier) == "table" then return policies.deserialize(identifier) end
   return policies.DTypePolicy(identifier)
 end
 
 --- The policy of a result of serialize, or of a table of this form.
+--- @param config a table with names
+--- @return a dtype policy
 function policies.deserialize(config)
   local given = type(config) == "table" and (config.config or config) or {}
   if given.mode then
@@ -69,6 +73,8 @@ function policies.deserialize(config)
 end
 
 --- The class of a policy and its options.
+--- @param policy a dtype policy
+--- @return a table with names
 function policies.serialize(policy)
   return { class_name = policy.class_name, config = policy.config }
 end

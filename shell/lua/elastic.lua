@@ -15,7 +15,7 @@ local function smooth_noise(shape, sigma, seed)
   return ops.squeeze(ops.image.gaussian_blur(noise, { size, size }, { sigma, sigma }), -1)
 end
 
-image.elastic_transform = shell.define("elastic_transform",
+image.elastic_transform = shell.define("elastic_transform -> a tensor",
   "Images with every place moved by smooth noise.", {
     { name = "images", type = "a tensor", doc = "One image or a batch of them.", required = true },
     option("alpha", "a number", "How far places are moved.", 20.0),

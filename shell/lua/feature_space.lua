@@ -92,10 +92,11 @@ local kinds = {
 local kind_names = {}
 for i, kind in ipairs(kinds) do
   kind_names[i] = kind[1]
-  FeatureSpace[kind[1]] = shell.define(table.unpack(kind))
+  FeatureSpace[kind[1]] = shell.define(kind[1] .. " -> a feature", table.unpack(kind, 2))
 end
 
-FeatureSpace.feature = shell.define("feature", "A column that a layer of yours prepares.", {
+FeatureSpace.feature = shell.define("feature -> a feature",
+  "A column that a layer of yours prepares.", {
   { name = "dtype", type = "a text", required = true, doc = "Of the column." },
   { name = "preprocessor", type = "a layer", required = true, doc = "What it goes through." },
   { name = "output_mode", type = "a text", required = true,
@@ -111,7 +112,8 @@ local function new_cross(feature_names, crossing_dim, output_mode)
   return setmetatable({ feature_names = feature_names, crossing_dim = crossing_dim,
     output_mode = output_mode, name = name }, Cross)
 end
-FeatureSpace.cross = shell.define("cross", "Columns as one: the hash of what they are together.", {
+FeatureSpace.cross = shell.define("cross -> a crossed feature",
+  "Columns as one: the hash of what they are together.", {
   { name = "feature_names", type = "a list of texts", required = true, doc = "The columns." },
   { name = "crossing_dim", type = "an integer", required = true,
     doc = "How many places there are." }, option.output_mode,
@@ -421,8 +423,8 @@ local options = {
     doc = "Ranges of float_discretized." },
   { name = "name", type = "a text", doc = "Of the model that save() writes." },
 }
-local construct = shell.define("FeatureSpace", "Columns of a table as features for a model.",
-  options, new)
+local construct = shell.define("FeatureSpace -> a FeatureSpace",
+  "Columns of a table as features for a model.", options, new)
 return setmetatable(FeatureSpace, {
   __call = function(_, ...) return construct(...) end,
   __describe = function() return construct end,

@@ -188,4 +188,6 @@ function help_text(...)
 end
 
 --- Prints what is known of a class, a function, an object or a namespace.
+--- @param ... any value
+--- @return nothing
 function cr.help(...) print(cr.printable(help_text(...))) end

@@ -1,9 +1,11 @@
 -- The parts of the module that are written in Lua. Each is a file that gets the table of the module
 -- and the table below as arguments, and runs once, when it is first needed: local blocks =
 -- shell.library "applications/blocks". shell.define(name, doc, options, body) makes a function with
--- the help, completion and messages of all functions of the module. An option is {name =, type =,
--- doc =} with `default` or `required = true`; the body gets one value for each. shell.warn(text)
--- tells the user something, shell.counted_name(class) draws the next automatic name of a layer,
+-- the help, completion and messages of all functions of the module. The name may go on with what
+-- the function gives, "size -> an integer"; of other functions comments say types, @param and
+-- @return. An option is {name =, type =, doc =} with `default` or `required = true`; the body gets
+-- one value for each. shell.warn(text) tells the user something, shell.counted_name(class) draws
+-- the next automatic name of a layer,
 -- shell.save_feature_space(path, config) writes one where the format of such files has a word for
 -- it, shell.set_base(name, make) says what stands for a built-in class of layers where others are
 -- derived from it, shell.did_you_mean(word, names) is the hint of a message about a name,
@@ -107,6 +109,9 @@ for _, name in ipairs { "show", "help", "completion" } do shell.library(name) en
 
 --- The message of an error, a traceback behind it or not, with a hint where there is one; source
 --- is the text that it is about, unless that is in a file.
+--- @param message a string
+--- @param source a string
+--- @return a string
 function cr.explained(message, source) return shell.library "hints"(message, source) end
 
 guard("cr", cr)

@@ -23,7 +23,7 @@ end
 local function uniform(shape, seed) return cr.random.uniform(shape, { seed = seed }) end
 
 local function define(name, doc, options, body)
-  random[name] = shell.define(name, doc, options, body)
+  random[name] = shell.define(name .. " -> a tensor", doc, options, body)
 end
 
 -- Fails for a number that is no parameter of a distribution; values of tensors are not checked.

@@ -9,8 +9,14 @@ for _, name in ipairs {
 } do saving[name] = cr.utils[name] end
 
 --- Saves the weights of a model to a file; options are those of model:save_weights.
+--- @param model a model
+--- @param ... a path and options
+--- @return nothing
 function saving.save_weights(model, ...) return model:save_weights(...) end
 --- Loads the weights of a model from a file; options are those of model:load_weights.
+--- @param model a model
+--- @param ... a path and options
+--- @return nothing
 function saving.load_weights(model, ...) return model:load_weights(...) end
 
 return saving

@@ -156,9 +156,13 @@ function show_value(value, depth, seen)
 end
 
 --- A value as text for people.
+--- @param value any value
+--- @return a string
 function cr.show(value) return show_value(value, 0, {}) end
 
 --- What print is at the prompt: tables are shown with what they hold, other values as by tostring.
+--- @param ... any value
+--- @return nothing
 function cr.print(...)
   local texts = table.pack(...)
   for i = 1, texts.n do

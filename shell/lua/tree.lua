@@ -8,6 +8,8 @@ local tree = {}
 tree.MAP_TO_NONE = setmetatable({}, { __name = "MAP_TO_NONE" })
 
 --- Whether the value is a structure.
+--- @param x any value
+--- @return true or false
 local function is_nested(x) return type(x) == "table" and shell.is_structure(x) end
 
 -- Returns the structure; fails if a table in it contains itself.
@@ -94,6 +96,8 @@ end
 tree.is_nested = is_nested
 
 --- The leaves in order.
+--- @param structure a structure
+--- @return a list
 function tree.flatten(structure)
   local leaves = {}
   visit(finite(structure), {}, function(leaf) leaves[#leaves + 1] = leaf end)
@@ -101,6 +105,8 @@ function tree.flatten(structure)
 end
 
 --- {path, leaf} of all leaves; a path is the list of keys to the leaf.
+--- @param structure a structure
+--- @return a list of pairs
 function tree.flatten_with_path(structure)
   local leaves = {}
   visit(finite(structure), {}, function(leaf, path) leaves[#leaves + 1] = { path, leaf } end)
@@ -108,6 +114,9 @@ function tree.flatten_with_path(structure)
 end
 
 --- The structure with its leaves replaced by these.
+--- @param structure a structure
+--- @param flat a list
+--- @return a structure
 function tree.pack_sequence_as(structure, flat)
   local next_leaf = 0
   local function pack(part)
@@ -128,6 +137,10 @@ end
 
 --- The structure with parts replaced by func(part) if that is not nil, from the top down, or from
 --- the leaves with top_down = false.
+--- @param func a function
+--- @param structure a structure
+--- @param top_down true or false
+--- @return a structure
 function tree.traverse(func, structure, top_down)
   local function changed(part)
     local result = func(part)
@@ -150,11 +163,20 @@ function tree.traverse(func, structure, top_down)
 end
 
 --- Fails unless two structures are nested alike.
+--- @param a a structure
+--- @param b a structure
+--- @return nothing
 function tree.assert_same_structure(a, b) check_same(finite(a), b, {}) end
 --- Fails unless two structures have the same paths.
+--- @param a a structure
+--- @param b a structure
+--- @return nothing
 function tree.assert_same_paths(a, b) check_same(finite(a), b, {}) end
 
 --- Applies func to every shape, a list of sizes.
+--- @param func a function
+--- @param structure a structure of shapes
+--- @return a structure
 function tree.map_shape_structure(func, structure)
   local function is_shape(part)
     for key, size in pairs(part) do
@@ -175,6 +197,10 @@ function tree.map_shape_structure(func, structure)
 end
 
 --- Applies func to the leaves of structures that are nested alike.
+--- @param func a function
+--- @param structure a structure
+--- @param ... a structure
+--- @return a structure
 function tree.map_structure(func, structure, ...)
   finite(structure)
   for _, other in ipairs { ... } do check_same(structure, other, {}) end
@@ -182,11 +208,17 @@ function tree.map_structure(func, structure, ...)
 end
 
 --- Applies func to the parts of structures at the leaves of a shallower one.
+--- @param shallow_structure a structure
+--- @param func a function
+--- @param ... a structure
+--- @return a structure
 function tree.map_structure_up_to(shallow_structure, func, ...)
   return map_up_to(finite(shallow_structure), func, { ... }, {})
 end
 
 --- The structure itself: Lua has one kind of table.
+--- @param structure a structure
+--- @return a structure
 function tree.lists_to_tuples(structure) return structure end
 
 return tree

@@ -13,14 +13,15 @@ for _, name in ipairs { "enable_interactive_logging", "disable_interactive_loggi
   utils[name] = cr.config[name]
 end
 
-utils.is_keras_tensor = shell.define("is_keras_tensor", "Whether it is a symbol of a graph.", {
+utils.is_keras_tensor = shell.define("is_keras_tensor -> true or false",
+  "Whether it is a symbol of a graph.", {
   { name = "x", type = "a value", doc = "", required = true },
 }, function(x)
   local what = cr.describe(x)
   return what ~= nil and what.what == "symbol"
 end)
 
-utils.get_source_inputs = shell.define("get_source_inputs",
+utils.get_source_inputs = shell.define("get_source_inputs -> a list of symbols",
   "The inputs of the graph that a symbol comes from.", {
   { name = "tensor", type = "a symbol", doc = "", required = true },
 }, function(tensor)
@@ -40,7 +41,7 @@ end)
 
 local names_of_types = { float = "float32", int = "int32", str = "string" }
 
-utils.standardize_dtype = shell.define("standardize_dtype",
+utils.standardize_dtype = shell.define("standardize_dtype -> a string",
   "The name of a dtype; nil is that of weights.", {
   { name = "dtype", type = "a text", doc = "" },
 }, function(dtype)

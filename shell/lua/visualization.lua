@@ -26,7 +26,7 @@ local data_format = { name = "data_format", type = "a text", default = "channels
 
 local visualization = {}
 
-visualization.draw_bounding_boxes = shell.define("draw_bounding_boxes",
+visualization.draw_bounding_boxes = shell.define("draw_bounding_boxes -> a tensor",
   "Images (batch, height, width, channels) of uint8 with frames around what boxes are of; those "
   .. "with the label -1 do not count.", {
     { name = "images", type = "a tensor", doc = "", required = true },
@@ -93,7 +93,7 @@ local function palette(count)
   return colors
 end
 
-visualization.draw_segmentation_masks = shell.define("draw_segmentation_masks",
+visualization.draw_segmentation_masks = shell.define("draw_segmentation_masks -> a tensor",
   "Images (batch, height, width, channels) of uint8 under the colors of their pixels' classes.", {
     { name = "images", type = "a tensor", doc = "", required = true },
     { name = "segmentation_masks", type = "a tensor",

@@ -77,13 +77,13 @@ void create_types(lua_State* L) {
 /// Adds cr.Sequential and other callable classes of models.
 void set_models(lua_State* L) {
   static const CallablePtr sequential = raw(
-      "Sequential",
+      "Sequential -> a model",
       [](lua_State* state) {
         lua_pushnil(state);
         lua_insert(state, 1);
         return make_sequential(state);
       },
-      {"layers=nil", "name=nil"}, "Layers one after another.");
+      {"layers: a list of layers=nil", "name: a string=nil"}, "Layers one after another.");
   push_base_class(L, "Layer");
   lua_setfield(L, -2, "Layer");
   push_base_class(L, "Model");

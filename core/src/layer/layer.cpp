@@ -123,7 +123,7 @@ void Layer::set_name(std::string name) {
 
 InputCount Layer::input_count() const { return {}; }
 Variables Layer::states() const { return {}; }
-Variables Layer::weights_in_order() const { return weights(); }
+Variables Layer::weights_in_keras_order() const { return weights(); }
 std::vector<Symbol> Layer::graph_inputs() const { return {}; }
 std::vector<Symbol> Layer::graph_outputs() const { return {}; }
 
@@ -230,12 +230,12 @@ void LayerAccess::add_fixed(const Layer& layer, VariableList& list) {
 
 Tensors Layer::get_weights() const {
   Tensors values;
-  for (const Variable& v : weights_in_order()) values.push_back(v.value().clone());
+  for (const Variable& v : weights_in_keras_order()) values.push_back(v.value().clone());
   return values;
 }
 
 void Layer::set_weights(const Tensors& values) {
-  const Variables own = weights_in_order();
+  const Variables own = weights_in_keras_order();
   if (values.size() != own.size())
     fail_in_layer(name_, "You called `set_weights(weights)` on layer \"", name_,
                   "\" with a weight list of length ", values.size(),

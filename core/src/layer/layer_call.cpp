@@ -215,9 +215,8 @@ Tensors Layer::run(const Tensors& given, const CallOptions& options) {
   if (autocast_) LayerAccess::cast_to_compute(*this, inputs);
   const Tensors masks = masks_of(inputs);
   Call call{frame.training(), supports_masking() ? masks : Tensors(),
-            with_defaults(call_arguments(), options.arguments)};
+            with_defaults(call_arguments(), options.arguments), options.structure};
   if (supports_masking() && !options.masks.empty()) call.arguments.set(kGivenMask, true);
-  call.structure = options.structure;
   if (!takes_structures() && !call.structure.is_null() &&
       leaves_of(call.structure).size() != tensor_count(call.structure))
     fail("expected every input, got ", structure_text(call.structure),

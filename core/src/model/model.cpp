@@ -223,11 +223,11 @@ void Model::reset_states() {
 }
 
 /// The model's own weights, followed by those of each layer in turn.
-Variables Model::weights_in_order() const {
+Variables Model::weights_in_keras_order() const {
   Variables of_layers;
   std::unordered_set<const void*> known;
   for (const LayerPtr& layer : layers())
-    for (const Variable& variable : layer->weights_in_order()) {
+    for (const Variable& variable : layer->weights_in_keras_order()) {
       of_layers.push_back(variable);
       known.insert(variable.id());
     }

@@ -68,7 +68,10 @@ Parameter parse_parameter(std::string_view text) try {
   parameter.variadic = text.starts_with('*');
   while (text.starts_with('@') || text.starts_with('*')) text.remove_prefix(1);
   const size_t equals = text.find('=');
-  parameter.name = text.substr(0, equals);
+  const std::string_view declared = text.substr(0, equals);
+  const size_t colon = declared.find(": ");
+  parameter.name = declared.substr(0, colon);
+  if (colon != text.npos) parameter.type = declared.substr(colon + 2);
   parameter.required = equals == text.npos;
   if (!parameter.required) parameter.default_value = parse_default(text.substr(equals + 1));
   return parameter;

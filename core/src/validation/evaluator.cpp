@@ -122,7 +122,7 @@ std::vector<BoundedPtr> Evaluator::run(const Program& program, const Start& star
   Values values(program.values.size());
   for (size_t i = 0; i < program.inputs.size(); ++i) values[program.inputs[i]] = start.inputs[i];
   for (const Program::Binding& b : program.variables) values[b.value] = start.of(b.variable);
-  run_code(program, values, keep_all, Role::whole);
+  interpret(program, values, keep_all, Role::whole);
   return values;
 }
 
@@ -138,7 +138,7 @@ Bounded Evaluator::constant(const Tensor& tensor, Role role) const {
   return value;
 }
 
-void Evaluator::run_code(const Program& program, Values& values, bool keep_all, Role role) {
+void Evaluator::interpret(const Program& program, Values& values, bool keep_all, Role role) {
   const auto at = [&](int value) -> BoundedPtr& { return values[value]; };
   for (const Program::Constant& c : program.constants)
     at(c.value) = std::make_shared<const Bounded>(constant(c.tensor, role));
@@ -169,7 +169,7 @@ Evaluator::Values Evaluator::run_part(const Program& part, std::span<const Bound
                                       Role role) {
   Values values(part.values.size());
   for (size_t i = 0; i < inputs.size(); ++i) values[part.inputs[i]] = inputs[i];
-  run_code(part, values, false, role);
+  interpret(part, values, false, role);
   Values outputs;
   for (int value : part.outputs) outputs.push_back(values[value]);
   return outputs;

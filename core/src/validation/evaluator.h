@@ -32,7 +32,8 @@ class Evaluator {
   using Values = std::vector<BoundedPtr>;
   /// Whether the program is the whole one, the body of a scan, or the decomposition of an op.
   enum class Role : uint8_t { whole, body, decomposed };
-  void run_code(const Program& program, Values& values, bool keep_all, Role role);
+  /// Computes the values of the instructions from those of inputs, constants and variables.
+  void interpret(const Program& program, Values& values, bool keep_all, Role role);
   std::vector<Bounded> compute(const OpPtr& op, std::span<const BoundedPtr> inputs,
                                const TensorSpecs& outputs);
   std::vector<Bounded> scan(const Scan& op, std::span<const BoundedPtr> inputs,

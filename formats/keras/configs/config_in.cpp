@@ -330,7 +330,8 @@ bool is_of(FileVersions versions, const Origin& origin) {
   return versions == FileVersions::all ? origin.generation() <= 2 : origin.before_tensorflow();
 }
 
-Value with_meaning(const std::string& option, const Value& value, const Origin& origin) {
+/// The value of an option under today's word for it, where files of this origin have another.
+Value value_of_today(const std::string& option, const Value& value, const Origin& origin) {
   for (const RenamedValue& row : kRenamedValues)
     if (option == row.option && value == Value(row.keras2) && is_of(row.versions, origin))
       return row.here;
@@ -436,7 +437,7 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
     if (given.is_null() && option == "dtype") continue;
     Value value = code ? Value(config.at("name").as_string() + (is_mask ? "_mask" : ""))
                        : nested(given, expected);
-    value = with_meaning(option, value, origin_);
+    value = value_of_today(option, value, origin_);
     if (origin_.before_tensorflow() && option == kActivityRegularizer && !value.is_null())
       value = Dict{{"class_name", kActivityKeras2}, {"config", Dict{{"regularizer", value}}}};
     if (origin_.before_tensorflow() && kind == "optimizer" && option == "clipnorm")

@@ -52,7 +52,7 @@ bool needs_module(const Dict& layer) {
   const std::string name = class_of(layer);
   const Dict config = config_of(layer);
   const Value* axis = config.find("axis");
-  return keras3_hides(name) || name == "Attention" ||
+  return is_unexported_in_keras3(name) || name == "Attention" ||
          (axis && !axis->is_number() && !(axis->is_list() && axis->as_list().size() == 1));
 }
 
@@ -100,7 +100,7 @@ class Writer {
       for (const Value& item : value.as_list()) items.push_back(this->value(item, kind));
       return items;
     }
-    if (value.is_string()) return with_meaning(kind, value);
+    if (value.is_string()) return name_in_keras(kind, value);
     if (!value.is_dict()) return value;
     if (is_object(value) && value.as_dict().contains("config")) return inner_object(value, kind);
     Dict result;
@@ -112,7 +112,7 @@ class Writer {
  private:
   /// A name whose meaning all generations share: they read "normal" as the truncated normal
   /// distribution.
-  static Value with_meaning(const std::string& where, const Value& name) {
+  static Value name_in_keras(const std::string& where, const Value& name) {
     const bool truncated = where == "distribution" && name == Value("truncated_normal");
     return truncated ? Value("normal") : keras_name(where, name);
   }
@@ -219,7 +219,7 @@ class Writer {
       std::string option = entry.key;
       for (const RenamedOut& row : kRenamedOut)
         if (name == row.class_name && option == row.here) option = row.keras;
-      const Value given = with_meaning(option, entry.value);
+      const Value given = name_in_keras(option, entry.value);
       const std::string kind_there = field ? field->kind : "";
       if (given.is_string() && is_own_function(kind_there, given.as_string()) &&
           !is_own_word(name, option, given.as_string()))

@@ -427,7 +427,9 @@ Value keras3_ends(const List& references, const Value* structure) {
   return references.size() == 1 ? references.front() : Value(references);
 }
 
-bool keras3_hides(const std::string& class_name) { return row_of(kHidden, class_name) != nullptr; }
+bool is_unexported_in_keras3(const std::string& class_name) {
+  return row_of(kHidden, class_name) != nullptr;
+}
 
 Dict with_module(const std::string& kind, const Dict& written) {
   const std::string name = class_of(written);

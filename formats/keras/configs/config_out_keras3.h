@@ -16,8 +16,8 @@ bool names_inputs(const std::string& class_name);
 bool keras3_lacks(const std::string& class_name, const std::string& option);
 /// Whether a class of Keras 3 refuses a value of an option.
 bool keras3_refuses(const std::string& class_name, const std::string& option, const Value& value);
-/// Whether Keras 3 has the class but does not export it.
-bool keras3_hides(const std::string& class_name);
+/// Whether Keras 3 has the class but does not export it, so that files name its module.
+bool is_unexported_in_keras3(const std::string& class_name);
 
 /// {"class_name", "config"} of an object of this kind with the module and the registered name.
 Dict with_module(const std::string& kind, const Dict& written);

@@ -55,7 +55,7 @@ Value object_out(const Value& object, const std::string& kind, const std::string
   Value written = keras_value(object, kind, target);
   if (!is_object(written)) return written;
   if (const std::string* registered = text_at(written.as_dict(), "registered_name");
-      registered && !keras3_hides(class_of(written)))
+      registered && !is_unexported_in_keras3(class_of(written)))
     written.as_dict().set("class_name", Value(*registered));
   for (const char* key : {"module", "registered_name"}) written.as_dict().erase(key);
   return written;
@@ -161,8 +161,9 @@ Value with_modules(const Value& value, const std::string& kind) {
 constexpr const char* kShownAsGiven[] = {"mae",  "MAE",  "mse",  "MSE", "mape",
                                          "MAPE", "msle", "MSLE", "bce", "BCE"};
 
-/// The written value with short names as they were given, which Keras 3 reads in archives.
-Value as_given(const Value& written, const Value& given) {
+/// The written value with the short names of metrics that were given, which Keras 3 reads in
+/// archives.
+Value with_short_names(const Value& written, const Value& given) {
   if (given.is_string())
     return std::count(std::begin(kShownAsGiven), std::end(kShownAsGiven), given.as_string()) > 0
                ? given
@@ -170,13 +171,13 @@ Value as_given(const Value& written, const Value& given) {
   if (given.is_list() && written.is_list()) {
     List items;
     for (size_t i = 0; i < written.as_list().size(); ++i)
-      items.push_back(as_given(written.as_list()[i], given.as_list()[i]));
+      items.push_back(with_short_names(written.as_list()[i], given.as_list()[i]));
     return items;
   }
   if (!given.is_dict() || is_object(given) || !written.is_dict()) return written;
   Dict result;
   for (const DictEntry& entry : written.as_dict())
-    result.set(entry.key, as_given(entry.value, given.as_dict().at(entry.key)));
+    result.set(entry.key, with_short_names(entry.value, given.as_dict().at(entry.key)));
   return result;
 }
 
@@ -190,7 +191,7 @@ Dict keras3_compile_config(const Value& compile) {
               {"loss", with_modules(said.at("loss"), "loss")},
               {"loss_weights", said.at("loss_weights")}};
   for (const char* name : {"metrics", "weighted_metrics"})
-    result.set(name, with_modules(as_given(said.at(name), given.at(name)), "metric"));
+    result.set(name, with_modules(with_short_names(said.at(name), given.at(name)), "metric"));
   for (const char* name : {"run_eagerly", "steps_per_execution", "jit_compile"})
     result.set(name, Value(given.at(name)));
   return result;

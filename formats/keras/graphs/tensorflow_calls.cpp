@@ -100,17 +100,17 @@ class RequiredCalls {
       const std::string name = pending.back().as_list().front().as_string();
       pending.pop_back();
       const auto call = calls_.find(name);
-      if (call == calls_.end() || found_.contains(name)) continue;
-      const Dict& entry = found_[name] = converted(*call->second);
+      if (call == calls_.end() || required_.contains(name)) continue;
+      const Dict& entry = required_[name] = converted(*call->second);
       for (Value& reference : references_in(entry.at("inbound_nodes")))
         pending.push_back(std::move(reference));
     }
   }
-  std::map<std::string, Dict> take() { return std::move(found_); }
+  std::map<std::string, Dict> take() { return std::move(required_); }
 
  private:
   std::map<std::string, const Dict*> calls_;
-  std::map<std::string, Dict> found_;
+  std::map<std::string, Dict> required_;
 };
 
 }  // namespace

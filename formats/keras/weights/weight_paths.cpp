@@ -68,7 +68,7 @@ std::vector<std::pair<std::string, Variable>> weights_by_path(Model& model) {
   collect(paths, model, "");
   std::set<std::string> taken;
   std::vector<std::pair<std::string, Variable>> named;
-  for (const Variable& variable : model.weights_in_order()) {
+  for (const Variable& variable : model.weights_in_keras_order()) {
     const std::string& base = paths.at(variable.id());
     std::string name = base;
     for (int copy = 1; !taken.insert(name).second; ++copy) name = concat(base, "_", copy);

@@ -43,6 +43,7 @@ class PrepackStage {
     uint64_t version = 0;                ///< version at the last make()
     bool is_stale = true;
   };
+  /// A step of the plan that makes prepacked values, or what those are made of.
   struct Step {
     std::vector<size_t> cached;     ///< indices in cached_ of its outputs
     std::vector<size_t> producers;  ///< producers of its inputs that are not cached

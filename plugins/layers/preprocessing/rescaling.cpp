@@ -5,13 +5,13 @@
 namespace crescent {
 namespace {
 
-/// The value as it was given, with tensors replaced by their numbers.
-Value as_given(const Value& value, const char* option) {
+/// The value with tensors replaced by their numbers.
+Value with_numbers(const Value& value, const char* option) {
   const Numbers numbers = numbers_in(value, option);
   if (value.is_number()) return value;
   if (!value.is_list()) return value_of(numbers);
   List items;
-  for (const Value& item : value.as_list()) items.push_back(as_given(item, option));
+  for (const Value& item : value.as_list()) items.push_back(with_numbers(item, option));
   return items;
 }
 
@@ -25,8 +25,8 @@ class Rescaling final : public UnaryLayer {
   }
   void configured() override {
     UnaryLayer::configured();
-    scale_ = as_given(scale_, "scale");
-    offset_ = as_given(offset_, "offset");
+    scale_ = with_numbers(scale_, "scale");
+    offset_ = with_numbers(offset_, "offset");
     set_supports_masking(true);
   }
   Tensor call(const Tensor& x, const Call&) override {

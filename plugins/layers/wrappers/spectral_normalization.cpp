@@ -44,7 +44,7 @@ class SpectralNormalization final : public BaseWrapper {
     return (*layer())(inputs);
   }
   /// The weights in the order of Keras, where the kernel belongs to the wrapper.
-  Variables weights_in_order() const override {
+  Variables weights_in_keras_order() const override {
     Variables ordered;
     if (built()) ordered = {kernel_, u_};
     for (const Variable& weight : weights())

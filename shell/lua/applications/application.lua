@@ -247,7 +247,7 @@ end
 --- check(options), and input_shape(options, row) instead of the usual rule.
 function application.define(row)
   local names = row.options or application.usual_options
-  return shell.define(row.function_name, row.doc .. " A model for images.",
+  return shell.define(row.function_name .. " -> a model", row.doc .. " A model for images.",
     option_rows(names, row.name), function(...)
     return built(row, options_given(names, ...), names)
   end)

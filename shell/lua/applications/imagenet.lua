@@ -151,17 +151,17 @@ local data_format = { name = "data_format", type = "a text",
 
 local function preprocess_of(mode)
   if mode == "none" then
-    return shell.define("preprocess_input", mode_docs.none, { pixels, data_format }, function(x)
+    return shell.define("preprocess_input -> a tensor", mode_docs.none, { pixels, data_format }, function(x)
       return x
     end)
   end
-  return shell.define("preprocess_input", mode_docs[mode], { pixels, data_format },
+  return shell.define("preprocess_input -> a tensor", mode_docs[mode], { pixels, data_format },
     function(x, format)
     return preprocessed(x, format, mode)
   end)
 end
 
-local preprocess_any = shell.define("preprocess_input",
+local preprocess_any = shell.define("preprocess_input -> a tensor",
   "Turns pixels into what models of a mode were trained on.", {
   pixels, data_format,
   { name = "mode", type = "a text", default = "caffe",
@@ -169,7 +169,7 @@ local preprocess_any = shell.define("preprocess_input",
 }, preprocessed)
 
 imagenet.decode_predictions = shell.define(
-  "decode_predictions",
+  "decode_predictions -> a list of tables of class and score",
   "The likeliest classes of each prediction: {WordNet id, name, score}, the best first. Their names come from " .. index_file
     .. " in the folder models of KERAS_HOME (else ~/.keras).",
   {

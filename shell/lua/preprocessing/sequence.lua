@@ -38,7 +38,7 @@ end
 
 -- ---- word2vec
 
-sequence.make_sampling_table = shell.define("make_sampling_table",
+sequence.make_sampling_table = shell.define("make_sampling_table -> a tensor",
   "With which probability skipgrams takes the word of each rank, by Zipf's law: a tensor.", {
     { name = "size", type = "an integer", required = true, doc = "How many words there are." },
     { name = "sampling_factor", type = "a number", default = 1e-5,
@@ -84,7 +84,7 @@ local function skipgrams(words, vocabulary_size, window_size, negative_samples, 
   return couples, labels
 end
 
-sequence.skipgrams = shell.define("skipgrams",
+sequence.skipgrams = shell.define("skipgrams -> a list of pairs, a list of labels",
   "Pairs of words that are near each other, with label 1, and of words with random ones, with label 0. Word 0 is none.", {
     { name = "sequence", type = "a list of integers", required = true, doc = "Words as numbers." },
     { name = "vocabulary_size", type = "an integer", required = true,
@@ -186,7 +186,7 @@ local function new_timeseries(data, targets, length, sampling_rate, stride, star
   }, Timeseries)
 end
 
-sequence.TimeseriesGenerator = shell.define("TimeseriesGenerator",
+sequence.TimeseriesGenerator = shell.define("TimeseriesGenerator -> a generator of batches",
   "Batches of windows of a time series, each with the target of the step after it: #g batches, g:batch(i) gives samples and targets, "
     .. "g:dataset() is for fit.", {
     { name = "data", type = "a tensor", required = true, doc = "Steps along the first axis." },

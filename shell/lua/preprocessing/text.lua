@@ -51,7 +51,8 @@ function text.words(input, filters, lower, split)
   return words
 end
 
-text.text_to_word_sequence = shell.define("text_to_word_sequence", "The words of a text, in order.",
+text.text_to_word_sequence = shell.define("text_to_word_sequence -> a list of strings",
+  "The words of a text, in order.",
   { options.input, options.filters, options.lower, options.split }, text.words)
 
 local function own_hash(word)
@@ -88,12 +89,12 @@ local function hashed(input, n, hash_function, filters, lower, split, analyzer)
   return numbers
 end
 
-text.hashing_trick = shell.define("hashing_trick",
+text.hashing_trick = shell.define("hashing_trick -> a list of integers",
   "Words of a text as numbers by their hash, so that two may have the same.",
   { options.input, options.n, options.hash_function, options.filters, options.lower, options.split,
     options.analyzer }, hashed)
 
-text.one_hot = shell.define("one_hot",
+text.one_hot = shell.define("one_hot -> a list of integers",
   "Words of a text as numbers from 1 to n - 1 by their hash: hashing_trick without a choice of the hash.",
   { options.input, options.n, options.filters, options.lower, options.split, options.analyzer },
   function(input, n, filters, lower, split, analyzer)

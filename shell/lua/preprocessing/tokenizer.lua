@@ -255,7 +255,7 @@ local function from_json(given)
 end
 
 return {
-  Tokenizer = shell.define("Tokenizer",
+  Tokenizer = shell.define("Tokenizer -> a Tokenizer",
     "Numbers words by how frequent they are in texts: fit_on_texts, then texts_to_sequences or texts_to_matrix.", {
     { name = "num_words", type = "an integer",
       doc = "Only words with a number below it are kept; nil: all." },
@@ -269,7 +269,7 @@ return {
     { name = "analyzer", type = "a function", doc = "Of a text, gives the words instead." },
     { name = "document_count", type = "an integer", default = 0, doc = "Texts seen before." },
   }, new),
-  tokenizer_from_json = shell.define("tokenizer_from_json",
+  tokenizer_from_json = shell.define("tokenizer_from_json -> a Tokenizer",
     "A tokenizer from what to_json() gave, or Keras' to_json.",
     { { name = "json_string", type = "a text", required = true, doc = "The JSON." } }, from_json),
 }

@@ -23,7 +23,7 @@ local format = { name = "bounding_box_format", type = "a text", default = "xyxy"
 local height = { name = "height", type = "a number", doc = "Of the image." }
 local width = { name = "width", type = "a number", doc = "Of the image." }
 
-functions.convert_format = shell.define("convert_format",
+functions.convert_format = shell.define("convert_format -> a tensor",
   "Boxes of another format: xyxy, yxyx, xywh, center_xywh, center_yxhw, or rel_ before it.", {
     { name = "boxes", type = "a tensor, or a table with boxes", doc = "", required = true },
     { name = "source", type = "a text", doc = "The format they have.", required = true },
@@ -40,7 +40,7 @@ functions.convert_format = shell.define("convert_format",
     return with(boxes, { boxes = convert(boxes.boxes) })
   end)
 
-functions.clip_to_image_size = shell.define("clip_to_image_size",
+functions.clip_to_image_size = shell.define("clip_to_image_size -> a tensor",
   "Boxes cut at the edges of the image; the label of one that is outside becomes -1.", {
     { name = "bounding_boxes", type = "a table with boxes and perhaps labels", doc = "",
       required = true },
@@ -54,7 +54,7 @@ functions.clip_to_image_size = shell.define("clip_to_image_size",
     return with(given, { boxes = boxes, labels = given.labels and labels })
   end)
 
-functions.decode_deltas_to_boxes = shell.define("decode_deltas_to_boxes",
+functions.decode_deltas_to_boxes = shell.define("decode_deltas_to_boxes -> a tensor",
   "The boxes that differ so from anchors.", {
     { name = "anchors", type = "a tensor, or a table of them", doc = "By level.", required = true },
     { name = "boxes_delta", type = "a tensor, or a table of them", doc = "By level.",

@@ -42,7 +42,7 @@ local function default_folder()
 end
 
 return {
-  get_file = shell.define("get_file",
+  get_file = shell.define("get_file -> a path",
     "The path of a file that somebody has put into the cache folder; says what to put where when it is not there.", {
     { name = "fname", type = "a text", doc = "Name of the file; nil: the end of origin." },
     { name = "origin", type = "a text", doc = "Where the file comes from, for the message." },

@@ -11,6 +11,8 @@ local function add(name, object)
 end
 
 --- The name under which it was registered, or that of its class.
+--- @param object any value
+--- @return a string or nil
 local function name_of(object)
   local found
   for name, registered in pairs(custom) do
@@ -21,12 +23,13 @@ local function name_of(object)
   return what and (what.name or object.class_name) or nil
 end
 
-objects.get_custom_objects = shell.define("get_custom_objects", "All that was registered, by name.",
+objects.get_custom_objects = shell.define("get_custom_objects -> a table of classes by name",
+  "All that was registered, by name.",
   {}, function()
   return custom
 end)
 
-objects.register_keras_serializable = shell.define("register_keras_serializable",
+objects.register_keras_serializable = shell.define("register_keras_serializable -> a function that registers",
   "A function that registers a class or function under a name, for files and configurations.", {
     { name = "package", type = "a text", default = "Custom",
       doc = "Comes before the name: package>name." },
@@ -49,6 +52,10 @@ objects.get_registered_name = name_of
 
 --- The function or class registered under a name; nil without one. Tables with other names may be
 --- searched before and after.
+--- @param name a string
+--- @param custom_objects a table of classes by name
+--- @param module_objects a table of classes by name
+--- @return a class or a function, or nil
 function objects.get_registered_object(name, custom_objects, module_objects)
   return custom_objects and custom_objects[name] or custom[name]
     or module_objects and module_objects[name] or nil
@@ -72,6 +79,8 @@ end
 
 --- Registers classes and functions by name while the scope is open: local scope <close> =
 --- cr.utils.custom_object_scope {twice = twice}
+--- @param custom_objects a table of classes by name
+--- @return a scope to close
 function objects.custom_object_scope(custom_objects)
   if type(custom_objects) ~= "table" then
     shell.fail("custom_object_scope: expected a table with names, got ", cr.show(custom_objects))
@@ -81,6 +90,8 @@ end
 objects.CustomObjectScope = objects.custom_object_scope
 
 --- An object as a table of its class and configuration; plain values are returned unchanged.
+--- @param object any value
+--- @return a table with names
 function objects.serialize_keras_object(object)
   local is_object = type(object) == "userdata" and pcall(function() return object.get_config end)
   return is_object and cr.layers.serialize(object) or object
@@ -92,6 +103,9 @@ local models = { Sequential = true, Functional = true, Model = true }
 
 --- The object of a result of serialize_keras_object; custom_objects has other classes and functions
 --- by name.
+--- @param config a table with names
+--- @param custom_objects a table of classes by name
+--- @return an object
 function objects.deserialize_keras_object(config, custom_objects)
   if type(config) ~= "table" or config.class_name == nil then return config end
   local held <close> = scope(custom_objects or {})

@@ -218,14 +218,14 @@ local function drawn(text, path)
 end
 
 return {
-  model_to_dot = shell.define("model_to_dot",
+  model_to_dot = shell.define("model_to_dot -> a text",
     "The graph of a model as a text in Graphviz' language.", model_to_dot_rows(),
     function(model, ...)
       local given = { ... }
       local subgraph = table.remove(given, 7)
       return dot_of(model, gathered(table.unpack(given, 1, #names)), subgraph)
     end),
-  plot_model = shell.define("plot_model",
+  plot_model = shell.define("plot_model -> a text",
     "Draws the graph of a model into a file (.png, .svg, .pdf; .dot: its text); gives the path.",
     rows_with(false, { name = "to_file", type = "a text", default = "model.png",
       doc = "Path of the picture." }),

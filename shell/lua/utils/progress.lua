@@ -96,7 +96,7 @@ local function set_of(names)
 end
 
 return {
-  Progbar = shell.define("Progbar",
+  Progbar = shell.define("Progbar -> a progress bar",
     "Shows on one line how far something has come: bar:update(3, {{\"loss\", 0.5}}), bar:add(1).", {
     { name = "target", type = "an integer",
       doc = "How many steps there are; cr.null where nobody knows.", required = true },

@@ -4,7 +4,7 @@ local samples = {}
 
 local function is_list(x) return type(x) == "table" and shell.is_structure(x) end
 
-samples.pack_x_y_sample_weight = shell.define("pack_x_y_sample_weight",
+samples.pack_x_y_sample_weight = shell.define("pack_x_y_sample_weight -> a tensor or a table of tensors",
   "{x, y, sample_weight}, as far as they are there.", {
   { name = "x", type = "tensors", doc = "Inputs.", required = true },
   { name = "y", type = "tensors", doc = "Targets." },
@@ -15,7 +15,7 @@ samples.pack_x_y_sample_weight = shell.define("pack_x_y_sample_weight",
   return is_list(x) and { x } or x
 end)
 
-samples.unpack_x_y_sample_weight = shell.define("unpack_x_y_sample_weight",
+samples.unpack_x_y_sample_weight = shell.define("unpack_x_y_sample_weight -> tensors x, y, sample_weight",
   "x, y and sample_weight of what pack_x_y_sample_weight gave.", {
   { name = "data", type = "tensors", doc = "A tensor, or a list of one to three.",
     required = true },
@@ -41,7 +41,8 @@ local function rows_of(size, count, name)
     " or a share between 0 and 1, got ", cr.show(size))
 end
 
-samples.split_dataset = shell.define("split_dataset", "Arrays, one or a list, in two parts.", {
+samples.split_dataset = shell.define("split_dataset -> two datasets",
+  "Arrays, one or a list, in two parts.", {
   { name = "dataset", type = "tensors", doc = "One, or a list of them with as many rows.",
     required = true },
   { name = "left_size", type = "a number",

@@ -41,13 +41,13 @@ int make_functional(lua_State* L) {
 /// Sequential().
 int make_sequential(lua_State* L) {
   static const CallablePtr make =
-      bound("Sequential",
+      bound("Sequential -> a model",
             [](const std::vector<StackedLayer>& stack, std::optional<std::string> name) {
               std::vector<LayerPtr> layers;
               for (const StackedLayer& item : stack) layers.push_back(item.layer);
               return Sequential::make(layers, name.value_or(""));
             },
-            {"layers=nil", "name=nil"});
+            {"layers: a list of layers=nil", "name: a string=nil"});
   lua_remove(L, 1);
   if (lua_gettop(L) > 1 && object_as<Layer>(L, 1) && object_as<Layer>(L, 2))
     fail("Sequential: expected a table of layers, got several layers: Sequential { layer, layer }");

@@ -20,7 +20,7 @@ Value value_for(lua_State* L, int index, const Field& field) {
 
 Signature signature_of_method(const Method& method) {
   Signature signature = method.signature();
-  signature.parameters = Parameters(std::move(signature.parameters)).of_method();
+  signature.parameters = Parameters(std::move(signature.parameters)).of_method("the object");
   return signature;
 }
 

@@ -63,7 +63,7 @@ std::vector<Declared> inherited_options(const ClassPtr& parent) {
 }
 
 void set_class_metatable(lua_State* L, int table, int parent) {
-  static const CallablePtr call = raw("call", construct);
+  static const CallablePtr call = raw("call -> a tensor or a structure of them", construct);
   static const CallablePtr text = raw("tostring", [](lua_State* state) {
     push_field(state, 1, "__name");
     return push_string(state, printable(concat("<class ", text_of(state, -1), ">"))), 1;
@@ -171,13 +171,16 @@ void connect(const std::shared_ptr<Object>& object, Any inputs, Any outputs) {
 
 void push_new_base(lua_State* L, const Base& base) {
   static const CallablePtr make_class =
-      raw("subclass", subclass, {"self", "name", "options=nil", "arguments=nil"},
+      raw("subclass -> a class", subclass,
+          {"self", "name: a string", "options: a table of defaults=nil",
+           "arguments: a table with names=nil"},
           "A new class derived from this one. Options and, of layers, the arguments of call are "
           "rows {name, default, doc}.");
   static const CallablePtr make_from =
-      raw("from_config", from_config, {"self", "config"}, "An object with these options.");
-  static const CallablePtr config =
-      raw("get_config", base_config, {"self"}, "The options that make an equal object.");
+      raw("from_config -> an object of the class", from_config,
+          {"self", "config: a table with names"}, "An object with these options.");
+  static const CallablePtr config = raw("get_config -> a table with names", base_config, {"self"},
+                                        "The options that make an equal object.");
   const ObjectPtr sample = base.make(base.schema(base.name, {}), {});
   object_type(*sample).push_methods(L);
   const int table = lua_gettop(L);
@@ -187,9 +190,12 @@ void push_new_base(lua_State* L, const Base& base) {
   lua_setfield(L, table, "from_config");
   push_callable(L, *config);
   lua_setfield(L, table, "get_config");
-  static const CallablePtr init = raw("init", base_init, {"self", "options=nil"},
-                                      "For the init of a class, which may call it.");
-  static const CallablePtr graph = bound("init", &connect, {"self", "inputs=nil", "outputs=nil"},
+  static const CallablePtr init =
+      raw("init -> an object of the class", base_init, {"self", "options: a table with names=nil"},
+          "For the init of a class, which may call it.");
+  static const CallablePtr graph = bound("init -> an object of the class", &connect,
+                                         {"self", "inputs: a symbol or a structure of them=nil",
+                                          "outputs: a symbol or a structure of them=nil"},
                                          "From the init of a class: the graph that it is.");
   push_callable(L, is_model(base) ? *graph : *init);
   lua_setfield(L, table, "init");

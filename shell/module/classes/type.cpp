@@ -156,7 +156,7 @@ Type& Type::method(CallablePtr callable) {
 }
 Type& Type::raw_method(std::string_view name, Raw::Body body, const Parameters& parameters,
                        std::string_view doc, const SchemaData* options) {
-  return method(raw(name, body, parameters.of_method(), doc, options));
+  return method(raw(name, body, parameters.of_method("the " + name_), doc, options));
 }
 Type& Type::getter(CallablePtr callable) {
   const std::string name = callable->name();

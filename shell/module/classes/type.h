@@ -19,7 +19,7 @@ class Type {
   template <class F>
   Type& method(std::string_view name, F f, const Parameters& parameters = {},
                std::string_view doc = "") {
-    return method(bound(name, f, parameters.of_method(), doc));
+    return method(bound(name, f, parameters.of_method("the " + name_), doc));
   }
   Type& method(CallablePtr callable);
   Type& raw_method(std::string_view name, Raw::Body body, const Parameters& parameters = {},

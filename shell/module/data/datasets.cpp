@@ -80,11 +80,13 @@ void add_dataset_type(ObjectTypes& types, const Type& object) {
 
 std::vector<CallablePtr> dataset_functions() {
   std::vector<CallablePtr> all = stream_functions();
-  all.push_back(
-      bound("dataset", &arrays_dataset,
-            {"x", "y=nil", "sample_weight=nil", "batch_size=32", "shuffle=false", "seed=nil"},
-            "Batches of arrays, in memory or in files, for fit, evaluate and predict."));
-  all.push_back(bound("generator", &generator, {"f", "batches=nil"},
+  all.push_back(bound(
+      "dataset", &arrays_dataset,
+      {"x: a tensor, a structure of them, or a dataset", "y: a tensor or a structure of them=nil",
+       "sample_weight: a tensor or a structure of them=nil", "batch_size=32", "shuffle=false",
+       "seed=nil"},
+      "Batches of arrays, in memory or in files, for fit, evaluate and predict."));
+  all.push_back(bound("generator", &generator, {"f: a function", "batches=nil"},
                       "Batches that a function makes: it returns x, y, sample_weight of the next "
                       "one, or nil at the end of an epoch."));
   return all;

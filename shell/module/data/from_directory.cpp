@@ -104,8 +104,9 @@ std::vector<CallablePtr> dataset_utilities() {
   std::vector<CallablePtr> all;
   all.push_back(bound(
       "image_dataset_from_directory", &image_dataset,
-      {"directory", "labels=inferred", "label_mode=int", "class_names=nil", "color_mode=rgb",
-       "batch_size=32", "image_size=nil", "shuffle=true", "seed=nil", "validation_split=nil",
+      {"directory", "labels: \"inferred\", nil or a list of integers=inferred",
+       "label_mode: a string=int", "class_names=nil", "color_mode=rgb", "batch_size: an integer=32",
+       "image_size: a list of two integers=nil", "shuffle=true", "seed=nil", "validation_split=nil",
        "subset=nil", "interpolation=bilinear", "follow_links=false", "crop_to_aspect_ratio=false",
        "pad_to_aspect_ratio=false", "data_format=nil", "format=tf", "verbose=true"},
       "Batches of images, float32 from 0 to 255, of a folder that has a folder for each class; "
@@ -114,13 +115,15 @@ std::vector<CallablePtr> dataset_utilities() {
       "= false give images alone, batch_size = false single ones."));
   all.push_back(
       bound("text_dataset_from_directory", &text_dataset,
-            {"directory", "labels=inferred", "label_mode=int", "class_names=nil", "batch_size=32",
+            {"directory", "labels: \"inferred\", nil or a list of integers=inferred",
+             "label_mode: a string=int", "class_names=nil", "batch_size: an integer=32",
              "max_length=nil", "shuffle=true", "seed=nil", "validation_split=nil", "subset=nil",
              "follow_links=false", "format=tf", "verbose=true"},
             "Batches of texts, of a folder that has a folder of .txt files for each class."));
   all.push_back(
       bound("audio_dataset_from_directory", &audio_dataset,
-            {"directory", "labels=inferred", "label_mode=int", "class_names=nil", "batch_size=32",
+            {"directory", "labels: \"inferred\", nil or a list of integers=inferred",
+             "label_mode: a string=int", "class_names=nil", "batch_size: an integer=32",
              "sampling_rate=nil", "output_sequence_length=nil", "ragged=false", "shuffle=true",
              "seed=nil", "validation_split=nil", "subset=nil", "follow_links=false", "format=tf",
              "verbose=true"},

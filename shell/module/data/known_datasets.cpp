@@ -95,13 +95,13 @@ const std::vector<KnownDataset>& known_datasets() {
     std::vector<CallablePtr> imdb_functions =
         loader(&imdb, {"path=imdb.npz", "num_words=nil", "skip_top=0", "maxlen=nil", "seed=113",
                        "start_char=1", "oov_char=2", "index_from=3"});
-    imdb_functions.push_back(bound("get_word_index", &imdb_word_index,
+    imdb_functions.push_back(bound("get_word_index -> a table with names", &imdb_word_index,
                                    {"path=imdb_word_index.json"}, "The number of each word."));
     add("imdb", std::move(imdb_functions));
     std::vector<CallablePtr> reuters_functions = loader(
         &reuters, {"path=reuters.npz", "num_words=nil", "skip_top=0", "maxlen=nil",
                    "test_split=0.2", "seed=113", "start_char=1", "oov_char=2", "index_from=3"});
-    reuters_functions.push_back(bound("get_word_index", &reuters_word_index,
+    reuters_functions.push_back(bound("get_word_index -> a table with names", &reuters_word_index,
                                       {"path=reuters_word_index.json"},
                                       "The number of each word."));
     reuters_functions.push_back(

@@ -131,25 +131,27 @@ void add_stream_methods(Type& dataset) {
       .method("elements", &elements, {},
               "For loops: for x, y in data:elements() do ... end goes through the elements, which "
               "are batches where there are batches.")
-      .method("map", &map_with, {"function", "workers=0", "training=nil"},
+      .method("map", &map_with, {"function: a function", "workers=0", "training=nil"},
               "What a function makes of the parts of each element, or a layer of the first part. "
               "With workers the function runs on so many threads, each with a Lua state of its own "
               "and copies of the variables that the function uses.")
-      .method("filter", &filter_with, {"function", "workers=0"},
+      .method("filter", &filter_with, {"function: a function", "workers=0"},
               "The elements for which the function returns true.")
-      .method("interleave", &interleave_with, {"function", "cycle_length=4", "block_length=1"},
+      .method("interleave", &interleave_with,
+              {"function: a function", "cycle_length=4", "block_length=1"},
               "The function gives a dataset for each element; so many of them are open at once and "
               "give elements in turn.");
 }
 
 std::vector<CallablePtr> stream_functions() {
   std::vector<CallablePtr> all;
-  all.push_back(bound("from_tensor_slices", &from_tensor_slices, {"arrays"},
+  all.push_back(bound("from_tensor_slices", &from_tensor_slices,
+                      {"arrays: a tensor or a structure of them"},
                       "The rows of an array (or list, or table by names), or of several, {x, y}, "
                       "as elements."));
-  all.push_back(bound("from_list", &from_list, {"rows"},
+  all.push_back(bound("from_list", &from_list, {"rows: a list"},
                       "The items of a list as elements; an item that is a list is several parts."));
-  all.push_back(bound("from_generator", &from_generator, {"function", "elements=nil"},
+  all.push_back(bound("from_generator", &from_generator, {"function: a function", "elements=nil"},
                       "The function is called for each pass and returns a function that gives the "
                       "elements, then nil."));
   all.push_back(bound("list_files", &list_files, {"pattern", "shuffle=true", "seed=nil"},

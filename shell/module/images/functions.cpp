@@ -49,8 +49,8 @@ std::optional<ImageSize> optional_size_at(int index) {
 std::vector<CallablePtr> image_functions() {
   std::vector<CallablePtr> all;
   all.push_back(bound("load_img", &load_img,
-                      {"path", "color_mode=rgb", "target_size=nil", "interpolation=nearest",
-                       "keep_aspect_ratio=false"},
+                      {"path", "color_mode=rgb", "target_size: a list of two integers=nil",
+                       "interpolation=nearest", "keep_aspect_ratio=false"},
                       "An image file as a tensor (height, width, channels) of uint8; grey of 16 "
                       "bits as int32."));
   all.push_back(bound("img_to_array", &img_to_array, {"img", "data_format=nil", "dtype=nil"},
@@ -62,9 +62,10 @@ std::vector<CallablePtr> image_functions() {
   all.push_back(bound("save_img", &save_img,
                       {"path", "x", "data_format=nil", "file_format=nil", "scale=true"},
                       "Writes an array as an image; the ending of the path tells the format."));
-  all.push_back(bound("smart_resize", &resize_smartly,
-                      {"x", "size", "interpolation=bilinear", "data_format=channels_last"},
-                      "The middle of images in the proportions of `size`, resized to it."));
+  all.push_back(bound(
+      "smart_resize", &resize_smartly,
+      {"x", "size: a list of two integers", "interpolation=bilinear", "data_format=channels_last"},
+      "The middle of images in the proportions of `size`, resized to it."));
   return all;
 }
 

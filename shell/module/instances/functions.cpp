@@ -8,7 +8,7 @@ namespace {
 template <class T>
 ObjectPtr function_object(const Ref& function, const std::string& name) {
   auto object = std::make_shared<T>();
-  object->adopt_function(function, name);
+  object->set_function(function, name);
   ClassInfo info;
   info.kind = T::kKind;
   info.name = name;

@@ -171,7 +171,7 @@ void Instance::push_user_value(lua_State* L, int which) const {
   lua_remove(L, -2);
 }
 
-void Instance::adopt_function(Ref function, std::string name) {
+void Instance::set_function(Ref function, std::string name) {
   function_ = std::move(function);
   name_ = std::move(name);
 }

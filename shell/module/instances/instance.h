@@ -19,8 +19,8 @@ class Instance {
   virtual ~Instance() = default;
   /// Initializes an instance of a Lua class; the options are the table on top of the stack.
   void adopt(lua_State* L, int class_index, int options_index);
-  /// Initializes an instance of a function, which becomes its `call`.
-  void adopt_function(Ref function, std::string name);
+  /// Makes a function of Lua the `call` of the instance, under this name in messages.
+  void set_function(Ref function, std::string name);
   bool is_function() const { return static_cast<bool>(function_); }
   const Ref& function() const { return function_; }
   const std::string& function_name() const { return name_; }

@@ -11,7 +11,7 @@ Ownership::Ownership(lua_State* L) {
       ++known_[object];
       visit(object);
     }
-  count_nodes();
+  count_owners_of_nodes();
   for (const auto& [object, count] : known_)
     if (object->weak_from_this().use_count() > count) keep(object);
 }
@@ -62,7 +62,7 @@ void Ownership::add_owner(const Node* node) {
 }
 
 /// Counts a node that only graphs own as an owner of its layer.
-void Ownership::count_nodes() {
+void Ownership::count_owners_of_nodes() {
   for (const auto& [node, owners] : nodes_)
     for (const NodePtr& living : node->outbound_layer->inbound_nodes())
       if (living.get() == node && living.use_count() - 1 == owners.count)

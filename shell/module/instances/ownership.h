@@ -31,7 +31,7 @@ class Ownership {
   void visit(Object* object);
   void visit_graph(const Functional& model);
   void add_owner(const Node* node);
-  void count_nodes();
+  void count_owners_of_nodes();
   void keep(Object* object);
 
   std::vector<Object*> handles_;

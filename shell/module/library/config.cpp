@@ -206,10 +206,10 @@ const std::vector<CallablePtr>& utils_functions() {
               "Class numbers to one-hot rows."));
     add(bound("normalize", &normalize, {"x", "axis=-1", "order=2"},
               "x divided by its norm along an axis."));
-    add(bound(
-        "pad_sequences", &pad_table,
-        {"sequences", "maxlen=nil", "dtype=int32", "padding=pre", "truncating=pre", "value=0"},
-        "Sequences of different lengths as one tensor."));
+    add(bound("pad_sequences", &pad_table,
+              {"sequences: a list of lists of integers", "maxlen=nil", "dtype=int32", "padding=pre",
+               "truncating=pre", "value=0"},
+              "Sequences of different lengths as one tensor."));
     add(bound(
         "set_random_seed", &set_random_seed, {"seed"},
         "Starts the process' generator again; models built afterwards are the same every time."));

@@ -161,27 +161,33 @@ const std::vector<CallablePtr>& data_functions() {
     constexpr const char* kStays =
         "Stays in the file: fit, evaluate and predict read it as they go, clone() of it or of a "
         "slice loads it.";
-    add(raw("open", open, {"path", "dataset=nil"},
+    add(raw("open -> a tensor in a file", open, {"path: a path", "dataset: a string=nil"},
             "What a file of any format holds: an array, which stays in the file (fit, evaluate and "
             "predict read it as they go), or a table as read_csv gives it."));
-    add(raw("read", read, {"path", "dataset=nil"}, "The same, in memory."));
-    add(raw("read_csv", read_csv, {"path", "separator=','", "header=nil"},
+    add(raw("read -> a tensor", read, {"path: a path", "dataset: a string=nil"},
+            "The same, in memory."));
+    add(raw("read_csv -> a table of columns", read_csv,
+            {"path: a path", "separator: a string=','", "header: true or false=nil"},
             "Rows as a tensor; second result: names of columns, and the texts behind class "
             "numbers."));
     add(raw(
-        "read_table", read_table, {"path", "options=nil"},
+        "read_table -> a table of columns", read_table,
+        {"path: a path", "options: a table with names=nil"},
         "Columns of a CSV file by name, each with a type: {age = numbers, city = strings}; second "
         "result: the names in order. Options: separator, header, names, columns, types, "
         "defaults, na_values, label, quote."));
-    add(raw("csv_dataset", csv_dataset, {"paths", "options=nil"},
+    add(raw("csv_dataset -> a dataset", csv_dataset,
+            {"paths: a path or a list of them", "options: a table with names=nil"},
             "The rows of CSV files, {age = number, city = text}, read as they are needed; with "
             "label = name that column is the second part. Options as of read_table; types are seen "
             "from the first 1000 rows."));
     add(bound("read_idx", &read_idx, {"path"}, "MNIST's format, gzipped too."));
     add(bound("read_npy", &read_npy, {"path"}, "An array of NumPy."));
     add(bound("write_npy", &write_npy, {"path", "tensor"}, "An array as a file of NumPy."));
-    add(bound("read_npz", &read_npz, {"path"}, "All arrays of an archive of NumPy, by name."));
-    add(bound("write_npz", &write_npz, {"path", "arrays"}, "Tensors by name."));
+    add(bound("read_npz -> a table of tensors by name", &read_npz, {"path"},
+              "All arrays of an archive of NumPy, by name."));
+    add(bound("write_npz", &write_npz, {"path", "arrays: a table of tensors by name"},
+              "Tensors by name."));
     add(bound("read_wav", &read_wav, {"path"},
               "Sound (samples, channels), float32 from -1 to 1, and samples a second."));
     add(bound("write_wav", &write_wav, {"path", "audio", "sampling_rate", "bits=16", "float=false"},
@@ -189,7 +195,8 @@ const std::vector<CallablePtr>& data_functions() {
               "or 32 bits; or as floating point, with bits = 32."));
     add(bound("read_hdf5", &read_hdf5, {"path", "dataset=nil"},
               "One data set by its place in the file."));
-    add(bound("write_hdf5", &write_hdf5, {"path", "arrays"}, "Tensors by name."));
+    add(bound("write_hdf5 -> nothing", &write_hdf5, {"path", "arrays: a table of tensors by name"},
+              "Tensors by name."));
     add(bound("open_idx", &open_idx, {"path"}, kStays));
     add(bound("open_npy", &open_npy, {"path"}, kStays));
     add(bound("open_hdf5", &open_hdf5, {"path", "dataset=nil"}, kStays));

@@ -165,7 +165,8 @@ int get_from(lua_State* L, const KindInfo& space, int index) {
 class Get final : public Callable {
  public:
   explicit Get(const KindInfo& space)
-      : Callable("get", {"identifier"}, "The object for a name, a configuration or an object."),
+      : Callable("get -> an object", {"identifier: a name, a configuration or an object"},
+                 "The object for a name, a configuration or an object."),
         space_(space) {}
   int call(lua_State* L) const override {
     lua_settop(L, 1);
@@ -179,8 +180,8 @@ class Get final : public Callable {
 void set_functions(lua_State* L, const KindInfo& space) {
   static std::vector<CallablePtr> gets;
   static const CallablePtr serialized = bound(
-      "serialize", [](Configurable& object) { return serialize(&object); }, {"object"},
-      "A table with class_name and config of an object.");
+      "serialize -> a table with names", [](Configurable& object) { return serialize(&object); },
+      {"object"}, "A table with class_name and config of an object.");
   gets.push_back(std::make_unique<const Get>(space));
   for (const char* name : {"get", "deserialize"}) {
     push_callable(L, *gets.back());
@@ -252,8 +253,11 @@ const Type& class_type() {
         .property(
             "doc", [](ClassPtr& info) { return info->schema.description; },
             "What it is, in a sentence.")
-        .method("from_config", &made_from_config, {"config=nil"}, "An object with these options.")
-        .raw_method("subclass", subclass, {"name=nil", "options=nil", "arguments=nil"},
+        .method("from_config -> an object of the class", &made_from_config,
+                {"config: a table with names=nil"}, "An object with these options.")
+        .raw_method("subclass -> a class", subclass,
+                    {"name: a string=nil", "options: a table of defaults=nil",
+                     "arguments: a table with names=nil"},
                     "Makes a class of one's own that derives from it.")
         .meta("__call", raw("call", call_class))
         .meta("__eq", raw("==", same_classes))

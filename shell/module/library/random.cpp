@@ -57,20 +57,26 @@ const std::vector<CallablePtr>& random_functions() {
     add(bound(
         "seed", &set_random_seed, {"seed"},
         "Starts the process' generator again; models built afterwards are the same every time."));
-    add(bound("normal", &normal, {"shape", "mean=0.0", "stddev=1.0", "dtype=float32", "seed=nil"},
+    add(bound("normal", &normal,
+              {"shape", "mean=0.0", "stddev=1.0", "dtype=float32",
+               "seed: an integer or a SeedGenerator=nil"},
               "Numbers of the normal distribution."));
     add(bound("uniform", &uniform,
-              {"shape", "minval=0.0", "maxval=1.0", "dtype=float32", "seed=nil"},
+              {"shape", "minval=0.0", "maxval=1.0", "dtype=float32",
+               "seed: an integer or a SeedGenerator=nil"},
               "Numbers from minval to below maxval."));
     add(bound("truncated_normal", &truncated_normal,
-              {"shape", "mean=0.0", "stddev=1.0", "dtype=float32", "seed=nil"},
+              {"shape", "mean=0.0", "stddev=1.0", "dtype=float32",
+               "seed: an integer or a SeedGenerator=nil"},
               "Numbers of the normal distribution, drawn again where they are more than two stddev "
               "off."));
-    add(bound("randint", &randint, {"shape", "minval", "maxval", "dtype=int32", "seed=nil"},
-              "Integers from minval to below maxval."));
-    add(bound("permutation", &permutation, {"n", "seed=nil"},
+    add(bound(
+        "randint", &randint,
+        {"shape", "minval", "maxval", "dtype=int32", "seed: an integer or a SeedGenerator=nil"},
+        "Integers from minval to below maxval."));
+    add(bound("permutation", &permutation, {"n", "seed: an integer or a SeedGenerator=nil"},
               "The numbers from 0 to below n in an order by chance."));
-    add(bound("shuffle", &shuffle, {"x", "axis=0", "seed=nil"},
+    add(bound("shuffle", &shuffle, {"x", "axis=0", "seed: an integer or a SeedGenerator=nil"},
               "The parts of a tensor along an axis in an order by chance."));
     add(bound(
         "SeedGenerator",

@@ -93,14 +93,40 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-/// The comment above a line; lines count from 1.
-std::string comment_above(std::string_view source, int line) {
+/// The lines of the comment above a line; lines count from 1.
+std::vector<std::string_view> comment_above(std::string_view source, int line) {
   const std::vector<std::string_view> lines = lines_of(source);
   int first = line - 1;
   while (first > 0 && lines[first - 1].starts_with("--")) --first;
-  std::vector<std::string> texts;
-  for (int i = first; i < line - 1; ++i) texts.emplace_back(comment_text(lines[i]));
-  return join(texts, " ");
+  std::vector<std::string_view> texts;
+  for (int i = first; i < line - 1; ++i) texts.push_back(comment_text(lines[i]));
+  return texts;
+}
+
+/// Takes the word at the front of the text, and the space behind it.
+std::string_view take_word(std::string_view& text) {
+  const std::string_view word = text.substr(0, text.find(' '));
+  text.remove_prefix(std::min(word.size() + 1, text.size()));
+  return word;
+}
+
+/// Sets types from lines of a comment, `@param name type` and `@return type`; what else it says is
+/// the doc.
+void read_comment(const std::vector<std::string_view>& comment, Signature& signature) {
+  std::vector<std::string> doc;
+  for (std::string_view line : comment) {
+    const std::string_view whole = line, word = take_word(line);
+    if (word == "@return") {
+      signature.result = line;
+    } else if (word == "@param") {
+      const std::string_view name = take_word(line);
+      for (Parameter& parameter : signature.parameters)
+        if (parameter.name == name) parameter.type = line;
+    } else {
+      doc.emplace_back(whole);
+    }
+  }
+  signature.doc = join(doc, " ");
 }
 
 /// The names of the parameters of a function of Lua.
@@ -125,14 +151,16 @@ Value describe_library_function(lua_State* L, int index) {
   const std::string_view chunk = function.source;
   if (!chunk.starts_with(kLibraryChunk)) return {};
   const std::string_view source = lua_source(chunk.substr(kLibraryChunk.size())).text;
-  const std::vector<Parameter> parameters = parameters_of(L, index, function);
+  Signature signature;
+  signature.parameters = parameters_of(L, index, function);
+  read_comment(comment_above(source, function.linedefined), signature);
   std::vector<std::string> names;
-  for (const Parameter& parameter : parameters) names.push_back(parameter.name);
+  for (const Parameter& parameter : signature.parameters) names.push_back(parameter.name);
   return Dict{{"what", "function"},
               {"signature", "function(" + join(names) + ")"},
-              {"doc", comment_above(source, function.linedefined)},
-              {"parameters", describe_parameters(parameters)},
-              {"result", ""}};
+              {"doc", signature.doc},
+              {"parameters", describe_parameters(signature.parameters)},
+              {"result", signature.result}};
 }
 
 /// The description of a callable table, which names its function by __describe.
@@ -224,7 +252,8 @@ Dict describe_namespace(const std::string& kind) {
 
 void set_reflection(lua_State* L) {
   static const CallablePtr describe =
-      bound("describe", &describe_value, {"value=nil"}, "What a value is, as a table.");
+      bound("describe -> a table with names", &describe_value, {"value: any value=nil"},
+            "What a value is, as a table.");
   push_callable(L, *describe);
   lua_setfield(L, -2, "describe");
   static const CallablePtr shown = bound(

@@ -31,20 +31,10 @@ Field option_from(const Dict& row) {
   return option;
 }
 
-SchemaData options_from(const std::string& name, const List& rows) {
+SchemaData options_from(const List& rows) {
   SchemaData options;
-  options.title = name;
   for (const Value& row : rows) options.fields.push_back(option_from(row.as_dict()));
   return options;
-}
-
-Signature signature_from(const std::string& name, const std::string& doc,
-                         const SchemaData& options) {
-  Signature signature;
-  signature.name = name;
-  signature.doc = doc;
-  signature.parameters.assign(options.fields.begin(), options.fields.end());
-  return signature;
 }
 
 /// Calls a function of a library; an error at a line of a library is reported at the line of the
@@ -64,7 +54,10 @@ void call_library(lua_State* L, int arguments) {
 class Scripted final : public Callable {
  public:
   Scripted(const std::string& name, const std::string& doc, SchemaData options)
-      : Callable(signature_from(name, doc, options)), options_(std::move(options)) {}
+      : Callable(name, Parameters({options.fields.begin(), options.fields.end()}), doc),
+        options_(std::move(options)) {
+    options_.title = this->name();
+  }
 
   int call(lua_State* L) const override {
     arrange(L, 0, 0);
@@ -93,7 +86,7 @@ const Callable& kept(CallablePtr function) {
 OnStack define(const std::string& name, const std::string& doc, Value options, Any body) {
   lua_State* L = current();
   const Callable& function =
-      kept(std::make_unique<const Scripted>(name, doc, options_from(name, options.as_list())));
+      kept(std::make_unique<const Scripted>(name, doc, options_from(options.as_list())));
   lua_pushlightuserdata(L, const_cast<Callable*>(&function));
   lua_pushvalue(L, body.index);
   lua_pushcclosure(L, crescent_invoke, 2);

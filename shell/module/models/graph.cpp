@@ -160,7 +160,7 @@ const Type& node_type() {
             "index", [](NodePtr& n) { return from_one(n->index()); },
             "Which call of the layer it is.")
         .method(
-            "get_config", [](NodePtr& n) { return n->get_config(); }, {},
+            "get_config -> a table with names", [](NodePtr& n) { return n->get_config(); }, {},
             "The call as a table, as Keras writes it.")
         .meta("__tostring", bound("tostring",
                                   [](NodePtr& n) {
@@ -206,10 +206,10 @@ const std::vector<CallablePtr>& graph_functions() {
               {"shape=nil", "batch_size=nil", "name=nil", "dtype=float32", "batch_shape=nil",
                "batch_input_shape=nil", "sparse=false", "ragged=false", "optional=false"},
               "The entry of a model: a symbol of this shape (without the batch axis)."));
-    all.push_back(
-        bound("InputSpec", &make_input_spec,
-              {"dtype=nil", "shape=nil", "ndim=nil", "max_ndim=nil", "min_ndim=nil", "axes=nil"},
-              "What a layer accepts as one input."));
+    all.push_back(bound("InputSpec", &make_input_spec,
+                        {"dtype=nil", "shape=nil", "ndim=nil", "max_ndim=nil", "min_ndim=nil",
+                         "axes: a table of sizes by axis=nil"},
+                        "What a layer accepts as one input."));
     return all;
   }();
   return functions;

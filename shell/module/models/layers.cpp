@@ -194,11 +194,15 @@ void add_graph(Type& type) {
             return OneOrMore<Shape>{l.get_output_shape_at(node_place(node))};
           },
           {"node_index"}, "The shape of its output, by the number of the call.")
-      .method("compute_output_shape", &compute_output_shape, {"input_shape"},
+      .method("compute_output_shape", &compute_output_shape,
+              {"input_shape: a shape or a structure of them"},
               "Found by running the layer without values.")
-      .method("compute_output_spec", &compute_output_spec, {"inputs"},
+      .method("compute_output_spec", &compute_output_spec,
+              {"inputs: a symbol or a structure of them"},
               "Tensors without values that have the outputs' shapes and dtypes.")
-      .method("compute_mask", &compute_mask, {"inputs", "previous_mask=nil"},
+      .method("compute_mask", &compute_mask,
+              {"inputs: a tensor or a structure of them",
+               "previous_mask: a tensor or a structure of them=nil"},
               "The masks of the outputs for tensors with these masks.");
 }
 
@@ -222,34 +226,44 @@ void add_state(Type& type) {
 void add_methods(Type& type) {
   type.method(
           "set_weights", [](Layer& l, const Tensors& values) { l.set_weights(values); },
-          {"weights"}, "Gives the weights these values.")
-      .method("build", &build, {"input_shape"}, "Makes the weights without data.")
-      .raw_method("call", call_layer, {"inputs", "options=nil"},
+          {"weights: a list of tensors"}, "Gives the weights these values.")
+      .method("build", &build, {"input_shape: a shape or a structure of them"},
+              "Makes the weights without data.")
+      .raw_method("call -> a tensor or a structure of them", call_layer,
+                  {"inputs: a tensor or a structure of them", "options: a table with names=nil"},
                   "What calling the layer itself does; in a class of one's own what its call does.")
-      .method("quantize", &quantize_layer, {"mode=nil", "config=nil"},
+      .method("quantize", &quantize_layer,
+              {"mode=nil", "config: a configuration of cr.quantizers=nil"},
               "Keeps the largest weight in fewer bits, frozen: \"int8\", or as a configuration of "
               "cr.quantizers says.")
       .method(
           "get_losses_for", &Layer::get_losses_for, {"inputs=nil"},
           "Its losses that follow from these inputs; without inputs those that follow from none.")
       .method("add_weight", &add_weight,
-              {"name=nil", "shape=nil", "initializer=nil", "dtype=nil", "regularizer=nil",
-               "trainable=true", "constraint=nil", "autocast=true"},
+              {"name=nil", "shape=nil",
+               "initializer: a name, a configuration or an initializer=nil", "dtype=nil",
+               "regularizer: a name, a configuration or a regularizer=nil", "trainable=true",
+               "constraint: a name, a configuration or a constraint=nil", "autocast=true"},
               "A variable that belongs to the layer; call it in build.")
       .method("add_variable", &add_variable,
-              {"shape", "initializer=nil", "dtype=nil", "trainable=true", "autocast=true",
-               "regularizer=nil", "constraint=nil", "name=nil"},
+              {"shape", "initializer: a name, a configuration or an initializer=nil", "dtype=nil",
+               "trainable=true", "autocast=true",
+               "regularizer: a name, a configuration or a regularizer=nil",
+               "constraint: a name, a configuration or a constraint=nil", "name=nil"},
               "The same with Keras 3's order of arguments.")
-      .method("add_loss", &add_loss, {"loss", "inputs=nil"},
-              "Adds a scalar, or several, to what training minimises: in call, or of a model any "
-              "symbols. `inputs`, from which they follow, may be told as in Keras 2.")
+      .method(
+          "add_loss", &add_loss,
+          {"loss: a tensor or a structure of them", "inputs: a tensor or a structure of them=nil"},
+          "Adds a scalar, or several, to what training minimises: in call, or of a model any "
+          "symbols. `inputs`, from which they follow, may be told as in Keras 2.")
       .method("add_update", &Layer::add_update, {"variable", "value"},
               "Assigns a value to a variable in each step of training.")
-      .method("add_metric", &add_metric, {"value", "name=nil"},
+      .method("add_metric", &add_metric, {"value: a metric or a tensor", "name=nil"},
               "Adds a metric, or the mean of a tensor by a name, to what is shown of a step.")
       .method(
           "save_own_variables",
-          [](Layer& l, Any store) { store_numbered(current(), store.index, l); }, {"store"},
+          [](Layer& l, Any store) { store_numbered(current(), store.index, l); },
+          {"store: a table with names"},
           "Puts its variables into a table, by their numbers from \"0\" on. A class of one's own "
           "may "
           "have another, for files of Keras 3.")

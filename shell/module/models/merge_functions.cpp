@@ -30,7 +30,9 @@ void split_options(lua_State* L) {
 class MergeFunction final : public Callable {
  public:
   explicit MergeFunction(MergeFunctionSpec spec)
-      : Callable(spec.name, {"inputs"}, concat("cr.layers.", spec.class_name, "(options)(inputs)")),
+      : Callable(concat(spec.name, " -> a symbol or a tensor"),
+                 {"inputs: a list of symbols or of tensors"},
+                 concat("cr.layers.", spec.class_name, "(options)(inputs)")),
         spec_(std::move(spec)) {}
   int call(lua_State* L) const override {
     if (lua_gettop(L) < 1) fail(spec_.name, ": expected a list of inputs");

@@ -14,7 +14,8 @@ namespace {
 
 /// The options of saving for help and completion: those of HDF5 files; a format with others
 /// declares them.
-const Parameters kSaveModel{"path", "overwrite=true", "include_optimizer=true", "target=keras3"};
+const Parameters kSaveModel{"path: a path", "overwrite: true or false=true",
+                            "include_optimizer: true or false=true", "target: a string=keras3"};
 
 int save(lua_State* L) {
   auto model = self(L);
@@ -83,24 +84,29 @@ Value custom_objects(Value given) {
 }
 
 void add_files(Type& model) {
-  model.raw_method("save", save, kSaveModel, "Writes architecture, weights and training state.")
+  model
+      .raw_method("save -> nothing", save, kSaveModel,
+                  "Writes architecture, weights and training state.")
       .method("export", &export_to, {"filepath", "format=onnx"},
               "Writes what the model predicts, for programs that run ONNX.")
-      .raw_method("save_weights", save_weights_to, {"path", "overwrite=true"},
+      .raw_method("save_weights -> nothing", save_weights_to,
+                  {"path: a path", "overwrite: true or false=true"},
                   "The weights as a file, of a format by the ending of its name.")
-      .raw_method("load_weights", load_weights_from,
-                  {"path", "by_name=false", "skip_mismatch=false"},
-                  "Reads the weights from a file; by_name: those of layers with the same names.");
+      .raw_method(
+          "load_weights -> nothing", load_weights_from,
+          {"path: a path", "by_name: true or false=false", "skip_mismatch: true or false=false"},
+          "Reads the weights from a file; by_name: those of layers with the same names.");
 }
 
 void add_file_functions(std::vector<CallablePtr>& functions) {
   functions.push_back(
-      raw("load_model", load_model_from,
-          {"path", "custom_objects=nil", "compile=true", "safe_mode=true"},
+      raw("load_model -> a model", load_model_from,
+          {"path: a path", "custom_objects: a table of classes by name=nil",
+           "compile: true or false=true", "safe_mode: true or false=true"},
           "A model from a file of Keras or Crescent, or the FeatureSpace that an archive holds."));
   Parameters model_and_options = kSaveModel;
-  model_and_options.insert(model_and_options.begin(), parse_parameter("model"));
-  functions.push_back(raw("save_model", save, std::move(model_and_options),
+  model_and_options.insert(model_and_options.begin(), parse_parameter("model: a model"));
+  functions.push_back(raw("save_model -> nothing", save, std::move(model_and_options),
                           "The whole model as a file, of a format by the ending of its name."));
 }
 

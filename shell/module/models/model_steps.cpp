@@ -73,19 +73,26 @@ OnStack compute_metrics(Model& model, Any x, Any y, Any y_pred, Any sample_weigh
 
 void add_steps(Type& model) {
   model
-      .method("train_step", &train_step, {"data"},
+      .method("train_step -> a table with names", &train_step,
+              {"data: a table of x, y, sample_weight"},
               "What fit does with a batch {x, y, sample_weight}; gives logs. A class of one's own "
               "may have another.")
-      .method("test_step", &test_step, {"data"}, "The same of evaluate.")
-      .method("predict_step", &predict_step, {"x"}, "The same of predict; gives predictions.")
+      .method("test_step -> a table with names", &test_step,
+              {"data: a table of x, y, sample_weight"}, "The same of evaluate.")
+      .method("predict_step", &predict_step, {"x: a tensor or a structure of them"},
+              "The same of predict; gives predictions.")
       .method("compute_loss", &compute_loss,
-              {"x=nil", "y=nil", "y_pred=nil", "sample_weight=nil", "training=true"},
+              {"x: a tensor or a structure of them=nil", "y: a tensor or a structure of them=nil",
+               "y_pred: a tensor or a structure of them=nil",
+               "sample_weight: a tensor or a structure of them=nil", "training=true"},
               "The losses of compile, weighted, and what layers add: a scalar.")
-      .method("compute_metrics", &compute_metrics,
-              {"x=nil", "y=nil", "y_pred=nil", "sample_weight=nil"},
+      .method("compute_metrics -> a table with names", &compute_metrics,
+              {"x: a tensor or a structure of them=nil", "y: a tensor or a structure of them=nil",
+               "y_pred: a tensor or a structure of them=nil",
+               "sample_weight: a tensor or a structure of them=nil"},
               "Updates the metrics of compile; gives what loss and metrics are so far.")
       .method(
-          "get_metrics_result", [](Model& m) { return push_logs(m, {}); }, {},
+          "get_metrics_result -> a table with names", [](Model& m) { return push_logs(m, {}); }, {},
           "What loss and metrics are so far.");
 }
 

@@ -102,8 +102,8 @@ const char losses_key = 0;
 
 void push_losses(lua_State* L) { push_weak_table(L, &losses_key, "k"); }
 
-/// The loss with functions in place of the objects made of them.
-Value as_given(const Value& loss) {
+/// The loss with the functions of Lua that were given in place of the objects made of them.
+Value with_functions(const Value& loss) {
   return mapped(loss, [](const Value& value) -> std::optional<Value> {
     const auto made = value.object_as<LuaLoss>();
     if (!made || !made->is_function()) return std::nullopt;
@@ -118,7 +118,7 @@ int compile(lua_State* L) {
   const Value* loss = options.find("loss");
   push_losses(L);
   lua_pushvalue(L, 1);
-  push_value(L, loss ? as_given(*loss) : Value());
+  push_value(L, loss ? with_functions(*loss) : Value());
   lua_rawset(L, -3);
   return 0;
 }
@@ -373,39 +373,57 @@ void set_learning_rate(Model& model, double rate) { optimizer_of(model).set_lear
 
 void add_training(Type& model) {
   model
-      .raw_method("compile", compile, {"optimizer=rmsprop", "loss=nil", "metrics=nil"},
+      .raw_method("compile -> nothing", compile,
+                  {"optimizer: a name, a configuration or an optimizer=rmsprop",
+                   "loss: a loss, its name, a function, or a structure of them=nil",
+                   "metrics: a list of metrics or a structure of them=nil"},
                   "Chooses optimizer, loss and metrics.", &schema<CompileOptions>("compile"))
-      .raw_method("fit", fit, {"x", "y=nil"},
+      .raw_method("fit -> a history", fit,
+                  {"x: a tensor, a structure of them, or a dataset",
+                   "y: a tensor or a structure of them=nil"},
                   "Trains; returns the history. Options by name: help(model.fit).",
                   &schema<FitOptions>("fit"))
-      .raw_method("start_training", start_training, {"x", "y=nil"},
+      .raw_method("start_training -> a training run", start_training,
+                  {"x: a tensor, a structure of them, or a dataset",
+                   "y: a tensor or a structure of them=nil"},
                   "What fit does, as a run that goes on when asked: run:advance(100), "
                   "run:finish(). It can be looked at, changed and saved in between. Options as of "
                   "fit.",
                   &schema<FitOptions>("fit"))
-      .raw_method("evaluate", evaluate, {"x", "y=nil"}, "Loss and metrics on data.",
-                  &schema<EvaluateOptions>("evaluate"))
-      .raw_method("predict", predict, {"x"}, "Outputs for inputs.",
+      .raw_method("evaluate -> a list of numbers, or a table by name", evaluate,
+                  {"x: a tensor, a structure of them, or a dataset",
+                   "y: a tensor or a structure of them=nil"},
+                  "Loss and metrics on data.", &schema<EvaluateOptions>("evaluate"))
+      .raw_method("predict -> a tensor or a structure of them", predict,
+                  {"x: a tensor, a structure of them, or a dataset"}, "Outputs for inputs.",
                   &schema<PredictOptions>("predict"))
-      .raw_method("profile", profile, {"x", "y=nil"},
+      .raw_method("profile -> a profile", profile,
+                  {"x: a tensor, a structure of them, or a dataset",
+                   "y: a tensor or a structure of them=nil"},
                   "Where the time of a training step, or without y of predict, goes: prints tables "
                   "(or hands their lines to print_fn), gives the rows.",
                   &schema<ProfileOptions>("profile"))
       .raw_method(
-          "validate", validate, {"x", "y=nil"},
+          "validate -> a table with names", validate,
+          {"x: a tensor, a structure of them, or a dataset",
+           "y: a tensor or a structure of them=nil"},
           "Checks the compiled steps beside their plain form in float64, each result within "
           "a bound of its rounding errors: prints a summary (or hands its lines to "
           "print_fn), gives what was found. The model stays as it was.",
           &schema<ValidateOptions>("validate"))
-      .method("train_on_batch", &train_on_batch,
-              {"x", "y=nil", "sample_weight=nil", "class_weight=nil", "reset_metrics=true",
-               "return_dict=false"},
+      .method("train_on_batch -> a list of numbers, or a table by name", &train_on_batch,
+              {"x: a tensor or a structure of them", "y: a tensor or a structure of them=nil",
+               "sample_weight: a tensor or a structure of them=nil", "class_weight=nil",
+               "reset_metrics=true", "return_dict=false"},
               "One step; loss and metrics of this batch, or without reset_metrics of all since the "
               "last reset.")
-      .method("test_on_batch", &test_on_batch,
-              {"x", "y=nil", "sample_weight=nil", "reset_metrics=true", "return_dict=false"},
+      .method("test_on_batch -> a list of numbers, or a table by name", &test_on_batch,
+              {"x: a tensor or a structure of them", "y: a tensor or a structure of them=nil",
+               "sample_weight: a tensor or a structure of them=nil", "reset_metrics=true",
+               "return_dict=false"},
               "Loss and metrics of one batch.")
-      .method("predict_on_batch", &predict_on_batch, {"x"}, "Outputs for one batch.")
+      .method("predict_on_batch -> a tensor or a structure of them", &predict_on_batch,
+              {"x: a tensor or a structure of them"}, "Outputs for one batch.")
       .property("loss", &loss_of, &set_loss, "What compile was given.")
       .property("learning_rate", &learning_rate, &set_learning_rate, "That of the optimizer.");
 }

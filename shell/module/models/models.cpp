@@ -107,9 +107,9 @@ ModelPtr cloned(Model& model, const Value& clone_function) {
 void add_structure(Type& model) {
   model.property("inputs", &Model::inputs, "The symbols that its graph begins with.")
       .property("outputs", &Model::outputs, "The symbols that its graph ends with.")
-      .method("get_layer", &get_layer, {"name=nil", "index=nil"},
+      .method("get_layer", &get_layer, {"name: a string=nil", "index=nil"},
               "A layer by name or position (from 1).")
-      .raw_method("summary", summary, {"options=nil"},
+      .raw_method("summary -> nothing", summary, {"options: a table with names=nil"},
                   "Prints the layers, or hands the lines to print_fn.",
                   &schema<SummaryOptions>("summary"))
       .method(
@@ -117,7 +117,9 @@ void add_structure(Type& model) {
           "The architecture as JSON text that Keras 3 reads; {target = \"keras2\"}: Keras 2 and "
           "tf.keras.")
       .method(
-          "quantize", &quantize_model, {"mode=nil", "config=nil", "filters=nil"},
+          "quantize", &quantize_model,
+          {"mode=nil", "config: a configuration of cr.quantizers=nil",
+           "filters: a list of patterns or a function=nil"},
           "Keeps the largest weights of its layers in fewer bits, frozen (\"int8\"); `filters`: "
           "of those whose names match a regular expression or one of a list, or for which a "
           "function of the layer says so.");
@@ -145,7 +147,7 @@ void add_model_types(ObjectTypes& types, const Type& layer) {
   add_type<Sequential>(types, "model", &functional)
       .method(
           "add", [](Sequential& model, const StackedLayer& top) { model.add(top.layer); },
-          {"layer"}, "Puts a layer on top.");
+          {"layer: a layer"}, "Puts a layer on top.");
 }
 
 const std::vector<CallablePtr>& model_functions() {
@@ -153,16 +155,19 @@ const std::vector<CallablePtr>& model_functions() {
     std::vector<CallablePtr> all;
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
     add_file_functions(all);
-    add(bound("from_config", &read_config, {"config", "custom_objects=nil"},
+    add(bound("from_config -> an object of the class", &read_config,
+              {"config: a table with names", "custom_objects=nil"},
               "A model from what get_config gave."));
-    add(bound("model_from_config", &read_config, {"config", "custom_objects=nil"},
+    add(bound("model_from_config", &read_config,
+              {"config: a table with names", "custom_objects=nil"},
               "A model from its configuration."));
     add(bound("model_from_json", &from_json, {"json", "custom_objects=nil"},
               "A model from what to_json gave."));
-    add(bound("rewire", &rewired, {"model", "replacements", "name=nil"},
+    add(bound("rewire", &rewired,
+              {"model", "replacements: a table of tensors by symbol", "name=nil"},
               "A model of the same layers and weights, some of them exchanged: {[old layer, its "
               "name or a symbol] = new layer, symbol, or false to leave a layer out}."));
-    add(bound("clone_model", &cloned, {"model", "clone_function=nil"},
+    add(bound("clone_model", &cloned, {"model", "clone_function: a function=nil"},
               "The same architecture with new weights; clone_function(layer): the layer that takes "
               "its place."));
     return all;

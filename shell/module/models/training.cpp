@@ -56,11 +56,14 @@ void add_optimizer(ObjectTypes& types, const Type& object) {
                 "How far an update goes; with a schedule its last value.")
       .property("lr", &Optimizer::learning_rate, &Optimizer::set_learning_rate,
                 "The same as learning_rate.")
-      .method("set_weights", &set_weights, {"weights"}, "The state, in the order of `variables`.")
+      .method("set_weights", &set_weights, {"weights: a list of tensors"},
+              "The state, in the order of `variables`.")
       .method("scale_loss", &Optimizer::scale_loss, {"loss"}, "What to take gradients of.")
-      .method("apply_gradients", &apply_gradients, {"gradients", "variables=nil"},
+      .method("apply_gradients", &apply_gradients,
+              {"gradients: a list of tensors", "variables: a list of variables=nil"},
               "Updates variables by their gradients.")
-      .method("apply", &apply_gradients, {"gradients", "variables=nil"},
+      .method("apply", &apply_gradients,
+              {"gradients: a list of tensors", "variables: a list of variables=nil"},
               "Updates variables by their gradients.");
 }
 
@@ -84,10 +87,13 @@ void add_losses_and_metrics(ObjectTypes& types, const Type& object) {
               bound("metric", &call_metric, {"self", "y_true", "y_pred=nil", "sample_weight=nil"}));
   add_type<LuaMetric>(types, "metric", &metric)
       .method("add_variable", &LuaMetric::new_variable,
-              {"name=nil", "shape=nil", "dtype=float32", "initializer=zeros"},
+              {"name=nil", "shape=nil", "dtype=float32",
+               "initializer: a name, a configuration or an initializer=zeros"},
               "State of the metric; reset_state sets it to zero.")
       .method("add_weight", &LuaMetric::new_variable,
-              {"name=nil", "shape=nil", "dtype=float32", "initializer=zeros"}, "The same.");
+              {"name=nil", "shape=nil", "dtype=float32",
+               "initializer: a name, a configuration or an initializer=zeros"},
+              "The same.");
 }
 
 OnStack call_activation(const std::shared_ptr<Activation>& activation, Any x) {
@@ -170,10 +176,11 @@ void add_hook(Type& callback, const char* name) {
   if constexpr (hook.number != nullptr)
     callback.method(
         name, [](Callback& c, int64_t number, Any logs) { call_hook(hook, c, number, logs); },
-        {hook.number, "logs=nil"}, hook.doc);
+        {hook.number, "logs: a table of numbers by name=nil"}, hook.doc);
   else
     callback.method(
-        name, [](Callback& c, Any logs) { call_hook(hook, c, 0, logs); }, {"logs=nil"}, hook.doc);
+        name, [](Callback& c, Any logs) { call_hook(hook, c, 0, logs); },
+        {"logs: a table of numbers by name=nil"}, hook.doc);
 }
 
 /// Binds hooks for training loops of the user: callback:on_epoch_begin(epoch, logs). Epochs and

@@ -88,10 +88,10 @@ void add_run_types(ObjectTypes& types, const Type& object) {
       .method("stop", &TrainingRun::stop, {},
               "The run ends after the current batch, as when a callback sets stop_training.")
       .method("snapshot", &snapshot, {}, "Everything to go on from, for restore.")
-      .method("restore", &restore, {"snapshot=nil"},
+      .method("restore", &restore, {"snapshot: a snapshot=nil"},
               "Goes to where the snapshot was taken; without one, to where the run was that the "
               "model's file was saved in.")
-      .method("save", &TrainingRun::save, {"path"}, "A snapshot as a file.")
+      .method("save", &TrainingRun::save, {"path: a path"}, "A snapshot as a file.")
       .method("load", &load_run, {"path"}, "Goes to where the run was that was saved there.")
       .method("add_callback", &TrainingRun::add_callback, {"callback"},
               "Another callback from here on.")

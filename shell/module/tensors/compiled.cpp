@@ -154,7 +154,7 @@ void add_compiled_type(ObjectTypes& types, const Type& object) {
 }
 
 CallablePtr compiled_function() {
-  return bound("compiled", &compiled, {"function"},
+  return bound("compiled -> a function", &compiled, {"function: a function"},
                "The same function of tensors, traced once per signature and compiled.");
 }
 

@@ -223,34 +223,48 @@ bool is_tensor(Any value) { return is_tensor_like(current(), value.index); }
 const std::vector<CallablePtr>& control_flow_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> all;
-    all.push_back(bound("cond", &cond, {"pred", "true_fn", "false_fn"},
+    all.push_back(bound("cond -> a tensor or a structure of them", &cond,
+                        {"pred: a tensor", "true_fn: a function", "false_fn: a function"},
                         "One of two functions without arguments; while a program is recorded "
                         "both run."));
-    all.push_back(bound("switch", &switch_to, {"index", "branches", "operands=nil"},
-                        "The branch with this position, called with the operands."));
-    all.push_back(bound("while_loop", &while_loop,
-                        {"cond", "body", "loop_vars", "maximum_iterations=nil"},
+    all.push_back(
+        bound("switch -> a tensor or a structure of them", &switch_to,
+              {"index: a tensor", "branches: a list of functions", "operands: tensors=nil"},
+              "The branch with this position, called with the operands."));
+    all.push_back(bound("while_loop -> a tensor or a structure of them", &while_loop,
+                        {"cond: a function", "body: a function",
+                         "loop_vars: a tensor or a structure of them", "maximum_iterations=nil"},
                         "body(...) gives the next variables as long as cond(...) holds."));
-    all.push_back(bound("fori_loop", &fori_loop, {"lower", "upper", "body_fun", "init_val"},
-                        "value = body_fun(i, value) for i from lower to before upper."));
-    all.push_back(bound("map", &map, {"f", "xs"},
+    all.push_back(bound(
+        "fori_loop -> a tensor or a structure of them", &fori_loop,
+        {"lower", "upper", "body_fun: a function", "init_val: a tensor or a structure of them"},
+        "value = body_fun(i, value) for i from lower to before upper."));
+    all.push_back(bound("map -> a tensor or a structure of them", &map,
+                        {"f: a function", "xs: a tensor or a structure of them"},
                         "f of each row of the leading axis of a tensor, or of several."));
     all.push_back(
-        bound("vectorized_map", &map, {"function", "elements"},
+        bound("vectorized_map -> a tensor or a structure of them", &map,
+              {"function: a function", "elements: a tensor or a structure of them"},
               "The function of each row of the leading axis of a tensor, or of several."));
     all.push_back(bound(
-        "scan", &scan, {"f", "init", "xs=nil", "length=nil", "reverse=false", "unroll=1"},
+        "scan", &scan,
+        {"f: a function", "init: a tensor or a structure of them",
+         "xs: a tensor or a structure of them=nil", "length=nil", "reverse=false",
+         "unroll: true, false or an integer=1"},
         "f(carry, x) gives the next carry and an output, step by step; the last carry, and all "
         "outputs. xs, carry and outputs may be tables of tensors. Results do not depend on "
         "unroll: the loop is compiled as one."));
-    all.push_back(bound("associative_scan", &associative_scan,
-                        {"f", "elems", "reverse=false", "axis=0"},
-                        "f(... f(f(e1, e2), e3) ...) of all beginnings, where f may combine "
-                        "neighbours in any order."));
     all.push_back(bound(
-        "convert_to_numpy", [](const Tensor& x) { return push_numbers(current(), x), OnStack{}; },
-        {"x"}, "Nested tables of the values, as t:totable()."));
-    all.push_back(bound("is_tensor", &is_tensor, {"x=nil"}, "Whether it is a tensor or variable."));
+        "associative_scan -> a tensor or a structure of them", &associative_scan,
+        {"f: a function", "elems: a tensor or a structure of them", "reverse=false", "axis=0"},
+        "f(... f(f(e1, e2), e3) ...) of all beginnings, where f may combine "
+        "neighbours in any order."));
+    all.push_back(bound(
+        "convert_to_numpy -> a tensor or a structure of them",
+        [](const Tensor& x) { return push_numbers(current(), x), OnStack{}; }, {"x"},
+        "Nested tables of the values, as t:totable()."));
+    all.push_back(bound("is_tensor", &is_tensor, {"x: any value=nil"},
+                        "Whether it is a tensor or variable."));
     return all;
   }();
   return functions;

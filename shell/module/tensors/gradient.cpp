@@ -181,13 +181,15 @@ std::shared_ptr<Tape> record(Any function, const Tensors& watched) {
 void add_gradient_types(ObjectTypes& types, const Type& object) {
   add_type<Tape>(types, "tape", &object)
       .method(
-          "gradient", &gradient, {"target", "sources", "output_gradients=nil"},
+          "gradient", &gradient,
+          {"target: a tensor or a structure of them", "sources: a tensor or a structure of them",
+           "output_gradients=nil"},
           "The derivative of the target, or of the sum of several in a table, with respect to each "
           "source; false where there is none.")
-      .method("jacobian", &jacobian, {"target", "sources"},
+      .method("jacobian", &jacobian, {"target", "sources: a tensor or a structure of them"},
               "The derivative of each element of the target: of the target's shape and then the "
               "source's.")
-      .method("batch_jacobian", &batch_jacobian, {"target", "source"},
+      .method("batch_jacobian", &batch_jacobian, {"target", "source: a tensor"},
               "The same for each row of the target by that row of the source alone.")
       .method(
           "watch", [](Tape& tape, const Tensor& tensor) { tape.tape.watch(tensor); }, {"tensor"},
@@ -199,7 +201,7 @@ const std::vector<CallablePtr>& gradient_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> all;
     all.push_back(
-        bound("GradientTape", &record, {"function", "watch=nil"},
+        bound("GradientTape", &record, {"function: a function", "watch=nil"},
               "Runs the function and records it; returns the tape, which is asked for gradients."));
     all.push_back(compiled_function());
     return all;

@@ -208,9 +208,9 @@ void add_common(Type& type) {
       .method("slice", &slice, {"first", "last=nil"},
               "Positions first to last along the first axis, or tables of positions along several; "
               "both ends included.")
-      .raw_method("reshape", reshape, {"shape"},
+      .raw_method("reshape", reshape, {"shape: a shape"},
                   "The same values in another shape; -1 is worked out.")
-      .raw_method("transpose", transpose, {"axes=nil"},
+      .raw_method("transpose", transpose, {"axes: a list of axes=nil"},
                   "Axes in another order; reversed when none are given.");
   add_operators(type);
   type.missing(raw("index", index_tensor));
@@ -309,7 +309,8 @@ const std::vector<CallablePtr>& tensor_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> all;
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
-    add(bound("tensor", &make_tensor, {"values", "dtype=nil"},
+    add(bound("tensor -> a tensor", &make_tensor,
+              {"values: a number, a list or a tensor", "dtype=nil"},
               "A tensor from a number or nested tables; float32 unless told."));
     add(bound(
         "zeros", [](const NewShape& shape, DType dtype) { return ops::zeros(shape, dtype); },

@@ -108,7 +108,8 @@ OnStack vectorize(Any pyfunc, Any excluded, std::optional<std::string> signature
 }  // namespace
 
 CallablePtr vectorize_function() {
-  return bound("vectorize", &vectorize, {"pyfunc", "excluded=nil", "signature=nil"},
+  return bound("vectorize -> a function", &vectorize,
+               {"pyfunc: a function", "excluded: a list of positions=nil", "signature=nil"},
                "A function that applies one of scalars, or of parts as in the signature "
                "\"(n),(n)->()\", to all elements; excluded: positions of arguments that "
                "are given whole.");

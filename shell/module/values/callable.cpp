@@ -22,23 +22,23 @@ Parameters& Parameters::operator=(const Parameters&) = default;
 Parameters& Parameters::operator=(Parameters&&) noexcept = default;
 Parameters::~Parameters() = default;
 
-Parameters Parameters::of_method() const {
+Parameters Parameters::of_method(std::string self) const {
   Parameters all{"self"};
+  all.front().type = std::move(self);
   all.insert(all.end(), begin(), end());
   return all;
 }
 
-namespace {
-
 Signature signature_of(std::string_view name, Parameters parameters, std::string_view doc) {
+  constexpr std::string_view kArrow = " -> ";
+  const size_t arrow = name.find(kArrow);
   Signature signature;
-  signature.name = name;
+  signature.name = name.substr(0, arrow);
+  if (arrow != name.npos) signature.result = name.substr(arrow + kArrow.size());
   signature.parameters = std::move(parameters);
   signature.doc = doc;
   return signature;
 }
-
-}  // namespace
 
 Signature typed_signature(std::string_view name, Parameters parameters, std::string_view doc,
                           const Caller& caller) {

@@ -2,6 +2,8 @@
 //
 //   bound("sum", &ops::sum, {"x", "axis=nil", "keepdims=false"})
 //
+// C++ types say what parameters and the result are; where a function takes or gives any value of
+// Lua, texts do: bound("get -> a layer", &get, {"identifier: a name or a configuration"}).
 // Arguments are positional, then in a table of keywords. read.h and push.h convert C++ types from
 // and to Lua.
 #pragma once
@@ -35,9 +37,12 @@ class Parameters : public std::vector<Parameter> {
   Parameters& operator=(const Parameters&);
   Parameters& operator=(Parameters&&) noexcept;
   ~Parameters();
-  /// The parameters after "self".
-  Parameters of_method() const;
+  /// The parameters after "self", which is of this type.
+  Parameters of_method(std::string self) const;
 };
+
+/// The signature of "name", or of "name -> type of the result".
+Signature signature_of(std::string_view name, Parameters parameters, std::string_view doc);
 
 class Callable {
  public:
@@ -167,10 +172,12 @@ constexpr unsigned mask(std::initializer_list<bool> set) {
 
 template <class R, class... A>
 void set_types(Signature& signature) {
-  signature.result = type_text<R>();
+  if (signature.result.empty()) signature.result = type_text<R>();
   size_t i = 0;
   [[maybe_unused]] const auto set = [&](std::string type) {
-    if (i < signature.parameters.size()) signature.parameters[i++].type = std::move(type);
+    if (i == signature.parameters.size()) return;
+    std::string& of_parameter = signature.parameters[i++].type;
+    if (of_parameter.empty()) of_parameter = std::move(type);
   };
   (set(type_text<A>()), ...);
 }

@@ -20,6 +20,8 @@ struct TypeText {
       return "a number";
     else if constexpr (std::derived_from<T, Shape>)
       return "a shape";
+    else if constexpr (std::is_void_v<T>)
+      return "nothing";
     else
       return "";
   }

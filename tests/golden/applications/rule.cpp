@@ -54,7 +54,7 @@ std::map<const void*, const Layer*> owners(Model& model) {
 }  // namespace
 
 void set_weights(Model& model, const List& recorded) {
-  const Variables weights = model.weights_in_order();
+  const Variables weights = model.weights_in_keras_order();
   REQUIRE(weights.size() == recorded.size());
   const auto layers = owners(model);
   for (size_t i = 0; i < weights.size(); ++i) {

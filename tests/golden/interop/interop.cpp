@@ -34,7 +34,7 @@ ModelPtr load_json(const std::string& base) {
 /// Into the model of the .h5, whose own numbers are wiped out before.
 ModelPtr load_keras3_weights(const std::string& base) {
   const ModelPtr model = load_model(base + ".h5");
-  Variables all = model->weights_in_order();
+  Variables all = model->weights_in_keras_order();
   if (model->compiled())
     for (const Variable& state : model->optimizer()->state()) all.push_back(state);
   for (Variable& variable : all) variable.assign(Tensor(variable.spec()));

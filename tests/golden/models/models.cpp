@@ -39,7 +39,8 @@ void check_predictions(const std::string& model_path, const std::string& io_path
                        const std::string& weights = "") {
   const ModelPtr model = load_model(model_path);
   if (!weights.empty()) {
-    for (Variable variable : model->weights_in_order()) variable.assign(Tensor(variable.spec()));
+    for (Variable variable : model->weights_in_keras_order())
+      variable.assign(Tensor(variable.spec()));
     load_weights(*model, weights);
   }
   const Recording io(io_path);

@@ -76,9 +76,16 @@ assert(offered > 2000, offered)
 local function check_doc(row, place)
   assert(type(row.doc) == "string" and row.doc ~= "", place .. " has no doc")
 end
+local function check_types(row, place)
+  for _, parameter in ipairs(row.parameters) do
+    assert(parameter.type ~= "", place .. " has a parameter without a type: " .. parameter.name)
+  end
+  assert(row.result ~= "", place .. " does not say what it gives")
+end
 for _, section in ipairs { "functions", "namespaces" } do
   for _, row in ipairs(listing[section]) do check_doc(row, row.path) end
 end
+for _, row in ipairs(listing.functions) do check_types(row, row.path) end
 for _, class in ipairs(listing.classes) do
   check_doc(class, class.name)
   for _, list in ipairs { class.options, class.members } do
@@ -89,6 +96,7 @@ for _, type in ipairs(listing.types) do
   for _, list in ipairs { type.methods, type.properties } do
     for _, row in ipairs(list) do check_doc(row, type.name .. "." .. row.name) end
   end
+  for _, row in ipairs(type.methods) do check_types(row, type.name .. ":" .. row.name) end
 end
 
 -- ---- it is in order

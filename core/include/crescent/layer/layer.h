@@ -166,9 +166,9 @@ class CRESCENT_API Layer : public Configurable {
   Variables weights() const;
   Variables trainable_weights() const;  ///< empty while trainable() is false
   Variables non_trainable_weights() const;
-  /// The order of get_weights and set_weights: weights(), except that models list them layer by
+  /// weights() in the order of get_weights and set_weights, in which models list them layer by
   /// layer (Keras).
-  virtual Variables weights_in_order() const;
+  virtual Variables weights_in_keras_order() const;
   Tensors get_weights() const;  ///< copies
   /// Fails with the messages of Keras on a wrong count or shape.
   void set_weights(const Tensors& values);

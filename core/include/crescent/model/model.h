@@ -204,7 +204,7 @@ class CRESCENT_API Model : public Layer {
   virtual bool is_graph() const { return false; }
   bool stateful() const override;
   void reset_states() override;
-  Variables weights_in_order() const override;
+  Variables weights_in_keras_order() const override;
 
   /// Lines of the summary in the layout of Keras 2.3.1: a row for each layer with its output shape
   /// and number of parameters, then the totals. The options are those of SummaryOptions.

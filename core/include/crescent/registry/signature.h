@@ -46,15 +46,16 @@ struct CRESCENT_API Signature {
   std::string name;
   std::vector<Parameter> parameters;
   std::string doc;
-  std::string result;  ///< the type of the result; empty: no result, or an unknown type
+  std::string result;  ///< the type of the result; empty: unknown
 };
 
 /// The value of a default that is written as None, nil, True, true, 0.5, (0, 1), [0, 1], 'a text'
 /// or a_word.
 CRESCENT_API Value parse_default(std::string_view text);
-/// The parameter of a text such as "axis=None". A name after * takes all remaining positional
-/// arguments (a list), a name after ** all remaining named ones (a dictionary); a parameter after @
-/// is no tensor, but Keras 3 stores it with the call and not in the configuration.
+/// The parameter of a text such as "axis=None" or, with its type, "axis: an integer=None". A name
+/// after * takes all remaining positional arguments (a list), a name after ** all remaining named
+/// ones (a dictionary); a parameter after @ is no tensor, but Keras 3 stores it with the call and
+/// not in the configuration.
 CRESCENT_API Parameter parse_parameter(std::string_view text);
 /// The parameters of a text such as "x, axis=None".
 CRESCENT_API std::vector<Parameter> parse_parameters(std::string_view text);
