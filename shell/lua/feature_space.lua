@@ -394,6 +394,8 @@ function Space:save(path)
 end
 
 --- The FeatureSpace of a result of get_config.
+--- @param config a table with names
+--- @return a FeatureSpace
 function FeatureSpace.from_config(config)
   local features, crosses = {}, {}
   for _, feature in ipairs(config.features) do

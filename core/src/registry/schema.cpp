@@ -252,7 +252,7 @@ Signature Method::signature() const {
   Signature signature;
   signature.name = name;
   signature.doc = parameters.description;
-  signature.result = result;
+  signature.result = result.empty() ? "nothing" : result;
   signature.parameters.assign(parameters.fields.begin(), parameters.fields.end());
   return signature;
 }

@@ -156,6 +156,8 @@ end
 function Config.__pairs(self) return pairs(rawget(self, "values")) end
 
 --- A table that can be frozen: Config {rate = 0.1}.
+--- @param values a table with names
+--- @return a Config
 function objects.Config(values)
   local config = setmetatable({ values = {}, frozen = false }, Config)
   config:update(values or {})

@@ -172,15 +172,17 @@ void connect(const std::shared_ptr<Object>& object, Any inputs, Any outputs) {
 void push_new_base(lua_State* L, const Base& base) {
   static const CallablePtr make_class =
       raw("subclass -> a class", subclass,
-          {"self", "name: a string", "options: a table of defaults=nil",
+          {"self: the class or an object", "name: a string", "options: a table of defaults=nil",
            "arguments: a table with names=nil"},
           "A new class derived from this one. Options and, of layers, the arguments of call are "
           "rows {name, default, doc}.");
   static const CallablePtr make_from =
       raw("from_config -> an object of the class", from_config,
-          {"self", "config: a table with names"}, "An object with these options.");
-  static const CallablePtr config = raw("get_config -> a table with names", base_config, {"self"},
-                                        "The options that make an equal object.");
+          {"self: the class or an object", "config: a table with names"},
+          "An object with these options.");
+  static const CallablePtr config =
+      raw("get_config -> a table with names", base_config, {"self: an object"},
+          "The options that make an equal object.");
   const ObjectPtr sample = base.make(base.schema(base.name, {}), {});
   object_type(*sample).push_methods(L);
   const int table = lua_gettop(L);
@@ -191,12 +193,14 @@ void push_new_base(lua_State* L, const Base& base) {
   push_callable(L, *config);
   lua_setfield(L, table, "get_config");
   static const CallablePtr init =
-      raw("init -> an object of the class", base_init, {"self", "options: a table with names=nil"},
+      raw("init -> an object of the class", base_init,
+          {"self: the class or an object", "options: a table with names=nil"},
           "For the init of a class, which may call it.");
-  static const CallablePtr graph = bound("init -> an object of the class", &connect,
-                                         {"self", "inputs: a symbol or a structure of them=nil",
-                                          "outputs: a symbol or a structure of them=nil"},
-                                         "From the init of a class: the graph that it is.");
+  static const CallablePtr graph =
+      bound("init -> an object of the class", &connect,
+            {"self: the class or an object", "inputs: a symbol or a structure of them=nil",
+             "outputs: a symbol or a structure of them=nil"},
+            "From the init of a class: the graph that it is.");
   push_callable(L, is_model(base) ? *graph : *init);
   lua_setfield(L, table, "init");
   lua_pushstring(L, base.name);

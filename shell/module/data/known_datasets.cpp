@@ -94,13 +94,14 @@ const std::vector<KnownDataset>& known_datasets() {
                {"version=large", "path=california_housing.npz", "test_split=0.2", "seed=113"}));
     std::vector<CallablePtr> imdb_functions =
         loader(&imdb, {"path=imdb.npz", "num_words=nil", "skip_top=0", "maxlen=nil", "seed=113",
-                       "start_char=1", "oov_char=2", "index_from=3"});
+                       "start_char: an integer=1", "oov_char: an integer=2", "index_from=3"});
     imdb_functions.push_back(bound("get_word_index -> a table with names", &imdb_word_index,
                                    {"path=imdb_word_index.json"}, "The number of each word."));
     add("imdb", std::move(imdb_functions));
-    std::vector<CallablePtr> reuters_functions = loader(
-        &reuters, {"path=reuters.npz", "num_words=nil", "skip_top=0", "maxlen=nil",
-                   "test_split=0.2", "seed=113", "start_char=1", "oov_char=2", "index_from=3"});
+    std::vector<CallablePtr> reuters_functions =
+        loader(&reuters,
+               {"path=reuters.npz", "num_words=nil", "skip_top=0", "maxlen=nil", "test_split=0.2",
+                "seed=113", "start_char: an integer=1", "oov_char: an integer=2", "index_from=3"});
     reuters_functions.push_back(bound("get_word_index -> a table with names", &reuters_word_index,
                                       {"path=reuters_word_index.json"},
                                       "The number of each word."));

@@ -162,7 +162,7 @@ const std::vector<CallablePtr>& config_functions() {
         "set_threads", [](int64_t count) { set_option("threads", count); }, {"count"},
         "How many threads compute; 0: all cores."));
     add(bound(
-        "threads", []() { return device().information().at("threads"); }, {},
+        "threads -> an integer", []() { return device().information().at("threads"); }, {},
         "How many threads compute."));
     add(bound(
         "dtype_policy", []() { return default_policy().name; }, {},
@@ -225,7 +225,7 @@ const std::vector<CallablePtr>& plugins_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> all;
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
-    add(bound("load", &load, {"name"},
+    add(bound("load -> a table with names", &load, {"name"},
               "A plugin by name, a library by path, or a Lua file that defines classes."));
     add(bound("list", &list, {}, "Loaded, known and refused plugins."));
     add(bound("path", &plugin_search_path, {}, "Folders in which plugins are looked for."));

@@ -181,15 +181,16 @@ std::shared_ptr<Tape> record(Any function, const Tensors& watched) {
 void add_gradient_types(ObjectTypes& types, const Type& object) {
   add_type<Tape>(types, "tape", &object)
       .method(
-          "gradient", &gradient,
+          "gradient -> a structure of tensors", &gradient,
           {"target: a tensor or a structure of them", "sources: a tensor or a structure of them",
            "output_gradients=nil"},
           "The derivative of the target, or of the sum of several in a table, with respect to each "
           "source; false where there is none.")
-      .method("jacobian", &jacobian, {"target", "sources: a tensor or a structure of them"},
+      .method("jacobian -> a structure of tensors", &jacobian,
+              {"target", "sources: a tensor or a structure of them"},
               "The derivative of each element of the target: of the target's shape and then the "
               "source's.")
-      .method("batch_jacobian", &batch_jacobian, {"target", "source: a tensor"},
+      .method("batch_jacobian -> a tensor", &batch_jacobian, {"target", "source: a tensor"},
               "The same for each row of the target by that row of the source alone.")
       .method(
           "watch", [](Tape& tape, const Tensor& tensor) { tape.tape.watch(tensor); }, {"tensor"},

@@ -256,7 +256,7 @@ CallablePtr operator_for(const char* operation, CallablePtr direct) {
 void add_symbol_operators(Type& type) {
   for (const SymbolOperator& row : kSymbolOperators) type.meta(row.key, raw(row.key, row.body));
   for (const char* name : {"__lt", "__le"}) type.meta(name, raw(name, refuse_symbol_comparison));
-  type.method("slice", &slice_symbol, {"first", "last=nil"},
+  type.method("slice -> a symbol", &slice_symbol, {"first", "last=nil"},
               "Positions first to last along the first axis, or tables of positions along several; "
               "both ends included.");
   type.missing(raw("index", index_symbol));

@@ -203,14 +203,15 @@ void add_common(Type& type) {
       .property(
           "T", [](const Tensor& t) { return ops::transpose(t); },
           "With the axes the other way round.");
-  type.method("totable", &totable, {}, "Nested tables of numbers; a number for a scalar.")
-      .method("item", &item, {}, "The value of a tensor of one element.")
+  type.method("totable -> a number or nested tables", &totable, {},
+              "Nested tables of numbers; a number for a scalar.")
+      .method("item -> a number", &item, {}, "The value of a tensor of one element.")
       .method("slice", &slice, {"first", "last=nil"},
               "Positions first to last along the first axis, or tables of positions along several; "
               "both ends included.")
-      .raw_method("reshape", reshape, {"shape: a shape"},
+      .raw_method("reshape -> a tensor", reshape, {"shape: a shape"},
                   "The same values in another shape; -1 is worked out.")
-      .raw_method("transpose", transpose, {"axes: a list of axes=nil"},
+      .raw_method("transpose -> a tensor", transpose, {"axes: a list of axes=nil"},
                   "Axes in another order; reversed when none are given.");
   add_operators(type);
   type.missing(raw("index", index_tensor));
@@ -270,7 +271,7 @@ const Type& tensor_type() {
     type.property(
         "mask", [](const Tensor& t) { return t.mask(); },
         "Which parts count, where a layer gave it.");
-    type.method("numpy", &totable, {}, "The same as totable.")
+    type.method("numpy -> a number or nested tables", &totable, {}, "The same as totable.")
         .method("clone", &clone, {}, "A copy with memory of its own.");
     type.meta("__tostring", bound("tostring", &text_of_tensor, {"tensor"}))
         .meta("__eq", bound("==", &same, {"a", "b"}));
