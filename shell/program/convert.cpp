@@ -150,8 +150,7 @@ Save convert_arrays(const std::string& from, const Dict& told, const std::string
 }  // namespace
 
 int convert(const std::vector<std::string>& arguments) {
-  const FileArguments given(arguments, "convert A B [--dry-run] [--target keras3|keras2]", 2,
-                            {"dry-run"}, {"target"});
+  const FileArguments given(arguments, "convert", 2, {"dry-run"}, {"target"});
   const std::string &from = given.paths[0], &to = given.paths[1];
   const Value told = described_file(from);
   const std::string kind = told.as_dict().at("kind").as_string();

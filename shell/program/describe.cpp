@@ -124,7 +124,7 @@ void print_found(const std::vector<Entry>& entries, bool json) {
 int describe(const std::vector<std::string>& arguments) {
   const auto names = std::count_if(arguments.begin(), arguments.end(),
                                    [](const std::string& word) { return !word.starts_with("--"); });
-  const FileArguments given(arguments, "describe [NAME] [--json]", names, {"json"});
+  const FileArguments given(arguments, "describe", names, {"json"});
   const Dict all = everything();
   const std::vector<Entry> entries = entries_of(all);
   for (const std::string& name : given.paths)

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "crescent/base/error.h"
+#include "command_table.h"
 #include "file_commands.h"
 
 namespace crescent::program {
@@ -14,7 +14,7 @@ bool is_among(const std::vector<std::string>& names, const std::string& name) {
 
 void print(const std::string& text, FILE* to) { std::fputs(printable(text).c_str(), to); }
 
-FileArguments::FileArguments(const std::vector<std::string>& arguments, const std::string& usage,
+FileArguments::FileArguments(const std::vector<std::string>& arguments, const char* command,
                              size_t count, const std::vector<std::string>& flags,
                              const std::vector<std::string>& values) {
   for (auto at = arguments.begin(); at != arguments.end(); ++at) {
@@ -30,13 +30,14 @@ FileArguments::FileArguments(const std::vector<std::string>& arguments, const st
     } else {
       std::vector<std::string> known = flags;
       known.insert(known.end(), values.begin(), values.end());
-      fail(is_among(values, name) ? "expected a value after '" : "no option '", *at, "'",
-           did_you_mean(name, known), "; usage: crescent ", usage);
+      fail_usage(command,
+                 concat(is_among(values, name) ? "expected a value after '" : "no option '", *at,
+                        "'", did_you_mean(name, known)));
     }
   }
   if (paths.size() != count)
-    fail("expected ", count, count == 1 ? " file, got " : " files, got ", paths.size(),
-         "; usage: crescent ", usage);
+    fail_usage(command, concat("expected ", count, count == 1 ? " file, got " : " files, got ",
+                               paths.size()));
 }
 
 }  // namespace crescent::program

@@ -34,8 +34,8 @@ void print(const std::string& text, FILE* to = stdout);
 struct FileArguments {
   std::vector<std::string> paths;
   Dict options;
-  /// Fails in words that show `usage` when there are other options, or not `paths` paths.
-  FileArguments(const std::vector<std::string>& arguments, const std::string& usage, size_t paths,
+  /// Fails with the usage of the command when there are other options, or not `paths` paths.
+  FileArguments(const std::vector<std::string>& arguments, const char* command, size_t paths,
                 const std::vector<std::string>& flags, const std::vector<std::string>& values = {});
   bool has(const char* flag) const { return options.contains(flag); }
 };

@@ -161,7 +161,7 @@ Value described_file(const std::string& path) {
 }
 
 int inspect(const std::vector<std::string>& arguments) {
-  const FileArguments given(arguments, "inspect FILE [--json]", 1, {"json"});
+  const FileArguments given(arguments, "inspect", 1, {"json"});
   const Value told = described_file(given.paths.front());
   if (given.has("json"))
     print(to_json(told) + "\n");

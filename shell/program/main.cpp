@@ -2,15 +2,18 @@
 #include <unistd.h>
 
 #include <boost/program_options.hpp>
+#include <cerrno>
 #include <clocale>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 
-#include "commands.h"
+#include "command_table.h"
 #include "crescent/base/error.h"
 #include "crescent/base/export.h"
-#include "file_commands.h"
+#include "crescent/program/communicator.h"
+#include "crescent/program/device.h"
 #include "lua_state.h"
 #include "module/values/interruption.h"
 #include "prompt.h"
@@ -21,20 +24,35 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr const char* kUsage = R"(usage: crescent [options] [SCRIPT [ARGUMENTS]]
-       crescent info              kernels, threads, libraries and plugins in use
-       crescent plugins [NAME]    plugins and their classes
-       crescent describe [NAME] [--json]   what can be called, with parameters and defaults
-       crescent new-plugin NAME   a project for a plugin of your own
-       crescent inspect FILE [--json]   what a file of a model or of arrays says about itself
-       crescent convert A B [--dry-run] [--target keras3|keras2]   a model's file as another kind
-       crescent verify A B        whether two files compute and learn the same
-       crescent validate FILE [--data FILE] [--batch_size N]   whether its compiled steps compute
-                                  what the plain program does in float64
-Without a script: the prompt. SCRIPT - is standard input. A script that Ctrl-C, SIGTERM or SIGHUP
-stops ends with 128 + the number of the signal: 130, 143, 129.
+constexpr const char* kScripts =
+    R"(Without a script: the prompt. SCRIPT - is standard input. A script that Ctrl-C, SIGTERM or SIGHUP
+stops ends with 128 + the number of the signal: 130, 143, 129. Errors end with 1, and with 2 where
+the program was called wrongly.
 
 )";
+
+constexpr const char* kVariables = R"(
+Environment:
+  CRESCENT_DEVICE         class or plugin of the device that computes; cpu
+  CRESCENT_COMMUNICATOR   class or plugin by which several processes train; single
+  CRESCENT_PLUGIN_PATH    folders in which plugins are looked for, separated by ':'
+  CRESCENT_PROGRAM_CACHE  a folder for compiled programs, which later runs take from there
+  CRESCENT_ONEDNN         0: without oneDNN
+  KERAS_HOME              folder of downloaded data and weights; ~/.keras
+)";
+
+/// The usage of the program: its commands, with what each is for.
+std::string usage() {
+  constexpr size_t kColumn = 36;
+  std::string text = "usage: crescent [options] [SCRIPT [ARGUMENTS]]\n";
+  for (const Command& command : commands()) {
+    const std::string line = "       " + usage_of(command);
+    const bool fits = line.size() + 2 <= kColumn;
+    text += line + (fits ? "" : "\n") + std::string(kColumn - (fits ? line.size() : 0), ' ') +
+            command.doc + "\n";
+  }
+  return text + kScripts;
+}
 
 po::options_description description() {
   po::options_description all("Options");
@@ -58,15 +76,6 @@ int count_options(int argc, char** argv) {
   return std::min(i, argc);
 }
 
-struct Command {
-  const char* name;
-  int (*run)(const std::vector<std::string>& arguments);
-};
-constexpr Command kCommands[] = {{"info", show_info},    {"inspect", inspect},
-                                 {"convert", convert},   {"verify", verify},
-                                 {"validate", validate}, {"plugins", show_plugins},
-                                 {"describe", describe}, {"new-plugin", make_plugin}};
-
 struct Invocation {
   int argc;
   char** argv;
@@ -89,16 +98,16 @@ Invocation parse(int argc, char** argv) try {
                      .options;
   return call;
 } catch (const po::error& error) {
-  fail(error.what(), "; crescent --help lists the options");
+  throw UsageError(concat(error.what(), "; crescent --help lists the options"));
 }
 
 /// A word that is neither a command nor a file, and nearly a command.
 void refuse_misspelt_command(const char* word) {
   std::vector<std::string> names;
-  for (const Command& command : kCommands) names.push_back(command.name);
+  for (const Command& command : commands()) names.push_back(command.name);
   const std::string guess = did_you_mean(word, names);
   if (!guess.empty() && access(word, F_OK) != 0)
-    fail("there is no file and no command '", word, "'", guess);
+    throw UsageError(concat("there is no file and no command '", word, "'", guess));
 }
 
 /// -e and -l in their order.
@@ -150,28 +159,60 @@ int run_lua(const Invocation& call) {
   return stop_signal() ? 128 + stop_signal() : 1;
 }
 
+/// Makes the device and the communicator that the environment names, so that a wrong name is an
+/// error at the start.
+void check_environment() {
+  if (std::getenv("CRESCENT_DEVICE")) device();
+  if (std::getenv("CRESCENT_COMMUNICATOR")) communicator();
+}
+
+int run_command(const Command& command, const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments)
+    if (argument == "--help" || argument == "-h")
+      return std::printf("usage: %s\n  %s\n", usage_of(command).c_str(), command.doc), 0;
+  check_environment();
+  return command.run(arguments);
+}
+
 int run(int argc, char** argv) {
   const Invocation call = parse(argc, argv);
-  if (call.has("help")) return std::cout << kUsage << description(), 0;
+  if (call.has("help")) return std::cout << usage() << description() << kVariables, 0;
   if (call.has("version"))
     return std::printf("Crescent %s (%s)\n", CRESCENT_VERSION, LUA_RELEASE), 0;
-  if (call.script < argc)
-    for (const Command& command : kCommands)
-      if (std::strcmp(argv[call.script], command.name) == 0)
-        return command.run(std::vector<std::string>(argv + call.script + 1, argv + argc));
-  if (call.script < argc) refuse_misspelt_command(argv[call.script]);
+  if (call.script < argc) {
+    if (const Command* command = find_command(argv[call.script]))
+      return run_command(*command, {argv + call.script + 1, argv + argc});
+    refuse_misspelt_command(argv[call.script]);
+  }
+  check_environment();
   return run_lua(call);
+}
+
+int report_exception(int status) {
+  std::fprintf(stderr, "crescent: %s\n", printable(exception_text()).c_str());
+  return status;
+}
+
+/// Ends the process with an error if standard output could not be written; called at exit, since
+/// scripts end where they like.
+void check_output() {
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return;
+  std::fprintf(stderr, "crescent: cannot write to standard output: %s\n", std::strerror(errno));
+  std::_Exit(1);
 }
 
 }  // namespace
 }  // namespace crescent::program
 
 int main(int argc, char** argv) {
+  using namespace crescent::program;
   std::setlocale(LC_CTYPE, "");
+  std::atexit(check_output);
   try {
-    return crescent::program::run(argc, argv);
+    return run(argc, argv);
+  } catch (const UsageError&) {
+    return report_exception(2);
   } catch (...) {
-    std::fprintf(stderr, "crescent: %s\n", crescent::printable(crescent::exception_text()).c_str());
-    return 1;
+    return report_exception(1);
   }
 }

@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "command_table.h"
 #include "commands.h"
-#include "crescent/base/error.h"
 #include "crescent/system/file.h"
 
 namespace crescent::program {
@@ -149,7 +149,7 @@ std::string filled(std::string text, const Names& names) {
 }  // namespace
 
 int make_plugin(const std::vector<std::string>& arguments) {
-  if (arguments.size() != 1) fail("new-plugin: expected one name, such as 'acme.scale'");
+  if (arguments.size() != 1) fail_usage("new-plugin", "expected one name, such as 'acme.scale'");
   const Names names = names_of(arguments[0]);
   if (mkdir(names.name.c_str(), 0777) != 0)
     fail("new-plugin: cannot make the folder ", names.name, ": ", std::strerror(errno));

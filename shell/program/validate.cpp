@@ -18,8 +18,7 @@ Tensors arrays_in(const std::string& file, const std::vector<std::string>& names
 }  // namespace
 
 int validate(const std::vector<std::string>& arguments) {
-  const FileArguments given(arguments, "validate FILE [--data FILE] [--batch_size N]", 1, {},
-                            {"data", "batch_size"});
+  const FileArguments given(arguments, "validate", 1, {}, {"data", "batch_size"});
   const ModelPtr model = load_model(given.paths[0]);
   const Value* data = given.options.find("data");
   if (!data && !model->is_graph())

@@ -160,7 +160,7 @@ bool same_step(Model& a, Model& b, const Pairs& pairs, const Tensors& x) {
 }  // namespace
 
 int verify(const std::vector<std::string>& arguments) {
-  const FileArguments given(arguments, "verify A B", 2, {});
+  const FileArguments given(arguments, "verify", 2, {});
   const ModelPtr a = load_model(given.paths[0]), b = load_model(given.paths[1]);
   const Pairs pairs = pairs_of(*a, *b);
   bool same = same_weights(pairs, "weights", kRelative);

@@ -1,54 +1,16 @@
 // crescent inspect, convert, verify: what they say of files, and that they say no when they should;
 // crescent describe.
-#include <unistd.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
+#include "called.h"
 #include "crescent/io/format.h"
 
 using namespace crescent;
 
 namespace {
-
-namespace fs = std::filesystem;
-
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "crescent-tools-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()));
-    path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  std::string operator/(const char* name) const { return path_ + "/" + name; }
-  size_t count() const {
-    return static_cast<size_t>(std::distance(fs::directory_iterator(path_), {}));
-  }
-
- private:
-  std::string path_;
-};
-
-struct Outcome {
-  int status;
-  std::string text;  ///< of both outputs
-};
-
-Outcome crescent_says(const std::string& arguments) {
-  FILE* pipe = popen((CRESCENT_PROGRAM " " + arguments + " 2>&1").c_str(), "r");
-  REQUIRE(pipe);
-  std::string text;
-  char buffer[4096];
-  for (size_t n; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) text.append(buffer, n);
-  return {pclose(pipe), text};
-}
 
 ModelPtr trained_model(double rate = 0.01) {
   auto model = Sequential::make(

@@ -1,0 +1,40 @@
+#include "command_table.h"
+
+#include "commands.h"
+#include "file_commands.h"
+
+namespace crescent::program {
+namespace {
+
+constexpr Command kCommands[] = {
+    {"info", "", "kernels, threads, libraries and plugins in use", show_info},
+    {"plugins", "[NAME...]", "plugins and their classes", show_plugins},
+    {"describe", "[NAME...] [--json]", "what can be called, with parameters and defaults",
+     describe},
+    {"new-plugin", "NAME", "a project for a plugin of your own", make_plugin},
+    {"inspect", "FILE [--json]", "what a file of a model or of arrays says about itself", inspect},
+    {"convert", "A B [--dry-run] [--target keras3|keras2]", "a model's file as another kind",
+     convert},
+    {"verify", "A B", "whether two files compute and learn the same", verify},
+    {"validate", "FILE [--data FILE] [--batch_size N]",
+     "whether its compiled steps compute what the plain program does in float64", validate}};
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+const Command* find_command(std::string_view name) {
+  for (const Command& command : kCommands)
+    if (command.name == name) return &command;
+  return nullptr;
+}
+
+std::string usage_of(const Command& command) {
+  return concat("crescent ", command.name, *command.arguments ? " " : "", command.arguments);
+}
+
+void fail_usage(std::string_view command, const std::string& message) {
+  throw UsageError(concat(message, "; usage: ", usage_of(*find_command(command))));
+}
+
+}  // namespace crescent::program

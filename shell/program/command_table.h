@@ -1,0 +1,31 @@
+// The commands of the program, by name.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "crescent/base/error.h"
+
+namespace crescent::program {
+
+/// crescent NAME ARGUMENTS.
+struct Command {
+  const char *name, *arguments, *doc;
+  int (*run)(const std::vector<std::string>& arguments);  ///< returns the exit status
+};
+
+std::span<const Command> commands();
+/// The command of this name; null without one.
+const Command* find_command(std::string_view name);
+/// "crescent verify A B"
+std::string usage_of(const Command& command);
+
+/// An error in what the program was called with, which ends it with status 2.
+struct UsageError : Error {
+  using Error::Error;
+};
+/// Fails with the message and the usage of the command.
+[[noreturn]] void fail_usage(std::string_view command, const std::string& message);
+
+}  // namespace crescent::program

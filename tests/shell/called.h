@@ -1,0 +1,46 @@
+// The program called as a user calls it, in a folder of its own.
+#pragma once
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+namespace fs = std::filesystem;
+
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "crescent-tools-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()));
+    path_ = name;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  std::string operator/(const char* name) const { return path_ + "/" + name; }
+  size_t count() const {
+    return static_cast<size_t>(std::distance(fs::directory_iterator(path_), {}));
+  }
+
+ private:
+  std::string path_;
+};
+
+struct Outcome {
+  int status;        ///< the exit status
+  std::string text;  ///< of both outputs
+};
+
+/// Runs the program; the arguments are read by the shell, behind settings of its environment.
+inline Outcome crescent_says(const std::string& arguments, const std::string& environment = "") {
+  FILE* pipe = popen((environment + " " CRESCENT_PROGRAM " " + arguments + " 2>&1").c_str(), "r");
+  REQUIRE(pipe);
+  std::string text;
+  char buffer[4096];
+  for (size_t n; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) text.append(buffer, n);
+  return {WEXITSTATUS(pclose(pipe)), text};
+}

@@ -1,0 +1,75 @@
+// What the program answers to its command line.
+#include "called.h"
+#include "crescent/base/value.h"
+
+namespace {
+
+using Catch::Contains;
+using Catch::StartsWith;
+
+const char* const kCommands[] = {"info",    "plugins", "describe", "new-plugin",
+                                 "inspect", "convert", "verify",   "validate"};
+
+TEST_CASE("--help of the program tells of every command and of the environment") {
+  const Outcome help = crescent_says("--help");
+  CHECK(help.status == 0);
+  for (const char* command : kCommands)
+    CHECK_THAT(help.text, Contains(std::string("crescent ") + command));
+  for (const char* variable : {"CRESCENT_DEVICE", "CRESCENT_COMMUNICATOR", "CRESCENT_PLUGIN_PATH"})
+    CHECK_THAT(help.text, Contains(variable));
+  for (size_t begin = 0, end; (end = help.text.find('\n', begin)) != help.text.npos;
+       begin = end + 1)
+    CHECK(end - begin <= 100);
+}
+
+TEST_CASE("--help of a command tells its arguments") {
+  for (const char* command : kCommands) {
+    INFO(command);
+    for (const char* option : {"--help", "-h"}) {
+      const Outcome help = crescent_says(std::string(command) + " " + option);
+      CHECK(help.status == 0);
+      CHECK_THAT(help.text, StartsWith(std::string("usage: crescent ") + command));
+    }
+  }
+}
+
+TEST_CASE("what is called wrongly ends with status 2, what goes wrong with 1") {
+  for (const char* wrong :
+       {"--nope", "inspct m.h5", "convert", "convert a", "verify a b c", "validate --data",
+        "inspect --jsn m.h5", "new-plugin", "describe --x"}) {
+    INFO(wrong);
+    CHECK(crescent_says(wrong).status == 2);
+  }
+  for (const char* failing :
+       {"nothing_here.lua", "inspect nothing_here.h5", "describe nothing_here", "-e \"error 'no'\"",
+        "-e ')'", "plugins nothing_here"}) {
+    INFO(failing);
+    CHECK(crescent_says(failing).status == 1);
+  }
+}
+
+TEST_CASE("a device or communicator that the environment names must be there at the start") {
+  for (const char* arguments : {"-e 'print(1)'", "info", "describe sum"}) {
+    INFO(arguments);
+    const Outcome device = crescent_says(arguments, "CRESCENT_DEVICE=nope"),
+                  communicator = crescent_says(arguments, "CRESCENT_COMMUNICATOR=nope");
+    CHECK(device.status == 1);
+    CHECK_THAT(device.text, StartsWith("crescent: CRESCENT_DEVICE: ") && Contains("'nope'"));
+    CHECK(communicator.status == 1);
+    CHECK_THAT(communicator.text, StartsWith("crescent: CRESCENT_COMMUNICATOR: "));
+  }
+  CHECK(crescent_says("-e 'print(1)'", "CRESCENT_DEVICE=").text == "1\n");
+  CHECK(crescent_says("--help", "CRESCENT_DEVICE=nope").status == 0);
+}
+
+TEST_CASE("an output that cannot be written is an error") {
+  for (const char* arguments : {"--help", "--version", "info", "plugins", "describe --json",
+                                "-e 'print(1)'", "-e 'print(1) os.exit(0)'"}) {
+    INFO(arguments);
+    const Outcome full = crescent_says(std::string(arguments) + " 2>&1 >/dev/full )", "(");
+    CHECK(full.status == 1);
+    CHECK(full.text == "crescent: cannot write to standard output: No space left on device\n");
+  }
+}
+
+}  // namespace
