@@ -422,6 +422,14 @@ check.near(tape:gradient(square, constant), { 0, 4, 6 })
 constant[2] = 100
 check.fails(function() tape:gradient(square, constant) end, "written", "clone()")
 
+-- ops that look at the same indices do not write them
+local table_of, ids = cr.tensor({ { 1, 2 }, { 3, 4 }, { 5, 6 } }), cr.tensor({ 2, 0 }, "int32")
+local product
+tape = cr.GradientTape(function()
+  product = cr.ops.take(table_of, ids, 0) * cr.ops.take(table_of, ids, 0)
+end, table_of)
+check.near(tape:gradient(product, table_of), { { 2, 4 }, { 0, 0 }, { 10, 12 } })
+
 -- a number of a tensor that is not followed, a tensor of one that is
 cr.GradientTape(function(tape)
   assert(type(constant[1]) == "number")
