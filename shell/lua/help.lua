@@ -138,6 +138,7 @@ Crescent: deep learning with the object model of Keras.
 
   t[2], t[{1, -1}], t[{ {1, 3}, {} }], t[mask], t[rows]: positions count from 1, ranges have both
   ends, {1, -1, 2} a step; all of it can be assigned. Functions of Keras (cr.ops) count from 0.
+  t:equal(3) compares elements; t == 3 is always false in Lua, for a tensor is no number.
 
 Tab completes names, fields, methods, options and their values; Ctrl-R searches the history;
 Alt-Enter begins another line; Ctrl-X Ctrl-E edits the entry in $EDITOR. Ctrl-C stops training after
