@@ -68,7 +68,8 @@ CRESCENT_REGISTER(indexing) {
            &multi_hot, "A row of zeros with ones at all the class numbers of a row.");
   Operations(registry, "keras.src.ops.numpy")
       .add("GetItem", "get_item(x, @key)", &ops::get_item,
-           "x[key]: positions from 0, {start, stop, step}, '...', null for a new axis.")
+           "NumPy's x[key]: positions from 0, {start, stop, step}, '...', null for a new axis, "
+           "lists and masks; two lists pick pairs.")
       .add("Take", "take(x, indices, axis=None)", &ops::take, "The parts at indices along an axis.")
       .add("TakeAlongAxis", "take_along_axis(x, indices, axis=None)", &ops::take_along_axis,
            "The elements at indices along an axis, an index for each.")

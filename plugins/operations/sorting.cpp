@@ -36,8 +36,10 @@ CRESCENT_REGISTER(sorting) {
       .add("InTopK", "in_top_k(targets, predictions, k)", &ops::in_top_k,
            "Whether the target is among the classes with the k largest predictions.");
   Operations(registry, "keras.src.ops.numpy")
-      .add("Sort", "sort(x, axis=-1)", &ops::sort, "x in rising order along an axis.")
-      .add("Argsort", "argsort(x, axis=-1)", &ops::argsort, "Places in ascending order; stable.")
+      .add("Sort", "sort(x, axis=-1, descending=False)", &ops::sort,
+           "x in rising order along an axis, or in falling order; equals as they came.")
+      .add("Argsort", "argsort(x, axis=-1, descending=False)", &ops::argsort,
+           "Places in ascending order, or in descending order; stable.")
       .add("Argpartition", "argpartition(x, kth, axis=-1)", &ops::argpartition,
            "Indices that put the kth smallest to its place, smaller ones before it.")
       .add("SearchSorted", "searchsorted(sorted_sequence, values, side='left')", &ops::searchsorted,

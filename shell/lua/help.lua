@@ -79,6 +79,9 @@ local function members_help(object)
   if object.properties and #object.properties > 0 then
     lines[#lines + 1] = "Properties: " .. wrapped(table.concat(object.properties, ", "), "  ", 96)
   end
+  if object.statistics then
+    lines[#lines + 1] = "Elements: " .. show_value(object.statistics, 0, {})
+  end
   lines[#lines + 1] = "Methods:"
   for _, method in ipairs(object.signatures or {}) do
     lines[#lines + 1] = "  " .. method[1]
@@ -132,6 +135,10 @@ Crescent: deep learning with the object model of Keras.
   model:compile{ optimizer = "adam", loss = "mse" }
   history = model:fit(x, y, {epochs = 5})
   model:save("model.h5")
+
+  t[2], t[{1, -1}], t[{ {1, 3}, {} }], t[mask], t[rows]: positions count from 1, ranges have both
+  ends, {1, -1, 2} a step; all of it can be assigned. Functions of Keras (cr.ops) count from 0.
+  t:equal(3) compares elements; t == 3 is always false in Lua, for a tensor is no number.
 
 Tab completes names, fields, methods, options and their values; Ctrl-R searches the history;
 Alt-Enter begins another line; Ctrl-X Ctrl-E edits the entry in $EDITOR. Ctrl-C stops training after

@@ -100,6 +100,65 @@ define("binomial", "How many of so many trials succeed.", {
   return ops.cast(sum, dtype)
 end)
 
+-- Unnormalized probabilities of the items, as a tensor.
+local function checked_shares(p, count)
+  p = ops.cast(p, "float64")
+  if #p.shape ~= 1 or #p ~= count then
+    shell.fail("choice: expected a probability for each of ", count, " items, got shape ",
+      cr.show(p.shape))
+  end
+  local least, sum = ops.min(p):item(), ops.sum(p):item()
+  if not (least >= 0 and math.abs(sum - 1) < 1e-6) then
+    shell.fail("choice: expected probabilities of at least 0 whose sum is 1, got a least of ",
+      least, " and a sum of ", sum)
+  end
+  return p
+end
+
+-- Positions from 0, which each come as often as their share says.
+local function drawn_places(count, number, replace, p, seed)
+  if not replace and not p then return cr.random.permutation(count, seed):slice(1, number) end
+  if replace and not p then return cr.random.randint({ number }, 0, count, { seed = seed }) end
+  if replace then
+    local draws = cr.random.uniform({ number }, { dtype = "float64", seed = seed })
+    local ends = ops.cumsum(p)
+    return ops.searchsorted(ends / ends[-1], draws, "right")
+  end
+  -- Gumbel noise: the largest come as if they were drawn one after another.
+  local noise = -ops.log(-ops.log(ops.clip(uniform({ count }, seed), 1e-20, 1 - 1e-7)))
+  return select(2, ops.top_k(ops.log(ops.cast(p, "float32")) + noise, number))
+end
+
+define("choice",
+  "Items by chance: rows of a tensor or a list, or numbers from 0 to below an integer.", {
+  { name = "a", type = "an integer, a tensor or a list", doc = "What is drawn from.",
+    required = true },
+  { name = "shape", type = "a list of integers", doc = "Of what is drawn; nil: one item." },
+  { name = "replace", type = "a boolean", default = true,
+    doc = "Whether an item may come several times." },
+  { name = "p", type = "a tensor", doc = "The probability of each item; nil: all alike." },
+  seed_option,
+}, function(a, shape, replace, p, seed)
+  local items = type(a) ~= "number" and cr.tensor(a) or nil
+  local count = items and #items or a
+  if math.type(count) ~= "integer" or count < 1 then
+    shell.fail("choice: expected items to draw from, got ", cr.show(a))
+  end
+  shape = type(shape) == "number" and { shape } or shape or {}
+  local number = 1
+  for _, n in ipairs(shape) do number = number * n end
+  if not replace and number > count then
+    shell.fail("choice: ", number, " items without replacement of ", count)
+  end
+  p = p ~= nil and checked_shares(p, count) or nil
+  if p and not replace and ops.sum(ops.greater(p, 0)):item() < number then
+    shell.fail("choice: ", number, " items without replacement, fewer have a probability above 0")
+  end
+  local places = ops.cast(drawn_places(count, number, replace, p, generator(seed)), "int32")
+  places = ops.reshape(places, shape)
+  return items and ops.take(items, places, 0) or places
+end)
+
 define("categorical",
   "Classes, by unnormalized logarithms of their probabilities: (batch, classes) -> (batch, num_samples).", {
   { name = "logits", type = "a tensor", doc = "A row for each draw.", required = true },

@@ -3,7 +3,7 @@ local cr, shell = ...
 local utils = {}
 
 for _, name in ipairs { "objects", "pictures", "progress", "files", "samples",
-  "bounding_boxes" } do
+  "bounding_boxes", "confusion" } do
   for key, value in pairs(shell.library("utils/" .. name)) do utils[key] = value end
 end
 

@@ -60,6 +60,15 @@ class ArrayDataset final : public Dataset {
     const int64_t left = samples_ % batch_size_, whole = samples_ / batch_size_;
     return whole + (left >= shard_.count);
   }
+  Batch batch_spec() const {
+    const bool whole = rows_in_order(batches() - 1).count == rows_in_order(0).count;
+    const Shape rows{whole ? rows_in_order(0).count : -1};
+    Batch batch{arrays_.x, arrays_.y, arrays_.weights};
+    for (Tensors* group : {&batch.x, &batch.y, &batch.sample_weight})
+      for (Tensor& t : *group)
+        if (t) t = Tensor::abstract({t.dtype(), rows.concat(t.shape().slice(1, t.rank()))});
+    return batch;
+  }
   bool reads_files() const override { return !read_.empty(); }
   void check() const override {
     for (const Tensor& array : mapped_) check_intact(array);
@@ -271,6 +280,11 @@ DatasetPtr make_array_dataset(Arrays arrays, int64_t batch_size, Shuffle shuffle
                               const SeedGenerator* order) {
   return std::make_shared<ArrayDataset>(std::move(arrays), batch_size, shuffle,
                                         order ? std::optional(*order) : std::nullopt, Shard());
+}
+
+Batch batch_spec(const Dataset& data) {
+  const auto* arrays = dynamic_cast<const ArrayDataset*>(&data);
+  return arrays && arrays->batches() > 0 ? arrays->batch_spec() : Batch();
 }
 
 DatasetPtr array_dataset(Tensors x, Tensors y, Tensors sample_weight, const ArrayOptions& options) {

@@ -11,5 +11,8 @@ enum class Shuffle { none, samples, batches };
 
 DatasetPtr make_array_dataset(Arrays arrays, int64_t batch_size, Shuffle shuffle,
                               const SeedGenerator* order);
+/// The batches of such a dataset as abstract tensors, -1 rows if not all have the same number;
+/// without tensors for other datasets.
+Batch batch_spec(const Dataset& data);
 
 }  // namespace crescent

@@ -40,7 +40,7 @@ class Compiled final : public CachedProgram {
            const OptimizeOptions& options, Device& device)
       : key_(key), device_(device), memory_(device.memory()) {
     for (const Tensor& input : inputs) specs_.push_back(input.spec());
-    Program program = optimize(trace(body, specs_), options);
+    Program program = optimize(trace(body, specs_, holds_), options);
     executable = compile(program, device);
     bindings_ = program.variables;
     variables_.resize(bindings_.size());
@@ -97,6 +97,7 @@ class Compiled final : public CachedProgram {
   const Device& device_;
   Memory* memory_;
   TensorSpecs specs_;
+  std::vector<StorageHold> holds_;
   std::vector<Program::Binding> bindings_;
   /// Tensors of the current run; members, so that a run does not allocate.
   Tensors brought_, variables_, results_;

@@ -17,7 +17,8 @@ struct GradientTape::State {
   struct Entry {
     OpPtr op;
     Tensors inputs, outputs;
-    int scope = 0;  ///< scope of the recorder
+    int scope = 0;                   ///< scope of the recorder
+    std::vector<uint64_t> writes{};  ///< of the inputs and then of the outputs, as they are read
   };
   std::vector<Entry> entries;
   Ids tracked;  ///< ids of values that depend on a watched one
@@ -71,6 +72,22 @@ class InScopeOf {
 
 bool differentiable(const Tensor& t) {
   return is_floating(t.dtype()) || t.dtype() == DType::complex64;
+}
+
+/// How often the memory of each tensor was written.
+std::vector<uint64_t> writes_of(std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+  std::vector<uint64_t> writes;
+  writes.reserve(inputs.size() + outputs.size());
+  for (const auto tensors : {inputs, outputs})
+    for (const Tensor& tensor : tensors)
+      writes.push_back(tensor.is_abstract() ? 0 : tensor.contents().writes);
+  return writes;
+}
+
+void expect_unwritten(const State::Entry& entry) {
+  if (writes_of(entry.inputs, entry.outputs) != entry.writes)
+    fail("gradient: elements of a tensor that ", entry.op->label(),
+         " had as input or result were written after the tape recorded it; write into a clone()");
 }
 
 /// Calls the op's vjp and checks that the gradients match its inputs.
@@ -135,6 +152,7 @@ class Sweep {
     for (const Tensor& input : entry.inputs)
       v.wanted.push_back(differentiable(input) && is_on_path(input));
     if (std::find(v.wanted.begin(), v.wanted.end(), true) == v.wanted.end()) return;
+    expect_unwritten(entry);
     const InScopeOf scope(tape_, entry.scope);
     const Tensors gradients = checked_vjp(*entry.op, v);
     for (size_t i = 0; i < gradients.size(); ++i) {
@@ -151,6 +169,12 @@ class Sweep {
 
 bool tapes_are_active() { return paused == 0 && !tapes().empty(); }
 
+bool tapes_follow(const Tensor& tensor) {
+  return tapes_are_active() && std::any_of(tapes().begin(), tapes().end(), [&](State* tape) {
+           return tape->tracked.contains(value_id(tensor));
+         });
+}
+
 void record_on_tapes(const OpPtr& op, std::span<const Tensor> inputs,
                      std::span<const Tensor> outputs, bool abstract) {
   if (!tapes_are_active() || op->name() == "stop_gradient") return;
@@ -162,8 +186,11 @@ void record_on_tapes(const OpPtr& op, std::span<const Tensor> inputs,
     };
     if (std::none_of(inputs.begin(), inputs.end(), tracked)) continue;
     const int scope = recorder && recorder == tape->recorder ? recorder->scope() : 0;
-    tape->entries.push_back(
-        {op, {inputs.begin(), inputs.end()}, {outputs.begin(), outputs.end()}, scope});
+    tape->entries.push_back({op,
+                             {inputs.begin(), inputs.end()},
+                             {outputs.begin(), outputs.end()},
+                             scope,
+                             writes_of(inputs, outputs)});
     for (const Tensor& output : outputs) {
       if (differentiable(output)) tape->tracked.insert(value_id(output));
     }

@@ -89,6 +89,8 @@ Tensors apply(OpPtr op, std::span<const Tensor> inputs) {
     if (recorder) recorder->record(op, inputs, outputs);
   } else {
     outputs = run_now(op, inputs, specs, results);
+    if (recorder)
+      for (const Tensor& input : inputs) recorder->hold(input);
   }
   record_on_tapes(op, inputs, outputs, abstract);
   return outputs;

@@ -41,7 +41,14 @@ int Recorder::find(const Tensor& tensor) {
     const bool from_around = kind_ == Kind::scan_body && (!parent_ || parent_->find(tensor) >= 0);
     return from_around ? capture(tensor) : -1;
   }
+  hold(tensor);
   return kind_ == Kind::scan_body && tensor.rank() > 0 ? capture(tensor) : add_constant(tensor);
+}
+
+void Recorder::hold(const Tensor& tensor) {
+  if (kind_ == Kind::scan_body) return parent_ ? parent_->hold(tensor) : void();
+  const std::shared_ptr<Storage>& storage = record_of(tensor).storage;
+  if (held_.insert(storage.get()).second) holds_.emplace_back(storage);
 }
 
 int Recorder::capture(const Tensor& tensor) {
@@ -57,14 +64,14 @@ int Recorder::add_constant(const Tensor& tensor) {
   return number;
 }
 
-/// Returns the constant for a scalar; equal scalars share one.
+/// Returns the constant for a scalar, a copy; equal scalars share one.
 int Recorder::add_scalar(const Tensor& tensor) {
   std::string key(1, static_cast<char>(tensor.dtype()));
   key.append(static_cast<const char*>(tensor.raw()), tensor.bytes());
   const auto [known, is_new] = scalars_.try_emplace(std::move(key), -1);
   if (is_new) {
     known->second = add(tensor);
-    program_.constants.push_back({known->second, value_of(tensor)});
+    program_.constants.push_back({known->second, tensor.clone()});
   } else {
     values_.emplace(value_id(tensor), known->second);
     alive_.push_back(value_of(tensor));

@@ -5,8 +5,10 @@
 // of the body (captured()). The recorder of a whole program makes constants of concrete tensors.
 #pragma once
 #include <unordered_map>
+#include <unordered_set>
 
 #include "crescent/program/program.h"
+#include "program/storage_hold.h"
 
 namespace crescent {
 
@@ -26,6 +28,10 @@ class Recorder {
   bool record(const OpPtr& op, std::span<const Tensor> inputs, std::span<const Tensor> outputs);
   Tensor read(const Variable& variable);
   void assign(const Variable& variable, const Tensor& value);
+  /// The program depends on the values that a tensor with values has now.
+  void hold(const Tensor& tensor);
+  /// Of what the program depends on, for as long as it lives.
+  std::vector<StorageHold> take_holds() { return std::move(holds_); }
   /// Records the outputs and returns the program.
   Program finish(std::span<const Tensor> outputs);
 
@@ -58,8 +64,14 @@ class Recorder {
   std::unordered_map<std::string, int> scopes_;   ///< path -> index in Program::scopes
   Tensors alive_;                                 ///< tensors kept so that their ids stay unique
   Tensors captured_;
+  std::unordered_set<const Storage*> held_;
+  std::vector<StorageHold> holds_;  ///< of the storages in held_
   int scope_ = 0;
 };
+
+/// As trace(); the program depends on what is held.
+Program trace(const std::function<Tensors(const Tensors&)>& f, std::span<const TensorSpec> inputs,
+              std::vector<StorageHold>& holds);
 
 /// Applies the instructions of a program without variables to tensors: eagerly, traced, or under a
 /// tape.

@@ -3,11 +3,19 @@
 
 namespace crescent {
 
-Program trace(const std::function<Tensors(const Tensors&)>& f, std::span<const TensorSpec> inputs) {
+Program trace(const std::function<Tensors(const Tensors&)>& f, std::span<const TensorSpec> inputs,
+              std::vector<StorageHold>& holds) {
   Recorder recorder(Recorder::Kind::program);
   Tensors arguments;
   for (const TensorSpec& spec : inputs) arguments.push_back(recorder.add_input(spec));
-  return recorder.finish(f(arguments));
+  Program program = recorder.finish(f(arguments));
+  holds = recorder.take_holds();
+  return program;
+}
+
+Program trace(const std::function<Tensors(const Tensors&)>& f, std::span<const TensorSpec> inputs) {
+  std::vector<StorageHold> holds;
+  return trace(f, inputs, holds);
 }
 
 bool is_tracing() { return Recorder::current() != nullptr; }

@@ -6,6 +6,7 @@
 #include "program/autocast.h"
 #include "program/option_changes.h"
 #include "program/recorder.h"
+#include "program/storage_hold.h"
 #include "program/tape.h"
 #include "tensor/tensor_record.h"
 
@@ -15,6 +16,12 @@ struct Variable::State {
   Tensor value;
   Options options;
   std::string path;
+  StorageHold hold{value.storage()};
+
+  void set(Tensor to) {
+    value = std::move(to);
+    hold = StorageHold(value.storage());
+  }
 };
 
 namespace {
@@ -94,29 +101,29 @@ void Variable::assign(const Tensor& value) const {
          " without values");
   }
   Transaction::before_change(*this);
-  state_->value = fresh(safe(converted));
+  state_->set(fresh(safe(converted)));
 }
 
 void Variable::assign_add(const Tensor& delta) const { assign(ops::add(value(), delta)); }
 void Variable::assign_sub(const Tensor& delta) const { assign(ops::subtract(value(), delta)); }
 
 Tensor Variable::device_value(Memory* memory) const {
-  Tensor& value = state_->value;
+  const Tensor& value = state_->value;
   const Storage& storage = *record_of(value).storage;
-  if (storage.is_exposed() || storage.memory() != memory) value = value.clone(memory);
+  if (storage.is_exposed() || storage.memory() != memory) state_->set(value.clone(memory));
   return value;
 }
 
 Tensor Variable::writable_value(Memory* memory) const {
-  Tensor& value = state_->value;
-  if (!may_be_written(value) || memory_of(value) != memory) value = value.clone(memory);
+  const Tensor& value = state_->value;
+  if (!may_be_written(value) || memory_of(value) != memory) state_->set(value.clone(memory));
   return value;
 }
 
 bool Variable::is_exclusive() const { return may_be_written(state_->value); }
 
 struct VariableAccess {
-  static Tensor& value(const Variable& variable) { return variable.state_->value; }
+  static Variable::State& state(const Variable& variable) { return *variable.state_; }
 };
 
 Transaction::Transaction() : around_(std::exchange(current_transaction, this)) {}
@@ -127,14 +134,15 @@ Transaction::~Transaction() {
     for (auto& [variable, value] : before_)
       if (around_) around_->add(variable, std::move(value));
   } else {
-    for (auto& [variable, value] : before_) VariableAccess::value(variable) = std::move(value);
+    for (auto& [variable, value] : before_) VariableAccess::state(variable).set(std::move(value));
   }
 }
 
 void Transaction::commit() { committed_ = true; }
 
 void Transaction::before_change(const Variable& variable) {
-  if (current_transaction) current_transaction->add(variable, VariableAccess::value(variable));
+  if (current_transaction)
+    current_transaction->add(variable, VariableAccess::state(variable).value);
 }
 
 /// Only the first value of each variable is kept.

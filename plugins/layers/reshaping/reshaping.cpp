@@ -8,6 +8,22 @@
 namespace crescent {
 namespace {
 
+/// A size of a new shape; -1, as which it is saved, or null: it is worked out.
+struct NewSize {
+  int64_t size;
+};
+
+}  // namespace
+
+template <>
+struct Codec<NewSize> {
+  static NewSize decode(const Value& value) { return {value.is_null() ? -1 : value.as_int()}; }
+  static Value encode(const NewSize& member) { return member.size; }
+  static std::string type() { return "an integer or null"; }
+};
+
+namespace {
+
 /// A mask with the shape of x, from one of the shape of x or of its leading axes.
 Tensor of_every_element(Tensor mask, const Tensor& x) {
   while (mask.rank() < x.rank()) mask = ops::expand_dims(mask, -1);
@@ -41,14 +57,15 @@ class ReshapeLayer final : public MaskCarrier {
  public:
   ReshapeLayer() { carry_mask_ = true; }
   static void describe(Schema<ReshapeLayer>& s) {
-    s.doc("(batch, ...) -> (batch,) + target_shape; one -1 is worked out.")
+    s.doc("(batch, ...) -> (batch,) + target_shape; one -1 or null is worked out.")
         .field("target_shape", &ReshapeLayer::target_, "Shape without the batch axis.")
         .required();
     describe_carry_mask(s);
   }
   void configured() override {
     MaskCarrier::configured();
-    if (std::count(target_.begin(), target_.end(), -1) > 1)
+    const Shape target = this->target();
+    if (std::count(target.begin(), target.end(), -1) > 1)
       fail("Can only specify one unknown dimension.");
   }
   Tensor call(const Tensor& x, const Call&) override {
@@ -63,20 +80,25 @@ class ReshapeLayer final : public MaskCarrier {
   }
 
  private:
+  Shape target() const {
+    Shape shape;
+    for (const NewSize& each : target_) shape.append(each.size);
+    return shape;
+  }
   Shape resolved(const Shape& input) const {
     const Shape rest = input.slice(1, input.rank());
-    if (!rest.is_known()) return Shape(target_);
-    Shape shape(target_), others;
+    if (!rest.is_known()) return target();
+    Shape shape = target(), others;
     int unknown = -1;
     for (int i = 0; i < shape.rank(); ++i)
       (shape[i] == -1) ? void(unknown = i) : others.append(shape[i]);
     if (unknown >= 0 && others.size() > 0) shape.set(unknown, rest.size() / others.size());
     if (!shape.is_known() || shape.size() != rest.size())
       fail("total size of new array must be unchanged, input_shape = ", rest,
-           ", output_shape = ", Shape(target_));
+           ", output_shape = ", target());
     return shape;
   }
-  std::vector<int64_t> target_;
+  std::vector<NewSize> target_;
 };
 
 class Permute final : public MaskCarrier {

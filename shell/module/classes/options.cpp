@@ -42,11 +42,13 @@ void join_layers(List& positional, const SchemaData& schema) {
 }
 
 bool is_number(const Value& value) { return value.is_number(); }
+bool is_size(const Value& value) { return value.is_number() || value.is_null(); }
 bool is_list(const Value& value) { return value.is_list(); }
 
 /// Joins numbers to a list if the class takes only one positional value, or first a list of this
 /// length: Reshape {2, 3}, MaxPooling2D {3, 2}. Lists are joined in the same way for a list of
-/// lists: ZeroPadding2D {{1, 2}, {3, 4}}.
+/// lists: ZeroPadding2D {{1, 2}, {3, 4}}. Nulls are sizes of a shape where nothing else has a
+/// place: Reshape {null, 3}.
 void join_numbers(List& positional, const SchemaData& schema) {
   std::vector<const Field*> places;
   for (const Field& field : schema.fields)
@@ -57,7 +59,7 @@ void join_numbers(List& positional, const SchemaData& schema) {
   const auto all_are = [&](bool (*of)(const Value&)) {
     return std::all_of(positional.begin(), positional.end(), of);
   };
-  if ((all_are(is_number) && (places.size() == 1 || takes_as_many)) ||
+  if ((all_are(is_size) && places.size() == 1) || (all_are(is_number) && takes_as_many) ||
       (all_are(is_list) && takes_as_many && is_list(usual.as_list().front())))
     positional = List{std::move(positional)};
 }

@@ -76,6 +76,7 @@ int assign(lua_State* L) {
     lua_remove(L, 2);
     return setter->call(L);
   }
+  if (!named && type->find_positions()) return type->find_positions()->call(L);
   if (lua_getiuservalue(L, 1, kAttributes) == LUA_TTABLE) {
     lua_pop(L, 1);
     for (const std::string& property : type->property_names())
@@ -83,11 +84,8 @@ int assign(lua_State* L) {
     set_attribute(L);
     return 0;
   }
-  if (const auto reason = type->find_reason(); named && reason)
-    fail(type->name(), ": '", name, "' cannot be set", reason(L, *type, name));
-  fail(
-      type->name(), ": '", name, "' cannot be set",
-      is_tensor_like(L, 1) && !named ? "; cr.ops.where(...) makes a tensor with other values" : "");
+  const auto reason = named ? type->find_reason() : nullptr;
+  fail(type->name(), ": '", name, "' cannot be set", reason ? reason(L, *type, name) : "");
 }
 
 /// The error of a missing operator, which names the type; that of Lua would name userdata.
@@ -106,27 +104,26 @@ struct Operator {
 };
 
 std::span<const Operator> operators() {
-  static const Operator list[] = {
-      {"__add", Refusal("operator +")},
-      {"__sub", Refusal("operator -")},
-      {"__mul", Refusal("operator *")},
-      {"__div", Refusal("operator /")},
-      {"__mod", Refusal("operator %")},
-      {"__pow", Refusal("operator ^")},
-      {"__idiv", Refusal("operator //")},
-      {"__unm", Refusal("operator -")},
-      {"__band", Refusal("operator &")},
-      {"__bor", Refusal("operator |")},
-      {"__bxor", Refusal("operator ~")},
-      {"__shl", Refusal("operator <<")},
-      {"__shr", Refusal("operator >>")},
-      {"__bnot", Refusal("operator ~")},
-      {"__lt", Refusal("order (<, >)")},
-      {"__le", Refusal("order (<=, >=)")},
-      {"__concat", Refusal("operator ..; use tostring(...)")},
-      {"__len", Refusal("length (#)")},
-      {"__call", Refusal("call; it is not a function")},
-      {"__pairs", Refusal("pairs; ipairs(t) goes through the rows of a tensor")}};
+  static const Operator list[] = {{"__add", Refusal("operator +")},
+                                  {"__sub", Refusal("operator -")},
+                                  {"__mul", Refusal("operator *")},
+                                  {"__div", Refusal("operator /")},
+                                  {"__mod", Refusal("operator %")},
+                                  {"__pow", Refusal("operator ^")},
+                                  {"__idiv", Refusal("operator //")},
+                                  {"__unm", Refusal("operator -")},
+                                  {"__band", Refusal("operator &")},
+                                  {"__bor", Refusal("operator |")},
+                                  {"__bxor", Refusal("operator ~")},
+                                  {"__shl", Refusal("operator <<")},
+                                  {"__shr", Refusal("operator >>")},
+                                  {"__bnot", Refusal("operator ~")},
+                                  {"__lt", Refusal("order (<, >)")},
+                                  {"__le", Refusal("order (<=, >=)")},
+                                  {"__concat", Refusal("operator ..; use tostring(...)")},
+                                  {"__len", Refusal("length (#)")},
+                                  {"__call", Refusal("call; it is not a function")},
+                                  {"__pairs", Refusal("pairs")}};
   return list;
 }
 
@@ -170,6 +167,7 @@ Type& Type::meta(const std::string& name, CallablePtr callable) {
   return add(&Type::metamethods_, name, std::move(callable));
 }
 Type& Type::missing(CallablePtr callable) { return missing_ = std::move(callable), *this; }
+Type& Type::positions(CallablePtr callable) { return positions_ = std::move(callable), *this; }
 
 std::vector<std::string> Type::method_names() const { return names(&Type::methods_); }
 std::vector<std::string> Type::property_names() const { return names(&Type::getters_); }

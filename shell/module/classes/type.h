@@ -44,6 +44,9 @@ class Type {
   /// Sets the function (self, key) for other keys, such as positions and attributes; without it
   /// they are errors.
   Type& missing(CallablePtr callable);
+  /// Sets the function (self, key, value) that assigns to keys that are no names; without it they
+  /// are errors.
+  Type& positions(CallablePtr callable);
 
   /// What the message about a name that cannot be set goes on with.
   using Reason = std::string (*)(lua_State* L, const Type& type, const std::string& name);
@@ -62,6 +65,7 @@ class Type {
   const Callable* find_setter(const std::string& name) const;
   const Callable* find_missing() const;
   Reason find_reason() const;
+  const Callable* find_positions() const { return positions_.get(); }
 
   /// Makes the metatable and stores it in the registry under `key`; `close` is __gc.
   void create(lua_State* L, const void* key, lua_CFunction close) const;
@@ -81,7 +85,7 @@ class Type {
   std::string name_;
   const Type* parent_;
   Members methods_, getters_, setters_, metamethods_;
-  CallablePtr missing_;
+  CallablePtr missing_, positions_;
   Reason reason_ = nullptr;
 };
 

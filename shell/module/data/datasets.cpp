@@ -41,15 +41,17 @@ DatasetPtr shard_of(DatasetPtr data, int64_t index, int64_t count) {
   return shard(data, index - 1, count);
 }
 
-/// "<Dataset: 100 elements>", "<Dataset: 4 batches, 100 samples>".
+/// "<Dataset of (float32(28, 28), uint8), 100 elements>", "<Dataset: 4 batches, 100 samples>".
 std::string dataset_text(Dataset& data) {
-  std::string text = "<" + data.class_name();
+  std::string text = "<" + data.class_name(), separator = ": ";
+  lua_getfield(current(), 1, "element_spec");
+  if (!lua_isnil(current(), -1)) text += " of " + text_of(current(), -1), separator = ", ";
   const auto add = [&](int64_t count, const char* unit) {
-    if (count >= 0) text += concat(text.find(':') == text.npos ? ": " : ", ", count, " ", unit);
+    if (count >= 0) text += concat(std::exchange(separator, ", "), count, " ", unit);
   };
   if (const auto* stream = dynamic_cast<const Stream*>(&data)) {
     add(stream->elements(), "elements");
-    if (stream->elements() == Stream::kInfinite) text += ": without end";
+    if (stream->elements() == Stream::kInfinite) text += separator + "without end";
   } else {
     add(data.batches(), "batches");
     add(data.samples(), "samples");

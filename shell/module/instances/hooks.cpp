@@ -115,6 +115,11 @@ void look_at(const std::string& class_name, const std::string& name, const char*
     if (hook.unread) warn("class ", class_name, ": ", name, "() is not called: ", hook.unread);
     return;
   }
+  if (std::any_of(hooks().begin(), hooks().end(), [&](const Hook& hook) {
+        return name == hook.name && std::string_view(hook.base) == "Layer" && !belongs(hook, base);
+      }))
+    return warn("class ", class_name, ": ", name, "() is not called: layers have it, and ", base,
+                " does not");
   if (const std::string guess = likely_hook(name, base, defined); !guess.empty())
     warn("class ", class_name, ": ", name, "() is not a hook of ", base, guess);
 }

@@ -7,6 +7,7 @@
 #include "data/splits.h"
 #include "library/file_options.h"
 #include "library/libraries.h"
+#include "library/writing_csv.h"
 #include "values/interruption.h"
 
 namespace crescent::lua {
@@ -123,6 +124,16 @@ OnStack read_npz(const std::string& path) {
   return {};
 }
 
+void write_csv(const std::string& path, Any values,
+               const std::optional<std::vector<std::string>>& names, const std::string& separator) {
+  lua_State* L = current();
+  const std::vector<std::string> columns = names.value_or(std::vector<std::string>());
+  if (is_keywords(L, values.index))
+    write_table(path, named_tensors(L, values.index), columns, separator);
+  else
+    write_matrix(path, to_tensor(L, values.index), columns, separator);
+}
+
 std::tuple<Tensor, int64_t> read_wav(const std::string& path) {
   const auto rate = static_cast<int64_t>(array_in("wav", kRead, path, "sampling_rate").item());
   return {array_in("wav", kRead, path), rate};
@@ -181,6 +192,10 @@ const std::vector<CallablePtr>& data_functions() {
             "The rows of CSV files, {age = number, city = text}, read as they are needed; with "
             "label = name that column is the second part. Options as of read_table; types are seen "
             "from the first 1000 rows."));
+    add(bound("write_csv", &write_csv, {"path", "values", "columns=nil", "separator=','"},
+              "Rows of a tensor as lines of text, or columns by name, {age = numbers, city = "
+              "strings}; the names in `columns` are the first line, in this order: "
+              "cr.data.write_csv(\"points.csv\", points, {\"x\", \"y\"})."));
     add(bound("read_idx", &read_idx, {"path"}, "MNIST's format, gzipped too."));
     add(bound("read_npy", &read_npy, {"path"}, "An array of NumPy."));
     add(bound("write_npy", &write_npy, {"path", "tensor"}, "An array as a file of NumPy."));

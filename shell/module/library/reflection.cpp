@@ -1,5 +1,8 @@
 #include "library/reflection.h"
 
+#include <cmath>
+#include <limits>
+
 #include "classes/lua_class.h"
 #include "classes/object_types.h"
 #include "instances/instance.h"
@@ -180,6 +183,30 @@ Value with_names(Value described) {
   return described;
 }
 
+/// Of numbers in memory; null for other tensors.
+Value statistics_of(const Tensor& tensor) {
+  const bool numbers = tensor.dtype() != DType::string && tensor.dtype() != DType::complex64;
+  if (tensor.is_abstract() || !tensor.in_memory() || !numbers) return {};
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  double least = kInfinity, most = -kInfinity, mean = 0, squares = 0;
+  int64_t count = 0, zeros = 0, nans = 0;
+  const Tensor flat = tensor.view({tensor.size()});
+  for (int64_t first = 0, some = 1 << 16; first < flat.size(); first += some)
+    for (const double x : flat.view_rows(first, std::min(some, flat.size() - first)).to_vector()) {
+      zeros += x == 0, nans += std::isnan(x);
+      if (std::isnan(x)) continue;
+      const double distance = x - mean;
+      mean += distance / static_cast<double>(++count);
+      squares += distance * (x - mean);
+      least = std::min(least, x), most = std::max(most, x);
+    }
+  Dict result{{"count", tensor.size()}, {"zeros", zeros}, {"nan", nans}};
+  if (count == 0) return result;
+  result.set("min", least), result.set("max", most), result.set("mean", mean);
+  result.set("std", std::sqrt(squares / static_cast<double>(count)));
+  return result;
+}
+
 Dict describe_object(lua_State* L, int index, const Type& type) {
   Dict result{{"what", type.name()},
               {"methods", Value(type.method_names())},
@@ -200,6 +227,11 @@ Dict describe_object(lua_State* L, int index, const Type& type) {
 /// plain values.
 Value describe_value(Any value) {
   lua_State* L = current();
+  if (is_tensor_like(L, value.index)) {
+    Dict result = describe_object(L, value.index, *type_of(L, value.index));
+    result.set("statistics", statistics_of(to_tensor(L, value.index)));
+    return result;
+  }
   if (auto* info = to_handle<ClassPtr>(L, value.index)) return describe_class(**info);
   if (const ClassPtr info = class_of_table(L, value.index)) return describe_class(*info);
   if (const char* kind = kind_of_namespace(L, value.index)) return describe_namespace(kind);
@@ -253,7 +285,8 @@ Dict describe_namespace(const std::string& kind) {
 void set_reflection(lua_State* L) {
   static const CallablePtr describe =
       bound("describe -> a table with names", &describe_value, {"value: any value=nil"},
-            "What a value is, as a table.");
+            "What a value is, as a table. Of a tensor of numbers it has statistics: count, min, "
+            "max, mean, std, zeros, nan (the rest is of what is a number).");
   push_callable(L, *describe);
   lua_setfield(L, -2, "describe");
   static const CallablePtr shown = bound(

@@ -162,7 +162,6 @@ std::shared_ptr<Tape> record(Any function, const Tensors& watched) {
   if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");
   auto tape = std::make_shared<Tape>(GradientTape());
   for (const Tensor& tensor : watched) tape->tape.watch(tensor);
-  Recording recording;
   Height height(L);
   lua_pushvalue(L, function.index);
   push_object(L, tape);

@@ -5,6 +5,7 @@
 
 #include "crescent/layer/operation.h"
 #include "tensors/control_flow.h"
+#include "tensors/indexing.h"
 #include "tensors/transforms.h"
 
 namespace crescent::lua {
@@ -214,23 +215,6 @@ Value get_item(const Symbol& symbol, Value key) {
       {{"x", Value(std::make_shared<BoxedSymbol>(symbol))}, {"key", std::move(key)}});
 }
 
-/// symbol[i]: along the first axis, which is the batch.
-int index_symbol(lua_State* L) {
-  const Symbol symbol = Read<Symbol>::from(L, 1);
-  if (lua_type(L, 2) != LUA_TNUMBER) {
-    const Type* type = type_of(L, 1);
-    std::vector<std::string> names = type->property_names();
-    for (std::string& name : type->method_names()) names.push_back(std::move(name));
-    const std::string name = text_of(L, 2);
-    fail("symbol: no attribute '", name, "'", did_you_mean(name, names));
-  }
-  const int64_t position = to_integer(L, 2), count = symbol.shape()[0];
-  if (position == 0)
-    fail("position 0 is outside of shape ", symbol.shape(), "; positions count from 1");
-  if (count >= 0 && position == count + 1) return lua_pushnil(L), 1;
-  return push_value(L, get_item(symbol, position > 0 ? position - 1 : position)), 1;
-}
-
 /// symbol:slice(first, last): positions as those of a tensor's slice.
 Value slice_symbol(const Symbol& symbol, const std::vector<int64_t>& first,
                    const std::vector<int64_t>& last) {
@@ -259,7 +243,7 @@ void add_symbol_operators(Type& type) {
   type.method("slice -> a symbol", &slice_symbol, {"first", "last=nil"},
               "Positions first to last along the first axis, or tables of positions along several; "
               "both ends included.");
-  type.missing(raw("index", index_symbol));
+  add_symbol_positions(type);
 }
 
 }  // namespace crescent::lua

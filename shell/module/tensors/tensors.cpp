@@ -3,74 +3,16 @@
 
 #include <cmath>
 
+#include "crescent/program/element_writing.h"
 #include "crescent/tensor/strings.h"
+#include "tensors/element_loops.h"
+#include "tensors/indexing.h"
 #include "tensors/ops.h"
+#include "tensors/selectors.h"
 #include "values/interruption.h"
 
 namespace crescent::lua {
 namespace {
-
-/// A position counted from 1, or from the end when negative, as one counted from 0; -1 when it is
-/// outside.
-int64_t place_of(int64_t position, int64_t count) {
-  const int64_t place = position > 0 ? position - 1 : position + count;
-  return position == 0 || place < 0 || place >= count ? -1 : place;
-}
-
-void push_element(lua_State* L, const Tensor& tensor, int64_t place) {
-  const Tensor one = tensor.view_rows(place, 1).view(Shape{});
-  push_numbers(L, one);
-}
-
-/// One row of the leading axis; an op where somebody may be recording.
-Tensor row_of(const Tensor& tensor, int64_t place) {
-  const Shape rest = tensor.shape().slice(1, tensor.rank());
-  if (!tensor.is_abstract() && !Recording::possible()) return tensor.view_rows(place, 1).view(rest);
-  return ops::squeeze(ops::slice_axis(tensor, 0, place, place + 1), 0);
-}
-
-/// t[i]: a row, or a number when the tensor has one axis. One past the end is nil, so that ipairs()
-/// ends.
-int index_tensor(lua_State* L) {
-  const Tensor tensor = to_tensor(L, 1);
-  if (is_plain_table(L, 2))
-    fail("t[...] takes one position: write t[1][2] for several axes, t:slice({1, 2}, {3, 4}) for ",
-         "positions 1 to 3 of the first axis and 2 to 4 of the second");
-  if (lua_type(L, 2) != LUA_TNUMBER) {
-    const Type* type = type_of(L, 1);
-    std::vector<std::string> names = type->property_names();
-    for (std::string& name : type->method_names()) names.push_back(std::move(name));
-    const std::string name = text_of(L, 2);
-    fail(type->name(), ": no attribute '", name, "'", did_you_mean(name, names));
-  }
-  if (tensor.rank() == 0) fail("a scalar has no positions: use t:item()");
-  const int64_t position = Read<int64_t>::from(L, 2), count = tensor.dim(0);
-  if (position == count + 1) return lua_pushnil(L), 1;
-  const int64_t place = count >= 0 ? place_of(position, count) : position > 0 ? position - 1 : -1;
-  if (place < 0)
-    fail("position ", position, " is outside of shape ", tensor.shape(),
-         "; positions count from 1");
-  if (tensor.rank() == 1 && !tensor.is_abstract()) return push_element(L, tensor, place), 1;
-  return push(L, row_of(tensor, place)), 1;
-}
-
-[[noreturn]] void fail_outside(int64_t first, int64_t last, const Tensor& tensor, int axis) {
-  fail("slice: positions ", first, " to ", last, " are outside of axis ", axis, " of shape ",
-       tensor.shape(), "; positions count from 1 and both ends are included");
-}
-
-struct Range {
-  int64_t first, last;  // [first, last) from 0
-};
-
-/// Positions from 1, both inclusive, negative ones from the end.
-Range range_of(int64_t first, int64_t last, const Tensor& tensor, int axis) {
-  const int64_t count = tensor.dim(axis);
-  const int64_t from = first > 0 ? first - 1 : first + count,
-                to = last >= 0 ? last : last + count + 1;
-  if (first == 0 || from < 0 || to > count || from > to) fail_outside(first, last, tensor, axis);
-  return {from, to};
-}
 
 /// Of an axis whose length is not known yet, as in the graph of a model: how long the part is,
 /// where both ends are counted from the same one.
@@ -78,7 +20,8 @@ Tensor slice_unknown(const Tensor& tensor, int axis, int64_t first, int64_t last
   if (first == 1 && last == -1) return tensor;
   const bool known = (first > 0) == (last > 0);
   if (first == 0 || last == 0 || (known && last < first - 1))
-    fail_outside(first, last, tensor, axis);
+    fail("slice: positions ", first, " to ", last, " are outside of axis ", axis, " of shape ",
+         tensor.shape(), "; positions count from 1 and both ends are included");
   Shape shape = tensor.shape();
   shape.set(axis, known ? last - first + 1 : -1);
   return Tensor::abstract({tensor.dtype(), shape});
@@ -97,37 +40,44 @@ Tensor slice(const Tensor& tensor, const std::vector<int64_t>& first,
       result = slice_unknown(result, axis, first[axis], to);
       continue;
     }
-    const Range range = range_of(first[axis], to, tensor, axis);
-    if (range.first == 0 && range.last == tensor.dim(axis)) continue;
-    const bool view = axis == 0 && !tensor.is_abstract() && !Recording::possible();
-    result = view ? result.view_rows(range.first, range.last - range.first)
-                  : ops::slice_axis(result, axis, range.first, range.last);
+    const AxisRange range = range_of(first[axis], to, 1, tensor.shape(), axis);
+    if (range.count == tensor.dim(axis)) continue;
+    result = axis == 0 && !is_followed(tensor)
+                 ? result.view_rows(range.first, range.count)
+                 : ops::slice_axis(result, axis, range.first, range.first + range.count);
   }
   return result;
 }
 
-/// `x:max()` reduces, `x:transpose(1, 0)` and `x:reshape(2, 3)` take numbers as well as a table.
-template <class F>
-int with_numbers_as_table(lua_State* L, F f) {
+/// `x:transpose(1, 0)` and `x:reshape(2, 3)` take numbers as well as a table, which `of_table`
+/// reads.
+template <class OfTable, class F>
+int with_numbers_as_table(lua_State* L, OfTable of_table, F f) {
   const Tensor tensor = to_tensor(L, 1);
   std::vector<int64_t> numbers;
   if (lua_gettop(L) == 2 && is_plain_table(L, 2))
-    numbers = to_integers(L, 2);
+    numbers = of_table(L, 2);
   else
     for (int i = 2; i <= lua_gettop(L); ++i) numbers.push_back(Read<int64_t>::from(L, i));
   return push(L, f(tensor, numbers)), 1;
 }
 
+std::vector<int64_t> sizes_at(lua_State* L, int index) {
+  const Shape shape = to_shape(L, index);
+  return {shape.begin(), shape.end()};
+}
+
 int reshape(lua_State* L) {
-  return with_numbers_as_table(L, [](const Tensor& x, const std::vector<int64_t>& dims) {
+  return with_numbers_as_table(L, sizes_at, [](const Tensor& x, const std::vector<int64_t>& dims) {
     return ops::reshape(x, Shape(dims));
   });
 }
 
 int transpose(lua_State* L) {
-  return with_numbers_as_table(L, [](const Tensor& x, const std::vector<int64_t>& axes) {
-    return ops::transpose(x, std::vector<int>(axes.begin(), axes.end()));
-  });
+  return with_numbers_as_table(
+      L, to_integers, [](const Tensor& x, const std::vector<int64_t>& axes) {
+        return ops::transpose(x, std::vector<int>(axes.begin(), axes.end()));
+      });
 }
 
 std::string text_of_tensor(const Tensor& tensor) {
@@ -154,18 +104,22 @@ OnStack item(const Tensor& tensor) {
   return push_numbers(current(), tensor.view(Shape{})), OnStack{};
 }
 int64_t length(const Tensor& tensor) { return tensor.rank() ? tensor.dim(0) : 0; }
-bool same(const Tensor& a, const Tensor& b) { return a.id() == b.id(); }
-
-int same_values(lua_State* L) {
-  auto *a = to_handle<Variable>(L, 1), *b = to_handle<Variable>(L, 2);
-  return lua_pushboolean(L, a && b && *a == *b), 1;
-}
 
 /// Lua makes true or false of whatever a comparison gives, and asks for a > b as b < a.
 int refuse_tensor_comparison(lua_State*) {
-  fail("comparisons in Lua cannot give a tensor: use cr.ops.less(a, b), less_equal, greater or ",
-       "greater_equal, or compare numbers (t:item(), t[1])");
+  fail("comparisons in Lua cannot give a tensor: use cr.ops.less(a, b), less_equal, greater, ",
+       "greater_equal, equal or not_equal, or compare numbers (t:item(), t[1])");
 }
+
+/// The same tensor or variable is equal to itself; of others Lua would make true or false.
+int compare_equal(lua_State* L) {
+  auto *a = to_handle<Tensor>(L, 1), *b = to_handle<Tensor>(L, 2);
+  auto *v = to_handle<Variable>(L, 1), *w = to_handle<Variable>(L, 2);
+  if ((a && b && a->id() == b->id()) || (v && w)) return lua_pushboolean(L, a || *v == *w), 1;
+  if (is_tensor_like(L, 1) && is_tensor_like(L, 2)) return refuse_tensor_comparison(L);
+  return lua_pushboolean(L, false), 1;
+}
+
 int refuse_concatenation(lua_State*) {
   fail("a tensor is no text: use tostring(t), or t:item() for its only element");
 }
@@ -173,6 +127,7 @@ int refuse_concatenation(lua_State*) {
 void add_operators(Type& type) {
   using ops::Operand;
   for (const char* name : {"__lt", "__le"}) type.meta(name, raw(name, refuse_tensor_comparison));
+  type.meta("__eq", raw("==", compare_equal));
   type.meta("__concat", raw("..", refuse_concatenation));
   type.meta("__add", operator_for("add", bound("+", &ops::add, {"a", "b"})))
       .meta("__sub", operator_for("subtract", bound("-", &ops::subtract, {"a", "b"})))
@@ -208,13 +163,15 @@ void add_common(Type& type) {
       .method("item -> a number", &item, {}, "The value of a tensor of one element.")
       .method("slice", &slice, {"first", "last=nil"},
               "Positions first to last along the first axis, or tables of positions along several; "
-              "both ends included.")
+              "from 1, negative ones from the end, both ends included. t[{ {1, 3}, {}, 2 }] does "
+              "it for ranges and positions, cr.ops.slice counts as Keras, from 0.")
       .raw_method("reshape -> a tensor", reshape, {"shape: a shape"},
                   "The same values in another shape; -1 is worked out.")
       .raw_method("transpose -> a tensor", transpose, {"axes: a list of axes=nil"},
                   "Axes in another order; reversed when none are given.");
   add_operators(type);
-  type.missing(raw("index", index_tensor));
+  add_tensor_positions(type);
+  add_element_loops(type);
 }
 
 // ---- making tensors
@@ -254,12 +211,14 @@ Tensor linspace(double start, double stop, int64_t num) {
   return elements;
 }
 
+/// Its memory is its own, so that elements of the tensor can still be assigned.
 Variable make_variable(const Tensor& initial, std::optional<std::string> name, bool trainable,
                        std::optional<DType> dtype) {
   Variable::Options options;
   options.name = name.value_or("variable");
   options.trainable = trainable;
-  return Variable(dtype ? ops::cast(initial, *dtype) : initial, options);
+  const Tensor value = dtype ? ops::cast(initial, *dtype) : initial;
+  return Variable(value.is_abstract() ? value : value.clone(), options);
 }
 
 }  // namespace
@@ -273,8 +232,7 @@ const Type& tensor_type() {
         "Which parts count, where a layer gave it.");
     type.method("numpy -> a number or nested tables", &totable, {}, "The same as totable.")
         .method("clone", &clone, {}, "A copy with memory of its own.");
-    type.meta("__tostring", bound("tostring", &text_of_tensor, {"tensor"}))
-        .meta("__eq", bound("==", &same, {"a", "b"}));
+    type.meta("__tostring", bound("tostring", &text_of_tensor, {"tensor"}));
     return type;
   }();
   return type;
@@ -299,8 +257,7 @@ const Type& variable_type() {
     type.method("assign", &Variable::assign, {"value"}, "Sets the value; the shape must fit.")
         .method("assign_add", &Variable::assign_add, {"delta"}, "Adds to the value.")
         .method("assign_sub", &Variable::assign_sub, {"delta"}, "Subtracts from the value.");
-    type.meta("__tostring", bound("tostring", &text_of_variable, {"variable"}))
-        .meta("__eq", raw("==", same_values));
+    type.meta("__tostring", bound("tostring", &text_of_variable, {"variable"}));
     return type;
   }();
   return type;
@@ -312,7 +269,8 @@ const std::vector<CallablePtr>& tensor_functions() {
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
     add(bound("tensor -> a tensor", &make_tensor,
               {"values: a number, a list or a tensor", "dtype=nil"},
-              "A tensor from a number or nested tables; float32 unless told."));
+              "A tensor from a number or nested tables; float32 unless told. Tensors in a table "
+              "are stacked: cr.tensor{v, v} has v twice, as rows."));
     add(bound(
         "zeros", [](const NewShape& shape, DType dtype) { return ops::zeros(shape, dtype); },
         {"shape", "dtype=float32"}, "A tensor of zeros."));

@@ -34,7 +34,8 @@ void push_value(lua_State* L, const Value& value);
 Dict to_dict(lua_State* L, int index);
 
 /// The tensor of a tensor, a variable, a number, a boolean or nested tables of them. Numbers become
-/// float32 unless `dtype` is given, but a single integer becomes int32.
+/// float32 unless `dtype` is given, but a single integer becomes int32. Tensors in
+/// a table are stacked.
 Tensor to_tensor(lua_State* L, int index, std::optional<DType> dtype = {});
 bool is_tensor_like(lua_State* L, int index);  ///< whether it is a tensor or a variable
 /// The tensors of a tensor or a table of tensors.

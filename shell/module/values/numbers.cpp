@@ -19,6 +19,7 @@ class Elements {
     find_shape(index);
     collect(index, 0);
   }
+  bool has_tensors() const { return has_tensors_; }
   Tensor tensor(std::optional<DType> dtype) const {
     const Shape shape(dims_);
     if (!texts_.empty() || dtype == DType::string) {
@@ -50,7 +51,7 @@ class Elements {
     lua_pop(L_, pushed);
   }
   void collect(int index, size_t axis) {
-    if (axis == dims_.size()) return element(index);
+    if (axis == dims_.size() || is_tensor_like(L_, index)) return element(index);
     if (!is_plain_table(L_, index))
       fail("expected a table of ", dims_[axis], " at depth ", axis + 1, ", got ",
            describe(L_, index));
@@ -87,6 +88,9 @@ class Elements {
     } else if (lua_type(L_, index) == LUA_TSTRING && texts_.size() == values_.size()) {
       texts_.push_back(text_of(L_, index));
       values_.push_back(0);
+    } else if (is_tensor_like(L_, index) || (has_tensors_ && is_plain_table(L_, index))) {
+      has_tensors_ = true;
+      values_.push_back(0);
     } else {
       fail("expected a number, got ", describe(L_, index));
     }
@@ -104,8 +108,33 @@ class Elements {
   std::vector<double> values_;
   std::vector<int64_t> integers_;
   std::vector<std::string> texts_;  ///< the texts of tables of strings
-  bool all_boolean_ = true;
+  bool all_boolean_ = true, has_tensors_ = false;
 };
+
+/// Stacks the items of a table, of which some are tensors or tables of them. Numbers take the dtype
+/// of the tensors, as operands do.
+Tensor stacked(lua_State* L, int index) {
+  reserve(L, 4);
+  std::vector<ops::Operand> items;
+  for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, index)); ++i) {
+    lua_rawgeti(L, index, i);
+    const bool number = lua_type(L, -1) == LUA_TNUMBER, whole = lua_isinteger(L, -1);
+    items.push_back(!number ? ops::Operand(to_tensor(L, -1))
+                    : whole ? ops::Operand(lua_tointeger(L, -1))
+                            : ops::Operand(lua_tonumber(L, -1)));
+    lua_pop(L, 1);
+  }
+  std::optional<DType> dtype;
+  for (const ops::Operand& item : items)
+    if (item.tensor) dtype = promote(dtype.value_or(item.tensor.dtype()), item.tensor.dtype());
+  for (const ops::Operand& item : items)
+    if (!item.tensor) dtype = ops::result_dtype(ops::zeros({}, *dtype), item);
+  Tensors tensors;
+  for (const ops::Operand& item : items)
+    tensors.push_back(item.tensor ? ops::cast(item.tensor, *dtype)
+                                  : Tensor::scalar(item.number, *dtype));
+  return ops::stack(tensors, 0);
+}
 
 void push_number(lua_State* L, StringId value) { push_string(L, text_of(value)); }
 void push_number(lua_State* L, bool value) { lua_pushboolean(L, value); }
@@ -141,6 +170,8 @@ Tensor to_tensor(lua_State* L, int index, std::optional<DType> dtype) {
   if (auto* variable = to_handle<Variable>(L, index)) return converted(variable->value());
   if (lua_type(L, index) == LUA_TNUMBER) {
     const bool small = lua_isinteger(L, index) && std::in_range<int32_t>(lua_tointeger(L, index));
+    if (lua_isinteger(L, index) && dtype == DType::int64)
+      return Tensor::from(std::vector<int64_t>{lua_tointeger(L, index)}, {});
     return Tensor::scalar(lua_tonumber(L, index),
                           dtype.value_or(small ? DType::int32 : DType::float32));
   }
@@ -149,7 +180,7 @@ Tensor to_tensor(lua_State* L, int index, std::optional<DType> dtype) {
   if (is_plain_table(L, index)) {
     Elements elements(L);
     elements.read(index);
-    return elements.tensor(dtype);
+    return elements.has_tensors() ? converted(stacked(L, index)) : elements.tensor(dtype);
   }
   if (to_handle<Symbol>(L, index))
     fail(

@@ -99,8 +99,8 @@ local rows = {
     .. "':', object:reshape(...)" },
   { "x:reshpe { 4 }", "tensor: no attribute 'reshpe' (did you mean 'reshape'?)" },
   { "print(x < 3)",
-    'comparisons in Lua cannot give a tensor: use cr.ops.less(a, b), less_equal, greater or '
-    .. 'greater_equal, or compare numbers (t:item(), t[1])' },
+    'comparisons in Lua cannot give a tensor: use cr.ops.less(a, b), less_equal, greater, '
+    .. 'greater_equal, equal or not_equal, or compare numbers (t:item(), t[1])' },
   { 'print("loss: " + 3)',
     "attempt to add a 'string' with a 'number'; texts are joined by '..'" },
   { 'print("loss: " .. x.shape)',

@@ -52,8 +52,10 @@ local model = cr.Sequential({ cr.layers.Dense(2, { input_shape = { 3 }, name = "
 says(model, "<Sequential name=m, 1 layer, 8 parameters>")
 says(model.layers[1], "<Dense name=d>")
 says(cr.Sequential({}, { name = "e" }), "<Sequential name=e, 0 layers, not built>")
-says(cr.data.dataset(cr.zeros { 100, 3 }), "<Dataset: 4 batches, 100 samples>")
-says(cr.data.from_tensor_slices(cr.zeros { 100, 3 }):take(7), "<Dataset: 7 elements>")
+says(cr.data.dataset(cr.zeros { 100, 3 }), 
+  "<Dataset of float32(None, 3), 4 batches, 100 samples>")
+says(cr.data.from_tensor_slices(cr.zeros { 100, 3 }):take(7),
+  "<Dataset of float32(3,), 7 elements>")
 says(cr.utils.FeatureSpace { features = { age = "float" } },
   "<FeatureSpace: 1 features, 0 crosses, output_mode=concat, not adapted>")
 

@@ -59,15 +59,14 @@ check.same(model:predict(cr.ones { 4, 2 }, {}).shape, { 4, 1 })
 
 -- what operators cannot do
 local t = cr.tensor { { 1, 2 }, { 3, 4 } }
-check.fails(function() return t[{ 1, 2 }] end, "t[1][2]", "t:slice(")
+check.fails(function() return t[{ 1, 2, 1 }] end, "3 axes", "(2, 2)")
 check.fails(function() return t < 2 end, "cr.ops.less(")
 check.fails(function() return t >= t end, "greater_equal")
 check.fails(function() return 2 < cr.Variable(t) end, "cr.ops.less(")
 check.fails(function() return "t: " .. t end, "tostring(t)")
-check.fails(function() t[1] = 3 end, "'1' cannot be set", "cr.ops.where")
 check.fails(function() return t & 1 end, "tensor: no operator &")
 check.fails(function() return t() end, "tensor: no call")
-check.fails(function() for _ in pairs(t) do end end, "ipairs")
+check.fails(function() for _ in pairs(cr.tensor(1)) do end end, "item()")
 local dense = layers.Dense(1)
 check.fails(function() return dense + 1 end, ": no operator +")
 check.fails(function() return #dense end, ": no length")

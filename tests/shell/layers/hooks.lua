@@ -52,6 +52,11 @@ warns([[
   function L:compute_output_shape(shape) return shape end
   L()]], "compute_output_shape() is not called", "found by running call")
 warns([[
+  local L = cr.losses.Loss:subclass "L"
+  function L:call(t, p) return t - p end
+  function L:build(shape) end
+  L()]], "build() is not called", "layers have it, and Loss does not")
+warns([[
   local L = cr.Layer:subclass "L"
   function L:call(inputs) return inputs end
   function L:save_assets(path) end

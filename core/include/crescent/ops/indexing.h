@@ -5,8 +5,8 @@
 
 namespace crescent::ops {
 
-/// x[key]: integers, slices {start, stop, step}, "..." and null (a new axis), tensors of positions,
-/// masks.
+/// NumPy's x[key]: integers, slices {start, stop, step}, "..." and null (a new axis), tensors of
+/// positions, masks; two tensors of positions pick pairs.
 CRESCENT_API Tensor get_item(const Tensor& x, const Value& key);
 /// The part of these sizes from where a tensor (rank) says, as much further to the front as fits.
 CRESCENT_API Tensor slice(const Tensor& x, const Tensor& start, const std::vector<int64_t>& size);

@@ -4,7 +4,7 @@
 
 namespace crescent::ops {
 
-inline Tensor copy(const Tensor& x) { return x; }                    ///< tensors do not change
+CRESCENT_API Tensor copy(const Tensor& x);                           ///< in memory of its own
 inline Tensor ravel(const Tensor& x) { return reshape(x, {-1}); }    ///< one axis
 CRESCENT_API Tensor squeeze(const Tensor& x, const Axes& axes);      ///< none: all that are 1
 CRESCENT_API Tensor expand_dims(const Tensor& x, const Axes& axes);  ///< axes of the result

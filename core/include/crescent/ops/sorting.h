@@ -7,9 +7,12 @@
 
 namespace crescent::ops {
 
-CRESCENT_API Tensor sort(const Tensor& x, std::optional<int64_t> axis = -1);  ///< NaN last
-/// Places in ascending order; stable.
-CRESCENT_API Tensor argsort(const Tensor& x, std::optional<int64_t> axis = -1);
+/// In ascending order, or descending; equals as they came, NaN is the largest.
+CRESCENT_API Tensor sort(const Tensor& x, std::optional<int64_t> axis = -1,
+                         bool descending = false);
+/// Places in such an order; stable.
+CRESCENT_API Tensor argsort(const Tensor& x, std::optional<int64_t> axis = -1,
+                            bool descending = false);
 CRESCENT_API Tensor argpartition(const Tensor& x, int64_t kth, std::optional<int64_t> axis = -1);
 /// How many of the sorted numbers (n) are below each value, or not above it: the side is "right".
 CRESCENT_API Tensor searchsorted(const Tensor& sorted, const Tensor& values,

@@ -21,6 +21,11 @@ struct Windows {
     if (drop_remainder) return elements < span() ? 0 : (elements - span()) / shift + 1;
     return elements == 0 ? 0 : (elements - 1) / shift + 1;
   }
+  /// Whether all windows over `elements` elements, a number as of a stream, have the full size.
+  bool are_whole(int64_t elements) const {
+    if (drop_remainder || elements == Stream::kInfinite) return true;
+    return elements >= 0 && (count(elements) - 1) * shift + span() <= elements;
+  }
 };
 
 /// A cursor of batches; it keeps the elements of the current window that later windows share.
@@ -96,6 +101,10 @@ class BatchStream final : public DerivedStream {
   int64_t elements() const override {
     return counted([&](int64_t all) { return windows_.count(all); });
   }
+  Element element_spec() const override {
+    const bool whole = windows_.are_whole(source_->elements());
+    return batch_spec(DerivedStream::element_spec(), whole ? windows_.size : -1);
+  }
   CursorPtr open(uint64_t epoch) override {
     return std::make_shared<WindowCursor>(source_->open(epoch), windows_);
   }
@@ -143,6 +152,7 @@ class UnbatchStream final : public DerivedStream {
   int64_t elements() const override {
     return counted([](int64_t all) { return all == 0 ? 0 : kUnknown; });
   }
+  Element element_spec() const override { return row_spec(DerivedStream::element_spec()); }
   CursorPtr open(uint64_t epoch) override {
     return std::make_shared<UnbatchCursor>(source_->open(epoch));
   }

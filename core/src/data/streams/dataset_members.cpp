@@ -2,6 +2,7 @@
 // datasets.
 #include "crescent/data/stream.h"
 #include "crescent/registry/registry.h"
+#include "data/streams/element_spec.h"
 
 namespace crescent {
 namespace {
@@ -15,6 +16,10 @@ std::optional<int64_t> known(int64_t count) {
 }
 std::optional<int64_t> known_samples(const Dataset& data) { return known(data.samples()); }
 std::optional<int64_t> known_batches(const Dataset& data) { return known(data.batches()); }
+std::optional<std::string> known_spec(const Dataset& data) {
+  const Element spec = element_spec(data);
+  return spec.empty() ? std::nullopt : std::optional(to_text(spec));
+}
 
 /// The streams of the dataset and of the others.
 std::vector<StreamPtr> together_with(Dataset& data, const std::vector<DatasetPtr>& others) {
@@ -55,7 +60,10 @@ StreamPtr enumerated(Dataset& data, int64_t start) { return enumerate(own_stream
 
 void describe_sizes(Schema<Dataset>& s) {
   s.property("samples", known_samples, "How many rows there are, where that is known.")
-      .property("batches", known_batches, "How many batches an epoch has, where that is known.");
+      .property("batches", known_batches, "How many batches an epoch has, where that is known.")
+      .property("element_spec", known_spec,
+                "Dtypes and shapes of the parts of an element, where they are known without making "
+                "one: \"(float32(None, 3), uint8)\".");
 }
 
 void describe_batches(Schema<Dataset>& s) {

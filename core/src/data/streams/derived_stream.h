@@ -1,16 +1,18 @@
 // A stream that takes its elements from one other stream.
 #pragma once
-#include "crescent/data/stream.h"
+#include "data/streams/element_spec.h"
 
 namespace crescent {
 
-class DerivedStream : public Stream {
+class DerivedStream : public Stream, public SpecifiedDataset {
  public:
   explicit DerivedStream(StreamPtr source) : source_(std::move(source)) {
     if (!source_) fail("expected a dataset, got none");
   }
   int64_t elements() const override { return source_->elements(); }
   std::vector<StreamPtr> sources() const override { return {source_}; }
+  /// Most streams give the elements of their source.
+  Element element_spec() const override { return crescent::element_spec(*source_); }
 
  protected:
   /// Applies `f` to the number of elements in the source; kUnknown and kInfinite stay.

@@ -37,6 +37,13 @@ Tensor scalar_of(const Value& part) {
   return Tensor::from(std::vector<int64_t>{n}, {});
 }
 
+Value part_of(const Tensors& tensors) {
+  if (tensors.empty()) return {};
+  List parts;
+  for (const Tensor& t : tensors) parts.push_back(t ? boxed(t) : Value());
+  return parts.size() == 1 ? parts.front() : Value(parts);
+}
+
 const char* kind_of(const Value& part) {
   if (is_tensor_like(part)) return "a tensor";
   if (part.is_list()) return "a list";
@@ -96,14 +103,16 @@ Value stacked_dicts(const std::vector<Value>& parts, int64_t first) {
   return Dict::from(std::move(entries));
 }
 
+/// A row; of a tensor in a file its values in memory, as code that is given elements needs them.
 Value row_of(const Value& part, int64_t row) {
   if (is_tensor_like(part)) {
     const Tensor tensor = tensor_of(part);
     const Shape shape = tensor.shape().slice(1, tensor.rank());
     const TensorSpec spec{tensor.dtype(), shape};
     const size_t bytes = static_cast<size_t>(shape.size()) * size_of(spec.dtype);
-    return boxed(
-        Tensor::on(tensor.storage(), tensor.offset() + static_cast<size_t>(row) * bytes, spec));
+    const Tensor view =
+        Tensor::on(tensor.storage(), tensor.offset() + static_cast<size_t>(row) * bytes, spec);
+    return boxed(view.in_memory() ? view : view.clone());
   }
   if (part.is_list()) return part.as_list()[row];
   std::vector<DictEntry> entries;
@@ -128,6 +137,12 @@ Tensor tensor_of(const Value& part) {
   }
   if (auto variable = part.object_as<BoxedVariable>()) return variable->variable.value();
   return Codec<Tensor>::decode(part);
+}
+
+Element element_of(const Batch& batch) {
+  Element element{part_of(batch.x), part_of(batch.y), part_of(batch.sample_weight)};
+  while (element.size() > 1 && element.back().is_null()) element.pop_back();
+  return element;
 }
 
 Value stacked(const std::vector<Value>& parts, int64_t first) {

@@ -9,6 +9,8 @@ namespace crescent {
 /// kinds, which count as tensors.
 bool is_tensor_like(const Value& part);
 Tensor tensor_of(const Value& part);
+/// The parts of a batch: x and, where they are there, y and sample_weight.
+Element element_of(const Batch& batch);
 
 /// Stacks the parts of several elements along a new first axis. Fails, naming the element by its
 /// number, counted from `first`, if it differs from those before it.

@@ -68,6 +68,7 @@ class InterleaveStream final : public DerivedStream {
   }
   int64_t elements() const override { return kUnknown; }
   bool on_own_thread() const override { return how_.on_own_thread || Stream::on_own_thread(); }
+  Element element_spec() const override { return {}; }
   CursorPtr open(uint64_t epoch) override {
     return std::make_shared<InterleaveCursor>(source_->open(epoch), how_, epoch);
   }

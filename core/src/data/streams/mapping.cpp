@@ -154,6 +154,7 @@ class MapStream : public DerivedStream {
       fail(name_, ": expected 0 to ", kMost, " workers, got ", workers_);
   }
   bool on_own_thread() const override { return on_own_thread_ || Stream::on_own_thread(); }
+  Element element_spec() const override { return {}; }
   CursorPtr open(uint64_t epoch) override {
     const MapFunction function{name_, random_bits(seed_, epoch)};
     CursorPtr from = source_->open(epoch);
@@ -199,6 +200,10 @@ class FilterStream final : public DerivedStream {
   }
   CursorPtr open(uint64_t epoch) override {
     return std::make_shared<FilterCursor>(source_->open(epoch));
+  }
+  /// The source is the elements with what the mapping made of them in front.
+  Element element_spec() const override {
+    return crescent::element_spec(*source_->sources().front());
   }
 };
 

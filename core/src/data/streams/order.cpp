@@ -183,7 +183,7 @@ class SkipStream final : public DerivedStream {
 
 // ---- several sources
 
-class CombinedStream : public Stream {
+class CombinedStream : public Stream, public SpecifiedDataset {
  public:
   CombinedStream(const char* what, std::vector<StreamPtr> sources) : sources_(std::move(sources)) {
     if (sources_.empty()) fail(what, ": expected at least one dataset");
@@ -236,6 +236,12 @@ class ConcatenateStream final : public CombinedStream {
     }
     return all;
   }
+  Element element_spec() const override {
+    Element all = crescent::element_spec(*sources_.front());
+    for (const StreamPtr& source : sources_)
+      all = common_spec(all, crescent::element_spec(*source));
+    return all;
+  }
   CursorPtr open(uint64_t epoch) override {
     return std::make_shared<ConcatenateCursor>(sources_, epoch);
   }
@@ -274,6 +280,15 @@ class ZipStream final : public CombinedStream {
     }
     return least;
   }
+  Element element_spec() const override {
+    Element all;
+    for (const StreamPtr& source : sources_) {
+      const Element one = crescent::element_spec(*source);
+      if (one.empty()) return {};
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    return all;
+  }
   CursorPtr open(uint64_t epoch) override {
     std::vector<CursorPtr> cursors;
     for (const StreamPtr& source : sources_) cursors.push_back(source->open(epoch));
@@ -308,6 +323,11 @@ class EnumerateStream final : public DerivedStream {
       : DerivedStream(std::move(source)), first_(first) {}
   CursorPtr open(uint64_t epoch) override {
     return std::make_shared<EnumerateCursor>(source_->open(epoch), first_);
+  }
+  Element element_spec() const override {
+    Element element = DerivedStream::element_spec();
+    if (!element.empty()) element.insert(element.begin(), spec_of({first_}).front());
+    return element;
   }
 
  private:

@@ -52,6 +52,11 @@ class PaddedBatches final : public DerivedStream {
   int64_t elements() const override {
     return counted([&](int64_t all) { return (all + size_ - 1) / size_; });
   }
+  Element element_spec() const override {
+    const int64_t all = source_->elements();
+    const bool whole = all == kInfinite || (all >= 0 && all % size_ == 0);
+    return batch_spec(DerivedStream::element_spec(), whole ? size_ : -1);
+  }
   CursorPtr open(uint64_t epoch) override {
     return std::make_shared<PaddedCursor>(source_->open(epoch), size_);
   }

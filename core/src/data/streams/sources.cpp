@@ -5,15 +5,21 @@
 
 #include "crescent/data/stream.h"
 #include "data/streams/element.h"
+#include "data/streams/element_spec.h"
 
 namespace crescent {
 namespace {
 
 /// A stream whose elements are found by their index.
-class IndexedStream : public Stream {
+class IndexedStream : public Stream, public SpecifiedDataset {
  public:
   virtual Element at(int64_t number) const = 0;
   CursorPtr open(uint64_t) override;
+  Element element_spec() const override {
+    Element all = elements() > 0 ? spec_of(at(0)) : Element{};
+    for (int64_t i = 1; i < elements() && !all.empty(); ++i) all = common_spec(all, at(i));
+    return all;
+  }
 };
 
 class IndexedCursor final : public Cursor {
@@ -59,8 +65,19 @@ class Slices final : public IndexedStream {
   }
   int64_t elements() const override { return rows_; }
   Element at(int64_t number) const override { return row_of(arrays_, number); }
+  Element element_spec() const override {
+    const bool lists = std::any_of(arrays_.begin(), arrays_.end(), has_list);
+    return lists ? IndexedStream::element_spec() : row_spec(arrays_);
+  }
 
  private:
+  /// Whether rows of the part are items of a list, which may differ.
+  static bool has_list(const Value& part) {
+    if (is_tensor_like(part) || !part.is_dict()) return part.is_list() && !is_tensor_like(part);
+    const Dict& dict = part.as_dict();
+    return std::any_of(dict.begin(), dict.end(),
+                       [](const DictEntry& entry) { return has_list(entry.value); });
+  }
   Element arrays_;
   int64_t rows_;
 };
@@ -90,23 +107,16 @@ class GeneratedStream final : public Stream {
   Generated source_;
 };
 
-Value part_of(const Tensors& tensors) {
-  if (tensors.empty()) return {};
-  List parts;
-  for (const Tensor& t : tensors)
-    parts.push_back(t ? Value(std::make_shared<BoxedTensor>(t)) : Value());
-  return parts.size() == 1 ? parts.front() : Value(parts);
-}
-
 /// The batches of a dataset that is no stream. Such a dataset allows one pass at a time, so a new
 /// pass ends the previous one.
-class Batches final : public Stream {
+class Batches final : public Stream, public SpecifiedDataset {
  public:
   explicit Batches(DatasetPtr data) : data_(std::move(data)) {}
   int64_t elements() const override { return data_->batches(); }
   /// A dataset without a number of samples may call a function of the script.
   bool on_own_thread() const override { return data_->samples() < 0; }
   void check() const override { data_->check(); }
+  Element element_spec() const override { return crescent::element_spec(*data_); }
 
   CursorPtr open(uint64_t) override {
     if (begins_with_)
@@ -130,8 +140,7 @@ class Batches final : public Stream {
           "from_tensor_slices makes one that can be used in several places");
     Batch batch;
     if (!data_->next(batch)) return false;
-    element = {part_of(batch.x), part_of(batch.y), part_of(batch.sample_weight)};
-    while (element.size() > 1 && element.back().is_null()) element.pop_back();
+    element = element_of(batch);
     return true;
   }
 

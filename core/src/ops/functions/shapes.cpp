@@ -3,9 +3,12 @@
 
 #include <numeric>
 
+#include "crescent/program/element_writing.h"
 #include "ops/functions/array_ops.h"
 
 namespace crescent::ops {
+
+Tensor copy(const Tensor& x) { return is_followed(x) ? x : x.clone(); }
 
 Tensor squeeze(const Tensor& x, const Axes& axes) {
   if (axes.empty()) return ops::squeeze(x);

@@ -10,20 +10,21 @@
 namespace crescent::ops {
 namespace {
 
-/// top_k of all, along an axis, from back to front: values and places in ascending order, equals as
-/// they came, NaN last.
-std::pair<Tensor, Tensor> ascending(const Tensor& given, std::optional<int64_t> axis) {
+/// top_k of all along an axis, for ascending order from back to front: values and places, equals as
+/// they came; NaN is the largest.
+std::pair<Tensor, Tensor> sorted(const Tensor& given, std::optional<int64_t> axis,
+                                 bool descending) {
   const auto [flat, along] = flat_without(given, axis);
   const int last = flat.rank() - 1;
-  const Tensor x = ops::flip(ops::swap_axes(at_least_int32(flat), along, last), {last});
+  const auto turned = [&](const Tensor& x) { return descending ? x : ops::flip(x, {last}); };
+  const Tensor x = turned(ops::swap_axes(at_least_int32(flat), along, last));
   const int64_t n = x.dim(-1);
   if (n < 0) fail("sort: the size of the axis must be known, got shape ", given.shape());
   if (n == 0) return {flat, ops::cast(flat, DType::int32)};
-  const Tensors sorted = ops::top_k(x, n);
-  const auto turned = [&](const Tensor& each) {
-    return ops::swap_axes(ops::flip(each, {last}), along, last);
-  };
-  return {ops::cast(turned(sorted[0]), given.dtype()), turned(ops::subtract(n - 1, sorted[1]))};
+  const Tensors top = ops::top_k(x, n);
+  const auto placed = [&](const Tensor& each) { return ops::swap_axes(turned(each), along, last); };
+  return {ops::cast(placed(top[0]), given.dtype()),
+          placed(descending ? top[1] : ops::subtract(n - 1, top[1]))};
 }
 
 /// How many of the sorted numbers are below (or not above) each value.
@@ -49,8 +50,12 @@ Tensor counted_between(const Tensor& x, const Tensor& edges) {
 
 }  // namespace
 
-Tensor sort(const Tensor& x, std::optional<int64_t> axis) { return ascending(x, axis).first; }
-Tensor argsort(const Tensor& x, std::optional<int64_t> axis) { return ascending(x, axis).second; }
+Tensor sort(const Tensor& x, std::optional<int64_t> axis, bool descending) {
+  return sorted(x, axis, descending).first;
+}
+Tensor argsort(const Tensor& x, std::optional<int64_t> axis, bool descending) {
+  return sorted(x, axis, descending).second;
+}
 
 /// A full sort is a partition at every place.
 Tensor argpartition(const Tensor& x, int64_t kth, std::optional<int64_t> axis) {

@@ -1,0 +1,201 @@
+// Parts of a tensor by a key as NumPy's: positions, slices, lists of positions, masks.
+#include <limits>
+
+#include "crescent/ops/indexing.h"
+#include "crescent/ops/sorting.h"
+#include "ops/functions/positions.h"
+
+namespace crescent::ops {
+namespace {
+
+/// A number of a slice: {start=1, stop=3, step=2}, with Keras' class around it or not.
+struct Range {
+  std::optional<int64_t> start, stop, step;
+};
+
+std::optional<int64_t> number_in(const Dict& dict, const char* name) {
+  const Value* value = dict.find(name);
+  return value ? Codec<std::optional<int64_t>>::decode(*value) : std::nullopt;
+}
+
+std::optional<Range> range_in(const Value& item) {
+  if (!item.is_dict()) return std::nullopt;
+  const Value* config = item.as_dict().find("config");
+  const Dict& parts = config && config->is_dict() ? config->as_dict() : item.as_dict();
+  for (const DictEntry& entry : parts)
+    if (entry.key != "start" && entry.key != "stop" && entry.key != "step")
+      fail("get_item: a slice has start, stop and step, got '", entry.key, "'");
+  return Range{number_in(parts, "start"), number_in(parts, "stop"), number_in(parts, "step")};
+}
+
+/// As in Python: what is out of range is cut off.
+Tensor range_of(const Tensor& x, int axis, const Range& range) {
+  const int64_t n = x.dim(axis), step = range.step.value_or(1);
+  if (step == 0) fail("get_item: the step of a slice must not be 0");
+  if (range.start.value_or(0) == 0 && !range.stop && step == 1) return x;
+  if (n < 0) fail("get_item: axis ", axis, " of shape ", x.shape(), " has no known size to slice");
+  if (step < 0) {
+    // From the last to the first is the reverse of what a slice forwards gives.
+    const auto at = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + n : i, -1, n - 1); };
+    const int64_t first = at(range.start.value_or(n - 1));
+    const int64_t last = range.stop ? at(*range.stop) : -1;
+    const int64_t count = first > last ? (first - last - step - 1) / -step : 0;
+    if (count == 0) return slice_axis(x, axis, 0, 0);
+    const int64_t low = first + (count - 1) * step;
+    return flip(slice_axis(x, axis, low, first + 1, -step), {axis});
+  }
+  const auto at = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + n : i, 0, n); };
+  const int64_t first = at(range.start.value_or(0)), last = at(range.stop.value_or(n));
+  return slice_axis(x, axis, first, std::max(first, last), step);
+}
+
+bool is_ellipsis(const Value& item) {
+  if (item == Value("...")) return true;
+  const Value* name = item.is_dict() ? item.as_dict().find("class_name") : nullptr;
+  return name && (*name == Value("__ellipsis__") || *name == Value("Ellipsis"));
+}
+
+/// The list of positions or the mask that an item is; no tensor for other items.
+Tensor list_in(const Value& item) {
+  const bool other = item.is_null() || item.is_int() || item.is_dict() || is_ellipsis(item);
+  return other ? Tensor() : Codec<Tensor>::decode(item);
+}
+
+bool is_mask(const Tensor& list) { return list.dtype() == DType::boolean; }
+
+/// How many axes an item of a key is about.
+int axes_taken(const Value& item) {
+  if (item.is_null() || is_ellipsis(item)) return 0;
+  const Tensor list = list_in(item);
+  return list && is_mask(list) ? list.rank() : 1;
+}
+
+/// What a key has for each axis; slices of everything in place of the ellipsis.
+List key_items(const Value& key, int rank) {
+  const List items = key.is_list() ? key.as_list() : List{key};
+  List all;
+  int named = 0;
+  for (const Value& item : items) named += axes_taken(item);
+  if (named > rank) fail("get_item: ", named, " positions for ", rank, " axes");
+  for (const Value& item : items) {
+    if (is_ellipsis(item))
+      all.insert(all.end(), static_cast<size_t>(rank - named), Dict{{"start", Value()}});
+    else
+      all.push_back(item);
+  }
+  return all;
+}
+
+int64_t expect_position(const Tensor& x, int axis, int64_t i) {
+  const int64_t n = x.dim(axis);
+  if (n >= 0 && (i >= n || i < -n))
+    fail("get_item: position ", i, " is out of range for axis ", axis, " of shape ", x.shape());
+  return i < 0 && n >= 0 ? i + n : i;
+}
+
+void expect_mask_fits(const Tensor& x, const Tensor& mask, int axis) {
+  const int end = axis + mask.rank();
+  if (end > x.rank() || !(x.shape().slice(axis, end) == mask.shape()))
+    fail("get_item: a mask of shape ", mask.shape(), " does not fit shape ", x.shape(),
+         " from axis ", axis);
+}
+
+/// The elements of some axes where a mask over them is true, in one axis.
+Tensor chosen(const Tensor& x, const Tensor& mask, int axis) {
+  expect_mask_fits(x, mask, axis);
+  const Shape rest = x.shape().slice(axis + mask.rank(), x.rank());
+  const Tensor flat = reshape(x, x.shape().slice(0, axis).concat({mask.size()}).concat(rest));
+  return gather(flat, nonzero(reshape(mask, {-1})).front(), axis);
+}
+
+/// Lists of positions of several axes, which are broadcast against each other: together they pick
+/// one part of x for each of their elements.
+struct Picks {
+  std::vector<int> axes;
+  Tensors lists;
+};
+
+/// Adds the lists of an item that begins at an axis of x.
+void add_picks(Picks& picks, const Value& item, const Tensor& x, int axis) {
+  Tensors lists{list_in(item)};
+  if (item.is_int())
+    lists = {
+        Tensor::scalar(static_cast<double>(expect_position(x, axis, item.as_int())), DType::int32)};
+  if (is_mask(lists[0])) expect_mask_fits(x, lists[0], axis), lists = nonzero(lists[0]);
+  for (const Tensor& list : lists) {
+    picks.lists.push_back(check_indices(wrapped(list, x.dim(axis)), x.dim(axis), "get_item: index",
+                                        concat("axis ", axis, " of shape ", x.shape())));
+    picks.axes.push_back(axis++);
+  }
+}
+
+/// The lists as one list of numbers of the parts that the axes of `shape` have together.
+Tensor part_numbers(const Tensors& lists, const Shape& shape) {
+  const bool small = shape.is_known() && shape.size() <= std::numeric_limits<int32_t>::max();
+  Tensor numbers;
+  for (int i = 0; i < shape.rank(); ++i) {
+    const Tensor list = cast(lists[static_cast<size_t>(i)], small ? DType::int32 : DType::int64);
+    numbers = numbers ? numbers * shape[i] + list : list;
+  }
+  return numbers;
+}
+
+/// Where NumPy has the axes of what lists pick: in place of theirs, or in front when others lie
+/// between those.
+Tensor picked(const Tensor& x, const Picks& picks) {
+  const int count = static_cast<int>(picks.axes.size()), first = picks.axes.front();
+  std::vector<int> order = picks.axes;
+  for (int i = 0; i < x.rank(); ++i)
+    if (std::find(picks.axes.begin(), picks.axes.end(), i) == picks.axes.end()) order.push_back(i);
+  const Tensor moved = transpose(x, order);
+  const Shape parts = moved.shape().slice(0, count), rest = moved.shape().slice(count, x.rank());
+  const Shape flat = Shape{parts.is_known() ? parts.size() : -1}.concat(rest);
+  const Tensor numbers = part_numbers(picks.lists, parts);
+  const Tensor taken = gather(reshape(moved, flat), numbers, 0);
+  if (picks.axes.back() != first + count - 1) return taken;
+  std::vector<int> back;
+  for (int i = 0; i < first; ++i) back.push_back(numbers.rank() + i);
+  for (int i = 0; i < numbers.rank(); ++i) back.push_back(i);
+  for (int i = numbers.rank() + first; i < taken.rank(); ++i) back.push_back(i);
+  return transpose(taken, back);
+}
+
+/// Whether lists pick together, as NumPy has it: positions beside a list are lists too.
+bool picks_together(const List& items) {
+  const auto is_list = [](const Value& item) { return bool(list_in(item)); };
+  const auto lists = std::count_if(items.begin(), items.end(), is_list);
+  const auto positions =
+      std::count_if(items.begin(), items.end(), [](const Value& item) { return item.is_int(); });
+  return lists > 0 && lists + positions > 1;
+}
+
+}  // namespace
+
+Tensor get_item(const Tensor& given, const Value& key) {
+  Tensor x = given;
+  const List items = key_items(key, x.rank());
+  const bool together = picks_together(items);
+  Picks picks;
+  int axis = 0;
+  for (const Value& item : items) {
+    if (item.is_null()) {
+      x = expand_dims(x, axis++);
+    } else if (auto range = range_in(item)) {
+      x = range_of(x, axis++, *range);
+    } else if (together) {
+      add_picks(picks, item, x, axis);
+      axis += axes_taken(item);
+    } else if (item.is_int()) {
+      const int64_t at = expect_position(x, axis, item.as_int());
+      x = squeeze(slice_axis(x, axis, at, at + 1), axis);
+    } else if (const Tensor list = list_in(item); is_mask(list)) {
+      x = chosen(x, list, axis++);
+    } else {
+      x = gather(x, wrapped(list, x.dim(axis)), axis);
+      axis += list.rank();
+    }
+  }
+  return together ? picked(x, picks) : x;
+}
+
+}  // namespace crescent::ops

@@ -1,0 +1,52 @@
+-- How often each class is taken for each other.
+local cr, shell = ...
+local ops = cr.ops
+
+-- Classes from 0; of a row of scores for each, the class with the highest.
+local function classes_of(name, x, like)
+  x = cr.tensor(x)
+  if like and #x.shape == #like.shape + 1 then x = ops.argmax(x, -1) end
+  if #x.shape ~= 1 then
+    shell.fail("confusion_matrix: expected ", name, " of one axis, got shape ", cr.show(x.shape))
+  end
+  return ops.cast(x, "int32")
+end
+
+local function check_classes(name, classes, count)
+  local least, most = ops.min(classes):item(), ops.max(classes):item()
+  if least < 0 or most >= count then
+    shell.fail("confusion_matrix: ", name, " must be from 0 to ", count - 1, ", got ",
+      least < 0 and least or most)
+  end
+end
+
+return {
+  confusion_matrix = shell.define("confusion_matrix",
+    "How often a sample of each class (row) was predicted as each (column): "
+      .. "cr.utils.confusion_matrix({ 0, 1, 1 }, { 0, 1, 0 }).", {
+    { name = "labels", type = "a tensor", doc = "The true class of each sample, from 0.",
+      required = true },
+    { name = "predictions", type = "a tensor",
+      doc = "The class that was predicted, or a row of scores of which the highest counts.",
+      required = true },
+    { name = "num_classes", type = "an integer", doc = "nil: as many as occur." },
+    { name = "weights", type = "a tensor", doc = "What each sample counts; nil: 1." },
+  }, function(labels, predictions, num_classes, weights)
+    labels = classes_of("labels", labels)
+    predictions = classes_of("predictions", predictions, labels)
+    if #labels ~= #predictions then
+      shell.fail("confusion_matrix: got ", #labels, " labels and ", #predictions, " predictions")
+    end
+    if #labels == 0 then
+      local n = num_classes or 0
+      return ops.zeros({ n, n }, weights and "float32" or "int32")
+    end
+    local count = num_classes or math.tointeger(ops.max(ops.maximum(labels, predictions)):item()) + 1
+    check_classes("labels", labels, count)
+    check_classes("predictions", predictions, count)
+    local pairs_of_classes = labels * count + predictions
+    local counts = ops.bincount(pairs_of_classes,
+      { weights = weights ~= nil and cr.tensor(weights) or nil, minlength = count * count })
+    return ops.reshape(counts, { count, count })
+  end),
+}

@@ -1,0 +1,163 @@
+// t[key] = value.
+#include <algorithm>
+
+#include "crescent/program/element_writing.h"
+#include "crescent/tensor/strings.h"
+#include "tensors/indexing.h"
+#include "tensors/selectors.h"
+
+namespace crescent::lua {
+namespace {
+
+/// Some axes of a selection: the places of their elements, relative to those of the other axes.
+struct Places {
+  Shape shape;
+  std::vector<int64_t> offsets;
+};
+
+std::vector<int64_t> strides_of(const Shape& shape) {
+  std::vector<int64_t> strides(static_cast<size_t>(shape.rank()), 1);
+  for (int i = shape.rank() - 1; i-- > 0;)
+    strides[static_cast<size_t>(i)] = strides[static_cast<size_t>(i) + 1] * shape[i + 1];
+  return strides;
+}
+
+/// The offsets of the elements of some axes at which a mask over them is true; the stride is that
+/// of the last of them.
+Tensor offsets_of_mask(const Tensor& given, int64_t stride) {
+  const Tensor mask = given.to(nullptr);
+  std::vector<int64_t> offsets;
+  for (int64_t i = 0; i < mask.size(); ++i)
+    if (mask.data<bool>()[i]) offsets.push_back(i * stride);
+  return Tensor::from(offsets, {static_cast<int64_t>(offsets.size())});
+}
+
+/// The elements of a tensor that a key selects, in the order and shape in which it reads them.
+class Selection {
+ public:
+  Selection(const Selectors& selectors, const Shape& shape) {
+    const std::vector<int64_t> strides = strides_of(shape);
+    int axis = 0;
+    for (const Selector& each : selectors) {
+      const int last = axis + each.axes() - 1;
+      add(each, shape, axis, last < 0 ? 1 : strides[static_cast<size_t>(last)]);
+      axis = last + 1;
+    }
+    if (picked_) place_picked();
+  }
+  Shape shape() const {
+    Shape all;
+    for (const Places& each : axes_) all = all.concat(each.shape);
+    return all;
+  }
+  /// Runs of elements side by side: where they begin, and how long they are.
+  std::pair<std::vector<int64_t>, int64_t> runs() const;
+
+ private:
+  void add(const Selector& selector, const Shape& shape, int axis, int64_t stride) {
+    if (selector.kind == Selector::Kind::position)
+      begin_ += place_of(selector.first, shape, axis) * stride;
+    else if (selector.kind == Selector::Kind::range)
+      add_range(range_of(selector.first, selector.last, selector.step, shape, axis), stride);
+    else
+      add_picked(selector, shape, axis, stride);
+  }
+  void add_range(const AxisRange& range, int64_t stride) {
+    Places places{{range.count}, {}};
+    for (int64_t i = 0; i < range.count; ++i)
+      places.offsets.push_back((range.first + i * range.step) * stride);
+    axes_.push_back(std::move(places));
+  }
+  /// Lists pick together: their offsets add up.
+  void add_picked(const Selector& selector, const Shape& shape, int axis, int64_t stride) {
+    const bool is_mask = selector.kind == Selector::Kind::mask;
+    if (is_mask) expect_mask_fits(selector.tensor, shape, axis);
+    const Tensor offsets = is_mask ? offsets_of_mask(selector.tensor, stride)
+                                   : places_of(selector.tensor, shape, axis) * stride;
+    if (picked_ && at_ != axes_.size()) at_ = 0;
+    if (!picked_) at_ = axes_.size();
+    picked_ = picked_ ? picked_ + offsets : offsets;
+  }
+  void place_picked() {
+    const Tensor offsets = ops::cast(picked_, DType::int64).to(nullptr);
+    const auto* first = offsets.data<int64_t>();
+    axes_.insert(axes_.begin() + static_cast<ptrdiff_t>(at_),
+                 {offsets.shape(), {first, first + offsets.size()}});
+  }
+
+  std::vector<Places> axes_;
+  int64_t begin_ = 0;
+  Tensor picked_;
+  size_t at_ = 0;  ///< before which of the axes the picked elements have theirs
+};
+
+std::pair<std::vector<int64_t>, int64_t> Selection::runs() const {
+  const auto side_by_side = [](const std::vector<int64_t>& offsets, int64_t run) {
+    for (size_t i = 0; i < offsets.size(); ++i)
+      if (offsets[i] != offsets[0] + static_cast<int64_t>(i) * run) return false;
+    return !offsets.empty();
+  };
+  std::vector<int64_t> starts{begin_};
+  int64_t run = 1;
+  size_t outer = axes_.size();
+  for (; outer > 0 && side_by_side(axes_[outer - 1].offsets, run); --outer) {
+    starts[0] += axes_[outer - 1].offsets[0];
+    run *= static_cast<int64_t>(axes_[outer - 1].offsets.size());
+  }
+  for (size_t i = 0; i < outer; ++i) {
+    std::vector<int64_t> more;
+    more.reserve(starts.size() * axes_[i].offsets.size());
+    for (const int64_t start : starts)
+      for (const int64_t offset : axes_[i].offsets) more.push_back(start + offset);
+    starts = std::move(more);
+  }
+  return {std::move(starts), run};
+}
+
+Tensor elements_at(lua_State* L, int index, DType dtype) {
+  if (lua_isnil(L, index)) fail("elements of a tensor cannot be nil");
+  if (lua_type(L, index) == LUA_TSTRING && dtype == DType::string) {
+    const std::string text = text_of(L, index);
+    return string_tensor({&text, 1}, {});
+  }
+  return to_tensor(L, index, dtype);
+}
+
+/// The value, broadcast to what a key selects.
+Tensor fitted(const Tensor& value, const Shape& shape) {
+  if (value.is_abstract()) expect_writable(value);
+  if (value.shape() == shape) return value;
+  const bool fits =
+      value.rank() <= shape.rank() &&
+      std::equal(value.shape().begin(), value.shape().end(), shape.end() - value.rank(),
+                 [](int64_t from, int64_t to) { return from == to || from == 1; });
+  if (!fits)
+    fail("a value of shape ", value.shape(), " cannot be assigned to elements of shape ", shape);
+  return ops::broadcast_to(value, shape);
+}
+
+void write(const Tensor& tensor, const Selectors& selectors, const Tensor& value) {
+  expect_writable(tensor);
+  for (const Selector& each : selectors)
+    if (each.tensor && each.tensor.is_abstract()) expect_writable(each.tensor);
+  const Selection selection(selectors, tensor.shape());
+  const Tensor elements = fitted(value, selection.shape());
+  const auto [starts, run] = selection.runs();
+  write_elements(tensor, starts, run, elements);
+}
+
+}  // namespace
+
+int assign_elements(lua_State* L) {
+  const Variable* variable = to_handle<Variable>(L, 1);
+  Tensor tensor = to_tensor(L, 1);
+  if (tensor.is_abstract()) expect_writable(tensor);
+  const Selectors selectors = selectors_at(L, 2, tensor.shape());
+  const Tensor value = elements_at(L, 3, tensor.dtype());
+  if (variable) tensor = tensor.clone();
+  write(tensor, selectors, value);
+  if (variable) variable->assign(tensor);
+  return 0;
+}
+
+}  // namespace crescent::lua

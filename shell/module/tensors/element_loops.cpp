@@ -1,0 +1,95 @@
+#include "tensors/element_loops.h"
+
+#include "crescent/program/element_writing.h"
+#include "tensors/indexing.h"
+#include "values/function.h"
+
+namespace crescent::lua {
+namespace {
+
+Tensor element_of(const Tensor& tensor, int64_t i) {
+  const size_t offset = tensor.offset() + static_cast<size_t>(i) * size_of(tensor.dtype());
+  return Tensor::on(tensor.storage(), offset, {tensor.dtype(), {}});
+}
+
+/// Upvalues: a tensor, and how many of its elements were given.
+class NextElement final : public Callable {
+ public:
+  NextElement() : Callable("next element", {}, "") {}
+  int call(lua_State* L) const override {
+    const Tensor& tensor = *to_handle<Tensor>(L, lua_upvalueindex(2));
+    const lua_Integer i = lua_tointeger(L, lua_upvalueindex(3));
+    if (i >= tensor.size()) return lua_pushnil(L), 1;
+    lua_pushinteger(L, i + 1);
+    lua_replace(L, lua_upvalueindex(3));
+    return push_numbers(L, element_of(tensor, i)), 1;
+  }
+};
+
+/// From the host's memory, whatever memory it is in.
+OnStack elements(const Tensor& given) {
+  static const NextElement next;
+  lua_State* L = current();
+  const Tensor tensor = given.to(nullptr);
+  push_handle(L, tensor);
+  lua_pushinteger(L, 0);
+  push_closure(L, next, 2);
+  return {};
+}
+
+/// tensor, i -> i + 1, tensor[i + 1]
+int next_row(lua_State* L) {
+  const int64_t next = to_integer(L, 2) + 1;
+  lua_settop(L, 1);
+  lua_pushinteger(L, next);
+  index_tensor(L);
+  return lua_isnil(L, -1) ? 1 : 2;
+}
+
+/// pairs(t) goes through rows as ipairs(t) does.
+int rows(lua_State* L) {
+  static const CallablePtr next = raw("next row", next_row, {"tensor", "position"});
+  if (to_tensor(L, 1).rank() == 0) fail("a scalar has no rows: use t:item()");
+  push_callable(L, *next);
+  lua_pushvalue(L, 1);
+  lua_pushinteger(L, 0);
+  return 3;
+}
+
+/// Numbers from a floating tensor keep its dtype; else it is that of a table of the results.
+Tensor map_elements(const Tensor& given, Any function, std::optional<DType> dtype) {
+  lua_State* L = current();
+  if (is_followed(given))
+    fail("map: a function of numbers has no gradient and is no part of a program: ",
+         "use cr.ops.vectorize or cr.ops.map");
+  const Tensor tensor = given.to(nullptr);
+  if (tensor.size() == 0) return ops::zeros(tensor.shape(), dtype.value_or(tensor.dtype()));
+  reserve(L, 4);
+  lua_createtable(L, static_cast<int>(tensor.size()), 0);
+  const int results = lua_gettop(L);
+  for (int64_t i = 0; i < tensor.size(); ++i) {
+    lua_pushvalue(L, function.index);
+    push_numbers(L, element_of(tensor, i));
+    protected_call(L, 1, 1);
+    if (lua_isnil(L, -1)) fail_expected(L, -1, "a value from the function of map");
+    lua_rawseti(L, results, i + 1);
+  }
+  lua_rawgeti(L, results, 1);
+  if (!dtype && is_floating(tensor.dtype()) && lua_isnumber(L, -1)) dtype = tensor.dtype();
+  return ops::reshape(to_tensor(L, results, dtype), tensor.shape());
+}
+
+}  // namespace
+
+void add_element_loops(Type& type) {
+  type.method("elements", &elements, {},
+              "For loops: for x in t:elements() do ... end goes through all elements as numbers; "
+              "pairs(t) and ipairs(t) through the rows.")
+      .method("map", &map_elements, {"function", "dtype=nil"},
+              "A tensor of what a function of Lua makes of each element: "
+              "t:map(function(x) return x > 0 and x or 0 end). Numbers of a floating "
+              "dtype keep it, others become float32, truth bool, unless told.");
+  type.meta("__pairs", raw("pairs", rows));
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,151 @@
+#include "tensors/indexing.h"
+
+#include "crescent/layer/operation.h"
+#include "crescent/program/element_writing.h"
+#include "tensors/selectors.h"
+
+namespace crescent::lua {
+namespace {
+
+const Value& whole_axis() {
+  static const Value whole(Dict{{"start", Value()}});
+  return whole;
+}
+
+/// A range whose axis has no known length, for get_item.
+Value open_range(const Selector& range) {
+  if (range.first == 1 && range.last == -1 && range.step == 1) return whole_axis();
+  const auto from_zero = [](int64_t position) { return position > 0 ? position - 1 : position; };
+  const int64_t end = from_zero(range.last) + (range.step > 0 ? 1 : -1);
+  const bool reaches = range.step > 0 ? range.last == -1 : range.last == 1;
+  return Dict{{"start", from_zero(range.first)},
+              {"stop", reaches ? Value() : Value(end)},
+              {"step", range.step}};
+}
+
+Value closed_range(const Selector& selector, const Shape& shape, int axis) {
+  const auto [first, count, step] =
+      range_of(selector.first, selector.last, selector.step, shape, axis);
+  if (step == 1 && count == shape[axis]) return whole_axis();
+  if (count == 0) return Dict{{"start", 0}, {"stop", 0}};
+  const int64_t last = first + (count - 1) * step, stop = last + (step > 0 ? 1 : -1);
+  return Dict{{"start", first}, {"stop", stop < 0 ? Value() : Value(stop)}, {"step", step}};
+}
+
+/// An item of a key of get_item for a position or a range.
+Value basic_item(const Selector& selector, const Shape& shape, int axis) {
+  const bool known = shape[axis] >= 0;
+  if (selector.kind == Selector::Kind::range)
+    return known ? closed_range(selector, shape, axis) : open_range(selector);
+  if (known) return place_of(selector.first, shape, axis);
+  if (selector.first == 0)
+    fail("position 0 is outside of axis ", axis, " of shape ", shape, kFromOne);
+  return selector.first > 0 ? selector.first - 1 : selector.first;
+}
+
+/// Two keys of get_item: what positions and ranges leave, and what lists pick of that.
+struct Keys {
+  List basic, picking;
+  bool has_basic = false, has_picking = false;
+};
+
+Keys keys_of(const Selectors& selectors, const Shape& shape) {
+  Keys keys;
+  int axis = 0;
+  for (const Selector& each : selectors) {
+    if (each.picks()) {
+      keys.has_picking = true;
+      keys.basic.insert(keys.basic.end(), static_cast<size_t>(each.axes()), whole_axis());
+      if (each.kind == Selector::Kind::mask) expect_mask_fits(each.tensor, shape, axis);
+      keys.picking.push_back(Codec<Tensor>::encode(
+          each.kind == Selector::Kind::mask ? each.tensor : places_of(each.tensor, shape, axis)));
+    } else {
+      keys.basic.push_back(basic_item(each, shape, axis));
+      keys.has_basic = keys.has_basic || !(keys.basic.back() == whole_axis());
+      if (each.kind == Selector::Kind::range) keys.picking.push_back(whole_axis());
+    }
+    axis += each.axes();
+  }
+  return keys;
+}
+
+Value get_item(const Value& x, List key) {
+  return (*get<Operation>(Value("get_item")))({{"x", x}, {"key", std::move(key)}});
+}
+
+Value read(const Value& x, const Selectors& selectors, const Shape& shape) {
+  Keys keys = keys_of(selectors, shape);
+  const Value left = keys.has_basic ? get_item(x, std::move(keys.basic)) : x;
+  return keys.has_picking ? get_item(left, std::move(keys.picking)) : left;
+}
+
+/// A view of positions and at most one range behind them: such elements lie side by side. No tensor
+/// where it would be none.
+Tensor view_of(const Tensor& tensor, const Selectors& selectors) {
+  Tensor view = tensor;
+  size_t axis = 0;
+  for (; axis < selectors.size() && selectors[axis].kind == Selector::Kind::position; ++axis) {
+    const int64_t place = place_of(selectors[axis].first, tensor.shape(), static_cast<int>(axis));
+    view = view.view_rows(place, 1).view(view.shape().slice(1, view.rank()));
+  }
+  for (size_t rest = axis; rest < selectors.size(); ++rest) {
+    const Selector& each = selectors[rest];
+    if (each.picks() || each.kind == Selector::Kind::position) return {};
+    const AxisRange range =
+        range_of(each.first, each.last, each.step, tensor.shape(), static_cast<int>(rest));
+    const bool whole = range.step == 1 && range.count == tensor.dim(static_cast<int>(rest));
+    if (!whole && (rest > axis || range.step != 1)) return {};
+    if (!whole) view = view.view_rows(range.first, range.count);
+  }
+  return view;
+}
+
+Tensor read(const Tensor& tensor, const Selectors& selectors) {
+  if (!is_followed(tensor))
+    if (const Tensor view = view_of(tensor, selectors)) return view;
+  return Codec<Tensor>::decode(read(Codec<Tensor>::encode(tensor), selectors, tensor.shape()));
+}
+
+[[noreturn]] void fail_no_attribute(lua_State* L) {
+  const Type* type = type_of(L, 1);
+  std::vector<std::string> names = type->property_names();
+  for (std::string& name : type->method_names()) names.push_back(std::move(name));
+  const std::string name = text_of(L, 2);
+  fail(type->name(), ": no attribute '", name, "'", did_you_mean(name, names));
+}
+
+/// ipairs() ends at the first nil, one past the last position.
+bool is_one_past_end(lua_State* L, const Shape& shape) {
+  return lua_isinteger(L, 2) && shape.rank() > 0 && shape[0] >= 0 &&
+         lua_tointeger(L, 2) == shape[0] + 1;
+}
+
+/// The first axis of a symbol is the batch.
+int index_symbol(lua_State* L) {
+  if (lua_type(L, 2) == LUA_TSTRING) fail_no_attribute(L);
+  const Symbol symbol = Read<Symbol>::from(L, 1);
+  const Shape& shape = symbol.shape();
+  if (is_one_past_end(L, shape)) return lua_pushnil(L), 1;
+  const Value x(std::make_shared<BoxedSymbol>(symbol));
+  return push_value(L, read(x, selectors_at(L, 2, shape), shape)), 1;
+}
+
+}  // namespace
+
+int index_tensor(lua_State* L) {
+  if (lua_type(L, 2) == LUA_TSTRING) fail_no_attribute(L);
+  const Tensor tensor = to_tensor(L, 1);
+  if (is_one_past_end(L, tensor.shape())) return lua_pushnil(L), 1;
+  const Tensor part = read(tensor, selectors_at(L, 2, tensor.shape()));
+  if (part.rank() == 0 && !is_followed(part)) return push_numbers(L, part), 1;
+  return push(L, part), 1;
+}
+
+void add_tensor_positions(Type& type) {
+  type.missing(raw("index", index_tensor));
+  type.positions(raw("newindex", assign_elements));
+}
+
+void add_symbol_positions(Type& type) { type.missing(raw("index", index_symbol)); }
+
+}  // namespace crescent::lua

@@ -1,0 +1,492 @@
+-- t[key] and t[key] = value beside plain loops over lists: positions, ranges, lists of positions,
+-- masks, views, dtypes, gradients, compiled functions, and what is refused.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+
+local random = math.random
+math.randomseed(20)
+
+-- ---- plain arrays: a shape, and where in a list of values each element is ------------------------
+
+local function size_of(shape)
+  local size = 1
+  for _, n in ipairs(shape) do size = size * n end
+  return size
+end
+
+local function strides_of(shape)
+  local strides, stride = {}, 1
+  for axis = #shape, 1, -1 do strides[axis], stride = stride, stride * shape[axis] end
+  return strides
+end
+
+local function plain(shape, values)
+  local places = {}
+  for i = 1, size_of(shape) do places[i] = i end
+  return { shape = shape, places = places, values = values }
+end
+
+local function nested(shape, get, axis, at)
+  axis, at = axis or 1, at or { 0 }
+  if axis > #shape then
+    at[1] = at[1] + 1
+    return get(at[1])
+  end
+  local rows = {}
+  for i = 1, shape[axis] do rows[i] = nested(shape, get, axis + 1, at) end
+  return rows
+end
+
+local function table_of(array)
+  return nested(array.shape, function(i) return array.values[array.places[i]] end)
+end
+
+local function from_zero(position, n) return position > 0 and position - 1 or position + n end
+
+-- What of an axis a range has, by walking along it.
+local function walked(range, n)
+  local first, last, step = range[1] or 1, range[2] or range[1] or -1, range[3] or 1
+  local list = {}
+  if n == 0 then return list end
+  local from, to = from_zero(first, n), last == 0 and -1 or from_zero(last, n)
+  while step > 0 and from <= to or step < 0 and from >= to do
+    list[#list + 1], from = from, from + step
+  end
+  return list
+end
+
+-- The places of a mask's true elements among those of its axes.
+local function true_places(mask)
+  local list = {}
+  for i, value in ipairs(mask.values) do
+    if value then list[#list + 1] = i - 1 end
+  end
+  return list
+end
+
+-- The part that a key selects: an array of the same values.
+local function selected(array, key)
+  local strides, axis, begin, axes, picked, before = strides_of(array.shape), 1, 0, {}, nil, 0
+  for _, item in ipairs(key) do
+    local offsets = {}
+    if item.kind == "position" then
+      begin = begin + from_zero(item.at, array.shape[axis]) * strides[axis]
+    elseif item.kind == "range" then
+      for i, place in ipairs(walked(item.range, array.shape[axis])) do
+        offsets[i] = place * strides[axis]
+      end
+      axes[#axes + 1] = { shape = { #offsets }, offsets = offsets }
+    else
+      local last = axis + (item.kind == "mask" and #item.shape or 1) - 1
+      for i, place in ipairs(item.kind == "mask" and true_places(item) or item.values) do
+        offsets[i] = (item.kind == "mask" and place or from_zero(place, array.shape[axis]))
+          * strides[last]
+      end
+      if picked and before ~= #axes then before = 0 end
+      if not picked then before = #axes end
+      local other, sum = picked and picked.offsets, offsets
+      if other then
+        sum = {}
+        for i = 1, math.max(#other, #offsets) do
+          sum[i] = other[#other == 1 and 1 or i] + offsets[#offsets == 1 and 1 or i]
+        end
+      end
+      picked = { shape = item.kind == "list" and not picked and item.shape or { #sum },
+        offsets = sum }
+    end
+    axis = axis + (item.kind == "mask" and #item.shape or 1)
+  end
+  for rest = axis, #array.shape do
+    local offsets = {}
+    for i = 1, array.shape[rest] do offsets[i] = (i - 1) * strides[rest] end
+    axes[#axes + 1] = { shape = { #offsets }, offsets = offsets }
+  end
+  if picked then table.insert(axes, before + 1, picked) end
+  local shape, places = {}, { begin }
+  for _, each in ipairs(axes) do
+    local more = {}
+    for _, place in ipairs(places) do
+      for _, offset in ipairs(each.offsets) do more[#more + 1] = place + offset end
+    end
+    places = more
+    for _, n in ipairs(each.shape) do shape[#shape + 1] = n end
+  end
+  for i, place in ipairs(places) do places[i] = array.places[place + 1] end
+  return { shape = shape, places = places, values = array.values }
+end
+
+-- ---- keys by chance --------------------------------------------------------------------------------
+
+local function either(n, from_front) -- the same position from the front or from the end
+  return (random(2) == 1) and from_front or from_front - n - 1
+end
+
+local function random_range(n)
+  local kind = random(5)
+  if kind == 1 or n == 0 then return {} end
+  if kind == 2 then return { either(n, random(n)) } end
+  local a, b = random(n), random(n)
+  if kind == 3 then
+    if a > b then a, b = b, a end
+    return { either(n, a), either(n, b) }
+  end
+  if kind == 4 and a > 1 then return { a, a - 1 } end -- none
+  local step = random(3)
+  if a > b then step = -step end
+  return { either(n, a), either(n, b), step }
+end
+
+local list_dtypes = { "int32", "int64", "int16" }
+
+local function random_list(n, shape)
+  local values = {}
+  for i = 1, size_of(shape) do values[i] = either(n, random(n)) end
+  return { kind = "list", shape = shape, values = values,
+    tensor = cr.tensor(nested(shape, function(i) return values[i] end),
+      list_dtypes[random(#list_dtypes)]) }
+end
+
+local function random_mask(shape)
+  local values = {}
+  for i = 1, size_of(shape) do values[i] = random(2) == 1 end
+  local tensor = #values == 0 and cr.zeros(shape, "bool")
+    or cr.tensor(nested(shape, function(i) return values[i] end), "bool")
+  return { kind = "mask", shape = shape, values = values, tensor = tensor }
+end
+
+-- A key for some leading axes: as the plain arrays take it, and as Lua writes it.
+local function random_key(shape)
+  local key, written, axis, length, picks = {}, {}, 1, nil, 0
+  local axes = random(#shape)
+  local with_lists, alone = random(2) == 1, random(4) == 1
+  while axis <= axes do
+    local n, item, text = shape[axis], nil, nil
+    local kind = random(6)
+    if kind <= 2 and n > 0 then
+      item = { kind = "position", at = either(n, random(n)) }
+      text = item.at
+    elseif kind == 3 and n > 0 and with_lists then
+      length = length or random(3)
+      local list_shape = { random(4) == 1 and 1 or length }
+      if alone and axis == axes and picks == 0 then list_shape = { 2, length } end
+      item = random_list(n, list_shape)
+      text, picks = item.tensor, picks + 1
+    elseif kind == 4 and n > 0 and with_lists and picks == 0 and axis == axes then
+      local last = random(axis, #shape)
+      item = random_mask({ table.unpack(shape, axis, last) })
+      text, picks, axis = item.tensor, picks + 1, last
+    else
+      item = { kind = "range", range = random_range(n) }
+      text = item.range
+    end
+    key[#key + 1], written[#written + 1] = item, text
+    axis = axis + 1
+  end
+  local single = #key == 1 and key[1].kind ~= "range" and random(2) == 1
+  return key, single and written[1] or written
+end
+
+local function random_shape(least)
+  local shape = {}
+  for i = 1, random(4) do shape[i] = random(12) == 1 and least == 0 and 0 or random(4) end
+  return shape
+end
+
+local dtypes = { "float32", "float64", "float16", "bfloat16", "int8", "int16", "int32", "int64",
+  "uint8", "bool", "string" }
+
+local function random_value(dtype)
+  if dtype == "bool" then return random(2) == 1 end
+  if dtype == "string" then return ("abcdef"):sub(random(3), 2 + random(4)) end
+  return dtype:find "float" and random(100) / 4 or random(100)
+end
+
+local function random_array(shape, dtype)
+  local values = {}
+  for i = 1, size_of(shape) do values[i] = random_value(dtype) end
+  local array = plain(shape, values)
+  if size_of(shape) == 0 then return cr.zeros(shape, dtype), array end
+  return cr.tensor(table_of(array), dtype), array
+end
+
+local function as_table(part) return type(part) == "userdata" and part:totable() or part end
+local function show(key)
+  return cr.show(key):gsub("\n", " ")
+end
+
+-- ---- reads and writes, through views -------------------------------------------------------------
+
+-- A row, rows side by side, or another shape: the same memory.
+local function random_view(tensor, array)
+  local shape, kind = array.shape, random(3)
+  if kind == 1 and #shape > 1 and shape[1] > 0 then
+    local row = random(shape[1])
+    return tensor[row], selected(array, { { kind = "position", at = row } })
+  end
+  if kind == 2 and #shape > 0 and shape[1] > 0 then
+    local a, b = random(shape[1]), random(shape[1])
+    if a > b then a, b = b, a end
+    return tensor[{ { a, b } }], selected(array, { { kind = "range", range = { a, b } } })
+  end
+  local flat = { size_of(shape) }
+  return tensor:reshape(flat), { shape = flat, places = array.places, values = array.values }
+end
+
+-- What is assigned: a number, a table or a tensor, of the shape or broadcast to it.
+local function random_assigned(shape, dtype)
+  if random(3) == 1 or #shape == 0 then
+    local value = random_value(dtype)
+    return value, function() return value end
+  end
+  local first = random(#shape)
+  local own = { table.unpack(shape, first) }
+  local value, array = random_array(own, dtype)
+  if random(2) == 1 and size_of(own) > 0 then value = value:totable() end
+  return value, function(i) return array.values[(i - 1) % size_of(own) + 1] end
+end
+
+local reads, writes = 0, 0
+for round = 1, 500 do
+  local dtype = dtypes[random(#dtypes)]
+  local tensor, array = random_array(random_shape(0), dtype)
+  local views = { { tensor, array } }
+  for _ = 1, 2 do views[#views + 1] = { random_view(table.unpack(views[#views])) } end
+  for _ = 1, 6 do
+    local view, of = table.unpack(views[random(#views)])
+    if #of.shape > 0 then
+      local key, written = random_key(of.shape)
+      local part = selected(of, key)
+      local what = string.format("round %d, %s, shape %s, key %s", round, dtype,
+        show(of.shape), show(written))
+      if not (math.type(written) == "integer" and #of.shape == 0) then
+        local got = view[written]
+        check.same(as_table(got), table_of(part), what)
+        if type(got) == "userdata" then check.same(got.shape, part.shape, what) end
+        reads = reads + 1
+      end
+      local value, at = random_assigned(part.shape, dtype)
+      view[written] = value
+      for i, place in ipairs(part.places) do part.values[place] = at(i) end
+      for _, each in ipairs(views) do check.same(each[1]:totable(), table_of(each[2]), what) end
+      writes = writes + 1
+    end
+  end
+end
+assert(reads > 1000 and writes > 1000, reads .. " reads, " .. writes .. " writes")
+
+-- ---- gradients and programs of reads -------------------------------------------------------------
+
+local function loss_of(x, written, weights) return cr.ops.sum(weights * x[written] ^ 2) end
+
+for round = 1, 60 do
+  local shape = random_shape(1)
+  local x, array = random_array(shape, "float64")
+  local key, written = random_key(shape)
+  local part = selected(array, key)
+  local what = string.format("round %d, shape %s, key %s", round, show(shape), show(written))
+  local weights = random_array(part.shape, "float64")
+  local tape = cr.GradientTape(function(tape)
+    tape:watch(x)
+    TARGET = loss_of(x, written, weights)
+  end)
+  local gradient, numeric, h = tape:gradient(TARGET, x), cr.zeros(shape, "float64"), 1e-3
+  local flat = numeric:reshape { -1 }
+  for i = 1, size_of(shape) do
+    local at, moved = x:clone(), {}
+    for side = -1, 1, 2 do
+      at:reshape({ -1 })[i] = x:reshape({ -1 })[i] + side * h
+      moved[side] = loss_of(at, written, weights):item()
+    end
+    flat[i] = (moved[1] - moved[-1]) / (2 * h)
+  end
+  if gradient then
+    check.near(gradient, numeric, 1e-6, what)
+  else
+    assert(size_of(part.shape) == 0, what)
+  end
+  local masks = false
+  for _, item in ipairs(key) do masks = masks or item.kind == "mask" end
+  if size_of(part.shape) > 0 then
+    local run = cr.compiled(function(y) return y[written] * 1 end)
+    check.same(as_table(run(x)), table_of(part), what)
+  end
+end
+TARGET = nil
+
+-- ---- by hand -------------------------------------------------------------------------------------
+
+local t = cr.tensor { { 1, 2, 3 }, { 4, 5, 6 } }
+assert(t[{ 1, 2 }] == 2 and t[{ -1, -1 }] == 6)
+check.same(t[{ {}, 2 }]:totable(), { 2, 5 })
+check.same(t[{ { 1, 2 }, { 2, 3 } }]:totable(), { { 2, 3 }, { 5, 6 } })
+check.same(t[{ {}, { -1, 1, -2 } }]:totable(), { { 3, 1 }, { 6, 4 } })
+check.same(t[{ {}, { 2 } }]:totable(), { { 2 }, { 5 } })
+check.same(t[cr.tensor({ 2, 2, 1 }, "int32")]:totable(), { { 4, 5, 6 }, { 4, 5, 6 }, { 1, 2, 3 } })
+check.same(t[t:greater(2)]:totable(), { 3, 4, 5, 6 })
+check.same(t[{ cr.tensor({ 1, 2 }, "int32"), cr.tensor({ 3, 1 }, "int32") }]:totable(), { 3, 4 })
+check.same(cr.tensor(7)[{}], 7)
+t[t:greater(2)] = 0
+check.same(t:totable(), { { 1, 2, 0 }, { 0, 0, 0 } })
+t[2] = 9
+t[1][3] = 8
+check.same(t:totable(), { { 1, 2, 8 }, { 9, 9, 9 } })
+t[{ {}, { 2, 3 } }] = t[{ {}, { 1, 2 } }] -- the same memory on both sides
+check.same(t:totable(), { { 1, 1, 2 }, { 9, 9, 9 } })
+t[{ { 1 } }] = t[{ { 2 } }]
+check.same(t[1]:totable(), { 9, 9, 9 })
+local whole = cr.zeros({ 2 }, "int64")
+whole[1] = 9007199254740993
+assert(whole[1] == 9007199254740993)
+local scalar = cr.tensor(3)
+scalar[{}] = 4
+assert(scalar:item() == 4)
+local copy = t:clone()
+copy[1] = 0
+check.same(t[1]:totable(), { 9, 9, 9 })
+local copied = cr.ops.copy(t)
+copied[1] = 0
+check.same(t[1]:totable(), { 9, 9, 9 })
+
+-- functions of a pipeline write into tensors of their own
+local written = {}
+for row in cr.data.from_tensor_slices(cr.zeros { 2, 3 }):map(function(x)
+  local y = x:clone()
+  y[2] = 5
+  return y
+end):elements() do written[#written + 1] = row:totable() end
+check.same(written, { { 0, 5, 0 }, { 0, 5, 0 } })
+
+-- ---- variables: a new value, others stay ---------------------------------------------------------
+
+local v = cr.Variable(cr.tensor { { 1, 2 }, { 3, 4 } }, { name = "v" })
+local before = v.value
+v[1] = 7
+v[{ {}, 2 }] = cr.tensor { 5, 6 }
+check.same(v:totable(), { { 7, 5 }, { 3, 6 } })
+check.same(before:totable(), { { 1, 2 }, { 3, 4 } })
+local double = cr.compiled(function() return v * 2 end)
+check.same(double():totable(), { { 14, 10 }, { 6, 12 } })
+v[{ 2, 1 }] = -1
+check.same(double():totable(), { { 14, 10 }, { -2, 12 } })
+check.fails(function() v.value[1] = 0 end, "variable", "clone()")
+local initial = cr.ones { 2 }
+local own = cr.Variable(initial)
+initial[1] = 3
+check.same(own:totable(), { 1, 1 })
+local assigned = cr.ones { 2 }
+own:assign(assigned)
+check.fails(function() assigned[1] = 3 end, "variable", "clone()")
+check.same(own:totable(), { 1, 1 })
+own:assign { 2, 2 }
+assigned[1] = 3 -- nobody counts on it any more
+check.same(own:totable(), { 2, 2 })
+
+-- a prepared weight is that of the new value
+local dense = cr.layers.Dense(2, { use_bias = false })
+local model = cr.Sequential { cr.layers.Input { shape = { 3 } }, dense }
+local x = cr.ones { 4, 3 }
+model:predict(x, { verbose = 0 })
+dense.kernel[{}] = 0
+dense.kernel[{ 1, 2 }] = 5
+check.same(model:predict(x, { verbose = 0 })[1]:totable(), { 0, 5 })
+
+-- ---- who counts on values ------------------------------------------------------------------------
+
+local constant, scale = cr.tensor { 1, 2, 3 }, cr.tensor { 10, 10, 10 }
+local run = cr.compiled(function(y) return y + constant, y * (scale * 2) end)
+constant[1] = 4 -- not traced yet
+check.same(run(cr.zeros { 3 }):totable(), { 4, 2, 3 })
+check.fails(function() constant[1] = 0 end, "compiled program", "clone()")
+check.fails(function() scale[1] = 0 end, "compiled program", "clone()")
+local view = constant:reshape { 3, 1 }
+check.fails(function() view[1] = 0 end, "compiled program")
+run = nil
+collectgarbage()
+collectgarbage()
+constant[1] = 0 -- the program is gone
+check.same(view:totable(), { { 0 }, { 2 }, { 3 } })
+
+check.fails(function()
+  cr.compiled(function(y)
+    y[1] = 0
+    return y
+  end)(cr.zeros { 2 })
+end, "program", "slice_update", "where")
+check.fails(function()
+  cr.GradientTape(function() constant[1] = 1 end)
+end, "tape", "slice_update")
+local square
+local tape = cr.GradientTape(function() square = constant ^ 2 end, constant)
+check.near(tape:gradient(square, constant), { 0, 4, 6 })
+constant[2] = 100
+check.fails(function() tape:gradient(square, constant) end, "written", "clone()")
+
+-- ops that look at the same indices do not write them
+local table_of, ids = cr.tensor({ { 1, 2 }, { 3, 4 }, { 5, 6 } }), cr.tensor({ 2, 0 }, "int32")
+local product
+tape = cr.GradientTape(function()
+  product = cr.ops.take(table_of, ids, 0) * cr.ops.take(table_of, ids, 0)
+end, table_of)
+check.near(tape:gradient(product, table_of), { { 2, 4 }, { 0, 0 }, { 10, 12 } })
+
+-- a number of a tensor that is not followed, a tensor of one that is
+cr.GradientTape(function(tape)
+  assert(type(constant[1]) == "number")
+  tape:watch(constant)
+  assert(type(constant[1]) == "userdata")
+end)
+
+-- ---- files ---------------------------------------------------------------------------------------
+
+local path = check.temporary ".npy"
+cr.data.write_npy(path, cr.tensor { { 1, 2 }, { 3, 4 } })
+local filed = cr.data.open(path)
+check.fails(function() filed[1] = 0 end, path, "clone()")
+local loaded = filed:clone()
+loaded[1] = 0
+check.same(filed[1]:clone():totable(), { 1, 2 })
+os.remove(path)
+
+-- ---- refusals ------------------------------------------------------------------------------------
+
+t = cr.tensor { { 1, 2, 3 }, { 4, 5, 6 } }
+local int = function(list) return cr.tensor(list, "int32") end
+for _, wrong in ipairs {
+  { { 0, 1 }, "position 0", "axis 0", "(2, 3)", "count from 1" },
+  { { 1, 4 }, "position 4", "axis 1", "count from 1" },
+  { { {}, { 0, 2 } }, "0 to 2", "axis 1" },
+  { { {}, { 1, 4 } }, "1 to 4", "axis 1", "both ends" },
+  { { {}, { 3, 1 } }, "3 to 1", "axis 1" },
+  { { {}, { 1, 3, 0 } }, "step", "0" },
+  { { {}, { 1, 2, 1, 1 } }, "first, last, step", "4 numbers" },
+  { { 1, 2, 3 }, "3 axes", "(2, 3)", "list of rows" },
+  { int { 1, 3 }, "position 3", "axis 0", "(2, 3)" },
+  { int { 0 }, "position 0", "count from 1" },
+  { cr.tensor { 1, 2 }, "dtype of integers", "float32" },
+  { cr.tensor { true, false, true }, "mask of shape (3,)", "(2, 3)" },
+  { { "x" }, "position", '"x"' },
+  { { 1.5 }, "integer", "1.5" },
+  { true, "position", "true" },
+} do
+  check.fails(function() return t[wrong[1]] end, table.unpack(wrong, 2))
+  check.fails(function() t[wrong[1]] = 0 end, table.unpack(wrong, 2))
+end
+check.fails(function() t[0] = 1 end, "position 0")
+check.fails(function() t[3] = 1 end, "position 3", "axis 0")
+check.fails(function() t[1] = { 1, 2 } end, "(2,)", "(3,)")
+check.fails(function() t[1] = nil end, "nil")
+check.fails(function() t[1] = "one" end, '"one"')
+check.fails(function() t.x = 1 end, "'x'", "cannot be set")
+check.fails(function() cr.tensor(3)[1] = 2 end, "item()")
+check.same(t:totable(), { { 1, 2, 3 }, { 4, 5, 6 } })
+
+-- ---- symbols -------------------------------------------------------------------------------------
+
+local i = cr.Input { shape = { 3, 4 } }
+local parts = cr.Model { inputs = i, outputs = i[{ {}, 2, { -1, 1, -2 } }] }
+local big = cr.random.normal { 2, 3, 4 }
+check.same(parts(big):totable(), big[{ {}, 2, { -1, 1, -2 } }]:totable())
+check.same(i[{ {}, int { 3, 1 } }].shape, { -1, 2, 4 })
+check.fails(function() return i[{ {}, 4 }] end, "position 4", "axis 1")
+print "ok indexing"
