@@ -46,9 +46,13 @@ local function is_of_base(path)
   return base and not base:find "FeatureSpace"
 end
 
+local used = {}
 local function is_excepted(path)
   for pattern in pairs(without) do
-    if path:find(pattern) then return true end
+    if path:find(pattern) then
+      used[pattern] = true
+      return true
+    end
   end
   return is_of_base(path)
 end
@@ -71,6 +75,9 @@ local function check_names(listing)
   end
   for _, kind in ipairs(listing.types) do
     for _, row in ipairs(kind.methods) do check(kind.name .. "." .. row.name, row) end
+  end
+  for pattern in pairs(without) do
+    if not used[pattern] then problem("all that is called %s has examples", pattern) end
   end
   return count
 end
