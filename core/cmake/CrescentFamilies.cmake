@@ -19,6 +19,15 @@ function(crescent_add_families root)
   endforeach()
 endfunction()
 
+# Puts the examples for help, *.examples below `root`, beside the plugins.
+function(crescent_add_examples root)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS "${root}/*.examples")
+  foreach(file IN LISTS files)
+    configure_file("${file}" "${CRESCENT_PLUGIN_OUTPUT_DIR}" COPYONLY)
+  endforeach()
+  install(FILES ${files} DESTINATION ${CRESCENT_PLUGIN_DIR})
+endfunction()
+
 # lib/crescent/plugins/index.json: type name -> library, so that a built-in plugin is loaded when
 # one of its names is first used. Written by asking the plugins themselves, after all of them are
 # built.

@@ -1,15 +1,15 @@
-# crescent_add_plugin(NAME name SOURCES file... [LIBRARIES library...])
+# crescent_add_plugin(NAME name SOURCES file... [LIBRARIES library...] [EXAMPLES file...])
 #
 # Builds one plugin, name.so, from the given sources. It links crescent::core and the given
 # libraries, nothing else, and every symbol must be found while linking. The target is
 # plugin_<name>. The same function serves the plugins of this tree, which go to lib/crescent/plugins
 # and are installed there, and projects of others after find_package(Crescent), where name.so is put
-# into the top of the build folder.
+# into the top of the build folder, with the examples that help shows of what it has.
 function(crescent_add_plugin)
-  cmake_parse_arguments(PARSE_ARGV 0 plugin "" "NAME" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 0 plugin "" "NAME" "SOURCES;LIBRARIES;EXAMPLES")
   if(NOT plugin_NAME OR NOT plugin_SOURCES OR plugin_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "crescent_add_plugin(NAME name SOURCES file... [LIBRARIES library...]): "
-      "got ${ARGV}")
+    message(FATAL_ERROR "crescent_add_plugin(NAME name SOURCES file... [LIBRARIES library...] "
+      "[EXAMPLES file...]): got ${ARGV}")
   endif()
 
   set(target plugin_${plugin_NAME})
@@ -23,6 +23,9 @@ function(crescent_add_plugin)
     PREFIX "" OUTPUT_NAME ${plugin_NAME} SUFFIX ".so"
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
     LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+  foreach(file IN LISTS plugin_EXAMPLES)
+    configure_file("${file}" "${CMAKE_BINARY_DIR}" COPYONLY)
+  endforeach()
 
   if(CRESCENT_PLUGIN_OUTPUT_DIR)
     crescent_compile_together(${target})

@@ -22,4 +22,8 @@ os.remove(path)
 os.remove(temporary)
 assert(again.layers[1]:get_config().initializer)
 assert(cr.ops.max(cr.ops.abs(again:predict(x) - model:predict(x))):item() == 0)
+
+for _, class in ipairs(cr.listing().classes) do -- help shows what scale.examples says
+  if class.name == "Scale" then assert(class.example:find "cr.layers.Scale") end
+end
 print "ok acme.scale"

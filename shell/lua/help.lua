@@ -8,12 +8,13 @@ local function option_lines(options)
   for _, option in ipairs(options) do
     local default = option.required and "required"
       or "default " .. (option.default == nil and "nil" or show_value(option.default, 1, {}))
-    local kind = option.type:find "^a name, configuration or object" and option.kind or option.type
+    local kind = option.type == "" and "anything" or option.type
+    if kind:find "^a name, configuration or object" then kind = option.kind or kind end
     local choices = option.choices and " One of: " .. table.concat(option.choices, ", ") .. "."
       or ""
-    lines[#lines + 1] = string.format("  %-22s %s", option.name,
-      wrapped(option.doc .. choices, (" "):rep(25), 75))
-    lines[#lines + 1] = string.format("  %22s %s; %s", "", kind, default)
+    local said = wrapped(option.doc .. choices, (" "):rep(25), 75)
+    said = said ~= "" and said .. "\n" .. (" "):rep(25) or ""
+    lines[#lines + 1] = string.format("  %-22s %s%s; %s", option.name, said, kind, default)
   end
   return table.concat(lines, "\n")
 end
@@ -39,6 +40,34 @@ local function member_lines(members)
   return table.concat(lines, "\n")
 end
 
+-- The entries of the prompt that show what something does, and the answers.
+local function example_text(name)
+  local example = shell.example(name)
+  return example == "" and "" or "\n\nExample:\n  " .. example:gsub("\n$", ""):gsub("\n", "\n  ")
+end
+
+local plurals = { loss = "losses" }
+local function name_of_class(class)
+  return "cr." .. (plurals[class.kind] or class.kind .. "s") .. "." .. class.name
+end
+
+-- Where the function has an example: by a path in the module, or as a method by the signature.
+local function name_of_function(f, value)
+  local found = shell.names_with_example(f.name)
+  for _, path in ipairs(found) do
+    local ok, there = pcall(shell.library("names").value, path)
+    if ok and path:find "^cr%." and rawequal(there, value) then return path end
+  end
+  for _, kind in ipairs(#found > 0 and cr.listing().types or {}) do
+    for _, method in ipairs(kind.methods) do
+      if method.name == f.name and method.signature == f.signature and method.example then
+        return kind.name == "operations" and "cr.ops." .. f.name or kind.name .. "." .. f.name
+      end
+    end
+  end
+  return ""
+end
+
 local function class_help(class)
   local own, common = {}, {}
   for _, option in ipairs(class.options) do
@@ -61,16 +90,29 @@ local function class_help(class)
     text = text .. "\n\nIts objects have, beside what each " .. class.kind .. " has:\n"
       .. member_lines(class.members)
   end
-  return text
+  return text .. example_text(name_of_class(class))
 end
 
-local function function_help(f)
+-- Those that a method gets after itself, if something is said of one.
+local function arguments_text(arguments)
+  local rows, said = {}, false
+  for _, row in ipairs(arguments) do
+    if row.name ~= "self" then rows[#rows + 1] = row end
+    said = said or row.name ~= "self" and (row.type ~= "" or row.doc ~= "")
+  end
+  return said and "\n\nArguments, in order or by name:\n" .. option_lines(rows) or ""
+end
+
+local function function_help(f, value)
   local text = f.signature .. (f.doc ~= "" and "\n" .. wrapped(f.doc, "", 100) or "")
   if f.options and #f.options > 0 then
     text = text .. "\n\n" .. f.word:gsub("^%l", string.upper) .. "s, in order or by name:\n"
       .. option_lines(f.options)
+  else
+    text = text .. arguments_text(f.arguments)
   end
-  return text
+  if f.result and f.result ~= "" then text = text .. "\n\nGives " .. f.result .. "." end
+  return f.name and text .. example_text(name_of_function(f, value)) or text
 end
 
 local function members_help(object)
@@ -87,7 +129,7 @@ local function members_help(object)
     lines[#lines + 1] = "  " .. method[1]
       .. (method[2] ~= "" and "\n      " .. wrapped(method[2], "      ", 90) or "")
   end
-  return table.concat(lines, "\n")
+  return table.concat(lines, "\n") .. example_text(object.what)
 end
 
 -- Where a base is found: "cr.Layer", "cr.losses.Loss".
@@ -128,6 +170,7 @@ Crescent: deep learning with the object model of Keras.
 
   help(cr.layers)          what there is          help(cr.layers.Dense)    options of a class
   help(model.fit)          a method               help(model)              an object and its methods
+  help "quantile"          what has the name      help "padding"           what speaks of a word
   cr.plugins.list()        plugins
 
   x, y = cr.random.normal{100, 3}, cr.random.normal{100, 1}
@@ -153,11 +196,61 @@ local function methods_help(name)
     for _, method in ipairs(kind.methods) do
       if method.name == name then
         lines[#lines + 1] = kind.name .. ":" .. method.signature:gsub("%(self,? ?", "(") .. "\n"
-          .. wrapped(method.doc, "", 100)
+          .. wrapped(method.doc, "", 100) .. example_text(kind.name .. "." .. name)
       end
     end
   end
   return #lines > 0 and table.concat(lines, "\n\n")
+end
+
+local most_found = 12 -- of each group
+
+-- Lines with the names and first sentences of those rows that speak of the word.
+local function rows_about(word, title, rows, name_of)
+  local found = {}
+  for _, row in ipairs(rows) do
+    local name = name_of(row)
+    local in_name = name:lower():find(word, 1, true)
+    if in_name or row.doc:lower():find(word, 1, true) then
+      local sentence = row.doc:match "^.-%.%f[%s%z]" or row.doc
+      found[#found + 1] = { (in_name and "0" or "1") .. name, name, sentence }
+    end
+  end
+  table.sort(found, function(a, b) return a[1] < b[1] end)
+  local lines = {}
+  for i = 1, math.min(#found, most_found) do
+    lines[i] = string.format("  %-30s %s", found[i][2], wrapped(found[i][3], (" "):rep(33), 66))
+  end
+  if #found > most_found then
+    lines[#lines + 1] = string.format("  ... %d more", #found - most_found)
+  end
+  return #lines > 0 and title .. ":\n" .. table.concat(lines, "\n")
+end
+
+local function methods_of(types)
+  local methods = {}
+  for _, kind in ipairs(types) do
+    for _, method in ipairs(kind.name == "operations" and {} or kind.methods) do
+      methods[#methods + 1] = { name = kind.name .. ":" .. method.name, doc = method.doc }
+    end
+  end
+  return methods
+end
+
+-- What speaks of a word: classes, functions and methods.
+local function search(word)
+  local listing, groups = cr.listing(), {}
+  local function add(...) groups[#groups + 1] = rows_about(word:lower(), ...) or nil end
+  add("Classes", listing.classes, name_of_class)
+  add("Functions", listing.functions, function(row) return row.path end)
+  add("Methods", methods_of(listing.types), function(row) return row.name end)
+  return #groups > 0 and "; these speak of it:\n\n" .. table.concat(groups, "\n\n") or "."
+end
+
+local function nothing_called(name)
+  local guess = shell.library("names").guess(name, {}, true)
+  return string.format("Nothing is called '%s'%s", name, guess)
+    .. (guess == "" and search(name) or ".")
 end
 
 --- Of everything in the module that has the name: "Dense", "layers.Dense", "fit".
@@ -168,7 +261,7 @@ local function help_of_name(name)
     if not seen[text] then texts[#texts + 1], seen[text] = text, true end
   end
   return #texts > 0 and table.concat(texts, "\n\n") or methods_help(name)
-    or string.format("Nothing is called '%s'%s.", name, names.guess(name, {}, true))
+    or nothing_called(name)
 end
 
 function help_text(...)
@@ -185,7 +278,7 @@ function help_text(...)
     end
     return string.format("A %s: %s", type(value), cr.show(value))
   end
-  if what.what == "function" then return function_help(what) end
+  if what.what == "function" then return function_help(what, value) end
   if what.what == "class" then return class_help(what) end
   if what.what == "namespace" then
     return string.format("%s Every %s there is:\n  %s", what.doc, what.kind,

@@ -187,6 +187,7 @@ define("dropout",
   if not (type(rate) == "number" and rate >= 0 and rate <= 1) then
     shell.fail("dropout: expected a rate from 0 to 1, got ", cr.show(rate))
   end
+  inputs = ops.convert_to_tensor(inputs)
   if rate == 0 then return inputs end
   if rate == 1 then return ops.zeros_like(inputs) end
   local kept = ops.greater_equal(uniform(noise_shape or inputs.shape, generator(seed)), rate)

@@ -7,6 +7,7 @@
 #include "classes/object_types.h"
 #include "crescent/base/export.h"
 #include "crescent/base/mapped.h"
+#include "library/examples.h"
 #include "library/namespaces.h"
 #include "library/reflection.h"
 #include "models/graph.h"
@@ -25,6 +26,11 @@ List list_of(Rows rows) {
   List list;
   for (auto& [name, row] : rows) list.push_back(std::move(row));
   return list;
+}
+
+/// Adds the example under the name to the row, if there is one.
+void add_example(Dict& row, const std::string& name) {
+  if (std::string text = example_of(name); !text.empty()) row.set("example", std::move(text));
 }
 
 /// Collects the functions, tables and values in the table of the module by their paths.
@@ -49,6 +55,17 @@ class ListingBuilder {
     lua_settop(L_, index - 1);
   }
 
+  /// Gives functions that are found by several paths the example of one of them.
+  void share_examples() {
+    std::map<const void*, Value> examples;
+    for (const auto& [path, row] : functions)
+      if (const Value* example = row.find("example")) examples[identities_[path]] = *example;
+    for (auto& [path, row] : functions)
+      if (const auto found = examples.find(identities_[path]);
+          found != examples.end() && !row.contains("example"))
+        row.set("example", found->second);
+  }
+
   Rows functions, namespaces, values;
 
  private:
@@ -61,12 +78,19 @@ class ListingBuilder {
   void member(const std::string& path) {
     const int index = lua_gettop(L_);
     if (const Value described = describe_function(L_, index); !described.is_null())
-      add(functions, path, described.as_dict());
+      function(path, index, described.as_dict());
     else if (const char* kind = kind_of_namespace(L_, index))
       add(namespaces, path, describe_namespace(kind));
     else
       values[path] = Dict{{"path", path}, {"type", luaL_typename(L_, index)}};
     lua_istable(L_, index) ? table(path) : lua_settop(L_, index - 1);
+  }
+
+  void function(const std::string& path, int index, const Dict& described) {
+    add(functions, path, described);
+    add_example(functions[path], path);
+    const Callable* callable = to_callable(L_, index);
+    identities_[path] = callable ? callable : lua_topointer(L_, index);
   }
 
   static void add(Rows& rows, const std::string& path, const Dict& described) {
@@ -77,7 +101,8 @@ class ListingBuilder {
   }
 
   lua_State* L_;
-  std::set<const void*> around_;  ///< the tables that contain the current one
+  std::map<std::string, const void*> identities_;  ///< the functions by their paths
+  std::set<const void*> around_;                   ///< the tables that contain the current one
 };
 
 /// The classes of all kinds with a table in Lua.
@@ -88,10 +113,16 @@ List classes() {
     for (const std::string& name : registry().names(kind.name)) {
       Dict row = describe_class(*registry().get(kind.name, name));
       row.erase("what");
+      add_example(row, concat("cr.", kind.plural, ".", name));
       rows.push_back(std::move(row));
     }
   }
   return rows;
+}
+
+/// The name of a method's example: methods of tensors are functions of cr.ops.
+std::string name_of_method(const Type& type, const std::string& method) {
+  return concat(&type == &operation_methods() ? "cr.ops" : type.name(), ".", method);
 }
 
 List own_methods(const Type& type) {
@@ -99,6 +130,7 @@ List own_methods(const Type& type) {
   for (const Callable* method : type.own_methods()) {
     Dict row = describe_function(*method);
     row.erase("what");
+    add_example(row, name_of_method(type, method->name()));
     rows.push_back(std::move(row));
   }
   return rows;
@@ -119,6 +151,7 @@ Dict describe_type(const Type& type) {
   Dict row{
       {"name", type.name()}, {"methods", own_methods(type)}, {"properties", own_properties(type)}};
   row.set("parent", type.parent() ? Value(type.parent()->name()) : Value());
+  add_example(row, type.name());
   return row;
 }
 
@@ -147,6 +180,7 @@ Dict listing(lua_State* L, int module) {
   ListingBuilder walk(L);
   lua_pushvalue(L, module);
   walk.table("cr");
+  walk.share_examples();
   const Value all = plain(Dict{{"version", CRESCENT_VERSION},
                                {"functions", list_of(std::move(walk.functions))},
                                {"namespaces", list_of(std::move(walk.namespaces))},

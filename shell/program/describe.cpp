@@ -1,5 +1,6 @@
 // crescent describe: the listing of everything that can be called, or what one name in it means.
 #include <algorithm>
+#include <sstream>
 
 #include "commands.h"
 #include "crescent/registry/registry.h"
@@ -88,6 +89,13 @@ std::string parameter_text(const Dict& parameter) {
   return text + (doc.empty() ? "" : ". " + doc) + "\n";
 }
 
+std::string indented(const std::string& text) {
+  std::istringstream lines(text);
+  std::string indented;
+  for (std::string line; std::getline(lines, line);) indented += "    " + line + "\n";
+  return indented;
+}
+
 std::string entry_text(const Entry& entry) {
   std::string text = concat(title_of(entry), "\n  ", entry.row.at("doc").as_string(), "\n");
   const bool has_options = entry.row.contains("options");
@@ -96,6 +104,7 @@ std::string entry_text(const Entry& entry) {
   for (const char* result : {"result", "type"})
     if (const Value* type = entry.row.find(result); type && !type->as_string().empty())
       text += "  gives " + type->as_string() + "\n";
+  if (const Value* example = entry.row.find("example")) text += indented(example->as_string());
   return text;
 }
 

@@ -152,17 +152,7 @@ void Model::reset_metrics() {
 
 Value Model::compile_config() const {
   if (!training_->spec.compiled) return {};
-  const CompileOptions& o = training_->spec.options;
-  return Dict{{"optimizer", serialize(training_->spec.optimizer.get())},
-              {"loss", plain(o.loss)},
-              {"metrics", plain(o.metrics)},
-              {"loss_weights", plain(o.loss_weights)},
-              {"weighted_metrics", plain(o.weighted_metrics)},
-              {"run_eagerly", o.run_eagerly},
-              {"steps_per_execution", o.steps_per_execution},
-              {"jit_compile", plain(o.jit_compile)},
-              {"auto_scale_loss", o.auto_scale_loss},
-              {"mask_as_weights", o.mask_as_weights}};
+  return plain(compile_options(training_->spec));
 }
 
 // ---- structure

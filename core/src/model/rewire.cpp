@@ -1,4 +1,4 @@
-#include "crescent/model/rewire.h"
+#include "model/rewiring.h"
 
 #include <algorithm>
 #include <map>
@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "layer/call_arguments.h"
+#include "layer/layer_access.h"
 #include "model/graph.h"
 
 namespace crescent {
@@ -16,10 +17,9 @@ using Target = std::variant<LayerPtr, Symbol>;
 /// The replacements in a graph, keyed by what they replace.
 class Plan {
  public:
-  Plan(const Model& model, const ModelAccess::Graph& graph,
-       const std::vector<Replacement>& replacements)
-      : model_(model), graph_(graph) {
-    for (const Replacement& each : replacements) {
+  Plan(const Model& model, const ModelAccess::Graph& graph, const GraphEdit& edit)
+      : model_(model), graph_(graph), edit_(edit) {
+    for (const Replacement& each : edit.replacements) {
       if (const auto* symbol = std::get_if<Symbol>(&each.old))
         replace_symbol(*symbol, each.by);
       else
@@ -36,36 +36,39 @@ class Plan {
     const auto found = layers_.find(old.get());
     return found == layers_.end() ? old : found->second;
   }
+  /// The layer that is called on the outputs of `old`; null for most.
+  LayerPtr next(const LayerPtr& old) const { return old == edit_.layer ? edit_.next : LayerPtr(); }
+  const char* verb() const { return edit_.verb; }
 
  private:
   using Key = std::pair<const Node*, int>;
   static Key key(const Symbol& s) { return {s.node().get(), s.tensor_index()}; }
 
   void replace_symbol(const Symbol& old, const Target& by) {
-    if (!old) fail("rewire: expected an edge to replace, got none");
-    if (!is_in_graph(old)) fail("rewire: model ", model_.name(), " has no edge ", to_text(old));
+    if (!old) fail(verb(), ": expected an edge to replace, got none");
+    if (!is_in_graph(old)) fail(verb(), ": model ", model_.name(), " has no edge ", to_text(old));
     const auto* symbol = std::get_if<Symbol>(&by);
     if (!symbol || !*symbol)
-      fail("rewire: expected another edge in place of ", to_text(old), ", got ",
+      fail(verb(), ": expected another edge in place of ", to_text(old), ", got ",
            symbol || !std::get<LayerPtr>(by) ? "none" : "a layer");
     add(edges_, key(old), *symbol, to_text(old));
   }
 
   void replace_layer(const LayerPtr& old, const Target& by) {
-    if (!old) fail("rewire: expected a layer to replace, got none");
+    if (!old) fail(verb(), ": expected a layer to replace, got none");
     const std::vector<LayerPtr>& all = graph_.layers;
     if (std::find(all.begin(), all.end(), old) == all.end()) fail_unknown(*old);
     if (const auto* symbol = std::get_if<Symbol>(&by))
       return replace_symbol(only_output(*old), *symbol);
     if (old->class_name() == "InputLayer")
-      fail("rewire: input '", old->name(), "' gives way to an edge from another Input only");
+      fail(verb(), ": input '", old->name(), "' gives way to an edge from another Input only");
     add(layers_, static_cast<const Layer*>(old.get()), std::get<LayerPtr>(by), old->name());
   }
 
   template <class Map>
-  static void add(Map& map, const typename Map::key_type& old, const typename Map::mapped_type& by,
-                  const std::string& name) {
-    if (!map.emplace(old, by).second) fail("rewire: '", name, "' is replaced twice");
+  void add(Map& map, const typename Map::key_type& old, const typename Map::mapped_type& by,
+           const std::string& name) const {
+    if (!map.emplace(old, by).second) fail(verb(), ": '", name, "' is replaced twice");
   }
 
   bool is_in_graph(const Symbol& symbol) const {
@@ -83,7 +86,7 @@ class Plan {
       if (call.node->outbound_layer.get() == &layer)
         for (const Symbol& output : call.node->output_symbols(call.node)) outputs.push_back(output);
     if (outputs.size() != 1)
-      fail("rewire: layer '", layer.name(), "' has ", outputs.size(),
+      fail(verb(), ": layer '", layer.name(), "' has ", outputs.size(),
            " outputs in the model: say which one is replaced by the edge");
     return outputs.front();
   }
@@ -91,12 +94,13 @@ class Plan {
   [[noreturn]] void fail_unknown(const Layer& layer) const {
     std::vector<std::string> names;
     for (const LayerPtr& each : graph_.layers) names.push_back(each->name());
-    fail("rewire: model ", model_.name(), " has no layer '", layer.name(), "'",
+    fail(verb(), ": model ", model_.name(), " has no layer '", layer.name(), "'",
          did_you_mean(layer.name(), names), "; it has: ", join(names));
   }
 
   const Model& model_;
   const ModelAccess::Graph& graph_;
+  const GraphEdit& edit_;
   std::map<Key, Symbol> edges_;
   std::unordered_map<const Layer*, LayerPtr> layers_;
 };
@@ -136,11 +140,19 @@ class Rewiring {
   std::vector<Symbol> outputs_of(const Node& node, const std::vector<Symbol>& before) const {
     const std::vector<Symbol> inputs = now(node.inputs);
     const LayerPtr layer = plan_.layer(node.outbound_layer);
-    if (layer == node.outbound_layer && inputs == node.inputs) return before;
+    const LayerPtr next = plan_.next(node.outbound_layer);
+    const bool stays = layer == node.outbound_layer && inputs == node.inputs;
+    const std::vector<Symbol> after = stays ? before : called_anew(node, layer, inputs, before);
+    return next ? called(*next, after, {}) : after;
+  }
+
+  std::vector<Symbol> called_anew(const Node& node, const LayerPtr& layer,
+                                  const std::vector<Symbol>& inputs,
+                                  const std::vector<Symbol>& before) const {
     if (!layer) return left_out(node, inputs, before.size());
-    const std::vector<Symbol> after = call(*layer, node, inputs);
+    const std::vector<Symbol> after = called_as(node, *layer, inputs);
     if (after.size() != before.size())
-      fail("rewire: '", node.outbound_layer->name(), "' has ", before.size(), " outputs, '",
+      fail(plan_.verb(), ": '", node.outbound_layer->name(), "' has ", before.size(), " outputs, '",
            layer->name(), "' in its place gives ", after.size());
     return after;
   }
@@ -148,12 +160,12 @@ class Rewiring {
   std::vector<Symbol> left_out(const Node& node, const std::vector<Symbol>& inputs,
                                size_t outputs) const {
     if (inputs.size() != 1 || outputs != 1)
-      fail("rewire: only a layer with one input and one output can be left out; '",
+      fail(plan_.verb(), ": only a layer with one input and one output can be left out; '",
            node.outbound_layer->name(), "' has ", inputs.size(), " and ", outputs);
     return inputs;
   }
 
-  std::vector<Symbol> call(Layer& layer, const Node& node, std::vector<Symbol> inputs) const {
+  std::vector<Symbol> called_as(const Node& node, Layer& layer, std::vector<Symbol> inputs) const {
     CallOptions options;
     options.training = node.training;
     options.structure = node.structure;
@@ -161,11 +173,16 @@ class Rewiring {
       return Value(std::make_shared<BoxedSymbol>(now(s)));
     });
     inputs.resize(inputs.size() - node.argument_inputs);
+    return called(layer, inputs, options);
+  }
+
+  std::vector<Symbol> called(Layer& layer, const std::vector<Symbol>& inputs,
+                             const CallOptions& options) const {
     try {
       return layer(inputs, options);
     } catch (Error& error) {
-      error.add_context(concat("rewire: model ", model_.name(), ", layer '", layer.name(), "' on ",
-                               shapes_text(inputs), ": "));
+      error.add_context(concat(plan_.verb(), ": model ", model_.name(), ", layer '", layer.name(),
+                               "' on ", shapes_text(inputs), ": "));
       throw;
     }
   }
@@ -177,29 +194,39 @@ class Rewiring {
 
 }  // namespace
 
-std::shared_ptr<Functional> rewire(const Model& model, const std::vector<Replacement>& replacements,
-                                   std::string name) {
+std::shared_ptr<Functional> edited(const Model& model, const GraphEdit& edit, std::string name) {
   if (!model.is_graph())
-    fail("rewire: expected a model made of symbols, got ", model.class_name(), " ", model.name(),
-         model.built() ? "" : ", which is not built");
+    fail(edit.verb, ": expected a model made of symbols, got ", model.class_name(), " ",
+         model.name(), model.built() ? "" : ", which is not built");
   const auto* functional = dynamic_cast<const Functional*>(&model);
   const ModelAccess::Graph* own = functional ? ModelAccess::graph(*functional) : nullptr;
-  ModelAccess::Graph ends{model.inputs(), model.outputs()};
-  if (own) ends.additions = own->additions;
+  const bool ends_alike = edit.outputs.empty();
+  ModelAccess::Graph ends{model.inputs(), ends_alike ? model.outputs() : edit.outputs};
+  if (own && ends_alike) ends.additions = own->additions;
   const auto graph = ModelAccess::make_graph(std::move(ends));
-  const Plan plan(model, *graph, replacements);
+  const Plan plan(model, *graph, edit);
   Rewiring rewiring(model, plan);
   for (const auto& call : graph->calls) rewiring.follow(call.node);
-  const auto rewired = Functional::make(rewiring.now(graph->inputs), rewiring.now(graph->outputs),
-                                        std::move(name), true, model.structures());
+  const std::vector<Symbol> inputs =
+      edit.inputs.empty() ? rewiring.now(graph->inputs) : edit.inputs;
+  Structures structures = model.structures();
+  if (inputs.size() != graph->inputs.size()) structures.inputs = {};
+  if (!ends_alike) structures.outputs = {};
+  const auto made = Functional::make(inputs, rewiring.now(graph->outputs), std::move(name),
+                                     LayerAccess::own_trainable(model), std::move(structures));
   for (const ModelAccess::Addition& each : graph->additions) {
     const Symbol value = rewiring.now(each.value);
     if (each.metric.empty())
-      rewired->add_loss(value);
+      made->add_loss(value);
     else
-      rewired->add_metric(value, each.metric);
+      made->add_metric(value, each.metric);
   }
-  return rewired;
+  return made;
+}
+
+std::shared_ptr<Functional> rewire(const Model& model, const std::vector<Replacement>& replacements,
+                                   std::string name) {
+  return edited(model, {.replacements = replacements}, std::move(name));
 }
 
 }  // namespace crescent

@@ -175,9 +175,11 @@ Value describe_callable_table(lua_State* L, int index) {
   return function ? Value(describe_function(*function)) : Value();
 }
 
-/// The description with parameters reduced to their names, for scripts.
+/// The description with parameters reduced to their names, for scripts; `arguments` says all of
+/// them.
 Value with_names(Value described) {
   if (!described.is_dict()) return described;
+  described.as_dict().set("arguments", described.as_dict().at("parameters"));
   Value& parameters = described.as_dict()["parameters"];
   for (Value& parameter : parameters.as_list()) parameter = Value(parameter.as_dict().at("name"));
   return described;

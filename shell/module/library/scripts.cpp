@@ -8,6 +8,7 @@
 #include "crescent/system/terminal.h"
 #include "crescent/tensor/print.h"
 #include "instances/functions.h"
+#include "library/examples.h"
 #include "library/feature_spaces.h"
 #include "library/lua_sources.h"
 #include "library/namespaces.h"
@@ -159,6 +160,8 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("counted_name", &counted_name, {"class_name"}));
     all.push_back(bound("warn", &warning, {"text"}));
     all.push_back(bound("did_you_mean", &hint, {"word", "names"}));
+    all.push_back(bound("example", &example_of, {"name"}));
+    all.push_back(bound("names_with_example", &names_with_example, {"name=\"\""}));
     all.push_back(bound("is_structure", &is_structure, {"value=nil"}));
     all.push_back(bound("set_printing", &set_printing, {"precision", "threshold", "width"}));
     all.push_back(bound("fitting_columns", &fitting_columns, {"columns", "least"}));

@@ -237,7 +237,11 @@ void add_methods(Type& type) {
               "Keeps the largest weight in fewer bits, frozen: \"int8\", or as a configuration of "
               "cr.quantizers says.")
       .method(
-          "get_losses_for", &Layer::get_losses_for, {"inputs=nil"},
+          "get_losses_for",
+          [](Layer& layer, std::optional<std::vector<Symbol>> inputs) {
+            return layer.get_losses_for(inputs.value_or(std::vector<Symbol>()));
+          },
+          {"inputs=nil"},
           "Its losses that follow from these inputs; without inputs those that follow from none.")
       .method("add_weight", &add_weight,
               {"name=nil", "shape=nil",

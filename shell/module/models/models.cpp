@@ -10,12 +10,15 @@
 #include "models/model_steps.h"
 #include "models/model_training.h"
 #include "models/quantizing.h"
+#include "models/surgery.h"
 #include "values/batches.h"
 #include "values/interruption.h"
 
 namespace crescent::lua {
 
 namespace {
+
+int text_of_report(lua_State* L) { return lua_pushvalue(L, lua_upvalueindex(1)), 1; }
 
 int summary(lua_State* L) {
   auto model = self(L);
@@ -137,10 +140,20 @@ void print_lines(lua_State* L, const std::vector<std::string>& lines, const Valu
   }
 }
 
+void push_report(lua_State* L, const Value& fields, const std::string& text) {
+  push(L, fields);
+  lua_createtable(L, 0, 1);
+  push(L, text);
+  lua_pushcclosure(L, text_of_report, 1);
+  lua_setfield(L, -2, "__tostring");
+  lua_setmetatable(L, -2);
+}
+
 void add_model_types(ObjectTypes& types, const Type& layer) {
   Type& model = add_type<Model>(types, "model", &layer);
   add_training(model);
   add_structure(model);
+  add_surgery(model);
   add_files(model);
   add_steps(model);
   Type& functional = add_type<Functional>(types, "model", &model);

@@ -67,6 +67,12 @@ inline bool near(const Tensors& a, const Tensors& b) {
   return true;
 }
 
+inline std::vector<std::string> names(const Model& model) {
+  std::vector<std::string> found;
+  for (const LayerPtr& layer : model.layers()) found.push_back(layer->name());
+  return found;
+}
+
 inline std::vector<std::string> warnings;
 struct Warnings {
   Warnings() {

@@ -9,12 +9,6 @@ using Catch::Contains;
 
 namespace {
 
-std::vector<std::string> names(const Model& model) {
-  std::vector<std::string> found;
-  for (const LayerPtr& layer : model.layers()) found.push_back(layer->name());
-  return found;
-}
-
 /// Two branches that are added up.
 struct Branches {
   Branches() {

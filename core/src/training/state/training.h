@@ -137,6 +137,12 @@ struct Model::Training {
   TracedStep traced;
 };
 
+/// What compile was told, with objects where they were given.
+Dict compile_options(const CompileSpec& spec);
+/// Compiles `to` as `from` is, which it was made of, with the same optimizer, losses and metrics,
+/// so that training goes on; does nothing for a model that is not compiled.
+void carry_training(const Model& from, Model& to);
+
 /// The keys of outputs that do not come from layers of a graph.
 OutputKeys output_keys(const std::vector<std::string>& names, const Value& structure,
                        const std::vector<Shape>& shapes);

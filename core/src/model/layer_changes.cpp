@@ -1,0 +1,98 @@
+#include "model/layer_changes.h"
+
+#include <unordered_map>
+
+#include "base/text_table.h"
+#include "crescent/system/terminal.h"
+#include "model/graph.h"
+
+namespace crescent {
+namespace {
+
+using ShapesOfLayers = std::unordered_map<const Layer*, std::vector<Shape>>;
+
+/// The shapes of what each layer gives in this model, call by call.
+ShapesOfLayers shapes_in(const Model& model) {
+  ShapesOfLayers shapes;
+  if (!model.is_graph()) return shapes;
+  const auto graph = ModelAccess::make_graph({model.inputs(), model.outputs()});
+  for (const Symbol& input : graph->inputs) shapes[input.layer().get()].push_back(input.shape());
+  for (const auto& call : graph->calls)
+    for (const Tensor& output : call.node->outputs)
+      shapes[call.node->outbound_layer.get()].push_back(output.shape());
+  return shapes;
+}
+
+/// The layers of a model; of a Sequential also its input.
+std::vector<LayerPtr> all_layers(const Model& model) {
+  std::vector<LayerPtr> layers = model.layers();
+  if (dynamic_cast<const Sequential*>(&model) && model.is_graph())
+    layers.insert(layers.begin(), model.inputs().front().layer());
+  return layers;
+}
+
+LayerPtr named(const std::vector<LayerPtr>& layers, const std::string& name) {
+  for (const LayerPtr& layer : layers)
+    if (layer->name() == name) return layer;
+  return nullptr;
+}
+
+std::string counted(size_t count, const char* what) {
+  return count == 0 ? "" : concat(count, " ", what);
+}
+
+std::string weights_of_fresh(const Layer& layer, const Changed& changed) {
+  const size_t all = layer.weights().size();
+  if (changed.was_built) return counted(all, "its own");
+  const std::string carried = counted(changed.carried, "carried"),
+                    made = counted(all - changed.carried, "new");
+  return carried + (carried.empty() || made.empty() ? "" : ", ") + made;
+}
+
+std::string shapes_text(const std::vector<Shape>& shapes) {
+  std::vector<std::string> texts;
+  for (const Shape& shape : shapes)
+    if (texts.empty() || texts.back() != to_text(shape)) texts.push_back(to_text(shape));
+  return join(texts);
+}
+
+}  // namespace
+
+std::vector<LayerChange> changes_between(const Model& before, const Model& after,
+                                         const Changed& changed) {
+  const std::vector<LayerPtr> old_layers = all_layers(before), layers = all_layers(after);
+  ShapesOfLayers old_shapes = shapes_in(before), shapes = shapes_in(after);
+  std::vector<LayerChange> changes;
+  for (const LayerPtr& layer : layers) {
+    const LayerPtr old = layer == changed.by ? changed.old : named(old_layers, layer->name());
+    const std::vector<Shape> was = old ? old_shapes[old.get()] : std::vector<Shape>(),
+                             is = shapes[layer.get()];
+    if (old == layer || (layer == changed.by && old)) {
+      if (was != is)
+        changes.push_back(
+            {layer->name(), "reshaped", was, is, counted(layer->weights().size(), "kept")});
+      continue;
+    }
+    const std::string weights = layer == changed.fresh ? weights_of_fresh(*layer, changed)
+                                                       : counted(layer->weights().size(), "kept");
+    changes.push_back({layer->name(), old ? "replaced" : "new", was, is, weights});
+  }
+  for (const LayerPtr& old : old_layers)
+    if (!named(layers, old->name()))
+      changes.push_back({old->name(),
+                         "removed",
+                         old_shapes[old.get()],
+                         {},
+                         counted(old->weights().size(), "dropped")});
+  return changes;
+}
+
+std::vector<std::string> change_lines(const std::vector<LayerChange>& changes) {
+  TextTable table({{"Layer"}, {"Change"}, {"Before"}, {"After"}, {"Weights"}});
+  for (const LayerChange& each : changes)
+    table.add(
+        {each.layer, each.change, shapes_text(each.before), shapes_text(each.after), each.weights});
+  return table.lines(fitting_columns(100, 40));
+}
+
+}  // namespace crescent

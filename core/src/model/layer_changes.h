@@ -1,0 +1,19 @@
+// Two models compared layer by layer, for the report of an operation on a graph.
+#pragma once
+#include <functional>
+
+#include "crescent/model/surgery.h"
+
+namespace crescent {
+
+/// What an operation knows of the layers that it changed.
+struct Changed {
+  LayerPtr old{}, by{};    ///< a nested model and the one that it became
+  LayerPtr fresh{};        ///< the layer that was put in
+  size_t carried = 0;      ///< how many of its weights have the values of old ones
+  bool was_built = false;  ///< whether it had weights before
+};
+std::vector<LayerChange> changes_between(const Model& before, const Model& after,
+                                         const Changed& changed);
+
+}  // namespace crescent

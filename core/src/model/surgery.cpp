@@ -1,0 +1,353 @@
+#include "crescent/model/surgery.h"
+
+#include <algorithm>
+#include <functional>
+#include <unordered_set>
+
+#include "layer/input_layer.h"
+#include "layer/layer_access.h"
+#include "model/graph.h"
+#include "model/layer_changes.h"
+#include "model/rewiring.h"
+#include "training/state/training.h"
+
+namespace crescent {
+namespace {
+
+using Layers = std::vector<LayerPtr>;
+using Graph = ModelAccess::Graph;
+
+/// The layer of this name, among the inputs too; null when there is none.
+LayerPtr found(const Model& model, std::string_view name) {
+  for (const Layers& all : {model.layers(), model.sublayers()})
+    for (const LayerPtr& layer : all)
+      if (layer->name() == name) return layer;
+  return nullptr;
+}
+
+std::shared_ptr<const Graph> graph_of(const Model& model) {
+  return ModelAccess::make_graph({model.inputs(), model.outputs()});
+}
+
+std::vector<NodePtr> calls_of(const Layer& layer, const Model& model) {
+  const std::shared_ptr<const Graph> graph = graph_of(model);
+  std::vector<NodePtr> calls;
+  for (const Graph::Call& call : graph->calls)
+    if (call.node->outbound_layer.get() == &layer) calls.push_back(call.node);
+  return calls;
+}
+
+bool is_input(const Layer& layer) { return dynamic_cast<const InputLayer*>(&layer) != nullptr; }
+
+/// A Sequential of other layers with the input of `model`.
+std::shared_ptr<Functional> stacked(const Sequential& model, Layers layers) {
+  const bool has_input = model.is_graph(),
+             on_first_data = has_input && model.get_config().contains("build_input_shape");
+  if (has_input && !on_first_data) layers.insert(layers.begin(), model.inputs().front().layer());
+  const auto made = Sequential::make(layers, model.name());
+  if (on_first_data) made->build_for({model.inputs().front().shape()});
+  LayerAccess::set_own_trainable(*made, LayerAccess::own_trainable(model));
+  return made;
+}
+
+/// Gives each weight of `to` the value of a weight of `from` with its name and shape; returns how
+/// many got one.
+size_t carry(const Layer& from, const Layer& to) {
+  Variables left = from.weights_in_order();
+  size_t count = 0;
+  for (const Variable& weight : to.weights_in_order()) {
+    const auto old = std::find_if(left.begin(), left.end(), [&](const Variable& v) {
+      return v.name() == weight.name() && v.shape() == weight.shape();
+    });
+    if (old == left.end()) continue;
+    weight.assign(ops::cast(old->value(), weight.dtype()));
+    left.erase(old);
+    ++count;
+  }
+  return count;
+}
+
+/// An operation on a layer that is in the model itself.
+using Operation = std::function<SurgeryResult(const Model&, const LayerPtr&)>;
+
+SurgeryResult finished(const Model& before, std::shared_ptr<Functional> after,
+                       const Changed& changed) {
+  carry_training(before, *after);
+  std::vector<LayerChange> changes = changes_between(before, *after, changed);
+  return {std::move(after), std::move(changes)};
+}
+
+std::shared_ptr<Functional> exchanged(const Model& model, const GraphEdit& edit,
+                                      const LayerPtr& old, const LayerPtr& by) {
+  const auto* stack = dynamic_cast<const Sequential*>(&model);
+  if (!stack) {
+    GraphEdit exchange = edit;
+    exchange.replacements = {{old, by}};
+    return edited(model, exchange, model.name());
+  }
+  Layers layers = stack->layers();
+  if (by)
+    std::replace(layers.begin(), layers.end(), old, by);
+  else
+    std::erase(layers, old);
+  return stacked(*stack, std::move(layers));
+}
+
+/// The model around a nested one that was operated on.
+SurgeryResult around(const Model& model, const LayerPtr& nested, SurgeryResult inner,
+                     const char* verb) {
+  const auto made = exchanged(model, {.verb = verb}, nested, inner.model);
+  for (LayerChange& change : inner.changes) change.layer = nested->name() + "/" + change.layer;
+  SurgeryResult outer = finished(model, made, {.old = nested, .by = inner.model});
+  inner.changes.insert(inner.changes.end(), outer.changes.begin(), outer.changes.end());
+  return {outer.model, std::move(inner.changes)};
+}
+
+/// Calls `operation` on the layer that the path leads to.
+SurgeryResult at_path(const Model& model, const std::string& path, const char* verb,
+                      const Operation& operation) {
+  if (const LayerPtr layer = found(model, path)) return operation(model, layer);
+  for (size_t slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1)) {
+    const LayerPtr layer = found(model, path.substr(0, slash));
+    const auto* nested = dynamic_cast<const Functional*>(layer.get());
+    if (nested)
+      return around(model, layer, at_path(*nested, path.substr(slash + 1), verb, operation), verb);
+  }
+  model.get_layer(path);  // fails with the names that there are
+  return {};
+}
+
+/// Runs `operation` and says in its errors what it was about.
+template <class F>
+SurgeryResult told(const char* verb, const Model& model, const std::string& path,
+                   const F& operation) {
+  try {
+    return operation();
+  } catch (Error& error) {
+    const std::string prefix = concat(verb, ": ");
+    if (!std::string_view(error.what()).starts_with(prefix))
+      error.add_context(concat(prefix, "model ", model.name(), ", '", path, "': "));
+    throw;
+  }
+}
+
+Layers inserted(const Layers& layers, const LayerPtr& old, const LayerPtr& next) {
+  Layers all;
+  if (is_input(*old)) all.push_back(next);
+  for (const LayerPtr& layer : layers) {
+    all.push_back(layer);
+    if (layer == old) all.push_back(next);
+  }
+  return all;
+}
+
+std::shared_ptr<Functional> after_input(const Model& model, const LayerPtr& input,
+                                        const LayerPtr& next) {
+  const Symbol edge = static_cast<const InputLayer&>(*input).symbol();
+  GraphEdit edit{.verb = "insert_after", .inputs = model.inputs()};
+  edit.replacements = {{edge, (*next)(edge)}};
+  return edited(model, edit, model.name());
+}
+
+void check_one_output(const Layer& layer, const Model& model) {
+  if (!model.is_graph()) return;
+  for (const NodePtr& call : calls_of(layer, model))
+    if (call->outputs.size() != 1)
+      fail("insert_after: layer '", layer.name(), "' (", layer.class_name(), ") has ",
+           call->outputs.size(), " outputs, and what follows which is not known; use rewire");
+}
+
+std::shared_ptr<Functional> with_next(const Model& model, const LayerPtr& layer,
+                                      const LayerPtr& next) {
+  check_one_output(*layer, model);
+  if (const auto* stack = dynamic_cast<const Sequential*>(&model))
+    return stacked(*stack, inserted(stack->layers(), layer, next));
+  if (is_input(*layer)) return after_input(model, layer, next);
+  return edited(model, {.verb = "insert_after", .layer = layer, .next = next}, model.name());
+}
+
+void check_removable(const Layer& layer, const Model& model) {
+  if (is_input(layer))
+    fail("remove: '", layer.name(), "' is an input of model ", model.name(),
+         "; rebase puts others in the place of inputs");
+  if (!model.is_graph()) return;
+  for (const NodePtr& call : calls_of(layer, model))
+    if (call->inputs.size() != 1 || call->outputs.size() != 1)
+      fail("remove: layer '", layer.name(), "' (", layer.class_name(), ") makes ",
+           call->outputs.size(), " of ", call->inputs.size(),
+           " tensors, and which of them would go on is not known; replace it, or use rewire");
+}
+
+/// The inputs that these edges depend on, in the order in which they are met.
+std::vector<Symbol> inputs_behind(const std::vector<Symbol>& edges) {
+  std::vector<Symbol> inputs, open(edges.rbegin(), edges.rend());
+  std::unordered_set<const Node*> seen;
+  while (!open.empty()) {
+    const Symbol edge = open.back();
+    open.pop_back();
+    if (!seen.insert(edge.node().get()).second) continue;
+    if (is_input(*edge.layer())) inputs.push_back(edge);
+    const std::vector<Symbol>& before = edge.node()->inputs;
+    open.insert(open.end(), before.rbegin(), before.rend());
+  }
+  return inputs;
+}
+
+/// Those of `inputs` that are in `needed`.
+std::vector<Symbol> only_needed(std::vector<Symbol> inputs, const std::vector<Symbol>& needed) {
+  std::erase_if(inputs, [&](const Symbol& input) {
+    return std::find(needed.begin(), needed.end(), input) == needed.end();
+  });
+  return inputs;
+}
+
+/// The only call of a layer in the model.
+NodePtr only_call(const Model& model, const std::string& name) {
+  const LayerPtr layer = model.get_layer(name);
+  const std::vector<NodePtr> calls = calls_of(*layer, model);
+  if (calls.size() != 1)
+    fail("cut: layer '", name, "' is called ", calls.size(), " times in model ", model.name(),
+         ": make a model of the symbols, cr.Model(inputs, outputs)");
+  return calls.front();
+}
+
+std::vector<Symbol> outputs_at(const Model& model, const std::string& path);
+
+/// The outputs of a layer in a nested model, which ends there.
+std::vector<Symbol> outputs_inside(const Model& model, const LayerPtr& nested,
+                                   const std::string& rest) {
+  const SurgeryResult piece = cut(dynamic_cast<const Model&>(*nested), "", {rest});
+  const std::vector<Symbol> all = dynamic_cast<const Model&>(*nested).inputs(),
+                            kept = piece.model->inputs();
+  const NodePtr call = only_call(model, nested->name());
+  std::vector<Symbol> given;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (std::find(kept.begin(), kept.end(), all[i]) != kept.end()) given.push_back(call->inputs[i]);
+  return (*piece.model)(given);
+}
+
+std::vector<Symbol> outputs_at(const Model& model, const std::string& path) {
+  if (const LayerPtr layer = found(model, path)) {
+    if (is_input(*layer)) return {static_cast<const InputLayer&>(*layer).symbol()};
+    const NodePtr call = only_call(model, path);
+    return call->output_symbols(call);
+  }
+  for (size_t slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1)) {
+    const LayerPtr layer = found(model, path.substr(0, slash));
+    if (dynamic_cast<const Functional*>(layer.get()))
+      return outputs_inside(model, layer, path.substr(slash + 1));
+  }
+  model.get_layer(path);  // fails with the names that there are
+  return {};
+}
+
+Symbol input_like(const Symbol& edge) {
+  InputOptions options;
+  options.batch_shape = edge.shape();
+  options.dtype = edge.dtype();
+  return Input(options);
+}
+
+/// New inputs in the place of what a layer is called on.
+GraphEdit entered_at(const Model& model, const std::string& from) {
+  GraphEdit edit{.verb = "cut"};
+  for (const Symbol& edge : only_call(model, from)->inputs) {
+    const auto known =
+        std::find_if(edit.replacements.begin(), edit.replacements.end(),
+                     [&](const Replacement& r) { return std::get<Symbol>(r.old) == edge; });
+    if (known != edit.replacements.end()) continue;
+    edit.inputs.push_back(input_like(edge));
+    edit.replacements.push_back({edge, edit.inputs.back()});
+  }
+  return edit;
+}
+
+std::shared_ptr<Functional> cut_graph(const Model& model, const std::string& from,
+                                      const std::vector<std::string>& to) {
+  GraphEdit edit = from.empty() ? GraphEdit{.verb = "cut"} : entered_at(model, from);
+  for (const std::string& path : to)
+    for (const Symbol& output : outputs_at(model, path)) edit.outputs.push_back(output);
+  if (from.empty())
+    edit.inputs =
+        only_needed(model.inputs(), inputs_behind(to.empty() ? model.outputs() : edit.outputs));
+  return edited(model, edit, to.empty() ? model.name() : "");
+}
+
+/// The inputs of a model by name and shape.
+std::string inputs_text(const Model& model) {
+  std::vector<std::string> texts;
+  for (const Symbol& input : model.inputs())
+    texts.push_back(concat(input.layer()->name(), " ", input.shape()));
+  return join(texts);
+}
+
+bool are_inputs(const std::vector<Symbol>& symbols) {
+  return std::all_of(symbols.begin(), symbols.end(),
+                     [](const Symbol& s) { return is_input(*s.layer()); });
+}
+
+std::shared_ptr<Functional> on_inputs(const Model& model, const std::vector<Symbol>& inputs) {
+  const auto* stack = dynamic_cast<const Sequential*>(&model);
+  if (stack && inputs.size() == 1 && are_inputs(inputs)) {
+    Layers layers = stack->layers();
+    layers.insert(layers.begin(), inputs.front().layer());
+    return Sequential::make(layers, model.name());
+  }
+  const std::vector<Symbol> old = model.inputs();
+  if (inputs.size() != old.size())
+    fail("rebase: model ", model.name(), " has ", old.size(), " inputs (", inputs_text(model),
+         "), got ", inputs.size());
+  GraphEdit edit{.verb = "rebase", .inputs = inputs_behind(inputs)};
+  for (size_t i = 0; i < old.size(); ++i) edit.replacements.push_back({old[i], inputs[i]});
+  return edited(model, edit, model.name());
+}
+
+}  // namespace
+
+SurgeryResult insert_after(const Model& model, const std::string& path, const LayerPtr& next) {
+  if (!next) fail("insert_after: expected a layer, got none");
+  const bool was_built = next->built();
+  return told("insert_after", model, path, [&] {
+    return at_path(model, path, "insert_after", [&](const Model& inner, const LayerPtr& layer) {
+      return finished(inner, with_next(inner, layer, next),
+                      {.fresh = next, .was_built = was_built});
+    });
+  });
+}
+
+SurgeryResult replace_layer(const Model& model, const std::string& path, const LayerPtr& by,
+                            bool carry_weights) {
+  if (!by) fail("replace: expected a layer, got none; remove leaves one out");
+  const bool was_built = by->built();
+  return told("replace", model, path, [&] {
+    return at_path(model, path, "replace", [&](const Model& inner, const LayerPtr& layer) {
+      const auto made = exchanged(inner, {.verb = "replace"}, layer, by);
+      const size_t carried = carry_weights && !was_built ? carry(*layer, *by) : 0;
+      return finished(inner, made, {.fresh = by, .carried = carried, .was_built = was_built});
+    });
+  });
+}
+
+SurgeryResult remove_layer(const Model& model, const std::string& path) {
+  return told("remove", model, path, [&] {
+    return at_path(model, path, "remove", [&](const Model& inner, const LayerPtr& layer) {
+      check_removable(*layer, inner);
+      return finished(inner, exchanged(inner, {.verb = "remove"}, layer, nullptr), {});
+    });
+  });
+}
+
+SurgeryResult cut(const Model& model, const std::string& from, const std::vector<std::string>& to) {
+  return told("cut", model, from.empty() ? join(to) : concat(from, " ... ", join(to)), [&] {
+    const std::shared_ptr<Functional> made = cut_graph(model, from, to);
+    if (to.empty()) carry_training(model, *made);
+    return SurgeryResult{made, changes_between(model, *made, {})};
+  });
+}
+
+SurgeryResult rebase(const Model& model, const std::vector<Symbol>& inputs) {
+  return told("rebase", model, "inputs",
+              [&] { return finished(model, on_inputs(model, inputs), {}); });
+}
+
+}  // namespace crescent

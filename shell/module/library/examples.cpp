@@ -1,0 +1,89 @@
+#include "library/examples.h"
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <set>
+#include <sstream>
+
+#include "crescent/registry/loader.h"
+#include "crescent/system/file.h"
+
+namespace crescent::lua {
+namespace {
+
+namespace fs = std::filesystem;
+using Examples = std::map<std::string, std::string>;
+
+/// The names in a heading "# cr.ops.add, cr.ops.sum".
+std::vector<std::string> names_in(const std::string& heading) {
+  std::vector<std::string> names;
+  std::istringstream words(heading.substr(2));
+  for (std::string name; std::getline(words >> std::ws, name, ',');) names.push_back(name);
+  return names;
+}
+
+void read_examples(const std::string& text, Examples& examples) {
+  std::vector<std::string> names;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("# "))
+      names = names_in(line);
+    else if (!line.empty())
+      for (const std::string& name : names) examples[name] += line + "\n";
+  }
+}
+
+/// The folders in which plugins are looked for and those of loaded ones.
+std::set<fs::path> plugin_folders() {
+  std::set<fs::path> folders;
+  for (const std::string& folder : plugin_search_path()) folders.insert(folder);
+  for (const PluginRecord& plugin : list_plugins())
+    if (plugin.loaded) folders.insert(fs::path(plugin.path).parent_path());
+  return folders;
+}
+
+Examples examples_in(const std::set<fs::path>& folders) {
+  Examples examples;
+  for (const fs::path& folder : folders) {
+    std::error_code missing;
+    for (const fs::directory_entry& file : fs::directory_iterator(folder, missing))
+      if (file.path().extension() == ".examples")
+        read_examples(read_file(file.path().string()), examples);
+  }
+  return examples;
+}
+
+std::mutex& turn() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+/// All examples; read again when plugins came from other folders. The caller holds turn().
+const Examples& all_examples() {
+  static std::set<fs::path> folders;
+  static Examples examples;
+  if (std::set<fs::path> now = plugin_folders(); now != folders) {
+    examples = examples_in(now);
+    folders = std::move(now);
+  }
+  return examples;
+}
+
+}  // namespace
+
+std::string example_of(const std::string& path) {
+  const std::lock_guard lock(turn());
+  const auto found = all_examples().find(path);
+  return found == all_examples().end() ? "" : found->second;
+}
+
+std::vector<std::string> names_with_example(const std::string& name) {
+  const std::lock_guard lock(turn());
+  std::vector<std::string> names;
+  for (const auto& [path, text] : all_examples())
+    if (name.empty() || path.ends_with("." + name)) names.push_back(path);
+  return names;
+}
+
+}  // namespace crescent::lua

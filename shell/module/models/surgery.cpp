@@ -1,0 +1,127 @@
+#include "models/surgery.h"
+
+#include "crescent/model/surgery.h"
+#include "instances/lua_model.h"
+#include "models/given_model.h"
+
+namespace crescent::lua {
+namespace {
+
+/// What an operation on a graph changed: a list of rows that prints as a table.
+struct Report {
+  std::vector<LayerChange> changes;
+};
+
+List sizes_of(const Shape& shape) {
+  List sizes;
+  for (int axis = 0; axis < shape.rank(); ++axis) sizes.push_back(shape[axis]);
+  return sizes;
+}
+
+List shapes_list(const std::vector<Shape>& shapes) {
+  List list;
+  for (const Shape& shape : shapes) list.push_back(sizes_of(shape));
+  return list;
+}
+
+Dict row_of(const LayerChange& change) {
+  return {{"layer", change.layer},
+          {"change", change.change},
+          {"before", shapes_list(change.before)},
+          {"after", shapes_list(change.after)},
+          {"weights", change.weights}};
+}
+
+void push(lua_State* L, const Report& report) {
+  List rows;
+  for (const LayerChange& change : report.changes) rows.push_back(row_of(change));
+  push_report(L, rows, join(change_lines(report.changes), "\n"));
+}
+
+using Result = std::tuple<ModelPtr, Report>;
+
+Result result_of(SurgeryResult surgery) { return {surgery.model, {std::move(surgery.changes)}}; }
+
+/// The graph of a model, also of one with a class of its own in Lua.
+const Model& graph_of(const Model& model) {
+  const auto* own = dynamic_cast<const LuaModel*>(&model);
+  return own && own->graph() ? static_cast<const Model&>(*own->graph()) : model;
+}
+
+/// A path, or the name of a layer.
+std::string path_at(const Model& model, int index) {
+  lua_State* L = current();
+  if (lua_type(L, index) == LUA_TSTRING) return text_of(L, index);
+  const LayerPtr layer = Read<LayerPtr>::from(L, index);
+  if (model.get_layer(layer->name()) != layer)
+    fail("model ", model.name(), " has another layer of the name '", layer->name(), "'");
+  return layer->name();
+}
+
+Result inserted(Model& model, Any after, const LayerPtr& layer) {
+  return result_of(insert_after(graph_of(model), path_at(model, after.index), layer));
+}
+
+Result replaced(Model& model, Any old, const LayerPtr& layer, bool weights) {
+  return result_of(replace_layer(graph_of(model), path_at(model, old.index), layer, weights));
+}
+
+Result removed(Model& model, Any layer) {
+  return result_of(remove_layer(graph_of(model), path_at(model, layer.index)));
+}
+
+/// The paths in a string, a layer or a list of them.
+std::vector<std::string> paths_at(const Model& model, int index) {
+  lua_State* L = current();
+  if (lua_isnoneornil(L, index)) return {};
+  if (!is_plain_table(L, index)) return {path_at(model, index)};
+  std::vector<std::string> paths;
+  for (lua_Integer i = 1; lua_rawgeti(L, index, i) != LUA_TNIL; ++i) {
+    paths.push_back(path_at(model, lua_gettop(L)));
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  return paths;
+}
+
+Result piece(Model& model, Any to, Any from) {
+  const std::vector<std::string> begin = paths_at(model, from.index),
+                                 end = paths_at(model, to.index);
+  if (begin.size() > 1) fail("cut: from: expected one layer, got ", begin.size());
+  if (begin.empty() && end.empty()) fail("cut: expected a layer to cut at: to, from or both");
+  return result_of(cut(graph_of(model), begin.empty() ? "" : begin.front(), end));
+}
+
+/// The outputs of a model, a symbol or a list of symbols.
+std::vector<Symbol> symbols_at(int index) {
+  lua_State* L = current();
+  if (const auto model = object_as<Model>(L, index)) return model->outputs();
+  return Read<std::vector<Symbol>>::from(L, index);
+}
+
+Result rebased(Model& model, Any inputs) {
+  return result_of(rebase(graph_of(model), symbols_at(inputs.index)));
+}
+
+}  // namespace
+
+void add_surgery(Type& model) {
+  model
+      .method("insert_after", &inserted, {"after", "layer"},
+              "Another model in which the layer follows one of this (a name, a path through nested "
+              "models, or the layer), and a report of what changed. Layers and weights are shared; "
+              "a compiled model stays compiled, and its optimizer goes on.")
+      .method("replace", &replaced, {"old", "layer", "weights=true"},
+              "Another model in which the layer takes the place of one of this, and a report. "
+              "weights: its new weights take the values of old ones with the same name and shape.")
+      .method("remove", &removed, {"layer"},
+              "Another model without this layer of one input and one output, and a report.")
+      .method("cut", &piece, {"to=nil", "from=nil"},
+              "The part of the model that ends with the outputs of a layer, or of a list of them, "
+              "and begins with new inputs of the layer `from`; and a report.")
+      .method("rebase", &rebased, {"inputs"},
+              "The same layers on other inputs: a symbol, a list of them, or a model whose outputs "
+              "they are; and a report.");
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,205 @@
+-- Every example of help is run, and its answers are compared: words and marks exactly, numbers
+-- within some roundings. Every class, function and method has an example, but for those below.
+--   crescent tests/help/examples.lua [--write FILE.examples ...]
+-- --write puts the answers of now into files.
+local cr = require "crescent"
+local folder = arg[0]:match "^(.*)/[^/]*$" or "."
+package.path = folder .. "/?.lua;" .. package.path
+local run_entry = require "run_entry"
+_G.cr = cr -- as at the prompt
+
+-- Names without an example, as patterns, and why.
+local without = {
+  ["^cr%.applications%."] = "large models, and weights from the network",
+  ["^cr%.datasets%."] = "data from the network",
+  ["_from_directory$"] = "folders of files",
+  ["^cr%.utils%.get_file$"] = "a file from the network",
+  ["^cr%.utils%.plot_model$"] = "another program draws it",
+  ["^cr%.data%.open$"] = "a file of any kind",
+  ["^cr%.data%.read$"] = "a file of any kind",
+  ["^cr%.data%.open_idx$"] = "a file of that kind, which nothing here writes",
+  ["^cr%.data%.read_idx$"] = "a file of that kind, which nothing here writes",
+  ["^cr%.data%.csv_dataset$"] = "several files",
+  ["^cr%.data%.list_files$"] = "a folder of files",
+  ["^cr%.data%.generator$"] = "the older form of from_generator",
+  ["^cr%.plugins%.load$"] = "a plugin that is not there",
+  ["^cr%.config%.set_device$"] = "another device",
+  ["^cr%.config%.set_communicator$"] = "several processes",
+  ["^cr%.config%..*nnx$"] = "a word of another backend",
+  ["^cr%.config%.set_backend$"] = "another backend",
+  ["^cr%.help$"] = "shows examples itself",
+  ["ustom_?[oO]bject"] = "scopes and registers of classes of one's own",
+  ["register_keras_serializable$"] = "registers a class of one's own",
+  ["get_registered_object$"] = "a class that was registered",
+  ["^cr%.saving%.[ls][oa][av][de]_weights$"] = "model:load_weights and save_weights",
+  ["%.FeatureSpace%.feature$"] = "the general form of those beside it",
+  ["%.FeatureSpace%.from_config$"] = "what a file says",
+  ["^callback%.on_"] = "what a callback of one's own defines",
+  ["_own_variables$"] = "what a layer of one's own defines",
+  ["^training run%.save$"] = "a file", ["^training run%.load$"] = "a file",
+  ["^model%.compute_metrics$"] = "what a model of one's own calls",
+}
+
+--- What cr.Layer, cr.losses.Loss and the like have is what methods of objects are.
+local function is_of_base(path)
+  local base = path:match "^(cr%..*%u%w*)%.[%l_]+$"
+  return base and not base:find "FeatureSpace"
+end
+
+local used = {}
+local function is_excepted(path)
+  for pattern in pairs(without) do
+    if path:find(pattern) then
+      used[pattern] = true
+      return true
+    end
+  end
+  return is_of_base(path)
+end
+
+local problems = {}
+local function problem(...) problems[#problems + 1] = string.format(...) end
+
+-- ---- every name has an example
+
+local plurals = { loss = "losses" }
+local function check_names(listing)
+  local count = 0
+  local function check(path, row)
+    count = count + 1
+    if not row.example and not is_excepted(path) then problem("%s has no example", path) end
+  end
+  for _, row in ipairs(listing.functions) do check(row.path, row) end
+  for _, row in ipairs(listing.classes) do
+    check("cr." .. (plurals[row.kind] or row.kind .. "s") .. "." .. row.name, row)
+  end
+  for _, kind in ipairs(listing.types) do
+    for _, row in ipairs(kind.methods) do check(kind.name .. "." .. row.name, row) end
+  end
+  for pattern in pairs(without) do
+    if not used[pattern] then problem("all that is called %s has examples", pattern) end
+  end
+  return count
+end
+
+-- ---- every answer is what it says
+
+--- Whether the texts are the same but for spaces and for roundings of numbers.
+local function is_same(a, b)
+  local numbers = "[+-]?%d+%.?%d*[eE]?[+-]?%d*"
+  local function parts(text)
+    local found = {}
+    text = text:gsub(numbers, function(number)
+      found[#found + 1] = tonumber(number)
+      return tonumber(number) and "#" or number
+    end)
+    return text:gsub("%s+", ""), found
+  end
+  local text, values = parts(a)
+  local other, expected = parts(b)
+  if text ~= other or #values ~= #expected then return false end
+  for i, value in ipairs(values) do
+    local room = 1e-5 * math.max(1e-2, math.abs(expected[i]))
+    if math.abs(value - expected[i]) > room then return false end
+  end
+  return true
+end
+
+--- Runs f with names of temporary files that are removed afterwards.
+local function with_temporary_files(f)
+  local tmpname, made = os.tmpname, {}
+  function os.tmpname()
+    made[#made + 1] = tmpname()
+    return made[#made]
+  end
+  f()
+  os.tmpname = tmpname
+  for _, path in ipairs(made) do
+    for _, ending in ipairs { "", ".keras", ".png", ".onnx", ".weights.h5" } do
+      os.remove(path .. ending)
+    end
+  end
+end
+
+--- The lines of an example with the answers of now, and whether they are those that it has.
+local function run_again(lines)
+  local again, environment, same = {}, setmetatable({}, { __index = _G }), true
+  local expected, answers = {}, {}
+  local function compare()
+    same = same and is_same(table.concat(answers, "\n"), table.concat(expected, "\n"))
+  end
+  cr.utils.clear_session()
+  with_temporary_files(function()
+    for _, line in ipairs(lines) do
+      local code = line:match "^> (.*)$"
+      if code then
+        compare()
+        expected, answers = {}, run_entry(code, environment)
+        again[#again + 1] = line
+        for _, answer in ipairs(answers) do again[#again + 1] = answer end
+      else
+        expected[#expected + 1] = line
+      end
+    end
+    compare()
+  end)
+  return again, same
+end
+
+local function lines_of(text)
+  local lines = {}
+  for line in text:gmatch "[^\n]+" do lines[#lines + 1] = line end
+  return lines
+end
+
+--- The examples in a file: {heading =, lines =}.
+local function examples_in(path)
+  local examples = {}
+  for line in io.lines(path) do
+    if line:find "^# " then
+      examples[#examples + 1] = { heading = line, lines = {} }
+    elseif line ~= "" then
+      table.insert(examples[#examples].lines, line)
+    end
+  end
+  return examples
+end
+
+local function write(path)
+  local texts = {}
+  for _, example in ipairs(examples_in(path)) do
+    local again = run_again(example.lines)
+    texts[#texts + 1] = example.heading .. "\n" .. table.concat(again, "\n") .. "\n"
+  end
+  local file = assert(io.open(path, "w"))
+  file:write(table.concat(texts, "\n")):close()
+end
+
+if arg[1] == "--write" then
+  for i = 2, #arg do write(arg[i]) end
+  return
+end
+
+local listing = cr.listing()
+local count = check_names(listing)
+local run = {}
+local function check(row)
+  if not row.example or run[row.example] then return end
+  run[row.example] = true
+  local again, same = run_again(lines_of(row.example))
+  if not same then
+    problem("%s\n  says\n%s\n  and gives\n%s", row.path or row.name, row.example,
+      table.concat(again, "\n"))
+  end
+end
+for _, row in ipairs(listing.functions) do check(row) end
+for _, row in ipairs(listing.classes) do check(row) end
+for _, kind in ipairs(listing.types) do
+  check(kind)
+  for _, row in ipairs(kind.methods) do check(row) end
+end
+local examples = 0
+for _ in pairs(run) do examples = examples + 1 end
+print(string.format("%d names, %d examples", count, examples))
+assert(examples > 700, "the examples are not beside the plugins")
+assert(#problems == 0, "\n" .. table.concat(problems, "\n"))

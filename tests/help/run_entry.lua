@@ -1,0 +1,43 @@
+-- What the prompt answers to an entry, as lines of text.
+local cr = require "crescent"
+
+--- Calls the function with an output that is collected in `lines`.
+local function collecting(lines, f)
+  local stdout, print_before = io.stdout, print
+  local function add(text)
+    for line in text:gmatch "[^\n]+" do lines[#lines + 1] = line end
+  end
+  io.stdout = {
+    write = function(self, ...)
+      add(table.concat { ... })
+      return self
+    end,
+    flush = function() end,
+  }
+  function print(...)
+    local texts = table.pack(...)
+    for i = 1, texts.n do texts[i] = tostring(texts[i]) end
+    add(table.concat(texts, "\t"))
+  end
+  local results = table.pack(pcall(f))
+  io.stdout, print = stdout, print_before
+  return results
+end
+
+-- A single nil that a call gave is not shown.
+local function is_shown(results, code)
+  return results.n > 2 or results[2] ~= nil or code:match "^[%w_%. =]+$"
+end
+
+--- The lines that an entry prints and gives, in the environment.
+return function(code, environment)
+  local lines = {}
+  local f, message = load("return " .. code, "=stdin", "t", environment)
+  if not f then f, message = load(code, "=stdin", "t", environment) end
+  local results = collecting(lines, f or function() error(message, 0) end)
+  if not results[1] then return { "error: " .. cr.explained(tostring(results[2]), code) } end
+  for i = 2, is_shown(results, code) and results.n or 0 do
+    for line in cr.printable(cr.show(results[i])):gmatch "[^\n]+" do lines[#lines + 1] = line end
+  end
+  return lines
+end

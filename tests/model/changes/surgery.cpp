@@ -1,0 +1,357 @@
+// Layers that are put into models, exchanged and left out, parts of models, and other inputs.
+#include "crescent/model/surgery.h"
+
+#include <functional>
+#include <random>
+
+#include "changing.h"
+
+using namespace crescent;
+using namespace crescent::changing;
+using Catch::Contains;
+
+namespace {
+
+LayerPtr identity(const std::string& kind, const std::string& name) {
+  if (kind == "Dropout") return make<Layer>("Dropout", {{"rate", 0.0}, {"name", name}});
+  return make<Layer>("Activation", {{"activation", "linear"}, {"name", name}});
+}
+
+/// A stack, or the same as a graph; with a layer "same" that does nothing, or without it.
+std::shared_ptr<Functional> stack(bool functional, const std::string& kind) {
+  set_random_seed(3);
+  std::vector<LayerPtr> layers{dense(6, {{"name", "first"}})};
+  if (!kind.empty()) layers.push_back(identity(kind, "same"));
+  layers.push_back(make<Layer>("BatchNormalization", {{"name", "norm"}}));
+  layers.push_back(dense(2, {{"name", "last"}}));
+  if (functional) {
+    const Symbol in = Input({kWidth}, "in");
+    Symbol x = in;
+    for (const LayerPtr& layer : layers) x = (*layer)(x);
+    return Functional::make({in}, {x}, "graph");
+  }
+  layers.insert(layers.begin(),
+                make<Layer>("InputLayer", {{"input_shape", List{kWidth}}, {"name", "in"}}));
+  return Sequential::make(layers, "stack");
+}
+
+void fit(Model& model, int64_t epochs) {
+  model.fit({data(24)}, {ops::slice_axis(data(24, 9), 1, 0, 2)},
+            {{"epochs", epochs}, {"batch_size", 8}, {"verbose", 0}});
+}
+
+bool same_bits(const Tensors& a, const Tensors& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (a[i].to_vector() != b[i].to_vector()) return false;
+  return true;
+}
+
+std::string report(const SurgeryResult& result) {
+  std::vector<std::string> rows;
+  for (const LayerChange& each : result.changes)
+    rows.push_back(concat(each.layer, " ", each.change, " ", Value(each.before.size()), ">",
+                          Value(each.after.size()), " ", each.weights));
+  return join(rows, "; ");
+}
+
+}  // namespace
+
+TEST_CASE("a model without a layer that does nothing trains on as it would have with it") {
+  const bool functional = GENERATE(false, true);
+  const std::string kind = GENERATE("Dropout", "Activation");
+  CAPTURE(functional, kind);
+  auto whole = stack(functional, kind);
+  whole->compile({{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{"mae"}}});
+  fit(*whole, 2);
+  fit(*whole, 2);
+
+  auto before = stack(functional, kind);
+  before->compile({{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{"mae"}}});
+  fit(*before, 2);
+  const SurgeryResult result = remove_layer(*before, "same");
+  CHECK(names(*result.model).size() == names(*whole).size() - 1);
+  CHECK(report(result) == "same removed 1>0 ");
+  CHECK(result.model->compiled());
+  CHECK(result.model->epochs_trained() == 2);
+  CHECK(result.model->class_name() == before->class_name());
+  fit(*result.model, 2);
+  CHECK(same_bits(result.model->get_weights(), whole->get_weights()));
+  CHECK(result.model->optimizer()->iterations().value().item() == 12);
+  CHECK(result.model->metrics_names() == whole->metrics_names());
+}
+
+TEST_CASE("a model with a layer more that does nothing trains on as it would have without it") {
+  const bool functional = GENERATE(false, true);
+  const std::string place = GENERATE("in", "first", "norm", "last");
+  CAPTURE(functional, place);
+  auto whole = stack(functional, "");
+  compile(*whole, "adam");
+  fit(*whole, 4);
+  auto before = stack(functional, "");
+  compile(*before, "adam");
+  fit(*before, 4 - 1);
+  const SurgeryResult result = insert_after(*before, place, identity("Dropout", "same"));
+  CHECK(report(result) == "same new 0>1 ");
+  fit(*result.model, 1);
+  CHECK(same_bits(result.model->get_weights(), whole->get_weights()));
+}
+
+TEST_CASE("a frozen layer stays frozen, and one that was frozen after compile trains on") {
+  auto model = stack(true, "Dropout");
+  model->get_layer("first")->set_trainable(false);
+  compile(*model);
+  model->get_layer("last")->set_trainable(false);
+  const SurgeryResult result = remove_layer(*model, "same");
+  const Tensors first = model->get_layer("first")->get_weights(),
+                last = model->get_layer("last")->get_weights();
+  fit(*result.model, 1);
+  CHECK(same_bits(model->get_layer("first")->get_weights(), first));
+  CHECK_FALSE(same_bits(model->get_layer("last")->get_weights(), last));
+}
+
+TEST_CASE("a layer that takes the place of another has its weights where they fit") {
+  const bool functional = GENERATE(false, true);
+  CAPTURE(functional);
+  auto model = stack(functional, "");
+  compile(*model, "adam");
+  fit(*model, 1);
+  const Tensors old = model->get_layer("last")->get_weights();
+  const auto adam = model->optimizer();
+  const Variable slot = adam->slot("momentum").front();
+
+  const SurgeryResult same =
+      replace_layer(*model, "last", dense(2, {{"name", "other"}, {"activation", "linear"}}));
+  CHECK(same_bits(same.model->get_layer("other")->get_weights(), old));
+  CHECK(report(same) == "other new 0>1 2 carried; last removed 1>0 2 dropped");
+  fit(*same.model, 1);
+  CHECK(adam->slot("momentum").front() == slot);
+  CHECK(adam->slot("momentum").size() == 6);
+  CHECK(adam->iterations().value().item() == 6);
+
+  const SurgeryResult wider = replace_layer(*model, "last", dense(3, {{"name", "last"}}));
+  CHECK(report(wider) == "last replaced 1>1 2 new");
+  const SurgeryResult fresh = replace_layer(*model, "last", dense(2, {{"name", "fresh"}}), false);
+  CHECK(report(fresh).starts_with("fresh new 0>1 2 new"));
+  CHECK_FALSE(same_bits(fresh.model->get_layer("fresh")->get_weights(), old));
+  auto built = dense(2, {{"name", "built"}});
+  built->build_for({{-1, 6}});
+  const Tensors own = built->get_weights();
+  CHECK(report(replace_layer(*model, "last", built)).starts_with("built new 0>1 2 its own"));
+  CHECK(same_bits(built->get_weights(), own));
+}
+
+TEST_CASE("every call of a shared layer is meant, with its arguments") {
+  const Symbol in = Input({kWidth}, "in");
+  auto twice = dense(kWidth, {{"name", "twice"}}), next = dense(kWidth, {{"name", "next"}});
+  auto drop = make<Layer>("Dropout", {{"rate", 1e-9}, {"name", "drop"}});
+  CallOptions in_training;
+  in_training.training = true;
+  auto model = Functional::make({in}, {(*twice)((*drop)((*twice)(in), in_training))});
+  const Tensor x = data();
+  const SurgeryResult more = insert_after(*model, "twice", next);
+  CHECK(near(more.model->predict({x}).front(), (*next)((*twice)((*next)((*twice)(x))))));
+  CHECK(report(more) == "next new 0>2 2 new");
+  bool keeps_training = false;
+  for (const NodePtr& call : drop->inbound_nodes()) keeps_training = call->training == true;
+  CHECK(keeps_training);
+  CHECK(near(remove_layer(*model, "twice").model->predict({x}).front(), x));
+}
+
+TEST_CASE("masks and keyword tensors go the new ways") {
+  const Symbol in = Input({3}, "in");
+  auto embed = make<Layer>(
+      "Embedding", {{"input_dim", 5}, {"output_dim", 4}, {"mask_zero", true}, {"name", "embed"}});
+  auto norm = make<Layer>("LayerNormalization", {{"name", "norm"}});
+  auto attention =
+      make<Layer>("MultiHeadAttention", {{"num_heads", 2}, {"key_dim", 3}, {"name", "attention"}});
+  const Symbol tokens = (*embed)(in), key = (*norm)(tokens);
+  CallOptions options;
+  options.arguments = {{"key", Value(std::make_shared<BoxedSymbol>(key))}};
+  auto pool = make<Layer>("GlobalAveragePooling1D", {{"name", "pool"}});
+  const Symbol attended = (*attention)({tokens, tokens}, options).front();
+  auto model = Functional::make({in}, {(*pool)(attended)});
+  const Tensor x = Tensor::from(std::vector<float>{1, 2, 0, 3, 0, 0}, {2, 3});
+  auto by_hand = [&](bool with_norm) {
+    const Tensor t = (*embed)(x);
+    CallOptions given;
+    given.arguments = {{"key", Value(std::make_shared<BoxedTensor>(with_norm ? (*norm)(t) : t))}};
+    return (*pool)((*attention)({t, t}, given).front());
+  };
+  CHECK(near(model->predict({x}).front(), by_hand(true)));
+  CHECK(near(remove_layer(*model, "norm").model->predict({x}).front(), by_hand(false)));
+}
+
+TEST_CASE("paths lead into nested models, which keep their names") {
+  auto inner = Sequential::make({first_dense(), dense(kWidth, {{"name", "deep"}})}, "inner");
+  auto middle = Sequential::make({inner, dense(kWidth, {{"name", "after"}})}, "middle");
+  const Symbol in = Input({kWidth}, "in");
+  auto head = dense(2, {{"name", "head"}});
+  auto model = Functional::make({in}, {(*head)((*middle)(in))}, "model");
+  compile(*model);
+  const Tensor x = data();
+  const SurgeryResult result = remove_layer(*model, "middle/inner/deep");
+  CHECK(report(result) == "middle/inner/deep removed 1>0 2 dropped");
+  CHECK(names(*result.model) == std::vector<std::string>{"in", "middle", "head"});
+  CHECK(result.model->compiled());
+  CHECK(near(result.model->predict({x}).front(),
+             (*head)((*middle->get_layer("after"))((*inner->layers().front())(x)))));
+  const SurgeryResult piece = cut(*model, "", {"middle/inner"});
+  CHECK(near(piece.model->predict({x}).front(), (*inner)(x)));
+  CHECK_FALSE(piece.model->compiled());
+  CHECK_THROWS_WITH(remove_layer(*model, "middle/inner/dep"), Contains("did you mean 'deep'?"));
+}
+
+TEST_CASE("a part of a model begins with new inputs and needs no others") {
+  const Symbol a = Input({kWidth}, "a"), b = Input({kWidth}, "b");
+  auto left = dense(kWidth, {{"name", "left"}}), right = dense(kWidth, {{"name", "right"}}),
+       top = dense(2, {{"name", "top"}});
+  auto sum = make<Layer>("Add", {{"name", "sum"}});
+  const Symbol l = (*left)(a), r = (*right)(b), s = (*sum)({l, r}).front();
+  auto model = Functional::make({a, b}, {(*top)(s), r}, "two");
+  model->compile({{"optimizer", "adam"},
+                  {"loss", Dict{{"top", "mse"}, {"right", "mae"}}},
+                  {"loss_weights", Dict{{"top", 2.0}, {"right", 1.0}}}});
+  const Tensor x = data(), y = data(8, 6);
+
+  const SurgeryResult to = cut(*model, "", {"left"});
+  CHECK(to.model->input_names() == std::vector<std::string>{"a"});
+  CHECK(near(to.model->predict({x}).front(), (*left)(x)));
+  const SurgeryResult both = cut(*model, "", {"sum", "left"});
+  CHECK(near(both.model->predict({x, y}), Tensors{(*left)(x) + (*right)(y), (*left)(x)}));
+  const SurgeryResult middle = cut(*model, "sum", {"top"});
+  CHECK(middle.model->inputs().size() == 2);
+  CHECK(near(middle.model->predict({x, y}).front(), (*top)(x + y)));
+  CHECK_THROWS_WITH(cut(*model, "left", {"top"}),
+                    Contains("cut: model two, 'left ... top'") && Contains("disconnected"));
+
+  const SurgeryResult named = replace_layer(*model, "top", dense(2, {{"name", "other"}}));
+  CHECK(named.model->compile_config().as_dict().at("loss").as_dict().contains("other"));
+  named.model->train_on_batch({x, y}, {ops::slice_axis(y, 1, 0, 2), y});
+}
+
+TEST_CASE("the same layers are called on other inputs") {
+  auto model = Sequential::make(
+      {make<Layer>(
+           "Conv1D",
+           {{"filters", 3}, {"kernel_size", 2}, {"input_shape", List{8, 2}}, {"name", "conv"}}),
+       make<Layer>("GlobalAveragePooling1D", {{"name", "pool"}}), dense(2, {{"name", "head"}})},
+      "audio");
+  compile(*model, "adam");
+  const SurgeryResult longer = rebase(*model, {Input({20, 2}, "long")});
+  CHECK(longer.model->class_name() == "Sequential");
+  CHECK(longer.model->compiled());
+  const Tensor x = SeedGenerator(2).normal({3, 20, 2});
+  CHECK(longer.model->predict({x}).front().shape() == Shape{3, 2});
+  CHECK(longer.changes.front().layer == "long");
+
+  const Symbol in = Input({20, 5}, "wide");
+  auto before = make<Layer>("Conv1D", {{"filters", 2}, {"kernel_size", 1}, {"name", "before"}});
+  const SurgeryResult onto = rebase(*model, {(*before)(in)});
+  CHECK(onto.model->input_names() == std::vector<std::string>{"wide"});
+  const Tensor wide = SeedGenerator(2).normal({3, 20, 5});
+  CHECK(near(onto.model->predict({wide}), longer.model->predict({(*before)(wide)})));
+  CHECK_THROWS_WITH(rebase(*model, {Input({20, 3})}),
+                    Contains("conv") && Contains("(None, 20, 3)"));
+  CHECK_THROWS_WITH(rebase(*model, {in, in}), Contains("has 1 inputs (") && Contains("got 2"));
+}
+
+TEST_CASE("what cannot be operated on is told with names and shapes") {
+  const Symbol in = Input({kWidth}, "in");
+  auto body = dense(7, {{"name", "body"}}), side = dense(7, {{"name", "side"}});
+  auto model = Functional::make(
+      {in}, {(*make<Layer>("Add", {{"name", "sum"}}))({(*body)(in), (*side)(in)}).front()}, "m");
+  CHECK_THROWS_WITH(remove_layer(*model, "sum"),
+                    Contains("'sum' (Add) makes 1 of 2 tensors") && Contains("rewire"));
+  CHECK_THROWS_WITH(remove_layer(*model, "in"), Contains("is an input of model m"));
+  CHECK_THROWS_WITH(remove_layer(*model, "bodi"), Contains("did you mean 'body'?"));
+  CHECK_THROWS_WITH(replace_layer(*model, "body", dense(5)),
+                    Contains("replace: model m, layer 'sum' on (None, 5), (None, 7)"));
+  CHECK_THROWS_WITH(replace_layer(*model, "body", nullptr), Contains("remove leaves one out"));
+  auto alone = Sequential::make({dense(3, {{"name", "one"}}), dense(3, {{"name", "two"}})});
+  CHECK_THROWS_WITH(cut(*alone, "", {"one"}), Contains("not been built"));
+  const SurgeryResult unbuilt = remove_layer(*alone, "two");
+  CHECK(unbuilt.model->predict({data()}).front().shape() == Shape{8, 3});
+}
+
+namespace {
+
+/// A random graph as plain data: calls of layers on values, of which the first is the input.
+struct PlainGraph {
+  struct Call {
+    LayerPtr layer;
+    std::vector<size_t> inputs;
+  };
+  std::vector<Call> calls;
+
+  template <class T>
+  T run(const T& input,
+        const std::function<T(const LayerPtr&, const std::vector<T>&)>& call) const {
+    std::vector<T> values{input};
+    for (const Call& each : calls) {
+      std::vector<T> given;
+      for (const size_t i : each.inputs) given.push_back(values[i]);
+      values.push_back(call(each.layer, given));
+    }
+    return values.back();
+  }
+};
+
+template <class T>
+T called(const LayerPtr& layer, const std::vector<T>& given) {
+  return (*layer)(given).front();
+}
+
+PlainGraph random_graph(std::mt19937& dice) {
+  const auto roll = [&](size_t sides) { return static_cast<size_t>(dice() % sides); };
+  PlainGraph plain;
+  std::vector<LayerPtr> singles;
+  for (size_t i = 1; i <= 4 + roll(8); ++i) {
+    if (roll(3) == 0) {
+      plain.calls.push_back({make<Layer>(roll(2) ? "Add" : "Average"), {roll(i), i - 1}});
+      continue;
+    }
+    if (singles.empty() || roll(3)) singles.push_back(roll(4) ? dense() : make<Layer>("ReLU"));
+    plain.calls.push_back({singles[roll(singles.size())], {roll(2) ? i - 1 : roll(i)}});
+  }
+  plain.calls.push_back({dense(), {plain.calls.size()}});
+  return plain;
+}
+
+}  // namespace
+
+TEST_CASE("a random graph that was operated on computes what its plain form does") {
+  const Tensor x = data();
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 dice(seed);
+    set_random_seed(seed);
+    const PlainGraph plain = random_graph(dice);
+    const Symbol in = Input({kWidth}, "in");
+    auto model = Functional::make({in}, {plain.run<Symbol>(in, called<Symbol>)}, "m");
+    CHECK(near(model->predict({x}).front(), plain.run<Tensor>(x, called<Tensor>)));
+    const std::vector<LayerPtr> layers = model->layers();
+    const LayerPtr chosen = layers[1 + dice() % (layers.size() - 1)], made = dense();
+    const bool merges = chosen->class_name() == "Add" || chosen->class_name() == "Average";
+    const auto expected = [&](const std::function<Tensor(const Tensors&)>& instead) {
+      return plain.run<Tensor>(x, [&](const LayerPtr& layer, const Tensors& given) {
+        return layer == chosen ? instead(given) : called<Tensor>(layer, given);
+      });
+    };
+    const auto result = [](const SurgeryResult& surgery, const Tensor& given) {
+      return surgery.model->predict({given}).front();
+    };
+    CHECK(near(result(insert_after(*model, chosen->name(), made), x),
+               expected([&](const Tensors& given) { return (*made)(called(chosen, given)); })));
+    auto other = merges ? make<Layer>("Maximum") : dense();
+    CHECK(near(result(replace_layer(*model, chosen->name(), other), x),
+               expected([&](const Tensors& given) { return called(other, given); })));
+    if (merges)
+      CHECK_THROWS_WITH(remove_layer(*model, chosen->name()), Contains("of 2 tensors"));
+    else
+      CHECK(near(result(remove_layer(*model, chosen->name()), x),
+                 expected([](const Tensors& given) { return given.front(); })));
+    CHECK(near(result(rebase(*model, {(*made)(Input({kWidth}, "again"))}), x),
+               model->predict({(*made)(x)}).front()));
+  }
+}

@@ -1,0 +1,77 @@
+-- Layers that are put into models, exchanged and left out, parts of models and other inputs.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local L = cr.layers
+
+local function stack(name)
+  return cr.Sequential({
+    L.Dense(8, { input_shape = { 4 }, name = "body" }),
+    L.Dropout(0.5, { name = "drop" }),
+    L.Dense(2, { name = "head" }),
+  }, name)
+end
+local x, y = cr.random.normal { 8, 4 }, cr.random.normal { 8, 2 }
+
+do -- a model and a report, which is a list of rows and prints as a table
+  local model = stack "old"
+  model:compile { optimizer = "adam", loss = "mse" }
+  model:fit(x, y, { epochs = 2, verbose = 0 })
+  local other, report = model:remove "drop"
+  check.same(other.name, "old")
+  check.same(#other.layers, 2)
+  check.same(#report, 1)
+  check.same(report[1].layer, "drop")
+  check.same(report[1].change, "removed")
+  check.same(report[1].before, { { -1, 8 } })
+  check.same(report[1].after, {})
+  assert(tostring(report):find "drop +removed +%(None, 8%)", tostring(report))
+  assert(other.compiled and other.optimizer == model.optimizer)
+  other:fit(x, y, { verbose = 0 })
+  check.same(other.optimizer.iterations:item(), 3)
+  check.near(model:predict(x), other:predict(x):totable())
+end
+
+do -- layers are given by name, path or themselves
+  local model = stack()
+  local wider = model:insert_after(model.layers[1], L.Dense(8, { name = "more" }))
+  check.same(wider.layers[2].name, "more")
+  local outer = cr.Sequential { cr.Input { shape = { 4 } }, model, L.Flatten() }
+  local _, report = outer:replace(model.name .. "/head", L.Dense(3, { name = "three" }))
+  check.same(report[1].layer, model.name .. "/three")
+  check.same(report[1].after, { { -1, 3 } })
+end
+
+do -- weights are carried unless told otherwise
+  local model = stack()
+  local same = model:replace("head", L.Dense(2, { name = "same" }))
+  check.near(same:get_weights()[3], model:get_weights()[3]:totable())
+  local _, report = model:replace("head", L.Dense(2, { name = "fresh" }), { weights = false })
+  check.same(report[1].weights, "2 new")
+end
+
+do -- parts, and other inputs
+  local model = stack()
+  check.same(model:cut("body").output_shape, { -1, 8 })
+  local middle = model:cut { from = "drop", to = "head" }
+  check.same(middle.input_shape, { -1, 8 })
+  check.same(model:cut { to = { "body", "head" } }.output_shape, { { -1, 8 }, { -1, 2 } })
+  local base = cr.Sequential({ L.Dense(4, { input_shape = { 6 } }) }, "base")
+  check.same(model:rebase(base).input_shape, { -1, 6 })
+  check.same(model:rebase(cr.Input { shape = { 4 } }).class_name, "Sequential")
+end
+
+do -- a model with a class of its own gives the graph
+  local Mine = cr.Model:subclass "MineToCut"
+  local i = cr.Input { shape = { 4 } }
+  local mine = Mine(i, L.Dense(2, { name = "last" })(L.Dense(3, { name = "first" })(i)))
+  check.same(mine:cut("first").class_name, "Functional")
+end
+
+local model = stack "m"
+check.fails(function() model:remove "dorp" end, "did you mean 'drop'?")
+check.fails(function() model:cut() end, "expected a layer to cut at")
+check.fails(function() model:replace("body", L.Dense(9)):replace("head", 3) end, "expected")
+check.fails(function() model:rebase(cr.Input { shape = { 7 } }) end, "(None, 7)")
+check.fails(function() model:insert_after(L.Dropout(0.1, { name = "drop" }), L.Dense(3)) end,
+  "has another layer of the name 'drop'")
