@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "crescent/base/error.h"
 #include "crescent/base/export.h"
+#include "crescent/system/crash.h"
 #include "file_commands.h"
 #include "lua_state.h"
 #include "module/values/interruption.h"
@@ -26,6 +27,8 @@ constexpr const char* kUsage = R"(usage: crescent [options] [SCRIPT [ARGUMENTS]]
        crescent plugins [NAME]    plugins and their classes
        crescent describe [NAME] [--json]   what can be called, with parameters and defaults
        crescent new-plugin NAME   a project for a plugin of your own
+       crescent check-plugin NAME [--options JSON]   whether its classes keep the rules: gradients,
+                                  shapes, files, threads, malformed inputs
        crescent inspect FILE [--json]   what a file of a model or of arrays says about itself
        crescent convert A B [--dry-run] [--target keras3|keras2]   a model's file as another kind
        crescent verify A B        whether two files compute and learn the same
@@ -62,10 +65,10 @@ struct Command {
   const char* name;
   int (*run)(const std::vector<std::string>& arguments);
 };
-constexpr Command kCommands[] = {{"info", show_info},    {"inspect", inspect},
-                                 {"convert", convert},   {"verify", verify},
-                                 {"validate", validate}, {"plugins", show_plugins},
-                                 {"describe", describe}, {"new-plugin", make_plugin}};
+constexpr Command kCommands[] = {
+    {"info", show_info},    {"inspect", inspect},        {"convert", convert},
+    {"verify", verify},     {"validate", validate},      {"plugins", show_plugins},
+    {"describe", describe}, {"new-plugin", make_plugin}, {"check-plugin", check_plugin_command}};
 
 struct Invocation {
   int argc;
@@ -168,6 +171,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::setlocale(LC_CTYPE, "");
+  crescent::report_crashes();
   try {
     return crescent::program::run(argc, argv);
   } catch (...) {

@@ -6,6 +6,7 @@
 #include "crescent/model/training_run.h"
 #include "instances/lua_objects.h"
 #include "models/given_model.h"
+#include "models/report.h"
 #include "values/batches.h"
 #include "values/interruption.h"
 #include "values/structured.h"
@@ -293,18 +294,6 @@ Value profile_value(const Profile& profile) {
               {"batch_size", profile.batch_size},
               {"rows", std::move(rows)},
               {"cores", List(kProfiledCores.begin(), kProfiledCores.end())}};
-}
-
-int text_of_report(lua_State* L) { return lua_pushvalue(L, lua_upvalueindex(1)), 1; }
-
-/// Fields that are shown as a line alone: what they say was printed when they were found.
-void push_report(lua_State* L, const Value& fields, const std::string& text) {
-  push(L, fields);
-  lua_createtable(L, 0, 1);
-  push(L, text);
-  lua_pushcclosure(L, text_of_report, 1);
-  lua_setfield(L, -2, "__tostring");
-  lua_setmetatable(L, -2);
 }
 
 int profile(lua_State* L) {
