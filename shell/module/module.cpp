@@ -17,6 +17,7 @@
 #include "library/reflection.h"
 #include "library/scripts.h"
 #include "listing.h"
+#include "models/checks.h"
 #include "models/graph.h"
 #include "models/layers.h"
 #include "models/merge_functions.h"
@@ -144,6 +145,7 @@ int open(lua_State* L) {
   set_data_utilities(L);
   set_datasets(L);
   set_library(L, "plugins", plugins_functions());
+  set_library(L, "check", check_functions());
   set_models(L);
   set_namespaces(L);
   push_field(L, -1, "layers");

@@ -1,4 +1,5 @@
-// crescent info, plugins [NAME], describe [NAME], new-plugin NAME. Each returns the exit status.
+// crescent info, plugins [NAME], describe [NAME], new-plugin NAME, check-plugin NAME. Each returns
+// the exit status.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,5 +12,7 @@ int show_plugins(const std::vector<std::string>& names);
 /// Everything that can be called, or what is called so; --json: as a program reads it.
 int describe(const std::vector<std::string>& arguments);
 int make_plugin(const std::vector<std::string>& names);
+/// "crescent check-plugin NAME [--options JSON]": whether its classes keep the rules.
+int check_plugin_command(const std::vector<std::string>& arguments);
 
 }  // namespace crescent::program

@@ -14,6 +14,7 @@
 #include "crescent/base/export.h"
 #include "crescent/program/communicator.h"
 #include "crescent/program/device.h"
+#include "crescent/system/crash.h"
 #include "lua_state.h"
 #include "module/values/interruption.h"
 #include "prompt.h"
@@ -207,6 +208,7 @@ void check_output() {
 int main(int argc, char** argv) {
   using namespace crescent::program;
   std::setlocale(LC_CTYPE, "");
+  crescent::report_crashes();
   std::atexit(check_output);
   try {
     return run(argc, argv);

@@ -1,13 +1,8 @@
-// check_layer: what must hold of every layer, said once; a row says how to make one and what to
-// feed it.
+// check_layer on every built-in layer; a row says how to make one and what to feed it.
 #include <catch2/catch.hpp>
-#include <cmath>
-#include <cstdio>
-#include <functional>
 #include <set>
 
 #include "crescent/crescent.h"
-#include "distance.h"
 #include "layer_rows.h"
 #include "poison.h"
 
@@ -36,225 +31,46 @@ Tensors inputs_of(const LayerRow& row) {
   return inputs;
 }
 
-std::vector<Shape> shapes_of(const Tensors& tensors) {
-  std::vector<Shape> shapes;
-  for (const Tensor& t : tensors) shapes.push_back(t.shape());
-  return shapes;
-}
+LayerPtr layer_of(const LayerRow& row) { return make<Layer>(row.name, row.options); }
 
-bool near(const Tensor& a, const Tensor& b, double tolerance) {
-  const auto x = a.to_vector(), y = b.to_vector();
-  if (x.size() != y.size()) return false;
-  for (size_t i = 0; i < x.size(); ++i) {
-    const double away = absolute_difference(x[i], y[i]);
-    if (!std::isfinite(away) || away > tolerance * std::max(1.0, std::abs(x[i]))) return false;
-  }
-  return true;
-}
-
-/// The same for layers inside.
-Dict with_dtype(Dict options, const char* dtype) {
-  options.set("dtype", dtype);
-  for (const char* option : {"layer", "cell", "layers"}) {
-    Value* inside = options.find(option);
-    if (!inside) continue;
-    List layers = inside->is_list() ? inside->as_list() : List{*inside};
-    for (Value& layer : layers) {
-      Value& config = layer.as_dict()["config"];
-      config = with_dtype(config.as_dict(), dtype);
-    }
-    *inside = inside->is_list() ? Value(layers) : layers.front();
-  }
-  return options;
-}
-
-LayerPtr layer_of(const LayerRow& row, const char* dtype = "float32") {
-  return make<Layer>(row.name, with_dtype(row.options, dtype));
-}
-
-/// Calls of a layer in one mode; each draws the random numbers that the first one drew.
-class Calls {
- public:
-  Calls(Layer& layer, bool training) : layer_(layer) {
-    options_.training = training;
-    for (Layer* inner : layer.flatten_layers())
-      for (const SeedGenerator& seeds : inner->seed_generators()) {
-        states_.push_back(seeds.state());
-        first_.push_back(seeds.state().value().clone());
-      }
-  }
-  Tensors operator()(const Tensors& inputs) const {
-    for (size_t i = 0; i < states_.size(); ++i) states_[i].assign(first_[i]);
-    return layer_(inputs, options_);
-  }
-
- private:
-  Layer& layer_;
-  CallOptions options_;
-  Variables states_;
-  Tensors first_;
+/// Layers that check_layer asks too much of.
+struct Special {
+  const char* name;
+  int64_t batch_size;  ///< 0: any
+  std::vector<std::string> without;
 };
+const Special kSpecial[] = {
+    {"AlphaDropout", 2, {}},  // a noise_shape with the size of the batch
+    // As in Keras the mask of a layer that changes the number of steps is that of its input.
+    {"ZeroPadding1D", 0, {"masks"}},
+    {"Conv1D", 0, {"masks"}},
+    {"DepthwiseConv1D", 0, {"masks"}},
+    {"LocallyConnected1D", 0, {"masks"}},
+    // Their masks are not those of steps.
+    {"Softmax", 0, {"masks"}},
+    {"MultiHeadAttention", 0, {"masks"}},
+    // The loudest of no samples, a root at zero; pairs of no samples; one image without a batch.
+    {"MelSpectrogram", 0, {"batch of 0", "zeros"}},
+    {"MixUp", 0, {"batch of 0"}},
+    {"CutMix", 0, {"batch of 0"}},
+    {"RandomShear", 0, {"batch of 0"}}};
 
-/// Sum of outputs with uneven factors, so that no gradient vanishes by symmetry.
-Tensor objective(const Calls& layer, const Tensors& inputs) {
-  Tensors terms;
-  for (const Tensor& y : layer(inputs)) {
-    const Tensor factors = ops::cos(ops::arange(y.size(), y.dtype()));
-    terms.push_back(ops::sum(ops::reshape(y, {y.size()}) * factors));
-  }
-  return ops::add_n(terms);
+/// The inputs of the row, for check_layer.
+LayerChecks checks_of(const LayerRow& row) {
+  LayerChecks checks;
+  for (const Shape& shape : row.inputs) checks.shapes.push_back(shape.slice(1, shape.rank()));
+  checks.dtypes = {row.dtype};
+  checks.low = row.low, checks.high = row.high;
+  for (const Special& special : kSpecial)
+    if (special.name == std::string(row.name))
+      checks.batch_size = special.batch_size, checks.without = special.without;
+  return checks;
 }
 
-void check_shapes(const LayerRow& row, Layer& layer, const Tensors& inputs,
-                  const Tensors& outputs) {
-  std::vector<Shape> unknown;
-  for (Shape shape : shapes_of(inputs)) {
-    shape.set(0, -1);
-    unknown.push_back(shape);
-  }
-  const std::vector<Shape> symbolic = layer.compute_output_shape(unknown);
-  REQUIRE(symbolic.size() == outputs.size());
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    INFO(row.name << " symbolic " << to_text(symbolic[i]) << " real "
-                  << to_text(outputs[i].shape()));
-    CHECK(symbolic[i].compatible(outputs[i].shape()));
-  }
-}
-
-void check_config(Layer& layer, const Tensors& inputs, const Tensors& outputs) {
-  const Dict config = layer.get_config();
-  auto again = make<Layer>(layer.class_name(), parse_json(to_json(config)).as_dict());
-  CHECK(again->get_config() == config);
-  again->build_for(shapes_of(inputs));
-  again->set_weights(layer.get_weights());
-  const Tensors repeated = (*again)(inputs);
-  for (size_t i = 0; i < outputs.size(); ++i) CHECK(near(repeated[i], outputs[i], 1e-6));
-}
-
-void check_compiled(const Calls& layer, const Tensors& inputs) {
-  const Tensors outputs = layer(inputs);
-  const Function function([&](const Tensors& x) { return layer(x); });
-  const Tensors compiled = function(inputs);
-  REQUIRE(compiled.size() == outputs.size());
-  for (size_t i = 0; i < outputs.size(); ++i) CHECK(near(compiled[i], outputs[i], 1e-5));
-}
-
-/// In float64, against differences along one direction for each weight and floating input.
-void check_gradients(const LayerRow& row, bool training) {
-  const LayerPtr made = layer_of(row, "float64");
-  Tensors inputs = inputs_of(row);
-  for (Tensor& t : inputs)
-    if (is_floating(t.dtype())) t = ops::cast(t, DType::float64);
-  (*made)(inputs);
-  const Calls layer(*made, training);
-  const Variables weights = made->trainable_weights();
-  GradientTape tape;
-  for (const Tensor& t : inputs)
-    if (is_floating(t.dtype())) tape.watch(t);
-  const Tensor value = objective(layer, inputs);
-  tape.stop();
-  constexpr double kStep = 1e-5;
-  const SeedGenerator random(23);
-  auto slope = [&](const std::function<double(double)>& at) {
-    return (at(kStep) - at(-kStep)) / (2 * kStep);
-  };
-  const Tensors by_weight = tape.gradient(value, std::span<const Variable>(weights));
-  for (size_t i = 0; i < weights.size(); ++i) {
-    const Tensor start = weights[i].value().clone(),
-                 direction = random.normal(start.shape(), 0, 1, start.dtype());
-    const double numeric = slope([&](double step) {
-      weights[i].assign(start + direction * step);
-      return objective(layer, inputs).item();
-    });
-    weights[i].assign(start);
-    INFO(row.name << " " << weights[i].path() << (training ? " in training" : ""));
-    REQUIRE(by_weight[i]);
-    CHECK(ops::sum(by_weight[i] * direction).item() == Approx(numeric).epsilon(1e-4).margin(1e-6));
-  }
-  if (!is_floating(row.dtype)) return;
-  const Tensors by_input = tape.gradient(value, std::span<const Tensor>(inputs));
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Tensor direction = random.normal(inputs[i].shape(), 0, 1, DType::float64);
-    const double numeric = slope([&](double step) {
-      Tensors moved = inputs;
-      moved[i] = inputs[i] + direction * step;
-      return objective(layer, moved).item();
-    });
-    INFO(row.name << " input " << i << (training ? " in training" : ""));
-    REQUIRE(by_input[i]);
-    CHECK(ops::sum(by_input[i] * direction).item() == Approx(numeric).epsilon(1e-4).margin(1e-6));
-  }
-}
-
-/// Half-width computation on float32 weights: outputs of the policy's dtype, near those of float32.
-void check_mixed(const LayerRow& row, Layer& layer, const Tensors& inputs, const Tensors& outputs) {
-  const LayerPtr mixed = layer_of(row, "mixed_bfloat16");
-  mixed->build_for(shapes_of(inputs));
-  mixed->set_weights(layer.get_weights());
-  for (const Variable& v : mixed->weights())
-    CHECK((v.dtype() == DType::float32 || !is_floating(v.dtype())));
-  const Tensors rough = (*mixed)(inputs);
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    INFO(row.name << ": " << to_text(rough[i].dtype()));
-    CHECK(rough[i].dtype() == DType::bfloat16);
-    CHECK(near(rough[i], outputs[i], 0.1));
-  }
-  GradientTape tape;
-  const Tensor value = objective(Calls(*mixed, false), inputs);
-  tape.stop();
-  const Variables weights = mixed->trainable_weights();
-  for (const Tensor& g : tape.gradient(value, std::span<const Variable>(weights)))
-    CHECK((g && g.dtype() == DType::float32));
-}
-
-/// As the only layer of a model: predicts what it computes, and the same after a trip through a
-/// file.
-void check_saving(const LayerRow& row, const Tensors& inputs) {
-  std::vector<Symbol> symbols;
-  for (const Tensor& t : inputs) {
-    InputOptions options;
-    options.shape = t.shape().slice(1, t.rank());
-    options.dtype = t.dtype();
-    symbols.push_back(Input(options));
-  }
-  const LayerPtr layer = layer_of(row);
-  auto model = Functional::make(symbols, (*layer)(symbols));
-  CallOptions inference;
-  inference.training = false;
-  const Tensors outputs = (*layer)(inputs, inference), predicted = model->predict(inputs);
-  for (const std::string path : {"check_layer_test.h5", "check_layer_test.keras"}) {
-    save_model(*model, path);
-    const Tensors loaded = load_model(path, {{"compile", false}})->predict(inputs);
-    std::remove(path.c_str());
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      INFO(row.name << " through " << path);
-      CHECK(near(predicted[i], outputs[i], 1e-5));
-      CHECK(near(loaded[i], predicted[i], 1e-6));
-    }
-  }
-}
-
-void check_training(Layer& layer, const Tensors& inputs, const Tensors& outputs) {
-  CallOptions training;
-  training.training = true;
-  CHECK(shapes_of(layer(inputs, training)) == shapes_of(outputs));
-}
-
-void check_layer(const LayerRow& row) {
-  const LayerPtr layer = layer_of(row);
-  const Tensors inputs = inputs_of(row);
-  const Tensors outputs = (*layer)(inputs);
-  check_shapes(row, *layer, inputs, outputs);
-  check_config(*layer, inputs, outputs);
-  check_training(*layer, inputs, outputs);
-  for (const bool training : {false, true}) {
-    check_compiled(Calls(*layer, training), inputs);
-    check_gradients(row, training);
-  }
-  check_mixed(row, *layer, inputs, outputs);
-  check_saving(row, inputs);
-  CHECK_FALSE(layer->info()->schema.description.empty());
-  for (const Field& field : layer->info()->schema.fields) CHECK_FALSE(field.doc.empty());
+void check_documented(const LayerRow& row) {
+  const SchemaData& schema = registry().get(Layer::kKind, row.name)->schema;
+  CHECK_FALSE(schema.description.empty());
+  for (const Field& field : schema.fields) CHECK_FALSE(field.doc.empty());
 }
 
 }  // namespace
@@ -263,11 +79,9 @@ TEST_CASE("every layer keeps the rules of layers") {
   for (const LayerRow& row : layer_rows()) {
     if (!registry().find(Layer::kKind, row.name)) continue;
     DYNAMIC_SECTION(row.name << " " << to_text(Value(row.options))) {
-      try {
-        check_layer(row);
-      } catch (const Error& error) {
-        FAIL_CHECK(row.name << ": " << error.what());
-      }
+      const CheckReport report = check_layer(row.name, row.options, checks_of(row));
+      if (!report.ok()) FAIL_CHECK(report.text());
+      check_documented(row);
     }
   }
 }

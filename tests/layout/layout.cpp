@@ -22,8 +22,8 @@ const std::vector<std::string> kHeaderRooms = {"base",    "system", "registry", 
                                                "program", "device", "ops",      "layer",
                                                "data",    "model",  "io"};
 const std::vector<std::string> kSourceRooms = {
-    "base", "registry", "tensor",       "program", "random",     "device",   "compile",
-    "ops",  "layer",    "optimization", "data",    "validation", "training", "model"};
+    "base",  "registry",     "tensor", "program",    "random",   "device", "compile", "ops",
+    "layer", "optimization", "data",   "validation", "training", "model",  "check"};
 
 struct Include {
   std::string name;

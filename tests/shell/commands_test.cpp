@@ -7,7 +7,7 @@ namespace {
 using Catch::Contains;
 using Catch::StartsWith;
 
-const char* const kCommands[] = {"info",    "plugins", "describe", "new-plugin",
+const char* const kCommands[] = {"info",    "plugins", "describe", "new-plugin", "check-plugin",
                                  "inspect", "convert", "verify",   "validate"};
 
 TEST_CASE("--help of the program tells of every command and of the environment") {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "crescent/program/program.h"
+#include "crescent/system/crash.h"
 #include "layer/call_arguments.h"
 #include "layer/call_frame.h"
 #include "layer/layer_access.h"
@@ -200,6 +201,8 @@ Tensors Layer::run(const Tensors& given, const CallOptions& options) {
   const CallFrame frame(given, options.training, trains_by_itself(*this));
   if (frame.outermost()) LayerAccess::forget_losses(*this);
   const ProgramScope scope(name_);
+  const Running running(kKind, name_, info() ? info()->name : std::string_view(),
+                        info() ? info()->plugin : std::string_view());
   check_tensors(name_, given);
   LayerAccess::check_count(*this, given.size());
   check_specs(input_specs_, name_, given);

@@ -8,6 +8,7 @@
 #include "crescent/system/file.h"
 #include "data/input_file.h"
 #include "layer/blank_weights.h"
+#include "model/careful_format.h"
 #include "model/config.h"
 #include "registry/first_bytes.h"
 
@@ -97,7 +98,7 @@ FormatPtr best(const std::string& path, std::string_view ability, const Fitness&
   if (!found->can(ability))
     fail("'", path, "': files of format ", found->name, " do not ", ability, "; ",
          those_that(ability));
-  return make<Format>(found->name);
+  return careful(make<Format>(found->name));
 }
 
 std::string folder_of(const std::string& path) {

@@ -7,6 +7,7 @@
 #include "crescent/tensor/strings.h"
 #include "model/operation_layer.h"
 #include "program/run_compiled.h"
+#include "registry/blame.h"
 
 namespace crescent {
 namespace {
@@ -90,7 +91,9 @@ Value Operation::operator()(const Dict& arguments) const {
 Value Operation::on_tensors(const Dict& arguments) const {
   const SchemaData& parameters = row_->method.parameters;
   const Dict all = with_tensors(parameters, without_defaults(parameters, arguments));
-  const auto call = [this](const Dict& given) { return row_->method.call(nullptr, given); };
+  const auto call = [this](const Dict& given) {
+    return blaming(*this, [&] { return row_->method.call(nullptr, given); });
+  };
   return row_->result == OperationResult::host_value ? call(all) : run_compiled(row_, all, call);
 }
 
@@ -142,7 +145,7 @@ AxisList Codec<AxisList>::decode(const Value& value) {
   AxisList axes;
   if (value.is_null()) return axes;
   for (int64_t axis : Codec<std::vector<int64_t>>::decode(value))
-    axes.push_back(static_cast<int>(axis));
+    axes.push_back(Codec<int>::decode(axis));
   return axes;
 }
 std::string Codec<AxisList>::type() { return Codec<std::vector<int64_t>>::type(); }

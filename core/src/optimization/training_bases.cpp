@@ -1,5 +1,6 @@
 // Serialization of activations, initializers, regularizers and the other kinds of training.h.
 #include "crescent/layer/training.h"
+#include "registry/blame.h"
 
 namespace crescent {
 
@@ -18,6 +19,10 @@ void Loss::describe_options(Schema<Loss>& s) {
       .field("name", &Loss::name_, "Shown in logs.")
       .field("dtype", &Loss::dtype_, "Of the computation.")
       .not_stored();
+}
+
+Tensor apply_activation(const Ref<Activation>& activation, const Tensor& x) {
+  return activation ? blaming(*activation, [&] { return (*activation)(x); }) : x;
 }
 
 Value Activation::encode_option(const Activation* activation) {

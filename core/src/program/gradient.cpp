@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "crescent/ops/ops.h"
+#include "program/op_blame.h"
 #include "program/recorder.h"
 #include "program/tape.h"
 #include "tensor/tensor_record.h"
@@ -92,15 +93,15 @@ void expect_unwritten(const State::Entry& entry) {
 
 /// Calls the op's vjp and checks that the gradients match its inputs.
 Tensors checked_vjp(const Op& op, const Vjp& v) {
-  Tensors gradients = op.vjp(v);
+  Tensors gradients = blaming(op, "vjp", [&] { return op.vjp(v); });
   if (gradients.size() != v.inputs.size())
-    fail(op.label(), ": vjp() gave ", gradients.size(), " gradients, expected one for each of ",
+    fail(described(op), ": vjp() gave ", gradients.size(), " gradients, expected one for each of ",
          v.inputs.size(), " inputs (no tensor where there is none)");
   for (size_t i = 0; i < gradients.size(); ++i) {
     if (!v.wanted[i] || !gradients[i]) continue;
     const TensorSpec &input = v.inputs[i].spec(), &given = gradients[i].spec();
     if (given.dtype != input.dtype || !given.shape.compatible(input.shape))
-      fail(op.label(), ": vjp() gave a gradient ", given, " for input ", i + 1, " of ",
+      fail(described(op), ": vjp() gave a gradient ", given, " for input ", i + 1, " of ",
            v.inputs.size(), ", which is ", input);
   }
   return gradients;

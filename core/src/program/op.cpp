@@ -6,6 +6,7 @@
 #include "crescent/program/gradient.h"
 #include "crescent/program/op_types.h"
 #include "program/eager.h"
+#include "program/op_blame.h"
 #include "program/recorder.h"
 #include "program/tape.h"
 
@@ -77,7 +78,7 @@ Tensors apply(OpPtr op, std::span<const Tensor> inputs) {
   Recorder* const recorder = Recorder::current();
   // An op that reads changing state or has side effects runs with the program, not in the trace.
   abstract = abstract || (recorder && op->effect() >= Effect::state);
-  const TensorSpecs results = op->infer(specs);
+  const TensorSpecs results = blaming(*op, "infer", [&] { return op->infer(specs); });
   abstract = abstract || std::any_of(results.begin(), results.end(),
                                      [](const TensorSpec& s) { return !s.shape.is_known(); });
   abstract = abstract || is_better_recorded(*op, results);

@@ -1,17 +1,25 @@
-// Converts exceptions of plugins that are no Error to an Error that names the class and the plugin.
+// Exceptions of plugins, and crashes, name the class and the plugin.
 #pragma once
 #include "crescent/registry/registry.h"
+#include "crescent/system/crash.h"
 
 namespace crescent {
 
-/// Rethrows the current exception. An Error is unchanged; another exception becomes one:
-/// "std::out_of_range: ... (in Scale of plugin 'acme.scale' (/a/scale.so))". `thrower` is null for
-/// an object that the registry did not make.
+/// Rethrows the current exception. An exception that is no Error becomes one: "std::out_of_range:
+/// ... (in Scale of plugin 'acme.scale' (/a/scale.so))". An Error is unchanged, but for classes of
+/// plugins that are not built in: "activation Bounded of plugin 'acme.scale': ...". `thrower` is
+/// null for an object that the registry did not make.
 [[noreturn]] void rethrow_blaming(const ClassInfo* thrower);
+
+/// Whether the class is of core, of an installed plugin, or written in Lua.
+bool is_built_in(const ClassInfo& info);
 
 /// Runs code of an object of class `thrower`, whose exceptions become an Error.
 template <class F>
 auto blaming(const ClassInfo* owner, F f) -> decltype(f()) {
+  const std::string_view nothing;
+  const Running running(owner ? owner->kind : "an object", nothing, owner ? owner->name : nothing,
+                        owner ? owner->plugin : nothing);
   try {
     return f();
   } catch (...) {

@@ -1,6 +1,8 @@
 // Codecs of the plain types of options.
 #include "crescent/registry/codec.h"
 
+#include <utility>
+
 namespace crescent {
 namespace {
 
@@ -21,6 +23,14 @@ std::vector<T> decode_list(const Value& value) {
 bool Codec<bool>::decode(const Value& value) { return value.as_bool(); }
 Value Codec<bool>::encode(const bool& member) { return member; }
 std::string Codec<bool>::type() { return "a boolean"; }
+
+int Codec<int>::decode(const Value& value) {
+  const int64_t number = value.as_int();
+  if (!std::in_range<int>(number)) fail("expected an integer of 32 bits, got ", number);
+  return static_cast<int>(number);
+}
+Value Codec<int>::encode(const int& member) { return member; }
+std::string Codec<int>::type() { return Codec<int64_t>::type(); }
 
 int64_t Codec<int64_t>::decode(const Value& value) { return value.as_int(); }
 Value Codec<int64_t>::encode(const int64_t& member) { return member; }

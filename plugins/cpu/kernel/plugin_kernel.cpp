@@ -1,5 +1,7 @@
 #include "kernel/plugin_kernel.h"
 
+#include "crescent/system/crash.h"
+
 namespace crescent::cpu {
 namespace {
 
@@ -32,6 +34,7 @@ class PluginKernelAdapter final : public Kernel {
     });
   }
   void run(const Arguments& a) override {
+    const Running running("kernel", "", kernel_->info()->name, kernel_->info()->plugin);
     blaming(*kernel_, [&] { kernel_->run(a); });
   }
   std::string name() const override { return name_; }

@@ -36,7 +36,7 @@ class WindowedLayer : public SpatialLayer<Axes> {
     return this->with_channels_last(x, [&](const Tensor& images) {
       Tensor y = product(images);
       if (use_bias_) y = y + bias_;
-      return activation_ ? (*activation_)(y) : y;
+      return apply_activation(activation_, y);
     });
   }
 

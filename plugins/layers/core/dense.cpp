@@ -40,7 +40,7 @@ class Dense final : public QuantizableLayer {
                               : ops::dot(x, kernel_.values());
     if (adapter()) y = y + adapter()->of(x);
     if (use_bias_) y = y + bias_;
-    return activation_ ? (*activation_)(y) : y;
+    return apply_activation(activation_, y);
   }
 
  protected:

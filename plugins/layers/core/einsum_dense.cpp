@@ -47,7 +47,7 @@ class EinsumDense final : public QuantizableLayer {
   Tensor call(const Tensor& x, const Call&) override {
     Tensor y = is_quantized() ? by_integers(x) : einsum(x, adapted_value(x.dtype()));
     if (bias_) y = y + bias_;
-    return activation_ ? (*activation_)(y) : y;
+    return apply_activation(activation_, y);
   }
 
  protected:

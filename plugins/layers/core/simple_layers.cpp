@@ -17,7 +17,7 @@ class ActivationLayer final : public UnaryLayer {
     UnaryLayer::configured();
     set_supports_masking(true);
   }
-  Tensor call(const Tensor& x, const Call&) override { return activation_ ? (*activation_)(x) : x; }
+  Tensor call(const Tensor& x, const Call&) override { return apply_activation(activation_, x); }
 
  private:
   Ref<Activation> activation_;

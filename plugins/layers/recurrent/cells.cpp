@@ -33,10 +33,6 @@ class ForgetBias final : public Initializer {
 
 // ---- the common part of cells
 
-Tensor apply_to(const Ref<Activation>& activation, const Tensor& x) {
-  return activation ? (*activation)(x) : x;
-}
-
 Tensors blocks(const Tensor& x, int64_t units, int count) {
   return ops::split(x, std::vector<int64_t>(count, units), -1);
 }
@@ -99,7 +95,7 @@ Tensors SimpleRnnCell::step(const Tensors& inputs) const {
   Tensor sum = ops::matmul(with_dropout(inputs[0]), kernel()) +
                ops::matmul(dropped_state(inputs[1]), recurrent());
   if (use_bias_) sum = sum + bias();
-  const Tensor h = apply_to(activation_, sum);
+  const Tensor h = apply_activation(activation_, sum);
   return {h, h};
 }
 
@@ -127,9 +123,10 @@ Tensors LstmCell::step(const Tensors& inputs) const {
              ops::matmul(dropped_state(inputs[1]), recurrent());
   if (use_bias_) z = z + bias();
   const Tensors gates = blocks(z, units_, 4);
-  const Tensor i = apply_to(gate_activation_, gates[0]), f = apply_to(gate_activation_, gates[1]);
-  const Tensor c = f * inputs[2] + i * apply_to(activation_, gates[2]);
-  const Tensor h = apply_to(gate_activation_, gates[3]) * apply_to(activation_, c);
+  const Tensor i = apply_activation(gate_activation_, gates[0]),
+               f = apply_activation(gate_activation_, gates[1]);
+  const Tensor c = f * inputs[2] + i * apply_activation(activation_, gates[2]);
+  const Tensor h = apply_activation(gate_activation_, gates[3]) * apply_activation(activation_, c);
   return {h, h, c};
 }
 
@@ -164,14 +161,14 @@ Tensors GruCell::step(const Tensors& inputs) const {
     Tensor state = ops::matmul(h0, recurrent());
     if (b) state = state + ops::squeeze(ops::slice_axis(b, 0, 1, 2), 0);
     const Tensors rec = blocks(state, units_, 3);
-    z = apply_to(gate_activation_, in[0] + rec[0]);
-    r = apply_to(gate_activation_, in[1] + rec[1]);
-    candidate = apply_to(activation_, in[2] + r * rec[2]);
+    z = apply_activation(gate_activation_, in[0] + rec[0]);
+    r = apply_activation(gate_activation_, in[1] + rec[1]);
+    candidate = apply_activation(activation_, in[2] + r * rec[2]);
   } else {
     const Tensors weights = blocks(recurrent(), units_, 3);
-    z = apply_to(gate_activation_, in[0] + ops::matmul(h0, weights[0]));
-    r = apply_to(gate_activation_, in[1] + ops::matmul(h0, weights[1]));
-    candidate = apply_to(activation_, in[2] + ops::matmul(r * h0, weights[2]));
+    z = apply_activation(gate_activation_, in[0] + ops::matmul(h0, weights[0]));
+    r = apply_activation(gate_activation_, in[1] + ops::matmul(h0, weights[1]));
+    candidate = apply_activation(activation_, in[2] + ops::matmul(r * h0, weights[2]));
   }
   const Tensor h = z * h0 + (1.0 - z) * candidate;
   return {h, h};

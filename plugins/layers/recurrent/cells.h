@@ -5,7 +5,6 @@
 
 namespace crescent {
 
-Tensor apply_to(const Ref<Activation>& activation, const Tensor& x);
 /// Splits the last axis into `count` blocks of `units`.
 Tensors blocks(const Tensor& x, int64_t units, int count);
 

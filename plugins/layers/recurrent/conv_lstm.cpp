@@ -76,10 +76,11 @@ class ConvLstmCell final : public GatedCell {
                  c = with_channels_last(inputs[2]);
     const Tensors gates =
         blocks(inputs[0] + ops::conv(h, recurrent(), {1}, ops::Padding::same), units_, 4);
-    const Tensor i = apply_to(gate_activation_, gates[0]), f = apply_to(gate_activation_, gates[1]),
-                 o = apply_to(gate_activation_, gates[3]);
-    const Tensor next_c = f * c + i * apply_to(activation_, gates[2]);
-    const Tensor next_h = in_data_format(o * apply_to(activation_, next_c));
+    const Tensor i = apply_activation(gate_activation_, gates[0]),
+                 f = apply_activation(gate_activation_, gates[1]),
+                 o = apply_activation(gate_activation_, gates[3]);
+    const Tensor next_c = f * c + i * apply_activation(activation_, gates[2]);
+    const Tensor next_h = in_data_format(o * apply_activation(activation_, next_c));
     return {next_h, next_h, in_data_format(next_c)};
   }
   bool standard() const {

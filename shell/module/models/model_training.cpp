@@ -6,6 +6,7 @@
 #include "crescent/model/training_run.h"
 #include "instances/lua_objects.h"
 #include "models/given_model.h"
+#include "models/report.h"
 #include "values/batches.h"
 #include "values/interruption.h"
 #include "values/structured.h"

@@ -99,7 +99,8 @@ void add_losses_and_metrics(ObjectTypes& types, const Type& object) {
 OnStack call_activation(const std::shared_ptr<Activation>& activation, Any x) {
   lua_State* L = current();
   const auto* symbol = to_handle<Symbol>(L, x.index);
-  symbol ? push(L, activate(activation, *symbol)) : push(L, (*activation)(to_tensor(L, x.index)));
+  symbol ? push(L, activate(activation, *symbol))
+         : push(L, apply_activation(activation, to_tensor(L, x.index)));
   return {};
 }
 

@@ -65,13 +65,6 @@ CRESCENT_CODEC(NumberOrTensor);
 struct AxisList : std::vector<int> {};
 CRESCENT_CODEC(AxisList);
 
-template <>
-struct Codec<int> {
-  static int decode(const Value& value) { return static_cast<int>(value.as_int()); }
-  static Value encode(int member) { return member; }
-  static std::string type() { return Codec<int64_t>::type(); }
-};
-
 namespace detail {
 
 template <class T>

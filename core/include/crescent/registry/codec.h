@@ -25,6 +25,7 @@ struct Codec;
     static std::string type(); /* "an integer" */ \
   }
 CRESCENT_CODEC(bool);
+CRESCENT_CODEC(int);
 CRESCENT_CODEC(int64_t);
 CRESCENT_CODEC(double);
 CRESCENT_CODEC(std::string);

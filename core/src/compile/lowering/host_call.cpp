@@ -1,15 +1,47 @@
 // HostCall: runs an op without a kernel on the device on the host.
+#include <algorithm>
+#include <array>
+
 #include "compile/lowering/lowering.h"
+#include "crescent/system/crash.h"
+#include "program/op_blame.h"
 #include "program/op_program.h"
 
 namespace crescent {
+
+namespace {
+
+/// The memory of outputs, which compute() has to write to: what it replaced would be lost.
+class Places {
+ public:
+  explicit Places(std::span<const Tensor> outputs) {
+    for (size_t i = 0; i < std::min(outputs.size(), places_.size()); ++i)
+      places_[i] = outputs[i].raw();
+  }
+  void expect_kept(const Op& op, std::span<const Tensor> outputs) const {
+    for (size_t i = 0; i < std::min(outputs.size(), places_.size()); ++i)
+      if (!outputs[i] || outputs[i].raw() != places_[i])
+        fail(described(op), ": compute() replaced output ", i + 1, " of ", outputs.size(),
+             outputs[i] ? concat(" by ", outputs[i].spec()) : "",
+             "; it has to write into the memory of the tensor that it is given");
+  }
+
+ private:
+  std::array<const void*, 8> places_;  // few ops have more
+};
+
+}  // namespace
 
 HostCall::HostCall(OpPtr op, std::shared_ptr<Executable> on_host)
     : op_(std::move(op)), on_host_(std::move(on_host)) {}
 
 void HostCall::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) const {
   if (on_host_) return on_host_->run(inputs, {}, outputs);
-  if (!op_->compute(inputs, outputs)) fail(op_->name(), ": compute() did not compute this");
+  const Running running("op", "", op_->name(), "");
+  const Places places(outputs);
+  if (!blaming(*op_, "compute", [&] { return op_->compute(inputs, outputs); }))
+    fail(described(*op_), ": compute() did not compute this");
+  places.expect_kept(*op_, outputs);
 }
 
 TensorSpecs HostCall::infer(std::span<const TensorSpec> inputs) const { return op_->infer(inputs); }

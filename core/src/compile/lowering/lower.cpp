@@ -12,6 +12,7 @@
 #include "compile/passes/passes.h"
 #include "compile/passes/rewriting/rewriting.h"
 #include "crescent/device/lowered_ops.h"
+#include "program/op_blame.h"
 
 namespace crescent {
 namespace {
@@ -108,7 +109,8 @@ class Lowering {
     bool is_simple = false;
     Program part = trace(
         [&](const Tensors& inputs) {
-          Tensors outputs = whole.op->decompose(inputs);
+          Tensors outputs =
+              blaming(*whole.op, "decompose", [&] { return whole.op->decompose(inputs); });
           is_simple = outputs.empty();
           return outputs;
         },
@@ -129,7 +131,7 @@ class Lowering {
     for (int value : part.outputs) given.push_back(part.values[value]);
     const TensorSpecs expected = specs(whole.outputs);
     if (given != expected)
-      fail(whole.op->label(), ": decompose() gave ", lowering::text_of(given), ", expected ",
+      fail(described(*whole.op), ": decompose() gave ", lowering::text_of(given), ", expected ",
            lowering::text_of(expected));
   }
 

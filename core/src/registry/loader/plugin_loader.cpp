@@ -1,6 +1,7 @@
 #include "registry/loader/plugin_loader.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -9,9 +10,12 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/installation.h"
+#include "base/plugin_code.h"
 #include "crescent/system/file.h"
 #include "registry/core_classes.h"
 #include "registry/loader/elf_tables.h"
+#include "registry/loader/kept_state.h"
 #include "registry/loader/plugin_path.h"
 #include "registry/loader/plugin_stamp.h"
 #include "registry/loader/plugin_trial.h"
@@ -57,6 +61,24 @@ std::string without_path(std::string message, const std::string& path) {
   return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
 }
 
+/// Notes the addresses of the library that has this stamp in its memory.
+void note_code_of(const PluginInfo& info) {
+  const auto note = [](dl_phdr_info* library, size_t, void* stamp) {
+    const auto address = reinterpret_cast<uintptr_t>(stamp);
+    uintptr_t begin = UINTPTR_MAX, end = 0;
+    for (int i = 0; i < library->dlpi_phnum; ++i) {
+      const auto& segment = library->dlpi_phdr[i];
+      if (segment.p_type != PT_LOAD) continue;
+      begin = std::min(begin, library->dlpi_addr + segment.p_vaddr);
+      end = std::max(end, library->dlpi_addr + segment.p_vaddr + segment.p_memsz);
+    }
+    if (address < begin || address >= end) return 0;
+    note_plugin_code(begin, end, static_cast<const PluginInfo*>(stamp)->name);
+    return 1;
+  };
+  dl_iterate_phdr(note, const_cast<PluginInfo*>(&info));
+}
+
 /// Maps the library; returns the stamp in memory, in which the dynamic linker has set the setup
 /// function.
 const PluginInfo& map_library(const std::string& path, const PluginInfo& stamp) {
@@ -65,6 +87,7 @@ const PluginInfo& map_library(const std::string& path, const PluginInfo& stamp) 
   auto* info = static_cast<const PluginInfo*>(dlsym(library, "crescent_plugin"));
   const bool same = info && std::memcmp(info, &stamp, offsetof(PluginInfo, setup)) == 0;
   if (!same || !info->setup) fail("its symbol 'crescent_plugin' is not what its stamp says");
+  note_code_of(*info);
   return *info;
 }
 
@@ -212,6 +235,7 @@ void PluginLoader::try_first(const std::string& path, const ElfFile& file,
 }
 
 PluginRecord PluginLoader::take_in(const std::string& path, const PluginInfo& stamp) {
+  const KeptState kept;
   const PluginInfo& info = map_library(path, stamp);
   Registry staging;
   staging.state_->plugin = info.name;

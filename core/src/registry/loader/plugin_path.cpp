@@ -1,6 +1,5 @@
 #include "registry/loader/plugin_path.h"
 
-#include <dlfcn.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,22 +9,16 @@
 #include <filesystem>
 #include <string_view>
 
+#include "base/installation.h"
 #include "crescent/registry/loader.h"
 
 namespace crescent {
 namespace fs = std::filesystem;
 namespace {
 
-std::string library_path() {
-  Dl_info info{};
-  std::error_code ignored;
-  if (!dladdr(reinterpret_cast<const void*>(&installed_plugin_directory), &info)) return "";
-  return fs::canonical(info.dli_fname, ignored).string();
-}
-
 uid_t library_owner() {
   struct stat status {};
-  return stat(library_path().c_str(), &status) == 0 ? status.st_uid : 0;
+  return stat(core_library_path().c_str(), &status) == 0 ? status.st_uid : 0;
 }
 
 /// Whether users other than the owner may write. The private group of a user, which by convention
@@ -73,12 +66,6 @@ std::string user_directory() {
 }
 
 }  // namespace
-
-const std::string& installed_plugin_directory() {
-  static const std::string directory =
-      (fs::path(library_path()).parent_path() / "crescent/plugins").string();
-  return directory;
-}
 
 std::vector<std::string> libraries_in(const std::string& directory) {
   std::vector<std::string> libraries;

@@ -5,9 +5,6 @@
 
 namespace crescent {
 
-/// The folder of the built-in plugins: lib/crescent/plugins beside libcrescent.so.
-const std::string& installed_plugin_directory();
-
 /// The sorted paths of the libraries in a folder; empty if it does not exist.
 std::vector<std::string> libraries_in(const std::string& directory);
 

@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
+#include "base/installation.h"
 #include "crescent/base/error.h"
 #include "crescent/system/process.h"
-#include "registry/loader/plugin_path.h"
 
 namespace crescent {
 namespace {

@@ -1,0 +1,65 @@
+// Checks of code that anybody wrote: gradients beside differences, layers and plugins beside the
+// rules that hold for all of them.
+//
+//   const CheckReport report = check_layer("Scale", {{"initializer", "ones"}}, {.shapes = {{3}}});
+//   if (!report.ok()) std::puts(report.text().c_str());
+#pragma once
+#include <functional>
+
+#include "crescent/layer/layer.h"
+
+namespace crescent {
+
+enum class CheckOutcome : uint8_t { passed, failed, skipped };
+
+/// One thing that was checked.
+struct CheckRow {
+  std::string name;  ///< "gradient of weights"
+  CheckOutcome outcome = CheckOutcome::passed;
+  std::string text;  ///< what was found, in a sentence
+};
+
+/// What was checked of one function, layer or class.
+struct CRESCENT_API CheckReport {
+  std::string subject;  ///< "Scale of plugin 'acme.scale'"
+  std::vector<CheckRow> rows;
+
+  bool ok() const;  ///< whether no row failed
+  std::string text() const;
+};
+
+struct GradientChecks {
+  double step = 0;       ///< of the differences; 0: what fits the dtype
+  double tolerance = 0;  ///< relative to the largest derivative of a tensor; 0: what fits the dtype
+  int64_t elements = 10, directions = 3;  ///< of each tensor, drawn by chance
+  int64_t seed = 1;
+};
+
+/// Compares the reverse-mode gradient of f, by each floating input and by each variable, with
+/// central differences. f must give the same results each time; a random one restores its
+/// generators.
+CRESCENT_API CheckReport check_gradient(const std::function<Tensors(const Tensors&)>& f,
+                                        const Tensors& inputs, const Variables& variables = {},
+                                        const GradientChecks& checks = {});
+
+struct LayerChecks {
+  std::vector<Shape> shapes;  ///< of each input, for one sample: without the batch axis
+  std::vector<DType> dtypes;  ///< of each input; the last one counts for those that follow
+  double low = -1, high = 1;  ///< the range of their values
+  /// The only batch size that the layer takes; 0: it takes any.
+  int64_t batch_size = 0;
+  std::vector<std::string> without{};  ///< names of checks that are left out
+  int64_t seed = 1;
+};
+
+/// Checks a layer of this class with these options: build, call, shapes, configuration, files,
+/// precisions, batch sizes, masks, gradients, repeated and compiled calls.
+CRESCENT_API CheckReport check_layer(const std::string& class_name, const Dict& options,
+                                     const LayerChecks& checks);
+
+/// Loads the plugin, by name or path, and checks each of its classes. `options` are
+/// {class name: {"options": {...}, "shapes": [[3]], ...}} for classes that need some.
+CRESCENT_API std::vector<CheckReport> check_plugin(const std::string& plugin,
+                                                   const Dict& options = {});
+
+}  // namespace crescent

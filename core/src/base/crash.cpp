@@ -1,0 +1,124 @@
+// The handler of signals that end the process. It calls nothing that waits or allocates; what it
+// has found out is written before it looks at the stack, which may be damaged.
+#include "crescent/system/crash.h"
+
+#include <execinfo.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstddef>
+
+#include "base/plugin_code.h"
+
+namespace crescent {
+namespace {
+
+thread_local const Running* running = nullptr;
+
+}  // namespace
+
+Running::Running(std::string_view kind, std::string_view name, std::string_view class_name,
+                 std::string_view plugin)
+    : kind_(kind), name_(name), class_name_(class_name), plugin_(plugin), outer_(running) {
+  running = this;
+}
+
+Running::~Running() { running = outer_; }
+
+/// What the handler reads: the innermost of what runs, and the named one around it.
+struct RunningNow {
+  std::string_view kind, name, class_name, plugin;
+  std::string_view outer_name, outer_class;
+  RunningNow() {
+    if (!running) return;
+    kind = running->kind_, name = running->name_;
+    class_name = running->class_name_, plugin = running->plugin_;
+    const Running* around = running;
+    while (around && around->name_.empty()) around = around->outer_;
+    if (around && around != running) outer_name = around->name_, outer_class = around->class_name_;
+  }
+};
+
+namespace {
+
+constexpr int kCrashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+
+/// A text of limited length, without allocation.
+class CrashLine {
+ public:
+  CrashLine& operator<<(std::string_view text) {
+    for (const char c : text)
+      if (size_ < sizeof bytes_) bytes_[size_++] = static_cast<unsigned char>(c) < 32 ? '?' : c;
+    return *this;
+  }
+  void write() { [[maybe_unused]] const auto done = ::write(STDERR_FILENO, bytes_, size_); }
+
+ private:
+  char bytes_[1000];
+  size_t size_ = 0;
+};
+
+void write_what_runs(const char* signal_text, std::string_view abbreviation,
+                     const RunningNow& now) {
+  CrashLine line;
+  line << "crescent: SIG" << abbreviation << " (" << signal_text << ")";
+  if (!now.kind.empty()) line << " in " << now.kind;
+  if (!now.name.empty()) line << " '" << now.name << "'";
+  if (!now.class_name.empty()) {
+    line << (now.name.empty() ? " " : " (") << now.class_name;
+    if (!now.plugin.empty()) line << " of plugin '" << now.plugin << "'";
+    if (!now.name.empty()) line << ")";
+  }
+  if (!now.outer_name.empty())
+    line << ", in layer '" << now.outer_name << "' (" << now.outer_class << ")";
+  line.write();
+}
+
+/// The plugin of the innermost frame that is in one.
+std::string_view plugin_on_stack() {
+  void* frames[64];
+  const int count = backtrace(frames, 64);
+  for (int i = 0; i < count; ++i)
+    if (const char* plugin = plugin_at(frames[i])) return plugin;
+  return "";
+}
+
+extern "C" void crescent_on_crash(int signal) {
+  const RunningNow now;
+  std::signal(signal, SIG_DFL);
+  write_what_runs(sigdescr_np(signal), sigabbrev_np(signal), now);
+  const std::string_view plugin = plugin_on_stack();
+  CrashLine rest;
+  if (!plugin.empty() && plugin != now.plugin) rest << ", in code of plugin '" << plugin << "'";
+  rest.write();
+  [[maybe_unused]] const auto done = ::write(STDERR_FILENO, "\n", 1);
+  raise(signal);
+}
+
+/// A stack that has overflowed has no room for a handler.
+void provide_stack() {
+  static char memory[256 << 10];
+  stack_t stack{};
+  stack.ss_sp = memory;
+  stack.ss_size = sizeof memory;
+  sigaltstack(&stack, nullptr);
+}
+
+}  // namespace
+
+void report_crashes() {
+  void* frame;
+  backtrace(&frame, 1);  // loads what it needs now
+  provide_stack();
+  for (const int signal : kCrashes) {
+    struct sigaction before {
+    }, action{};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_DFL) continue;
+    action.sa_handler = crescent_on_crash;
+    action.sa_flags = SA_ONSTACK;
+    sigaction(signal, &action, nullptr);
+  }
+}
+
+}  // namespace crescent

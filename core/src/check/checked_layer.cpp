@@ -1,0 +1,171 @@
+#include "check/checked_layer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "crescent/tensor/strings.h"
+
+namespace crescent::check {
+namespace {
+
+/// Sets the dtype of the layer and of layers inside.
+Dict with_dtype(Dict options, const char* dtype) {
+  options.set("dtype", dtype);
+  for (const char* option :
+       {"layer", "forward_layer", "backward_layer", "cell", "cells", "layers"}) {
+    Value* inside = options.find(option);
+    if (!inside || inside->is_null()) continue;
+    const bool is_list = inside->is_list();
+    List layers = is_list ? inside->as_list() : List{*inside};
+    for (Value& layer : layers)
+      if (layer.is_dict())
+        if (Value* config = layer.as_dict().find("config"); config && config->is_dict())
+          *config = with_dtype(config->as_dict(), dtype);
+    *inside = is_list ? Value(layers) : layers.front();
+  }
+  return options;
+}
+
+Tensor as_strings(const Tensor& numbers) {
+  std::vector<std::string> texts;
+  for (const double number : numbers.to_vector())
+    texts.push_back(std::to_string(static_cast<int64_t>(number)));
+  return string_tensor(texts, numbers.shape());
+}
+
+}  // namespace
+
+CheckedLayer::CheckedLayer(std::string class_name, Dict options, LayerChecks checks)
+    : class_name_(std::move(class_name)), options_(std::move(options)), checks_(std::move(checks)) {
+  if (checks_.dtypes.empty()) checks_.dtypes = {DType::float32};
+  if (checks_.shapes.empty())
+    fail("check_layer: expected the shape of each input for one sample, such as (3,)");
+}
+
+LayerPtr CheckedLayer::make() const { return crescent::make<Layer>(class_name_, options_); }
+
+LayerPtr CheckedLayer::make(const char* dtype) const {
+  return crescent::make<Layer>(class_name_, with_dtype(options_, dtype));
+}
+
+LayerPtr CheckedLayer::built() const {
+  const LayerPtr layer = make();
+  (*layer)(inputs());
+  return layer;
+}
+
+LayerPtr CheckedLayer::built(const char* dtype) const {
+  const LayerPtr layer = make(dtype);
+  (*layer)(inputs());
+  return layer;
+}
+
+DType CheckedLayer::dtype_of(size_t input) const {
+  return checks_.dtypes[std::min(input, checks_.dtypes.size() - 1)];
+}
+
+bool CheckedLayer::has_floating_input() const {
+  for (size_t i = 0; i < checks_.shapes.size(); ++i)
+    if (is_floating(dtype_of(i))) return true;
+  return false;
+}
+
+/// The first samples are the same for every size of batch.
+Tensors CheckedLayer::inputs(int64_t batch) const {
+  const SeedGenerator random(checks_.seed);
+  Tensors inputs;
+  for (size_t i = 0; i < checks_.shapes.size(); ++i) {
+    const Shape whole = Shape{std::max<int64_t>(batch, 1)}.concat(checks_.shapes[i]);
+    const Tensor numbers =
+        random.uniform(whole, checks_.low, checks_.high).view_rows(0, batch).clone();
+    const DType dtype = dtype_of(i);
+    inputs.push_back(dtype == DType::string ? as_strings(numbers) : ops::cast(numbers, dtype));
+  }
+  return inputs;
+}
+
+Calls::Calls(Layer& layer, bool training) : layer_(layer) {
+  options_.training = training;
+  for (const Layer* inner : layer.flatten_layers()) {
+    for (const SeedGenerator& seeds : inner->seed_generators()) states_.push_back(seeds.state());
+    for (const Variable& state : inner->states()) states_.push_back(state);
+  }
+  for (const Variable& weight : layer.non_trainable_weights()) states_.push_back(weight);
+  for (const Variable& state : states_) first_.push_back(state.value().clone());
+}
+
+void Calls::restore() const {
+  for (size_t i = 0; i < states_.size(); ++i) states_[i].assign(first_[i]);
+}
+
+Tensors Calls::operator()(const Tensors& inputs, const Tensors& masks) const {
+  restore();
+  CallOptions options = options_;
+  options.masks = masks;
+  return layer_(inputs, options);
+}
+
+std::vector<Shape> shapes_of(const Tensors& tensors) {
+  std::vector<Shape> shapes;
+  for (const Tensor& t : tensors) shapes.push_back(t.shape());
+  return shapes;
+}
+
+std::string specs_text(const Tensors& tensors) {
+  std::vector<std::string> texts;
+  for (const Tensor& t : tensors) texts.push_back(to_text(t.spec()));
+  return join(texts);
+}
+
+Tensors with_float_dtype(const Tensors& tensors, DType dtype) {
+  Tensors result;
+  for (const Tensor& t : tensors)
+    result.push_back(is_floating(t.dtype()) ? ops::cast(t, dtype) : t);
+  return result;
+}
+
+namespace {
+
+bool has_numbers(const Tensor& t) { return t.dtype() != DType::string; }
+
+double largest_of(const std::vector<double>& values) {
+  double largest = 1;
+  for (const double value : values)
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  return largest;
+}
+
+}  // namespace
+
+void expect_near(const Tensors& given, const Tensors& expected, double tolerance,
+                 std::string_view what) {
+  expect(given.size() == expected.size(), what, ": ", given.size(), " results, expected ",
+         expected.size());
+  for (size_t i = 0; i < given.size(); ++i) {
+    expect(given[i].shape() == expected[i].shape(), what, ": result ", i + 1, " has shape ",
+           given[i].shape(), ", expected ", expected[i].shape());
+    if (!has_numbers(given[i])) continue;
+    const auto x = given[i].to_vector(), y = expected[i].to_vector();
+    const double allowed = tolerance * largest_of(y);
+    for (size_t k = 0; k < x.size(); ++k) {
+      const bool same = x[k] == y[k] || (std::isnan(x[k]) && std::isnan(y[k]));
+      expect(same || std::abs(x[k] - y[k]) <= allowed, what, ": result ", i + 1, " has ", x[k],
+             " where ", y[k], " was expected");
+    }
+  }
+}
+
+void expect_same_bits(const Tensors& given, const Tensors& expected, std::string_view what) {
+  expect_near(given, expected, 0, what);
+}
+
+void expect_finite(const Tensors& tensors, std::string_view what) {
+  for (const Tensor& t : tensors) {
+    if (!is_floating(t.dtype())) continue;
+    for (const double value : t.to_vector())
+      expect(std::isfinite(value), what, ": a result has an element that is ", value);
+  }
+}
+
+}  // namespace crescent::check

@@ -1,0 +1,106 @@
+// The layer that is checked: how to make it, what to feed it, and calls that can be repeated.
+#pragma once
+#include "check/rows.h"
+
+namespace crescent::check {
+
+class CheckedLayer {
+ public:
+  CheckedLayer(std::string class_name, Dict options, LayerChecks checks);
+
+  const std::string& class_name() const { return class_name_; }
+  const Dict& options() const { return options_; }
+  const LayerChecks& checks() const { return checks_; }
+
+  LayerPtr make() const;
+  /// The layer, and layers inside, with this dtype policy.
+  LayerPtr make(const char* dtype) const;
+  /// The layer after a call on inputs().
+  LayerPtr built() const;
+  LayerPtr built(const char* dtype) const;
+
+  /// How many samples inputs() has.
+  int64_t batch() const { return checks_.batch_size > 0 ? checks_.batch_size : 3; }
+  bool takes_any_batch() const { return checks_.batch_size == 0; }
+  Tensors inputs() const { return inputs(batch()); }
+  Tensors inputs(int64_t batch) const;
+  bool has_floating_input() const;
+
+ private:
+  DType dtype_of(size_t input) const;
+
+  std::string class_name_;
+  Dict options_;
+  LayerChecks checks_;
+};
+
+/// Calls of a layer in one mode. Each starts from the random generators and the untrained weights
+/// that the first one found.
+class Calls {
+ public:
+  Calls(Layer& layer, bool training);
+  ~Calls() { restore(); }
+  Calls(const Calls&) = delete;
+  Tensors operator()(const Tensors& inputs, const Tensors& masks = {}) const;
+
+ private:
+  void restore() const;
+
+  Layer& layer_;
+  CallOptions options_;
+  Variables states_;
+  Tensors first_;
+};
+
+std::vector<Shape> shapes_of(const Tensors& tensors);
+std::string specs_text(const Tensors& tensors);
+Tensors with_float_dtype(const Tensors& tensors, DType dtype);
+
+/// Fails unless the tensors have the same specs and, relative to the largest value of each, nearly
+/// the same values. NaN equals NaN.
+void expect_near(const Tensors& given, const Tensors& expected, double tolerance,
+                 std::string_view what);
+void expect_same_bits(const Tensors& given, const Tensors& expected, std::string_view what);
+void expect_finite(const Tensors& tensors, std::string_view what);
+
+/// A path of its own; the file goes with the object.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const char* ending);
+  ~TemporaryFile();
+  TemporaryFile(const TemporaryFile&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// ---- the checks; each returns what it saw
+
+std::string check_call(const CheckedLayer& layer);
+std::string check_shapes(const CheckedLayer& layer);
+std::string check_weights(const CheckedLayer& layer);
+std::string check_repeats(const CheckedLayer& layer);
+std::string check_threads(const CheckedLayer& layer);
+std::string check_compiled(const CheckedLayer& layer);
+std::string check_batch_of_one(const CheckedLayer& layer);
+std::string check_empty_batch(const CheckedLayer& layer);
+std::string check_large_batch(const CheckedLayer& layer);
+std::string check_zeros(const CheckedLayer& layer);
+std::string check_masks(const CheckedLayer& layer);
+std::string check_mixed_float16(const CheckedLayer& layer);
+std::string check_mixed_bfloat16(const CheckedLayer& layer);
+std::string check_float64(const CheckedLayer& layer);
+std::string check_options(const CheckedLayer& layer);
+std::string check_keras_file(const CheckedLayer& layer);
+std::string check_h5_file(const CheckedLayer& layer);
+std::string check_weights_file(const CheckedLayer& layer);
+std::string check_training(const CheckedLayer& layer);
+std::string check_wrong_inputs(const CheckedLayer& layer);
+/// The first check of a layer alone, whether it can be called.
+CheckReport first_check(const std::string& class_name, const Dict& options,
+                        const LayerChecks& checks);
+/// Rows for each weight and input.
+void add_gradient_rows(CheckReport& report, const CheckedLayer& layer);
+
+}  // namespace crescent::check

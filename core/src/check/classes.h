@@ -1,0 +1,35 @@
+// Checks of classes of each kind but layers; each adds its rows.
+#pragma once
+#include "check/rows.h"
+
+namespace crescent::check {
+
+/// The class that is checked, and the options of its objects.
+struct CheckedClass {
+  std::string kind, name;
+  Dict options;
+
+  template <class T>
+  std::shared_ptr<T> make() const {
+    return crescent::make<T>(name, options);
+  }
+};
+
+using AddRows = void (*)(CheckReport& report, const CheckedClass& checked);
+
+void add_activation_rows(CheckReport& report, const CheckedClass& checked);
+void add_loss_rows(CheckReport& report, const CheckedClass& checked);
+void add_metric_rows(CheckReport& report, const CheckedClass& checked);
+void add_initializer_rows(CheckReport& report, const CheckedClass& checked);
+void add_regularizer_rows(CheckReport& report, const CheckedClass& checked);
+void add_constraint_rows(CheckReport& report, const CheckedClass& checked);
+void add_optimizer_rows(CheckReport& report, const CheckedClass& checked);
+void add_schedule_rows(CheckReport& report, const CheckedClass& checked);
+void add_callback_rows(CheckReport& report, const CheckedClass& checked);
+void add_operation_rows(CheckReport& report, const CheckedClass& checked);
+void add_format_rows(CheckReport& report, const CheckedClass& checked);
+
+/// An object made of the configuration of another one has the same configuration.
+std::string check_configuration(const CheckedClass& checked);
+
+}  // namespace crescent::check

@@ -1,0 +1,202 @@
+// Classes that are functions of tensors: activations, losses, penalties, operations.
+#include "check/checked_layer.h"
+#include "check/classes.h"
+#include "crescent/layer/operation.h"
+#include "crescent/layer/training.h"
+#include "crescent/program/program.h"
+
+namespace crescent::check {
+namespace {
+
+Tensor numbers(const Shape& shape, DType dtype = DType::float32, double low = -1, double high = 1) {
+  return ops::cast(SeedGenerator(5).uniform(shape, low, high), dtype);
+}
+
+/// The rows of check_gradient under names of their own.
+void add_gradients(CheckReport& report, const std::function<Tensors(const Tensors&)>& f,
+                   const Tensors& inputs) {
+  for (CheckRow row : check_gradient(f, inputs).rows) {
+    row.name = "gradient " + row.name;
+    report.rows.push_back(std::move(row));
+  }
+}
+
+void expect_compiled(const std::function<Tensors(const Tensors&)>& f, const Tensors& inputs) {
+  expect_near(Function(f)(inputs), f(inputs), 1e-5, "compiled beside op by op");
+}
+
+/// What holds for every function of one tensor.
+template <class T>
+void add_function_rows(CheckReport& report, const CheckedClass& checked, bool gives_scalar) {
+  const auto object = checked.make<T>();
+  const auto f = [&](const Tensors& x) { return Tensors{(*object)(x[0])}; };
+  add_row(report, "shapes and dtypes", [&] {
+    for (const Shape& shape : {Shape{3, 4}, Shape{5}, Shape{2, 3, 2}})
+      for (const DType dtype : {DType::float32, DType::float64, DType::float16, DType::bfloat16}) {
+        const Tensor x = numbers(shape, dtype), y = f({x})[0];
+        expect(bool(y), "it gave no tensor");
+        const Shape expected = gives_scalar ? Shape{} : shape;
+        expect(y.shape() == expected && (gives_scalar || y.dtype() == dtype), "of ", x.spec(),
+               " it made ", y.spec(), ", expected ", TensorSpec{dtype, expected});
+      }
+    return std::string(gives_scalar ? "a scalar of any tensor" : "those of what it is given");
+  });
+  add_row(report, "zeros", [&] {
+    expect_finite(f({Tensor(Shape{3, 4}, DType::float32)}), "a tensor of zeros");
+    return std::string("zeros give finite results");
+  });
+  add_row(report, "empty and large", [&] {
+    for (const int64_t rows : {int64_t{0}, int64_t{1000}}) expect_compiled(f, {numbers({rows, 4})});
+    return std::string("tensors of 0 and of 4000 elements");
+  });
+  add_row(report, "compiled", [&] {
+    expect_compiled(f, {numbers({3, 4})});
+    return std::string("compiled programs give what ops give one by one");
+  });
+}
+
+}  // namespace
+
+void add_activation_rows(CheckReport& report, const CheckedClass& checked) {
+  add_function_rows<Activation>(report, checked, false);
+  const auto object = checked.make<Activation>();
+  add_gradients(report, [&](const Tensors& x) { return Tensors{(*object)(x[0])}; },
+                {numbers({3, 4}, DType::float64, -2, 2)});
+}
+
+void add_regularizer_rows(CheckReport& report, const CheckedClass& checked) {
+  add_function_rows<Regularizer>(report, checked, true);
+  const auto object = checked.make<Regularizer>();
+  add_gradients(report, [&](const Tensors& x) { return Tensors{(*object)(x[0])}; },
+                {numbers({3, 4}, DType::float64)});
+}
+
+void add_constraint_rows(CheckReport& report, const CheckedClass& checked) {
+  add_function_rows<Constraint>(report, checked, false);
+}
+
+void add_loss_rows(CheckReport& report, const CheckedClass& checked) {
+  const auto loss = checked.make<Loss>();
+  const Tensor truth = loss->sparse_targets()
+                           ? ops::cast(numbers({5}, DType::float32, 0, 4), DType::int32)
+                           : ops::softmax(numbers({5, 4}, DType::float64), -1);
+  const Tensor guess = ops::softmax(numbers({5, 4}, DType::float64, -2, 1), -1);
+  add_row(report, "one for each sample", [&] {
+    const Tensor values = loss->call(truth, guess);
+    expect(bool(values), "call gave no tensor");
+    expect(values.rank() >= 1 && values.dim(0) == 5, "call gave ", values.spec(),
+           " for 5 samples, expected a value for each of them");
+    return to_text(values.spec());
+  });
+  add_row(report, "a scalar, weighted", [&] {
+    const Tensor value = (*loss)(truth, guess), zero = (*loss)(truth, guess, ops::zeros({5}));
+    expect(value.rank() == 0, "the loss of a batch is ", value.spec(), ", expected a scalar");
+    expect_finite({value}, "the loss of a batch");
+    expect(zero.item() == 0, "with sample weights of zero the loss is ", zero.item());
+    return concat("weights of zero give no loss");
+  });
+  add_row(report, "compiled", [&] {
+    expect_compiled([&](const Tensors& y) { return Tensors{(*loss)(y[0], y[1])}; }, {truth, guess});
+    return std::string("compiled programs give what ops give one by one");
+  });
+  add_gradients(report, [&](const Tensors& y) { return Tensors{(*loss)(truth, y[0])}; }, {guess});
+}
+
+void add_initializer_rows(CheckReport& report, const CheckedClass& checked) {
+  const auto object = checked.make<Initializer>();
+  add_row(report, "shapes and dtypes", [&] {
+    for (const Shape& shape : {Shape{3, 4}, Shape{4, 4}, Shape{2, 3, 3, 2}})
+      for (const DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
+        const Tensor value = (*object)(shape, dtype);
+        const TensorSpec expected{dtype, shape};
+        expect(value && value.spec() == expected, "for ", expected, " it gave ",
+               value ? to_text(value.spec()) : "no tensor");
+        expect_finite({value}, "initial values");
+      }
+    return std::string("those that are asked for");
+  });
+}
+
+void add_schedule_rows(CheckReport& report, const CheckedClass& checked) {
+  const auto object = checked.make<Schedule>();
+  add_row(report, "rates", [&] {
+    for (const double step : {0.0, 1.0, 10.0, 1e6}) {
+      const Tensor rate = (*object)(Tensor::scalar(step, DType::int64));
+      expect(rate && rate.rank() == 0 && is_floating(rate.dtype()), "for a step it gave ",
+             rate ? to_text(rate.spec()) : "no tensor", ", expected a scalar");
+      expect_finite({rate}, concat("the rate of step ", step));
+    }
+    return std::string("scalars for steps from 0 to a million");
+  });
+  add_row(report, "compiled", [&] {
+    expect_compiled([&](const Tensors& x) { return Tensors{(*object)(x[0])}; },
+                    {Tensor::scalar(7, DType::int64)});
+    return std::string("compiled programs give what ops give one by one");
+  });
+}
+
+// ---- operations
+
+namespace {
+
+/// Tensors for the parameters that are tensors; the others keep their defaults.
+Dict arguments_for(const Signature& signature, const Tensors& tensors) {
+  Dict arguments;
+  size_t next = 0;
+  for (const Parameter& parameter : signature.parameters)
+    if (parameter.is_tensor && parameter.required) {
+      const Value one = Codec<Tensor>::encode(tensors.at(next++));
+      arguments.set(parameter.name, parameter.is_list ? Value(List{one}) : one);
+    }
+  return arguments;
+}
+
+Tensors tensors_of(const Value& result) {
+  if (!result.is_list()) return {Codec<Tensor>::decode(result)};
+  Tensors tensors;
+  for (const Value& item : result.as_list())
+    for (const Tensor& t : tensors_of(item)) tensors.push_back(t);
+  return tensors;
+}
+
+}  // namespace
+
+void add_operation_rows(CheckReport& report, const CheckedClass& checked) {
+  const auto operation = crescent::make<Operation>(checked.name);
+  const Signature& signature = operation->row().signature;
+  if (operation->row().result == OperationResult::host_value) return;
+  Tensors inputs;
+  bool callable = true;
+  for (const Parameter& parameter : signature.parameters) {
+    if (parameter.is_tensor && parameter.required)
+      inputs.push_back(numbers({3, 4}, DType::float64, 0.25, 0.75));
+    callable = callable && (parameter.is_tensor || !parameter.required);
+  }
+  const auto f = [&](const Tensors& x) {
+    return tensors_of((*operation)(arguments_for(signature, x)));
+  };
+  add_row(report, "call", [&] {
+    if (!callable || inputs.empty()) skip("it has parameters that are no tensors");
+    return specs_text(f(inputs));
+  });
+  if (report.rows.back().outcome != CheckOutcome::passed) return;
+  add_row(report, "symbols", [&] {
+    Dict arguments = arguments_for(signature, inputs);
+    for (DictEntry& argument : arguments) {
+      const Value symbol(
+          std::make_shared<BoxedSymbol>(Input({.shape = Shape{4}, .dtype = DType::float64})));
+      argument.value = argument.value.is_list() ? Value(List{symbol}) : symbol;
+    }
+    (*operation)(arguments);
+    return std::string("a call on symbols makes a layer of the graph");
+  });
+  add_row(report, "compiled", [&] {
+    expect_compiled(f, inputs);
+    return std::string("compiled programs give what ops give one by one");
+  });
+  bool floating = false;
+  for (const Tensor& y : f(inputs)) floating = floating || is_floating(y.dtype());
+  if (floating) add_gradients(report, f, inputs);
+}
+
+}  // namespace crescent::check

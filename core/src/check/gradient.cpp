@@ -1,0 +1,339 @@
+// check_gradient: gradients of the tape beside central differences.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "check/rows.h"
+#include "crescent/program/gradient.h"
+
+namespace crescent {
+namespace {
+
+using Values = std::vector<double>;
+
+/// What differences of a dtype can be asked for.
+struct Precision {
+  double unit, step, tolerance;
+};
+
+Precision precision_of(bool doubles, const GradientChecks& checks) {
+  Precision precision = doubles ? Precision{2.3e-16, 1e-5, 1e-5} : Precision{1.2e-7, 1e-2, 2e-2};
+  if (checks.step > 0) precision.step = checks.step;
+  if (checks.tolerance > 0) precision.tolerance = checks.tolerance;
+  return precision;
+}
+
+/// Something that f is differentiated by: an input or a variable.
+struct Source {
+  std::string name;
+  Tensor start;
+  /// f's outputs where the source has these values.
+  std::function<Tensors(const Tensor&)> at;
+};
+
+/// The weighted sum of all outputs, with factors drawn once, so that no derivative vanishes by
+/// symmetry. It is added up in double.
+class Objective {
+ public:
+  explicit Objective(const Tensors& outputs, int64_t seed) {
+    const SeedGenerator random(seed);
+    for (const Tensor& y : outputs) {
+      const bool counts = is_floating(y.dtype());
+      factors_.push_back(counts ? random.normal(y.shape(), 0, 1, y.dtype()) : Tensor());
+    }
+  }
+  const Tensors& factors() const { return factors_; }
+  /// The value, and the sum of the sizes of its terms, by which it is rounded.
+  std::pair<double, double> operator()(const Tensors& outputs) const {
+    double sum = 0, sizes = 0;
+    for (size_t i = 0; i < outputs.size() && i < factors_.size(); ++i) {
+      if (!factors_[i]) continue;
+      const Values y = outputs[i].to_vector(), w = factors_[i].to_vector();
+      for (size_t k = 0; k < y.size() && k < w.size(); ++k)
+        sum += y[k] * w[k], sizes += std::abs(y[k] * w[k]);
+    }
+    return {sum, sizes};
+  }
+
+ private:
+  Tensors factors_;
+};
+
+/// The slopes of the objective along one direction.
+struct Slopes {
+  double central, below, above, rounding;
+};
+
+class Differences {
+ public:
+  Differences(const Source& source, const Objective& objective, const Precision& precision)
+      : source_(source), objective_(objective), precision_(precision) {
+    std::tie(middle_, sizes_) = objective(source.at(source.start));
+  }
+  Slopes along(const Values& direction, double scale = 1) const {
+    const double step = precision_.step * scale;
+    const double above = at(direction, step), below = at(direction, -step);
+    return {(above - below) / (2 * step), (middle_ - below) / step, (above - middle_) / step,
+            8 * precision_.unit * sizes_ / step};
+  }
+
+ private:
+  double at(const Values& direction, double step) const {
+    Values moved = source_.start.to_vector();
+    for (size_t i = 0; i < moved.size(); ++i) moved[i] += step * direction[i];
+    const Tensor value = Tensor::from(moved, source_.start.shape());
+    return objective_(source_.at(ops::cast(value, source_.start.dtype()))).first;
+  }
+
+  const Source& source_;
+  const Objective& objective_;
+  Precision precision_;
+  double middle_ = 0, sizes_ = 0;
+};
+
+/// A direction and its name for messages.
+struct Direction {
+  std::string name;
+  Values values;
+};
+
+std::string place_text(const Shape& shape, size_t flat) {
+  std::vector<std::string> places(static_cast<size_t>(shape.rank()));
+  for (int axis = shape.rank(); axis-- > 0;) {
+    const auto size = static_cast<size_t>(shape[axis]);
+    places[static_cast<size_t>(axis)] = std::to_string(flat % size + 1);
+    flat /= size;
+  }
+  return "{" + join(places) + "}";
+}
+
+/// Single elements, then random directions of length 1.
+std::vector<Direction> directions_for(const Tensor& start, const GradientChecks& checks) {
+  std::mt19937_64 random(static_cast<uint64_t>(checks.seed));
+  const auto size = static_cast<size_t>(start.size());
+  std::vector<size_t> places(size);
+  std::iota(places.begin(), places.end(), 0);
+  std::shuffle(places.begin(), places.end(), random);
+  places.resize(std::min(size, static_cast<size_t>(std::max<int64_t>(checks.elements, 0))));
+  std::vector<Direction> directions;
+  for (const size_t place : places) {
+    directions.push_back({"element " + place_text(start.shape(), place), Values(size)});
+    directions.back().values[place] = 1;
+  }
+  std::normal_distribution<double> normal;
+  for (int64_t i = 0; size > 1 && i < checks.directions; ++i) {
+    Values values(size);
+    for (double& value : values) value = normal(random);
+    const double length =
+        std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0));
+    for (double& value : values) value /= length;
+    directions.push_back({concat("random direction ", i + 1), std::move(values)});
+  }
+  return directions;
+}
+
+/// Whether the slopes on both sides stay apart where the step is ten times smaller.
+bool is_kink(const Differences& differences, const Direction& direction, const Slopes& slopes,
+             double allowed) {
+  const double apart = std::abs(slopes.above - slopes.below);
+  if (apart <= allowed + slopes.rounding) return false;
+  const Slopes nearer = differences.along(direction.values, 0.1);
+  return std::abs(nearer.above - nearer.below) > 0.5 * apart + nearer.rounding;
+}
+
+/// Compares the derivatives of one source.
+class Comparison {
+ public:
+  Comparison(const Tensor& gradient, double tolerance)
+      : gradient_(gradient.to_vector()), tolerance_(tolerance) {
+    for (const double g : gradient_) {
+      check::expect(std::isfinite(g), "the gradient has an element that is ", g);
+      largest_ = std::max(largest_, std::abs(g));
+    }
+  }
+  void compare(const Differences& differences, const Direction& direction) {
+    const double given =
+        std::inner_product(gradient_.begin(), gradient_.end(), direction.values.begin(), 0.0);
+    const Slopes slopes = differences.along(direction.values);
+    const double scale = std::max({largest_, std::abs(slopes.central), 1e-12}),
+                 allowed = tolerance_ * scale;
+    const double away = std::abs(given - slopes.central);
+    ++compared_;
+    if (away <= allowed + slopes.rounding) {
+      worst_ = std::max(worst_, away / scale);
+      return;
+    }
+    const auto [low, high] = std::minmax(slopes.below, slopes.above);
+    const bool between = given >= low - allowed && given <= high + allowed;
+    if (is_kink(differences, direction, slopes, allowed) && between)
+      return note_kink(direction, slopes, given);
+    check::found("by ", direction.name, " the gradient is ", rounded(given), ", differences give ",
+                 rounded(slopes.central));
+  }
+  std::string summary() const {
+    return concat(compared_, " derivatives, largest difference ", rounded(worst_),
+                  kinks_ ? concat("; ", kinks_, " at a kink: by ", kink_) : "");
+  }
+
+ private:
+  static double rounded(double x) { return std::stod(text_of(x)); }
+  static std::string text_of(double x) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.4g", x);
+    return text;
+  }
+  void note_kink(const Direction& direction, const Slopes& slopes, double given) {
+    if (kinks_++ > 0) return;
+    kink_ = concat(direction.name, " there are slopes of ", rounded(slopes.below), " and ",
+                   rounded(slopes.above), ", the gradient is ", rounded(given));
+  }
+
+  Values gradient_;
+  double tolerance_, largest_ = 0, worst_ = 0;
+  int compared_ = 0;
+  int kinks_ = 0;
+  std::string kink_;  ///< the first one
+};
+
+bool same_bits(const Tensors& a, const Tensors& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Tensor& x, const Tensor& y) {
+    return x.spec() == y.spec() &&
+           (x.dtype() == DType::string || std::memcmp(x.raw(), y.raw(), x.bytes()) == 0);
+  });
+}
+
+/// Restores a variable that differences move.
+class Moved {
+ public:
+  explicit Moved(const Variable& variable)
+      : variable_(variable), start_(variable.value().clone()) {}
+  ~Moved() { variable_.assign(start_); }
+  Moved(const Moved&) = delete;
+
+ private:
+  Variable variable_;
+  Tensor start_;
+};
+
+class GradientCheck {
+ public:
+  using F = std::function<Tensors(const Tensors&)>;
+  GradientCheck(const F& f, const Tensors& inputs, const Variables& variables,
+                const GradientChecks& checks)
+      : f_(f), inputs_(inputs), variables_(variables), checks_(checks) {}
+
+  CheckReport run() {
+    report_.subject = "gradient";
+    check::add_row(report_, "results", [&] { return check_results(); });
+    if (!report_.ok()) return std::move(report_);
+    take_gradients();
+    if (!report_.ok()) return std::move(report_);
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      if (is_floating(inputs_[i].dtype())) check_input(i);
+    for (size_t i = 0; i < variables_.size(); ++i) check_variable(i);
+    return std::move(report_);
+  }
+
+ private:
+  std::string check_results() {
+    outputs_ = f_(inputs_);
+    bool floating = false;
+    for (const Tensor& y : outputs_) {
+      check::expect(bool(y), "a result is no tensor");
+      floating = floating || is_floating(y.dtype());
+    }
+    check::expect(floating, "no result is a tensor of floating-point numbers");
+    check::expect(same_bits(outputs_, f_(inputs_)),
+                  "called twice on the same inputs it gives different results: random numbers and "
+                  "state have to be the same each time");
+    return concat(outputs_.size(), outputs_.size() == 1 ? " tensor" : " tensors",
+                  ", the same bits when it is called again");
+  }
+
+  void take_gradients() {
+    check::add_row(report_, "tape", [&] {
+      const Objective objective(outputs_, checks_.seed);
+      GradientTape tape;
+      for (const Tensor& x : inputs_)
+        if (is_floating(x.dtype())) tape.watch(x);
+      const Tensors outputs = f_(inputs_);
+      tape.stop();
+      by_input_ = tape.gradient(outputs, inputs_, objective.factors());
+      for (const Variable& v : variables_) by_variable_.push_back(gradient_of(tape, outputs, v));
+      return std::string("the gradient was taken");
+    });
+  }
+
+  Tensor gradient_of(GradientTape& tape, const Tensors& outputs, const Variable& v) const {
+    const Objective objective(outputs_, checks_.seed);
+    Tensor sum;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (!objective.factors()[i]) continue;
+      const Tensor part = tape.gradient(outputs[i], {&v, 1}, objective.factors()[i]).front();
+      if (part) sum = sum ? sum + part : part;
+    }
+    return sum;
+  }
+
+  void check_input(size_t i) {
+    Source source{concat("input ", i + 1), inputs_[i], [this, i](const Tensor& value) {
+                    Tensors moved = inputs_;
+                    moved[i] = value;
+                    return f_(moved);
+                  }};
+    check_source(source, by_input_[i]);
+  }
+
+  void check_variable(size_t i) {
+    const Variable& variable = variables_[i];
+    const Moved moved(variable);
+    Source source{variable.path(), variable.value().clone(), [&](const Tensor& value) {
+                    variable.assign(value);
+                    return f_(inputs_);
+                  }};
+    check_source(source, by_variable_[i]);
+  }
+
+  void check_source(const Source& source, const Tensor& gradient) {
+    check::add_row(report_, "by " + source.name, [&] {
+      const bool doubles = source.start.dtype() == DType::float64 && results_are_doubles();
+      const Precision precision = precision_of(doubles, checks_);
+      const Objective objective(outputs_, checks_.seed);
+      const Differences differences(source, objective, precision);
+      Comparison comparison(gradient ? gradient : ops::zeros_like(source.start),
+                            precision.tolerance);
+      try {
+        for (const Direction& direction : directions_for(source.start, checks_))
+          comparison.compare(differences, direction);
+      } catch (check::Found& found) {
+        if (!gradient) found.what += "; there is no gradient: nothing leads from the results to it";
+        throw;
+      }
+      return comparison.summary() + (gradient ? "" : "; the results do not depend on it");
+    });
+  }
+
+  bool results_are_doubles() const {
+    return std::all_of(outputs_.begin(), outputs_.end(), [](const Tensor& y) {
+      return !is_floating(y.dtype()) || y.dtype() == DType::float64;
+    });
+  }
+
+  const F& f_;
+  Tensors inputs_;
+  Variables variables_;
+  GradientChecks checks_;
+  CheckReport report_;
+  Tensors outputs_, by_input_, by_variable_;
+};
+
+}  // namespace
+
+CheckReport check_gradient(const std::function<Tensors(const Tensors&)>& f, const Tensors& inputs,
+                           const Variables& variables, const GradientChecks& checks) {
+  const InterruptScope interrupt_scope;
+  return GradientCheck(f, inputs, variables, checks).run();
+}
+
+}  // namespace crescent

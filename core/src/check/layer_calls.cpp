@@ -1,0 +1,337 @@
+// What calls of a layer give: shapes, bits, precisions, sizes of batches, masks, malformed inputs.
+#include <algorithm>
+#include <set>
+
+#include "check/checked_layer.h"
+#include "crescent/program/device.h"
+#include "crescent/program/gradient.h"
+#include "crescent/program/program.h"
+
+namespace crescent::check {
+namespace {
+
+constexpr bool kModes[] = {false, true};
+
+const char* mode_text(bool training) { return training ? "in training" : "at inference"; }
+
+Tensors call(Layer& layer, const Tensors& inputs, bool training) {
+  CallOptions options;
+  options.training = training;
+  return layer(inputs, options);
+}
+
+std::vector<Symbol> symbols_like(const Tensors& inputs) {
+  std::vector<Symbol> symbols;
+  for (const Tensor& t : inputs) {
+    InputOptions options;
+    options.shape = t.shape().slice(1, t.rank());
+    options.dtype = t.dtype();
+    symbols.push_back(Input(options));
+  }
+  return symbols;
+}
+
+/// Compares what was inferred with what came.
+void expect_fits(const TensorSpec& inferred, const Tensor& given, size_t i,
+                 std::string_view inference) {
+  expect(inferred.shape.compatible(given.shape()), "call gave shape ", given.shape(),
+         " for output ", i + 1, ", ", inference, " says ", inferred.shape);
+}
+
+/// The weights of a layer itself have names of their own.
+void expect_names_apart(const Layer& layer) {
+  std::set<const void*> inner;
+  for (const LayerPtr& sublayer : layer.sublayers())
+    for (const Variable& weight : sublayer->weights()) inner.insert(weight.id());
+  std::set<std::string> names;
+  for (const Variable& weight : layer.weights())
+    expect(inner.contains(weight.id()) || names.insert(weight.path()).second,
+           "two weights are called '", weight.path(), "'");
+}
+
+/// A number of threads for the device while an object of this class lives.
+class WithThreads {
+ public:
+  explicit WithThreads(int64_t count) : before_(device().information().at("threads").as_int()) {
+    device().configure({{"threads", count}});
+  }
+  ~WithThreads() { device().configure({{"threads", before_}}); }
+  WithThreads(const WithThreads&) = delete;
+
+ private:
+  int64_t before_;
+};
+
+}  // namespace
+
+std::string check_call(const CheckedLayer& checked) {
+  const LayerPtr layer = checked.make();
+  const Tensors outputs = (*layer)(checked.inputs());
+  expect(layer->built(), "the layer is not built after a call");
+  expect_finite(outputs, "a call on random inputs");
+  expect_finite(call(*layer, checked.inputs(), true), "a call in training");
+  return concat(specs_text(checked.inputs()), " gives ", specs_text(outputs));
+}
+
+std::string check_shapes(const CheckedLayer& checked) {
+  const LayerPtr layer = checked.built();
+  const Tensors inputs = checked.inputs(), outputs = (*layer)(inputs);
+  std::vector<Shape> unknown = shapes_of(inputs);
+  if (checked.takes_any_batch())
+    for (Shape& shape : unknown) shape.set(0, -1);
+  const std::vector<Shape> shapes = layer->compute_output_shape(unknown);
+  expect(shapes.size() == outputs.size(), "compute_output_shape gave ", shapes.size(),
+         " shapes, call ", outputs.size(), " outputs");
+  for (size_t i = 0; i < outputs.size(); ++i)
+    expect_fits({outputs[i].dtype(), shapes[i]}, outputs[i], i, "compute_output_shape");
+  const LayerPtr fresh = checked.make();
+  const std::vector<Symbol> symbols = (*fresh)(symbols_like(inputs));
+  expect(symbols.size() == outputs.size(), "a call on symbols gave ", symbols.size(),
+         " outputs, on tensors ", outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    expect_fits(symbols[i].spec(), outputs[i], i, "a call on symbols");
+    expect(symbols[i].spec().dtype == outputs[i].dtype(), "call gave dtype ", outputs[i].dtype(),
+           " for output ", i + 1, ", a call on symbols says ", symbols[i].spec().dtype);
+  }
+  const Tensors trained = call(*layer, inputs, true);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    expect(trained.size() == outputs.size() && trained[i].shape() == outputs[i].shape(),
+           "other shapes in training than at inference");
+  return concat("symbols, compute_output_shape and call agree: ", to_text(symbols[0].spec()));
+}
+
+std::string check_weights(const CheckedLayer& checked) {
+  const LayerPtr layer = checked.built();
+  const size_t count = layer->weights().size();
+  for (const Layer* each : layer->flatten_layers()) expect_names_apart(*each);
+  (*layer)(checked.inputs());
+  expect(layer->weights().size() == count, "a second call makes weights: ", count, " before, ",
+         layer->weights().size(), " after");
+  const LayerPtr fresh = checked.make();
+  fresh->build_for(shapes_of(checked.inputs()));
+  expect(fresh->weights().size() == count, "build makes ", fresh->weights().size(),
+         " weights, the first call ", count);
+  return concat(count, " weights, ", layer->trainable_weights().size(), " of them trainable");
+}
+
+std::string check_repeats(const CheckedLayer& checked) {
+  const LayerPtr layer = checked.built();
+  const Tensors inputs = checked.inputs();
+  for (const bool training : kModes) {
+    const Calls calls(*layer, training);
+    const Tensors first = calls(inputs);
+    expect_same_bits(calls(inputs), first,
+                     concat("a second call ", mode_text(training),
+                            " with the same weights, "
+                            "states and random generators"));
+  }
+  return "the same bits from the same weights, states and random generators";
+}
+
+std::string check_threads(const CheckedLayer& checked) {
+  if (!device().information().contains("threads")) skip("the device has no threads");
+  const LayerPtr layer = checked.built();
+  const Calls calls(*layer, true);
+  const Tensors inputs = checked.inputs(checked.takes_any_batch() ? 33 : checked.batch());
+  Tensors first;
+  for (const int64_t count : {1, 2, 3}) {
+    const WithThreads threads(count);
+    const Tensors outputs = calls(inputs);
+    if (first.empty()) first = outputs;
+    expect_same_bits(outputs, first, concat("with ", count, " threads"));
+  }
+  return "the same bits with 1, 2 and 3 threads";
+}
+
+std::string check_compiled(const CheckedLayer& checked) {
+  const LayerPtr layer = checked.built();
+  const Tensors inputs = checked.inputs();
+  for (const bool training : kModes) {
+    const Calls calls(*layer, training);
+    const Tensors eager = calls(inputs);
+    const Function function([&](const Tensors& x) { return calls(x); });
+    for (int run = 0; run < 2; ++run)
+      expect_near(function(inputs), eager, 1e-4,
+                  concat("compiled, ", mode_text(training), ", beside op by op"));
+  }
+  return "compiled programs give what ops give one by one";
+}
+
+namespace {
+
+Tensors check_batch(const CheckedLayer& checked, int64_t size) {
+  if (!checked.takes_any_batch()) skip("the layer takes batches of ", checked.batch(), " only");
+  const LayerPtr layer = checked.built();
+  const Tensors inputs = checked.inputs(size), usual = (*layer)(checked.inputs());
+  Tensors outputs;
+  for (const bool training : {true, false}) {
+    const Calls calls(*layer, training);
+    outputs = calls(inputs);
+    const Function function([&](const Tensors& x) { return calls(x); });
+    expect_near(function(inputs), outputs, 1e-4, concat("compiled for ", size, " samples"));
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Shape &given = outputs[i].shape(), &other = usual.at(i).shape();
+    expect(given.rank() == other.rank(), "output ", i + 1, " has shape ", given, " for ", size,
+           " samples, ", other, " for ", checked.batch());
+  }
+  return outputs;
+}
+
+}  // namespace
+
+std::string check_batch_of_one(const CheckedLayer& checked) {
+  return specs_text(check_batch(checked, 1));
+}
+
+std::string check_empty_batch(const CheckedLayer& checked) {
+  return specs_text(check_batch(checked, 0));
+}
+
+std::string check_large_batch(const CheckedLayer& checked) {
+  return specs_text(check_batch(checked, 257));
+}
+
+std::string check_zeros(const CheckedLayer& checked) {
+  if (!checked.has_floating_input()) skip("no input is a tensor of floating-point numbers");
+  const LayerPtr layer = checked.built();
+  Tensors inputs;
+  for (const Tensor& t : checked.inputs())
+    inputs.push_back(is_floating(t.dtype()) ? ops::zeros_like(t) : t);
+  for (const bool training : kModes) {
+    const Calls calls(*layer, training);
+    GradientTape tape;
+    for (const Tensor& t : inputs)
+      if (is_floating(t.dtype())) tape.watch(t);
+    const Tensors outputs = calls(inputs);
+    tape.stop();
+    expect_finite(outputs, concat("inputs of zeros ", mode_text(training)));
+    Tensors gradients;
+    for (const Tensor& g : tape.gradient(outputs, inputs, {}))
+      if (g) gradients.push_back(g);
+    expect_finite(gradients, "the gradient at inputs of zeros");
+  }
+  return "inputs of zeros give finite results and gradients";
+}
+
+std::string check_masks(const CheckedLayer& checked) {
+  const LayerPtr layer = checked.built();
+  if (!layer->supports_masking()) skip("the layer does not support masks");
+  Tensors inputs = checked.inputs();
+  Tensors masks;
+  for (const Tensor& t : inputs) {
+    if (t.rank() < 3) skip("masks are for inputs of steps");
+    masks.push_back(ops::ones(t.shape().slice(0, 2), DType::boolean));
+  }
+  const Calls calls(*layer, false);
+  const Tensors plain = calls(inputs), masked = calls(inputs, masks);
+  expect_near(masked, plain, 1e-5, "a mask that is true everywhere, beside no mask");
+  std::string text = "a mask that is true everywhere changes nothing";
+  for (const Tensor& y : masked) {
+    if (!y.mask()) continue;
+    const Shape &mask = y.mask().shape(), &shape = y.shape();
+    expect(mask.rank() <= shape.rank() && mask.compatible(shape.slice(0, mask.rank())),
+           "the mask of an output has shape ", mask, ", the output ", shape);
+    text += concat("; the mask of the output is ", mask);
+  }
+  return text;
+}
+
+namespace {
+
+std::string check_mixed(const CheckedLayer& checked, const char* policy, DType compute,
+                        double tolerance) {
+  const LayerPtr layer = checked.built();
+  const LayerPtr mixed = checked.built(policy);
+  mixed->set_weights(layer->get_weights());
+  for (const Variable& weight : mixed->weights())
+    expect(weight.dtype() == DType::float32 || !is_floating(weight.dtype()), "weight '",
+           weight.path(), "' is ", weight.dtype(), ", expected float32");
+  const Tensors inputs = checked.inputs();
+  const Calls plain(*layer, false), calls(*mixed, false);
+  const Tensors exact = plain(inputs), rough = calls(inputs);
+  for (size_t i = 0; i < rough.size(); ++i)
+    expect(!is_floating(exact[i].dtype()) || rough[i].dtype() == compute, "output ", i + 1, " is ",
+           rough[i].dtype(), ", expected ", compute);
+  expect_near(rough, exact, tolerance, concat(policy, " beside float32"));
+  const Variables weights = mixed->trainable_weights();
+  GradientTape tape;
+  const Tensors outputs = calls(inputs);
+  tape.stop();
+  for (const Tensor& y : outputs) {
+    if (!is_floating(y.dtype())) continue;
+    for (const Tensor& g : tape.gradient(y, std::span<const Variable>(weights)))
+      expect(!g || g.dtype() == DType::float32, "the gradient of a weight is ",
+             g ? to_text(g.dtype()) : "", ", expected float32");
+  }
+  return concat(specs_text(rough), " from weights in float32");
+}
+
+}  // namespace
+
+std::string check_mixed_float16(const CheckedLayer& checked) {
+  return check_mixed(checked, "mixed_float16", DType::float16, 0.02);
+}
+
+std::string check_mixed_bfloat16(const CheckedLayer& checked) {
+  return check_mixed(checked, "mixed_bfloat16", DType::bfloat16, 0.1);
+}
+
+std::string check_float64(const CheckedLayer& checked) {
+  const LayerPtr layer = checked.built(), doubles = checked.built("float64");
+  doubles->set_weights(layer->get_weights());
+  const Tensors inputs = checked.inputs();
+  const Calls plain(*layer, false), calls(*doubles, false);
+  const Tensors given = calls(with_float_dtype(inputs, DType::float64)), expected = plain(inputs);
+  for (size_t i = 0; i < given.size(); ++i)
+    expect(!is_floating(expected[i].dtype()) || given[i].dtype() == DType::float64, "output ",
+           i + 1, " is ", given[i].dtype(), ", expected float64");
+  expect_near(given, expected, 1e-4, "float64 beside float32");
+  return specs_text(given);
+}
+
+namespace {
+
+/// Runs a call that may be refused by a message. An exception of the standard library is no
+/// message.
+int refused(const CheckedLayer& checked, const LayerPtr& layer, const Tensors& inputs,
+            std::string_view what) {
+  try {
+    (*layer)(inputs);
+    return 0;
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const Error& error) {
+    const std::string_view text = error.what();
+    expect(text.find(concat("(in ", checked.class_name(), " of ")) == text.npos, what,
+           " raises no message of the layer but ", text);
+    return 1;
+  }
+}
+
+}  // namespace
+
+std::string check_wrong_inputs(const CheckedLayer& checked) {
+  const Tensors inputs = checked.inputs();
+  int count = 0;
+  const auto try_it = [&](const Tensors& wrong, std::string_view what) {
+    count += refused(checked, checked.make(), wrong, what);
+    count += refused(checked, checked.built(), wrong, what);
+  };
+  try_it({}, "no input");
+  Tensors more = inputs;
+  more.insert(more.end(), 8, inputs[0]);
+  try_it(more, "8 inputs more");
+  for (const Shape& shape :
+       {Shape{}, Shape{2}, Shape{2, 7}, Shape{2, 1, 1, 1, 1, 1, 1}, Shape{0}}) {
+    Tensors wrong = inputs;
+    wrong[0] = ops::zeros(shape, DType::float32);
+    try_it(wrong, concat("an input of shape ", shape));
+  }
+  Tensors texts = inputs;
+  texts[0] = Tensor(Shape{2, 2}, DType::string);
+  try_it(texts, "an input of strings");
+  return concat(count, " calls on malformed inputs refused with a message, the others computed");
+}
+
+}  // namespace crescent::check

@@ -1,0 +1,57 @@
+// Gradients of a layer by its weights and inputs, in float64.
+#include "check/checked_layer.h"
+
+namespace crescent::check {
+namespace {
+
+const char* const kGradients = "gradients";
+
+/// "by dense_1/kernel" is that of a layer whose name says nothing here: "gradient by kernel".
+std::string row_name(std::string name, bool training) {
+  const size_t slash = name.find('/');
+  if (name.starts_with("by ") && slash != name.npos) name.erase(3, slash - 2);
+  return concat("gradient ", name, training ? ", training" : "");
+}
+
+void add_rows(CheckReport& report, const CheckedLayer& checked, bool training) {
+  const LayerPtr layer = checked.built("float64");
+  const Tensors inputs = with_float_dtype(checked.inputs(), DType::float64);
+  const Calls calls(*layer, training);
+  GradientChecks options;
+  options.seed = checked.checks().seed;
+  const CheckReport found = check_gradient([&](const Tensors& x) { return calls(x); }, inputs,
+                                           layer->trainable_weights(), options);
+  for (CheckRow row : found.rows) {
+    row.name = row_name(row.name, training);
+    const bool is_weight = row.name.find("by input") == std::string::npos;
+    const bool is_missing = row.text.find("do not depend on it") != std::string::npos;
+    if (is_weight && is_missing)
+      row.outcome = CheckOutcome::failed, row.text += ": it never trains";
+    report.rows.push_back(std::move(row));
+  }
+}
+
+}  // namespace
+
+void add_gradient_rows(CheckReport& report, const CheckedLayer& checked) {
+  for (const bool training : {false, true}) {
+    try {
+      const auto outputs = (*checked.built())(checked.inputs());
+      bool floating = false;
+      for (const Tensor& y : outputs) floating = floating || is_floating(y.dtype());
+      const bool has_source =
+          checked.has_floating_input() || !checked.built()->trainable_weights().empty();
+      if (!floating || !has_source) {
+        report.rows.push_back({kGradients, CheckOutcome::skipped, "nothing to differentiate"});
+        return;
+      }
+      add_rows(report, checked, training);
+    } catch (const Interrupted&) {
+      throw;
+    } catch (...) {
+      report.rows.push_back({row_name("", training), CheckOutcome::failed, exception_text()});
+    }
+  }
+}
+
+}  // namespace crescent::check

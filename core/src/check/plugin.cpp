@@ -1,0 +1,153 @@
+// check_plugin: every class of a plugin, each as its kind wants it.
+#include <algorithm>
+
+#include "check/checked_layer.h"
+#include "check/classes.h"
+#include "crescent/registry/loader.h"
+
+namespace crescent {
+namespace {
+
+using check::CheckedClass;
+
+struct KindRow {
+  const char* kind;
+  check::AddRows add;
+};
+constexpr KindRow kKindRows[] = {{"activation", check::add_activation_rows},
+                                 {"loss", check::add_loss_rows},
+                                 {"metric", check::add_metric_rows},
+                                 {"initializer", check::add_initializer_rows},
+                                 {"regularizer", check::add_regularizer_rows},
+                                 {"constraint", check::add_constraint_rows},
+                                 {"optimizer", check::add_optimizer_rows},
+                                 {"schedule", check::add_schedule_rows},
+                                 {"callback", check::add_callback_rows},
+                                 {"operation", check::add_operation_rows},
+                                 {"format", check::add_format_rows}};
+
+std::vector<Shape> shapes_in(const Value& value) {
+  const List& list = value.as_list();
+  if (list.empty() || !list.front().is_list()) return {Codec<Shape>::decode(value)};
+  std::vector<Shape> shapes;
+  for (const Value& shape : list) shapes.push_back(Codec<Shape>::decode(shape));
+  return shapes;
+}
+
+/// What a user says of one class.
+struct ClassOptions {
+  Dict options;
+  LayerChecks checks;
+
+  explicit ClassOptions(const Value* value) {
+    if (!value) return;
+    for (const DictEntry& entry : value->as_dict()) read(entry.key, entry.value);
+  }
+
+ private:
+  void read(const std::string& key, const Value& value) {
+    if (key == "options")
+      options = Codec<Dict>::decode(value);
+    else if (key == "shapes")
+      checks.shapes = shapes_in(value);
+    else if (key == "dtypes")
+      checks.dtypes = Codec<std::vector<DType>>::decode(value);
+    else if (key == "low")
+      checks.low = value.as_float();
+    else if (key == "high")
+      checks.high = value.as_float();
+    else if (key == "batch_size")
+      checks.batch_size = value.as_int();
+    else if (key == "without")
+      checks.without = Codec<std::vector<std::string>>::decode(value);
+    else
+      fail("check_plugin: no '", key, "'", did_you_mean(key, kKeys));
+  }
+  static inline const std::vector<std::string> kKeys{"options", "shapes",  "dtypes",    "low",
+                                                     "high",    "without", "batch_size"};
+};
+
+/// Shapes and dtypes that layers are tried with when none are given.
+std::vector<LayerChecks> usual_inputs() {
+  std::vector<LayerChecks> all;
+  for (const Shape& shape : {Shape{6}, Shape{5, 4}, Shape{8, 8, 3}, Shape{4, 6, 6, 2}}) {
+    all.push_back({{shape}, {DType::float32}});
+    all.push_back({{shape, shape}, {DType::float32}});
+  }
+  all.push_back({{Shape{5}}, {DType::int32}, 0, 4});
+  all.push_back({{Shape{1}}, {DType::string}, 0, 4});
+  return all;
+}
+
+/// Fills in the shapes with which the layer can be called; returns what was said of the last ones.
+std::string find_inputs(const CheckedClass& checked, ClassOptions& given) {
+  std::string said;
+  for (const LayerChecks& inputs : usual_inputs()) {
+    LayerChecks tried = inputs;
+    tried.without = given.checks.without;
+    const CheckReport report = check::first_check(checked.name, given.options, tried);
+    if (report.ok()) {
+      given.checks = tried;
+      return "";
+    }
+    said = report.rows.front().text;
+  }
+  return said;
+}
+
+CheckReport check_layer_class(const CheckedClass& checked, ClassOptions given) {
+  const std::string said = given.checks.shapes.empty() ? find_inputs(checked, given) : "";
+  if (said.empty()) return check_layer(checked.name, given.options, given.checks);
+  const bool is_thrown = said.find(concat("(in ", checked.name, " of ")) != said.npos;
+  return {
+      checked.name,
+      {{"call", is_thrown ? CheckOutcome::failed : CheckOutcome::skipped,
+        "which options and shapes it wants has to be said; of the usual ones it said: " + said}}};
+}
+
+CheckReport check_class(const CheckedClass& checked, const ClassOptions& given) {
+  if (checked.kind == Layer::kKind) return check_layer_class(checked, given);
+  CheckReport report{concat(checked.name, " (", checked.kind, ")"), {}};
+  const auto row = std::find_if(std::begin(kKindRows), std::end(kKindRows),
+                                [&](const KindRow& r) { return checked.kind == r.kind; });
+  if (row == std::end(kKindRows)) {
+    report.rows.push_back({"", CheckOutcome::skipped, "there are no checks of this kind"});
+    return report;
+  }
+  try {
+    if (checked.kind != "operation")
+      check::add_row(report, "options", [&] { return check::check_configuration(checked); });
+    if (report.ok()) row->add(report, checked);
+  } catch (const Interrupted&) {
+    throw;
+  } catch (...) {
+    report.rows.push_back({"", CheckOutcome::failed, exception_text()});
+  }
+  return report;
+}
+
+void expect_classes(const PluginRecord& plugin, const Dict& options) {
+  std::vector<std::string> names;
+  for (const auto& [kind, name] : plugin.classes) names.push_back(name);
+  for (const DictEntry& entry : options)
+    if (std::find(names.begin(), names.end(), entry.key) == names.end())
+      fail("plugin '", plugin.name, "' has no class '", entry.key, "'",
+           did_you_mean(entry.key, names));
+}
+
+}  // namespace
+
+std::vector<CheckReport> check_plugin(const std::string& plugin, const Dict& options) {
+  const InterruptScope interrupt_scope;
+  const bool is_path = plugin.find('/') != plugin.npos || plugin.ends_with(".so");
+  const PluginRecord record = is_path ? load_plugin(plugin) : load_plugin_by_name(plugin);
+  expect_classes(record, options);
+  std::vector<CheckReport> reports;
+  for (const auto& [kind, name] : record.classes) {
+    const ClassOptions given(options.find(name));
+    reports.push_back(check_class({kind, name, given.options}, given));
+  }
+  return reports;
+}
+
+}  // namespace crescent

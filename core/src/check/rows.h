@@ -1,0 +1,37 @@
+// The rows of a report while they come about.
+#pragma once
+#include <functional>
+
+#include "crescent/model/check.h"
+#include "crescent/system/interrupt.h"
+
+namespace crescent::check {
+
+/// Thrown by a check that does not apply.
+struct Skipped {
+  std::string why;
+};
+
+/// Thrown by a check that found something. It is no Error, so that those of what is checked are
+/// told apart.
+struct Found {
+  std::string what;
+};
+
+template <class... Pieces>
+[[noreturn]] void skip(const Pieces&... pieces) {
+  throw Skipped{concat(pieces...)};
+}
+template <class... Pieces>
+[[noreturn]] void found(const Pieces&... pieces) {
+  throw Found{concat(pieces...)};
+}
+template <class... Pieces>
+void expect(bool holds, const Pieces&... pieces) {
+  if (!holds) found(pieces...);
+}
+
+/// Runs a check, which returns what it saw, and adds its row.
+void add_row(CheckReport& report, const std::string& name, const std::function<std::string()>& f);
+
+}  // namespace crescent::check

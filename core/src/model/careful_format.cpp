@@ -1,0 +1,181 @@
+#include "model/careful_format.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "crescent/system/file.h"
+#include "registry/blame.h"
+
+namespace crescent {
+namespace {
+
+namespace fs = std::filesystem;
+
+void sync(const fs::path& file) {
+  const Descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (opened < 0 || (fsync(opened) != 0 && errno != EINVAL))
+    fail("cannot save '", file.filename().string(), "': ", strerror(errno));
+}
+
+/// A folder beside the file that is to be saved. What is written there replaces the files of the
+/// same names when all of it is complete; the one that was asked for comes last.
+class Workplace {
+ public:
+  explicit Workplace(const std::string& path) {
+    std::error_code error;
+    target_ = fs::is_symlink(path, error) ? fs::weakly_canonical(path) : fs::path(path);
+    std::string pattern = (target_.parent_path() / ".crescent-saving-XXXXXX").string();
+    if (!mkdtemp(pattern.data())) fail("cannot save '", path, "': ", strerror(errno));
+    folder_ = pattern;
+  }
+  ~Workplace() {
+    std::error_code error;
+    fs::remove_all(folder_, error);
+  }
+  Workplace(const Workplace&) = delete;
+
+  std::string file() const { return (folder_ / target_.filename()).string(); }
+
+  void commit() const {
+    if (!fs::exists(file())) fail("the format wrote no file");
+    for (const auto& entry : fs::directory_iterator(folder_)) sync(entry.path());
+    for (const auto& entry : fs::directory_iterator(folder_))
+      if (entry.path() != file()) move_out(entry.path());
+    move_out(file());
+    sync(folder_.parent_path().empty() ? fs::path(".") : folder_.parent_path());
+  }
+
+ private:
+  /// A file that is replaced leaves its permissions to the new one.
+  void move_out(const fs::path& from) const {
+    const fs::path to = target_.parent_path() / from.filename();
+    if (fs::is_regular_file(to)) fs::permissions(from, fs::status(to).permissions());
+    fs::rename(from, to);
+  }
+
+  fs::path target_, folder_;
+};
+
+/// Fails with the path that the user gave in the place of the one that was written to.
+[[noreturn]] void fail_saving(std::string text, const std::string& path, const std::string& to) {
+  for (size_t at; (at = text.find(to)) != text.npos;) text.replace(at, to.size(), path);
+  fail("cannot save '", path, "': ", text);
+}
+
+class CarefulFormat final : public Format,
+                            public ModelFormat,
+                            public WeightsFormat,
+                            public ReadsArrays,
+                            public WritesArrays,
+                            public ReadsTables,
+                            public TranslatesConfigs {
+ public:
+  explicit CarefulFormat(FormatPtr format) : format_(std::move(format)) { attach(format_->info()); }
+  Dict get_config() const override { return format_->get_config(); }
+
+  const SchemaData& save_model_options() const override {
+    return as<ModelFormat>().save_model_options();
+  }
+  const SchemaData& load_model_options() const override {
+    return as<ModelFormat>().load_model_options();
+  }
+  void save_model(Model& model, const std::string& path, const Dict& options) override {
+    save(path, [&](const std::string& to) { as<ModelFormat>().save_model(model, to, options); });
+  }
+  ModelPtr load_model(const std::string& path, const Dict& options) override {
+    return about(path, [&] { return as<ModelFormat>().load_model(path, options); });
+  }
+
+  const SchemaData& save_weights_options() const override {
+    return as<WeightsFormat>().save_weights_options();
+  }
+  const SchemaData& load_weights_options() const override {
+    return as<WeightsFormat>().load_weights_options();
+  }
+  void save_weights(Model& model, const std::string& path, const Dict& options) override {
+    save(path,
+         [&](const std::string& to) { as<WeightsFormat>().save_weights(model, to, options); });
+  }
+  void load_weights(Model& model, const std::string& path, const Dict& options) override {
+    about(path, [&] { as<WeightsFormat>().load_weights(model, path, options); });
+  }
+
+  Tensor read_array(const std::string& path, const std::string& place) override {
+    return about(path, [&] { return as<ReadsArrays>().read_array(path, place); });
+  }
+  Tensor open_array(const std::string& path, const std::string& place) override {
+    return about(path, [&] { return as<ReadsArrays>().open_array(path, place); });
+  }
+  NamedTensors read_arrays(const std::string& path) override {
+    return about(path, [&] { return as<ReadsArrays>().read_arrays(path); });
+  }
+  void write_arrays(const std::string& path, const NamedTensors& arrays) override {
+    save(path, [&](const std::string& to) { as<WritesArrays>().write_arrays(to, arrays); });
+  }
+
+  const SchemaData& read_table_options() const override {
+    return as<ReadsTables>().read_table_options();
+  }
+  Table read_table(const std::string& path, const Dict& options) override {
+    return about(path, [&] { return as<ReadsTables>().read_table(path, options); });
+  }
+
+  Value config_in(const Value& config, const Value& custom_objects) override {
+    return as<TranslatesConfigs>().config_in(config, custom_objects);
+  }
+  const SchemaData& config_out_options() const override {
+    return as<TranslatesConfigs>().config_out_options();
+  }
+  Value config_out(const Value& config, const Dict& options) override {
+    return as<TranslatesConfigs>().config_out(config, options);
+  }
+
+ private:
+  template <class Ability>
+  Ability& as() const {
+    return dynamic_cast<Ability&>(*format_);
+  }
+
+  /// Runs something that reads the file.
+  template <class F>
+  auto about(const std::string& path, F f) const -> decltype(f()) {
+    try {
+      return blaming(*format_, f);
+    } catch (const Interrupted&) {
+      throw;
+    } catch (Error& error) {
+      if (std::string_view(error.what()).find(path) == std::string_view::npos)
+        error.add_context(concat("'", path, "': "));
+      throw;
+    }
+  }
+
+  template <class F>
+  void save(const std::string& path, F write) const {
+    const Workplace workplace(path);
+    const std::string to = workplace.file();
+    try {
+      blaming(*format_, [&] { write(to), workplace.commit(); });
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const Error& error) {
+      fail_saving(error.what(), path, to);
+    }
+  }
+
+  FormatPtr format_;
+};
+
+}  // namespace
+
+FormatPtr careful(FormatPtr format) {
+  if (!format || is_built_in(*format->info())) return format;
+  return std::make_shared<CarefulFormat>(std::move(format));
+}
+
+}  // namespace crescent

@@ -1,0 +1,12 @@
+// Formats of other people's plugins, with what all formats promise.
+#pragma once
+#include "crescent/io/format.h"
+
+namespace crescent {
+
+/// A format that saves with the help of `format`, but replaces a file as a whole or not at all,
+/// and whose errors name the path. A built-in format, which keeps these rules, is returned as it
+/// is.
+FormatPtr careful(FormatPtr format);
+
+}  // namespace crescent

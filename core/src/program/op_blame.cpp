@@ -1,0 +1,32 @@
+#include "program/op_blame.h"
+
+#include "base/plugin_code.h"
+
+namespace crescent {
+namespace {
+
+/// The plugin that has the virtual table of the op; null for an op of core.
+const char* plugin_of(const Op& op) {
+  const void* table = nullptr;
+  std::memcpy(&table, static_cast<const void*>(&op), sizeof table);
+  return plugin_at(table);
+}
+
+}  // namespace
+
+std::string described(const Op& op) {
+  const char* plugin = plugin_of(op);
+  return concat(op.name(), plugin ? concat(" of plugin '", plugin, "'") : "");
+}
+
+void rethrow_blaming(const Op& op, const char* function) try { throw; } catch (const Interrupted&) {
+  throw;
+} catch (Error& error) {
+  const bool is_named = std::string_view(error.what()).find(op.name()) != std::string_view::npos;
+  if (plugin_of(op) && !is_named) error.add_context(described(op) + ": ");
+  throw;
+} catch (...) {
+  fail(exception_text(), " (in ", function, "() of op ", described(op), ")");
+}
+
+}  // namespace crescent

@@ -1,0 +1,26 @@
+// Exceptions of ops name the op and, for one of a plugin, the plugin.
+#pragma once
+#include "crescent/program/op.h"
+
+namespace crescent {
+
+/// Rethrows the current exception of a function of the op. One that is no Error becomes one:
+/// "std::bad_alloc (in infer() of op acme.ema of plugin 'acme.kernels')"; an Error of a plugin's op
+/// that does not name the op gets the name put before it.
+[[noreturn]] void rethrow_blaming(const Op& op, const char* function);
+
+/// Runs code of an op.
+template <class F>
+auto blaming(const Op& op, const char* function, F f) -> decltype(f()) {
+  try {
+    return f();
+  } catch (...) {
+    rethrow_blaming(op, function);
+  }
+}
+
+/// The name of the op and, if it is of a plugin, that of the plugin: "acme.ema of plugin
+/// 'acme.kernels'".
+std::string described(const Op& op);
+
+}  // namespace crescent

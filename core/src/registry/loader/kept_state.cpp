@@ -1,0 +1,44 @@
+#include "registry/loader/kept_state.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <clocale>
+#include <cstring>
+
+namespace crescent {
+namespace {
+
+/// Whether the handler is a function of the library that has this code.
+bool is_of_core(const struct sigaction& action) {
+  Dl_info here, there;
+  const auto address = reinterpret_cast<const void*>(action.sa_sigaction);
+  return dladdr(reinterpret_cast<const void*>(&is_of_core), &here) && dladdr(address, &there) &&
+         here.dli_fbase == there.dli_fbase;
+}
+
+bool same_handler(const struct sigaction& a, const struct sigaction& b) {
+  return a.sa_sigaction == b.sa_sigaction && a.sa_flags == b.sa_flags;
+}
+
+}  // namespace
+
+KeptState::KeptState() : handlers_(NSIG) {
+  std::fegetenv(&floating_);
+  for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, nullptr, &handlers_[signal]);
+  pthread_sigmask(SIG_SETMASK, nullptr, &blocked_);
+  locale_ = std::setlocale(LC_ALL, nullptr);
+}
+
+KeptState::~KeptState() {
+  std::fesetenv(&floating_);
+  for (int signal = 1; signal < NSIG; ++signal) {
+    struct sigaction now {};
+    if (sigaction(signal, nullptr, &now) != 0 || same_handler(now, handlers_[signal])) continue;
+    if (!is_of_core(now)) sigaction(signal, &handlers_[signal], nullptr);
+  }
+  pthread_sigmask(SIG_SETMASK, &blocked_, nullptr);
+  if (locale_ != std::setlocale(LC_ALL, nullptr)) std::setlocale(LC_ALL, locale_.c_str());
+}
+
+}  // namespace crescent

@@ -1,0 +1,188 @@
+#include "models/checks.h"
+
+#include "crescent/model/check.h"
+#include "lua/class_table.h"
+#include "models/report.h"
+#include "values/interruption.h"
+
+namespace crescent::lua {
+namespace {
+
+const char* word_of(CheckOutcome outcome) {
+  switch (outcome) {
+    case CheckOutcome::passed:
+      return "passed";
+    case CheckOutcome::failed:
+      return "failed";
+    case CheckOutcome::skipped:
+      return "skipped";
+  }
+  return "";
+}
+
+Value fields_of(const CheckReport& report) {
+  List rows;
+  for (const CheckRow& row : report.rows)
+    rows.push_back(Dict{{"name", row.name}, {"outcome", word_of(row.outcome)}, {"text", row.text}});
+  return Dict{{"ok", report.ok()}, {"subject", report.subject}, {"rows", std::move(rows)}};
+}
+
+std::string text_of_all(const std::vector<CheckReport>& reports) {
+  std::string text;
+  for (const CheckReport& report : reports) text += report.text();
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+bool all_ok(const std::vector<CheckReport>& reports) {
+  for (const CheckReport& report : reports)
+    if (!report.ok()) return false;
+  return true;
+}
+
+/// Gives the report, or raises its text where something failed.
+OnStack give(const std::vector<CheckReport>& reports, const Value& fields, bool raise) {
+  if (raise && !all_ok(reports)) fail(text_of_all(reports));
+  push_report(current(), fields, text_of_all(reports));
+  return {};
+}
+
+OnStack give(const CheckReport& report, bool raise) {
+  return give(std::vector{report}, fields_of(report), raise);
+}
+
+/// The tensors among what the function of Lua gave, which are on the stack above `bottom`.
+Tensors results_above(lua_State* L, int bottom) {
+  Tensors results;
+  for (int i = bottom + 1; i <= lua_gettop(L); ++i)
+    for (const Tensor& t : to_tensors(L, i)) results.push_back(t);
+  if (results.empty()) fail("the function gave nothing; expected a tensor");
+  return results;
+}
+
+Tensors call_function(const Ref& function, const Tensors& inputs) {
+  lua_State* L = current();
+  Height height(L);
+  reserve(L, static_cast<int>(inputs.size()) + 4);
+  const int bottom = lua_gettop(L);
+  function.push(L);
+  for (const Tensor& x : inputs) push(L, x);
+  protected_call(L, static_cast<int>(inputs.size()), LUA_MULTRET);
+  return results_above(L, bottom);
+}
+
+Variables variables_at(lua_State* L, int index) {
+  Variables variables;
+  if (lua_isnil(L, index)) return variables;
+  const bool is_table = is_plain_table(L, index);
+  const auto count = is_table ? static_cast<lua_Integer>(lua_rawlen(L, index)) : 1;
+  for (lua_Integer i = 1; i <= count; ++i) {
+    is_table ? static_cast<void>(lua_rawgeti(L, index, i)) : lua_pushvalue(L, index);
+    variables.push_back(Read<Variable>::from(L, lua_gettop(L)));
+    lua_pop(L, 1);
+  }
+  return variables;
+}
+
+/// Differences of float64 say more: inputs of float32 are given as such where the results are then
+/// float64 too.
+Tensors in_doubles(const Ref& function, const Tensors& inputs) {
+  Tensors doubles;
+  for (const Tensor& x : inputs)
+    doubles.push_back(x.dtype() == DType::float32 ? ops::cast(x, DType::float64) : x);
+  try {
+    for (const Tensor& y : call_function(function, doubles))
+      if (is_floating(y.dtype()) && y.dtype() != DType::float64) return inputs;
+    return doubles;
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const Error&) {
+    return inputs;
+  }
+}
+
+OnStack check_gradient_of(Any function, Any inputs, Any variables, double step, double tolerance,
+                          int64_t elements, int64_t directions, int64_t seed, bool raise) {
+  Interruptible interruptible;
+  lua_State* L = current();
+  if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");
+  const Ref f(L, function.index);
+  Tensors given = to_tensors(L, inputs.index);
+  const Variables by = variables_at(L, variables.index);
+  if (by.empty()) given = in_doubles(f, given);
+  return give(check_gradient([&](const Tensors& x) { return call_function(f, x); }, given, by,
+                             {step, tolerance, elements, directions, seed}),
+              raise);
+}
+
+/// The name of the class of layers that is given by itself or by its name.
+std::string layer_class_at(lua_State* L, int index) {
+  if (lua_type(L, index) == LUA_TSTRING) return text_of(L, index);
+  ClassPtr info = class_of_table(L, index);
+  if (const ClassPtr* handle = info ? nullptr : to_handle<ClassPtr>(L, index)) info = *handle;
+  if (!info || info->kind != Layer::kKind)
+    fail_expected(L, index, "a class of layers, such as cr.layers.Dense");
+  return info->name;
+}
+
+/// {5, 4} is the shape of one input, {{5, 4}, {3}} are those of two.
+std::vector<Shape> shapes_at(lua_State* L, int index) {
+  if (!is_plain_table(L, index)) fail_expected(L, index, "the shape of a sample, such as {5, 4}");
+  lua_rawgeti(L, index, 1);
+  const bool several = lua_istable(L, -1);
+  lua_pop(L, 1);
+  return several ? Read<std::vector<Shape>>::from(L, index)
+                 : std::vector<Shape>{to_shape(L, index)};
+}
+
+OnStack check_layer_of(Any layer, const Names& options, Any shapes, Value dtypes, double low,
+                       double high, std::optional<int64_t> batch_size, Value without, int64_t seed,
+                       bool raise) {
+  Interruptible interruptible;
+  lua_State* L = current();
+  LayerChecks checks;
+  checks.shapes = shapes_at(L, shapes.index);
+  checks.dtypes = Codec<std::vector<DType>>::decode(dtypes);
+  checks.low = low, checks.high = high;
+  checks.batch_size = batch_size.value_or(0);
+  if (!without.is_null()) checks.without = Codec<std::vector<std::string>>::decode(without);
+  checks.seed = seed;
+  return give(check_layer(layer_class_at(L, layer.index), options.dict, checks), raise);
+}
+
+OnStack check_plugin_of(const std::string& name, const Names& options, bool raise) {
+  Interruptible interruptible;
+  const std::vector<CheckReport> reports = check_plugin(name, options.dict);
+  List all;
+  for (const CheckReport& report : reports) all.push_back(fields_of(report));
+  return give(reports, Dict{{"ok", all_ok(reports)}, {"classes", std::move(all)}}, raise);
+}
+
+}  // namespace
+
+const std::vector<CallablePtr>& check_functions() {
+  static const std::vector<CallablePtr> functions = [] {
+    std::vector<CallablePtr> all;
+    all.push_back(bound(
+        "gradient", &check_gradient_of,
+        {"function", "inputs", "variables=nil", "step=0.0", "tolerance=0.0", "elements=10",
+         "directions=3", "seed=1", "raise=true"},
+        "Compares the gradient of a function, by its inputs and by variables, with differences: "
+        "check.gradient(function(a, b) ... end, {a, b}). Gives a report; with raise, what does "
+        "not fit is an error. Step and tolerance of 0 are those that fit the dtype."));
+    all.push_back(bound(
+        "layer", &check_layer_of,
+        {"class", "options=nil", "shape=nil", "dtype=float32", "low=-1.0", "high=1.0",
+         "batch_size=nil", "without=nil", "seed=1", "raise=true"},
+        "Checks a layer of this class with these options on inputs of this shape (of one sample): "
+        "shapes, gradients, configuration, files, precisions, sizes of batches, masks. Gives a "
+        "report; with raise, what does not fit is an error. `without` names checks to leave out."));
+    all.push_back(bound("plugin", &check_plugin_of, {"name", "options=nil", "raise=true"},
+                        "Loads a plugin and checks all of its classes. `options` has, by the name "
+                        "of a class, a table of options, shapes, dtypes, low, high, batch_size."));
+    return all;
+  }();
+  return functions;
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,103 @@
+// crescent check-plugin NAME: whether the classes of a plugin keep the rules; a device is judged by
+// the tests of devices and ops.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "commands.h"
+#include "crescent/model/check.h"
+#include "crescent/program/device.h"
+#include "crescent/registry/loader.h"
+#include "crescent/system/crash.h"
+#include "crescent/system/file.h"
+#include "crescent/system/process.h"
+#include "file_commands.h"
+
+namespace crescent::program {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where an installation has programs of the tests.
+constexpr const char* kTests = "lib/crescent/tests";
+
+bool is_path(const std::string& name) {
+  return name.find('/') != std::string::npos || name.ends_with(".so");
+}
+
+/// A text of JSON, or the path of a file that has one.
+Dict options_in(const std::string& text) {
+  const bool is_text = text.starts_with('{');
+  return parse_json(is_text ? text : read_file(text)).as_dict();
+}
+
+/// Runs in a process of its own, which a crash ends with the line that tells of it.
+int check_classes(const std::string& plugin, const Dict& options) {
+  Process process = Process::copy([&] {
+    report_crashes();
+    bool ok = true;
+    try {
+      for (const CheckReport& report : check_plugin(plugin, options)) {
+        print(report.text() + "\n");
+        ok = ok && report.ok();
+      }
+    } catch (...) {
+      print(concat("crescent: ", exception_text(), "\n"), stderr);
+      ok = false;
+    }
+    std::fflush(stdout);
+    return ok ? 0 : 1;
+  });
+  const int status = process.wait();
+  if (process.signal())
+    print(concat("crescent: plugin '", plugin, "': the check ", process.ending(), "\n"), stderr);
+  return status == 0 ? 0 : 1;
+}
+
+/// A program of the tests, where the build or an installation has it; empty without one.
+std::string test_program(const char* name) {
+  const fs::path program = fs::read_symlink("/proc/self/exe"), folder = program.parent_path();
+  for (const fs::path& place : {folder / name, folder.parent_path() / kTests / name})
+    if (access(place.c_str(), X_OK) == 0) return place.string();
+  return "";
+}
+
+int judge_device(const std::string& device, const PluginRecord& plugin) {
+  const char* before = std::getenv("CRESCENT_PLUGIN_PATH");
+  const std::string folder = fs::path(plugin.path).parent_path().string();
+  setenv("CRESCENT_PLUGIN_PATH", concat(folder, before ? ":" : "", before ? before : "").c_str(),
+         1);
+  setenv("CRESCENT_DEVICE", device.c_str(), 1);
+  int status = 0;
+  for (const char* name : {"test_devices", "test_ops"}) {
+    const std::string test = test_program(name);
+    if (test.empty())
+      fail("check-plugin: the program ", name, " is missing; install Crescent again");
+    print(concat(device, " (device): ", name, "\n"));
+    std::fflush(stdout);
+    if (Process::program({test}).wait() != 0) status = 1;
+  }
+  return status;
+}
+
+PluginRecord record_of(const std::string& plugin) {
+  return is_path(plugin) ? load_plugin(plugin) : load_plugin_by_name(plugin);
+}
+
+}  // namespace
+
+int check_plugin_command(const std::vector<std::string>& arguments) {
+  const FileArguments given(arguments, "check-plugin", 1, {}, {"options"});
+  const std::string& plugin = given.paths[0];
+  const Value* options = given.options.find("options");
+  int status = check_classes(plugin, options ? options_in(options->as_string()) : Dict());
+  if (status != 0) return status;
+  const PluginRecord record = record_of(plugin);
+  for (const auto& [kind, name] : record.classes)
+    if (kind == Device::kKind && judge_device(name, record) != 0) status = 1;
+  return status;
+}
+
+}  // namespace crescent::program

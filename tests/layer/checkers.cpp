@@ -1,0 +1,115 @@
+// Whether check_layer and check_gradient find what is wrong, and nothing where all is right.
+#include <catch2/catch.hpp>
+
+#include "broken_layers.h"
+#include "crescent/crescent.h"
+
+using namespace crescent;
+using Catch::Contains;
+
+namespace {
+
+const CheckRow* row_of(const CheckReport& report, const std::string& name) {
+  for (const CheckRow& row : report.rows)
+    if (row.name == name) return &row;
+  return nullptr;
+}
+
+Dict options_of(const std::string& name) {
+  return name == "ForgetsOption" ? Dict{{"factor", 2.0}} : Dict();
+}
+
+/// The text of the only row of a gradient that failed; empty when none did.
+std::string failure_of(const std::function<Tensors(const Tensors&)>& f, const Tensors& inputs) {
+  std::string text;
+  for (const CheckRow& row : check_gradient(f, inputs).rows)
+    if (row.outcome == CheckOutcome::failed) text += concat(row.name, ": ", row.text);
+  return text;
+}
+
+Tensor values(const std::vector<double>& numbers, DType dtype = DType::float64) {
+  return ops::cast(Tensor::from(numbers, {static_cast<int64_t>(numbers.size())}), dtype);
+}
+
+}  // namespace
+
+TEST_CASE("check_layer finds each of the layers that are wrong in one way") {
+  for (const BrokenLayer& broken : broken_layers()) {
+    const bool has_steps = std::string(broken.name) == "WrongMask";
+    LayerChecks checks;
+    checks.shapes = {has_steps ? Shape{4, 3} : Shape{3}};
+    const CheckReport report = check_layer(broken.name, options_of(broken.name), checks);
+    INFO(report.text());
+    CHECK_FALSE(report.ok());
+    const CheckRow* row = row_of(report, broken.check);
+    REQUIRE(row);
+    CHECK(row->outcome == CheckOutcome::failed);
+    CHECK_THAT(row->text, Contains(broken.says));
+  }
+}
+
+TEST_CASE("check_layer passes a layer that is right") {
+  broken_layers();
+  LayerChecks checks;
+  checks.shapes = {{4, 3}};
+  const CheckReport report = check_layer("Right", {{"power", 3.0}}, checks);
+  INFO(report.text());
+  CHECK(report.ok());
+  CHECK(report.rows.size() > 20);
+}
+
+TEST_CASE("check_layer refuses names of checks that are none, and shapes that are missing") {
+  LayerChecks checks;
+  checks.shapes = {{3}};
+  checks.without = {"mask"};
+  CHECK_THROWS_WITH(check_layer("Identity", {}, checks), Contains("did you mean 'masks'?"));
+  checks.without.clear();
+  CHECK_THROWS_WITH(check_layer("Identit", {}, checks), Contains("did you mean 'Identity'?"));
+  CHECK_THROWS_WITH(check_layer("Identity", {}, LayerChecks()),
+                    Contains("expected the shape of each input"));
+}
+
+TEST_CASE("check_gradient compares each input in float64 and float32") {
+  for (const DType dtype : {DType::float64, DType::float32}) {
+    const Tensors x{values({1, 2, 3}, dtype), values({0.5, -1, 2}, dtype)};
+    CHECK(failure_of([](const Tensors& in) { return Tensors{ops::sin(in[0]) * in[1]}; }, x) == "");
+    const auto wrong = [](const Tensors& in) {
+      return Tensors{in[0] * in[1] + ops::stop_gradient(in[1] * in[1])};
+    };
+    CHECK_THAT(failure_of(wrong, x), Catch::StartsWith("by input 2: by element {"));
+  }
+}
+
+TEST_CASE("check_gradient reports kinks, and no kink excuses a gradient beside both slopes") {
+  const Tensors x{values({-1, 0, 2})};
+  const CheckReport report =
+      check_gradient([](const Tensors& in) { return Tensors{ops::relu(in[0])}; }, x);
+  CHECK(report.ok());
+  CHECK_THAT(report.text(), Contains("at a kink: by "));
+  const auto beyond = [](const Tensors& in) {
+    return Tensors{ops::relu(in[0]) + (in[0] - ops::stop_gradient(in[0])) * 3.0};
+  };
+  CHECK_THAT(failure_of(beyond, x), Contains("differences give"));
+}
+
+TEST_CASE("check_gradient differentiates by variables and leaves them as they were") {
+  const Variable w(values({1, 2})), unused(values({4}));
+  const auto f = [&](const Tensors& in) { return Tensors{in[0] * w.value() * w.value()}; };
+  const CheckReport report = check_gradient(f, {values({3, -1})}, {w, unused});
+  INFO(report.text());
+  CHECK(report.ok());
+  CHECK_THAT(report.text(), Contains("the results do not depend on it"));
+  CHECK(w.value().to_vector() == std::vector<double>{1, 2});
+}
+
+TEST_CASE("check_gradient says that a function is random, or gives no numbers") {
+  CHECK_THAT(failure_of(
+                 [](const Tensors& in) {
+                   return Tensors{in[0] * global_random().uniform({2}, 0, 1, DType::float64)};
+                 },
+                 {values({1, 2})}),
+             Contains("called twice on the same inputs"));
+  CHECK_THAT(failure_of([](const Tensors& in) { return Tensors{ops::argmax(in[0], -1)}; },
+                        {values({1, 2})}),
+             Contains("floating-point"));
+}

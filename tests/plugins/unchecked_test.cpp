@@ -1,0 +1,190 @@
+// Nothing of a plugin is believed unchecked: what its ops give and throw, what loading it changes,
+// what its formats leave of a file, and what is said when it crashes.
+#include <catch2/catch.hpp>
+#include <cfenv>
+#include <clocale>
+#include <csignal>
+#include <fstream>
+
+#include "crescent/io/format.h"
+#include "crescent/layer/operation.h"
+#include "crescent/model/model.h"
+#include "crescent/program/gradient.h"
+#include "crescent/system/crash.h"
+#include "crescent/system/process.h"
+#include "support.h"
+
+using namespace crescent;
+using namespace crescent::plugin_tests;
+using Catch::Contains;
+using Catch::StartsWith;
+
+namespace {
+
+Tensor failing(const Tensor& x, const char* how) {
+  const Dict arguments{{"x", Codec<Tensor>::encode(x)}, {"how", how}};
+  return Codec<Tensor>::decode((*make<Operation>("failing"))(arguments));
+}
+
+/// The gradient of failing(x, how), at once or in a program.
+void differentiate(const char* how, bool compiled) {
+  const auto f = [&](const Tensors& in) {
+    GradientTape tape;
+    tape.watch(in[0]);
+    const Tensor y = failing(in[0], how);
+    return tape.gradient(y, in);
+  };
+  const Tensors x{Tensor::full({2, 3}, 1)};
+  compiled ? Function(f)(x) : f(x);
+}
+
+/// What a copy of this process leaves on stderr, and the signal that ends it.
+std::pair<std::string, int> words_of_crash(const std::function<void()>& work) {
+  const Descriptor said = memory_file("crash");
+  Process process = Process::copy(
+      [&] {
+        report_crashes();
+        work();
+        return 0;
+      },
+      {.descriptors = {{said, 2}}});
+  process.wait();
+  return {contents_of(said), process.signal()};
+}
+
+ModelPtr built_model() {
+  return Sequential::make({make<Layer>("Dense", {{"units", 2}, {"input_shape", List{3}}})});
+}
+
+std::string text_in(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+size_t files_in(const std::string& folder) {
+  return static_cast<size_t>(std::distance(fs::directory_iterator(folder), {}));
+}
+
+// The sanitizers have handlers of their own.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kHasCrashes = false;
+#else
+constexpr bool kHasCrashes = true;
+#endif
+
+}  // namespace
+
+TEST_CASE("What functions of an op throw names function, op and plugin") {
+  load_plugin(library("unchecked"));
+  const Tensor x = Tensor::full({2, 3}, 1);
+  const std::string text = "std::out_of_range: the shelf has 3 places";
+  CHECK_THROWS_WITH(failing(x, "infer"),
+                    text + " (in infer() of op unchecked.fails of plugin 'unchecked')");
+  CHECK_THROWS_WITH(failing(x, "compute"),
+                    text + " (in compute() of op unchecked.fails of plugin 'unchecked')");
+  CHECK_THROWS_WITH(failing(x, "operation"),
+                    StartsWith(text + " (in failing of plugin 'unchecked' ("));
+  CHECK_THROWS_WITH(failing(x, "message"),
+                    Contains("unchecked.fails of plugin 'unchecked': expected an even number"));
+  for (const bool compiled : {false, true}) {
+    CHECK_THROWS_WITH(differentiate("vjp", compiled),
+                      "an exception of type int (in vjp() of op unchecked.fails of plugin "
+                      "'unchecked')");
+    CHECK_THROWS_WITH(differentiate("count", compiled),
+                      StartsWith("unchecked.fails of plugin 'unchecked': vjp() gave 0 gradients, "
+                                 "expected one for each of 1 inputs"));
+    CHECK_THROWS_WITH(differentiate("shape", compiled),
+                      "unchecked.fails of plugin 'unchecked': vjp() gave a gradient float32() for "
+                      "input 1 of 1, which is float32(2, 3)");
+  }
+}
+
+TEST_CASE("compute() has to write into the memory that infer() decided on") {
+  load_plugin(library("unchecked"));
+  const Tensor x = Tensor::full({2, 3}, 1);
+  CHECK(failing(x, "").to_vector() == x.to_vector());
+  CHECK_THROWS_WITH(failing(x, "replaced"),
+                    Contains("unchecked.fails of plugin 'unchecked': compute() replaced output 1 "
+                             "of 1 by float32(2, 3)"));
+}
+
+TEST_CASE("An error of an activation names the activation, and its layer") {
+  load_plugin(library("unchecked"));
+  load_plugin(library("throwing"));
+  const auto dense = [](const Value& activation) {
+    return make<Layer>("Dense", {{"units", 2}, {"name", "d"}, {"activation", activation}});
+  };
+  const Tensor x = Tensor::full({4, 3}, 1);
+  CHECK_THROWS_WITH((*dense("Refuses"))(x),
+                    "Layer d (Dense): activation Refuses of plugin "
+                    "'unchecked': expected another tensor");
+  CHECK_THROWS_WITH((*dense("InActivation"))(x),
+                    StartsWith("Layer d (Dense): std::out_of_range: the shelf has 3 places (in "
+                               "InActivation of plugin 'throwing' ("));
+}
+
+TEST_CASE("A crash leaves a line with layer, class and plugin") {
+  if (!kHasCrashes) return;
+  load_plugin(library("unchecked"));
+  const Tensor x = Tensor::full({4, 3}, 1);
+  const auto crash = [&](const char* how) {
+    return words_of_crash([&] { (*make<Layer>("Crashes", {{"how", how}, {"name", "e"}}))(x); });
+  };
+  const std::string where = " in layer 'e' (Crashes of plugin 'unchecked')\n";
+  CHECK(crash("write") ==
+        std::pair("crescent: SIGSEGV (Segmentation fault)" + where, int{SIGSEGV}));
+  CHECK(crash("deep") == std::pair("crescent: SIGSEGV (Segmentation fault)" + where, int{SIGSEGV}));
+  CHECK(crash("abort") == std::pair("crescent: SIGABRT (Aborted)" + where, int{SIGABRT}));
+  const auto inside = words_of_crash([&] {
+    const Dict options{{"units", 2}, {"name", "d"}, {"activation", "CrashingActivation"}};
+    (*make<Layer>("Dense", options))(x);
+  });
+  CHECK(inside.first ==
+        "crescent: SIGSEGV (Segmentation fault) in activation CrashingActivation of plugin "
+        "'unchecked', in layer 'd' (Dense)\n");
+  const auto op = words_of_crash([&] { failing(x, "crash"); });
+  CHECK(op.first ==
+        "crescent: SIGSEGV (Segmentation fault) in op unchecked.fails, in code of "
+        "plugin 'unchecked'\n");
+}
+
+TEST_CASE("Rounding, handlers of signals and the locale are as before after a plugin was loaded") {
+  const Folder folder;  // a copy of its own is loaded for the first time
+  fs::copy(library("modes"), folder / "modes.so");
+  const auto handler = std::signal(SIGUSR2, SIG_IGN);
+  sigset_t before, after;
+  sigprocmask(SIG_SETMASK, nullptr, &before);
+  const std::string locale = std::setlocale(LC_ALL, nullptr);
+  CHECK(load_plugin(folder / "modes.so").loaded);
+  CHECK(std::fegetround() == FE_TONEAREST);
+  CHECK(std::signal(SIGUSR2, handler) == SIG_IGN);
+  sigprocmask(SIG_SETMASK, nullptr, &after);
+  CHECK(sigismember(&after, SIGUSR1) == sigismember(&before, SIGUSR1));
+  CHECK(std::setlocale(LC_ALL, nullptr) == locale);
+}
+
+TEST_CASE("A format that stops in the middle leaves the old file, and errors name the path") {
+  load_plugin(library("unchecked"));
+  const Folder folder;
+  const std::string path = folder / "w.halfway";
+  const ModelPtr model = built_model();
+  save_weights(*model, path);
+  const std::string whole = text_in(path);
+  CHECK(whole.size() > 10);
+  CHECK_THROWS_WITH(
+      save_weights(*model, path, {{"stop", true}}),
+      StartsWith(concat("cannot save '", path, "': std::runtime_error: no more ink in ", path)));
+  CHECK(text_in(path) == whole);
+  CHECK(files_in(folder.path()) == 1);
+  save_weights(*model, path, {{"aside", true}});
+  CHECK(text_in(path + ".more") == "beside");
+  CHECK(files_in(folder.path()) == 2);
+  CHECK_THROWS_WITH(load_weights(*model, path),
+                    Contains(path) && Contains("cannot read this") && Contains("'unchecked'"));
+}
+
+TEST_CASE("An option of 32 bits refuses what does not fit") {
+  CHECK(Codec<int>::decode(Value(int64_t{2147483647})) == 2147483647);
+  CHECK_THROWS_WITH(Codec<int>::decode(Value(int64_t{2147483648})),
+                    "expected an integer of 32 bits, got 2147483648");
+}

@@ -1,0 +1,44 @@
+-- cr.check: gradients of functions and layers of one's own, in Lua.
+local here = arg[0]:match "^(.*)/[^/]*$"
+package.path = here .. "/../support/?.lua;" .. package.path
+local cr = require "crescent"
+local check = require "check"
+
+local x, y = cr.random.normal { 3, 4 }, cr.random.normal { 3, 4 }
+local report = cr.check.gradient(function(a, b) return cr.ops.sin(a) * b end, { x, y })
+assert(report.ok and #report.rows == 4 and tostring(report):find "by input 2")
+assert(report.rows[3].outcome == "passed" and report.rows[3].name == "by input 1")
+
+-- float64 where the function lets it, so that small mistakes show.
+local function slightly_wrong(a) return a * a + cr.ops.stop_gradient(a) * 1e-3 end
+check.fails(function() cr.check.gradient(slightly_wrong, x) end, "the gradient is")
+report = cr.check.gradient(slightly_wrong, x, { raise = false })
+assert(not report.ok and tostring(report):find "1 failed")
+
+local weight = cr.Variable(cr.ones { 4 })
+report = cr.check.gradient(function(a) return a * weight end, x, { variables = weight })
+assert(report.ok and #report.rows == 4)
+check.fails(function() cr.check.gradient(5, x) end, "a function")
+check.fails(function() cr.check.gradient(function() end, x, { raise = true }) end, "gave nothing")
+
+local Linear = cr.Layer:subclass "CheckedLinear"
+function Linear:init(config) self.units = config.units or 2 end
+function Linear:build(shape)
+  self.w = self:add_weight { name = "w", shape = { shape[#shape], self.units } }
+end
+function Linear:call(inputs) return inputs:matmul(self.w) end
+function Linear:get_config() return { units = self.units } end
+report = cr.check.layer(Linear, { units = 3 }, { 4 }, { raise = false })
+assert(report.ok, tostring(report))
+
+local Forgets = Linear:subclass "CheckedForgets"
+function Forgets:get_config() return {} end
+check.fails(function() cr.check.layer(Forgets, { units = 3 }, { 4 }) end, "has no 'units'")
+
+report = cr.check.layer(cr.layers.Add, {}, { { 4, 3 }, { 4, 3 } })
+assert(report.ok and report.subject:find "Add")
+assert(cr.check.layer("Embedding", { input_dim = 5, output_dim = 2 }, { 3 },
+  { dtype = "int32", low = 0, high = 5 }).ok)
+check.fails(function() cr.check.layer(cr.losses.Huber, {}, { 3 }) end, "a class of layers")
+check.fails(function() cr.check.layer(cr.layers.Dense, { units = 1 }) end, "the shape of a sample")
+print "ok checks"
