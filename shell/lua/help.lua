@@ -188,4 +188,4 @@ function help_text(...)
 end
 
 --- Prints what is known of a class, a function, an object or a namespace.
-function cr.help(...) print(cr.printable(help_text(...))) end
+function cr.help(...) shell.print_help(cr.printable(help_text(...))) end
