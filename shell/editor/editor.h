@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "menu.h"
@@ -42,6 +43,7 @@ class Editor {
   /// Reads a block. Without a terminal, or at one that cannot move its cursor, lines are read as
   /// they come.
   Result read(std::string& entry);
+  void set_prompts(Prompts prompts) { settings_.prompts = std::move(prompts); }
 
  private:
   class Session;

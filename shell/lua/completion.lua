@@ -64,7 +64,8 @@ end
 local function value_of(path)
   local value = _G
   for name in path:gmatch "[%a_][%w_]*" do
-    local ok, field = pcall(function() return value[name] end)
+    local variable = value == _G and shell.variables[name]
+    local ok, field = pcall(variable or function() return value[name] end)
     if not ok or field == nil then return nil end
     value = field
   end
@@ -140,6 +141,9 @@ function cr.complete(line)
     local call = enclosing_call(line)
     if call then add_options(call, prefix, found) end
     if next(found) == nil then
+      for key, value in next, shell.variables do
+        add_names(found, { key }, prefix, function() return { value() } end)
+      end
       for key, value in next, _G do
         add_names(found, { key }, prefix, function() return { value } end)
       end

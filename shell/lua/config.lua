@@ -11,9 +11,15 @@ config.print = shell.define("print -> nothing",
       doc = "Tensors (1000) and lists (100) of more elements are abbreviated." },
     { name = "width", type = "an integer",
       doc = "Columns of a line: those of the terminal, of tables at most 100." },
-  }, function(precision, threshold, width)
+    { name = "pager", type = "a boolean",
+      doc = "Whether the prompt shows by $PAGER or less what is longer than the screen; true." },
+    { name = "time", type = "a number",
+      doc = "Commands of the prompt that take as many seconds say how long they took; 2." },
+  }, function(precision, threshold, width, pager, time)
     shell.set_printing(precision or 8, threshold or 1000, width or 0)
-    shell.printing = { precision = precision, threshold = threshold, width = width }
+    shell.printing = {
+      precision = precision, threshold = threshold, width = width, pager = pager, time = time,
+    }
   end)
 
 local function fixed(name, state, why)

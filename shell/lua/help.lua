@@ -290,4 +290,4 @@ end
 --- Prints what is known of a class, a function, an object or a namespace.
 --- @param ... any value
 --- @return nothing
-function cr.help(...) print(cr.printable(help_text(...))) end
+function cr.help(...) shell.print_help(cr.printable(help_text(...))) end

@@ -181,6 +181,7 @@ local function hint_of_global(name)
   for key in next, _G do
     if type(key) == "string" then known[#known + 1] = key end
   end
+  for key in next, shell.variables do known[#known + 1] = key end
   return names.guess(name, known, name:find "^%u")
 end
 

@@ -12,9 +12,14 @@
 -- shell.is_structure(x) tells lists and tables of names from objects, shell.filled(t) is the table
 -- with what it gets when it is first read, shell.fitting_columns(n, least) is n, or what the
 -- terminal has of it, shell.printing is what cr.config.print was told, and
--- shell.set_printing(precision, threshold, width) tells tensors.
+-- shell.set_printing(precision, threshold, width) tells tensors. At the prompt shell.variables gives
+-- functions, by names, that give the values of local variables, and shell.print_help(text) prints
+-- what may be longer than the screen.
 local cr, shell = ...
 shell.printing = {}
+shell.variables = {}
+
+function shell.print_help(text) print(text) end
 
 local loaded = {}
 function shell.library(name)
@@ -113,5 +118,8 @@ for _, name in ipairs { "show", "help", "completion" } do shell.library(name) en
 --- @param source a string
 --- @return a string
 function cr.explained(message, source) return shell.library "hints"(message, source) end
+
+--- What is written in Lua of the prompt; see there.
+function cr.begin_prompt(...) return shell.library "prompt"(...) end
 
 guard("cr", cr)

@@ -5,7 +5,7 @@
 #include "commands.h"
 #include "crescent/registry/registry.h"
 #include "file_commands.h"
-#include "lua_state.h"
+#include "lua/lua_state.h"
 #include "module/listing.h"
 
 namespace crescent::program {

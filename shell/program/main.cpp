@@ -15,10 +15,10 @@
 #include "crescent/program/communicator.h"
 #include "crescent/program/device.h"
 #include "crescent/system/crash.h"
-#include "lua_state.h"
+#include "lua/lua_state.h"
+#include "lua/signals.h"
 #include "module/values/interruption.h"
-#include "prompt.h"
-#include "signals.h"
+#include "prompt/prompt.h"
 
 namespace crescent::program {
 namespace {
@@ -60,7 +60,8 @@ po::options_description description() {
   all.add_options()("help,h", "this text")("version,v", "the version")(
       "execute,e", po::value<std::vector<std::string>>(), "run a text")(
       "library,l", po::value<std::vector<std::string>>(), "require a library")(
-      "interactive,i", "the prompt after the script");
+      "interactive,i", "the prompt after the script, also when that fails")(
+      "no-init", "the prompt without the user's startup file");
   return all;
 }
 
@@ -112,27 +113,31 @@ void refuse_misspelt_command(const char* word) {
 }
 
 /// -e and -l in their order.
-bool run_options(lua_State* L, const Invocation& call) {
+bool run_options(lua_State* L, const Invocation& call, Variables* variables) {
   for (const po::option& option : call.options) {
-    if (option.string_key == "execute" && !run_text(L, option.value.at(0), "=(command line)"))
+    if (option.string_key == "execute" &&
+        !run_text(L, option.value.at(0), "(command line)", variables))
       return false;
     if (option.string_key == "library" && !require(L, option.value.at(0))) return false;
   }
   return true;
 }
 
+bool run_script(lua_State* L, const Invocation& call, Variables* variables) {
+  if (call.script == call.argc) return true;
+  const char* path = call.argv[call.script];
+  return run_file(L, std::strcmp(path, "-") == 0 ? nullptr : path, variables);
+}
+
+/// What comes before the prompt may fail: somebody wants to look at what it left.
 bool run_all(lua_State* L, const Invocation& call) {
-  if (!run_options(L, call)) return false;
-  const bool script = call.script < call.argc;
-  if (script &&
-      !run_file(L,
-                std::strcmp(call.argv[call.script], "-") == 0 ? nullptr : call.argv[call.script]))
-    return false;
-  const bool asked = call.has("interactive"),
-             idle = !script && !call.has("execute") && !call.has("library");
-  if (asked || (idle && isatty(STDIN_FILENO))) return show_tables(L), run_prompt(L);
-  if (idle) return run_file(L, nullptr);
-  return true;
+  const bool idle = call.script == call.argc && !call.has("execute") && !call.has("library");
+  const bool has_prompt = call.has("interactive") || (idle && isatty(STDIN_FILENO));
+  Variables variables(L);
+  Variables* kept = has_prompt ? &variables : nullptr;
+  const bool good = run_options(L, call, kept) && run_script(L, call, kept);
+  if (has_prompt && !told_to_end()) return run_prompt(L, variables, !call.has("no-init"));
+  return good && (!idle || run_file(L, nullptr));
 }
 
 /// The protected part: arguments are the Invocation and where the outcome goes.

@@ -46,6 +46,14 @@ std::string shown(std::string entry) {
   std::exit(0);
 }
 
+[[noreturn]] void run(std::vector<std::string> words) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  execv(arguments[0], arguments.data());
+  _exit(127);
+}
+
 /// Becomes the job of a shell, which can be stopped; the shell itself only waits.
 void become_job() {
   const pid_t job = fork();
@@ -145,11 +153,11 @@ TestTerminal::TestTerminal(const Options& options)
     setenv("XTERM_VERSION", "1", 1);
     for (const auto& [name, value] : options.environment) setenv(name.c_str(), value.c_str(), 1);
     if (options.has_shell) become_job();
-    read_entries(options);
+    options.program.empty() ? read_entries(options) : run(options.program);
   }
   parent_ = child_;
   if (options.has_shell) child_ = child_of(parent_);
-  expect_row(0, ">");
+  if (options.program.empty()) expect_row(0, ">");
 }
 
 TestTerminal::~TestTerminal() {
@@ -212,7 +220,7 @@ VTermPos TestTerminal::cursor() const {
   return position;
 }
 
-std::string TestTerminal::seen() const {
+std::string TestTerminal::screen() const {
   std::string text;
   for (int i = 0; i < rows_; ++i) text += row(i) + "\n";
   return text.substr(0, text.find_last_not_of('\n') + 1);
@@ -221,7 +229,7 @@ std::string TestTerminal::seen() const {
 void TestTerminal::wait_for(const std::string& what, const std::function<bool()>& holds) {
   const auto end = Clock::now() + std::chrono::seconds(10);
   while (!holds() && Clock::now() < end) read_some(20);
-  INFO("cursor at " << cursor().row << ", " << cursor().col << " of\n" << seen());
+  INFO("cursor at " << cursor().row << ", " << cursor().col << " of\n" << screen());
   INFO("waited for " << what);
   REQUIRE(holds());
 }

@@ -35,6 +35,7 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> environment;
   bool ends = true;       ///< the end of the input ends the process
   bool has_shell = true;  ///< false: there is nobody who could continue a stopped process
+  std::vector<std::string> program;  ///< with its arguments, in the place of the editor alone
 };
 
 /// A process that reads entries and prints each in square brackets, its line ends as "|"; of a long
@@ -56,6 +57,8 @@ class TestTerminal {
   void resize(int rows, int columns);
 
   std::string row(int row) const;
+  /// All rows down to the last one with letters.
+  std::string screen() const;
   VTermPos cursor() const;
   int rows() const { return rows_; }
   /// What the process wrote since the last call.
@@ -72,8 +75,6 @@ class TestTerminal {
  private:
   void read_some(int milliseconds);
   void wait_for(const std::string& what, const std::function<bool()>& holds);
-  std::string seen() const;
-
   /// False between two entries, where the terminal itself would show what comes.
   bool takes_keys() const;
 

@@ -45,6 +45,7 @@ class Terminal {
     REQUIRE(child_ >= 0);
     if (child_ > 0) return;
     setenv("XDG_STATE_HOME", state.path.c_str(), 1);
+    setenv("CRESCENT_INIT", "", 1);
     setenv("TERM", "vt100", 1);
     setenv("LC_ALL", "C.UTF-8", 1);
     const std::string program = CRESCENT_PROGRAM;
@@ -148,17 +149,17 @@ TEST_CASE("the prompt evaluates, prints and goes on after errors") {
   terminal.expect("100");
   terminal.expect("200");
   terminal.enter("error('on ' .. 'purpose')");
-  terminal.expect("crescent: prompt:1: on purpose");
+  terminal.expect("crescent: [7]:1: on purpose");
   terminal.enter("cr.layers.Dens");
   terminal.expect("did you mean 'Dense'?");
   terminal.enter("5 5");
   terminal.expect("unexpected symbol");
   terminal.enter("no_such_thing");
-  terminal.expect("thing\r\nnil\r\n> ");
+  terminal.expect("thing\r\nnil\r\n[");
   terminal.enter("cr.Sequental {}");
   terminal.expect("cr has no 'Sequental' (did you mean 'Sequential'?)");
   terminal.enter("'still ' .. 'here'");
-  terminal.expect("still here\r\n> ");
+  terminal.expect("still here\r\n[");
   terminal.send("\x04");
   CHECK(terminal.end() == 0);
 }
@@ -168,23 +169,23 @@ TEST_CASE("the prompt runs what is meant, and says at once what can never become
   Terminal terminal(state);
   terminal.expect("> ");
   terminal.enter("x = 5; x");
-  terminal.expect("\r\n5\r\n> ");
+  terminal.expect("\r\n5\r\n[");
   terminal.enter("y = 6; nothing");
-  terminal.expect("\r\nnil\r\n> ");
+  terminal.expect("\r\nnil\r\n[");
   terminal.enter("do x = 7 end; { x }");
-  terminal.expect("\r\n{ 7 }\r\n> ");
+  terminal.expect("\r\n{ 7 }\r\n[");
   terminal.enter("\"multi");
   terminal.expect("unfinished string");
   terminal.enter("\"multi\\");
   terminal.expect(">> ");
   terminal.enter("ple\"");
-  terminal.expect("\r\nmulti\r\nple\r\n> ");
+  terminal.expect("\r\nmulti\r\nple\r\n[");
   terminal.enter("x = 5 5");
   terminal.expect("unexpected symbol near '5'");
   terminal.enter("[[long");
   terminal.expect(">> ");
   terminal.enter("text]] .. 1");
-  terminal.expect("\r\nlong\r\ntext1\r\n> ");
+  terminal.expect("\r\nlong\r\ntext1\r\n[");
 }
 
 TEST_CASE("a block is remembered as one entry, and Ctrl-D cancels one that is begun") {
@@ -194,15 +195,15 @@ TEST_CASE("a block is remembered as one entry, and Ctrl-D cancels one that is be
   terminal.enter("for i = 1, 2 do");
   terminal.enter("print('round ' .. i)");
   terminal.enter("end");
-  terminal.expect("round 2\r\n> ");
+  terminal.expect("round 2\r\n[");
   terminal.send("\x1b[A\r");
-  terminal.expect("round 2\r\n> ");
+  terminal.expect("round 2\r\n[");
   terminal.enter("while true do");
   terminal.expect(">> ");
   terminal.send("\x04");
-  terminal.expect("^C\r\n> ");
+  terminal.expect("^C\r\n[");
   terminal.enter("'still ' .. 'here'");
-  terminal.expect("still here\r\n> ");
+  terminal.expect("still here\r\n[");
   std::ifstream file(state.path / "crescent" / "history");
   CHECK(std::string(std::istreambuf_iterator<char>(file), {}) ==
         "> for i = 1, 2 do\n>> print('round ' .. i)\n>> end\n> 'still ' .. 'here'\n");
@@ -339,7 +340,7 @@ TEST_CASE("SIGTERM and SIGHUP end the prompt, its history kept") {
     Terminal terminal(state);
     terminal.expect("> ");
     terminal.enter("'remem' .. 'bered'");
-    terminal.expect("remembered\r\n> ");
+    terminal.expect("remembered\r\n[");
     SECTION("between commands") {}
     SECTION("in fit") {
       terminal.enter(kModel);
@@ -364,9 +365,9 @@ TEST_CASE("what takes more than a second shows how far it has come, what takes l
   terminal.enter("layer = cr.layers.Normalization(); layer:adapt(slow)");
   terminal.expect("adapt: ");
   terminal.expect("adapt: 15 batches - ");
-  terminal.expect("s\x1b[K\r\n> ");
+  terminal.expect("s\x1b[K\r\n[");
   terminal.enter("layer:adapt(cr.data.dataset(cr.ones { 8, 1 })); print 'at once'");
-  terminal.expect("\r\nat once\r\n> ");
+  terminal.expect("\r\nat once\r\n[");
   CHECK(terminal.seen().find("adapt:") == std::string::npos);
   terminal.send("\x04");
   CHECK(terminal.end() == 0);
@@ -378,7 +379,7 @@ TEST_CASE("lines are remembered from one session to the next") {
     Terminal terminal(state);
     terminal.expect("> ");
     terminal.enter("'remem' .. 'bered'");
-    terminal.expect("remembered\r\n> ");
+    terminal.expect("remembered\r\n[");
     terminal.send("\x04");
     CHECK(terminal.end() == 0);
   }

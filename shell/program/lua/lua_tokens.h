@@ -30,6 +30,9 @@ size_t open_lua_string(std::string_view text);
 /// Where statements of the text begin that stand in no block, the last one first.
 std::vector<size_t> lua_statements(std::string_view text);
 
+/// Whether the last thing in a text that is neither blank nor comment is this symbol.
+bool lua_ends_with(std::string_view text, char symbol);
+
 /// Follows a text that grows, and says whether something in it is open: a block, a bracket, a long
 /// string or comment, an operation. What it has seen it does not look at again.
 class OpenLua {

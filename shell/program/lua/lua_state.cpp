@@ -4,11 +4,17 @@
 #include <cstring>
 
 #include "crescent/base/error.h"
+#include "crescent/system/file.h"
 #include "module/module.h"
 #include "signals.h"
+#include "sources.h"
+#include "traceback.h"
+#include "variables.h"
 
 namespace crescent::program {
 namespace {
+
+const char main_key = 0;  // in the registry: the function that call() calls
 
 /// Pushes a function of the module, nil before there is one.
 void push_of_module(lua_State* L, const char* name) {
@@ -38,10 +44,13 @@ int add_traceback(lua_State* L) {
     lua_replace(L, 1);
     lua_settop(L, 1);
   }
-  lua_pushvalue(L, 1);
-  lua_pushliteral(L, "\n");
-  luaL_traceback(L, L, nullptr, 1);
-  lua_concat(L, 3);  // whole, whatever bytes the message has
+  size_t length = 0;
+  const char* message = lua_tolstring(L, 1, &length);  // whole, whatever bytes it has
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &main_key);
+  const std::string calls = traceback(L, 1, -1, {message, length});
+  lua_pop(L, 1);
+  lua_pushlstring(L, calls.data(), calls.size());
+  lua_concat(L, 2);
   return 1;
 }
 
@@ -54,6 +63,12 @@ int push_arguments(lua_State* L) {
   return count;
 }
 
+std::string text_at_top(lua_State* L) {
+  size_t length = 0;
+  const char* text = lua_tolstring(L, -1, &length);
+  return text ? std::string(text, length) : "(error without a message)";
+}
+
 /// The message on top with the hint that the module has for it.
 void explain(lua_State* L, const std::string& source) {
   if (!lua_isstring(L, -1)) return;
@@ -64,9 +79,51 @@ void explain(lua_State* L, const std::string& source) {
   lua_remove(L, explained ? -2 : -1);
 }
 
-bool finish(lua_State* L, int status, const std::string& source = "") {
+/// The message on top with the line that it is about behind it, in front of the traceback.
+std::string with_line(lua_State* L) {
+  const std::string plain = text_at_top(L);
+  const SourceLocation location = location_of(plain);
+  explain(L, location.source);
+  std::string message = text_at_top(L);
+  return message.insert(std::min(message.find(kTraceback), message.size()),
+                        offending_line(plain, location));
+}
+
+/// Loads a text; what it declares outside of blocks is kept by the variables, if there are any.
+int load(lua_State* L, const std::string& text, const std::string& chunk, Variables* variables) {
+  const int status = luaL_loadbufferx(L, text.data(), text.size(), chunk.c_str(), "t");
+  if (status != LUA_OK || !variables) return status;
+  lua_pop(L, 1);
+  return variables->load(text, chunk);
+}
+
+/// The text without what Lua skips at the start of a file: a mark of UTF-8, and a line with '#'.
+std::string without_first_comment(std::string text) {
+  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
+  if (text.starts_with('#')) text.erase(0, text.find('\n'));
+  return text;
+}
+
+int load_file(lua_State* L, const char* path, Variables* variables) {
+  const int status = luaL_loadfile(L, path);
+  if (status != LUA_OK || !variables) return status;
+  const std::string text = without_first_comment(read_file(path));
+  if (text.starts_with(*LUA_SIGNATURE)) return status;
+  lua_pop(L, 1);
+  return variables->load(text, concat("@", path));
+}
+
+int load_input(lua_State* L, Variables* variables) {
+  std::string text;
+  for (int c; (c = std::getc(stdin)) != EOF;) text += static_cast<char>(c);
+  text = without_first_comment(std::move(text));
+  remember_source("stdin", text);
+  return load(L, text, "=stdin", variables);
+}
+
+bool finish(lua_State* L, int status) {
   if (status == LUA_OK) return true;
-  report(L, source);
+  report(L);
   return false;
 }
 
@@ -97,6 +154,8 @@ void set_arguments(lua_State* L, char** argv, int count, int script) {
 
 int call(lua_State* L, int arguments, int results) {
   const int base = lua_gettop(L) - arguments;
+  lua_pushvalue(L, base);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &main_key);
   lua_pushcfunction(L, add_traceback);
   lua_insert(L, base);
   const StopSignals signals(L);
@@ -105,25 +164,18 @@ int call(lua_State* L, int arguments, int results) {
   return status;
 }
 
-void report(lua_State* L, const std::string& source) {
-  explain(L, source);
-  size_t length = 0;
-  const char* message = lua_tolstring(L, -1, &length);
+void report(lua_State* L) {
+  const std::string message = with_line(L);
   std::fflush(stdout);
-  std::fprintf(stderr, "crescent: %s\n",
-               message ? printable({message, length}).c_str() : "(error without a message)");
+  std::fprintf(stderr, "crescent: %s\n", printable(message).c_str());
   lua_pop(L, 1);
 }
 
-void show_tables(lua_State* L) {
-  push_of_module(L, "print");
-  lua_setglobal(L, "print");
-}
-
-bool run_text(lua_State* L, const std::string& text, const char* name) {
-  int status = luaL_loadbufferx(L, text.data(), text.size(), name, "t");
+bool run_text(lua_State* L, const std::string& text, const char* name, Variables* variables) {
+  remember_source(name, text);
+  int status = load(L, text, concat("=", name), variables);
   if (status == LUA_OK) status = call(L, 0, 0);
-  return finish(L, status, text);
+  return finish(L, status);
 }
 
 /// -l name: require it into a global of that name.
@@ -135,8 +187,8 @@ bool require(lua_State* L, const std::string& name) {
   return finish(L, status);
 }
 
-bool run_file(lua_State* L, const char* path) {
-  int status = luaL_loadfile(L, path);
+bool run_file(lua_State* L, const char* path, Variables* variables) {
+  int status = path ? load_file(L, path, variables) : load_input(L, variables);
   if (status == LUA_OK) status = call(L, push_arguments(L), LUA_MULTRET);
   return finish(L, status);
 }

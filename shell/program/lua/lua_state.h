@@ -6,6 +6,8 @@
 
 namespace crescent::program {
 
+class Variables;
+
 /// Opens the libraries, makes `require "crescent"` find the module inside of the program, and sets
 /// `cr` and `help`.
 void open_libraries(lua_State* L);
@@ -14,17 +16,16 @@ void set_arguments(lua_State* L, char** argv, int count, int script);
 /// Calls the function below the arguments; an error is replaced by its text with a traceback.
 /// Ctrl-C raises an error.
 int call(lua_State* L, int arguments, int results);
-/// The error message on top of the stack, to stderr, with a hint where there is one; `source` is
-/// the text that was run, unless it is in a file.
-void report(lua_State* L, const std::string& source = "");
+/// The error message on top of the stack, to stderr: with a hint where there is one, and the line
+/// that it is about.
+void report(lua_State* L);
 
-/// From now on `print` shows what tables hold.
-void show_tables(lua_State* L);
-
-/// True when it ran without error; the error is reported.
-bool run_text(lua_State* L, const std::string& text, const char* name);
+/// True when it ran without error; the error is reported. With variables, those are kept that it
+/// declares outside of blocks.
+bool run_text(lua_State* L, const std::string& text, const char* name,
+              Variables* variables = nullptr);
 bool require(lua_State* L, const std::string& name);
 /// Null path: standard input. The arguments of the script are those of `arg`.
-bool run_file(lua_State* L, const char* path);
+bool run_file(lua_State* L, const char* path, Variables* variables = nullptr);
 
 }  // namespace crescent::program

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "crescent/base/error.h"
-#include "lua_tokens.h"
+#include "program/lua/lua_tokens.h"
 
 namespace crescent::program {
 namespace {

@@ -63,6 +63,12 @@ LuaToken string_at(std::string_view text, size_t at) {
   return {Kind::string, at, closed ? end + 1 : end, closed};
 }
 
+/// A point behind another one joins texts: `x..5`.
+bool begins_number(std::string_view text, size_t at) {
+  if (is_digit(text[at])) return true;
+  return text[at] == '.' && is_digit(at_or_zero(text, at + 1)) && (at == 0 || text[at - 1] != '.');
+}
+
 LuaToken number_at(std::string_view text, size_t at) {
   const bool is_hexadecimal = text[at] == '0' && (at_or_zero(text, at + 1) | 0x20) == 'x';
   const char exponent = is_hexadecimal ? 'p' : 'e';
@@ -145,7 +151,7 @@ LuaToken lua_token_at(std::string_view text, size_t at) {
   if (c == '"' || c == '\'') return string_at(text, at);
   if (const size_t level = long_bracket(text, at))
     return long_token(Kind::string, text, at, at, level);
-  if (is_digit(c) || (c == '.' && is_digit(at_or_zero(text, at + 1)))) return number_at(text, at);
+  if (begins_number(text, at)) return number_at(text, at);
   if (is_letter(c)) return word_at(text, at);
   return {Kind::symbol, at, at + 1};
 }
@@ -200,6 +206,17 @@ std::vector<size_t> lua_statements(std::string_view text) {
     at = token.end;
   }
   return starts;
+}
+
+bool lua_ends_with(std::string_view text, char symbol) {
+  bool ends = false;
+  for (size_t at = 0; at < text.size();) {
+    const LuaToken token = lua_token_at(text, at);
+    if (token.kind != Kind::blank && token.kind != Kind::comment)
+      ends = token.kind == Kind::symbol && text[at] == symbol;
+    at = token.end;
+  }
+  return ends;
 }
 
 /// Takes what is new of the text; its last token may become another one as it grows.

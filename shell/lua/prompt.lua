@@ -1,0 +1,153 @@
+-- The prompt: results have names, names are asked about, and what a command has printed is not
+-- printed again. Gets the local variables of the session, a table of functions that give their
+-- values, and the function that prints texts which may be longer than the screen.
+local cr, shell = ...
+local show = shell.library "show"
+
+local kept_results = 100
+local variables, print_text
+local results, last, number = {}, nil, 0
+local has_printed = false
+local prompt = {}
+
+-- ---- results
+
+local function result_named(name)
+  if name == "_" then return last end
+  local digits = type(name) == "string" and name:match "^_(%d+)$"
+  if digits then return results[tonumber(digits)] end
+end
+
+-- Names that nobody has assigned are looked for among the results.
+local function name_results()
+  local meta = getmetatable(_G) or {}
+  local before = meta.__index
+  function meta.__index(globals, name)
+    local value = result_named(name)
+    if value ~= nil or before == nil then return value end
+    return type(before) == "function" and before(globals, name) or before[name]
+  end
+  setmetatable(_G, meta)
+end
+
+function prompt.begin(entry)
+  number, has_printed = entry, false
+  results[number - kept_results] = nil
+end
+
+-- A single nil that a call gave is not worth a line, nor a table whose rows were just printed.
+local function is_worth_showing(is_path, count, value)
+  if count ~= 1 or is_path then return count > 0 end
+  return value ~= nil and not (has_printed and shell.is_structure(value))
+end
+
+--- Keeps the first of the results and prints all.
+function prompt.show(is_silent, is_path, ...)
+  local count, texts = select("#", ...), {}
+  local value = ...
+  if value ~= nil then results[number], last = value, value end
+  if is_silent or not is_worth_showing(is_path, count, value) then return end
+  for i = 1, count do texts[i] = cr.show((select(i, ...))) end
+  print_text(table.concat(texts, "\n"), shell.printing.pager ~= false)
+end
+
+--- Whether a command took long enough to say so.
+function prompt.is_long(seconds) return seconds >= (shell.printing.time or 2) end
+
+-- ---- questions
+
+-- What a path of names stands for; nil where it leads nowhere.
+local function value_of(path)
+  local value, is_first = nil, true
+  for name in path:gmatch "[^%.:]+" do
+    local ok = true
+    if is_first and variables[name] then
+      value = variables[name]()
+    else
+      local owner = is_first and _G or value
+      ok, value = pcall(function() return owner[name] end)
+    end
+    if not ok or value == nil then return nil end
+    is_first = false
+  end
+  return value
+end
+
+local function help_of(text)
+  local path = text:gsub("[\"'%s]", ""):gsub("[%({].*", "")
+  local value = path ~= "" and value_of(path) or nil
+  if path == "" then
+    cr.help()
+  elseif value ~= nil then
+    cr.help(value)
+  else
+    cr.help((path:gsub(":", ".")))
+  end
+end
+
+local function first_sentence(doc) return doc:match "^(.-%.)%f[%s\0]" or doc end
+
+-- Rows of everything whose name or description has the word, those with it in the name first.
+local function rows_with(word)
+  local in_name, in_doc = {}, {}
+  local function visit(name, doc)
+    local named = name:lower():find(word, 1, true)
+    if not named and not doc:lower():find(word, 1, true) then return end
+    local row = string.format("  %-40s %s", name, show.wrapped(first_sentence(doc), (" "):rep(43), 56))
+    table.insert(named and in_name or in_doc, row)
+  end
+  local listing = cr.listing()
+  for _, class in ipairs(listing.classes) do
+    visit(class.name .. " (" .. class.kind .. ")", class.doc)
+  end
+  for _, f in ipairs(listing.functions) do visit(f.path, f.doc) end
+  for _, kind in ipairs(listing.types) do
+    for _, method in ipairs(kind.methods) do visit(kind.name .. ":" .. method.name, method.doc) end
+  end
+  return table.move(in_doc, 1, #in_doc, #in_name + 1, in_name)
+end
+
+local function search(word)
+  local rows = rows_with(word:lower())
+  local text = #rows > 0 and table.concat(rows, "\n") or string.format("Nothing tells of '%s'.", word)
+  shell.print_help(text)
+end
+
+--- Answers `?name`, `name?` and `??word`; false when the text is no question.
+function prompt.answer(text)
+  local word = text:match "^%s*%?%?%s*(.-)%s*$"
+  local name = text:match "^%s*%?%s*(.-)%s*$" or text:match "^%s*([%a_][%w_%.:]*)%s*%?%??%s*$"
+  if word and word ~= "" then
+    search(word)
+  elseif name then
+    help_of((name:gsub("%?", "")))
+  else
+    return false
+  end
+  return true
+end
+
+function prompt.show_locals()
+  local names, lines = {}, {}
+  for name in next, variables do names[#names + 1] = name end
+  table.sort(names)
+  for i, name in ipairs(names) do
+    lines[i] = name .. " = " .. show.show_value(variables[name](), 1, {})
+  end
+  if #lines == 0 then lines[1] = "There are no local variables." end
+  print_text(table.concat(lines, "\n"), shell.printing.pager ~= false)
+end
+
+-- ---- the beginning
+
+return function(session_variables, print_paged)
+  variables, print_text = session_variables, print_paged
+  shell.variables = variables
+  function shell.print_help(text) print_text(text, shell.printing.pager ~= false) end
+  function _G.print(...)
+    has_printed = true
+    cr.print(...)
+  end
+  name_results()
+  return prompt
+end

@@ -1,0 +1,172 @@
+#include "local_statements.h"
+
+#include <algorithm>
+
+#include "lua_tokens.h"
+
+namespace crescent::program {
+namespace {
+
+using Kind = LuaToken::Kind;
+
+bool is_code(const LuaToken& token) {
+  return token.kind != Kind::blank && token.kind != Kind::comment;
+}
+
+/// Goes through the tokens that are code; behind the last one stands an empty word.
+class CodeReader {
+ public:
+  explicit CodeReader(std::string_view text) : text_(text) { find_code(0); }
+
+  bool at_end() const { return token_.begin >= text_.size(); }
+  Kind kind() const { return token_.kind; }
+  size_t begin() const { return token_.begin; }
+  size_t end_of_last() const { return last_end_; }
+  std::string_view word() const { return text_.substr(token_.begin, token_.end - token_.begin); }
+  bool is(std::string_view word) const {
+    return this->word() == word && kind() != Kind::string && !at_end();
+  }
+  /// Whether these symbols follow each other here with nothing in between.
+  bool are(std::string_view symbols) const {
+    return kind() == Kind::symbol && text_.substr(token_.begin).starts_with(symbols);
+  }
+  int depth_change() const { return at_end() ? 0 : lua_depth_change(text_, token_); }
+
+  void next(size_t count = 1) {
+    for (; count > 0; --count) {
+      last_end_ = std::min(token_.end, text_.size());
+      find_code(token_.end);
+    }
+  }
+  bool take(std::string_view word) { return is(word) && (next(), true); }
+
+ private:
+  void find_code(size_t at) {
+    token_ = {Kind::blank, text_.size(), text_.size()};
+    while (at < text_.size() && !is_code(token_ = lua_token_at(text_, at))) at = token_.end;
+    if (at >= text_.size()) token_ = {Kind::blank, text_.size(), text_.size()};
+  }
+  std::string_view text_;
+  LuaToken token_{Kind::blank, 0, 0};
+  size_t last_end_ = 0;
+};
+
+/// Goes behind the block or the bracket that begins here.
+void skip_balanced(CodeReader& code) {
+  int depth = 0;
+  do {
+    depth += code.depth_change();
+    code.next();
+  } while (depth > 0 && !code.at_end());
+}
+
+/// Fields, positions, and arguments of calls behind a value.
+void skip_suffixes(CodeReader& code) {
+  while (!code.at_end()) {
+    const bool is_method = code.is(":") && !code.are("::");
+    if (is_method || (code.is(".") && !code.are("..")))
+      code.next(2);
+    else if (code.kind() == Kind::string)
+      code.next();
+    else if (code.is("(") || code.is("[") || code.is("{"))
+      skip_balanced(code);
+    else
+      return;
+  }
+}
+
+bool begins_block(const CodeReader& code) { return code.is("function") || code.is("{"); }
+bool is_unary(const CodeReader& code) {
+  return code.is("not") || code.is("-") || code.is("#") || code.is("~");
+}
+
+void skip_operand(CodeReader& code) {
+  while (is_unary(code)) code.next();
+  if (begins_block(code)) return skip_balanced(code);
+  if (code.are("...")) return code.next(3);
+  const bool has_suffixes = code.kind() == Kind::name || code.is("(");
+  code.is("(") ? skip_balanced(code) : code.next();
+  if (has_suffixes) skip_suffixes(code);
+}
+
+/// The number of tokens of the operator between two operands that stands here.
+size_t operator_size(const CodeReader& code) {
+  for (const char* two : {"..", "==", "~=", "<=", ">=", "<<", ">>", "//"})
+    if (code.are(two)) return 2;
+  if (code.is("and") || code.is("or")) return 1;
+  constexpr std::string_view kSingle = "+-*/^%&~|<>";
+  return code.kind() == Kind::symbol && kSingle.find(code.word()) != kSingle.npos ? 1 : 0;
+}
+
+void skip_expression(CodeReader& code) {
+  skip_operand(code);
+  while (const size_t size = operator_size(code)) {
+    code.next(size);
+    skip_operand(code);
+  }
+}
+
+void skip_expressions(CodeReader& code) {
+  do skip_expression(code);
+  while (code.take(","));
+}
+
+LocalStatement::Variable variable(CodeReader& code) {
+  LocalStatement::Variable found{std::string(code.word()), "", 0};
+  code.next();
+  if (!code.take("<")) return found;
+  found.attribute = code.word();
+  found.attribute_begin = code.begin();
+  code.next(2);
+  return found;
+}
+
+LocalStatement local_function(CodeReader& code) {
+  LocalStatement statement;
+  CodeReader name = code;
+  name.next();
+  statement.variables.push_back({std::string(name.word()), "", 0});
+  skip_balanced(code);
+  statement.end = code.end_of_last();
+  return statement;
+}
+
+/// The statement whose `local` was read.
+LocalStatement local_statement(CodeReader& code) {
+  if (code.is("function")) return local_function(code);
+  LocalStatement statement;
+  do statement.variables.push_back(variable(code));
+  while (code.take(","));
+  if (code.take("=")) skip_expressions(code);
+  statement.end = code.end_of_last();
+  return statement;
+}
+
+}  // namespace
+
+std::vector<LocalStatement> local_statements(std::string_view text) {
+  std::vector<LocalStatement> found;
+  if (text.find("local") == text.npos) return found;
+  int depth = 0;
+  for (CodeReader code(text); !code.at_end();) {
+    if (depth == 0 && code.take("local")) {
+      found.push_back(local_statement(code));
+      continue;
+    }
+    depth += code.depth_change();
+    code.next();
+  }
+  return found;
+}
+
+std::set<std::string, std::less<>> names_in(std::string_view text) {
+  std::set<std::string, std::less<>> names;
+  for (size_t at = 0; at < text.size();) {
+    const LuaToken token = lua_token_at(text, at);
+    if (token.kind == Kind::name) names.emplace(text.substr(at, token.end - at));
+    at = token.end;
+  }
+  return names;
+}
+
+}  // namespace crescent::program

@@ -1,0 +1,131 @@
+#include "sources.h"
+
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "crescent/base/error.h"
+#include "lua_tokens.h"
+#include "traceback.h"
+
+namespace crescent::program {
+namespace {
+
+constexpr size_t kMostSources = 1000, kMostColumns = 90, kMostBytes = 10'000'000;
+
+struct Source {
+  std::string name, text;
+};
+std::deque<Source>& sources() {
+  static std::deque<Source> all;
+  return all;
+}
+
+std::string contents_of_file(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return "";
+  if (std::filesystem::file_size(path, error) > kMostBytes) return "";
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string source_named(const std::string& name) {
+  const auto found = std::find_if(sources().rbegin(), sources().rend(),
+                                  [&](const Source& source) { return source.name == name; });
+  return found != sources().rend() ? found->text : contents_of_file(name);
+}
+
+/// The text of the chunk whose name ends the words in front of a colon; of several the longest.
+std::string source_before(std::string_view words) {
+  for (;;) {
+    std::string found = source_named(std::string(words));
+    const size_t space = words.find(' ');
+    if (!found.empty() || space == words.npos) return found;
+    words.remove_prefix(space + 1);
+  }
+}
+
+std::string line_of(std::string_view text, size_t number) {
+  size_t begin = 0;
+  for (size_t i = 1; i < number && begin < text.size(); ++i)
+    begin = std::min(text.find('\n', begin), text.size() - 1) + 1;
+  return std::string(text.substr(begin, text.find('\n', begin) - begin));
+}
+
+std::string_view between(std::string_view text, std::string_view before, std::string_view behind) {
+  const size_t found = text.find(before);
+  if (found == text.npos) return "";
+  const size_t begin = found + before.size();
+  return text.substr(begin, text.find(behind, begin) - begin);
+}
+
+/// The word that a message of Lua is about.
+std::string_view word_in(std::string_view message) {
+  for (const char* kind : {"global", "local", "upvalue", "field", "method", "constant"})
+    if (const auto word = between(message, concat("(", kind, " '"), "')"); !word.empty())
+      return word;
+  return between(message, " near '", "'");
+}
+
+/// Where the line has the word as a token of its own; npos unless that is one location.
+size_t column_of(std::string_view line, std::string_view word) {
+  size_t found = line.npos;
+  for (size_t at = 0; at < line.size();) {
+    const LuaToken token = lua_token_at(line, at);
+    const bool is_word = line.substr(at, token.end - at) == word;
+    if (is_word && found != line.npos) return line.npos;
+    if (is_word) found = at;
+    at = token.end;
+  }
+  return found;
+}
+
+/// The last place that is named in a line: what it says was raised there.
+SourceLocation location_in(std::string_view message) {
+  SourceLocation found;
+  size_t begin = 0;
+  for (size_t colon = message.find(':'); colon != message.npos;
+       colon = message.find(':', colon + 1)) {
+    const size_t end = message.find_first_not_of("0123456789", colon + 1);
+    if (end == colon + 1 || end == message.npos || message[end] != ':' || end - colon > 9) continue;
+    std::string source = source_before(message.substr(begin, colon - begin));
+    if (source.empty()) continue;
+    const std::string number(message.substr(colon + 1, end - colon - 1));
+    found = {std::move(source), std::stoul(number)};
+    begin = end + 1;
+  }
+  return found;
+}
+
+}  // namespace
+
+void remember_source(std::string name, std::string text) {
+  if (sources().size() >= kMostSources) sources().pop_front();
+  sources().push_back({std::move(name), std::move(text)});
+}
+
+SourceLocation location_of(std::string_view message) {
+  const size_t calls = message.find(kTraceback);
+  SourceLocation location = location_in(message.substr(0, message.find('\n')));
+  if (location.line > 0 || calls == message.npos) return location;
+  const std::string_view call = message.substr(calls + kTraceback.size() + 2);
+  return location_in(call.substr(0, call.find('\n')));
+}
+
+std::string offending_line(std::string_view message, const SourceLocation& location) {
+  std::string line = line_of(location.source, location.line);
+  line.erase(0, line.find_first_not_of(" \t"));
+  std::replace(line.begin(), line.end(), '\t', ' ');
+  if (location.line == 0 || line.empty()) return "";
+  const std::string_view word = word_in(message);
+  const size_t column = word.empty() ? line.npos : column_of(line, word);
+  if (line.size() > kMostColumns) line = line.substr(0, kMostColumns) + "...";
+  line = "\n    " + line;
+  if (column >= kMostColumns) return line;
+  return line + "\n    " + std::string(column, ' ') + std::string(word.size(), '^');
+}
+
+}  // namespace crescent::program

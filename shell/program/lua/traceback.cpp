@@ -1,0 +1,102 @@
+#include "traceback.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "crescent/base/error.h"
+
+namespace crescent::program {
+namespace {
+
+constexpr size_t kMostAtEnd = 6;  // calls that are told of each end
+
+bool is_of_user(const lua_Debug& frame) {
+  return *frame.what != 'C' && !std::string_view(frame.source).starts_with("=crescent/");
+}
+
+std::string function_text(lua_State* L, lua_Debug& frame, int main) {
+  lua_getinfo(L, "f", &frame);
+  const bool is_main = *frame.what == 'm' || lua_rawequal(L, -1, main);
+  lua_pop(L, 1);
+  if (is_main) return "in main chunk";
+  if (std::strcmp(frame.namewhat, "method") == 0) return concat("in method '", frame.name, "'");
+  if (*frame.namewhat) return concat("in function '", frame.name, "'");
+  return concat("in function <", frame.short_src, ":", frame.linedefined, ">");
+}
+
+/// Looks at calls one after another and keeps the texts of those that are the user's.
+class Calls {
+ public:
+  Calls(lua_State* L, int main) : L_(L), main_(main) {}
+
+  /// False when there is no such level.
+  bool take(int level) {
+    lua_Debug frame;
+    if (!lua_getstack(L_, level, &frame)) return false;
+    lua_getinfo(L_, "Sln", &frame);
+    if (is_of_user(frame))
+      texts.push_back(concat("\n\t", frame.short_src, ":", frame.currentline, ": ",
+                             function_text(L_, frame, main_)));
+    return true;
+  }
+  std::vector<std::string> texts;
+
+ private:
+  lua_State* L_;
+  int main_;
+};
+
+int last_level(lua_State* L) {
+  int least = 0, most = 1;
+  lua_Debug frame;
+  while (lua_getstack(L, most, &frame)) least = most, most *= 2;
+  while (most - least > 1) {
+    const int middle = least + (most - least) / 2;
+    (lua_getstack(L, middle, &frame) ? least : most) = middle;
+  }
+  return least;
+}
+
+std::string full_traceback(lua_State* L, int level) {
+  luaL_traceback(L, L, nullptr, level);
+  const std::string text = lua_tostring(L, -1);
+  lua_pop(L, 1);
+  return "\n" + text;
+}
+
+bool is_full() {
+  const char* wish = std::getenv("CRESCENT_TRACEBACK");
+  return wish && std::strcmp(wish, "full") == 0;
+}
+
+/// Whether the message begins with the only place that there is.
+bool says_as_much(const std::vector<std::string>& texts, std::string_view message) {
+  const std::string_view place = texts[0];
+  return texts.size() == 1 && message.starts_with(place.substr(2, place.rfind(": in ") - 1));
+}
+
+/// Leaves the calls of both ends; `unseen` calls in the middle were not even looked at.
+void shorten(std::vector<std::string>& texts, int unseen) {
+  if (texts.size() <= 2 * kMostAtEnd) return;
+  const auto first = texts.begin() + kMostAtEnd, last = texts.end() - kMostAtEnd;
+  const std::string note = concat("\n\t... (", last - first + unseen, " calls)");
+  texts.insert(texts.erase(first, last), note);
+}
+
+}  // namespace
+
+std::string traceback(lua_State* L, int level, int main, std::string_view message) {
+  if (is_full()) return full_traceback(L, level);
+  Calls calls(L, lua_absindex(L, main)), outer(L, lua_absindex(L, main));
+  while (calls.texts.size() <= 2 * kMostAtEnd && calls.take(level)) ++level;
+  int end = last_level(L);
+  while (outer.texts.size() < kMostAtEnd && end >= level) outer.take(end--);
+  std::vector<std::string>& texts = calls.texts;
+  texts.insert(texts.end(), outer.texts.rbegin(), outer.texts.rend());
+  if (texts.empty() || says_as_much(texts, message)) return "";
+  shorten(texts, end - level + 1);
+  return std::string(kTraceback) + join(texts, "");
+}
+
+}  // namespace crescent::program

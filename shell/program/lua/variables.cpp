@@ -1,0 +1,148 @@
+#include "variables.h"
+
+#include "crescent/base/error.h"
+#include "local_statements.h"
+#include "lua_state.h"
+
+namespace crescent::program {
+namespace {
+
+int load_text(lua_State* L, const std::string& text, const std::string& chunk) {
+  return luaL_loadbufferx(L, text.data(), text.size(), chunk.c_str(), "t");
+}
+
+/// A name that the text does not use.
+std::string unused_name(std::string_view text) {
+  std::string name = "keep";
+  while (text.find(name) != text.npos) name += "_";
+  return name;
+}
+
+/// "keep("x","",function()return x end)": the function has the variable as its upvalue.
+std::string call_of(const std::string& keeper, const LocalStatement::Variable& variable) {
+  return concat(keeper, "(\"", variable.name, "\",\"", variable.attribute, "\",function()return ",
+                variable.name, " end);");
+}
+
+/// The text with a call of the keeper behind each statement that declares variables. One with
+/// <close> is closed at the end of the session, and therefore constant here.
+std::string with_keeper(std::string text, const std::vector<LocalStatement>& statements,
+                        const std::string& keeper) {
+  for (auto statement = statements.rbegin(); statement != statements.rend(); ++statement) {
+    std::string calls = ";";
+    for (const LocalStatement::Variable& variable : statement->variables)
+      calls += call_of(keeper, variable);
+    text.insert(statement->end, calls);
+    for (const LocalStatement::Variable& variable : statement->variables)
+      if (variable.attribute == "close") text.replace(variable.attribute_begin, 5, "const");
+  }
+  return text;
+}
+
+/// Replaces the function on top by one whose upvalue holds the function's value.
+void box(lua_State* L) {
+  lua_call(L, 0, 1);
+  load_text(L, "local value return function() return value end", "=variable");
+  lua_call(L, 0, 1);
+  lua_insert(L, -2);
+  lua_setupvalue(L, -2, 1);
+}
+
+}  // namespace
+
+Variables::Variables(lua_State* L) : L_(L) {
+  lua_newtable(L);
+  table_ = luaL_ref(L, LUA_REGISTRYINDEX);
+  lua_newtable(L);
+  closing_ = luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+/// The arguments are a name, an attribute and a function that gives the variable.
+int Variables::keep(lua_State* L) {
+  auto& variables = *static_cast<Variables*>(lua_touserdata(L, lua_upvalueindex(1)));
+  const std::string name = lua_tostring(L, 1), attribute = lua_tostring(L, 2);
+  if (attribute == "close") variables.check_closable(name);
+  variables.keep_variable(name, attribute);
+  return 0;
+}
+
+/// Remembers the value of the function on top, which is to be closed at the end.
+void Variables::check_closable(const std::string& name) {
+  lua_pushvalue(L_, 3);
+  lua_call(L_, 0, 1);
+  if (!lua_toboolean(L_, -1)) return lua_pop(L_, 1);
+  if (luaL_getmetafield(L_, -1, "__close") == LUA_TNIL)
+    luaL_error(L_, "variable '%s' got a non-closable value", name.c_str());
+  lua_pop(L_, 1);
+  lua_rawgeti(L_, LUA_REGISTRYINDEX, closing_);
+  lua_insert(L_, -2);
+  lua_rawseti(L_, -2, static_cast<lua_Integer>(lua_rawlen(L_, -2)) + 1);
+  lua_pop(L_, 1);
+}
+
+/// A constant that the compiler has put in its place has no variable until now.
+void Variables::keep_variable(const std::string& name, const std::string& attribute) {
+  const char* upvalue = lua_getupvalue(L_, 3, 1);
+  if (upvalue) lua_pop(L_, 1);
+  push_table();
+  lua_pushvalue(L_, 3);
+  if (!upvalue) box(L_);
+  lua_setfield(L_, -2, name.c_str());
+  lua_pop(L_, 1);
+  attributes_[name] = attribute;
+}
+
+/// Declares what the text uses, and its keeper, on the line on which the text begins.
+std::string Variables::prologue(std::string_view text, const std::string& keeper,
+                                bool declares) const {
+  std::string names = declares ? keeper : "";
+  if (!attributes_.empty())
+    for (const std::string& name : names_in(text))
+      if (const auto known = attributes_.find(name); known != attributes_.end())
+        names += concat(names.empty() ? "" : ",", name, known->second.empty() ? "" : "<const>");
+  return names.empty() ? "" : concat("local ", names, " return function(...) ");
+}
+
+/// Gives the function on top the variables that its upvalues stand for.
+void Variables::join(const std::string& keeper) {
+  push_table();
+  for (int i = 1; const char* name = lua_getupvalue(L_, -2, i); ++i) {
+    lua_pop(L_, 1);
+    if (name == keeper) {
+      lua_pushlightuserdata(L_, this);
+      lua_pushcclosure(L_, keep, 1);
+      lua_setupvalue(L_, -3, i);
+    } else if (attributes_.count(name)) {
+      lua_getfield(L_, -1, name);
+      lua_upvaluejoin(L_, -3, i, -1, 1);
+      lua_pop(L_, 1);
+    }
+  }
+  lua_pop(L_, 1);
+}
+
+int Variables::load(const std::string& text, const std::string& chunk) {
+  const std::vector<LocalStatement> statements = local_statements(text);
+  const std::string keeper = unused_name(text);
+  const std::string before = prologue(text, keeper, !statements.empty());
+  const std::string code =
+      before.empty() ? text : before + with_keeper(text, statements, keeper) + "\nend";
+  const int status = load_text(L_, code, chunk);
+  if (status == LUA_OK && !before.empty()) lua_call(L_, 0, 1);
+  if (status == LUA_OK) join(keeper);
+  return status;
+}
+
+void Variables::close() {
+  lua_rawgeti(L_, LUA_REGISTRYINDEX, closing_);
+  for (auto i = static_cast<lua_Integer>(lua_rawlen(L_, -1)); i > 0; --i) {
+    lua_rawgeti(L_, -1, i);
+    luaL_getmetafield(L_, -1, "__close");
+    lua_insert(L_, -2);
+    lua_pushnil(L_);
+    if (call(L_, 2, 0) != LUA_OK) report(L_);
+  }
+  lua_pop(L_, 1);
+}
+
+}  // namespace crescent::program

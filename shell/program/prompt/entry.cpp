@@ -1,0 +1,84 @@
+#include "entry.h"
+
+#include <algorithm>
+
+namespace crescent::program {
+namespace {
+
+constexpr size_t kQuick = 4096;   // bytes that the compiler reads again after each line
+constexpr size_t kMostTries = 8;  // lines at the end of a block that may begin an expression
+
+/// Leaves a message on the stack when it is false.
+bool compiles(lua_State* L, const std::string& text, const char* chunk) {
+  if (luaL_loadbufferx(L, text.data(), text.size(), chunk, "t") != LUA_OK) return false;
+  lua_pop(L, 1);
+  return true;
+}
+
+/// The same without a message.
+bool is_right(lua_State* L, const std::string& text) {
+  if (compiles(L, text, "=entry")) return true;
+  lua_pop(L, 1);
+  return false;
+}
+
+/// Reads the entry as statements before an expression.
+bool read_with_expression(lua_State* L, const std::string& text, Entry& entry) {
+  const std::vector<size_t> starts = lua_statements(text);
+  for (size_t i = 0; i < std::min(starts.size(), kMostTries); ++i) {
+    entry.shown = text.substr(starts[i]);
+    entry.code = text.substr(0, starts[i]) + "return " + entry.shown;
+    if (is_right(L, entry.code)) return true;
+  }
+  return false;
+}
+
+/// A string that goes on in the next line: its end is escaped.
+bool escapes_line_end(const std::string& text) {
+  size_t end = text.find_last_not_of(" \t\r\n");
+  if (end == text.npos) return false;
+  if (text[end] == 'z' && end > 0 && text[end - 1] == '\\') return true;
+  size_t count = 0;
+  for (end = text.size(); end > 0 && text[end - 1] == '\\'; --end) ++count;
+  return count % 2 == 1;
+}
+
+/// The message of a text that only lacks its end.
+bool lacks_end(lua_State* L, const std::string& text) {
+  const std::string_view message = lua_tostring(L, -1);
+  if (!message.ends_with("<eof>")) return false;
+  return message.find("unfinished string") == message.npos || escapes_line_end(text);
+}
+
+}  // namespace
+
+bool read_entry(lua_State* L, const std::string& text, const char* chunk, Entry& entry) {
+  entry.shown = text.starts_with('=') ? text.substr(1) : text;
+  entry.code = "return " + entry.shown;
+  entry.is_silent = lua_ends_with(text, ';');
+  if (is_right(L, entry.code)) return true;
+  entry.code = text;
+  if (compiles(L, text, chunk)) return true;
+  if (!read_with_expression(L, text, entry)) return false;
+  lua_pop(L, 1);
+  return true;
+}
+
+size_t command_end(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t\n");
+  if (begin == text.npos || text[begin] != ':' || text.substr(begin).starts_with("::")) return 0;
+  const size_t end = std::min(text.find_first_of(" \t\n", begin), text.size());
+  return std::min(text.find_first_not_of(" \t\n", end), text.size());
+}
+
+bool EntryChecker::is_complete(const std::string& text) {
+  if (text.size() > kQuick && open_.is_open(text)) return false;
+  const std::string code = text.substr(command_end(text));
+  Entry entry;
+  if (read_entry(L_, code, "=entry", entry)) return true;
+  const bool lacks = lacks_end(L_, code);
+  lua_pop(L_, 1);
+  return !lacks;
+}
+
+}  // namespace crescent::program

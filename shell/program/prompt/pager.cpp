@@ -1,0 +1,90 @@
+#include "pager.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+#include "crescent/system/process.h"
+#include "editor/screen/letters.h"
+#include "editor/screen/terminal.h"
+
+namespace crescent::program {
+namespace {
+
+constexpr int kNotFound = 126;  // the first status by which a shell says that there is no program
+
+/// Signals that are the pager's while it lives, and a pipe that it may close.
+class IgnoredSignals {
+ public:
+  IgnoredSignals() {
+    for (size_t i = 0; i < std::size(kIgnored); ++i) before_[i] = std::signal(kIgnored[i], SIG_IGN);
+  }
+  ~IgnoredSignals() {
+    for (size_t i = 0; i < std::size(kIgnored); ++i) std::signal(kIgnored[i], before_[i]);
+  }
+  IgnoredSignals(const IgnoredSignals&) = delete;
+
+ private:
+  static constexpr int kIgnored[] = {SIGINT, SIGQUIT, SIGPIPE};
+  sighandler_t before_[std::size(kIgnored)];
+};
+
+/// Whether the text has at least as many rows as the terminal, which needs one for the prompt.
+bool is_higher(std::string_view text, editor::Size size) {
+  int rows = 1, column = 0;
+  for (size_t at = 0; at < text.size() && rows < size.rows;) {
+    const size_t end = editor::next_letter(text, at);
+    const bool ends = text[at] == '\n';
+    column += ends ? 0 : editor::width_of(text.substr(at, end - at), column);
+    if (ends || column > size.columns) ++rows, column = 0;
+    at = end;
+  }
+  return rows >= size.rows;
+}
+
+/// less ends at once when the text fits, and leaves it on the screen.
+std::string command() {
+  const char* pager = std::getenv("PAGER");
+  return std::string("LESS=\"${LESS-FRX}\"; export LESS; ") + (pager && *pager ? pager : "less");
+}
+
+void write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(file, bytes.data(), bytes.size());
+    if (count < 0 && errno != EINTR) return;
+    if (count > 0) bytes.remove_prefix(static_cast<size_t>(count));
+  }
+}
+
+bool show_in_pager(const std::string& text) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return false;
+  Descriptor reading(ends[0]), writing(ends[1]);
+  ProcessOptions options;
+  options.descriptors = {{reading, 0}, {STDOUT_FILENO, 1}, {STDERR_FILENO, 2}};
+  const IgnoredSignals ignored;
+  Process pager = Process::program({"/bin/sh", "-c", command()}, options);
+  reading = Descriptor();
+  write_all(writing, text + "\n");
+  writing = Descriptor();
+  pager.wait();
+  return pager.exit_status() < kNotFound;
+}
+
+}  // namespace
+
+void print_paged(const std::string& text, bool is_paged) {
+  const editor::Terminal terminal(STDIN_FILENO, STDOUT_FILENO);
+  std::fflush(stdout);
+  const bool pages = is_paged && terminal.can_edit() && is_higher(text, terminal.size());
+  if (pages && show_in_pager(text)) return;
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
+}  // namespace crescent::program

@@ -1,0 +1,105 @@
+#include "prompt.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "assistance.h"
+#include "crescent/base/error.h"
+#include "crescent/base/export.h"
+#include "editor/editor.h"
+#include "entry.h"
+#include "program/lua/lua_state.h"
+#include "program/lua/lua_tokens.h"
+#include "program/lua/signals.h"
+#include "session.h"
+
+namespace crescent::program {
+namespace {
+
+/// The folder that the variable names, else the one in the user's home; empty without a home.
+std::string in_home(const char* variable, const char* otherwise) {
+  const char *folder = std::getenv(variable), *home = std::getenv("HOME");
+  if (folder && *folder == '/') return folder;
+  return home && *home == '/' ? std::string(home) + otherwise : "";
+}
+
+/// $XDG_STATE_HOME/crescent/history; empty without a home.
+std::string history_path() {
+  std::string folder = in_home("XDG_STATE_HOME", "/.local/state");
+  if (folder.empty()) return "";
+  folder += "/crescent";
+  for (size_t slash = folder.find('/', 1);; slash = folder.find('/', slash + 1)) {
+    mkdir(folder.substr(0, slash).c_str(), 0700);
+    if (slash == std::string::npos) break;
+  }
+  return folder + "/history";
+}
+
+/// $XDG_CONFIG_HOME/crescent/init.lua, or what CRESCENT_INIT names; empty without one.
+std::string startup_path() {
+  if (const char* path = std::getenv("CRESCENT_INIT")) return path;
+  const std::string path = in_home("XDG_CONFIG_HOME", "/.config") + "/crescent/init.lua";
+  return access(path.c_str(), F_OK) == 0 ? path : "";
+}
+
+editor::Callbacks callbacks(lua_State* L, EntryChecker& checker) {
+  return {[&](const std::string& text) { return checker.is_complete(text); },
+          [](const std::string& text, size_t cursor) { return lua_styles(text, cursor); },
+          [L](const std::string& text, size_t cursor) { return hint(L, text, cursor); },
+          [L](const std::string& text, size_t cursor) { return completions(L, text, cursor); }};
+}
+
+editor::Settings settings() {
+  editor::Settings settings;
+  settings.history = history_path();
+  settings.is_stopped = [] { return stop_signal() != 0; };
+  return settings;
+}
+
+/// Signals end the reading, and do nothing to Lua.
+editor::Editor::Result read(editor::Editor& editor, std::string& text) {
+  const StopSignals signals(nullptr);
+  return editor.read(text);
+}
+
+/// The number of the entry stands in front of it; other lines begin in the same column.
+editor::Prompts prompts(int number) {
+  const std::string first = concat("[", number, "]> ");
+  return {first, std::string(first.size() - 3, ' ') + ">> "};
+}
+
+/// Input that is no terminal gets no prompts.
+void read_entries(editor::Editor& editor, Session& session) {
+  using Result = editor::Editor::Result;
+  const bool is_asked = isatty(STDIN_FILENO);
+  for (std::string text; !told_to_end() && !session.has_ended();) {
+    editor.set_prompts(is_asked ? prompts(session.number()) : editor::Prompts{"", ""});
+    const Result result = read(editor, text);
+    if (result == Result::end && is_asked) std::printf("\n");
+    if (result == Result::end) return;
+    if (result == Result::entry) session.evaluate(text);
+  }
+}
+
+}  // namespace
+
+bool run_prompt(lua_State* L, Variables& variables, bool has_startup) {
+  if (isatty(STDIN_FILENO))
+    std::printf("Crescent %s (%s). help() helps, Ctrl-D ends.\n", CRESCENT_VERSION, LUA_VERSION);
+  lua_settop(L, 0);
+  begin_prompt();
+  Session session(L, variables);
+  const std::string startup = has_startup ? startup_path() : "";
+  if (!startup.empty()) run_file(L, startup.c_str(), &variables);
+  EntryChecker checker(L);
+  editor::Editor editor(callbacks(L, checker), settings());
+  read_entries(editor, session);
+  variables.close();
+  return !told_to_end();
+}
+
+}  // namespace crescent::program

@@ -1,0 +1,12 @@
+// The prompt: reads, runs, prints, until the end of input.
+#pragma once
+#include <lua.hpp>
+
+#include "program/lua/variables.h"
+
+namespace crescent::program {
+
+/// False when a signal ended it. `has_startup`: the user's startup file runs first.
+bool run_prompt(lua_State* L, Variables& variables, bool has_startup);
+
+}  // namespace crescent::program

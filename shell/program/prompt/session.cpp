@@ -1,0 +1,214 @@
+#include "session.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+
+#include "assistance.h"
+#include "crescent/base/error.h"
+#include "crescent/tensor/tensor.h"
+#include "editor/screen/terminal.h"
+#include "module/values/interruption.h"
+#include "pager.h"
+#include "program/lua/lua_state.h"
+#include "program/lua/sources.h"
+
+namespace crescent::program {
+namespace {
+
+/// A name or a path of names: what is asked for there is worth an answer, even nil.
+bool is_path(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) || c == '_' || c == '.' || c == ' ' || c == '=';
+  });
+}
+
+std::string text_at(lua_State* L, int index) {
+  size_t length = 0;
+  const char* text = lua_tolstring(L, index, &length);
+  return text ? std::string(text, length) : "";
+}
+
+/// A text, and whether it may be paged.
+int print_text(lua_State* L) {
+  print_paged(printable(text_at(L, 1)), lua_toboolean(L, 2));
+  return 0;
+}
+
+std::string without_blanks(std::string_view text) {
+  std::string found;
+  for (const char c : text)
+    if (!std::isspace(static_cast<unsigned char>(c))) found += c;
+  return found;
+}
+
+/// The time on the clock, the time of the processor in all threads, and bytes of tensors.
+struct Measure {
+  std::chrono::steady_clock::time_point wall = std::chrono::steady_clock::now();
+  std::clock_t processor = std::clock();
+  int64_t bytes = allocated_bytes();
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
+  }
+};
+
+std::string bytes_text(int64_t bytes) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%+.3f MB", static_cast<double>(bytes) * 1e-6);
+  return text;
+}
+
+}  // namespace
+
+struct Session::Command {
+  const char *name, *doc;
+  void (*run)(Session& session, const std::string& rest);
+};
+
+const Session::Command Session::kCommands[] = {
+    {":help", "this list; with a name, what is known of it, as ?name says",
+     [](Session& s, const std::string& rest) {
+       without_blanks(rest).empty() ? s.show_commands() : s.show_help("?" + rest);
+     }},
+    {":time", "runs the entry behind it and says what time and memory it took",
+     [](Session& s, const std::string& rest) { s.time(rest); }},
+    {":locals", "the local variables of the session",
+     [](Session& s, const std::string&) {
+       s.push("show_locals");
+       if (call(s.L_, 0, 0) != LUA_OK) report(s.L_);
+     }},
+    {":quit", "ends the session, as exit, quit and Ctrl-D do",
+     [](Session& s, const std::string&) { s.has_ended_ = true; }},
+};
+
+Session::Session(lua_State* L, Variables& variables) : L_(L), variables_(variables) {
+  push_module_function(L, "begin_prompt");
+  variables.push_table();
+  lua_pushcfunction(L, print_text);
+  lua_call(L, 2, 1);
+  functions_ = luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+/// Pushes a function of shell/lua/prompt.lua.
+void Session::push(const char* function) const {
+  lua_rawgeti(L_, LUA_REGISTRYINDEX, functions_);
+  lua_getfield(L_, -1, function);
+  lua_remove(L_, -2);
+}
+
+void Session::evaluate(const std::string& text) {
+  const std::string words = without_blanks(text);
+  if (words.empty()) return;
+  remember_source(concat("[", number_, "]"), text);
+  if (is_end(words))
+    has_ended_ = true;
+  else if (command_end(text) > 0)
+    obey(text);
+  else if (!answer(text))
+    run(text);
+  lua_settop(L_, 0);
+  ++number_;
+}
+
+bool Session::is_defined(const std::string& name) const {
+  variables_.push_table();
+  const bool is_local = lua_getfield(L_, -1, name.c_str()) != LUA_TNIL;
+  const bool is_global = lua_getglobal(L_, name.c_str()) != LUA_TNIL;
+  lua_pop(L_, 3);
+  return is_local || is_global;
+}
+
+/// `exit` and `quit`, with brackets or without, unless somebody gave the name to something else.
+bool Session::is_end(std::string_view words) const {
+  if (words.ends_with("()")) words.remove_suffix(2);
+  return (words == "exit" || words == "quit") && !is_defined(std::string(words));
+}
+
+/// `?name`, `name?` and `??word`; false when the entry is no question.
+bool Session::answer(const std::string& text) const {
+  if (text.find('?') == text.npos) return false;
+  push("answer");
+  lua_pushlstring(L_, text.data(), text.size());
+  if (call(L_, 1, 1) != LUA_OK) return report(L_), true;
+  return lua_toboolean(L_, -1);
+}
+
+void Session::show_help(const std::string& question) const { answer(question); }
+
+void Session::show_commands() const {
+  std::string text;
+  for (const Command& command : kCommands) {
+    const std::string name = command.name;
+    text += "  " + name + std::string(10 - name.size(), ' ') + command.doc + "\n";
+  }
+  std::printf("%shelp() tells of the rest.\n", text.c_str());
+}
+
+void Session::obey(const std::string& text) {
+  const size_t end = command_end(text);
+  const std::string name = without_blanks(text.substr(0, end));
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) {
+    if (command.name == name) return command.run(*this, std::string(end, ' ') + text.substr(end));
+    names.emplace_back(command.name);
+  }
+  std::fprintf(stderr, "crescent: there is no command '%s'%s; :help lists them\n",
+               printable(name).c_str(), did_you_mean(name, names).c_str());
+}
+
+/// Leaves the function on the stack, or a message.
+bool Session::load(const std::string& text, Entry& entry) const {
+  const std::string chunk = concat("=[", number_, "]");
+  return read_entry(L_, text, chunk.c_str(), entry) && variables_.load(entry.code, chunk) == LUA_OK;
+}
+
+void Session::run(const std::string& text) {
+  Entry entry;
+  push("begin");
+  lua_pushinteger(L_, number_);
+  lua_call(L_, 1, 0);
+  if (!load(text, entry)) return report(L_);
+  const int first = lua_gettop(L_);
+  const Measure before;
+  lua::begin_command();
+  const bool is_good = call(L_, 0, LUA_MULTRET) == LUA_OK;
+  const double seconds = before.seconds();
+  is_good ? show(first, entry) : report(L_);
+  tell_time(seconds);
+}
+
+/// Hands the results on, with what the prompt knows of the entry before them.
+void Session::show(int first, const Entry& entry) const {
+  const int count = lua_gettop(L_) - first + 1;
+  push("show");
+  lua_pushboolean(L_, entry.is_silent);
+  lua_pushboolean(L_, is_path(entry.shown));
+  lua_rotate(L_, first, 3);
+  if (call(L_, count + 2, 0) != LUA_OK) report(L_);
+}
+
+void Session::time(const std::string& text) {
+  const Measure before;
+  run(text);
+  const double processor = static_cast<double>(std::clock() - before.processor) / CLOCKS_PER_SEC;
+  const int64_t bytes = allocated_bytes() - before.bytes;
+  std::printf("wall %.6g s, processor %.6g s, tensors %s\n", before.seconds(), processor,
+              bytes_text(bytes).c_str());
+}
+
+/// Says at a terminal how long a command took that was worth waiting for.
+void Session::tell_time(double seconds) const {
+  push("is_long");
+  lua_pushnumber(L_, seconds);
+  lua_call(L_, 1, 1);
+  if (!lua_toboolean(L_, -1) || !isatty(STDERR_FILENO)) return;
+  const bool is_modern = editor::Terminal(STDIN_FILENO, STDOUT_FILENO).is_modern();
+  std::fflush(stdout);
+  std::fprintf(stderr, is_modern ? "\x1b[2m%.1f s\x1b[m\n" : "%.1f s\n", seconds);
+}
+
+}  // namespace crescent::program

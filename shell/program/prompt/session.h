@@ -1,0 +1,46 @@
+// What the prompt does with an entry.
+#pragma once
+#include <lua.hpp>
+#include <string>
+
+#include "entry.h"
+#include "program/lua/variables.h"
+
+namespace crescent::program {
+
+/// Entries are numbered from 1; their chunks are named [1], [2], ...
+class Session {
+ public:
+  /// From now on `print` shows what tables hold, and results have names.
+  Session(lua_State* L, Variables& variables);
+
+  void evaluate(const std::string& text);
+  bool has_ended() const { return has_ended_; }
+  int number() const { return number_; }
+  Variables& variables() const { return variables_; }
+
+ private:
+  struct Command;
+  static const Command kCommands[];
+
+  bool is_end(std::string_view text) const;
+  bool is_defined(const std::string& name) const;
+  bool answer(const std::string& text) const;
+  void obey(const std::string& text);
+  void run(const std::string& text);
+  bool load(const std::string& text, Entry& entry) const;
+  void show(int first, const Entry& entry) const;
+  void show_help(const std::string& name) const;
+  void show_commands() const;
+  void time(const std::string& text);
+  void tell_time(double seconds) const;
+  void push(const char* function) const;
+
+  lua_State* L_;
+  Variables& variables_;
+  int functions_;  // a reference: what is written in Lua of the prompt
+  int number_ = 1;
+  bool has_ended_ = false;
+};
+
+}  // namespace crescent::program
