@@ -18,6 +18,7 @@
 #include "lua/lua_state.h"
 #include "lua/signals.h"
 #include "module/values/interruption.h"
+#include "prompt/entry.h"
 #include "prompt/prompt.h"
 
 namespace crescent::program {
@@ -39,6 +40,9 @@ Environment:
   CRESCENT_PLUGIN_PATH    folders in which plugins are looked for, separated by ':'
   CRESCENT_PROGRAM_CACHE  a folder for compiled programs, which later runs take from there
   CRESCENT_ONEDNN         0: without oneDNN
+  CRESCENT_INIT           the startup file of the prompt; init.lua in ~/.config/crescent
+  CRESCENT_TRACEBACK      full: tracebacks with calls that are not the user's
+  PAGER                   what shows results that are longer than the screen; less
   KERAS_HOME              folder of downloaded data and weights; ~/.keras
 )";
 
@@ -58,7 +62,7 @@ std::string usage() {
 po::options_description description() {
   po::options_description all("Options");
   all.add_options()("help,h", "this text")("version,v", "the version")(
-      "execute,e", po::value<std::vector<std::string>>(), "run a text")(
+      "execute,e", po::value<std::vector<std::string>>(), "run a text and print what it gives")(
       "library,l", po::value<std::vector<std::string>>(), "require a library")(
       "interactive,i", "the prompt after the script, also when that fails")(
       "no-init", "the prompt without the user's startup file");
@@ -112,12 +116,17 @@ void refuse_misspelt_command(const char* word) {
     throw UsageError(concat("there is no file and no command '", word, "'", guess));
 }
 
+/// Runs a text of -e, and prints what an expression gives.
+bool execute(lua_State* L, const std::string& text, Variables* variables) {
+  Entry entry;
+  if (!read_entry(L, text, "=(command line)", entry)) return report(L), false;
+  return run_text(L, text, entry.code, "(command line)", variables);
+}
+
 /// -e and -l in their order.
 bool run_options(lua_State* L, const Invocation& call, Variables* variables) {
   for (const po::option& option : call.options) {
-    if (option.string_key == "execute" &&
-        !run_text(L, option.value.at(0), "(command line)", variables))
-      return false;
+    if (option.string_key == "execute" && !execute(L, option.value.at(0), variables)) return false;
     if (option.string_key == "library" && !require(L, option.value.at(0))) return false;
   }
   return true;

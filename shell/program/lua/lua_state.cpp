@@ -171,10 +171,26 @@ void report(lua_State* L) {
   lua_pop(L, 1);
 }
 
-bool run_text(lua_State* L, const std::string& text, const char* name, Variables* variables) {
+namespace {
+
+/// Prints the values on the stack from this index on, as the prompt's print does.
+int print_values(lua_State* L, int first) {
+  const int count = lua_gettop(L) - first + 1;
+  if (count == 0) return LUA_OK;
+  push_module_function(L, "print");
+  lua_insert(L, first);
+  return call(L, count, 0);
+}
+
+}  // namespace
+
+bool run_text(lua_State* L, const std::string& text, const std::string& code, const char* name,
+              Variables* variables) {
   remember_source(name, text);
-  int status = load(L, text, concat("=", name), variables);
-  if (status == LUA_OK) status = call(L, 0, 0);
+  int status = load(L, code, concat("=", name), variables);
+  const int first = lua_gettop(L);
+  if (status == LUA_OK) status = call(L, 0, LUA_MULTRET);
+  if (status == LUA_OK) status = print_values(L, first);
   return finish(L, status);
 }
 

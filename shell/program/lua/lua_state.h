@@ -21,8 +21,8 @@ int call(lua_State* L, int arguments, int results);
 void report(lua_State* L);
 
 /// True when it ran without error; the error is reported. With variables, those are kept that it
-/// declares outside of blocks.
-bool run_text(lua_State* L, const std::string& text, const char* name,
+/// declares outside of blocks. What `code` returns is printed; `text` is what the user wrote.
+bool run_text(lua_State* L, const std::string& text, const std::string& code, const char* name,
               Variables* variables = nullptr);
 bool require(lua_State* L, const std::string& name);
 /// Null path: standard input. The arguments of the script are those of `arg`.
