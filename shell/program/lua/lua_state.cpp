@@ -121,6 +121,15 @@ int load_input(lua_State* L, Variables* variables) {
   return load(L, text, "=stdin", variables);
 }
 
+/// Prints the values on the stack from this index on, as the prompt's print does.
+int print_values(lua_State* L, int first) {
+  const int count = lua_gettop(L) - first + 1;
+  if (count == 0) return LUA_OK;
+  push_of_module(L, "print");
+  lua_insert(L, first);
+  return call(L, count, 0);
+}
+
 bool finish(lua_State* L, int status) {
   if (status == LUA_OK) return true;
   report(L);
@@ -170,19 +179,6 @@ void report(lua_State* L) {
   std::fprintf(stderr, "crescent: %s\n", printable(message).c_str());
   lua_pop(L, 1);
 }
-
-namespace {
-
-/// Prints the values on the stack from this index on, as the prompt's print does.
-int print_values(lua_State* L, int first) {
-  const int count = lua_gettop(L) - first + 1;
-  if (count == 0) return LUA_OK;
-  push_module_function(L, "print");
-  lua_insert(L, first);
-  return call(L, count, 0);
-}
-
-}  // namespace
 
 bool run_text(lua_State* L, const std::string& text, const std::string& code, const char* name,
               Variables* variables) {
