@@ -2,8 +2,11 @@
 -- and the table below as arguments, and runs once, when it is first needed: local blocks =
 -- shell.library "applications/blocks". shell.define(name, doc, options, body) makes a function with
 -- the help, completion and messages of all functions of the module. An option is {name =, type =,
--- doc =} with `default` or `required = true`; the body gets one value for each. shell.warn(text)
--- tells the user something, shell.counted_name(class) draws the next automatic name of a layer,
+-- doc =} with `default` or `required = true`; the body gets one value for each; `takes_names` and
+-- `takes_lists` say that a table in its place is its value, not options or several values.
+-- shell.methods has the bodies of methods of objects that are written in Lua. shell.draw(way, figure,
+-- options) draws (crescent/io/picture.h), shell.save_picture(path, figure, options) into a file.
+-- shell.warn(text) tells the user something, shell.counted_name(class) draws the next automatic name of a layer,
 -- shell.save_feature_space(path, config) writes one where the format of such files has a word for
 -- it, shell.set_base(name, make) says what stands for a built-in class of layers where others are
 -- derived from it, shell.did_you_mean(word, names) is the hint of a message about a name,
@@ -12,7 +15,7 @@
 -- terminal has of it, shell.printing is what cr.config.print was told, and
 -- shell.set_printing(precision, threshold, width) tells tensors.
 local cr, shell = ...
-shell.printing = {}
+shell.printing, shell.methods = {}, {}
 
 local loaded = {}
 function shell.library(name)
@@ -103,7 +106,7 @@ end
 filled_later("elastic", "cr.ops.image", cr.ops.image)
 shell.set_base("Wrapper", function() return shell.library "wrapper" end)
 
-for _, name in ipairs { "show", "help", "completion" } do shell.library(name) end
+for _, name in ipairs { "show", "help", "completion", "plotting" } do shell.library(name) end
 
 --- The message of an error, a traceback behind it or not, with a hint where there is one; source
 --- is the text that it is about, unless that is in a file.
