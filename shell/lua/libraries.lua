@@ -4,8 +4,11 @@
 -- the help, completion and messages of all functions of the module. The name may go on with what
 -- the function gives, "size -> an integer"; of other functions comments say types, @param and
 -- @return. An option is {name =, type =, doc =} with `default` or `required = true`; the body gets
--- one value for each. shell.warn(text) tells the user something, shell.counted_name(class) draws
--- the next automatic name of a layer,
+-- one value for each; `takes_names` and `takes_lists` say that a table in its place is its value,
+-- not options or several values. shell.methods has the bodies of methods of objects that are
+-- written in Lua. shell.draw(way, figure, options) draws (crescent/io/picture.h),
+-- shell.save_picture(path, figure, options) into a file. shell.warn(text) tells the user something,
+-- shell.counted_name(class) draws the next automatic name of a layer,
 -- shell.save_feature_space(path, config) writes one where the format of such files has a word for
 -- it, shell.set_base(name, make) says what stands for a built-in class of layers where others are
 -- derived from it, shell.did_you_mean(word, names) is the hint of a message about a name,
@@ -16,8 +19,7 @@
 -- functions, by names, that give the values of local variables, and shell.print_help(text) prints
 -- what may be longer than the screen.
 local cr, shell = ...
-shell.printing = {}
-shell.variables = {}
+shell.printing, shell.methods, shell.variables = {}, {}, {}
 
 function shell.print_help(text) print(text) end
 
@@ -110,7 +112,7 @@ end
 filled_later("elastic", "cr.ops.image", cr.ops.image)
 shell.set_base("Wrapper", function() return shell.library "wrapper" end)
 
-for _, name in ipairs { "show", "help", "completion" } do shell.library(name) end
+for _, name in ipairs { "show", "help", "completion", "plotting" } do shell.library(name) end
 
 --- The message of an error, a traceback behind it or not, with a hint where there is one; source
 --- is the text that it is about, unless that is in a file.
@@ -120,6 +122,8 @@ for _, name in ipairs { "show", "help", "completion" } do shell.library(name) en
 function cr.explained(message, source) return shell.library "hints"(message, source) end
 
 --- What is written in Lua of the prompt; see there.
+--- @param ... any value
+--- @return a table with names
 function cr.begin_prompt(...) return shell.library "prompt"(...) end
 
 guard("cr", cr)

@@ -15,6 +15,7 @@
 #include "crescent/data/timeseries.h"
 #include "crescent/data/word_sequences.h"
 #include "crescent/io/format.h"
+#include "crescent/io/picture.h"
 #include "crescent/layer/input_spec.h"
 #include "crescent/layer/layer.h"
 #include "crescent/layer/node.h"

@@ -22,7 +22,8 @@ constexpr KindInfo kKinds[] = {
     {"device", nullptr, nullptr, "Where tensors are and what computes."},
     {"cpu_kernel", nullptr, nullptr, "What the device cpu does for an op of a plugin."},
     {"communicator", nullptr, nullptr, "How the processes of one training talk."},
-    {"format", nullptr, nullptr, "How models and arrays become files."}};
+    {"format", nullptr, nullptr, "How models and arrays become files."},
+    {"picture", nullptr, nullptr, "How figures are drawn."}};
 
 }  // namespace
 

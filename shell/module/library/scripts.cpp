@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "classes/lua_class.h"
+#include "crescent/io/picture.h"
 #include "crescent/layer/training.h"
 #include "crescent/system/terminal.h"
 #include "crescent/tensor/print.h"
@@ -18,6 +19,8 @@
 namespace crescent::lua {
 namespace {
 
+const char methods_key = 0;  // key in the registry: what libraries share, with `methods` in it
+
 /// The prefix of places of libraries in messages: "crescent/applications/resnet:12: ".
 constexpr std::string_view kChunks = "crescent/";
 
@@ -30,6 +33,14 @@ Field option_from(const Dict& row) {
   option.required = row.contains("required");
   if (const Value* fallback = row.find("default")) option.default_value = *fallback;
   return option;
+}
+
+/// The parameters whose rows have this flag, a bit each.
+unsigned flagged(const List& rows, const char* flag) {
+  unsigned bits = 0;
+  for (size_t i = 0; i < rows.size(); ++i)
+    if (rows[i].as_dict().contains(flag)) bits |= 1u << i;
+  return bits;
 }
 
 SchemaData options_from(const List& rows) {
@@ -54,14 +65,14 @@ void call_library(lua_State* L, int arguments) {
 /// A function of Lua, the second upvalue of the shim, which is called with one value per option.
 class Scripted final : public Callable {
  public:
-  Scripted(const std::string& name, const std::string& doc, SchemaData options)
-      : Callable(name, Parameters({options.fields.begin(), options.fields.end()}), doc),
-        options_(std::move(options)) {
-    options_.title = this->name();
+  Scripted(const std::string& name, const std::string& doc, const List& rows)
+      : Scripted(name, doc, options_from(rows)) {
+    takes_names_ = flagged(rows, "takes_names");
+    takes_lists_ = flagged(rows, "takes_lists");
   }
 
   int call(lua_State* L) const override {
-    arrange(L, 0, 0);
+    arrange(L, takes_names_, takes_lists_);
     lua_pushvalue(L, lua_upvalueindex(2));
     lua_insert(L, 1);
     call_library(L, lua_gettop(L) - 1);
@@ -70,7 +81,14 @@ class Scripted final : public Callable {
   const SchemaData* options() const override { return &options_; }
 
  private:
+  Scripted(const std::string& name, const std::string& doc, SchemaData options)
+      : Callable(name, Parameters({options.fields.begin(), options.fields.end()}), doc),
+        options_(std::move(options)) {
+    options_.title = this->name();
+  }
+
   SchemaData options_;
+  unsigned takes_names_ = 0, takes_lists_ = 0;
 };
 
 /// Stores a function for the lifetime of the process, as all Callables in Lua need; libraries
@@ -86,8 +104,7 @@ const Callable& kept(CallablePtr function) {
 /// define(name, doc, options, body) makes a function of the body with these options.
 OnStack define(const std::string& name, const std::string& doc, Value options, Any body) {
   lua_State* L = current();
-  const Callable& function =
-      kept(std::make_unique<const Scripted>(name, doc, options_from(options.as_list())));
+  const Callable& function = kept(std::make_unique<const Scripted>(name, doc, options.as_list()));
   lua_pushlightuserdata(L, const_cast<Callable*>(&function));
   lua_pushvalue(L, body.index);
   lua_pushcclosure(L, crescent_invoke, 2);
@@ -152,6 +169,15 @@ bool save_named_space(const std::string& path, Names space) {
   return save_feature_space(path, space.dict);
 }
 
+/// A figure in a way to draw (crescent/io/picture.h), as bytes.
+std::string drawn(const std::string& way, Names figure, Names options) {
+  return make<Picture>(way)->draw(figure.dict, options.dict);
+}
+
+void save_drawn(const std::string& path, Names figure, Names options) {
+  save_picture(path, figure.dict, options.dict);
+}
+
 const std::vector<CallablePtr>& script_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> all;
@@ -165,6 +191,8 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("is_structure", &is_structure, {"value=nil"}));
     all.push_back(bound("set_printing", &set_printing, {"precision", "threshold", "width"}));
     all.push_back(bound("fitting_columns", &fitting_columns, {"columns", "least"}));
+    all.push_back(bound("draw", &drawn, {"way", "figure", "options"}));
+    all.push_back(bound("save_picture", &save_drawn, {"path", "figure", "options"}));
     all.push_back(bound("save_feature_space", &save_named_space, {"path", "space"}));
     all.push_back(bound("set_base", &set_base_of, {"name", "make"}));
     all.push_back(bound("register_function", &register_named, {"name", "function"}));
@@ -185,7 +213,20 @@ void run_scripts(lua_State* L) {
     push_callable(L, *function);
     lua_setfield(L, -2, function->name().c_str());
   }
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &methods_key);
   protected_call(L, 2, 0);
+}
+
+int call_script_method(lua_State* L, const char* name) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &methods_key);
+  push_field(L, -1, "methods");
+  push_field(L, -1, name);
+  lua_replace(L, -3);
+  lua_pop(L, 1);
+  lua_insert(L, 1);
+  call_library(L, lua_gettop(L) - 1);
+  return lua_gettop(L);
 }
 
 }  // namespace crescent::lua

@@ -7,6 +7,7 @@
 #include "crescent/model/model.h"
 #include "instances/instance.h"
 #include "instances/lua_objects.h"
+#include "models/plots.h"
 
 namespace crescent::lua {
 namespace {
@@ -203,6 +204,9 @@ void add_callbacks(ObjectTypes& types, const Type& object) {
       .property("params", &LuaCallback::params, "What the run was told: epochs, steps, verbose.");
   add_type<History>(types, "history", &callback)
       .property("history", &history_table, "A list of values for each log, an entry an epoch.")
+      .raw_method("plot -> nothing", plot_history, {"options: a table with names=nil"},
+                  "Draws how the logs went, at the terminal or into a file.",
+                  &schema_of<HistoryPlot>("plot"))
       .property(
           "epoch", [](History& h) { return h.epoch(); }, "The numbers of the epochs.")
       .meta("__tostring", bound("tostring", &history_text, {"history"}));

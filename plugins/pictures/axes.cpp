@@ -1,0 +1,200 @@
+// Figures with axes: lines, points and bars in a frame with ticks, titles and a legend.
+#include <algorithm>
+#include <cmath>
+
+#include "entries.h"
+#include "figure.h"
+#include "histogram.h"
+#include "scene/frame.h"
+#include "scene/thinned.h"
+
+namespace crescent::pictures {
+namespace {
+
+struct Series {
+  std::vector<double> x, y;
+  std::string label, style = "line";
+  bool dashed = false;
+  double gap = 0;  ///< between bars, as a share of their width
+  size_t color = 0;
+  bool is_bars() const { return style == "bars"; }
+};
+
+void check_style(const Series& series) {
+  const std::vector<std::string> styles{"line", "points", "bars", "histogram"};
+  if (std::find(styles.begin(), styles.end(), series.style) == styles.end())
+    fail("style: expected one of ", join(styles), ", got '", series.style, "'",
+         did_you_mean(series.style, styles));
+}
+
+/// A histogram's values as bars.
+Series count_values(Series series, const Value& bins) {
+  Histogram histogram = histogram_of(series.y, bins.is_null() ? 0 : bins.as_int());
+  series.style = "bars";
+  series.x = std::move(histogram.edges);
+  series.y = std::move(histogram.counts);
+  return series;
+}
+
+/// The edges of bars around these middles.
+std::vector<double> edges_between(const std::vector<double>& middles) {
+  if (middles.size() < 2)
+    return middles.empty() ? middles : std::vector{middles[0] - 0.5, middles[0] + 0.5};
+  std::vector<double> edges{middles[0] - (middles[1] - middles[0]) / 2};
+  for (size_t i = 1; i < middles.size(); ++i) edges.push_back((middles[i - 1] + middles[i]) / 2);
+  edges.push_back(middles.back() + (middles.back() - middles[middles.size() - 2]) / 2);
+  return edges;
+}
+
+std::vector<double> counted(size_t count, double from) {
+  std::vector<double> numbers(count);
+  for (size_t i = 0; i < count; ++i) numbers[i] = from + static_cast<double>(i);
+  return numbers;
+}
+
+Series series_from(const Dict& row, size_t number, double from) {
+  Series series;
+  series.y = numbers_in(row.at("y"), "y");
+  series.label = text_entry(row, "label");
+  series.dashed = is_set(row, "dashed");
+  series.color =
+      entry(row, "color").is_null() ? number : static_cast<size_t>(row.at("color").as_int());
+  if (!entry(row, "style").is_null()) series.style = row.at("style").as_string();
+  check_style(series);
+  if (series.style == "histogram") return count_values(series, entry(row, "bins"));
+  series.x =
+      entry(row, "x").is_null() ? counted(series.y.size(), from) : numbers_in(row.at("x"), "x");
+  if (series.x.size() != series.y.size())
+    fail("expected as many x as y, ", series.y.size(), ", got ", series.x.size());
+  if (series.is_bars()) series.x = edges_between(series.x), series.gap = 0.2;
+  return series;
+}
+
+std::vector<Series> all_series(const Dict& figure) {
+  const double from = entry(figure, "from").is_null() ? 0 : figure.at("from").as_float();
+  std::vector<Series> all;
+  for (const Value& row : figure.at("series").as_list())
+    all.push_back(series_from(row.as_dict(), all.size(), from));
+  return all;
+}
+
+/// What the finite points of all series span.
+struct Extent {
+  double least = INFINITY, most = -INFINITY;
+  void take(double value) {
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+};
+
+/// Room around numbers that are all the same; from 0 to 1 without any.
+Range range_of(const Extent& extent, double margin) {
+  if (extent.least > extent.most) return {0, 1};
+  const double size = extent.most - extent.least;
+  const double magnitude = std::max(std::abs(extent.least), std::abs(extent.most));
+  if (!(size > 1e-9 * magnitude)) {
+    const double room = magnitude > 0 ? 0.5 * magnitude : 1;
+    return {extent.least - room, extent.most + room};
+  }
+  return {extent.least - margin * size, extent.most + margin * size};
+}
+
+/// Beyond it differences overflow.
+constexpr double kMost = 1e300;
+bool is_shown(double x, double y) { return std::abs(x) <= kMost && std::abs(y) <= kMost; }
+
+Frame frame_for(const std::vector<Series>& all, const Metrics& metrics) {
+  Extent x, y;
+  bool bars = false;
+  for (const Series& series : all) {
+    bars = bars || series.is_bars();
+    if (series.is_bars() && !series.y.empty()) y.take(0);
+    for (size_t i = 0; i < series.y.size(); ++i) {
+      if (!is_shown(series.x[i], series.y[i])) continue;
+      x.take(series.x[i]);
+      if (series.is_bars()) x.take(series.x[i + 1]);
+      y.take(series.y[i]);
+    }
+  }
+  Frame frame;
+  frame.x = range_of(x, metrics.cells || bars ? 0 : 0.02);
+  frame.y = range_of(y, metrics.cells ? 0 : 0.04);
+  if (bars && y.least == 0 && y.most > 0) frame.y.least = 0;
+  return frame;
+}
+
+void draw_bars(Scene& scene, const Frame& frame, const Series& series, Color color, size_t number) {
+  const double base = frame.edge(0, 0).y;
+  for (size_t i = 0; i < series.y.size(); ++i) {
+    if (!is_shown(series.x[i], series.y[i])) continue;
+    const Point from = frame.edge(series.x[i], series.y[i]), to = frame.edge(series.x[i + 1], 0);
+    const double width = std::abs(to.x - from.x);
+    scene.elements.push_back(
+        Box{.at = {std::min(from.x, to.x) + width * series.gap / 2, std::min(from.y, base)},
+            .width = width * (1 - series.gap),
+            .height = std::abs(base - from.y),
+            .fill = color,
+            .edge = kWhite,
+            .kind = BoxKind::bar,
+            .series = number});
+  }
+}
+
+/// Pieces of the line between what is no number; a piece of one point is a dot.
+std::vector<std::vector<Point>> pieces_of(const Frame& frame, const Series& series) {
+  std::vector<std::vector<Point>> pieces(1);
+  for (size_t i = 0; i < series.y.size(); ++i) {
+    if (is_shown(series.x[i], series.y[i]))
+      pieces.back().push_back(frame.at(series.x[i], series.y[i]));
+    else if (!pieces.back().empty())
+      pieces.emplace_back();
+  }
+  if (pieces.back().empty()) pieces.pop_back();
+  return pieces;
+}
+
+void draw_points(Scene& scene, const Frame& frame, const Series& series, Color color,
+                 size_t number) {
+  const double grain = scene.width / frame.columns;
+  for (std::vector<Point>& piece : pieces_of(frame, series)) {
+    if (series.style == "points" || piece.size() == 1)
+      scene.elements.push_back(
+          Dots{.points = distinct(piece, grain / 2), .color = color, .series = number});
+    else
+      scene.elements.push_back(Line{.points = thinned(piece, grain),
+                                    .color = color,
+                                    .width = 1.8,
+                                    .dashed = series.dashed,
+                                    .series = number});
+  }
+}
+
+std::vector<LegendEntry> legend_of(const std::vector<Series>& all) {
+  std::vector<LegendEntry> legend;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (!all[i].label.empty()) legend.push_back({all[i].label, all[i].color, all[i].dashed});
+  return legend;
+}
+
+}  // namespace
+
+Scene layout_axes(const Dict& figure, const Metrics& metrics, Size size) {
+  const std::vector<Series> all = all_series(figure);
+  Frame frame = frame_for(all, metrics);
+  frame.title = text_entry(figure, "title");
+  frame.xlabel = text_entry(figure, "xlabel");
+  frame.ylabel = text_entry(figure, "ylabel");
+  frame.whole = is_set(figure, "whole");
+  frame.legend = legend_of(all);
+  Scene scene;
+  scene.width = size.width > 0 ? size.width : metrics.cells ? 80 : 640;
+  scene.height = size.height > 0 ? size.height : metrics.cells ? 18 : 400;
+  frame.draw_behind(scene, metrics);
+  for (size_t i = 0; i < all.size(); ++i)
+    (all[i].is_bars() ? draw_bars : draw_points)(scene, frame, all[i], series_color(all[i].color),
+                                                 i);
+  frame.draw_before(scene, metrics);
+  return scene;
+}
+
+}  // namespace crescent::pictures

@@ -1,0 +1,22 @@
+// The entries of figures as numbers and texts.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "crescent/base/value.h"
+#include "crescent/tensor/tensor.h"
+
+namespace crescent::pictures {
+
+/// The entry, or null.
+const Value& entry(const Dict& figure, std::string_view name);
+/// The text, in which control characters are written out; "" without one.
+std::string text_entry(const Dict& figure, std::string_view name);
+std::vector<std::string> texts_entry(const Dict& figure, std::string_view name);
+bool is_set(const Dict& figure, std::string_view name);
+/// The numbers of a tensor or of a list, in which null is NaN; `name` is for messages.
+std::vector<double> numbers_in(const Value& value, std::string_view name);
+/// The tensor, in host memory; fails without one.
+Tensor tensor_entry(const Dict& figure, std::string_view name);
+
+}  // namespace crescent::pictures

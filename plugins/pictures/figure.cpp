@@ -1,0 +1,31 @@
+#include "figure.h"
+
+#include "crescent/registry/registry.h"
+
+namespace crescent::pictures {
+namespace {
+
+struct Layout {
+  const char* kind;
+  Scene (*run)(const Dict&, const Metrics&, Size);
+};
+
+constexpr Layout kLayouts[] = {{"axes", layout_axes},
+                               {"sparkline", layout_sparkline},
+                               {"images", layout_images},
+                               {"heatmap", layout_heatmap},
+                               {"graph", layout_graph}};
+
+}  // namespace
+
+Scene layout(const Dict& figure, const Metrics& metrics, Size size) {
+  const std::string& kind = figure.at("kind").as_string();
+  std::vector<std::string> kinds;
+  for (const Layout& each : kLayouts) {
+    if (each.kind == kind) return each.run(figure, metrics, size);
+    kinds.push_back(each.kind);
+  }
+  fail("unknown kind of figure '", kind, "'", did_you_mean(kind, kinds));
+}
+
+}  // namespace crescent::pictures

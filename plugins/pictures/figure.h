@@ -1,0 +1,33 @@
+// Figures: what is to be drawn, described by a Dict (crescent/io/picture.h), laid out as scenes.
+//
+// Of every figure: "kind", "title". An entry that is absent or null is not drawn.
+//   axes    "xlabel", "ylabel", "whole" (whether x are counts), "from" (the first x where none are
+//           given, 0), "series": each "y", "x", "label", "dashed", "color" (a number), "style"
+//           ("line", "points", "bars", or "histogram" of the values y in "bins" intervals)
+//   sparkline  "values"
+//   images  "pixels" (images, height, width, 1|3|4) of uint8, or of numbers from 0 to 1; "columns",
+//           how many stand side by side; "labels", a text for each image; "gap" in pixels
+//   heatmap "values" (rows, columns); "xlabel", "ylabel", "rows", "columns" (texts), "numbers"
+//   graph   graph/graph.h
+#pragma once
+#include "crescent/base/value.h"
+#include "scene/scene.h"
+
+namespace crescent::pictures {
+
+/// The size that a scene is to have; 0 where the layout may choose.
+struct Size {
+  double width = 0, height = 0;
+  bool is_limit = false;  ///< whether smaller ones are as good
+};
+
+/// Lays out a figure of any kind; fails for an unknown one.
+Scene layout(const Dict& figure, const Metrics& metrics, Size size);
+
+Scene layout_axes(const Dict& figure, const Metrics& metrics, Size size);
+Scene layout_sparkline(const Dict& figure, const Metrics& metrics, Size size);
+Scene layout_images(const Dict& figure, const Metrics& metrics, Size size);
+Scene layout_heatmap(const Dict& figure, const Metrics& metrics, Size size);
+Scene layout_graph(const Dict& figure, const Metrics& metrics, Size size);
+
+}  // namespace crescent::pictures

@@ -1,0 +1,139 @@
+// The ways to draw that are built in: svg, png, text, kitty and sixel, and "terminal", which
+// chooses of the last three what the terminal shows.
+#include <algorithm>
+
+#include "crescent/io/format.h"
+#include "crescent/io/picture.h"
+#include "crescent/plugin.h"
+#include "figure.h"
+#include "targets/cells.h"
+#include "targets/graphics.h"
+#include "targets/png.h"
+#include "targets/svg.h"
+#include "targets/terminal.h"
+
+namespace crescent::pictures {
+namespace {
+
+struct DrawOptions {
+  double width = 0, height = 0;
+  int64_t colors = 0;
+  bool unicode = true;
+  double scale = 0;
+
+  static void describe(Schema<DrawOptions>& s) {
+    s.doc("The size of a picture, and what its target can show.")
+        .field("width", &DrawOptions::width, "In pixels, or columns of text; 0: the usual.")
+        .min(0)
+        .field("height", &DrawOptions::height, "In pixels, or lines of text; 0: the usual.")
+        .min(0)
+        .field("colors", &DrawOptions::colors, "Of text: 0, 16, 256 or 16777216.")
+        .min(0)
+        .field("unicode", &DrawOptions::unicode, "Whether text is more than ASCII.")
+        .field("scale", &DrawOptions::scale, "Pixels for each unit of the layout; 0: the usual.")
+        .min(0)
+        .max(16);
+  }
+  Size size() const { return {.width = width, .height = height}; }
+};
+
+DrawOptions options_in(const Dict& options) {
+  return read_options<DrawOptions>(schema_of<DrawOptions>("draw"), options);
+}
+
+/// Pixels of a scene, which is laid out for as many units as fit.
+Raster pixels_of(const Dict& figure, const DrawOptions& o, double usual_scale = 1) {
+  const double scale = o.scale > 0 ? o.scale : usual_scale;
+  return raster_of(
+      layout(figure, Metrics(), {.width = o.width / scale, .height = o.height / scale}), scale);
+}
+
+class Svg final : public Picture {
+ public:
+  static void describe(Schema<Svg>& s) { s.doc("Scalable drawings.").trait("ending", ".svg"); }
+  std::string draw(const Dict& figure, const Dict& options) override {
+    return svg_of(layout(figure, Metrics(), options_in(options).size()));
+  }
+};
+
+class Png final : public Picture {
+ public:
+  static void describe(Schema<Png>& s) { s.doc("Pixels, packed.").trait("ending", ".png"); }
+  std::string draw(const Dict& figure, const Dict& options) override {
+    const Raster raster = pixels_of(figure, options_in(options), 2);
+    return encode_png(raster.rgb, raster.rows, raster.columns);
+  }
+};
+
+class AsText final : public Picture {
+ public:
+  static void describe(Schema<AsText>& s) {
+    s.doc("Letters, for terminals and files.").trait("ending", ".txt");
+  }
+  std::string draw(const Dict& figure, const Dict& options) override {
+    const DrawOptions o = options_in(options);
+    return cells_of(layout(figure, cell_metrics(), o.size()),
+                    {static_cast<int>(o.colors), o.unicode});
+  }
+};
+
+class Kitty final : public Picture {
+ public:
+  static void describe(Schema<Kitty>& s) { s.doc("Pixels for terminals like kitty."); }
+  std::string draw(const Dict& figure, const Dict& options) override {
+    return kitty_of(pixels_of(figure, options_in(options)));
+  }
+};
+
+class Sixel final : public Picture {
+ public:
+  static void describe(Schema<Sixel>& s) { s.doc("Pixels for terminals with sixel graphics."); }
+  std::string draw(const Dict& figure, const Dict& options) override {
+    return sixel_of(pixels_of(figure, options_in(options)));
+  }
+};
+
+constexpr int64_t kMostColumns = 100;
+
+/// The size in cells that is asked for, or what the terminal has, with a line left for the prompt.
+Size cells_for(const DrawOptions& o, const Terminal& terminal) {
+  const int64_t columns = terminal.columns > 0 ? std::min(terminal.columns, kMostColumns) : 80;
+  const int64_t most = terminal.rows > 0 ? std::max<int64_t>(6, terminal.rows - 2) : 20;
+  return {.width = o.width > 0 ? o.width : static_cast<double>(columns),
+          .height = o.height > 0 ? o.height : static_cast<double>(std::min<int64_t>(most, 20))};
+}
+
+/// Whether the figure fills any size; others have one that fits them, unless it is asked for.
+bool fills(const Dict& figure) { return figure.at("kind").as_string() == "axes"; }
+
+class OnTerminal final : public Picture {
+ public:
+  static void describe(Schema<OnTerminal>& s) {
+    s.doc("What the terminal behind stdout shows best: pixels, or letters.");
+  }
+  std::string draw(const Dict& figure, const Dict& options) override {
+    const DrawOptions o = options_in(options);
+    const Terminal terminal = terminal_now();
+    Size size = cells_for(o, terminal);
+    size.is_limit = !fills(figure) && o.width == 0 && o.height == 0;
+    if (!terminal.kitty && !terminal.sixel)
+      return cells_of(layout(figure, cell_metrics(), size), terminal.cells);
+    size.width *= terminal.cell_width;
+    size.height *= terminal.cell_height;
+    const Raster raster = raster_of(layout(figure, Metrics(), size));
+    return terminal.kitty ? kitty_of(raster) : sixel_of(raster);
+  }
+};
+
+}  // namespace
+
+CRESCENT_PLUGIN("pictures", CRESCENT_VERSION) {
+  registry.add<Svg>("svg");
+  registry.add<Png>("png");
+  registry.add<AsText>("text");
+  registry.add<Kitty>("kitty");
+  registry.add<Sixel>("sixel");
+  registry.add<OnTerminal>("terminal");
+}
+
+}  // namespace crescent::pictures

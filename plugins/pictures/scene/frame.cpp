@@ -1,0 +1,155 @@
+#include "scene/frame.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace crescent::pictures {
+namespace {
+
+constexpr double kTick = 5;  // pixels
+
+double widest(const Metrics& metrics, const std::vector<std::string>& texts) {
+  double width = 0;
+  for (const std::string& text : texts) width = std::max(width, metrics.width(text));
+  return width;
+}
+
+/// The distance of an axis from the area that it bounds: it takes a cell of a terminal.
+double beside(const Metrics& metrics) { return metrics.cells ? 0.5 : 0; }
+double tick_length(const Metrics& metrics) { return metrics.cells ? 0.5 : kTick; }
+
+void add_rule(Scene& scene, Point from, Point to, Color color = kInk) {
+  scene.elements.push_back(Line{.points = {from, to}, .color = color, .rule = true});
+}
+
+}  // namespace
+
+Point Frame::at(double x_value, double y_value) const {
+  return {area_.left + inset_.x + x.share(x_value) * (area_.width() - 2 * inset_.x),
+          area_.bottom - inset_.y - y.share(y_value) * (area_.height() - 2 * inset_.y)};
+}
+
+Point Frame::edge(double x_value, double y_value) const {
+  return {area_.left + x.share(x_value) * area_.width(),
+          area_.bottom - y.share(y_value) * area_.height()};
+}
+
+double Frame::draw_title(Scene& scene, const Metrics& metrics) const {
+  const double margin = metrics.cells ? 0 : 8;
+  if (title.empty()) return margin;
+  const double line = metrics.cells ? 1 : 1.3 * metrics.line;
+  scene.elements.push_back(Text{.at = {scene.width / 2, margin + line / 2},
+                                .text = fitted_text(metrics, title, scene.width / 1.25),
+                                .anchor = Anchor::middle,
+                                .size = 1.2,
+                                .bold = true});
+  return margin + line;
+}
+
+/// Entries side by side, in as many lines as they need; gives where the last line ends.
+double Frame::draw_legend(Scene& scene, const Metrics& metrics, double top) const {
+  if (legend.empty()) return top;
+  const double sample = metrics.cells ? 2 : 22, gap = metrics.cells ? 1 : 6;
+  const double first = metrics.cells ? 2 : 56;
+  double left = first;
+  for (const LegendEntry& item : legend) {
+    const std::string text = fitted_text(metrics, item.label, scene.width - first - sample - gap);
+    const double width = sample + gap + metrics.width(text);
+    if (left > first && left + width > scene.width) left = first, top += metrics.line;
+    const double middle = top + metrics.line / 2;
+    const double end = left + sample - beside(metrics);
+    scene.elements.push_back(Line{.points = {{left, middle}, {end, middle}},
+                                  .color = series_color(item.series),
+                                  .width = 2.5,
+                                  .dashed = item.dashed,
+                                  .series = item.series});
+    scene.elements.push_back(Text{.at = {left + sample + gap, middle}, .text = text});
+    left += width + (metrics.cells ? 3 : 20);
+  }
+  return top + metrics.line;
+}
+
+void Frame::choose_area(const Scene& scene, const Metrics& metrics, double top) {
+  const bool cells = metrics.cells;
+  if (cells && !ylabel.empty()) top += metrics.line;
+  const double below = (cells ? 2 : metrics.line + kTick + 6) + (xlabel.empty() ? 0
+                                                                 : cells        ? 1
+                                                                                : metrics.line + 2);
+  area_.top = top + (cells ? 0 : 6);
+  area_.bottom = std::max(area_.top + metrics.line, scene.height - below);
+  y_ticks_ = ticks_in(y, static_cast<int>(area_.height() / (cells ? 3 : 2.2 * metrics.line)) + 1);
+  const double left = widest(metrics, y_ticks_.texts) +
+                      (cells ? 2 : kTick + 12 + (ylabel.empty() ? 0 : metrics.line));
+  area_.right = scene.width - (cells ? 1 : 16);
+  area_.left = std::min(left, area_.right - (cells ? 2 : 10));
+  columns = 2 * scene.width;
+  if (cells) inset_ = {0.25, 0.125};  // half a dot of Braille
+  const double room = widest(metrics, ticks_in(x, 5, whole).texts) + (cells ? 3 : 24);
+  x_ticks_ = ticks_in(x, std::max(1, static_cast<int>(area_.width() / room)), whole);
+}
+
+void Frame::draw_x_ticks(Scene& scene, const Metrics& metrics) const {
+  const double axis = area_.bottom + beside(metrics), length = tick_length(metrics);
+  double free = -1;
+  for (size_t i = 0; i < x_ticks_.values.size(); ++i) {
+    double place = at(x_ticks_.values[i], 0).x;
+    if (metrics.cells) place = std::min(std::floor(place), area_.right - 1) + 0.5;
+    if (!metrics.cells) add_rule(scene, {place, area_.top}, {place, axis}, kGrid);
+    add_rule(scene, {place, axis}, {place, axis + length});
+    const double width = metrics.width(x_ticks_.texts[i]);
+    double left = std::min(place - width / 2, scene.width - width);
+    if (metrics.cells) left = std::floor(left + 0.5);
+    if (left < free) continue;
+    free = left + width + (metrics.cells ? 1 : 4);
+    const double middle = metrics.cells ? axis + 1 : axis + length + 4 + metrics.line / 2;
+    scene.elements.push_back(Text{.at = {left, middle}, .text = x_ticks_.texts[i]});
+  }
+}
+
+void Frame::draw_y_ticks(Scene& scene, const Metrics& metrics) const {
+  const double axis = area_.left - beside(metrics), length = tick_length(metrics);
+  for (size_t i = 0; i < y_ticks_.values.size(); ++i) {
+    double place = at(0, y_ticks_.values[i]).y;
+    if (metrics.cells) place = std::min(std::floor(place), area_.bottom - 1) + 0.5;
+    if (!metrics.cells) add_rule(scene, {axis, place}, {area_.right, place}, kGrid);
+    add_rule(scene, {axis - length, place}, {axis, place});
+    const double right = axis - length - (metrics.cells ? 0 : 4);
+    scene.elements.push_back(
+        Text{.at = {right, place}, .text = y_ticks_.texts[i], .anchor = Anchor::end});
+  }
+}
+
+/// The names of the axes; a terminal has no upright texts.
+void Frame::draw_labels(Scene& scene, const Metrics& metrics) const {
+  const double middle = area_.left + area_.width() / 2;
+  if (!xlabel.empty())
+    scene.elements.push_back(
+        Text{.at = {middle, scene.height - metrics.line / 2 - (metrics.cells ? 0 : 4)},
+             .text = fitted_text(metrics, xlabel, area_.width()),
+             .anchor = Anchor::middle});
+  if (ylabel.empty()) return;
+  const std::string text =
+      fitted_text(metrics, ylabel, metrics.cells ? scene.width : area_.height());
+  if (metrics.cells)
+    scene.elements.push_back(Text{.at = {0, area_.top - 0.5}, .text = text});
+  else
+    scene.elements.push_back(Text{.at = {metrics.line / 2 + 4, area_.top + area_.height() / 2},
+                                  .text = text,
+                                  .anchor = Anchor::middle,
+                                  .upright = true});
+}
+
+void Frame::draw_behind(Scene& scene, const Metrics& metrics) {
+  choose_area(scene, metrics, draw_legend(scene, metrics, draw_title(scene, metrics)));
+  draw_x_ticks(scene, metrics);
+  draw_y_ticks(scene, metrics);
+  draw_labels(scene, metrics);
+}
+
+void Frame::draw_before(Scene& scene, const Metrics& metrics) const {
+  const double gap = beside(metrics), left = area_.left - gap, bottom = area_.bottom + gap;
+  add_rule(scene, {left, area_.top}, {left, bottom});
+  add_rule(scene, {left, bottom}, {area_.right, bottom});
+}
+
+}  // namespace crescent::pictures

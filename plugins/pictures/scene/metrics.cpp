@@ -1,0 +1,56 @@
+// Widths of texts. SVG is laid out without a font, so the widths of one that is nearly everywhere
+// are a table.
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+
+#include "scene/scene.h"
+
+namespace crescent::pictures {
+namespace {
+
+/// Thousandths of the size, of the characters from the space on.
+constexpr short kWidths[] = {
+    317, 400, 459, 837, 636, 950, 779, 274, 390, 390, 500, 837, 317, 360,  317, 336, 636, 636, 636,
+    636, 636, 636, 636, 636, 636, 636, 336, 336, 837, 837, 837, 530, 1000, 684, 686, 698, 770, 631,
+    575, 774, 751, 294, 294, 655, 557, 862, 748, 787, 603, 787, 694, 634,  610, 731, 684, 988, 685,
+    610, 685, 390, 336, 390, 837, 500, 500, 612, 634, 549, 634, 615, 352,  634, 633, 277, 277, 579,
+    277, 974, 633, 611, 634, 634, 411, 520, 392, 633, 591, 817, 591, 591,  524, 636, 336, 636, 837};
+constexpr short kOther = 650;
+
+bool begins_letter(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
+
+}  // namespace
+
+double proportional_width(std::string_view text) {
+  double width = 0;
+  for (const char c : text)
+    if (begins_letter(c)) width += c >= ' ' && c < 127 ? kWidths[c - ' '] : kOther;
+  return width / 1000;
+}
+
+size_t letters_in(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), begins_letter));
+}
+
+std::string_view first_letters(std::string_view text, size_t count) {
+  size_t end = 0;
+  for (; end < text.size(); ++end)
+    if (begins_letter(text[end]) && count-- == 0) break;
+  return text.substr(0, end);
+}
+
+double Metrics::width(std::string_view text, double scale) const {
+  return cells ? static_cast<double>(letters_in(text)) : size * scale * proportional_width(text);
+}
+
+std::string fitted_text(const Metrics& metrics, const std::string& text, double width) {
+  if (metrics.width(text) <= width) return text;
+  for (size_t count = letters_in(text); count-- > 0;) {
+    const std::string cut = std::string(first_letters(text, count)) + "…";
+    if (metrics.width(cut) <= width) return cut;
+  }
+  return "";
+}
+
+}  // namespace crescent::pictures

@@ -1,0 +1,116 @@
+// Scene: what a picture is made of, in the units of a target: pixels, or the cells of a terminal.
+// Figures are laid out as scenes once; each target draws scenes in its way.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace crescent::pictures {
+
+struct Point {
+  double x = 0, y = 0;  ///< from the left, and from the top downwards
+};
+
+struct Color {
+  uint8_t red = 0, green = 0, blue = 0;
+  bool plain = false;  ///< a terminal shows it in its own colour of text
+};
+inline constexpr Color kInk{0x26, 0x26, 0x26, true};
+inline constexpr Color kWhite{0xff, 0xff, 0xff};
+inline constexpr Color kGrid{0xe4, 0xe4, 0xe4};
+
+enum class Anchor { start, middle, end };
+
+struct Text {
+  Point at;  ///< the middle of the line's height; horizontally what `anchor` says
+  std::string text;
+  Anchor anchor = Anchor::start;
+  Color color = kInk;
+  double size = 1;  ///< 1: the usual size
+  bool bold = false;
+  bool upright = false;  ///< read from the bottom to the top
+};
+
+struct Line {
+  std::vector<Point> points;
+  Color color = kInk;
+  double width = 1;  ///< in pixels
+  bool dashed = false;
+  bool rule = false;   ///< part of a frame, in horizontal and vertical pieces
+  bool arrow = false;  ///< ends in the head of an arrow
+  size_t series = 0;   ///< whose letter it is drawn with where there are no colours
+};
+
+struct Dots {
+  std::vector<Point> points;
+  Color color = kInk;
+  double radius = 2.5;  ///< in pixels
+  size_t series = 0;
+};
+
+/// What a box stands for, which cells of a terminal show in different ways.
+enum class BoxKind {
+  field,  ///< a background
+  bar,    ///< a quantity
+  frame   ///< lines around something
+};
+
+struct Box {
+  Point at;
+  double width = 0, height = 0;
+  std::optional<Color> fill = {}, edge = {};
+  BoxKind kind = BoxKind::field;
+  bool dashed = false;
+  size_t series = 0;
+};
+
+/// Pixels that are stretched over a region.
+struct Bitmap {
+  Point at;
+  double width = 0, height = 0;  ///< of the region
+  int64_t rows = 0, columns = 0;
+  std::vector<uint8_t> rgb;  ///< (rows, columns, 3)
+};
+
+using Element = std::variant<Box, Line, Dots, Bitmap, Text>;
+
+struct Scene {
+  double width = 0, height = 0;
+  std::vector<Element> elements;  ///< later ones cover earlier ones
+};
+
+/// What a layout knows of its target.
+struct Metrics {
+  bool cells = false;  ///< units are the cells of a terminal, which are twice as high as wide
+  double line = 18;    ///< the height of a line of text
+  double size = 13;    ///< of the font
+  double width(std::string_view text, double scale = 1) const;
+  /// The height of a square whose width is 1.
+  double aspect() const { return cells ? 0.5 : 1; }
+};
+inline Metrics cell_metrics() { return {.cells = true, .line = 1, .size = 1}; }
+
+/// The width in DejaVu Sans of size 1.
+double proportional_width(std::string_view text);
+/// The number of characters in UTF-8.
+size_t letters_in(std::string_view text);
+/// The beginning of the text that has this many letters.
+std::string_view first_letters(std::string_view text, size_t count);
+/// The text, or its beginning with dots, so that it is no wider.
+std::string fitted_text(const Metrics& metrics, const std::string& text, double width);
+
+/// The triangle at the end of a line.
+std::vector<Point> arrow_head(const Line& line);
+/// The mean of the pixels in a part of a bitmap that is not empty.
+Color mean_of(const Bitmap& bitmap, int64_t top, int64_t left, int64_t bottom, int64_t right);
+
+/// Ten colours that are told apart well, again and again.
+Color series_color(size_t number);
+/// Colours from dark blue through green to yellow for 0 to 1 (viridis).
+Color heat_color(double share);
+/// Black or white, which is read better on the colour.
+Color readable_on(Color background);
+
+}  // namespace crescent::pictures

@@ -1,0 +1,74 @@
+#include "scene/ticks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace crescent::pictures {
+namespace {
+
+constexpr double kSlack = 1e-9;  // of a step, by which a multiple may be outside
+
+/// The least step of 1, 2, 5 times a power of ten that has at most `count` multiples in the range.
+double step_for(const Range& range, int count) {
+  double power = std::pow(10, std::floor(std::log10(range.size() / std::max(count, 1))) - 1);
+  for (;; power *= 10)
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      const double step = factor * power;
+      const double multiples =
+          std::floor(range.most / step + kSlack) - std::ceil(range.least / step - kSlack) + 1;
+      if (multiples <= std::max(count, 1)) return step;
+    }
+}
+
+/// How many digits behind the point tell the multiples of the step apart.
+int digits_for(double step) {
+  return std::max(0, static_cast<int>(-std::floor(std::log10(step) + kSlack)));
+}
+
+std::string written(double value, const char* format, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, digits, value == 0 ? 0.0 : value);
+  return text;
+}
+
+/// "1e-05" is "1e-5".
+std::string short_exponent(std::string text) {
+  const size_t e = text.find('e');
+  if (e == text.npos) return text;
+  size_t digits = e + 2;
+  while (digits + 1 < text.size() && text[digits] == '0') text.erase(digits, 1);
+  if (text[e + 1] == '+') text.erase(e + 1, 1);
+  return text;
+}
+
+/// Tiny and huge numbers have exponents, with the digits that the step needs.
+std::string tick_text(double value, double step, double largest) {
+  const bool plain = largest < 1e6 && step >= 1e-4;
+  if (plain) return written(value, "%.*f", digits_for(step));
+  if (value == 0) return "0";
+  const double digits =
+      std::floor(std::log10(std::abs(value)) + kSlack) - std::floor(std::log10(step) + kSlack);
+  return short_exponent(written(value, "%.*e", std::clamp(static_cast<int>(digits), 0, 15)));
+}
+
+void add_tick(Ticks& ticks, double value, double step, double largest) {
+  ticks.values.push_back(value);
+  ticks.texts.push_back(tick_text(value, step, largest));
+}
+
+}  // namespace
+
+Ticks ticks_in(const Range& range, int count, bool whole) {
+  const double step = std::max(step_for(range, count), whole ? 1.0 : 0.0);
+  const double largest = std::max(std::abs(range.least), std::abs(range.most));
+  Ticks ticks;
+  for (double i = std::ceil(range.least / step - kSlack); i * step <= range.most + kSlack * step;
+       ++i)
+    add_tick(ticks, i * step, step, largest);
+  if (ticks.values.empty())
+    for (const double end : {range.least, range.most}) add_tick(ticks, end, range.size(), largest);
+  return ticks;
+}
+
+}  // namespace crescent::pictures

@@ -1,0 +1,24 @@
+// Round numbers along an axis.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace crescent::pictures {
+
+/// An interval of numbers, which is not empty.
+struct Range {
+  double least = 0, most = 1;
+  double size() const { return most - least; }
+  double share(double value) const { return (value - least) / size(); }
+};
+
+struct Ticks {
+  std::vector<double> values;
+  std::vector<std::string> texts;
+};
+
+/// At most `count` multiples of 1, 2 or 5 times a power of ten within the range, and of 1 at least
+/// with `whole`; without any such number it is the ends of the range.
+Ticks ticks_in(const Range& range, int count, bool whole = false);
+
+}  // namespace crescent::pictures

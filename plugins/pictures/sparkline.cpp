@@ -1,0 +1,48 @@
+// A series as bars without axes, in one line.
+#include <algorithm>
+#include <cmath>
+
+#include "entries.h"
+#include "figure.h"
+
+namespace crescent::pictures {
+namespace {
+
+/// Means of values that stand together, so that there are `count`; those that are no numbers do not
+/// count.
+std::vector<double> shortened(const std::vector<double>& values, size_t count) {
+  std::vector<double> means(count);
+  for (size_t i = 0; i < count; ++i) {
+    double sum = 0, number = 0;
+    for (size_t k = i * values.size() / count; k < (i + 1) * values.size() / count; ++k)
+      if (std::isfinite(values[k])) sum += values[k], ++number;
+    means[i] = sum / number;
+  }
+  return means;
+}
+
+}  // namespace
+
+Scene layout_sparkline(const Dict& figure, const Metrics& metrics, Size size) {
+  std::vector<double> values = numbers_in(figure.at("values"), "values");
+  const double unit = metrics.cells ? 1 : 6;
+  const auto most = static_cast<size_t>(size.width > 0 ? size.width / unit : 1e6);
+  values = shortened(values, std::min(values.size(), std::max<size_t>(most, 1)));
+  double least = INFINITY, greatest = -INFINITY;
+  for (const double value : values)
+    if (std::isfinite(value)) least = std::min(least, value), greatest = std::max(greatest, value);
+  Scene scene{unit * static_cast<double>(values.size()), metrics.line, {}};
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) continue;
+    const double share = greatest > least ? (values[i] - least) / (greatest - least) : 0.5;
+    const double height = metrics.line * (1 + 7 * share) / 8;
+    scene.elements.push_back(Box{.at = {unit * static_cast<double>(i), metrics.line - height},
+                                 .width = unit,
+                                 .height = height,
+                                 .fill = series_color(0),
+                                 .kind = BoxKind::bar});
+  }
+  return scene;
+}
+
+}  // namespace crescent::pictures

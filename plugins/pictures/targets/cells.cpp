@@ -1,0 +1,295 @@
+#include "targets/cells.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "crescent/base/error.h"
+
+namespace crescent::pictures {
+namespace {
+
+enum Side : uint8_t { kUp = 1, kDown = 2, kLeft = 4, kRight = 8 };
+
+/// Box drawing by the sides that lines go to.
+constexpr const char* kRules[] = {" ", "╵", "╷", "│", "╴", "┘", "┐", "┤",
+                                  "╶", "└", "┌", "├", "─", "┴", "┬", "┼"};
+constexpr const char* kEighths[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+constexpr const char* kShades = " .:-=+*#%@";  // from dark to light
+constexpr const char* kMarks = "*+ox#%&=~^";   // of series without colours
+
+/// The bit of a dot in a character of Braille, by row and column.
+constexpr uint8_t kDots[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+
+std::string braille(uint8_t dots) {
+  return {'\xe2', static_cast<char>(0xa0 | dots >> 6), static_cast<char>(0x80 | (dots & 0x3f))};
+}
+
+struct Cell {
+  std::string letter;  ///< empty: what dots and rules make
+  uint8_t dots = 0, rules = 0;
+  std::optional<Color> front, back;
+  bool bold = false;
+};
+
+class CellCanvas {
+ public:
+  CellCanvas(const Scene& scene, const CellOptions& options)
+      : columns_(static_cast<int64_t>(std::ceil(scene.width))),
+        rows_(static_cast<int64_t>(std::ceil(scene.height))),
+        cells_(static_cast<size_t>(columns_ * rows_)),
+        options_(options) {
+    marks_ = !options.unicode || (options.colors == 0 && series_in(scene) > 1);
+  }
+
+  void draw(const Text& text) {
+    const auto width = static_cast<double>(letters_in(text.text));
+    const double left = text.anchor == Anchor::start ? text.at.x
+                        : text.anchor == Anchor::end ? text.at.x - width
+                                                     : text.at.x - width / 2;
+    auto column = static_cast<int64_t>(std::floor(left + 1e-9));
+    const auto row = static_cast<int64_t>(std::floor(text.at.y));
+    std::string_view rest = text.text;
+    for (; !rest.empty(); ++column) {
+      const std::string_view letter = first_letters(rest, 1);
+      if (letter != " " || at(column, row).letter != " ")
+        put(column, row, std::string(letter), text.color, text.bold);
+      rest.remove_prefix(letter.size());
+    }
+  }
+
+  void draw(const Line& line) {
+    if (line.rule) {
+      for (size_t i = 1; i < line.points.size(); ++i) add_rule(line.points[i - 1], line.points[i]);
+      if (line.arrow) add_arrow(line);
+      return;
+    }
+    int64_t along = 0;
+    for (size_t i = 1; i < line.points.size(); ++i)
+      along = add_segment(line, line.points[i - 1], line.points[i], along);
+  }
+
+  void draw(const Dots& dots) {
+    for (const Point& p : dots.points) add_dot(p, dots.color, dots.series);
+  }
+
+  void draw(const Box& box) {
+    if (box.kind == BoxKind::bar) return draw_bar(box);
+    if (box.kind == BoxKind::frame) return draw_frame(box);
+    if (options_.colors == 0) return;
+    for (auto row = static_cast<int64_t>(box.at.y); row < box.at.y + box.height - 0.5; ++row)
+      for (auto column = static_cast<int64_t>(box.at.x); column < box.at.x + box.width - 0.5;
+           ++column)
+        at(column, row).back = box.fill;
+  }
+
+  /// The upper half of a cell shows one pixel, the lower half another.
+  void draw(const Bitmap& bitmap) {
+    const auto top = static_cast<int64_t>(bitmap.at.y), left = static_cast<int64_t>(bitmap.at.x);
+    const auto rows = static_cast<int64_t>(bitmap.height),
+               columns = static_cast<int64_t>(bitmap.width);
+    for (int64_t y = 0; y < rows; ++y)
+      for (int64_t x = 0; x < columns; ++x) {
+        const Color upper = part(bitmap, 2 * y, x, 2 * rows, columns),
+                    lower = part(bitmap, 2 * y + 1, x, 2 * rows, columns);
+        put_halves(left + x, top + y, upper, lower);
+      }
+  }
+
+  std::string text() const {
+    std::string text;
+    for (int64_t row = 0; row < rows_; ++row) text += line_text(row) + "\n";
+    return text;
+  }
+
+ private:
+  static size_t series_in(const Scene& scene) {
+    size_t most = 0;
+    for (const Element& element : scene.elements) {
+      if (const auto* line = std::get_if<Line>(&element); line && !line->rule)
+        most = std::max(most, line->series + 1);
+      if (const auto* dots = std::get_if<Dots>(&element)) most = std::max(most, dots->series + 1);
+    }
+    return most;
+  }
+
+  /// Cells outside are drawn into one that is not shown.
+  Cell& at(int64_t column, int64_t row) {
+    const bool inside = column >= 0 && row >= 0 && column < columns_ && row < rows_;
+    return inside ? cells_[static_cast<size_t>(row * columns_ + column)] : outside_ = Cell();
+  }
+
+  void put(int64_t column, int64_t row, std::string letter, Color color, bool bold = false) {
+    Cell& cell = at(column, row);
+    cell.letter = std::move(letter);
+    cell.front = color;
+    cell.bold = bold;
+  }
+
+  void add_dot(Point p, Color color, size_t series) {
+    const auto column = static_cast<int64_t>(std::floor(p.x)),
+               row = static_cast<int64_t>(std::floor(p.y));
+    if (marks_) return put(column, row, std::string(1, kMarks[series % 10]), color);
+    Cell& cell = at(column, row);
+    cell.dots |= kDots[static_cast<int>((p.y - std::floor(p.y)) * 4)]
+                      [static_cast<int>((p.x - std::floor(p.x)) * 2)];
+    cell.front = color;
+  }
+
+  /// Dots from one point to the other; of a dashed line every other pair. `along` counts dots.
+  int64_t add_segment(const Line& line, Point from, Point to, int64_t along) {
+    const double dots = std::max(2 * std::abs(to.x - from.x), 4 * std::abs(to.y - from.y));
+    const auto steps = std::max<int64_t>(1, std::llround(dots));
+    for (int64_t i = 0; i <= steps; ++i) {
+      if (line.dashed && !marks_ && ((along + i) / 2) % 2 == 1) continue;
+      const double share = static_cast<double>(i) / static_cast<double>(steps);
+      add_dot({from.x + (to.x - from.x) * share, from.y + (to.y - from.y) * share}, line.color,
+              line.series);
+    }
+    return along + steps;
+  }
+
+  /// Lines begin and end in the middle of a cell or at its edge, and fill the halves in between.
+  void add_rule(Point from, Point to) {
+    const bool across = std::abs(to.x - from.x) > std::abs(to.y - from.y);
+    const double begin = across ? std::min(from.x, to.x) : std::min(from.y, to.y);
+    const double end = across ? std::max(from.x, to.x) : std::max(from.y, to.y);
+    const double fixed = across ? from.y : from.x;
+    for (auto place = static_cast<int64_t>(std::floor(begin)); static_cast<double>(place) < end;
+         ++place) {
+      const double middle = static_cast<double>(place) + 0.5;
+      Cell& cell = across ? at(place, static_cast<int64_t>(std::floor(fixed)))
+                          : at(static_cast<int64_t>(std::floor(fixed)), place);
+      if (begin <= middle - 0.25 && middle - 0.25 <= end) cell.rules |= across ? kLeft : kUp;
+      if (begin <= middle + 0.25 && middle + 0.25 <= end) cell.rules |= across ? kRight : kDown;
+    }
+  }
+
+  void add_arrow(const Line& line) {
+    const Point tip = line.points.back(), from = line.points[line.points.size() - 2];
+    const bool across = std::abs(tip.x - from.x) > std::abs(tip.y - from.y);
+    const bool forward = across ? tip.x > from.x : tip.y > from.y;
+    const char* head = across ? (forward ? "▶" : "◀") : forward ? "▼" : "▲";
+    const double back = forward ? -0.5 : 0.5;
+    put(static_cast<int64_t>(std::floor(tip.x + (across ? back : 0))),
+        static_cast<int64_t>(std::floor(tip.y + (across ? 0 : back))), head, line.color);
+  }
+
+  void draw_frame(const Box& box) {
+    const double right = box.at.x + box.width - 1, bottom = box.at.y + box.height - 1;
+    for (double y = box.at.y; y <= bottom; ++y)
+      for (double x = box.at.x; x <= right; ++x) {
+        if (box.dashed) break;
+        Cell& cell = at(static_cast<int64_t>(x), static_cast<int64_t>(y));
+        cell = Cell();
+      }
+    const double l = box.at.x + 0.5, t = box.at.y + 0.5, r = right + 0.5, b = bottom + 0.5;
+    add_rule({l, t}, {r, t});
+    add_rule({l, b}, {r, b});
+    add_rule({l, t}, {l, b});
+    add_rule({r, t}, {r, b});
+  }
+
+  /// Columns whose middle is in the bar are filled, in eighths of a cell from below.
+  void draw_bar(const Box& box) {
+    const double right = box.at.x + box.width, bottom = box.at.y + box.height;
+    for (auto column = static_cast<int64_t>(std::floor(box.at.x)); column < right; ++column) {
+      const double middle = static_cast<double>(column) + 0.5;
+      if (middle < box.at.x || middle >= right) continue;
+      for (auto row = static_cast<int64_t>(std::floor(box.at.y)); row < bottom; ++row)
+        fill_part(column, row, box.at.y, bottom, *box.fill);
+    }
+  }
+
+  void fill_part(int64_t column, int64_t row, double top, double bottom, Color color) {
+    const auto upper = static_cast<double>(row);
+    const double share = std::min(bottom, upper + 1) - std::max(top, upper);
+    const auto eighths = static_cast<int>(std::lround(8 * share));
+    if (eighths <= 0) return;
+    const bool hangs = bottom < upper + 1 - 1e-9;
+    if (!options_.unicode) return share >= 0.5 ? put(column, row, "#", color) : void();
+    put(column, row, hangs && eighths < 8 ? (eighths >= 4 ? "▀" : "▔") : kEighths[eighths], color);
+  }
+
+  static Color part(const Bitmap& bitmap, int64_t row, int64_t column, int64_t rows,
+                    int64_t columns) {
+    const int64_t top = row * bitmap.rows / rows, left = column * bitmap.columns / columns;
+    return mean_of(bitmap, top, left, std::max(top + 1, (row + 1) * bitmap.rows / rows),
+                   std::max(left + 1, (column + 1) * bitmap.columns / columns));
+  }
+
+  void put_halves(int64_t column, int64_t row, Color upper, Color lower) {
+    if (options_.colors > 0 && options_.unicode) {
+      put(column, row, "▀", upper);
+      at(column, row).back = lower;
+      return;
+    }
+    const double light = (brightness(upper) + brightness(lower)) / 2;
+    put(column, row, std::string(1, kShades[static_cast<int>(light / 256 * 10)]), kInk);
+  }
+
+  static double brightness(Color c) { return 0.299 * c.red + 0.587 * c.green + 0.114 * c.blue; }
+
+  std::string shown(const Cell& cell) const {
+    if (!cell.letter.empty()) return options_.unicode ? cell.letter : plain(cell.letter);
+    if (cell.dots != 0) return braille(cell.dots);
+    return options_.unicode ? kRules[cell.rules] : std::string(1, plain_rule(cell.rules));
+  }
+
+  static char plain_rule(uint8_t rules) {
+    if (rules == 0) return ' ';
+    if ((rules & (kLeft | kRight)) == 0) return '|';
+    return (rules & (kUp | kDown)) == 0 ? '-' : '+';
+  }
+
+  static std::string plain(const std::string& letter) {
+    if (letter.size() == 1) return letter;
+    if (letter == "…") return ".";
+    if (letter == "▼") return "v";
+    if (letter == "▶") return ">";
+    if (letter == "▲") return "^";
+    return letter == "◀" ? "<" : "?";
+  }
+
+  /// The codes that a cell needs beside its letter.
+  std::string codes(const Cell& cell) const {
+    if (options_.colors == 0) return "";
+    return (cell.bold ? "\033[1m" : "") +
+           (cell.front ? color_code(*cell.front, false, options_.colors) : "") +
+           (cell.back ? color_code(*cell.back, true, options_.colors) : "");
+  }
+
+  /// A row without the blanks at its end.
+  std::string line_text(int64_t row) const {
+    std::string text, last;
+    size_t end = 0;
+    for (int64_t column = 0; column < columns_; ++column) {
+      const Cell& cell = cells_[static_cast<size_t>(row * columns_ + column)];
+      const std::string letter = shown(cell);
+      const bool blank = letter == " " && !cell.back;
+      const std::string now = blank ? last : codes(cell);
+      if (now != last) text += (last.empty() ? "" : "\033[0m") + now;
+      last = now;
+      text += letter;
+      if (!blank) end = text.size();
+    }
+    text.resize(end);
+    return last.empty() ? text : text + "\033[0m";
+  }
+
+  int64_t columns_, rows_;
+  std::vector<Cell> cells_;
+  Cell outside_;
+  CellOptions options_;
+  bool marks_ = false;  ///< whether curves are made of letters
+};
+
+}  // namespace
+
+std::string cells_of(const Scene& scene, const CellOptions& options) {
+  CellCanvas canvas(scene, options);
+  for (const Element& element : scene.elements)
+    std::visit([&](const auto& each) { canvas.draw(each); }, element);
+  return canvas.text();
+}
+
+}  // namespace crescent::pictures

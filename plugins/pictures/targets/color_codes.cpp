@@ -1,0 +1,50 @@
+// Colours as terminals of 16, 256 and all colours are told them (ECMA-48, xterm).
+#include <array>
+#include <climits>
+
+#include "crescent/base/error.h"
+#include "targets/cells.h"
+
+namespace crescent::pictures {
+namespace {
+
+int distance(Color a, int red, int green, int blue) {
+  const int r = a.red - red, g = a.green - green, b = a.blue - blue;
+  return 2 * r * r + 4 * g * g + 3 * b * b;
+}
+
+/// The nearest of the six steps of the colour cube of xterm: 0, 95, 135, ..., 255.
+int cube_step(uint8_t value) { return value < 48 ? 0 : value < 115 ? 1 : (value - 35) / 40; }
+int cube_value(int step) { return step == 0 ? 0 : 55 + 40 * step; }
+
+int nearest_of_256(Color c) {
+  const int r = cube_step(c.red), g = cube_step(c.green), b = cube_step(c.blue);
+  const int gray = std::clamp(((c.red + c.green + c.blue) / 3 - 3) / 10, 0, 23);
+  const int level = 8 + 10 * gray;
+  const bool is_gray =
+      distance(c, level, level, level) < distance(c, cube_value(r), cube_value(g), cube_value(b));
+  return is_gray ? 232 + gray : 16 + 36 * r + 6 * g + b;
+}
+
+int nearest_of_16(Color c) {
+  int best = 0, least = INT_MAX;
+  for (int i = 0; i < 16; ++i) {
+    const int on = i < 8 ? 170 : 255, off = i < 8 ? 0 : 85;
+    const int d = distance(c, i & 1 ? on : off, i & 2 ? on : off, i & 4 ? on : off);
+    if (d < least) best = i, least = d;
+  }
+  return best < 8 ? 30 + best : 90 + best - 8;
+}
+
+}  // namespace
+
+std::string color_code(Color c, bool background, int colors) {
+  if (colors == 0 || c.plain) return "";
+  const int base = background ? 48 : 38;
+  if (colors > 256)
+    return concat("\033[", base, ";2;", int{c.red}, ";", int{c.green}, ";", int{c.blue}, "m");
+  if (colors == 256) return concat("\033[", base, ";5;", nearest_of_256(c), "m");
+  return concat("\033[", nearest_of_16(c) + (background ? 10 : 0), "m");
+}
+
+}  // namespace crescent::pictures

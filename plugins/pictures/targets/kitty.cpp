@@ -1,0 +1,21 @@
+// The graphics protocol of kitty: https://sw.kovidgoyal.net/kitty/graphics-protocol/
+#include "crescent/base/error.h"
+#include "targets/base64.h"
+#include "targets/graphics.h"
+#include "targets/png.h"
+
+namespace crescent::pictures {
+
+std::string kitty_of(const Raster& raster) {
+  constexpr size_t kPiece = 4096;
+  const std::string data = base64(encode_png(raster.rgb, raster.rows, raster.columns));
+  std::string text;
+  for (size_t i = 0; i < data.size(); i += kPiece) {
+    const bool more = i + kPiece < data.size();
+    text += concat("\033_G", i == 0 ? "a=T,f=100,q=2," : "", "m=", more ? 1 : 0, ";",
+                   data.substr(i, kPiece), "\033\\");
+  }
+  return text + "\n";
+}
+
+}  // namespace crescent::pictures

@@ -1,0 +1,243 @@
+#include "targets/raster.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "crescent/base/error.h"
+#include "targets/fonts.h"
+
+namespace crescent::pictures {
+namespace {
+
+constexpr double kFontSize = 13;  // Metrics::size
+constexpr int64_t kMostSide = 30000;
+constexpr size_t kTogether = 200;  // pieces of a line that are filled as one outline
+constexpr double kDash = 6, kGap = 4;
+
+FT_Vector place(double x, double y) { return {std::lround(x * 64), std::lround(y * 64)}; }
+
+class Canvas {
+ public:
+  Canvas(double width, double height, double scale) : scale_(scale) {
+    raster_.columns = std::max<int64_t>(1, std::llround(std::ceil(width * scale)));
+    raster_.rows = std::max<int64_t>(1, std::llround(std::ceil(height * scale)));
+    if (raster_.columns > kMostSide || raster_.rows > kMostSide)
+      fail("a picture of ", raster_.columns, " x ", raster_.rows, " pixels; at most ", kMostSide,
+           " a side are drawn; a name that ends in .svg has no such bound");
+    raster_.rgb.assign(static_cast<size_t>(3 * raster_.rows * raster_.columns), 255);
+  }
+
+  void draw(const Box& box) {
+    const Point to{box.at.x + box.width, box.at.y + box.height};
+    if (box.fill) fill({{box.at, {to.x, box.at.y}, to, {box.at.x, to.y}}}, *box.fill);
+    if (box.edge)
+      draw(Line{.points = {box.at, {to.x, box.at.y}, to, {box.at.x, to.y}, box.at},
+                .color = *box.edge,
+                .dashed = box.dashed});
+  }
+
+  void draw(const Line& line) {
+    std::vector<std::vector<Point>> pieces;
+    for (const auto& [from, to] : segments(line)) {
+      pieces.push_back(thick(from, to, line.width / 2));
+      if (line.width > 1.5) pieces.push_back(circle(to, line.width / 2));
+    }
+    for (size_t i = 0; i < pieces.size(); i += kTogether)
+      fill({pieces.begin() + static_cast<std::ptrdiff_t>(i),
+            pieces.begin() + static_cast<std::ptrdiff_t>(std::min(i + kTogether, pieces.size()))},
+           line.color);
+    if (line.arrow) fill({arrow_head(line)}, line.color);
+  }
+
+  void draw(const Dots& dots) {
+    for (const Point& p : dots.points) fill({circle(p, dots.radius)}, dots.color);
+  }
+
+  /// Magnified pixels stay squares; of reduced ones the mean is taken.
+  void draw(const Bitmap& bitmap) {
+    const int64_t top = std::llround(bitmap.at.y * scale_),
+                  left = std::llround(bitmap.at.x * scale_);
+    const int64_t rows = std::max<int64_t>(1, std::llround(bitmap.height * scale_)),
+                  columns = std::max<int64_t>(1, std::llround(bitmap.width * scale_));
+    for (int64_t y = 0; y < rows; ++y)
+      for (int64_t x = 0; x < columns; ++x)
+        set(left + x, top + y, mean_color(bitmap, x, y, columns, rows));
+  }
+
+  void draw(const Text& text) {
+    FT_Face face = font(text.bold);
+    const double size = kFontSize * text.size * scale_;
+    FT_Set_Char_Size(face, 0, std::lround(size * 64), 72, 72);
+    const double width = text_width(face, text.text);
+    const double back = text.anchor == Anchor::start ? 0
+                        : text.anchor == Anchor::end ? width
+                                                     : width / 2;
+    const double down = 0.36 * size;
+    double along = -back;
+    for (const char32_t letter : code_points(text.text)) {
+      if (FT_Load_Char(face, letter, FT_LOAD_NO_HINTING | FT_LOAD_NO_BITMAP) != 0) continue;
+      FT_Outline outline = face->glyph->outline;
+      if (text.upright) turn_left(outline);
+      const double x = text.at.x * scale_ + (text.upright ? down : along),
+                   y = text.at.y * scale_ + (text.upright ? -along : down);
+      const FT_Vector at = place(x, static_cast<double>(raster_.rows) - y);
+      FT_Outline_Translate(&outline, at.x, at.y);
+      render(outline, text.color);
+      along += static_cast<double>(face->glyph->linearHoriAdvance) / 65536;
+    }
+  }
+
+  Raster take() { return std::move(raster_); }
+
+ private:
+  using Segment = std::pair<Point, Point>;
+
+  /// The visible parts between the points of a line.
+  static std::vector<Segment> segments(const Line& line) {
+    std::vector<Segment> all;
+    double along = 0;  // where in the pattern of dashes
+    for (size_t i = 1; i < line.points.size(); ++i) {
+      const Point from = line.points[i - 1], to = line.points[i];
+      if (line.dashed)
+        along = add_dashes(all, from, to, along);
+      else
+        all.push_back({from, to});
+    }
+    return all;
+  }
+
+  static double add_dashes(std::vector<Segment>& all, Point from, Point to, double along) {
+    const double length = std::hypot(to.x - from.x, to.y - from.y);
+    const auto at = [&](double d) {
+      return Point{from.x + (to.x - from.x) * d / length, from.y + (to.y - from.y) * d / length};
+    };
+    for (double done = 0; done < length;) {
+      const bool is_dash = along < kDash;
+      const double step = std::min((is_dash ? kDash : kDash + kGap) - along, length - done);
+      if (is_dash) all.push_back({at(done), at(done + step)});
+      done += step;
+      along += step;
+      if (along >= kDash + kGap - 1e-9) along = 0;
+    }
+    return along;
+  }
+
+  static std::vector<Point> thick(Point from, Point to, double radius) {
+    const double length = std::max(std::hypot(to.x - from.x, to.y - from.y), 1e-9);
+    const double x = (to.x - from.x) / length * radius, y = (to.y - from.y) / length * radius;
+    return {{from.x - y, from.y + x},
+            {from.x + y, from.y - x},
+            {to.x + y, to.y - x},
+            {to.x - y, to.y + x}};
+  }
+
+  static std::vector<Point> circle(Point middle, double radius) {
+    std::vector<Point> points;
+    for (int i = 0; i < 12; ++i) {
+      const double angle = i * M_PI / 6;
+      points.push_back({middle.x + radius * std::cos(angle), middle.y + radius * std::sin(angle)});
+    }
+    return points;
+  }
+
+  /// Fills the union of polygons.
+  void fill(const std::vector<std::vector<Point>>& polygons, Color color) {
+    std::vector<FT_Vector> points;
+    std::vector<short> ends;
+    for (const std::vector<Point>& polygon : polygons) {
+      const bool forward = area(polygon) > 0;
+      for (size_t i = 0; i < polygon.size(); ++i)
+        points.push_back(up(polygon[forward ? i : polygon.size() - 1 - i]));
+      ends.push_back(static_cast<short>(points.size() - 1));
+    }
+    std::vector<char> tags(points.size(), FT_CURVE_TAG_ON);
+    FT_Outline outline{static_cast<short>(ends.size()),
+                       static_cast<short>(points.size()),
+                       points.data(),
+                       tags.data(),
+                       ends.data(),
+                       0};
+    render(outline, color);
+  }
+
+  /// Polygons of one turning direction count together, others would cancel.
+  static double area(const std::vector<Point>& polygon) {
+    double sum = 0;
+    for (size_t i = 0; i < polygon.size(); ++i) {
+      const Point a = polygon[i], b = polygon[(i + 1) % polygon.size()];
+      sum += a.x * b.y - a.y * b.x;
+    }
+    return sum;
+  }
+
+  /// FreeType counts rows from the bottom.
+  FT_Vector up(Point p) const {
+    return place(p.x * scale_, static_cast<double>(raster_.rows) - p.y * scale_);
+  }
+
+  void render(FT_Outline& outline, Color color) {
+    Brush brush{this, color};
+    FT_Raster_Params params{};
+    params.flags = FT_RASTER_FLAG_AA | FT_RASTER_FLAG_DIRECT | FT_RASTER_FLAG_CLIP;
+    params.gray_spans = paint_spans;
+    params.user = &brush;
+    params.clip_box = {0, 0, raster_.columns, raster_.rows};
+    if (FT_Outline_Render(font_library(), &outline, &params) != 0)
+      fail("FreeType could not draw an outline");
+  }
+
+  struct Brush {
+    Canvas* canvas;
+    Color color;
+  };
+
+  static void paint_spans(int y, int count, const FT_Span* spans, void* user) {
+    const auto& brush = *static_cast<Brush*>(user);
+    for (int i = 0; i < count; ++i)
+      for (int k = 0; k < spans[i].len; ++k)
+        brush.canvas->blend(spans[i].x + k, brush.canvas->raster_.rows - 1 - y, brush.color,
+                            spans[i].coverage);
+  }
+
+  uint8_t* pixel(int64_t x, int64_t y) {
+    const bool inside = x >= 0 && y >= 0 && x < raster_.columns && y < raster_.rows;
+    return inside ? &raster_.rgb[static_cast<size_t>(3 * (y * raster_.columns + x))] : nullptr;
+  }
+
+  void set(int64_t x, int64_t y, Color color) { blend(x, y, color, 255); }
+
+  void blend(int64_t x, int64_t y, Color color, int coverage) {
+    uint8_t* rgb = pixel(x, y);
+    if (!rgb) return;
+    const uint8_t paint[3] = {color.red, color.green, color.blue};
+    for (int c = 0; c < 3; ++c)
+      rgb[c] = static_cast<uint8_t>((rgb[c] * (255 - coverage) + paint[c] * coverage + 127) / 255);
+  }
+
+  /// The mean of what a pixel of the region shows of the bitmap.
+  static Color mean_color(const Bitmap& bitmap, int64_t x, int64_t y, int64_t columns,
+                          int64_t rows) {
+    const int64_t left = x * bitmap.columns / columns, top = y * bitmap.rows / rows;
+    return mean_of(bitmap, top, left, std::max(top + 1, (y + 1) * bitmap.rows / rows),
+                   std::max(left + 1, (x + 1) * bitmap.columns / columns));
+  }
+
+  static void turn_left(FT_Outline& outline) {
+    const FT_Matrix matrix{0, -0x10000, 0x10000, 0};
+    FT_Outline_Transform(&outline, &matrix);
+  }
+
+  Raster raster_;
+  double scale_;
+};
+
+}  // namespace
+
+Raster raster_of(const Scene& scene, double scale) {
+  Canvas canvas(scene.width, scene.height, scale);
+  for (const Element& element : scene.elements)
+    std::visit([&](const auto& each) { canvas.draw(each); }, element);
+  return canvas.take();
+}
+
+}  // namespace crescent::pictures

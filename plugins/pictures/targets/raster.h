@@ -1,0 +1,19 @@
+// Scenes as pixels, by FreeType: it fills outlines smoothly and knows the outlines of letters.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "scene/scene.h"
+
+namespace crescent::pictures {
+
+struct Raster {
+  int64_t rows = 0, columns = 0;
+  std::vector<uint8_t> rgb;  ///< (rows, columns, 3)
+};
+
+/// Draws the scene with `scale` pixels for each unit. Fails where texts are drawn and no font is
+/// installed.
+Raster raster_of(const Scene& scene, double scale = 1);
+
+}  // namespace crescent::pictures

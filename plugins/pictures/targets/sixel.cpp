@@ -1,0 +1,117 @@
+// Sixel graphics: https://vt100.net/docs/vt3xx-gp/chapter14.html
+#include <algorithm>
+#include <map>
+
+#include "crescent/base/error.h"
+#include "targets/graphics.h"
+
+namespace crescent::pictures {
+namespace {
+
+constexpr size_t kMostColors = 256;
+
+uint32_t key_of(const uint8_t* rgb) { return uint32_t{rgb[0]} << 16 | rgb[1] << 8 | rgb[2]; }
+
+/// The pixels as numbers of colours.
+struct Indexed {
+  std::vector<uint32_t> colors;  ///< 0xrrggbb
+  std::vector<uint8_t> pixels;
+};
+
+/// The colours themselves where they are few enough.
+bool index_exactly(const Raster& raster, Indexed& indexed) {
+  std::map<uint32_t, uint8_t> numbers;
+  for (size_t i = 0; i < raster.rgb.size(); i += 3) {
+    const uint32_t key = key_of(&raster.rgb[i]);
+    auto found = numbers.find(key);
+    if (found == numbers.end()) {
+      if (numbers.size() == kMostColors) return false;
+      found = numbers.emplace(key, static_cast<uint8_t>(numbers.size())).first;
+      indexed.colors.push_back(key);
+    }
+    indexed.pixels.push_back(found->second);
+  }
+  return true;
+}
+
+/// The step of `steps` that is next to the value, which the place of the pixel moves up or down so
+/// that areas have the right mean (ordered dithering).
+int dithered(uint8_t value, int steps, int64_t x, int64_t y) {
+  constexpr int kBayer[4][4] = {{0, 8, 2, 10}, {12, 4, 14, 6}, {3, 11, 1, 9}, {15, 7, 13, 5}};
+  const int scaled = value * (steps - 1) * 16 + kBayer[y % 4][x % 4] * 255 + 127;
+  return std::min(scaled / (255 * 16), steps - 1);
+}
+
+/// A cube of 6 x 7 x 6 colours.
+Indexed index_in_cube(const Raster& raster) {
+  constexpr int kRed = 6, kGreen = 7, kBlue = 6;
+  Indexed indexed;
+  for (int r = 0; r < kRed; ++r)
+    for (int g = 0; g < kGreen; ++g)
+      for (int b = 0; b < kBlue; ++b)
+        indexed.colors.push_back(static_cast<uint32_t>(r * 255 / (kRed - 1)) << 16 |
+                                 static_cast<uint32_t>(g * 255 / (kGreen - 1)) << 8 |
+                                 static_cast<uint32_t>(b * 255 / (kBlue - 1)));
+  for (int64_t i = 0; i < raster.rows * raster.columns; ++i) {
+    const int64_t x = i % raster.columns, y = i / raster.columns;
+    const uint8_t* rgb = &raster.rgb[static_cast<size_t>(3 * i)];
+    const int r = dithered(rgb[0], kRed, x, y), g = dithered(rgb[1], kGreen, x, y),
+              b = dithered(rgb[2], kBlue, x, y);
+    indexed.pixels.push_back(static_cast<uint8_t>((r * kGreen + g) * kBlue + b));
+  }
+  return indexed;
+}
+
+std::string run(char letter, int64_t count) {
+  return count > 3 ? concat("!", count, std::string(1, letter))
+                   : std::string(static_cast<size_t>(count), letter);
+}
+
+/// The pixels of one colour in a band of six rows, or "" if there is none.
+std::string band_of(const Indexed& indexed, const Raster& raster, int64_t top, uint8_t color) {
+  std::string text;
+  char last = 0;
+  int64_t count = 0;
+  for (int64_t x = 0; x < raster.columns; ++x) {
+    int bits = 0;
+    for (int64_t k = 0; k < 6 && top + k < raster.rows; ++k)
+      bits |= (indexed.pixels[static_cast<size_t>((top + k) * raster.columns + x)] == color) << k;
+    const char letter = static_cast<char>(63 + bits);
+    if (letter != last && count > 0) text += run(last, std::exchange(count, 0));
+    last = letter;
+    ++count;
+  }
+  return last == 63 && text.empty() ? "" : text + run(last, count);
+}
+
+std::vector<bool> colors_in_band(const Indexed& indexed, const Raster& raster, int64_t top) {
+  std::vector<bool> used(kMostColors);
+  const int64_t end = std::min(top + 6, raster.rows) * raster.columns;
+  for (int64_t i = top * raster.columns; i < end; ++i)
+    used[indexed.pixels[static_cast<size_t>(i)]] = true;
+  return used;
+}
+
+int percent(uint32_t byte) { return static_cast<int>(((byte & 255) * 100 + 127) / 255); }
+
+}  // namespace
+
+std::string sixel_of(const Raster& raster) {
+  Indexed indexed;
+  if (!index_exactly(raster, indexed)) indexed = index_in_cube(raster);
+  std::string text = concat("\033P0;1q\"1;1;", raster.columns, ";", raster.rows);
+  for (size_t i = 0; i < indexed.colors.size(); ++i) {
+    const uint32_t c = indexed.colors[i];
+    text += concat("#", i, ";2;", percent(c >> 16), ";", percent(c >> 8), ";", percent(c));
+  }
+  for (int64_t top = 0; top < raster.rows; top += 6) {
+    const std::vector<bool> used = colors_in_band(indexed, raster, top);
+    for (size_t color = 0; color < used.size(); ++color)
+      if (used[color])
+        text += concat("#", color, band_of(indexed, raster, top, static_cast<uint8_t>(color)), "$");
+    text += "-";
+  }
+  return text + "\033\\\n";
+}
+
+}  // namespace crescent::pictures

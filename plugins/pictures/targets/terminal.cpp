@@ -1,0 +1,148 @@
+#include "targets/terminal.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "crescent/system/file.h"
+
+namespace crescent::pictures {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kPatience{20};
+constexpr std::string_view kAskAttributes = "\033[c";
+constexpr std::string_view kAskKitty = "\033_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\033\\\033[c";
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// The terminal without echo and without waiting for lines, until the end of its scope.
+class Unbuffered {
+ public:
+  explicit Unbuffered(int terminal) : terminal_(terminal) {
+    changed_ = tcgetattr(terminal, &before_) == 0;
+    termios mode = before_;
+    mode.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+    mode.c_cc[VMIN] = 0, mode.c_cc[VTIME] = 0;
+    changed_ = changed_ && tcsetattr(terminal, TCSANOW, &mode) == 0;
+  }
+  ~Unbuffered() {
+    if (changed_) tcsetattr(terminal_, TCSANOW, &before_);
+  }
+  Unbuffered(const Unbuffered&) = delete;
+  bool changed() const { return changed_; }
+
+ private:
+  int terminal_;
+  termios before_{};
+  bool changed_ = false;
+};
+
+bool is_readable(int terminal, Clock::time_point until) {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+  pollfd wait{terminal, POLLIN, 0};
+  return poll(&wait, 1, static_cast<int>(std::max<int64_t>(0, left.count()))) == 1;
+}
+
+/// Whether a device's attributes, "\033[?...c", are complete.
+bool has_attributes(std::string_view answer) {
+  const size_t begin = answer.find("\033[?");
+  return begin != answer.npos && answer.find('c', begin) != answer.npos;
+}
+
+/// Writes the question, and reads until the attributes that every terminal answers with, or until
+/// the time is up.
+std::string ask(int terminal, std::string_view question, Clock::time_point until) {
+  std::string answer;
+  if (::write(terminal, question.data(), question.size()) != static_cast<ssize_t>(question.size()))
+    return answer;
+  while (!has_attributes(answer) && is_readable(terminal, until)) {
+    char bytes[256];
+    const ssize_t count = ::read(terminal, bytes, sizeof bytes);
+    if (count <= 0) break;
+    answer.append(bytes, static_cast<size_t>(count));
+  }
+  return answer;
+}
+
+struct Graphics {
+  bool kitty = false, sixel = false;
+};
+
+/// Asks only if nobody has typed ahead, whose keys would be lost. The question that a slow terminal
+/// would answer with what looks like typing is asked only if the other one was answered in time.
+Graphics asked() {
+  const Descriptor terminal(open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
+  if (terminal < 0) return {};
+  const Unbuffered mode(terminal);
+  const auto until = Clock::now() + kPatience;
+  if (!mode.changed() || is_readable(terminal, Clock::now())) return {};
+  const std::string attributes = ask(terminal, kAskAttributes, until);
+  if (!has_attributes(attributes)) return {};
+  return {says_kitty(ask(terminal, kAskKitty, until)), says_sixel(attributes)};
+}
+
+int colors_of(std::string_view term) {
+  if (!variable("NO_COLOR").empty() || term == "dumb" || term.empty()) return 0;
+  const std::string_view depth = variable("COLORTERM");
+  if (depth == "truecolor" || depth == "24bit" || term.ends_with("-direct")) return 1 << 24;
+  return term.find("256") != term.npos || term.starts_with("xterm-kitty") ? 256 : 16;
+}
+
+/// Whether the locale of the environment writes UTF-8; the one of the process is left alone.
+bool is_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string_view locale = variable(name);
+    if (locale.empty()) continue;
+    return locale.find("UTF-8") != locale.npos || locale.find("utf8") != locale.npos ||
+           locale.find("UTF8") != locale.npos || locale.find("utf-8") != locale.npos;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool says_sixel(std::string_view answer) {
+  const size_t begin = answer.find("\033[?");
+  if (begin == answer.npos) return false;
+  std::string_view list = answer.substr(begin + 3);
+  list = list.substr(0, list.find('c'));
+  for (size_t from = 0; from <= list.size();) {
+    const size_t end = std::min(list.find(';', from), list.size());
+    if (from > 0 && list.substr(from, end - from) == "4") return true;  // the first is the class
+    from = end + 1;
+  }
+  return false;
+}
+
+bool says_kitty(std::string_view answer) { return answer.find("\033_Gi=31;OK") != answer.npos; }
+
+Terminal terminal_now() {
+  Terminal terminal;
+  const std::string_view term = variable("TERM");
+  terminal.cells.unicode = is_utf8() && term != "dumb";
+  winsize size{};
+  if (!isatty(STDOUT_FILENO)) return terminal;
+  terminal.cells.colors = colors_of(term);
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
+    terminal.columns = size.ws_col, terminal.rows = size.ws_row;
+    if (size.ws_xpixel > 0 && size.ws_col > 0)
+      terminal.cell_width = 1.0 * size.ws_xpixel / size.ws_col;
+    if (size.ws_ypixel > 0 && size.ws_row > 0)
+      terminal.cell_height = 1.0 * size.ws_ypixel / size.ws_row;
+  }
+  if (term == "dumb") return terminal;
+  static const Graphics graphics = asked();
+  terminal.kitty = graphics.kitty, terminal.sixel = graphics.sixel;
+  return terminal;
+}
+
+}  // namespace crescent::pictures

@@ -1,0 +1,194 @@
+-- cr.plot and what else draws figures: at the terminal, or into files.
+local cr, shell = ...
+
+--- Draws the figure on the terminal, or into the file, whose path is given.
+local function show(figure, o)
+  local size = { width = o.width, height = o.height }
+  if o.file then
+    shell.save_picture(o.file, figure, size)
+    return o.file
+  end
+  io.stdout:write(shell.draw("terminal", figure, size))
+  io.stdout:flush()
+end
+
+local function is_tensor(value) return getmetatable(value) == "tensor" end
+local function is_list(value) return type(value) == "table" and (#value > 0 or next(value) == nil) end
+
+--- A list of numbers stays one; what else can be a tensor becomes one.
+local function values_of(value)
+  if is_tensor(value) then return value end
+  if is_list(value) and type(value[1]) ~= "table" then return value end
+  return cr.ops.convert_to_tensor(value)
+end
+
+local function columns_of(matrix)
+  local columns = {}
+  for i = 1, matrix.shape[2] do
+    columns[i] = matrix:slice({ 1, i }, { -1, i }):reshape { matrix.shape[1] }
+  end
+  return columns
+end
+
+local function sorted_names(t)
+  local names = {}
+  for name in pairs(t) do names[#names + 1] = tostring(name) end
+  table.sort(names)
+  return names
+end
+
+--- The series of what is given for y, each with its label: a tensor or list of numbers, the columns
+--- of a matrix, a list of series, or a table of them by name.
+local function series_of(y, label)
+  local labels = type(label) == "table" and label or { label }
+  if is_tensor(y) and #y.shape == 2 then y = columns_of(y) end
+  if is_tensor(y) or (is_list(y) and not (type(y[1]) == "table" or is_tensor(y[1]))) then
+    return { { y = y, label = labels[1] } }
+  end
+  local series = {}
+  if is_list(y) then
+    for i, values in ipairs(y) do series[i] = { y = values_of(values), label = labels[i] } end
+    return series
+  end
+  for i, name in ipairs(sorted_names(y)) do
+    series[i] = { y = values_of(y[name]), label = name }
+  end
+  return series
+end
+
+local file = { name = "file", type = "a text",
+  doc = "A path that ends in .svg, .png or .txt; the terminal without one." }
+local width = { name = "width", type = "a number", doc = "In pixels; in columns at the terminal." }
+local height = { name = "height", type = "a number", doc = "In pixels; in lines at the terminal." }
+local title = { name = "title", type = "a text", doc = "Above the figure." }
+local xlabel = { name = "xlabel", type = "a text", doc = "What x is." }
+local ylabel = { name = "ylabel", type = "a text", doc = "What y is." }
+local values = { name = "values", type = "a tensor or a list", doc = "Numbers.", required = true,
+  takes_lists = true }
+
+cr.plot = shell.define("plot -> nothing",
+  "Draws lines of y over x, at the terminal or into a file: cr.plot(y), cr.plot(x, y), cr.plot({ "
+  .. "loss = a, val_loss = b }, { file = 'loss.svg' }). NaN leaves a gap.", {
+    { name = "x", type = "a tensor or a list", required = true, takes_lists = true,
+      takes_names = true, doc = "Where the points are; y, when it is alone: then x counts from 1." },
+    { name = "y", type = "a tensor, a list or a table",
+      doc = "Numbers; the columns of a matrix, a list of series or a table of them by name." },
+    title, xlabel, ylabel,
+    { name = "label", type = "a text", doc = "In the legend; a list of them for several series." },
+    { name = "style", type = "a text", default = "line", doc = "line, points or bars." },
+    file, width, height,
+  }, function(x, y, name, x_name, y_name, label, style, path, wide, high)
+    if y == nil then x, y = nil, x end
+    local series = series_of(y, label)
+    for _, each in ipairs(series) do
+      each.style = style
+      each.x = x ~= nil and values_of(x) or nil
+    end
+    return show({ kind = "axes", title = name, xlabel = x_name, ylabel = y_name, series = series,
+      from = 1, whole = x == nil }, { file = path, width = wide, height = high })
+  end)
+
+cr.hist = shell.define("hist -> nothing", "Draws how often values lie where: a histogram.", {
+  values,
+  { name = "bins", type = "an integer", doc = "How many intervals; by the number of values." },
+  title, xlabel, ylabel, file, width, height,
+}, function(x, bins, name, x_name, y_name, path, wide, high)
+  local series = { y = values_of(x), style = "histogram", bins = bins }
+  return show({ kind = "axes", title = name, xlabel = x_name, ylabel = y_name,
+    series = { series } }, { file = path, width = wide, height = high })
+end)
+
+--- Images as a batch (count, height, width, channels).
+local function batch_of(images)
+  images = is_tensor(images) and images or cr.ops.convert_to_tensor(images)
+  local shape = images.shape
+  local last = shape[#shape]
+  local has_channels = last == 1 or last == 3 or last == 4
+  if #shape == 2 then return images:reshape { 1, shape[1], shape[2], 1 } end
+  if #shape == 3 and has_channels then return images:reshape { 1, shape[1], shape[2], last } end
+  if #shape == 3 then return images:reshape { shape[1], shape[2], shape[3], 1 } end
+  if #shape == 4 and has_channels then return images end
+  shell.fail("expected an image (height, width) or (height, width, 1, 3 or 4), or a batch, got ",
+    images.dtype, "(", table.concat(shape, ", "), ")")
+end
+
+--- The least value becomes 0 and the greatest 1.
+local function stretched(images)
+  images = cr.ops.cast(images, "float32")
+  local least, most = cr.ops.min(images), cr.ops.max(images)
+  return (images - least) / cr.ops.maximum(most - least, 1e-30)
+end
+
+cr.imshow = shell.define("imshow -> nothing",
+  "Draws an image (height, width) or (height, width, 1, 3 or 4), or a batch of them as a grid: "
+  .. "fractions from 0 to 1, or integers from 0 to 255.", {
+    { name = "images", type = "a tensor", doc = "", required = true, takes_lists = true },
+    title,
+    { name = "labels", type = "a list of texts", doc = "Below the images." },
+    { name = "columns", type = "an integer", doc = "How many stand side by side." },
+    { name = "scale", type = "a boolean", default = false,
+      doc = "The least value becomes black and the greatest white." },
+    file, width, height,
+  }, function(images, name, labels, columns, scale, path, wide, high)
+    local pixels = batch_of(images)
+    return show({ kind = "images", pixels = scale and stretched(pixels) or pixels, title = name,
+      labels = labels, columns = columns }, { file = path, width = wide, height = high })
+  end)
+
+cr.heatmap = shell.define("heatmap -> nothing",
+  "Draws a matrix as coloured fields with their numbers, such as cr.confusion_matrix or the scores "
+  .. "of attention.", {
+    { name = "values", type = "a matrix", doc = "", required = true, takes_lists = true },
+    { name = "labels", type = "a list of texts", doc = "Names of rows and columns alike." },
+    { name = "rows", type = "a list of texts", doc = "Names of the rows." },
+    { name = "columns", type = "a list of texts", doc = "Names of the columns." },
+    title, xlabel, ylabel,
+    { name = "numbers", type = "a boolean",
+      doc = "Whether numbers stand in the fields; where there is room." },
+    file, width, height,
+  }, function(matrix, labels, rows, columns, name, x_name, y_name, numbers, path, wide, high)
+    return show({ kind = "heatmap", values = is_tensor(matrix) and matrix
+      or cr.ops.convert_to_tensor(matrix), rows = rows or labels, columns = columns or labels,
+      title = name, xlabel = x_name, ylabel = y_name, numbers = numbers },
+      { file = path, width = wide, height = high })
+  end)
+
+cr.sparkline = shell.define("sparkline -> a string",
+  "A text of one line that shows how values rise and fall.", {
+    values,
+    { name = "width", type = "an integer",
+      doc = "Letters; as many as there are values, or means of some that stand together." },
+  }, function(x, wide)
+    return (shell.draw("text", { kind = "sparkline", values = values_of(x) },
+      { width = wide, unicode = true }):gsub("\n$", ""))
+  end)
+
+--- The logs of a history by name, those of validation beside their own.
+local function logs_of(history, names)
+  local logs, chosen = history.history, {}
+  if names and type(names) ~= "table" then names = { names } end
+  for _, name in ipairs(names or sorted_names(logs)) do
+    if not logs[name] then
+      shell.fail("plot: the history has no log '", name, "'",
+        shell.did_you_mean(name, sorted_names(logs)))
+    end
+    local is_pair = not names and name:find "^val_" and logs[name:sub(5)]
+    if not is_pair then chosen[#chosen + 1] = name end
+    if logs["val_" .. name] then chosen[#chosen + 1] = "val_" .. name end
+  end
+  return logs, chosen
+end
+
+shell.methods["history.plot"] = function(history, o)
+  local logs, names = logs_of(history, o.metrics)
+  local series, color = {}, -1
+  for i, name in ipairs(names) do
+    local of_validation = name:find "^val_" and names[i - 1] == name:sub(5)
+    color = of_validation and color or color + 1
+    series[i] = { y = logs[name], label = name, color = color, dashed = of_validation or false }
+  end
+  return show({ kind = "axes", title = o.title, xlabel = "epoch", ylabel = o.ylabel, whole = true,
+    from = 1, series = series }, o)
+end
+
+return { show = show }

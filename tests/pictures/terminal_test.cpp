@@ -1,0 +1,93 @@
+// What a terminal is asked, and that nobody waits for one that does not answer.
+#include <poll.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <string>
+
+#include "targets/terminal.h"
+
+namespace crescent::pictures {
+namespace {
+
+/// Reads until the text has come; "" after a second.
+std::string read_until(int terminal, const std::string& text) {
+  std::string seen;
+  for (pollfd wait{terminal, POLLIN, 0}; poll(&wait, 1, 1000) == 1;) {
+    char bytes[256];
+    const ssize_t count = read(terminal, bytes, sizeof bytes);
+    if (count <= 0) return "";
+    seen.append(bytes, static_cast<size_t>(count));
+    if (seen.find(text) != seen.npos) return seen;
+  }
+  return "";
+}
+
+/// In the child: says what it takes the terminal for, and after how many milliseconds.
+[[noreturn]] void say_what_it_is() {
+  setenv("TERM", "xterm-256color", 1);
+  unsetenv("COLORTERM");
+  const auto begin = std::chrono::steady_clock::now();
+  const Terminal t = terminal_now();
+  const auto took = std::chrono::steady_clock::now() - begin;
+  dprintf(STDOUT_FILENO, "kitty %d sixel %d colors %d columns %d ms %d.", t.kitty, t.sixel,
+          t.cells.colors, static_cast<int>(t.columns),
+          static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
+  _exit(0);
+}
+
+/// What the child says to a terminal that answers the two questions so; "" is no answer.
+std::string said_to(const std::string& attributes, const std::string& kitty) {
+  const winsize size{24, 77, 0, 0};
+  int terminal = -1;
+  const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
+  if (child == 0) say_what_it_is();
+  std::string said;
+  if (attributes.empty()) {
+    said = read_until(terminal, ".");
+  } else {
+    CHECK(read_until(terminal, "\033[c") == "\033[c");
+    REQUIRE(write(terminal, attributes.data(), attributes.size()) > 0);
+    const std::string question = read_until(terminal, "\033[c");
+    CHECK(question.find("a=q") != question.npos);
+    const std::string answer = kitty + attributes;
+    REQUIRE(write(terminal, answer.data(), answer.size()) > 0);
+    said = read_until(terminal, ".");
+  }
+  waitpid(child, nullptr, 0);
+  close(terminal);
+  const size_t begin = said.find("kitty");
+  return begin == said.npos ? "nothing" : said.substr(begin);
+}
+
+int milliseconds_in(const std::string& said) { return std::stoi(said.substr(said.find("ms") + 3)); }
+
+}  // namespace
+
+TEST_CASE("terminals say what they can show") {
+  using Catch::StartsWith;
+  CHECK_THAT(said_to("\033[?62;4;22c", ""), StartsWith("kitty 0 sixel 1 colors 256 columns 77"));
+  CHECK_THAT(said_to("\033[?62c", "\033_Gi=31;OK\033\\"), StartsWith("kitty 1 sixel 0"));
+  CHECK_THAT(said_to("\033[?4c", ""), StartsWith("kitty 0 sixel 0"));
+}
+
+TEST_CASE("a terminal that does not answer is not waited for") {
+  const std::string said = said_to("", "");
+  CHECK_THAT(said, Catch::StartsWith("kitty 0 sixel 0"));
+  CHECK(milliseconds_in(said) >= 15);
+  CHECK(milliseconds_in(said) < 200);  // 20, and what a busy machine adds
+}
+
+TEST_CASE("answers of terminals") {
+  CHECK(says_sixel("\033[?1;2;4c"));
+  CHECK(!says_sixel("\033[?4;2c"));
+  CHECK(!says_sixel("\033[?1;24c"));
+  CHECK(!says_sixel(""));
+  CHECK(says_kitty("\033_Gi=31;OK\033\\\033[?62c"));
+  CHECK(!says_kitty("\033_Gi=31;ENOTSUP\033\\"));
+}
+
+}  // namespace crescent::pictures

@@ -1,0 +1,169 @@
+-- cr.plot and what else draws figures: what is drawn of what is given, and into which files.
+local cr = require "crescent"
+local folder = arg[0]:match "(.*/)"
+local check = dofile(folder .. "../support/check.lua")
+
+local function content(path)
+  local file = assert(io.open(path, "rb"))
+  local bytes = file:read "a"
+  file:close()
+  os.remove(path)
+  return bytes
+end
+
+--- What `draw(path)` writes into a file with this ending.
+local function written(ending, draw)
+  local path = check.temporary(ending)
+  assert(draw(path) == path)
+  return content(path)
+end
+
+local function polylines(svg)
+  local count = 0
+  for width in svg:gmatch '<polyline[^>]- stroke%-width="([%d.]+)"' do
+    if width == "1.8" then count = count + 1 end
+  end
+  return count
+end
+
+local function plotted(...)
+  local given = table.pack(...)
+  return written(".svg", function(path)
+    local options = given[given.n]
+    options.file = path
+    return cr.plot(table.unpack(given, 1, given.n))
+  end)
+end
+
+-- ---- what counts as a series
+local x, y = cr.ops.linspace(0, 1, 20), cr.random.normal { 20 }
+assert(polylines(plotted(y, {})) == 1)
+assert(polylines(plotted(x, y, {})) == 1)
+assert(polylines(plotted({ 1, 2, 3 }, {})) == 1)
+assert(polylines(plotted({ 1, 2, 3 }, { 3, 2, 1 }, {})) == 1)
+assert(polylines(plotted({ { 1, 2, 3 }, { 3, 2, 1 } }, { label = { "a", "b" } })) == 2)
+assert(polylines(plotted({ y, y * 2, x }, {})) == 3)
+assert(polylines(plotted(x, cr.random.normal { 20, 4 }, {})) == 4)
+local svg = plotted({ loss = y, val_loss = x }, { title = "a & b", xlabel = "epoch" })
+assert(polylines(svg) == 2)
+for _, text in ipairs { ">loss<", ">val_loss<", ">a &amp; b<", ">epoch<" } do
+  assert(svg:find(text, 1, true), text)
+end
+
+-- ---- every dtype, and sizes that are corners
+for _, dtype in ipairs { "float32", "float64", "bfloat16", "float16", "int8", "int16", "int32",
+  "int64", "uint8", "bool" } do
+  assert(polylines(plotted(cr.ops.cast(cr.tensor { 0, 1, 1, 0 }, dtype), {})) == 1, dtype)
+end
+local nan, inf = 0 / 0, 1 / 0
+assert(polylines(plotted({ 1, 2, nan, 3, 4, inf, 5, 6 }, {})) == 3)
+for _, values in ipairs { {}, { 1 }, { 2, 2, 2 }, { nan }, { 1e300, -1e300 }, { 1e-300, 2e-300 },
+  { 1e15, 1e15 + 1 }, { -5 } } do
+  assert(plotted(values, {}):find "</svg>")
+  assert(#cr.sparkline(values) >= 0)
+  written(".txt", function(path) return cr.hist(values, { file = path }) end)
+  written(".png", function(path) return cr.plot(values, { file = path, style = "bars" }) end)
+end
+local before = os.clock()
+assert(#plotted(cr.random.normal { 1000000 }, {}) < 200000)
+assert(os.clock() - before < 10)
+
+-- ---- files: by their endings, as pixels that images are read from
+local text = written(".txt", function(path)
+  return cr.plot({ 1, 2, 3 }, { file = path, width = 30, height = 8 })
+end)
+local lines = 0
+for line in text:gmatch "[^\n]*\n" do
+  lines = lines + 1
+  assert(utf8.len(line) <= 31)
+end
+assert(lines == 8)
+local path = check.temporary ".png"
+cr.plot({ 1, 2, 3 }, { file = path, width = 300, height = 200 })
+local image = cr.utils.load_img(path)
+check.same({ table.unpack(image.shape) }, { 200, 300, 3 })
+assert(cr.ops.min(image):item() < 60 and cr.ops.max(image):item() == 255)
+os.remove(path)
+check.fails(function() cr.plot({ 1 }, { file = "curve.pdf" }) end, "'curve.pdf'", ".png", ".svg")
+check.fails(function() cr.plot({ 1 }, { file = "/nowhere/curve.svg" }) end, "/nowhere")
+check.fails(function() cr.plot({ 1, 2 }, { 1, 2, 3 }) end, "as many x as y")
+check.fails(function() cr.plot({ 1 }, { style = "dots", file = "a.svg" }) end, "style")
+check.fails(function() cr.plot({ 1 }, { titel = "a" }) end, "did you mean 'title'")
+check.fails(function() cr.plot(cr.tensor { "a" }, { file = "a.svg" }) end, "real numbers")
+check.fails(function() cr.plot() end, "'x'")
+
+-- ---- histograms
+text = written(".svg", function(file) return cr.hist(cr.random.normal { 500 }, { bins = 7, file = file }) end)
+local bars = 0
+for _ in text:gmatch '<rect[^>]-stroke="#ffffff"' do bars = bars + 1 end
+assert(bars == 7)
+
+-- ---- images
+local function shown(images, options)
+  options.file = check.temporary ".png"
+  assert(cr.imshow(images, options) == options.file)
+  local read = cr.utils.load_img(options.file)
+  os.remove(options.file)
+  return read
+end
+local colors = cr.tensor { { { 255, 0, 0 }, { 0, 255, 0 } }, { { 0, 0, 255 }, { 9, 9, 9 } } }
+for _, dtype in ipairs { "uint8", "int32" } do
+  local read = shown(cr.ops.cast(colors, dtype), { width = 4 })
+  check.same({ table.unpack(read.shape) }, { 4, 4, 3 })
+  check.near(read:slice({ 1, 1 }, { 1, 1 }), { { { 255, 0, 0 } } })
+  check.near(read:slice({ 4, 4 }, { 4, 4 }), { { { 9, 9, 9 } } })
+end
+check.near(shown(cr.tensor { { 0.0, 1.0 }, { 0.5, 2.0 } }, { width = 2 }):reshape { 2, 2, 3 },
+  { { { 0, 0, 0 }, { 255, 255, 255 } }, { { 128, 128, 128 }, { 255, 255, 255 } } })
+check.near(shown(cr.tensor { { -1.0, 1.0 } }, { width = 2, scale = true }),
+  { { { 0, 0, 0 }, { 255, 255, 255 } } })
+check.near(shown(cr.tensor { { { 255, 0, 0, 0 }, { 255, 0, 0, 255 } } }:cast "uint8", { width = 2 }),
+  { { { 255, 255, 255 }, { 255, 0, 0 } } })
+check.same({ table.unpack(shown(cr.zeros { 6, 8, 8, 1 }, { columns = 3, width = 40 }).shape) },
+  { 24, 40, 3 })
+check.fails(function() cr.imshow(cr.zeros { 2 }, { file = "a.png" }) end, "expected an image")
+
+-- ---- matrices
+local matrix = cr.utils.confusion_matrix({ 0, 1, 2, 1 }, { 0, 2, 2, 1 })
+check.near(matrix, { { 1, 0, 0 }, { 0, 1, 1 }, { 0, 0, 1 } })
+assert(matrix.dtype == "int32")
+check.near(cr.utils.confusion_matrix({ 1, 0 }, cr.tensor { { 0.1, 0.9 }, { 0.2, 0.8 } }, 3),
+  { { 0, 1, 0 }, { 0, 1, 0 }, { 0, 0, 0 } })
+text = written(".svg", function(file)
+  return cr.heatmap(matrix, { labels = { "cat", "dog", "cow" }, xlabel = "predicted", file = file })
+end)
+for _, name in ipairs { "cat", "dog", "cow", "predicted" } do assert(text:find(">" .. name .. "<", 1, true)) end
+local numbers = 0
+for _ in text:gmatch ">[01]</text>" do numbers = numbers + 1 end
+assert(numbers == 9)
+
+-- ---- lines of one letter each
+assert(cr.sparkline { 0, 1, 2, 3, 4, 5, 6, 7 } == "▁▂▃▄▅▆▇█")
+assert(cr.sparkline { 0, nan, 7 } == "▁ █")
+assert(cr.sparkline(cr.tensor { 7, 0 }) == "█▁")
+assert(cr.sparkline({ 0, 0, 7, 7 }, { width = 2 }) == "▁█")
+
+-- ---- the logs of training
+local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 3 } }) }
+model:compile { optimizer = "sgd", loss = "mse", metrics = { "mae" } }
+local history = model:fit(cr.random.normal { 20, 3 }, cr.random.normal { 20, 1 },
+  { epochs = 3, validation_split = 0.5, verbose = 0 })
+local function drawn(options)
+  return written(".svg", function(file)
+    options.file = file
+    return history:plot(options)
+  end)
+end
+assert(polylines(drawn {}) == 4)
+assert(polylines(drawn { "loss" }) == 2)
+assert(polylines(drawn { metrics = { "mae", "loss" } }) == 4)
+assert(drawn({}):find("stroke-dasharray", 1, true))
+check.fails(function() history:plot { "los" } end, "did you mean 'loss'")
+
+-- ---- without a file what is drawn is printed; colours only for a terminal
+local ok, out = check.run("cr.plot({ 1, 2, 3 }, { title = 'rising' })", "LC_ALL=C.UTF-8 TERM=xterm")
+assert(ok and out:find "rising" and out:find "⠤" and not out:find "\27")
+ok, out = check.run("cr.plot { 1, 2, 3 }", "LC_ALL=C.UTF-8 TERM=dumb")
+assert(ok and not out:find "[\x80-\xff]")
+ok, out = check.run("cr.plot { 1, 2, 3 }", "LC_ALL=C TERM=xterm")
+assert(ok and not out:find "[\x80-\xff]")
