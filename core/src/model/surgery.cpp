@@ -53,9 +53,9 @@ std::shared_ptr<Functional> stacked(const Sequential& model, Layers layers) {
 /// Gives each weight of `to` the value of a weight of `from` with its name and shape; returns how
 /// many got one.
 size_t carry(const Layer& from, const Layer& to) {
-  Variables left = from.weights_in_order();
+  Variables left = from.weights_in_keras_order();
   size_t count = 0;
-  for (const Variable& weight : to.weights_in_order()) {
+  for (const Variable& weight : to.weights_in_keras_order()) {
     const auto old = std::find_if(left.begin(), left.end(), [&](const Variable& v) {
       return v.name() == weight.name() && v.shape() == weight.shape();
     });
