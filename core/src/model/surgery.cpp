@@ -50,15 +50,20 @@ std::shared_ptr<Functional> stacked(const Sequential& model, Layers layers) {
   return made;
 }
 
-/// Gives each weight of `to` the value of a weight of `from` with its name and shape; returns how
-/// many got one.
+/// Whether the values of one weight mean the same in the other; those in few bits have scales.
+bool fits(const Variable& from, const Variable& to) {
+  const bool both_float = is_floating(from.dtype()) && is_floating(to.dtype());
+  return from.name() == to.name() && from.shape() == to.shape() &&
+         (both_float || from.dtype() == to.dtype());
+}
+
+/// Gives each weight of `to` the value of a weight of `from` that fits; returns how many got one.
 size_t carry(const Layer& from, const Layer& to) {
   Variables left = from.weights_in_keras_order();
   size_t count = 0;
   for (const Variable& weight : to.weights_in_keras_order()) {
-    const auto old = std::find_if(left.begin(), left.end(), [&](const Variable& v) {
-      return v.name() == weight.name() && v.shape() == weight.shape();
-    });
+    const auto old =
+        std::find_if(left.begin(), left.end(), [&](const Variable& v) { return fits(v, weight); });
     if (old == left.end()) continue;
     weight.assign(ops::cast(old->value(), weight.dtype()));
     left.erase(old);

@@ -50,6 +50,13 @@ do -- weights are carried unless told otherwise
   check.same(report[1].weights, "2 new")
 end
 
+do -- weights in few bits mean nothing without their scales
+  local model = cr.Sequential { L.Dense(4, { input_shape = { 4 }, name = "head" }) }
+  model:quantize "int8"
+  local _, report = model:replace("head", L.Dense(4, { name = "head" }))
+  check.same(report[1].weights, "1 carried, 1 new")
+end
+
 do -- parts, and other inputs
   local model = stack()
   check.same(model:cut("body").output_shape, { -1, 8 })

@@ -49,7 +49,8 @@ CRESCENT_API SurgeryResult replace_layer(const Model& model, const std::string& 
 CRESCENT_API SurgeryResult remove_layer(const Model& model, const std::string& path);
 /// Returns the part of a graph from the inputs of the layer `from`, which become new inputs (empty:
 /// those of the model), to the outputs of the layers `to` (empty: those of the model). Is compiled
-/// only where the outputs are those of the model. `from` is no path into nested models.
+/// only where the outputs are those of the model. `from` is no path into nested models, and
+/// masks do not come in by new inputs.
 CRESCENT_API SurgeryResult cut(const Model& model, const std::string& from,
                                const std::vector<std::string>& to);
 /// Calls the layers on other symbols in place of the inputs: new inputs, or outputs of another
