@@ -25,12 +25,12 @@ Dict everything() {
 }
 
 /// A row of the listing by its full name: cr.ops.add, cr.layers.Dense, model.fit.
-struct Entry {
+struct ListingEntry {
   std::string name;
   Dict row;
 };
 
-void add_members(std::vector<Entry>& entries, const Dict& type) {
+void add_members(std::vector<ListingEntry>& entries, const Dict& type) {
   for (const char* members : {"methods", "properties"})
     for (const Value& member : type.at(members).as_list())
       entries.push_back({type.at("name").as_string() + "." + text_of(member.as_dict().at("name")),
@@ -42,8 +42,8 @@ std::string name_of_class(const Dict& row) {
   return concat("cr.", kind_named(kind).plural, ".", row.at("name").as_string());
 }
 
-std::vector<Entry> entries_of(const Dict& all) {
-  std::vector<Entry> entries;
+std::vector<ListingEntry> entries_of(const Dict& all) {
+  std::vector<ListingEntry> entries;
   for (const char* section : {"functions", "namespaces"})
     for (const Value& row : all.at(section).as_list())
       entries.push_back({row.as_dict().at("path").as_string(), row.as_dict()});
@@ -54,16 +54,19 @@ std::vector<Entry> entries_of(const Dict& all) {
 }
 
 /// "ops.add" and "add" mean cr.ops.add as well.
-bool is_meant(const Entry& entry, const std::string& name) {
+bool is_meant(const ListingEntry& entry, const std::string& name) {
   return entry.name == name || entry.name.ends_with("." + name);
 }
 
-std::string last_name(const Entry& entry) { return entry.name.substr(entry.name.rfind('.') + 1); }
+std::string last_name(const ListingEntry& entry) {
+  return entry.name.substr(entry.name.rfind('.') + 1);
+}
 
-std::vector<Entry> entries_named(const std::vector<Entry>& entries, const std::string& name) {
-  std::vector<Entry> found;
+std::vector<ListingEntry> entries_named(const std::vector<ListingEntry>& entries,
+                                        const std::string& name) {
+  std::vector<ListingEntry> found;
   std::vector<std::string> names;
-  for (const Entry& entry : entries) {
+  for (const ListingEntry& entry : entries) {
     if (is_meant(entry, name)) found.push_back(entry);
     names.push_back(name.find('.') == name.npos ? last_name(entry) : entry.name);
   }
@@ -72,7 +75,7 @@ std::vector<Entry> entries_named(const std::vector<Entry>& entries, const std::s
 }
 
 /// cr.ops.sum(x, axis=nil), model.layers, cr.layers.Dense.
-std::string title_of(const Entry& entry) {
+std::string title_of(const ListingEntry& entry) {
   const Value* signature = entry.row.find("signature");
   return signature ? entry.name + signature->as_string().substr(signature->as_string().find('('))
                    : entry.name;
@@ -96,7 +99,7 @@ std::string indented(const std::string& text) {
   return indented;
 }
 
-std::string entry_text(const Entry& entry) {
+std::string entry_text(const ListingEntry& entry) {
   std::string text = concat(title_of(entry), "\n  ", entry.row.at("doc").as_string(), "\n");
   const bool has_options = entry.row.contains("options");
   if (const Value* rows = entry.row.find(has_options ? "options" : "parameters"))
@@ -109,13 +112,13 @@ std::string entry_text(const Entry& entry) {
 }
 
 /// Every entry in a line.
-void print_names(const std::vector<Entry>& entries) {
-  for (const Entry& entry : entries) print(title_of(entry) + "\n");
+void print_names(const std::vector<ListingEntry>& entries) {
+  for (const ListingEntry& entry : entries) print(title_of(entry) + "\n");
 }
 
-void print_json(const std::vector<Entry>& entries) {
+void print_json(const std::vector<ListingEntry>& entries) {
   List rows;
-  for (const Entry& entry : entries) {
+  for (const ListingEntry& entry : entries) {
     Dict row = entry.row;
     row.set("path", entry.name);
     rows.push_back(std::move(row));
@@ -123,9 +126,9 @@ void print_json(const std::vector<Entry>& entries) {
   print(to_json(rows) + "\n");
 }
 
-void print_found(const std::vector<Entry>& entries, bool json) {
+void print_found(const std::vector<ListingEntry>& entries, bool json) {
   if (json) return print_json(entries);
-  for (const Entry& entry : entries) print(entry_text(entry));
+  for (const ListingEntry& entry : entries) print(entry_text(entry));
 }
 
 }  // namespace
@@ -135,7 +138,7 @@ int describe(const std::vector<std::string>& arguments) {
                                    [](const std::string& word) { return !word.starts_with("--"); });
   const FileArguments given(arguments, "describe", names, {"json"});
   const Dict all = everything();
-  const std::vector<Entry> entries = entries_of(all);
+  const std::vector<ListingEntry> entries = entries_of(all);
   for (const std::string& name : given.paths)
     print_found(entries_named(entries, name), given.has("json"));
   if (!given.paths.empty()) return 0;

@@ -5,12 +5,12 @@
 #include "models/given_model.h"
 
 namespace crescent::lua {
-namespace {
-
 /// What an operation on a graph changed: a list of rows that prints as a table.
-struct Report {
+struct SurgeryReport {
   std::vector<LayerChange> changes;
 };
+
+namespace {
 
 List sizes_of(const Shape& shape) {
   List sizes;
@@ -32,13 +32,17 @@ Dict row_of(const LayerChange& change) {
           {"weights", change.weights}};
 }
 
-void push(lua_State* L, const Report& report) {
+}  // namespace
+
+static void push(lua_State* L, const SurgeryReport& report) {
   List rows;
   for (const LayerChange& change : report.changes) rows.push_back(row_of(change));
   push_report(L, rows, join(change_lines(report.changes), "\n"));
 }
 
-using Result = std::tuple<ModelPtr, Report>;
+namespace {
+
+using Result = std::tuple<ModelPtr, SurgeryReport>;
 
 Result result_of(SurgeryResult surgery) { return {surgery.model, {std::move(surgery.changes)}}; }
 
