@@ -1,6 +1,7 @@
 // The ways to draw that are built in: svg, png, text, kitty and sixel, and "terminal", which
 // chooses of the last three what the terminal shows.
 #include <algorithm>
+#include <cmath>
 
 #include "crescent/io/format.h"
 #include "crescent/io/picture.h"
@@ -106,6 +107,16 @@ Size cells_for(const DrawOptions& o, const Terminal& terminal) {
 /// Whether the figure fills any size; others have one that fits them, unless it is asked for.
 bool fills(const Dict& figure) { return figure.at("kind").as_string() == "axes"; }
 
+/// The text, and how much of it the terminal has no columns for.
+std::string text_on(const Terminal& terminal, const Scene& scene) {
+  CellOptions cells = terminal.cells;
+  cells.columns = terminal.columns;
+  const std::string text = cells_of(scene, cells);
+  if (terminal.columns == 0 || scene.width <= static_cast<double>(terminal.columns)) return text;
+  return concat(text, "(", terminal.columns, " of ", std::ceil(scene.width),
+                " columns; a file has all)\n");
+}
+
 class OnTerminal final : public Picture {
  public:
   static void describe(Schema<OnTerminal>& s) {
@@ -117,7 +128,7 @@ class OnTerminal final : public Picture {
     Size size = cells_for(o, terminal);
     size.is_limit = !fills(figure) && o.width == 0 && o.height == 0;
     if (!terminal.kitty && !terminal.sixel)
-      return cells_of(layout(figure, cell_metrics(), size), terminal.cells);
+      return text_on(terminal, layout(figure, cell_metrics(), size));
     size.width *= terminal.cell_width;
     size.height *= terminal.cell_height;
     const Raster raster = raster_of(layout(figure, Metrics(), size));

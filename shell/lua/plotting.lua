@@ -191,4 +191,10 @@ shell.methods["history.plot"] = function(history, o)
     from = 1, series = series }, o)
 end
 
+shell.methods["model.plot"] = function(model, o)
+  local graphs = shell.library "utils/graphs"
+  if o.to_file then return graphs.plot(model, o.to_file, o) end
+  return show(graphs.figure_of(model, o), {})
+end
+
 return { show = show }

@@ -182,7 +182,7 @@ if os.execute "command -v dot > /dev/null 2>&1" then
   file:close()
   os.remove(path)
 else
-  check.fails(function() utils.plot_model(model, "m.png") end, "Graphviz", "model.dot")
+  check.fails(function() utils.plot_model(model, "m.pdf") end, "Graphviz", ".svg")
 end
 check.fails(function() utils.plot_model(model, "picture") end, "ending")
 check.fails(function() utils.model_to_dot(model, { rankdir = "XY" }) end, "rankdir")

@@ -1,5 +1,313 @@
+// Graphs as scenes: each group is laid out by itself and is then a box in the group around it.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
 #include "crescent/base/error.h"
 #include "figure.h"
+#include "graph/graph.h"
+#include "graph/level.h"
+
 namespace crescent::pictures {
-Scene layout_graph(const Dict&, const Metrics&, Size) { fail("not yet"); }
+namespace {
+
+constexpr Color kHeading{0xdc, 0xe8, 0xf6}, kGroup{0x80, 0x80, 0x80};
+
+/// A laid out group: what is in it, from its left upper corner, and where edges come in and go out.
+struct Block {
+  double width = 0, height = 0;
+  std::vector<std::pair<int, Point>> nodes;  // the left upper corners of nodes
+  std::vector<std::pair<int, Box>> frames;   // of the groups in it
+  std::vector<Line> lines;
+  std::map<int, double> entries, exits;  // x by edge, and by node from which they come
+};
+
+/// A point, or a size, where things go from left to right.
+Point exchanged(Point p) { return {p.y, p.x}; }
+
+class GraphLayout {
+ public:
+  GraphLayout(Graph graph, const Metrics& metrics)
+      : graph_(std::move(graph)),
+        metrics_(metrics),
+        across_(graph_.direction == "LR" || graph_.direction == "RL"),
+        back_(graph_.direction == "BT" || graph_.direction == "RL") {
+    std::vector<int> arriving(graph_.nodes.size());
+    for (const auto& [from, to] : graph_.edges) ++arriving[static_cast<size_t>(to)];
+    for (size_t i = 0; i < graph_.nodes.size(); ++i)
+      sizes_.push_back(size_of_node(graph_.nodes[i], arriving[i]));
+  }
+
+  Scene run() {
+    const Block all = block_of(-1);
+    const double margin = metrics_.cells ? 0 : 12;
+    extent_ = {all.width + 2 * margin, all.height + 2 * margin};
+    const Point size = across_ ? exchanged(extent_) : extent_;
+    scene_.width = std::max(size.x, 1.0);
+    scene_.height = std::max(size.y, 1.0);
+    draw(all, {margin, margin});
+    return std::move(scene_);
+  }
+
+ private:
+  /// The size of a box with room for its texts, and for the edges that arrive.
+  Point size_of_node(const GraphNode& node, int arriving) const {
+    double wide = 0;
+    for (size_t i = 0; i < node.lines.size(); ++i)
+      wide = std::max(wide, metrics_.width(node.lines[i]) * (i == 0 && !metrics_.cells ? 1.1 : 1));
+    const auto lines = static_cast<double>(std::max<size_t>(node.lines.size(), 1));
+    Point size{wide + (metrics_.cells ? 4 : 20),
+               lines * (metrics_.line + (metrics_.cells ? 0 : 5)) + (metrics_.cells ? 2 : 0)};
+    // With an odd number of cells there is one in the middle.
+    if (metrics_.cells) size = {size.x + (std::fmod(size.x, 2) == 0), size.y};
+    if (metrics_.cells && across_) {
+      size.y = std::max(size.y, arriving + 2.0);
+      size.y += std::fmod(size.y, 2) == 0;
+    }
+    return size;
+  }
+
+  /// The size as the layout takes it, which goes from the top to the bottom.
+  Point extent_of(int node) const {
+    const Point size = sizes_[static_cast<size_t>(node)];
+    return across_ ? exchanged(size) : size;
+  }
+
+  Spacing spacing() const {
+    if (!metrics_.cells) return {};
+    if (across_)
+      return {.items = 1, .layers = 5, .tracks = 2, .ports = 2, .bends = 1, .cells = true};
+    return {.items = 3, .layers = 3, .tracks = 1, .ports = 4, .bends = 2, .cells = true};
+  }
+
+  bool is_within(int node, int group) const {
+    if (group < 0) return true;
+    const std::vector<int> around = graph_.groups_around(node);
+    return std::find(around.begin(), around.end(), group) != around.end();
+  }
+
+  /// The group directly inside of `group` in which the node is; -1 if it is in none.
+  int inner_group(int node, int group) const {
+    const std::vector<int> around = graph_.groups_around(node);
+    const auto at = std::find(around.begin(), around.end(), group);
+    const auto next = group < 0 ? around.begin() : at + 1;
+    return next == around.end() ? -1 : *next;
+  }
+
+  /// The parts of a level while it is put together.
+  struct Parts {
+    Level level;
+    std::map<int, int> of_node, of_group;  // items
+    std::map<int, int> entries, exits;     // items by edge, by node
+    std::map<int, Block> blocks;           // of groups
+    std::vector<bool> ends;                // of links: whether they end at a node
+  };
+
+  Block block_of(int group) {
+    Parts parts{Level(spacing()), {}, {}, {}, {}, {}, {}};
+    add_items(parts, group);
+    add_links(parts, group);
+    parts.level.arrange();
+    return collected(parts, group);
+  }
+
+  void add_items(Parts& parts, int group) {
+    const auto add = [&](double width, double height, Item::Pin pin = Item::kFree) {
+      Item item;
+      item.width = width, item.height = height, item.pin = pin;
+      parts.level.items.push_back(item);
+      return static_cast<int>(parts.level.items.size()) - 1;
+    };
+    for (int node = 0; node < static_cast<int>(graph_.nodes.size()); ++node) {
+      if (!is_within(node, group)) continue;
+      const int inner = inner_group(node, group);
+      if (inner < 0) {
+        const Point size = extent_of(node);
+        parts.of_node[node] = add(size.x, size.y);
+      } else if (!parts.of_group.count(inner)) {
+        const Block& block = parts.blocks[inner] = block_of(inner);
+        parts.of_group[inner] = add(block.width, block.height);
+      }
+    }
+    for (int edge = 0; edge < static_cast<int>(graph_.edges.size()); ++edge) {
+      const auto [from, to] = graph_.edges[static_cast<size_t>(edge)];
+      const bool inside = is_within(from, group), ends_inside = is_within(to, group);
+      if (!inside && ends_inside) parts.entries[edge] = add(0, 0, Item::kFirst);
+      if (inside && !ends_inside && !parts.exits.count(from))
+        parts.exits[from] = add(0, 0, Item::kLast);
+    }
+  }
+
+  void add_links(Parts& parts, int group) {
+    std::map<int, bool> left;  // nodes whose way out is there
+    for (int edge = 0; edge < static_cast<int>(graph_.edges.size()); ++edge) {
+      const auto [from, to] = graph_.edges[static_cast<size_t>(edge)];
+      const bool inside = is_within(from, group), ends_inside = is_within(to, group);
+      if (!inside && !ends_inside) continue;
+      if (inside && !ends_inside && std::exchange(left[from], true)) continue;
+      Link link;
+      link.trunk = inside ? from : static_cast<int>(graph_.nodes.size()) + edge;
+      link.from = inside ? begin_of(parts, from, group, link) : parts.entries[edge];
+      link.to = ends_inside ? end_of(parts, edge, to, group, link) : parts.exits[from];
+      if (link.from == link.to) continue;
+      parts.level.links.push_back(link);
+      parts.ends.push_back(ends_inside && inner_group(to, group) < 0);
+    }
+  }
+
+  int begin_of(Parts& parts, int node, int group, Link& link) const {
+    const int inner = inner_group(node, group);
+    if (inner < 0) return parts.of_node[node];
+    const Block& block = parts.blocks[inner];
+    if (const auto exit = block.exits.find(node); exit != block.exits.end())
+      link.out = exit->second - block.width / 2;
+    return parts.of_group[inner];
+  }
+
+  int end_of(Parts& parts, int edge, int node, int group, Link& link) const {
+    const int inner = inner_group(node, group);
+    if (inner < 0) return parts.of_node[node];
+    const Block& block = parts.blocks[inner];
+    if (const auto entry = block.entries.find(edge); entry != block.entries.end())
+      link.in = entry->second - block.width / 2;
+    return parts.of_group[inner];
+  }
+
+  /// What a group has around its items: a margin, and room for its label where that is above it.
+  Point padding(int group) const {
+    if (group < 0) return {0, 0};
+    if (metrics_.cells) return across_ ? Point{1, 2} : Point{2, 1};
+    return {14, 10};
+  }
+  double label_room(int group) const { return group < 0 || metrics_.cells ? 0 : metrics_.line + 2; }
+
+  Block collected(Parts& parts, int group) {
+    Block block;
+    const Point pad = padding(group);
+    // A label stands above a frame: before it, or beside it where things go to the right.
+    const Point before{pad.x + (across_ ? label_room(group) : 0),
+                       pad.y + (across_ ? 0 : label_room(group))};
+    block.width = std::max(parts.level.width, least_width(group)) + before.x + pad.x;
+    block.height = parts.level.height + before.y + pad.y;
+    if (metrics_.cells && group >= 0) block.width += std::fmod(block.width, 2) == 0;
+    const auto moved = [&](Point p) { return Point{p.x + before.x, p.y + before.y}; };
+    const auto corner = [&](int item) {
+      const Item& i = parts.level.items[static_cast<size_t>(item)];
+      return moved({i.x - i.width / 2, i.top});
+    };
+    for (const auto& [node, item] : parts.of_node) block.nodes.emplace_back(node, corner(item));
+    for (const auto& [inner, item] : parts.of_group)
+      take_over(block, parts.blocks[inner], inner, corner(item));
+    for (const auto& [edge, item] : parts.entries)
+      block.entries[edge] = moved({parts.level.items[static_cast<size_t>(item)].x, 0}).x;
+    for (const auto& [node, item] : parts.exits)
+      block.exits[node] = moved({parts.level.items[static_cast<size_t>(item)].x, 0}).x;
+    for (size_t i = 0; i < parts.level.links.size(); ++i) {
+      const Link& link = parts.level.links[i];
+      Line line{.points = {}, .rule = true, .arrow = parts.ends[i]};
+      for (const Point& p : link.route) line.points.push_back(moved(p));
+      // Lines that come in and go out begin and end at the frame.
+      if (parts.level.items[static_cast<size_t>(link.from)].pin == Item::kFirst)
+        line.points.front().y = 0;
+      if (parts.level.items[static_cast<size_t>(link.to)].pin == Item::kLast)
+        line.points.back().y = block.height;
+      block.lines.push_back(std::move(line));
+    }
+    return block;
+  }
+
+  /// A frame has room for its label.
+  double least_width(int group) const {
+    if (group < 0 || across_) return 0;
+    return metrics_.width(graph_.groups[static_cast<size_t>(group)].label);
+  }
+
+  static void take_over(Block& block, const Block& inner, int group, Point at) {
+    const auto moved = [&](Point p) { return Point{p.x + at.x, p.y + at.y}; };
+    block.frames.emplace_back(group, Box{.at = at, .width = inner.width, .height = inner.height});
+    for (const auto& [number, frame] : inner.frames) {
+      block.frames.emplace_back(number, frame);
+      block.frames.back().second.at = moved(frame.at);
+    }
+    for (const auto& [node, corner] : inner.nodes) block.nodes.emplace_back(node, moved(corner));
+    for (Line line : inner.lines) {
+      for (Point& p : line.points) p = moved(p);
+      block.lines.push_back(std::move(line));
+    }
+  }
+
+  // ---- drawing
+
+  /// A region of the layout where the scene has it.
+  Box turned(Point at, Point size) const {
+    if (back_) at.y = extent_.y - at.y - size.y;
+    if (across_) at = exchanged(at), size = exchanged(size);
+    return {.at = at, .width = size.x, .height = size.y};
+  }
+
+  void draw(const Block& all, Point margin) {
+    const auto moved = [&](Point p) { return Point{p.x + margin.x, p.y + margin.y}; };
+    for (const auto& [group, frame] : all.frames)
+      draw_frame(group, turned(moved(frame.at), {frame.width, frame.height}));
+    for (Line line : all.lines) {
+      for (Point& p : line.points) p = turned(moved(p), {0, 0}).at;
+      line.width = 1.2;
+      scene_.elements.push_back(std::move(line));
+    }
+    for (const auto& [node, corner] : all.nodes)
+      draw_node(node, turned(moved(corner), extent_of(node)));
+  }
+
+  void draw_frame(int group, Box frame) {
+    const std::string& label = graph_.groups[static_cast<size_t>(group)].label;
+    frame.kind = BoxKind::frame;
+    frame.dashed = true;
+    frame.edge = kGroup;
+    scene_.elements.push_back(frame);
+    const double gap = metrics_.cells ? 2 : 8;
+    scene_.elements.push_back(
+        Text{.at = {frame.at.x + gap, frame.at.y + (metrics_.cells ? 0.5 : 4 + metrics_.line / 2)},
+             .text = fitted_text(metrics_, label, frame.width - 2 * gap),
+             .color = metrics_.cells ? kInk : kGroup,
+             .bold = true});
+  }
+
+  void draw_node(int number, Box box) {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(number)];
+    box.kind = BoxKind::frame;
+    box.fill = kWhite;
+    box.edge = kInk;
+    const double row = metrics_.line + (metrics_.cells ? 0 : 5);
+    if (!metrics_.cells && !node.lines.empty()) {
+      scene_.elements.push_back(box);
+      scene_.elements.push_back(Box{.at = box.at,
+                                    .width = box.width,
+                                    .height = node.lines.size() == 1 ? box.height : row,
+                                    .fill = kHeading,
+                                    .edge = kInk});
+    } else {
+      scene_.elements.push_back(box);
+    }
+    double middle = box.at.y + (metrics_.cells ? 1 : 0) + row / 2;
+    for (size_t i = 0; i < node.lines.size(); ++i, middle += row)
+      scene_.elements.push_back(Text{.at = {box.at.x + box.width / 2, middle},
+                                     .text = node.lines[i],
+                                     .anchor = Anchor::middle,
+                                     .bold = i == 0});
+  }
+
+  const Graph graph_;
+  const Metrics& metrics_;
+  const bool across_, back_;
+  std::vector<Point> sizes_;
+  Point extent_;
+  Scene scene_;
+};
+
+}  // namespace
+
+Scene layout_graph(const Dict& figure, const Metrics& metrics, Size) {
+  return GraphLayout(graph_from(figure), metrics).run();
+}
+
 }  // namespace crescent::pictures

@@ -34,7 +34,7 @@ struct Cell {
 class CellCanvas {
  public:
   CellCanvas(const Scene& scene, const CellOptions& options)
-      : columns_(static_cast<int64_t>(std::ceil(scene.width))),
+      : columns_(columns_of(scene, options)),
         rows_(static_cast<int64_t>(std::ceil(scene.height))),
         cells_(static_cast<size_t>(columns_ * rows_)),
         options_(options) {
@@ -102,6 +102,11 @@ class CellCanvas {
   }
 
  private:
+  static int64_t columns_of(const Scene& scene, const CellOptions& options) {
+    const auto columns = static_cast<int64_t>(std::ceil(scene.width));
+    return options.columns > 0 ? std::min(columns, options.columns) : columns;
+  }
+
   static size_t series_in(const Scene& scene) {
     size_t most = 0;
     for (const Element& element : scene.elements) {

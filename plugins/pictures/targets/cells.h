@@ -11,6 +11,7 @@ namespace crescent::pictures {
 struct CellOptions {
   int colors = 0;  ///< 0, 16, 256, or 24 bits as 1 << 24
   bool unicode = true;
+  int64_t columns = 0;  ///< more are left out; 0: none are
 };
 
 /// Lines of text, each with its end.

@@ -9,6 +9,7 @@
 #include "models/model_files.h"
 #include "models/model_steps.h"
 #include "models/model_training.h"
+#include "models/plots.h"
 #include "models/quantizing.h"
 #include "models/surgery.h"
 #include "values/batches.h"
@@ -115,6 +116,9 @@ void add_structure(Type& model) {
       .raw_method("summary -> nothing", summary, {"options: a table with names=nil"},
                   "Prints the layers, or hands the lines to print_fn.",
                   &schema<SummaryOptions>("summary"))
+      .raw_method("plot", plot_model, {"to_file=nil", "options=nil"},
+                  "Draws the graph of its layers, at the terminal or into a file.",
+                  &schema<ModelPlot>("plot"))
       .method(
           "to_json", &model_to_json, {"options=nil"},
           "The architecture as JSON text that Keras 3 reads; {target = \"keras2\"}: Keras 2 and "

@@ -32,6 +32,31 @@ void HistoryPlot::describe(Schema<HistoryPlot>& s) {
       .min(1);
 }
 
+void ModelPlot::describe(Schema<ModelPlot>& s) {
+  using O = ModelPlot;
+  s.doc("What is drawn of the graph, and where.")
+      .field("to_file", &O::to_file,
+             "A path that ends in .svg, .png, .txt or .dot; the terminal when not given.")
+      .field("show_shapes", &O::show_shapes, "Whether shapes are shown.")
+      .field("show_dtype", &O::show_dtype, "Whether dtypes are shown.")
+      .field("show_layer_names", &O::show_layer_names, "Whether names are shown.")
+      .field("rankdir", &O::rankdir, "TB: from top to bottom; BT, LR, RL.")
+      .choices({"TB", "BT", "LR", "RL"})
+      .field("expand_nested", &O::expand_nested, "Whether the layers of inner models are shown.")
+      .field("dpi", &O::dpi, "Points an inch, of pixels.")
+      .min(1)
+      .field("show_layer_activations", &O::show_layer_activations, "Whether activations are shown.")
+      .field("show_trainable", &O::show_trainable, "Whether it is shown what is trained.")
+      .field("splines", &O::splines, "How Graphviz draws lines, in a .dot file.");
+}
+
+int plot_model(lua_State* L) {
+  ModelPlot plot_options;
+  const SchemaData& schema = schema_of<ModelPlot>("plot");
+  schema.configure(&plot_options, options_from(L, 2, schema));
+  return plot(L, "model.plot", schema.read(&plot_options));
+}
+
 int plot_history(lua_State* L) {
   return plot(L, "history.plot", options_from(L, 2, schema_of<HistoryPlot>("plot")));
 }

@@ -160,6 +160,29 @@ assert(polylines(drawn { metrics = { "mae", "loss" } }) == 4)
 assert(drawn({}):find("stroke-dasharray", 1, true))
 check.fails(function() history:plot { "los" } end, "did you mean 'loss'")
 
+-- ---- graphs of models: every layer is a box, every edge a line, models inside of models frames
+local inner_input, input = cr.Input { shape = { 8 } }, cr.Input { shape = { 8 } }
+local inner = cr.Model { inputs = inner_input, name = "block",
+  outputs = cr.layers.Add() { cr.layers.Dense(8, { name = "within" })(inner_input), inner_input } }
+local head = cr.Sequential({ cr.layers.Dense(8, { input_shape = { 8 }, name = "first" }) },
+  { name = "head" })
+local graph = cr.Model { inputs = input, outputs = head(inner(input)) }
+local function arrows(picture) return select(2, picture:gsub("<polygon", "")) end
+local function plotted_graph(options)
+  return written(".svg", function(file) return graph:plot(file, options) end)
+end
+text = plotted_graph {}
+assert(arrows(text) == 2 and text:find(">block (", 1, true) and not text:find ">within")
+text = plotted_graph { expand_nested = true, show_shapes = true }
+assert(arrows(text) == 5 and text:find ">block<" and text:find ">head<" and text:find ">within %(")
+assert(text:find ">Output shape: %(None, 8%)<")
+for _, rankdir in ipairs { "TB", "BT", "LR", "RL" } do
+  assert(arrows(plotted_graph { expand_nested = true, rankdir = rankdir }) == 5)
+end
+text = written(".txt", function(file) return graph:plot(file, { expand_nested = true }) end)
+assert(select(2, text:gsub("▼", "")) == 5)
+check.fails(function() graph:plot("a.svg", { rankdir = "XY" }) end, "rankdir")
+
 -- ---- without a file what is drawn is printed; colours only for a terminal
 local ok, out = check.run("cr.plot({ 1, 2, 3 }, { title = 'rising' })", "LC_ALL=C.UTF-8 TERM=xterm")
 assert(ok and out:find "rising" and out:find "⠤" and not out:find "\27")

@@ -1,0 +1,273 @@
+-- Graphs of models: as figures, and as texts for Graphviz.
+local cr, shell = ...
+
+local function escaped(text)
+  return (tostring(text):gsub("[&<>\"]",
+    { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }))
+end
+
+local function quoted(text) return '"' .. text:gsub('[\\"]', "\\%0") .. '"' end
+
+local function is_model(layer)
+  local what = cr.describe(layer)
+  return what ~= nil and what.what == "model"
+end
+
+-- ---- the graph of a model
+
+local function layer_of(symbol) return symbol.node.outbound_layer end
+
+-- The edges between layers: distinct pairs {from, to} of names. A model without symbols is a chain.
+local function edges_of(model)
+  local edges, seen = {}, {}
+  local function add(from, to)
+    local key = from .. "\0" .. to
+    if not seen[key] then edges[#edges + 1] = { from, to } end
+    seen[key] = true
+  end
+  local ok, outputs = pcall(function() return model.outputs end)
+  if not ok or not outputs or #outputs == 0 then
+    for i = 2, #model.layers do add(model.layers[i - 1].name, model.layers[i].name) end
+    return edges
+  end
+  local visited = {}
+  local function follow(symbol)
+    local node = symbol.node
+    local key = layer_of(symbol).name .. "\0" .. node.index
+    if visited[key] then return end
+    visited[key] = true
+    for _, input in ipairs(node.input_tensors or {}) do
+      follow(input)
+      add(layer_of(input).name, layer_of(symbol).name)
+    end
+  end
+  for _, output in ipairs(outputs) do follow(output) end
+  return edges
+end
+
+-- The names of the layers of a nested model that are its ends: those that get, or give, tensors of
+-- the outer model.
+local function ends_of(model, which)
+  local layers, is_there, names = model.layers, {}, {}
+  for _, layer in ipairs(layers) do is_there[layer.name] = true end
+  local ok, symbols = pcall(function() return model[which] end)
+  for i, symbol in ipairs(ok and symbols or {}) do
+    local name = layer_of(symbol).name
+    -- A Sequential does not count what it begins with among its layers.
+    names[i] = is_there[name] and name or layers[1].name
+  end
+  return #names > 0 and names or { layers[which == "inputs" and 1 or #layers].name }
+end
+
+-- ---- a layer
+
+local function shape_text(layer, which)
+  local ok, shape = pcall(function() return layer[which] end)
+  if not ok or shape == nil then return "?" end
+  local function one(sizes)
+    local parts = {}
+    for i, size in ipairs(sizes) do parts[i] = size == -1 and "None" or tostring(size) end
+    return "(" .. table.concat(parts, ", ") .. (#parts == 1 and ",)" or ")")
+  end
+  if type(shape[1]) ~= "table" then return one(shape) end
+  local parts = {}
+  for i, each in ipairs(shape) do parts[i] = one(each) end
+  return table.concat(parts, ", ")
+end
+
+local function activation_of(layer)
+  local ok, config = pcall(function() return layer:get_config() end)
+  local activation = ok and config.activation
+  if type(activation) == "table" then activation = activation.class_name end
+  return activation
+end
+
+--- What a box says: the name, then pairs of a label and a text.
+local function rows_of(layer, o)
+  local rows = {}
+  local function row(label, text) rows[#rows + 1] = { label, tostring(text) } end
+  local activation = o.show_layer_activations and activation_of(layer)
+  if activation then row("Activation", activation) end
+  if o.show_shapes then
+    if layer.class_name ~= "InputLayer" then
+      row("Input shape", shape_text(layer, "input_shape"))
+    end
+    row("Output shape", shape_text(layer, "output_shape"))
+  end
+  if o.show_dtype then row("Output dtype", layer.compute_dtype or layer.dtype) end
+  if o.show_trainable and #layer.weights > 0 then row("Trainable", layer.trainable) end
+  return rows
+end
+
+local function cells_of(layer, o)
+  local title = "<b>" .. escaped(layer.class_name) .. "</b>"
+  if o.show_layer_names then
+    title = "<b>" .. escaped(layer.name) .. "</b> (" .. escaped(layer.class_name) .. ")"
+  end
+  local cells = { title }
+  for _, row in ipairs(rows_of(layer, o)) do
+    cells[#cells + 1] = row[1] .. ": <b>" .. escaped(row[2]) .. "</b>"
+  end
+  return cells
+end
+
+local function label_of(layer, o)
+  local rows = {}
+  for i, cell in ipairs(cells_of(layer, o)) do rows[i] = "<tr><td>" .. cell .. "</td></tr>" end
+  return '<<table border="0" cellborder="1" cellspacing="0" cellpadding="8">' .. table.concat(rows)
+    .. "</table>>"
+end
+
+-- ---- the text
+
+-- The nested models of a model that are expanded, by name.
+local function expanded_in(model, o)
+  local nested = {}
+  for _, layer in ipairs(model.layers) do
+    if o.expand_nested and is_model(layer) then nested[layer.name] = layer end
+  end
+  return nested
+end
+
+-- The paths of a layer, or of the layers that are the ends of the nested model that it is.
+local function paths_of_ends(name, which, nested, prefix, o)
+  local model, paths = nested[name], {}
+  if not model then return { prefix .. name } end
+  local inner = expanded_in(model, o)
+  for _, each in ipairs(ends_of(model, which)) do
+    for _, path in ipairs(paths_of_ends(each, which, inner, prefix .. name .. "/", o)) do
+      paths[#paths + 1] = path
+    end
+  end
+  return paths
+end
+
+-- The edges of a model as pairs of paths of layers from the outermost model on.
+local function paths_of_edges(model, nested, prefix, o)
+  local edges = {}
+  for _, edge in ipairs(edges_of(model)) do
+    for _, from in ipairs(paths_of_ends(edge[1], "outputs", nested, prefix, o)) do
+      for _, to in ipairs(paths_of_ends(edge[2], "inputs", nested, prefix, o)) do
+        edges[#edges + 1] = { from, to }
+      end
+    end
+  end
+  return edges
+end
+
+-- The lines for the layers of a model and the edges between them; names of nested layers begin with
+-- those of the outer ones.
+local function body_of(model, o, prefix, lines)
+  local nested = expanded_in(model, o)
+  for _, layer in ipairs(model.layers) do
+    local name = prefix .. layer.name
+    if nested[layer.name] then
+      lines[#lines + 1] = string.format("subgraph %s { style=dashed; label=%s;",
+        quoted("cluster_" .. name), quoted(layer.name))
+      body_of(layer, o, name .. "/", lines)
+      lines[#lines + 1] = "}"
+    else
+      lines[#lines + 1] = string.format("%s [label=%s];", quoted(name), label_of(layer, o))
+    end
+  end
+  for _, edge in ipairs(paths_of_edges(model, nested, prefix, o)) do
+    lines[#lines + 1] = quoted(edge[1]) .. " -> " .. quoted(edge[2]) .. ";"
+  end
+  return lines
+end
+
+-- ---- the figure
+
+local function lines_of(layer, o)
+  local title = o.show_layer_names and layer.name .. " (" .. layer.class_name .. ")"
+    or layer.class_name
+  local lines = { title }
+  for _, row in ipairs(rows_of(layer, o)) do lines[#lines + 1] = row[1] .. ": " .. row[2] end
+  return lines
+end
+
+-- Adds what is in a model to the figure; `numbers` are those of nodes by path.
+local function gather(model, o, prefix, group, figure, numbers)
+  local nested = expanded_in(model, o)
+  for _, layer in ipairs(model.layers) do
+    local path = prefix .. layer.name
+    if nested[layer.name] then
+      figure.groups[#figure.groups + 1] = { label = layer.name, parent = group }
+      gather(layer, o, path .. "/", #figure.groups - 1, figure, numbers)
+    else
+      numbers[path] = #figure.nodes
+      figure.nodes[#figure.nodes + 1] = { lines = lines_of(layer, o), group = group }
+    end
+  end
+  for _, edge in ipairs(paths_of_edges(model, nested, prefix, o)) do
+    local from, to = numbers[edge[1]], numbers[edge[2]]
+    if from and to then figure.edges[#figure.edges + 1] = { from, to } end
+  end
+end
+
+local function figure_of(model, o)
+  local figure = { kind = "graph", nodes = {}, edges = {}, groups = {}, direction = o.rankdir }
+  gather(model, o, "", nil, figure, {})
+  return figure
+end
+
+local directions = { TB = true, LR = true, BT = true, RL = true }
+
+local function check(what, model, o)
+  if not is_model(model) then shell.fail(what, ": expected a model, got ", cr.show(model)) end
+  if not directions[o.rankdir] then
+    shell.fail(what, ": rankdir must be TB, LR, BT or RL, got ", cr.show(o.rankdir))
+  end
+end
+
+local function dot_of(model, o, subgraph)
+  check("model_to_dot", model, o)
+  local lines = body_of(model, o, "", {})
+  local head = subgraph and "subgraph " .. quoted("cluster_" .. model.name) .. " {"
+    or "digraph " .. quoted(model.name) .. " {"
+  local graph = string.format("graph [rankdir=%s, dpi=%d, splines=%s, concentrate=true];",
+    o.rankdir, o.dpi, quoted(o.splines))
+  return table.concat({ head, graph, 'node [shape=plain, fontname="Helvetica"];',
+    table.concat(lines, "\n"), "}\n" }, "\n")
+end
+
+local own_endings = { svg = true, png = true, txt = true }
+
+local function write(path, text)
+  local file, why = io.open(path, "w")
+  if not file then shell.fail("plot_model: ", why) end
+  file:write(text)
+  file:close()
+end
+
+-- Kinds of files that we do not write are drawn by Graphviz.
+local function drawn_by_graphviz(text, path, ending)
+  if not os.execute "command -v dot > /dev/null 2>&1" then
+    shell.fail("plot_model: '", path, "': expected a name that ends in .svg, .png, .txt or .dot; ",
+      "others need the program 'dot' of Graphviz, which is not installed")
+  end
+  local source = os.tmpname()
+  write(source, text)
+  local command = string.format("dot -T%s -o '%s' '%s'", ending, path:gsub("'", "'\\''"), source)
+  local done = os.execute(command)
+  os.remove(source)
+  if not done then shell.fail("plot_model: '", path, "' could not be drawn by: ", command) end
+end
+
+local function plot(model, path, o)
+  check("plot_model", model, o)
+  local ending = path:match "%.(%w+)$"
+  if not ending then
+    shell.fail("plot_model: '", path, "' has no ending such as .png that says what to draw")
+  elseif own_endings[ending] then
+    local scale = ending == "png" and math.min(o.dpi / 100, 16) or nil
+    shell.save_picture(path, figure_of(model, o), { scale = scale })
+  elseif ending == "dot" then
+    write(path, dot_of(model, o))
+  else
+    drawn_by_graphviz(dot_of(model, o), path, ending)
+  end
+  return path
+end
+
+return { dot_of = dot_of, figure_of = figure_of, plot = plot, check = check }
