@@ -2,6 +2,8 @@
 #include "export.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "crescent/device/lowering.h"
 #include "op_emitters.h"
@@ -45,9 +47,42 @@ void check_ops(const Program& program) {
   }
 }
 
+/// Drops what metrics of the model's layers count: a prediction does not show it.
+void drop_metrics(Program& program, Model& model) {
+  std::set<const void*> counted;
+  for (const Layer* layer : model.flatten_layers())
+    for (const auto& metric : layer->metrics())
+      for (const Variable& variable : metric->variables()) counted.insert(variable.id());
+  for (Program::Binding& binding : program.variables)
+    if (counted.contains(binding.variable.id())) binding.result = -1;
+}
+
+/// Drops instructions and variables that no result needs.
+void drop_unread(Program& program) {
+  std::vector<bool> read(program.values.size());
+  for (const int value : program.outputs) read[value] = true;
+  for (const Program::Binding& binding : program.variables)
+    if (binding.result >= 0) read[binding.result] = true;
+  std::vector<Program::Instruction> kept;
+  for (auto i = program.code.rbegin(); i != program.code.rend(); ++i) {
+    const bool needed =
+        i->op->effect() == Effect::ordered ||
+        std::any_of(i->outputs.begin(), i->outputs.end(), [&](int value) { return read[value]; });
+    if (!needed) continue;
+    for (const int value : i->inputs) read[value] = true;
+    kept.push_back(std::move(*i));
+  }
+  program.code.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
+  std::erase_if(program.variables, [&](const Program::Binding& binding) {
+    return binding.result < 0 && !read[binding.value];
+  });
+}
+
 Program program_of(Model& model, const int64_t (&sizes)[kOpenAxes]) {
   auto call = [&](const Tensors& x) { return model(x, CallOptions{}); };
   Program program = trace(call, input_specs(model, sizes));
+  drop_metrics(program, model);
+  drop_unread(program);
   for (const Program::Binding& binding : program.variables)
     if (binding.result >= 0)
       fail("'", binding.variable.path(),

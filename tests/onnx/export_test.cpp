@@ -160,6 +160,16 @@ TEST_CASE("graphs with shared and nested layers, operations and several ends are
   CHECK(file.graph.outputs[0].dims == std::vector<std::string>{"batch", "16"});
 }
 
+TEST_CASE("a model with a metric of its own is exported without it") {
+  const Symbol a = Input({3}, "a"),
+               hidden = (*layer("Dense", {{"units", 4}, {"activation", "relu"}}))(a);
+  auto model = Functional::make({a}, {(*layer("Dense", {{"units", 2}}))(hidden)}, "measured");
+  model->add_metric((*layer("Activation", {{"activation", "sigmoid"}}))(hidden), "seen");
+  stir(*model);
+  check_predictions(*model);
+  CHECK(count(exported(*model), "Sigmoid") == 0);
+}
+
 TEST_CASE("between convolutions nothing is transposed") {
   const Symbol in = Input({8, 8, 4});
   auto conv = [](const Symbol& x) {
