@@ -11,5 +11,8 @@ enum class Shuffle { none, samples, batches };
 
 DatasetPtr make_array_dataset(Arrays arrays, int64_t batch_size, Shuffle shuffle,
                               const SeedGenerator* order);
+/// The rows of the arrays that the last batch has; empty for other datasets, and where arrays in
+/// files are read in an order of their own.
+std::vector<int64_t> rows_of_last_batch(const Dataset& data);
 
 }  // namespace crescent

@@ -4,6 +4,7 @@
 #include "crescent/program/program.h"
 #include "layer/call_arguments.h"
 #include "layer/call_frame.h"
+#include "layer/call_observer.h"
 #include "layer/layer_access.h"
 #include "layer/outside_trace.h"
 #include "layer/unknown_sizes.h"
@@ -200,6 +201,7 @@ Tensors Layer::run(const Tensors& given, const CallOptions& options) {
   const CallFrame frame(given, options.training, trains_by_itself(*this));
   if (frame.outermost()) LayerAccess::forget_losses(*this);
   const ProgramScope scope(name_);
+  ObservedCall observed(*this);
   check_tensors(name_, given);
   LayerAccess::check_count(*this, given.size());
   check_specs(input_specs_, name_, given);
@@ -229,6 +231,7 @@ Tensors Layer::run(const Tensors& given, const CallOptions& options) {
       add_loss(blaming(*activity_regularizer_,
                        [&] { return activity_loss(*activity_regularizer_, t); }));
   LayerAccess::attach_masks(*this, inputs, masks, outputs);
+  observed.set_outputs(outputs);
   return outputs;
 }
 
