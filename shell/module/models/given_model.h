@@ -19,5 +19,7 @@ const SchemaData& schema(const char* title) {
 
 /// Prints lines by print_fn or print.
 void print_lines(lua_State* L, const std::vector<std::string>& lines, const Value& print_fn);
+/// Pushes fields that are shown as the text alone.
+void push_report(lua_State* L, const Value& fields, const std::string& text);
 
 }  // namespace crescent::lua

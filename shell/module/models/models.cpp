@@ -6,6 +6,7 @@
 #include "crescent/model/rewire.h"
 #include "instances/lua_model.h"
 #include "models/given_model.h"
+#include "models/inspection.h"
 #include "models/model_files.h"
 #include "models/model_steps.h"
 #include "models/model_training.h"
@@ -138,6 +139,7 @@ void print_lines(lua_State* L, const std::vector<std::string>& lines, const Valu
 void add_model_types(ObjectTypes& types, const Type& layer) {
   Type& model = add_type<Model>(types, "model", &layer);
   add_training(model);
+  add_inspection(model);
   add_structure(model);
   add_files(model);
   add_steps(model);
