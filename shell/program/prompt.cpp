@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string>
 
 #include "assistance.h"
@@ -15,6 +17,8 @@
 #include "entry.h"
 #include "lua_state.h"
 #include "lua_tokens.h"
+#include "module/lua/state_lock.h"
+#include "module/models/background.h"
 #include "module/values/interruption.h"
 #include "signals.h"
 
@@ -74,11 +78,32 @@ void load_and_run(lua_State* L, const std::string& text) {
   lua_settop(L, 0);
 }
 
+/// Calls f when the Lua state is free soon; a run in the background may be in the middle of a
+/// batch.
+template <class F>
+auto unless_busy(F f) -> decltype(f()) {
+  constexpr std::chrono::milliseconds kSoon{20};
+  lua::StateLock& lock = lua::StateLock::instance();
+  if (!lock.try_lock_for(kSoon)) return {};
+  auto result = f();
+  lock.unlock();
+  return result;
+}
+
 editor::Callbacks callbacks(lua_State* L, EntryChecker& checker) {
   return {[&](const std::string& text) { return checker.is_complete(text); },
           [](const std::string& text, size_t cursor) { return lua_styles(text, cursor); },
-          [L](const std::string& text, size_t cursor) { return hint(L, text, cursor); },
-          [L](const std::string& text, size_t cursor) { return completions(L, text, cursor); }};
+          [L](const std::string& text, size_t cursor) {
+            return unless_busy([&] { return hint(L, text, cursor); });
+          },
+          [L](const std::string& text, size_t cursor) {
+            return unless_busy([&] { return completions(L, text, cursor); });
+          }};
+}
+
+void tell_of_failed_runs() {
+  for (const std::string& error : lua::untold_errors_of_runs())
+    std::fprintf(stderr, "crescent: %s\n", printable(error).c_str());
 }
 
 editor::Settings settings() {
@@ -88,23 +113,28 @@ editor::Settings settings() {
   return settings;
 }
 
-/// Signals end the reading, and do nothing to Lua.
+/// Signals end the reading, and do nothing to Lua, which is left to runs in the background.
 editor::Editor::Result read(editor::Editor& editor, std::string& text) {
   const StopSignals signals(nullptr);
+  const lua::UnlockedState unlocked;
   return editor.read(text);
 }
+
+using LuaState = std::unique_ptr<lua_State, void (*)(lua_State*)>;
 
 }  // namespace
 
 bool run_prompt(lua_State* L) {
   using Result = editor::Editor::Result;
   std::printf("Crescent %s (%s). help() helps, Ctrl-D ends.\n", CRESCENT_VERSION, LUA_VERSION);
-  EntryChecker checker(L);
+  const LuaState parser(luaL_newstate(), lua_close);  // L may be busy when Enter is pressed
+  EntryChecker checker(parser ? parser.get() : L);
   editor::Editor editor(callbacks(L, checker), settings());
   lua_settop(L, 0);
   begin_prompt();
   for (std::string text; !told_to_end();) {
     const Result result = read(editor, text);
+    tell_of_failed_runs();
     if (result == Result::end) break;
     if (result == Result::entry) load_and_run(L, text);
   }

@@ -4,6 +4,7 @@
 
 #include "classes/building.h"
 #include "classes/options.h"
+#include "models/async_run.h"
 #include "models/given_model.h"
 #include "models/training_arguments.h"
 #include "values/batches.h"
@@ -123,6 +124,7 @@ Value norm_values(const std::vector<GradientNorm>& norms) {
 
 int gradient_norms(lua_State* L) {
   auto model = self(L);
+  expect_not_in_training(*model, "gradient_norms");
   const int first = first_option(L, *model, 2);
   const Dict options = options_from(L, first, schema<GradientNormsOptions>("gradient_norms"));
   const Tensors x = to_inputs(L, 2, *model);
@@ -138,6 +140,7 @@ int gradient_norms(lua_State* L) {
 int find_learning_rate(lua_State* L) {
   Interruptible interruptible;
   auto model = self(L);
+  expect_not_in_training(*model, "find_learning_rate");
   const int first = first_option(L, *model, 2);
   const Dict options = options_from(L, first, schema<LearningRateOptions>("find_learning_rate"));
   const Tensors x = to_inputs(L, 2, *model);

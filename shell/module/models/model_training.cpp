@@ -5,6 +5,7 @@
 #include "crescent/base/mapped.h"
 #include "crescent/model/training_run.h"
 #include "instances/lua_objects.h"
+#include "models/async_run.h"
 #include "models/given_model.h"
 #include "models/training_arguments.h"
 #include "values/batches.h"
@@ -48,6 +49,7 @@ Value as_given(const Value& loss) {
 
 int compile(lua_State* L) {
   auto model = self(L);
+  expect_not_in_training(*model, "compile");
   const Dict options = options_from(L, 2, schema<CompileOptions>("compile"));
   model->compile(options);
   const Value* loss = options.find("loss");
@@ -142,6 +144,7 @@ auto train_on(lua_State* L, Model& model, Train train, const Dict& also = {}) {
 int fit(lua_State* L) {
   Interruptible interruptible;
   auto model = self(L);
+  expect_not_in_training(*model, "fit");
   push(L, train_on(L, *model, [&](const auto&... given) { return model->fit(given...); }));
   interruptible.answer();
   return 1;
@@ -149,6 +152,7 @@ int fit(lua_State* L) {
 
 int start_training(lua_State* L) {
   auto model = self(L);
+  expect_not_in_training(*model, "start_training");
   push(L, training_run_of(L, *model));
   return 1;
 }
@@ -156,6 +160,7 @@ int start_training(lua_State* L) {
 int evaluate(lua_State* L) {
   Interruptible interruptible;
   auto model = self(L);
+  expect_not_in_training(*model, "evaluate");
   const int first = first_option(L, *model, 2);
   const Dict options = options_from(L, first, schema<EvaluateOptions>("evaluate"));
   const Value* as_dict = options.find("return_dict");
@@ -182,6 +187,7 @@ int predict(lua_State* L) {
 
 OnStack train_on_batch(Model& model, Any x, Any y, Any sample_weight, Names class_weight,
                        bool reset_metrics, bool return_dict) {
+  expect_not_in_training(model, "train_on_batch");
   lua_State* L = current();
   const Tensors inputs = to_inputs(L, x.index, model);
   push_results(L,
@@ -194,6 +200,7 @@ OnStack train_on_batch(Model& model, Any x, Any y, Any sample_weight, Names clas
 
 OnStack test_on_batch(Model& model, Any x, Any y, Any sample_weight, bool reset_metrics,
                       bool return_dict) {
+  expect_not_in_training(model, "test_on_batch");
   lua_State* L = current();
   const Tensors inputs = to_inputs(L, x.index, model);
   push_results(

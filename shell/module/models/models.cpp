@@ -5,6 +5,7 @@
 #include "classes/options.h"
 #include "crescent/model/rewire.h"
 #include "instances/lua_model.h"
+#include "models/async_runs.h"
 #include "models/given_model.h"
 #include "models/inspection.h"
 #include "models/model_files.h"
@@ -140,6 +141,7 @@ void add_model_types(ObjectTypes& types, const Type& layer) {
   Type& model = add_type<Model>(types, "model", &layer);
   add_training(model);
   add_inspection(model);
+  add_fit_async(model);
   add_structure(model);
   add_files(model);
   add_steps(model);
