@@ -17,6 +17,7 @@
 #include "library/reflection.h"
 #include "library/scripts.h"
 #include "listing.h"
+#include "models/async_runs.h"
 #include "models/checks.h"
 #include "models/graph.h"
 #include "models/layers.h"
@@ -55,6 +56,7 @@ void fill_object_types() {
   add_gradient_types(types, object);
   add_random_types(types, object);
   add_run_types(types, object);
+  add_async_runs(types, object);
   add_dataset_type(types, object);
 }
 
@@ -136,6 +138,7 @@ int open(lua_State* L) {
   lua_newtable(L);
   set_functions(L, tensor_functions());
   set_functions(L, graph_functions());
+  set_functions(L, async_functions());
   set_functions(L, gradient_functions());
   set_ops(L);
   set_library(L, "random", random_functions());

@@ -17,6 +17,7 @@
 #include "crescent/system/crash.h"
 #include "lua/lua_state.h"
 #include "lua/signals.h"
+#include "module/models/background.h"
 #include "module/values/interruption.h"
 #include "prompt/entry.h"
 #include "prompt/prompt.h"
@@ -149,13 +150,24 @@ bool run_all(lua_State* L, const Invocation& call) {
   return good && (!idle || run_file(L, nullptr));
 }
 
+/// Runs in the background end like runs that were stopped; what went wrong in them is told.
+void end_runs() try {
+  lua::stop_runs();
+  for (const std::string& error : lua::untold_errors_of_runs())
+    std::fprintf(stderr, "crescent: %s\n", printable(error).c_str());
+} catch (const Error& error) {
+  std::fprintf(stderr, "crescent: %s\n", printable(error.what()).c_str());
+}
+
 /// The protected part: arguments are the Invocation and where the outcome goes.
 int main_in_lua(lua_State* L) {
   const auto& call = *static_cast<const Invocation*>(lua_touserdata(L, 1));
   lua_settop(L, 0);
   open_libraries(L);
   set_arguments(L, call.argv, call.argc, call.script < call.argc ? call.script : 0);
-  lua_pushboolean(L, run_all(L, call));
+  const bool good = run_all(L, call);
+  end_runs();
+  lua_pushboolean(L, good);
   return 1;
 }
 

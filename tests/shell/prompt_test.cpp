@@ -528,3 +528,48 @@ TEST_CASE("the program hints at what was meant, and shows tables that are errors
   inspected.expect("files of format onnx are only written; inspect reads those of archive");
   CHECK(inspected.end() == 1);
 }
+
+TEST_CASE("a run in the background trains while the prompt waits for keys") {
+  StateFolder state;
+  Terminal terminal(state);
+  terminal.expect("> ");
+  terminal.enter(kModel + "x, y = cr.ones{256, 4}, cr.ones{256, 1}; function at(run) local s = " +
+                 "run:status() return s.epoch * 8 + s.batch end print('rea' .. 'dy')");
+  terminal.expect("ready");
+  terminal.enter("run = model:fit_async(x, y, { epochs = 100000000 }); 'beg' .. 'un'");
+  terminal.expect("begun");
+  terminal.enter("before = at(run); 'loo' .. 'ked'");
+  terminal.expect("looked");
+  usleep(300000);
+  terminal.enter("print('advanced', at(run) > before + 10)");
+  terminal.expect("advanced\ttrue");
+  terminal.send("run:stat\t");  // keys and completion need not wait for the end
+  terminal.expect("run:status");
+  terminal.send("\x03");
+  terminal.expect("^C");
+  terminal.enter("still = run:status().state; print('st' .. 'ate', still)");
+  terminal.expect("state\trunning");
+  terminal.enter("run:pause(); here = at(run); 'pau' .. 'sed'");
+  terminal.expect("paused");
+  usleep(100000);
+  terminal.enter("run:step(3); print('steps', at(run) - here)");
+  terminal.expect("steps\t3");
+  terminal.enter("run:resume(); run:wait()");
+  usleep(300000);
+  terminal.signal(SIGINT);
+  terminal.expect("the run goes on");
+  terminal.enter("run:stop(); print('now', run.state)");
+  terminal.expect("now\tended");
+  terminal.enter("run = model:fit_async(x, y, { callbacks = cr.callbacks.LambdaCallback { " +
+                 std::string("on_train_batch_end = function() error('pla' .. 'nted') end } })"));
+  usleep(300000);
+  terminal.enter("'anoth' .. 'er'");
+  terminal.expect("fit_async: model");
+  terminal.expect("planted");
+  terminal.expect("another");
+  terminal.enter("run = model:fit_async(x, y, { epochs = 100000000 }); 'beg' .. 'un'");
+  terminal.expect("begun");
+  usleep(100000);
+  terminal.send("\x04");
+  CHECK(terminal.end() == 0);
+}

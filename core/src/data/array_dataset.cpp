@@ -2,6 +2,7 @@
 // gather rows, or read them from files.
 #include "data/array_dataset.h"
 
+#include <numeric>
 #include <optional>
 
 #include "data/file_storage.h"
@@ -123,6 +124,20 @@ class ArrayDataset final : public Dataset {
     }
     ++at_;
     return true;
+  }
+
+  /// The rows of the arrays that the last batch has.
+  std::vector<int64_t> last_rows() const {
+    if (at_ == 0) return {};
+    if (shuffle_ != Shuffle::samples) {
+      const auto [first, count] = place_of(at_ - 1);
+      std::vector<int64_t> rows(static_cast<size_t>(count));
+      std::iota(rows.begin(), rows.end(), first);
+      return rows;
+    }
+    const auto [first, count] = rows_in_order(at_ - 1);
+    const auto begin = rows_.begin() + (buffer_ ? 0 : first);
+    return {begin, begin + count};
   }
 
  protected:
@@ -275,6 +290,11 @@ class ArrayDataset final : public Dataset {
 };
 
 }  // namespace
+
+std::vector<int64_t> rows_of_last_batch(const Dataset& data) {
+  const auto* arrays = dynamic_cast<const ArrayDataset*>(&data);
+  return arrays ? arrays->last_rows() : std::vector<int64_t>{};
+}
 
 DatasetPtr make_array_dataset(Arrays arrays, int64_t batch_size, Shuffle shuffle,
                               const SeedGenerator* order) {

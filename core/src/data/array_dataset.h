@@ -14,5 +14,8 @@ DatasetPtr make_array_dataset(Arrays arrays, int64_t batch_size, Shuffle shuffle
 /// The batches of such a dataset as abstract tensors, -1 rows if not all have the same number;
 /// without tensors for other datasets.
 Batch batch_spec(const Dataset& data);
+/// The rows of the arrays that the last batch has; empty for other datasets, and where arrays in
+/// files are read in an order of their own.
+std::vector<int64_t> rows_of_last_batch(const Dataset& data);
 
 }  // namespace crescent

@@ -5,6 +5,7 @@
 #include "crescent/system/crash.h"
 #include "layer/call_arguments.h"
 #include "layer/call_frame.h"
+#include "layer/call_observer.h"
 #include "layer/layer_access.h"
 #include "layer/outside_trace.h"
 #include "layer/unknown_sizes.h"
@@ -203,6 +204,7 @@ Tensors Layer::run(const Tensors& given, const CallOptions& options) {
   const ProgramScope scope(name_);
   const Running running(kKind, name_, info() ? info()->name : std::string_view(),
                         info() ? info()->plugin : std::string_view());
+  ObservedCall observed(*this);
   check_tensors(name_, given);
   LayerAccess::check_count(*this, given.size());
   check_specs(input_specs_, name_, given);
@@ -231,6 +233,7 @@ Tensors Layer::run(const Tensors& given, const CallOptions& options) {
       add_loss(blaming(*activity_regularizer_,
                        [&] { return activity_loss(*activity_regularizer_, t); }));
   LayerAccess::attach_masks(*this, inputs, masks, outputs);
+  observed.set_outputs(outputs);
   return outputs;
 }
 

@@ -7,6 +7,7 @@
 
 #include "crescent/layer/optimizer.h"
 #include "layer/outside_trace.h"
+#include "optimization/update_observer.h"
 #include "registry/blame.h"
 
 namespace crescent {
@@ -266,12 +267,19 @@ void move_averages(const std::vector<VariableUpdate>& all, const Tensor& done, d
 
 bool is_on(const std::optional<double>& limit) { return limit && *limit > 0; }
 
+/// The gradients as the observer of the thread leaves them.
+Tensors observed(std::span<const Tensor> gradients, const Variables& variables) {
+  Tensors seen(gradients.begin(), gradients.end());
+  if (UpdateObserver* observer = UpdateObserver::current()) observer->on_gradients(seen, variables);
+  return seen;
+}
+
 }  // namespace
 
-void Optimizer::apply(std::span<const Tensor> gradients, const Variables& variables) {
-  if (gradients.size() != variables.size())
-    fail("expected a gradient for each of ", variables.size(), " variables, got ",
-         gradients.size());
+void Optimizer::apply(std::span<const Tensor> given, const Variables& variables) {
+  if (given.size() != variables.size())
+    fail("expected a gradient for each of ", variables.size(), " variables, got ", given.size());
+  const Tensors gradients = observed(given, variables);
   Transaction transaction;
   include(variables);
   std::vector<VariableUpdate> all;

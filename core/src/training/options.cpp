@@ -67,7 +67,53 @@ void FitOptions::describe(Schema<FitOptions>& s) {
           "Begins anew when there is no such run.")
       .field("inference_metrics", &O::inference_metrics,
              "Loss and metrics of training are those of inference (no dropout, moving averages), "
-             "measured on each batch before the model learns from it: a forward pass more.");
+             "measured on each batch before the model learns from it: a forward pass more.")
+      .field("nan", &O::nan,
+             "When the loss or a gradient of a batch is not finite, the weights stay as they were "
+             "before it: \"stop\" ends the run there, \"locate\" is an error that names the batch, "
+             "the rows, and the layer and op where it began.")
+      .choices({"locate", "stop"})
+      .field("watch", &O::watch,
+             "\"gradients\", \"weights\" or both: their norms on the last batch, layer by layer, "
+             "go into the logs and the history.");
+}
+
+void TraceOptions::describe(Schema<TraceOptions>& s) {
+  using O = TraceOptions;
+  s.doc("Which layers a trace shows, and what of them.")
+      .field("layers", &O::layers, "Names or paths of layers; all when not given.")
+      .field("statistics", &O::statistics, "Smallest, largest, mean, ... of each output.")
+      .field("values", &O::values, "Keep the outputs.")
+      .field("training", &O::training, "Call the model as training does.")
+      .field("line_length", &O::line_length, "Columns of a line.")
+      .min(40);
+}
+
+void GradientNormsOptions::describe(Schema<GradientNormsOptions>& s) {
+  using O = GradientNormsOptions;
+  s.doc("On what gradients are taken.")
+      .field("batch_size", &O::batch_size, "Samples of the batch; 32 when not given.")
+      .min(1)
+      .field("sample_weight", &O::sample_weight, "A weight a sample, as of fit.")
+      .field("line_length", &O::line_length, "Columns of a line.")
+      .min(40);
+}
+
+void LearningRateOptions::describe(Schema<LearningRateOptions>& s) {
+  using O = LearningRateOptions;
+  s.doc("Which learning rates are tried.")
+      .field("from", &O::from, "The first learning rate.")
+      .field("to", &O::to, "The last one.")
+      .field("steps", &O::steps, "How many, at equal ratios; a batch each.")
+      .min(2)
+      .field("batch_size", &O::batch_size, "Samples a step; 32 when not given.")
+      .min(1)
+      .field("smoothing", &O::smoothing, "Weight of the past in the moving average of the losses.")
+      .min(0)
+      .max(1)
+      .field("diverged", &O::diverged,
+             "Ends when the average is so many times as large as its smallest value.")
+      .min(1);
 }
 
 void EvaluateOptions::describe(Schema<EvaluateOptions>& s) {

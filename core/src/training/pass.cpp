@@ -2,9 +2,9 @@
 
 namespace crescent {
 
-Pass::BatchStep Pass::training(Model& model, bool inference_metrics) {
-  return {[stepper = Stepper(model), inference_metrics](const Batch& batch) mutable {
-            stepper.train(batch, inference_metrics);
+Pass::BatchStep Pass::training(Model& model, const StepExtras& extras) {
+  return {[stepper = Stepper(model), extras](const Batch& batch) mutable {
+            stepper.train(batch, extras);
           },
           &Callback::on_train_batch_begin, &Callback::on_train_batch_end, true};
 }
@@ -35,6 +35,16 @@ void begin_testing(Model& model, Pass& pass, const CallbackList& callbacks) {
 void end_testing(Model& model, const Pass& pass, const CallbackList& callbacks) {
   if (pass.batches().taken() == 0) fail("evaluate: the data gave no batch");
   callbacks.each(&Callback::on_test_end, lazy_logs(model));
+}
+
+std::vector<std::string> names_in_option(const char* title, const Value& value) {
+  std::vector<std::string> names;
+  if (value.is_null()) return names;
+  for (const Value& name : value.is_list() ? value.as_list() : List{value}) {
+    if (!name.is_string()) fail(title, ": expected a name or a list of names, got ", value);
+    names.push_back(name.as_string());
+  }
+  return names;
 }
 
 Value steps_or_null(int64_t steps) { return steps >= 0 ? Value(steps) : Value(); }

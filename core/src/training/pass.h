@@ -20,6 +20,8 @@ T parse(const char* title, const Dict& options) {
   return parsed;
 }
 
+/// The texts of an option that is one, a list of them or null; `title` names it.
+std::vector<std::string> names_in_option(const char* title, const Value& value);
 /// Null for an unknown number of steps.
 Value steps_or_null(int64_t steps);
 
@@ -41,7 +43,7 @@ class Pass {
     bool has_results;
   };
   /// The steps for training and for testing.
-  static BatchStep training(Model& model, bool inference_metrics);
+  static BatchStep training(Model& model, const StepExtras& extras);
   static BatchStep testing(Model& model);
 
   Pass(Model& model, Batches batches, BatchStep step)

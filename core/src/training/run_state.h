@@ -67,6 +67,8 @@ struct TrainingRun::State {
   void begin();
   void begin_epoch();
   bool train_batch();
+  StepExtras extras() const;
+  void meet_nan();
   void end_training();
   bool is_validated() const;
   void begin_validation();

@@ -7,6 +7,7 @@
 #include "program/option_changes.h"
 #include "registry/blame.h"
 #include "training/state/training.h"
+#include "training/step_watch.h"
 
 namespace crescent {
 namespace {
@@ -175,7 +176,7 @@ void Stepper::collect_trained() {
 }
 
 /// Flattens the batch into inputs and returns the step for its layout.
-CompiledLayoutPtr Stepper::lay_out(const Batch& batch, bool training, bool inference_metrics) {
+CompiledLayoutPtr Stepper::lay_out(const Batch& batch, bool training, const StepExtras& extras) {
   build_and_plan(batch.x);
   const bool whole = steps_of(model_).calls_model(model_);
   if (!whole && training && !is_built(model_)) rehearse(batch);
@@ -190,7 +191,7 @@ CompiledLayoutPtr Stepper::lay_out(const Batch& batch, bool training, bool infer
   StepLayout& layout = state_.steps.layout;
   layout.x = batch.x.size();
   layout.y = batch.y.size();
-  layout.inference_metrics = inference_metrics;
+  layout.extras = extras;
   layout.weighted.assign(
       std::max(state_.plan.outputs.size(), whole ? 0 : batch.sample_weight.size()), false);
   Tensors& inputs = state_.steps.inputs;
@@ -219,11 +220,10 @@ CompiledLayoutPtr Stepper::compiled_layout(bool training) {
   const auto found = std::find_if(known.begin(), known.end(),
                                   [&](const auto& each) { return each->layout == layout; });
   if (found != known.end()) return *found;
-  auto names = std::make_shared<std::vector<std::string>>();
+  auto names = std::make_shared<StepNames>();
   Function function(
       [model = &model_, layout, training, names](const Tensors& flat) {
-        return Stepper(*model).step(layout.batch_of(flat), training, layout.inference_metrics,
-                                    *names);
+        return Stepper(*model).step(layout.batch_of(flat), training, layout.extras, *names);
       },
       OptimizeOptions{.inference = !training});
   known.push_back(std::make_shared<const CompiledLayout>(CompiledLayout{layout, function, names}));
@@ -231,14 +231,13 @@ CompiledLayoutPtr Stepper::compiled_layout(bool training) {
 }
 
 /// A step that fails changes no variable.
-void Stepper::run(const Batch& batch, bool training, bool inference_metrics) {
+void Stepper::run(const Batch& batch, bool training, const StepExtras& extras) {
   const StepLock lock(model_);
   StepCache& cache = state_.steps;
-  const CompiledLayoutPtr compiled = lay_out(batch, training, inference_metrics);
+  const CompiledLayoutPtr compiled = lay_out(batch, training, extras);
   if (state_.spec.options.run_eagerly) {
     Transaction transaction;
-    cache.logs = step(compiled->layout.batch_of(cache.inputs), training, inference_metrics,
-                      *compiled->names);
+    cache.logs = step(compiled->layout.batch_of(cache.inputs), training, extras, *compiled->names);
     transaction.commit();
   } else {
     compiled->function.call(cache.inputs, cache.logs);
@@ -258,22 +257,38 @@ CompiledStep Stepper::compiled_test(const Batch& batch) {
 }
 
 /// Runs the step; returns its logs and their names.
-Tensors Stepper::step(const Batch& batch, bool training, bool inference_metrics,
-                      std::vector<std::string>& names) {
+Tensors Stepper::step(const Batch& batch, bool training, const StepExtras& extras,
+                      StepNames& names) {
   const AsCompiled as_compiled(model_, state_.trained.flags, state_.trained.variables);
   const Steps& steps = steps_of(model_);
-  const StepScope scope(state_.traced, {inference_metrics});
+  const StepScope scope(state_.traced, {extras.inference_metrics});
+  std::optional<StepWatch> watch;
+  if (StepWatch::is_needed(extras)) watch.emplace(extras, *state_.spec.optimizer);
   StepLogs logs = training ? steps.train_step(model_, batch) : steps.test_step(model_, batch);
-  if (training && inference_metrics && !state_.traced.measured_inference)
+  if (training && extras.inference_metrics && !state_.traced.measured_inference)
     fail("fit: inference_metrics has no effect on a train_step of the model's own");
   LayerAccess::forget_losses(model_);
-  names.clear();
+  names = {};
   Tensors values;
   for (auto& [name, value] : logs) {
-    names.push_back(name);
+    names.logs.push_back(name);
     values.push_back(ops::cast(value, DType::float32));
   }
+  if (!watch) return values;
+  for (auto& [name, value] : watch->norms()) {
+    names.norms.push_back(name);
+    values.push_back(value);
+  }
   return values;
+}
+
+void Stepper::rehearse_eagerly(const Batch& batch) {
+  const StepLock lock(model_);
+  const CompiledLayoutPtr compiled = lay_out(batch, true);
+  const Batch given = compiled->layout.batch_of(std::exchange(state_.steps.inputs, {}));
+  const Transaction transaction;  // the destructor restores the variables
+  StepNames names;
+  step(given, true, {}, names);
 }
 
 void Stepper::predict(const Tensors& x, Tensors& outputs) {
@@ -313,22 +328,36 @@ const Function& Stepper::predict_function(const Tensors& x) {
   return state_.steps.predict;
 }
 
-/// The logs of the last step.
-NamedValues Stepper::own_logs() const {
-  const std::vector<std::string>& names = *state_.steps.last->names;
-  NamedValues values;
-  for (size_t i = 0; i < state_.steps.logs.size(); ++i) {
-    if (state_.steps.logs[i].size() != 1)
-      fail("expected a number as '", names[i], "' from a step, got shape ",
-           state_.steps.logs[i].shape());
-    values.emplace_back(names[i], state_.steps.logs[i].item());
+/// Adds the logs that the last step gave itself.
+void Stepper::add_own_logs(NamedValues& values) const {
+  const std::vector<std::string>& names = state_.steps.last->names->logs;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const Tensor& log = state_.steps.logs[i];
+    if (log.size() != 1)
+      fail("expected a number as '", names[i], "' from a step, got shape ", log.shape());
+    values.emplace_back(names[i], log.item());
   }
-  return values;
+}
+
+/// Adds the norms that the last step took.
+void Stepper::add_norms(NamedValues& values) const {
+  const StepNames& names = *state_.steps.last->names;
+  for (size_t i = 0; i < names.norms.size(); ++i)
+    values.emplace_back(names.norms[i], state_.steps.logs[names.logs.size() + i].item());
 }
 
 NamedValues Stepper::results() {
   const StepLock lock(model_);
-  if (!state_.steps.logs.empty()) return own_logs();
+  NamedValues values;
+  const bool stepped = !state_.steps.logs.empty();
+  if (stepped) add_own_logs(values);
+  if (values.empty()) add_metrics(values);
+  if (stepped) add_norms(values);
+  return values;
+}
+
+/// Adds the results of the metrics.
+void Stepper::add_metrics(NamedValues& values) {
   follow_structure();
   const auto named = named_metrics(model_);
   if (!state_.steps.results) {
@@ -352,13 +381,11 @@ NamedValues Stepper::results() {
   for (const auto& [name, metric] : named)
     key = key * 31 + static_cast<int64_t>(metric->variables().size());
   const std::vector<double> numbers = state_.steps.results({}, key).front().to_vector();
-  NamedValues values;
   auto next = numbers.begin();
   for (size_t i = 0; i < named.size(); ++i)
     for (int64_t k = 0, size = state_.steps.result_sizes[i]; k < size; ++k)
       values.emplace_back(size == 1 ? named[i].first : concat(named[i].first, "[", k, "]"),
                           *next++);
-  return values;
 }
 
 }  // namespace crescent

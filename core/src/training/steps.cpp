@@ -3,6 +3,7 @@
 
 #include "crescent/program/gradient.h"
 #include "layer/layer_access.h"
+#include "optimization/update_observer.h"
 #include "registry/blame.h"
 #include "training/error_context.h"
 #include "training/state/training.h"
@@ -68,6 +69,10 @@ Tensor loss_of(const Model& model, const Batch& batch, size_t output, Tensor y_p
   return (*state.plan.outputs[output].loss)(target_of(state, batch, output), y_pred, weights);
 }
 
+void tell_of_loss(const Tensor& loss) {
+  if (UpdateObserver* observer = UpdateObserver::current()) observer->on_loss(loss);
+}
+
 Tensors run_model(Model& model, const Tensors& x, bool training) {
   CallOptions options;
   options.training = training;
@@ -118,6 +123,7 @@ StepLogs Steps::train_step(Model& model, const Batch& batch) const {
   GradientTape tape;
   const Tensors y_pred = run_model(model, batch.x, true);
   const Tensor loss = steps.compute_loss(model, batch, y_pred, true);
+  tell_of_loss(loss);
   const Tensor scaled = state.spec.optimizer->scale_loss(loss);
   tape.stop();
   const Tensors gradients =
@@ -164,7 +170,9 @@ Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pr
   if (terms.empty()) fail("The model cannot be compiled because it has no loss to optimize.");
   if (terms.size() > 1)
     for (Tensor& term : terms) term = ops::cast(term, DType::float32);
-  return terms.size() == 1 ? terms.front() : ops::add_n(terms);
+  const Tensor loss = terms.size() == 1 ? terms.front() : ops::add_n(terms);
+  if (training) tell_of_loss(loss);
+  return loss;
 }
 
 StepLogs Steps::compute_metrics(Model& model, const Batch& batch, const Tensors& y_pred) const {

@@ -9,7 +9,9 @@
 #include <unordered_map>
 
 #include "training/metrics_scope.h"
+#include "training/nan_location.h"
 #include "training/run_state.h"
+#include "training/step_watch.h"
 
 namespace crescent {
 namespace {
@@ -49,7 +51,7 @@ TrainingRun::State::State(ModelPtr owner, FitOptions given, const RunPlan& plan)
       callbacks(options.callbacks, verbosity(options.verbose)),
       group(ProcessGroup::now()),
       training(*model, Batches("fit", plan.data, options.steps_per_epoch, true, group),
-               Pass::training(*model, options.inference_metrics)),
+               Pass::training(*model, extras())),
       testing(*model, Batches("evaluate", plan.validation, options.validation_steps, false, group),
               Pass::testing(*model)),
       epoch(options.initial_epoch) {
@@ -142,9 +144,40 @@ void TrainingRun::State::begin_epoch() {
   phase = Phase::training;
 }
 
+StepExtras TrainingRun::State::extras() const {
+  const std::vector<std::string> watched = names_in_option("fit: option 'watch'", options.watch);
+  const auto watches = [&](const char* name) {
+    return std::find(watched.begin(), watched.end(), name) != watched.end();
+  };
+  for (const std::string& name : watched)
+    if (name != "gradients" && name != "weights")
+      fail("fit: option 'watch': expected \"gradients\" or \"weights\", got \"", name, "\"");
+  return {options.inference_metrics, options.nan.has_value(), watches("gradients"),
+          watches("weights")};
+}
+
 /// Returns false when the data or a callback ends the epoch.
 bool TrainingRun::State::train_batch() {
-  return !(training.batches().taken() > 0 && stops()) && training.advance(callbacks);
+  if (training.batches().taken() > 0 && stops()) return false;
+  try {
+    return training.advance(callbacks);
+  } catch (const NotFinite&) {
+    return meet_nan(), false;
+  }
+}
+
+/// Ends the run, or fails with the place where what is not finite comes from.
+void TrainingRun::State::meet_nan() {
+  Batches& batches = training.batches();
+  const std::string where = concat("fit: batch ", batches.taken() + 1, " of epoch ", epoch + 1);
+  if (options.nan == "locate")
+    fail(where, ": ", locate_nan(*model, batches.last(), batches.last_rows()),
+         "\n  The weights are as they were before this batch.");
+  warn(where,
+       ": the loss or a gradient is not finite; training ends with the weights as they were before "
+       "this batch");
+  model->stop_training = true;
+  batches.done();
 }
 
 void TrainingRun::State::end_training() {

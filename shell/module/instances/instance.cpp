@@ -1,6 +1,7 @@
 #include "instances/instance.h"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <map>
 #include <unordered_set>
@@ -148,7 +149,7 @@ Value serialized(const Value& value) {
 }  // namespace
 
 void count_object(lua_State* L) {
-  static thread_local lua_Integer count = 0;
+  static std::atomic<lua_Integer> count = 0;  // runs in the background make objects too
   push_weak_table(L, &ages_key, "k");
   lua_pushvalue(L, -2);
   lua_pushinteger(L, ++count);

@@ -20,7 +20,4 @@ const SchemaData& schema(const char* title) {
 /// Prints lines by print_fn or print.
 void print_lines(lua_State* L, const std::vector<std::string>& lines, const Value& print_fn);
 
-/// Pushes the fields of a report as a table that shows as this text.
-void push_report(lua_State* L, const Value& fields, const std::string& text);
-
 }  // namespace crescent::lua

@@ -5,8 +5,9 @@
 #include "crescent/base/mapped.h"
 #include "crescent/model/training_run.h"
 #include "instances/lua_objects.h"
+#include "models/async_run.h"
 #include "models/given_model.h"
-#include "models/report.h"
+#include "models/training_arguments.h"
 #include "values/batches.h"
 #include "values/interruption.h"
 #include "values/structured.h"
@@ -14,72 +15,6 @@
 namespace crescent::lua {
 
 namespace {
-
-/// Replaces the table of model:fit{x=..., y=..., epochs=3} by positional arrays and the other
-/// options.
-void spread_arrays(lua_State* L, int arrays) {
-  if (lua_gettop(L) != 2 || !is_plain_table(L, 2)) return;
-  push_field(L, 2, "x");
-  if (lua_isnil(L, -1)) return lua_pop(L, 1);
-  lua_pop(L, 1);
-  lua_newtable(L);
-  for (lua_pushnil(L); lua_next(L, 2);) {
-    lua_pushvalue(L, -2);
-    lua_insert(L, -2);
-    lua_rawset(L, 3);
-  }
-  const char* names[] = {"x", "y"};
-  for (int i = 0; i < arrays; ++i) {
-    push_field(L, 2, names[i]);
-    lua_insert(L, 3 + i);
-    lua_pushnil(L);
-    lua_setfield(L, -2, names[i]);
-  }
-  lua_remove(L, 2);
-}
-
-/// Whether the table has a key among `names`.
-bool has_one_of(lua_State* L, int index, const std::vector<std::string>& names) {
-  index = lua_absindex(L, index);
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    push_string(L, name);
-    const bool there = lua_rawget(L, index) != LUA_TNIL;
-    lua_pop(L, 1);
-    return there;
-  });
-}
-
-/// Replaces the targets in the options of model:fit(x, {y=..., epochs=3}) by positional ones.
-void take_targets(lua_State* L, const Model& model, int arrays) {
-  if (arrays < 2 || lua_gettop(L) != 3 || !is_options(L, 3) ||
-      has_one_of(L, 3, output_names(model).get()) || !has_one_of(L, 3, {"y"}))
-    return;
-  lua_newtable(L);
-  for (lua_pushnil(L); lua_next(L, 3);) {
-    lua_pushvalue(L, -2);
-    lua_insert(L, -2);
-    lua_rawset(L, 4);
-  }
-  push_field(L, 3, "y");
-  lua_replace(L, 3);
-  lua_pushnil(L);
-  lua_setfield(L, 4, "y");
-}
-
-/// The index of the first option after up to `arrays` arrays; missing arrays become nil.
-int first_option(lua_State* L, const Model& model, int arrays) {
-  spread_arrays(L, arrays);
-  take_targets(L, model, arrays);
-  const int given = lua_gettop(L) - 1;
-  const bool ends_in_names = given > 1 && given <= arrays && is_options(L, -1) &&
-                             !has_one_of(L, -1, output_names(model).get());
-  const int data = std::min(arrays, given - ends_in_names);
-  for (int i = data; i < arrays; ++i) {
-    lua_pushnil(L);
-    lua_insert(L, 2 + i);
-  }
-  return 2 + arrays;
-}
 
 int64_t integer_option(const Dict& options, std::string_view name) {
   const Value* value = options.find(name);
@@ -114,6 +49,7 @@ Value with_functions(const Value& loss) {
 
 int compile(lua_State* L) {
   auto model = self(L);
+  expect_not_in_training(*model, "compile");
   const Dict options = options_from(L, 2, schema<CompileOptions>("compile"));
   model->compile(options);
   const Value* loss = options.find("loss");
@@ -181,11 +117,13 @@ void check_call_on_dataset(lua_State* L, const char* function, const Dict& optio
     warn(function, ": batch_size is not used: a dataset gives batches of its own");
 }
 
-/// Calls train with the data and the options of fit.
+/// Calls train with the data and the options of fit, beside those given by `also`.
 template <class Train>
-auto train_on(lua_State* L, Model& model, Train train) {
+auto train_on(lua_State* L, Model& model, Train train, const Dict& also = {}) {
   const int first = first_option(L, model, 2);
   Dict options = options_from(L, first, schema<FitOptions>("fit"));
+  for (const DictEntry& option : also)
+    if (!options.contains(option.key)) options.set(option.key, option.value);
   if (Value* weights = options.find("class_weight")) *weights = by_label(*weights);
   if (Value* validation = options.find("validation_data")) {
     if (auto generator = validation->object_as<LuaFunction>()) {
@@ -206,6 +144,7 @@ auto train_on(lua_State* L, Model& model, Train train) {
 int fit(lua_State* L) {
   Interruptible interruptible;
   auto model = self(L);
+  expect_not_in_training(*model, "fit");
   push(L, train_on(L, *model, [&](const auto&... given) { return model->fit(given...); }));
   interruptible.answer();
   return 1;
@@ -213,14 +152,15 @@ int fit(lua_State* L) {
 
 int start_training(lua_State* L) {
   auto model = self(L);
-  push(L,
-       train_on(L, *model, [&](const auto&... given) { return model->start_training(given...); }));
+  expect_not_in_training(*model, "start_training");
+  push(L, training_run_of(L, *model));
   return 1;
 }
 
 int evaluate(lua_State* L) {
   Interruptible interruptible;
   auto model = self(L);
+  expect_not_in_training(*model, "evaluate");
   const int first = first_option(L, *model, 2);
   const Dict options = options_from(L, first, schema<EvaluateOptions>("evaluate"));
   const Value* as_dict = options.find("return_dict");
@@ -247,6 +187,7 @@ int predict(lua_State* L) {
 
 OnStack train_on_batch(Model& model, Any x, Any y, Any sample_weight, Names class_weight,
                        bool reset_metrics, bool return_dict) {
+  expect_not_in_training(model, "train_on_batch");
   lua_State* L = current();
   const Tensors inputs = to_inputs(L, x.index, model);
   push_results(L,
@@ -259,6 +200,7 @@ OnStack train_on_batch(Model& model, Any x, Any y, Any sample_weight, Names clas
 
 OnStack test_on_batch(Model& model, Any x, Any y, Any sample_weight, bool reset_metrics,
                       bool return_dict) {
+  expect_not_in_training(model, "test_on_batch");
   lua_State* L = current();
   const Tensors inputs = to_inputs(L, x.index, model);
   push_results(
@@ -276,80 +218,6 @@ OnStack predict_on_batch(Model& model, Any x) {
   return {};
 }
 
-Value profile_value(const Profile& profile) {
-  List rows;
-  for (const ProfileRow& row : profile.rows)
-    rows.push_back(Dict{{"layer", row.scope},
-                        {"op", row.op},
-                        {"shapes", row.shapes},
-                        {"kernel", row.kernel},
-                        {"calls", static_cast<int64_t>(row.calls)},
-                        {"seconds", row.seconds},
-                        {"flops", row.flops},
-                        {"bytes", row.bytes},
-                        {"seconds_on", List(row.seconds_on.begin(), row.seconds_on.end())},
-                        {"parts", row.parts},
-                        {"largest_part", row.largest_part}});
-  return Dict{{"seconds", profile.seconds},
-              {"batch_size", profile.batch_size},
-              {"rows", std::move(rows)},
-              {"cores", List(kProfiledCores.begin(), kProfiledCores.end())}};
-}
-
-int profile(lua_State* L) {
-  Interruptible interruptible;
-  auto model = self(L);
-  const int first = first_option(L, *model, 2);
-  Dict options = options_from(L, first, schema<ProfileOptions>("profile"));
-  const Value print_fn = take(options, "print_fn");
-  const Profile profile =
-      model->profile(to_inputs(L, 2, *model), to_data(L, 3, output_names(*model)), options);
-  print_lines(L, profile.lines, print_fn);
-  push_report(L, profile_value(profile),
-              concat("<profile of ", profile.rows.size(), " instructions>"));
-  return 1;
-}
-
-Value validation_value(const Validation& report) {
-  List findings;
-  for (const Finding& finding : report.findings) {
-    List element;
-    for (int64_t i : finding.element) element.push_back(i + 1);
-    findings.push_back(Dict{{"step", finding.step},
-                            {"instruction", finding.instruction},
-                            {"layer", finding.layer},
-                            {"pass", finding.pass},
-                            {"kernel", finding.kernel},
-                            {"element", std::move(element)},
-                            {"got", finding.got},
-                            {"expected", finding.expected},
-                            {"bound", finding.bound}});
-  }
-  return Dict{{"ok", report.ok()},
-              {"findings", std::move(findings)},
-              {"steps", List(report.steps.begin(), report.steps.end())},
-              {"instructions", report.instructions},
-              {"kernels", report.kernels},
-              {"elements", report.elements},
-              {"undecided", report.undecided},
-              {"tightness", report.tightness}};
-}
-
-int validate(lua_State* L) {
-  Interruptible interruptible;
-  auto model = self(L);
-  const int first = first_option(L, *model, 2);
-  Dict options = options_from(L, first, schema<ValidateOptions>("validate"));
-  const Value print_fn = take(options, "print_fn");
-  const Validation report = model->validate(to_data(L, 2, input_names(*model)),
-                                            to_data(L, 3, output_names(*model)), options);
-  print_lines(L, report.lines, print_fn);
-  push_report(L, validation_value(report),
-              concat("<validation: ", report.ok() ? "ok, " : "not ok, ", report.findings.size(),
-                     " findings>"));
-  return 1;
-}
-
 Optimizer& optimizer_of(const Model& model) {
   if (!model.optimizer()) fail("You must compile your model before using it.");
   return *model.optimizer();
@@ -359,6 +227,12 @@ Variable learning_rate(Model& model) { return optimizer_of(model).learning_rate(
 void set_learning_rate(Model& model, double rate) { optimizer_of(model).set_learning_rate(rate); }
 
 }  // namespace
+
+TrainingRunPtr training_run_of(lua_State* L, Model& model, bool quiet) {
+  return train_on(
+      L, model, [&](const auto&... given) { return model.start_training(given...); },
+      quiet ? Dict{{"verbose", 0}} : Dict());
+}
 
 void add_training(Type& model) {
   model
@@ -386,20 +260,6 @@ void add_training(Type& model) {
       .raw_method("predict -> a tensor or a structure of them", predict,
                   {"x: a tensor, a structure of them, or a dataset"}, "Outputs for inputs.",
                   &schema<PredictOptions>("predict"))
-      .raw_method("profile -> a profile", profile,
-                  {"x: a tensor, a structure of them, or a dataset",
-                   "y: a tensor or a structure of them=nil"},
-                  "Where the time of a training step, or without y of predict, goes: prints tables "
-                  "(or hands their lines to print_fn), gives the rows.",
-                  &schema<ProfileOptions>("profile"))
-      .raw_method(
-          "validate -> a table with names", validate,
-          {"x: a tensor, a structure of them, or a dataset",
-           "y: a tensor or a structure of them=nil"},
-          "Checks the compiled steps beside their plain form in float64, each result within "
-          "a bound of its rounding errors: prints a summary (or hands its lines to "
-          "print_fn), gives what was found. The model stays as it was.",
-          &schema<ValidateOptions>("validate"))
       .method("train_on_batch -> a list of numbers, or a table by name", &train_on_batch,
               {"x: a tensor or a structure of them", "y: a tensor or a structure of them=nil",
                "sample_weight: a tensor or a structure of them=nil", "class_weight=nil",

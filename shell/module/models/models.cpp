@@ -5,7 +5,9 @@
 #include "classes/options.h"
 #include "crescent/model/rewire.h"
 #include "instances/lua_model.h"
+#include "models/async_runs.h"
 #include "models/given_model.h"
+#include "models/inspection.h"
 #include "models/model_files.h"
 #include "models/model_steps.h"
 #include "models/model_training.h"
@@ -18,8 +20,6 @@
 namespace crescent::lua {
 
 namespace {
-
-int text_of_report(lua_State* L) { return lua_pushvalue(L, lua_upvalueindex(1)), 1; }
 
 int summary(lua_State* L) {
   auto model = self(L);
@@ -116,7 +116,8 @@ void add_structure(Type& model) {
       .raw_method("summary -> nothing", summary, {"options: a table with names=nil"},
                   "Prints the layers, or hands the lines to print_fn.",
                   &schema<SummaryOptions>("summary"))
-      .raw_method("plot", plot_model, {"to_file=nil", "options=nil"},
+      .raw_method("plot -> nothing", plot_model,
+                  {"to_file: a path=nil", "options: a table with names=nil"},
                   "Draws the graph of its layers, at the terminal or into a file.",
                   &schema<ModelPlot>("plot"))
       .method(
@@ -144,18 +145,11 @@ void print_lines(lua_State* L, const std::vector<std::string>& lines, const Valu
   }
 }
 
-void push_report(lua_State* L, const Value& fields, const std::string& text) {
-  push(L, fields);
-  lua_createtable(L, 0, 1);
-  push(L, text);
-  lua_pushcclosure(L, text_of_report, 1);
-  lua_setfield(L, -2, "__tostring");
-  lua_setmetatable(L, -2);
-}
-
 void add_model_types(ObjectTypes& types, const Type& layer) {
   Type& model = add_type<Model>(types, "model", &layer);
   add_training(model);
+  add_inspection(model);
+  add_fit_async(model);
   add_structure(model);
   add_surgery(model);
   add_files(model);

@@ -3,8 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string>
 
 #include "assistance.h"
@@ -12,6 +14,8 @@
 #include "crescent/base/export.h"
 #include "editor/editor.h"
 #include "entry.h"
+#include "module/lua/state_lock.h"
+#include "module/models/background.h"
 #include "program/lua/lua_state.h"
 #include "program/lua/lua_tokens.h"
 #include "program/lua/signals.h"
@@ -46,11 +50,32 @@ std::string startup_path() {
   return access(path.c_str(), F_OK) == 0 ? path : "";
 }
 
+/// Calls f when the Lua state is free soon; a run in the background may be in the middle of a
+/// batch.
+template <class F>
+auto unless_busy(F f) -> decltype(f()) {
+  constexpr std::chrono::milliseconds kSoon{20};
+  lua::StateLock& lock = lua::StateLock::instance();
+  if (!lock.try_lock_for(kSoon)) return {};
+  auto result = f();
+  lock.unlock();
+  return result;
+}
+
 editor::Callbacks callbacks(lua_State* L, EntryChecker& checker) {
   return {[&](const std::string& text) { return checker.is_complete(text); },
           [](const std::string& text, size_t cursor) { return lua_styles(text, cursor); },
-          [L](const std::string& text, size_t cursor) { return hint(L, text, cursor); },
-          [L](const std::string& text, size_t cursor) { return completions(L, text, cursor); }};
+          [L](const std::string& text, size_t cursor) {
+            return unless_busy([&] { return hint(L, text, cursor); });
+          },
+          [L](const std::string& text, size_t cursor) {
+            return unless_busy([&] { return completions(L, text, cursor); });
+          }};
+}
+
+void tell_of_failed_runs() {
+  for (const std::string& error : lua::untold_errors_of_runs())
+    std::fprintf(stderr, "crescent: %s\n", printable(error).c_str());
 }
 
 editor::Settings settings() {
@@ -60,9 +85,10 @@ editor::Settings settings() {
   return settings;
 }
 
-/// Signals end the reading, and do nothing to Lua.
+/// Signals end the reading, and do nothing to Lua, which is left to runs in the background.
 editor::Editor::Result read(editor::Editor& editor, std::string& text) {
   const StopSignals signals(nullptr);
+  const lua::UnlockedState unlocked;
   return editor.read(text);
 }
 
@@ -79,11 +105,14 @@ void read_entries(editor::Editor& editor, Session& session) {
   for (std::string text; !told_to_end() && !session.has_ended();) {
     editor.set_prompts(is_asked ? prompts(session.number()) : editor::Prompts{"", ""});
     const Result result = read(editor, text);
+    tell_of_failed_runs();
     if (result == Result::end && is_asked) std::printf("\n");
     if (result == Result::end) return;
     if (result == Result::entry) session.evaluate(text);
   }
 }
+
+using LuaState = std::unique_ptr<lua_State, void (*)(lua_State*)>;
 
 }  // namespace
 
@@ -95,7 +124,8 @@ bool run_prompt(lua_State* L, Variables& variables, bool has_startup) {
   Session session(L, variables);
   const std::string startup = has_startup ? startup_path() : "";
   if (!startup.empty()) run_file(L, startup.c_str(), &variables);
-  EntryChecker checker(L);
+  const LuaState parser(luaL_newstate(), lua_close);  // L may be busy when Enter is pressed
+  EntryChecker checker(parser ? parser.get() : L);
   editor::Editor editor(callbacks(L, checker), settings());
   read_entries(editor, session);
   variables.close();

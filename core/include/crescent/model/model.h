@@ -16,6 +16,7 @@
 #include "crescent/layer/layer.h"
 #include "crescent/layer/training.h"
 #include "crescent/model/callback.h"
+#include "crescent/model/inspection.h"
 #include "crescent/program/program.h"
 #include "crescent/system/interrupt.h"
 
@@ -47,6 +48,8 @@ struct CRESCENT_API FitOptions {
   Value validation_freq = 1;
   Value resume = false;  ///< true or the path of a file: resume an earlier run
   bool inference_metrics = false;
+  std::optional<std::string> nan;  ///< what a loss or gradient that is not finite does
+  Value watch;                     ///< list of "gradients" and "weights", whose norms are logged
   static void describe(Schema<FitOptions>& s);
 };
 struct CRESCENT_API EvaluateOptions {  // after x and y
@@ -218,6 +221,13 @@ class CRESCENT_API Model : public Layer {
   /// float64 and compares them, and compares each kernel's result with float64, within bounds of
   /// the rounding errors. The model is unchanged afterwards.
   Validation validate(const Tensors& x, const Tensors& y = {}, const Dict& options = {});
+  /// Calls the model on `x` op by op and describes the output of every layer.
+  LayerTrace trace(const Tensors& x, const Dict& options = {});
+  /// Norms of weights and of their gradients on the first batch of x and y.
+  GradientNorms gradient_norms(const Tensors& x, const Tensors& y, const Dict& options = {});
+  /// Trains on batches of x and y at growing learning rates, then restores the model.
+  LearningRateCurve find_learning_rate(const Tensors& x, const Tensors& y,
+                                       const Dict& options = {});
   /// The architecture as JSON in the form of Keras; model_from_json reads it, and so does Keras.
   /// Options are those of the format that translates configurations ("target"); without such a
   /// format, core's own form is written.

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "crescent/data/data.h"
+#include "data/array_dataset.h"
 #include "training/input/process_group.h"
 
 namespace crescent {
@@ -27,6 +28,9 @@ class Batches {
   void done();
   /// The inputs of the batch that was fetched last.
   const Tensors& inputs() const { return batch_.x; }
+  /// The batch that was fetched last, and its rows in the data, where they are known.
+  const Batch& last() const { return batch_; }
+  std::vector<int64_t> last_rows() const { return rows_of_last_batch(*data_); }
   /// The number of batches done since begin().
   int64_t taken() const { return taken_; }
 

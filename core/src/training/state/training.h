@@ -26,12 +26,20 @@ bool needs_target(const OutputTraining& output);
 /// per output that needs one; `targets` when the output has none.
 size_t target_place(const std::vector<OutputTraining>& outputs, size_t output, size_t targets);
 
+/// What a training step does besides the usual.
+struct StepExtras {
+  bool inference_metrics = false;                     ///< loss and metrics are those of inference
+  bool checks_finite = false;                         ///< throws NotFinite before an update
+  bool gradient_norms = false, weight_norms = false;  ///< layer by layer, as further logs
+  bool operator==(const StepExtras&) const = default;
+};
+
 /// How a batch is flattened into the inputs of a compiled step: inputs, targets, and the sample
 /// weights that are present.
 struct StepLayout {
   size_t x = 0, y = 0;
   std::vector<bool> weighted;  ///< per output
-  bool inference_metrics = false;
+  StepExtras extras;
 
   /// Restores the batch from the flat tensors.
   Batch batch_of(const Tensors& flat) const;
@@ -93,11 +101,16 @@ struct TrainedVariables {
   bool warned = false;
 };
 
-/// A step for batches of one layout and the names of its logs. It is traced once per signature.
+/// The names of what a step gives: its own logs, then norms.
+struct StepNames {
+  std::vector<std::string> logs, norms;
+};
+
+/// A step for batches of one layout and the names of its results. It is traced once per signature.
 struct CompiledLayout {
   StepLayout layout;
   Function function;
-  std::shared_ptr<std::vector<std::string>> names;
+  std::shared_ptr<StepNames> names;
 };
 using CompiledLayoutPtr = std::shared_ptr<const CompiledLayout>;
 
@@ -114,7 +127,7 @@ struct StepCache {
   // Members to reuse their memory from batch to batch:
   StepLayout layout;
   Tensors inputs;
-  Tensors logs;            ///< of the last step
+  Tensors logs;            ///< of the last step, then its norms
   CompiledLayoutPtr last;  ///< the last step
 
   /// Drops the steps when the structure changes.
@@ -164,10 +177,10 @@ class Stepper {
   explicit Stepper(Model& model);
   /// Builds the model and its optimizer for inputs like these.
   void prepare(const Tensors& x);
-  void train(const Batch& batch, bool inference_metrics = false) {
-    run(batch, true, inference_metrics);
-  }
-  void test(const Batch& batch) { run(batch, false, false); }
+  void train(const Batch& batch, const StepExtras& extras = {}) { run(batch, true, extras); }
+  void test(const Batch& batch) { run(batch, false, {}); }
+  /// Runs the training step op by op, and undoes what it changed.
+  void rehearse_eagerly(const Batch& batch);
   /// Writes the results to `outputs`, reusing their memory unless other handles share it.
   void predict(const Tensors& x, Tensors& outputs);
   CompiledStep compiled_train(const Batch& batch);
@@ -177,19 +190,20 @@ class Stepper {
   NamedValues results();
 
  private:
-  void run(const Batch& batch, bool training, bool inference_metrics);
+  void run(const Batch& batch, bool training, const StepExtras& extras);
   void follow_structure();
   Tensors build(const Tensors& x);
   void build_and_plan(const Tensors& x);
   void mark_planned();
   void rehearse(const Batch& batch);
   void collect_trained();
-  CompiledLayoutPtr lay_out(const Batch& batch, bool training, bool inference_metrics = false);
+  CompiledLayoutPtr lay_out(const Batch& batch, bool training, const StepExtras& extras = {});
   CompiledLayoutPtr compiled_layout(bool training);
   const Function& predict_function(const Tensors& x);
-  Tensors step(const Batch& batch, bool training, bool inference_metrics,
-               std::vector<std::string>& names);
-  NamedValues own_logs() const;
+  Tensors step(const Batch& batch, bool training, const StepExtras& extras, StepNames& names);
+  void add_own_logs(NamedValues& values) const;
+  void add_norms(NamedValues& values) const;
+  void add_metrics(NamedValues& values);
 
   Model& model_;
   ModelAccess::Training& state_;

@@ -1,0 +1,77 @@
+// What a model shows of its inside: the outputs of its layers, the gradients of its weights, and
+// its loss at growing learning rates. None of these changes the model.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "crescent/base/value.h"
+#include "crescent/tensor/tensor.h"
+
+namespace crescent {
+
+template <class T>
+class Schema;
+
+struct CRESCENT_API TraceOptions {  // after x
+  Value layers;                     ///< a name or path, or a list of them; null: all layers
+  bool statistics = true, values = false, training = false;
+  std::optional<int64_t> line_length;
+  static void describe(Schema<TraceOptions>& s);
+};
+/// Statistics of a tensor; min to std are of its finite elements, NaN when there are none.
+struct CRESCENT_API TensorStatistics {
+  double min = 0, max = 0, mean = 0, std = 0;
+  double zeros = 0;          ///< their share of the elements
+  int64_t nan = 0, inf = 0;  ///< numbers of elements
+};
+/// An output of one call of a layer.
+struct CRESCENT_API TracedOutput {
+  std::string layer;  ///< path below the model: "encoder/dense_1"
+  std::string class_name;
+  int64_t call = 0;    ///< of the layer, from 0
+  int64_t output = 0;  ///< of the call, from 0
+  TensorSpec spec;
+  std::optional<TensorStatistics> statistics;  ///< none for strings and complex numbers
+  Tensor value;                                ///< null unless the values are kept
+};
+/// The outputs of layers in the order in which their calls ended.
+struct CRESCENT_API LayerTrace {
+  std::vector<TracedOutput> outputs;
+  std::vector<std::string> lines;  ///< as a table
+};
+
+struct CRESCENT_API GradientNormsOptions {  // after x and y
+  std::optional<int64_t> batch_size;        ///< default: 32
+  Value sample_weight;
+  std::optional<int64_t> line_length;
+  static void describe(Schema<GradientNormsOptions>& s);
+};
+/// Euclidean norms of a weight, or of all weights of a layer, and of their gradient.
+struct CRESCENT_API GradientNorm {
+  std::string name;  ///< path of the weight or of the layer
+  double gradient = 0, weight = 0;
+  double ratio() const { return gradient / weight; }
+};
+struct CRESCENT_API GradientNorms {
+  std::vector<GradientNorm> weights, layers;
+  double loss = 0;
+  std::vector<std::string> lines;  ///< as a table
+};
+
+struct CRESCENT_API LearningRateOptions {  // after x and y
+  double from = 1e-6, to = 1;
+  int64_t steps = 100;
+  std::optional<int64_t> batch_size;  ///< default: 32
+  double smoothing = 0.9;             ///< weight of the past in the average of losses
+  double diverged = 4;                ///< ends where the average exceeds its minimum so many times
+  static void describe(Schema<LearningRateOptions>& s);
+};
+/// A learning rate range test (Smith, 2017).
+struct CRESCENT_API LearningRateCurve {
+  std::vector<double> rates, losses, averages;
+  double suggestion = 0;           ///< where the average falls fastest; NaN when it never falls
+  std::vector<std::string> lines;  ///< a summary
+};
+
+}  // namespace crescent

@@ -1,0 +1,36 @@
+// What watches the calls of layers on a thread.
+#pragma once
+#include "crescent/layer/layer.h"
+
+namespace crescent {
+
+/// While an object of this class lives, it is told of the calls of layers on this thread.
+class CallObserver {
+ public:
+  CallObserver();
+  virtual ~CallObserver();
+  CallObserver(const CallObserver&) = delete;
+  virtual void begin(const Layer& layer) = 0;
+  /// The outputs are empty when the call failed.
+  virtual void end(const Layer& layer, const Tensors& outputs) = 0;
+
+ private:
+  friend class ObservedCall;
+  CallObserver* before_;
+};
+
+/// One call of a layer, of which the observer of the thread is told.
+class ObservedCall {
+ public:
+  explicit ObservedCall(const Layer& layer);
+  ~ObservedCall();
+  ObservedCall(const ObservedCall&) = delete;
+  void set_outputs(const Tensors& outputs);
+
+ private:
+  const Layer& layer_;
+  CallObserver* observer_;
+  Tensors outputs_;
+};
+
+}  // namespace crescent

@@ -1,0 +1,17 @@
+#include "optimization/update_observer.h"
+
+#include <utility>
+
+namespace crescent {
+namespace {
+
+thread_local UpdateObserver* update_observer = nullptr;
+
+}  // namespace
+
+UpdateObserver::UpdateObserver() : before_(std::exchange(update_observer, this)) {}
+UpdateObserver::~UpdateObserver() { update_observer = before_; }
+
+UpdateObserver* UpdateObserver::current() { return update_observer; }
+
+}  // namespace crescent

@@ -1,0 +1,81 @@
+// gradient_norms: the norms of weights and gradients on one batch.
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "base/text_table.h"
+#include "crescent/system/terminal.h"
+#include "training/metrics_scope.h"
+#include "training/pass.h"
+#include "training/statistics.h"
+#include "training/step_watch.h"
+
+namespace crescent {
+namespace {
+
+constexpr int64_t kNormsLine = 100, kNarrowestNorms = 60;
+
+double norm_of(const Tensor& t) {
+  double squares = 0;
+  for (double x : t.to_vector()) squares += x * x;
+  return std::sqrt(squares);
+}
+
+/// Takes the norms of a step that runs op by op.
+class NormTaker final : public UpdateObserver {
+ public:
+  void on_loss(const Tensor& loss) override { norms.loss = ops::mean(loss).item(); }
+  void on_gradients(Tensors& gradients, const Variables& variables) override {
+    for (size_t i = 0; i < gradients.size(); ++i)
+      if (gradients[i]) note(variables[i], gradients[i]);
+  }
+  GradientNorms norms;
+
+ private:
+  void note(const Variable& variable, const Tensor& gradient) {
+    const GradientNorm norm{variable.path(), norm_of(gradient), norm_of(variable.value())};
+    norms.weights.push_back(norm);
+    GradientNorm& layer = layer_named(layer_of_weight(variable));
+    layer.gradient = std::hypot(layer.gradient, norm.gradient);
+    layer.weight = std::hypot(layer.weight, norm.weight);
+  }
+  GradientNorm& layer_named(const std::string& name) {
+    for (GradientNorm& layer : norms.layers)
+      if (layer.name == name) return layer;
+    return norms.layers.emplace_back(GradientNorm{name});
+  }
+};
+
+void add_table(std::vector<std::string>& lines, const char* title,
+               const std::vector<GradientNorm>& norms, size_t length) {
+  TextTable table({{title}, {"Gradient", true}, {"Weight", true}, {"Ratio", true}});
+  for (const GradientNorm& norm : norms)
+    table.add({norm.name, short_number(norm.gradient), short_number(norm.weight),
+               short_number(norm.ratio())});
+  for (std::string& line : table.lines(length)) lines.push_back(std::move(line));
+}
+
+}  // namespace
+
+GradientNorms Model::gradient_norms(const Tensors& x, const Tensors& y, const Dict& given) {
+  const MetricsScope metrics_scope(*this, "gradient_norms");
+  const GradientNormsOptions options = parse<GradientNormsOptions>("gradient_norms", given);
+  check_compiled(*this);
+  Arrays arrays{x, y, {}};
+  check_arrays(*this, arrays);
+  arrays.weights = sample_weights(*this, y, options.sample_weight);
+  const int64_t size =
+      std::min(options.batch_size.value_or(batch_size_for(*this, {})), arrays.samples());
+  const Arrays batch = rows(arrays, 0, size);
+  NormTaker taker;
+  Stepper(*this).rehearse_eagerly({batch.x, batch.y, batch.weights});
+  GradientNorms norms = std::move(taker.norms);
+  const auto length = static_cast<size_t>(
+      options.line_length.value_or(fitting_columns(kNormsLine, kNarrowestNorms)));
+  norms.lines = {concat("Model: \"", on_one_line(name()), "\", loss ", short_number(norms.loss))};
+  add_table(norms.lines, "Layer", norms.layers, length);
+  add_table(norms.lines, "Weight", norms.weights, length);
+  return norms;
+}
+
+}  // namespace crescent

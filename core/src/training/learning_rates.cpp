@@ -1,0 +1,156 @@
+// find_learning_rate: the range test of Smith (2017), "Cyclical Learning Rates for Training Neural
+// Networks": the learning rate grows from batch to batch until the loss diverges.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "data/array_dataset.h"
+#include "training/metrics_scope.h"
+#include "training/pass.h"
+#include "training/statistics.h"
+
+namespace crescent {
+namespace {
+
+/// Sets the option of the optimizer back at the end of its life. An optimizer with a schedule is
+/// refused.
+class RateScope {
+ public:
+  explicit RateScope(Optimizer& optimizer)
+      : optimizer_(optimizer), before_(optimizer.learning_rate().value().item()) {
+    const Dict config = optimizer.get_config();
+    const Value* rate = config.find("learning_rate");
+    if (rate && rate->is_number()) before_ = rate->as_float();
+    optimizer_.set_learning_rate(before_);
+  }
+  ~RateScope() { optimizer_.set_learning_rate(before_); }
+  RateScope(const RateScope&) = delete;
+
+ private:
+  Optimizer& optimizer_;
+  double before_;
+};
+
+/// Goes through the data again and again.
+class EndlessBatches {
+ public:
+  explicit EndlessBatches(DatasetPtr data) : data_(std::move(data)) { data_->begin_epoch(); }
+  const Batch& next() {
+    if (data_->next(batch_)) return batch_;
+    data_->begin_epoch();
+    data_->next(batch_);
+    return batch_;
+  }
+
+ private:
+  DatasetPtr data_;
+  Batch batch_;
+};
+
+/// The mean of the losses so far in which the past has the weight `smoothing`, without the bias of
+/// its start at 0.
+class LossAverage {
+ public:
+  explicit LossAverage(double smoothing) : smoothing_(smoothing) {}
+  double add(double loss) {
+    sum_ = smoothing_ * sum_ + (1 - smoothing_) * loss;
+    kept_ *= smoothing_;
+    return sum_ / (1 - kept_);
+  }
+
+ private:
+  double smoothing_, sum_ = 0, kept_ = 1;
+};
+
+double loss_in(const NamedValues& results) {
+  for (const auto& [name, value] : results)
+    if (name == "loss") return value;
+  fail("find_learning_rate: the model's train_step gives no 'loss'");
+}
+
+/// The rate at which the average falls fastest over the logarithm of the rate; NaN when it never
+/// falls. The slope is that of the neighbours; rates behind the smallest average do not count.
+double steepest(const LearningRateCurve& curve) {
+  const auto best = std::min_element(curve.averages.begin(), curve.averages.end());
+  double found = std::numeric_limits<double>::quiet_NaN(), fall = 0;
+  for (auto at = curve.averages.begin() + 1; at < best; ++at) {
+    const double slope = at[1] - at[-1];
+    if (slope >= fall) continue;
+    fall = slope;
+    found = curve.rates[static_cast<size_t>(at - curve.averages.begin())];
+  }
+  return found;
+}
+
+std::string summary_of(const LearningRateCurve& curve) {
+  const auto best = std::min_element(curve.averages.begin(), curve.averages.end());
+  const double rate = curve.rates[static_cast<size_t>(best - curve.averages.begin())];
+  const std::string tried =
+      concat(curve.rates.size(), " learning rates from ", short_number(curve.rates.front()), " to ",
+             short_number(curve.rates.back()), "; the smallest loss ", short_number(*best), " at ",
+             short_number(rate));
+  if (std::isnan(curve.suggestion)) return tried + "; the loss never falls";
+  return concat(tried, "; the loss falls fastest at ", short_number(curve.suggestion));
+}
+
+void check_range(const LearningRateOptions& options) {
+  if (options.to <= options.from || options.from <= 0)
+    fail("find_learning_rate: expected 0 < from < to, got from ", options.from, " to ", options.to);
+  if (options.smoothing >= 1)
+    fail("find_learning_rate: smoothing must be less than 1, got ", options.smoothing);
+}
+
+/// The learning rate of a step; those of all steps are at equal ratios.
+double rate_of_step(const LearningRateOptions& options, int64_t step) {
+  const double share = static_cast<double>(step) / static_cast<double>(options.steps - 1);
+  return options.from * std::pow(options.to / options.from, share);
+}
+
+/// Takes the loss of a batch at a rate into the curve; false when it has diverged.
+bool add_point(LearningRateCurve& curve, double rate, double loss, double average,
+               double diverged) {
+  if (!std::isfinite(average)) return false;
+  curve.rates.push_back(rate);
+  curve.losses.push_back(loss);
+  curve.averages.push_back(average);
+  const double best = *std::min_element(curve.averages.begin(), curve.averages.end());
+  return best <= 0 || average <= diverged * best;
+}
+
+}  // namespace
+
+LearningRateCurve Model::find_learning_rate(const Tensors& x, const Tensors& y, const Dict& given) {
+  const InterruptScope interrupt_scope;
+  const MetricsScope metrics_scope(*this, "find_learning_rate");
+  const StepLock lock(*this);
+  const auto options = parse<LearningRateOptions>("find_learning_rate", given);
+  check_compiled(*this);
+  check_range(options);
+  const Arrays arrays{x, y, {}};
+  check_arrays(*this, arrays);
+  Stepper stepper(*this);
+  stepper.prepare(rows(arrays, 0, 1).x);
+  Optimizer& optimizer = *training_->spec.optimizer;
+  const Transaction transaction;  // the destructor restores the variables
+  const RateScope rate_scope(optimizer);
+  EndlessBatches batches(make_array_dataset(arrays, options.batch_size.value_or(kDefaultBatch),
+                                            Shuffle::samples, &training_->runs.order));
+  LossAverage average(options.smoothing);
+  LearningRateCurve curve;
+  bool goes_on = true;
+  for (int64_t step = 0; goes_on && step < options.steps; ++step) {
+    heed_interruption("learning rates were tried");
+    const double rate = rate_of_step(options, step);
+    optimizer.set_learning_rate(rate);
+    reset_metrics();
+    stepper.train(batches.next());
+    const double loss = loss_in(stepper.results());
+    goes_on = add_point(curve, rate, loss, average.add(loss), options.diverged);
+  }
+  if (curve.rates.empty()) fail("find_learning_rate: the loss of the first batch is not finite");
+  curve.suggestion = steepest(curve);
+  curve.lines = {summary_of(curve)};
+  return curve;
+}
+
+}  // namespace crescent

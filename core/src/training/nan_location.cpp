@@ -1,0 +1,249 @@
+#include "training/nan_location.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "layer/layer_access.h"
+#include "training/statistics.h"
+#include "training/step_watch.h"
+
+namespace crescent {
+namespace {
+
+constexpr size_t kMostRows = 8;  // that a message lists
+
+/// Notes the loss and the gradients of a step that is recorded.
+class Targets final : public UpdateObserver {
+ public:
+  void on_loss(const Tensor& loss) override { add(loss, "the loss"); }
+  void on_gradients(Tensors& gradients, const Variables& variables) override {
+    for (size_t i = 0; i < gradients.size(); ++i)
+      if (gradients[i]) add(gradients[i], "the gradient of " + variables[i].path());
+  }
+  Tensors tensors;
+  std::vector<std::string> titles;
+
+ private:
+  void add(const Tensor& tensor, std::string title) {
+    tensors.push_back(tensor);
+    titles.push_back(std::move(title));
+  }
+};
+
+bool is_number(const Tensor& t) {
+  return t && t.in_memory() && (is_floating(t.dtype()) || t.dtype() == DType::boolean);
+}
+
+enum class Bad { none, infinite, nan };
+
+Bad badness(const Tensor& t) {
+  if (!is_number(t)) return Bad::none;
+  const TensorStatistics found = *statistics_of(t);
+  return found.nan > 0 ? Bad::nan : found.inf > 0 ? Bad::infinite : Bad::none;
+}
+
+/// A recorded step with the value of everything in it.
+class Replay {
+ public:
+  Replay(const Program& program, const Tensors& inputs)
+      : program_(program), values_(program.values.size()), maker_(program.values.size(), -1) {
+    for (size_t i = 0; i < inputs.size(); ++i) values_[program.inputs[i]] = inputs[i];
+    for (const Program::Constant& c : program.constants) values_[c.value] = c.tensor;
+    for (const Program::Binding& b : program.variables) values_[b.value] = b.variable.value();
+    for (size_t i = 0; i < program.code.size(); ++i) run(i);
+  }
+  const Tensor& value(int number) const { return values_[number]; }
+  int maker(int number) const { return maker_[number]; }
+
+  /// The value from which what is bad in `number` comes: along operands that are as bad.
+  int origin(int number, Bad bad) const {
+    for (int next = number; next >= 0; next = operand(next, bad)) number = next;
+    return number;
+  }
+  /// The first operand of the instruction that made the value that is at least as bad; -1: none.
+  int operand(int number, Bad bad) const {
+    if (maker_[number] < 0) return -1;
+    int first = -1;
+    for (int input : program_.code[maker_[number]].inputs)
+      if (badness(values_[input]) >= bad && (first < 0 || maker_[input] < maker_[first]))
+        first = input;
+    return first;
+  }
+
+ private:
+  void run(size_t i) {
+    const Program::Instruction& instruction = program_.code[i];
+    Tensors inputs;
+    for (int input : instruction.inputs) inputs.push_back(values_[input]);
+    const Tensors outputs = crescent::apply(instruction.op, inputs);
+    for (size_t k = 0; k < outputs.size(); ++k) {
+      values_[instruction.outputs[k]] = outputs[k];
+      maker_[instruction.outputs[k]] = static_cast<int>(i);
+    }
+  }
+
+  const Program& program_;
+  Tensors values_;
+  std::vector<int> maker_;  ///< the instruction that makes a value; -1: none
+};
+
+/// What is bad, and where it comes from.
+struct Cause {
+  std::string title;
+  Bad bad;
+  int target, origin;
+};
+
+/// "5, 17 (389, 1211 of the data)", counted from 1: the rows with an element that is not finite.
+std::string rows_text(const Tensor& t, int64_t samples, const std::vector<int64_t>& rows) {
+  if (t.rank() == 0 || t.dim(0) != samples) return "";
+  const std::vector<double> elements = t.to_vector();
+  const size_t width = elements.size() / static_cast<size_t>(samples);
+  std::vector<std::string> here, there;
+  size_t count = 0;
+  for (size_t row = 0; row < static_cast<size_t>(samples); ++row) {
+    const auto begin = elements.begin() + static_cast<std::ptrdiff_t>(row * width);
+    if (std::all_of(begin, begin + static_cast<std::ptrdiff_t>(width),
+                    [](double x) { return std::isfinite(x); }))
+      continue;
+    if (++count > kMostRows) continue;
+    here.push_back(to_text(static_cast<int64_t>(row + 1)));
+    if (row < rows.size()) there.push_back(to_text(rows[row] + 1));
+  }
+  if (here.empty()) return "";
+  const std::string more = count > kMostRows ? ", ..." : "";
+  return concat(count == 1 ? "row " : "rows ", join(here), more, " of the batch",
+                there.empty() ? "" : concat(" (", join(there), more, " of the data)"));
+}
+
+/// "nan in 3 of 320 elements".
+std::string count_text(const Tensor& t) {
+  const TensorStatistics found = *statistics_of(t);
+  if (t.size() == 1) return found.nan > 0 ? "nan" : "inf";
+  const std::string of = concat(" of ", t.size(), " elements");
+  if (found.nan > 0 && found.inf > 0)
+    return concat("nan in ", found.nan, " and inf in ", found.inf, of);
+  return concat(found.nan > 0 ? "nan in " : "inf in ", found.nan + found.inf, of);
+}
+
+std::string range_text(const Tensor& t) {
+  if (t.size() == 0 || !statistics_of(t)) return to_text(t.shape());
+  const TensorStatistics found = *statistics_of(t);
+  if (std::isnan(found.min)) return concat(to_text(t.shape()), " without a finite element");
+  std::string text = concat(to_text(t.shape()), " from ", short_number(found.min), " to ",
+                            short_number(found.max));
+  if (found.nan + found.inf > 0) text += ", with " + count_text(t);
+  return text;
+}
+
+class Story {
+ public:
+  Story(const Model& model, const Program& program, const Replay& replay, const Batch& batch,
+        const std::vector<int64_t>& rows)
+      : model_(model), program_(program), replay_(replay), batch_(batch), rows_(rows) {}
+
+  std::string tell(const Cause& cause, int loss) const {
+    std::string text = concat(cause.title, " is not finite: ", count_text(value(cause.target)));
+    add_origin(text, cause.origin, loss);
+    const int infinite = cause.bad == Bad::nan ? replay_.operand(cause.origin, Bad::infinite) : -1;
+    if (infinite < 0) return text;
+    text += "\n  What is infinite there:";
+    add_origin(text, replay_.origin(infinite, Bad::infinite), loss);
+    return text;
+  }
+
+ private:
+  const Tensor& value(int number) const { return replay_.value(number); }
+  void add(std::string& text, const std::string& line) const {
+    if (!line.empty()) text += "\n  " + line;
+  }
+  void add_origin(std::string& text, int origin, int loss) const {
+    const int maker = replay_.maker(origin);
+    if (maker < 0)
+      add(text, given_text(origin));
+    else
+      add_instruction(text, program_.code[maker], maker > replay_.maker(loss));
+    const int64_t samples = batch_.x.front().dim(0);
+    add(text, rows_text(value(origin), samples, rows_));
+  }
+  /// Of what no instruction made.
+  std::string given_text(int number) const {
+    for (const Program::Binding& b : program_.variables)
+      if (b.value == number)
+        return concat("It begins in the weight ", b.variable.path(), ": ",
+                      count_text(value(number)));
+    const auto place = std::find(program_.inputs.begin(), program_.inputs.end(), number);
+    if (place == program_.inputs.end()) return "It begins in a constant";
+    const auto index = static_cast<size_t>(place - program_.inputs.begin());
+    return concat("It begins in the data, ", part_of_data(index), ": ", count_text(value(number)));
+  }
+  std::string part_of_data(size_t index) const {
+    const size_t x = batch_.x.size(), y = batch_.y.size();
+    if (index < x) return x == 1 ? "x" : concat("x[", index + 1, "]");
+    if (index < x + y) return y == 1 ? "y" : concat("y[", index - x + 1, "]");
+    return "sample_weight";
+  }
+  void add_instruction(std::string& text, const Program::Instruction& made, bool backward) const {
+    std::vector<std::string> shapes;
+    for (int input : made.inputs) shapes.push_back(to_text(program_.values[input].shape));
+    const std::string layer = path_in_model(program_.scopes[made.scope]);
+    add(text, concat("It begins in ", layer.empty() ? "the step" : layer,
+                     backward ? " (backward)" : " (forward)", ", op ", made.op->label(), " ",
+                     join(shapes), " -> ", to_text(value(made.outputs[0]).shape()), ": ",
+                     count_text(value(made.outputs[0]))));
+    for (size_t i = 0; i < made.inputs.size(); ++i)
+      add(text, concat("Input ", i + 1, ": ", range_text(value(made.inputs[i]))));
+  }
+  std::string path_in_model(const std::string& scope) const {
+    const std::string prefix = model_.name() + "/";
+    return scope.starts_with(prefix) ? scope.substr(prefix.size()) : scope;
+  }
+
+  const Model& model_;
+  const Program& program_;
+  const Replay& replay_;
+  const Batch& batch_;
+  const std::vector<int64_t>& rows_;
+};
+
+/// The cause that comes first in the program.
+std::optional<Cause> first_cause(const Program& program, const Replay& replay,
+                                 const std::vector<std::string>& titles) {
+  std::optional<Cause> first;
+  for (size_t i = 0; i < titles.size(); ++i) {
+    const int target = program.outputs[i];
+    const Bad bad = badness(replay.value(target));
+    if (bad == Bad::none) continue;
+    const int origin = replay.origin(target, bad);
+    if (!first || replay.maker(origin) < replay.maker(first->origin))
+      first = Cause{titles[i], bad, target, origin};
+  }
+  return first;
+}
+
+}  // namespace
+
+std::string locate_nan(Model& model, const Batch& batch, const std::vector<int64_t>& rows) {
+  const StepLock lock(model);
+  const CompiledStep step = Stepper(model).compiled_train(batch);
+  TensorSpecs specs;
+  for (const Tensor& input : step.inputs) specs.push_back(input.spec());
+  Targets targets;
+  const Program program = trace(
+      [&](const Tensors& inputs) {
+        Tensors logs;
+        step.function.call(inputs, logs, step.key);
+        return targets.tensors;
+      },
+      specs);
+  const Transaction transaction;  // the destructor restores the variables
+  const Replay replay(program, step.inputs);
+  const std::optional<Cause> cause = first_cause(program, replay, targets.titles);
+  if (!cause)
+    return "the compiled step gave a number that is not finite, the same step op by op does not: "
+           "the numbers are near the limits of their dtype";
+  return Story(model, program, replay, batch, rows).tell(*cause, program.outputs[0]);
+}
+
+}  // namespace crescent

@@ -1,0 +1,15 @@
+// Where the first number that is not finite comes from in a training step.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "crescent/data/data.h"
+#include "crescent/model/model.h"
+
+namespace crescent {
+
+/// Runs the training step on the batch again, op by op, and tells where it gives the first number
+/// that is not finite. `rows` are the indices of the batch's rows in the data; empty: unknown.
+std::string locate_nan(Model& model, const Batch& batch, const std::vector<int64_t>& rows);
+
+}  // namespace crescent

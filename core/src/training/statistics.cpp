@@ -1,0 +1,58 @@
+#include "training/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+namespace crescent {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+/// Removes what is not finite from the elements and counts it.
+void take_finite(std::vector<double>& elements, TensorStatistics& found) {
+  found.nan = std::count_if(elements.begin(), elements.end(), [](double x) { return x != x; });
+  const auto end =
+      std::remove_if(elements.begin(), elements.end(), [](double x) { return !std::isfinite(x); });
+  found.inf = elements.end() - end - found.nan;
+  elements.erase(end, elements.end());
+}
+
+double mean_of(const std::vector<double>& elements) {
+  double sum = 0;
+  for (double x : elements) sum += x;
+  return sum / static_cast<double>(elements.size());
+}
+
+double deviation_of(const std::vector<double>& elements, double mean) {
+  double squares = 0;
+  for (double x : elements) squares += (x - mean) * (x - mean);
+  return std::sqrt(squares / static_cast<double>(elements.size()));
+}
+
+}  // namespace
+
+std::optional<TensorStatistics> statistics_of(const Tensor& tensor) {
+  if (tensor.dtype() == DType::string || tensor.dtype() == DType::complex64) return std::nullopt;
+  std::vector<double> elements = tensor.to_vector();
+  TensorStatistics found{kNone, kNone, kNone, kNone, kNone};
+  const auto count = static_cast<double>(elements.size());
+  take_finite(elements, found);
+  if (elements.empty()) return found;
+  const auto [min, max] = std::minmax_element(elements.begin(), elements.end());
+  found.min = *min, found.max = *max;
+  found.mean = mean_of(elements);
+  found.std = deviation_of(elements, found.mean);
+  found.zeros = static_cast<double>(std::count(elements.begin(), elements.end(), 0.0)) / count;
+  return found;
+}
+
+std::string short_number(double x) {
+  if (std::isnan(x)) return "";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", x);
+  return text;
+}
+
+}  // namespace crescent

@@ -1,0 +1,113 @@
+#include "training/step_watch.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "crescent/ops/ops.h"
+#include "crescent/program/gradient.h"
+
+namespace crescent {
+namespace {
+
+bool is_finite(const Tensor& t) {
+  const std::vector<double> elements = t.to_vector();
+  return std::all_of(elements.begin(), elements.end(), [](double x) { return std::isfinite(x); });
+}
+
+/// (x, tensors..., their sums...) -> x. A run fails when a tensor is not finite. The elements are
+/// looked at where the sum is not finite, as that of large numbers.
+struct CheckFinite final : OpOf<CheckFinite> {
+  static constexpr const char* kName = "check_finite";
+  auto fields() const { return std::tuple(); }
+  Effect effect() const override { return Effect::check; }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    const size_t count = in.size() / 2;
+    for (size_t i = 1; i <= count; ++i)
+      if (!is_finite(in[i + count]) && !is_finite(in[i])) throw NotFinite();
+    std::memcpy(out[0].mutable_raw(), in[0].raw(), in[0].bytes());
+    return true;
+  }
+};
+
+Tensor sum_of_squares(const Tensor& x) {
+  return ops::sum(ops::square(ops::cast(x, DType::float32)));
+}
+
+/// The gradient that is copied with the least work; null when there is none.
+Tensor* smallest(Tensors& gradients) {
+  Tensor* found = nullptr;
+  for (Tensor& gradient : gradients)
+    if (gradient && (!found || gradient.size() < found->size())) found = &gradient;
+  return found;
+}
+
+}  // namespace
+
+std::string layer_of_weight(const Variable& variable) {
+  const std::string& path = variable.path();
+  const size_t slash = path.rfind('/');
+  return slash == path.npos ? path : path.substr(0, slash);
+}
+
+StepWatch::StepWatch(const StepExtras& extras, const Optimizer& optimizer)
+    : extras_(extras), skips_infinite_(optimizer.class_name() == "LossScaleOptimizer") {}
+
+bool StepWatch::is_needed(const StepExtras& extras) {
+  return extras.checks_finite || extras.gradient_norms || extras.weight_norms;
+}
+
+void StepWatch::on_loss(const Tensor& loss) {
+  if (!extras_.checks_finite || loss.id() == loss_) return;
+  loss_ = loss.id();
+  losses_.push_back(loss);
+}
+
+void StepWatch::on_gradients(Tensors& gradients, const Variables& variables) {
+  const NoGradient none;
+  const ProgramScope scope("nan");
+  measure(gradients, variables);
+  if (extras_.checks_finite) check(gradients);
+}
+
+/// Makes the smallest gradient, and with it the update, wait for the check.
+void StepWatch::check(Tensors& gradients) {
+  Tensors checked = std::exchange(losses_, {});
+  if (!skips_infinite_)
+    for (const Tensor& gradient : gradients)
+      if (gradient) checked.push_back(gradient);
+  Tensor* passed = smallest(gradients);
+  if (!passed || checked.empty()) return;
+  Tensors inputs{*passed};
+  inputs.insert(inputs.end(), checked.begin(), checked.end());
+  for (const Tensor& tensor : checked) inputs.push_back(ops::sum(tensor));
+  *passed = crescent::apply(std::make_shared<const CheckFinite>(), inputs).front();
+}
+
+void StepWatch::measure(const Tensors& gradients, const Variables& variables) {
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    if (!gradients[i]) continue;
+    const std::string layer = layer_of_weight(variables[i]);
+    if (!squares_.contains(layer)) layers_.push_back(layer);
+    Squares& squares = squares_[layer];
+    if (extras_.gradient_norms) squares.gradients.push_back(sum_of_squares(gradients[i]));
+    if (extras_.weight_norms) squares.weights.push_back(sum_of_squares(variables[i].value()));
+  }
+}
+
+std::vector<std::pair<std::string, Tensor>> StepWatch::norms() const {
+  const NoGradient none;
+  std::vector<std::pair<std::string, Tensor>> norms;
+  const auto add = [&](const char* title, Tensors Squares::*part) {
+    for (const std::string& layer : layers_)
+      if (const Tensors& terms = squares_.at(layer).*part; !terms.empty())
+        norms.emplace_back(title + layer, ops::sqrt(ops::add_n(terms)));
+  };
+  add("gradient_norm/", &Squares::gradients);
+  add("weight_norm/", &Squares::weights);
+  return norms;
+}
+
+}  // namespace crescent

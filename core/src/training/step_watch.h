@@ -1,0 +1,45 @@
+// What a training step finds out about its loss, its gradients and its weights.
+#pragma once
+#include <map>
+
+#include "crescent/layer/optimizer.h"
+#include "optimization/update_observer.h"
+#include "training/state/training.h"
+
+namespace crescent {
+
+/// Thrown by a step whose loss or gradients are not finite, before it updates a variable.
+class NotFinite final : public Error {
+ public:
+  NotFinite() : Error("the loss or a gradient is not finite") {}
+};
+
+/// Puts checks and norms into the steps of this thread.
+class StepWatch final : public UpdateObserver {
+ public:
+  StepWatch(const StepExtras& extras, const Optimizer& optimizer);
+  static bool is_needed(const StepExtras& extras);
+  void on_loss(const Tensor& loss) override;
+  void on_gradients(Tensors& gradients, const Variables& variables) override;
+  /// "gradient_norm/dense_1" of each layer that was updated.
+  std::vector<std::pair<std::string, Tensor>> norms() const;
+
+ private:
+  struct Squares {
+    Tensors gradients, weights;
+  };
+  void check(Tensors& gradients);
+  void measure(const Tensors& gradients, const Variables& variables);
+
+  StepExtras extras_;
+  bool skips_infinite_;  ///< whether the optimizer skips steps with gradients that are not finite
+  Tensors losses_;       ///< that no optimizer has followed yet
+  const void* loss_ = nullptr;  ///< the id of the last loss
+  std::vector<std::string> layers_;
+  std::map<std::string, Squares> squares_;
+};
+
+/// The path of the layer that owns the variable: "dense_1" of "dense_1/kernel".
+std::string layer_of_weight(const Variable& variable);
+
+}  // namespace crescent

@@ -1,0 +1,170 @@
+// trace: the outputs of every layer, from a call of the model op by op.
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+#include "base/text_table.h"
+#include "crescent/system/terminal.h"
+#include "layer/call_observer.h"
+#include "layer/layer_access.h"
+#include "training/pass.h"
+#include "training/statistics.h"
+
+namespace crescent {
+namespace {
+
+constexpr int64_t kTraceLine = 100, kNarrowestTrace = 60;
+
+std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+/// Notes the outputs of layers that have values; inside of scans they have none.
+class Tracer final : public CallObserver {
+ public:
+  Tracer(const TraceOptions& options, std::vector<std::string> wanted)
+      : options_(options), wanted_(std::move(wanted)) {}
+  void begin(const Layer& layer) override { path_.push_back(layer.name()); }
+  void end(const Layer& layer, const Tensors& outputs) override {
+    const std::string path = path_.size() > 1 ? join(std::span(path_).subspan(1), "/") : "";
+    path_.pop_back();
+    if (path.empty() || outputs.empty() || outputs.front().is_abstract()) return;
+    seen_.push_back(path);
+    const int64_t call = calls_[path]++;
+    if (!is_wanted(path)) return;
+    for (const Tensor& output : outputs) note(layer, path, call, output);
+  }
+  LayerTrace take() {
+    for (const std::string& name : wanted_)
+      if (std::none_of(seen_.begin(), seen_.end(),
+                       [&](const std::string& path) { return leads_to(name, path); }))
+        fail("trace: no layer '", name, "' was called", did_you_mean(name, known_names()));
+    return std::move(trace_);
+  }
+
+ private:
+  std::vector<std::string> known_names() const {
+    std::vector<std::string> names = seen_;
+    for (const std::string& path : seen_) names.push_back(last_name(path));
+    return names;
+  }
+  static bool leads_to(const std::string& name, const std::string& path) {
+    return name == path || name == last_name(path);
+  }
+  bool is_wanted(const std::string& path) const {
+    return wanted_.empty() ||
+           std::any_of(wanted_.begin(), wanted_.end(),
+                       [&](const std::string& name) { return leads_to(name, path); });
+  }
+  void note(const Layer& layer, const std::string& path, int64_t call, const Tensor& output) {
+    const auto& rows = trace_.outputs;
+    const bool further = !rows.empty() && rows.back().layer == path && rows.back().call == call;
+    TracedOutput row{path,          layer.class_name(), call, further ? rows.back().output + 1 : 0,
+                     output.spec(), std::nullopt,       {}};
+    if (options_.statistics) row.statistics = statistics_of(output);
+    if (options_.values) row.value = output.with_mask({});
+    trace_.outputs.push_back(std::move(row));
+  }
+
+  const TraceOptions& options_;
+  std::vector<std::string> wanted_, path_, seen_;
+  std::map<std::string, int64_t> calls_;
+  LayerTrace trace_;
+};
+
+/// "split (Split), call 2, output 1"; numbers are left out where there is one.
+std::string title_of(const TracedOutput& row, const std::vector<TracedOutput>& all) {
+  const auto any = [&](auto differs) {
+    return std::any_of(all.begin(), all.end(), [&](const TracedOutput& other) {
+      return other.layer == row.layer && differs(other);
+    });
+  };
+  std::string title = row.layer;
+  if (any([&](const TracedOutput& other) { return other.call != row.call; }))
+    title += concat(" call ", row.call + 1);
+  if (any([&](const TracedOutput& other) { return other.output != row.output; }))
+    title += concat(" output ", row.output + 1);
+  return title + " (" + row.class_name + ")";
+}
+
+struct Column {
+  TextTable::Column header;
+  std::function<std::string(const TracedOutput&)> cell;
+};
+
+Column statistic(const char* title, double TensorStatistics::*member) {
+  return {{title, true}, [member](const TracedOutput& row) {
+            return row.statistics ? short_number((*row.statistics).*member) : "";
+          }};
+}
+
+Column count_column(const char* title, int64_t TensorStatistics::*member) {
+  return {{title, true}, [member](const TracedOutput& row) {
+            return row.statistics ? with_commas((*row.statistics).*member) : "";
+          }};
+}
+
+std::string share_of_zeros(const TracedOutput& row) {
+  if (!row.statistics || row.statistics->zeros != row.statistics->zeros) return "";
+  return short_number(100 * row.statistics->zeros) + " %";
+}
+
+/// Columns that say nothing, such as counts that are all 0, are left out.
+std::vector<Column> columns_for(const std::vector<TracedOutput>& rows, bool statistics) {
+  const auto any = [&](auto holds) { return std::any_of(rows.begin(), rows.end(), holds); };
+  std::vector<Column> columns{
+      {{"Layer (type)"}, [&rows](const TracedOutput& row) { return title_of(row, rows); }},
+      {{"Shape"}, [](const TracedOutput& row) { return to_text(row.spec.shape); }}};
+  if (any([](const TracedOutput& row) { return row.spec.dtype != DType::float32; }))
+    columns.push_back({{"Dtype"}, [](const TracedOutput& row) { return to_text(row.spec.dtype); }});
+  if (!statistics) return columns;
+  columns.push_back(statistic("Min", &TensorStatistics::min));
+  columns.push_back(statistic("Max", &TensorStatistics::max));
+  columns.push_back(statistic("Mean", &TensorStatistics::mean));
+  columns.push_back(statistic("Std", &TensorStatistics::std));
+  columns.push_back({{"Zeros", true}, share_of_zeros});
+  const auto has = [](int64_t TensorStatistics::*count) {
+    return
+        [count](const TracedOutput& row) { return row.statistics && (*row.statistics).*count > 0; };
+  };
+  if (any(has(&TensorStatistics::nan)))
+    columns.push_back(count_column("NaN", &TensorStatistics::nan));
+  if (any(has(&TensorStatistics::inf)))
+    columns.push_back(count_column("Inf", &TensorStatistics::inf));
+  return columns;
+}
+
+std::vector<std::string> trace_table(const Model& model, const std::vector<TracedOutput>& rows,
+                                     const TraceOptions& options) {
+  const std::vector<Column> columns = columns_for(rows, options.statistics);
+  std::vector<TextTable::Column> headers;
+  for (const Column& column : columns) headers.push_back(column.header);
+  TextTable table(std::move(headers));
+  for (const TracedOutput& row : rows) {
+    std::vector<std::string> cells;
+    for (const Column& column : columns) cells.push_back(column.cell(row));
+    table.add(std::move(cells));
+  }
+  const int64_t length = options.line_length.value_or(fitting_columns(kTraceLine, kNarrowestTrace));
+  std::vector<std::string> lines{"Model: \"" + on_one_line(model.name()) + "\""};
+  for (std::string& line : table.lines(static_cast<size_t>(length)))
+    lines.push_back(std::move(line));
+  return lines;
+}
+
+}  // namespace
+
+LayerTrace Model::trace(const Tensors& x, const Dict& given) {
+  const StepLock lock(*this);
+  const TraceOptions options = parse<TraceOptions>("trace", given);
+  check_inputs(*this, x);
+  const Transaction transaction;  // the destructor restores the variables
+  Tracer tracer(options, names_in_option("trace: option 'layers'", options.layers));
+  CallOptions call;
+  call.training = options.training;
+  (*this)(x, call);
+  LayerAccess::forget_losses(*this);
+  LayerTrace trace = tracer.take();
+  trace.lines = trace_table(*this, trace.outputs, options);
+  return trace;
+}
+
+}  // namespace crescent

@@ -1,0 +1,72 @@
+// A run of fit_async: a thread that locks the Lua state, processes one batch and unlocks it again,
+// so whoever else holds the lock finds the model between two batches.
+#pragma once
+#include <atomic>
+#include <thread>
+
+#include "crescent/model/training_run.h"
+#include "lua/state.h"
+
+namespace crescent::lua {
+
+class AsyncRun final : public Object {
+ public:
+  enum class State { running, paused, ended, failed };
+
+  AsyncRun(lua_State* L, TrainingRunPtr run);
+  ~AsyncRun() override;
+  std::string class_name() const override { return "AsyncRun"; }
+  void start();
+
+  // What follows is for holders of the lock.
+  TrainingRun& run() const { return *run_; }
+  const TrainingRunPtr& shared_run() const { return run_; }
+  State state() const { return state_; }
+  bool is_over() const { return state_ == State::ended || state_ == State::failed; }
+  /// Whether the calling thread is that of the run.
+  bool is_own_thread() const { return thread_.get_id() == std::this_thread::get_id(); }
+  const std::string& error() const { return error_; }
+  double seconds() const { return seconds_; }
+  /// Says that the user knows of the error; true when that is new.
+  bool tell_error() { return !std::exchange(told_, true); }
+
+  void pause();
+  void resume();
+  /// Returns after so many batches of a paused run.
+  void step(int64_t batches);
+  /// Ends it as stop_training does.
+  void stop();
+  void wait();
+  /// Lets the thread end without another batch.
+  void abandon();
+  void join();
+
+ private:
+  void expect_other_thread() const;
+  template <class Done>
+  void wait_until(Done done);
+  void work();
+  void advance();
+
+  TrainingRunPtr run_;
+  lua_State* lua_;  ///< the Lua thread in which callbacks run
+  Ref anchor_;
+  std::thread thread_;
+  std::atomic<State> state_ = State::running;
+  std::atomic<int64_t> steps_ = 0;  ///< batches that a paused run may still process
+  std::string error_;
+  bool told_ = true;  ///< whether the user knows of the error
+  double seconds_ = 0;
+};
+using AsyncRunPtr = std::shared_ptr<AsyncRun>;
+
+/// The runs that are not over, or of whose error nobody knows.
+std::vector<AsyncRunPtr>& async_runs();
+
+/// Fails when a thread in the background trains the model, unless this is that thread.
+void expect_not_in_training(const Model& model, const char* what);
+
+/// "epoch 2 of 3, batch 5 of 63", counted from 1.
+std::string place_of(const TrainingRun& run);
+
+}  // namespace crescent::lua

@@ -1,0 +1,22 @@
+#include "models/background.h"
+
+#include "models/async_run.h"
+
+namespace crescent::lua {
+
+std::vector<std::string> untold_errors_of_runs() {
+  std::vector<std::string> errors;
+  for (const AsyncRunPtr& run : async_runs())
+    if (run->tell_error() && !run->error().empty())
+      errors.push_back(
+          concat("fit_async: model '", run->run().model().name(), "': ", run->error()));
+  std::erase_if(async_runs(), [](const AsyncRunPtr& run) { return run->is_over(); });
+  return errors;
+}
+
+void stop_runs() {
+  for (const AsyncRunPtr& run : std::vector(async_runs()))
+    if (!run->is_over()) run->stop();
+}
+
+}  // namespace crescent::lua

@@ -1,0 +1,10 @@
+// The methods of models in Lua that look inside: trace, gradient_norms, find_learning_rate,
+// profile, validate.
+#pragma once
+#include "classes/object_types.h"
+
+namespace crescent::lua {
+
+void add_inspection(Type& model);
+
+}  // namespace crescent::lua

@@ -1,0 +1,250 @@
+-- model:fit_async: training in the background, looked at, paused, stepped, stopped.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers, ops = cr.layers, cr.ops
+
+cr.random.seed(3)
+local x = cr.random.normal { 48, 3 }
+local y = x:sum({ 1 }, true)
+
+local function make(options)
+  cr.random.seed(7)
+  local model = cr.Sequential {
+    layers.Dense(4, { activation = "tanh", input_shape = { 3 } }),
+    layers.Dropout(0.2),
+    layers.Dense(1),
+  }
+  options = options or {}
+  options.optimizer, options.loss, options.metrics = "adam", "mse", { "mae" }
+  model:compile(options)
+  return model
+end
+local function weights(model)
+  local all = {}
+  for k, weight in ipairs(model:get_weights()) do all[k] = weight:totable() end
+  return all
+end
+local function options(more)
+  local all = { epochs = 3, batch_size = 6, verbose = 0, validation_split = 0.25 }
+  for name, value in pairs(more or {}) do all[name] = value end
+  return all
+end
+
+-- The bits of fit; nothing happens before the script leaves the turn to the run.
+local fitted, model = make(), make()
+local history = fitted:fit(x, y, options()).history
+local start = weights(model)
+local run = model:fit_async(x, y, options())
+check.same(weights(model), start)
+local result = run:wait()
+check.same(result.history, history)
+check.same(weights(model), weights(fitted))
+assert(run.state == "ended" and run.model == model and run:status().state == "ended")
+check.same(run.history.history, history)
+check.same(run:wait().history, history)
+
+-- With callbacks, generators, a step of its own and op by op.
+local function both(build, data, targets, more)
+  local results = {}
+  for _, how in ipairs { "fit", "fit_async" } do
+    cr.random.seed(7)
+    local one = build()
+    local called = {}
+    local given = options(more)
+    given.validation_split = targets and given.validation_split
+    given.callbacks = cr.callbacks.LambdaCallback {
+      on_epoch_end = function(epoch, logs) called[#called + 1] = epoch .. ":" .. logs.loss end,
+      on_train_batch_end = function(batch) called[#called + 1] = batch end,
+      on_train_end = function() called[#called + 1] = "end" end,
+    }
+    local input = type(data) == "function" and data() or data
+    if how == "fit" then
+      one:fit(input, targets, given)
+    else
+      one:fit_async(input, targets, given):wait()
+    end
+    results[how] = { called, weights(one) }
+  end
+  check.same(results.fit_async, results.fit)
+  assert(#results.fit[1] > 5 and results.fit[1][#results.fit[1]] == "end")
+end
+both(make, x, y)
+both(function() return make { run_eagerly = true } end, x, y, { epochs = 1 })
+both(make, function()
+  local at = 0
+  return function()
+    at = at % 8 + 1
+    return x:slice(at, at + 5), y:slice(at, at + 5)
+  end
+end, nil, { steps_per_epoch = 8, batch_size = cr.null })
+both(make, function()
+  return cr.data.from_tensor_slices({ x, y }):map(function(a, b) return a * 2, b end):batch(8)
+end, nil, { batch_size = cr.null })
+local Own = cr.Model:subclass "OwnAsync"
+function Own:init() self.dense = layers.Dense(1) end
+function Own:call(given) return self.dense(given) end
+function Own:train_step(data)
+  local loss
+  local tape = cr.GradientTape(function()
+    loss = ops.mean(ops.square(self(data.x, { training = true }) - data.y))
+  end)
+  self.optimizer:apply_gradients(tape:gradient(loss, self.trainable_weights),
+    self.trainable_weights)
+  return { loss = loss }
+end
+both(function()
+  local own = Own {}
+  own:compile { optimizer = "sgd", loss = "mse" }
+  return own
+end, x, y)
+
+-- Between batches: paused, stepped, looked at, changed.
+model = make()
+run = model:fit_async(x, y, { epochs = 4, batch_size = 6, shuffle = false })
+run:pause()
+local done = run:status()
+assert(done.state == "paused")
+local place = done.epoch * 8 + done.batch
+run:step(3)
+local status = run:status()
+assert(status.state == "paused" and status.epochs == 4)
+assert(status.epoch * 8 + status.batch == place + 3, status.batch .. " after " .. place)
+assert(status.logs.loss > 0 and status.logs.mae > 0 and status.batches == 8)
+local here = weights(model)
+model:predict(x)
+model:trace(x)
+cr.sleep(0.05)
+check.same(weights(model), here)
+assert(tostring(run):find("paused, epoch 1 of 4, batch", 1, true), tostring(run))
+model.optimizer.learning_rate = 0
+run:step(2)
+check.same(weights(model), here) -- the rate counts from the next batch on
+model.optimizer.learning_rate = 1e-3
+run:step()
+assert(weights(model)[1][1][1] ~= here[1][1][1])
+check.fails(function() run:wait() end, "paused", "resume")
+run:resume()
+assert(run:wait().history.loss[4])
+
+-- Stopped as by stop_training: the epoch is completed, callbacks hear of the end.
+model = make()
+local ended = 0
+run = model:fit_async(x, y, { epochs = 1000, batch_size = 6,
+  callbacks = cr.callbacks.LambdaCallback { on_train_end = function() ended = ended + 1 end } })
+run:pause()
+run:step(11)
+run:stop()
+assert(run.state == "ended" and ended == 1 and #run.history.history.loss == 2)
+run:stop()
+run:step(2)
+run:resume()
+run:pause()
+assert(run.state == "ended" and ended == 1)
+
+-- Calls let it go on in scripts; loops that look come to an end.
+run = make():fit_async(x, y, { epochs = 5 })
+local looks = 0
+while run:status().state == "running" do looks = looks + 1 end
+assert(run.state == "ended" and looks < 1e6)
+run = make():fit_async(x, y, { epochs = 2 })
+for _ = 1, 1000 do
+  cr.sleep(0.01)
+  if run.state ~= "running" then break end
+end
+assert(run.state == "ended")
+
+-- Two runs of different models take turns; one model has one.
+local first, second = make(), make()
+local one = first:fit_async(x, y, { epochs = 100000, batch_size = 6 })
+local two = second:fit_async(x, y, { epochs = 100000, batch_size = 6 })
+two:pause()
+local others
+for _ = 1, 1000 do -- a thread may take its time to begin
+  two:step(100)
+  others = one:status()
+  if others.epoch * 8 + others.batch > 5 then break end
+end
+assert(others.epoch * 8 + others.batch > 5, "the other run waited")
+for _, call in ipairs {
+  function() first:fit(x, y) end,
+  function() first:fit_async(x, y) end,
+  function() first:start_training(x, y) end,
+  function() first:evaluate(x, y) end,
+  function() first:train_on_batch(x, y) end,
+  function() first:test_on_batch(x, y) end,
+  function() first:compile { optimizer = "sgd", loss = "mse" } end,
+  function() first:gradient_norms(x, y) end,
+  function() first:find_learning_rate(x, y) end,
+} do
+  check.fails(call, "in training by fit_async", first.name, "run:stop()")
+end
+one:stop()
+two:stop()
+first:fit(x, y, { verbose = 0 })
+
+-- Errors stay in the status and are raised by wait; what runs on the thread of the run may not wait.
+model = make()
+run = model:fit_async(x, y, { callbacks = cr.callbacks.LambdaCallback {
+  on_train_batch_end = function(batch) if batch == 1 then error "planted" end end } })
+cr.sleep(0.3)
+status = run:status()
+assert(status.state == "failed" and status.error:find "planted", status.error)
+check.fails(function() run:wait() end, "planted")
+model:fit(x, y, { verbose = 0 })
+run = model:fit_async(x, y, { epochs = 3, callbacks = cr.callbacks.LambdaCallback {
+  on_train_batch_end = function()
+    assert(run:status().state == "running")
+    model:evaluate(x, y, { verbose = 0 })
+    check.fails(function() run:wait() end, "cannot wait")
+    check.fails(function() model:fit_async(x, y) end, "fit_async")
+    cr.sleep(0)
+    run:stop()
+  end } })
+assert(#run:wait().history.loss == 1)
+run = model:fit_async(cr.tensor(x:totable()), y, { epochs = 2, nan = "locate" })
+run:wait()
+
+-- What the collector sees: runs that nobody holds go on, ended ones go.
+local finished = false
+model:fit_async(x, y, { epochs = 2, callbacks = cr.callbacks.LambdaCallback {
+  on_train_end = function() finished = true end } })
+collectgarbage()
+collectgarbage()
+for _ = 1, 500 do
+  if finished then break end
+  cr.sleep(0.01)
+end
+assert(finished)
+
+-- A process that ends meanwhile: the program ends the run as run:stop() does.
+local is_program = io.popen and not (arg[-1] or ""):find "lua5.4"
+local ok, text = check.run [[
+  local x = cr.ones { 64, 3 }
+  local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 3 } }) }
+  model:compile { optimizer = "sgd", loss = "mse" }
+  local run = model:fit_async(x, x:sum({ 1 }, true), { epochs = 100000, batch_size = 4,
+    callbacks = cr.callbacks.LambdaCallback { on_train_end = function() print "ended" end } })
+  cr.sleep(0.1)
+  print(run.state)
+]]
+assert(ok and text:find "running", text)
+assert(not is_program or text:find "ended", text)
+ok, text = check.run [[
+  local x = cr.ones { 64, 3 }
+  local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 3 } }) }
+  model:compile { optimizer = "sgd", loss = "mse" }
+  model:fit_async(x, x:sum({ 1 }, true), { epochs = 100000, batch_size = 4 })
+  cr.sleep(0.05)
+  os.exit(7)
+]]
+assert(not ok, text)
+ok, text = check.run [[
+  local x = cr.ones { 64, 3 }
+  local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 3 } }) }
+  model:compile { optimizer = "sgd", loss = "mse" }
+  model:fit_async(x, x:sum({ 1 }, true), { callbacks = cr.callbacks.LambdaCallback {
+    on_train_begin = function() error "planted" end } })
+  cr.sleep(0.1)
+]]
+assert(not is_program or text:find "fit_async: model 'sequential_1': .*planted", text)

@@ -1,0 +1,183 @@
+-- Looking inside of models: model:trace, model:gradient_norms, model:find_learning_rate, watch.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers, ops = cr.layers, cr.ops
+
+cr.random.seed(3)
+local x = cr.random.normal { 24, 3 }
+local y = x:sum({ 1 }, true)
+
+-- Rows of a trace are what the layers give, in the order of running.
+local encoder = cr.Sequential({ layers.Dense(4, { name = "inner", activation = "relu",
+  input_shape = { 3 } }) }, { name = "encoder" })
+local i = cr.Input { shape = { 3 }, name = "i" }
+local shared = layers.Dense(3, { name = "shared" })
+local out = layers.Dense(1, { name = "out" })(encoder(shared(shared(i))))
+local model = cr.Model({ inputs = i, outputs = out })
+local trace = model:trace(x)
+local names = {}
+for k, row in ipairs(trace) do names[k] = row.layer .. ":" .. row.call end
+check.same(names,
+  { "shared:1", "shared:2", "encoder/inner:1", "encoder:1", "out:1" })
+local hidden = encoder(shared(shared(x)))
+local row, numbers = trace[3], hidden:reshape { -1 }:totable()
+local sum, zeros, least, most = 0, 0, math.huge, -math.huge
+for _, value in ipairs(numbers) do
+  sum, zeros = sum + value, zeros + (value == 0 and 1 or 0)
+  least, most = math.min(least, value), math.max(most, value)
+end
+check.same(row.shape, { 24, 4 })
+assert(row.class == "Dense" and row.dtype == "float32" and row.nan == 0 and row.inf == 0)
+check.near(row.min, least)
+check.near(row.max, most)
+check.near(row.mean, sum / #numbers)
+check.near(row.zeros, zeros / #numbers)
+assert(zeros > 0)
+check.near(row.std, ops.std(hidden):item(), 1e-4)
+
+-- The tensors of a layer by its name or path, of a layer that is called twice a list.
+check.near(trace["encoder/inner"]:reshape { -1 }, numbers)
+check.near(trace.inner:reshape { -1 }, numbers)
+check.near(trace.out:reshape { -1 }, model:predict(x):reshape { -1 })
+assert(#trace.shared == 2)
+check.near(trace.shared[1]:reshape { -1 }, shared(x):reshape { -1 })
+check.fails(function() return trace.iner end, "no layer 'iner' was called",
+  "did you mean 'inner'")
+assert(trace[6] == nil and trace[1].value == nil)
+local kept = model:trace(x, { layers = { "inner", "out" }, values = true, statistics = false })
+assert(#kept == 2 and kept[1].min == nil)
+check.near(kept[1].value:reshape { -1 }, numbers)
+check.fails(function() model:trace(x, { layers = "Out" }) end, "no layer 'Out'")
+
+-- It prints as a table within the width; columns that say nothing are left out.
+local text = tostring(trace)
+assert(text:find("shared call 2 (Dense)", 1, true) and text:find("(24, 4)", 1, true), text)
+assert(not text:find "NaN" and not text:find "Dtype")
+for line in text:gmatch "[^\n]+" do assert(#line <= 100, line) end
+for line in tostring(model:trace(x, { line_length = 60 })):gmatch "[^\n]+" do
+  assert(#line <= 75, line) -- numbers are not cut
+end
+local broken = x:totable()
+broken[2][1], broken[3][1] = 0 / 0, math.huge
+local bad = model:trace(cr.tensor(broken))
+assert(bad[1].nan > 0 and tostring(bad):find "NaN")
+assert(bad[1].min and bad[1].min == bad[1].min) -- of the finite elements
+
+-- Training mode: dropout drops, and neither random state nor moving averages change.
+local noisy = cr.Sequential { layers.Dropout(0.5, { input_shape = { 3 }, name = "drop" }),
+  layers.BatchNormalization() }
+local before = noisy:get_weights()
+assert(noisy:trace(x)[1].zeros == 0)
+local training = noisy:trace(x, { training = true })
+assert(training[1].zeros > 0.2)
+check.near(training.drop:reshape { -1 }, noisy:trace(x, { training = true }).drop:reshape { -1 })
+for k, weight in ipairs(noisy:get_weights()) do
+  check.same(weight:totable(), before[k]:totable())
+end
+
+-- Classes of Lua, layers with several outputs, layers that scan.
+local Two = cr.layers.Layer:subclass "TwoOutputs"
+function Two:call(given) return given * 2, given + 1 end
+local Own = cr.Model:subclass "OwnTraced"
+function Own:init()
+  self.first = layers.Dense(2, { name = "first" })
+  self.two = Two { name = "two" }
+end
+function Own:call(given)
+  local both = self.two(self.first(given))
+  return both[1] + both[2]
+end
+local own = Own {}
+local rows = own:trace(x)
+check.same({ rows[1].layer, rows[2].layer, rows[3].layer }, { "first", "two", "two" })
+assert(rows[2].output == 1 and rows[3].output == 2 and #rows.two == 2)
+check.near((rows.two[2] - 1) * 2, rows.two[1]:totable())
+local recurrent = cr.Sequential { layers.LSTM(2, { input_shape = { 4, 3 }, name = "lstm" }) }
+local steps = cr.random.normal { 5, 4, 3 }
+check.same(recurrent:trace(steps)[1].shape, { 5, 2 })
+
+-- Norms of gradients are those of a tape, and nothing changes.
+model:compile { optimizer = "adam", loss = "mse" }
+local weights = model:get_weights()
+local norms = model:gradient_norms(x, y, { batch_size = 24 })
+local loss
+local tape = cr.GradientTape(function()
+  loss = ops.mean(ops.square(model(x, { training = true }) - y))
+end)
+local gradients = tape:gradient(loss, model.trainable_weights)
+local function norm(t) return math.sqrt(ops.sum(t * t):item()) end
+check.near(norms.loss, loss:item())
+assert(#norms.weights == 6 and #norms.layers == 3)
+for k, found in ipairs(norms.weights) do
+  check.near(found.gradient, norm(gradients[k]), 1e-4)
+  check.near(found.weight, norm(weights[k]), 1e-4)
+  assert(found.weight == 0 or math.abs(found.ratio - found.gradient / found.weight) < 1e-9)
+end
+assert(norms.weights[1].name == "shared/kernel" and norms.layers[1].name == "shared")
+check.near(norms.layers[1].gradient,
+  math.sqrt(norms.weights[1].gradient ^ 2 + norms.weights[2].gradient ^ 2))
+assert(tostring(norms):find("shared/kernel", 1, true))
+for k, weight in ipairs(model:get_weights()) do
+  check.same(weight:totable(), weights[k]:totable())
+end
+assert(model.optimizer.iterations:item() == 0)
+
+-- watch: the same norms in logs and history.
+local watched = model:fit(x, y, { batch_size = 24, epochs = 2, verbose = 0, shuffle = false,
+  watch = { "gradients", "weights" } }).history
+check.near(watched["gradient_norm/shared"][1], norms.layers[1].gradient, 1e-4)
+check.near(watched["weight_norm/out"][1], norms.layers[3].weight, 1e-4)
+assert(#watched.loss == 2 and #watched["gradient_norm/inner"] == 2)
+local seen
+model:fit(x, y, { verbose = 0, watch = "gradients", callbacks = cr.callbacks.LambdaCallback {
+  on_train_batch_end = function(_, logs) seen = logs end } })
+assert(seen["gradient_norm/out"] > 0 and seen["weight_norm/out"] == nil)
+check.fails(function() model:fit(x, y, { verbose = 0, watch = "gradient" }) end, "watch",
+  "gradients", "gradient")
+-- ... beside the logs of a step of one's own
+local Step = cr.Model:subclass "WatchedStep"
+function Step:init() self.dense = layers.Dense(1, { name = "dense" }) end
+function Step:call(given) return self.dense(given) end
+function Step:train_step(data)
+  local step_loss
+  local step_tape = cr.GradientTape(function()
+    step_loss = ops.mean(ops.square(self(data.x, { training = true }) - data.y))
+  end)
+  self.optimizer:apply_gradients(step_tape:gradient(step_loss, self.trainable_weights),
+    self.trainable_weights)
+  return { loss = step_loss }
+end
+local step = Step {}
+step:compile { optimizer = "sgd" }
+local stepped = step:fit(x, y, { verbose = 0, watch = "gradients" }).history
+assert(stepped.loss[1] > 0 and stepped["gradient_norm/dense"][1] > 0)
+
+-- The range test: the model stays as it was, the rates grow, the suggestion is among them.
+local rate = model.optimizer.learning_rate:item()
+weights = model:get_weights()
+local iterations = model.optimizer.iterations:item()
+local curve = model:find_learning_rate(x, y, { from = 1e-5, to = 10, steps = 60, batch_size = 12 })
+assert(#curve.rates == #curve.losses and #curve.rates == #curve.averages)
+assert(#curve.rates > 10 and #curve.rates <= 60 and math.abs(curve.rates[1] - 1e-5) < 1e-9)
+for k = 2, #curve.rates do assert(curve.rates[k] > curve.rates[k - 1]) end
+assert(curve.suggestion > 1e-5 and curve.suggestion < 10)
+assert(tostring(curve):find "falls fastest", tostring(curve))
+for k, weight in ipairs(model:get_weights()) do
+  check.same(weight:totable(), weights[k]:totable())
+end
+assert(model.optimizer.learning_rate:item() == rate)
+assert(model.optimizer.iterations:item() == iterations)
+assert(model.optimizer:get_config().learning_rate == 0.001)
+-- a quadratic in one weight diverges beyond 2 / curvature: the test ends there
+local line = cr.Sequential { layers.Dense(1, { use_bias = false,
+  kernel_initializer = "zeros", input_shape = { 1 } }) }
+line:compile { optimizer = "sgd", loss = "mse" }
+local ones = cr.ones { 32, 1 }
+local noisy_targets = cr.random.normal({ 32, 1 }, 3)
+local ended = line:find_learning_rate(ones, noisy_targets, { batch_size = 8, from = 1e-3, to = 1000, steps = 100 })
+assert(#ended.rates < 100 and ended.rates[#ended.rates] > 1 and ended.suggestion < 1)
+check.fails(function() model:find_learning_rate(x, y, { from = 1, to = 0.1 }) end, "from", "to")
+model:compile { optimizer = cr.optimizers.SGD(cr.optimizers.schedules.ExponentialDecay(0.1, 10,
+  0.9)), loss = "mse" }
+check.fails(function() model:find_learning_rate(x, y) end, "schedule")

@@ -1,0 +1,163 @@
+-- fit{nan = "locate" | "stop"}: a loss or a gradient that is not finite.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers, ops = cr.layers, cr.ops
+
+cr.random.seed(3)
+local x = cr.random.uniform({ 40, 3 }, 0.5, 1)
+local y = x:sum({ 1 }, true)
+
+--- Runs f and returns the message of its error.
+local function message(f)
+  local ok, text = pcall(f)
+  assert(not ok, "expected an error")
+  return tostring(text)
+end
+local function expect(text, ...)
+  for _, part in ipairs { ... } do assert(text:find(part, 1, true), part .. " in:\n" .. text) end
+end
+local function same_weights(model, before)
+  for k, weight in ipairs(model:get_weights()) do
+    check.same(weight:totable(), before[k]:totable())
+  end
+end
+
+local Log = layers.Layer:subclass "LogOf"
+function Log:call(given) return ops.log(given) end
+local Root = layers.Layer:subclass "RootOf"
+function Root:call(given) return ops.sqrt(given) end
+local function model_of(layer, options)
+  local model = cr.Sequential {
+    layers.Dropout(0.1, { input_shape = { 3 } }), layer, layers.Dense(1, { name = "out" }),
+  }
+  options = options or {}
+  options.optimizer, options.loss = options.optimizer or "sgd", "mse"
+  model:compile(options)
+  return model
+end
+
+-- Where the numbers are finite, the same weights with the option and without it.
+for _, watch in ipairs { "none", "gradients" } do
+  local plain, checked = model_of(layers.Dense(4, { activation = "tanh" })), nil
+  cr.random.seed(5)
+  plain = model_of(layers.Dense(4, { activation = "tanh" }), { optimizer = "adam" })
+  local a = plain:fit(x, y, { epochs = 3, batch_size = 8, verbose = 0 }).history.loss
+  cr.random.seed(5)
+  checked = model_of(layers.Dense(4, { activation = "tanh" }), { optimizer = "adam" })
+  local b = checked:fit(x, y, { epochs = 3, batch_size = 8, verbose = 0, nan = "locate",
+    watch = watch ~= "none" and watch or nil }).history.loss
+  check.same(a, b)
+  same_weights(checked, plain:get_weights())
+end
+
+-- Gradients whose sum is beyond float32 are finite all the same.
+local steep = cr.Sequential { layers.Dense(2, { use_bias = false, kernel_initializer = "zeros",
+  input_shape = { 3 } }) }
+steep:compile { optimizer = cr.optimizers.SGD(1e-38), loss = function(_, p) return p * 3e38 end }
+steep:fit(cr.ones { 8, 3 }, cr.zeros { 8, 2 }, { verbose = 0, nan = "locate" })
+check.near(steep:get_weights()[1]:reshape { -1 }, { -1.5, -1.5, -1.5, -1.5, -1.5, -1.5 }, 1e-3)
+
+-- Forward: the logarithm of a number below 0 in row 3 of batch 2, row 11 of the data.
+local data = x:totable()
+data[11][2] = -1
+local bad = cr.tensor(data)
+local options = { batch_size = 8, verbose = 0, shuffle = false, nan = "locate", epochs = 2 }
+for _, eager in ipairs { false, true } do
+  local model = cr.Sequential { Log { name = "logs", input_shape = { 3 } },
+    layers.Dense(1, { name = "out" }) }
+  model:compile { optimizer = "adam", loss = "mse", run_eagerly = eager }
+  model:train_on_batch(x, y)
+  local first = model:get_weights()
+  local told = {}
+  local text = message(function()
+    model:fit(bad, y, { batch_size = 8, verbose = 0, shuffle = false, nan = "locate",
+      callbacks = cr.callbacks.LambdaCallback {
+        on_train_batch_end = function(batch)
+          told = model:get_weights()
+          assert(batch == 0)
+        end } })
+  end)
+  expect(text, "batch 2 of epoch 1", "the loss is not finite", "logs", "forward", "op log",
+    "nan in 1 of 24 elements", "row 3 of the batch (11 of the data)", "Input 1: (8, 3) from -1 to",
+    "The weights are as they were before this batch")
+  same_weights(model, told)
+  assert(model.optimizer.iterations:item() == 2)
+  assert(ops.abs(told[1] - first[1]):sum():item() > 0)
+end
+
+-- With samples in a drawn order the row of the data is still that of the data.
+local shuffled = cr.Sequential { Log { input_shape = { 3 } }, layers.Dense(1) }
+shuffled:compile { optimizer = "sgd", loss = "mse" }
+expect(message(function()
+  shuffled:fit(bad, y, { batch_size = 8, verbose = 0, nan = "locate" })
+end), "(11 of the data)")
+
+-- Only the gradient: the slope of a root at 0.
+data[11][2] = 0
+local root = cr.Sequential { layers.Dense(3, { name = "before", use_bias = false,
+  kernel_initializer = "identity", input_shape = { 3 } }), Root { name = "root" },
+  layers.Dense(1, { name = "out" }) }
+root:compile { optimizer = "sgd", loss = "mse" }
+local before = root:get_weights()
+local flat = cr.zeros { 8, 3 }
+local text = message(function()
+  root:fit(flat, cr.ones { 8, 1 }, { verbose = 0, nan = "locate" })
+end)
+expect(text, "the gradient of before/kernel is not finite", "root (backward)")
+same_weights(root, before)
+
+-- The data, the weights, the loss.
+data[11][2] = 0 / 0
+local plain = model_of(layers.Dense(4))
+expect(message(function() plain:fit(cr.tensor(data), y, options) end), "in the data, x",
+  "row 3 of the batch (11 of the data)")
+local targets = y:totable()
+targets[2][1] = math.huge
+expect(message(function() plain:fit(x, cr.tensor(targets), options) end), "in the data, y",
+  "row 2 of the batch")
+local weights = plain:get_weights()
+local poisoned = weights[1]:totable()
+poisoned[1][1] = 0 / 0
+plain:set_weights { cr.tensor(poisoned), table.unpack(weights, 2) }
+expect(message(function() plain:fit(x, y, options) end), "in the weight dense", "/kernel")
+local odd = cr.Sequential { layers.Dense(1, { input_shape = { 3 } }) }
+odd:compile { optimizer = "sgd",
+  loss = function(t, p) return ops.log(t - t) * 0 + ops.square(t - p) end }
+expect(message(function() odd:fit(x, y, options) end), "the loss is not finite",
+  "What is infinite there:", "op log")
+
+-- A step of one's own, and several losses.
+local Own = cr.Model:subclass "OwnNanStep"
+function Own:init() self.dense = layers.Dense(1, { name = "dense" }) end
+function Own:call(given) return ops.log(self.dense(given) * 0) end
+function Own:train_step(given)
+  local loss
+  local tape = cr.GradientTape(function()
+    loss = self:compute_loss(given.x, given.y, self(given.x, { training = true }))
+  end)
+  self.optimizer:apply_gradients(tape:gradient(loss, self.trainable_weights),
+    self.trainable_weights)
+  return { loss = loss }
+end
+local own = Own {}
+own:compile { optimizer = "sgd", loss = "mse" }
+expect(message(function() own:fit(x, y, options) end), "the loss is not finite", "op log")
+
+-- "stop" ends the run as stop_training does, with the weights before the batch.
+local stopped = cr.Sequential { Log { input_shape = { 3 } }, layers.Dense(1) }
+stopped:compile { optimizer = "sgd", loss = "mse" }
+local at_end
+local history = stopped:fit(bad, y, { batch_size = 8, verbose = 0, shuffle = false, nan = "stop",
+  epochs = 3, callbacks = cr.callbacks.LambdaCallback {
+    on_train_batch_end = function() at_end = stopped:get_weights() end } })
+assert(#history.history.loss == 1 and history.history.loss[1] == history.history.loss[1])
+same_weights(stopped, at_end)
+check.fails(function() stopped:fit(x, y, { nan = "find" }) end, "nan", "locate", "stop")
+
+-- An optimizer that skips such steps by itself goes on doing so.
+local scaled = cr.Sequential { layers.Dense(1, { input_shape = { 3 } }) }
+scaled:compile { loss = "mse", optimizer = cr.optimizers.LossScaleOptimizer {
+  inner_optimizer = cr.optimizers.SGD(0.01), initial_scale = 1e38 } }
+scaled:fit(x * 100, y, { verbose = 0, batch_size = 8, nan = "locate" })
+assert(scaled.optimizer.dynamic_scale:item() < 1e38)
