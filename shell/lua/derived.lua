@@ -32,8 +32,9 @@ local kinds = {
 
 -- Options of the base, which sees to them itself.
 local of_base = {}
-for _, name in ipairs { "name", "trainable", "dtype", "autocast", "input_shape", "batch_input_shape",
-  "input_dim", "batch_size", "weights", "reduction", "activity_regularizer" } do
+for _, name in ipairs { "name", "trainable", "dtype", "autocast", "input_shape",
+  "batch_input_shape", "input_dim", "batch_size", "weights", "reduction",
+  "activity_regularizer" } do
   of_base[name] = true
 end
 

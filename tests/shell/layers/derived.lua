@@ -15,7 +15,7 @@ local function trained(layer, x, y)
   return model, history.history.loss
 end
 
--- ---- layers: the same training, and the same after saving ----------------------------------------
+-- ---- layers: the same training, and the same after saving ---------------------------------------
 
 local steps, images = cr.random.normal { 8, 4, 3 }, cr.random.normal { 8, 5, 5, 2 }
 for _, row in ipairs {
@@ -53,7 +53,7 @@ for _, row in ipairs {
   end
 end
 
--- ---- what a class does itself --------------------------------------------------------------------
+-- ---- what a class does itself -------------------------------------------------------------------
 
 local Scaled = layers.Dense:subclass("Scaled", { { "scale", 2.0, "Of the result." } })
 function Scaled:call(inputs) return Scaled.super.call(self, inputs) * self.scale end
@@ -82,7 +82,7 @@ local first = layers.LSTM { 2, kernel_initializer = "ones", recurrent_initialize
 local second = Recurrent { 2, kernel_initializer = "ones", recurrent_initializer = "ones" }
 check.near(second(Masking()(masked)), first(layers.Masking()(masked)))
 
--- ---- other kinds ---------------------------------------------------------------------------------
+-- ---- other kinds --------------------------------------------------------------------------------
 
 local x, y = cr.random.normal { 4, 3 }, cr.random.normal { 4, 2 }
 local Doubled = cr.losses.Huber:subclass "Doubled"
