@@ -11,7 +11,7 @@
 -- shell.counted_name(class) draws the next automatic name of a layer,
 -- shell.save_feature_space(path, config) writes one where the format of such files has a word for
 -- it, shell.set_base(name, make) says what stands for a built-in class of layers where others are
--- derived from it, shell.did_you_mean(word, names) is the hint of a message about a name,
+-- derived from it (without a name: what derives a class from any other), shell.did_you_mean(word, names) is the hint of a message about a name,
 -- shell.is_structure(x) tells lists and tables of names from objects, shell.filled(t) is the table
 -- with what it gets when it is first read, shell.fitting_columns(n, least) is n, or what the
 -- terminal has of it, shell.printing is what cr.config.print was told, and
@@ -111,6 +111,7 @@ end
 
 filled_later("elastic", "cr.ops.image", cr.ops.image)
 shell.set_base("Wrapper", function() return shell.library "wrapper" end)
+shell.set_base("", function(...) return shell.library "derived"(...) end)
 
 for _, name in ipairs { "show", "help", "completion", "plotting" } do shell.library(name) end
 

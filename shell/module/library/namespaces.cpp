@@ -210,23 +210,28 @@ void push_namespace(lua_State* L, const KindInfo& space) {
   lua_setmetatable(L, -2);
 }
 
-/// Makes a subclass from class, name, options and arguments. A C++ class can be derived from if it
-/// has a base in Lua.
+/// Makes a subclass from class, name, options and arguments. A C++ class is derived from by the
+/// base in Lua that stands for it, or by the function in Lua for all others, which gives nil for
+/// kinds that it does not know.
 int subclass(lua_State* L) {
   const ClassPtr info = Read<ClassPtr>::from(L, 1);
-  reserve(L, 8);
+  lua_settop(L, 4);
+  reserve(L, 12);
   push_derivable(L);
   push_field(L, -1, info->name.c_str());
   if (info->kind == Layer::kKind && lua_isfunction(L, -1)) {
-    const int arguments = lua_gettop(L) - 3;
     protected_call(L, 0, 1);
     const int base = lua_gettop(L);
     lua_getfield(L, base, "subclass");  // the function of the base table
     lua_pushvalue(L, base);
-    for (int i = 2; i <= arguments + 1; ++i) lua_pushvalue(L, i);
-    protected_call(L, arguments + 1, 1);
+    for (int i = 2; i <= 4; ++i) lua_pushvalue(L, i);
+    protected_call(L, 4, 1);
     return 1;
   }
+  push_field(L, 5, "");
+  for (int i = 1; i <= 4; ++i) lua_pushvalue(L, i);
+  protected_call(L, 4, 1);
+  if (!lua_isnil(L, -1)) return 1;
   const KindInfo& kind = kind_named(info->kind);
   const std::string place = concat("cr.", kind.plural, ".");
   fail("subclass: ", info->name, " is written in C++ and is no base; derive from ", place,

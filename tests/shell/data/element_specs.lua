@@ -1,4 +1,4 @@
--- What datasets say of their elements before one is made: dtypes and shapes, and how many there are.
+-- What datasets say of their elements before one is made: dtypes, shapes, how many there are.
 local cr = require "crescent"
 package.path = arg[0]:match "^(.*)/[^/]*$" .. "/../support/?.lua;" .. package.path
 local check = require "check"

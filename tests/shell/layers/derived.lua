@@ -1,0 +1,123 @@
+-- Classes derived from built-in ones do what they do not define as the built-in class does it.
+local cr = require "crescent"
+package.path = arg[0]:match "^(.*)/[^/]*$" .. "/../support/?.lua;" .. package.path
+local check = require "check"
+local layers = cr.layers
+
+local function trained(layer, x, y)
+  local model = cr.Sequential { layer, layers.Flatten(), layers.Dense(1) }
+  model:compile { optimizer = cr.optimizers.SGD(0.05), loss = "mse" }
+  model:build(x.shape)
+  for i, weight in ipairs(model.weights) do
+    weight:assign(cr.ops.cos(cr.arange(weight.value.size):reshape(weight.shape) + i) * 0.3)
+  end
+  local history = model:fit(x, y, { epochs = 3, shuffle = false, verbose = 0 })
+  return model, history.history.loss
+end
+
+-- ---- layers: the same training, and the same after saving ---------------------------------------
+
+local steps, images = cr.random.normal { 8, 4, 3 }, cr.random.normal { 8, 5, 5, 2 }
+for _, row in ipairs {
+  { "Dense", { units = 3, activation = "tanh", kernel_regularizer = "l2" }, steps },
+  { "Dense", { units = 3, use_bias = false, activity_regularizer = "l2" }, steps },
+  { "Dense", { units = 2, kernel_constraint = cr.constraints.MaxNorm(0.5) }, steps },
+  { "Conv2D", { filters = 3, kernel_size = 2, padding = "same" }, images },
+  { "LSTM", { units = 3, return_sequences = true, kernel_regularizer = "l1" }, steps },
+  { "GRU", { units = 2 }, steps },
+  { "BatchNormalization", {}, steps },
+  { "LayerNormalization", { axis = -1 }, steps },
+  { "MaxPooling2D", {}, images },
+  { "LeakyReLU", { negative_slope = 0.1 }, steps },
+} do
+  local name, options, x = table.unpack(row)
+  local Mine, y = layers[name]:subclass("My" .. name), cr.random.normal { 8, 1 }
+  local model, losses = trained(Mine(options), x, y)
+  local _, expected = trained(layers[name](options), x, y)
+  check.near(losses, expected, 1e-6, name)
+  local layer = model.layers[1]
+  for option, value in pairs(options) do
+    if type(value) ~= "userdata" and option ~= "activity_regularizer" then
+      check.same(layer:get_config()[option], value, option)
+    end
+  end
+  if name == "Dense" then assert(layer.kernel == layer.inner.kernel) end
+  for _, ending in ipairs { ".keras", ".h5" } do
+    local path = check.temporary(ending)
+    model:save(path)
+    local again = cr.models.load_model(path)
+    check.same(again.layers[1].class_name, "My" .. name)
+    check.near(again:predict(x), model:predict(x), 1e-6, name .. ending)
+    check.near(again:evaluate(x, y, { verbose = 0 }), model:evaluate(x, y, { verbose = 0 }), 1e-6)
+    os.remove(path)
+  end
+end
+
+-- ---- what a class does itself -------------------------------------------------------------------
+
+local Scaled = layers.Dense:subclass("Scaled", { { "scale", 2.0, "Of the result." } })
+function Scaled:call(inputs) return Scaled.super.call(self, inputs) * self.scale end
+check.near(Scaled(2, { kernel_initializer = "ones", scale = 3 })(cr.ones { 1, 4 }), { { 12, 12 } })
+local Shifted = Scaled:subclass("Shifted", { { "by", 1.0 } })
+function Shifted:call(inputs) return Shifted.super.call(self, inputs) + self.by end
+check.near(Shifted { 2, kernel_initializer = "ones" }(cr.ones { 1, 4 }), { { 9, 9 } })
+local Transposed = layers.Dense:subclass "Transposed"
+function Transposed:call(inputs) return inputs:matmul(self.kernel) - self.bias end
+local transposed = Transposed { 2, kernel_initializer = "ones", bias_initializer = "ones" }
+check.near(transposed(cr.ones { 1, 4 }), { { 3, 3 } })
+local Deeper = layers.Dense:subclass "Deeper"
+function Deeper:init(options)
+  Deeper.super.init(self, options)
+  self.more = layers.Dense(3)
+end
+function Deeper:call(inputs) return self.more(Deeper.super.call(self, inputs)) end
+check.same(Deeper(2)(cr.ones { 1, 4 }).shape, { 1, 3 })
+check.same(Deeper { 2, dtype = "mixed_bfloat16" }(cr.ones { 1, 4 }).dtype, "bfloat16")
+
+local Masking = layers.Masking:subclass "MyMasking"
+local masked = cr.tensor { { { 1, 2 }, { 0, 0 } } }
+check.same(Masking():compute_mask(masked):totable(), { { true, false } })
+local Recurrent = layers.LSTM:subclass "MyRecurrent"
+local first = layers.LSTM { 2, kernel_initializer = "ones", recurrent_initializer = "ones" }
+local second = Recurrent { 2, kernel_initializer = "ones", recurrent_initializer = "ones" }
+check.near(second(Masking()(masked)), first(layers.Masking()(masked)))
+
+-- ---- other kinds --------------------------------------------------------------------------------
+
+local x, y = cr.random.normal { 4, 3 }, cr.random.normal { 4, 2 }
+local Doubled = cr.losses.Huber:subclass "Doubled"
+function Doubled:call(y_true, y_pred) return Doubled.super.call(self, y_true, y_pred) * 2 end
+local Penalty = cr.regularizers.L2:subclass "Penalty"
+function Penalty:call(weight) return Penalty.super.call(self, weight) * 3 end
+local Bounded = cr.constraints.MaxNorm:subclass "Bounded"
+local Start = cr.initializers.Constant:subclass "Start"
+function Start:call(shape, dtype) return Start.super.call(self, shape, dtype) + 1 end
+local Slower = cr.optimizers.schedules.ExponentialDecay:subclass "Slower"
+function Slower:call(step) return Slower.super.call(self, step) * 0.5 end
+
+local function with(loss, penalty, bound, start, schedule)
+  local model = cr.Sequential { layers.Dense { 2, input_shape = { 3 }, kernel_regularizer = penalty,
+    kernel_constraint = bound, kernel_initializer = start } }
+  model:compile { optimizer = cr.optimizers.SGD(schedule), loss = loss }
+  model:fit(x, y, { epochs = 2, shuffle = false, verbose = 0 })
+  return model
+end
+local mine = with(Doubled { delta = 0.5 }, Penalty(0.01), Bounded(1.5), Start(0.25),
+  Slower(0.1, 10, 0.9))
+local huber = cr.losses.Huber { delta = 0.5, reduction = "none" }
+local theirs = with(function(t, p) return huber(t, p) * 2 end, cr.regularizers.L2(0.03),
+  cr.constraints.MaxNorm(1.5), cr.initializers.Constant(1.25),
+  cr.optimizers.schedules.ExponentialDecay(0.05, 10, 0.9))
+check.near(mine:get_weights()[1], theirs:get_weights()[1], 1e-6)
+local path = check.temporary ".keras"
+mine:save(path)
+local again = cr.models.load_model(path)
+again:fit(x, y, { shuffle = false, verbose = 0 })
+mine:fit(x, y, { shuffle = false, verbose = 0 })
+check.near(again:get_weights()[1], mine:get_weights()[1], 1e-6)
+os.remove(path)
+
+for _, class in ipairs { layers.Embedding, layers.MultiHeadAttention, layers.TextVectorization,
+  cr.optimizers.Adam, cr.metrics.Mean } do
+  check.fails(function() class:subclass "X" end, class.name .. " is written in C++")
+end
