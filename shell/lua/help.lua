@@ -185,7 +185,11 @@ Crescent: deep learning with the object model of Keras.
 
 Tab completes names, fields, methods, options and their values; Ctrl-R searches the history;
 Alt-Enter begins another line; Ctrl-X Ctrl-E edits the entry in $EDITOR. Ctrl-C stops training after
-the current batch; Ctrl-D ends.]]
+the current batch; Ctrl-D, exit and quit end.
+
+?Dense and Dense? help, ??word searches, :help lists commands. _ is the last result, _5 that of
+entry 5; the last 100 are kept. A ; at the end shows nothing. A local lasts to the end of the
+session.]]
 
 local help_text
 

@@ -93,7 +93,8 @@ local function rows_with(word)
   local function visit(name, doc)
     local named = name:lower():find(word, 1, true)
     if not named and not doc:lower():find(word, 1, true) then return end
-    local row = string.format("  %-40s %s", name, show.wrapped(first_sentence(doc), (" "):rep(43), 56))
+    local text = show.wrapped(first_sentence(doc), (" "):rep(43), 56)
+    local row = string.format("  %-40s %s", name, text)
     table.insert(named and in_name or in_doc, row)
   end
   local listing = cr.listing()
@@ -109,8 +110,8 @@ end
 
 local function search(word)
   local rows = rows_with(word:lower())
-  local text = #rows > 0 and table.concat(rows, "\n") or string.format("Nothing tells of '%s'.", word)
-  shell.print_help(text)
+  if #rows == 0 then rows[1] = string.format("Nothing tells of '%s'.", word) end
+  shell.print_help(table.concat(rows, "\n"))
 end
 
 --- Answers `?name`, `name?` and `??word`; false when the text is no question.

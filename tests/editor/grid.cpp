@@ -96,6 +96,11 @@ char state_of(pid_t process) {
   return end == text.npos ? 'X' : text[end + 2];
 }
 
+/// False while it waits, and once it has ended.
+bool is_busy(pid_t process) {
+  return std::string("SZX").find(state_of(process)) == std::string::npos;
+}
+
 }  // namespace
 
 TestFolder::TestFolder() {
@@ -258,7 +263,7 @@ void TestTerminal::settle(std::chrono::milliseconds quiet) {
     const size_t before = output_.size();
     read_some(1);
     ioctl(file_, TIOCOUTQ, &waiting);
-    if (output_.size() != before || waiting > 0 || state_of(child_) != 'S') since = Clock::now();
+    if (output_.size() != before || waiting > 0 || is_busy(child_)) since = Clock::now();
   }
 }
 

@@ -50,6 +50,14 @@ bool lacks_end(lua_State* L, const std::string& text) {
   return message.find("unfinished string") == message.npos || escapes_line_end(text);
 }
 
+/// Whether the text is an expression that only lacks its end: a table, a list of values.
+bool begins_expression(lua_State* L, const std::string& text) {
+  if (compiles(L, "return " + text, "=entry")) return false;
+  const bool begins = lacks_end(L, text);
+  lua_pop(L, 1);
+  return begins;
+}
+
 }  // namespace
 
 bool read_entry(lua_State* L, const std::string& text, const char* chunk, Entry& entry) {
@@ -76,7 +84,7 @@ bool EntryChecker::is_complete(const std::string& text) {
   const std::string code = text.substr(command_end(text));
   Entry entry;
   if (read_entry(L_, code, "=entry", entry)) return true;
-  const bool lacks = lacks_end(L_, code);
+  const bool lacks = lacks_end(L_, code) || begins_expression(L_, code);
   lua_pop(L_, 1);
   return !lacks;
 }

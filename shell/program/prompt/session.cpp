@@ -145,7 +145,7 @@ void Session::show_commands() const {
     const std::string name = command.name;
     text += "  " + name + std::string(10 - name.size(), ' ') + command.doc + "\n";
   }
-  std::printf("%shelp() tells of the rest.\n", text.c_str());
+  print_paged(text + "help() tells of the rest.", false);
 }
 
 void Session::obey(const std::string& text) {
