@@ -39,7 +39,7 @@ local function pick()
 end
 
 -- Left out: what ends, waits, writes files, or changes settings for the rest of the run.
-local skipped = { help = true, summary = true, profile = true, validate = true,
+local skipped = { sleep = true, help = true, summary = true, profile = true, validate = true,
   load = true, save = true, save_weights = true, save_model = true, write_npy = true, write_hdf5 = true,
   set_threads = true, set_device = true, enable_op_determinism = true, set_dtype_policy = true,
   set_floatx = true, register = true }
