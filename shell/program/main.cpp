@@ -28,9 +28,9 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr const char* kScripts =
-    R"(Without a script: the prompt. SCRIPT - is standard input. A script that Ctrl-C, SIGTERM or SIGHUP
-stops ends with 128 + the number of the signal: 130, 143, 129. Errors end with 1, and with 2 where
-the program was called wrongly.
+    R"(Without a script: the prompt. SCRIPT - is standard input. A script that Ctrl-C, SIGTERM or
+SIGHUP stops ends with 128 + the number of the signal: 130, 143, 129. Errors end with 1, and with 2
+where the program was called wrongly.
 
 )";
 
