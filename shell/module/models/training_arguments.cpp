@@ -4,6 +4,7 @@
 
 #include "classes/options.h"
 #include "values/batches.h"
+#include "values/callable.h"
 
 namespace crescent::lua {
 namespace {
