@@ -17,7 +17,7 @@
 #include "crescent/system/crash.h"
 #include "lua/lua_state.h"
 #include "lua/signals.h"
-#include "module/models/background.h"
+#include "module/training/background.h"
 #include "module/values/interruption.h"
 #include "prompt/entry.h"
 #include "prompt/prompt.h"

@@ -257,9 +257,9 @@ TEST_CASE("No plugin compiles sources of another folder") {
 namespace {
 
 // The rooms of the Lua module, lowest first. module.cpp is above them all.
-const std::vector<std::string> kModuleRooms = {"lua",     "values",  "instances", "workers",
-                                               "images",  "classes", "tensors",   "data",
-                                               "library", "models"};
+const std::vector<std::string> kModuleRooms = {"lua",     "values",   "instances", "workers",
+                                               "images",  "classes",  "tensors",   "data",
+                                               "library", "training", "models"};
 const fs::path kModule = kRoot / "shell/module";
 
 // A unit is a header and its source: "values/convert".

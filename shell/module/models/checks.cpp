@@ -2,7 +2,7 @@
 
 #include "crescent/model/check.h"
 #include "lua/class_table.h"
-#include "models/report.h"
+#include "training/report.h"
 #include "values/interruption.h"
 
 namespace crescent::lua {

@@ -5,7 +5,7 @@
 #include "crescent/io/format.h"
 #include "library/feature_spaces.h"
 #include "library/file_options.h"
-#include "models/given_model.h"
+#include "training/given_model.h"
 #include "values/interruption.h"
 
 namespace crescent::lua {

@@ -5,15 +5,16 @@
 #include "classes/options.h"
 #include "crescent/model/rewire.h"
 #include "instances/lua_model.h"
-#include "models/async_runs.h"
-#include "models/given_model.h"
-#include "models/inspection.h"
 #include "models/model_files.h"
-#include "models/model_steps.h"
-#include "models/model_training.h"
-#include "models/plots.h"
 #include "models/quantizing.h"
 #include "models/surgery.h"
+#include "training/async_runs.h"
+#include "training/given_model.h"
+#include "training/inspection.h"
+#include "training/model_steps.h"
+#include "training/model_training.h"
+#include "training/plots.h"
+#include "training/report.h"
 #include "values/batches.h"
 #include "values/interruption.h"
 
@@ -134,16 +135,6 @@ void add_structure(Type& model) {
 }
 
 }  // namespace
-
-/// Prints lines by print_fn or print.
-void print_lines(lua_State* L, const std::vector<std::string>& lines, const Value& print_fn) {
-  auto function = print_fn.object_as<LuaFunction>();
-  for (const std::string& line : lines) {
-    function ? function->function.push(L) : push_global(L, "print");
-    push(L, line);
-    protected_call(L, 1, 0);
-  }
-}
 
 void add_model_types(ObjectTypes& types, const Type& layer) {
   Type& model = add_type<Model>(types, "model", &layer);

@@ -2,7 +2,7 @@
 
 #include "crescent/model/surgery.h"
 #include "instances/lua_model.h"
-#include "models/given_model.h"
+#include "training/given_model.h"
 
 namespace crescent::lua {
 /// What an operation on a graph changed: a list of rows that prints as a table.

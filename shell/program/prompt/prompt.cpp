@@ -15,7 +15,7 @@
 #include "editor/editor.h"
 #include "entry.h"
 #include "module/lua/state_lock.h"
-#include "module/models/background.h"
+#include "module/training/background.h"
 #include "program/lua/lua_state.h"
 #include "program/lua/lua_tokens.h"
 #include "program/lua/signals.h"

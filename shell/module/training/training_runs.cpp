@@ -1,4 +1,4 @@
-#include "models/training_runs.h"
+#include "training/training_runs.h"
 
 #include "crescent/model/training_run.h"
 #include "values/interruption.h"

@@ -1,5 +1,6 @@
-#include "models/report.h"
+#include "training/report.h"
 
+#include "values/convert.h"
 #include "values/push.h"
 
 namespace crescent::lua {
@@ -8,6 +9,15 @@ namespace {
 int text_of_report(lua_State* L) { return lua_pushvalue(L, lua_upvalueindex(1)), 1; }
 
 }  // namespace
+
+void print_lines(lua_State* L, const std::vector<std::string>& lines, const Value& print_fn) {
+  auto function = print_fn.object_as<LuaFunction>();
+  for (const std::string& line : lines) {
+    function ? function->function.push(L) : push_global(L, "print");
+    push(L, line);
+    protected_call(L, 1, 0);
+  }
+}
 
 void push_report(lua_State* L, const Value& fields, const std::string& text) {
   push(L, fields);

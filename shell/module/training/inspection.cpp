@@ -1,13 +1,13 @@
-#include "models/inspection.h"
+#include "training/inspection.h"
 
 #include <cmath>
 
 #include "classes/building.h"
 #include "classes/options.h"
-#include "models/async_run.h"
-#include "models/given_model.h"
-#include "models/report.h"
-#include "models/training_arguments.h"
+#include "training/async_run.h"
+#include "training/given_model.h"
+#include "training/report.h"
+#include "training/training_arguments.h"
 #include "values/batches.h"
 #include "values/function.h"
 #include "values/interruption.h"

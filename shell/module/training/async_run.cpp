@@ -1,4 +1,4 @@
-#include "models/async_run.h"
+#include "training/async_run.h"
 
 #include <algorithm>
 #include <chrono>

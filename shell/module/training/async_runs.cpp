@@ -1,14 +1,14 @@
 // Runs of fit_async in Lua.
-#include "models/async_runs.h"
+#include "training/async_runs.h"
 
 #include <algorithm>
 #include <chrono>
 
 #include "lua/state_lock.h"
-#include "models/async_run.h"
-#include "models/given_model.h"
-#include "models/model_training.h"
-#include "models/report.h"
+#include "training/async_run.h"
+#include "training/given_model.h"
+#include "training/model_training.h"
+#include "training/report.h"
 #include "values/interruption.h"
 
 namespace crescent::lua {

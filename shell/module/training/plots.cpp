@@ -1,4 +1,4 @@
-#include "models/plots.h"
+#include "training/plots.h"
 
 #include "classes/options.h"
 #include "instances/instance.h"

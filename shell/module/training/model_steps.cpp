@@ -1,4 +1,4 @@
-#include "models/model_steps.h"
+#include "training/model_steps.h"
 
 #include "crescent/model/steps.h"
 #include "values/batches.h"

@@ -17,7 +17,4 @@ const SchemaData& schema(const char* title) {
   return schema_of<T>(title);
 }
 
-/// Prints lines by print_fn or print.
-void print_lines(lua_State* L, const std::vector<std::string>& lines, const Value& print_fn);
-
 }  // namespace crescent::lua

@@ -1,5 +1,5 @@
 // Optimizers, losses, metrics and functions of one tensor in Lua, which can be called.
-#include "models/training.h"
+#include "training/training.h"
 
 #include "classes/building.h"
 #include "classes/object_types.h"
@@ -7,7 +7,7 @@
 #include "crescent/model/model.h"
 #include "instances/instance.h"
 #include "instances/lua_objects.h"
-#include "models/plots.h"
+#include "training/plots.h"
 
 namespace crescent::lua {
 namespace {

@@ -1,4 +1,4 @@
-#include "models/training_arguments.h"
+#include "training/training_arguments.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
-#include "models/background.h"
+#include "training/background.h"
 
-#include "models/async_run.h"
+#include "training/async_run.h"
 
 namespace crescent::lua {
 
