@@ -12,15 +12,14 @@ constexpr Command kCommands[] = {
     {"describe", "[NAME...] [--json]", "what can be called, with parameters and defaults",
      describe},
     {"new-plugin", "NAME", "a project for a plugin of your own", make_plugin},
-    {"check-plugin", "NAME [--options JSON]",
-     "whether its classes keep the rules: gradients, shapes, files, threads, malformed inputs",
+    {"check-plugin", "NAME [--options JSON]", "whether its classes keep the rules that all keep",
      check_plugin_command},
     {"inspect", "FILE [--json]", "what a file of a model or of arrays says about itself", inspect},
     {"convert", "A B [--dry-run] [--target keras3|keras2]", "a model's file as another kind",
      convert},
     {"verify", "A B", "whether two files compute and learn the same", verify},
     {"validate", "FILE [--data FILE] [--batch_size N]",
-     "whether its compiled steps compute what the plain program does in float64", validate}};
+     "whether its compiled steps compute what float64 does", validate}};
 
 }  // namespace
 

@@ -17,6 +17,7 @@
 #include "crescent/system/crash.h"
 #include "lua/lua_state.h"
 #include "lua/signals.h"
+#include "lua/sources.h"
 #include "module/training/background.h"
 #include "module/values/interruption.h"
 #include "prompt/entry.h"
@@ -119,9 +120,11 @@ void refuse_misspelt_command(const char* word) {
 
 /// Runs a text of -e, and prints what an expression gives.
 bool execute(lua_State* L, const std::string& text, Variables* variables) {
+  constexpr const char* kName = "(command line)";
   Entry entry;
+  remember_source(kName, text);
   if (!read_entry(L, text, "=(command line)", entry)) return report(L), false;
-  return run_text(L, text, entry.code, "(command line)", variables);
+  return run_text(L, entry.code, kName, variables);
 }
 
 /// -e and -l in their order.

@@ -51,7 +51,7 @@ TEST_CASE("what is called wrongly ends with status 2, what goes wrong with 1") {
 TEST_CASE("-e prints what its text gives") {
   CHECK(crescent_says("-e '1+1'").text == "2\n");
   CHECK(crescent_says("-e 'x = 5; x'").text == "5\n");
-  CHECK(crescent_says("-e '{ 1, 2 }, 3'").text == "{1, 2}\t3\n");
+  CHECK(crescent_says("-e '{ 1, 2 }, 3'").text == "{ 1, 2 }\t3\n");
   CHECK(crescent_says("-e 'print(1)'").text == "1\n");
   CHECK(crescent_says("-e 'x = 1'").text.empty());
   const Outcome wrong = crescent_says("-e '1 + {}'");

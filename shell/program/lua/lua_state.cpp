@@ -180,9 +180,7 @@ void report(lua_State* L) {
   lua_pop(L, 1);
 }
 
-bool run_text(lua_State* L, const std::string& text, const std::string& code, const char* name,
-              Variables* variables) {
-  remember_source(name, text);
+bool run_text(lua_State* L, const std::string& code, const char* name, Variables* variables) {
   int status = load(L, code, concat("=", name), variables);
   const int first = lua_gettop(L);
   if (status == LUA_OK) status = call(L, 0, LUA_MULTRET);

@@ -21,8 +21,9 @@ int call(lua_State* L, int arguments, int results);
 void report(lua_State* L);
 
 /// True when it ran without error; the error is reported. With variables, those are kept that it
-/// declares outside of blocks. What `code` returns is printed; `text` is what the user wrote.
-bool run_text(lua_State* L, const std::string& text, const std::string& code, const char* name,
+/// declares outside of blocks. What the code returns is printed. The caller has remembered the text
+/// of this name that the user wrote.
+bool run_text(lua_State* L, const std::string& code, const char* name,
               Variables* variables = nullptr);
 bool require(lua_State* L, const std::string& name);
 /// Null path: standard input. The arguments of the script are those of `arg`.
