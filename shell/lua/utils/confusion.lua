@@ -21,7 +21,7 @@ local function check_classes(name, classes, count)
 end
 
 return {
-  confusion_matrix = shell.define("confusion_matrix",
+  confusion_matrix = shell.define("confusion_matrix -> a tensor",
     "How often a sample of each class (row) was predicted as each (column): "
       .. "cr.utils.confusion_matrix({ 0, 1, 1 }, { 0, 1, 0 }).", {
     { name = "labels", type = "a tensor", doc = "The true class of each sample, from 0.",

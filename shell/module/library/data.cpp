@@ -192,7 +192,8 @@ const std::vector<CallablePtr>& data_functions() {
             "The rows of CSV files, {age = number, city = text}, read as they are needed; with "
             "label = name that column is the second part. Options as of read_table; types are seen "
             "from the first 1000 rows."));
-    add(bound("write_csv", &write_csv, {"path", "values", "columns=nil", "separator=','"},
+    add(bound("write_csv", &write_csv,
+              {"path", "values: a tensor or a table of columns", "columns=nil", "separator=','"},
               "Rows of a tensor as lines of text, or columns by name, {age = numbers, city = "
               "strings}; the names in `columns` are the first line, in this order: "
               "cr.data.write_csv(\"points.csv\", points, {\"x\", \"y\"})."));

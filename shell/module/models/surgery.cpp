@@ -111,19 +111,20 @@ Result rebased(Model& model, Any inputs) {
 
 void add_surgery(Type& model) {
   model
-      .method("insert_after", &inserted, {"after", "layer"},
+      .method("insert_after", &inserted, {"after: a layer, its name or path", "layer"},
               "Another model in which the layer follows one of this (a name, a path through nested "
               "models, or the layer), and a report of what changed. Layers and weights are shared; "
               "a compiled model stays compiled, and its optimizer goes on.")
-      .method("replace", &replaced, {"old", "layer", "weights=true"},
+      .method("replace", &replaced, {"old: a layer, its name or path", "layer", "weights=true"},
               "Another model in which the layer takes the place of one of this, and a report. "
               "weights: its new weights take the values of old ones with the same name and shape.")
-      .method("remove", &removed, {"layer"},
+      .method("remove", &removed, {"layer: a layer, its name or path"},
               "Another model without this layer of one input and one output, and a report.")
-      .method("cut", &piece, {"to=nil", "from=nil"},
+      .method("cut", &piece,
+              {"to: a layer or a list of them=nil", "from: a layer, its name or path=nil"},
               "The part of the model that ends with the outputs of a layer, or of a list of them, "
               "and begins with new inputs of the layer `from`; and a report.")
-      .method("rebase", &rebased, {"inputs"},
+      .method("rebase", &rebased, {"inputs: a symbol, a list of them, or a model"},
               "The same layers on other inputs: a symbol, a list of them, or a model whose outputs "
               "they are; and a report.");
 }

@@ -82,10 +82,10 @@ Tensor map_elements(const Tensor& given, Any function, std::optional<DType> dtyp
 }  // namespace
 
 void add_element_loops(Type& type) {
-  type.method("elements", &elements, {},
+  type.method("elements -> a function that gives them", &elements, {},
               "For loops: for x in t:elements() do ... end goes through all elements as numbers; "
               "pairs(t) and ipairs(t) through the rows.")
-      .method("map", &map_elements, {"function", "dtype=nil"},
+      .method("map", &map_elements, {"function: a function", "dtype=nil"},
               "A tensor of what a function of Lua makes of each element: "
               "t:map(function(x) return x > 0 and x or 0 end). Numbers of a floating "
               "dtype keep it, others become float32, truth bool, unless told.");
