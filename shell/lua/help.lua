@@ -1,7 +1,12 @@
 -- What is known of functions, classes, objects and names, as text.
 local cr, shell = ...
 local show = shell.library "show"
-local show_value, sorted_keys, wrapped = show.show_value, show.sorted_keys, show.wrapped
+local show_value, sorted_keys = show.show_value, show.sorted_keys
+
+-- The text in lines; the width is what a line has where there are 100 columns.
+local function wrapped(text, indent, width)
+  return show.wrapped(text, indent, width - 100 + shell.fitting_columns(100, 60))
+end
 
 local function option_lines(options)
   local lines = {}
@@ -80,7 +85,7 @@ local function class_help(class)
   if #common > 0 then
     local names = {}
     for i, option in ipairs(common) do names[i] = option.name end
-    text = text .. "\n\nBy name only: " .. table.concat(names, ", ")
+    text = text .. "\n\nBy name only: " .. wrapped(table.concat(names, ", "), "", 86)
   end
   if #class.arguments > 0 then
     text = text .. "\n\nArguments of a call, by name, beside training and mask:\n"

@@ -66,7 +66,7 @@ local ylabel = { name = "ylabel", type = "a text", doc = "What y is." }
 local values = { name = "values", type = "a tensor or a list", doc = "Numbers.", required = true,
   takes_lists = true }
 
-cr.plot = shell.define("plot -> nothing",
+cr.plot = shell.define("plot -> a path, or nothing",
   "Draws lines of y over x, at the terminal or into a file: cr.plot(y), cr.plot(x, y), cr.plot({ "
   .. "loss = a, val_loss = b }, { file = 'loss.svg' }). NaN leaves a gap.", {
     { name = "x", type = "a tensor or a list", required = true, takes_lists = true,
@@ -88,7 +88,7 @@ cr.plot = shell.define("plot -> nothing",
       from = 1, whole = x == nil }, { file = path, width = wide, height = high })
   end)
 
-cr.hist = shell.define("hist -> nothing", "Draws how often values lie where: a histogram.", {
+cr.hist = shell.define("hist -> a path, or nothing", "Draws how often values lie where: a histogram.", {
   values,
   { name = "bins", type = "an integer", doc = "How many intervals; by the number of values." },
   title, xlabel, ylabel, file, width, height,
@@ -119,7 +119,7 @@ local function stretched(images)
   return (images - least) / cr.ops.maximum(most - least, 1e-30)
 end
 
-cr.imshow = shell.define("imshow -> nothing",
+cr.imshow = shell.define("imshow -> a path, or nothing",
   "Draws an image (height, width) or (height, width, 1, 3 or 4), or a batch of them as a grid: "
   .. "fractions from 0 to 1, or integers from 0 to 255.", {
     { name = "images", type = "a tensor", doc = "", required = true, takes_lists = true },
@@ -135,7 +135,7 @@ cr.imshow = shell.define("imshow -> nothing",
       labels = labels, columns = columns }, { file = path, width = wide, height = high })
   end)
 
-cr.heatmap = shell.define("heatmap -> nothing",
+cr.heatmap = shell.define("heatmap -> a path, or nothing",
   "Draws a matrix as coloured fields with their numbers, such as cr.confusion_matrix or the scores "
   .. "of attention.", {
     { name = "values", type = "a matrix", doc = "", required = true, takes_lists = true },

@@ -117,7 +117,7 @@ void add_structure(Type& model) {
       .raw_method("summary -> nothing", summary, {"options: a table with names=nil"},
                   "Prints the layers, or hands the lines to print_fn.",
                   &schema<SummaryOptions>("summary"))
-      .raw_method("plot -> nothing", plot_model,
+      .raw_method("plot -> a path, or nothing", plot_model,
                   {"to_file: a path=nil", "options: a table with names=nil"},
                   "Draws the graph of its layers, at the terminal or into a file.",
                   &schema<ModelPlot>("plot"))

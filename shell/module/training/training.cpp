@@ -204,7 +204,7 @@ void add_callbacks(ObjectTypes& types, const Type& object) {
       .property("params", &LuaCallback::params, "What the run was told: epochs, steps, verbose.");
   add_type<History>(types, "history", &callback)
       .property("history", &history_table, "A list of values for each log, an entry an epoch.")
-      .raw_method("plot -> nothing", plot_history, {"options: a table with names=nil"},
+      .raw_method("plot -> a path, or nothing", plot_history, {"options: a table with names=nil"},
                   "Draws how the logs went, at the terminal or into a file.",
                   &schema_of<HistoryPlot>("plot"))
       .property(
