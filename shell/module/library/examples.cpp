@@ -1,10 +1,13 @@
 #include "library/examples.h"
 
+#include <link.h>
+
 #include <filesystem>
 #include <map>
 #include <mutex>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "crescent/registry/loader.h"
 #include "crescent/system/file.h"
@@ -59,10 +62,24 @@ std::mutex& turn() {
   return mutex;
 }
 
+/// How many libraries the process has loaded so far.
+unsigned long long libraries_loaded() {
+  unsigned long long count = 0;
+  const auto read = [](dl_phdr_info* info, size_t, void* to) {
+    *static_cast<unsigned long long*>(to) = info->dlpi_adds;
+    return 1;
+  };
+  dl_iterate_phdr(read, &count);
+  return count;
+}
+
 /// All examples; read again when plugins came from other folders. The caller holds turn().
 const Examples& all_examples() {
   static std::set<fs::path> folders;
   static Examples examples;
+  static unsigned long long libraries = 0;
+  const unsigned long long loaded = libraries_loaded();
+  if (std::exchange(libraries, loaded) == loaded) return examples;
   if (std::set<fs::path> now = plugin_folders(); now != folders) {
     examples = examples_in(now);
     folders = std::move(now);
@@ -74,8 +91,9 @@ const Examples& all_examples() {
 
 std::string example_of(const std::string& path) {
   const std::lock_guard lock(turn());
-  const auto found = all_examples().find(path);
-  return found == all_examples().end() ? "" : found->second;
+  const Examples& examples = all_examples();
+  const auto found = examples.find(path);
+  return found == examples.end() ? "" : found->second;
 }
 
 std::vector<std::string> names_with_example(const std::string& name) {
