@@ -173,11 +173,15 @@ int call(lua_State* L, int arguments, int results) {
   return status;
 }
 
+/// Nothing is collected meanwhile: an object that waits for its workers would hold the message
+/// back.
 void report(lua_State* L) {
+  lua_gc(L, LUA_GCSTOP);
   const std::string message = with_line(L);
   std::fflush(stdout);
   std::fprintf(stderr, "crescent: %s\n", printable(message).c_str());
   lua_pop(L, 1);
+  lua_gc(L, LUA_GCRESTART);
 }
 
 bool run_text(lua_State* L, const std::string& code, const char* name, Variables* variables) {
