@@ -172,7 +172,7 @@ void draw_points(Scene& scene, const Frame& frame, const Series& series, Color c
 std::vector<LegendEntry> legend_of(const std::vector<Series>& all) {
   std::vector<LegendEntry> legend;
   for (size_t i = 0; i < all.size(); ++i)
-    if (!all[i].label.empty()) legend.push_back({all[i].label, all[i].color, all[i].dashed});
+    if (!all[i].label.empty()) legend.push_back({all[i].label, i, all[i].color, all[i].dashed});
   return legend;
 }
 

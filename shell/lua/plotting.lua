@@ -112,10 +112,12 @@ local function batch_of(images)
     images.dtype, "(", table.concat(shape, ", "), ")")
 end
 
---- The least value becomes 0 and the greatest 1.
+--- The least finite value becomes 0 and the greatest 1.
 local function stretched(images)
   images = cr.ops.cast(images, "float32")
-  local least, most = cr.ops.min(images), cr.ops.max(images)
+  local is_finite = cr.ops.isfinite(images)
+  local least = cr.ops.min(cr.ops.where(is_finite, images, math.huge))
+  local most = cr.ops.max(cr.ops.where(is_finite, images, -math.huge))
   return (images - least) / cr.ops.maximum(most - least, 1e-30)
 end
 
@@ -136,7 +138,7 @@ cr.imshow = shell.define("imshow -> a path, or nothing",
   end)
 
 cr.heatmap = shell.define("heatmap -> a path, or nothing",
-  "Draws a matrix as coloured fields with their numbers, such as cr.confusion_matrix or the scores "
+  "Draws a matrix as coloured fields with their numbers, such as cr.utils.confusion_matrix or the scores "
   .. "of attention.", {
     { name = "values", type = "a matrix", doc = "", required = true, takes_lists = true },
     { name = "labels", type = "a list of texts", doc = "Names of rows and columns alike." },

@@ -59,7 +59,7 @@ double Frame::draw_legend(Scene& scene, const Metrics& metrics, double top) cons
     const double middle = top + metrics.line / 2;
     const double end = left + sample - beside(metrics);
     scene.elements.push_back(Line{.points = {{left, middle}, {end, middle}},
-                                  .color = series_color(item.series),
+                                  .color = series_color(item.color),
                                   .width = 2.5,
                                   .dashed = item.dashed,
                                   .series = item.series});

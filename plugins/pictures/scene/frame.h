@@ -10,7 +10,7 @@ namespace crescent::pictures {
 
 struct LegendEntry {
   std::string label;
-  size_t series = 0;
+  size_t series = 0, color = 0;
   bool dashed = false;
 };
 

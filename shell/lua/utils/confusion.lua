@@ -2,14 +2,22 @@
 local cr, shell = ...
 local ops = cr.ops
 
--- Classes from 0; of a row of scores for each, the class with the highest.
+-- Classes from 0; of a row of scores for each, the class with the highest, and of a single score
+-- class 1 above a half.
 local function classes_of(name, x, like)
   x = cr.tensor(x)
-  if like and #x.shape == #like.shape + 1 then x = ops.argmax(x, -1) end
+  if like and #x.shape == #like.shape + 1 then
+    x = x.shape[#x.shape] == 1 and ops.greater(ops.squeeze(x, -1), 0.5) or ops.argmax(x, -1)
+  end
   if #x.shape ~= 1 then
     shell.fail("confusion_matrix: expected ", name, " of one axis, got shape ", cr.show(x.shape))
   end
-  return ops.cast(x, "int32")
+  local classes = ops.cast(x, "int32")
+  if x.dtype:find "float" and ops.any(ops.not_equal(ops.cast(classes, x.dtype), x)):item() then
+    shell.fail("confusion_matrix: expected ", name, " that are whole numbers, or a row of scores ",
+      "for each label")
+  end
+  return classes
 end
 
 local function check_classes(name, classes, count)
@@ -27,7 +35,8 @@ return {
     { name = "labels", type = "a tensor", doc = "The true class of each sample, from 0.",
       required = true },
     { name = "predictions", type = "a tensor",
-      doc = "The class that was predicted, or a row of scores of which the highest counts.",
+      doc = "The class that was predicted, or a row of scores of which the highest counts; a row of "
+        .. "one score is class 1 above a half.",
       required = true },
     { name = "num_classes", type = "an integer", doc = "nil: as many as occur." },
     { name = "weights", type = "a tensor", doc = "What each sample counts; nil: 1." },

@@ -185,24 +185,24 @@ Value with_names(Value described) {
   return described;
 }
 
-/// Of numbers in memory; null for other tensors.
+/// Of numbers in memory, those that are finite; null for other tensors.
 Value statistics_of(const Tensor& tensor) {
   const bool numbers = tensor.dtype() != DType::string && tensor.dtype() != DType::complex64;
   if (tensor.is_abstract() || !tensor.in_memory() || !numbers) return {};
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double least = kInfinity, most = -kInfinity, mean = 0, squares = 0;
-  int64_t count = 0, zeros = 0, nans = 0;
+  int64_t count = 0, zeros = 0, nans = 0, infinities = 0;
   const Tensor flat = tensor.view({tensor.size()});
   for (int64_t first = 0, some = 1 << 16; first < flat.size(); first += some)
     for (const double x : flat.view_rows(first, std::min(some, flat.size() - first)).to_vector()) {
-      zeros += x == 0, nans += std::isnan(x);
-      if (std::isnan(x)) continue;
+      zeros += x == 0, nans += std::isnan(x), infinities += std::isinf(x);
+      if (!std::isfinite(x)) continue;
       const double distance = x - mean;
       mean += distance / static_cast<double>(++count);
       squares += distance * (x - mean);
       least = std::min(least, x), most = std::max(most, x);
     }
-  Dict result{{"count", tensor.size()}, {"zeros", zeros}, {"nan", nans}};
+  Dict result{{"count", tensor.size()}, {"zeros", zeros}, {"nan", nans}, {"inf", infinities}};
   if (count == 0) return result;
   result.set("min", least), result.set("max", most), result.set("mean", mean);
   result.set("std", std::sqrt(squares / static_cast<double>(count)));
@@ -288,7 +288,7 @@ void set_reflection(lua_State* L) {
   static const CallablePtr describe =
       bound("describe -> a table with names", &describe_value, {"value: any value=nil"},
             "What a value is, as a table. Of a tensor of numbers it has statistics: count, min, "
-            "max, mean, std, zeros, nan (the rest is of what is a number).");
+            "max, mean, std, zeros, nan, inf (min to std are of what is finite).");
   push_callable(L, *describe);
   lua_setfield(L, -2, "describe");
   static const CallablePtr shown = bound(

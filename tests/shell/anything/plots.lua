@@ -50,6 +50,15 @@ for _, text in ipairs { ">loss<", ">val_loss<", ">a &amp; b<", ">epoch<" } do
   assert(svg:find(text, 1, true), text)
 end
 
+-- ---- in letters, the legend has the signs of the curves
+local letters = written(".txt", function(path)
+  return cr.plot({ a = { 1, 2 }, b = { 2, 1 }, val_a = { 3, 3 } }, { file = path, width = 60 })
+end)
+assert(letters:find("** a", 1, true) or not letters:find("*", 1, true), letters)
+for _, entry in ipairs { "++ b", "oo val_a" } do
+  assert(letters:find(entry, 1, true) or letters:find("⠤⠤ " .. entry:sub(4), 1, true), letters)
+end
+
 -- ---- every dtype, and sizes that are corners
 for _, dtype in ipairs { "float32", "float64", "bfloat16", "float16", "int8", "int16", "int32",
   "int64", "uint8", "bool" } do

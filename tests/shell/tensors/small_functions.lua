@@ -130,6 +130,8 @@ check.near(statistics.mean, 2)
 check.near(statistics.std, math.sqrt(14 / 3))
 assert(statistics.min == 0 and statistics.max == 5)
 local many = cr.random.normal { 300, 500 }
+local infinite = cr.describe(cr.tensor { 1, 1 / 0, 3, -1 / 0 }).statistics
+assert(infinite.inf == 2 and infinite.mean == 2 and infinite.min == 1 and infinite.max == 3)
 statistics = cr.describe(many).statistics
 check.near(statistics.mean, ops.mean(many):item(), 1e-4)
 check.near(statistics.std, ops.std(many):item(), 1e-4)
@@ -144,6 +146,9 @@ check.same(confusion(cr.tensor({ 1, 0 }, "uint8"), { { 0.1, 0.9 }, { 0.3, 0.7 } 
   { { 0, 1 }, { 0, 1 } })
 check.near(confusion({ 0, 0 }, { 1, 1 }, { num_classes = 3, weights = { 0.5, 2 } }),
   { { 0, 2.5, 0 }, { 0, 0, 0 }, { 0, 0, 0 } })
+check.same(confusion({ 0, 1, 1 }, cr.tensor { { 0.2 }, { 0.9 }, { 0.7 } }):totable(),
+  { { 1, 0 }, { 0, 2 } })
+check.fails(function() confusion({ 0, 1 }, { 0.1, 0.8 }) end, "predictions", "whole numbers")
 check.fails(function() confusion({ 0, 3 }, { 0, 1 }, 3) end, "labels", "0 to 2", "3")
 check.fails(function() confusion({ 0 }, { -1 }) end, "predictions", "-1")
 check.fails(function() confusion({ 0 }, { 0, 1 }) end, "1 labels", "2 predictions")
