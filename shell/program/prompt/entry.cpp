@@ -22,13 +22,22 @@ bool is_right(lua_State* L, const std::string& text) {
   return false;
 }
 
+/// Code that gives the values of the expressions. No call among them is in tail position, so that
+/// tracebacks have the entry; behind a semicolon nobody looks.
+std::string giving(const std::string& expressions) {
+  if (lua_ends_with(expressions, ';')) return "return " + expressions;
+  return "return (function(...) return ... end)(" + expressions + "\n)";
+}
+
 /// Reads the entry as statements before an expression.
 bool read_with_expression(lua_State* L, const std::string& text, Entry& entry) {
   const std::vector<size_t> starts = lua_statements(text);
   for (size_t i = 0; i < std::min(starts.size(), kMostTries); ++i) {
     entry.shown = text.substr(starts[i]);
-    entry.code = text.substr(0, starts[i]) + "return " + entry.shown;
-    if (is_right(L, entry.code)) return true;
+    const std::string before = text.substr(0, starts[i]);
+    if (!is_right(L, before + "return " + entry.shown)) continue;
+    entry.code = before + giving(entry.shown);
+    return true;
   }
   return false;
 }
@@ -62,9 +71,8 @@ bool begins_expression(lua_State* L, const std::string& text) {
 
 bool read_entry(lua_State* L, const std::string& text, const char* chunk, Entry& entry) {
   entry.shown = text.starts_with('=') ? text.substr(1) : text;
-  entry.code = "return " + entry.shown;
   entry.is_silent = lua_ends_with(text, ';');
-  if (is_right(L, entry.code)) return true;
+  if (is_right(L, "return " + entry.shown)) return entry.code = giving(entry.shown), true;
   entry.code = text;
   if (compiles(L, text, chunk)) return true;
   if (!read_with_expression(L, text, entry)) return false;
