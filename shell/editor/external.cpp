@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "crescent/system/file.h"
 
@@ -17,16 +18,14 @@ std::string program() {
   return "";
 }
 
-bool write_all(int file, const std::string& text) {
-  return ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-}
-
 /// A new file with the text, for this user alone; an empty path when there is none.
 std::string make_file(const std::string& text) {
   std::error_code error;
   std::string path = std::filesystem::temp_directory_path(error) / "crescent-XXXXXX.lua";
   const Descriptor file(mkostemps(path.data(), 4, O_CLOEXEC));
-  return file >= 0 && write_all(file, text) ? path : "";
+  if (file < 0) return "";
+  std::ofstream stream(path, std::ios::binary);
+  return stream << text << std::flush ? path : "";
 }
 
 bool run_on(const std::string& path, std::string& text) try {

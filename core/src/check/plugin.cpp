@@ -4,6 +4,7 @@
 #include "check/checked_layer.h"
 #include "check/classes.h"
 #include "crescent/registry/loader.h"
+#include "model/config.h"
 
 namespace crescent {
 namespace {
@@ -26,14 +27,6 @@ constexpr KindRow kKindRows[] = {{"activation", check::add_activation_rows},
                                  {"operation", check::add_operation_rows},
                                  {"format", check::add_format_rows}};
 
-std::vector<Shape> shapes_in(const Value& value) {
-  const List& list = value.as_list();
-  if (list.empty() || !list.front().is_list()) return {Codec<Shape>::decode(value)};
-  std::vector<Shape> shapes;
-  for (const Value& shape : list) shapes.push_back(Codec<Shape>::decode(shape));
-  return shapes;
-}
-
 /// What a user says of one class.
 struct ClassOptions {
   Dict options;
@@ -49,7 +42,7 @@ struct ClassOptions {
     if (key == "options")
       options = Codec<Dict>::decode(value);
     else if (key == "shapes")
-      checks.shapes = shapes_in(value);
+      checks.shapes = shapes_from(value);
     else if (key == "dtypes")
       checks.dtypes = Codec<std::vector<DType>>::decode(value);
     else if (key == "low")

@@ -251,15 +251,6 @@ bool knows_build_shape(const std::string& class_name) {
   return info && info->schema.find(kBuildShape);
 }
 
-/// Decodes a shape or a list of shapes.
-std::vector<Shape> shapes_in(const Value& value) {
-  const List& list = value.as_list();
-  if (list.empty() || !list.front().is_list()) return {Codec<Shape>::decode(value)};
-  std::vector<Shape> shapes;
-  for (const Value& shape : list) shapes.push_back(Codec<Shape>::decode(shape));
-  return shapes;
-}
-
 Value encoded(const std::vector<Shape>& shapes) {
   List list;
   for (const Shape& shape : shapes) list.push_back(Codec<Shape>::encode(shape));
@@ -269,7 +260,7 @@ Value encoded(const std::vector<Shape>& shapes) {
 /// Builds a model by a call, which also builds the layers inside.
 void build_by_call(Model& model, const Value& shapes) {
   try {
-    model.compute_output_shape(shapes_in(shapes));
+    model.compute_output_shape(shapes_from(shapes));
   } catch (const Error& error) {
     warn("Model ", model.name(), " could not be built for ", shapes, ": ", error.what(),
          "; call it on data before its weights are loaded");
@@ -277,6 +268,14 @@ void build_by_call(Model& model, const Value& shapes) {
 }
 
 }  // namespace
+
+std::vector<Shape> shapes_from(const Value& value) {
+  const List& list = value.as_list();
+  if (list.empty() || !list.front().is_list()) return {Codec<Shape>::decode(value)};
+  std::vector<Shape> shapes;
+  for (const Value& shape : list) shapes.push_back(Codec<Shape>::decode(shape));
+  return shapes;
+}
 
 ModelPtr model_from_own_config(const Value& config) {
   const SharedObjects shared(true);

@@ -4,6 +4,8 @@
 
 namespace crescent {
 
+/// Decodes a shape, or a list of shapes.
+std::vector<Shape> shapes_from(const Value& value);
 /// model_from_config for configurations in core's own form.
 ModelPtr model_from_own_config(const Value& config);
 /// Makes a layer or a model from {"class_name": ..., "config": {...}}. Fails with "Unknown layer:

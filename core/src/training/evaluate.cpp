@@ -66,9 +66,7 @@ NamedValues Model::evaluate(const Tensors& x, const Tensors& y, const Dict& give
   const MetricsScope metrics_scope(*this, "evaluate");
   const EvaluateOptions options = parse<EvaluateOptions>("evaluate", given);
   check_compiled(*this);
-  Arrays arrays{x, y, {}};
-  check_arrays(*this, arrays);
-  arrays.weights = sample_weights(*this, y, options.sample_weight);
+  const Arrays arrays = checked_arrays(*this, x, y, options.sample_weight);
   const int64_t batch_size = batch_size_for(*this, options.batch_size);
   check_stateful(*this, arrays.samples(), batch_size);
   Dict rest = given;
@@ -145,9 +143,7 @@ Value boxed(const Tensors& tensors) {
 Batch checked_batch(const Model& model, const Tensors& x, const Tensors& y, const Tensors& weights,
                     const Value& class_weight) {
   check_compiled(model);
-  Arrays arrays{x, y, {}};
-  check_arrays(model, arrays);
-  arrays.weights = sample_weights(model, y, boxed(weights));
+  Arrays arrays = checked_arrays(model, x, y, boxed(weights));
   weight_classes(model, arrays, class_weight);
   check_arrays(model, arrays);
   return {arrays.x, arrays.y, arrays.weights};

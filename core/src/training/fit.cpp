@@ -62,10 +62,7 @@ DatasetPtr validation_set(const Model& model, const FitOptions& options) {
 
 RunPlan plan_arrays(const Model& model, const SeedGenerator& order, const Tensors& x,
                     const Tensors& y, const FitOptions& options) {
-  Arrays arrays{x, y, {}};
-  check_arrays(model, arrays);
-  arrays.weights = sample_weights(model, y, options.sample_weight);
-  check_arrays(model, arrays);
+  Arrays arrays = checked_arrays(model, x, y, options.sample_weight);
   const int64_t batch_size = batch_size_for(model, options.batch_size);
 
   RunPlan plan;

@@ -61,9 +61,7 @@ GradientNorms Model::gradient_norms(const Tensors& x, const Tensors& y, const Di
   const MetricsScope metrics_scope(*this, "gradient_norms");
   const GradientNormsOptions options = parse<GradientNormsOptions>("gradient_norms", given);
   check_compiled(*this);
-  Arrays arrays{x, y, {}};
-  check_arrays(*this, arrays);
-  arrays.weights = sample_weights(*this, y, options.sample_weight);
+  const Arrays arrays = checked_arrays(*this, x, y, options.sample_weight);
   const int64_t size =
       std::min(options.batch_size.value_or(batch_size_for(*this, {})), arrays.samples());
   const Arrays batch = rows(arrays, 0, size);

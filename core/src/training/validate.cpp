@@ -100,9 +100,7 @@ Validation Model::validate(const Tensors& x, const Tensors& y, const Dict& given
   if (!y.empty()) check_compiled(*this);
   if (training_->spec.compiled && training_->spec.options.run_eagerly)
     fail("validate: a model that runs eagerly has no compiled step");
-  Arrays arrays{x, y, {}};
-  check_arrays(*this, arrays);
-  if (!y.empty()) arrays.weights = sample_weights(*this, y, options.sample_weight);
+  const Arrays arrays = checked_arrays(*this, x, y, y.empty() ? Value() : options.sample_weight);
   const int64_t size =
       std::min(options.batch_size.value_or(batch_size_for(*this, {})), arrays.samples());
   const Arrays batch = rows(arrays, 0, size);

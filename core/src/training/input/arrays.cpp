@@ -287,6 +287,15 @@ Tensors sample_weights(const Model& model, const Tensors& y, const Value& sample
   return weights;
 }
 
+Arrays checked_arrays(const Model& model, const Tensors& x, const Tensors& y,
+                      const Value& sample_weight) {
+  Arrays arrays{x, y, {}};
+  check_arrays(model, arrays);
+  arrays.weights = sample_weights(model, y, sample_weight);
+  check_arrays(model, arrays);
+  return arrays;
+}
+
 void weight_classes(const Model& model, Arrays& arrays, const Value& class_weight) {
   if (class_weight.is_null()) return;
   const std::vector<std::string> names =

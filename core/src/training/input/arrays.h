@@ -13,6 +13,9 @@ void check_inputs(const Model& model, const Tensors& x);
 void check_arrays(const Model& model, const Arrays& arrays);
 /// Decodes sample_weight to one array per output.
 Tensors sample_weights(const Model& model, const Tensors& y, const Value& sample_weight);
+/// The arrays with their decoded weights; all of them are checked.
+Arrays checked_arrays(const Model& model, const Tensors& x, const Tensors& y,
+                      const Value& sample_weight);
 /// Multiplies the sample weights by the weights of the samples' classes.
 void weight_classes(const Model& model, Arrays& arrays, const Value& class_weight);
 
