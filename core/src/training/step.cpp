@@ -7,7 +7,7 @@
 #include "program/option_changes.h"
 #include "registry/blame.h"
 #include "training/state/training.h"
-#include "training/step_watch.h"
+#include "training/watch/step_watch.h"
 
 namespace crescent {
 namespace {

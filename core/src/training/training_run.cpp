@@ -9,9 +9,9 @@
 #include <unordered_map>
 
 #include "training/metrics_scope.h"
-#include "training/nan_location.h"
 #include "training/run_state.h"
-#include "training/step_watch.h"
+#include "training/watch/nan_location.h"
+#include "training/watch/step_watch.h"
 
 namespace crescent {
 namespace {

@@ -1,4 +1,4 @@
-#include "training/profile_tables.h"
+#include "training/inspection/profile_tables.h"
 
 #include <algorithm>
 #include <cstdio>

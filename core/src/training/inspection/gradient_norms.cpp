@@ -7,8 +7,8 @@
 #include "crescent/system/terminal.h"
 #include "training/metrics_scope.h"
 #include "training/pass.h"
-#include "training/statistics.h"
-#include "training/step_watch.h"
+#include "training/watch/statistics.h"
+#include "training/watch/step_watch.h"
 
 namespace crescent {
 namespace {

@@ -7,7 +7,7 @@
 #include "data/array_dataset.h"
 #include "training/metrics_scope.h"
 #include "training/pass.h"
-#include "training/statistics.h"
+#include "training/watch/statistics.h"
 
 namespace crescent {
 namespace {

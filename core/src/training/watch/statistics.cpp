@@ -1,4 +1,4 @@
-#include "training/statistics.h"
+#include "training/watch/statistics.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,7 +8,7 @@
 #include "layer/call_observer.h"
 #include "layer/layer_access.h"
 #include "training/pass.h"
-#include "training/statistics.h"
+#include "training/watch/statistics.h"
 
 namespace crescent {
 namespace {

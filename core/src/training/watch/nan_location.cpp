@@ -1,12 +1,12 @@
-#include "training/nan_location.h"
+#include "training/watch/nan_location.h"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "layer/layer_access.h"
-#include "training/statistics.h"
-#include "training/step_watch.h"
+#include "training/watch/statistics.h"
+#include "training/watch/step_watch.h"
 
 namespace crescent {
 namespace {

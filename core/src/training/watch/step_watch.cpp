@@ -1,4 +1,4 @@
-#include "training/step_watch.h"
+#include "training/watch/step_watch.h"
 
 #include <algorithm>
 #include <cmath>

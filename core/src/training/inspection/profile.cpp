@@ -3,9 +3,9 @@
 #include <chrono>
 
 #include "crescent/tensor/variable.h"
+#include "training/inspection/profile_tables.h"
 #include "training/metrics_scope.h"
 #include "training/pass.h"
-#include "training/profile_tables.h"
 
 namespace crescent {
 namespace {
