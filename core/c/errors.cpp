@@ -45,6 +45,21 @@ crescent_error* current_error(const char* function) noexcept try {
   return make_error(CRESCENT_ERROR_OTHER, exception_text());
 }
 
+crescent_error* new_error(const char* message) noexcept {
+  return make_error(CRESCENT_ERROR_FAILED, message ? message : "an error without a message");
+}
+
+void throw_if(crescent_error* error) {
+  if (!error) return;
+  const int code = crescent_error_code_of(error);
+  const std::string message = crescent_error_message(error);
+  crescent_error_free(error);
+  if (code == CRESCENT_ERROR_MEMORY) throw std::bad_alloc();
+  if (code == CRESCENT_ERROR_DATA) throw DataError(message);
+  if (code == CRESCENT_ERROR_INTERRUPTED) throw Interrupted(message);
+  fail(message);
+}
+
 }  // namespace crescent::c
 
 using namespace crescent::c;

@@ -9,7 +9,7 @@
 
 namespace crescent::c {
 
-enum class HandleKind : uintptr_t { error, tensor, model, interruption };
+enum class HandleKind : uintptr_t { error, tensor, model, interruption, layer };
 
 /// A mistake in how a function of the interface was called.
 class ArgumentError final : public Error {
