@@ -5,7 +5,7 @@
 //    public:
 //     explicit Scale(const Options& options) : initial_(options.text("initializer")) {}
 //     void build(Weights& weights, const std::vector<Shape>& inputs) override {
-//       weights.add("factor", {inputs[0].back()}, '"' + initial_ + '"');
+//       weights.add("factor", {inputs[0][-1]}, '"' + initial_ + '"');
 //     }
 //     Tensor call(const Tensor& x, Weights& weights, bool) override { return x * weights[0]; }
 //    private:
@@ -55,7 +55,24 @@ crescent_error* guarded(Body body) noexcept {
   }
 }
 
-using Shape = std::vector<int64_t>;
+/// Sizes of axes; -1 is not known yet. shape[-1] is the last one.
+class Shape {
+ public:
+  Shape(std::initializer_list<int64_t> sizes) : sizes_(sizes) {}
+  explicit Shape(const crescent_spec& spec) : sizes_(spec.shape, spec.shape + spec.rank) {}
+  int rank() const { return static_cast<int>(sizes_.size()); }
+  const int64_t* data() const { return sizes_.data(); }
+  int64_t operator[](int axis) const {
+    const int place = axis < 0 ? axis + rank() : axis;
+    if (place < 0 || place >= rank())
+      throw Error("there is no axis " + std::to_string(axis) + " in a shape of rank " +
+                  std::to_string(rank()));
+    return sizes_[static_cast<size_t>(place)];
+  }
+
+ private:
+  std::vector<int64_t> sizes_;
+};
 
 /// A tensor of the host, owned.
 class Tensor {
@@ -79,12 +96,11 @@ class Tensor {
   }
   const crescent_tensor* get() const { return handle_; }
   crescent_tensor* release() { return std::exchange(handle_, nullptr); }
-  /// Sizes that are not known yet are -1.
   Shape shape() const {
     crescent_spec spec{};
     spec.struct_size = sizeof spec;
     check(host->tensor_spec(handle_, &spec));
-    return Shape(spec.shape, spec.shape + spec.rank);
+    return Shape(spec);
   }
 
  private:
@@ -134,7 +150,7 @@ class Weights {
   /// Within build. The initializer is JSON: "\"zeros\"".
   void add(const char* name, const Shape& shape, const std::string& initializer = "",
            bool trainable = true) {
-    check(host->add_weight(layer_, name, shape.data(), static_cast<int>(shape.size()),
+    check(host->add_weight(layer_, name, shape.data(), shape.rank(),
                            initializer.empty() ? nullptr : initializer.c_str(), trainable));
   }
   Tensor operator[](size_t index) const {
@@ -187,8 +203,7 @@ const crescent_layer_class* layer(const char* name, const char* doc,
                    size_t count) {
     return guarded([&] {
       std::vector<Shape> shapes;
-      for (size_t i = 0; i < count; ++i)
-        shapes.emplace_back(inputs[i]->shape, inputs[i]->shape + inputs[i]->rank);
+      for (size_t i = 0; i < count; ++i) shapes.emplace_back(*inputs[i]);
       Weights weights(handle);
       static_cast<Layer*>(self)->build(weights, shapes);
     });

@@ -6,7 +6,7 @@ class Scale : public Layer {
  public:
   explicit Scale(const Options& options) : initializer_(options.text("initializer")) {}
   void build(Weights& weights, const std::vector<Shape>& inputs) override {
-    weights.add("factor", {inputs[0].back()}, '"' + initializer_ + '"');
+    weights.add("factor", {inputs[0][-1]}, '"' + initializer_ + '"');
   }
   Tensor call(const Tensor& x, Weights& weights, bool) override { return x * weights[0]; }
 

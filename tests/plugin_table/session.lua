@@ -39,6 +39,14 @@ check.fails(function() cr.layers.TableScale { times = 0 } end, "times = 0 learns
 check.fails(function() cr.layers.TableScale { tims = 1 } end, "did you mean 'times'")
 check.fails(function() cr.layers.TableScale { times = "two" } end, "times")
 
+cr.check.layer(cr.layers.TableScale, { times = 2 }, { 3 })
+
+assert(largest(cr.layers.TableSum() { x, y } - (x + y)) == 0)
+check.fails(function() cr.layers.TableSum()(x) end, "2 inputs")
+cr.check.layer(cr.layers.TableMasked, {}, { 3 })
+local embedded = cr.layers.Embedding(5, 2, { mask_zero = true })(cr.tensor { { 1, 0 } })
+assert(cr.layers.TableMasked()(embedded).mask, "the mask goes on")
+
 -- An op, eagerly, in a graph and under a tape.
 local function tanh(v) return (math.exp(2 * v) - 1) / (math.exp(2 * v) + 1) end
 local capped = cr.ops.table_softcap(cr.tensor { -9, 0, 0.5 }, { limit = 2 }):totable()
@@ -52,6 +60,7 @@ assert(learned[20] < learned[1] / 2)
 graph:save(path)
 local opened = cr.models.load_model(path)
 assert(largest(opened:predict(x) - graph:predict(x)) == 0)
+cr.check.gradient(function(v) return cr.ops.table_softcap(v, 2) end, { cr.random.normal { 3 } })
 check.fails(function() cr.ops.table_softcap(x, -1) end, "limit must be positive")
 check.fails(function() cr.ops.table_softcap(cr.ops.cast(x, "int32")) end, "x must be float32")
 check.fails(function() cr.ops.table_softcap() end, "x")
@@ -66,6 +75,7 @@ end
 -- The wrapper for C++.
 load "wrapped"
 assert(largest(cr.layers.TablePower { squares = 2 }(x) - x * x * x * x) < 1e-4)
+cr.check.layer(cr.layers.TablePower, { squares = 1 }, { 3 })
 check.fails(function() cr.layers.TablePower { squares = -1 } end, "squares must not be negative")
 
 -- What is wrong.

@@ -27,6 +27,7 @@ static crescent_error* create(const char* options, void** self) {
 static crescent_error* build(void* self, crescent_layer* layer, const crescent_spec* const* inputs,
                              size_t count) {
   (void)self, (void)count;
+  if (inputs[0]->rank == 0) return host->error_new("expected at least one axis");
   const int64_t shape[] = {inputs[0]->shape[inputs[0]->rank - 1]};
   crescent_error* error = host->add_weight(layer, "factor", shape, 1, "\"ones\"", 1);
   if (!error) error = host->add_weight(layer, "calls", NULL, 0, "\"zeros\"", 0);
@@ -86,7 +87,22 @@ static const crescent_layer_class scale = {.struct_size = sizeof scale,
                                            .destroy = free,
                                            .build = build,
                                            .call = call};
-static const crescent_layer_class* const layers[] = {&scale};
+
+// ---- layers of two inputs, and of one whose mask goes on
+
+static crescent_error* add(void* self, crescent_layer* layer, const crescent_tensor* const* inputs,
+                           size_t count, int training, crescent_tensor** results,
+                           size_t* result_count) {
+  (void)self, (void)layer, (void)count, (void)training;
+  *result_count = 1;
+  return call_two("add", inputs[0], inputs[1], results);
+}
+
+static const crescent_layer_class sum = {
+    .struct_size = sizeof sum, .name = "TableSum", .call = add, .min_inputs = 2, .max_inputs = 2};
+static const crescent_layer_class masked = {
+    .struct_size = sizeof masked, .name = "TableMasked", .call = pass_on, .supports_masking = 1};
+static const crescent_layer_class* const layers[] = {&scale, &sum, &masked};
 
 // ---- the op table_softcap: y = limit * tanh(x / limit)
 
@@ -143,4 +159,4 @@ static const crescent_op_class softcap = {
 static const crescent_op_class* const ops[] = {&softcap};
 
 CRESCENT_EXPORT_TABLE = {
-    CRESCENT_TABLE_HEAD("table.scale", "1.0.0"), start, layers, 1, ops, 1, NULL};
+    CRESCENT_TABLE_HEAD("table.scale", "1.0.0"), start, layers, 3, ops, 1, NULL};

@@ -10,7 +10,7 @@ class Power : public Layer {
     if (squares_ < 0) throw Error("squares must not be negative");
   }
   void build(Weights& weights, const std::vector<Shape>& inputs) override {
-    weights.add("factor", {inputs[0].back()}, '"' + initializer_ + '"');
+    weights.add("factor", {inputs[0][-1]}, '"' + initializer_ + '"');
   }
   Tensor call(const Tensor& x, Weights& weights, bool) override {
     Tensor y = x;
