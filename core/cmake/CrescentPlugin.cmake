@@ -36,3 +36,25 @@ function(crescent_add_plugin)
     set_property(GLOBAL APPEND PROPERTY CRESCENT_PLUGIN_TARGETS ${target})
   endif()
 endfunction()
+
+# crescent_add_table_plugin(NAME name SOURCES file... [LIBRARIES library...])
+#
+# Builds a plugin whose classes are in a table of C (crescent_plugin.h), name.so in the top of the
+# build folder. It links nothing of Crescent, so that every later host loads the same file.
+function(crescent_add_table_plugin)
+  cmake_parse_arguments(PARSE_ARGV 0 plugin "" "NAME" "SOURCES;LIBRARIES")
+  if(NOT plugin_NAME OR NOT plugin_SOURCES OR plugin_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "crescent_add_table_plugin(NAME name SOURCES file... "
+      "[LIBRARIES library...]): got ${ARGV}")
+  endif()
+  set(target plugin_${plugin_NAME})
+  add_library(${target} MODULE ${plugin_SOURCES})
+  target_include_directories(${target} PRIVATE
+    $<TARGET_PROPERTY:crescent::c,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_link_libraries(${target} PRIVATE ${plugin_LIBRARIES})
+  target_link_options(${target} PRIVATE -Wl,-z,defs)
+  set_target_properties(${target} PROPERTIES
+    PREFIX "" OUTPUT_NAME ${plugin_NAME} SUFFIX ".so"
+    C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+endfunction()

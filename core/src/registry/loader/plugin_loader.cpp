@@ -18,6 +18,7 @@
 #include "registry/loader/kept_state.h"
 #include "registry/loader/plugin_path.h"
 #include "registry/loader/plugin_stamp.h"
+#include "registry/loader/plugin_table.h"
 #include "registry/loader/plugin_trial.h"
 
 namespace crescent {
@@ -61,10 +62,18 @@ std::string without_path(std::string message, const std::string& path) {
   return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
 }
 
-/// Notes the addresses of the library that has this stamp in its memory.
-void note_code_of(const PluginInfo& info) {
-  const auto note = [](dl_phdr_info* library, size_t, void* stamp) {
-    const auto address = reinterpret_cast<uintptr_t>(stamp);
+/// A plugin in memory: its stamp, and its table in C if it has one.
+struct MappedPlugin {
+  const PluginInfo& info;
+  const void* table = nullptr;
+};
+
+/// Notes the addresses of the library of this plugin.
+void note_code_of(const MappedPlugin& plugin) {
+  const auto note = [](dl_phdr_info* library, size_t, void* data) {
+    const auto& noted = *static_cast<const MappedPlugin*>(data);
+    const void* place = noted.table ? noted.table : &noted.info;
+    const auto address = reinterpret_cast<uintptr_t>(place);
     uintptr_t begin = UINTPTR_MAX, end = 0;
     for (int i = 0; i < library->dlpi_phnum; ++i) {
       const auto& segment = library->dlpi_phdr[i];
@@ -73,26 +82,36 @@ void note_code_of(const PluginInfo& info) {
       end = std::max(end, library->dlpi_addr + segment.p_vaddr + segment.p_memsz);
     }
     if (address < begin || address >= end) return 0;
-    note_plugin_code(begin, end, static_cast<const PluginInfo*>(stamp)->name);
+    note_plugin_code(begin, end, noted.info.name);
     return 1;
   };
-  dl_iterate_phdr(note, const_cast<PluginInfo*>(&info));
+  dl_iterate_phdr(note, const_cast<MappedPlugin*>(&plugin));
+}
+
+/// The plugin of a library with a table. Its stamp lives as long as the process, as the library.
+MappedPlugin mapped_table(void* library, const PluginInfo& stamp) {
+  const void* table = find_table(library, stamp);
+  if (!table) fail("its symbol 'crescent_plugin_table' is not what its file says");
+  const MappedPlugin plugin{*new PluginInfo(stamp), table};
+  note_code_of(plugin);
+  return plugin;
 }
 
 /// Maps the library; returns the stamp in memory, in which the dynamic linker has set the setup
 /// function.
-const PluginInfo& map_library(const std::string& path, const PluginInfo& stamp) {
+MappedPlugin map_library(const std::string& path, const PluginInfo& stamp) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library) fail(without_path(dlerror(), path));
+  if (is_table(stamp)) return mapped_table(library, stamp);
   auto* info = static_cast<const PluginInfo*>(dlsym(library, "crescent_plugin"));
   const bool same = info && std::memcmp(info, &stamp, offsetof(PluginInfo, setup)) == 0;
   if (!same || !info->setup) fail("its symbol 'crescent_plugin' is not what its stamp says");
-  note_code_of(*info);
-  return *info;
+  note_code_of({*info});
+  return {*info};
 }
 
-void run_setup(const PluginInfo& info, Registry& staging) try {
-  info.setup(staging);
+void run_setup(const MappedPlugin& plugin, Registry& staging) try {
+  plugin.table ? register_table(plugin.table, staging) : plugin.info.setup(staging);
 } catch (const Error&) {
   throw;
 } catch (...) {
@@ -236,12 +255,13 @@ void PluginLoader::try_first(const std::string& path, const ElfFile& file,
 
 PluginRecord PluginLoader::take_in(const std::string& path, const PluginInfo& stamp) {
   const KeptState kept;
-  const PluginInfo& info = map_library(path, stamp);
+  const MappedPlugin plugin = map_library(path, stamp);
+  const PluginInfo& info = plugin.info;
   Registry staging;
   staging.state_->plugin = info.name;
   staging.state_->version = info.version;
   staging.state_->origin = path;
-  run_setup(info, staging);
+  run_setup(plugin, staging);
   take_over(staging);
   PluginRecord record = to_record(info, path);
   record.loaded = true;

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "registry/loader/plugin_table.h"
+
 namespace crescent {
 namespace {
 
@@ -42,6 +44,8 @@ std::pair<std::string, std::string> differences(std::string_view one, std::strin
 
 PluginInfo read_stamp(const ElfFile& file) {
   const auto section = file.section(kSection);
+  if (!section)
+    if (const auto table = read_table_stamp(file)) return *table;
   if (!section) file.refuse("not a Crescent plugin: no section '", kSection, "'");
   PluginInfo info{};
   const uint64_t stamped =
@@ -59,6 +63,7 @@ PluginInfo read_stamp(const ElfFile& file) {
 }
 
 std::string mismatch(const PluginInfo& stamp) {
+  if (is_table(stamp)) return table_mismatch(stamp);
   static const std::string kMend =
       "; build it again against this Crescent: cmake --build build --clean-first";
   const std::string here = concat("Crescent ", CRESCENT_VERSION);

@@ -1,0 +1,60 @@
+#include "handles.h"
+
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+namespace crescent::c {
+namespace {
+
+constexpr uintptr_t kKinds = 16;
+
+struct HandleTable {
+  std::shared_mutex mutex;
+  uintptr_t last = 0;
+  std::unordered_map<uintptr_t, std::shared_ptr<void>> objects;
+};
+
+/// It is never destroyed: threads may use handles while the process ends.
+HandleTable& table() {
+  static auto* const all = new HandleTable;
+  return *all;
+}
+
+bool is_of_kind(uintptr_t number, HandleKind kind) {
+  return number % kKinds == static_cast<uintptr_t>(kind);
+}
+
+}  // namespace
+
+uintptr_t add_handle(HandleKind kind, std::shared_ptr<void> object) {
+  HandleTable& handles = table();
+  const std::unique_lock lock(handles.mutex);
+  const uintptr_t number = (handles.last + 1) * kKinds + static_cast<uintptr_t>(kind);
+  handles.objects.emplace(number, std::move(object));
+  ++handles.last;
+  return number;
+}
+
+std::shared_ptr<void> find_handle(HandleKind kind, const void* handle) {
+  const auto number = reinterpret_cast<uintptr_t>(handle);
+  if (!is_of_kind(number, kind)) return nullptr;
+  HandleTable& handles = table();
+  const std::shared_lock lock(handles.mutex);
+  const auto found = handles.objects.find(number);
+  return found == handles.objects.end() ? nullptr : found->second;
+}
+
+void remove_handle(HandleKind kind, const void* handle) {
+  const auto number = reinterpret_cast<uintptr_t>(handle);
+  if (!is_of_kind(number, kind)) return;
+  std::shared_ptr<void> object;  // outlives the lock: its destructor may call functions here
+  HandleTable& handles = table();
+  const std::unique_lock lock(handles.mutex);
+  const auto found = handles.objects.find(number);
+  if (found == handles.objects.end()) return;
+  object = std::move(found->second);
+  handles.objects.erase(found);
+}
+
+}  // namespace crescent::c

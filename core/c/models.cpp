@@ -1,0 +1,222 @@
+// Models: files, configurations, what they are, weights.
+#include "arguments.h"
+#include "crescent/io/format.h"
+#include "errors.h"
+
+namespace crescent::c {
+namespace {
+
+std::string lines_of(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+/// A name of a model's list with its dtype and shape.
+struct NamedSpec {
+  std::string name;
+  TensorSpec spec;
+};
+
+std::vector<NamedSpec> named(const std::vector<Symbol>& symbols,
+                             const std::vector<std::string>& names) {
+  std::vector<NamedSpec> list;
+  for (size_t i = 0; i < symbols.size(); ++i)
+    list.push_back({i < names.size() ? names[i] : symbols[i].name(), symbols[i].spec()});
+  return list;
+}
+
+std::vector<NamedSpec> named(const Variables& weights) {
+  std::vector<NamedSpec> list;
+  for (const Variable& each : weights) list.push_back({each.path(), each.spec()});
+  return list;
+}
+
+std::vector<NamedSpec> part_of(const Model& model, int part) {
+  switch (part) {
+    case CRESCENT_INPUTS:
+      return named(model.inputs(), model.input_names());
+    case CRESCENT_OUTPUTS:
+      return named(model.outputs(), model.output_names());
+    case CRESCENT_WEIGHTS:
+      return named(model.weights_in_keras_order());
+    case CRESCENT_TRAINABLE_WEIGHTS:
+      return named(model.trainable_weights());
+  }
+  refuse("'part' is ", part, ", which is none");
+}
+
+Dict describe(const NamedSpec& named) {
+  return {{"name", named.name},
+          {"dtype", name_of(named.spec.dtype)},
+          {"shape", Codec<Shape>::encode(named.spec.shape)}};
+}
+
+List describe(const std::vector<NamedSpec>& list) {
+  List described;
+  for (const NamedSpec& each : list) described.push_back(describe(each));
+  return described;
+}
+
+int64_t elements_of(const Variables& weights) {
+  int64_t count = 0;
+  for (const Variable& each : weights) count += each.shape().size();
+  return count;
+}
+
+Dict describe(const Layer& layer) {
+  return {{"name", layer.name()},
+          {"class_name", layer.class_name()},
+          {"trainable", layer.trainable()},
+          {"parameters", elements_of(layer.weights())}};
+}
+
+Dict describe(const Model& model) {
+  List layers;
+  for (const LayerPtr& layer : model.layers()) layers.push_back(describe(*layer));
+  Dict entry = describe(static_cast<const Layer&>(model));
+  entry.set("trainable_parameters", elements_of(model.trainable_weights()));
+  entry.set("compiled", model.compiled());
+  entry.set("layers", std::move(layers));
+  for (const auto& [key, part] :
+       {std::pair("inputs", CRESCENT_INPUTS), std::pair("outputs", CRESCENT_OUTPUTS)})
+    entry.set(key, model.is_graph() ? describe(part_of(model, part)) : List{});
+  entry.set("weights", describe(part_of(model, CRESCENT_WEIGHTS)));
+  const auto metrics = model.compiled() ? model.metrics_names() : std::vector<std::string>{};
+  entry.set("metrics", List(metrics.begin(), metrics.end()));
+  return entry;
+}
+
+Variable weight_of(const Model& model, const std::string& path) {
+  std::vector<std::string> paths;
+  Variables found;
+  for (const Variable& each : model.weights()) {
+    paths.push_back(each.path());
+    if (each.path() == path) found.push_back(each);
+  }
+  if (found.empty()) fail("no weight '", path, "'", did_you_mean(path, paths));
+  if (found.size() > 1) fail("'", path, "' is the path of ", found.size(), " weights");
+  return found.front();
+}
+
+}  // namespace
+}  // namespace crescent::c
+
+using namespace crescent;
+using namespace crescent::c;
+
+// ---- files and configurations
+
+crescent_error* crescent_model_load(const char* path, const char* options,
+                                    crescent_model** result) {
+  return guarded(__func__, [&] {
+    require(result, "result");
+    *result = new_handle(load_model(text_of(path, "path"), options_of(options)));
+  });
+}
+
+crescent_error* crescent_model_save(const crescent_model* model, const char* path,
+                                    const char* options) {
+  return guarded(__func__, [&] {
+    const ModelPtr found = model_of(model);
+    const StepLock lock(*found);
+    save_model(*found, text_of(path, "path"), options_of(options));
+  });
+}
+
+crescent_error* crescent_model_from_json(const char* json, crescent_model** result) {
+  return guarded(__func__, [&] {
+    require(result, "result");
+    *result = new_handle(model_from_json(text_of(json, "json")));
+  });
+}
+
+crescent_error* crescent_model_to_json(const crescent_model* model, char** json) {
+  return guarded(__func__, [&] {
+    require(json, "json");
+    *json = new_text(model_of(model)->to_json());
+  });
+}
+
+crescent_error* crescent_model_clone(const crescent_model* model, crescent_model** result) {
+  return guarded(__func__, [&] {
+    require(result, "result");
+    *result = new_handle(clone_model(*model_of(model)));
+  });
+}
+
+crescent_error* crescent_model_load_weights(crescent_model* model, const char* path,
+                                            const char* options) {
+  return guarded(__func__, [&] {
+    const ModelPtr found = model_of(model);
+    const StepLock lock(*found);
+    load_weights(*found, text_of(path, "path"), options_of(options));
+  });
+}
+
+crescent_error* crescent_model_save_weights(const crescent_model* model, const char* path,
+                                            const char* options) {
+  return guarded(__func__, [&] {
+    const ModelPtr found = model_of(model);
+    const StepLock lock(*found);
+    save_weights(*found, text_of(path, "path"), options_of(options));
+  });
+}
+
+void crescent_model_free(crescent_model* model) { remove_handle(HandleKind::model, model); }
+
+// ---- what they are
+
+crescent_error* crescent_model_summary(const crescent_model* model, const char* options,
+                                       char** text) {
+  return guarded(__func__, [&] {
+    require(text, "text");
+    *text = new_text(lines_of(model_of(model)->summary(options_of(options))));
+  });
+}
+
+crescent_error* crescent_model_describe(const crescent_model* model, char** json) {
+  return guarded(__func__, [&] {
+    require(json, "json");
+    *json = new_text(to_json(describe(*model_of(model))));
+  });
+}
+
+crescent_error* crescent_model_count(const crescent_model* model, int part, size_t* count) {
+  return guarded(__func__, [&] {
+    require(count, "count");
+    *count = part_of(*model_of(model), part).size();
+  });
+}
+
+crescent_error* crescent_model_spec(const crescent_model* model, int part, size_t index,
+                                    crescent_spec* result) {
+  return guarded(__func__, [&] {
+    const auto object = object_of(model);
+    const auto list = part_of(*object->model, part);
+    if (index >= list.size()) refuse("'index' is ", index, ", the list has ", list.size());
+    give_spec(list[index].spec, object->keep(list[index].name), result);
+  });
+}
+
+// ---- weights
+
+crescent_error* crescent_model_get_weight(const crescent_model* model, const char* path,
+                                          crescent_tensor** result) {
+  return guarded(__func__, [&] {
+    require(result, "result");
+    const ModelPtr found = model_of(model);
+    const StepLock lock(*found);
+    *result = new_handle(weight_of(*found, text_of(path, "path")).value().clone(nullptr));
+  });
+}
+
+crescent_error* crescent_model_set_weight(crescent_model* model, const char* path,
+                                          const crescent_tensor* values) {
+  return guarded(__func__, [&] {
+    const ModelPtr found = model_of(model);
+    const Tensor given = tensor_of(values, "values");
+    const StepLock lock(*found);
+    weight_of(*found, text_of(path, "path")).assign(given.clone());
+  });
+}

@@ -1,0 +1,75 @@
+#include "plugin_table.h"
+
+#include "crescent/base/export.h"
+#include "errors.h"
+
+namespace crescent::c {
+
+// ---- handles
+
+LentTensors::LentTensors(std::span<const Tensor> tensors) {
+  for (const Tensor& each : tensors) handles_.push_back(each ? new_handle(each) : nullptr);
+}
+
+LentTensors::~LentTensors() {
+  for (const crescent_tensor* each : handles_) remove_handle(HandleKind::tensor, each);
+}
+
+ReturnedTensors::~ReturnedTensors() {
+  for (crescent_tensor* each : handles_) remove_handle(HandleKind::tensor, each);
+}
+
+Tensors ReturnedTensors::tensors(size_t count) const {
+  if (count > handles_.size())
+    fail("it says that it gave ", count, " tensors, with room for ", handles_.size());
+  Tensors given;
+  for (size_t i = 0; i < count; ++i)
+    given.push_back(handles_[i] ? tensor_of(handles_[i], "results") : Tensor());
+  return given;
+}
+
+// ---- specs
+
+SpecList::SpecList(size_t capacity) : specs_(capacity) {
+  for (crescent_spec& each : specs_) each.struct_size = sizeof each;
+  point();
+}
+
+SpecList::SpecList(std::span<const TensorSpec> specs) : SpecList(specs.size()) {
+  for (size_t i = 0; i < specs.size(); ++i) give_spec(specs[i], nullptr, &specs_[i]);
+}
+
+void SpecList::point() {
+  for (crescent_spec& each : specs_) {
+    places_.push_back(&each);
+    writable_.push_back(&each);
+  }
+}
+
+std::vector<TensorSpec> SpecList::specs(size_t count) const {
+  if (count > specs_.size())
+    fail("it says that it gave ", count, " results, with room for ", specs_.size());
+  std::vector<TensorSpec> given;
+  for (size_t i = 0; i < count; ++i) {
+    const crescent_spec& each = specs_[i];
+    if (each.rank < 0 || each.rank > CRESCENT_MAX_RANK) fail("result ", i, " has rank ", each.rank);
+    const std::span<const int64_t> shape(each.shape, static_cast<size_t>(each.rank));
+    given.push_back({dtype_of(each.dtype), Shape(shape)});
+  }
+  return given;
+}
+
+}  // namespace crescent::c
+
+/// What the loader of plugins calls, which finds it by this name.
+extern "C" CRESCENT_API void crescent_private_register_table(const crescent_plugin* given,
+                                                             crescent::Registry* registry);
+void crescent_private_register_table(const crescent_plugin* given, crescent::Registry* registry) {
+  using namespace crescent::c;
+  size_t size = given->struct_size;
+  crescent_plugin plugin{};
+  std::memcpy(&plugin, given, std::min(size, sizeof plugin));
+  if (plugin.start) throw_if(plugin.start(&plugin_host()));
+  for (size_t i = 0; i < plugin.op_count; ++i) register_op(*plugin.ops[i], plugin.name, *registry);
+  for (size_t i = 0; i < plugin.layer_count; ++i) register_layer(*plugin.layers[i], *registry);
+}

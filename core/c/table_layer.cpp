@@ -1,0 +1,145 @@
+#include "table_layer.h"
+
+#include "errors.h"
+
+namespace crescent::c {
+namespace {
+
+crescent_layer* as_layer(uintptr_t handle) { return reinterpret_cast<crescent_layer*>(handle); }
+
+/// The value of an option, with the type that its default has.
+class OptionAccess final : public FieldAccess {
+ public:
+  OptionAccess(std::string name, Value default_value)
+      : name_(std::move(name)), default_(std::move(default_value)) {}
+  Value get(const void* object) const override {
+    const Value* given = static_cast<const TableLayer*>(object)->options.find(name_);
+    return given ? *given : default_;
+  }
+  void set(void* object, const Value& value) const override {
+    static_cast<TableLayer*>(object)->options.set(name_, checked(value));
+  }
+
+ private:
+  Value checked(const Value& value) const {
+    if (default_.is_bool()) return value.as_bool();
+    if (default_.is_int()) return value.as_int();
+    if (default_.is_float()) return value.as_float();
+    if (default_.is_string()) return value.as_string();
+    return value;
+  }
+
+  std::string name_;
+  Value default_;
+};
+
+std::string type_of(const Value& default_value) {
+  return default_value.is_null() ? "any value" : describe_kind(default_value.kind());
+}
+
+Field field_of(const crescent_option& given) {
+  const auto option = read_struct(&given, "option");
+  Field field;
+  field.name = text_of(option.name, "option->name");
+  field.doc = option.doc ? option.doc : "";
+  if (option.default_value) field.default_value = parse_json(option.default_value);
+  field.type = type_of(field.default_value);
+  field.takes_dict = field.default_value.is_null() || field.default_value.is_dict();
+  field.access = std::make_shared<OptionAccess>(field.name, field.default_value);
+  return field;
+}
+
+class TableLayerFactory final : public SchemaFactory {
+ public:
+  TableLayerFactory(const SchemaData& schema, const crescent_layer_class& of)
+      : SchemaFactory(schema), class_(of) {}
+
+ private:
+  New create() const override {
+    auto* layer = new TableLayer(class_);
+    return {layer, layer};
+  }
+  const crescent_layer_class& class_;
+};
+
+}  // namespace
+
+TableLayer::TableLayer(const crescent_layer_class& of) : class_(of) {
+  set_supports_masking(class_.supports_masking != 0);
+}
+
+TableLayer::~TableLayer() {
+  remove_handle(HandleKind::layer, as_layer(handle_));
+  destroy();
+}
+
+void TableLayer::destroy() {
+  if (state_ && class_.destroy) class_.destroy(state_);
+  state_ = nullptr;
+}
+
+void TableLayer::configured() {
+  Layer::configured();
+  destroy();
+  Dict all;
+  for (size_t i = 0; i < class_.option_count; ++i) {
+    const Field field = field_of(*class_.options[i]);
+    all.set(field.name, field.access->get(this));
+  }
+  if (class_.create) throw_if(class_.create(to_json(all).c_str(), &state_));
+  if (handle_ == 0)
+    handle_ = add_handle(HandleKind::layer, std::shared_ptr<TableLayer>(this, [](TableLayer*) {}));
+}
+
+InputCount TableLayer::input_count() const {
+  if (class_.min_inputs == 0 && class_.max_inputs == 0) return {1, 1};
+  return {class_.min_inputs, std::max(class_.min_inputs, class_.max_inputs)};
+}
+
+void TableLayer::build(const std::vector<Shape>& inputs) {
+  if (!class_.build) return;
+  std::vector<TensorSpec> specs;
+  for (const Shape& shape : inputs) specs.push_back({compute_dtype(), shape});
+  const SpecList list(specs);
+  throw_if(class_.build(state_, as_layer(handle_), list.data(), inputs.size()));
+}
+
+Tensors TableLayer::call(const Tensors& inputs, const Call& call) {
+  const LentTensors lent(inputs);
+  ReturnedTensors returned(CRESCENT_MAX_RESULTS);
+  size_t count = CRESCENT_MAX_RESULTS;
+  throw_if(class_.call(state_, as_layer(handle_), lent.data(), lent.size(), call.training,
+                       returned.data(), &count));
+  Tensors results = returned.tensors(count);
+  for (const Tensor& each : results)
+    if (!each) fail("its call gave NULL for a tensor");
+  return results;
+}
+
+TableLayer& layer_of(const crescent_layer* layer) {
+  require(layer, "layer");
+  const auto found = find_handle(HandleKind::layer, layer);
+  if (!found) refuse("'layer' is no layer");
+  return *static_cast<TableLayer*>(found.get());
+}
+
+void register_layer(const crescent_layer_class& given, Registry& registry) {
+  // It lives as long as the process, as the class does.
+  const auto* known = new crescent_layer_class(read_struct(&given, "layer"));
+  if (!known->call) fail("a layer lacks its call");
+  const TableLayer defaults(*known);
+  Schema<TableLayer> schema(text_of(known->name, "layer->name"), &defaults);
+  schema.keyword_only(true);
+  Layer::describe_base(schema);
+  schema.doc(known->doc ? known->doc : "");
+  ClassInfo info;
+  info.kind = Layer::kKind;
+  info.name = known->name;
+  info.schema = schema.data();
+  for (size_t i = 0; i < known->option_count; ++i)
+    info.schema.fields.push_back(field_of(*known->options[i]));
+  info.factory = std::make_shared<TableLayerFactory>(info.schema, *known);
+  registry.add(std::move(info));
+}
+
+}  // namespace crescent::c

@@ -1,0 +1,32 @@
+// A layer whose class is in a C table.
+#pragma once
+#include "crescent/layer/layer.h"
+#include "plugin_table.h"
+
+namespace crescent::c {
+
+class TableLayer final : public Layer {
+ public:
+  explicit TableLayer(const crescent_layer_class& of);
+  ~TableLayer() override;
+  void configured() override;
+  InputCount input_count() const override;
+  void build(const std::vector<Shape>& inputs) override;
+  Tensors call(const Tensors& inputs, const Call& call) override;
+
+  Dict options;
+  /// Weights in the order in which build added them.
+  Variables added;
+
+ private:
+  void destroy();
+
+  const crescent_layer_class& class_;
+  void* state_ = nullptr;
+  uintptr_t handle_ = 0;
+};
+
+/// The layer behind the handle that callbacks get.
+TableLayer& layer_of(const crescent_layer* layer);
+
+}  // namespace crescent::c

@@ -1,0 +1,178 @@
+// Ops whose class is in a C table, and the functions of cr.ops that apply them.
+#include "crescent/layer/operation.h"
+#include "crescent/program/op.h"
+#include "errors.h"
+#include "plugin_table.h"
+
+namespace crescent::c {
+namespace {
+
+struct OpClass {
+  crescent_op_class table;
+  std::string name;  ///< with that of the plugin: "acme.ops.softcap"
+};
+
+/// An input or a result of compute.
+struct Buffers {
+  explicit Buffers(size_t count) : all(count) {
+    for (crescent_buffer& each : all) places.push_back(&each);
+  }
+  void set(size_t i, const Tensor& tensor, void* data) {
+    all[i] = {
+        sizeof(crescent_buffer), data,         static_cast<int32_t>(tensor.dtype()), tensor.rank(),
+        tensor.shape().begin(),  tensor.size()};
+  }
+  std::vector<crescent_buffer> all;
+  std::vector<crescent_buffer*> places;
+};
+
+class TableOp final : public Op {
+ public:
+  TableOp(const OpClass& of, std::string attributes)
+      : class_(of), attributes_(std::move(attributes)) {}
+  std::string_view name() const override { return class_.name; }
+  TensorSpecs infer(std::span<const TensorSpec> inputs) const override {
+    const SpecList given(inputs);
+    SpecList results(CRESCENT_MAX_RESULTS);
+    size_t count = CRESCENT_MAX_RESULTS;
+    throw_if(class_.table.infer(attributes_.c_str(), given.data(), inputs.size(), results.places(),
+                                &count));
+    return results.specs(count);
+  }
+  bool compute(std::span<const Tensor> inputs, std::span<Tensor> outputs) const override {
+    Buffers given(inputs.size()), results(outputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i)
+      given.set(i, inputs[i], const_cast<void*>(inputs[i].raw()));
+    for (size_t i = 0; i < outputs.size(); ++i)
+      results.set(i, outputs[i], outputs[i].mutable_raw());
+    throw_if(class_.table.compute(attributes_.c_str(), given.places.data(), inputs.size(),
+                                  results.places.data(), outputs.size()));
+    return true;
+  }
+  bool computes() const override { return true; }
+  Tensors vjp(const Vjp& v) const override {
+    if (!class_.table.gradient) return Op::vjp(v);
+    const LentTensors inputs(v.inputs), outputs(v.outputs), gradients(v.gradients);
+    ReturnedTensors results(inputs.size());
+    throw_if(class_.table.gradient(attributes_.c_str(), inputs.data(), inputs.size(),
+                                   outputs.data(), gradients.data(), outputs.size(),
+                                   results.data()));
+    return results.tensors(inputs.size());
+  }
+  bool equals(const Op& other) const override {
+    const auto* same = dynamic_cast<const TableOp*>(&other);
+    return same && &same->class_ == &class_ && same->attributes_ == attributes_;
+  }
+  size_t hash() const override {
+    return std::hash<std::string>()(attributes_) ^ std::hash<const void*>()(&class_);
+  }
+  std::string text() const override { return class_.name + "(" + attributes_ + ")"; }
+
+ private:
+  const OpClass& class_;
+  std::string attributes_;
+};
+
+/// Applies the op to the tensors among the arguments; the others are its attributes.
+class OpAccess final : public MethodAccess {
+ public:
+  explicit OpAccess(const OpClass& of) : class_(of) {}
+  Value call(void*, const Method& method, const Dict& arguments) const override {
+    Tensors inputs;
+    Dict attributes;
+    for (size_t i = 0; i < method.parameters.fields.size(); ++i) {
+      const Field& field = method.parameters.fields[i];
+      const Value* given = arguments.find(field.name);
+      if (!given && field.required) fail(class_.table.name, ": '", field.name, "' is missing");
+      const Value& value = given ? *given : field.default_value;
+      if (i < class_.table.input_count)
+        inputs.push_back(Codec<Tensor>::decode(value));
+      else
+        attributes.set(field.name, value);
+    }
+    OpPtr op = std::make_shared<TableOp>(class_, to_json(attributes));
+    return results_of(crescent::apply(std::move(op), std::span<const Tensor>(inputs)));
+  }
+
+ private:
+  static Value results_of(const Tensors& tensors) {
+    if (tensors.size() == 1) return Codec<Tensor>::encode(tensors.front());
+    List list;
+    for (const Tensor& each : tensors) list.push_back(Codec<Tensor>::encode(each));
+    return list;
+  }
+  const OpClass& class_;
+};
+
+class OpFactory final : public Factory {
+ public:
+  explicit OpFactory(std::shared_ptr<const OperationRow> row) : row_(std::move(row)) {}
+  std::shared_ptr<Configurable> make(const Dict& options) const override {
+    if (!options.empty()) fail(row_->functions.front(), ": an operation has no options");
+    return std::make_shared<Operation>(row_);
+  }
+
+ private:
+  std::shared_ptr<const OperationRow> row_;
+};
+
+std::vector<Parameter> parameters_of(const crescent_op_class& table) {
+  auto parameters = parse_parameters(text_of(table.parameters, "op->parameters"));
+  if (table.input_count == 0 || table.input_count > parameters.size())
+    fail(table.name, ": input_count is ", table.input_count, " of ", parameters.size(),
+         " parameters");
+  for (size_t i = 0; i < table.input_count; ++i) {
+    parameters[i].is_tensor = parameters[i].in_call = true;
+    parameters[i].type = Codec<Tensor>::type();
+  }
+  return parameters;
+}
+
+std::shared_ptr<const OperationRow> row_of(const OpClass& of, const std::string& plugin) {
+  const auto row = std::make_shared<OperationRow>();
+  row->functions = {of.table.name};
+  row->module = plugin;
+  row->keras_class = of.table.name;
+  row->signature.name = of.table.name;
+  row->signature.parameters = parameters_of(of.table);
+  row->signature.doc = of.table.doc ? of.table.doc : "";
+  row->signature.result = Codec<Tensor>::type();
+  row->result = OperationResult::tensor_or_tuple;
+  row->method.name = of.table.name;
+  row->method.result = row->signature.result;
+  row->method.parameters.title = of.table.name;
+  row->method.parameters.word = "argument";
+  row->method.parameters.description = row->signature.doc;
+  for (const Parameter& parameter : row->signature.parameters) {
+    Field field;
+    static_cast<Parameter&>(field) = parameter;
+    field.takes_dict = !parameter.is_tensor;
+    row->method.parameters.fields.push_back(std::move(field));
+  }
+  row->method.access = std::make_shared<OpAccess>(of);
+  return row;
+}
+
+}  // namespace
+
+void register_op(const crescent_op_class& given, const std::string& plugin, Registry& registry) {
+  // It lives as long as the process, as the class does.
+  const auto* known = new OpClass{read_struct(&given, "op"), ""};
+  if (!known->table.infer || !known->table.compute) fail("an op lacks its infer or its compute");
+  const std::string name = text_of(known->table.name, "op->name");
+  const_cast<OpClass*>(known)->name = plugin + "." + name;
+  const auto row = row_of(*known, plugin);
+  ClassInfo info;
+  info.kind = Operation::kKind;
+  info.name = name;
+  info.schema.title = name;
+  info.schema.description = row->signature.doc;
+  info.schema.traits = {{"functions", Value(row->functions)},
+                        {"parameters", std::string(known->table.parameters)},
+                        {"method", true}};
+  if (!row->signature.doc.empty()) info.schema.traits.set("doc", row->signature.doc);
+  info.factory = std::make_shared<OpFactory>(row);
+  registry.add(std::move(info));
+}
+
+}  // namespace crescent::c

@@ -1,0 +1,230 @@
+// Tensors: values in and out, with and without a copy; files of arrays; functions of cr.ops.
+#include <cstring>
+
+#include "arguments.h"
+#include "crescent/io/format.h"
+#include "crescent/layer/operation.h"
+#include "crescent/tensor/strings.h"
+#include "errors.h"
+
+namespace crescent::c {
+namespace {
+
+static_assert(CRESCENT_FLOAT32 == int(DType::float32) && CRESCENT_FLOAT64 == int(DType::float64) &&
+              CRESCENT_BFLOAT16 == int(DType::bfloat16) &&
+              CRESCENT_FLOAT16 == int(DType::float16) && CRESCENT_INT32 == int(DType::int32) &&
+              CRESCENT_INT64 == int(DType::int64) && CRESCENT_UINT8 == int(DType::uint8) &&
+              CRESCENT_BOOL == int(DType::boolean) && CRESCENT_INT8 == int(DType::int8) &&
+              CRESCENT_INT16 == int(DType::int16) && CRESCENT_COMPLEX64 == int(DType::complex64) &&
+              CRESCENT_STRING == int(DType::string) && CRESCENT_MAX_RANK == Shape::kMaxRank);
+
+/// Memory of the caller, given back when no tensor needs it.
+class CallersStorage final : public Storage {
+ public:
+  CallersStorage(void* memory, size_t bytes) {
+    host_ = static_cast<std::byte*>(memory);
+    bytes_ = bytes;
+    expose_for_write();
+  }
+  ~CallersStorage() override {
+    if (release_) release_(user_);
+  }
+  void release_by(void (*release)(void* user), void* user) { release_ = release, user_ = user; }
+
+ private:
+  void (*release_)(void* user) = nullptr;
+  void* user_ = nullptr;
+};
+
+/// The spec of values that the caller has; fails for strings and another number of bytes.
+TensorSpec checked_spec(int dtype, const int64_t* shape, int rank, size_t bytes) {
+  const TensorSpec spec{dtype_of(dtype), shape_of(shape, rank)};
+  if (spec.dtype == DType::string) refuse("strings are made by crescent_tensor_from_texts");
+  const size_t expected = static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
+  if (bytes != expected)
+    refuse("'bytes' is ", bytes, ", expected ", expected, " for ", to_text(spec));
+  return spec;
+}
+
+/// The values in host memory: those of a file are read.
+Tensor host_tensor(const crescent_tensor* tensor) {
+  const Tensor found = tensor_of(tensor, "tensor");
+  if (found.dtype() == DType::string)
+    refuse("elements of strings are read by crescent_tensor_text_at");
+  return found;
+}
+
+void check_address(const void* memory, const TensorSpec& spec) {
+  const size_t step = spec.dtype == DType::complex64 ? sizeof(float) : size_of(spec.dtype);
+  if (reinterpret_cast<uintptr_t>(memory) % step != 0)
+    refuse("'memory' is not at a multiple of ", step, " bytes");
+}
+
+/// Handles of a tensor that was read from a file keep a copy of it in memory.
+Tensor in_memory(const Tensor& tensor) { return tensor.in_memory() ? tensor : tensor.clone(); }
+
+Value boxed(const Tensor& tensor) { return Value(std::make_shared<BoxedTensor>(tensor)); }
+
+List boxed(const Tensors& tensors) {
+  List list;
+  for (const Tensor& each : tensors) list.push_back(boxed(each));
+  return list;
+}
+
+bool takes_list_of_tensors(const Operation& operation) {
+  const auto& parameters = operation.row().signature.parameters;
+  return !parameters.empty() && parameters.front().is_tensor && parameters.front().is_list;
+}
+
+Tensors results_of(const Value& value) {
+  if (!value.is_list()) return {Codec<Tensor>::decode(value)};
+  Tensors tensors;
+  for (const Value& each : value.as_list()) tensors.push_back(Codec<Tensor>::decode(each));
+  return tensors;
+}
+
+Tensors call_operation(const std::string& name, const Tensors& inputs, const Dict& keywords) {
+  const auto operation = get<Operation>(Value(name));
+  const List list = boxed(inputs);
+  const List positional = takes_list_of_tensors(*operation) ? List{Value(list)} : list;
+  return results_of((*operation)(operation->arguments(positional, keywords)));
+}
+
+}  // namespace
+}  // namespace crescent::c
+
+using namespace crescent;
+using namespace crescent::c;
+
+const char* crescent_dtype_name(int dtype) {
+  return dtype < 0 || dtype >= kDTypeCount ? nullptr : name_of(static_cast<DType>(dtype));
+}
+
+crescent_error* crescent_tensor_new(int dtype, const int64_t* shape, int rank, const void* values,
+                                    size_t bytes, crescent_tensor** result) {
+  return guarded(__func__, [&] {
+    require(result, "result");
+    const TensorSpec spec = checked_spec(dtype, shape, rank, bytes);
+    *result = new_handle(values ? Tensor::from_bytes(values, bytes, spec) : Tensor(spec));
+  });
+}
+
+crescent_error* crescent_tensor_wrap(int dtype, const int64_t* shape, int rank, void* memory,
+                                     size_t bytes, void (*release)(void* user), void* user,
+                                     crescent_tensor** result) {
+  return guarded(__func__, [&] {
+    require(result, "result");
+    const TensorSpec spec = checked_spec(dtype, shape, rank, bytes);
+    if (bytes > 0) require(memory, "memory");
+    check_address(memory, spec);
+    const auto storage = std::make_shared<CallersStorage>(memory, bytes);
+    *result = new_handle(Tensor::on(storage, 0, spec));
+    storage->release_by(release, user);
+  });
+}
+
+crescent_error* crescent_tensor_from_texts(const char* const* texts, size_t count,
+                                           crescent_tensor** result) {
+  return guarded(__func__, [&] {
+    require(result, "result");
+    if (count > 0) require(texts, "texts");
+    std::vector<std::string> copies;
+    for (size_t i = 0; i < count; ++i) copies.push_back(text_of(texts[i], "texts[i]"));
+    *result = new_handle(string_tensor(copies, {static_cast<int64_t>(count)}));
+  });
+}
+
+crescent_error* crescent_tensor_share(const crescent_tensor* tensor, crescent_tensor** result) {
+  return guarded(__func__, [&] {
+    require(result, "result");
+    *result = new_handle(tensor_of(tensor, "tensor"));
+  });
+}
+
+void crescent_tensor_free(crescent_tensor* tensor) { remove_handle(HandleKind::tensor, tensor); }
+
+crescent_error* crescent_tensor_spec(const crescent_tensor* tensor, crescent_spec* result) {
+  return guarded(__func__, [&] { give_spec(tensor_of(tensor, "tensor").spec(), nullptr, result); });
+}
+
+crescent_error* crescent_tensor_data(const crescent_tensor* tensor, const void** values) {
+  return guarded(__func__, [&] {
+    require(values, "values");
+    *values = host_tensor(tensor).raw();
+  });
+}
+
+crescent_error* crescent_tensor_mutable_data(crescent_tensor* tensor, void** values) {
+  return guarded(__func__, [&] {
+    require(values, "values");
+    *values = host_tensor(tensor).mutable_raw();
+  });
+}
+
+crescent_error* crescent_tensor_text_at(const crescent_tensor* tensor, size_t index, char** text) {
+  return guarded(__func__, [&] {
+    require(text, "text");
+    const Tensor strings = tensor_of(tensor, "tensor");
+    const auto* ids = strings.data<StringId>();
+    if (index >= static_cast<size_t>(strings.size()))
+      refuse("'index' is ", index, ", the tensor has ", strings.size(), " elements");
+    *text = new_text(std::string(crescent::text_of(ids[index])));
+  });
+}
+
+crescent_error* crescent_tensor_rows(const crescent_tensor* tensor, int64_t first, int64_t count,
+                                     crescent_tensor** result) {
+  return guarded(__func__, [&] {
+    require(result, "result");
+    const Tensor whole = tensor_of(tensor, "tensor");
+    const int64_t rows = whole.rank() > 0 ? whole.dim(0) : 0;
+    if (first < 0 || count < 0 || first > rows || count > rows - first)
+      refuse("rows ", first, " and the ", count, " from there on are not in ", whole.shape());
+    *result = new_handle(whole.view_rows(first, count));
+  });
+}
+
+crescent_error* crescent_tensor_reshape(const crescent_tensor* tensor, const int64_t* shape,
+                                        int rank, crescent_tensor** result) {
+  return guarded(__func__, [&] {
+    require(result, "result");
+    *result = new_handle(tensor_of(tensor, "tensor").view(shape_of(shape, rank)));
+  });
+}
+
+crescent_error* crescent_tensor_print(const crescent_tensor* tensor, char** text) {
+  return guarded(__func__, [&] {
+    require(text, "text");
+    *text = new_text(to_text(tensor_of(tensor, "tensor")));
+  });
+}
+
+crescent_error* crescent_tensor_load(const char* path, const char* place,
+                                     crescent_tensor** result) {
+  return guarded(__func__, [&] {
+    require(result, "result");
+    *result = new_handle(in_memory(read_array(text_of(path, "path"), place ? place : "")));
+  });
+}
+
+crescent_error* crescent_tensors_save(const char* path, const char* const* names,
+                                      const crescent_tensor* const* tensors, size_t count) {
+  return guarded(__func__, [&] {
+    const Tensors given = tensors_of(tensors, count, "tensors");
+    NamedTensors arrays;
+    if (count > 0) require(names, "names");
+    for (size_t i = 0; i < count; ++i) arrays.emplace_back(text_of(names[i], "names[i]"), given[i]);
+    write_arrays(text_of(path, "path"), arrays);
+  });
+}
+
+crescent_error* crescent_call(const char* function, const crescent_tensor* const* inputs,
+                              size_t input_count, const char* arguments, crescent_tensor** results,
+                              size_t* count) {
+  return guarded(__func__, [&] {
+    const Tensors given = tensors_of(inputs, input_count, "inputs");
+    require(count, "count");
+    give_tensors(call_operation(text_of(function, "function"), given, options_of(arguments)),
+                 results, count);
+  });
+}

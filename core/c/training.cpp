@@ -1,0 +1,173 @@
+// Models: compile, fit, single steps, evaluate, predict.
+#include "arguments.h"
+#include "crescent/model/callback.h"
+#include "errors.h"
+
+namespace crescent::c {
+namespace {
+
+/// What crescent_data points to.
+struct Samples {
+  Tensors x, y;
+  Tensor weight;
+};
+
+Samples samples_of(const crescent_data* given, const char* name) {
+  const crescent_data data = read_struct(given, name);
+  Samples samples{tensors_of(data.x, data.x_count, "x"), tensors_of(data.y, data.y_count, "y"), {}};
+  if (data.sample_weight) samples.weight = tensor_of(data.sample_weight, "sample_weight");
+  return samples;
+}
+
+Tensors weights_of(const Samples& samples) {
+  return samples.weight ? Tensors{samples.weight} : Tensors{};
+}
+
+Value boxed_tensor(const Tensor& tensor) {
+  return tensor ? Value(std::make_shared<BoxedTensor>(tensor)) : Value();
+}
+
+/// Several tensors as the list that fit takes; one alone stands for itself.
+Value boxed_tensors(const Tensors& tensors) {
+  if (tensors.size() == 1) return boxed_tensor(tensors.front());
+  List list;
+  for (const Tensor& each : tensors) list.push_back(boxed_tensor(each));
+  return list;
+}
+
+void give_values(ModelObject& object, const NamedValues& found, crescent_value* values,
+                 size_t* count) {
+  if (!count) return;
+  const size_t capacity = values ? *count : 0;
+  for (size_t i = 0; i < std::min(capacity, found.size()); ++i)
+    values[i] = {object.keep(found[i].first), found[i].second};
+  *count = found.size();
+}
+
+/// Calls the functions of the caller.
+class ProgressCallback final : public Callback {
+ public:
+  explicit ProgressCallback(const crescent_progress& progress) : progress_(progress) {}
+  static void describe(Schema<ProgressCallback>& s) { s.doc("Functions of a caller in C."); }
+  void on_train_batch_end(int64_t batch, const Logs& logs) override {
+    if (progress_.batch_end) pass(progress_.batch_end, batch, logs);
+  }
+  void on_epoch_end(int64_t epoch, Logs& logs) override {
+    if (progress_.epoch_end) pass(progress_.epoch_end, epoch, logs);
+  }
+
+ private:
+  template <class Function>
+  void pass(Function function, int64_t number, const Logs& logs) {
+    std::vector<crescent_value> values;
+    for (const auto& [name, value] : logs.values()) values.push_back({name.c_str(), value});
+    if (function(progress_.user, number, values.data(), values.size()) != 0)
+      model_->stop_training = true;
+  }
+
+  crescent_progress progress_;
+};
+
+void add_callback(Dict& options, const CallbackPtr& callback) {
+  Value& callbacks = options["callbacks"];
+  if (callbacks.is_null()) callbacks = List{};
+  if (!callbacks.is_list()) callbacks = List{callbacks};
+  callbacks.as_list().push_back(Value(callback));
+}
+
+/// A library prints nothing unless it is asked to.
+Dict quiet(Dict options) {
+  if (!options.contains("verbose")) options.set("verbose", 0);
+  return options;
+}
+
+Dict fit_options(const char* json, const Samples& samples, const crescent_data* validation,
+                 const crescent_progress* progress) {
+  Dict options = quiet(options_of(json));
+  if (samples.weight) options.set("sample_weight", boxed_tensor(samples.weight));
+  if (validation) {
+    const Samples held = samples_of(validation, "validation");
+    List list{boxed_tensors(held.x), boxed_tensors(held.y)};
+    if (held.weight) list.push_back(boxed_tensor(held.weight));
+    options.set("validation_data", std::move(list));
+  }
+  if (progress)
+    add_callback(options, std::make_shared<ProgressCallback>(read_struct(progress, "progress")));
+  return options;
+}
+
+std::string history_json(const History& history) {
+  Dict lists;
+  for (const auto& [name, values] : history.history()) lists.set(name, Value(values));
+  return to_json(lists);
+}
+
+}  // namespace
+}  // namespace crescent::c
+
+using namespace crescent;
+using namespace crescent::c;
+
+crescent_error* crescent_model_predict(const crescent_model* model,
+                                       const crescent_tensor* const* inputs, size_t input_count,
+                                       const char* options, crescent_tensor** outputs,
+                                       size_t* count) {
+  return guarded(__func__, [&] {
+    const ModelPtr found = model_of(model);
+    require(count, "count");
+    const Tensors given = tensors_of(inputs, input_count, "inputs");
+    give_tensors(found->predict(given, quiet(options_of(options))), outputs, count);
+  });
+}
+
+crescent_error* crescent_model_compile(crescent_model* model, const char* options) {
+  return guarded(__func__, [&] {
+    const ModelPtr found = model_of(model);
+    const StepLock lock(*found);
+    found->compile(options_of(options));
+  });
+}
+
+crescent_error* crescent_model_fit(crescent_model* model, const crescent_data* data,
+                                   const crescent_data* validation, const char* options,
+                                   const crescent_progress* progress, char** history) {
+  return guarded(__func__, [&] {
+    const ModelPtr found = model_of(model);
+    const Samples samples = samples_of(data, "data");
+    const auto record =
+        found->fit(samples.x, samples.y, fit_options(options, samples, validation, progress));
+    if (history) *history = new_text(history_json(*record));
+  });
+}
+
+crescent_error* crescent_model_train_on_batch(crescent_model* model, const crescent_data* batch,
+                                              crescent_value* values, size_t* count) {
+  return guarded(__func__, [&] {
+    const auto object = object_of(model);
+    const Samples samples = samples_of(batch, "batch");
+    const auto found = object->model->train_on_batch(samples.x, samples.y, weights_of(samples));
+    give_values(*object, found, values, count);
+  });
+}
+
+crescent_error* crescent_model_test_on_batch(crescent_model* model, const crescent_data* batch,
+                                             crescent_value* values, size_t* count) {
+  return guarded(__func__, [&] {
+    const auto object = object_of(model);
+    const Samples samples = samples_of(batch, "batch");
+    const auto found = object->model->test_on_batch(samples.x, samples.y, weights_of(samples));
+    give_values(*object, found, values, count);
+  });
+}
+
+crescent_error* crescent_model_evaluate(crescent_model* model, const crescent_data* data,
+                                        const char* options, crescent_value* values,
+                                        size_t* count) {
+  return guarded(__func__, [&] {
+    const auto object = object_of(model);
+    const Samples samples = samples_of(data, "data");
+    Dict given = quiet(options_of(options));
+    if (samples.weight) given.set("sample_weight", boxed_tensor(samples.weight));
+    give_values(*object, object->model->evaluate(samples.x, samples.y, given), values, count);
+  });
+}

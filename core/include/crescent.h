@@ -1,0 +1,300 @@
+// The C interface of Crescent: what other languages bind, in C11 and without a type of C++.
+//
+//   crescent_model* model = NULL;
+//   crescent_error* error = crescent_model_load("digits.keras", NULL, &model);
+//   if (error) { puts(crescent_error_message(error)); crescent_error_free(error); }
+//
+// Programs link libcrescent_c.so.1. Its number stays while the interface only grows: functions and
+// codes are added, none changes its meaning or goes. Structs that may grow start with struct_size,
+// which the caller sets to sizeof the struct that it was compiled with.
+//
+// Errors. A function that can fail returns NULL or an error, which the caller frees; its results
+// are then untouched. No exception leaves a function, and no function ends the process.
+//
+// Handles. A tensor, model, interruption or error is an opaque number in the form of a pointer; it
+// is never used twice. NULL, a freed handle and a handle of another kind are errors, not crashes.
+// The crescent_..._free functions ignore NULL and what was freed before.
+//
+// Texts are UTF-8 and end with a zero. A char** result belongs to the caller, who frees it by
+// crescent_text_free. Options are JSON objects ("{\"epochs\": 3}") with the names of Keras; NULL
+// stands for none, and a wrong name is an error with the right one. `verbose` is 0 unless given.
+//
+// Threads. Every function may be called by every thread. Several threads may call
+// crescent_model_predict of one model at once, also while another one trains it; a second thread
+// that trains or evaluates the same model is refused. Callbacks run on the calling thread. A tensor
+// may be read by several threads; its values must not be written meanwhile.
+#ifndef CRESCENT_H
+#define CRESCENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define CRESCENT_C_API __attribute__((visibility("default")))
+#define CRESCENT_MAY_FAIL __attribute__((visibility("default"), warn_unused_result))
+#else
+#define CRESCENT_C_API
+#define CRESCENT_MAY_FAIL
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// The number of this header; crescent_c_version() has that of the library. It counts additions.
+#define CRESCENT_C_VERSION 1
+
+typedef struct crescent_tensor crescent_tensor;
+typedef struct crescent_model crescent_model;
+typedef struct crescent_interruption crescent_interruption;
+typedef struct crescent_error crescent_error;
+
+enum crescent_error_code {
+  CRESCENT_OK = 0,
+  CRESCENT_ERROR_FAILED = 1,       ///< the message says what was expected and what came
+  CRESCENT_ERROR_ARGUMENT = 2,     ///< NULL, a freed handle, a wrong size, text that is no JSON
+  CRESCENT_ERROR_DATA = 3,         ///< a value in a batch, such as a label out of range
+  CRESCENT_ERROR_INTERRUPTED = 4,  ///< by crescent_interruption_request
+  CRESCENT_ERROR_MEMORY = 5,       ///< not enough of it
+  CRESCENT_ERROR_OTHER = 6         ///< an exception of a library below or of a plugin
+};
+
+enum crescent_dtype {
+  CRESCENT_FLOAT32 = 0,
+  CRESCENT_FLOAT64 = 1,
+  CRESCENT_BFLOAT16 = 2,
+  CRESCENT_FLOAT16 = 3,
+  CRESCENT_INT32 = 4,
+  CRESCENT_INT64 = 5,
+  CRESCENT_UINT8 = 6,
+  CRESCENT_BOOL = 7,  ///< a byte, 0 or 1
+  CRESCENT_INT8 = 8,
+  CRESCENT_INT16 = 9,
+  CRESCENT_COMPLEX64 = 10,  ///< two floats
+  CRESCENT_STRING = 11      ///< made by crescent_tensor_from_texts; the elements are no pointers
+};
+
+#define CRESCENT_MAX_RANK 8
+
+/// What a tensor, an input, an output or a weight is.
+typedef struct crescent_spec {
+  size_t struct_size;
+  const char* name;  ///< lives as long as the model's handle; NULL for a tensor
+  int32_t dtype;
+  int32_t rank;
+  int64_t shape[CRESCENT_MAX_RANK];    ///< -1: any size
+  int64_t strides[CRESCENT_MAX_RANK];  ///< in elements, row by row; 0 while a size is unknown
+  int64_t size;                        ///< of elements; -1 while a size is unknown
+  size_t bytes;                        ///< 0 while a size is unknown
+} crescent_spec;
+
+/// A named number: a loss, a metric. The name lives as long as the model's handle.
+typedef struct crescent_value {
+  const char* name;
+  double value;
+} crescent_value;
+
+/// Samples, or a batch of them: inputs, targets and weights of samples (or NULL).
+typedef struct crescent_data {
+  size_t struct_size;
+  const crescent_tensor* const* x;
+  size_t x_count;
+  const crescent_tensor* const* y;
+  size_t y_count;
+  const crescent_tensor* sample_weight;
+} crescent_data;
+
+/// Functions that training calls; any may be NULL. Epochs and batches count from 0. A result other
+/// than 0 ends training after the batch. The names are alive during the call alone.
+typedef struct crescent_progress {
+  size_t struct_size;
+  void* user;
+  int (*batch_end)(void* user, int64_t batch, const crescent_value* logs, size_t count);
+  int (*epoch_end)(void* user, int64_t epoch, const crescent_value* logs, size_t count);
+} crescent_progress;
+
+/// Lists of a model.
+enum crescent_part {
+  CRESCENT_INPUTS = 0,
+  CRESCENT_OUTPUTS = 1,
+  CRESCENT_WEIGHTS = 2,  ///< all of them, in the order of Keras' get_weights
+  CRESCENT_TRAINABLE_WEIGHTS = 3
+};
+
+// ---- versions, errors, texts
+
+/// The version of Crescent: "0.1.0".
+CRESCENT_C_API const char* crescent_version(void);
+/// CRESCENT_C_VERSION of the library; a program that needs later functions compares it.
+CRESCENT_C_API int crescent_c_version(void);
+/// CRESCENT_OK for NULL.
+CRESCENT_C_API int crescent_error_code_of(const crescent_error* error);
+/// It lives until the error is freed; "" for NULL.
+CRESCENT_C_API const char* crescent_error_message(const crescent_error* error);
+CRESCENT_C_API void crescent_error_free(crescent_error* error);
+CRESCENT_C_API void crescent_text_free(char* text);
+/// Gets warnings instead of stderr, on whatever thread they are raised; NULL restores that.
+CRESCENT_C_API void crescent_set_warning_handler(void (*handler)(void* user, const char* text),
+                                                 void* user);
+
+// ---- the process
+
+/// Weights and draws without a seed of their own start from this one.
+CRESCENT_MAY_FAIL crescent_error* crescent_set_seed(int64_t seed);
+/// The device in use and its options: "cpu", "{\"threads\": 2}".
+CRESCENT_MAY_FAIL crescent_error* crescent_set_device(const char* name, const char* options);
+/// Loads a plugin, by the path of its library or by its name on the search path.
+CRESCENT_MAY_FAIL crescent_error* crescent_load_plugin(const char* path_or_name);
+/// The names of all classes of a kind ("layer", "optimizer", "loss", "operation", ...), as a JSON
+/// list.
+CRESCENT_MAY_FAIL crescent_error* crescent_list_classes(const char* kind, char** names);
+/// The documentation and the options of a class, as a JSON object.
+CRESCENT_MAY_FAIL crescent_error* crescent_describe_class(const char* kind, const char* name,
+                                                          char** description);
+/// The interruption of the calling thread, for other threads.
+CRESCENT_MAY_FAIL crescent_error* crescent_interruption_of_thread(crescent_interruption** result);
+/// Asks what that thread runs to stop: fit ends after the batch, others give
+/// CRESCENT_ERROR_INTERRUPTED.
+CRESCENT_MAY_FAIL crescent_error* crescent_interruption_request(
+    const crescent_interruption* interruption);
+CRESCENT_C_API void crescent_interruption_free(crescent_interruption* interruption);
+/// The same for the calling thread; a signal handler may call it.
+CRESCENT_C_API void crescent_interrupt(void);
+
+// ---- tensors
+
+/// "float32"; NULL for a number that is no dtype.
+CRESCENT_C_API const char* crescent_dtype_name(int dtype);
+/// Copies `bytes` bytes of values, row by row; NULL values are zeros.
+CRESCENT_MAY_FAIL crescent_error* crescent_tensor_new(int dtype, const int64_t* shape, int rank,
+                                                      const void* values, size_t bytes,
+                                                      crescent_tensor** result);
+/// A tensor over memory of the caller, without a copy. `release` (or NULL) is called with `user`
+/// once, when nothing needs the memory any more, perhaps by another thread; after an error it is
+/// not called. The address must be a multiple of the element's size.
+CRESCENT_MAY_FAIL crescent_error* crescent_tensor_wrap(int dtype, const int64_t* shape, int rank,
+                                                       void* memory, size_t bytes,
+                                                       void (*release)(void* user), void* user,
+                                                       crescent_tensor** result);
+/// A tensor of strings with one axis.
+CRESCENT_MAY_FAIL crescent_error* crescent_tensor_from_texts(const char* const* texts, size_t count,
+                                                             crescent_tensor** result);
+/// Another handle of the same values, which outlives the first.
+CRESCENT_MAY_FAIL crescent_error* crescent_tensor_share(const crescent_tensor* tensor,
+                                                        crescent_tensor** result);
+CRESCENT_C_API void crescent_tensor_free(crescent_tensor* tensor);
+CRESCENT_MAY_FAIL crescent_error* crescent_tensor_spec(const crescent_tensor* tensor,
+                                                       crescent_spec* result);
+/// The values, without a copy; they live as long as the handle.
+CRESCENT_MAY_FAIL crescent_error* crescent_tensor_data(const crescent_tensor* tensor,
+                                                       const void** values);
+/// The same for writing. Values that a model took before do not change with them.
+CRESCENT_MAY_FAIL crescent_error* crescent_tensor_mutable_data(crescent_tensor* tensor,
+                                                               void** values);
+/// An element of a tensor of strings, counted row by row.
+CRESCENT_MAY_FAIL crescent_error* crescent_tensor_text_at(const crescent_tensor* tensor,
+                                                          size_t index, char** text);
+/// Rows [first, first + count) of the leading axis, over the same memory.
+CRESCENT_MAY_FAIL crescent_error* crescent_tensor_rows(const crescent_tensor* tensor, int64_t first,
+                                                       int64_t count, crescent_tensor** result);
+/// The same values in another shape, over the same memory.
+CRESCENT_MAY_FAIL crescent_error* crescent_tensor_reshape(const crescent_tensor* tensor,
+                                                          const int64_t* shape, int rank,
+                                                          crescent_tensor** result);
+/// The values in the layout of NumPy; long tensors are abbreviated.
+CRESCENT_MAY_FAIL crescent_error* crescent_tensor_print(const crescent_tensor* tensor, char** text);
+/// Reads an array of a file (.npy, .npz, .h5, .safetensors, an image, ...); `place` names one of
+/// several, or is NULL.
+CRESCENT_MAY_FAIL crescent_error* crescent_tensor_load(const char* path, const char* place,
+                                                       crescent_tensor** result);
+/// Writes named arrays into a file, whole or not at all.
+CRESCENT_MAY_FAIL crescent_error* crescent_tensors_save(const char* path, const char* const* names,
+                                                        const crescent_tensor* const* tensors,
+                                                        size_t count);
+/// A function of cr.ops ("softmax", "matmul", "concatenate") of tensors by position, with the other
+/// arguments by name. A function of a list of tensors takes all of them as that list. `count` has
+/// the capacity of `results` before, and the number of results afterwards.
+CRESCENT_MAY_FAIL crescent_error* crescent_call(const char* function,
+                                                const crescent_tensor* const* inputs,
+                                                size_t input_count, const char* arguments,
+                                                crescent_tensor** results, size_t* count);
+
+// ---- models: files and configurations
+
+/// Opens a model of Keras 1, 2.3.1, tf.keras, Keras 3 or Crescent; no code of the file is run.
+CRESCENT_MAY_FAIL crescent_error* crescent_model_load(const char* path, const char* options,
+                                                      crescent_model** result);
+/// Saves to .keras, .h5 or another format by the ending, whole or not at all.
+CRESCENT_MAY_FAIL crescent_error* crescent_model_save(const crescent_model* model, const char* path,
+                                                      const char* options);
+/// Makes a model of {"class_name": "Sequential", "config": ...}, as Keras' model.to_json() writes
+/// it.
+CRESCENT_MAY_FAIL crescent_error* crescent_model_from_json(const char* json,
+                                                           crescent_model** result);
+CRESCENT_MAY_FAIL crescent_error* crescent_model_to_json(const crescent_model* model, char** json);
+CRESCENT_MAY_FAIL crescent_error* crescent_model_clone(const crescent_model* model,
+                                                       crescent_model** result);
+CRESCENT_MAY_FAIL crescent_error* crescent_model_load_weights(crescent_model* model,
+                                                              const char* path,
+                                                              const char* options);
+CRESCENT_MAY_FAIL crescent_error* crescent_model_save_weights(const crescent_model* model,
+                                                              const char* path,
+                                                              const char* options);
+CRESCENT_C_API void crescent_model_free(crescent_model* model);
+
+// ---- models: what they are
+
+/// The lines of Keras' summary.
+CRESCENT_MAY_FAIL crescent_error* crescent_model_summary(const crescent_model* model,
+                                                         const char* options, char** text);
+/// Name, layers, inputs, outputs, weights, metrics and numbers of parameters, as a JSON object.
+CRESCENT_MAY_FAIL crescent_error* crescent_model_describe(const crescent_model* model, char** json);
+CRESCENT_MAY_FAIL crescent_error* crescent_model_count(const crescent_model* model, int part,
+                                                       size_t* count);
+CRESCENT_MAY_FAIL crescent_error* crescent_model_spec(const crescent_model* model, int part,
+                                                      size_t index, crescent_spec* result);
+/// A copy of the weight with this path ("dense_1/kernel", as crescent_model_spec names it).
+CRESCENT_MAY_FAIL crescent_error* crescent_model_get_weight(const crescent_model* model,
+                                                            const char* path,
+                                                            crescent_tensor** result);
+/// Assigns a copy of the values.
+CRESCENT_MAY_FAIL crescent_error* crescent_model_set_weight(crescent_model* model, const char* path,
+                                                            const crescent_tensor* values);
+
+// ---- models: computing
+
+/// The outputs for all samples of the inputs. `count` has the capacity of `outputs` before, and the
+/// number of outputs afterwards.
+CRESCENT_MAY_FAIL crescent_error* crescent_model_predict(const crescent_model* model,
+                                                         const crescent_tensor* const* inputs,
+                                                         size_t input_count, const char* options,
+                                                         crescent_tensor** outputs, size_t* count);
+/// Options: {"optimizer": "adam", "loss": "mse", "metrics": ["mae"]}.
+CRESCENT_MAY_FAIL crescent_error* crescent_model_compile(crescent_model* model,
+                                                         const char* options);
+/// Trains. `validation` and `progress` may be NULL; `history` (or NULL) becomes a JSON object of
+/// lists, {"loss": [0.5, 0.25]}.
+CRESCENT_MAY_FAIL crescent_error* crescent_model_fit(
+    crescent_model* model, const crescent_data* data, const crescent_data* validation,
+    const char* options, const crescent_progress* progress, char** history);
+/// One step. `values` get the loss and metrics, as many as fit; `count` has the capacity before,
+/// and their number afterwards. Both may be NULL.
+CRESCENT_MAY_FAIL crescent_error* crescent_model_train_on_batch(crescent_model* model,
+                                                                const crescent_data* batch,
+                                                                crescent_value* values,
+                                                                size_t* count);
+/// The loss and metrics of one batch, without training.
+CRESCENT_MAY_FAIL crescent_error* crescent_model_test_on_batch(crescent_model* model,
+                                                               const crescent_data* batch,
+                                                               crescent_value* values,
+                                                               size_t* count);
+CRESCENT_MAY_FAIL crescent_error* crescent_model_evaluate(crescent_model* model,
+                                                          const crescent_data* data,
+                                                          const char* options,
+                                                          crescent_value* values, size_t* count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,80 @@
+#include "registry/loader/plugin_table.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+
+#include "base/installation.h"
+#include "crescent_plugin.h"
+
+namespace crescent {
+namespace {
+
+constexpr std::string_view kTableSection = CRESCENT_TABLE_SECTION;
+constexpr char kTableMagic[16] = CRESCENT_TABLE_MAGIC;
+constexpr const char* kTableLibrary = "libcrescent_c.so.1";
+
+using RegisterTable = void (*)(const crescent_plugin* plugin, Registry* registry);
+
+RegisterTable find_register_table() {
+  const auto path = std::filesystem::path(core_library_path()).parent_path() / kTableLibrary;
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (!library) fail("it needs ", kTableLibrary, ", which cannot be loaded: ", dlerror());
+  const auto found =
+      reinterpret_cast<RegisterTable>(dlsym(library, "crescent_private_register_table"));
+  if (!found) fail("'", path.string(), "' is of another Crescent");
+  return found;
+}
+
+}  // namespace
+
+std::optional<PluginInfo> read_table_stamp(const ElfFile& file) {
+  const auto section = file.section(kTableSection);
+  if (!section) return std::nullopt;
+  crescent_plugin head{};
+  const uint64_t stamped = offsetof(crescent_plugin, start);
+  file.read(section->sh_offset, &head, std::min<uint64_t>(section->sh_size, stamped));
+  const bool ended = !head.name[sizeof head.name - 1] && !head.version[sizeof head.version - 1];
+  if (section->sh_size < stamped || std::memcmp(head.magic, kTableMagic, sizeof kTableMagic) != 0 ||
+      !ended)
+    file.refuse("not a Crescent plugin: its table is not one");
+  PluginInfo info{};
+  std::memcpy(info.magic, head.magic, sizeof info.magic);
+  std::memcpy(info.name, head.name, sizeof info.name);
+  std::memcpy(info.version, head.version, sizeof info.version);
+  info.size = std::min<uint64_t>(head.struct_size, section->sh_size);
+  info.abi = head.table_version;
+  return info;
+}
+
+bool is_table(const PluginInfo& stamp) {
+  return std::memcmp(stamp.magic, kTableMagic, sizeof kTableMagic) == 0;
+}
+
+std::string table_mismatch(const PluginInfo& stamp) {
+  if (stamp.abi != CRESCENT_TABLE_VERSION)
+    return concat("its table has version ", stamp.abi, ", Crescent ", CRESCENT_VERSION, " reads ",
+                  CRESCENT_TABLE_VERSION);
+  if (stamp.size < offsetof(crescent_plugin, start) + sizeof(void*))
+    return "its table is cut short";
+  if (!*stamp.name) return "its table has no name";
+  return "";
+}
+
+const void* find_table(void* library, const PluginInfo& stamp) {
+  const auto* table = static_cast<const crescent_plugin*>(dlsym(library, "crescent_plugin_table"));
+  const bool same = table && std::memcmp(table->magic, kTableMagic, sizeof kTableMagic) == 0 &&
+                    std::memcmp(table->name, stamp.name, sizeof table->name) == 0 &&
+                    table->struct_size >= stamp.size;
+  return same ? table : nullptr;
+}
+
+void register_table(const void* table, Registry& registry) {
+  static const RegisterTable run = find_register_table();
+  run(static_cast<const crescent_plugin*>(table), &registry);
+}
+
+}  // namespace crescent

@@ -1,0 +1,80 @@
+// A server's use of a model: threads that take requests from a queue and predict by one model:
+// thread_pool MODEL
+#include <condition_variable>
+#include <cstdio>
+#include <functional>
+#include <future>
+#include <mutex>
+#include <queue>
+#include <thread>
+
+#include "crescent/crescent.h"
+
+using namespace crescent;
+
+class ThreadPool {
+ public:
+  explicit ThreadPool(int threads) {
+    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  }
+  ~ThreadPool() {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+  std::future<Tensors> run(std::function<Tensors()> task) {
+    std::packaged_task<Tensors()> packaged(std::move(task));
+    std::future<Tensors> result = packaged.get_future();
+    {
+      const std::lock_guard lock(mutex_);
+      tasks_.push(std::move(packaged));
+    }
+    changed_.notify_one();
+    return result;
+  }
+
+ private:
+  void work() {
+    for (;;) {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return closed_ || !tasks_.empty(); });
+      if (tasks_.empty()) return;
+      std::packaged_task<Tensors()> task = std::move(tasks_.front());
+      tasks_.pop();
+      lock.unlock();
+      task();  // an exception of it reaches whoever waits for the result
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::queue<std::packaged_task<Tensors()>> tasks_;
+  bool closed_ = false;
+  std::vector<std::thread> threads_;
+};
+
+int main(int argc, char** argv) try {
+  if (argc != 2) fail("expected the path of a model");
+  const ModelPtr model = load_model(argv[1]);  // one model serves all threads
+  const Tensor x = global_random().normal({64, 3});
+  const Tensor expected = model->predict({x}).front();
+
+  ThreadPool pool(4);
+  std::vector<std::future<Tensors>> answers;
+  for (int64_t row = 0; row < x.dim(0); ++row)
+    answers.push_back(pool.run([&, row] { return model->predict({x.view_rows(row, 1)}); }));
+
+  double worst = 0;
+  for (int64_t row = 0; row < x.dim(0); ++row) {
+    const double answer = answers[static_cast<size_t>(row)].get().front().item();
+    worst = std::max(worst, std::abs(answer - expected.view_rows(row, 1).item()));
+  }
+  std::printf("64 answers, at most %.1e from those of one batch\n", worst);
+  return worst < 1e-5 ? 0 : 1;
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,29 @@
+// Trains a network to compute 2 a - b + c / 2 and saves it: train MODEL
+#include <cstdio>
+
+#include "crescent/crescent.h"
+
+using namespace crescent;
+
+int main(int argc, char** argv) try {
+  if (argc != 2) fail("expected the path of the file to write");
+  set_random_seed(1);
+  const Tensor x = global_random().normal({512, 3});
+  const Tensor y = ops::sum(x * Tensor::from<float>({2, -1, 0.5}, {3}), {-1}, true);
+
+  const auto model = Sequential::make(
+      {make<Layer>("Dense", {{"units", 16}, {"activation", "tanh"}, {"input_shape", List{3}}}),
+       make<Layer>("Dense", {{"units", 1}})});
+  model->compile(
+      {{"optimizer", Dict{{"class_name", "Adam"}, {"config", Dict{{"learning_rate", 0.02}}}}},
+       {"loss", "mse"}});
+  model->fit({x}, {y}, {{"epochs", 60}, {"verbose", 0}, {"validation_split", 0.25}});
+
+  const double loss = model->evaluate({x}, {y}, {{"verbose", 0}}).front().second;
+  std::printf("loss %.4f\n", loss);
+  save_model(*model, argv[1]);
+  return loss < 0.01 ? 0 : 1;
+} catch (const Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

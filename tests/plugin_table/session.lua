@@ -1,0 +1,97 @@
+-- Plugins that are tables of C: layers and ops of theirs behave like others, those of another age
+-- load, and what is wrong with one is an error that says so.
+local cr = require "crescent"
+local here = arg[0]:match "^(.*)/[^/]*$"
+package.path = here .. "/../shell/support/?.lua;" .. package.path
+local check = require "check"
+
+-- Folders that others may write to are not trusted, wherever the build folder stands.
+local folder = os.tmpname()
+os.remove(folder)
+assert(os.execute(string.format("mkdir -m 700 '%s' && cp '%s'/*.so '%s'", folder,
+  os.getenv "TEST_TABLES", folder)))
+local function load(name) return cr.plugins.load(folder .. "/" .. name .. ".so") end
+local function largest(x) return cr.ops.max(cr.ops.abs(x)):item() end
+
+-- A layer with options, weights, a loss and a weight that a step changes.
+load "scale"
+local x = cr.random.normal { 256, 3 }
+local y = x * cr.tensor { 2, -1, 0.5 }
+local model = cr.Sequential {
+  cr.layers.TableScale { times = 2, name = "scale", input_shape = { 3 } },
+}
+model:compile { optimizer = cr.optimizers.SGD { learning_rate = 0.1 }, loss = "mse" }
+local history = model:fit(x, y, { epochs = 30, verbose = 0 })
+assert(history.history.loss[30] < 1e-6)
+local weights = model:get_weights()
+assert(largest(weights[1] * 2 - cr.tensor { 2, -1, 0.5 }) < 1e-3)
+assert(weights[2]:item() == 240, "240 steps, counted " .. weights[2]:item())
+local path = folder .. "/model.keras"
+model:save(path)
+local again = cr.models.load_model(path)
+assert(again.layers[1]:get_config().times == 2.0)
+assert(largest(again:predict(x) - model:predict(x)) == 0)
+local fined = cr.Sequential { cr.layers.TableScale { penalty = 5, input_shape = { 3 } } }
+fined:compile { loss = "mse" }
+assert(math.abs(fined:evaluate(x, x, { verbose = 0 }) - 5) < 1e-6)
+
+check.fails(function() cr.layers.TableScale { times = 0 } end, "times = 0 learns nothing")
+check.fails(function() cr.layers.TableScale { tims = 1 } end, "did you mean 'times'")
+check.fails(function() cr.layers.TableScale { times = "two" } end, "times")
+
+cr.check.layer(cr.layers.TableScale, { times = 2 }, { 3 })
+
+assert(largest(cr.layers.TableSum() { x, y } - (x + y)) == 0)
+check.fails(function() cr.layers.TableSum()(x) end, "2 inputs")
+cr.check.layer(cr.layers.TableMasked, {}, { 3 })
+local embedded = cr.layers.Embedding(5, 2, { mask_zero = true })(cr.tensor { { 1, 0 } })
+assert(cr.layers.TableMasked()(embedded).mask, "the mask goes on")
+
+-- An op, eagerly, in a graph and under a tape.
+local function tanh(v) return (math.exp(2 * v) - 1) / (math.exp(2 * v) + 1) end
+local capped = cr.ops.table_softcap(cr.tensor { -9, 0, 0.5 }, { limit = 2 }):totable()
+for i, v in ipairs { -9, 0, 0.5 } do assert(math.abs(capped[i] - 2 * tanh(v / 2)) < 1e-6) end
+local input = cr.Input { shape = { 3 } }
+local graph = cr.Model(input, cr.ops.table_softcap(cr.layers.Dense(1)(input), 5.0))
+graph:compile { optimizer = cr.optimizers.Adam { learning_rate = 0.05 }, loss = "mse" }
+local target = cr.ops.tanh(cr.ops.sum(x, -1, true))
+local learned = graph:fit(x, target, { epochs = 20, verbose = 0 }).history.loss
+assert(learned[20] < learned[1] / 2)
+graph:save(path)
+local opened = cr.models.load_model(path)
+assert(largest(opened:predict(x) - graph:predict(x)) == 0)
+cr.check.gradient(function(v) return cr.ops.table_softcap(v, 2) end, { cr.random.normal { 3 } })
+check.fails(function() cr.ops.table_softcap(x, -1) end, "limit must be positive")
+check.fails(function() cr.ops.table_softcap(cr.ops.cast(x, "int32")) end, "x must be float32")
+check.fails(function() cr.ops.table_softcap() end, "x")
+
+-- Other ages.
+load "older"
+load "later"
+for _, name in ipairs { "TableOlder", "TableLater" } do
+  assert(largest(cr.layers[name]()(x) - x) == 0)
+end
+
+-- The wrapper for C++.
+load "wrapped"
+assert(largest(cr.layers.TablePower { squares = 2 }(x) - x * x * x * x) < 1e-4)
+cr.check.layer(cr.layers.TablePower, { squares = 1 }, { 3 })
+check.fails(function() cr.layers.TablePower { squares = -1 } end, "squares must not be negative")
+
+-- What is wrong.
+check.fails(function() load "wrong_version" end, "its table has version 2")
+check.fails(function() load "no_table" end, "its table is not one")
+check.fails(function() load "start_fails" end, "the licence server is asleep")
+check.fails(function() cr.layers.TableAsleep() end, "TableAsleep")
+load "careless"
+check.fails(function() cr.layers.TableNull()(x) end, "NULL for a tensor")
+check.fails(function() cr.layers.TableMany()(x) end, "1000 tensors, with room for 16")
+check.fails(function() cr.layers.TableNoWeight()(x) end, "the layer has 0 weights")
+check.fails(function()
+  local kept = cr.layers.TableKept()
+  kept(x)
+  kept(x)
+end, "freed")
+
+os.execute("rm -r '" .. folder .. "'")
+print "ok tables"
