@@ -177,6 +177,24 @@ TEST_CASE("the prompt evaluates, prints and goes on after errors") {
   CHECK(terminal.end() == 0);
 }
 
+TEST_CASE("a session ends with the status that it asks for") {
+  for (const auto& [entry, status] : std::vector<std::pair<std::string, int>>{{"exit(3)", 3},
+                                                                              {"quit(x + 2);", 7},
+                                                                              {"exit(false)", 1},
+                                                                              {"exit (true)", 0},
+                                                                              {"quit", 0},
+                                                                              {"exit(x > 4)", 0}}) {
+    INFO(entry);
+    StateFolder state;
+    Terminal terminal(state);
+    terminal.expect("> ");
+    terminal.enter("local x = 5");
+    terminal.expect("[2]> ");
+    terminal.enter(entry);
+    CHECK(terminal.end() == status);
+  }
+}
+
 TEST_CASE("the prompt runs what is meant, and says at once what can never become right") {
   StateFolder state;
   Terminal terminal(state);

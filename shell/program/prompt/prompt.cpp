@@ -116,7 +116,7 @@ using LuaState = std::unique_ptr<lua_State, void (*)(lua_State*)>;
 
 }  // namespace
 
-bool run_prompt(lua_State* L, Variables& variables, bool has_startup) {
+int run_prompt(lua_State* L, Variables& variables, bool has_startup) {
   if (isatty(STDIN_FILENO))
     std::printf("Crescent %s (%s). help() helps, Ctrl-D ends.\n", CRESCENT_VERSION, LUA_VERSION);
   lua_settop(L, 0);
@@ -129,7 +129,7 @@ bool run_prompt(lua_State* L, Variables& variables, bool has_startup) {
   editor::Editor editor(callbacks(L, checker), settings());
   read_entries(editor, session);
   variables.close();
-  return !told_to_end();
+  return told_to_end() ? 1 : session.status();
 }
 
 }  // namespace crescent::program

@@ -105,7 +105,7 @@ void Session::evaluate(const std::string& text) {
   if (words.empty()) return;
   remember_source(concat("[", number_, "]"), text);
   if (is_end(words))
-    has_ended_ = true;
+    end(text.find('(') == text.npos ? "()" : text.substr(text.find('(')));
   else if (command_end(text) > 0)
     obey(text);
   else if (!answer(text))
@@ -124,8 +124,24 @@ bool Session::is_defined(const std::string& name) const {
 
 /// `exit` and `quit`, with brackets or without, unless somebody gave the name to something else.
 bool Session::is_end(std::string_view words) const {
-  if (words.ends_with("()")) words.remove_suffix(2);
-  return (words == "exit" || words == "quit") && !is_defined(std::string(words));
+  const std::string name(words.substr(0, words.find_first_of("(;")));
+  const std::string_view rest = words.substr(name.size());
+  const bool is_call = rest.empty() || rest.starts_with(';') || rest.find(')') != rest.npos;
+  return (name == "exit" || name == "quit") && is_call && !is_defined(name);
+}
+
+/// Ends the session with the status in the brackets, which means what os.exit takes it for.
+void Session::end(const std::string& brackets) {
+  const std::string code = "return (function(...) return ... end)" + brackets;
+  if (variables_.load(code, concat("=[", number_, "]")) != LUA_OK || call(L_, 0, 1) != LUA_OK)
+    return report(L_);
+  const bool is_number = lua_isinteger(L_, -1);
+  if (!is_number && !lua_isnoneornil(L_, -1) && !lua_isboolean(L_, -1))
+    return void(std::fprintf(stderr, "crescent: a status is an integer, true or false, not a %s\n",
+                             luaL_typename(L_, -1)));
+  const bool fails = lua_isboolean(L_, -1) && !lua_toboolean(L_, -1);
+  status_ = is_number ? static_cast<int>(lua_tointeger(L_, -1)) & 0xff : fails;
+  has_ended_ = true;
 }
 
 /// `?name`, `name?` and `??word`; false when the entry is no question.
