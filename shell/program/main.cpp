@@ -123,7 +123,7 @@ bool execute(lua_State* L, const std::string& text, Variables* variables) {
   constexpr const char* kName = "(command line)";
   Entry entry;
   remember_source(kName, text);
-  if (!read_entry(L, text, "=(command line)", entry)) return report(L), false;
+  if (!read_entry(L, text, "=(command line)", false, entry)) return report(L), false;
   return run_text(L, entry.code, kName, variables);
 }
 

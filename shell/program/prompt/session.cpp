@@ -179,7 +179,8 @@ void Session::obey(const std::string& text) {
 /// Leaves the function on the stack, or a message.
 bool Session::load(const std::string& text, Entry& entry) const {
   const std::string chunk = concat("=[", number_, "]");
-  return read_entry(L_, text, chunk.c_str(), entry) && variables_.load(entry.code, chunk) == LUA_OK;
+  return read_entry(L_, text, chunk.c_str(), true, entry) &&
+         variables_.load(entry.code, chunk) == LUA_OK;
 }
 
 void Session::run(const std::string& text) {
