@@ -189,6 +189,7 @@ void Session::run(const std::string& text) {
   lua_pushinteger(L_, number_);
   lua_call(L_, 1, 0);
   if (!load(text, entry)) return report(L_);
+  warn_of_comparisons(text);
   const int first = lua_gettop(L_);
   const Measure before;
   lua::begin_command();
@@ -196,6 +197,15 @@ void Session::run(const std::string& text) {
   const double seconds = before.seconds();
   is_good ? show(first, entry) : report(L_);
   tell_time(seconds);
+}
+
+/// Lua asks nobody when it compares a tensor with a number: they are different.
+void Session::warn_of_comparisons(const std::string& text) const {
+  for (const std::string& name : lua_names_compared_with_numbers(text)) {
+    push("warn_of_comparison");
+    lua_pushlstring(L_, name.data(), name.size());
+    if (call(L_, 1, 0) != LUA_OK) report(L_);
+  }
 }
 
 /// Hands the results on, with what the prompt knows of the entry before them.
@@ -209,6 +219,10 @@ void Session::show(int first, const Entry& entry) const {
 }
 
 void Session::time(const std::string& text) {
+  const char* lacking = without_blanks(text).empty() ? "needs an entry behind it, as in :time f(x)"
+                        : command_end(text) > 0      ? "takes no commands: what it times is Lua"
+                                                     : nullptr;
+  if (lacking) return void(std::fprintf(stderr, "crescent: :time %s\n", lacking));
   const Measure before;
   run(text);
   const double processor = static_cast<double>(std::clock() - before.processor) / CLOCKS_PER_SEC;

@@ -37,6 +37,7 @@ class Session {
   void show_commands() const;
   void time(const std::string& text);
   void tell_time(double seconds) const;
+  void warn_of_comparisons(const std::string& text) const;
   void push(const char* function) const;
 
   lua_State* L_;
