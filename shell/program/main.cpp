@@ -207,9 +207,29 @@ int run_command(const Command& command, const std::vector<std::string>& argument
   return command.run(arguments);
 }
 
+int show_usage() { return std::cout << usage() << description() << kVariables, 0; }
+
+/// "crescent help" and "crescent help COMMAND", unless there is a script of that name.
+bool asks_for_help(const Invocation& call) {
+  return call.script < call.argc && std::strcmp(call.argv[call.script], "help") == 0 &&
+         access("help", F_OK) != 0;
+}
+
+int show_help(const char* name) {
+  if (!name) return show_usage();
+  const Command* command = find_command(name);
+  if (command) return run_command(*command, {"--help"});
+  std::vector<std::string> names;
+  for (const Command& each : commands()) names.push_back(each.name);
+  throw UsageError(concat("there is no command '", name, "'", did_you_mean(name, names),
+                          "; crescent --help lists them, crescent describe NAME and help(x) at the "
+                          "prompt tell of what can be called"));
+}
+
 int run(int argc, char** argv) {
   const Invocation call = parse(argc, argv);
-  if (call.has("help")) return std::cout << usage() << description() << kVariables, 0;
+  if (call.has("help")) return show_usage();
+  if (asks_for_help(call)) return show_help(argv[call.script + 1]);
   if (call.has("version"))
     return std::printf("Crescent %s (%s)\n", CRESCENT_VERSION, LUA_RELEASE), 0;
   if (call.script < argc) {
