@@ -22,7 +22,7 @@ constexpr double kInterval = 0.05;
 
 std::string format_number(const char* format, double value) {
   char buffer[64];
-  std::snprintf(buffer, sizeof buffer, format, value);
+  std::snprintf(buffer, sizeof buffer, format, std::isnan(value) ? std::abs(value) : value);
   return buffer;
 }
 

@@ -31,6 +31,7 @@ Matrix matrix_from(const Tensor& tensor) {
 }
 
 std::string number_text(double value) {
+  if (std::isnan(value)) return "nan";
   char text[32];
   const bool whole = value == std::floor(value) && std::abs(value) < 1e6;
   std::snprintf(text, sizeof text, whole ? "%.0f" : "%.3g", value);

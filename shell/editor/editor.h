@@ -25,6 +25,7 @@ struct Callbacks {
 struct Settings {
   int input = 0, output = 1;
   Prompts prompts;
+  std::string news;     ///< lines that are shown above the next entry
   std::string history;  ///< a path; empty: entries are remembered in memory alone
   /// Whether a signal came that ends the reading; asked while signals are held back.
   std::function<bool()> is_stopped = [] { return false; };
@@ -44,6 +45,7 @@ class Editor {
   /// they come.
   Result read(std::string& entry);
   void set_prompts(Prompts prompts) { settings_.prompts = std::move(prompts); }
+  void set_news(std::string news) { settings_.news = std::move(news); }
 
  private:
   class Session;

@@ -28,6 +28,10 @@ void Editor::Session::begin() {
   size_ = terminal_.size();
   top_ = 0;
   terminal_.enter();
+  terminal_.start_row();
+  if (settings_.news.empty()) return;
+  const std::string_view faint = sequence_of(Style::faint, terminal_.is_modern());
+  terminal_.write(std::string(faint) + settings_.news + (faint.empty() ? "" : "\x1b[m"));
 }
 
 Editor::Result Editor::Session::edit(std::string& entry) {

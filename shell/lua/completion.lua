@@ -2,6 +2,7 @@
 local cr, shell = ...
 local show = shell.library "show"
 local show_value, is_name, words = show.show_value, show.is_name, show.words
+local completion = {}
 
 -- Adds the names with what is to be said about each: a text, or a table with a value.
 local function add_names(found, names, prefix, help)
@@ -126,11 +127,7 @@ local function listed(found)
   return names, helps
 end
 
---- Completions of the end of a text: a list of names, how many characters of the text they replace,
---- and a list of what is said about each.
---- @param line a string
---- @return a list of names, how many characters they replace, a list of texts
-function cr.complete(line)
+function completion.complete(line)
   local found = {}
   local path, mark, prefix = line:match "([%a_][%w_%.:]*)([%.:])([%w_]*)$"
   if path then
@@ -172,12 +169,7 @@ local function add_names_of_kind(found, kind)
   end
 end
 
---- What an option can be whose text has been begun: `line` ends with "option = "; a list of values
---- and one of what is said about each.
---- @param line a string
---- @param prefix a string
---- @return a list of values, a list of texts
-function cr.complete_value(line, prefix)
+function completion.complete_value(line, prefix)
   local name = line:match "([%a_][%w_]*)%s*=%s*{?%s*$"
   local what = name and describe_call(enclosing_call(line)) or {}
   local all, found = {}, {}
@@ -193,10 +185,7 @@ function cr.complete_value(line, prefix)
   return listed(found)
 end
 
---- How the function or class is called whose call is being typed at the end of a text.
---- @param line a string
---- @return a string or nil
-function cr.hint(line)
+function completion.hint(line)
   local path = enclosing_call(line)
   local what = describe_call(path)
   if not what then return nil end
@@ -216,3 +205,5 @@ function cr.hint(line)
   if #named > 0 then given[#given + 1] = "{" .. table.concat(named, ", ") .. "}" end
   return what.name .. "(" .. table.concat(given, ", ") .. ")"
 end
+
+return completion

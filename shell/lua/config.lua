@@ -1,7 +1,21 @@
 -- Settings of keras.config that are fixed in Crescent: the functions return the fixed value, accept
 -- it, and refuse others with the reason.
-local _, shell = ...
+local cr, shell = ...
 local config = {}
+
+-- Refuses a setting of print that is not what it must be.
+local function check(name, value, is_right, what)
+  if value ~= nil and not is_right then
+    shell.fail("print: ", name, " must be ", what, ", got ", cr.show(value))
+  end
+end
+
+local function check_integer(name, value, least, most)
+  local is_right = math.type(value) == "integer" and value >= least and value <= (most or value)
+  check(name, value, is_right,
+    most and string.format("an integer from %d to %d", least, most)
+      or "an integer not below " .. least)
+end
 
 config.print = shell.define("print -> nothing",
   "How values are shown: cr.config.print { precision = 4 }. What is not given is as at the start.",
@@ -16,6 +30,11 @@ config.print = shell.define("print -> nothing",
     { name = "time", type = "a number",
       doc = "Commands of the prompt that take as many seconds say how long they took; 2." },
   }, function(precision, threshold, width, pager, time)
+    check_integer("precision", precision, 0, 17)
+    check_integer("threshold", threshold, 0)
+    check_integer("width", width, 1)
+    check("pager", pager, type(pager) == "boolean", "true or false")
+    check("time", time, type(time) == "number" and time >= 0, "a number not below 0")
     shell.set_printing(precision or 8, threshold or 1000, width or 0)
     shell.printing = {
       precision = precision, threshold = threshold, width = width, pager = pager, time = time,

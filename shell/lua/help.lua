@@ -5,7 +5,7 @@ local show_value, sorted_keys = show.show_value, show.sorted_keys
 
 -- The text in lines; the width is what a line has where there are 100 columns.
 local function wrapped(text, indent, width)
-  return show.wrapped(text, indent, width - 100 + shell.fitting_columns(100, 60))
+  return show.wrapped(text, indent, width - 100 + shell.fitting_columns(100, 40))
 end
 
 local function option_lines(options)
@@ -17,9 +17,10 @@ local function option_lines(options)
     if kind:find "^a name, configuration or object" then kind = option.kind or kind end
     local choices = option.choices and " One of: " .. table.concat(option.choices, ", ") .. "."
       or ""
-    local said = wrapped(option.doc .. choices, (" "):rep(25), 75)
-    said = said ~= "" and said .. "\n" .. (" "):rep(25) or ""
-    lines[#lines + 1] = string.format("  %-22s %s%s; %s", option.name, said, kind, default)
+    local said = option.doc .. choices
+    local taken = kind .. "; " .. default
+    if said == "" then said, taken = taken, nil end
+    lines[#lines + 1] = show.row(option.name, 25, said, taken)
   end
   return table.concat(lines, "\n")
 end
@@ -29,8 +30,7 @@ local function argument_lines(arguments)
   for _, argument in ipairs(arguments) do
     local default = argument.default == nil and ""
       or " (default " .. show_value(argument.default, 1, {}) .. ")"
-    lines[#lines + 1] = string.format("  %-22s %s", argument.name,
-      wrapped(argument.doc .. default, (" "):rep(25), 75))
+    lines[#lines + 1] = show.row(argument.name, 25, argument.doc .. default)
   end
   return table.concat(lines, "\n")
 end
@@ -38,9 +38,7 @@ end
 local function member_lines(members)
   local lines = {}
   for _, member in ipairs(members) do
-    lines[#lines + 1] = string.format("  %-22s %s", member.text,
-      #member.text > 22 and "\n" .. (" "):rep(25) or "")
-      .. wrapped(member.doc, (" "):rep(25), 75)
+    lines[#lines + 1] = show.row(member.text, 25, member.doc)
   end
   return table.concat(lines, "\n")
 end
@@ -173,28 +171,34 @@ end
 local general = [[
 Crescent: deep learning with the object model of Keras.
 
-  help(cr.layers)          what there is          help(cr.layers.Dense)    options of a class
-  help(model.fit)          a method               help(model)              an object and its methods
-  help "quantile"          what has the name      help "padding"           what speaks of a word
-  cr.plugins.list()        plugins
+  help(cr.layers)         what there is
+  help(cr.layers.Dense)   options of a class
+  help(model.fit)         a method
+  help(model)             an object and its methods
+  help "quantile"         what has the name
+  help "padding"          what speaks of a word
+  cr.plugins.list()       plugins
 
   x, y = cr.random.normal{100, 3}, cr.random.normal{100, 1}
-  model = cr.Sequential{ cr.layers.Dense(8, {activation = "relu", input_shape = {3}}), cr.layers.Dense(1) }
+  hidden = cr.layers.Dense(8, {activation = "relu", input_shape = {3}})
+  model = cr.Sequential{ hidden, cr.layers.Dense(1) }
   model:compile{ optimizer = "adam", loss = "mse" }
   history = model:fit(x, y, {epochs = 5})
   model:save("model.h5")
 
-  t[2], t[{1, -1}], t[{ {1, 3}, {} }], t[mask], t[rows]: positions count from 1, ranges have both
-  ends, {1, -1, 2} a step; all of it can be assigned. Functions of Keras (cr.ops) count from 0.
-  t:equal(3) compares elements; t == 3 is always false in Lua, for a tensor is no number.
+t[2], t[{1, -1}], t[{ {1, 3}, {} }], t[mask], t[rows]: positions count from 1,
+ranges have both ends, {1, -1, 2} a step; all of it can be assigned. Functions
+of Keras (cr.ops) count from 0. t:equal(3) compares elements; t == 3 is always
+false in Lua, for a tensor is no number.
 
-Tab completes names, fields, methods, options and their values; Ctrl-R searches the history;
-Alt-Enter begins another line; Ctrl-X Ctrl-E edits the entry in $EDITOR. Ctrl-C stops training after
-the current batch; Ctrl-D, exit and quit end.
+Tab completes names, fields, methods, options and their values; Ctrl-R searches
+the history; Alt-Enter begins another line; Ctrl-X Ctrl-E edits the entry in
+$EDITOR. Ctrl-C stops training after the current batch; Ctrl-D, exit and quit
+end, exit(3) with that status.
 
-?Dense and Dense? help, ??word searches, :help lists commands. _ is the last result, _5 that of
-entry 5; the last 100 are kept. A ; at the end shows nothing. A local lasts to the end of the
-session.]]
+?Dense and Dense? help, ??word searches, :help lists commands. _ is the last
+result, _5 that of entry 5; the last 100 are kept. A ; at the end shows nothing.
+A local lasts to the end of the session.]]
 
 local help_text
 
@@ -228,7 +232,7 @@ local function rows_about(word, title, rows, name_of)
   table.sort(found, function(a, b) return a[1] < b[1] end)
   local lines = {}
   for i = 1, math.min(#found, most_found) do
-    lines[i] = string.format("  %-30s %s", found[i][2], wrapped(found[i][3], (" "):rep(33), 66))
+    lines[i] = show.row(found[i][2], 33, found[i][3])
   end
   if #found > most_found then
     lines[#lines + 1] = string.format("  ... %d more", #found - most_found)
@@ -296,7 +300,16 @@ function help_text(...)
   return members_help(what)
 end
 
---- Prints what is known of a class, a function, an object or a namespace.
---- @param ... any value
---- @return nothing
-function cr.help(...) shell.print_help(cr.printable(help_text(...))) end
+-- Lines that are longer than those of the terminal go on in others behind the same blanks; those
+-- that an example enters stay as they are typed.
+local function fitted(text)
+  local columns = shell.fitting_columns(100, 40)
+  return (text:gsub("[^\n]+", function(line)
+    if #line <= columns or line:find "^%s+>+ " then return nil end
+    local indent = line:match "^%s*"
+    return indent .. show.wrapped(line, indent .. "  ", columns - #indent - 2)
+  end))
+end
+
+-- The body of cr.help.
+return function(...) shell.print_help(fitted(cr.printable(help_text(...)))) end

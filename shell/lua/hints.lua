@@ -177,6 +177,9 @@ local functions = {
 
 local function hint_of_global(name)
   if functions[name] then return "; " .. functions[name] end
+  if shell.variables[name] then
+    return string.format("; the local variable '%s' was declared behind what uses it", name)
+  end
   local known = {}
   for key in next, _G do
     if type(key) == "string" then known[#known + 1] = key end

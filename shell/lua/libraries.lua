@@ -113,7 +113,32 @@ filled_later("elastic", "cr.ops.image", cr.ops.image)
 shell.set_base("Wrapper", function() return shell.library "wrapper" end)
 shell.set_base("", function(...) return shell.library "derived"(...) end)
 
-for _, name in ipairs { "show", "help", "completion", "plotting" } do shell.library(name) end
+for _, name in ipairs { "show", "plotting" } do shell.library(name) end
+
+--- Prints what is known of a class, a function, an object or a namespace.
+--- @param ... any value
+--- @return nothing
+function cr.help(...) return shell.library "help"(...) end
+
+--- Completions of the end of a text: a list of names, how many characters of the text they replace,
+--- and a list of what is said about each.
+--- @param line a string
+--- @return a list of names, how many characters they replace, a list of texts
+function cr.complete(line) return shell.library("completion").complete(line) end
+
+--- What an option can be whose text has been begun: `line` ends with "option = "; a list of values
+--- and one of what is said about each.
+--- @param line a string
+--- @param prefix a string
+--- @return a list of values, a list of texts
+function cr.complete_value(line, prefix)
+  return shell.library("completion").complete_value(line, prefix)
+end
+
+--- How the function or class is called whose call is being typed at the end of a text.
+--- @param line a string
+--- @return a string or nil
+function cr.hint(line) return shell.library("completion").hint(line) end
 
 --- The message of an error, a traceback behind it or not, with a hint where there is one; source
 --- is the text that it is about, unless that is in a file.

@@ -51,6 +51,14 @@ function prompt.show(is_silent, is_path, ...)
   print_text(table.concat(texts, "\n"), shell.printing.pager ~= false)
 end
 
+--- Of a name that an entry compares with a number.
+function prompt.warn_of_comparison(name)
+  local value = variables[name] and variables[name]() or rawget(_G, name)
+  if getmetatable(value) ~= "tensor" then return end
+  shell.warn(string.format("%s is a tensor, which in Lua equals no number; %s:equal(number) "
+    .. "compares its elements", name, name))
+end
+
 --- Whether a command took long enough to say so.
 function prompt.is_long(seconds) return seconds >= (shell.printing.time or 2) end
 
@@ -93,9 +101,7 @@ local function rows_with(word)
   local function visit(name, doc)
     local named = name:lower():find(word, 1, true)
     if not named and not doc:lower():find(word, 1, true) then return end
-    local text = show.wrapped(first_sentence(doc), (" "):rep(43), 56)
-    local row = string.format("  %-40s %s", name, text)
-    table.insert(named and in_name or in_doc, row)
+    table.insert(named and in_name or in_doc, show.row(name, 43, first_sentence(doc)))
   end
   local listing = cr.listing()
   for _, class in ipairs(listing.classes) do

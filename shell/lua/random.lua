@@ -144,6 +144,9 @@ define("choice",
   if math.type(count) ~= "integer" or count < 1 then
     shell.fail("choice: expected items to draw from, got ", cr.show(a))
   end
+  if count > 0x7fffffff then
+    shell.fail("choice: expected at most 2147483647 items, whose places are int32, got ", count)
+  end
   shape = type(shape) == "number" and { shape } or shape or {}
   local number = 1
   for _, n in ipairs(shape) do number = number * n end

@@ -43,6 +43,20 @@ local function wrapped(text, indent, width)
   return table.concat(lines, "\n" .. indent)
 end
 
+-- A name and paragraphs of what is said of it, from this column on, or below it where lines are
+-- short.
+local function row(name, column, ...)
+  local columns = shell.fitting_columns(100, 40)
+  local is_narrow = columns < column + 30
+  local indent = (" "):rep(is_narrow and 6 or column)
+  local begins_below = is_narrow or #name > column - 3
+  local line, lines = "  " .. name, {}
+  for i, text in ipairs { ... } do lines[i] = wrapped(text, indent, columns - #indent) end
+  local said = table.concat(lines, "\n" .. indent)
+  if said == "" then return line end
+  return line .. (begins_below and "\n" .. indent or (" "):rep(column - #line)) .. said
+end
+
 local show_value
 local function indented(text, indent) return (text:gsub("\n", "\n" .. (" "):rep(indent))) end
 
@@ -51,7 +65,8 @@ local function line_width() return shell.printing.width or shell.fitting_columns
 
 -- A fraction has no more digits behind the point than tensors have; tiny ones an exponent.
 local function number_text(x)
-  if math.type(x) == "integer" or x % 1 == 0 or x ~= x then return tostring(x) end
+  if x ~= x then return "nan" end
+  if math.type(x) == "integer" or x % 1 == 0 then return tostring(x) end
   local digits = shell.printing.precision or 8
   if math.abs(x) < 1e-4 then return string.format("%." .. digits .. "g", x) end
   return (string.format("%." .. digits .. "f", x):gsub("(%..-)0+$", "%1"):gsub("%.$", ".0"))
@@ -137,7 +152,9 @@ end
 -- The fields of a table are shown unless it says itself how it looks.
 function show_value(value, depth, seen)
   if type(value) == "string" then return depth > 0 and string_text(value) or value end
-  if type(value) == "number" then return depth > 0 and number_text(value) or tostring(value) end
+  if type(value) == "number" then
+    return (depth > 0 or value ~= value) and number_text(value) or tostring(value)
+  end
   if value == cr.null then return "null" end
   local meta = getmetatable(value)
   if meta == "tensor" then
@@ -167,13 +184,14 @@ function cr.print(...)
   local texts = table.pack(...)
   for i = 1, texts.n do
     local value = texts[i]
-    texts[i] = type(value) == "table" and cr.printable(cr.show(value)) or tostring(value)
+    local is_shown = type(value) == "table" or value ~= value
+    texts[i] = is_shown and cr.printable(cr.show(value)) or tostring(value)
   end
   io.stdout:write(table.concat(texts, "\t"), "\n")
   io.stdout:flush()
 end
 
 return {
-  show_value = show_value, sorted_keys = sorted_keys, wrapped = wrapped, is_name = is_name,
+  show_value = show_value, sorted_keys = sorted_keys, wrapped = wrapped, row = row, is_name = is_name,
   words = words,
 }

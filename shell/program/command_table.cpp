@@ -7,7 +7,7 @@ namespace crescent::program {
 namespace {
 
 constexpr Command kCommands[] = {
-    {"info", "", "kernels, threads, libraries and plugins in use", show_info},
+    {"info", "[--json]", "kernels, threads, libraries and plugins in use", show_info},
     {"plugins", "[NAME...]", "plugins and their classes", show_plugins},
     {"describe", "[NAME...] [--json]", "what can be called, with parameters and defaults",
      describe},

@@ -104,10 +104,29 @@ void print_plugin(const PluginRecord& plugin) {
   }
 }
 
+/// What show_info tells, for programs.
+Value info() {
+  Dict all{{"crescent", CRESCENT_VERSION}, {"toolchain", CRESCENT_TOOLCHAIN}};
+  all.set("device", device().class_name());
+  all.set("device_information", device().information());
+  List folders, plugins;
+  for (const std::string& folder : plugin_search_path()) folders.emplace_back(folder);
+  for (const PluginRecord& plugin : list_plugins())
+    plugins.emplace_back(Dict{{"name", plugin.name},
+                              {"version", plugin.version},
+                              {"state", state_of(plugin)},
+                              {"path", plugin.path}});
+  all.set("plugin_path", std::move(folders));
+  all.set("plugins", std::move(plugins));
+  return all;
+}
+
 }  // namespace
 
 int show_info(const std::vector<std::string>& arguments) {
-  if (!arguments.empty()) return inspect(arguments);
+  if (arguments == std::vector<std::string>{"--json"}) return print(to_json(info()) + "\n"), 0;
+  if (!arguments.empty() && !arguments.front().starts_with("--")) return inspect(arguments);
+  FileArguments(arguments, "info", 0, {"json"});
   print_row("crescent", CRESCENT_VERSION);
   print_row("toolchain", CRESCENT_TOOLCHAIN);
   print_row("device", device().class_name());
@@ -131,7 +150,10 @@ int show_plugins(const std::vector<std::string>& names) {
     if (survived) {
       print(text);
     } else {
-      print(concat("crescent: plugin '", name, "': ", text, "\n"), stderr);
+      const bool is_unknown = text.starts_with("no plugin ");
+      print(is_unknown ? concat("crescent: ", text, "; 'crescent plugins' lists what there is\n")
+                       : concat("crescent: plugin '", name, "': ", text, "\n"),
+            stderr);
       status = 1;
     }
   }

@@ -6,7 +6,7 @@
 
 namespace crescent::program {
 
-/// With arguments: what inspect tells of a file.
+/// --json: as a program reads it. With a file: what inspect tells of that.
 int show_info(const std::vector<std::string>& arguments);
 int show_plugins(const std::vector<std::string>& names);
 /// Everything that can be called, or what is called so; --json: as a program reads it.

@@ -28,11 +28,12 @@ FileArguments::FileArguments(const std::vector<std::string>& arguments, const ch
     } else if (is_among(values, name) && at + 1 != arguments.end()) {
       options.set(name, *++at);
     } else {
-      std::vector<std::string> known = flags;
-      known.insert(known.end(), values.begin(), values.end());
+      std::vector<std::string> known;
+      for (const auto* names : {&flags, &values})
+        for (const std::string& option : *names) known.push_back("--" + option);
       fail_usage(command,
                  concat(is_among(values, name) ? "expected a value after '" : "no option '", *at,
-                        "'", did_you_mean(name, known)));
+                        "'", did_you_mean(*at, known)));
     }
   }
   if (paths.size() != count)

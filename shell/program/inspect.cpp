@@ -25,7 +25,9 @@ std::vector<std::string> shown_formats() {
   std::vector<std::string> names;
   for (const std::string& name : registry().names(Format::kKind)) {
     const FormatPtr format = make<Format>(name);
-    if (format->info()->schema.find_method("inspect") || dynamic_cast<ReadsArrays*>(format.get()))
+    const auto& schema = format->info()->schema;
+    if (schema.find_method("inspect") || schema.find_method("columns") ||
+        dynamic_cast<ReadsArrays*>(format.get()))
       names.push_back(name);
   }
   return names;
@@ -41,6 +43,31 @@ Value only_array(const std::string& path) {
       {"numbers", array.shape().size()},
       {"arrays",
        List{Dict{{"name", ""}, {"dtype", Codec<DType>::encode(array.dtype())}, {"shape", dims}}}}};
+}
+
+/// The columns of a table as arrays.
+Value columns_of(Format& format, const std::string& path) {
+  const Value table = format.call_method("columns", {{"path", path}, {"options", Dict{}}});
+  const Dict& columns = table.as_list()[1].as_dict();
+  int64_t numbers = 0;
+  List rows;
+  for (const Value& name : table.as_list()[0].as_list()) {
+    const Tensor column = Codec<Tensor>::decode(columns.at(name.as_string()));
+    numbers += column.size();
+    rows.emplace_back(Dict{{"name", name},
+                           {"dtype", Codec<DType>::encode(column.dtype())},
+                           {"shape", List{Value(column.size())}}});
+  }
+  return Dict{{"kind", "table"}, {"numbers", numbers}, {"arrays", std::move(rows)}};
+}
+
+/// What a file says about itself, by what its format can tell; null of one that only writes.
+Value told_by(Format& format, const std::string& path) {
+  const auto& schema = format.info()->schema;
+  if (const Method* inspect = schema.find_method("inspect"))
+    return inspect->call(dynamic_cast<void*>(&format), {{"path", path}});
+  if (dynamic_cast<ReadsArrays*>(&format)) return only_array(path);
+  return schema.find_method("columns") ? columns_of(format, path) : Value();
 }
 
 std::string shape_text(const Value& shape) {
@@ -149,12 +176,10 @@ int64_t size_of_file(const std::string& path) {
 
 Value described_file(const std::string& path) {
   const FormatPtr format = format_to_read(path);
-  const Method* method = format->info()->schema.find_method("inspect");
-  if (!method && !dynamic_cast<ReadsArrays*>(format.get()))
+  const Value told = told_by(*format, path);
+  if (told.is_null())
     fail("'", path, "': files of format ", format->class_name(),
          " are only written; inspect reads those of ", join(shown_formats()));
-  const Value told =
-      method ? method->call(dynamic_cast<void*>(format.get()), {{"path", path}}) : only_array(path);
   Dict result{{"path", path}, {"format", format->class_name()}, {"bytes", size_of_file(path)}};
   for (const DictEntry& entry : told.as_dict()) result.set(entry.key, entry.value);
   return result;

@@ -123,7 +123,7 @@ bool execute(lua_State* L, const std::string& text, Variables* variables) {
   constexpr const char* kName = "(command line)";
   Entry entry;
   remember_source(kName, text);
-  if (!read_entry(L, text, "=(command line)", entry)) return report(L), false;
+  if (!read_entry(L, text, "=(command line)", false, entry)) return report(L), false;
   return run_text(L, entry.code, kName, variables);
 }
 
@@ -142,15 +142,15 @@ bool run_script(lua_State* L, const Invocation& call, Variables* variables) {
   return run_file(L, std::strcmp(path, "-") == 0 ? nullptr : path, variables);
 }
 
-/// What comes before the prompt may fail: somebody wants to look at what it left.
-bool run_all(lua_State* L, const Invocation& call) {
+/// The status; what comes before the prompt may fail: somebody wants to look at what it left.
+int run_all(lua_State* L, const Invocation& call) {
   const bool idle = call.script == call.argc && !call.has("execute") && !call.has("library");
   const bool has_prompt = call.has("interactive") || (idle && isatty(STDIN_FILENO));
   Variables variables(L);
   Variables* kept = has_prompt ? &variables : nullptr;
   const bool good = run_options(L, call, kept) && run_script(L, call, kept);
   if (has_prompt && !told_to_end()) return run_prompt(L, variables, !call.has("no-init"));
-  return good && (!idle || run_file(L, nullptr));
+  return good && (!idle || run_file(L, nullptr)) ? 0 : 1;
 }
 
 /// Runs in the background end like runs that were stopped; what went wrong in them is told.
@@ -168,9 +168,9 @@ int main_in_lua(lua_State* L) {
   lua_settop(L, 0);
   open_libraries(L);
   set_arguments(L, call.argv, call.argc, call.script < call.argc ? call.script : 0);
-  const bool good = run_all(L, call);
+  const int status = run_all(L, call);
   end_runs();
-  lua_pushboolean(L, good);
+  lua_pushinteger(L, status);
   return 1;
 }
 
@@ -182,16 +182,19 @@ int run_lua(const Invocation& call) {
   lua_pushlightuserdata(L, const_cast<Invocation*>(&call));
   const bool ended = lua_pcall(L, 1, 1, 0) == LUA_OK;
   if (!ended) report(L);
-  const bool good = ended && lua_toboolean(L, -1);
-  if (!good && stop_signal()) lua::end_soon(stop_signal());  // threads may not come to an end
+  const int status = ended ? static_cast<int>(lua_tointeger(L, -1)) : 1;
+  const bool is_stopped = status != 0 && stop_signal() != 0;
+  if (is_stopped) lua::end_soon(stop_signal());  // threads may not come to an end
   lua_close(L);
-  if (good) return 0;
-  return stop_signal() ? 128 + stop_signal() : 1;
+  return is_stopped ? 128 + stop_signal() : status;
 }
 
 /// Makes the device and the communicator that the environment names, so that a wrong name is an
-/// error at the start.
+/// error at the start, as is a wrong word for tracebacks.
 void check_environment() {
+  const char* traceback = std::getenv("CRESCENT_TRACEBACK");
+  if (traceback && *traceback && std::strcmp(traceback, "full") != 0)
+    fail("CRESCENT_TRACEBACK can be 'full', not '", traceback, "'");
   if (std::getenv("CRESCENT_DEVICE")) device();
   if (std::getenv("CRESCENT_COMMUNICATOR")) communicator();
 }
@@ -204,9 +207,29 @@ int run_command(const Command& command, const std::vector<std::string>& argument
   return command.run(arguments);
 }
 
+int show_usage() { return std::cout << usage() << description() << kVariables, 0; }
+
+/// "crescent help" and "crescent help COMMAND", unless there is a script of that name.
+bool asks_for_help(const Invocation& call) {
+  return call.script < call.argc && std::strcmp(call.argv[call.script], "help") == 0 &&
+         access("help", F_OK) != 0;
+}
+
+int show_help(const char* name) {
+  if (!name) return show_usage();
+  const Command* command = find_command(name);
+  if (command) return run_command(*command, {"--help"});
+  std::vector<std::string> names;
+  for (const Command& each : commands()) names.push_back(each.name);
+  throw UsageError(concat("there is no command '", name, "'", did_you_mean(name, names),
+                          "; crescent --help lists them, crescent describe NAME and help(x) at the "
+                          "prompt tell of what can be called"));
+}
+
 int run(int argc, char** argv) {
   const Invocation call = parse(argc, argv);
-  if (call.has("help")) return std::cout << usage() << description() << kVariables, 0;
+  if (call.has("help")) return show_usage();
+  if (asks_for_help(call)) return show_help(argv[call.script + 1]);
   if (call.has("version"))
     return std::printf("Crescent %s (%s)\n", CRESCENT_VERSION, LUA_RELEASE), 0;
   if (call.script < argc) {

@@ -84,7 +84,7 @@ std::string named(const Layer& layer) {
 bool same_weights(const Pairs& pairs, const std::string& title, double relative) {
   Comparison comparison(relative);
   for (const auto& [x, y] : pairs) {
-    const Variables a = x->weights(), b = y->weights();
+    const crescent::Variables a = x->weights(), b = y->weights();
     for (size_t i = 0; i < std::max(a.size(), b.size()); ++i)
       comparison.add(concat(named(*x), i < a.size() ? ", " + a[i].name() : ""),
                      i < a.size() ? a[i].value() : Tensor(),
@@ -122,7 +122,7 @@ bool same_values(Model& a, Model& b, const Pairs& pairs, const Tensors& x) {
   return comparison.report("values");
 }
 
-Tensors gradients_of(Model& model, const Tensors& x, const Variables& variables) {
+Tensors gradients_of(Model& model, const Tensors& x, const crescent::Variables& variables) {
   GradientTape tape;
   Tensor loss;
   for (const Tensor& output : model(x)) {
@@ -133,7 +133,7 @@ Tensors gradients_of(Model& model, const Tensors& x, const Variables& variables)
 }
 
 bool same_gradients(Model& a, Model& b, const Tensors& x) {
-  const Variables p = a.trainable_weights(), q = b.trainable_weights();
+  const crescent::Variables p = a.trainable_weights(), q = b.trainable_weights();
   if (p.size() != q.size()) fail("the models train ", p.size(), " and ", q.size(), " weights");
   const Tensors u = gradients_of(a, x, p), v = gradients_of(b, x, q);
   Comparison comparison(kTrained);

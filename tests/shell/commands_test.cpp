@@ -36,7 +36,7 @@ TEST_CASE("--help of a command tells its arguments") {
 TEST_CASE("what is called wrongly ends with status 2, what goes wrong with 1") {
   for (const char* wrong :
        {"--nope", "inspct m.h5", "convert", "convert a", "verify a b c", "validate --data",
-        "inspect --jsn m.h5", "new-plugin", "describe --x"}) {
+        "inspect --jsn m.h5", "new-plugin", "describe --x", "info --jsn", "help nothing_here"}) {
     INFO(wrong);
     CHECK(crescent_says(wrong).status == 2);
   }
@@ -48,9 +48,45 @@ TEST_CASE("what is called wrongly ends with status 2, what goes wrong with 1") {
   }
 }
 
+TEST_CASE("help as a word is --help") {
+  CHECK(crescent_says("help").text == crescent_says("--help").text);
+  CHECK(crescent_says("help inspect").text == crescent_says("inspect --help").text);
+  CHECK_THAT(crescent_says("help inspct").text, Contains("(did you mean 'inspect'?)"));
+}
+
+TEST_CASE("info tells as JSON what it tells as text") {
+  const crescent::Value told = crescent::parse_json(crescent_says("info --json").text);
+  CHECK(told.as_dict().at("crescent").is_string());
+  CHECK(told.as_dict().at("device_information").is_dict());
+  CHECK(told.as_dict().at("plugins").as_list().size() > 5);
+}
+
+TEST_CASE("a misspelt option or plugin is told with what is right") {
+  CHECK_THAT(crescent_says("describe --jsn").text, Contains("did you mean '--json'?"));
+  CHECK_THAT(crescent_says("info --jsn").text,
+             Contains("did you mean '--json'?") && Contains("crescent info [--json]"));
+  CHECK_THAT(crescent_says("plugins cp").text,
+             StartsWith("crescent: no plugin 'cp' (did you mean 'cpu'?)") &&
+                 Contains("'crescent plugins' lists what there is"));
+}
+
+TEST_CASE("inspect tells the columns of a table") {
+  const std::string path = std::string(CRESCENT_SOURCE_DIR) + "/examples/data/boston.csv";
+  CHECK_THAT(crescent_says("inspect " + path).text,
+             Contains("table, format csv") && Contains("float32 (506)"));
+}
+
+TEST_CASE("a wrong word for tracebacks is an error") {
+  const Outcome wrong = crescent_says("-e 'print(1)'", "CRESCENT_TRACEBACK=bogus");
+  CHECK(wrong.status == 1);
+  CHECK(wrong.text == "crescent: CRESCENT_TRACEBACK can be 'full', not 'bogus'\n");
+  CHECK(crescent_says("-e 'print(1)'", "CRESCENT_TRACEBACK=").text == "1\n");
+}
+
 TEST_CASE("-e prints what its text gives") {
   CHECK(crescent_says("-e '1+1'").text == "2\n");
   CHECK(crescent_says("-e 'x = 5; x'").text == "5\n");
+  CHECK(crescent_says("-e 'x = 5; tostring(x)'").text.empty());
   CHECK(crescent_says("-e '{ 1, 2 }, 3'").text == "{ 1, 2 }\t3\n");
   CHECK(crescent_says("-e 'print(1)'").text == "1\n");
   CHECK(crescent_says("-e 'x = 1'").text.empty());

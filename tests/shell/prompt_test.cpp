@@ -1,4 +1,5 @@
 // The prompt as someone at a terminal sees it, through a pseudo-terminal.
+#include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
 #include <sys/wait.h>
@@ -40,7 +41,7 @@ class StateFolder {
 class Terminal {
  public:
   explicit Terminal(const StateFolder& state, std::vector<std::string> arguments = {}) {
-    const winsize size{40, 120, 0, 0};
+    const winsize size{40, kColumns, 0, 0};
     child_ = forkpty(&terminal_, nullptr, nullptr, &size);
     REQUIRE(child_ >= 0);
     if (child_ > 0) return;
@@ -65,10 +66,14 @@ class Terminal {
   }
   /// The same of a text that may be longer than the terminal takes before it is read from.
   void send_and_read(const std::string& text) {
-    for (size_t at = 0; at < text.size(); at += 512) {
-      send(text.substr(at, 512));
-      while (read_some(0)) continue;
+    const int flags = fcntl(terminal_, F_GETFL);
+    fcntl(terminal_, F_SETFL, flags | O_NONBLOCK);
+    for (size_t at = 0; at < text.size();) {
+      const ssize_t count = write(terminal_, text.data() + at, text.size() - at);
+      if (count > 0) at += static_cast<size_t>(count);
+      while (read_some(count > 0 ? 0 : 1)) continue;
     }
+    fcntl(terminal_, F_SETFL, flags);
   }
   void enter(const std::string& line) { send(line + "\r"); }
 
@@ -111,6 +116,8 @@ class Terminal {
   const std::string& seen() const { return seen_; }
 
  private:
+  static constexpr unsigned short kColumns = 120;
+
   bool read_some(int milliseconds) {
     pollfd ready{terminal_, POLLIN, 0};
     if (poll(&ready, 1, milliseconds) <= 0) return false;
@@ -118,7 +125,13 @@ class Terminal {
     const ssize_t count = read(terminal_, buffer, sizeof buffer);
     if (count <= 0) return usleep(1000 * milliseconds), false;  // the other side is closed
     seen_.append(buffer, static_cast<size_t>(count));
+    remove_row_starts();
     return true;
+  }
+  /// What the editor writes to be at the start of a row.
+  void remove_row_starts() {
+    const std::string start = "\x1b[7m%\x1b[m" + std::string(kColumns - 1, ' ') + "\r\x1b[K";
+    for (size_t at; (at = seen_.find(start)) != std::string::npos;) seen_.erase(at, start.size());
   }
 
   int terminal_ = -1;
@@ -162,6 +175,24 @@ TEST_CASE("the prompt evaluates, prints and goes on after errors") {
   terminal.expect("still here\r\n[");
   terminal.send("\x04");
   CHECK(terminal.end() == 0);
+}
+
+TEST_CASE("a session ends with the status that it asks for") {
+  for (const auto& [entry, status] : std::vector<std::pair<std::string, int>>{{"exit(3)", 3},
+                                                                              {"quit(x + 2);", 7},
+                                                                              {"exit(false)", 1},
+                                                                              {"exit (true)", 0},
+                                                                              {"quit", 0},
+                                                                              {"exit(x > 4)", 0}}) {
+    INFO(entry);
+    StateFolder state;
+    Terminal terminal(state);
+    terminal.expect("> ");
+    terminal.enter("local x = 5");
+    terminal.expect("[2]> ");
+    terminal.enter(entry);
+    CHECK(terminal.end() == status);
+  }
 }
 
 TEST_CASE("the prompt runs what is meant, and says at once what can never become right") {

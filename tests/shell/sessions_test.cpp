@@ -115,6 +115,48 @@ TEST_CASE("sessions leave the screens that they should") {
 
 namespace {
 
+/// The longest line of what the program wrote; what the editor draws and what an example enters,
+/// which the terminal breaks, does not count, nor does a word alone.
+std::string longest_line(const std::string& output) {
+  std::string longest;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    const size_t begin = std::min(line.find_first_not_of(' '), line.size());
+    const bool is_entry = line.find('\x1b') != line.npos || line.substr(begin).starts_with('>');
+    const bool is_word = line.find(' ', begin) == line.npos;
+    if (!is_entry && !is_word && line.size() > longest.size()) longest = line;
+  }
+  return longest;
+}
+
+}  // namespace
+
+TEST_CASE("help and searches are no wider than the terminal") {
+  for (const int columns : {40, 80}) {
+    const TestFolder folder;
+    Options options = options_of({}, folder);
+    options.environment.push_back({"PAGER", "cat"});
+    options.columns = columns;
+    TestTerminal terminal(options);
+    terminal.expect("]>");
+    for (const char* entry : {"help()", "help(cr.layers.Dense)", "help(cr.layers.RandomFlip)",
+                              "help 'padding'", "help(cr.ops.conv)", "help(cr.Layer)",
+                              "help(cr.Sequential())", "help(cr.layers)", "??normalization"}) {
+      INFO(columns << " columns: " << entry);
+      terminal.take_output();
+      terminal.send(std::string(entry) + "\r");
+      terminal.settle(std::chrono::milliseconds(50));
+      const std::string output = terminal.take_output(), longest = longest_line(output);
+      INFO(longest);
+      CHECK(output.size() > 300);
+      CHECK(longest.size() <= static_cast<size_t>(columns));
+    }
+  }
+}
+
+namespace {
+
 /// Statements that a script and its entries must run alike, one entry each.
 class RandomScript {
  public:

@@ -69,6 +69,17 @@ Dict with_tensors(const SchemaData& parameters, Dict arguments) {
   return arguments;
 }
 
+/// Runs f; where an op that it is made of refuses elements, the operation is what refuses them.
+template <class F>
+Value refusing_as(const std::string& operation, F f) try {
+  return f();
+} catch (const Error& error) {
+  const std::string_view text = error.what();
+  const size_t end = text.find(" takes no ");
+  if (end == text.npos || text.find_first_of(" :") != end) throw;
+  fail(operation, text.substr(end));
+}
+
 bool has_symbol(const Value& value) {
   const auto in_entry = [](const DictEntry& entry) { return has_symbol(entry.value); };
   if (value.is_list())
@@ -92,7 +103,9 @@ Value Operation::on_tensors(const Dict& arguments) const {
   const SchemaData& parameters = row_->method.parameters;
   const Dict all = with_tensors(parameters, without_defaults(parameters, arguments));
   const auto call = [this](const Dict& given) {
-    return blaming(*this, [&] { return row_->method.call(nullptr, given); });
+    return blaming(*this, [&] {
+      return refusing_as(name(), [&] { return row_->method.call(nullptr, given); });
+    });
   };
   return row_->result == OperationResult::host_value ? call(all) : run_compiled(row_, all, call);
 }

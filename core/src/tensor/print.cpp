@@ -21,9 +21,11 @@ std::string element_text(StringId id) { return to_text(Value(text_of(id))); }
 
 /// In Python's notation.
 std::string element_text(Complex x) {
+  const auto part = [](float part) {
+    return static_cast<double>(std::isnan(part) ? std::abs(part) : part);
+  };
   char text[64];
-  std::snprintf(text, sizeof text, "%.4g%+.4gj", static_cast<double>(x.real),
-                static_cast<double>(x.imaginary));
+  std::snprintf(text, sizeof text, "%.4g%+.4gj", part(x.real), part(x.imaginary));
   return text;
 }
 

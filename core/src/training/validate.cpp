@@ -71,9 +71,10 @@ void add_lines(const Finding& finding, std::vector<std::string>& lines) {
     lines.push_back("  pass     " + finding.pass +
                     (finding.kernel.empty() ? "" : " (made the instruction)"));
   if (!finding.kernel.empty()) lines.push_back("  kernel   " + finding.kernel);
+  const auto number = [](double x) { return x != x ? std::abs(x) : x; };
   char text[160];
-  std::snprintf(text, sizeof text, "got %.9g, expected %.9g, bound %.3g", finding.got,
-                finding.expected, finding.bound);
+  std::snprintf(text, sizeof text, "got %.9g, expected %.9g, bound %.3g", number(finding.got),
+                number(finding.expected), number(finding.bound));
   lines.push_back(concat("  element  ", index_text(finding.element), ": ", text));
 }
 

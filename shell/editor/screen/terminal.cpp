@@ -86,6 +86,12 @@ void Terminal::write(std::string_view bytes) const {
   }
 }
 
+void Terminal::start_row() const {
+  winsize found{};
+  if (ioctl(output_, TIOCGWINSZ, &found) != 0 || found.ws_col == 0) return;
+  write("\x1b[7m%\x1b[m" + std::string(found.ws_col - 1, ' ') + "\r\x1b[K");
+}
+
 void Terminal::enter() {
   if (!entered_) tcgetattr(input_, &before_);
   termios raw = before_;

@@ -23,6 +23,10 @@ class Terminal {
   bool breaks_rows() const;
   Size size() const;
   void write(std::string_view bytes) const;
+  /// Moves the cursor to the start of a row: where a text without an end of line stands before it,
+  /// of the next one, and the text has a mark behind it. A mark and blanks fill as many cells as a
+  /// row has, so they go on in the next row unless they began a row, where they are erased.
+  void start_row() const;
   int input() const { return input_; }
 
   /// Keys come one by one from now on, none is a signal, and pasted text is marked.

@@ -109,7 +109,7 @@ struct Numbers {
 void push(lua_State* L, const Numbers& numbers) {
   lua_newtable(L);
   for (const auto& [name, value] : numbers.logs.values()) {
-    lua_pushnumber(L, value);
+    push_float(L, value);
     lua_setfield(L, -2, name.c_str());
   }
 }

@@ -5,6 +5,7 @@
 
 #include "classes/lua_class.h"
 #include "crescent/io/picture.h"
+#include "crescent/layer/operation.h"
 #include "crescent/layer/training.h"
 #include "crescent/system/terminal.h"
 #include "crescent/tensor/print.h"
@@ -49,16 +50,31 @@ SchemaData options_from(const List& rows) {
   return options;
 }
 
+/// Whether libraries call a function of this name where users call theirs.
+bool is_inner_function(std::string_view word) {
+  constexpr std::string_view kInner[] = {"draw", "save_picture", "permutation", "randint",
+                                         "uniform"};
+  return std::find(std::begin(kInner), std::end(kInner), word) != std::end(kInner) ||
+         registry().find(Operation::kKind, word) != nullptr;
+}
+
+/// A message that a function gave which the library called, in the name of the one that the user
+/// called.
+std::string in_own_name(std::string_view message, std::string_view name) {
+  const std::string_view word = message.substr(0, std::min(message.find(": "), message.size()));
+  return is_inner_function(word) ? concat(name, message.substr(word.size())) : std::string(message);
+}
+
 /// Calls a function of a library; an error at a line of a library is reported at the line of the
-/// user that called it.
-void call_library(lua_State* L, int arguments) {
+/// user that called it, by the name that the user knows.
+void call_library(lua_State* L, int arguments, std::string_view name) {
   try {
     protected_call(L, arguments, LUA_MULTRET);
   } catch (const LuaError& error) {
     const std::string_view text = error.what();
     const size_t place = text.starts_with(kChunks) ? text.find(": ") : text.npos;
     if (place == text.npos) throw;
-    fail(text.substr(place + 2));
+    fail(in_own_name(text.substr(place + 2), name));
   }
 }
 
@@ -75,7 +91,7 @@ class Scripted final : public Callable {
     arrange(L, takes_names_, takes_lists_);
     lua_pushvalue(L, lua_upvalueindex(2));
     lua_insert(L, 1);
-    call_library(L, lua_gettop(L) - 1);
+    call_library(L, lua_gettop(L) - 1, name());
     return lua_gettop(L);
   }
   const SchemaData* options() const override { return &options_; }
@@ -225,7 +241,8 @@ int call_script_method(lua_State* L, const char* name) {
   lua_replace(L, -3);
   lua_pop(L, 1);
   lua_insert(L, 1);
-  call_library(L, lua_gettop(L) - 1);
+  const std::string_view path = name;
+  call_library(L, lua_gettop(L) - 1, path.substr(path.find('.') + 1));
   return lua_gettop(L);
 }
 

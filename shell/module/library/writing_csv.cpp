@@ -1,6 +1,7 @@
 #include "library/writing_csv.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "crescent/ops/ops.h"
@@ -10,9 +11,10 @@
 namespace crescent::lua {
 namespace {
 
-/// The shortest text that reads as the same number of its type.
+/// The shortest text that reads as the same number of its type; NaN has no sign.
 template <class T>
 std::string number_text(T value) {
+  if (value != value) return "nan";
   char text[64];
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
@@ -51,8 +53,13 @@ class Fields {
 };
 
 char checked_separator(const std::string& separator) {
-  if (separator.size() != 1 || separator == "\"")
-    fail("write_csv: expected one character as separator, got '", separator, "'");
+  const unsigned char mark = separator.size() == 1 ? separator[0] : '\0';
+  if (std::isalnum(mark) || (std::iscntrl(mark) && mark != '\t') ||
+      std::string_view(".+-\"").find(separator) != std::string_view::npos)
+    fail(
+        "write_csv: expected as separator one character that no number and no end of a line has, "
+        "as ',', ';' or a tab, got '",
+        separator, "'");
   return separator[0];
 }
 

@@ -1,6 +1,7 @@
 // t[key] = value.
 #include <algorithm>
 
+#include "crescent/ops/elementwise.h"
 #include "crescent/program/element_writing.h"
 #include "crescent/tensor/strings.h"
 #include "tensors/indexing.h"
@@ -114,13 +115,44 @@ std::pair<std::vector<int64_t>, int64_t> Selection::runs() const {
   return {std::move(starts), run};
 }
 
+/// Whether an integer of the dtype can be the number at the index.
+bool is_element(lua_State* L, int index, DType dtype) {
+  int is_whole = 0;
+  const lua_Integer number = lua_tointegerx(L, index, &is_whole);
+  const bool is_signed = dtype != DType::uint8;
+  const int bits = 8 * static_cast<int>(size_of(dtype)) - is_signed;
+  const lua_Integer most = bits == 63 ? LUA_MAXINTEGER : (lua_Integer{1} << bits) - 1;
+  return is_whole && number <= most && number >= (is_signed ? -most - 1 : 0);
+}
+
+/// Refuses numbers, also in tables, that would be cut or clamped to be integers of the dtype.
+void expect_elements(lua_State* L, int index, DType dtype) {
+  if (lua_type(L, index) == LUA_TNUMBER && !is_element(L, index, dtype))
+    fail("an element of ", name_of(dtype), " is an integer that fits, got ", describe(L, index),
+         "; cast() makes a tensor of another dtype");
+  if (!is_plain_table(L, index)) return;
+  luaL_checkstack(L, 4, "a table in a table in a table ...");
+  for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, index)); ++i) {
+    lua_rawgeti(L, index, i);
+    expect_elements(L, lua_gettop(L), dtype);
+    lua_pop(L, 1);
+  }
+}
+
 Tensor elements_at(lua_State* L, int index, DType dtype) {
   if (lua_isnil(L, index)) fail("elements of a tensor cannot be nil");
+  if (is_integer(dtype)) expect_elements(L, index, dtype);
   if (lua_type(L, index) == LUA_TSTRING && dtype == DType::string) {
     const std::string text = text_of(L, index);
     return string_tensor({&text, 1}, {});
   }
   return to_tensor(L, index, dtype);
+}
+
+/// Complex numbers of a table that has them as they are read, as pairs of their parts.
+Tensor joined(const Tensor& value, const Shape& shape) {
+  const bool has_pairs = value.rank() == shape.rank() + 1 && value.dim(-1) == 2;
+  return has_pairs ? ops::view_as_complex(ops::real(value)) : value;
 }
 
 /// The value, broadcast to what a key selects.
@@ -136,12 +168,13 @@ Tensor fitted(const Tensor& value, const Shape& shape) {
   return ops::broadcast_to(value, shape);
 }
 
-void write(const Tensor& tensor, const Selectors& selectors, const Tensor& value) {
+void write(const Tensor& tensor, const Selectors& selectors, const Tensor& value, bool has_pairs) {
   expect_writable(tensor);
   for (const Selector& each : selectors)
     if (each.tensor && each.tensor.is_abstract()) expect_writable(each.tensor);
   const Selection selection(selectors, tensor.shape());
-  const Tensor elements = fitted(value, selection.shape());
+  const Shape shape = selection.shape();
+  const Tensor elements = fitted(has_pairs ? joined(value, shape) : value, shape);
   const auto [starts, run] = selection.runs();
   write_elements(tensor, starts, run, elements);
 }
@@ -155,7 +188,8 @@ int assign_elements(lua_State* L) {
   const Selectors selectors = selectors_at(L, 2, tensor.shape());
   const Tensor value = elements_at(L, 3, tensor.dtype());
   if (variable) tensor = tensor.clone();
-  write(tensor, selectors, value);
+  const bool may_have_pairs = tensor.dtype() == DType::complex64 && is_plain_table(L, 3);
+  write(tensor, selectors, value, may_have_pairs);
   if (variable) variable->assign(tensor);
   return 0;
 }

@@ -61,6 +61,7 @@ void AsyncRun::stop() {
 void AsyncRun::wait() {
   if (state_ == State::paused) fail("wait: the run is paused; run:resume() lets it go on");
   wait_until([this] { return is_over(); });
+  tell_place();
 }
 
 void AsyncRun::abandon() {

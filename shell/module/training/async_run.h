@@ -3,6 +3,7 @@
 #pragma once
 #include <atomic>
 #include <thread>
+#include <utility>
 
 #include "crescent/model/training_run.h"
 #include "lua/state.h"
@@ -30,6 +31,12 @@ class AsyncRun final : public Object {
   /// Says that the user knows of the error; true when that is new.
   bool tell_error() { return !std::exchange(told_, true); }
 
+  /// Says that the user knows of its epoch and state; true when one is new.
+  bool tell_place() {
+    const std::pair place(state_.load(), run_->epoch());
+    return std::exchange(told_place_, place) != place;
+  }
+
   void pause();
   void resume();
   /// Returns after so many batches of a paused run.
@@ -56,6 +63,7 @@ class AsyncRun final : public Object {
   std::atomic<int64_t> steps_ = 0;  ///< batches that a paused run may still process
   std::string error_;
   bool told_ = true;  ///< whether the user knows of the error
+  std::pair<State, int64_t> told_place_{State::running, -1};
   double seconds_ = 0;
 };
 using AsyncRunPtr = std::shared_ptr<AsyncRun>;
@@ -65,6 +73,9 @@ std::vector<AsyncRunPtr>& async_runs();
 
 /// Fails when a thread in the background trains the model, unless this is that thread.
 void expect_not_in_training(const Model& model, const char* what);
+
+/// "running, epoch 2 of 3, batch 5 of 63, loss 0.31".
+std::string status_text(AsyncRun& run);
 
 /// "epoch 2 of 3, batch 5 of 63", counted from 1.
 std::string place_of(const TrainingRun& run);

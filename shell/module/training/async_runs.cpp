@@ -65,19 +65,22 @@ int fit_async(lua_State* L) {
 
 NamedValues logs_of(AsyncRun& run) { return run.run().logs(); }
 
+}  // namespace
+
 std::string status_text(AsyncRun& run) {
   std::string text = name_of(run.state());
   text += ", " + (run.state() == AsyncRun::State::ended ? concat("epoch ", run.run().epoch())
                                                         : place_of(run.run()));
-  for (const auto& [name, value] : logs_of(run)) {
-    char number[32];
-    std::snprintf(number, sizeof number, "%.4g", value);
-    text += concat(", ", name, " ", number);
-  }
+  for (const auto& [name, value] : logs_of(run)) text += log_text(name, value);
   return run.error().empty() ? text : text + ": " + run.error();
 }
 
-std::string run_title(AsyncRun& run) { return "<run: " + status_text(run) + ">"; }
+namespace {
+
+std::string run_title(AsyncRun& run) {
+  run.tell_place();
+  return "<run: " + status_text(run) + ">";
+}
 
 Value status_value(AsyncRun& run) {
   Dict logs;
@@ -93,6 +96,7 @@ Value status_value(AsyncRun& run) {
 }
 
 OnStack status(AsyncRun& run) {
+  run.tell_place();
   StateLock::instance().yield();
   lua_State* L = current();
   run.tell_error();

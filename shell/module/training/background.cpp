@@ -10,8 +10,17 @@ std::vector<std::string> untold_errors_of_runs() {
     if (run->tell_error() && !run->error().empty())
       errors.push_back(
           concat("fit_async: model '", run->run().model().name(), "': ", run->error()));
-  std::erase_if(async_runs(), [](const AsyncRunPtr& run) { return run->is_over(); });
   return errors;
+}
+
+std::vector<std::string> news_of_runs() {
+  std::vector<std::string> news;
+  for (const AsyncRunPtr& run : async_runs())
+    if (run->tell_place() && run->state() != AsyncRun::State::failed)
+      news.push_back(
+          concat("fit_async: model '", run->run().model().name(), "': ", status_text(*run)));
+  std::erase_if(async_runs(), [](const AsyncRunPtr& run) { return run->is_over(); });
+  return news;
 }
 
 void stop_runs() {

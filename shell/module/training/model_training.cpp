@@ -1,5 +1,8 @@
 #include "training/model_training.h"
 
+#include <cmath>
+#include <cstdio>
+
 #include "classes/building.h"
 #include "classes/options.h"
 #include "crescent/base/mapped.h"
@@ -14,6 +17,12 @@
 
 namespace crescent::lua {
 
+std::string log_text(const std::string& name, double value) {
+  char number[32];
+  std::snprintf(number, sizeof number, "%.4g", std::isnan(value) ? std::abs(value) : value);
+  return concat(", ", name, " ", number);
+}
+
 namespace {
 
 int64_t integer_option(const Dict& options, std::string_view name) {
@@ -24,11 +33,11 @@ int64_t integer_option(const Dict& options, std::string_view name) {
 /// Pushes the loss and metrics as a table by name, or as a list, or as a number if there is only
 /// one.
 void push_results(lua_State* L, const NamedValues& values, bool as_dict) {
-  if (!as_dict && values.size() == 1) return lua_pushnumber(L, values.front().second);
+  if (!as_dict && values.size() == 1) return push_float(L, values.front().second);
   lua_createtable(L, 0, static_cast<int>(values.size()));
   lua_Integer i = 0;
   for (const auto& [name, value] : values) {
-    lua_pushnumber(L, value);
+    push_float(L, value);
     as_dict ? lua_setfield(L, -2, name.c_str()) : lua_rawseti(L, -2, ++i);
   }
 }

@@ -10,4 +10,7 @@ void add_training(Type& model);
 /// they say so.
 TrainingRunPtr training_run_of(lua_State* L, Model& model, bool quiet = false);
 
+/// ", loss 0.25", as objects tell of what they have logged.
+std::string log_text(const std::string& name, double value);
+
 }  // namespace crescent::lua

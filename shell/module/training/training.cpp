@@ -7,6 +7,7 @@
 #include "crescent/model/model.h"
 #include "instances/instance.h"
 #include "instances/lua_objects.h"
+#include "training/model_training.h"
 #include "training/plots.h"
 
 namespace crescent::lua {
@@ -144,11 +145,8 @@ OnStack history_table(History& history) {
 std::string history_text(History& history) {
   std::string text = concat("<History: ", history.epoch().size(),
                             history.epoch().size() == 1 ? " epoch" : " epochs");
-  for (const auto& [name, values] : history.history()) {
-    char number[32];
-    std::snprintf(number, sizeof number, "%.4g", values.empty() ? 0.0 : values.back());
-    text += concat(", ", name, " ", number);
-  }
+  for (const auto& [name, values] : history.history())
+    text += log_text(name, values.empty() ? 0.0 : values.back());
   return text + ">";
 }
 
@@ -167,7 +165,7 @@ void call_hook(const CallbackHook& hook, Callback& callback, int64_t number, Any
   hook.call(callback, number, logs);
   if (!lua_istable(L, given.index)) return;
   for (const auto& [name, value] : logs.values()) {
-    lua_pushnumber(L, value);
+    push_float(L, value);
     lua_setfield(L, given.index, name.c_str());
   }
 }

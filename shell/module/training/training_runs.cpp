@@ -48,7 +48,7 @@ OnStack logs(TrainingRun& run) {
   lua_State* L = current();
   lua_newtable(L);
   for (const auto& [name, value] : run.logs()) {
-    lua_pushnumber(L, value);
+    push_float(L, value);
     lua_setfield(L, -2, name.c_str());
   }
   return {};

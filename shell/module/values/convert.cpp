@@ -1,6 +1,7 @@
 #include "values/convert.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "lua/class_table.h"
 #include "lua/handle.h"
@@ -156,6 +157,10 @@ void push_dict(lua_State* L, const Dict& dict) {
 
 }  // namespace
 
+void push_float(lua_State* L, double number) {
+  lua_pushnumber(L, std::isnan(number) ? std::abs(number) : number);
+}
+
 bool is_plain_table(lua_State* L, int index) {
   return lua_type(L, index) == LUA_TTABLE && !is_class(L, index);
 }
@@ -172,7 +177,7 @@ void push_value(lua_State* L, const Value& value) {
     case Value::Kind::integer:
       return lua_pushinteger(L, value.as_int());
     case Value::Kind::real:
-      return lua_pushnumber(L, value.as_float());
+      return push_float(L, value.as_float());
     case Value::Kind::string:
       return push_string(L, value.as_string());
     case Value::Kind::list:

@@ -138,7 +138,7 @@ Tensor stacked(lua_State* L, int index) {
 
 void push_number(lua_State* L, StringId value) { push_string(L, text_of(value)); }
 void push_number(lua_State* L, bool value) { lua_pushboolean(L, value); }
-void push_number(lua_State* L, double value) { lua_pushnumber(L, value); }
+void push_number(lua_State* L, double value) { push_float(L, value); }
 template <std::integral T>
 requires(!std::same_as<T, bool>) void push_number(lua_State* L, T value) {
   lua_pushinteger(L, static_cast<lua_Integer>(value));

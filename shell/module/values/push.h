@@ -24,7 +24,7 @@ template <std::integral T>
 requires(!std::same_as<T, bool>) void push(lua_State* L, T n) {
   lua_pushinteger(L, static_cast<lua_Integer>(n));
 }
-inline void push(lua_State* L, double x) { lua_pushnumber(L, x); }
+inline void push(lua_State* L, double x) { push_float(L, x); }
 inline void push(lua_State* L, const char* text) { lua_pushstring(L, text); }
 inline void push(lua_State* L, const std::string& text) { push_string(L, text); }
 inline void push(lua_State* L, DType dtype) { lua_pushstring(L, name_of(dtype)); }

@@ -112,6 +112,13 @@ Style style_of(Kind kind) {
   }
 }
 
+bool may_end_statement(std::string_view text, const LuaToken& token) {
+  if (token.kind == Kind::symbol) return is_closing(text[token.begin]);
+  if (token.kind != Kind::keyword) return true;
+  const std::string_view word = text.substr(token.begin, token.end - token.begin);
+  return word == "end" || word == "true" || word == "false" || word == "nil" || word == "break";
+}
+
 /// Pairs the brackets of a text, and marks them.
 class Brackets {
  public:
@@ -192,20 +199,62 @@ size_t open_lua_string(std::string_view text) {
   return text.npos;
 }
 
-std::vector<size_t> lua_statements(std::string_view text) {
+std::vector<size_t> lua_statements(std::string_view text, bool compiles) {
   std::vector<size_t> starts;
   int depth = 0;
-  bool begins = false;
+  bool begins = false, may_begin = false;  // a statement; one that begins with a name
   for (size_t at = 0; at < text.size();) {
     const LuaToken token = lua_token_at(text, at);
     const bool is_code = token.kind != Kind::blank && token.kind != Kind::comment;
-    if (depth == 0 && is_code && begins) starts.insert(starts.begin(), at);
-    if (is_code) begins = text[at] == ';';
-    if (text[at] == '\n') begins = true;
+    const bool is_name = token.kind == Kind::name && may_begin;
+    if (depth == 0 && is_code && (begins || is_name)) starts.push_back(at);
+    if (is_code) begins = text[at] == ';', may_begin = compiles && may_end_statement(text, token);
+    if (text[at] == '\n' && !compiles) begins = true;
     depth += lua_depth_change(text, token);
     at = token.end;
   }
+  std::reverse(starts.begin(), starts.end());
   return starts;
+}
+
+namespace {
+
+/// The words of a text, each a name, a keyword, a number, a string or a letter.
+std::vector<std::string_view> words_of(std::string_view text, std::vector<Kind>& kinds) {
+  std::vector<std::string_view> words;
+  for (size_t at = 0; at < text.size();) {
+    const LuaToken token = lua_token_at(text, at);
+    if (token.kind != Kind::blank && token.kind != Kind::comment) {
+      words.push_back(text.substr(at, token.end - at));
+      kinds.push_back(token.kind);
+    }
+    at = token.end;
+  }
+  return words;
+}
+
+bool is_part_of_path(std::string_view word) { return word == "." || word == ":"; }
+bool goes_on(std::string_view word) {
+  return is_part_of_path(word) || word == "[" || word == "(" || word == "{";
+}
+
+}  // namespace
+
+std::vector<std::string> lua_names_compared_with_numbers(std::string_view text) {
+  std::vector<Kind> kinds;
+  const std::vector<std::string_view> words = words_of(text, kinds);
+  std::vector<std::string> names;
+  for (size_t i = 0; i + 3 < words.size(); ++i) {
+    const bool compares = (words[i + 1] == "=" || words[i + 1] == "~") && words[i + 2] == "=";
+    if (!compares) continue;
+    const bool is_field = i > 0 && is_part_of_path(words[i - 1]);
+    const bool is_called = i + 4 < words.size() && goes_on(words[i + 4]);
+    if (kinds[i] == Kind::name && kinds[i + 3] == Kind::number && !is_field)
+      names.emplace_back(words[i]);
+    if (kinds[i] == Kind::number && kinds[i + 3] == Kind::name && !is_called)
+      names.emplace_back(words[i + 3]);
+  }
+  return names;
 }
 
 bool lua_ends_with(std::string_view text, char symbol) {

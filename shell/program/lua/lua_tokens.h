@@ -27,8 +27,13 @@ std::vector<editor::Style> lua_styles(std::string_view text, size_t cursor);
 /// Where the contents of the string begin that the text ends in; npos when it ends in none.
 size_t open_lua_string(std::string_view text);
 
-/// Where statements of the text begin that stand in no block, the last one first.
-std::vector<size_t> lua_statements(std::string_view text);
+/// Where statements of the text begin that stand in no block, the last one first. Of one that
+/// compiles they are known: behind a semicolon, and where a name follows what can end a statement.
+/// Of another one they are guessed: behind a semicolon, and in lines of their own.
+std::vector<size_t> lua_statements(std::string_view text, bool compiles);
+
+/// The names in `name == 3`, `name ~= 3` and the other way round, which are no fields of anything.
+std::vector<std::string> lua_names_compared_with_numbers(std::string_view text);
 
 /// Whether the last thing in a text that is neither blank nor comment is this symbol.
 bool lua_ends_with(std::string_view text, char symbol);

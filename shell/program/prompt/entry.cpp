@@ -29,14 +29,15 @@ std::string giving(const std::string& expressions) {
   return "return (function(...) return ... end)(" + expressions + "\n)";
 }
 
-/// Reads the entry as statements before an expression.
-bool read_with_expression(lua_State* L, const std::string& text, Entry& entry) {
-  const std::vector<size_t> starts = lua_statements(text);
+/// Reads the entry as statements before an expression, which is a call where it compiles as
+/// statements alone.
+bool read_with_expression(lua_State* L, const std::string& text, bool compiles, Entry& entry) {
+  const std::vector<size_t> starts = lua_statements(text, compiles);
   for (size_t i = 0; i < std::min(starts.size(), kMostTries); ++i) {
-    entry.shown = text.substr(starts[i]);
-    const std::string before = text.substr(0, starts[i]);
-    if (!is_right(L, before + "return " + entry.shown)) continue;
-    entry.code = before + giving(entry.shown);
+    const std::string before = text.substr(0, starts[i]), last = text.substr(starts[i]);
+    if (!is_right(L, "return " + last) || !is_right(L, before + "return " + last)) continue;
+    entry.shown = last;
+    entry.code = before + giving(last);
     return true;
   }
   return false;
@@ -69,15 +70,17 @@ bool begins_expression(lua_State* L, const std::string& text) {
 
 }  // namespace
 
-bool read_entry(lua_State* L, const std::string& text, const char* chunk, Entry& entry) {
+bool read_entry(lua_State* L, const std::string& text, const char* chunk, bool shows_calls,
+                Entry& entry) {
   entry.shown = text.starts_with('=') ? text.substr(1) : text;
   entry.is_silent = lua_ends_with(text, ';');
   if (is_right(L, "return " + entry.shown)) return entry.code = giving(entry.shown), true;
   entry.code = text;
-  if (compiles(L, text, chunk)) return true;
-  if (!read_with_expression(L, text, entry)) return false;
-  lua_pop(L, 1);
-  return true;
+  const bool is_good = compiles(L, text, chunk);
+  if (is_good && !shows_calls) return true;
+  const bool has_expression = read_with_expression(L, text, is_good, entry);
+  if (has_expression && !is_good) lua_pop(L, 1);
+  return is_good || has_expression;
 }
 
 size_t command_end(std::string_view text) {
@@ -91,7 +94,7 @@ bool EntryChecker::is_complete(const std::string& text) {
   if (text.size() > kQuick && open_.is_open(text)) return false;
   const std::string code = text.substr(command_end(text));
   Entry entry;
-  if (read_entry(L_, code, "=entry", entry)) return true;
+  if (read_entry(L_, code, "=entry", false, entry)) return true;
   const bool lacks = lacks_end(L_, code) || begins_expression(L_, code);
   lua_pop(L_, 1);
   return !lacks;

@@ -13,9 +13,11 @@ struct Entry {
   bool is_silent = false;  ///< it ends in a semicolon: nothing is to be seen
 };
 
-/// Reads an entry as an expression, else as statements, else as statements before an expression:
-/// `x = 5; x`. False: the error of the statements is left on the stack, as one of that chunk.
-bool read_entry(lua_State* L, const std::string& text, const char* chunk, Entry& entry);
+/// Reads an entry as an expression, else as statements before an expression (`x = 5; x`), else as
+/// statements; with `shows_calls`, a call is such an expression too (`x = 5; f(x)`). False: the
+/// error of the statements is left on the stack, as one of that chunk.
+bool read_entry(lua_State* L, const std::string& text, const char* chunk, bool shows_calls,
+                Entry& entry);
 
 /// Of `:time x`: where `x` begins; 0 of an entry that is no command of the prompt.
 size_t command_end(std::string_view text);

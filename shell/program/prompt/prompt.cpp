@@ -78,6 +78,13 @@ void tell_of_failed_runs() {
     std::fprintf(stderr, "crescent: %s\n", printable(error).c_str());
 }
 
+/// What is shown above the next prompt.
+std::string news() {
+  std::string text;
+  for (const std::string& line : lua::news_of_runs()) text += printable(line) + "\n";
+  return text;
+}
+
 editor::Settings settings() {
   editor::Settings settings;
   settings.history = history_path();
@@ -104,6 +111,8 @@ void read_entries(editor::Editor& editor, Session& session) {
   const bool is_asked = isatty(STDIN_FILENO);
   for (std::string text; !told_to_end() && !session.has_ended();) {
     editor.set_prompts(is_asked ? prompts(session.number()) : editor::Prompts{"", ""});
+    tell_of_failed_runs();
+    editor.set_news(is_asked ? news() : "");
     const Result result = read(editor, text);
     tell_of_failed_runs();
     if (result == Result::end && is_asked) std::printf("\n");
@@ -116,7 +125,7 @@ using LuaState = std::unique_ptr<lua_State, void (*)(lua_State*)>;
 
 }  // namespace
 
-bool run_prompt(lua_State* L, Variables& variables, bool has_startup) {
+int run_prompt(lua_State* L, Variables& variables, bool has_startup) {
   if (isatty(STDIN_FILENO))
     std::printf("Crescent %s (%s). help() helps, Ctrl-D ends.\n", CRESCENT_VERSION, LUA_VERSION);
   lua_settop(L, 0);
@@ -129,7 +138,7 @@ bool run_prompt(lua_State* L, Variables& variables, bool has_startup) {
   editor::Editor editor(callbacks(L, checker), settings());
   read_entries(editor, session);
   variables.close();
-  return !told_to_end();
+  return told_to_end() ? 1 : session.status();
 }
 
 }  // namespace crescent::program

@@ -6,7 +6,8 @@
 
 namespace crescent::program {
 
-/// False when a signal ended it. `has_startup`: the user's startup file runs first.
-bool run_prompt(lua_State* L, Variables& variables, bool has_startup);
+/// The status that the program ends with, unless a signal ended it. `has_startup`: the user's
+/// startup file runs first.
+int run_prompt(lua_State* L, Variables& variables, bool has_startup);
 
 }  // namespace crescent::program

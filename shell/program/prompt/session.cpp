@@ -105,7 +105,7 @@ void Session::evaluate(const std::string& text) {
   if (words.empty()) return;
   remember_source(concat("[", number_, "]"), text);
   if (is_end(words))
-    has_ended_ = true;
+    end(text.find('(') == text.npos ? "()" : text.substr(text.find('(')));
   else if (command_end(text) > 0)
     obey(text);
   else if (!answer(text))
@@ -124,8 +124,24 @@ bool Session::is_defined(const std::string& name) const {
 
 /// `exit` and `quit`, with brackets or without, unless somebody gave the name to something else.
 bool Session::is_end(std::string_view words) const {
-  if (words.ends_with("()")) words.remove_suffix(2);
-  return (words == "exit" || words == "quit") && !is_defined(std::string(words));
+  const std::string name(words.substr(0, words.find_first_of("(;")));
+  const std::string_view rest = words.substr(name.size());
+  const bool is_call = rest.empty() || rest.starts_with(';') || rest.find(')') != rest.npos;
+  return (name == "exit" || name == "quit") && is_call && !is_defined(name);
+}
+
+/// Ends the session with the status in the brackets, which means what os.exit takes it for.
+void Session::end(const std::string& brackets) {
+  const std::string code = "return (function(...) return ... end)" + brackets;
+  if (variables_.load(code, concat("=[", number_, "]")) != LUA_OK || call(L_, 0, 1) != LUA_OK)
+    return report(L_);
+  const bool is_number = lua_isinteger(L_, -1);
+  if (!is_number && !lua_isnoneornil(L_, -1) && !lua_isboolean(L_, -1))
+    return void(std::fprintf(stderr, "crescent: a status is an integer, true or false, not a %s\n",
+                             luaL_typename(L_, -1)));
+  const bool fails = lua_isboolean(L_, -1) && !lua_toboolean(L_, -1);
+  status_ = is_number ? static_cast<int>(lua_tointeger(L_, -1)) & 0xff : fails;
+  has_ended_ = true;
 }
 
 /// `?name`, `name?` and `??word`; false when the entry is no question.
@@ -163,7 +179,8 @@ void Session::obey(const std::string& text) {
 /// Leaves the function on the stack, or a message.
 bool Session::load(const std::string& text, Entry& entry) const {
   const std::string chunk = concat("=[", number_, "]");
-  return read_entry(L_, text, chunk.c_str(), entry) && variables_.load(entry.code, chunk) == LUA_OK;
+  return read_entry(L_, text, chunk.c_str(), true, entry) &&
+         variables_.load(entry.code, chunk) == LUA_OK;
 }
 
 void Session::run(const std::string& text) {
@@ -172,6 +189,7 @@ void Session::run(const std::string& text) {
   lua_pushinteger(L_, number_);
   lua_call(L_, 1, 0);
   if (!load(text, entry)) return report(L_);
+  warn_of_comparisons(text);
   const int first = lua_gettop(L_);
   const Measure before;
   lua::begin_command();
@@ -179,6 +197,15 @@ void Session::run(const std::string& text) {
   const double seconds = before.seconds();
   is_good ? show(first, entry) : report(L_);
   tell_time(seconds);
+}
+
+/// Lua asks nobody when it compares a tensor with a number: they are different.
+void Session::warn_of_comparisons(const std::string& text) const {
+  for (const std::string& name : lua_names_compared_with_numbers(text)) {
+    push("warn_of_comparison");
+    lua_pushlstring(L_, name.data(), name.size());
+    if (call(L_, 1, 0) != LUA_OK) report(L_);
+  }
 }
 
 /// Hands the results on, with what the prompt knows of the entry before them.
@@ -192,6 +219,10 @@ void Session::show(int first, const Entry& entry) const {
 }
 
 void Session::time(const std::string& text) {
+  const char* lacking = without_blanks(text).empty() ? "needs an entry behind it, as in :time f(x)"
+                        : command_end(text) > 0      ? "takes no commands: what it times is Lua"
+                                                     : nullptr;
+  if (lacking) return void(std::fprintf(stderr, "crescent: :time %s\n", lacking));
   const Measure before;
   run(text);
   const double processor = static_cast<double>(std::clock() - before.processor) / CLOCKS_PER_SEC;

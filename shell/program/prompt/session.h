@@ -16,6 +16,8 @@ class Session {
 
   void evaluate(const std::string& text);
   bool has_ended() const { return has_ended_; }
+  /// The status that `exit(3)` asks for.
+  int status() const { return status_; }
   int number() const { return number_; }
   Variables& variables() const { return variables_; }
 
@@ -23,7 +25,8 @@ class Session {
   struct Command;
   static const Command kCommands[];
 
-  bool is_end(std::string_view text) const;
+  bool is_end(std::string_view words) const;
+  void end(const std::string& brackets);
   bool is_defined(const std::string& name) const;
   bool answer(const std::string& text) const;
   void obey(const std::string& text);
@@ -34,6 +37,7 @@ class Session {
   void show_commands() const;
   void time(const std::string& text);
   void tell_time(double seconds) const;
+  void warn_of_comparisons(const std::string& text) const;
   void push(const char* function) const;
 
   lua_State* L_;
@@ -41,6 +45,7 @@ class Session {
   int functions_;  // a reference: what is written in Lua of the prompt
   int number_ = 1;
   bool has_ended_ = false;
+  int status_ = 0;
 };
 
 }  // namespace crescent::program

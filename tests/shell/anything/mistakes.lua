@@ -11,6 +11,8 @@ io.open(folder .. "/model.h5", "w"):close()
 _G.cr, _G.folder = cr, folder
 _G.x, _G.y = cr.zeros { 2, 2 }, cr.zeros { 2, 1 }
 _G.model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 }, name = "dense" }) }
+_G.model:compile { optimizer = "sgd", loss = "mse" }
+_G.history = _G.model:fit(_G.x, _G.y, { verbose = 0 })
 
 local rows = {
   { "cr.Sequental {}", "cr has no 'Sequental' (did you mean 'Sequential'?)" },
@@ -20,6 +22,12 @@ local rows = {
   { "cr.keras.layers.Dense(10)", "cr has no 'keras' (did you mean 'cr'?)" },
   { "cr.datasets.mnst.load_data()", "cr.datasets has no 'mnst' (did you mean 'mnist'?)" },
   { "cr.layers.Dens(10)", "cr.layers: unknown layer 'Dens' (did you mean 'Dense'?)" },
+  { 'cr.ops.sort(cr.tensor { "a", "b" })', "sort takes no strings" },
+  { 'cr.ops.median(cr.tensor { "a", "b" })', "median takes no strings" },
+  { "cr.random.choice(1 << 40, { 2 })",
+    "choice: expected at most 2147483647 items, whose places are int32, got 1099511627776" },
+  { 'cr.plot(x, { width = "wide" })', "plot: option 'width': expected a number, got \"wide\"" },
+  { 'history:plot { width = "wide" }', "plot: option 'width': expected a number, got \"wide\"" },
   { "cr.ops.matmull(x, x)", "cr.ops: no function 'matmull' (did you mean 'matmul'?)" },
   { "cr.ops.image.resiz(x)", "cr.ops.image has no 'resiz' (did you mean 'resize'?)" },
   { "cr.random.norml { 2 }", "cr.random has no 'norml' (did you mean 'normal'?)" },

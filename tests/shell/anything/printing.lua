@@ -28,6 +28,32 @@ shows({ cr.zeros { 2, 64, 64, 3 }, cr.zeros({ 100 }, "int32") },
   "{ <float32(2, 64, 64, 3)>, <int32(100)> }")
 shows(cr.tensor { { 1, 2 } }, "[[1. 2.]]\n<float32(1, 2)>")
 
+-- NaN has no sign, whatever its bits say.
+do
+  local root = cr.ops.sqrt(cr.tensor { -1.0, 1.0 })
+  local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
+  model:compile { optimizer = "sgd", loss = "mse" }
+  local history = model:fit(cr.ones { 4, 2 } * root, cr.ones { 4, 1 }, { verbose = 0 })
+  local printed = {
+    root[1], root:totable()[1], root[{ 1 }], cr.show(0 / 0), cr.show { 0 / 0, -(0 / 0) },
+    cr.ops.cast(root, "complex64"), history, history.history.loss[1],
+    model:evaluate(cr.ones { 4, 2 } * root, cr.ones { 4, 1 }, { verbose = 0 }),
+  }
+  for _, value in ipairs(printed) do
+    local text = tostring(value)
+    assert(text:find "nan" and not text:find "-nan", text)
+  end
+  local path = check.temporary ".csv"
+  cr.data.write_csv(path, { a = root, b = cr.ops.cast(root, "float64") })
+  check.same(io.open(path):read "a", "a,b\nnan,nan\n1,1\n")
+  os.remove(path)
+  path = check.temporary ".txt"
+  cr.heatmap(cr.ops.reshape(root, { 1, 2 }), { file = path })
+  local map = io.open(path):read "a"
+  assert(map:find "nan" and not map:find "-nan", map)
+  os.remove(path)
+end
+
 -- What cr.config.print says counts for tensors and for tables.
 cr.config.print { precision = 3, threshold = 5, width = 20 }
 shows({ 1 / 3 }, "{ 0.333 }")
@@ -35,7 +61,14 @@ check.same(tostring(cr.tensor { 1 / 3, 1 }), "[0.333 1.   ]")
 check.same(tostring(cr.arange(7)), "[0 1 2 ... 4 5 6]")
 check.same(tostring(cr.tensor { 1111, 2222, 3333, 4444 }), "[1111. 2222. 3333.\n 4444.]")
 assert(cr.show { 1, 2, 3, 4, 5, 6, 7 }:find "2 more", "abbreviated")
-check.fails(function() cr.config.print { precision = -1 } end, "at least 0")
+check.fails(function() cr.config.print { precision = -1 } end,
+  "precision must be an integer from 0 to 17, got -1")
+check.fails(function() cr.config.print { precision = 18 } end, "from 0 to 17, got 18")
+check.fails(function() cr.config.print { threshold = -1 } end, "threshold must be an integer not")
+check.fails(function() cr.config.print { width = 0 } end, "width must be an integer not below 1")
+check.fails(function() cr.config.print { pager = 5 } end, "pager must be true or false, got 5")
+check.fails(function() cr.config.print { time = -1 } end, "time must be a number not below 0, got")
+check.fails(function() cr.config.print { time = "x" } end, "time must be a number not below 0, got")
 cr.config.print {}
 shows({ 1 / 3 }, "{ 0.33333333 }")
 check.same(tostring(cr.arange(7)), "[0 1 2 3 4 5 6]")

@@ -338,6 +338,29 @@ check.same(t[1]:totable(), { 9, 9, 9 })
 local whole = cr.zeros({ 2 }, "int64")
 whole[1] = 9007199254740993
 assert(whole[1] == 9007199254740993)
+for dtype, numbers in pairs {
+  int32 = { 2.7, -2147483649, 2147483648, 1e30, 0 / 0, 1 / 0, { 1, 2.5 } },
+  uint8 = { 300, -1, 0.5, { 0, 256 } },
+  int8 = { 128, -129 },
+  int64 = { 2.0 ^ 63, 1e30 },
+} do
+  for _, number in ipairs(numbers) do
+    local kept = cr.tensor({ 5, 6 }, dtype)
+    local function assign() kept[type(number) == "table" and { {} } or 2] = number end
+    check.fails(assign, "an element of " .. dtype .. " is an integer that fits, got")
+    check.same(kept:totable(), { 5, 6 })
+  end
+end
+local filled = cr.tensor({ 0, 0, 0, 0 }, "uint8")
+filled[1], filled[2], filled[3], filled[4] = 255, 2.0, true, cr.tensor(2.7)
+check.same(filled:totable(), { 255, 2, 1, 2 })
+local complex = cr.ops.cast(cr.tensor { 1, 2, 3 }, "complex64") * cr.ops.view_as_complex { 1, 2 }
+complex[1] = complex[3]
+complex[{ { 2, 3 } }] = complex[{ { 2, 3 } }]:totable()
+check.same(complex:totable(), { { 3, 6 }, { 2, 4 }, { 3, 6 } })
+complex[{ { 1, 2 } }] = { 7, 8 }
+check.same(complex:totable(), { { 7, 0 }, { 8, 0 }, { 3, 6 } })
+check.fails(function() complex[1] = cr.tensor { 1, 2 } end, "(2,)")
 local scalar = cr.tensor(3)
 scalar[{}] = 4
 assert(scalar:item() == 4)

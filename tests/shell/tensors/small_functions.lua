@@ -179,7 +179,10 @@ check.fails(function() cr.data.write_csv(path, t, { "x" }) end, "1 names", "2 co
 check.fails(function() cr.data.write_csv(path, grid) end, "(2, 3, 4)")
 check.fails(function() cr.data.write_csv(path, { a = { 1 }, b = { 1, 2 } }) end, "'b'")
 check.fails(function() cr.data.write_csv(path, { a = { 1 } }, { "b" }) end, "'b'")
-check.fails(function() cr.data.write_csv(path, t, { separator = "--" }) end, "separator")
+for separator in ("-- 0 7 . + - e \" \n \r \0"):gmatch "[^ ]+" do
+  check.fails(function() cr.data.write_csv(path, t, { separator = separator }) end,
+    "expected as separator one character that no number and no end of a line has")
+end
 assert(text() == "flag\n1\n0\n", "the file before stays")
 os.remove(path)
 
