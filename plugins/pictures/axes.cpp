@@ -27,8 +27,14 @@ void check_style(const Series& series) {
          did_you_mean(series.style, styles));
 }
 
+void check_bins(int64_t bins) {
+  if (bins < 1 || bins > kMostBins)
+    fail("bins: expected a number from 1 to ", kMostBins, ", got ", bins);
+}
+
 /// A histogram's values as bars.
 Series count_values(Series series, const Value& bins) {
+  if (!bins.is_null()) check_bins(bins.as_int());
   Histogram histogram = histogram_of(series.y, bins.is_null() ? 0 : bins.as_int());
   series.style = "bars";
   series.x = std::move(histogram.edges);
@@ -40,9 +46,11 @@ Series count_values(Series series, const Value& bins) {
 std::vector<double> edges_between(const std::vector<double>& middles) {
   if (middles.size() < 2)
     return middles.empty() ? middles : std::vector{middles[0] - 0.5, middles[0] + 0.5};
-  std::vector<double> edges{middles[0] - (middles[1] - middles[0]) / 2};
-  for (size_t i = 1; i < middles.size(); ++i) edges.push_back((middles[i - 1] + middles[i]) / 2);
-  edges.push_back(middles.back() + (middles.back() - middles[middles.size() - 2]) / 2);
+  const std::vector<long double> at(middles.begin(), middles.end());
+  std::vector<double> edges{nearest_double(at[0] - (at[1] - at[0]) / 2)};
+  for (size_t i = 1; i < at.size(); ++i)
+    edges.push_back(static_cast<double>((at[i - 1] + at[i]) / 2));
+  edges.push_back(nearest_double(at.back() + (at.back() - at[at.size() - 2]) / 2));
   return edges;
 }
 
@@ -80,28 +88,26 @@ std::vector<Series> all_series(const Dict& figure) {
 
 /// What the finite points of all series span.
 struct Extent {
-  double least = INFINITY, most = -INFINITY;
+  long double least = INFINITY, most = -INFINITY;
   void take(double value) {
-    least = std::min(least, value);
-    most = std::max(most, value);
+    least = std::min<long double>(least, value);
+    most = std::max<long double>(most, value);
   }
 };
 
 /// Room around numbers that are all the same; from 0 to 1 without any.
 Range range_of(const Extent& extent, double margin) {
   if (extent.least > extent.most) return {0, 1};
-  const double size = extent.most - extent.least;
-  const double magnitude = std::max(std::abs(extent.least), std::abs(extent.most));
-  if (!(size > 1e-9 * magnitude)) {
-    const double room = magnitude > 0 ? 0.5 * magnitude : 1;
+  const long double size = extent.most - extent.least;
+  const long double magnitude = std::max(std::abs(extent.least), std::abs(extent.most));
+  if (!(size > 1e-9L * magnitude)) {
+    const long double room = magnitude > 0 ? magnitude / 2 : 1;
     return {extent.least - room, extent.most + room};
   }
   return {extent.least - margin * size, extent.most + margin * size};
 }
 
-/// Beyond it differences overflow.
-constexpr double kMost = 1e300;
-bool is_shown(double x, double y) { return std::abs(x) <= kMost && std::abs(y) <= kMost; }
+bool is_shown(double x, double y) { return std::isfinite(x) && std::isfinite(y); }
 
 Frame frame_for(const std::vector<Series>& all, const Metrics& metrics) {
   Extent x, y;

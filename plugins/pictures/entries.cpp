@@ -39,6 +39,12 @@ std::vector<std::string> texts_entry(const Dict& figure, std::string_view name) 
   return texts;
 }
 
+std::vector<std::string> counted_texts(const Dict& figure, std::string_view name, size_t count) {
+  std::vector<std::string> texts = texts_entry(figure, name);
+  if (texts.size() != count) fail(name, ": expected ", count, " texts, got ", texts.size());
+  return texts;
+}
+
 bool is_set(const Dict& figure, std::string_view name) {
   const Value& flag = entry(figure, name);
   return !flag.is_null() && flag.as_bool();

@@ -13,6 +13,8 @@ const Value& entry(const Dict& figure, std::string_view name);
 /// The text, in which control characters are written out; "" without one.
 std::string text_entry(const Dict& figure, std::string_view name);
 std::vector<std::string> texts_entry(const Dict& figure, std::string_view name);
+/// The texts; fails unless there are `count`.
+std::vector<std::string> counted_texts(const Dict& figure, std::string_view name, size_t count);
 bool is_set(const Dict& figure, std::string_view name);
 /// The numbers of a tensor or of a list, in which null is NaN; `name` is for messages.
 std::vector<double> numbers_in(const Value& value, std::string_view name);

@@ -6,8 +6,11 @@
 //           ("line", "points", "bars", or "histogram" of the values y in "bins" intervals)
 //   sparkline  "values"
 //   images  "pixels" (images, height, width, 1|3|4) of uint8, or of numbers from 0 to 1; "columns",
-//           how many stand side by side; "labels", a text for each image; "gap" in pixels
-//   heatmap "values" (rows, columns); "xlabel", "ylabel", "rows", "columns" (texts), "numbers"
+//           how many stand side by side; "labels", a text for each image; "gap" in pixels; "range",
+//           the numbers that are black and white, for a bar of grays; "legend": each "label",
+//           "color"
+//   heatmap "values" (rows, columns); "xlabel", "ylabel", "rows", "columns" (texts), "numbers",
+//           "colorbar"
 //   graph   graph/graph.h
 #pragma once
 #include "crescent/base/value.h"

@@ -5,6 +5,8 @@
 
 #include "entries.h"
 #include "figure.h"
+#include "scene/color_bar.h"
+#include "scene/title.h"
 
 namespace crescent::pictures {
 namespace {
@@ -40,13 +42,15 @@ std::string number_text(double value) {
 
 Color color_of(const Matrix& matrix, double value) {
   if (!std::isfinite(value)) return {0xbb, 0xbb, 0xbb};
-  const double size = matrix.most - matrix.least;
-  return heat_color(size > 0 ? (value - matrix.least) / size : 0.5);
+  const bool differs = matrix.most > matrix.least;
+  return heat_color(differs ? Range{matrix.least, matrix.most}.share(value) : 0.5);
 }
 
 /// The fields and what stands around them.
 struct Fields {
   double left = 0, top = 0, width = 1, height = 1;
+  double names = 0;  ///< the width that names of rows have
+  double right = 0;  ///< what stands beside the fields
   bool numbers = true;
 };
 
@@ -56,11 +60,15 @@ double widest_of(const Metrics& metrics, const std::vector<std::string>& texts) 
   return width;
 }
 
+std::vector<std::string> numbers_below(size_t count) {
+  std::vector<std::string> numbers;
+  for (size_t i = 0; i < count; ++i) numbers.push_back(std::to_string(i));
+  return numbers;
+}
+
 std::vector<std::string> names_or_numbers(const Dict& figure, const char* name, size_t count) {
-  std::vector<std::string> names = texts_entry(figure, name);
-  for (size_t i = names.size(); i < count; ++i) names.push_back(std::to_string(i));
-  names.resize(count);
-  return names;
+  if (entry(figure, name).is_null()) return numbers_below(count);
+  return counted_texts(figure, name, count);
 }
 
 class HeatmapLayout {
@@ -73,46 +81,115 @@ class HeatmapLayout {
         title_(text_entry(figure, "title")),
         xlabel_(text_entry(figure, "xlabel")),
         ylabel_(text_entry(figure, "ylabel")) {
-    place(size, entry(figure, "numbers"));
+    place_beside();
+    choose_numbers(entry(figure, "numbers"), size);
+    choose_bar(entry(figure, "colorbar"));
+    size_fields(size);
+    size_scene(size);
   }
 
   Scene run() {
     draw_fields();
     draw_names();
     draw_titles();
+    if (bar_) bar_->draw(scene_, metrics_, corner(0, matrix_.columns), whole_height());
     return std::move(scene_);
   }
 
  private:
-  void place(Size size, const Value& numbers) {
+  double gap() const { return metrics_.cells ? 1 : 8; }
+  double whole_width() const { return fields_.width * static_cast<double>(matrix_.columns); }
+  double whole_height() const { return fields_.height * static_cast<double>(matrix_.rows); }
+
+  /// What stands on the left of the fields and above them.
+  void place_beside() {
     const bool cells = metrics_.cells;
-    const double gap = cells ? 1 : 8;
-    fields_.left = std::min(widest_of(metrics_, rows_), cells ? 20.0 : 160.0) + gap;
+    fields_.names = std::min(widest_of(metrics_, rows_), cells ? 20.0 : 160.0);
+    fields_.left = fields_.names + gap();
+    fields_.right = gap();
     if (!ylabel_.empty() && !cells) fields_.left += metrics_.line + 4;
-    fields_.top = (title_.empty() ? 0
-                   : cells        ? 1
-                                  : 1.5 * metrics_.line) +
-                  (ylabel_.empty() || !cells ? 0 : 1) + (cells ? 0 : 6);
-    std::vector<std::string> texts;
-    for (const double value : matrix_.values) texts.push_back(number_text(value));
-    const double gap_between = cells ? 1 : 10, most_name = cells ? 10 : 80;
-    const double needed = widest_of(metrics_, texts) + gap_between;
-    const double named = std::min(widest_of(metrics_, columns_), most_name) + gap_between;
-    const double most = size.width > 0 ? size.width : cells ? 80 : 640;
-    const double room = (most - fields_.left - gap) / static_cast<double>(matrix_.columns);
-    fields_.numbers = (numbers.is_null() || numbers.as_bool()) && needed <= std::max(room, 1.0);
-    fields_.width = fields_.numbers ? std::max(needed, cells ? 3.0 : 36.0) : cells ? 2 : 28;
-    fields_.width = std::max(cells ? 1.0 : 2.0, std::min(std::max(fields_.width, named), room));
-    if (cells) fields_.width = std::floor(fields_.width);
-    fields_.height =
-        cells ? 1
-              : std::max(fields_.numbers ? metrics_.line + 6 : 2.0, std::min(fields_.width, 48.0));
-    const double below = 1.3 * metrics_.line + (xlabel_.empty() ? 0 : metrics_.line);
-    scene_.width = fields_.left + fields_.width * static_cast<double>(matrix_.columns) + gap;
-    scene_.height = fields_.top + fields_.height * static_cast<double>(matrix_.rows) +
-                    (cells ? std::floor(below) : below);
-    if (const double wide = metrics_.width(title_, 1.2); wide > scene_.width)
-      scene_.width = std::min(most, wide);
+    fields_.top = cells ? 0 : 6;
+    if (!title_.empty()) fields_.top += cells ? 1 : 1.5 * metrics_.line;
+    if (!ylabel_.empty() && cells) fields_.top += 1;
+  }
+
+  /// What stands below the fields.
+  double below() const {
+    const double lines = 1.3 * metrics_.line + (xlabel_.empty() ? 0 : metrics_.line);
+    return metrics_.cells ? std::floor(lines) : lines;
+  }
+
+  /// The greatest width of a field.
+  double room(Size size) const {
+    const double most = size.width > 0 ? size.width : metrics_.cells ? 80 : 640;
+    return (most - fields_.left - fields_.right) / static_cast<double>(matrix_.columns);
+  }
+
+  /// The width that the longest number needs.
+  double number_width() const {
+    double width = 0;
+    for (const double value : matrix_.values)
+      width = std::max(width, metrics_.width(number_text(value)));
+    return width + (metrics_.cells ? 1 : 10);
+  }
+
+  /// Whether numbers stand in the fields, which they do where all have room.
+  void choose_numbers(const Value& numbers, Size size) {
+    const double high = (size.height - fields_.top - below()) / static_cast<double>(matrix_.rows);
+    const bool fit = number_width() <= std::max(room(size), 1.0) &&
+                     (size.height == 0 || size.is_limit || high >= metrics_.line);
+    fields_.numbers = fit && (numbers.is_null() || numbers.as_bool());
+  }
+
+  /// A bar says what the colours mean; in letters it stands there where numbers do not.
+  void choose_bar(const Value& wanted) {
+    const bool usual = !metrics_.cells || !fields_.numbers;
+    if (!(matrix_.most > matrix_.least) || !(wanted.is_null() ? usual : wanted.as_bool())) return;
+    bar_.emplace(Range{matrix_.least, matrix_.most}, heat_color);
+    fields_.right += bar_->width(metrics_);
+  }
+
+  double usual_width() const {
+    const bool cells = metrics_.cells;
+    const double named =
+        std::min(widest_of(metrics_, columns_), cells ? 10.0 : 80.0) + (cells ? 1 : 10);
+    const double own = fields_.numbers ? std::max(number_width(), cells ? 3.0 : 36.0)
+                       : cells         ? 2
+                                       : 28;
+    return std::max(own, named);
+  }
+
+  double usual_height(double width) const {
+    if (metrics_.cells) return 1;
+    return std::max(fields_.numbers ? metrics_.line + 6 : 2.0, std::min(width, 48.0));
+  }
+
+  /// Fields fill a size that is asked for; where only one side is, they keep their shape.
+  void size_fields(Size size) {
+    const bool asked = !size.is_limit;
+    const double wide = room(size), usual = std::min(usual_width(), wide);
+    const double high = (size.height - fields_.top - below()) / static_cast<double>(matrix_.rows);
+    const double shape = usual_height(usual) / std::max(usual, 1.0);
+    fields_.width = usual, fields_.height = usual_height(usual);
+    if (asked && size.height > 0) fields_.height = high, fields_.width = high / shape;
+    if (asked && size.width > 0) fields_.width = wide;
+    if (asked && size.width > 0 && size.height == 0) fields_.height = wide * shape;
+    fields_.width = at_least(metrics_.cells ? 1 : 2, std::min(fields_.width, wide));
+    fields_.height = at_least(metrics_.cells ? 1 : 2, fields_.height);
+  }
+
+  double at_least(double least, double length) const {
+    return std::max(least, metrics_.cells ? std::floor(length) : length);
+  }
+
+  void size_scene(Size size) {
+    const double most = size.width > 0 ? size.width : metrics_.cells ? 80 : 640;
+    scene_.width = fields_.left + whole_width() + fields_.right;
+    scene_.height = fields_.top + whole_height() + below();
+    scene_.width = std::max(scene_.width, std::min(most, title_width(metrics_, title_)));
+    if (size.is_limit || metrics_.cells) return;
+    scene_.width = std::max(scene_.width, size.width);
+    scene_.height = std::max(scene_.height, size.height);
   }
 
   Point corner(size_t row, size_t column) const {
@@ -121,6 +198,7 @@ class HeatmapLayout {
   }
 
   void draw_fields() {
+    if (metrics_.cells && !fields_.numbers) return draw_shades();
     for (size_t row = 0; row < matrix_.rows; ++row)
       for (size_t column = 0; column < matrix_.columns; ++column) draw_field(row, column);
   }
@@ -138,6 +216,18 @@ class HeatmapLayout {
                                      .color = readable_on(color)});
   }
 
+  /// In cells pixels are seen without colours too.
+  void draw_shades() {
+    Bitmap shades{.at = corner(0, 0), .width = whole_width(), .height = whole_height()};
+    shades.rows = static_cast<int64_t>(matrix_.rows);
+    shades.columns = static_cast<int64_t>(matrix_.columns);
+    for (const double value : matrix_.values) {
+      const Color color = color_of(matrix_, value);
+      shades.rgb.insert(shades.rgb.end(), {color.red, color.green, color.blue});
+    }
+    scene_.elements.push_back(std::move(shades));
+  }
+
   void draw_names() {
     const double gap = metrics_.cells ? 1 : 6;
     double free = -1;
@@ -146,7 +236,7 @@ class HeatmapLayout {
       if (middle - metrics_.line / 2 < free) continue;
       free = middle + metrics_.line / 2;
       scene_.elements.push_back(Text{.at = {fields_.left - gap, middle},
-                                     .text = fitted_text(metrics_, rows_[row], fields_.left - gap),
+                                     .text = fitted_text(metrics_, rows_[row], fields_.names),
                                      .anchor = Anchor::end});
     }
     draw_column_names();
@@ -169,24 +259,32 @@ class HeatmapLayout {
   }
 
   void draw_titles() {
-    const double middle = fields_.left + fields_.width * static_cast<double>(matrix_.columns) / 2;
     if (!title_.empty())
-      scene_.elements.push_back(Text{.at = {scene_.width / 2, metrics_.cells ? 0.5 : metrics_.line},
-                                     .text = fitted_text(metrics_, title_, scene_.width / 1.2),
-                                     .anchor = Anchor::middle,
-                                     .size = 1.2,
-                                     .bold = true});
-    if (!xlabel_.empty())
-      scene_.elements.push_back(Text{.at = {middle, scene_.height - metrics_.line / 2},
-                                     .text = fitted_text(metrics_, xlabel_, scene_.width),
-                                     .anchor = Anchor::middle});
-    if (ylabel_.empty()) return;
+      scene_.elements.push_back(title_text(metrics_, title_,
+                                           {scene_.width / 2, metrics_.cells ? 0.5 : metrics_.line},
+                                           scene_.width));
+    if (!xlabel_.empty()) draw_xlabel();
+    if (!ylabel_.empty()) draw_ylabel();
+  }
+
+  void draw_xlabel() {
+    const double middle = fields_.left + whole_width() / 2;
+    const double room = 2 * std::min(middle, scene_.width - middle);
+    scene_.elements.push_back(
+        Text{.at = {middle, corner(matrix_.rows, 0).y + below() - metrics_.line / 2},
+             .text = fitted_text(metrics_, xlabel_, room),
+             .anchor = Anchor::middle});
+  }
+
+  /// A terminal has no upright texts.
+  void draw_ylabel() {
     if (metrics_.cells)
-      scene_.elements.push_back(Text{.at = {0, fields_.top - 0.5}, .text = ylabel_});
+      scene_.elements.push_back(
+          Text{.at = {0, fields_.top - 0.5}, .text = fitted_text(metrics_, ylabel_, scene_.width)});
     else
       scene_.elements.push_back(
-          Text{.at = {metrics_.line / 2 + 2, corner(matrix_.rows, 0).y / 2 + fields_.top / 2},
-               .text = ylabel_,
+          Text{.at = {metrics_.line / 2 + 2, fields_.top + whole_height() / 2},
+               .text = fitted_text(metrics_, ylabel_, scene_.height),
                .anchor = Anchor::middle,
                .upright = true});
   }
@@ -196,6 +294,7 @@ class HeatmapLayout {
   std::vector<std::string> rows_, columns_;
   std::string title_, xlabel_, ylabel_;
   Fields fields_;
+  std::optional<ColorBar> bar_;
   Scene scene_;
 };
 

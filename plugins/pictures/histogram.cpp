@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "crescent/base/error.h"
+#include "scene/ticks.h"
 
 namespace crescent::pictures {
 
@@ -11,18 +11,19 @@ Histogram histogram_of(const std::vector<double>& values, int64_t bins) {
   std::vector<double> finite;
   for (const double value : values)
     if (std::isfinite(value)) finite.push_back(value);
-  if (bins < 0 || bins > 10'000) fail("bins: expected a number from 1 to 10000, got ", bins);
   if (bins == 0) bins = std::clamp<int64_t>(std::llround(std::sqrt(finite.size())), 5, 50);
   if (finite.empty()) return {{0, 1}, {0}};
   const auto [least, most] = std::minmax_element(finite.begin(), finite.end());
-  const double room = *most > *least ? 0 : std::max(0.5, std::abs(*least) / 2);
-  const double begin = *least - room, size = *most + room - begin;
+  const long double room = *most > *least ? 0 : std::max(0.5, std::abs(*least) / 2);
+  const long double begin = *least - room, size = *most + room - begin;
   Histogram histogram;
   histogram.counts.resize(static_cast<size_t>(bins));
   for (int64_t i = 0; i <= bins; ++i)
-    histogram.edges.push_back(begin + size * static_cast<double>(i) / static_cast<double>(bins));
+    histogram.edges.push_back(nearest_double(begin + size * static_cast<long double>(i) /
+                                                         static_cast<long double>(bins)));
   for (const double value : finite) {
-    const auto place = static_cast<int64_t>((value - begin) / size * static_cast<double>(bins));
+    const auto place =
+        static_cast<int64_t>((value - begin) / size * static_cast<long double>(bins));
     ++histogram.counts[static_cast<size_t>(std::clamp<int64_t>(place, 0, bins - 1))];
   }
   return histogram;

@@ -4,6 +4,8 @@
 
 #include "entries.h"
 #include "figure.h"
+#include "scene/color_bar.h"
+#include "scene/title.h"
 
 namespace crescent::pictures {
 namespace {
@@ -48,38 +50,45 @@ Bitmap bitmap_of(const Images& images, int64_t number) {
   return bitmap;
 }
 
+constexpr double kWidestLabel = 16;  // for which images in cells are magnified
+
 /// How a grid of images is placed.
 struct Grid {
   int64_t across = 1, down = 1;
   double width = 0, height = 0;  ///< of an image
   double gap = 0, label = 0, top = 0, left = 0;
+  double beside = 0, below = 0;  ///< what the bar of colours and the legend need
+  double named = 0;              ///< the width that labels need in cells
 
   Point place(int64_t number) const {
     return {left + static_cast<double>(number % across) * (width + gap),
             top + static_cast<double>(number / across) * (height + label + gap)};
   }
+  double whole_width() const { return static_cast<double>(across) * (width + gap) - gap; }
+  double whole_height() const { return static_cast<double>(down) * (height + label + gap) - gap; }
 };
 
 /// How wide images are when nobody says it: small ones are magnified by a whole number.
-double usual_width(const Images& images, const Metrics& metrics, int64_t across) {
-  const auto width = static_cast<double>(images.columns);
-  if (metrics.cells) return std::min(width, std::floor(80.0 / static_cast<double>(across)) - 1);
-  return width * std::max(1.0, std::floor(600 / (width * static_cast<double>(across))));
+double usual_width(const Images& images, const Metrics& metrics, const Grid& grid) {
+  const auto width = static_cast<double>(images.columns), across = static_cast<double>(grid.across);
+  if (metrics.cells) return std::min(std::max(width, grid.named), std::floor(80 / across) - 1);
+  return width * std::max(1.0, std::floor(600 / (width * across)));
 }
 
 /// How many images stand side by side when nobody says it: as many as fit into lines of text, and
 /// as many as stand below each other in pixels.
-int64_t usual_columns(const Images& images, const Metrics& metrics, Size size) {
+int64_t usual_columns(const Images& images, const Metrics& metrics, const Grid& grid, Size size) {
   if (!metrics.cells) return std::llround(std::ceil(std::sqrt(images.count)));
-  return static_cast<int64_t>(size.width > 0 ? size.width : 80) / (images.columns + 1);
+  const double width = std::max(static_cast<double>(images.columns), grid.named);
+  return static_cast<int64_t>((size.width > 0 ? size.width : 80) / (width + 1));
 }
 
 /// The usual width, unless an image would be larger than the limit or the grid wider.
 double limited_width(const Images& images, const Metrics& metrics, const Grid& grid, Size limit,
                      double shape) {
   const auto across = static_cast<double>(grid.across);
-  return std::min({usual_width(images, metrics, grid.across),
-                   (limit.width - (across - 1) * grid.gap) / across,
+  return std::min({usual_width(images, metrics, grid),
+                   (limit.width - grid.beside - (across - 1) * grid.gap) / across,
                    std::max(1.0, limit.height - grid.top - grid.label) / shape});
 }
 
@@ -87,69 +96,187 @@ double limited_width(const Images& images, const Metrics& metrics, const Grid& g
 double asked_width(const Images& images, const Metrics& metrics, const Grid& grid, Size size,
                    double shape) {
   const auto across = static_cast<double>(grid.across), down = static_cast<double>(grid.down);
-  const double wide = (size.width - (across - 1) * grid.gap) / across;
-  const double high =
-      ((size.height - grid.top - (down - 1) * grid.gap) / down - grid.label) / shape;
-  if (size.width == 0 && size.height == 0) return usual_width(images, metrics, grid.across);
+  const double wide = (size.width - grid.beside - (across - 1) * grid.gap) / across;
+  const double rest = size.height - grid.top - grid.below - (down - 1) * grid.gap;
+  const double high = (rest / down - grid.label) / shape;
+  if (size.width == 0 && size.height == 0) return usual_width(images, metrics, grid);
   return size.height == 0 ? wide : size.width == 0 ? high : std::min(wide, high);
 }
 
-Grid grid_for(const Images& images, const Dict& figure, const Metrics& metrics, Size size) {
-  Grid grid;
-  const Value& columns = entry(figure, "columns");
-  grid.across = std::clamp<int64_t>(
-      columns.is_null() ? usual_columns(images, metrics, size) : columns.as_int(), 1, images.count);
-  grid.down = (images.count + grid.across - 1) / grid.across;
-  const Value& gap = entry(figure, "gap");
-  grid.gap = metrics.cells ? 1 : gap.is_null() ? (images.count > 1 ? 4 : 0) : gap.as_float();
-  grid.label = texts_entry(figure, "labels").empty() ? 0 : metrics.line;
-  grid.top = text_entry(figure, "title").empty() ? 0 : 1.4 * metrics.line;
-  if (metrics.cells) grid.top = std::floor(grid.top);
-  const double shape =
-      metrics.aspect() * static_cast<double>(images.rows) / static_cast<double>(images.columns);
-  grid.width = size.is_limit ? limited_width(images, metrics, grid, size, shape)
-                             : asked_width(images, metrics, grid, size, shape);
-  const double least = metrics.cells ? 1 : 0.1;
-  grid.width = std::max(least, metrics.cells ? std::floor(grid.width) : grid.width);
-  grid.height = std::max(least, grid.width * shape);
-  if (metrics.cells) grid.height = std::ceil(grid.height);
-  return grid;
+/// The lines of a text.
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (size_t from = 0; from <= text.size();) {
+    const size_t end = std::min(text.find('\n', from), text.size());
+    lines.push_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return lines;
 }
 
-void draw_label(Scene& scene, const Metrics& metrics, const Grid& grid, int64_t number,
-                const std::string& label) {
-  const Point place = grid.place(number);
-  scene.elements.push_back(
-      Text{.at = {place.x + grid.width / 2, place.y + grid.height + grid.label / 2},
-           .text = fitted_text(metrics, label, grid.width + grid.gap / 2),
-           .anchor = Anchor::middle});
+/// The texts below images, as lines.
+std::vector<std::vector<std::string>> labels_in(const Dict& figure, const Images& images) {
+  std::vector<std::vector<std::string>> labels;
+  if (entry(figure, "labels").is_null()) return labels;
+  for (const std::string& text : counted_texts(figure, "labels", static_cast<size_t>(images.count)))
+    labels.push_back(lines_of(text));
+  return labels;
 }
+
+/// What a colour in images stands for.
+struct Meaning {
+  std::string text;
+  Color color;
+};
+
+Color color_in(const Value& value) {
+  std::vector<double> numbers = numbers_in(value, "color");
+  if (numbers.size() != 3) fail("color: expected three numbers, got ", value);
+  const auto byte = [](double x) { return static_cast<uint8_t>(std::clamp(x, 0.0, 255.0)); };
+  return {byte(numbers[0]), byte(numbers[1]), byte(numbers[2])};
+}
+
+std::vector<Meaning> legend_in(const Dict& figure) {
+  std::vector<Meaning> legend;
+  if (entry(figure, "legend").is_null()) return legend;
+  for (const Value& row : figure.at("legend").as_list())
+    legend.push_back({text_entry(row.as_dict(), "label"), color_in(row.as_dict().at("color"))});
+  return legend;
+}
+
+/// The bar of grays, from the number that is black to the one that is white.
+std::optional<ColorBar> bar_in(const Dict& figure) {
+  if (entry(figure, "range").is_null()) return std::nullopt;
+  const std::vector<double> ends = numbers_in(figure.at("range"), "range");
+  if (ends.size() != 2 || !(ends[0] < ends[1])) return std::nullopt;
+  return ColorBar({ends[0], ends[1]}, gray_color);
+}
+
+class ImagesLayout {
+ public:
+  ImagesLayout(const Dict& figure, const Metrics& metrics, Size size)
+      : metrics_(metrics),
+        images_(images_from(tensor_entry(figure, "pixels"))),
+        labels_(labels_in(figure, images_)),
+        legend_(legend_in(figure)),
+        bar_(bar_in(figure)),
+        title_(text_entry(figure, "title")) {
+    place_beside(entry(figure, "gap"));
+    count_columns(entry(figure, "columns"), size);
+    size_images(size);
+    size_scene(size);
+  }
+
+  Scene run() {
+    for (int64_t i = 0; i < images_.count; ++i) draw_image(i);
+    if (bar_)
+      bar_->draw(scene_, metrics_, {grid_.left + grid_.whole_width(), grid_.top},
+                 grid_.whole_height());
+    draw_legend();
+    if (!title_.empty())
+      scene_.elements.push_back(
+          title_text(metrics_, title_, {scene_.width / 2, grid_.top / 2}, scene_.width));
+    return std::move(scene_);
+  }
+
+ private:
+  void place_beside(const Value& gap) {
+    const bool cells = metrics_.cells;
+    size_t lines = 0;
+    for (const auto& label : labels_) {
+      lines = std::max(lines, label.size());
+      for (const std::string& line : label)
+        grid_.named = std::max(grid_.named, cells ? metrics_.width(line) : 0);
+    }
+    grid_.named = std::min(grid_.named, kWidestLabel);
+    grid_.gap = cells ? 1 : gap.is_null() ? (images_.count > 1 ? 4 : 0) : gap.as_float();
+    grid_.label = static_cast<double>(lines) * metrics_.line;
+    grid_.top = title_.empty() ? 0 : cells ? 1 : 1.4 * metrics_.line;
+    grid_.beside = bar_ ? bar_->width(metrics_) : 0;
+    grid_.below = static_cast<double>(legend_.size()) * metrics_.line;
+  }
+
+  void count_columns(const Value& columns, Size size) {
+    grid_.across = std::clamp<int64_t>(
+        columns.is_null() ? usual_columns(images_, metrics_, grid_, size) : columns.as_int(), 1,
+        images_.count);
+    grid_.down = (images_.count + grid_.across - 1) / grid_.across;
+  }
+
+  void size_images(Size size) {
+    const double shape = metrics_.aspect() * static_cast<double>(images_.rows) /
+                         static_cast<double>(images_.columns);
+    const double width = size.is_limit ? limited_width(images_, metrics_, grid_, size, shape)
+                                       : asked_width(images_, metrics_, grid_, size, shape);
+    const double least = metrics_.cells ? 1 : 0.1;
+    grid_.width = std::max(least, metrics_.cells ? std::floor(width) : width);
+    grid_.height = std::max(least, grid_.width * shape);
+    if (metrics_.cells) grid_.height = std::ceil(grid_.height);
+  }
+
+  /// A picture is as wide as its title where nobody says how wide it is.
+  void size_scene(Size size) {
+    const double own = grid_.whole_width() + grid_.beside;
+    double wide = std::max(own, title_width(metrics_, title_));
+    if (size.width > 0) wide = size.is_limit ? std::min(wide, std::max(own, size.width)) : own;
+    grid_.left = (wide - own) / 2;
+    if (metrics_.cells) grid_.left = std::floor(grid_.left);
+    scene_.width = wide;
+    scene_.height = grid_.top + grid_.whole_height() + grid_.below;
+  }
+
+  void draw_image(int64_t number) {
+    Bitmap bitmap = bitmap_of(images_, number);
+    bitmap.at = grid_.place(number);
+    bitmap.width = grid_.width;
+    bitmap.height = grid_.height;
+    scene_.elements.push_back(std::move(bitmap));
+    if (!labels_.empty()) draw_label(number, labels_[static_cast<size_t>(number)]);
+  }
+
+  void draw_label(int64_t number, const std::vector<std::string>& lines) {
+    const Point place = grid_.place(number);
+    double middle = place.y + grid_.height + metrics_.line / 2;
+    for (const std::string& line : lines) {
+      scene_.elements.push_back(Text{.at = {place.x + grid_.width / 2, middle},
+                                     .text = fitted_text(metrics_, line, grid_.width),
+                                     .anchor = Anchor::middle});
+      middle += metrics_.line;
+    }
+  }
+
+  /// A line for each colour, below the images.
+  void draw_legend() {
+    const double sample = metrics_.cells ? 2 : 12, gap = metrics_.cells ? 1 : 6;
+    double middle = grid_.top + grid_.whole_height() + metrics_.line / 2;
+    for (const Meaning& meaning : legend_) {
+      const double high = metrics_.cells ? 1 : sample;
+      scene_.elements.push_back(Box{.at = {grid_.left, middle - high / 2},
+                                    .width = sample,
+                                    .height = high,
+                                    .fill = meaning.color,
+                                    .kind = BoxKind::bar});
+      scene_.elements.push_back(Text{
+          .at = {grid_.left + sample + gap, middle},
+          .text = fitted_text(metrics_, meaning.text, scene_.width - grid_.left - sample - gap)});
+      middle += metrics_.line;
+    }
+  }
+
+  const Metrics& metrics_;
+  Images images_;
+  std::vector<std::vector<std::string>> labels_;
+  std::vector<Meaning> legend_;
+  std::optional<ColorBar> bar_;
+  std::string title_;
+  Grid grid_;
+  Scene scene_;
+};
 
 }  // namespace
 
 Scene layout_images(const Dict& figure, const Metrics& metrics, Size size) {
-  const Images images = images_from(tensor_entry(figure, "pixels"));
-  const Grid grid = grid_for(images, figure, metrics, size);
-  const std::vector<std::string> labels = texts_entry(figure, "labels");
-  Scene scene;
-  scene.width = static_cast<double>(grid.across) * (grid.width + grid.gap) - grid.gap;
-  scene.height =
-      grid.top + static_cast<double>(grid.down) * (grid.height + grid.label + grid.gap) - grid.gap;
-  for (int64_t i = 0; i < images.count; ++i) {
-    Bitmap bitmap = bitmap_of(images, i);
-    bitmap.at = grid.place(i);
-    bitmap.width = grid.width;
-    bitmap.height = grid.height;
-    scene.elements.push_back(std::move(bitmap));
-    if (static_cast<size_t>(i) < labels.size())
-      draw_label(scene, metrics, grid, i, labels[static_cast<size_t>(i)]);
-  }
-  if (const std::string title = text_entry(figure, "title"); !title.empty())
-    scene.elements.push_back(Text{.at = {scene.width / 2, grid.top / 2},
-                                  .text = fitted_text(metrics, title, scene.width),
-                                  .anchor = Anchor::middle,
-                                  .bold = true});
-  return scene;
+  return ImagesLayout(figure, metrics, size).run();
 }
 
 }  // namespace crescent::pictures

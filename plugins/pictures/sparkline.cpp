@@ -4,6 +4,7 @@
 
 #include "entries.h"
 #include "figure.h"
+#include "scene/ticks.h"
 
 namespace crescent::pictures {
 namespace {
@@ -13,10 +14,10 @@ namespace {
 std::vector<double> shortened(const std::vector<double>& values, size_t count) {
   std::vector<double> means(count);
   for (size_t i = 0; i < count; ++i) {
-    double sum = 0, number = 0;
+    long double sum = 0, number = 0;
     for (size_t k = i * values.size() / count; k < (i + 1) * values.size() / count; ++k)
       if (std::isfinite(values[k])) sum += values[k], ++number;
-    means[i] = sum / number;
+    means[i] = static_cast<double>(sum / number);
   }
   return means;
 }
@@ -34,7 +35,7 @@ Scene layout_sparkline(const Dict& figure, const Metrics& metrics, Size size) {
   Scene scene{unit * static_cast<double>(values.size()), metrics.line, {}};
   for (size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) continue;
-    const double share = greatest > least ? (values[i] - least) / (greatest - least) : 0.5;
+    const double share = greatest > least ? Range{least, greatest}.share(values[i]) : 0.5;
     const double height = metrics.line * (1 + 7 * share) / 8;
     scene.elements.push_back(Box{.at = {unit * static_cast<double>(i), metrics.line - height},
                                  .width = unit,

@@ -1,14 +1,22 @@
 -- cr.plot and what else draws figures: at the terminal, or into files.
 local cr, shell = ...
 
---- Draws the figure on the terminal, or into the file, whose path is given.
-local function show(figure, o)
-  local size = { width = o.width, height = o.height }
+--- What the function gives; messages begin with the name of the function that draws.
+local function named(name, draw, ...)
+  local ok, result = pcall(draw, ...)
+  if ok then return result end
+  shell.fail(name, ": ", (tostring(result):gsub("^draw: ", "")))
+end
+
+--- Draws the figure on the terminal, or into the file, whose path is given; `name` is that of the
+--- function that draws.
+local function show(name, figure, o)
+  local size = { width = o.width, height = o.height, scale = o.scale }
   if o.file then
-    shell.save_picture(o.file, figure, size)
+    named(name, shell.save_picture, o.file, figure, size)
     return o.file
   end
-  io.stdout:write(shell.draw("terminal", figure, size))
+  io.stdout:write((named(name, shell.draw, "terminal", figure, size)))
   io.stdout:flush()
 end
 
@@ -37,19 +45,29 @@ local function sorted_names(t)
   return names
 end
 
+--- Fails unless every series has a label, or none has one.
+local function check_labels(labels, count)
+  if #labels > 0 and #labels ~= count then
+    shell.fail("plot: label: expected ", count, " texts, got ", #labels)
+  end
+end
+
 --- The series of what is given for y, each with its label: a tensor or list of numbers, the columns
 --- of a matrix, a list of series, or a table of them by name.
 local function series_of(y, label)
   local labels = type(label) == "table" and label or { label }
   if is_tensor(y) and #y.shape == 2 then y = columns_of(y) end
   if is_tensor(y) or (is_list(y) and not (type(y[1]) == "table" or is_tensor(y[1]))) then
+    check_labels(labels, 1)
     return { { y = y, label = labels[1] } }
   end
   local series = {}
   if is_list(y) then
+    check_labels(labels, #y)
     for i, values in ipairs(y) do series[i] = { y = values_of(values), label = labels[i] } end
     return series
   end
+  check_labels(labels, 0)
   for i, name in ipairs(sorted_names(y)) do
     series[i] = { y = values_of(y[name]), label = name }
   end
@@ -84,7 +102,7 @@ cr.plot = shell.define("plot -> a path, or nothing",
       each.style = style
       each.x = x ~= nil and values_of(x) or nil
     end
-    return show({ kind = "axes", title = name, xlabel = x_name, ylabel = y_name, series = series,
+    return show("plot", { kind = "axes", title = name, xlabel = x_name, ylabel = y_name, series = series,
       from = 1, whole = x == nil }, { file = path, width = wide, height = high })
   end)
 
@@ -94,7 +112,7 @@ cr.hist = shell.define("hist -> a path, or nothing", "Draws how often values lie
   title, xlabel, ylabel, file, width, height,
 }, function(x, bins, name, x_name, y_name, path, wide, high)
   local series = { y = values_of(x), style = "histogram", bins = bins }
-  return show({ kind = "axes", title = name, xlabel = x_name, ylabel = y_name,
+  return show("hist", { kind = "axes", title = name, xlabel = x_name, ylabel = y_name,
     series = { series } }, { file = path, width = wide, height = high })
 end)
 
@@ -108,18 +126,21 @@ local function batch_of(images)
   if #shape == 3 and has_channels then return images:reshape { 1, shape[1], shape[2], last } end
   if #shape == 3 then return images:reshape { shape[1], shape[2], shape[3], 1 } end
   if #shape == 4 and has_channels then return images end
-  shell.fail("expected an image (height, width) or (height, width, 1, 3 or 4), or a batch, got ",
+  shell.fail("imshow: expected an image (height, width) or (height, width, 1, 3 or 4), or a batch, got ",
     images.dtype, "(", table.concat(shape, ", "), ")")
 end
 
---- The least finite value becomes 0 and the greatest 1.
+--- The least finite value becomes 0 and the greatest 1; gives these two as well.
 local function stretched(images)
   images = cr.ops.cast(images, "float32")
   local is_finite = cr.ops.isfinite(images)
   local least = cr.ops.min(cr.ops.where(is_finite, images, math.huge))
   local most = cr.ops.max(cr.ops.where(is_finite, images, -math.huge))
-  return (images - least) / cr.ops.maximum(most - least, 1e-30)
+  return (images - least) / cr.ops.maximum(most - least, 1e-30), { least:item(), most:item() }
 end
+
+--- The numbers that are black and white.
+local function range_of(pixels) return pixels.dtype:find "int" and { 0, 255 } or { 0, 1 } end
 
 cr.imshow = shell.define("imshow -> a path, or nothing",
   "Draws an image (height, width) or (height, width, 1, 3 or 4), or a batch of them as a grid: "
@@ -131,10 +152,16 @@ cr.imshow = shell.define("imshow -> a path, or nothing",
     { name = "scale", type = "a boolean", default = false,
       doc = "The least value becomes black and the greatest white." },
     file, width, height,
-  }, function(images, name, labels, columns, scale, path, wide, high)
+    { name = "colorbar", type = "a boolean", default = false,
+      doc = "Whether a bar says which numbers the grays are." },
+  }, function(images, name, labels, columns, scale, path, wide, high, colorbar)
     local pixels = batch_of(images)
-    return show({ kind = "images", pixels = scale and stretched(pixels) or pixels, title = name,
-      labels = labels, columns = columns }, { file = path, width = wide, height = high })
+    local range = range_of(pixels)
+    if scale then pixels, range = stretched(pixels) end
+    local has_bar = colorbar and pixels.shape[4] == 1
+    return show("imshow", { kind = "images", pixels = pixels, title = name, labels = labels,
+      columns = columns, range = has_bar and range or nil },
+      { file = path, width = wide, height = high })
   end)
 
 cr.heatmap = shell.define("heatmap -> a path, or nothing",
@@ -148,10 +175,12 @@ cr.heatmap = shell.define("heatmap -> a path, or nothing",
     { name = "numbers", type = "a boolean",
       doc = "Whether numbers stand in the fields; where there is room." },
     file, width, height,
-  }, function(matrix, labels, rows, columns, name, x_name, y_name, numbers, path, wide, high)
-    return show({ kind = "heatmap", values = is_tensor(matrix) and matrix
+    { name = "colorbar", type = "a boolean",
+      doc = "Whether a bar says which numbers the colours are; in letters where no numbers stand." },
+  }, function(matrix, labels, rows, columns, name, x_name, y_name, numbers, path, wide, high, colorbar)
+    return show("heatmap", { kind = "heatmap", values = is_tensor(matrix) and matrix
       or cr.ops.convert_to_tensor(matrix), rows = rows or labels, columns = columns or labels,
-      title = name, xlabel = x_name, ylabel = y_name, numbers = numbers },
+      title = name, xlabel = x_name, ylabel = y_name, numbers = numbers, colorbar = colorbar },
       { file = path, width = wide, height = high })
   end)
 
@@ -161,7 +190,7 @@ cr.sparkline = shell.define("sparkline -> a string",
     { name = "width", type = "an integer",
       doc = "Letters; as many as there are values, or means of some that stand together." },
   }, function(x, wide)
-    return (shell.draw("text", { kind = "sparkline", values = values_of(x) },
+    return (named("sparkline", shell.draw, "text", { kind = "sparkline", values = values_of(x) },
       { width = wide, unicode = true }):gsub("\n$", ""))
   end)
 
@@ -189,14 +218,14 @@ shell.methods["history.plot"] = function(history, o)
     color = of_validation and color or color + 1
     series[i] = { y = logs[name], label = name, color = color, dashed = of_validation or false }
   end
-  return show({ kind = "axes", title = o.title, xlabel = "epoch", ylabel = o.ylabel, whole = true,
+  return show("plot", { kind = "axes", title = o.title, xlabel = "epoch", ylabel = o.ylabel, whole = true,
     from = 1, series = series }, o)
 end
 
 shell.methods["model.plot"] = function(model, o)
   local graphs = shell.library "utils/graphs"
   if o.to_file then return graphs.plot(model, o.to_file, o) end
-  return show(graphs.figure_of(model, o), {})
+  return show("plot", graphs.figure_of(model, o), {})
 end
 
 return { show = show }

@@ -1,5 +1,4 @@
--- cr.visualization draws boxes and masks on images. The galleries of Keras, which need matplotlib,
--- do not exist: cr.utils.save_img writes the results of these functions.
+-- cr.visualization draws boxes and masks on images, and galleries of them.
 local cr, shell = ...
 local ops = cr.ops
 
@@ -131,5 +130,9 @@ visualization.draw_segmentation_masks = shell.define("draw_segmentation_masks ->
     local mixed = images * (1 - alpha) + drawn * alpha
     return ops.cast(ops.where(ops.not_equal(masks, ignore_index), mixed, images), "uint8")
   end)
+
+for name, gallery in pairs(shell.library "visualization/galleries") do
+  visualization[name] = gallery
+end
 
 return visualization

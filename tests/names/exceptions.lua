@@ -65,12 +65,12 @@ except("dtype_policies", "weights are kept in 8 bits and 4, by their largest mag
 except("dtype_policies", "each layer takes a policy of its own", "DTypePolicyMap")
 except("saving", "crescent inspect and crescent convert look into files and change them",
   "KerasFileEditor")
-except("visualization", "drawn by matplotlib in Python", [[
-  plot_bounding_box_gallery plot_image_gallery plot_segmentation_mask_gallery ]])
-
 except("options", "nothing is downloaded: somebody puts the file there", [[
   utils.get_file.archive_format utils.get_file.force_download utils.get_file.untar ]])
-except("options", "a list: its default is in the text", "visualization.draw_bounding_boxes.color")
+except("options", "a list: its default is in the text", [[
+  visualization.draw_bounding_boxes.color visualization.*.value_range
+  visualization.plot_bounding_box_gallery.true_color
+  visualization.plot_bounding_box_gallery.pred_color ]])
 except("options", "there is one backend", "utils.split_dataset.preferred_backend")
 except("options", "said by stateful_metrics, which lacks the others",
   "utils.Progbar.stateless_metrics")

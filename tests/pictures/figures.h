@@ -47,12 +47,19 @@ inline Dict random_figure(std::mt19937& random) {
       figure = {{"kind", "axes"}, {"series", series}, {"whole", random() % 2 == 0}};
       break;
     }
-    case 1:
+    case 1: {
+      const int64_t count = 1 + some(8);
       figure = {{"kind", "images"},
-                {"pixels", boxed(random_tensor(random, {1 + some(8), 1 + some(20), 1 + some(20),
+                {"pixels", boxed(random_tensor(random, {count, 1 + some(20), 1 + some(20),
                                                         std::vector<int64_t>{1, 3, 4}[some(2)]}))}};
-      if (random() % 2) figure.set("labels", List{"first", "ä second one"});
+      List labels;
+      for (int64_t i = 0; i < count; ++i) labels.push_back(i % 2 ? "first" : "ä\nsecond one");
+      if (random() % 2) figure.set("labels", labels);
+      if (random() % 2) figure.set("range", List{0, some(9)});
+      if (random() % 2)
+        figure.set("legend", List{Dict{{"label", "what is red"}, {"color", List{255, 0, 0}}}});
       break;
+    }
     case 2:
       figure = {{"kind", "heatmap"},
                 {"values", boxed(random_tensor(random, {1 + some(12), 1 + some(12)}))}};

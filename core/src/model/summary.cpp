@@ -7,6 +7,7 @@
 #include "base/text_table.h"
 #include "crescent/system/terminal.h"
 #include "layer/input_layer.h"
+#include "model/flops.h"
 #include "model/graph.h"
 #include "model/operation_layer.h"
 
@@ -68,32 +69,42 @@ bool is_chain(const Model& model, const ModelAccess::Graph* graph) {
   return true;
 }
 
+/// A column that an option adds to those of Keras.
+struct FurtherColumn {
+  const char* title;
+  int width;
+};
+
+std::vector<FurtherColumn> further_columns(const ExtendedSummaryOptions& options) {
+  std::vector<FurtherColumn> columns;
+  if (options.flops) columns.push_back({"FLOPs", 10});
+  if (options.show_trainable) columns.push_back({"Trainable", 11});
+  return columns;
+}
+
+/// "7.73 G".
+std::string short_count(double count) {
+  const char* const units[] = {"", " k", " M", " G", " T", " P", " E"};
+  size_t unit = 0;
+  while (unit + 1 < std::size(units) && count >= 999.5) count /= 1000, ++unit;
+  char text[32];
+  std::snprintf(text, sizeof text, unit == 0 || count >= 99.95 ? "%.0f%s" : "%.3g%s", count,
+                units[unit]);
+  return text;
+}
+
 class SummaryTable {
  public:
-  SummaryTable(const Model& model, const SummaryOptions& options) : options_(options) {
+  SummaryTable(const Model& model, const ExtendedSummaryOptions& options)
+      : options_(options), further_(further_columns(options)) {
     if (const auto* functional = dynamic_cast<const Functional*>(&model))
       graph_ = ModelAccess::graph(*functional);
+    if (options.flops) flops_ = flops_by_layer(model);
     chain_ = is_chain(model, graph_);
     header_ = {"Layer (type)", "Output Shape", "Param #"};
-    std::vector<double> positions =
-        chain_ ? std::vector<double>{.45, .85, 1} : std::vector<double>{.33, .55, .67, 1};
-    const int64_t most = (chain_ ? 65 : 98) + (options.show_trainable ? 11 : 0);
-    const int64_t whole = options.line_length.value_or(fitting_columns(most, kNarrowest));
-    int64_t width = whole - (options.show_trainable && !options.line_length ? 11 : 0);
     if (!chain_) header_.push_back("Connected to");
-    if (options.show_trainable) {
-      header_.push_back("Trainable");
-      for (double& p : positions) p *= static_cast<double>(width) / static_cast<double>(width + 11);
-      positions.push_back(1);
-      if (!options.line_length) width += 11;
-    }
-    if (!options.positions.empty()) positions = options.positions;
-    if (positions.size() < header_.size())
-      fail("summary: expected ", header_.size(), " positions, got ", positions.size());
-    for (double p : positions)
-      ends_.push_back(
-          static_cast<int>(p <= 1 ? std::floor(p * static_cast<double>(width) + 1e-9) : p));
-    width_ = static_cast<size_t>(width);
+    for (const FurtherColumn& column : further_) header_.push_back(column.title);
+    place_columns();
     if (options.positions.empty()) make_room(longest_count(model) + (header_.size() > 3));
   }
 
@@ -102,7 +113,7 @@ class SummaryTable {
               rule('=')};
     const std::vector<LayerPtr> layers = model.layers();
     for (size_t i = 0; i < layers.size(); ++i) {
-      add_layer(*layers[i], 0);
+      add_layer(*layers[i], "", 0);
       lines_.push_back(rule(i + 1 == layers.size() ? '=' : '_'));
     }
     const int64_t trainable = count_of(model.trainable_weights()),
@@ -110,11 +121,50 @@ class SummaryTable {
     lines_.push_back("Total params: " + with_commas(trainable + fixed));
     lines_.push_back("Trainable params: " + with_commas(trainable));
     lines_.push_back("Non-trainable params: " + with_commas(fixed));
+    if (options_.flops)
+      lines_.push_back(concat("Total FLOPs of one sample forwards: ", with_commas(all_flops())));
     lines_.push_back(rule('_'));
     return std::move(lines_);
   }
 
  private:
+  /// Lets the columns of Keras have their shares of the line, and the further ones what they need.
+  void place_columns() {
+    const std::vector<double> shares =
+        chain_ ? std::vector<double>{.45, .85, 1} : std::vector<double>{.33, .55, .67, 1};
+    int further = 0;
+    for (const FurtherColumn& column : further_) further += column.width;
+    const int64_t whole =
+        options_.line_length.value_or(fitting_columns((chain_ ? 65 : 98) + further, kNarrowest));
+    width_ = static_cast<size_t>(whole);
+    if (!options_.positions.empty()) return place_columns_at(options_.positions);
+    const int64_t own = options_.line_length ? whole : whole - further;
+    const double scale = static_cast<double>(own) / static_cast<double>(own + further);
+    std::vector<double> positions;
+    for (const double share : shares) positions.push_back(share * scale);
+    double end = static_cast<double>(own);
+    for (const FurtherColumn& column : further_) {
+      end += column.width;
+      positions.push_back(end / static_cast<double>(own + further));
+    }
+    place_columns_at(positions);
+  }
+
+  /// Positions up to 1 are shares of the line.
+  void place_columns_at(const std::vector<double>& positions) {
+    if (positions.size() < header_.size())
+      fail("summary: expected ", header_.size(), " positions, got ", positions.size());
+    for (const double p : positions)
+      ends_.push_back(
+          static_cast<int>(p <= 1 ? std::floor(p * static_cast<double>(width_) + 1e-9) : p));
+  }
+
+  int64_t all_flops() const {
+    double sum = 0;
+    for (const auto& [layer, count] : flops_) sum += count;
+    return std::llround(sum);
+  }
+
   /// The number of characters of the longest parameter count.
   size_t longest_count(const Model& model) const {
     size_t longest = 0;
@@ -137,19 +187,22 @@ class SummaryTable {
 
   std::string rule(char c) const { return std::string(width_, c); }
 
-  void add_layer(const Layer& layer, int depth) {
-    const std::string indent(2 * depth, ' ');
+  /// `outer` is the path of the model around the layer with "/" behind it.
+  void add_layer(const Layer& layer, const std::string& outer, int depth) {
+    const std::string path = outer + layer.name();
+    const std::string indent(2 * static_cast<size_t>(depth), ' ');
     const std::vector<std::string> sources = chain_ || depth > 0 ? TableRow() : connections(layer);
     TableRow row{indent + layer.name() + " (" + type_of(layer) + ")", shape_text(layer),
                  with_commas(count_of(layer.weights()))};
     if (!chain_) row.push_back(sources.empty() ? "" : sources.front());
+    if (options_.flops) row.push_back(short_count(flops_below(flops_, path)));
     if (options_.show_trainable) row.push_back(layer.trainable() ? "Y" : "N");
     lines_.push_back(line_of(row, ends_));
     for (size_t i = 1; i < sources.size(); ++i)
       lines_.push_back(line_of({"", "", "", sources[i]}, ends_));
     const auto* nested = dynamic_cast<const Model*>(&layer);
     if (options_.expand_nested && nested)
-      for (const LayerPtr& inner : nested->layers()) add_layer(*inner, depth + 1);
+      for (const LayerPtr& inner : nested->layers()) add_layer(*inner, path + "/", depth + 1);
   }
 
   std::vector<std::string> connections(const Layer& layer) const {
@@ -163,7 +216,9 @@ class SummaryTable {
     return texts;
   }
 
-  const SummaryOptions& options_;
+  const ExtendedSummaryOptions& options_;
+  const std::vector<FurtherColumn> further_;
+  LayerFlops flops_;
   const ModelAccess::Graph* graph_ = nullptr;
   bool chain_ = true;
   TableRow header_;
@@ -175,8 +230,8 @@ class SummaryTable {
 }  // namespace
 
 std::vector<std::string> Model::summary(const Dict& given) const {
-  SummaryOptions options;
-  schema_of<SummaryOptions>("summary").configure(&options, given);
+  ExtendedSummaryOptions options;
+  schema_of<ExtendedSummaryOptions>("summary").configure(&options, given);
   if (!built())
     fail(
         "This model has not yet been built. Build the model first by calling build() or calling "

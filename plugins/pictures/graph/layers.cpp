@@ -1,59 +1,86 @@
 // The layers of a graph, and the order within them.
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 #include "graph/level.h"
 
 namespace crescent::pictures {
+namespace {
 
-/// Exchanges the ends of links that lead back to an item that is on the way.
-void Level::turn_cycles() {
-  std::vector<std::vector<size_t>> outgoing(items.size());
-  for (size_t i = 0; i < links.size(); ++i)
-    outgoing[static_cast<size_t>(links[i].from)].push_back(i);
+using Numbers = std::vector<std::vector<int>>;
+
+/// A walk along links from every item that was not met before.
+class CycleSearch {
+ public:
+  CycleSearch(size_t items, std::vector<Link>& links)
+      : links_(links), outgoing_(items), states_(items, kNew) {
+    for (size_t i = 0; i < links.size(); ++i)
+      outgoing_[static_cast<size_t>(links[i].from)].push_back(i);
+  }
+
+  /// Marks the links that lead back to an item that is on the way.
+  void mark() {
+    for (size_t first = 0; first < states_.size(); ++first) {
+      if (states_[first] == kNew) enter(first);
+      while (!way_.empty()) go_on();
+    }
+  }
+
+ private:
   enum State { kNew, kOpen, kDone };
-  std::vector<State> states(items.size(), kNew);
   struct Visit {
     size_t item, next;
   };
-  for (size_t first = 0; first < items.size(); ++first) {
-    if (states[first] != kNew) continue;
-    std::vector<Visit> way{{first, 0}};
-    states[first] = kOpen;
-    while (!way.empty()) {
-      Visit& at = way.back();
-      if (at.next == outgoing[at.item].size()) {
-        states[at.item] = kDone;
-        way.pop_back();
-        continue;
-      }
-      Link& link = links[outgoing[at.item][at.next++]];
-      const auto to = static_cast<size_t>(link.to);
-      if (states[to] == kOpen) link.turned = true;
-      if (states[to] == kNew) states[to] = kOpen, way.push_back({to, 0});
-    }
+
+  void enter(size_t item) {
+    states_[item] = kOpen;
+    way_.push_back({item, 0});
   }
-  for (Link& link : links)
-    if (link.turned) std::swap(link.from, link.to), std::swap(link.in, link.out);
+
+  void go_on() {
+    Visit& at = way_.back();
+    if (at.next < outgoing_[at.item].size()) return follow(links_[outgoing_[at.item][at.next++]]);
+    states_[at.item] = kDone;
+    way_.pop_back();
+  }
+
+  void follow(Link& link) {
+    const auto to = static_cast<size_t>(link.to);
+    if (states_[to] == kOpen) link.turned = true;
+    if (states_[to] == kNew) enter(to);
+  }
+
+  std::vector<Link>& links_;
+  std::vector<std::vector<size_t>> outgoing_;
+  std::vector<State> states_;
+  std::vector<Visit> way_;
+};
+
+/// The items that links of each item lead to.
+Numbers followers(size_t items, const std::vector<Link>& links) {
+  Numbers after(items);
+  for (const Link& link : links) after[static_cast<size_t>(link.from)].push_back(link.to);
+  return after;
 }
 
-/// An item is below all that lead to it; one to which nothing leads is just above what follows.
-void Level::assign_layers() {
-  std::vector<int> waiting(items.size());
-  std::vector<std::vector<int>> after(items.size());
-  for (const Link& link : links) {
-    ++waiting[static_cast<size_t>(link.to)];
-    after[static_cast<size_t>(link.from)].push_back(link.to);
-  }
-  std::vector<int> ready;
-  bool has_first = false;
-  for (const Item& item : items) has_first = has_first || item.pin == Item::kFirst;
-  for (size_t i = 0; i < items.size(); ++i) {
-    items[i].layer = has_first && items[i].pin != Item::kFirst ? 1 : 0;
+/// How many links lead to each item.
+std::vector<int> arrivals(size_t items, const std::vector<Link>& links) {
+  std::vector<int> arriving(items);
+  for (const Link& link : links) ++arriving[static_cast<size_t>(link.to)];
+  return arriving;
+}
+
+/// The layer that an item with nothing above it begins in.
+void set_first_layers(std::vector<Item>& items) {
+  const bool has_first = std::any_of(items.begin(), items.end(),
+                                     [](const Item& item) { return item.pin == Item::kFirst; });
+  for (Item& item : items) item.layer = has_first && item.pin != Item::kFirst ? 1 : 0;
+}
+
+/// Puts each item below all that lead to it; gives them so that each comes after those.
+std::vector<int> lowered(std::vector<Item>& items, const Numbers& after, std::vector<int> waiting) {
+  std::vector<int> ready, sorted;
+  for (size_t i = 0; i < items.size(); ++i)
     if (waiting[i] == 0) ready.push_back(static_cast<int>(i));
-  }
-  std::vector<int> sorted;
   while (!ready.empty()) {
     const int item = ready.back();
     ready.pop_back();
@@ -64,49 +91,81 @@ void Level::assign_layers() {
       if (--waiting[static_cast<size_t>(next)] == 0) ready.push_back(next);
     }
   }
-  std::vector<bool> is_target(items.size());
-  for (const Link& link : links) is_target[static_cast<size_t>(link.to)] = true;
+  return sorted;
+}
+
+/// Puts an item just above the first of what follows it.
+void raise_to_followers(std::vector<Item>& items, size_t number, const std::vector<int>& after) {
+  int least = -1;
+  for (const int next : after) {
+    const int layer = items[static_cast<size_t>(next)].layer;
+    if (least < 0 || layer < least) least = layer;
+  }
+  if (least > 0) items[number].layer = least - 1;
+}
+
+}  // namespace
+
+/// Exchanges the ends of links that lead back to an item that is on the way.
+void Level::turn_cycles() {
+  CycleSearch(items.size(), links).mark();
+  for (Link& link : links)
+    if (link.turned) std::swap(link.from, link.to), std::swap(link.in, link.out);
+}
+
+/// An item is below all that lead to it; one to which nothing leads is just above what follows.
+void Level::assign_layers() {
+  const Numbers after = followers(items.size(), links);
+  const std::vector<int> arriving = arrivals(items.size(), links);
+  set_first_layers(items);
   int last = 0;
-  for (const int i : sorted) {
-    Item& item = items[static_cast<size_t>(i)];
+  for (const int i : lowered(items, after, arriving)) {
+    const auto number = static_cast<size_t>(i);
+    const Item& item = items[number];
     last = std::max(last, item.layer + (item.pin == Item::kLast ? 0 : 1));
-    if (is_target[static_cast<size_t>(i)] || item.pin != Item::kFree) continue;
-    int least = -1;
-    for (const int next : after[static_cast<size_t>(i)]) {
-      const int layer = items[static_cast<size_t>(next)].layer;
-      if (least < 0 || layer < least) least = layer;
-    }
-    if (least > 0) item.layer = least - 1;
+    if (arriving[number] == 0 && item.pin == Item::kFree)
+      raise_to_followers(items, number, after[number]);
   }
   for (Item& item : items)
     if (item.pin == Item::kLast) item.layer = last;
 }
 
+/// Adds the bend of a link in a layer that it passes through.
+int Level::add_bend(int layer) {
+  Item bend;
+  bend.bend = true;
+  bend.layer = layer;
+  items.push_back(bend);
+  return static_cast<int>(items.size()) - 1;
+}
+
+/// Pieces that begin at a bend have a trunk of their own.
+Level::Piece Level::piece_of(int number, int from, int to) const {
+  const Link& link = links[static_cast<size_t>(number)];
+  Piece piece;
+  piece.from = from, piece.to = to, piece.link = number;
+  piece.trunk = items[static_cast<size_t>(from)].bend ? -1 - from : link.trunk;
+  if (from == link.from && link.out) piece.out = *link.out;
+  if (to == link.to && link.in) piece.in = *link.in, piece.fixed_in = true;
+  return piece;
+}
+
 /// Cuts links into pieces between layers that follow each other.
 void Level::add_bends() {
-  const size_t boxes = items.size();
   for (size_t i = 0; i < links.size(); ++i) {
-    const Link& link = links[i];
-    int from = link.from;
-    const int last = items[static_cast<size_t>(link.to)].layer;
+    int from = links[i].from;
+    const int last = items[static_cast<size_t>(links[i].to)].layer;
     for (int layer = items[static_cast<size_t>(from)].layer + 1; layer <= last; ++layer) {
-      int to = link.to;
-      if (layer < last) {
-        Item bend;
-        bend.bend = true;
-        bend.layer = layer;
-        items.push_back(bend);
-        to = static_cast<int>(items.size()) - 1;
-      }
-      Piece piece;
-      piece.from = from, piece.to = to, piece.link = static_cast<int>(i);
-      piece.trunk = static_cast<size_t>(from) < boxes ? link.trunk : -1 - from;
-      if (from == link.from && link.out) piece.out = *link.out;
-      if (to == link.to && link.in) piece.in = *link.in, piece.fixed_in = true;
-      pieces_.push_back(piece);
+      const int to = layer < last ? add_bend(layer) : links[i].to;
+      pieces_.push_back(piece_of(static_cast<int>(i), from, to));
       from = to;
     }
   }
+  note_pieces();
+}
+
+/// Notes the pieces that begin and end at each item.
+void Level::note_pieces() {
   above_.resize(items.size());
   below_.resize(items.size());
   for (size_t i = 0; i < pieces_.size(); ++i) {
@@ -115,21 +174,25 @@ void Level::add_bends() {
   }
 }
 
+/// The mean place of what an item is linked with in the layer before it; `place` where there is
+/// nothing.
+double Level::mean_place(int item, bool from_above, double place) const {
+  const std::vector<int>& linked = (from_above ? above_ : below_)[static_cast<size_t>(item)];
+  double sum = 0;
+  for (const int k : linked) {
+    const Piece& piece = pieces_[static_cast<size_t>(k)];
+    const Item& other = items[static_cast<size_t>(from_above ? piece.from : piece.to)];
+    const double width = std::max(other.width, 1.0);
+    sum += other.x + 0.5 * (from_above ? piece.out : piece.in) / width;
+  }
+  return linked.empty() ? place : sum / static_cast<double>(linked.size());
+}
+
 /// Sorts a layer by the mean places of what its items are linked with in the layer before it.
 void Level::sort_layer(std::vector<int>& layer, bool from_above) {
   std::vector<double> keys(items.size());
-  for (size_t i = 0; i < layer.size(); ++i) {
-    const auto item = static_cast<size_t>(layer[i]);
-    const std::vector<int>& linked = from_above ? above_[item] : below_[item];
-    double sum = 0;
-    for (const int k : linked) {
-      const Piece& piece = pieces_[static_cast<size_t>(k)];
-      const Item& other = items[static_cast<size_t>(from_above ? piece.from : piece.to)];
-      const double width = std::max(other.width, 1.0);
-      sum += other.x + 0.5 * (from_above ? piece.out : piece.in) / width;
-    }
-    keys[item] = linked.empty() ? static_cast<double>(i) : sum / static_cast<double>(linked.size());
-  }
+  for (size_t i = 0; i < layer.size(); ++i)
+    keys[static_cast<size_t>(layer[i])] = mean_place(layer[i], from_above, static_cast<double>(i));
   std::stable_sort(layer.begin(), layer.end(), [&](int a, int b) {
     return keys[static_cast<size_t>(a)] < keys[static_cast<size_t>(b)];
   });
@@ -137,17 +200,23 @@ void Level::sort_layer(std::vector<int>& layer, bool from_above) {
     items[static_cast<size_t>(layer[i])].x = static_cast<double>(i);
 }
 
+/// Where the pieces below a layer begin and end.
+std::vector<std::pair<double, double>> Level::ends_below(const std::vector<int>& layer) const {
+  std::vector<std::pair<double, double>> ends;
+  for (const int item : layer)
+    for (const int k : below_[static_cast<size_t>(item)]) {
+      const Piece& piece = pieces_[static_cast<size_t>(k)];
+      ends.emplace_back(items[static_cast<size_t>(piece.from)].x,
+                        items[static_cast<size_t>(piece.to)].x);
+    }
+  return ends;
+}
+
 /// How many pairs of pieces cross, by the order in which x counts items.
 int Level::crossings() const {
   int count = 0;
   for (const std::vector<int>& layer : layers_) {
-    std::vector<std::pair<double, double>> ends;
-    for (const int item : layer)
-      for (const int k : below_[static_cast<size_t>(item)]) {
-        const Piece& piece = pieces_[static_cast<size_t>(k)];
-        ends.emplace_back(items[static_cast<size_t>(piece.from)].x,
-                          items[static_cast<size_t>(piece.to)].x);
-      }
+    const auto ends = ends_below(layer);
     for (size_t a = 0; a < ends.size(); ++a)
       for (size_t b = a + 1; b < ends.size(); ++b)
         count += (ends[a].first - ends[b].first) * (ends[a].second - ends[b].second) < 0;
@@ -155,9 +224,8 @@ int Level::crossings() const {
   return count;
 }
 
-/// Keeps the best order of several sweeps downwards and upwards.
-void Level::order_layers() {
-  constexpr int kSweeps = 12;
+/// Puts the items into their layers in the order of their numbers.
+void Level::fill_layers() {
   int last = 0;
   for (const Item& item : items) last = std::max(last, item.layer);
   layers_.resize(static_cast<size_t>(last) + 1);
@@ -166,13 +234,24 @@ void Level::order_layers() {
     items[i].x = static_cast<double>(layer.size());
     layer.push_back(static_cast<int>(i));
   }
+}
+
+/// Sorts every layer by the one before it, from the top to the bottom or the other way.
+void Level::sweep(bool downwards) {
+  if (downwards)
+    for (size_t i = 1; i < layers_.size(); ++i) sort_layer(layers_[i], true);
+  else
+    for (size_t i = layers_.size() - 1; i-- > 0;) sort_layer(layers_[i], false);
+}
+
+/// Keeps the best order of several sweeps downwards and upwards.
+void Level::order_layers() {
+  constexpr int kSweeps = 12;
+  fill_layers();
   std::vector<std::vector<int>> best = layers_;
   int least = crossings();
-  for (int sweep = 0; sweep < kSweeps && least > 0; ++sweep) {
-    if (sweep % 2 == 0)
-      for (size_t i = 1; i < layers_.size(); ++i) sort_layer(layers_[i], true);
-    else
-      for (size_t i = layers_.size() - 1; i-- > 0;) sort_layer(layers_[i], false);
+  for (int i = 0; i < kSweeps && least > 0; ++i) {
+    sweep(i % 2 == 0);
     if (const int now = crossings(); now < least) least = now, best = layers_;
   }
   layers_ = best;

@@ -44,20 +44,37 @@ class Level {
   void arrange();
 
  private:
-  struct Piece;  // of a link, between layers that follow each other
+  struct Piece;   // of a link, between layers that follow each other
+  struct Bundle;  // pieces that begin together
   void turn_cycles();
   void assign_layers();
   void add_bends();
+  int add_bend(int layer);
+  Piece piece_of(int number, int from, int to) const;
+  void note_pieces();
   void order_layers();
+  void fill_layers();
+  void sweep(bool downwards);
+  std::vector<std::pair<double, double>> ends_below(const std::vector<int>& layer) const;
   int crossings() const;
+  double mean_place(int item, bool from_above, double place) const;
   void sort_layer(std::vector<int>& layer, bool from_above);
   void place_across();
+  void line_up();
   void settle_layer(const std::vector<int>& layer, bool from_above);
   void snap();
   void choose_ports();
+  void choose_ports_of(size_t number);
+  std::vector<Piece*> free_pieces(size_t number);
   void place_along();
+  double highest_in(const std::vector<int>& layer) const;
+  void place_layer(const std::vector<int>& layer, double top, double highest);
+  std::vector<Bundle> bundles_below(int layer);
   int assign_tracks(int layer);
+  void route_piece(const Piece& piece);
   void route_links();
+  double begin_of(const Piece& piece) const;
+  double end_of(const Piece& piece) const;
   double distance(int left, int right) const;
   double wish(int item, bool from_above) const;
   std::vector<Piece*> pieces_after(int layer);
@@ -66,7 +83,7 @@ class Level {
   std::vector<std::vector<int>> layers_;  // items from left to right
   std::vector<Piece> pieces_;
   std::vector<std::vector<int>> above_, below_;  // pieces that end at, and begin at, an item
-  std::vector<double> bottoms_, tops_;           // of layers
+  std::vector<double> bottoms_;                  // of layers
 };
 
 struct Level::Piece {
@@ -75,6 +92,17 @@ struct Level::Piece {
   bool fixed_in = false;
   int track = -1;  // -1: straight
   int trunk = 0;
+};
+
+struct Level::Bundle {
+  double begin = 0, least = 0, most = 0;
+  std::vector<Piece*> pieces;
+  std::vector<double> ends;
+  int track = -1;
+  bool goes_right() const { return most - begin > begin - least; }
+  /// Whether a piece ends there, or as near as makes no difference.
+  bool ends_at(double x, double near) const;
+  int track_below(const std::vector<Bundle>& others, double near) const;
 };
 
 }  // namespace crescent::pictures

@@ -2,31 +2,32 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "graph/level.h"
 
 namespace crescent::pictures {
 namespace {
 
+/// Numbers that have become one, their weighted mean.
+struct Pool {
+  double mean, weight;
+  size_t count;
+};
+
+Pool joined(const Pool& left, const Pool& right) {
+  const double weight = left.weight + right.weight;
+  return {(left.mean * left.weight + right.mean * right.weight) / weight, weight,
+          left.count + right.count};
+}
+
 /// The numbers in rising order that are nearest to `wishes` (pool adjacent violators).
 std::vector<double> rising(const std::vector<double>& wishes, const std::vector<double>& weights) {
-  struct Pool {
-    double mean, weight;
-    size_t count;
-  };
   std::vector<Pool> pools;
   for (size_t i = 0; i < wishes.size(); ++i) {
-    pools.push_back({wishes[i], weights[i], 1});
-    while (pools.size() > 1 && pools[pools.size() - 2].mean > pools.back().mean) {
-      const Pool right = pools.back();
-      pools.pop_back();
-      Pool& left = pools.back();
-      left.mean =
-          (left.mean * left.weight + right.mean * right.weight) / (left.weight + right.weight);
-      left.weight += right.weight;
-      left.count += right.count;
-    }
+    Pool last{wishes[i], weights[i], 1};
+    for (; !pools.empty() && pools.back().mean > last.mean; pools.pop_back())
+      last = joined(pools.back(), last);
+    pools.push_back(last);
   }
   std::vector<double> result;
   for (const Pool& pool : pools) result.insert(result.end(), pool.count, pool.mean);
@@ -42,6 +43,12 @@ std::vector<double> spread(const std::vector<double>& wishes, const std::vector<
   std::vector<double> places = rising(relative, weights);
   for (size_t i = 0; i < places.size(); ++i) places[i] += shifts[i];
   return places;
+}
+
+/// How far the places are moved so that they end before `most`, or begin behind `least`.
+double shift_into(const std::vector<double>& places, double least, double most) {
+  if (places.back() > most) return most - places.back();
+  return places[0] < least ? least - places[0] : 0;
 }
 
 }  // namespace
@@ -81,8 +88,8 @@ void Level::settle_layer(const std::vector<int>& layer, bool from_above) {
   for (size_t i = 0; i < layer.size(); ++i) items[static_cast<size_t>(layer[i])].x = places[i];
 }
 
-void Level::place_across() {
-  constexpr int kSweeps = 24;
+/// Places the items of each layer side by side.
+void Level::line_up() {
   for (const std::vector<int>& layer : layers_) {
     double x = 0;
     for (size_t i = 0; i < layer.size(); ++i) {
@@ -90,6 +97,11 @@ void Level::place_across() {
       items[static_cast<size_t>(layer[i])].x = x;
     }
   }
+}
+
+void Level::place_across() {
+  constexpr int kSweeps = 24;
+  line_up();
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
     for (size_t i = 1; i < layers_.size(); ++i) settle_layer(layers_[i], true);
     for (size_t i = layers_.size(); i-- > 1;) settle_layer(layers_[i - 1], false);
@@ -116,39 +128,48 @@ void Level::snap() {
   for (const Item& item : items) width = std::max(width, item.x + item.width / 2);
 }
 
+double Level::begin_of(const Piece& piece) const {
+  return items[static_cast<size_t>(piece.from)].x + piece.out;
+}
+
+double Level::end_of(const Piece& piece) const {
+  return items[static_cast<size_t>(piece.to)].x + piece.in;
+}
+
+/// The pieces that may end anywhere on an item, from left to right by where they begin.
+std::vector<Level::Piece*> Level::free_pieces(size_t number) {
+  std::vector<Piece*> free;
+  for (const int k : above_[number])
+    if (!pieces_[static_cast<size_t>(k)].fixed_in) free.push_back(&pieces_[static_cast<size_t>(k)]);
+  std::stable_sort(free.begin(), free.end(),
+                   [&](const Piece* a, const Piece* b) { return begin_of(*a) < begin_of(*b); });
+  return free;
+}
+
 /// Pieces end beside each other on top of a box, below where they come from if they can.
-void Level::choose_ports() {
-  for (size_t i = 0; i < items.size(); ++i) {
-    const Item& item = items[i];
-    if (item.bend || item.width == 0) continue;
-    std::vector<Piece*> free;
-    for (const int k : above_[i])
-      if (!pieces_[static_cast<size_t>(k)].fixed_in)
-        free.push_back(&pieces_[static_cast<size_t>(k)]);
-    const auto begin = [&](const Piece* p) {
-      return items[static_cast<size_t>(p->from)].x + p->out;
-    };
-    std::stable_sort(free.begin(), free.end(),
-                     [&](const Piece* a, const Piece* b) { return begin(a) < begin(b); });
-    const double margin =
-        spacing_.cells ? 1.5 : std::min(item.width / 2, spacing_.ports / 2);  // beside the corners
-    const double gap = std::min(spacing_.ports,
-                                (item.width - 2 * margin) / std::max<double>(1, free.size() - 1.0));
-    std::vector<double> wishes, weights(free.size(), 1);
-    for (const Piece* piece : free)
-      wishes.push_back(std::clamp(begin(piece), item.x - item.width / 2 + margin,
-                                  item.x + item.width / 2 - margin));
-    if (free.empty()) continue;
-    std::vector<double> places = spread(wishes, weights, std::vector(free.size() - 1, gap));
-    const double most = item.x + item.width / 2 - margin, least = 2 * item.x - most;
-    const double shift = places.back() > most ? most - places.back()
-                         : places[0] < least  ? least - places[0]
-                                              : 0;
-    for (size_t k = 0; k < free.size(); ++k) {
-      const double at = places[k] + shift;
-      free[k]->in = (spacing_.cells ? std::floor(at) + 0.5 : at) - item.x;
-    }
+void Level::choose_ports_of(size_t number) {
+  const Item& item = items[number];
+  const std::vector<Piece*> free = free_pieces(number);
+  if (free.empty()) return;
+  const double margin =
+      spacing_.cells ? 1.5 : std::min(item.width / 2, spacing_.ports / 2);  // beside the corners
+  const double least = item.x - item.width / 2 + margin, most = item.x + item.width / 2 - margin;
+  const double gap =
+      std::min(spacing_.ports, (item.width - 2 * margin) / std::max<double>(1, free.size() - 1.0));
+  std::vector<double> wishes;
+  for (const Piece* piece : free) wishes.push_back(std::clamp(begin_of(*piece), least, most));
+  const std::vector<double> places =
+      spread(wishes, std::vector<double>(free.size(), 1), std::vector(free.size() - 1, gap));
+  const double shift = shift_into(places, 2 * item.x - most, most);
+  for (size_t k = 0; k < free.size(); ++k) {
+    const double at = places[k] + shift;
+    free[k]->in = (spacing_.cells ? std::floor(at) + 0.5 : at) - item.x;
   }
+}
+
+void Level::choose_ports() {
+  for (size_t i = 0; i < items.size(); ++i)
+    if (!items[i].bend && items[i].width > 0) choose_ports_of(i);
 }
 
 std::vector<Level::Piece*> Level::pieces_after(int layer) {
@@ -159,78 +180,90 @@ std::vector<Level::Piece*> Level::pieces_after(int layer) {
   return found;
 }
 
-/// Gives the horizontal parts of the pieces below a layer tracks, so that no two lie on each other,
-/// and that no vertical part lies on another: what leaves a place is above what arrives there.
-/// Returns the number of tracks.
-int Level::assign_tracks(int layer) {
-  struct Bundle {  // pieces that begin together
-    double begin = 0, least = 0, most = 0;
-    std::vector<Piece*> pieces;
-    int track = -1;
-  };
+bool Level::Bundle::ends_at(double x, double near) const {
+  return std::any_of(ends.begin(), ends.end(),
+                     [&](double end) { return std::abs(end - x) < near; });
+}
+
+/// The pieces below a layer that are not straight. Those that go to the right are nested from the
+/// right, the others from the left.
+std::vector<Level::Bundle> Level::bundles_below(int layer) {
   std::map<int, Bundle> by_trunk;
-  const double near = spacing_.cells ? 0.9 : 0.75 * spacing_.bends;
   for (Piece* piece : pieces_after(layer)) {
-    const double begin = items[static_cast<size_t>(piece->from)].x + piece->out,
-                 end = items[static_cast<size_t>(piece->to)].x + piece->in;
+    const double begin = begin_of(*piece), end = end_of(*piece);
     if (std::abs(begin - end) < 0.25) continue;
     Bundle& bundle = by_trunk[piece->trunk];
     if (bundle.pieces.empty()) bundle.begin = bundle.least = bundle.most = begin;
     bundle.least = std::min(bundle.least, end);
     bundle.most = std::max(bundle.most, end);
     bundle.pieces.push_back(piece);
+    bundle.ends.push_back(end);
   }
-  std::vector<Bundle*> bundles;
-  for (auto& [trunk, bundle] : by_trunk) bundles.push_back(&bundle);
-  const auto ends_at = [&](const Bundle& b, double x) {
-    return std::any_of(b.pieces.begin(), b.pieces.end(), [&](const Piece* p) {
-      return std::abs(items[static_cast<size_t>(p->to)].x + p->in - x) < near;
+  std::vector<Bundle> bundles;
+  for (auto& [trunk, bundle] : by_trunk) bundles.push_back(std::move(bundle));
+  std::stable_sort(bundles.begin(), bundles.end(), [](const Bundle& a, const Bundle& b) {
+    if (a.goes_right() != b.goes_right()) return a.goes_right();
+    return a.goes_right() ? a.begin > b.begin : a.begin < b.begin;
+  });
+  return bundles;
+}
+
+/// Gives the horizontal parts of the pieces below a layer tracks, so that no two lie on each other,
+/// and that no vertical part lies on another: what leaves a place is above what arrives there.
+/// Returns the number of tracks.
+int Level::assign_tracks(int layer) {
+  const double near = spacing_.cells ? 0.9 : 0.75 * spacing_.bends;
+  std::vector<Bundle> waiting = bundles_below(layer), done;
+  const auto is_next = [&](const Bundle& bundle) {
+    return std::none_of(waiting.begin(), waiting.end(), [&](const Bundle& other) {
+      return &other != &bundle && bundle.ends_at(other.begin, near);
     });
   };
-  // Those that go to the right are nested from the right, the others from the left.
-  std::stable_sort(bundles.begin(), bundles.end(), [](const Bundle* a, const Bundle* b) {
-    const bool right_a = a->most - a->begin > a->begin - a->least,
-               right_b = b->most - b->begin > b->begin - b->least;
-    if (right_a != right_b) return right_a;
-    return right_a ? a->begin > b->begin : a->begin < b->begin;
-  });
   int tracks = 0;
-  std::vector<Bundle*> waiting = bundles, done;
   while (!waiting.empty()) {
-    auto next = std::find_if(waiting.begin(), waiting.end(), [&](const Bundle* b) {
-      return std::none_of(waiting.begin(), waiting.end(), [&](const Bundle* other) {
-        return other != b && ends_at(*b, other->begin);
-      });
-    });
+    auto next = std::find_if(waiting.begin(), waiting.end(), is_next);
     if (next == waiting.end()) next = waiting.begin();
-    Bundle* bundle = *next;
+    Bundle bundle = std::move(*next);
     waiting.erase(next);
-    int track = 0;
-    for (const Bundle* other : done) {
-      const bool meet = other->least - near < bundle->most && bundle->least - near < other->most;
-      if (meet || ends_at(*bundle, other->begin)) track = std::max(track, other->track + 1);
-    }
-    bundle->track = track;
-    for (Piece* piece : bundle->pieces) piece->track = track;
-    tracks = std::max(tracks, track + 1);
-    done.push_back(bundle);
+    bundle.track = bundle.track_below(done, near);
+    for (Piece* piece : bundle.pieces) piece->track = bundle.track;
+    tracks = std::max(tracks, bundle.track + 1);
+    done.push_back(std::move(bundle));
   }
   return tracks;
+}
+
+/// The first track below those of the bundles that this one would lie on.
+int Level::Bundle::track_below(const std::vector<Bundle>& others, double near) const {
+  int free = 0;
+  for (const Bundle& other : others) {
+    const bool meet = other.least - near < most && least - near < other.most;
+    if (meet || ends_at(other.begin, near)) free = std::max(free, other.track + 1);
+  }
+  return free;
+}
+
+double Level::highest_in(const std::vector<int>& layer) const {
+  double highest = 0;
+  for (const int item : layer) highest = std::max(highest, items[static_cast<size_t>(item)].height);
+  return highest;
+}
+
+/// Items stand in the middle of their layer; bends pass through all of it.
+void Level::place_layer(const std::vector<int>& layer, double top, double highest) {
+  for (const int k : layer) {
+    Item& item = items[static_cast<size_t>(k)];
+    const double room = highest - item.height;
+    item.top = top + (spacing_.cells ? std::floor(room / 2) : room / 2);
+    if (item.bend) item.top = top, item.height = highest;
+  }
 }
 
 void Level::place_along() {
   double y = 0;
   for (size_t i = 0; i < layers_.size(); ++i) {
-    double highest = 0;
-    for (const int item : layers_[i])
-      highest = std::max(highest, items[static_cast<size_t>(item)].height);
-    for (const int k : layers_[i]) {
-      Item& item = items[static_cast<size_t>(k)];
-      const double room = highest - item.height;
-      item.top = y + (spacing_.cells ? std::floor(room / 2) : room / 2);
-      if (item.bend) item.top = y, item.height = highest;
-    }
-    tops_.push_back(y);
+    const double highest = highest_in(layers_[i]);
+    place_layer(layers_[i], y, highest);
     bottoms_.push_back(y + highest);
     y += highest;
     if (i + 1 == layers_.size()) break;
@@ -240,23 +273,25 @@ void Level::place_along() {
   height = y;
 }
 
+void Level::route_piece(const Piece& piece) {
+  const Item &from = items[static_cast<size_t>(piece.from)],
+             &to = items[static_cast<size_t>(piece.to)];
+  std::vector<Point>& route = links[static_cast<size_t>(piece.link)].route;
+  const Point begin{begin_of(piece), from.top + from.height}, end{end_of(piece), to.top};
+  if (route.empty()) route.push_back(begin);
+  if (piece.track >= 0) {
+    const double first = spacing_.cells ? 0.5 : spacing_.layers / 2 - 4;
+    const double y =
+        bottoms_[static_cast<size_t>(from.layer)] + first + piece.track * spacing_.tracks;
+    route.push_back({begin.x, y});
+    route.push_back({end.x, y});
+  }
+  route.push_back(end);
+}
+
 /// Joins the pieces of links to lines.
 void Level::route_links() {
-  for (const Piece& piece : pieces_) {
-    const Item &from = items[static_cast<size_t>(piece.from)],
-               &to = items[static_cast<size_t>(piece.to)];
-    std::vector<Point>& route = links[static_cast<size_t>(piece.link)].route;
-    const Point begin{from.x + piece.out, from.top + from.height}, end{to.x + piece.in, to.top};
-    if (route.empty()) route.push_back(begin);
-    if (piece.track >= 0) {
-      const double first = spacing_.cells ? 0.5 : spacing_.layers / 2 - 4;
-      const double y =
-          bottoms_[static_cast<size_t>(from.layer)] + first + piece.track * spacing_.tracks;
-      route.push_back({begin.x, y});
-      route.push_back({end.x, y});
-    }
-    route.push_back(end);
-  }
+  for (const Piece& piece : pieces_) route_piece(piece);
   for (Link& link : links)
     if (link.turned) std::reverse(link.route.begin(), link.route.end());
 }

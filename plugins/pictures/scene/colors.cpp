@@ -31,6 +31,11 @@ Color heat_color(double share) {
           between(a.blue, b.blue, rest)};
 }
 
+Color gray_color(double share) {
+  const uint8_t gray = between(0, 255, std::clamp(share, 0.0, 1.0));
+  return {gray, gray, gray};
+}
+
 Color readable_on(Color c) {
   return 0.299 * c.red + 0.587 * c.green + 0.114 * c.blue > 140 ? Color{0, 0, 0} : kWhite;
 }

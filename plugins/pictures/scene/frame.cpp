@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scene/title.h"
+
 namespace crescent::pictures {
 namespace {
 
@@ -24,12 +26,12 @@ void add_rule(Scene& scene, Point from, Point to, Color color = kInk) {
 
 }  // namespace
 
-Point Frame::at(double x_value, double y_value) const {
+Point Frame::at(long double x_value, long double y_value) const {
   return {area_.left + inset_.x + x.share(x_value) * (area_.width() - 2 * inset_.x),
           area_.bottom - inset_.y - y.share(y_value) * (area_.height() - 2 * inset_.y)};
 }
 
-Point Frame::edge(double x_value, double y_value) const {
+Point Frame::edge(long double x_value, long double y_value) const {
   return {area_.left + x.share(x_value) * area_.width(),
           area_.bottom - y.share(y_value) * area_.height()};
 }
@@ -38,11 +40,8 @@ double Frame::draw_title(Scene& scene, const Metrics& metrics) const {
   const double margin = metrics.cells ? 0 : 8;
   if (title.empty()) return margin;
   const double line = metrics.cells ? 1 : 1.3 * metrics.line;
-  scene.elements.push_back(Text{.at = {scene.width / 2, margin + line / 2},
-                                .text = fitted_text(metrics, title, scene.width / 1.25),
-                                .anchor = Anchor::middle,
-                                .size = 1.2,
-                                .bold = true});
+  scene.elements.push_back(
+      title_text(metrics, title, {scene.width / 2, margin + line / 2}, scene.width));
   return margin + line;
 }
 

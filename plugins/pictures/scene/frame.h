@@ -35,9 +35,9 @@ class Frame {
   void draw_before(Scene& scene, const Metrics& metrics) const;
   /// Where a point of the data is; only after draw_behind(). Points on the edge stay inside the
   /// cells of a terminal.
-  Point at(double x_value, double y_value) const;
+  Point at(long double x_value, long double y_value) const;
   /// Where the edge of a bar is.
-  Point edge(double x_value, double y_value) const;
+  Point edge(long double x_value, long double y_value) const;
 
  private:
   double draw_title(Scene& scene, const Metrics& metrics) const;

@@ -16,16 +16,22 @@ constexpr short kWidths[] = {
     575, 774, 751, 294, 294, 655, 557, 862, 748, 787, 603, 787, 694, 634,  610, 731, 684, 988, 685,
     610, 685, 390, 336, 390, 837, 500, 500, 612, 634, 549, 634, 615, 352,  634, 633, 277, 277, 579,
     277, 974, 633, 611, 634, 634, 411, 520, 392, 633, 591, 817, 591, 591,  524, 636, 336, 636, 837};
-constexpr short kOther = 650;
+constexpr short kOther = 650, kEllipsis = 1000;
 
 bool begins_letter(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
+
+/// That of the first letter.
+short first_width(std::string_view text) {
+  if (text[0] >= ' ' && text[0] < 127) return kWidths[text[0] - ' '];
+  return text.starts_with("…") ? kEllipsis : kOther;
+}
 
 }  // namespace
 
 double proportional_width(std::string_view text) {
   double width = 0;
-  for (const char c : text)
-    if (begins_letter(c)) width += c >= ' ' && c < 127 ? kWidths[c - ' '] : kOther;
+  for (; !text.empty(); text.remove_prefix(1))
+    if (begins_letter(text[0])) width += first_width(text);
   return width / 1000;
 }
 

@@ -71,7 +71,7 @@ struct Bitmap {
   Point at;
   double width = 0, height = 0;  ///< of the region
   int64_t rows = 0, columns = 0;
-  std::vector<uint8_t> rgb;  ///< (rows, columns, 3)
+  std::vector<uint8_t> rgb = {};  ///< (rows, columns, 3)
 };
 
 using Element = std::variant<Box, Line, Dots, Bitmap, Text>;
@@ -110,6 +110,8 @@ Color mean_of(const Bitmap& bitmap, int64_t top, int64_t left, int64_t bottom, i
 Color series_color(size_t number);
 /// Colours from dark blue through green to yellow for 0 to 1 (viridis).
 Color heat_color(double share);
+/// From black to white for 0 to 1.
+Color gray_color(double share);
 /// Black or white, which is read better on the colour.
 Color readable_on(Color background);
 

@@ -3,32 +3,34 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 namespace crescent::pictures {
 namespace {
 
-constexpr double kSlack = 1e-9;  // of a step, by which a multiple may be outside
+constexpr long double kSlack = 1e-9L;  // of a step, by which a multiple may be outside
 
 /// The least step of 1, 2, 5 times a power of ten that has at most `count` multiples in the range.
-double step_for(const Range& range, int count) {
-  double power = std::pow(10, std::floor(std::log10(range.size() / std::max(count, 1))) - 1);
+long double step_for(const Range& range, int count) {
+  long double power =
+      std::pow(10.0L, std::floor(std::log10(range.size() / std::max(count, 1))) - 1);
   for (;; power *= 10)
-    for (const double factor : {1.0, 2.0, 5.0}) {
-      const double step = factor * power;
-      const double multiples =
+    for (const long double factor : {1.0L, 2.0L, 5.0L}) {
+      const long double step = factor * power;
+      const long double multiples =
           std::floor(range.most / step + kSlack) - std::ceil(range.least / step - kSlack) + 1;
       if (multiples <= std::max(count, 1)) return step;
     }
 }
 
 /// How many digits behind the point tell the multiples of the step apart.
-int digits_for(double step) {
+int digits_for(long double step) {
   return std::max(0, static_cast<int>(-std::floor(std::log10(step) + kSlack)));
 }
 
-std::string written(double value, const char* format, int digits) {
+std::string written(long double value, const char* format, int digits) {
   char text[64];
-  std::snprintf(text, sizeof text, format, digits, value == 0 ? 0.0 : value);
+  std::snprintf(text, sizeof text, format, digits, value == 0 ? 0.0L : value);
   return text;
 }
 
@@ -43,31 +45,37 @@ std::string short_exponent(std::string text) {
 }
 
 /// Tiny and huge numbers have exponents, with the digits that the step needs.
-std::string tick_text(double value, double step, double largest) {
-  const bool plain = largest < 1e6 && step >= 1e-4;
-  if (plain) return written(value, "%.*f", digits_for(step));
+std::string tick_text(long double value, long double step, long double largest) {
+  const bool plain = largest < 1e6L && step >= 1e-4L;
+  if (plain) return written(value, "%.*Lf", digits_for(step));
   if (value == 0) return "0";
-  const double digits =
+  const long double digits =
       std::floor(std::log10(std::abs(value)) + kSlack) - std::floor(std::log10(step) + kSlack);
-  return short_exponent(written(value, "%.*e", std::clamp(static_cast<int>(digits), 0, 15)));
+  return short_exponent(written(value, "%.*Le", std::clamp(static_cast<int>(digits), 0, 15)));
 }
 
-void add_tick(Ticks& ticks, double value, double step, double largest) {
+void add_tick(Ticks& ticks, long double value, long double step, long double largest) {
   ticks.values.push_back(value);
   ticks.texts.push_back(tick_text(value, step, largest));
 }
 
 }  // namespace
 
+double nearest_double(long double number) {
+  constexpr long double most = std::numeric_limits<double>::max();
+  return static_cast<double>(std::clamp(number, -most, most));
+}
+
 Ticks ticks_in(const Range& range, int count, bool whole) {
-  const double step = std::max(step_for(range, count), whole ? 1.0 : 0.0);
-  const double largest = std::max(std::abs(range.least), std::abs(range.most));
+  const long double step = std::max(step_for(range, count), whole ? 1.0L : 0.0L);
+  const long double largest = std::max(std::abs(range.least), std::abs(range.most));
   Ticks ticks;
-  for (double i = std::ceil(range.least / step - kSlack); i * step <= range.most + kSlack * step;
-       ++i)
+  for (long double i = std::ceil(range.least / step - kSlack);
+       i * step <= range.most + kSlack * step; ++i)
     add_tick(ticks, i * step, step, largest);
   if (ticks.values.empty())
-    for (const double end : {range.least, range.most}) add_tick(ticks, end, range.size(), largest);
+    for (const long double end : {range.least, range.most})
+      add_tick(ticks, end, range.size(), largest);
   return ticks;
 }
 

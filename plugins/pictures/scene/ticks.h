@@ -5,15 +5,18 @@
 
 namespace crescent::pictures {
 
-/// An interval of numbers, which is not empty.
+/// An interval of numbers, which is not empty. Its size may exceed the greatest double.
 struct Range {
-  double least = 0, most = 1;
-  double size() const { return most - least; }
-  double share(double value) const { return (value - least) / size(); }
+  long double least = 0, most = 1;
+  long double size() const { return most - least; }
+  double share(long double value) const { return static_cast<double>((value - least) / size()); }
 };
 
+/// The greatest double where the number is above it.
+double nearest_double(long double number);
+
 struct Ticks {
-  std::vector<double> values;
+  std::vector<long double> values;
   std::vector<std::string> texts;
 };
 

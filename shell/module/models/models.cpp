@@ -1,8 +1,11 @@
 #include "models/models.h"
 
+#include <cmath>
+
 #include "classes/building.h"
 #include "classes/lambda_layer.h"
 #include "classes/options.h"
+#include "crescent/model/flops.h"
 #include "crescent/model/rewire.h"
 #include "instances/lua_model.h"
 #include "models/model_files.h"
@@ -24,7 +27,7 @@ namespace {
 
 int summary(lua_State* L) {
   auto model = self(L);
-  Dict options = options_from(L, 2, schema<SummaryOptions>("summary"));
+  Dict options = options_from(L, 2, schema<ExtendedSummaryOptions>("summary"));
   const Value print_fn = take(options, "print_fn");
   print_lines(L, model->summary(options), print_fn);
   return 0;
@@ -109,6 +112,8 @@ ModelPtr cloned(Model& model, const Value& clone_function) {
   return clone_model(model);
 }
 
+int64_t rounded_flops(const Model& model) { return std::llround(flops_of(model)); }
+
 void add_structure(Type& model) {
   model.property("inputs", &Model::inputs, "The symbols that its graph begins with.")
       .property("outputs", &Model::outputs, "The symbols that its graph ends with.")
@@ -116,7 +121,9 @@ void add_structure(Type& model) {
               "A layer by name or position (from 1).")
       .raw_method("summary -> nothing", summary, {"options: a table with names=nil"},
                   "Prints the layers, or hands the lines to print_fn.",
-                  &schema<SummaryOptions>("summary"))
+                  &schema<ExtendedSummaryOptions>("summary"))
+      .method("flops", &rounded_flops, {},
+              "The floating-point operations of a forward pass with one sample.")
       .raw_method("plot -> a path, or nothing", plot_model,
                   {"to_file: a path=nil", "options: a table with names=nil"},
                   "Draws the graph of its layers, at the terminal or into a file.",

@@ -57,7 +57,26 @@ int plot_model(lua_State* L) {
   return plot(L, "model.plot", schema.read(&plot_options));
 }
 
+namespace {
+
+/// {"loss", "mae"} becomes {metrics = {"loss", "mae"}}.
+void gather_metrics(lua_State* L) {
+  if (lua_gettop(L) != 2 || !lua_istable(L, 2) || lua_rawlen(L, 2) < 2) return;
+  lua_newtable(L);
+  lua_newtable(L);
+  for (lua_pushnil(L); lua_next(L, 2) != 0; lua_pop(L, 1)) {
+    lua_pushvalue(L, -2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, lua_isinteger(L, -2) ? 4 : 3);
+  }
+  lua_setfield(L, 3, "metrics");
+  lua_replace(L, 2);
+}
+
+}  // namespace
+
 int plot_history(lua_State* L) {
+  gather_metrics(L);
   return plot(L, "history.plot", options_from(L, 2, schema_of<HistoryPlot>("plot")));
 }
 

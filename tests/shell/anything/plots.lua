@@ -101,6 +101,28 @@ check.fails(function() cr.plot({ 1 }, { titel = "a" }) end, "did you mean 'title
 check.fails(function() cr.plot(cr.tensor { "a" }, { file = "a.svg" }) end, "real numbers")
 check.fails(function() cr.plot() end, "'x'")
 
+-- ---- messages begin with the name of the function that was called
+local function says(text, ...)
+  local ok, message = pcall(...)
+  assert(not ok and message:find(text, 1, true) and not message:find "draw:", message)
+end
+says("heatmap: ", cr.heatmap, { 1, 2 })
+says("heatmap: ", cr.heatmap, { { 1 } }, { width = -1 })
+says("heatmap: ", cr.heatmap, { { 1 } }, { file = "a.pdf" })
+says("imshow: ", cr.imshow, { { 1 } }, { height = -1, file = check.temporary ".png" })
+says("imshow: ", cr.imshow, cr.zeros { 2, 2, 2, 2, 2 })
+says("hist: ", cr.hist, { 1 }, { bins = 0 })
+says("plot: ", cr.plot, { 1 }, { style = "dots" })
+says("sparkline: ", cr.sparkline, { 1 }, { width = -1 })
+
+-- ---- names are as many as what they name
+says("plot: label: expected 2 texts, got 1", cr.plot, { { 1, 2 }, { 3, 4 } }, { label = "a" })
+says("plot: label: expected 1 texts, got 2", cr.plot, { 1, 2 }, { label = { "a", "b" } })
+says("plot: label: expected 0 texts, got 1", cr.plot, { a = { 1, 2 } }, { label = { "b" } })
+says("heatmap: columns: expected 1 texts, got 2", cr.heatmap, { { 1 }, { 2 } },
+  { labels = { "a", "b" } })
+says("imshow: labels: expected 2 texts, got 1", cr.imshow, cr.zeros { 2, 3, 5 }, { labels = { "a" } })
+
 -- ---- histograms
 text = written(".svg", function(file) return cr.hist(cr.random.normal { 500 }, { bins = 7, file = file }) end)
 local bars = 0
@@ -131,6 +153,19 @@ check.near(shown(cr.tensor { { { 255, 0, 0, 0 }, { 255, 0, 0, 255 } } }:cast "ui
 check.same({ table.unpack(shown(cr.zeros { 6, 8, 8, 1 }, { columns = 3, width = 40 }).shape) },
   { 24, 40, 3 })
 check.fails(function() cr.imshow(cr.zeros { 2 }, { file = "a.png" }) end, "expected an image")
+
+-- ---- bars say what grays are: those of the least and the greatest value, of fractions, of bytes
+local function bar_of(images, options)
+  options.colorbar = true
+  return written(".svg", function(path)
+    options.file = path
+    return cr.imshow(images, options)
+  end)
+end
+assert(bar_of(cr.tensor { { -3.0, 5.0 } }, { scale = true }):find ">%-2</text>.*>4</text>")
+assert(bar_of(cr.tensor { { 0.0, 1.0 } }, {}):find ">0.0</text>.*>1.0</text>")
+assert(bar_of(cr.tensor({ { 0, 9 } }, "uint8"), {}):find ">200</text>")
+assert(not bar_of(cr.zeros { 2, 2, 3 }, {}):find "<text")
 
 -- ---- matrices
 local matrix = cr.utils.confusion_matrix({ 0, 1, 2, 1 }, { 0, 2, 2, 1 })
@@ -166,6 +201,8 @@ end
 assert(polylines(drawn {}) == 4)
 assert(polylines(drawn { "loss" }) == 2)
 assert(polylines(drawn { metrics = { "mae", "loss" } }) == 4)
+local both = drawn { "loss", "mae", title = "of both" }
+assert(polylines(both) == 4 and both:find ">mae<" and both:find ">of both<")
 assert(drawn({}):find("stroke-dasharray", 1, true))
 check.fails(function() history:plot { "los" } end, "did you mean 'loss'")
 

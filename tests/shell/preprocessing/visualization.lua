@@ -68,4 +68,99 @@ do -- masks: Keras' palette, classes below num_classes
       { num_classes = 2, color_mapping = { { 1, 1, 1 } } })
   end, "class 0")
 end
+-- ---- galleries
+
+local function content(path)
+  local file = assert(io.open(path, "rb"))
+  local bytes = file:read "a"
+  file:close()
+  return bytes
+end
+
+--- What a gallery writes into a file with this ending.
+local function written(gallery, images, ending, options, ...)
+  options.path = check.temporary(ending)
+  local given = table.pack(...)
+  given[given.n + 1] = options
+  assert(gallery(images, table.unpack(given)) == options.path)
+  return content(options.path), options.path
+end
+
+local function size_of(path) return { table.unpack(cr.utils.load_img(path).shape, 1, 2) } end
+local function count(text, part) return select(2, text:gsub(part, "")) end
+
+do -- images: a grid that is nearly a square, with classes by name
+  local images = cr.random.uniform({ 7, 8, 8, 3 }, 0, 255)
+  local names = { [0] = "cat", "dog" }
+  local svg = written(draw.plot_image_gallery, images, ".svg",
+    { y_true = { 0, 1, 0, 1, 0, 1, 0 }, label_map = names })
+  assert(count(svg, "<image") == 7 and count(svg, ">cat<") == 4 and count(svg, ">dog<") == 3)
+  assert(svg:find 'width="360"') -- 3 columns of 2 inches of 60 points
+  svg = written(draw.plot_image_gallery, images, ".svg", { y_true = cr.tensor({ 0, 1, 0, 1, 0, 1, 0 }),
+    y_pred = cr.ones { 7 }, label_map = names })
+  assert(count(svg, ">true: cat<") == 4 and count(svg, ">predicted: dog<") == 7)
+  svg = written(draw.plot_image_gallery, images, ".svg", { rows = 2, cols = 2, y_pred = { 5, 6, 7, 8, 9, 9, 9 } })
+  assert(count(svg, "<image") == 4 and svg:find ">8<" and not svg:find ">9<")
+  local _, path = written(draw.plot_image_gallery, images, ".png", { rows = 1, scale = 1, dpi = 50 })
+  check.same(size_of(path)[2], 350)
+  local letters = written(draw.plot_image_gallery, images, ".txt", { y_true = { 0, 0, 0, 0, 0, 0, 0 },
+    label_map = names, cols = 7 })
+  assert(count(letters, "cat") == 7)
+end
+
+do -- ranges and the order of axes
+  local function first_pixel(images, options)
+    local _, path = written(draw.plot_image_gallery, images, ".png", options)
+    return cr.utils.load_img(path)[1][1]:totable()
+  end
+  local plain = cr.ones { 1, 2, 2, 3 }
+  check.same(first_pixel(plain, {}), { 1, 1, 1 })
+  check.same(first_pixel(plain, { value_range = { 0, 1 } }), { 255, 255, 255 })
+  check.same(first_pixel(plain * 0, { value_range = { -1, 1 } }), { 128, 128, 128 })
+  local red = cr.ops.concatenate({ plain * 255, plain * 0 }, 0):slice({ 1, 1, 1, 1 }, { 1, 2, 2, 3 })
+  red = red * cr.tensor { 1, 0, 0 }
+  check.same(first_pixel(cr.ops.transpose(red, { 0, 3, 1, 2 }), { data_format = "channels_first" }),
+    { 255, 0, 0 })
+end
+
+do -- frames in the colors of what is true and what is predicted
+  local boxes = { boxes = { { { 2, 2, 6, 6 }, { 0, 0, 0, 0 } } }, labels = { { 1, -1 } } }
+  local found = { boxes = { { { 10, 10, 14, 14 } } }, labels = { { 0 } } }
+  local _, path = written(draw.plot_bounding_box_gallery, cr.zeros { 1, 16, 16, 3 }, ".png",
+    { y_true = boxes, y_pred = found, scale = 1, dpi = 16, line_thickness = 1 }, "xyxy")
+  local image = cr.utils.load_img(path)
+  check.same(image[3][3]:totable(), { 0, 188, 212 })
+  check.same(image[11][11]:totable(), { 255, 235, 59 })
+  check.same(image[9][9]:totable(), { 0, 0, 0 })
+  local svg = written(draw.plot_bounding_box_gallery, cr.zeros { 1, 16, 16, 1 }, ".svg",
+    { y_true = boxes, y_pred = found, class_mapping = { [0] = "cat", "dog" }, legend = true }, "xyxy")
+  for _, text in ipairs { "true: dog", "predicted: cat", "Ground Truth", "Prediction" } do
+    assert(svg:find(">" .. text .. "<", 1, true), text)
+  end
+  assert(svg:find "#00bcd4" and svg:find "#ffeb3b")
+end
+
+do -- masks beside the image
+  local masks = cr.tensor({ 0, 1, 1, 0 }, "int32"):reshape { 1, 2, 2, 1 }
+  local _, path = written(draw.plot_segmentation_mask_gallery, cr.ones { 1, 2, 2, 3 } * 100, ".png",
+    { y_true = masks, y_pred = 1 - masks, alpha = 1, scale = 1, dpi = 2,
+      color_mapping = { [0] = { 255, 0, 0 }, { 0, 0, 255 } } }, 2)
+  local image = cr.utils.load_img(path)
+  check.same({ table.unpack(image.shape) }, { 2, 6, 3 })
+  check.same(image[1][1]:totable(), { 100, 100, 100 })
+  check.same(image[1][3]:totable(), { 255, 0, 0 })
+  check.same(image[1][5]:totable(), { 0, 0, 255 })
+end
+
+do -- mistakes
+  local images = cr.zeros { 2, 4, 4, 3 }
+  local gallery = draw.plot_image_gallery
+  check.fails(function() gallery(images, { path = "a.png", show = true }) end, "`show` must be false")
+  check.fails(function() gallery(images[1]) end, "plot_image_gallery", "4D")
+  check.fails(function() gallery(images, { value_range = { 1, 1 } }) end, "value_range")
+  check.fails(function() gallery(images, { y_true = { 1 } }) end, "expected 2 labels, got 1")
+  check.fails(function() gallery(images, { path = "a.pdf" }) end, "plot_image_gallery", "'a.pdf'")
+  check.fails(function() gallery(images, { legend_handles = { { "a", 3 } } }) end, "legend_handles")
+  assert(gallery(images, { show = false }) == nil)
+end
 print "ok"

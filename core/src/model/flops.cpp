@@ -1,0 +1,83 @@
+#include "model/flops.h"
+
+#include "layer/built_for.h"
+#include "layer/layer_access.h"
+#include "layer/outside_trace.h"
+#include "program/op_flops.h"
+
+namespace crescent {
+namespace {
+
+TensorSpecs inputs_of(const Model& model) {
+  TensorSpecs specs;
+  if (model.is_graph())
+    for (const Symbol& symbol : model.inputs()) specs.push_back(symbol.spec());
+  else
+    for (const Shape& shape : built_for(model)) specs.push_back({model.compute_dtype(), shape});
+  if (specs.empty()) fail("flops: the inputs are unknown; call the model first");
+  return specs;
+}
+
+/// The same for one sample; a batch of a fixed size keeps it.
+TensorSpecs sample_of(const TensorSpecs& inputs) {
+  TensorSpecs sample = inputs;
+  for (TensorSpec& spec : sample) {
+    const Shape given = spec.shape;
+    if (given.rank() > 0 && given[0] < 0) spec.shape.set(0, 1);
+    if (!spec.shape.is_known()) fail("flops: expected inputs of known sizes, got ", given);
+  }
+  return sample;
+}
+
+/// The samples that count, which a fixed size of the batch tells.
+double samples_in(const TensorSpecs& sample) {
+  return sample[0].shape.rank() == 0 ? 1 : static_cast<double>(sample[0].shape[0]);
+}
+
+Program forward_pass(Model& model, const TensorSpecs& sample) {
+  const OutsideTrace outside;
+  const CallOptions call{.training = false};
+  Program program = trace([&](const Tensors& inputs) { return model(inputs, call); }, sample);
+  LayerAccess::forget_losses(model);
+  return program;
+}
+
+/// The path below the model of what its call recorded.
+std::string path_below(const Model& model, const std::string& scope) {
+  const std::string prefix = model.name() + "/";
+  return scope.starts_with(prefix) ? scope.substr(prefix.size()) : "";
+}
+
+}  // namespace
+
+LayerFlops flops_by_layer(const Model& model) {
+  const TensorSpecs sample = sample_of(inputs_of(model));
+  // A call on abstract tensors leaves the model as it was.
+  const Program program = forward_pass(const_cast<Model&>(model), sample);
+  LayerFlops flops;
+  for (const auto& [scope, count] : flops_by_scope(program))
+    flops[path_below(model, scope)] += count / samples_in(sample);
+  return flops;
+}
+
+double flops_below(const LayerFlops& flops, const std::string& path) {
+  double sum = 0;
+  for (const auto& [layer, count] : flops)
+    if (layer == path || layer.starts_with(path + "/")) sum += count;
+  return sum;
+}
+
+double flops_of(const Model& model) {
+  double sum = 0;
+  for (const auto& [layer, count] : flops_by_layer(model)) sum += count;
+  return sum;
+}
+
+void ExtendedSummaryOptions::describe(Schema<ExtendedSummaryOptions>& s) {
+  using O = ExtendedSummaryOptions;
+  s.base(&SummaryOptions::describe)
+      .field("flops", &O::flops,
+             "Say for each layer how many floating-point operations one sample takes forwards.");
+}
+
+}  // namespace crescent

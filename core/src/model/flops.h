@@ -1,0 +1,19 @@
+// The arithmetic of the layers of a model.
+#pragma once
+#include <map>
+#include <string>
+
+#include "crescent/model/flops.h"
+
+namespace crescent {
+
+/// The floating-point operations of a forward pass with one sample, by the path of the layer below
+/// the model ("encoder/dense_1"); "" is the model itself.
+using LayerFlops = std::map<std::string, double>;
+
+/// Fails where a size of an input is unknown.
+LayerFlops flops_by_layer(const Model& model);
+/// The sum of a layer and of those in it.
+double flops_below(const LayerFlops& flops, const std::string& path);
+
+}  // namespace crescent

@@ -1,0 +1,25 @@
+#include "scene/title.h"
+
+namespace crescent::pictures {
+namespace {
+
+constexpr double kSize = 1.2;
+constexpr double kBold = 1.2;  // how much wider bold letters are, at most
+
+double widening(const Metrics& metrics) { return metrics.cells ? 1 : kSize * kBold; }
+
+}  // namespace
+
+double title_width(const Metrics& metrics, const std::string& title) {
+  return metrics.width(title) * widening(metrics);
+}
+
+Text title_text(const Metrics& metrics, const std::string& title, Point middle, double width) {
+  return {.at = middle,
+          .text = fitted_text(metrics, title, width / widening(metrics)),
+          .anchor = Anchor::middle,
+          .size = kSize,
+          .bold = true};
+}
+
+}  // namespace crescent::pictures

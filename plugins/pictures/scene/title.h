@@ -1,0 +1,13 @@
+// The title of a figure, in larger letters than its other texts.
+#pragma once
+#include <string>
+
+#include "scene/scene.h"
+
+namespace crescent::pictures {
+
+double title_width(const Metrics& metrics, const std::string& title);
+/// The title around the point; one that is wider than `width` is cut.
+Text title_text(const Metrics& metrics, const std::string& title, Point middle, double width);
+
+}  // namespace crescent::pictures

@@ -1,0 +1,231 @@
+-- The galleries of cr.visualization: batches of images side by side, with what is known of them.
+local cr, shell = ...
+local ops = cr.ops
+
+local function as_channels_last(x, data_format)
+  return data_format == "channels_first" and ops.transpose(x, { 0, 2, 3, 1 }) or x
+end
+
+--- Images (batch, height, width, channels) as fractions of the range.
+local function fractions(name, images, range, data_format)
+  images = cr.ops.convert_to_tensor(images)
+  if #images.shape ~= 4 then
+    shell.fail(name, ": `images` must be batched 4D tensor. Received: images.shape=(",
+      table.concat(images.shape, ", "), ")")
+  end
+  range = range or { 0, 255 }
+  if type(range) ~= "table" or #range ~= 2 or not (range[1] < range[2]) then
+    shell.fail(name, ": value_range: expected two numbers, the lower one first, got ",
+      cr.show(range))
+  end
+  images = ops.cast(as_channels_last(images, data_format), "float32")
+  return ops.clip((images - range[1]) / (range[2] - range[1]), 0, 1)
+end
+
+--- How many rows and columns a number of images has; what is not given follows from the other.
+local function grid_of(count, rows, columns)
+  if not (rows or columns) then columns = math.ceil(math.sqrt(count)) end
+  columns = columns or math.ceil(count / rows)
+  return rows or math.ceil(count / columns), columns
+end
+
+--- The name of a class; its number where there is none.
+local function name_of(class, names)
+  local number = math.tointeger(class) or class
+  return tostring(names and (names[number] or names[tostring(number)]) or number)
+end
+
+--- A list of classes, from a tensor or a list.
+local function classes_in(name, y, count)
+  if y == nil then return nil end
+  local classes = cr.ops.convert_to_tensor(y):reshape({ -1 }):totable()
+  if #classes < count then
+    shell.fail(name, ": expected ", count, " labels, got ", #classes)
+  end
+  return classes
+end
+
+--- What stands below an image: what is true, and what is predicted, each on a line.
+local function caption(truth, prediction)
+  if truth and prediction then return "true: " .. truth .. "\npredicted: " .. prediction end
+  return truth or prediction
+end
+
+--- A list of {label, color} as the figure has it.
+local function legend_of(name, handles)
+  local legend = {}
+  for i, handle in ipairs(handles or {}) do
+    local label, color = handle.label or handle[1], handle.color or handle[2]
+    if type(color) ~= "table" or #color ~= 3 then
+      shell.fail(name, ": legend_handles: expected a list of { label, { red, green, blue } }, got ",
+        cr.show(handle))
+    end
+    legend[i] = { label = tostring(label), color = color }
+  end
+  return #legend > 0 and legend or nil
+end
+
+--- Draws fractions of images with captions; `o` are the options that all galleries have.
+local function draw(name, images, captions, o)
+  if o.path and o.show then
+    shell.fail(name, ": plot is saved to `path` and cannot be shown; `show` must be false")
+  end
+  if o.show == false and not o.path then return nil end
+  local rows, columns = grid_of(images.shape[1], o.rows, o.cols)
+  local count = math.min(images.shape[1], rows * columns)
+  local labels = {}
+  for i = 1, count do labels[i] = captions and captions[i] or "" end
+  local figure = { kind = "images", pixels = images:slice(1, count), columns = columns,
+    labels = captions and labels or nil, legend = legend_of(name, o.legend_handles) }
+  local in_pixels = o.path and not o.path:find "%.txt$"
+  local width = in_pixels and math.min(columns, count) * o.scale * o.dpi or nil
+  return shell.library("plotting").show(name, figure, { file = o.path, width = width, scale = 1 })
+end
+
+-- ---- options
+
+local images_row = { name = "images", type = "a tensor", required = true, takes_lists = true,
+  doc = "(batch, height, width, 1, 3 or 4)." }
+local value_range = { name = "value_range", type = "two numbers", takes_lists = true,
+  doc = "What is black and what is white; { 0, 255 } when not given." }
+local rows_row = { name = "rows", type = "an integer", doc = "Of the grid; as many as it needs." }
+local cols_row = { name = "cols", type = "an integer",
+  doc = "Of the grid; as many as make it a square." }
+local scale = { name = "scale", type = "a number", default = 2, doc = "Inches of an image." }
+local path = { name = "path", type = "a text",
+  doc = "Ends in .svg, .png or .txt; the terminal without one." }
+local show = { name = "show", type = "a boolean",
+  doc = "Whether it is shown at the terminal; true when there is no path." }
+local transparent = { name = "transparent", type = "a boolean", default = true,
+  doc = "Of no effect: pictures are on white." }
+local dpi = { name = "dpi", type = "an integer", default = 60, doc = "Points an inch." }
+local legend_handles = { name = "legend_handles", type = "a list", takes_lists = true,
+  doc = "Below the images: { { 'cat', { 255, 0, 0 } } }, a text and its color each." }
+local data_format = { name = "data_format", type = "a text", default = "channels_last",
+  doc = "Where the channels are." }
+
+local galleries = {}
+
+galleries.plot_image_gallery = shell.define("plot_image_gallery -> a path, or nothing",
+  "Draws a batch of images side by side, with their classes, at the terminal or into a file.", {
+    images_row,
+    { name = "y_true", type = "a tensor or a list", takes_lists = true,
+      doc = "The classes, which are named below the images." },
+    { name = "y_pred", type = "a tensor or a list", takes_lists = true,
+      doc = "The classes that were predicted." },
+    { name = "label_map", type = "a table", takes_names = true,
+      doc = "Names of classes: { [0] = 'cat', 'dog' }." },
+    rows_row, cols_row, value_range, scale, path, show, transparent, dpi, legend_handles,
+    data_format,
+  }, function(images, y_true, y_pred, label_map, rows, cols, range, size, file, is_shown, _, points,
+    handles, order)
+    local name = "plot_image_gallery"
+    images = fractions(name, images, range, order)
+    local count = images.shape[1]
+    local truth, predicted = classes_in(name, y_true, count), classes_in(name, y_pred, count)
+    local captions = (truth or predicted) and {}
+    for i = 1, captions and count or 0 do
+      captions[i] = caption(truth and name_of(truth[i], label_map),
+        predicted and name_of(predicted[i], label_map))
+    end
+    return draw(name, images, captions, { rows = rows, cols = cols, scale = size, path = file,
+      show = is_shown, dpi = points, legend_handles = handles })
+  end)
+
+--- The names of the boxes of an image; those with the label -1 do not count.
+local function names_of_boxes(labels, image, names)
+  local list = {}
+  for _, class in ipairs(cr.ops.convert_to_tensor(labels)[image]:totable()) do
+    if class ~= -1 then list[#list + 1] = name_of(class, names) end
+  end
+  return table.concat(list, ", ")
+end
+
+galleries.plot_bounding_box_gallery = shell.define("plot_bounding_box_gallery -> a path, or nothing",
+  "Draws a batch of images side by side with frames around what is in them: what is true and what "
+  .. "is predicted, at the terminal or into a file.", {
+    images_row,
+    { name = "bounding_box_format", type = "a text", doc = "What the numbers of boxes are.",
+      required = true },
+    { name = "y_true", type = "a table of boxes and labels", takes_names = true,
+      doc = "{ boxes = (batch, count, 4), labels = (batch, count) }; label -1: no box." },
+    { name = "y_pred", type = "a table of boxes and labels", takes_names = true,
+      doc = "The same of what was predicted." },
+    value_range,
+    { name = "true_color", type = "three numbers", takes_lists = true,
+      doc = "Of true frames; { 0, 188, 212 } when not given." },
+    { name = "pred_color", type = "three numbers", takes_lists = true,
+      doc = "Of predicted frames; { 255, 235, 59 } when not given." },
+    { name = "line_thickness", type = "an integer", default = 2, doc = "In pixels of the images." },
+    { name = "font_scale", type = "a number", default = 1.0,
+      doc = "Of no effect: names stand below the images." },
+    { name = "text_thickness", type = "an integer", doc = "Of no effect." },
+    { name = "class_mapping", type = "a table", takes_names = true,
+      doc = "Names of classes, which stand below the images: { [0] = 'cat', 'dog' }." },
+    { name = "ground_truth_mapping", type = "a table", takes_names = true,
+      doc = "The same of true boxes; class_mapping when not given." },
+    { name = "prediction_mapping", type = "a table", takes_names = true,
+      doc = "The same of predicted boxes; class_mapping when not given." },
+    { name = "legend", type = "a boolean", default = false,
+      doc = "Whether the colors are explained below the images." },
+    legend_handles, rows_row, cols_row, data_format, scale, path, show, transparent, dpi,
+  }, function(images, format, y_true, y_pred, range, true_color, pred_color, thickness, _, _,
+    class_mapping, true_names, pred_names, legend, handles, rows, cols, order, size, file, is_shown,
+    _, points)
+    local name = "plot_bounding_box_gallery"
+    true_color, pred_color = true_color or { 0, 188, 212 }, pred_color or { 255, 235, 59 }
+    true_names, pred_names = true_names or class_mapping, pred_names or class_mapping
+    images = ops.cast(ops.round(fractions(name, images, range, order) * 255), "uint8")
+    if images.shape[4] == 1 then images = ops.concatenate({ images, images, images }, -1) end
+    local function framed(boxes, color)
+      return boxes and cr.visualization.draw_bounding_boxes(images, boxes, format,
+        { color = color, line_thickness = thickness }) or images
+    end
+    images = framed(y_true, true_color)
+    images = framed(y_pred, pred_color)
+    local captions = class_mapping or true_names or pred_names
+    captions = captions and {}
+    for i = 1, captions and images.shape[1] or 0 do
+      captions[i] = caption(y_true and true_names and names_of_boxes(y_true.labels, i, true_names),
+        y_pred and pred_names and names_of_boxes(y_pred.labels, i, pred_names))
+    end
+    if legend and not handles then
+      handles = { { "Ground Truth", true_color }, { "Prediction", pred_color } }
+    end
+    return draw(name, images, captions, { rows = rows, cols = cols, scale = size, path = file,
+      show = is_shown, dpi = points, legend_handles = handles })
+  end)
+
+galleries.plot_segmentation_mask_gallery = shell.define(
+  "plot_segmentation_mask_gallery -> a path, or nothing",
+  "Draws a batch of images, each beside itself under the colors of its true classes and of those "
+  .. "that were predicted, at the terminal or into a file.", {
+    images_row,
+    { name = "num_classes", type = "an integer", doc = "Classes below it are drawn.",
+      required = true },
+    value_range,
+    { name = "y_true", type = "a tensor", doc = "Of whole numbers, (batch, height, width, 1)." },
+    { name = "y_pred", type = "a tensor", doc = "The same of what was predicted." },
+    { name = "color_mapping", type = "a table", takes_names = true,
+      doc = "Colors by class: { [0] = { 255, 0, 0 } }." },
+    { name = "blend", type = "a boolean", default = true, doc = "false: colors alone." },
+    { name = "alpha", type = "a number", default = 0.8, doc = "Share of the color." },
+    { name = "ignore_index", type = "an integer", default = -1,
+      doc = "A class that is not drawn." },
+    data_format, rows_row, cols_row, scale, path, show, transparent, dpi, legend_handles,
+  }, function(images, num_classes, range, y_true, y_pred, color_mapping, blend, alpha, ignore_index,
+    order, rows, cols, size, file, is_shown, _, points, handles)
+    local name = "plot_segmentation_mask_gallery"
+    images = fractions(name, images, range, order) * 255
+    if images.shape[4] == 1 then images = ops.concatenate({ images, images, images }, -1) end
+    local parts = { images }
+    for _, masks in ipairs { y_true or false, y_pred or false } do
+      parts[#parts + 1] = masks and ops.cast(cr.visualization.draw_segmentation_masks(images,
+        as_channels_last(masks, order), { num_classes = num_classes, color_mapping = color_mapping,
+        alpha = alpha, blend = blend, ignore_index = ignore_index }), "float32") or nil
+    end
+    return draw(name, ops.concatenate(parts, 2) / 255, nil, { rows = rows, cols = cols,
+      scale = size * #parts, path = file, show = is_shown, dpi = points, legend_handles = handles })
+  end)
+
+return galleries

@@ -1,0 +1,97 @@
+-- The floating-point operations of a forward pass, beside numbers that were found by hand.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers = cr.layers
+
+local function flops(layer, shape)
+  local input = cr.Input { shape = shape }
+  return cr.Model { inputs = input, outputs = layer(input) }:flops()
+end
+
+--- The number itself, or one that is above it by a share for what is beside the products.
+local function near(got, products, share)
+  assert(got >= products and got <= products * (1 + share), got .. " beside " .. products)
+end
+
+-- ---- layers: a product of n numbers with n others is 2 n, a bias or an activation 1 an output
+assert(flops(layers.Dense(5), { 7 }) == 2 * 7 * 5 + 5)
+assert(flops(layers.Dense(5, { use_bias = false }), { 7 }) == 2 * 7 * 5)
+assert(flops(layers.Dense(5, "relu"), { 7 }) == 2 * 7 * 5 + 5 + 5)
+assert(flops(layers.Dense(5, { use_bias = false }), { 3, 7 }) == 3 * 2 * 7 * 5)
+local plain = { use_bias = false }
+
+local function without_bias(options)
+  for name, value in pairs(plain) do options[name] = value end
+  return options
+end
+assert(flops(layers.Conv2D(4, 3, without_bias {}), { 8, 8, 2 }) == 2 * 36 * 4 * 9 * 2)
+assert(flops(layers.Conv2D(4, 3, without_bias { strides = 2, padding = "same" }), { 8, 8, 2 })
+  == 2 * 16 * 4 * 9 * 2)
+assert(flops(layers.Conv2D(4, 3, without_bias { groups = 2 }), { 8, 8, 2 }) == 2 * 36 * 4 * 9)
+assert(flops(layers.DepthwiseConv2D(3, without_bias {}), { 8, 8, 6 }) == 2 * 36 * 6 * 9)
+assert(flops(layers.Conv2DTranspose(4, 3, without_bias {}), { 8, 8, 2 }) == 2 * 64 * 2 * 9 * 4)
+assert(flops(layers.EinsumDense("abc,cd->abd", { output_shape = { 3, 5 } }), { 3, 7 })
+  == 2 * 3 * 7 * 5)
+assert(flops(layers.MaxPooling2D(2), { 8, 8, 3 }) == 8 * 8 * 3)
+assert(flops(layers.Flatten(), { 8, 8, 3 }) == 0)
+near(flops(layers.LSTM(60), { 10, 40 }), 10 * 2 * 4 * 60 * (40 + 60), 0.05)
+near(flops(layers.GRU(60), { 10, 40 }), 10 * 2 * 3 * 60 * (40 + 60), 0.05)
+near(flops(layers.SimpleRNN(60), { 10, 40 }), 10 * 2 * 60 * (40 + 60), 0.05)
+do -- attention: four projections, the scores and what they weigh
+  local input = cr.Input { shape = { 20, 64 } }
+  local model = cr.Model { inputs = input,
+    outputs = layers.MultiHeadAttention { num_heads = 4, key_dim = 16 }(input, input) }
+  near(model:flops(), 4 * 2 * 20 * 64 * 64 + 2 * 2 * 20 * 20 * 64, 0.05)
+end
+
+-- ---- networks: twice the multiplications that their papers count
+near(cr.applications.ResNet50 { weights = false }:flops(), 2 * 3.855e9, 0.02)
+near(cr.applications.MobileNet { weights = false }:flops(), 2 * 0.5687e9, 0.04)
+
+-- ---- one sample counts, whatever the batch is, and a shared layer as often as it is called
+local small = cr.Sequential { layers.Dense(5, { batch_input_shape = { 8, 7 }, use_bias = false }) }
+assert(small:flops() == 70)
+local shared, input = layers.Dense(7, plain), cr.Input { shape = { 7 } }
+assert(cr.Model { inputs = input, outputs = shared(shared(input)) }:flops() == 2 * 98)
+
+-- ---- a model that is called first, and one whose sizes are open
+local Own = cr.Model:subclass "OwnForFlops"
+function Own:init() self.dense = layers.Dense(5, { use_bias = false }) end
+function Own:call(x) return self.dense(x) end
+local own = Own()
+check.fails(function() own:flops() end, "call the model first")
+own(cr.zeros { 3, 7 })
+assert(own:flops() == 70)
+local open = cr.Input { shape = { -1, 7 } }
+check.fails(function() cr.Model { inputs = open, outputs = layers.Dense(5)(open) }:flops() end,
+  "known sizes", "(None, None, 7)")
+
+-- ---- in summaries: a column, a total, and the layers of nested models
+local function lines_of(model, options)
+  local lines = {}
+  options.print_fn = function(line) lines[#lines + 1] = line end
+  model:summary(options)
+  return table.concat(lines, "\n")
+end
+local inner = cr.Sequential({ layers.Dense(5, { input_shape = { 7 }, name = "within" }) },
+  { name = "inner" })
+local whole = cr.Sequential({ inner, layers.Dense(200, { name = "large" }) }, { name = "whole" })
+local text = lines_of(whole, { flops = true })
+assert(text:find "Param #%s+FLOPs", text)
+assert(text:find "large[^\n]*1,200%s+2%.2 k", text)
+assert(text:find "inner[^\n]*%s75%s", text)
+assert(text:find("Total FLOPs of one sample forwards: 2,275", 1, true), text)
+text = lines_of(whole, { flops = true, expand_nested = true, show_trainable = true })
+assert(text:find "  within[^\n]*%s75%s+Y", text)
+assert(text:find "FLOPs%s+Trainable", text)
+assert(not lines_of(whole, {}):find "FLOPs")
+for _, width in ipairs { 40, 60, 100 } do
+  for line in lines_of(whole, { flops = true, line_length = width }):gmatch "[^\n]+" do
+    assert(utf8.len(line) <= math.max(width, 46), line)
+  end
+end
+local split = cr.Model { inputs = input, outputs = layers.Add() { shared(input), input } }
+text = lines_of(split, { flops = true })
+assert(text:find "Connected to%s+FLOPs" and text:find "%s98%s", text)
+print "ok"
