@@ -2,9 +2,13 @@
 #pragma once
 #include <lua.hpp>
 
+#include "editor/screen/layout.h"
 #include "program/lua/variables.h"
 
 namespace crescent::program {
+
+/// The number of the entry stands in front of it; other lines begin in the same column.
+editor::Prompts prompts(int number);
 
 /// False when a signal ended it. `has_startup`: the user's startup file runs first.
 bool run_prompt(lua_State* L, Variables& variables, bool has_startup);
