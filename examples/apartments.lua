@@ -75,6 +75,7 @@ local function accuracy(names, crosses)
     x.shape[2]
 end
 
+print "Is an apartment rented within a week? What the columns of a table tell of it:\n"
 local every = { "size", "rooms", "district", "heating", "remark" }
 print(string.format("%-44s %8s %9s", "columns", "features", "accuracy"))
 local function row(label, names, crosses)

@@ -25,6 +25,7 @@ local function new_model()
   return model
 end
 
+print "Prices of houses: five networks, each tested on a fifth that it has not seen.\n"
 local rows, total = {}, 0
 for i, fold in ipairs(cr.data.folds(#x, { k = 5, seed = 1 })) do
   local function part(array, which) return cr.ops.take(array, fold[which], 0) end

@@ -45,6 +45,7 @@ local model = cr.Sequential {
   layers.Dense(1),
 }
 model:compile { optimizer = cr.optimizers.Adam(0.01), loss = Gentle { width = 0.5 } }
+print "A layer of waves learns sin(3x) + 0.5 cos(7x)."
 local history = model:fit(x, y,
   { epochs = 400, batch_size = 64, verbose = 0, callbacks = { GoodEnough { limit = 0.0005 } } })
 print(history)
@@ -59,3 +60,7 @@ os.remove(temporary)
 assert(cr.ops.max(cr.ops.abs(again:predict(x) - model:predict(x))):item() < 1e-6)
 assert(history.history.loss[#history.history.loss] < 0.01)
 print "Saved, loaded, and predicts the same."
+
+local points = cr.ops.linspace(-1, 1, 60)
+cr.plot(points, { learned = again:predict(points:reshape { 60, 1 }):reshape { 60 },
+  ["to be learned"] = (points * 3):sin() + (points * 7):cos() * 0.5 }, { title = "after training" })

@@ -1,9 +1,11 @@
 -- A small convolutional network learns to read handwritten digits.
---   crescent examples/digits.lua [FILE]      FILE: where the model goes, digits.h5 unless told
+--   crescent examples/digits.lua [FILE]
+--       FILE: where the model goes; digits.h5 unless told, or /tmp/digits.h5 where the current
+--       folder cannot be written.
 local cr = require "crescent"
 local layers = cr.layers
 local folder = (arg[0]:match("^(.*)/[^/]*$") or ".") .. "/data/"
-local path = arg[1] or "digits.h5"
+local path = cr.utils.writable_path(arg[1] or "digits.h5")
 
 -- 10,000 digits of 28x28 grey values: 8,000 to learn from, 2,000 to be tested on.
 local images = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz")

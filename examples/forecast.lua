@@ -5,6 +5,7 @@ local cr = require "crescent"
 local layers = cr.layers
 local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
 local epochs = tonumber(arg[1]) or 150
+print "Air passengers a month: an LSTM learns ten years and forecasts two."
 local past, ahead, season = 36, 24, 12
 
 local passengers = {}

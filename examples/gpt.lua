@@ -1,16 +1,15 @@
--- A small GPT: it learns to write C++, letter by letter, from the headers of this project.
+-- A small GPT: it learns to write Lua, letter by letter, from the examples beside it.
 --   crescent examples/gpt.lua [STEPS]
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
-local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../core/include/crescent/"
+local folder = arg[0]:match "^(.*)/[^/]*$" or "."
 local steps = tonumber(arg[1]) or 500
 local length, width, heads, blocks, batch = 64, 96, 4, 2, 16
 
+print "A transformer of two blocks learns to write Lua, letter by letter."
 local parts = {}
-for _, name in ipairs { "tensor/tensor", "ops/ops", "program/op_types", "layer/layer",
-  "model/model", "registry/schema", "registry/registry", "layer/training", "model/callback",
-  "data/data", "base/value" } do
-  local file = assert(io.open(folder .. name .. ".h", "rb"))
+for path in cr.data.list_files(folder .. "/*.lua", { shuffle = false }):elements() do
+  local file = assert(io.open(path, "rb"))
   parts[#parts + 1] = file:read "a"
   file:close()
 end
@@ -99,7 +98,7 @@ local function continue(beginning, count, temperature)
   end
   return written
 end
-for _, beginning in ipairs { "/// The ", "class CRESCENT_API " } do
+for _, beginning in ipairs { "local model = ", "-- The " } do
   print("\n" .. continue(beginning, math.min(200, 4 * steps), 0.6):gsub("\n", "\n  "))
 end
 print "\n steps  bits a letter  (of text that it has not seen)"

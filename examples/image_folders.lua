@@ -7,6 +7,7 @@ local layers = cr.layers
 local epochs, root = tonumber(arg[1]) or 12, arg[2]
 local temporary = not root
 cr.random.seed(1)
+print "Images in folders, read as they are needed and changed at random, are learned."
 
 -- 150 digits of each class as FOLDER/CLASS/NUMBER.png.
 local function write_digits()

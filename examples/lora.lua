@@ -13,6 +13,7 @@ local learned, all = 8000, 10000
 local function train(images) return images:slice(1, learned), y:slice(1, learned) end
 local function test(images) return images:slice(learned + 1, all), y:slice(learned + 1, all) end
 
+print "A network learns digits, then to read them upside down by small matrices beside its weights."
 cr.random.seed(1)
 local model = cr.Sequential {
   layers.Flatten { input_shape = { 28, 28 } },

@@ -4,6 +4,7 @@
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
 local epochs = tonumber(arg[1]) or 8
+print "Six kinds of sounds are written as WAV files, and told apart by their spectrograms."
 local rate, seconds, each = 8000, 0.75, 60
 local samples = math.floor(rate * seconds)
 

@@ -1,14 +1,13 @@
 -- Film reviews, one sentence each: is the critic pleased? Words and pairs of words are looked up in
--- a table of vectors, whose mean decides.
---   CRESCENT_DATA=FOLDER crescent examples/text_classification.lua [EPOCHS]
--- FOLDER has rt-polarity.neg and rt-polarity.pos (Pang and Lee 2005, for research), which are not
--- ours to ship: https://www.cs.cornell.edu/people/pabo/movie-review-data
+-- a table of vectors, whose mean decides. "not dull" pleases, so pairs tell more than words.
+--   crescent examples/text_classification.lua [EPOCHS] [FOLDER]
+--       FOLDER has rt-polarity.neg and rt-polarity.pos, 10,662 sentences by Pang and Lee (2005):
+--       https://www.cs.cornell.edu/people/pabo/movie-review-data. Unless told, reviews are made up.
 local cr = require "crescent"
 local layers = cr.layers
-local folder = assert(os.getenv "CRESCENT_DATA",
-  "set CRESCENT_DATA to the folder of rt-polarity.neg and rt-polarity.pos") .. "/"
-local epochs = tonumber(arg[1]) or 2
+local epochs, folder = tonumber(arg[1]) or 3, arg[2]
 local length, vocabulary = 100, 20000
+print "A table of vectors learns whether critics are pleased."
 
 --- The words of a sentence, and each with its follower.
 local function tokens(sentence)
@@ -22,12 +21,30 @@ local function tokens(sentence)
 end
 
 local sentences = {}
-for label, name in ipairs { "rt-polarity.neg", "rt-polarity.pos" } do
-  for line in io.lines(folder .. name) do
-    sentences[#sentences + 1] = { text = line, tokens = tokens(line), label = label - 1 }
+local function add(text, label)
+  sentences[#sentences + 1] = { text = text, tokens = tokens(text), label = label }
+end
+
+local function read_reviews()
+  for label, name in ipairs { "rt-polarity.neg", "rt-polarity.pos" } do
+    for line in io.lines(folder .. "/" .. name) do add(line, label - 1) end
   end
 end
+
+local function any(list) return list[math.random(#list)] end
+local function make_reviews()
+  local good, bad = { "charming", "gripping", "funny" }, { "dull", "tired", "loud", "flat" }
+  for _ = 1, 4000 do
+    local label, denied = math.random(0, 1), math.random() < 0.5
+    local praises = (label == 1) ~= denied
+    add(("%s is %s %s , and %s"):format(any { "the film", "this comedy", "her new story" },
+      denied and "not" or any { "very", "quite" }, any(praises and good or bad),
+      any { "it ends at dawn", "nobody sings", "the hero is a cook", "it rains a lot" }), label)
+  end
+end
+
 math.randomseed(1)
+if folder then read_reviews() else make_reviews() end
 for i = #sentences, 2, -1 do
   local j = math.random(i)
   sentences[i], sentences[j] = sentences[j], sentences[i]

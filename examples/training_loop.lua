@@ -34,6 +34,7 @@ local step = cr.compiled(function(points, labels)
   return loss
 end)
 
+print "Two spirals, told apart by a training loop of one's own:"
 for epoch = 1, 30 do
   local order = cr.random.permutation(#x)
   local xs, ys = cr.ops.take(x, order, 0), cr.ops.take(y, order, 0)
@@ -48,3 +49,10 @@ for epoch = 1, 30 do
   end
 end
 assert(accuracy:result():item() > 0.95)
+
+-- What the model says of every place of the plane: white is class 1.
+local grid = {}
+for row = 1, 40 do
+  for column = 1, 40 do grid[#grid + 1] = { (column - 20) / 18, (20 - row) / 18 } end
+end
+cr.imshow(model:predict(cr.tensor(grid)):softmax(-1):slice({ 1, 2 }, { -1, 2 }):reshape { 40, 40 })

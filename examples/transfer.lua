@@ -47,12 +47,12 @@ local function classifier(base)
   return cr.Model { inputs = pixels, outputs = scores }
 end
 
-local function fit(model, x, y, rate, rounds, batch_size)
+local function fit(model, x, y, rate, rounds, batch_size, verbose)
   model:compile {
     optimizer = cr.optimizers.Adam { learning_rate = rate },
     loss = "sparse_categorical_crossentropy", metrics = { "accuracy" },
   }
-  model:fit(x, y, { batch_size = batch_size, epochs = rounds, verbose = 0 })
+  model:fit(x, y, { batch_size = batch_size, epochs = rounds, verbose = verbose })
 end
 
 local function trained(model)
@@ -75,11 +75,12 @@ end
 -- ---- the old digits
 
 cr.random.seed(1)
+print "The first stages of a ResNet50 learn the digits 0 to 4."
 local started = cr.utils.clock()
 local base = stages()
 local x, y = digits(0, 4, 0, many)
 local old = classifier(base)
-fit(old, x, y, 1e-3, 3, 64)
+fit(old, x, y, 1e-3, 3, 64, 1)
 local x_old, y_old = digits(0, 4, many, 200)
 print(string.format("0 to 4 from %d pictures: accuracy %.1f %% after %.0f s", x.shape[1],
   100 * old:evaluate(x_old, y_old, { verbose = 0, return_dict = true }).accuracy,
@@ -91,14 +92,16 @@ local x_few, y_few = digits(5, 9, 0, few)
 
 started = cr.utils.clock()
 local scratch = classifier(stages())
-fit(scratch, x_few, y_few, 1e-3, 30, 10)
+print "A second one learns 5 to 9 from nothing."
+fit(scratch, x_few, y_few, 1e-3, 30, 10, 0)
 note("all of it, from nothing", scratch, started)
 
 -- Frozen stages infer: their batch normalization keeps the statistics that it has.
 started = cr.utils.clock()
 base.trainable = false
 local new = classifier(base)
-fit(new, x_few, y_few, 1e-2, 30, 10)
+print "A classifier learns them on what the first one sees."
+fit(new, x_few, y_few, 1e-2, 30, 10, 0)
 note("a classifier on frozen stages", new, started)
 
 -- Then the last stage goes on learning too, slowly; normalization stays as it is.
@@ -107,7 +110,7 @@ base.trainable = true
 for _, layer in ipairs(base.layers) do
   layer.trainable = layer.name:find "^conv3" ~= nil and layer.class_name ~= "BatchNormalization"
 end
-fit(new, x_few, y_few, 1e-4, 9, 10)
+fit(new, x_few, y_few, 1e-4, 9, 10, 0)
 note("and the last stage with it", new, started)
 
 print(string.format("\n5 to 9 from %d pictures each\n%-32s %14s %8s %10s", few, "",

@@ -7,6 +7,7 @@ namespace crescent::program {
 namespace {
 
 constexpr Command kCommands[] = {
+    {"demo", "[--fast]", "a tour of the prompt; --fast: without pauses", show_demo},
     {"info", "[--json]", "kernels, threads, libraries and plugins in use", show_info},
     {"plugins", "[NAME...]", "plugins and their classes", show_plugins},
     {"describe", "[NAME...] [--json]", "what can be called, with parameters and defaults",

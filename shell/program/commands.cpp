@@ -5,11 +5,14 @@
 #include <cstdio>
 #include <functional>
 
+#include "command_table.h"
 #include "crescent/plugin.h"
 #include "crescent/program/device.h"
 #include "crescent/registry/loader.h"
 #include "crescent/system/process.h"
 #include "file_commands.h"
+#include "lua/whole_state.h"
+#include "prompt/tour.h"
 
 namespace crescent::program {
 namespace {
@@ -158,6 +161,12 @@ int show_plugins(const std::vector<std::string>& names) {
     }
   }
   return status;
+}
+
+int show_demo(const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments)
+    if (argument != "--fast") fail_usage("demo", concat("unknown argument '", argument, "'"));
+  return run_in_lua([&](lua_State* L) { return run_tour(L, !arguments.empty()) ? 0 : 1; });
 }
 
 }  // namespace crescent::program

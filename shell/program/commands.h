@@ -1,5 +1,5 @@
-// crescent info, plugins [NAME], describe [NAME], new-plugin NAME, check-plugin NAME. Each returns
-// the exit status.
+// crescent info, plugins [NAME], describe [NAME], new-plugin NAME, check-plugin NAME, demo. Each
+// returns the exit status.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,5 +14,7 @@ int describe(const std::vector<std::string>& arguments);
 int make_plugin(const std::vector<std::string>& names);
 /// "crescent check-plugin NAME [--options JSON]": whether its classes keep the rules.
 int check_plugin_command(const std::vector<std::string>& arguments);
+/// "crescent demo [--fast]": a tour of the prompt.
+int show_demo(const std::vector<std::string>& arguments);
 
 }  // namespace crescent::program

@@ -18,8 +18,7 @@
 #include "lua/lua_state.h"
 #include "lua/signals.h"
 #include "lua/sources.h"
-#include "module/training/background.h"
-#include "module/values/interruption.h"
+#include "lua/whole_state.h"
 #include "prompt/entry.h"
 #include "prompt/prompt.h"
 
@@ -153,40 +152,11 @@ int run_all(lua_State* L, const Invocation& call) {
   return good && (!idle || run_file(L, nullptr)) ? 0 : 1;
 }
 
-/// Runs in the background end like runs that were stopped; what went wrong in them is told.
-void end_runs() try {
-  lua::stop_runs();
-  for (const std::string& error : lua::untold_errors_of_runs())
-    std::fprintf(stderr, "crescent: %s\n", printable(error).c_str());
-} catch (const Error& error) {
-  std::fprintf(stderr, "crescent: %s\n", printable(error.what()).c_str());
-}
-
-/// The protected part: arguments are the Invocation and where the outcome goes.
-int main_in_lua(lua_State* L) {
-  const auto& call = *static_cast<const Invocation*>(lua_touserdata(L, 1));
-  lua_settop(L, 0);
-  open_libraries(L);
-  set_arguments(L, call.argv, call.argc, call.script < call.argc ? call.script : 0);
-  const int status = run_all(L, call);
-  end_runs();
-  lua_pushinteger(L, status);
-  return 1;
-}
-
 int run_lua(const Invocation& call) {
-  lua_State* L = luaL_newstate();
-  if (!L) fail("not enough memory for Lua");
-  lua_gc(L, LUA_GCGEN, 0, 0);  // temporary tensors go at once
-  lua_pushcfunction(L, main_in_lua);
-  lua_pushlightuserdata(L, const_cast<Invocation*>(&call));
-  const bool ended = lua_pcall(L, 1, 1, 0) == LUA_OK;
-  if (!ended) report(L);
-  const int status = ended ? static_cast<int>(lua_tointeger(L, -1)) : 1;
-  const bool is_stopped = status != 0 && stop_signal() != 0;
-  if (is_stopped) lua::end_soon(stop_signal());  // threads may not come to an end
-  lua_close(L);
-  return is_stopped ? 128 + stop_signal() : status;
+  return run_in_lua([&](lua_State* L) {
+    set_arguments(L, call.argv, call.argc, call.script < call.argc ? call.script : 0);
+    return run_all(L, call);
+  });
 }
 
 /// Makes the device and the communicator that the environment names, so that a wrong name is an

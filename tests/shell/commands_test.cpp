@@ -8,7 +8,7 @@ using Catch::Contains;
 using Catch::StartsWith;
 
 const char* const kCommands[] = {"info",    "plugins", "describe", "new-plugin", "check-plugin",
-                                 "inspect", "convert", "verify",   "validate"};
+                                 "inspect", "convert", "verify",   "validate",   "demo"};
 
 TEST_CASE("--help of the program tells of every command and of the environment") {
   const Outcome help = crescent_says("--help");
@@ -36,7 +36,8 @@ TEST_CASE("--help of a command tells its arguments") {
 TEST_CASE("what is called wrongly ends with status 2, what goes wrong with 1") {
   for (const char* wrong :
        {"--nope", "inspct m.h5", "convert", "convert a", "verify a b c", "validate --data",
-        "inspect --jsn m.h5", "new-plugin", "describe --x", "info --jsn", "help nothing_here"}) {
+        "inspect --jsn m.h5", "new-plugin", "describe --x", "info --jsn", "help nothing_here",
+         "demo --slow"}) {
     INFO(wrong);
     CHECK(crescent_says(wrong).status == 2);
   }
@@ -81,6 +82,23 @@ TEST_CASE("a wrong word for tracebacks is an error") {
   CHECK(wrong.status == 1);
   CHECK(wrong.text == "crescent: CRESCENT_TRACEBACK can be 'full', not 'bogus'\n");
   CHECK(crescent_says("-e 'print(1)'", "CRESCENT_TRACEBACK=").text == "1\n");
+}
+
+TEST_CASE("the demo shows a tour without pauses, one mistake in it, and leaves nothing behind") {
+  const Folder folder;
+  const Outcome tour = crescent_says("demo --fast", "TMPDIR=" + (folder / ""));
+  INFO(tour.text);
+  CHECK(tour.status == 0);
+  const std::string complaint = "crescent: ";
+  const size_t mistake = tour.text.find(complaint);
+  REQUIRE(mistake != tour.text.npos);
+  CHECK(tour.text.find(complaint, mistake + 1) == tour.text.npos);
+  CHECK_THAT(tour.text.substr(mistake), Contains("(did you mean 'activation'?)"));
+  const std::string learned = "{ accuracy = ";
+  REQUIRE_THAT(tour.text, Contains(learned));
+  CHECK(std::stod(tour.text.substr(tour.text.find(learned) + learned.size())) > 0.98);
+  CHECK_THAT(tour.text, Contains("[1]> ") && Contains("That was the tour"));
+  CHECK(folder.count() == 0);
 }
 
 TEST_CASE("-e prints what its text gives") {

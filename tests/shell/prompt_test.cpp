@@ -604,3 +604,20 @@ TEST_CASE("a run in the background trains while the prompt waits for keys") {
   terminal.send("\x04");
   CHECK(terminal.end() == 0);
 }
+
+TEST_CASE("the demo types its entries, a key goes on, q and Ctrl-C end it") {
+  for (const char* end : {"q", "\x03"}) {
+    StateFolder state;
+    Terminal terminal(state, {"demo"});
+    terminal.expect("q ends");
+    terminal.send(" ");
+    terminal.expect("[1]> ");
+    terminal.send(" ");
+    terminal.expect("<int32(3, 4)>");
+    terminal.send(" ");
+    terminal.expect("spirals");
+    terminal.send(end);
+    terminal.expect("That was the tour");
+    CHECK(terminal.end() == 0);
+  }
+}

@@ -44,7 +44,7 @@ Value to_keras(const Value& given, const JsonOptions& options) {
   const Value model = made ? model_config(*made) : given;
   if (options.target == "crescent") return model;
   static ReportedOnce reported;
-  for (const std::string& name : names_of_code(model))
+  for (const std::string& name : names_of_functions(model))
     if (reported.first(name))
       warn("to_json: '", name, "' is code, which JSON does not hold: define it again or ",
            how_to_provide(name, "model_from_json(json"));

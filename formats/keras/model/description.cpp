@@ -59,7 +59,7 @@ List groups_of(const Entries& entries) {
 
 void warn_of_code(const std::string& path, const Value& config, const Value& compile) {
   static ReportedOnce reported;
-  for (const std::string& name : names_of_code(List{config, compile}))
+  for (const std::string& name : names_of_functions(List{config, compile}))
     if (reported.first(name))
       warn("'", path, "': '", name, "' is code, which files do not hold: define it again or ",
            how_to_provide(name));
@@ -313,12 +313,7 @@ void pick_metrics_by_loss(Dict& options, const Model& model) {
 }  // namespace
 
 bool Description::compile(Model& model) const {
-  if (!compile_.is_dict()) {
-    warn("'", path_,
-         "': No training configuration found in save file: the model was *not* compiled. Compile "
-         "it manually.");
-    return false;
-  }
+  if (!compile_.is_dict()) return false;
   try {
     Dict options = compile_options();
     if (origin_.generation() < 3 && model.is_graph() && model.outputs().size() > 1)

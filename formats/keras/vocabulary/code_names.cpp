@@ -61,12 +61,24 @@ class CodeSearch {
   }
 };
 
+/// Whether a class of that name is defined now; loading says what to do where it is not.
+bool is_defined_class(const std::string& name) {
+  const Info info = find_class(name);
+  return info && !info->schema.traits.contains("function");
+}
+
 }  // namespace
 
 std::vector<std::string> names_of_code(const Value& config) {
   CodeSearch search;
   search.look(config);
   return std::move(search.names);
+}
+
+std::vector<std::string> names_of_functions(const Value& config) {
+  std::vector<std::string> names = names_of_code(config);
+  std::erase_if(names, is_defined_class);
+  return names;
 }
 
 bool is_own_function(const std::string& kind, const std::string& name) {

@@ -12,6 +12,9 @@ namespace crescent::keras {
 /// The distinct names in the order of the configuration.
 std::vector<std::string> names_of_code(const Value& config);
 
+/// Those of them that no class has.
+std::vector<std::string> names_of_functions(const Value& config);
+
 /// Whether a name where an object of a kind is expected refers to a function of the user: a
 /// registered one, or an unknown one, but no class of Lua.
 bool is_own_function(const std::string& kind, const std::string& name);

@@ -1,4 +1,5 @@
--- get_file finds files in a folder of this machine; nothing is downloaded.
+-- Where files are: get_file finds them in a folder of this machine, and nothing is downloaded;
+-- writable_path says where new ones go.
 local _, shell = ...
 
 local function quoted(path) return "'" .. path:gsub("'", "'\\''") .. "'" end
@@ -41,7 +42,27 @@ local function default_folder()
   return os.getenv "KERAS_HOME" or (os.getenv "HOME" or ".") .. "/.keras"
 end
 
+--- Whether a file of that path can be written; one that is there keeps what it holds.
+local function is_writable(path)
+  local was_there = is_there(path)
+  local file = io.open(path, "ab")
+  if not file then return false end
+  file:close()
+  if not was_there then os.remove(path) end
+  return true
+end
+
+local function temporary_folder() return (os.getenv "TMPDIR" or "/tmp"):gsub("/+$", "") end
+
 return {
+  writable_path = shell.define("writable_path -> a path",
+    "Where a new file of that name can be written: in the current folder, else in the one of "
+    .. "temporary files.", {
+    { name = "name", type = "a text", doc = "Of the file, such as picture.png.", required = true },
+  }, function(name)
+    if is_writable(name) then return name end
+    return temporary_folder() .. "/" .. name:match "[^/]*$"
+  end),
   get_file = shell.define("get_file -> a path",
     "The path of a file that somebody has put into the cache folder; says what to put where when it is not there.", {
     { name = "fname", type = "a text", doc = "Name of the file; nil: the end of origin." },

@@ -99,12 +99,6 @@ editor::Editor::Result read(editor::Editor& editor, std::string& text) {
   return editor.read(text);
 }
 
-/// The number of the entry stands in front of it; other lines begin in the same column.
-editor::Prompts prompts(int number) {
-  const std::string first = concat("[", number, "]> ");
-  return {first, std::string(first.size() - 3, ' ') + ">> "};
-}
-
 /// Input that is no terminal gets no prompts.
 void read_entries(editor::Editor& editor, Session& session) {
   using Result = editor::Editor::Result;
@@ -124,6 +118,11 @@ void read_entries(editor::Editor& editor, Session& session) {
 using LuaState = std::unique_ptr<lua_State, void (*)(lua_State*)>;
 
 }  // namespace
+
+editor::Prompts prompts(int number) {
+  const std::string first = concat("[", number, "]> ");
+  return {first, std::string(first.size() - 3, ' ') + ">> "};
+}
 
 int run_prompt(lua_State* L, Variables& variables, bool has_startup) {
   if (isatty(STDIN_FILENO))

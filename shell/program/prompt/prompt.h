@@ -2,9 +2,13 @@
 #pragma once
 #include <lua.hpp>
 
+#include "editor/screen/layout.h"
 #include "program/lua/variables.h"
 
 namespace crescent::program {
+
+/// The number of the entry stands in front of it; other lines begin in the same column.
+editor::Prompts prompts(int number);
 
 /// The status that the program ends with, unless a signal ended it. `has_startup`: the user's
 /// startup file runs first.

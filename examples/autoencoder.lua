@@ -1,0 +1,43 @@
+-- An autoencoder squeezes handwritten digits into 16 numbers and draws them again; it learns to
+-- leave out the noise that was added to them.
+--   crescent examples/autoencoder.lua [EPOCHS]
+local cr = require "crescent"
+local layers = cr.layers
+local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
+local epochs = tonumber(arg[1]) or 8
+print "An autoencoder learns to clean noisy digits."
+cr.random.seed(1)
+
+local clean = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz")
+  :reshape { 10000, 784 }:cast "float32" / 255
+local noisy = cr.ops.clip(clean + cr.random.normal(clean.shape, 0, 0.5), 0, 1)
+
+-- The encoder and the decoder are models of their own, so that each can be used by itself.
+local encoder = cr.Sequential({
+  layers.Dense(256, { activation = "relu", input_shape = { 784 } }),
+  layers.Dense(16, { name = "code" }),
+}, { name = "encoder" })
+local decoder = cr.Sequential({
+  layers.Dense(256, { activation = "relu", input_shape = { 16 } }),
+  layers.Dense(784, { activation = "sigmoid" }),
+}, { name = "decoder" })
+local autoencoder = cr.Sequential { encoder, decoder }
+
+autoencoder:compile { optimizer = cr.optimizers.Adam(2e-3), loss = "binary_crossentropy" }
+autoencoder:fit(noisy:slice(1, 9000), clean:slice(1, 9000), { batch_size = 100, epochs = epochs,
+  validation_data = { noisy:slice(9001, 10000), clean:slice(9001, 10000) }, verbose = 2 })
+
+-- Ten digits that it has not seen: with noise, as it draws them, and as they are.
+local shown = noisy:slice(9001, 9010)
+local drawn = autoencoder:predict(shown, { verbose = 0 })
+local error = ((drawn - clean:slice(9001, 9010)):square():mean()):item()
+local rows = cr.ops.concatenate({ shown, drawn, clean:slice(9001, 9010) }, 0)
+local path = cr.utils.writable_path "autoencoder.png"
+cr.imshow(rows:reshape { 30, 28, 28 }, { columns = 10, file = path,
+  title = "with noise, cleaned, as they are" })
+local code = encoder:predict(shown:slice(1, 1), { verbose = 0 }):totable()[1]
+for i, number in ipairs(code) do code[i] = ("%.1f"):format(number) end
+print("The first of them as 16 numbers: " .. table.concat(code, " "))
+print(("Mean squared error: %.4f; of the noise: %.4f"):format(error,
+  ((shown - clean:slice(9001, 9010)):square():mean()):item()))
+print("Picture: " .. path)

@@ -1,0 +1,59 @@
+-- What does a convolutional network see? Its filters, what they find in a digit, and which pixels
+-- spoke for the answer.
+--   crescent examples/convolutions.lua [EPOCHS]
+local cr = require "crescent"
+local layers, ops = cr.layers, cr.ops
+local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
+local epochs = tonumber(arg[1]) or 3
+print "A network learns digits; then we look at what it looks at."
+cr.random.seed(1)
+
+local x = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz")
+  :reshape { 10000, 28, 28, 1 }:cast "float32" / 255
+local y = cr.data.read_idx(folder .. "mnist-t10k-labels-idx1-ubyte.gz")
+local model = cr.Sequential {
+  layers.Conv2D(8, 5, { activation = "relu", input_shape = { 28, 28, 1 }, name = "edges" }),
+  layers.MaxPooling2D(2),
+  layers.Conv2D(16, 5, { activation = "relu", name = "strokes" }),
+  layers.MaxPooling2D(2),
+  layers.Flatten(),
+  layers.Dense(10, { name = "scores" }),
+}
+model:compile { optimizer = cr.optimizers.Adam(2e-3),
+  loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true },
+  metrics = { "accuracy" } }
+model:fit(x:slice(1, 9000), y:slice(1, 9000), { batch_size = 64, epochs = epochs, verbose = 2 })
+local score = model:evaluate(x:slice(9001, 10000), y:slice(9001, 10000),
+  { verbose = 0, return_dict = true })
+
+-- A kernel is (height, width, channels, filters): each filter as a picture.
+local kernel = model:get_layer("edges").kernel.value
+local filters = kernel:reshape { 5, 5, 8 }:transpose { 2, 0, 1 }
+
+-- The model up to a layer is a model.
+local digit = x:slice(9001, 9001)
+local function maps(name)
+  local found = model:cut(name):predict(digit, { verbose = 0 })
+  return ops.transpose(found[1], { 2, 0, 1 })
+end
+
+-- How much the score of the answer rises with each pixel: its gradient by the pixels.
+local answer = ops.argmax(model:predict(digit, { verbose = 0 }), -1):item()
+local score_of_answer
+local tape = cr.GradientTape(function()
+  score_of_answer = model(digit)[{ 1, answer + 1 }]
+end, { digit })
+local saliency = tape:gradient(score_of_answer, digit):abs():reshape { 28, 28 }
+
+local written = {}
+local function draw(images, name, columns)
+  local path = cr.utils.writable_path(("convolutions_%s.png"):format(name))
+  cr.imshow(images, { scale = true, columns = columns, file = path, title = name })
+  written[#written + 1] = path
+end
+draw(filters, "filters", 8)
+draw(maps "edges", "edges", 8)
+draw(maps "strokes", "strokes", 8)
+draw(saliency, "pixels")
+print(("Accuracy: %.3f. The digit %d is read as a %d."):format(score.accuracy, y[9001], answer))
+print("Pictures: " .. table.concat(written, ", "))

@@ -1,0 +1,72 @@
+-- A generative adversarial network: one network forges points that lie on a ring, another tells
+-- forged ones from real ones, and each learns from the other.
+--   crescent examples/gan.lua [EPOCHS]
+local cr = require "crescent"
+local layers, ops = cr.layers, cr.ops
+local epochs = tonumber(arg[1]) or 60
+print "One network forges points of a ring, another one looks for forgeries."
+cr.random.seed(5)
+
+-- Eight heaps of points on a circle.
+local count = 4000
+local turns = ops.floor(cr.random.uniform({ count, 1 }, 0, 8)) * (math.pi / 4)
+local real = ops.concatenate({ turns:cos(), turns:sin() }, -1)
+  + cr.random.normal({ count, 2 }, 0, 0.05)
+
+local function network(inputs, outputs)
+  return cr.Sequential {
+    layers.Dense(64, { activation = "leaky_relu", input_shape = { inputs } }),
+    layers.Dense(64, { activation = "leaky_relu" }),
+    layers.Dense(outputs),
+  }
+end
+
+-- A model with a step of its own: fit drives it, and the step is compiled.
+local Gan = cr.Model:subclass "Gan"
+function Gan:init()
+  self.generator, self.critic = network(8, 2), network(2, 1)
+  self.of_generator = cr.optimizers.Adam { learning_rate = 1e-3, beta_1 = 0.5 }
+  self.of_critic = cr.optimizers.Adam { learning_rate = 2e-3, beta_1 = 0.5 }
+end
+function Gan:call(points) return self.critic(points) end
+function Gan:train_step(data)
+  local points, bce = data[1], cr.losses.BinaryCrossentropy { from_logits = true }
+  local batch = points.shape[1]
+  local ones, zeros = cr.ones { batch, 1 }, cr.zeros { batch, 1 }
+
+  local critic_loss
+  local tape = cr.GradientTape(function()
+    local forged = self.generator(cr.random.normal { batch, 8 })
+    critic_loss = bce(ones, self.critic(points)) + bce(zeros, self.critic(forged))
+  end)
+  local weights = self.critic.trainable_weights
+  self.of_critic:apply_gradients(tape:gradient(critic_loss, weights), weights)
+
+  local generator_loss
+  tape = cr.GradientTape(function()
+    generator_loss = bce(ones, self.critic(self.generator(cr.random.normal { batch, 8 })))
+  end)
+  weights = self.generator.trainable_weights
+  self.of_generator:apply_gradients(tape:gradient(generator_loss, weights), weights)
+  return { critic = critic_loss, generator = generator_loss }
+end
+
+local gan = Gan()
+gan:compile { optimizer = "adam" }
+gan:fit(real, { batch_size = 100, epochs = epochs, verbose = 0, callbacks = {
+  cr.callbacks.LambdaCallback { on_epoch_end = function(epoch, logs)
+    if (epoch + 1) % 10 == 0 then
+      print(("epoch %d: critic %.3f, generator %.3f")
+        :format(epoch + 1, logs.critic, logs.generator))
+    end
+  end },
+} })
+
+local forged = gan.generator:predict(cr.random.normal { 500, 8 }, { verbose = 0 })
+local radius = forged:square():sum(-1):sqrt()
+local path = cr.utils.writable_path "gan.png"
+cr.plot(forged[{ {}, 1 }], forged[{ {}, 2 }], { style = "points", file = path,
+  title = "forged points", width = 500, height = 500 })
+print(("Forged points lie %.3f from the middle (real ones: 1.0), and %.3f off the ring"):format(
+  radius:mean():item(), (radius - 1):abs():mean():item()))
+print("Picture: " .. path)

@@ -1,0 +1,43 @@
+-- A file that Keras 3 wrote: it is opened, says what Keras says, learns on, goes back to Keras, and
+-- is exported for programs that run ONNX.
+--   crescent examples/keras_file.lua [EPOCHS]
+local cr = require "crescent"
+local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
+local epochs = tonumber(arg[1]) or 20
+print "A model of Keras is opened, learns on and is written for Keras and for ONNX."
+
+local model = cr.models.load_model(folder .. "keras3_cnn.keras")
+model:summary()
+
+-- Beside it lies what Keras predicted for five pictures.
+local x = cr.data.read(folder .. "keras3_cnn.io.h5", "inputs/0")
+local of_keras = cr.data.read(folder .. "keras3_cnn.io.h5", "outputs/0")
+local function difference(predictions)
+  return ("%.1e"):format((predictions - of_keras):abs():max():item())
+end
+local rows = { { "opened", "keras3_cnn.keras", difference(model:predict(x, { verbose = 0 })) } }
+
+-- The file says nothing of a loss, so we do; then it learns the classes of five pictures.
+cr.random.seed(1)
+local y = cr.tensor({ 3, 0, 2, 1, 0 }, "int32")
+model:compile { optimizer = cr.optimizers.Adam(0.02), 
+  loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true } }
+local losses = model:fit(x, y, { epochs = epochs, verbose = 0 }).history.loss
+local learned = model:predict(x, { verbose = 0 })
+rows[2] = { "learned on", "", difference(learned) }
+
+-- Back to Keras, with the optimizer; what comes back predicts the same.
+local saved = cr.utils.writable_path "learned.keras"
+model:save(saved)
+local again = cr.models.load_model(saved):predict(x, { verbose = 0 })
+assert((again - learned):abs():max():item() == 0)
+rows[3] = { "saved", saved, difference(again) }
+
+local exported = cr.utils.writable_path "learned.onnx"
+model:export(exported)
+rows[4] = { "exported", exported, "" }
+
+print(("\nLoss: %.4f after the first epoch, %.4f after the last\n")
+  :format(losses[1], losses[#losses]))
+print(("%-12s %-24s %s"):format("", "file", "from what Keras predicted"))
+for _, row in ipairs(rows) do print(("%-12s %-24s %s"):format(table.unpack(row))) end

@@ -1,0 +1,59 @@
+-- Which pixels belong to what? A small U-Net learns to tell discs, squares and background apart.
+--   crescent examples/segmentation.lua [EPOCHS]
+local cr = require "crescent"
+local layers, ops = cr.layers, cr.ops
+local epochs = tonumber(arg[1]) or 12
+local size, count = 32, 800
+print "A U-Net learns to find discs and squares in noisy pictures, pixel by pixel."
+cr.random.seed(1)
+math.randomseed(1)
+
+-- Where pixels are: matrices of their columns and rows.
+local columns, rows = table.unpack(ops.meshgrid(ops.arange(size), ops.arange(size)))
+
+--- A noisy picture with a disc (class 1) and a square (class 2) before it, and the classes.
+local function draw()
+  local function place() return math.random(6, size - 6) end
+  local x, y, radius = place(), place(), math.random(5, 8)
+  local is_disc = ops.less((columns - x):square() + (rows - y):square(), radius * radius)
+  x, y, radius = place(), place(), math.random(4, 6)
+  local is_square = ops.less(ops.maximum((columns - x):abs(), (rows - y):abs()), radius)
+  local mask = ops.where(is_square, 2, ops.where(is_disc, 1, 0))
+  local function bright() return 0.4 + 0.6 * math.random() end
+  local shades = cr.tensor { 0.3 * math.random(), bright(), bright() }
+  return ops.take(shades, mask, 0) + cr.random.normal({ size, size }, 0, 0.1), mask
+end
+local pictures, masks = {}, {}
+for i = 1, count do pictures[i], masks[i] = draw() end
+local x, y = ops.stack(pictures):reshape { count, size, size, 1 }, ops.stack(masks)
+local learned = count * 9 // 10
+
+-- Down to a coarse look at everything, up again beside what was seen on the way down.
+local function block(x, filters)
+  x = layers.Conv2D(filters, 3, { padding = "same", use_bias = false })(x)
+  return layers.ReLU()(layers.BatchNormalization()(x))
+end
+local input = cr.Input { shape = { size, size, 1 } }
+local fine = block(input, 8)
+local middle = block(layers.MaxPooling2D(2)(fine), 16)
+local coarse = block(layers.MaxPooling2D(2)(middle), 32)
+local up = layers.Concatenate() { layers.UpSampling2D(2)(coarse), middle }
+up = layers.Concatenate() { layers.UpSampling2D(2)(block(up, 16)), fine }
+local model = cr.Model(input, layers.Conv2D(3, 1, { activation = "softmax" })(block(up, 8)))
+
+model:compile { optimizer = cr.optimizers.Adam(5e-3), loss = "sparse_categorical_crossentropy",
+  metrics = { cr.metrics.MeanIoU { num_classes = 3, sparse_y_pred = false, name = "iou" } } }
+local x_test, y_test = x:slice(learned + 1, count), y:slice(learned + 1, count)
+model:fit(x:slice(1, learned), y:slice(1, learned), { batch_size = 20, epochs = epochs,
+  validation_data = { x_test, y_test }, verbose = 2 })
+
+-- Eight pictures that it has not seen, what it says of them, and what is right.
+local said = ops.argmax(model:predict(x_test, { verbose = 0 }), -1)
+local shown = ops.concatenate({ x_test:slice(1, 8):reshape { 8, size, size },
+  said:slice(1, 8):cast "float32" / 2, y_test:slice(1, 8):cast "float32" / 2 }, 0)
+local path = cr.utils.writable_path "segmentation.png"
+cr.imshow(cr.ops.clip(shown, 0, 1), { columns = 8, file = path,
+  title = "pictures, what the network says, what is right" })
+local iou = model:evaluate(x_test, y_test, { verbose = 0, return_dict = true }).iou
+print(("Intersection over union, mean of three classes: %.3f"):format(iou))
+print("Picture: " .. path)

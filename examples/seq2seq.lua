@@ -1,0 +1,85 @@
+-- From one sequence to another: "four hundred and seven" becomes 407. An encoder reads the letters,
+-- a decoder writes digits and looks back at the letters by attention.
+--   crescent examples/seq2seq.lua [EPOCHS]
+local cr = require "crescent"
+local layers, ops = cr.layers, cr.ops
+local epochs = tonumber(arg[1]) or 40
+print "A recurrent network learns to read numbers that are written in words."
+cr.random.seed(1)
+math.randomseed(1)
+
+-- ---- numbers below 1000, in words
+
+local small = { [0] = "zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
+  "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen",
+  "eighteen", "nineteen" }
+local tens = { "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety" }
+local function words(n)
+  if n < 20 then return small[n] end
+  if n < 100 then return tens[n // 10] .. (n % 10 > 0 and "-" .. small[n % 10] or "") end
+  return small[n // 100] .. " hundred" .. (n % 100 > 0 and " and " .. words(n % 100) or "")
+end
+
+-- Letters count from 1, 0 fills up; digits count from 1 too, since 0 is where the decoder begins.
+local longest, alphabet = 0, " -abcdefghijklmnopqrstuvwxyz"
+for n = 0, 999 do longest = math.max(longest, #words(n)) end
+local function letters_of(n)
+  local text, row = words(n), {}
+  for i = 1, longest do row[i] = i <= #text and alphabet:find(text:sub(i, i), 1, true) or 0 end
+  return row
+end
+local function digits_of(n) return { n // 100 + 1, n // 10 % 10 + 1, n % 10 + 1 } end
+
+local numbers = {}
+for n = 0, 999 do table.insert(numbers, math.random(n + 1), n) end
+local learned = 800
+local function data(first, last)
+  local read, begun, written = {}, {}, {}
+  for i = first, last do
+    local digits = digits_of(numbers[i])
+    read[#read + 1], written[#written + 1] = letters_of(numbers[i]), digits
+    begun[#begun + 1] = { 0, digits[1], digits[2] }
+  end
+  return { cr.tensor(read, "int32"), cr.tensor(begun, "int32") }, cr.tensor(written, "int32")
+end
+
+-- ---- the model
+
+local letters = cr.Input { shape = { longest }, dtype = "int32", name = "letters" }
+local begun = cr.Input { shape = { 3 }, dtype = "int32", name = "begun" }
+local read = layers.Embedding(#alphabet + 1, 32, { mask_zero = true })(letters)
+read = layers.Bidirectional(layers.GRU(48, { return_sequences = true }))(read)
+local written = layers.GRU(96, { return_sequences = true })(layers.Embedding(11, 32)(begun))
+local found = layers.Attention() { written, read }
+local digits = layers.Dense(11, { activation = "softmax" })(layers.Concatenate() { written, found })
+local model = cr.Model { inputs = { letters, begun }, outputs = digits }
+model:compile { optimizer = cr.optimizers.Adam(5e-3), loss = "sparse_categorical_crossentropy",
+  metrics = { "accuracy" } }
+local x, y = data(1, learned)
+model:fit(x, y, { batch_size = 50, epochs = epochs, verbose = 0, callbacks = {
+  cr.callbacks.LambdaCallback { on_epoch_end = function(epoch, logs)
+    if (epoch + 1) % 10 == 0 then print(("epoch %d: loss %.4f"):format(epoch + 1, logs.loss)) end
+  end },
+} })
+
+-- ---- numbers that it has not seen, digit by digit
+
+local test = data(learned + 1, 1000)
+local rows = {}
+for i = 1, 1000 - learned do rows[i] = { 0, 0, 0 } end
+for place = 1, 3 do
+  local scores_of_digits = model:predict({ test[1], cr.tensor(rows, "int32") }, { verbose = 0 })
+  for i, guess in ipairs(ops.argmax(scores_of_digits, -1):totable()) do
+    rows[i][place + 1] = guess[place]
+  end
+end
+local right = 0
+print(("\n%-34s %s"):format("in words", "as it is read"))
+for i, row in ipairs(rows) do
+  local n = numbers[learned + i]
+  local guess = (row[2] - 1) * 100 + (row[3] - 1) * 10 + row[4] - 1
+  right = right + (guess == n and 1 or 0)
+  if i <= 10 then print(("%-34s %d"):format(words(n), guess)) end
+end
+print(("\nNumbers read rightly: %.1f %% of %d that it has not seen")
+  :format(100 * right / #rows, #rows))

@@ -1,0 +1,62 @@
+-- A training step of one's own: each batch is learned together with a copy in which every pixel has
+-- been changed a little, in the direction that hurts most (the fast gradient sign method).
+--   crescent examples/train_step.lua [EPOCHS]
+local cr = require "crescent"
+local layers, ops = cr.layers, cr.ops
+local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
+local epochs = tonumber(arg[1]) or 5
+local change = 0.15
+print "Two networks learn digits; one of them also learns to withstand an attack."
+
+local x = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz")
+  :reshape { 10000, 784 }:cast "float32" / 255
+local y = cr.data.read_idx(folder .. "mnist-t10k-labels-idx1-ubyte.gz")
+local x_test, y_test = x:slice(8001, 10000), y:slice(8001, 10000)
+
+local Usual = cr.Model:subclass "Usual"
+function Usual:init()
+  self.hidden = layers.Dense(256, { activation = "relu" })
+  self.scores = layers.Dense(10)
+end
+function Usual:call(pixels) return self.scores(self.hidden(pixels)) end
+
+--- The pictures, changed so that the model is most likely to be wrong.
+function Usual:attacked(pixels, labels)
+  local loss
+  local tape = cr.GradientTape(function()
+    loss = self:compute_loss(pixels, labels, self(pixels))
+  end, { pixels })
+  return ops.clip(pixels + tape:gradient(loss, pixels):sign() * change, 0, 1)
+end
+
+-- The step is traced once and compiled, the gradient by the pixels within it too.
+local Robust = Usual:subclass "Robust"
+function Robust:train_step(data)
+  local pixels, labels = data.x, data.y
+  local attacked = self:attacked(pixels, labels)
+  local loss
+  local tape = cr.GradientTape(function()
+    loss = self:compute_loss(pixels, labels, self(pixels, { training = true }))
+      + self:compute_loss(attacked, labels, self(attacked, { training = true }))
+  end)
+  local weights = self.trainable_weights
+  self.optimizer:apply_gradients(tape:gradient(loss, weights), weights)
+  return { loss = loss }
+end
+
+local rows = {}
+for _, class in ipairs { Usual, Robust } do
+  cr.random.seed(1)
+  local model = class()
+  model:compile { optimizer = cr.optimizers.Adam(1e-3),
+    loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true } }
+  model:fit(x:slice(1, 8000), y:slice(1, 8000), { batch_size = 64, epochs = epochs, verbose = 2 })
+  local function accuracy(pixels)
+    local guesses = ops.argmax(model:predict(pixels, { verbose = 0 }), -1)
+    return 100 * ops.equal(guesses:cast "int32", y_test:cast "int32"):cast "float32":mean():item()
+  end
+  rows[#rows + 1] = ("%-8s %14.1f %% %14.1f %%"):format(model.class_name, accuracy(x_test),
+    accuracy(model:attacked(x_test, y_test)))
+end
+print(("\n%-8s %16s %16s"):format("", "as they are", "attacked"))
+print(table.concat(rows, "\n"))

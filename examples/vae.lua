@@ -1,0 +1,53 @@
+-- A variational autoencoder: digits become places on a plane, and every place of the plane becomes
+-- a digit.
+--   crescent examples/vae.lua [EPOCHS]
+local cr = require "crescent"
+local layers, ops = cr.layers, cr.ops
+local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
+local epochs = tonumber(arg[1]) or 15
+print "A variational autoencoder lays digits out on a plane."
+cr.random.seed(3)
+
+local x = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz")
+  :reshape { 10000, 784 }:cast "float32" / 255
+
+-- Draws a place from the normal distribution that the encoder gives, and asks of the distribution
+-- to be like a standard one (the Kullback-Leibler divergence).
+local Sampling = cr.Layer:subclass "Sampling"
+function Sampling:call(x)
+  local mean, log_variance = x[1], x[2]
+  local divergence = (log_variance:exp() + mean:square() - 1 - log_variance):sum(-1) * 0.5
+  self:add_loss(divergence:mean())
+  return mean + (log_variance * 0.5):exp() * cr.random.normal(ops.shape(mean))
+end
+
+local input = cr.Input { shape = { 784 } }
+local hidden = layers.Dense(256, { activation = "relu" })(input)
+local mean, log_variance = layers.Dense(2)(hidden), layers.Dense(2)(hidden)
+local encoder = cr.Model(input, mean)
+local decoder = cr.Sequential {
+  layers.Dense(256, { activation = "relu", input_shape = { 2 } }),
+  layers.Dense(784, { activation = "sigmoid" }),
+}
+local vae = cr.Model(input, decoder(Sampling() { mean, log_variance }))
+
+-- The cross-entropy of a whole picture.
+local function crossentropy(y_true, y_pred)
+  return cr.losses.binary_crossentropy(y_true, y_pred) * 784
+end
+vae:compile { optimizer = cr.optimizers.Adam(2e-3), loss = crossentropy }
+local history = vae:fit(x, x, { batch_size = 100, epochs = epochs, verbose = 2 }).history
+
+-- A walk over the plane: 15 by 15 places, each drawn as the digit that it stands for.
+local places = {}
+for row = -7, 7 do
+  for column = -7, 7 do places[#places + 1] = { column * 0.3, row * 0.3 } end
+end
+local digits = decoder:predict(cr.tensor(places), { verbose = 0 }):reshape { 225, 28, 28 }
+local path = cr.utils.writable_path "vae.png"
+cr.imshow(digits, { columns = 15, file = path, title = "places of the plane" })
+
+local place = encoder:predict(x:slice(1, 1), { verbose = 0 }):totable()[1]
+print(("The first digit lies at %.2f, %.2f"):format(place[1], place[2]))
+print(("Loss: %.2f"):format(history.loss[#history.loss]))
+print("Picture: " .. path)

@@ -1,0 +1,53 @@
+#include "whole_state.h"
+
+#include <cstdio>
+
+#include "crescent/base/error.h"
+#include "lua_state.h"
+#include "module/training/background.h"
+#include "module/values/interruption.h"
+#include "signals.h"
+
+namespace crescent::program {
+namespace {
+
+using Body = std::function<int(lua_State*)>;
+
+/// Runs in the background end like runs that were stopped; what went wrong in them is told.
+void end_runs() try {
+  lua::stop_runs();
+  for (const std::string& error : lua::untold_errors_of_runs())
+    std::fprintf(stderr, "crescent: %s\n", printable(error).c_str());
+} catch (const Error& error) {
+  std::fprintf(stderr, "crescent: %s\n", printable(error.what()).c_str());
+}
+
+/// The protected part: its argument is the body.
+int run_protected(lua_State* L) {
+  const auto& body = *static_cast<const Body*>(lua_touserdata(L, 1));
+  lua_settop(L, 0);
+  open_libraries(L);
+  const int status = body(L);
+  end_runs();
+  lua_pushinteger(L, status);
+  return 1;
+}
+
+}  // namespace
+
+int run_in_lua(const Body& body) {
+  lua_State* L = luaL_newstate();
+  if (!L) fail("not enough memory for Lua");
+  lua_gc(L, LUA_GCGEN, 0, 0);  // temporary tensors go at once
+  lua_pushcfunction(L, run_protected);
+  lua_pushlightuserdata(L, const_cast<Body*>(&body));
+  const bool ended = lua_pcall(L, 1, 1, 0) == LUA_OK;
+  if (!ended) report(L);
+  const int status = ended ? static_cast<int>(lua_tointeger(L, -1)) : 1;
+  const bool is_stopped = status != 0 && stop_signal() != 0;
+  if (is_stopped) lua::end_soon(stop_signal());  // threads may not come to an end
+  lua_close(L);
+  return is_stopped ? 128 + stop_signal() : status;
+}
+
+}  // namespace crescent::program

@@ -1,0 +1,175 @@
+#include "tour.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "crescent/base/error.h"
+#include "editor/screen/screen.h"
+#include "editor/screen/terminal.h"
+#include "module/library/lua_sources.h"
+#include "module/lua/state_lock.h"
+#include "program/lua/lua_state.h"
+#include "program/lua/lua_tokens.h"
+#include "program/lua/signals.h"
+#include "prompt.h"
+#include "session.h"
+
+namespace crescent::program {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kLetter = 20, kBeforeTyping = 1200, kAfterResult = 4000;  // milliseconds
+
+struct Step {
+  std::string why, entry;
+};
+
+/// The tour of shell/lua/tour.lua.
+std::vector<Step> steps_of_tour(lua_State* L) {
+  const std::string_view text = lua::lua_source("tour").text;
+  if (luaL_loadbuffer(L, text.data(), text.size(), "=tour") != LUA_OK) lua_error(L);
+  lua_call(L, 0, 1);
+  std::vector<Step> steps;
+  for (lua_Integer i = 1; lua_geti(L, -1, i) == LUA_TTABLE; ++i, lua_settop(L, 1)) {
+    lua_geti(L, -1, 1);
+    lua_geti(L, -2, 2);
+    steps.push_back({lua_tostring(L, -2), lua_tostring(L, -1)});
+  }
+  lua_settop(L, 0);
+  return steps;
+}
+
+/// A temporary folder that is the current one while it lives.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() : before_(fs::current_path()) {
+    std::string name = (fs::temp_directory_path() / "crescent-demo-XXXXXX").string();
+    if (!mkdtemp(name.data())) fail("demo: the folder '", name, "' cannot be made");
+    fs::current_path(path_ = name);
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::current_path(before_, ignored);
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+
+ private:
+  fs::path before_, path_;
+};
+
+void print_plain(const std::string& entry, const editor::Prompts& prompts) {
+  std::string text = prompts.first;
+  for (const char c : entry) text += c == '\n' ? "\n" + prompts.next : std::string(1, c);
+  std::printf("%s\n", text.c_str());
+  std::fflush(stdout);
+}
+
+/// Where the tour is shown. Somebody at a terminal watches the typing; a key cuts a pause short.
+class Stage {
+ public:
+  explicit Stage(bool is_fast) : is_slow_(!is_fast && terminal_.can_edit()) {}
+
+  bool is_slow() const { return is_slow_; }
+  bool has_ended() const { return has_ended_ || told_to_end(); }
+  void say(const std::string& text) const {
+    std::printf(terminal_.is_modern() ? "\x1b[1m%s\x1b[m\n" : "%s\n", text.c_str());
+    std::fflush(stdout);
+  }
+  void type(const std::string& entry, const editor::Prompts& prompts);
+  void pause(int milliseconds);
+
+ private:
+  void show(const std::string& entry, const editor::Prompts& prompts, size_t end);
+  bool has_key(int milliseconds);
+
+  editor::Terminal terminal_{STDIN_FILENO, STDOUT_FILENO};
+  editor::Screen screen_{terminal_.is_modern()};
+  size_t top_ = 0;
+  bool is_slow_, has_ended_ = false;
+};
+
+/// Whether a key was pressed meanwhile; runs in the background go on.
+bool Stage::has_key(int milliseconds) {
+  const StopSignals signals(nullptr);
+  const lua::UnlockedState unlocked;
+  pollfd input{terminal_.input(), POLLIN, 0};
+  if (poll(&input, 1, milliseconds) <= 0) return false;
+  char keys[64];
+  const ssize_t count = ::read(terminal_.input(), keys, sizeof keys);
+  const std::string_view typed(keys, static_cast<size_t>(std::max<ssize_t>(count, 0)));
+  if (count <= 0 || typed.find_first_of("qQ\x03\x04") != typed.npos) has_ended_ = true;
+  return true;
+}
+
+void Stage::pause(int milliseconds) {
+  if (!is_slow_ || has_ended()) return;
+  terminal_.enter();
+  has_key(milliseconds);
+  terminal_.leave(false);
+}
+
+void Stage::show(const std::string& entry, const editor::Prompts& prompts, size_t end) {
+  const std::string typed = entry.substr(0, end);
+  const editor::View view{typed, end, lua_styles(entry, 0), "", {}};
+  terminal_.write(screen_.show(editor::lay_out(view, prompts, terminal_.size(), top_)));
+}
+
+void Stage::type(const std::string& entry, const editor::Prompts& prompts) {
+  if (!terminal_.can_edit()) return print_plain(entry, prompts);
+  top_ = 0;
+  terminal_.enter();
+  bool is_hasty = !is_slow_;
+  for (size_t end = 0; !is_hasty && !has_ended() && end < entry.size(); ++end) {
+    show(entry, prompts, end);
+    is_hasty = has_key(kLetter);
+  }
+  show(entry, prompts, entry.size());
+  terminal_.write(screen_.leave());
+  terminal_.leave(false);
+}
+
+/// Says why, types the entry and runs it.
+void show_step(const Step& step, Session& session, Stage& stage) {
+  stage.say(step.why);
+  stage.pause(kBeforeTyping);
+  if (stage.has_ended()) return;
+  stage.type(step.entry, prompts(session.number()));
+  if (stage.has_ended()) return;
+  session.evaluate(step.entry);
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
+/// Nothing is shown in a pager, which would wait for somebody.
+void prepare(lua_State* L) {
+  if (luaL_dostring(L, "cr.config.print { pager = false }") != LUA_OK) lua_error(L);
+  begin_prompt();
+}
+
+}  // namespace
+
+bool run_tour(lua_State* L, bool is_fast) {
+  const std::vector<Step> steps = steps_of_tour(L);
+  const TemporaryFolder folder;
+  prepare(L);
+  Variables variables(L);
+  Session session(L, variables);
+  Stage stage(is_fast);
+  stage.say(stage.is_slow() ? "A tour of the prompt. A key goes on, q ends.\n"
+                            : "A tour of the prompt.\n");
+  for (size_t i = 0; i < steps.size() && !stage.has_ended() && !stop_signal(); ++i) {
+    if (i > 0) stage.pause(kAfterResult);
+    if (!stage.has_ended()) show_step(steps[i], session, stage);
+  }
+  stage.say("That was the tour: `crescent` is the prompt, help() tells of the rest.");
+  variables.close();
+  return !told_to_end();
+}
+
+}  // namespace crescent::program
