@@ -1,0 +1,50 @@
+-- Every public header has a place in the map of core/README.md, and every example in the table of
+-- examples/README.md.
+--
+--   lua5.4 tests/documents/maps.lua [FOLDER]        FOLDER: another tree
+local here = arg[0]:match "^(.*)/[^/]*$" or "."
+local root = arg[1] or here .. "/../.."
+
+local function read(path)
+  local file = assert(io.open(root .. "/" .. path))
+  local text = file:read "a"
+  file:close()
+  return text
+end
+
+-- Paths below the folder that find gives for the condition.
+local function found(folder, condition)
+  local list = assert(io.popen(("cd '%s/%s' && find . %s | sort"):format(root, folder, condition)))
+  local paths = {}
+  for line in list:lines() do paths[#paths + 1] = line:sub(3) end
+  assert(list:close())
+  assert(#paths > 0, folder .. " has nothing to look for")
+  return paths
+end
+
+local missing = {}
+local function demand(document, text, path, word)
+  if not text:find(word, 1, true) then missing[#missing + 1] = document .. " lacks " .. path end
+end
+
+-- A header stands in the row of its room, which the row names: `ops/`.
+local map = read "core/README.md":match "\n## Map of the headers\n(.*)$"
+for _, path in ipairs(found("core/include/crescent", "-name '*.h'")) do
+  local room, name = path:match "^(.-)/?([^/]*)$"
+  demand("core/README.md", map, path, name .. "`")
+  if room ~= "" and not map:find(room .. "/", 1, true) then
+    missing[#missing + 1] = "core/README.md lacks the room " .. room
+  end
+end
+
+local examples = read "examples/README.md"
+for _, path in ipairs(found("examples", "-maxdepth 1 -type f ! -name README.md")) do
+  demand("examples/README.md", examples, path, path)
+end
+for _, path in ipairs(found("examples", "-mindepth 2 -name CMakeLists.txt")) do
+  local folder = path:match "^(.*)/"
+  demand("examples/README.md", examples, folder, "| [" .. folder .. "](")
+end
+
+for _, line in ipairs(missing) do io.stderr:write(line, "\n") end
+os.exit(#missing == 0)
