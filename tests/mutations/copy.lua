@@ -28,6 +28,7 @@ end
 
 --- What a file is part of: the library, and the test programs that have its objects in them.
 local kTargets = {
+  { "^core/c/", "crescent_c" },
   { "^core/", "crescent" },
   { "^plugins/cpu/", "cpu.so test_cpu" },
   { "^plugins/layers/(%w+)/", "%1.so" },

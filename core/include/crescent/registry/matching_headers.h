@@ -1,0 +1,20 @@
+// A program finds out at its start whether it was built with the headers of the library that it
+// runs with; types of other headers may have another layout. crescent.h includes this; plugins are
+// checked by their stamp (stamp.h) before they are loaded.
+#pragma once
+#include "crescent/base/export.h"
+#include "crescent/registry/stamp.h"
+
+namespace crescent {
+
+/// Ends the process with a line that names both sides, unless the library has these headers.
+CRESCENT_API void require_matching_headers(uint64_t headers);
+
+namespace detail {
+struct HeadersCheck {
+  HeadersCheck() { require_matching_headers(CRESCENT_HEADERS_HASH); }
+};
+static const HeadersCheck headers_check;
+}  // namespace detail
+
+}  // namespace crescent
