@@ -166,7 +166,9 @@ void end_runs() try {
 int main_in_lua(lua_State* L) {
   const auto& call = *static_cast<const Invocation*>(lua_touserdata(L, 1));
   lua_settop(L, 0);
+  lua_gc(L, LUA_GCSTOP);  // nothing of the libraries is garbage
   open_libraries(L);
+  lua_gc(L, LUA_GCRESTART);
   set_arguments(L, call.argv, call.argc, call.script < call.argc ? call.script : 0);
   const int status = run_all(L, call);
   end_runs();
