@@ -84,8 +84,10 @@ std::string title_of(const ListingEntry& entry) {
 /// Beyond which numbers an option is an error.
 std::string limits_of(const Dict& parameter) {
   const Value *least = parameter.find("min"), *most = parameter.find("max");
-  if (least && most) return concat(" from ", *least, " to ", *most);
-  return least ? concat(", at least ", *least) : most ? concat(", at most ", *most) : "";
+  if (least && most) return concat(" from ", least->as_float(), " to ", most->as_float());
+  return least  ? concat(", at least ", least->as_float())
+         : most ? concat(", at most ", most->as_float())
+                : "";
 }
 
 /// An option or a parameter: its type and default, then what it says.
