@@ -8,6 +8,14 @@ local function wrapped(text, indent, width)
   return show.wrapped(text, indent, width - 100 + shell.fitting_columns(100, 40))
 end
 
+-- Beyond which numbers an option is an error.
+local function limits_text(option)
+  local least, most = option.min, option.max
+  if least and most then return string.format(" from %g to %g", least, most) end
+  return least and string.format(", at least %g", least)
+    or most and string.format(", at most %g", most) or ""
+end
+
 local function option_lines(options)
   local lines = {}
   for _, option in ipairs(options) do
@@ -18,7 +26,7 @@ local function option_lines(options)
     local choices = option.choices and " One of: " .. table.concat(option.choices, ", ") .. "."
       or ""
     local said = option.doc .. choices
-    local taken = kind .. "; " .. default
+    local taken = kind .. limits_text(option) .. "; " .. default
     if said == "" then said, taken = taken, nil end
     lines[#lines + 1] = show.row(option.name, 25, said, taken)
   end

@@ -81,11 +81,20 @@ std::string title_of(const ListingEntry& entry) {
                    : entry.name;
 }
 
+/// Beyond which numbers an option is an error.
+std::string limits_of(const Dict& parameter) {
+  const Value *least = parameter.find("min"), *most = parameter.find("max");
+  if (least && most) return concat(" from ", least->as_float(), " to ", most->as_float());
+  return least  ? concat(", at least ", least->as_float())
+         : most ? concat(", at most ", most->as_float())
+                : "";
+}
+
 /// An option or a parameter: its type and default, then what it says.
 std::string parameter_text(const Dict& parameter) {
   std::string text = "  " + parameter.at("name").as_string();
   if (const std::string& type = parameter.at("type").as_string(); !type.empty())
-    text += ": " + type;
+    text += ": " + type + limits_of(parameter);
   if (const Value* value = parameter.find("default")) text += ", default " + to_text(*value);
   if (parameter.at("required").as_bool()) text += ", required";
   const std::string& doc = parameter.at("doc").as_string();

@@ -256,7 +256,7 @@ TEST_CASE("describe NAME tells what the name means") {
   CHECK_THAT(sum.text, Catch::StartsWith("cr.ops.sum(x, axis=nil, keepdims=false)\n"));
   CHECK_THAT(sum.text, Catch::Contains("keepdims: a boolean, default false"));
   CHECK_THAT(fit.text, Catch::Contains("model.fit(self, x, y=nil)"));
-  CHECK_THAT(fit.text, Catch::Contains("epochs: an integer, default 1."));
+  CHECK_THAT(fit.text, Catch::Contains("epochs: an integer, at least 0, default 1."));
   const Value row = parse_json(dense.text).as_list().front();
   CHECK(row.as_dict().at("path").as_string() == "cr.layers.Dense");
   CHECK(has_row(row.as_dict().at("options"), "name", "units"));

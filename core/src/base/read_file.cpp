@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -56,22 +57,22 @@ int open_regular_file(const std::string& path) {
   fail_kind(path, status.st_mode);
 }
 
+/// Memory for as many bytes as the file has is touched, and for one more, behind which the end is
+/// found without another piece.
 std::string read_file(const std::string& path) {
   constexpr size_t kChunk = size_t{1} << 20;
   const Descriptor file(open_regular_file(path));
-  std::string text;
+  struct stat status {};
+  fstat(file, &status);
+  std::string text(std::min(static_cast<size_t>(status.st_size) + 1, kChunk), '\0');
   for (size_t size = 0;;) {
     heed_interruption(concat("'", path, "' was read"));
-    text.resize(size + kChunk);
-    const ssize_t count = ::read(file, text.data() + size, kChunk);
-    if (count < 0 && errno == EINTR) {
-      text.resize(size);
-      continue;
-    }
+    if (size == text.size()) text.resize(size + kChunk);
+    const ssize_t count = ::read(file, text.data() + size, text.size() - size);
+    if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail("cannot read '", path, "': ", std::strerror(errno));
     size += static_cast<size_t>(count);
-    text.resize(size);
-    if (count == 0) return text;
+    if (count == 0) return text.resize(size), text;
   }
 }
 

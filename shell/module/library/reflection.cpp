@@ -39,6 +39,8 @@ List options_of(const SchemaData& schema) {
     if (!field.kind.empty()) option.set("kind", field.kind);
     if (!field.choices.empty()) option.set("choices", Value(field.choices));
     if (!field.aliases.empty()) option.set("aliases", Value(field.aliases));
+    if (field.min) option.set("min", *field.min);
+    if (field.max) option.set("max", *field.max);
     options.push_back(std::move(option));
   }
   return options;

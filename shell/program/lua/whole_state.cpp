@@ -26,7 +26,9 @@ void end_runs() try {
 int run_protected(lua_State* L) {
   const auto& body = *static_cast<const Body*>(lua_touserdata(L, 1));
   lua_settop(L, 0);
+  lua_gc(L, LUA_GCSTOP);  // nothing of the libraries is garbage
   open_libraries(L);
+  lua_gc(L, LUA_GCRESTART);
   const int status = body(L);
   end_runs();
   lua_pushinteger(L, status);
