@@ -198,7 +198,7 @@ class HeatmapLayout {
   }
 
   void draw_fields() {
-    if (metrics_.cells && !fields_.numbers) return draw_shades();
+    if (!fields_.numbers) return draw_pixels();
     for (size_t row = 0; row < matrix_.rows; ++row)
       for (size_t column = 0; column < matrix_.columns; ++column) draw_field(row, column);
   }
@@ -216,16 +216,16 @@ class HeatmapLayout {
                                      .color = readable_on(color)});
   }
 
-  /// In cells pixels are seen without colours too.
-  void draw_shades() {
-    Bitmap shades{.at = corner(0, 0), .width = whole_width(), .height = whole_height()};
-    shades.rows = static_cast<int64_t>(matrix_.rows);
-    shades.columns = static_cast<int64_t>(matrix_.columns);
+  /// Pixels are seen in cells without colours too, and a file has room for many.
+  void draw_pixels() {
+    Bitmap pixels{.at = corner(0, 0), .width = whole_width(), .height = whole_height()};
+    pixels.rows = static_cast<int64_t>(matrix_.rows);
+    pixels.columns = static_cast<int64_t>(matrix_.columns);
     for (const double value : matrix_.values) {
       const Color color = color_of(matrix_, value);
-      shades.rgb.insert(shades.rgb.end(), {color.red, color.green, color.blue});
+      pixels.rgb.insert(pixels.rgb.end(), {color.red, color.green, color.blue});
     }
-    scene_.elements.push_back(std::move(shades));
+    scene_.elements.push_back(std::move(pixels));
   }
 
   void draw_names() {

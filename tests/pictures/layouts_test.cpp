@@ -5,6 +5,7 @@
 #include "figures.h"
 #include "histogram.h"
 #include "targets/raster.h"
+#include "targets/svg.h"
 
 namespace crescent::pictures {
 namespace {
@@ -130,8 +131,15 @@ TEST_CASE("a bar says what the colours of a heatmap mean") {
   for (const char* number : {"0", "2", "4", "6", "8"}) CHECK(has_text(scene, number));
   CHECK(text_named(scene, "8").at.y < text_named(scene, "4").at.y);
   figure.set("colorbar", false);
-  CHECK(bitmaps_in(layout(figure, Metrics(), {})) == 0);
+  CHECK(bitmaps_in(layout(figure, Metrics(), {})) == 1);
   CHECK(bitmaps_in(layout(heatmap_of(matrix(1, 2, {3, 3})), Metrics(), {})) == 0);
+}
+
+TEST_CASE("a large heatmap is a small file") {
+  const int64_t side = 300;
+  std::mt19937 random(8);
+  const Scene scene = layout(heatmap_of(random_tensor(random, {side, side})), Metrics(), {});
+  CHECK(svg_of(scene).size() < 8 * side * side);  // bytes a field
 }
 
 TEST_CASE("a bar of grays says what images show") {

@@ -51,6 +51,7 @@ std::string path_below(const Model& model, const std::string& scope) {
 }  // namespace
 
 LayerFlops flops_by_layer(const Model& model) {
+  const StepLock lock(model);
   const TensorSpecs sample = sample_of(inputs_of(model));
   // A call on abstract tensors leaves the model as it was.
   const Program program = forward_pass(const_cast<Model&>(model), sample);

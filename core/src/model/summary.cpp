@@ -128,26 +128,29 @@ class SummaryTable {
   }
 
  private:
-  /// Lets the columns of Keras have their shares of the line, and the further ones what they need.
+  /// The columns of Keras have shares of the line, the further ones what they need.
   void place_columns() {
-    const std::vector<double> shares =
-        chain_ ? std::vector<double>{.45, .85, 1} : std::vector<double>{.33, .55, .67, 1};
     int further = 0;
     for (const FurtherColumn& column : further_) further += column.width;
-    const int64_t whole =
-        options_.line_length.value_or(fitting_columns((chain_ ? 65 : 98) + further, kNarrowest));
-    width_ = static_cast<size_t>(whole);
-    if (!options_.positions.empty()) return place_columns_at(options_.positions);
-    const int64_t own = options_.line_length ? whole : whole - further;
-    const double scale = static_cast<double>(own) / static_cast<double>(own + further);
-    std::vector<double> positions;
-    for (const double share : shares) positions.push_back(share * scale);
-    double end = static_cast<double>(own);
+    const int64_t usual = (chain_ ? 65 : 98) + further;
+    const int64_t line = options_.line_length.value_or(fitting_columns(usual, kNarrowest));
+    width_ = static_cast<size_t>(line);
+    const auto own = static_cast<double>(options_.line_length ? line : line - further);
+    place_columns_at(options_.positions.empty() ? usual_positions(own, further)
+                                                : options_.positions);
+  }
+
+  /// Shares of a line whose columns of Keras take `own` and the others `further`.
+  std::vector<double> usual_positions(double own, double further) const {
+    std::vector<double> positions =
+        chain_ ? std::vector<double>{.45, .85, 1} : std::vector<double>{.33, .55, .67, 1};
+    for (double& position : positions) position *= own / (own + further);
+    double end = own;
     for (const FurtherColumn& column : further_) {
       end += column.width;
-      positions.push_back(end / static_cast<double>(own + further));
+      positions.push_back(end / (own + further));
     }
-    place_columns_at(positions);
+    return positions;
   }
 
   /// Positions up to 1 are shares of the line.

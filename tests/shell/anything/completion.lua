@@ -12,7 +12,7 @@ do -- each name comes with a line of help
   local _, _, of_options = cr.complete "cr.layers.Dense { use_b"
   check.same(of_options, { "Add a bias vector." })
   local methods, _, of_methods = cr.complete "model:f"
-  check.same(methods, { "find_learning_rate", "fit", "fit_async" })
+  check.same(methods, { "find_learning_rate", "fit", "fit_async", "flops" })
   assert(of_methods[2]:find "^Trains")
   _G.a_number, _G.a_table = 41, {}
   check.same({ select(3, cr.complete "a_number") }, { { "41" } })
