@@ -7,6 +7,7 @@
 
 #include "program/recorder.h"
 #include "random/random_scope.h"
+#include "random/seeding.h"
 #include "tensor/memory.h"
 
 namespace crescent {
@@ -98,7 +99,8 @@ std::vector<int64_t> SeedGenerator::permutation(int64_t n) const {
 
 namespace {
 thread_local SeedGenerator* scoped = nullptr;
-}
+int64_t last_seed = 0;  // guarded by turns()
+}  // namespace
 
 SeedGenerator& global_random() {
   static SeedGenerator generator(0);
@@ -113,6 +115,12 @@ void set_random_seed(int64_t seed) {
   NoTrace eager;
   const std::lock_guard lock(turns());
   global_random().state().assign(Tensor::from(std::vector<int64_t>{seed, 0}, {2}));
+  last_seed = seed;
+}
+
+int64_t last_random_seed() {
+  const std::lock_guard lock(turns());
+  return last_seed;
 }
 
 }  // namespace crescent

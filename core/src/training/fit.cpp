@@ -96,6 +96,16 @@ RunPlan plan_dataset(const Model& model, DatasetPtr data, DatasetPtr validation,
   return plan;
 }
 
+/// An order of which nothing was drawn yet follows a seed that the process was given meanwhile.
+const SeedGenerator& seeded_order(RunRecord& runs) {
+  const int64_t seed = last_random_seed();
+  const bool is_fresh = runs.order.state().value().data<int64_t>()[1] == 0;
+  if (is_fresh && runs.seed != seed)
+    runs.order.state().assign(Tensor::from(std::vector<int64_t>{seed, 0}, {2}));
+  runs.seed = seed;
+  return runs.order;
+}
+
 TrainingRunPtr start(Model& model, const FitOptions& options, const RunPlan& plan) {
   const auto owned = std::static_pointer_cast<Model>(model.weak_from_this().lock());
   // A model without a shared owner must outlive the run.
@@ -121,7 +131,7 @@ TrainingRunPtr Model::start_training(const Tensors& x, const Tensors& y, const D
   const StepLock lock(*this);
   const FitOptions options = parse<FitOptions>("fit", given);
   check_compiled(*this);
-  return start(*this, options, plan_arrays(*this, training_->runs.order, x, y, options));
+  return start(*this, options, plan_arrays(*this, seeded_order(training_->runs), x, y, options));
 }
 
 TrainingRunPtr Model::start_training(DatasetPtr data, const Dict& given, DatasetPtr validation) {

@@ -49,7 +49,8 @@ struct TrainingRun::State {
   ProcessGroup group;
   Pass training, testing;
   Phase phase = Phase::start;
-  int64_t epoch;  // from 0
+  int64_t epoch;                 // from 0
+  bool epochs_were_set = false;  // since the run began, so that a snapshot keeps them
   bool out_of_data = false;
   Logs running, last;                 // of the epoch being validated; of the last completed epoch
   TensorSpecs inputs;                 // input specs of the batches before a snapshot was restored

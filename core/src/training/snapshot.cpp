@@ -137,6 +137,7 @@ Dict TrainingRun::State::progress() const {
            {"data", training.batches().position()},
            {"validation", testing ? Value(testing.batches().position()) : Value()},
            {"inputs", encoded(input_specs())}};
+  if (epochs_were_set) all.set("epochs", options.epochs);
   for (const DictEntry& group : values_of(groups_of_run(*model))) all.set(group.key, group.value);
   return all;
 }
@@ -171,6 +172,11 @@ void TrainingRun::State::restore(const Dict& from) {
   if (const Value* variables = from.find("variables"))
     plan_assignments(planned, groups_of_model(*model), variables->as_dict());
 
+  if (const Value* epochs = from.find("epochs")) {
+    options.epochs = epochs->as_int();
+    epochs_were_set = true;
+    tell_params();
+  }
   training.batches().restore(from.at("data").as_dict());
   if (testing) testing.batches().restore(validation.as_dict());
   epoch = from.at("epoch").as_int();

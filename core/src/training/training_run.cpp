@@ -320,6 +320,7 @@ std::vector<CallbackPtr> TrainingRun::callbacks() const { return state_->callbac
 void TrainingRun::set_epochs(int64_t epochs) {
   if (epochs < 0) fail("epochs: expected 0 or more, got ", epochs);
   state_->options.epochs = epochs;
+  state_->epochs_were_set = true;
   state_->tell_params();
 }
 

@@ -233,7 +233,8 @@ void add_methods(Type& type) {
                   {"inputs: a tensor or a structure of them", "options: a table with names=nil"},
                   "What calling the layer itself does; in a class of one's own what its call does.")
       .method("quantize", &quantize_layer,
-              {"mode=nil", "config: a configuration of cr.quantizers=nil"},
+              {"mode: a text or a configuration of cr.quantizers=nil",
+               "config: a configuration of cr.quantizers=nil"},
               "Keeps the largest weight in fewer bits, frozen: \"int8\", or as a configuration of "
               "cr.quantizers says.")
       .method(

@@ -134,7 +134,8 @@ void add_structure(Type& model) {
           "tf.keras.")
       .method(
           "quantize", &quantize_model,
-          {"mode=nil", "config: a configuration of cr.quantizers=nil",
+          {"mode: a text or a configuration of cr.quantizers=nil",
+           "config: a configuration of cr.quantizers=nil",
            "filters: a list of patterns or a function=nil"},
           "Keeps the largest weights of its layers in fewer bits, frozen (\"int8\"); `filters`: "
           "of those whose names match a regular expression or one of a list, or for which a "

@@ -6,8 +6,12 @@
 namespace crescent::lua {
 namespace {
 
-QuantizeOptions quantize_options(std::optional<std::string> mode, const Value& config) {
-  return {.mode = mode.value_or(""), .config = adapted(config, "quantizer")};
+/// A configuration may stand in the place of the mode, which it says.
+QuantizeOptions quantize_options(const Value& mode, const Value& config) {
+  if (mode.is_object() && config.is_null()) return quantize_options({}, mode);
+  if (!mode.is_null() && !mode.is_string())
+    fail("argument 'mode': expected a text or a configuration of cr.quantizers, got ", mode);
+  return {.mode = mode.is_null() ? "" : mode.as_string(), .config = adapted(config, "quantizer")};
 }
 
 /// A filter that calls a function with a layer; nil and false exclude the layer.
@@ -20,14 +24,13 @@ std::function<bool(Layer&)> layer_filter(ValueFunction function) {
 
 }  // namespace
 
-void quantize_layer(Layer& layer, std::optional<std::string> mode, const Value& config) {
-  crescent::quantize_layer(layer, quantize_options(std::move(mode), config));
+void quantize_layer(Layer& layer, const Value& mode, const Value& config) {
+  crescent::quantize_layer(layer, quantize_options(mode, config));
 }
 
-void quantize_model(Model& model, std::optional<std::string> mode, const Value& config,
-                    Any filters) {
+void quantize_model(Model& model, const Value& mode, const Value& config, Any filters) {
   lua_State* L = current();
-  QuantizeOptions options = quantize_options(std::move(mode), config);
+  QuantizeOptions options = quantize_options(mode, config);
   if (lua_isfunction(L, filters.index))
     options.filter = layer_filter(function_at(filters.index));
   else if (!lua_isnoneornil(L, filters.index))

@@ -5,10 +5,9 @@
 
 namespace crescent::lua {
 
-void quantize_layer(Layer& layer, std::optional<std::string> mode, const Value& config);
+void quantize_layer(Layer& layer, const Value& mode, const Value& config);
 /// Quantizes all layers that support it. `filters` is nil, a regular expression for names, several
 /// of them, or a function of a layer.
-void quantize_model(Model& model, std::optional<std::string> mode, const Value& config,
-                    Any filters);
+void quantize_model(Model& model, const Value& mode, const Value& config, Any filters);
 
 }  // namespace crescent::lua

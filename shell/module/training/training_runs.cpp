@@ -29,19 +29,31 @@ std::shared_ptr<Object> snapshot(TrainingRun& run) {
   return std::make_shared<Snapshot>(run.snapshot());
 }
 
-/// Restores a run from a snapshot, or from the state in the model's file.
-void restore(TrainingRun& run, Any from) {
+/// What the argument stands for: a snapshot, or without one the state in the model's file.
+Value state_from(const TrainingRun& run, Any from) {
   lua_State* L = current();
-  Interruptible interruptible;
-  if (lua_isnil(L, from.index)) return run.restore(run.model().run_state());
+  if (lua_isnil(L, from.index)) return run.model().run_state();
   const auto taken = object_as<Snapshot>(L, from.index);
   if (!taken) fail_expected(L, from.index, "a snapshot; files are read by run:load(path)");
-  run.restore(taken->value);
+  return taken->value;
 }
 
-void load_run(TrainingRun& run, const std::string& path) {
+/// The run that a method was called of, so that another call can follow.
+OnStack run_itself() {
+  lua_pushvalue(current(), 1);
+  return {};
+}
+
+OnStack restore(TrainingRun& run, Any from) {
+  Interruptible interruptible;
+  run.restore(state_from(run, from));
+  return run_itself();
+}
+
+OnStack load_run(TrainingRun& run, const std::string& path) {
   Interruptible interruptible;
   run.load(path);
+  return run_itself();
 }
 
 OnStack logs(TrainingRun& run) {
@@ -88,11 +100,12 @@ void add_run_types(ObjectTypes& types, const Type& object) {
       .method("stop", &TrainingRun::stop, {},
               "The run ends after the current batch, as when a callback sets stop_training.")
       .method("snapshot", &snapshot, {}, "Everything to go on from, for restore.")
-      .method("restore", &restore, {"snapshot: a snapshot=nil"},
+      .method("restore -> the training run", &restore, {"snapshot: a snapshot=nil"},
               "Goes to where the snapshot was taken; without one, to where the run was that the "
-              "model's file was saved in.")
+              "model's file was saved in. Gives the run.")
       .method("save", &TrainingRun::save, {"path: a path"}, "A snapshot as a file.")
-      .method("load", &load_run, {"path"}, "Goes to where the run was that was saved there.")
+      .method("load -> the training run", &load_run, {"path"},
+              "Goes to where the run was that was saved there; gives the run.")
       .method("add_callback", &TrainingRun::add_callback, {"callback"},
               "Another callback from here on.")
       .method("remove_callback", &TrainingRun::remove_callback, {"callback"},

@@ -28,6 +28,14 @@ local kernel = { { -0.33677292, -0.692795, -0.3878184 }, { -0.20859975, -0.06533
   { -0.43489525, -0.37397063, 0.16573662 }, { 0.21335143, -0.8355286, -0.7868954 },
   { 0.33930677, -0.69276226, -0.51371336 } }
 local blocks = with_kernel(kernel, "int4")
+
+-- A configuration by position stands for the mode that it says.
+do
+  local model = cr.Sequential { layers.Dense(3, { input_shape = { 6 } }), layers.Dense(1) }
+  model:quantize(quantizers.Int4QuantizationConfig { block_size = 4 })
+  assert(model.layers[1].dtype_policy == "int4/4_from_float32")
+  check.fails(function() model:quantize(5) end, "'mode'", "a text or a configuration")
+end
 check.same(names(blocks.weights),
   { "kernel int8", "kernel_scale float32", "kernel_zero int8", "g_idx float32" })
 check.same(blocks.weights[1]:totable(),

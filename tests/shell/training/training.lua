@@ -185,3 +185,20 @@ do -- what compile was given can be read
   function Net:init() self.loss = 5 end
   assert(Net().loss == 5)
 end
+
+do -- a seed before the first fit decides the order of the samples, a later one does not
+  local function losses(seed, later)
+    cr.random.seed(1)
+    local m = model(1, "mse")
+    m:set_weights { cr.ones { 3, 1 }, cr.zeros { 1 } }
+    if seed then cr.random.seed(seed) end
+    local options = { batch_size = 2, verbose = 0 }
+    local first = m:fit(x, y, options).history.loss[1]
+    if later then cr.random.seed(later) end
+    return { first, m:fit(x, y, options).history.loss[1] }
+  end
+  check.same(losses(2), losses(2))
+  check.same(losses(1), losses())
+  check.same(losses(2, 5), losses(2))
+  assert(losses(2)[1] ~= losses(3)[1] and losses(2)[1] ~= losses()[1])
+end

@@ -45,7 +45,7 @@ run:save(path)
 model:save(model_path)
 local fresh = make(11)
 local again = fresh:start_training(x, y, options)
-again:load(path)
+assert(again:load(path) == again)
 assert(again.epoch == 1 and again.batch == 2)
 again:finish()
 check.same(weights(fresh), weights(fitted))
@@ -143,3 +143,17 @@ assert(#history.epoch == 3)
 check.same(weights(trained), weights(fitted))
 assert(not io.open(kept), "the file of a run that ended is removed")
 check.fails(function() fitted:fit(x, y, { resume = 3 }) end, "the path of a file")
+
+do -- where a run ends is kept with it when it was changed, else the new run says it
+  local kept = make():start_training(x, y, options)
+  kept:advance(5)
+  kept:save(path)
+  local longer = { epochs = 4, batch_size = 6, verbose = 0 }
+  assert(make():start_training(x, y, longer):load(path).epochs == 4)
+  kept.epochs = 5
+  kept:save(path)
+  local later = make():start_training(x, y, options):load(path)
+  assert(later.epochs == 5 and later:restore(later:snapshot()) == later)
+  assert(#later:finish().history.loss == 5)
+  os.remove(path)
+end

@@ -56,6 +56,7 @@ void carry_training(const Model& from, Model& to) {
   after.trained.flags = before.trained.flags;
   after.trained.flags.take_new(to);
   after.runs.order.state().assign(before.runs.order.state().value());
+  after.runs.seed = before.runs.seed;
   after.runs.epochs = before.runs.epochs;
 }
 

@@ -3,6 +3,7 @@
 #include <mutex>
 #include <thread>
 
+#include "random/seeding.h"
 #include "training/state/compiled_flags.h"
 #include "training/state/model_access.h"
 
@@ -68,7 +69,8 @@ struct StepTurn {
 
 /// The training runs of a model and what they leave behind.
 struct RunRecord {
-  SeedGenerator order;  ///< shuffles the samples
+  SeedGenerator order;                ///< shuffles the samples
+  int64_t seed = last_random_seed();  ///< of the process, when `order` got its own one
   int64_t epochs = 0;
   std::shared_ptr<History> history;
   std::weak_ptr<TrainingRun> run;  ///< the current run, which may be paused
