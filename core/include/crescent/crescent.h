@@ -55,6 +55,7 @@
 #include "crescent/program/program.h"
 #include "crescent/registry/codec.h"
 #include "crescent/registry/loader.h"
+#include "crescent/registry/option_types.h"
 #include "crescent/registry/registration.h"
 #include "crescent/registry/registry.h"
 #include "crescent/registry/schema.h"
