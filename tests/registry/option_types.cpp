@@ -2,6 +2,7 @@
 #include "crescent/registry/option_types.h"
 
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "crescent/layer/activation.h"
 #include "crescent/registry/registry.h"

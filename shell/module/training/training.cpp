@@ -237,8 +237,12 @@ void add_hooks(Type& callback, std::index_sequence<I...>) {
 void attach_run(Callback& callback, const std::shared_ptr<Model>& model, Any params) {
   callback.attach_run(model.get(), to_dict(current(), params.index));
 }
+/// What get_state has and the table lacks is null, which a table of Lua cannot hold.
 void set_state(Callback& callback, Any state) {
-  callback.set_state(to_dict(current(), state.index));
+  Dict given = to_dict(current(), state.index);
+  for (const DictEntry& entry : callback.get_state())
+    if (!given.contains(entry.key)) given.set(entry.key, Value());
+  callback.set_state(given);
 }
 
 void add_callbacks(ObjectTypes& types, const Type& object) {

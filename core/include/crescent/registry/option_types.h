@@ -7,7 +7,6 @@
 //   inline EnumNames<Mode> enum_names(Mode) { return {{"sum", Mode::sum}, {"mean", Mode::mean}}; }
 #pragma once
 #include <concepts>
-#include <map>
 #include <type_traits>
 #include <utility>
 
@@ -77,21 +76,23 @@ struct Codec<std::pair<A, B>> {
   }
 };
 
-/// A dictionary whose values have one type.
-template <class T>
-struct Codec<std::map<std::string, T>> {
-  static std::map<std::string, T> decode(const Value& value) {
-    std::map<std::string, T> items;
+/// A dictionary whose values have one type: std::map or std::unordered_map.
+template <class Map>
+requires std::same_as<typename Map::key_type, std::string>
+struct Codec<Map> {
+  using Item = typename Map::mapped_type;
+  static Map decode(const Value& value) {
+    Map items;
     for (const DictEntry& entry : Codec<Dict>::decode(value))
-      items.emplace(entry.key, Codec<T>::decode(entry.value));
+      items.emplace(entry.key, Codec<Item>::decode(entry.value));
     return items;
   }
-  static Value encode(const std::map<std::string, T>& member) {
+  static Value encode(const Map& member) {
     Dict dict;
-    for (const auto& [name, item] : member) dict.set(name, Codec<T>::encode(item));
+    for (const auto& [name, item] : member) dict.set(name, Codec<Item>::encode(item));
     return dict;
   }
-  static std::string type() { return concat("a dictionary, each value ", Codec<T>::type()); }
+  static std::string type() { return concat("a dictionary, each value ", Codec<Item>::type()); }
 };
 
 }  // namespace crescent
