@@ -1,5 +1,6 @@
 // The format "idx": the arrays of MNIST, also compressed with gzip.
 #include <bit>
+#include <fstream>
 
 #include "array_file.h"
 #include "crescent/plugin.h"
@@ -51,6 +52,12 @@ FileArray idx_header(const std::string& path, std::string_view data) {
   return {*type, std::move(dims), start, std::endian::native == std::endian::little};
 }
 
+bool is_packed(const std::string& path) {
+  char start[2] = {};
+  std::ifstream(path, std::ios::binary).read(start, sizeof start);
+  return start[0] == '\x1f' && start[1] == '\x8b';
+}
+
 }  // namespace
 
 class Idx final : public Format, public ReadsArrays {
@@ -63,7 +70,9 @@ class Idx final : public Format, public ReadsArrays {
     refuse_place(path, place);
     return load(path, read_file_unpacked(path), idx_header);
   }
+  /// The values of a packed file cannot stay in it, so it is read whole.
   Tensor open_array(const std::string& path, const std::string& place) override {
+    if (is_packed(path)) return read_array(path, place);
     refuse_place(path, place);
     return open(path, idx_header, "read_idx");
   }

@@ -45,11 +45,11 @@ Tensor convert_to_tensor(const Tensor& x, MaybeType dtype, std::optional<bool> s
 
 template <Tensor (*F)(const Shape&, DType)>
 Tensor made(const Shape& shape, MaybeType dtype) {
-  return F(shape, or_float(dtype));
+  return F(known(shape), or_float(dtype));
 }
 
 Tensor full(const Shape& shape, const Operand& value, MaybeType dtype) {
-  return ops::full(shape, value, or_float(dtype));
+  return ops::full(known(shape), value, or_float(dtype));
 }
 
 }  // namespace

@@ -33,6 +33,10 @@ Tensors dsplit(const Tensor& x, const Value& sections) {
   return ops::dsplit(x, Codec<int64_t>::decode(sections));
 }
 
+Tensor broadcast_to(const Tensor& x, const Shape& shape) {
+  return ops::broadcast_to(x, x.is_abstract() ? shape : known(shape));
+}
+
 Tensor repeat(const Tensor& x, const Value& times, std::optional<int64_t> axis) {
   return ops::repeat(x, Codec<Tensor>::decode(times), axis);
 }
@@ -96,7 +100,7 @@ CRESCENT_REGISTER(shapes) {
           "Squeeze", "squeeze(x, axis=None)",
           [](const Tensor& x, const Axes& axes) { return ops::squeeze(x, axes); },
           "x without axes of size 1.")
-      .add("BroadcastTo", "broadcast_to(x, shape)", &ops::broadcast_to,
+      .add("BroadcastTo", "broadcast_to(x, shape)", &broadcast_to,
            "x repeated along axes of size 1, to a shape.")
       .add("Concatenate", "concatenate(xs, axis=0)", &ops::concatenate,
            "Tensors one after another along an axis.")

@@ -20,7 +20,43 @@ function hooks.build(self, input_shape)
   end
 end
 
--- What objects of a kind do by their inner one; the options that this is always made with.
+function hooks.slots(self) return self.inner:slots() end
+
+function hooks.initial_slot(self, name, variable)
+  return self.inner:initial_slot(name, variable)
+end
+
+function hooks.update_step(self, gradient, variable, learning_rate, state)
+  self.inner:update_step(gradient, variable, learning_rate, state)
+end
+
+function hooks.update_state(self, ...) self.inner:update_state(...) end
+
+function hooks.result(self) return self.inner:result() end
+
+function hooks.reset_state(self) self.inner:reset_state() end
+
+function hooks.get_state(self) return self.inner:get_state() end
+
+function hooks.set_state(self, state) self.inner:set_state(state) end
+
+-- Hooks of callbacks; the first of a run tells the inner one which model it is.
+local callback_hooks = { "get_state", "set_state" }
+local first_hooks = { on_train_begin = true, on_test_begin = true, on_predict_begin = true }
+for _, name in ipairs { "epoch", "train_batch", "test_batch", "predict_batch", "train", "test",
+  "predict" } do
+  for _, moment in ipairs { "begin", "end" } do
+    local hook = "on_" .. name .. "_" .. moment
+    callback_hooks[#callback_hooks + 1] = hook
+    hooks[hook] = function(self, ...)
+      if first_hooks[hook] then self.inner:attach_run(self.model, self.params) end
+      self.inner[hook](self.inner, ...)
+    end
+  end
+end
+
+-- What objects of a kind do by their inner one; the options that this is always made with, and
+-- those that it is made without.
 local kinds = {
   layer = { base = cr.Layer, hooks = { "build", "call", "compute_mask", "reset_states" } },
   loss = { base = cr.losses.Loss, hooks = { "call" }, options = { reduction = "none" } },
@@ -28,32 +64,40 @@ local kinds = {
   constraint = { base = cr.constraints.Constraint, hooks = { "call" } },
   initializer = { base = cr.initializers.Initializer, hooks = { "call" } },
   schedule = { base = cr.optimizers.schedules.LearningRateSchedule, hooks = { "call" } },
+  metric = { base = cr.metrics.Metric, hooks = { "update_state", "result", "reset_state" } },
+  callback = { base = cr.callbacks.Callback, hooks = callback_hooks },
+  optimizer = { base = cr.optimizers.Optimizer, hooks = { "slots", "initial_slot", "update_step" },
+    without = { learning_rate = true } },
 }
 
 -- Options of the base, which sees to them itself.
 local of_base = {}
 for _, name in ipairs { "name", "trainable", "dtype", "autocast", "input_shape",
   "batch_input_shape", "input_dim", "batch_size", "weights", "reduction",
-  "activity_regularizer" } do
+  "activity_regularizer", "clipnorm", "clipvalue", "global_clipnorm", "use_ema", "ema_momentum",
+  "ema_overwrite_frequency", "loss_scale_factor", "gradient_accumulation_steps" } do
   of_base[name] = true
 end
 
--- Options or arguments as rows {name, default, doc}.
+-- Options by the name of what every object of the base has, which are read where they are given.
+local of_objects = { output_shape = true }
+
+-- Options or arguments as rows {name, default, doc}. A required one means something else than that
+-- of the base, as Embedding's input_dim.
 local function rows_of(declared)
   local rows = {}
   for _, row in ipairs(declared) do
-    if not of_base[row.name] then
+    if (not of_base[row.name] or row.required) and row.input ~= 1 then
       rows[#rows + 1] = { row.name, row.default == nil and cr.null or row.default, row.doc }
     end
   end
   return rows
 end
 
--- Whether the class means something else by a name of the base, as Embedding by input_dim and
--- EinsumDense by output_shape.
-local function clashes(declared)
+-- Whether the class is a shell around optimizers, which it applies as a whole.
+local function is_around_others(declared)
   for _, row in ipairs(declared) do
-    if row.name == "output_shape" or of_base[row.name] and row.required then return true end
+    if row.name == "inner_optimizer" or row.name == "optimizers" then return true end
   end
 end
 
@@ -67,14 +111,17 @@ local function with_more(rows, more)
 end
 
 -- The inner object: of the options that the built-in class has.
-local function init_of(class, rows, always)
+local function init_of(class, rows, kind)
+  local without = kind.without or {}
   return function(self, options)
     local given = {}
-    for name, value in pairs(always or {}) do given[name] = value end
+    for name, value in pairs(kind.options or {}) do given[name] = value end
     for _, row in ipairs(rows) do
-      local name, value = row[1], self[row[1]]
+      local name = row[1]
+      local value
+      if of_objects[name] then value = options and options[name] else value = self[name] end
       local is_method = type(value) == "function" and not (options and options[name])
-      if not is_method then given[name] = value end
+      if not is_method and not without[name] then given[name] = value end
     end
     if class.kind == "layer" then given.name, given.dtype = self.name, self.dtype_policy end
     self.inner = class(given)
@@ -85,6 +132,39 @@ end
 local function has_assets(members)
   for _, member in ipairs(members) do
     if member.name == "save_assets" then return true end
+  end
+end
+
+-- The arguments of call that are further inputs: names in their order.
+local function further_inputs(arguments)
+  local names = {}
+  for _, argument in ipairs(arguments) do
+    if argument.input and argument.input > 1 then names[argument.input - 1] = argument.name end
+  end
+  return names
+end
+
+-- For layers with such arguments: build and call of the inner one get all inputs in a list.
+local function gather_inputs(super, names)
+  function super.build(self, input_shape, ...)
+    local given = { ... }
+    local shapes = table.move(given, 1, math.min(#given, #names), 2, { input_shape })
+    hooks.build(self, #shapes > 1 and shapes or input_shape)
+  end
+
+  function super.call(self, inputs, arguments)
+    local all, rest = { inputs }, {}
+    for name, value in pairs(arguments or {}) do rest[name] = value end
+    for _, name in ipairs(names) do
+      all[#all + 1] = rest[name]
+      rest[name] = nil
+    end
+    return self.inner(#all > 1 and all or inputs, rest)
+  end
+
+  function super.compute_mask(_, _, mask)
+    if type(mask) == "table" then return mask[1] end
+    return mask
   end
 end
 
@@ -100,12 +180,14 @@ end
 
 return function(class, name, options, arguments)
   local kind, known = kinds[class.kind], cr.describe(class)
-  if not kind or clashes(known.options) or has_assets(known.members) then return end
+  if not kind or is_around_others(known.options) or has_assets(known.members) then return end
   local rows = rows_of(known.options)
-  local super = setmetatable({ init = init_of(class, rows, kind.options) }, { __index = kind.base })
+  local super = setmetatable({ init = init_of(class, rows, kind) }, { __index = kind.base })
   local Mine = kind.base:subclass(name, with_more(rows, options),
     class.kind == "layer" and with_more(rows_of(known.arguments), arguments) or nil)
   for _, hook in ipairs(kind.hooks) do super[hook] = hooks[hook] end
+  local further = further_inputs(known.arguments)
+  if #further > 0 then gather_inputs(super, further) end
   add_methods(super, known.members, kind.base)
   for key, method in next, super do Mine[key] = method end
   Mine.super = super

@@ -12,6 +12,38 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Where a file is written first, in a folder of its own beside the target; both go with this
+/// object. Files that belong to it, such as those of weights in several, lie in the folder too.
+class Rehearsal {
+ public:
+  explicit Rehearsal(const fs::path& target)
+      : target_(target.string()),
+        folder_(target.parent_path() / concat(".convert-", getpid())),
+        path_((folder_ / target.filename()).string()) {
+    std::error_code ignored;  // who writes says that the folder above is not there
+    fs::create_directory(folder_, ignored);
+  }
+  ~Rehearsal() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  Rehearsal(const Rehearsal&) = delete;
+  const std::string& path() const { return path_; }
+  /// A message in which the target stands for the path.
+  std::string of_target(std::string text) const {
+    const std::string above = fs::path(target_).parent_path().string();
+    for (const auto& [from, to] :
+         {std::pair(path_, target_), std::pair(folder_.string(), above.empty() ? "." : above)})
+      for (size_t at; (at = text.find(from)) != text.npos;) text.replace(at, from.size(), to);
+    return text;
+  }
+
+ private:
+  std::string target_;
+  fs::path folder_;
+  std::string path_;
+};
+
 /// What was warned of while this object lives.
 class Warnings {
  public:
@@ -32,24 +64,6 @@ constexpr const char* kLost[] = {
     "Error in loading the saved optimizer state",
     "the model was not compiled: ", "is code, which files do not hold"};
 
-/// A file beside the target, of the same ending, for a rehearsal; it goes with this object.
-class Rehearsal {
- public:
-  explicit Rehearsal(const fs::path& target)
-      : path_(
-            (target.parent_path() / concat(".convert-", getpid(), "-", target.filename().string()))
-                .string()) {}
-  ~Rehearsal() {
-    std::error_code ignored;
-    fs::remove(path_, ignored);
-  }
-  Rehearsal(const Rehearsal&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 /// Writes what is converted to a path.
 using Save = std::function<void(const std::string& path)>;
 
@@ -58,7 +72,8 @@ using Save = std::function<void(const std::string& path)>;
 }
 
 /// Tells what was warned of since the last time; fails when something would be lost.
-void refuse_losses(const std::string& from) {
+void refuse_losses(const std::string& from, const Rehearsal& rehearsal) {
+  for (std::string& text : Warnings::texts()) text = rehearsal.of_target(std::move(text));
   for (const std::string& text : Warnings::texts())
     for (const char* words : kLost)
       if (text.find(words) != text.npos) refuse(from, "this would be lost: " + text);
@@ -103,29 +118,29 @@ std::string carried(Model& model) {
                        " steps taken, ", model.epochs_trained(), " epochs\n");
 }
 
-Save convert_model(const std::string& from, const std::string& to, const std::string& rehearsal,
+Save convert_model(const std::string& from, const std::string& to, const Rehearsal& rehearsal,
                    const FileArguments& given) {
   const ModelPtr model = load_model(from);
-  refuse_losses(from);
+  refuse_losses(from, rehearsal);
   print(carried(*model));
   if (holds_models(to)) {
     const auto format = format_to_write<ModelFormat>(to);
     const Dict options = save_options(format->save_model_options(), given);
     const Save save = [=](const std::string& path) { format->save_model(*model, path, options); };
-    save(rehearsal);
-    refuse_losses(from);
+    save(rehearsal.path());
+    refuse_losses(from, rehearsal);
     if (is_written_only(to))
       print("  what it predicts alone: what compile was given and the layers stay behind\n");
     else
-      check_same_weights(*model, *load_model(rehearsal), to);
+      check_same_weights(*model, *load_model(rehearsal.path()), to);
     return save;
   }
   const auto format = format_to_write<WeightsFormat>(to);
   const Dict options = save_options(format->save_weights_options(), given);
   const Save save = [=](const std::string& path) { format->save_weights(*model, path, options); };
-  save(rehearsal);
+  save(rehearsal.path());
   const ModelPtr again = load_model(from);
-  load_weights(*again, rehearsal);
+  load_weights(*again, rehearsal.path());
   check_same_weights(*model, *again, to);
   print("  weights alone: layers and what compile was given stay behind\n");
   return save;
@@ -133,7 +148,7 @@ Save convert_model(const std::string& from, const std::string& to, const std::st
 
 /// Between files that know weights by the same names.
 Save convert_arrays(const std::string& from, const Dict& told, const std::string& to,
-                    const std::string& rehearsal) {
+                    const Rehearsal& rehearsal) {
   const auto reader = format_to_read<ReadsArrays>(from);
   const auto writer = format_to_write<WritesArrays>(to);
   NamedTensors arrays;
@@ -142,9 +157,21 @@ Save convert_arrays(const std::string& from, const Dict& told, const std::string
     arrays.emplace_back(name, reader->read_array(from, name));
   }
   const Save save = [=](const std::string& path) { writer->write_arrays(path, arrays); };
-  save(rehearsal);
+  save(rehearsal.path());
   print(concat("  ", arrays.size(), " arrays\n"));
   return save;
+}
+
+/// Returns f(), whose errors name the target.
+template <class F>
+Save rehearsed(const Rehearsal& rehearsal, F f) {
+  try {
+    return f();
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const Error& error) {
+    fail(rehearsal.of_target(error.what()));
+  }
 }
 
 }  // namespace
@@ -157,14 +184,13 @@ int convert(const std::vector<std::string>& arguments) {
   const bool dry = given.has("dry-run");
   print(concat(dry ? "would convert '" : "converting '", from, "' (", kind, ") to '", to, "'\n"));
   const Warnings warnings;
-  if (to.ends_with(".weights.json"))
-    refuse(from, "weights in several files are written by model:save_weights alone");
   const Rehearsal rehearsal(to);
   Save save;
   if (kind == "model")
-    save = convert_model(from, to, rehearsal.path(), given);
+    save = rehearsed(rehearsal, [&] { return convert_model(from, to, rehearsal, given); });
   else if (kind == "arrays" && !given.has("target"))
-    save = convert_arrays(from, told.as_dict(), to, rehearsal.path());
+    save =
+        rehearsed(rehearsal, [&] { return convert_arrays(from, told.as_dict(), to, rehearsal); });
   else
     refuse(from, concat("it holds ", kind, " and no model, which '", to,
                         "' needs: load them into the model in a script and save that"));

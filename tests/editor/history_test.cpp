@@ -116,7 +116,7 @@ TEST_CASE("the history is searched backwards") {
   terminal.expect_row(9, "[(beta|one)]");
 }
 
-TEST_CASE("sessions share the history") {
+TEST_CASE("sessions share the history", "[L08]") {
   TestFolder folder;
   const Options options = with_history(folder);
   TestTerminal first(options), second(options);
@@ -132,7 +132,7 @@ TEST_CASE("sessions share the history") {
   CHECK(text_of(options.history) == "> of the first\n> of the second\n");
 }
 
-TEST_CASE("a history that is no text, is long, or cannot be written does no harm") {
+TEST_CASE("a history that is no text, is long, or cannot be written does no harm", "[L08]") {
   TestFolder folder;
   const std::string path = folder.path / "history";
   {

@@ -251,7 +251,7 @@ TEST_CASE("classes that are not there are named", "[F01]") {
   CHECK(contains(with_class("os.system"), "Unknown layer: os.system"));
 }
 
-TEST_CASE("a class of a plugin that is not loaded: which one it was") {
+TEST_CASE("a class of a plugin that is not loaded: which one it was", "[P11]") {
   Scratch scratch;
   Dict entry{{"class_name", "Scale"}, {"config", Dict{{"name", "mine"}}}};
   Dict config{{"class_name", "Sequential"},

@@ -33,7 +33,7 @@ Tensor values(const std::vector<double>& numbers, DType dtype = DType::float64) 
 
 }  // namespace
 
-TEST_CASE("check_layer finds each of the layers that are wrong in one way") {
+TEST_CASE("check_layer finds each of the layers that are wrong in one way", "[P10]") {
   for (const BrokenLayer& broken : broken_layers()) {
     const bool has_steps = std::string(broken.name) == "WrongMask";
     LayerChecks checks;

@@ -43,8 +43,8 @@ except("methods of Variable", "values are read by totable, item and value", "num
 except("methods of callbacks.Callback",
   "a run attaches itself; CallbackList takes the model as an option", "model set_model set_params")
 except("methods of optimizers.Optimizer",
-  "optimizers written in Lua have update_step and slots()", [[
-  add_optimizer_variables add_variable add_variable_from_reference assign assign_add assign_sub update_step ]])
+  "an update is variable:assign(value), and slots() names what each variable has", [[
+  add_optimizer_variables add_variable add_variable_from_reference assign assign_add assign_sub ]])
 except("options", "a loss takes two tensors",
   "losses.circle.ref_labels losses.circle.ref_embeddings")
 except("options", "the order is that of the class", "losses.circle.remove_diagonal")

@@ -95,7 +95,7 @@ Elf64_Sym& symbol_of_library(std::string& bytes) {
 
 }  // namespace
 
-TEST_CASE("A library is checked before the system's loader trusts it") {
+TEST_CASE("A library is checked before the system's loader trusts it", "[P02]") {
   const std::string bytes = bytes_of(library("good"));
   CHECK(complaint(bytes, [](std::string&) {}) == "");
   using Change = void (*)(std::string&);
@@ -140,7 +140,7 @@ TEST_CASE("A library is checked before the system's loader trusts it") {
   }
 }
 
-TEST_CASE("Any damaged library is refused, or does no harm") {
+TEST_CASE("Any damaged library is refused, or does no harm", "[P02]") {
   const Folder folder;
   std::string good = bytes_of(library("good"));
   const std::vector<Part> parts = parts_of(good);

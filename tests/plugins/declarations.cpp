@@ -49,7 +49,7 @@ std::string replaced(const std::string& from, const std::string& to) {
 
 }  // namespace
 
-TEST_CASE("each change of a declaration changes what is stamped") {
+TEST_CASE("each change of a declaration changes what is stamped", "[P13]") {
   const std::pair<const char*, const char*> changes[] = {
       {"  int count_ = 1;\n", "  int count_ = 1;\n  int more_;\n"},
       {"  int count_ = 1;\n  double size_[3];", "  double size_[3];\n  int count_ = 1;"},

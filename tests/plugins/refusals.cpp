@@ -20,7 +20,7 @@ struct Refusal {
 
 }  // namespace
 
-TEST_CASE("A plugin that does not fit is refused, and the message says why") {
+TEST_CASE("A plugin that does not fit is refused, and the message says why", "[P01][P03][P05]") {
   const std::string abi = std::to_string(CRESCENT_PLUGIN_ABI),
                     bad_abi = std::to_string(CRESCENT_PLUGIN_ABI + 41);
   const Refusal rows[] = {
@@ -55,7 +55,7 @@ TEST_CASE("A plugin that does not fit is refused, and the message says why") {
     CHECK(registry().find("regularizer", name) == nullptr);
 }
 
-TEST_CASE("A file that is no library is refused") {
+TEST_CASE("A file that is no library is refused", "[P02]") {
   const Folder folder;
   std::ofstream(folder / "text.so") << "just some text\n";
   std::ofstream(folder / "empty.so");
@@ -69,7 +69,7 @@ TEST_CASE("A file that is no library is refused") {
   }
 }
 
-TEST_CASE("A plugin cut short is refused at every length") {
+TEST_CASE("A plugin cut short is refused at every length", "[P02]") {
   std::ifstream in(library("good"), std::ios::binary);
   const std::string bytes(std::istreambuf_iterator<char>(in), {});
   const Folder folder;
@@ -100,7 +100,7 @@ TEST_CASE("A plugin found by name is loaded once, unknown names list what was tr
   CHECK(message.find(libraries().path()) != std::string::npos);
 }
 
-TEST_CASE("A folder that others may write is not searched, a library in it not loaded") {
+TEST_CASE("A folder that others may write is not searched, a library in it not loaded", "[P07]") {
   const Folder folder;
   fs::copy(library("good"), folder / "open.so");
   fs::permissions(folder.path(), fs::perms::all);
@@ -109,7 +109,7 @@ TEST_CASE("A folder that others may write is not searched, a library in it not l
   CHECK(refusal(folder / "open.so").find("others may write") != std::string::npos);
 }
 
-TEST_CASE("A relative folder of the search path is meant from where the process was") {
+TEST_CASE("A relative folder of the search path is meant from where the process was", "[P07]") {
   const fs::path here = fs::current_path(), relative = fs::relative(libraries().path(), here);
   setenv("CRESCENT_PLUGIN_PATH", relative.c_str(), 1);
   CHECK(fs::path(plugin_search_path().front()).is_absolute());

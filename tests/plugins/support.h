@@ -1,5 +1,7 @@
 // The libraries of this folder, copied to where others may not write.
 #pragma once
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -19,13 +21,16 @@ class Folder {
     std::string pattern = (fs::temp_directory_path() / "crescent_plugins_XXXXXX").string();
     path_ = mkdtemp(pattern.data());
   }
-  ~Folder() { fs::remove_all(path_); }
+  ~Folder() {
+    if (getpid() == maker_) fs::remove_all(path_);
+  }
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
   std::string path() const { return path_.string(); }
 
  private:
+  pid_t maker_ = getpid();  ///< a child that ends leaves the folder of its parent
   fs::path path_;
 };
 

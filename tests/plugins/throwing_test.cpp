@@ -43,7 +43,7 @@ LayerPtr layer(const char* class_name, const std::string& what) {
 
 }  // namespace
 
-TEST_CASE("What a plugin throws names layer, class and plugin") {
+TEST_CASE("What a plugin throws names layer, class and plugin", "[P05][L01]") {
   load_plugin(library("throwing"));
   const Tensor x = Tensor::full({4, 2}, 1);
   const std::pair<std::string, std::string> kinds[] = {

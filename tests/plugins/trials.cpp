@@ -19,7 +19,7 @@ constexpr const char* kSegmentationFault =
     "crashes while it is loaded: SIGSEGV (Segmentation fault)";
 #endif
 
-TEST_CASE("A plugin that would end the process is refused with what happened") {
+TEST_CASE("A plugin that would end the process is refused with what happened", "[P04]") {
   const std::pair<const char*, const char*> rows[] = {
       {"exits_at_start", "ends the process while it is loaded, with exit status 3"},
       {"exits_quietly", "ends the process while it is loaded, with exit status 0"},

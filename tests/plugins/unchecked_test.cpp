@@ -99,7 +99,7 @@ TEST_CASE("What functions of an op throw names function, op and plugin") {
   }
 }
 
-TEST_CASE("compute() has to write into the memory that infer() decided on") {
+TEST_CASE("compute() has to write into the memory that infer() decided on", "[P10]") {
   load_plugin(library("unchecked"));
   const Tensor x = Tensor::full({2, 3}, 1);
   CHECK(failing(x, "").to_vector() == x.to_vector());
@@ -123,7 +123,7 @@ TEST_CASE("An error of an activation names the activation, and its layer") {
                                "InActivation of plugin 'throwing' ("));
 }
 
-TEST_CASE("A crash leaves a line with layer, class and plugin") {
+TEST_CASE("A crash leaves a line with layer, class and plugin", "[L09]") {
   if (!kHasCrashes) return;
   load_plugin(library("unchecked"));
   const Tensor x = Tensor::full({4, 3}, 1);

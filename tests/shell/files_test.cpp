@@ -113,6 +113,28 @@ TEST_CASE("convert writes the same model in another format, or nothing") {
     CHECK(again->get_weights()[i].to_vector() == first->get_weights()[i].to_vector());
 }
 
+TEST_CASE("convert writes weights in several files, and messages name the target alone") {
+  const Folder folder;
+  save_model(*trained_model(), folder / "a.h5");
+  const size_t before = folder.count();
+  const std::string to = folder / "w.weights.json";
+  CHECK(crescent_says("convert --dry-run " + (folder / "a.h5") + " " + to).status == 0);
+  CHECK(folder.count() == before);
+  const Outcome done = crescent_says("convert " + (folder / "a.h5") + " " + to);
+  INFO(done.text);
+  CHECK(done.status == 0);
+  CHECK_THAT(done.text, Catch::Contains("weights alone"));
+  CHECK_THAT(done.text, !Catch::Contains(".convert-"));
+  CHECK(folder.count() == before + 2);  // the list and one file of weights
+  auto again = trained_model(0.5);
+  load_weights(*again, to);
+  const ModelPtr first = load_model(folder / "a.h5");
+  for (size_t i = 0; i < 4; ++i)
+    CHECK(again->get_weights()[i].to_vector() == first->get_weights()[i].to_vector());
+  const Outcome lost = crescent_says("convert " + (folder / "a.h5") + " " + (folder / "no/b.h5"));
+  CHECK_THAT(lost.text, Catch::Contains("no folder") && !Catch::Contains(".convert-"));
+}
+
 TEST_CASE("convert writes what a model predicts for other programs, and says what stays behind") {
   const Folder folder;
   save_model(*trained_model(), folder / "a.h5");
@@ -133,7 +155,7 @@ TEST_CASE("convert refuses what it cannot carry over and leaves no file") {
   const std::pair<std::string, const char*> cases[] = {
       {(folder / "w.weights.h5") + " " + (folder / "b.keras"), "no model"},
       {(folder / "a.h5") + " " + (folder / "b.keras") + " --target keras2", "Keras 3"},
-      {(folder / "a.h5") + " " + (folder / "b.weights.json"), "model:save_weights"},
+      {(folder / "w.weights.h5") + " " + (folder / "b.weights.json"), "no model"},
       {(folder / "a.h5") + " " + (folder / "b.csv"), "formats that"},
       {(folder / "a.h5") + " " + (folder / "none/b.h5"), "no folder"},
       {(folder / "a.h5") + " " + (folder / "b.safetensors") + " --target keras3", "one way only"}};

@@ -240,7 +240,7 @@ TEST_CASE("a block is remembered as one entry, and Ctrl-D cancels one that is be
         "> for i = 1, 2 do\n>> print('round ' .. i)\n>> end\n> 'still ' .. 'here'\n");
 }
 
-TEST_CASE("ten thousand lines of Lua are pasted, as one block and line by line") {
+TEST_CASE("ten thousand lines of Lua are pasted, as one block and line by line", "[L07]") {
   StateFolder state;
   Terminal terminal(state);
   terminal.expect("> ");

@@ -122,7 +122,7 @@ const Endless kStubborn[] = {
 
 }  // namespace
 
-TEST_CASE("one signal stops what would never end") {
+TEST_CASE("one signal stops what would never end", "[L06]") {
   for (const Endless& endless : kHeeding)
     for (const int number : {SIGINT, SIGTERM}) {
       INFO(endless.name << ", signal " << number);
@@ -144,7 +144,7 @@ TEST_CASE("an interruption of Lua code that is caught lets a script go on") {
   CHECK(script.seen().find("false\nwent on") != std::string::npos);
 }
 
-TEST_CASE("two signals end everything") {
+TEST_CASE("two signals end everything", "[L06]") {
   for (const Endless& endless : kStubborn)
     for (const int number : {SIGINT, SIGTERM}) {
       INFO(endless.name << ", signal " << number);

@@ -50,7 +50,7 @@ struct Channel {
 
 }  // namespace
 
-TEST_CASE("names reach the terminal without what it would obey") {
+TEST_CASE("names reach the terminal without what it would obey", "[L07]") {
   const Channel channels[] = {
       {"an error of a layer", "cr.layers.Dense{2, name = name}(cr.zeros{2})"},
       {"an error of Lua", "error(name)"},

@@ -56,6 +56,7 @@
 #include "crescent/registry/codec.h"
 #include "crescent/registry/loader.h"
 #include "crescent/registry/matching_headers.h"
+#include "crescent/registry/option_types.h"
 #include "crescent/registry/registration.h"
 #include "crescent/registry/registry.h"
 #include "crescent/registry/schema.h"

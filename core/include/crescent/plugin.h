@@ -14,6 +14,7 @@
 #include "crescent/layer/layer.h"
 #include "crescent/layer/training.h"
 #include "crescent/registry/loader.h"
+#include "crescent/registry/option_types.h"
 #include "crescent/registry/registration.h"
 #include "crescent/registry/registry.h"
 #include "crescent/registry/stamp.h"

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 
+#include "crescent/device/row_error.h"
 #include "registry/loader/class_of_plugin.h"
 
 namespace crescent {
@@ -14,6 +15,7 @@ Executable::~Executable() = default;
 size_t Executable::bytes() const { return arena_bytes(); }
 bool Executable::watch(Watcher) { return false; }
 Device::~Device() = default;
+RowError::~RowError() = default;
 
 namespace {
 

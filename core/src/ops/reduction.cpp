@@ -214,7 +214,10 @@ Tensor all(const Tensor& x, const Axes& axes, bool keepdims) {
   return reduce(ReduceKind::all, cast(x, DType::boolean), axes, keepdims);
 }
 
+/// That of complex numbers is real: the mean of squared distances from the mean.
 Tensor variance(const Tensor& x, const Axes& axes, bool keepdims) {
+  if (x.dtype() == DType::complex64)
+    return mean(square(abs(x - mean(x, axes, true))), axes, keepdims);
   return in_wide(x, [&](const Tensor& values) {
     return mean(square(values - mean(values, axes, true)), axes, keepdims);
   });
@@ -222,10 +225,11 @@ Tensor variance(const Tensor& x, const Axes& axes, bool keepdims) {
 
 /// Where numbers do not differ the gradient is 0.
 Tensor std(const Tensor& x, const Axes& axes, bool keepdims) {
-  return in_wide(x, [&](const Tensor& values) {
+  const auto root = [&](const Tensor& values) {
     const Tensor spread = variance(values, axes, keepdims), zero = equal(spread, 0);
     return where(zero, 0.0, sqrt(where(zero, 1.0, spread)));
-  });
+  };
+  return x.dtype() == DType::complex64 ? root(x) : in_wide(x, root);
 }
 
 Tensor norm(const Tensor& x, const Axes& axes, bool keepdims) {

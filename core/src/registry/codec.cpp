@@ -1,7 +1,12 @@
 // Codecs of the plain types of options.
 #include "crescent/registry/codec.h"
 
+#include <charconv>
+#include <cmath>
+#include <limits>
 #include <utility>
+
+#include "crescent/registry/option_types.h"
 
 namespace crescent {
 namespace {
@@ -39,6 +44,23 @@ std::string Codec<int64_t>::type() { return "an integer"; }
 double Codec<double>::decode(const Value& value) { return value.as_float(); }
 Value Codec<double>::encode(const double& member) { return member; }
 std::string Codec<double>::type() { return "a number"; }
+
+float Codec<float>::decode(const Value& value) {
+  const double number = value.as_float();
+  if (std::isfinite(number) && std::abs(number) > std::numeric_limits<float>::max())
+    fail("expected a number of 32 bits, got ", number);
+  return static_cast<float>(number);
+}
+/// The number that is written as the member is: 0.1, not 0.10000000149011612.
+Value Codec<float>::encode(const float& member) {
+  if (!std::isfinite(member)) return static_cast<double>(member);
+  char text[32];
+  const char* end = std::to_chars(text, text + sizeof text, member).ptr;
+  double number = 0;
+  std::from_chars(text, end, number);
+  return number;
+}
+std::string Codec<float>::type() { return Codec<double>::type(); }
 
 std::string Codec<std::string>::decode(const Value& value) { return value.as_string(); }
 Value Codec<std::string>::encode(const std::string& member) { return member; }

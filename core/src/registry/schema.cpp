@@ -191,6 +191,12 @@ std::vector<std::string> names_and_aliases(const std::vector<Field>& fields) {
   return names;
 }
 
+/// The value of a field; for an object false is null, as a table of Lua cannot hold nil.
+Value object_or_null(const Field& field, const Value& value) {
+  const bool none = !field.kind.empty() && value.is_bool() && !value.as_bool();
+  return none ? Value() : value;
+}
+
 /// `word` is the word for the field in messages.
 void set_checked(void* object, const std::string& title, const char* word, const Field& field,
                  const Value& value) {
@@ -200,7 +206,7 @@ void set_checked(void* object, const std::string& title, const char* word, const
     fail(title, ": ", word, " '", field.name, "' ", error.what());
   }
   try {
-    field.access->set(object, value);
+    field.access->set(object, object_or_null(field, value));
   } catch (const Interrupted&) {
     throw;
   } catch (Error& error) {

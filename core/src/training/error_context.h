@@ -1,4 +1,4 @@
-// Adds the name of a loss or the number of a batch to errors in data.
+// Adds the name of a loss, or the number of a batch and the row of the data, to errors in data.
 #pragma once
 #include "crescent/base/error.h"
 
@@ -10,7 +10,10 @@ auto with_error_context(Context context, F f) -> decltype(f()) {
   try {
     return f();
   } catch (DataError& error) {
-    error.add_context(context() + ": ");
+    if constexpr (std::invocable<Context, const DataError&>)
+      error.add_context(context(error) + ": ");
+    else
+      error.add_context(context() + ": ");
     throw;
   }
 }

@@ -1,5 +1,7 @@
 #include "training/pass.h"
 
+#include "crescent/device/row_error.h"
+
 namespace crescent {
 
 Pass::BatchStep Pass::training(Model& model, const StepExtras& extras) {
@@ -14,13 +16,28 @@ Pass::BatchStep Pass::testing(Model& model) {
           &Callback::on_test_batch_begin, &Callback::on_test_batch_end, true};
 }
 
+namespace {
+
+/// "batch 4 (row 13 of the data)", counted from 1: the batch that the error is in, and the row
+/// where it is known, which shuffling has put elsewhere in the batch.
+std::string place_in_data(const DataError& error, const Batches& batches) {
+  const std::string batch = concat("batch ", batches.taken() + 1);
+  const auto* rejected = dynamic_cast<const RowError*>(&error);
+  const std::vector<int64_t> rows = batches.last_rows();
+  if (!rejected || static_cast<int64_t>(rows.size()) != rejected->rows()) return batch;
+  return concat(batch, " (row ", rows[static_cast<size_t>(rejected->row())] + 1, " of the data)");
+}
+
+}  // namespace
+
 bool Pass::advance(const CallbackList& callbacks) {
   const Batch* batch = batches_.next();
   if (!batch) return false;
   const int64_t number = batches_.taken();
   callbacks.each(step_.before, number, Logs());
   // Errors in data name the batch, counted from 1 as in the progress bar.
-  with_error_context([&] { return concat("batch ", number + 1); }, [&] { step_.step(*batch); });
+  with_error_context([&](const DataError& error) { return place_in_data(error, batches_); },
+                     [&] { step_.step(*batch); });
   batches_.done();
   callbacks.each(step_.after, number, step_.has_results ? lazy_logs(model_) : Logs());
   return true;

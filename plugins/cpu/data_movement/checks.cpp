@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "crescent/device/row_error.h"
 #include "data_movement/indexing.h"
 #include "kernel/loops.h"
 
@@ -68,8 +69,10 @@ class CheckKernel final : public Kernel {
         std::find_if(x, x + count_, [this](T v) { return is_outside(v, op_.size); }) - x;
     const std::string value = std::is_integral_v<T> ? to_text(static_cast<int64_t>(x[i]))
                                                     : to_text(static_cast<double>(x[i]));
-    throw DataError(
-        concat(op_.what, " ", value, position_text(shape_, i), " is out of range for ", op_.of));
+    const std::string message =
+        concat(op_.what, " ", value, position_text(shape_, i), " is out of range for ", op_.of);
+    if (shape_.rank() == 0) throw DataError(message);
+    throw RowError(message, i / (count_ / shape_[0]), shape_[0]);
   }
   static constexpr int64_t kGrain = 65536;  ///< elements that repay another thread
   CheckIndices op_;

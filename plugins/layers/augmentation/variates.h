@@ -35,7 +35,8 @@ inline Tensor random_beta(const SeedGenerator& random, const Shape& shape, const
 
 /// A random permutation of 0 to count - 1.
 inline Tensor random_order(const SeedGenerator& random, int64_t count) {
-  return ops::top_k(random.uniform({count}), count)[1];
+  const Tensor keys = random.uniform({count});
+  return count == 0 ? ops::cast(keys, DType::int32) : ops::top_k(keys, count)[1];
 }
 
 }  // namespace crescent

@@ -1,26 +1,47 @@
-// A layer of the user as a cell: it is called on {x, states..., constants...} and returns {output,
-// next states...}.
+// A layer of the user as a cell: it is called on {x, states..., constants...}, or as cells of Keras
+// on x, the list of states and that of constants, and returns {output, next states...}.
 #include "rnn.h"
 
 namespace crescent {
 namespace {
 
-/// The widths of the states of a layer: its option state_size, a number or a list, or units.
-std::vector<int64_t> state_sizes_of(const Layer& layer) {
+constexpr const char* kStateSize = "cell_state_size";  // a property of classes in Lua
+
+/// Whether call() has the parameters of Keras, call(inputs, states).
+bool takes_list_of_states(const Layer& layer) {
+  const std::vector<std::string> names = layer.positional_arguments();
+  return !names.empty() && names.front() == "states";
+}
+
+/// The widths of the states of a layer: its attribute or option state_size, a number or a list, or
+/// units.
+std::vector<int64_t> state_sizes_of(Layer& layer) {
   const Dict config = layer.get_config();
-  const bool takes_states = layer.input_count().max > 1;
+  const bool takes_states = layer.input_count().max > 1 || takes_list_of_states(layer);
+  if (takes_states && layer.info()->schema.find_property(kStateSize))
+    if (const Value sizes = layer.get_property(kStateSize); !sizes.is_null())
+      return Codec<std::vector<int64_t>>::decode(sizes);
   for (const char* option : {"state_size", "units"}) {
     const Value* sizes = config.find(option);
     if (takes_states && sizes && !sizes->is_null())
       return Codec<std::vector<int64_t>>::decode(*sizes);
   }
   fail("cell: expected a recurrent cell such as LSTMCell, got ", layer.class_name(),
-       "; a layer of one's own is a cell when it has the option state_size");
+       "; a layer of one's own is a cell when it has the option or the attribute state_size");
+}
+
+List boxed(std::span<const Tensor> tensors) {
+  List list;
+  for (const Tensor& tensor : tensors) list.push_back(Codec<Tensor>::encode(tensor));
+  return list;
 }
 
 class LayerCell final : public RnnCell {
  public:
-  explicit LayerCell(LayerPtr layer) : layer_(std::move(layer)), sizes_(state_sizes_of(*layer_)) {
+  explicit LayerCell(LayerPtr layer)
+      : layer_(std::move(layer)),
+        lists_states_(takes_list_of_states(*layer_)),
+        sizes_(state_sizes_of(*layer_)) {
     set_name(layer_->name());
   }
   size_t state_count() const override { return sizes_.size(); }
@@ -33,7 +54,7 @@ class LayerCell final : public RnnCell {
   InputCount input_count() const override { return {.min = 1 + sizes_.size()}; }
   void build(const std::vector<Shape>&) override {}
   Tensors step(const Tensors& inputs) const override {
-    const Tensors outputs = (*layer_)(inputs, CallOptions{});
+    const Tensors outputs = called(inputs);
     if (outputs.size() != 1 + sizes_.size())
       fail("cell ", layer_->name(), ": expected call to give the output and ", sizes_.size(),
            " next states, got ", outputs.size(), " tensors");
@@ -43,7 +64,17 @@ class LayerCell final : public RnnCell {
   LayerPtr as_layer() override { return layer_; }
 
  private:
+  Tensors called(const Tensors& inputs) const {
+    if (!lists_states_) return (*layer_)(inputs, CallOptions{});
+    const std::span<const Tensor> rest = std::span(inputs).subspan(1);
+    CallOptions options;
+    options.arguments.set("1", boxed(rest.first(sizes_.size())));
+    if (rest.size() > sizes_.size()) options.arguments.set("2", boxed(rest.subspan(sizes_.size())));
+    return (*layer_)(Tensors{inputs[0]}, options);
+  }
+
   LayerPtr layer_;
+  bool lists_states_;
   std::vector<int64_t> sizes_;
 };
 

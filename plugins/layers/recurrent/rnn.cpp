@@ -89,7 +89,7 @@ void BaseRnn::build(const std::vector<Shape>& inputs) {
   const std::vector<Shape> shapes = cell_->state_shapes(step_shape(x));
   std::vector<Shape> step{step_shape(x)};
   step.insert(step.end(), shapes.begin(), shapes.end());
-  cell_->build_for(step);
+  build_cell(step);
   if (!stateful_) return;
   if (x[0] < 0)
     fail(
@@ -101,6 +101,16 @@ void BaseRnn::build(const std::vector<Shape>& inputs) {
         "to your Input layer.");
   for (const Shape& shape : shapes)
     states_.push_back(Variable(Tensor(shape, variable_dtype()), {"state", false}));
+}
+
+/// Builds the cell. The paths of its weights begin with the name of the layer, because cells of
+/// several layers have one name: "forward_lstm_1/lstm_cell/kernel".
+void BaseRnn::build_cell(const std::vector<Shape>& step) {
+  const LayerPtr cell = cell_->as_layer();
+  const bool fresh = !cell->built();
+  cell_->build_for(step);
+  if (!fresh) return;
+  for (const Variable& weight : cell->weights()) weight.set_path(name() + "/" + weight.path());
 }
 
 void BaseRnn::reset_states() { set_states({}); }

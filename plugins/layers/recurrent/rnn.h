@@ -101,6 +101,7 @@ class BaseRnn : public Layer {
   std::optional<SequenceResult> fast_masked_run(const Tensor& x, const Tensors& states,
                                                 const Tensor& mask) const;
   Tensors as_cell_computes(Tensors tensors) const;
+  void build_cell(const std::vector<Shape>& step);
   Tensors initial_states(const Tensors& inputs) const;
   Tensor mask_of(const Tensors& inputs, const Call& call) const;
   Tensors constants_of(const Call& call) const;

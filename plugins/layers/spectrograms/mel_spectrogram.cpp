@@ -28,6 +28,14 @@ Tensor mel_weights(int64_t frequencies, int64_t bins, double sampling_rate, doub
 
 Tensor decibels(const Tensor& power) { return ops::log(power) * (10 / std::log(10.0)); }
 
+/// power^(exponent / 2); where that has no finite slope at silence, silence has none.
+Tensor raised(const Tensor& power, double exponent) {
+  if (exponent == 2) return power;
+  if (exponent <= 0 || exponent > 2) return ops::power(power, exponent / 2);
+  const Tensor heard = ops::greater(power, 0);
+  return ops::where(heard, ops::power(ops::where(heard, power, 1.0), exponent / 2), 0.0);
+}
+
 class MelSpectrogram final : public UnaryLayer {
  public:
   static void describe(Schema<MelSpectrogram>& s) {
@@ -81,7 +89,7 @@ class MelSpectrogram final : public UnaryLayer {
                                                            {"fft_length", fft_length_},
                                                            {"window", window_}}));
     const Tensor power = ops::square(spectrum[0]) + ops::square(spectrum[1]);
-    const Tensor magnitude = exponent_ == 2 ? power : ops::power(power, exponent_ / 2);
+    const Tensor magnitude = raised(power, exponent_);
     const Tensor weights =
         mel_weights(fft_length_ / 2 + 1, bins_, double(sampling_rate_), lowest_, highest());
     Tensor mel = ops::dot(magnitude, ops::cast(weights, samples.dtype()));

@@ -2,12 +2,21 @@
 #pragma once
 #include "crescent/layer/operation.h"
 #include "crescent/ops/arguments.h"
+#include "crescent/program/program.h"
 
 namespace crescent::operations {
 
 using ops::at_least_int32, ops::axes_of, ops::axis_of, ops::checked_count, ops::flat_without,
     ops::floating, ops::for_each_axis, ops::in_wide, ops::number_like, ops::Operand, ops::positions,
     ops::promoted, ops::tensor_of, ops::wide_floating;
+
+/// The shape of a new tensor. Sizes may be unknown, -1, while a trace records alone.
+inline const Shape& known(const Shape& shape) {
+  if (!shape.is_known() && !is_tracing())
+    fail("argument 'shape': expected the size of every axis, got ",
+         Value(List(shape.begin(), shape.end())), "; -1 is for reshape only");
+  return shape;
+}
 
 /// A data_format, channels_last where it is not given.
 using Format = std::optional<std::string>;

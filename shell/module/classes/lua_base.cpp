@@ -48,10 +48,12 @@ SchemaData schema_for(const std::string& title, const std::vector<Declared>& opt
     const auto base = std::find_if(fields.begin(), fields.end(), [&](const Field& field) {
       return field.name == option.name && !field.keyword_only;
     });
-    if (base != fields.end())  // another default for an option of the base
+    if (base != fields.end()) {  // another default for an option of the base
       base->default_value = option.value;
-    else
-      fields.push_back(field_of(option, std::make_shared<AttributeAccess<T>>(option.name)));
+      continue;
+    }
+    std::erase_if(fields, [&](const Field& field) { return field.name == option.name; });
+    fields.push_back(field_of(option, std::make_shared<AttributeAccess<T>>(option.name)));
   }
   return schema.data();
 }

@@ -6,6 +6,7 @@
 #include "classes/lua_base.h"
 #include "classes/lua_factory.h"
 #include "classes/object_types.h"
+#include "instances/hooks.h"
 #include "instances/lua_model.h"
 #include "values/callable.h"
 
@@ -114,7 +115,12 @@ int subclass(lua_State* L) {
   const Base& base = base_at(L, 1);
   const ClassPtr parent = class_of_table(L, 1);
   std::vector<Declared> options = inherited_options(parent);
-  for (Declared& option : declarations(L, 3, "options")) options.push_back(std::move(option));
+  for (Declared& option : declarations(L, 3, "options")) {
+    if (is_hook(option.name, base.name))
+      fail("subclass: an option cannot be called '", option.name, "', which is a method of ",
+           base.name);
+    options.push_back(std::move(option));
+  }
   std::vector<Argument> arguments = call_arguments(L, 4, base, parent);
   lua_newtable(L);
   const int table = lua_gettop(L);

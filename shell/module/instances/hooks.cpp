@@ -138,6 +138,11 @@ bool has_field(lua_State* L, int table, const std::string& name) {
 
 }  // namespace
 
+bool is_hook(std::string_view name, std::string_view base) {
+  return std::any_of(hooks().begin(), hooks().end(),
+                     [&](const Hook& hook) { return belongs(hook, base) && name == hook.name; });
+}
+
 void warn_of_unread_hooks(lua_State* L, int class_index, int base_index, const char* base) {
   Height height(L);
   if (lua_rawgetp(L, class_index, &noticed_key) != LUA_TNIL) return;
@@ -145,10 +150,7 @@ void warn_of_unread_hooks(lua_State* L, int class_index, int base_index, const c
   lua_rawsetp(L, class_index, &noticed_key);
   const std::vector<std::string> defined = defined_functions(L, class_index);
   for (const std::string& name : defined) {
-    const bool hook = std::any_of(hooks().begin(), hooks().end(), [&](const Hook& h) {
-      return belongs(h, base) && name == h.name;
-    });
-    if (hook || !has_field(L, base_index, name))
+    if (is_hook(name, base) || !has_field(L, base_index, name))
       look_at(name_of_class(L, class_index), name, base, defined);
   }
 }

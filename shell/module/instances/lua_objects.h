@@ -55,12 +55,15 @@ class LuaLayerOf : public Base,
     s.property("layers_by_attribute", &T::layers_by_attribute,
                "Layers by the attributes that hold them, in lists where that is a table: files of "
                "Keras 3 are laid out by them.")
+        .property("cell_state_size", &T::cell_state_size,
+                  "The attribute state_size, which makes it a cell of RNN; else nothing.")
         .property("keeps_own_variables", &T::keeps_own_variables,
                   "Whether its class has save_own_variables(store) or load_own_variables(store).")
         .property("own_variables", &T::own_variables, &T::set_own_variables,
                   "What save_own_variables puts into the store for files of Keras 3, and "
                   "load_own_variables takes out.");
   }
+  Value cell_state_size() const { return attribute("state_size"); }
   bool keeps_own_variables() const;
   Value own_variables() const;
   void set_own_variables(const Value& stored);

@@ -52,6 +52,34 @@ void set_weights(Optimizer& optimizer, Any weights) {
   for (size_t i = 0; i < state.size(); ++i) state[i].assign(values[i]);
 }
 
+/// The parts of the rule of an optimizer, which only its classes may call: for classes in Lua that
+/// are derived from a built-in one.
+struct UpdateRule : Optimizer {
+  static std::vector<std::string> slot_names(const Optimizer& optimizer) {
+    return (optimizer.*&UpdateRule::slots)();
+  }
+  static Tensor initial(const Optimizer& optimizer, const std::string& slot,
+                        const Variable& variable) {
+    return (optimizer.*&UpdateRule::initial_slot)(slot, variable);
+  }
+  /// `state` is the table of LuaOptimizer::update.
+  static void run(Optimizer& optimizer, const Tensor& gradient, const Variable& variable,
+                  const Tensor& rate, Any state) {
+    lua_State* L = current();
+    const Height height(L);
+    if (!is_plain_table(L, state.index)) fail_expected(L, state.index, "the slots by name");
+    Variables slots;
+    for (const std::string& name : slot_names(optimizer)) {
+      push_field(L, state.index, name.c_str());
+      slots.push_back(Read<Variable>::from(L, lua_gettop(L)));
+      lua_pop(L, 1);
+    }
+    push_field(L, state.index, "step");
+    const Tensor step = to_tensor(L, lua_gettop(L));
+    (optimizer.*&UpdateRule::update)(variable, gradient, rate, step, slots);
+  }
+};
+
 void add_optimizer(ObjectTypes& types, const Type& object) {
   add_type<Optimizer>(types, "optimizer", &object)
       .property("learning_rate", &Optimizer::learning_rate, &Optimizer::set_learning_rate,
@@ -66,7 +94,16 @@ void add_optimizer(ObjectTypes& types, const Type& object) {
               "Updates variables by their gradients.")
       .method("apply", &apply_gradients,
               {"gradients: a list of tensors", "variables: a list of variables=nil"},
-              "Updates variables by their gradients.");
+              "Updates variables by their gradients.")
+      .method("slots", &UpdateRule::slot_names, {},
+              "The names of what each variable has beside it.")
+      .method("initial_slot", &UpdateRule::initial, {"slot: a string", "variable: a variable"},
+              "What a slot begins with.")
+      .method(
+          "update_step", &UpdateRule::run,
+          {"gradient", "variable: a variable", "learning_rate", "state: a table with names"},
+          "The rule for one variable, which classes derived from this one call: `state` has the "
+          "slots by name and the number of the step.");
 }
 
 Tensor call_metric(Metric& metric, const Tensor& y_true, const Tensor& y_pred,
@@ -194,8 +231,25 @@ void add_hooks(Type& callback, std::index_sequence<I...>) {
   (add_older(std::integral_constant<size_t, I>()), ...);
 }
 
+/// For a callback that another one calls: what fit does before the first hook.
+void attach_run(Callback& callback, const std::shared_ptr<Model>& model, Any params) {
+  callback.attach_run(model.get(), to_dict(current(), params.index));
+}
+/// What get_state has and the table lacks is null, which a table of Lua cannot hold.
+void set_state(Callback& callback, Any state) {
+  Dict given = to_dict(current(), state.index);
+  for (const DictEntry& entry : callback.get_state())
+    if (!given.contains(entry.key)) given.set(entry.key, Value());
+  callback.set_state(given);
+}
+
 void add_callbacks(ObjectTypes& types, const Type& object) {
   Type& callback = add_type<Callback>(types, "callback", &object);
+  callback
+      .method("attach_run", &attach_run, {"model: a model", "params: a table with names"},
+              "Before the first hook: the model that is trained, and what the run was told.")
+      .method("get_state", &Callback::get_state, {}, "What outlives the process.")
+      .method("set_state", &set_state, {"state: a table with names"}, "What get_state gave.");
   add_hooks(callback, std::make_index_sequence<std::size(kCallbackHooks)>());
   add_type<LuaCallback>(types, "callback", &callback)
       .property("model", &LuaCallback::model, "The model that is trained.")

@@ -105,10 +105,9 @@ std::string without_first_comment(std::string text) {
 }
 
 int load_file(lua_State* L, const char* path, Variables* variables) {
-  const int status = luaL_loadfile(L, path);
+  const int status = luaL_loadfilex(L, path, "t");
   if (status != LUA_OK || !variables) return status;
   const std::string text = without_first_comment(read_file(path));
-  if (text.starts_with(*LUA_SIGNATURE)) return status;
   lua_pop(L, 1);
   return variables->load(text, concat("@", path));
 }
@@ -119,6 +118,44 @@ int load_input(lua_State* L, Variables* variables) {
   text = without_first_comment(std::move(text));
   remember_source("stdin", text);
   return load(L, text, "=stdin", variables);
+}
+
+/// Calls the function in the first upvalue, with "t" for its argument `mode`, whose place is in the
+/// second, unless the caller gives one.
+int with_text_mode(lua_State* L) {
+  const auto place = static_cast<int>(lua_tointeger(L, lua_upvalueindex(2)));
+  if (lua_gettop(L) < place) lua_settop(L, place);
+  if (lua_isnil(L, place)) {
+    lua_pushliteral(L, "t");
+    lua_replace(L, place);
+  }
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
+int results_behind_path(lua_State* L, int, lua_KContext) { return lua_gettop(L) - 1; }
+
+int do_text_file(lua_State* L) {
+  const char* path = luaL_optstring(L, 1, nullptr);
+  lua_settop(L, 1);
+  if (luaL_loadfilex(L, path, "t") != LUA_OK) return lua_error(L);
+  lua_callk(L, 0, LUA_MULTRET, 0, results_behind_path);
+  return results_behind_path(L, LUA_OK, 0);
+}
+
+/// Makes load, loadfile and dofile take texts alone unless they are told: Lua trusts compiled
+/// chunks, so that one that is made up can do anything.
+void refuse_compiled_chunks(lua_State* L) {
+  for (const auto& [name, place] : {std::pair("load", 3), std::pair("loadfile", 2)}) {
+    lua_getglobal(L, name);
+    lua_pushinteger(L, place);
+    lua_pushcclosure(L, with_text_mode, 2);
+    lua_setglobal(L, name);
+  }
+  lua_pushcfunction(L, do_text_file);
+  lua_setglobal(L, "dofile");
 }
 
 /// Prints the values on the stack from this index on, as the prompt's print does.
@@ -140,6 +177,7 @@ bool finish(lua_State* L, int status) {
 
 void open_libraries(lua_State* L) {
   luaL_openlibs(L);
+  refuse_compiled_chunks(L);
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
   lua_pushcfunction(L, luaopen_crescent);
   lua_setfield(L, -2, "crescent");

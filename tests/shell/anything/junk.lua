@@ -1,4 +1,4 @@
--- Every function and method called with every kind of nonsense: errors are fine, crashes are not.
+-- Every function and method called with every kind of nonsense may fail, but not crash [L03].
 local cr = require "crescent"
 local quick = cr.layers.Dense(2, { input_shape = { 3 } })
 local model = cr.Sequential { quick }

@@ -1,4 +1,4 @@
--- Temporary tensors are collected in time, and errors leave nothing behind.
+-- Temporary tensors are collected in time, and errors leave nothing behind [L02].
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local memory = require "memory"
 collectgarbage "generational"                        -- as the program has it

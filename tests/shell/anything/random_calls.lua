@@ -2,7 +2,7 @@
 -- there is to call is found by reflection. A child makes the calls in a folder of its own; when it
 -- ends, the seed and the call are printed, and
 --   random_calls.lua child SEED COUNT verbose
--- makes the same calls again. CRESCENT_RANDOM_CALLS=SECONDS,SEED runs longer, or elsewhere.
+-- makes the same calls again. CRESCENT_RANDOM_CALLS=SECONDS,SEED runs longer, or elsewhere [L03].
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
 package.path = (folder .. "/../support/?.lua;") .. package.path
 

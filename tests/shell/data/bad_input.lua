@@ -98,6 +98,31 @@ do -- vocabularies
     "value 5 at [0, 1]", "num_tokens 3")
 end
 
+do -- labels and ids: the row of the data, wherever shuffling has put it
+  local function compiled(loss, ...)
+    local model = cr.Sequential { ... }
+    model:compile { optimizer = "sgd", loss = loss }
+    return model
+  end
+  local x, y = cr.random.normal { 20, 4 }, cr.zeros({ 20 }, "int32")
+  y[13] = 7
+  local classes = compiled("sparse_categorical_crossentropy",
+    layers.Dense(3, { activation = "softmax", input_shape = { 4 } }))
+  for _, shuffle in ipairs { true, false } do
+    local fit = { batch_size = 5, shuffle = shuffle, verbose = 0 }
+    check.fails(function() classes:fit(x, y, fit) end, "(row 13 of the data)", "label 7",
+      "out of range for 3 classes")
+  end
+  check.fails(function() classes:evaluate(x, y, { batch_size = 5, verbose = 0 }) end,
+    "batch 3 (row 13 of the data): ", "label 7 at [2]")
+  local ids = cr.zeros({ 20, 3 }, "int32")
+  ids[{ 13, 2 }] = 9
+  local embedded = compiled("mse", layers.Embedding(5, 2, { input_shape = { 3 } }),
+    layers.Flatten(), layers.Dense(1))
+  check.fails(function() embedded:fit(ids, cr.zeros { 20, 1 }, { batch_size = 5, verbose = 0 }) end,
+    "(row 13 of the data)", "id 9", "out of range for input_dim 5")
+end
+
 do -- rules
   check.fails(function() layers.TextVectorization { standardize = "lowercase" } end, "standardize",
     "lower_and_strip_punctuation")

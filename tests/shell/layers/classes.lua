@@ -62,9 +62,9 @@ do -- beside one of ours a class has the package that Keras gives it
   assert(layers.Dense(1).class_name == "Dense" and layers.get(mine) == mine)
 end
 check.fails(function() cr.Layer.subclass "X" end, "subclass")
-check.fails(function() layers.Embedding:subclass "X" end, "subclass",
-  "Embedding is written in C++", "derive from cr.layers.Layer",
-  "self.inner = cr.layers.Embedding(...)")
+check.fails(function() layers.StringLookup:subclass "X" end, "subclass",
+  "StringLookup is written in C++", "derive from cr.layers.Layer",
+  "self.inner = cr.layers.StringLookup(...)")
 
 -- sublayers in tables, losses, state that is not trained, several inputs and outputs
 local Stack = cr.Layer:subclass "Stack"

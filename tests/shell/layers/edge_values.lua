@@ -24,6 +24,28 @@ norm(steps, { training = true, mask = t { { 1, 1 }, { 0, 0 } }:cast "bool" })
 check.near(norm.weights[3], { 2, 4 })
 check.near(norm.weights[4], { 1, 4 })
 
+-- Batches of no images are mixed, labels too.
+for _, name in ipairs { "MixUp", "CutMix" } do
+  local mixed = layers[name]()({ images = ops.zeros { 0, 4, 4, 3 }, labels = ops.zeros { 0, 2 } },
+    { training = true })
+  check.same(mixed.images.shape, { 0, 4, 4, 3 })
+  check.same(mixed.labels.shape, { 0, 2 })
+end
+
+-- The gradient at silence is 0 for every exponent of the magnitude, and that beside it is there.
+for _, exponent in ipairs { 0.5, 1, 1.5, 2, 3 } do
+  local mel = layers.MelSpectrogram { sequence_length = 64, sequence_stride = 32, fft_length = 64,
+    num_mel_bins = 4, mag_exp = exponent, power_to_db = false }
+  for _, loud in ipairs { 0, 1 } do
+    local sound = cr.Variable(ops.sin(cr.arange(128):reshape { 1, 128 }) * loud)
+    local sum
+    local tape = cr.GradientTape(function() sum = ops.sum(mel(sound)) end)
+    local slope = tape:gradient(sum, sound)
+    assert(ops.all(ops.isfinite(slope)):item(), exponent)
+    assert((ops.max(ops.abs(slope)):item() > 0) == (loud > 0), exponent)
+  end
+end
+
 -- The gate's weights are before those of the values.
 local attention = layers.MultiHeadAttention(1, 2,
   { value_dim = 3, use_gate = true, use_bias = false })

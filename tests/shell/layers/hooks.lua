@@ -26,6 +26,14 @@ check.fails(function() Wrong { name = "w" }(x) end, "w", "no call()", "it define
 local Empty = cr.Model:subclass "Empty"
 check.fails(function() Empty()(x) end, "no call()")
 
+-- an option that would hide a method is refused where it is declared
+for _, name in ipairs { "build", "call", "init", "compute_mask", "get_config" } do
+  check.fails(function() cr.Layer:subclass("Hiding", { { name, 1 } }) end,
+    "an option cannot be called '" .. name .. "'", "a method of Layer")
+end
+check.fails(function() cr.metrics.Metric:subclass("Hiding", { result = 1 }) end, "'result'")
+cr.losses.Loss:subclass("Free", { { "build", 1 } })
+
 -- misspelt hooks are told once, when the first object is made
 local once = warns([[
   local Wrong = cr.Layer:subclass "Wrong"

@@ -36,6 +36,48 @@ check.fails(function()
 end, "expected a recurrent cell such as LSTMCell, got Dense")
 check.fails(function() layers.RNN(layers.ReLU()) end, "expected a recurrent cell")
 
+-- a cell as Keras has it: state_size in init, call(inputs, states), the shape of the inputs in build
+local KerasCell = cr.Layer:subclass("KerasCell", { { "units", 4 }, { "two", false } })
+function KerasCell:init(config)
+  self.width = config.units
+  self.state_size = config.two and { self.width, self.width } or self.width
+end
+function KerasCell:build(input_shape)
+  self.w = self:add_weight { name = "w", shape = { input_shape[#input_shape], self.width } }
+  self.u = self:add_weight { name = "u", shape = { self.width, self.width } }
+end
+function KerasCell:call(inputs, states)
+  local h = ops.tanh(inputs:matmul(self.w) + states[1]:matmul(self.u))
+  return h, self.two and { h, states[2] + h } or { h }
+end
+local keras = layers.RNN(KerasCell { units = 5 }, { return_sequences = true })
+keras(x)
+keras:set_weights(plain:get_weights())
+check.near(keras(x), plain(x))
+local summed = layers.RNN(KerasCell { units = 3, two = true }, { return_state = true })(x)
+assert(#summed == 3)
+check.near(summed[1], summed[2])
+check.near(ops.sum(layers.RNN(KerasCell { units = 1, two = true }, { return_sequences = true,
+  return_state = true })(x)[3] * 0), 0)
+local kept = cr.Sequential { layers.RNN(KerasCell { units = 3 }, { input_shape = { 4, 3 } }) }
+local kept_path = check.temporary ".keras"
+kept:save(kept_path)
+check.near(cr.models.load_model(kept_path):predict(x), kept:predict(x))
+os.remove(kept_path)
+
+-- the paths of weights of cells begin with the layer, so they are told apart
+local both = cr.Sequential { cr.Input { shape = { 2, 3 } },
+  layers.Bidirectional(layers.LSTM(2, { name = "a", return_sequences = true })),
+  layers.LSTM(2, { name = "b" }), layers.Dense(1, { name = "e" }) }
+local paths, seen = {}, {}
+for _, weight in ipairs(both.weights) do
+  paths[#paths + 1] = weight.path
+  assert(not seen[weight.path], weight.path)
+  seen[weight.path] = true
+end
+check.same({ paths[1], paths[4], paths[7], paths[10] }, { "forward_a/lstm_cell/kernel",
+  "backward_a/lstm_cell/kernel", "b/lstm_cell/kernel", "e/kernel" })
+
 -- trained and saved as any other
 local model = cr.Sequential { layers.RNN(Minimal { units = 3 }, { input_shape = { 4, 3 } }),
   layers.Dense(1) }

@@ -41,6 +41,29 @@ check.same(z:totable(), { { 3, 4 }, { 0, -1 } })
 check.near(ops.abs(z), { 5, 1 })
 check.near((z * z):totable(), { { -7, 24 }, { -1, 0 } })
 check.near(ops.view_as_real(ops.flip(z)), { { 0, -1 }, { 3, 4 } })
+-- of what the README says of them: what computes, and what refuses
+local w = ops.view_as_complex(cr.tensor { { 1, 2 }, { 3, -1 } })
+local function parts(x) return ops.view_as_real(x) end
+check.near(parts(w / z), { { 0.44, 0.08 }, { 1, 3 } })
+check.near(parts(ops.exp(w)), { { -1.1312044, 2.4717267 }, { 10.852262, -16.901396 } }, 1e-4)
+check.near(parts(ops.log(w)), { { 0.80471896, 1.1071488 }, { 1.1512925, -0.32175055 } })
+check.near(parts(ops.square(w)), { { -3, 4 }, { 8, -6 } })
+check.near(parts(ops.reciprocal(w)), { { 0.2, -0.4 }, { 0.3, 0.1 } })
+check.near(parts(ops.sum(w)), { 4, 1 })
+check.near(parts(ops.mean(w)), { 2, 0.5 })
+check.near(ops.var(w):item(), 3.25)
+check.near(ops.std(w):item(), 3.25 ^ 0.5)
+check.near(parts(ops.outer(w, w)), { { { -3, 4 }, { 5, 5 } }, { { 5, 5 }, { 8, -6 } } })
+check.near(parts(ops.vdot(w, w)), { 15, 0 })
+check.near(parts(ops.vdot(w, z)), { 12, -5 })
+check.same(ops.equal(w, z):totable(), { false, false })
+check.near(parts(ops.reshape(w, { 2, 1 })), { { { 1, 2 } }, { { 3, -1 } } })
+for _, name in ipairs { "sqrt", "sin", "tanh", "prod", "cumsum", "max", "relu", "norm" } do
+  check.fails(function() return ops[name](w) end, "complex numbers")
+end
+for _, name in ipairs { "inner", "dot", "power" } do
+  check.fails(function() return ops[name](w, w) end, "complex numbers")
+end
 check.fails(function() return ops.matmul(z, z) end, "complex numbers")
 check.fails(function() return ops.sort(z) end, "complex")
 check.fails(function() return z:item() end, "one element")

@@ -25,6 +25,11 @@ check.fails(function() cr.tensor { 1, "one" } end, "expected a number", '"one"')
 check.fails(function() cr.tensor { "one", 1 } end, "expected a string", "1")
 check.fails(function() cr.zeros { 2, -3 } end, "-3")
 check.fails(function() cr.zeros(nil) end, "shape")
+for _, make in ipairs { cr.ops.zeros, cr.ops.ones, cr.ops.empty } do
+  check.fails(function() make { -1, 2 } end, "expected the size of every axis, got [-1, 2]")
+end
+check.fails(function() cr.ops.full({ -1, 2 }, 1) end, "expected the size of every axis")
+check.fails(function() cr.ops.broadcast_to(cr.ones { 2 }, { -1, 2 }) end, "the size of every axis")
 check.fails(function() cr.zeros({ 2 }, "float23") end, "float23", "did you mean 'float32'?")
 local loop = {}
 loop[1] = loop

@@ -8,7 +8,8 @@
 namespace crescent {
 
 /// An op that a device leaves to the host, where Op::compute() or a kernel of the cpu computes it.
-/// The device copies the inputs to the host before the call and the outputs back after it.
+/// The device copies the inputs to the host before the call and the outputs back after it. It may
+/// call run() on any thread, one call at a time for each HostCall.
 class CRESCENT_API HostCall final : public Op {
  public:
   static constexpr const char* kName = "host_call";
@@ -47,7 +48,8 @@ CRESCENT_API Program lower(Program program, const Device& device);
 /// computed by code outside of the device. A scan may fail when an op of its body may.
 CRESCENT_API bool may_fail(const Op& op);
 
-/// Lowers the program and compiles it.
+/// Lowers the program and compiles it. The executable belongs to the caller and refers to neither
+/// the program nor what it was given by.
 CRESCENT_API std::unique_ptr<Executable> compile(const Program& program,
                                                  Device& device = crescent::device());
 

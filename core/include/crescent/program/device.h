@@ -8,6 +8,9 @@
 // memory in use by a run must stay allocated until the run ends, and errors are reported by the
 // next read or by synchronize().
 //
+// A device lives to the end of the process, longer than its executables and its memory. Any thread
+// may call it, and several at once.
+//
 // After set_device, functions are recompiled, a variable moves to the new device when a program
 // next uses it, and tensors stay where they are: programs read copies of them.
 #pragma once
@@ -46,8 +49,10 @@ struct ProfileRow {
 class CRESCENT_API Executable {
  public:
   virtual ~Executable();
-  /// Runs the program once. `inputs` follow Program::inputs. `variables` follow Program::variables
-  /// and are written in place; a run that throws writes none. `outputs` are allocated by the caller
+  /// Runs the program once. Any thread may call it, and several may at once: they take turns unless
+  /// the executable can run beside itself. Tensors belong to the caller: no reference to them is
+  /// kept after the run. `inputs` follow Program::inputs. `variables` follow Program::variables and
+  /// are written in place; a run that throws writes none. `outputs` are allocated by the caller
   /// with the specs of Program::outputs. All are in Device::memory(); if that is host memory,
   /// inputs may be in any memory (Tensor::raw()). A run does not allocate. It calls
   /// Storage::bump_version for what it writes. Values computed from variables that are only read
@@ -64,11 +69,11 @@ class CRESCENT_API Executable {
   virtual std::vector<ProfileRow> rows() const = 0;
 
   /// Called with a result: its index in Program::values, the kernel that computed it, and its bytes
-  /// in host memory, which are valid only during the call.
+  /// in host memory, which are valid only during the call. The call is on the thread of run().
   using Watcher = std::function<void(int value, const std::string& kernel, const void* bytes)>;
   /// Sets a function that is called after each instruction of a run for every result that is
-  /// complete in memory; an empty function removes it. Returns false when the device does not
-  /// support that.
+  /// complete in memory; an empty function removes it. The executable keeps it until then. Returns
+  /// false when the device does not support that.
   virtual bool watch(Watcher watcher);
 };
 
@@ -96,9 +101,11 @@ class CRESCENT_API Device : public Plain {
   virtual bool supports(const Op& op, std::span<const TensorSpec> inputs,
                         std::span<const TensorSpec> outputs) const = 0;
   virtual Capabilities capabilities() const { return {}; }
-  /// Compiles a program that was lowered for this device (lowering.h).
+  /// Compiles a program that was lowered for this device (lowering.h). The executable belongs to
+  /// the caller. The program is valid only during the call; the executable may keep its ops and the
+  /// storage of its constants, which are shared and never change.
   virtual std::unique_ptr<Executable> compile(const Program& program) = 0;
-  /// The memory that programs read and write; null for host memory.
+  /// The memory that programs read and write, which the device owns; null for host memory.
   virtual Memory* memory() { return nullptr; }
   /// Waits until all runs, reads and writes are done; throws an error that one of them raised.
   virtual void synchronize() {}

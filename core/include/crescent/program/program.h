@@ -11,7 +11,8 @@
 
 namespace crescent {
 
-/// A straight list of instructions over numbered values. Every value has a known spec.
+/// A straight list of instructions over numbered values. Every value has a known spec. Copies share
+/// ops, tensors of constants and variables; ops do not change once they are recorded.
 class CRESCENT_API Program {
  public:
   struct Instruction {
@@ -53,8 +54,9 @@ struct OptimizeOptions {
 };
 CRESCENT_API Program optimize(Program program, const OptimizeOptions& options = {});
 
-/// Runs f on abstract tensors of the given specs and records the ops that it applies. Reading
-/// values of abstract tensors inside f fails with a clear message.
+/// Runs f once, on this thread, on abstract tensors of the given specs and records the ops that it
+/// applies; ops of other threads are not recorded, and f is not kept. Reading values of abstract
+/// tensors inside f fails with a clear message.
 CRESCENT_API Program trace(const std::function<Tensors(const Tensors&)>& f,
                            std::span<const TensorSpec> inputs);
 
@@ -87,7 +89,9 @@ class CRESCENT_API ProgramScope {
 };
 
 /// A compiled function (tf.function): traced and compiled once per signature of the inputs. Copies
-/// are handles to the same function.
+/// are handles to the same function. It keeps its body, and the body's captures, until the last
+/// handle is gone. Any thread may call it; the body is traced on the thread of the call that needs
+/// it.
 class CRESCENT_API Function {
  public:
   using Body = std::function<Tensors(const Tensors&)>;

@@ -1,5 +1,6 @@
 // Sums of products.
 #include "crescent/ops/products.h"
+#include "crescent/ops/elementwise.h"
 
 #include "ops/functions/array_ops.h"
 
@@ -97,7 +98,8 @@ Tensor outer(const Tensor& a, const Tensor& b) {
 }
 
 Tensor vdot(const Tensor& a, const Tensor& b) {
-  const Tensor sum = ops::sum(ops::multiply(ops::reshape(a, {-1}), ops::reshape(b, {-1})));
+  const Tensor sum =
+      ops::sum(ops::multiply(ops::reshape(ops::conj(a), {-1}), ops::reshape(b, {-1})));
   return ops::cast(sum, promote(a.dtype(), b.dtype()));
 }
 

@@ -1,0 +1,2 @@
+#pragma once
+#include "crescent/registry/option_types.h"

@@ -1,0 +1,2 @@
+#pragma once
+#include "crescent/device/row_error.h"

@@ -1,0 +1,33 @@
+-- Every fault of plugins (P), Lua and the prompt (L) in tests/faults/README.md has a test that is
+-- marked with its name in brackets: a tag of Catch2, or a word of the comment at a script's top.
+--
+--   lua5.4 tests/documents/faults.lua [FOLDER]        FOLDER: another tree
+local here = arg[0]:match "^(.*)/[^/]*$" or "."
+local root = arg[1] or here .. "/../.."
+local kCounts = { P = 14, L = 9 }
+
+local marked = {}
+local tests = assert(io.popen(("grep -rhoE '\\[[PL][0-9]{2}\\]' '%s/tests' --include=*.cpp "
+  .. "--include=*.lua --include='build_*'"):format(root)))
+for mark in tests:lines() do marked[mark:sub(2, 4)] = true end
+tests:close()
+
+local file = assert(io.open(root .. "/tests/faults/README.md"))
+local rows = {}
+for line in file:lines() do
+  local name = line:match "^| ([PL]%d%d) |"
+  if name then rows[name] = true end
+end
+file:close()
+
+local wrong = {}
+for letter, count in pairs(kCounts) do
+  for i = 1, count do
+    local name = ("%s%02d"):format(letter, i)
+    if not rows[name] then wrong[#wrong + 1] = "tests/faults/README.md has no row " .. name end
+    if not marked[name] then wrong[#wrong + 1] = "no test is marked [" .. name .. "]" end
+  end
+end
+table.sort(wrong)
+for _, line in ipairs(wrong) do io.stderr:write(line, "\n") end
+os.exit(#wrong == 0)

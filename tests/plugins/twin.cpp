@@ -1,0 +1,14 @@
+// Built as two plugins of different names: what shares a name in both must exist once in each.
+#include "sample.h"
+
+#define VISIBLE __attribute__((visibility("default")))
+
+VISIBLE int twin_setups = 0;
+struct VISIBLE Twin {
+  static inline int setups = 0;
+};
+
+CRESCENT_PLUGIN(TWIN_NAME, "1.0.0") {
+  if (++twin_setups != 1 || ++Twin::setups != 1) crescent::fail("shares its globals with another");
+  registry.add<Sample>(TWIN_NAME);
+}

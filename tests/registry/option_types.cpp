@@ -1,0 +1,118 @@
+// Options of the types of option_types.h: set from values, read back, and refused.
+#include "crescent/registry/option_types.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "crescent/layer/activation.h"
+#include "crescent/registry/registry.h"
+#include "crescent/registry/schema.h"
+
+using namespace crescent;
+
+namespace {
+
+enum class Mode { sum, mean };
+EnumNames<Mode> enum_names(Mode) { return {{"sum", Mode::sum}, {"mean", Mode::mean}}; }
+
+struct Typed {
+  float rate = 0.1F;
+  size_t count = 2;
+  int16_t small = 0;
+  Mode mode = Mode::mean;
+  std::optional<Mode> other;
+  std::vector<Mode> modes;
+  std::pair<int64_t, std::string> pair{1, "a"};
+  std::vector<std::pair<float, float>> ranges;
+  std::map<std::string, double> factors{{"a", 0.5}};
+  std::vector<float> rates;
+
+  static void describe(Schema<Typed>& s) {
+    s.field("rate", &Typed::rate, "")
+        .field("count", &Typed::count, "")
+        .field("small", &Typed::small, "")
+        .field("mode", &Typed::mode, "")
+        .field("other", &Typed::other, "")
+        .field("modes", &Typed::modes, "")
+        .field("pair", &Typed::pair, "")
+        .field("ranges", &Typed::ranges, "")
+        .field("factors", &Typed::factors, "")
+        .field("rates", &Typed::rates, "");
+  }
+};
+
+Typed typed(const Dict& options) {
+  Typed object;
+  schema_of<Typed>("Typed").configure(&object, options);
+  return object;
+}
+
+std::string refusal(const Dict& options) {
+  try {
+    typed(options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+struct Active {
+  Ref<Activation> activation = "relu";
+  static void describe(Schema<Active>& s) { s.field("activation", &Active::activation, ""); }
+};
+
+}  // namespace
+
+TEST_CASE("Options are numbers of any size, enumerations, pairs, maps and lists of them") {
+  const Dict given{{"rate", 0.3},
+                   {"count", 7},
+                   {"small", -5},
+                   {"mode", "sum"},
+                   {"other", "mean"},
+                   {"modes", List{"sum", "mean"}},
+                   {"pair", List{4, "b"}},
+                   {"ranges", List{List{0.1, 2}, List{3, 4}}},
+                   {"factors", Dict{{"x", 2}, {"y", 0.25}}},
+                   {"rates", List{0.1, 0.2}}};
+  const Typed object = typed(given);
+  CHECK(object.rate == 0.3F);
+  CHECK(object.count == 7);
+  CHECK(object.small == -5);
+  CHECK(object.mode == Mode::sum);
+  CHECK(object.other == Mode::mean);
+  CHECK(object.modes == std::vector{Mode::sum, Mode::mean});
+  CHECK(object.pair == std::pair<int64_t, std::string>(4, "b"));
+  CHECK(object.ranges == std::vector<std::pair<float, float>>{{0.1F, 2}, {3, 4}});
+  CHECK(object.factors == std::map<std::string, double>{{"x", 2}, {"y", 0.25}});
+  CHECK(object.rates == std::vector{0.1F, 0.2F});
+  const Dict read = schema_of<Typed>("Typed").read(&object);
+  CHECK(to_text(Value(read)) == to_text(Value(given)));
+}
+
+TEST_CASE("Options of these types have their members as defaults") {
+  const Typed object = typed({});
+  const Dict read = schema_of<Typed>("Typed").read(&object);
+  CHECK(read.at("rate") == Value(0.1));
+  CHECK(read.at("mode") == Value("mean"));
+  CHECK(read.at("other").is_null());
+  CHECK(typed({{"factors", List{}}}).factors.empty());
+}
+
+TEST_CASE("Values that do not fit these types are refused with what was expected") {
+  using Catch::Matchers::Contains;
+  CHECK_THAT(refusal({{"rate", 1e300}}), Contains("'rate': expected a number of 32 bits"));
+  CHECK_THAT(refusal({{"count", -1}}), Contains("'count': expected at least 0, got -1"));
+  CHECK_THAT(refusal({{"small", 40000}}), Contains("expected an integer of 16 bits, got 40000"));
+  CHECK_THAT(refusal({{"mode", "men"}}), Contains("must be one of 'sum', 'mean', got 'men'"));
+  CHECK_THAT(refusal({{"modes", List{"sum", "men"}}}), Contains("must be one of 'sum', 'mean'"));
+  CHECK_THAT(refusal({{"pair", List{1}}}),
+             Contains("expected a list of two, an integer and a string, got [1]"));
+  CHECK_THAT(refusal({{"factors", Dict{{"x", "y"}}}}), Contains("'factors': "));
+  CHECK_THAT(refusal({{"ranges", List{1, 2}}}), Contains("expected a list of two"));
+}
+
+TEST_CASE("False is no object where an option is one") {
+  Active object;
+  schema_of<Active>("Active").configure(&object, {{"activation", false}});
+  CHECK_FALSE(object.activation);
+}

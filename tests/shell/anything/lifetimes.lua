@@ -1,0 +1,42 @@
+-- Parts outlive what they were parts of, in coroutines and finalizers too, to the end [L04].
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+
+-- weights, values, layers and symbols of a model that is gone
+local weight, value, layer, output
+do
+  local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 3 }, name = "d" }) }
+  model:compile { optimizer = "sgd", loss = "mse" }
+  weight, layer, output = model.weights[1], model.layers[1], model.outputs[1]
+  value = weight.value
+end
+collectgarbage()
+collectgarbage()
+check.same(value.shape, { 3, 2 })
+check.same({ weight.path, layer.units, output.shape[2] }, { "d/kernel", 2, 2 })
+check.same(layer(cr.ones { 1, 3 }).shape, { 1, 2 })
+
+-- tensors cross the borders of coroutines, and errors in one leave the others
+local steps = coroutine.wrap(function(x)
+  while true do x = coroutine.yield(x * 2) end
+end)
+check.near(steps(cr.ones { 2 }), { 2, 2 })
+check.near(steps(cr.zeros { 2 }), { 0, 0 })
+local failing = coroutine.create(function() cr.zeros { 2 }:reshape { 3 } end)
+local ok, why = coroutine.resume(failing)
+assert(not ok and tostring(why):find "reshape")
+check.near(steps(cr.ones { 1 }), { 2 })
+
+-- what finalizers and closers do at the end of the process, in any order
+local ended, text = check.run [[
+  local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 3 } }) }
+  kept = setmetatable({ model = model }, { __gc = function(self)
+    print("gc", self.model:predict(cr.ones { 1, 3 }, { verbose = 0 }).shape[2])
+  end })
+  local closer <close> = setmetatable({}, { __close = function() print("closed", cr.ones { 1 }) end })
+  waiting = coroutine.wrap(function() local y <close> = closer coroutine.yield(cr.ones { 2 }) end)
+  waiting()]]
+assert(ended, text)
+for _, said in ipairs { "closed", "gc\t2" } do assert(text:find(said, 1, true), text) end
+print "ok lifetimes"
