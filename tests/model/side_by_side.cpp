@@ -93,17 +93,33 @@ struct Meet final : OpOf<Meet> {
   inline static std::atomic<int> inside{0};
 };
 
-class Meeting final : public Layer {
+/// (x) -> x, after a while.
+struct Linger final : OpOf<Linger> {
+  static constexpr const char* kName = "linger";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+  bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
+    inside = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    std::memcpy(out[0].mutable_data<float>(), in[0].raw(), in[0].bytes());
+    inside = false;
+    return true;
+  }
+  inline static std::atomic<bool> inside{false};
+};
+
+template <class Operation>
+class Calling final : public Layer {
  public:
   Tensors call(const Tensors& inputs, const Call&) override {
-    return crescent::apply(std::make_shared<const Meet>(), inputs);
+    return crescent::apply(std::make_shared<const Operation>(), inputs);
   }
 };
 
 }  // namespace
 
 TEST_CASE("predictions of one model run at the same time") {
-  const auto model = Sequential::make({std::make_shared<Meeting>()});
+  const auto model = Sequential::make({std::make_shared<Calling<Meet>>()});
   const Tensor x = data(4);
   Meet::inside = 2;
   model->predict({x});
@@ -111,6 +127,19 @@ TEST_CASE("predictions of one model run at the same time") {
   CHECK(on_threads(2, [&](int) {
           if (!are_equal(model->predict({x})[0], x)) fail("the other thread did not come");
         }) == std::vector<std::string>(2));
+}
+
+TEST_CASE("who takes a turn alone waits for predictions that run") {
+  const auto model = Sequential::make({std::make_shared<Calling<Linger>>()});
+  const Tensor x = data(4);
+  model->predict({x});
+  std::thread caller([&] { model->predict({x}); });
+  while (!Linger::inside) std::this_thread::yield();
+  {
+    const StepLock lock(*model);
+    CHECK_FALSE(Linger::inside);
+  }
+  caller.join();
 }
 
 TEST_CASE("many callers with random sizes get the bits of one caller") {

@@ -15,7 +15,8 @@ class ReadersWriterLock {
    public:
     explicit Reading(ReadersWriterLock& lock) : lock_(lock), around_(innermost_) {
       innermost_ = this;
-      ++lock_.entered_;
+      const uint32_t before = lock_.entered_.load(std::memory_order_relaxed);
+      lock_.entered_.store(before + 1, std::memory_order_relaxed);
     }
     ~Reading() {
       innermost_ = around_;
@@ -36,11 +37,14 @@ class ReadersWriterLock {
   void unlock() { entrance_.unlock(); }
   /// Makes the holder of the entrance a writer, until it unlocks.
   void wait_for_readers() const {
-    for (uint32_t left; (left = left_.load(std::memory_order_acquire)) != entered_;)
+    const uint32_t entered = entered_.load(std::memory_order_relaxed);
+    for (uint32_t left; (left = left_.load(std::memory_order_acquire)) != entered;)
       left_.wait(left);
   }
   /// Whether this thread is a reader.
   bool is_read_here() const {
+    if (left_.load(std::memory_order_acquire) == entered_.load(std::memory_order_relaxed))
+      return false;  // there is no reader
     const Reading* reading = Reading::innermost_;
     while (reading && &reading->lock_ != this) reading = reading->around_;
     return reading != nullptr;
@@ -48,8 +52,8 @@ class ReadersWriterLock {
 
  private:
   std::recursive_mutex entrance_;
-  uint32_t entered_ = 0;           // readers so far; guarded by the entrance
-  std::atomic<uint32_t> left_{0};  // those of them that are done
+  std::atomic<uint32_t> entered_{0};  // readers so far; written by who holds the entrance
+  std::atomic<uint32_t> left_{0};     // those of them that are done
 };
 
 }  // namespace crescent
