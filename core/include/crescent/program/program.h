@@ -87,7 +87,8 @@ class CRESCENT_API ProgramScope {
 };
 
 /// A compiled function (tf.function): traced and compiled once per signature of the inputs. Copies
-/// are handles to the same function.
+/// are handles to the same function. Several threads may call it: programs without effects run side
+/// by side, others, which write variables for example, alone.
 class CRESCENT_API Function {
  public:
   using Body = std::function<Tensors(const Tensors&)>;
